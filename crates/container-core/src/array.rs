@@ -1,0 +1,208 @@
+//! Views of arrays: bytes with an element type, a shape and strides.
+
+use std::borrow::Cow;
+
+use crate::dtype::{ByteOrder, DType, Element, Order};
+use crate::region::{Kept, Region, element_count};
+use crate::source::{Source, zeroed_vec};
+use crate::{Error, Limits, Result};
+
+mod gather;
+mod stored;
+
+pub use stored::StoredArray;
+
+/// An n-dimensional array over borrowed or owned bytes.
+///
+/// Bytes are as they were stored: in the byte order of [`Array::dtype`], at the places that the strides give. Making
+/// a view or selecting from it moves none of them.
+#[derive(Clone, Debug)]
+pub struct Array<'a> {
+    dtype: DType,
+    shape: Vec<u64>,
+    /// Bytes from one index to the next, by axis.
+    strides: Vec<i64>,
+    /// Byte offset of the element with all indices 0.
+    origin: u64,
+    bytes: Cow<'a, [u8]>,
+}
+
+impl<'a> Array<'a> {
+    /// An array whose elements lie in `bytes` without gaps, in `order`.
+    ///
+    /// # Errors
+    /// `Usage` when `bytes` is not exactly as long as the shape says.
+    pub fn new(dtype: DType, shape: Vec<u64>, order: Order, bytes: Cow<'a, [u8]>) -> Result<Self> {
+        let need = byte_len(&dtype, &shape);
+        if need != Some(bytes.len() as u64) {
+            return Err(Error::usage(format!("{} bytes for {dtype} of shape {shape:?}", bytes.len())));
+        }
+        let strides = contiguous_strides(&shape, dtype.itemsize(), order)?;
+        Ok(Self { dtype, shape, strides, origin: 0, bytes })
+    }
+
+    /// Element type, with its byte order.
+    #[must_use]
+    pub fn dtype(&self) -> &DType {
+        &self.dtype
+    }
+
+    /// Length of each axis.
+    #[must_use]
+    pub fn shape(&self) -> &[u64] {
+        &self.shape
+    }
+
+    /// Bytes from one index to the next along each axis; may be negative.
+    #[must_use]
+    pub fn strides(&self) -> &[i64] {
+        &self.strides
+    }
+
+    /// Number of elements.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        element_count(self.shape.iter().copied()).unwrap_or(u64::MAX)
+    }
+
+    /// True for an array without elements.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The same elements seen through `region`; nothing is copied.
+    ///
+    /// # Errors
+    /// `Usage` when the region was made for another shape.
+    pub fn select(self, region: &Region) -> Result<Self> {
+        // Checked again here: a region may have been made for another array.
+        let region = Region::new(region.axes().to_vec(), &self.shape)?;
+        let mut origin = i128::from(self.origin);
+        let mut shape = Vec::new();
+        let mut strides = Vec::new();
+        for (axis, stride) in region.axes().iter().zip(&self.strides) {
+            if !region.is_empty() {
+                origin += i128::from(axis.start) * i128::from(*stride);
+            }
+            if axis.kept == Kept::Yes {
+                shape.push(axis.count);
+                // With fewer than two indices the stride is never followed, and may overflow.
+                strides.push(stride.saturating_mul(axis.step));
+            }
+        }
+        let origin = u64::try_from(origin).map_err(|_| Error::usage("a selection starts before the array"))?;
+        Ok(Self { shape, strides, origin, ..self })
+    }
+
+    /// The same elements with the axes in reverse order; nothing is copied. A column-major array becomes row-major.
+    #[must_use]
+    pub fn reversed_axes(mut self) -> Self {
+        self.shape.reverse();
+        self.strides.reverse();
+        self
+    }
+
+    /// True where the elements lie without gaps in `order`.
+    #[must_use]
+    pub fn is_contiguous(&self, order: Order) -> bool {
+        self.is_empty()
+            || contiguous_strides(&self.shape, self.dtype.itemsize(), order).is_ok_and(|strides| {
+                let axes = self.shape.iter().zip(self.strides.iter().zip(&strides));
+                axes.into_iter().all(|(len, (have, want))| *len == 1 || have == want)
+            })
+    }
+
+    /// The elements in `order`, in the byte order of the dtype: borrowed where they lie so already, else copied.
+    ///
+    /// # Errors
+    /// `Limit` when a copy would be over `limits`.
+    pub fn bytes(&self, order: Order, limits: &Limits) -> Result<Cow<'_, [u8]>> {
+        let len = byte_len(&self.dtype, &self.shape).unwrap_or(u64::MAX);
+        if self.is_contiguous(order) {
+            let end = self.origin.saturating_add(len);
+            let bytes = if len == 0 { Some(&[][..]) } else { self.bytes.as_ref().lend(self.origin..end) };
+            return bytes.map(Cow::Borrowed).ok_or_else(|| Error::usage("a view reaches outside its bytes"));
+        }
+        let mut copy = zeroed_vec(len, limits)?;
+        self.copy_to(order, &mut copy)?;
+        Ok(Cow::Owned(copy))
+    }
+
+    /// Copies the elements in `order` to `dst`, which is exactly as long as they are.
+    ///
+    /// # Errors
+    /// `Usage` when `dst` has another length.
+    pub fn copy_to(&self, order: Order, dst: &mut [u8]) -> Result<()> {
+        if byte_len(&self.dtype, &self.shape) != Some(dst.len() as u64) {
+            return Err(Error::usage(format!("{} bytes for {} of shape {:?}", dst.len(), self.dtype, self.shape)));
+        }
+        gather::gather(self, order, dst)
+    }
+
+    /// The elements in `order` as Rust values: borrowed where they lie so, aligned and in this machine's byte order.
+    ///
+    /// # Errors
+    /// `Usage` when the dtype is not `T`'s, byte order aside; `Limit` when a copy would be over `limits`.
+    pub fn elements<T: Element>(&self, order: Order, limits: &Limits) -> Result<Cow<'_, [T]>> {
+        self.expect_type::<T>()?;
+        if self.dtype.is_in_order(ByteOrder::NATIVE)
+            && let Cow::Borrowed(bytes) = self.bytes_if_contiguous(order)
+            && let Ok(elements) = bytemuck::try_cast_slice(bytes)
+        {
+            return Ok(Cow::Borrowed(elements));
+        }
+        let mut elements: Vec<T> = zeroed_vec(self.len(), limits)?;
+        let bytes = bytemuck::cast_slice_mut(&mut elements);
+        self.copy_to(order, bytes)?;
+        self.dtype.swap_to(ByteOrder::NATIVE, bytes)?;
+        Ok(Cow::Owned(elements))
+    }
+
+    fn bytes_if_contiguous(&self, order: Order) -> Cow<'_, [u8]> {
+        // A limit of 0 refuses every copy, so only what can be borrowed comes back.
+        let none = Limits::default().with_memory(0);
+        self.bytes(order, &none).unwrap_or_else(|_| Cow::Owned(Vec::new()))
+    }
+
+    fn expect_type<T: Element>(&self) -> Result<()> {
+        let (want, have) = (T::dtype(), &self.dtype);
+        let same = match (want.as_scalar(), have.as_scalar()) {
+            // Opaque on the Rust side takes whatever has its size.
+            (Some(scalar), _) if scalar.kind == crate::dtype::Kind::Void => scalar.size == have.itemsize(),
+            _ => want == have.with_order(ByteOrder::NATIVE),
+        };
+        let problem = || Error::usage(format!("the elements are {have}, not {want}"));
+        if same { Ok(()) } else { Err(problem()) }
+    }
+}
+
+/// Bytes of an array without gaps; `None` beyond 2^64.
+#[must_use]
+pub fn byte_len(dtype: &DType, shape: &[u64]) -> Option<u64> {
+    element_count(shape.iter().copied())?.checked_mul(dtype.itemsize() as u64)
+}
+
+/// Strides in bytes of an array without gaps. Of an array without elements they are all 0.
+///
+/// # Errors
+/// `Usage` when they do not fit 63 bits.
+pub fn contiguous_strides(shape: &[u64], itemsize: usize, order: Order) -> Result<Vec<i64>> {
+    let mut strides = vec![0; shape.len()];
+    if shape.contains(&0) {
+        return Ok(strides);
+    }
+    let mut stride = itemsize as u64;
+    let axes: Box<dyn Iterator<Item = usize>> = match order {
+        Order::C => Box::new((0..shape.len()).rev()),
+        Order::F => Box::new(0..shape.len()),
+    };
+    for axis in axes {
+        strides[axis] = i64::try_from(stride).map_err(|_| Error::usage("an array over 2^63 bytes"))?;
+        stride = stride.saturating_mul(shape[axis]);
+    }
+    Ok(strides)
+}
+
+#[cfg(test)]
+mod tests;

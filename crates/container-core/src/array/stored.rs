@@ -1,0 +1,152 @@
+//! Reading a region of an array that is stored plainly somewhere in a source.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::{Array, byte_len};
+use crate::dtype::{DType, Order};
+use crate::region::{AxisSelection, Kept, Region};
+use crate::source::{Source, check_range, read_parallel, zeroed_vec};
+use crate::{Error, Limits, Result};
+
+/// Where an array without gaps lies in a source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredArray {
+    /// Element type, with its byte order.
+    pub dtype: DType,
+    /// Length of each axis.
+    pub shape: Vec<u64>,
+    /// Which axis is fastest.
+    pub order: Order,
+    /// Absolute offset of the first element.
+    pub data_at: u64,
+}
+
+/// Gaps up to this many bytes are read and skipped rather than sought over.
+const WASTE: u64 = 64 << 10;
+
+impl StoredArray {
+    /// The absolute bytes of the whole array.
+    ///
+    /// # Errors
+    /// `Malformed` when they reach past 2^64.
+    pub fn range(&self) -> Result<Range<u64>> {
+        let end = byte_len(&self.dtype, &self.shape).and_then(|len| self.data_at.checked_add(len));
+        Ok(self.data_at..end.ok_or_else(|| Error::malformed("the array ends past 2^64"))?)
+    }
+
+    /// The elements of `region`, lent by the source where it can, else copied on up to `threads` threads.
+    ///
+    /// Copies hold the region's own elements and no more; what is read beside them is bounded.
+    ///
+    /// # Errors
+    /// `Truncated` when the source is too short, `Usage` when the region does not fit the shape, `Limit` when the
+    /// copy would be over `limits`, and those of the source.
+    pub fn read<'s>(
+        &self,
+        source: &'s dyn Source,
+        region: &Region,
+        limits: &Limits,
+        threads: usize,
+    ) -> Result<Array<'s>> {
+        let range = self.range()?;
+        check_range(&range, source.len())?;
+        if let Some(bytes) = source.lend(range.clone()) {
+            let bytes = Cow::Borrowed(bytes);
+            return Array::new(self.dtype.clone(), self.shape.clone(), self.order, bytes)?.select(region);
+        }
+        let region = Region::new(region.axes().to_vec(), &self.shape)?;
+        let counts: Vec<u64> = region.axes().iter().map(|axis| axis.count).collect();
+        let len = byte_len(&self.dtype, &counts).unwrap_or(u64::MAX);
+        let mut bytes = zeroed_vec(len, limits)?;
+        if region.is_whole(&self.shape) {
+            read_parallel(source, range.start, &mut bytes, threads)?;
+        } else if len > 0 {
+            self.read_parts(source, &region, &mut bytes)?;
+        }
+        // The copy holds the selection alone; dropping its single-index axes is what is left to do.
+        let kept = region.axes().iter().map(|axis| AxisSelection { start: 0, step: 1, ..*axis }).collect();
+        let kept = Region::new(kept, &counts)?;
+        Array::new(self.dtype.clone(), counts, self.order, Cow::Owned(bytes))?.select(&kept)
+    }
+
+    /// Copies the region to `dst` in storage order, axis by axis from the slowest, until what is left lies closely enough
+    /// together to be read in one go.
+    fn read_parts(&self, source: &dyn Source, region: &Region, dst: &mut [u8]) -> Result<()> {
+        let (first, span) = self.span(region)?;
+        let wanted = dst.len() as u64;
+        if span <= wanted.saturating_add(WASTE) || span <= wanted.saturating_mul(2).min(1 << 20) {
+            if span == wanted && region.axes().iter().all(|axis| axis.step > 0 || axis.count == 1) {
+                return source.read_into(first, dst);
+            }
+            return self.read_span(source, region, first, span, dst);
+        }
+        // A cut along the slowest axis that has more than one index: the halves are stored one after the other.
+        let axes = self.slowest_first();
+        let Some(axis) = axes.into_iter().find(|axis| region.axes()[*axis].count > 1) else {
+            return source.read_into(first, dst);
+        };
+        let half = region.axes()[axis].count / 2;
+        let (low, high) = (self.part(region, axis, 0..half)?, self.part(region, axis, half..u64::MAX)?);
+        let share = dst.len() / usize::try_from(region.axes()[axis].count).unwrap_or(usize::MAX);
+        let (head, tail) = dst.split_at_mut(share * usize::try_from(half).unwrap_or(0));
+        self.read_parts(source, &low, head)?;
+        self.read_parts(source, &high, tail)
+    }
+
+    /// Reads the span that holds the region and picks the region out of it.
+    fn read_span(&self, source: &dyn Source, region: &Region, at: u64, span: u64, dst: &mut [u8]) -> Result<()> {
+        let mut bytes = zeroed_vec(span, &Limits::default())?;
+        source.read_into(at, &mut bytes)?;
+        let strides = super::contiguous_strides(&self.shape, self.dtype.itemsize(), self.order)?;
+        let axes = region.axes().iter();
+        let base = i128::from(self.data_at)
+            + axes.clone().zip(&strides).map(|(axis, by)| i128::from(axis.start) * i128::from(*by)).sum::<i128>();
+        let view = Array {
+            dtype: self.dtype.clone(),
+            shape: axes.clone().map(|axis| axis.count).collect(),
+            strides: axes.zip(&strides).map(|(axis, stride)| stride.saturating_mul(axis.step)).collect(),
+            origin: u64::try_from(base - i128::from(at)).map_err(|_| Error::usage("a region starts before it"))?,
+            bytes: Cow::Owned(bytes),
+        };
+        view.copy_to(self.order, dst)
+    }
+
+    /// Offset and length of the bytes from the first to the last element of a region that is not empty.
+    fn span(&self, region: &Region) -> Result<(u64, u64)> {
+        let strides = super::contiguous_strides(&self.shape, self.dtype.itemsize(), self.order)?;
+        let (mut low, mut high) = (i128::from(self.data_at), i128::from(self.data_at));
+        for (axis, stride) in region.axes().iter().zip(strides) {
+            let stride = i128::from(stride);
+            let first = i128::from(axis.start) * stride;
+            let last = first + i128::from(axis.step) * (i128::from(axis.count) - 1) * stride;
+            low += first.min(last);
+            high += first.max(last);
+        }
+        let past = |_| Error::malformed("the array ends past 2^64");
+        let len = u64::try_from(high - low).map_err(past)?.saturating_add(self.dtype.itemsize() as u64);
+        Ok((u64::try_from(low).map_err(past)?, len))
+    }
+
+    fn slowest_first(&self) -> Vec<usize> {
+        let axes = 0..self.shape.len();
+        match self.order {
+            Order::C => axes.collect(),
+            Order::F => axes.rev().collect(),
+        }
+    }
+
+    /// The indices `part` of the region's own indices along `axis`.
+    fn part(&self, region: &Region, axis: usize, part: Range<u64>) -> Result<Region> {
+        let mut axes = region.axes().to_vec();
+        let whole = axes[axis];
+        let start = i128::from(whole.start) + i128::from(whole.step) * i128::from(part.start);
+        axes[axis] = AxisSelection {
+            start: u64::try_from(start).unwrap_or(0),
+            count: part.end.min(whole.count) - part.start,
+            kept: Kept::Yes,
+            ..whole
+        };
+        Region::new(axes, &self.shape)
+    }
+}

@@ -1,0 +1,103 @@
+//! Codecs: from the stored bytes of one block to its decoded bytes and back.
+//!
+//! A registry is a *value*, [`Codecs`], that travels in the options with which a file is opened;
+//! there is no global one. A format adds its own codecs to a copy.
+
+use std::sync::Arc;
+
+use crate::{Error, Result};
+
+#[cfg(feature = "bzip2")]
+pub mod bzip2;
+#[cfg(any(feature = "zlib", feature = "bzip2", feature = "zstd", feature = "lz4"))]
+mod common;
+#[cfg(feature = "lz4")]
+pub mod lz4;
+#[cfg(any(feature = "zlib", feature = "bzip2"))]
+mod stream;
+#[cfg(test)]
+mod tests;
+#[cfg(feature = "zlib")]
+pub mod zlib;
+#[cfg(feature = "zstd")]
+pub mod zstd;
+
+/// One compression method. Implementations hold no state between calls, so one value serves all threads.
+pub trait Codec: Send + Sync {
+    /// The word users type: `zlib`, `bzp2`, `zstd`, `lz4`.
+    fn name(&self) -> &str;
+
+    /// Decodes `src` into `dst`, filling it exactly and using all of `src`.
+    ///
+    /// # Errors
+    /// `Malformed` when `src` is broken, decodes to fewer or more than `dst.len()` bytes, or has bytes
+    /// left after its end; an empty `src` is broken for every codec here. `Unsupported` when `src` is
+    /// sound but cannot be decoded without something that it does not hold, such as a preset dictionary.
+    /// `dst` then holds unspecified bytes.
+    fn decode(&self, src: &[u8], dst: &mut [u8]) -> Result<()>;
+
+    /// Appends the encoded form of `src` to `out`. `level` is the codec's own scale; `None` takes its default.
+    ///
+    /// # Errors
+    /// `Usage` when `level` is outside the codec's scale, `Unsupported` when the codec only reads or `src`
+    /// is longer than it can hold, `Io` when there is no memory for the result.
+    fn encode(&self, src: &[u8], level: Option<i32>, out: &mut Vec<u8>) -> Result<()>;
+
+    /// The most bytes that `encode` can append for an input of `len`, at any level.
+    fn max_encoded_len(&self, len: usize) -> usize;
+}
+
+/// A set of codecs, looked up by name. Cheap to clone.
+#[derive(Clone, Default)]
+pub struct Codecs(Vec<Arc<dyn Codec>>);
+
+impl Codecs {
+    /// No codecs at all.
+    #[must_use]
+    pub const fn none() -> Self {
+        Self(Vec::new())
+    }
+
+    /// Every codec this build of the crate has.
+    #[must_use]
+    pub fn built_in() -> Self {
+        #[allow(unused_mut)]
+        let mut codecs = Self::none();
+        #[cfg(feature = "zlib")]
+        codecs.register(zlib::Zlib);
+        #[cfg(feature = "bzip2")]
+        codecs.register(bzip2::Bzip2);
+        #[cfg(feature = "zstd")]
+        codecs.register(zstd::Zstd);
+        #[cfg(feature = "lz4")]
+        codecs.register(lz4::Lz4);
+        codecs
+    }
+
+    /// Adds `codec`; a later one of the same name wins.
+    pub fn register(&mut self, codec: impl Codec + 'static) {
+        self.0.push(Arc::new(codec));
+    }
+
+    /// The codec called `name`.
+    ///
+    /// # Errors
+    /// `Unsupported`, naming the codecs there are.
+    pub fn get(&self, name: &str) -> Result<&dyn Codec> {
+        self.0.iter().rev().find(|codec| codec.name() == name).map(AsRef::as_ref).ok_or_else(|| {
+            let known: Vec<&str> = self.names().collect();
+            Error::unsupported(format!("no codec called {name:?} here (there are: {})", known.join(", ")))
+        })
+    }
+
+    /// The names, in the order they were registered.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|codec| codec.name())
+    }
+}
+
+impl std::fmt::Debug for Codecs {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.names()).finish()
+    }
+}

@@ -1,0 +1,32 @@
+//! What the codecs share: levels, room for the result, and the words for data that do not fit.
+
+use std::borrow::Cow;
+use std::io;
+
+use crate::{Error, Result};
+
+/// What every codec says when `src` is not an encoding of exactly `want` bytes.
+pub(super) fn wrong_length(name: &str, want: usize, problem: impl Into<Cow<'static, str>>) -> Error {
+    Error::malformed(format!("{name} data do not decode to exactly {want} bytes: {}", problem.into()))
+}
+
+/// The level to use, once it is known to lie on the codec's `scale`.
+#[cfg(any(feature = "zlib", feature = "bzip2", feature = "zstd"))]
+pub(super) fn level_in(
+    name: &str,
+    level: Option<i32>,
+    scale: std::ops::RangeInclusive<i32>,
+    default: i32,
+) -> Result<i32> {
+    let level = level.unwrap_or(default);
+    if scale.contains(&level) {
+        Ok(level)
+    } else {
+        Err(Error::usage(format!("{name} has no level {level}, only {} to {}", scale.start(), scale.end())))
+    }
+}
+
+/// Makes room for `len` more bytes. `Vec::reserve` would end the process where this reports.
+pub(super) fn make_room(out: &mut Vec<u8>, len: usize) -> Result<()> {
+    out.try_reserve(len).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory).into())
+}

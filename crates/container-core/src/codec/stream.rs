@@ -1,0 +1,154 @@
+//! Whole blocks through streaming libraries: fills one slice exactly, without a second buffer, and feeds
+//! an encoder what its 32-bit counters can hold.
+//!
+//! Streaming decoders stop both when they have no input and when they have no room, and only the end of the
+//! stream tells that the data were whole. So when the slice is full the decoder gets one byte more to
+//! write to: if it writes there, the data are too long; if it stops without that, they are cut.
+
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+
+use std::borrow::Cow;
+use std::io;
+
+use super::common::{make_room, wrong_length};
+use crate::{Error, Result};
+
+/// A decoder of one stream that counts what it reads and writes.
+pub(super) trait Decoder {
+    /// Goes as far as `src` and `dst` allow; true at the end of the stream. Must read or write
+    /// something unless it is stuck.
+    fn step(&mut self, src: &[u8], dst: &mut [u8]) -> Result<bool, Fault>;
+
+    /// Bytes of this stream read so far.
+    fn total_in(&self) -> u64;
+
+    /// Bytes of this stream written so far.
+    fn total_out(&self) -> u64;
+}
+
+/// Why a [`Decoder`] gave up.
+pub(super) enum Fault {
+    /// The encoded bytes are wrong.
+    Damage(Cow<'static, str>),
+    /// They are not to blame.
+    Other(Error),
+}
+
+/// A slice that is being filled from `src`.
+pub(super) struct Filling<'a> {
+    name: &'static str,
+    src: &'a [u8],
+    dst: &'a mut [u8],
+    used: usize,
+    made: usize,
+}
+
+impl<'a> Filling<'a> {
+    pub(super) const fn new(name: &'static str, src: &'a [u8], dst: &'a mut [u8]) -> Self {
+        Self { name, src, dst, used: 0, made: 0 }
+    }
+
+    /// Runs `decoder` from the first unused byte to the end of its stream.
+    pub(super) fn run(&mut self, mut decoder: impl Decoder) -> Result<()> {
+        let (first_used, first_made) = (self.used, self.made);
+        loop {
+            let mut overflow = [0];
+            let room = match self.dst.get_mut(self.made..) {
+                Some(room) if !room.is_empty() => room,
+                _ => &mut overflow,
+            };
+            let step = decoder.step(self.src.get(self.used..).unwrap_or_default(), room);
+            let used = advance(first_used, decoder.total_in());
+            let made = advance(first_made, decoder.total_out());
+            let stuck = (used, made) == (self.used, self.made);
+            (self.used, self.made) = (used, made);
+            let ended = step.map_err(|fault| self.failed(fault))?;
+            if self.made > self.dst.len() {
+                return Err(self.wrong("there are more"));
+            }
+            if ended {
+                return Ok(());
+            }
+            if stuck {
+                return Err(self.wrong(format!("the encoded data end early, after {made}")));
+            }
+        }
+    }
+
+    /// Whether encoded bytes are left.
+    #[cfg(feature = "bzip2")]
+    pub(super) const fn has_input(&self) -> bool {
+        self.used < self.src.len()
+    }
+
+    /// Checks that all of `src` was used and all of `dst` was filled.
+    pub(super) fn finish(self) -> Result<()> {
+        if self.made < self.dst.len() {
+            return Err(self.wrong(format!("there are only {}", self.made)));
+        }
+        if self.used < self.src.len() {
+            return Err(self.wrong(format!("they end at byte {} of {}", self.used, self.src.len())));
+        }
+        Ok(())
+    }
+
+    fn failed(&self, fault: Fault) -> Error {
+        match fault {
+            Fault::Damage(what) => {
+                self.wrong(format!("{what}, near byte {} of {}", self.used, self.src.len()))
+            }
+            Fault::Other(error) => error,
+        }
+    }
+
+    fn wrong(&self, problem: impl Into<Cow<'static, str>>) -> Error {
+        wrong_length(self.name, self.dst.len(), problem)
+    }
+}
+
+/// `start + total`, both of which are lengths within slices.
+fn advance(start: usize, total: u64) -> usize {
+    start.saturating_add(usize::try_from(total).unwrap_or(usize::MAX))
+}
+
+/// An encoder of one stream that counts what it reads.
+pub(super) trait Encoder {
+    /// Goes as far as `src` and the spare capacity of `out` allow; true at the end of the stream, which
+    /// follows the last byte of the last piece.
+    fn step(&mut self, src: &[u8], is_last: bool, out: &mut Vec<u8>) -> io::Result<bool>;
+
+    /// Bytes read so far.
+    fn total_in(&self) -> u64;
+}
+
+/// Both zlib and bzip2 count a call's input in 32 bits. The crates around them clip a longer one to 4 GiB,
+/// and told that this is the last piece the libraries would end the stream there: the rest would be lost.
+pub(super) const PIECE_LEN: usize = 1 << 30;
+
+/// Appends the one stream that `encoder` makes of `src`, showing it `piece_len` bytes at most at a time.
+pub(super) fn encode_in_pieces(
+    mut encoder: impl Encoder,
+    src: &[u8],
+    piece_len: usize,
+    out: &mut Vec<u8>,
+) -> Result<()> {
+    let mut rest = src;
+    loop {
+        let piece = rest.get(..piece_len).unwrap_or(rest);
+        let before = encoder.total_in();
+        if encoder.step(piece, piece.len() == rest.len(), out)? {
+            return Ok(());
+        }
+        let used = advance(0, encoder.total_in().saturating_sub(before));
+        rest = rest.get(used..).unwrap_or_default();
+        if out.len() == out.capacity() {
+            make_room(out, 1 << 16)?;
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! zlib streams (RFC 1950), by flate2 on zlib-rs.
+
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+
+use std::io;
+
+use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
+
+use super::Codec;
+use super::common::{level_in, make_room};
+use super::stream::{Decoder, Encoder, Fault, Filling, PIECE_LEN, encode_in_pieces};
+use crate::{Error, Result};
+
+/// `zlib`: one RFC 1950 stream with the 32 KiB window, levels 0 (stored) to 9, default 6.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Zlib;
+
+impl Codec for Zlib {
+    fn name(&self) -> &str {
+        "zlib"
+    }
+
+    fn decode(&self, src: &[u8], dst: &mut [u8]) -> Result<()> {
+        let mut filling = Filling::new("zlib", src, dst);
+        filling.run(Decompress::new(true))?;
+        filling.finish()
+    }
+
+    fn encode(&self, src: &[u8], level: Option<i32>, out: &mut Vec<u8>) -> Result<()> {
+        let level = level_in("zlib", level, 0..=9, 6)?.unsigned_abs();
+        // All the room at once: stored blocks (level 0) are cut where the room ends, and the result is to
+        // depend on `src` alone.
+        make_room(out, self.max_encoded_len(src.len()))?;
+        encode_in_pieces(Compress::new(Compression::new(level), true), src, PIECE_LEN, out)
+    }
+
+    /// zlib-rs never does worse than the 9-bit literals of a fixed block; the rest is block and stream headers.
+    fn max_encoded_len(&self, len: usize) -> usize {
+        len.saturating_add(len.div_ceil(8)).saturating_add(16)
+    }
+}
+
+impl Encoder for Compress {
+    fn step(&mut self, src: &[u8], is_last: bool, out: &mut Vec<u8>) -> io::Result<bool> {
+        let flush = if is_last { FlushCompress::Finish } else { FlushCompress::None };
+        Ok(self.compress_vec(src, out, flush)? == Status::StreamEnd)
+    }
+
+    fn total_in(&self) -> u64 {
+        Self::total_in(self)
+    }
+}
+
+impl Decoder for Decompress {
+    fn step(&mut self, src: &[u8], dst: &mut [u8]) -> Result<bool, Fault> {
+        match self.decompress(src, dst, FlushDecompress::Finish) {
+            Ok(status) => Ok(status == Status::StreamEnd),
+            Err(error) if error.needs_dictionary().is_some() => {
+                Err(Fault::Other(Error::unsupported("these zlib data need a preset dictionary")))
+            }
+            Err(error) => {
+                Err(Fault::Damage(error.message().unwrap_or("damaged deflate data").to_owned().into()))
+            }
+        }
+    }
+
+    fn total_in(&self) -> u64 {
+        Self::total_in(self)
+    }
+
+    fn total_out(&self) -> u64 {
+        Self::total_out(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// zlib.adler32 of these bytes ends the stream, so any byte lost between pieces would show.
+    #[test]
+    fn input_fed_in_pieces_is_one_whole_stream() {
+        let data: Vec<u8> = (0..5000_u32).map(|k| (k * k / 8).to_le_bytes()[0]).collect();
+        for level in [0, 1, 6, 9] {
+            for piece_len in [1, 7, 4999, 5000, 5001] {
+                let mut out = Vec::new();
+                encode_in_pieces(Compress::new(Compression::new(level), true), &data, piece_len, &mut out)
+                    .unwrap();
+                let mut back = vec![0; data.len()];
+                Zlib.decode(&out, &mut back).unwrap();
+                assert_eq!(back, data, "level {level}, pieces of {piece_len}");
+            }
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! The lens: what the command, viewers, converters and bindings need to see of any format.
+//!
+//! Read-only and object-safe. Writing, appending, repair and what a schema means stay with each format's own API.
+
+use std::ops::Range;
+
+use crate::array::Array;
+use crate::block::Block;
+use crate::dtype::{DType, Order};
+use crate::region::Region;
+use crate::report::{Loss, Report};
+use crate::source::Access;
+use crate::value::Value;
+use crate::{Limits, Progress, Result};
+
+/// A file seen through the lens. Datasets are addressed by their index in [`Container::datasets`].
+pub trait Container: Send + Sync {
+    /// Format, version, size, and whether all of it is there.
+    fn about(&self) -> About;
+
+    /// The metadata as a tree.
+    ///
+    /// # Errors
+    /// Those of the source, and `Malformed` for metadata that cannot be read.
+    fn meta(&self) -> Result<Value>;
+
+    /// Every dataset that can be read, the listed ones first.
+    fn datasets(&self) -> &[Dataset];
+
+    /// The elements of `region` of a dataset, lent where they are stored plainly and the source can.
+    ///
+    /// # Errors
+    /// `Usage` for an unknown index or a region that does not fit; `Truncated`, `Malformed`, `Checksum`,
+    /// `Unsupported` and `Limit` where the values cannot be read.
+    fn read(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<Array<'_>>;
+
+    /// The stored blocks, in file order.
+    fn blocks(&self) -> Vec<&dyn Block>;
+
+    /// The physical map: what every byte is for. Tiles the file from 0 to its size, without gaps or overlaps.
+    fn layout(&self) -> Vec<Segment>;
+
+    /// What the file holds beside its datasets' values, types and shapes, and a bare array therefore cannot take along.
+    fn losses(&self) -> Vec<Loss> {
+        Vec::new()
+    }
+
+    /// Looks for damage and oddities. Damage is a finding, not an error.
+    ///
+    /// # Errors
+    /// Only what keeps the check from running: `Io`, `Missing`, `Cancelled`, `Limit`.
+    fn check(&self, depth: Depth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report>;
+}
+
+/// What a file is, in one screen.
+#[derive(Clone, Debug, PartialEq)]
+pub struct About {
+    /// Format name as the command spells it: `rawarray`.
+    pub format: &'static str,
+    /// Version of the format, where it has any.
+    pub version: Option<String>,
+    /// Size of the file in bytes.
+    pub size: u64,
+    /// False where the file ends before what it announces.
+    pub complete: bool,
+    /// What else the format has to say, in its own words.
+    pub details: Vec<(String, Value)>,
+}
+
+/// A named n-dimensional array in a file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Dataset {
+    /// Its path in an address.
+    pub path: String,
+    /// Element type as stored.
+    pub dtype: DType,
+    /// Length of each axis.
+    pub shape: Vec<u64>,
+    /// Which axis is fastest.
+    pub order: Order,
+    /// Elements per chunk along each axis; `None` where it is not chunked, or in flat runs.
+    pub chunks: Option<Vec<u64>>,
+    /// Codec by the command's word; `none` where stored plainly.
+    pub codec: String,
+    /// Bytes of the blocks that hold it.
+    pub stored: u64,
+    /// Bytes of its elements.
+    pub logical: u64,
+    /// What else the file says of it.
+    pub attributes: Vec<(String, Value)>,
+    /// Whether a plain listing shows it.
+    pub listed: Listed,
+}
+
+/// Whether a plain listing shows a dataset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Listed {
+    /// It does.
+    Always,
+    /// Only a recursive one.
+    Recursive,
+}
+
+/// One entry of the physical map.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Segment {
+    /// The file of a multi-file container.
+    pub part: Option<String>,
+    /// Absolute bytes.
+    pub range: Range<u64>,
+    /// What they are, in the format's own words: `magic`, `dims`, `data`.
+    pub role: String,
+    /// Codec word, for encoded data.
+    pub codec: Option<String>,
+    /// Stored bytes of the block that the segment holds.
+    pub stored: Option<u64>,
+    /// Bytes after decoding.
+    pub decoded: Option<u64>,
+    /// Name of the digest that covers it.
+    pub checksum: Option<String>,
+    /// Dataset it belongs to.
+    pub dataset: Option<String>,
+}
+
+/// How much a check reads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Depth {
+    /// The structure alone.
+    Quick,
+    /// Every byte: decoded and compared with its digest.
+    #[default]
+    Full,
+}
+
+/// How far a reader goes to make sense of a file that breaks the rules in a known way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tolerance {
+    /// Files must keep to the specification, known dialects included.
+    #[default]
+    Strict,
+    /// Known mistakes of known writers are read as they were meant.
+    Lenient,
+}
+
+/// How a file is opened. Formats take what concerns them.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct OpenOptions {
+    /// Bounds on what the file may ask for.
+    pub limits: Limits,
+    /// How its bytes are reached.
+    pub access: Access,
+    /// How known mistakes are met.
+    pub tolerance: Tolerance,
+    /// The codec to assume where the file leaves it open (RawArray's flag bit 1 has two meanings).
+    pub assume_codec: Option<String>,
+    /// How the axes of column-major data are presented.
+    pub axes: Axes,
+}
+
+/// How the axes of column-major data are presented.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Axes {
+    /// As stored: the first one is fastest, order F.
+    #[default]
+    AsStored,
+    /// Reversed: the last one is fastest, order C. No byte moves.
+    Reversed,
+}
+
+/// How values are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ReadOptions {
+    /// Most threads that one read uses; 1 starts none.
+    pub threads: usize,
+    /// Whether digests are compared.
+    pub digests: Digests,
+}
+
+/// Whether digests are compared while reading.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Digests {
+    /// A differing digest is an error.
+    #[default]
+    Compare,
+    /// They are not looked at.
+    Ignore,
+}
+
+impl Default for ReadOptions {
+    /// One thread, digests compared.
+    fn default() -> Self {
+        Self { threads: 1, digests: Digests::Compare }
+    }
+}
+
+impl ReadOptions {
+    /// The same with up to `threads` threads.
+    #[must_use]
+    pub const fn with_threads(mut self, threads: usize) -> Self {
+        self.threads = threads;
+        self
+    }
+}

@@ -1,0 +1,269 @@
+//! Element types: numpy's model, and the few that numpy lacks.
+//!
+//! A [`DType`] is a [`Scalar`] or a [`Record`] of named fields at byte offsets, each perhaps a sub-array.
+//! Strings and descriptions in numpy's spelling come from [`DType::descr`] and [`DType::parse`].
+
+mod descr;
+mod element;
+
+pub use element::Element;
+
+use crate::{Error, Result};
+
+/// Order of the bytes of one number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ByteOrder {
+    /// Least significant byte first.
+    Little,
+    /// Most significant byte first.
+    Big,
+}
+
+impl ByteOrder {
+    /// The order of the machine this runs on.
+    pub const NATIVE: Self = if cfg!(target_endian = "big") { Self::Big } else { Self::Little };
+}
+
+/// Which axis of an array varies fastest in storage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Order {
+    /// The last axis varies fastest (row major).
+    C,
+    /// The first axis varies fastest (column major, Fortran).
+    F,
+}
+
+impl Order {
+    /// `C` or `F`.
+    #[must_use]
+    pub const fn letter(self) -> &'static str {
+        match self {
+            Self::C => "C",
+            Self::F => "F",
+        }
+    }
+}
+
+/// What the bytes of a scalar mean.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Kind {
+    /// One byte, 0 or 1.
+    Bool,
+    /// Two's complement integer of any width.
+    Int,
+    /// Unsigned integer of any width.
+    Uint,
+    /// IEEE 754 binary floating point of 2, 4 or 8 bytes; 16 is the machine's long double, which is kept but not interpreted.
+    Float,
+    /// bfloat16: the upper half of an IEEE single. Always 2 bytes; numpy has no such type.
+    BFloat,
+    /// Real part, then imaginary part, each half of the size.
+    Complex,
+    /// Bytes padded with NULs (numpy `S`).
+    Bytes,
+    /// UCS-4 code points padded with NULs (numpy `U`); the size is in bytes, 4 per character.
+    Unicode,
+    /// Opaque bytes (numpy `V`).
+    Void,
+    /// 64-bit count of units since 1970 (numpy `M8`); the unit in numpy's spelling, `[ns]`, or empty.
+    Datetime(String),
+    /// 64-bit count of units (numpy `m8`).
+    Timedelta(String),
+}
+
+/// One number, string or opaque item.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Scalar {
+    /// What the bytes mean.
+    pub kind: Kind,
+    /// Bytes per item. May be 0 for empty strings.
+    pub size: usize,
+    /// Byte order. Meaningless, and always [`ByteOrder::Little`], where the unit that could be swapped is a single byte or opaque.
+    pub order: ByteOrder,
+}
+
+/// A field of a [`Record`].
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Field {
+    /// Its name; unique in the record.
+    pub name: String,
+    /// numpy's optional title.
+    pub title: Option<String>,
+    /// Element type.
+    pub dtype: DType,
+    /// Shape of the sub-array, C order; empty for a single item.
+    pub shape: Vec<usize>,
+    /// Byte offset from the start of the record.
+    pub offset: usize,
+}
+
+/// Named fields within a fixed number of bytes; gaps between them are padding.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Record {
+    /// The fields, by rising offset where a file allows it.
+    pub fields: Vec<Field>,
+    /// Bytes per record, trailing padding included.
+    pub size: usize,
+}
+
+/// The type of an array's elements.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum DType {
+    /// A single number, string or opaque item.
+    Scalar(Scalar),
+    /// A record.
+    Record(Record),
+}
+
+impl DType {
+    /// A scalar in the machine's byte order (orderless where order has no meaning).
+    #[must_use]
+    pub fn native(kind: Kind, size: usize) -> Self {
+        Self::new(kind, size, ByteOrder::NATIVE)
+    }
+
+    /// A scalar with a byte order, which is dropped where it has no meaning.
+    #[must_use]
+    pub fn new(kind: Kind, size: usize, order: ByteOrder) -> Self {
+        let order = if swap_unit(&kind, size) > 1 { order } else { ByteOrder::Little };
+        Self::Scalar(Scalar { kind, size, order })
+    }
+
+    /// Opaque bytes, `|V<size>`.
+    #[must_use]
+    pub fn void(size: usize) -> Self {
+        Self::new(Kind::Void, size, ByteOrder::Little)
+    }
+
+    /// Bytes per element.
+    #[must_use]
+    pub fn itemsize(&self) -> usize {
+        match self {
+            Self::Scalar(scalar) => scalar.size,
+            Self::Record(record) => record.size,
+        }
+    }
+
+    /// The scalar, if it is one.
+    #[must_use]
+    pub fn as_scalar(&self) -> Option<&Scalar> {
+        match self {
+            Self::Scalar(scalar) => Some(scalar),
+            Self::Record(_) => None,
+        }
+    }
+
+    /// The same type with every multi-byte part in `order`.
+    #[must_use]
+    pub fn with_order(&self, order: ByteOrder) -> Self {
+        match self {
+            Self::Scalar(scalar) => Self::new(scalar.kind.clone(), scalar.size, order),
+            Self::Record(record) => {
+                let fields = record.fields.iter();
+                let fields = fields.map(|field| Field { dtype: field.dtype.with_order(order), ..field.clone() });
+                Self::Record(Record { fields: fields.collect(), size: record.size })
+            }
+        }
+    }
+
+    /// True where every multi-byte part is in `order` already, so that no byte has to move.
+    #[must_use]
+    pub fn is_in_order(&self, order: ByteOrder) -> bool {
+        match self {
+            Self::Scalar(scalar) => swap_unit(&scalar.kind, scalar.size) <= 1 || scalar.order == order,
+            Self::Record(record) => record.fields.iter().all(|field| field.dtype.is_in_order(order)),
+        }
+    }
+
+    /// Reverses, in place, the bytes of every number that is not in `order`. `items` holds whole elements of this type.
+    ///
+    /// # Errors
+    /// `Usage` when `items` is not a whole number of elements.
+    pub fn swap_to(&self, order: ByteOrder, items: &mut [u8]) -> Result<()> {
+        let size = self.itemsize();
+        if self.is_in_order(order) || items.is_empty() {
+            return Ok(());
+        }
+        if size == 0 || items.len() % size != 0 {
+            return Err(Error::usage(format!("{} bytes are not whole elements of {size} bytes", items.len())));
+        }
+        match self {
+            Self::Scalar(scalar) => swap_units(items, swap_unit(&scalar.kind, scalar.size)),
+            Self::Record(record) => {
+                for item in items.chunks_exact_mut(size) {
+                    for field in &record.fields {
+                        let count: usize = field.shape.iter().product();
+                        let len = field.dtype.itemsize().saturating_mul(count);
+                        let part = item.get_mut(field.offset..field.offset.saturating_add(len));
+                        field.dtype.swap_to(order, part.unwrap_or_default())?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The bytes that reverse together: half of a complex number, one character of UCS-4, else the item.
+fn swap_unit(kind: &Kind, size: usize) -> usize {
+    match kind {
+        Kind::Bool | Kind::Bytes | Kind::Void => 1,
+        Kind::Unicode => 4,
+        Kind::Complex => size / 2,
+        Kind::Int | Kind::Uint | Kind::Float | Kind::BFloat | Kind::Datetime(_) | Kind::Timedelta(_) => size,
+    }
+}
+
+/// Reverses each `unit` bytes. The fixed widths compile to vector shuffles.
+fn swap_units(items: &mut [u8], unit: usize) {
+    fn fixed<const N: usize>(items: &mut [u8]) {
+        for item in items.as_chunks_mut::<N>().0 {
+            item.reverse();
+        }
+    }
+    match unit {
+        0 | 1 => {}
+        2 => fixed::<2>(items),
+        4 => fixed::<4>(items),
+        8 => fixed::<8>(items),
+        16 => fixed::<16>(items),
+        _ => items.chunks_exact_mut(unit).for_each(<[u8]>::reverse),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn complex_numbers_swap_by_part() {
+        let dtype = DType::new(Kind::Complex, 8, ByteOrder::Big);
+        let mut item = [1, 2, 3, 4, 5, 6, 7, 8];
+        dtype.swap_to(ByteOrder::Little, &mut item).unwrap();
+        assert_eq!(item, [4, 3, 2, 1, 8, 7, 6, 5]);
+    }
+
+    #[test]
+    fn records_swap_field_by_field_and_leave_padding_alone() {
+        let number = DType::new(Kind::Uint, 2, ByteOrder::Big);
+        let field = |name: &str, offset, shape| Field {
+            name: name.into(),
+            title: None,
+            dtype: number.clone(),
+            shape,
+            offset,
+        };
+        let fields = vec![field("a", 0, vec![]), field("b", 3, vec![2])];
+        let dtype = DType::Record(Record { fields, size: 8 });
+        let mut item = [1, 2, 3, 4, 5, 6, 7, 8];
+        dtype.swap_to(ByteOrder::Little, &mut item).unwrap();
+        assert_eq!(item, [2, 1, 3, 5, 4, 7, 6, 8]);
+    }
+
+    #[test]
+    fn order_is_dropped_where_it_means_nothing() {
+        assert_eq!(DType::new(Kind::Uint, 1, ByteOrder::Big), DType::new(Kind::Uint, 1, ByteOrder::Little));
+        assert!(DType::void(16).is_in_order(ByteOrder::Big));
+    }
+}

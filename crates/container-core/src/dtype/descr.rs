@@ -1,0 +1,128 @@
+//! Element types as numpy describes them: `dtype.str`, and the list of fields for records.
+//!
+//! The way in is [`DType::parse`] for text and [`DType::from_descr`] for a literal; the way out [`DType::descr`] for a
+//! literal and `Display` for text. What is written is what `numpy.lib.format` writes, byte for byte. What is read is
+//! all that numpy 1 and 2 read from a file, and the `bfloat16` that neither knows.
+//!
+//! Spec: <https://numpy.org/doc/stable/reference/arrays.dtypes.html>
+
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+
+use std::fmt;
+
+use super::{DType, Kind};
+use crate::literal::{self, Literal};
+use crate::{Error, Result};
+
+mod record;
+mod scalar;
+
+impl DType {
+    /// Reads a type from text: `<f4`, `float32`, `bfloat16`, `M8[ns]`, or a record as the literal list of
+    /// `(name, type)` and `(name, type, shape)`, where JSON's brackets and quotes will do.
+    ///
+    /// A missing order or `=` is the byte order of this machine, as for numpy.
+    ///
+    /// # Errors
+    /// `Malformed` for what is not a type; `Unsupported` for Python objects, variable-length strings, the long
+    /// doubles of other machines, and sub-arrays without a field to hold them.
+    pub fn parse(text: &str) -> Result<Self> {
+        let text = text.trim();
+        if !text.starts_with(['[', '(', '{', '\'', '"']) {
+            return scalar::parse(text);
+        }
+        match Self::from_descr(&literal::parse(text)?)? {
+            (dtype, shape) if shape.is_empty() => Ok(dtype),
+            _ => Err(Error::unsupported("a sub-array type needs a field to be in")),
+        }
+    }
+
+    /// Reads a type from numpy's description of it: a string, a list of fields, the dict with `names`, `formats` and
+    /// `offsets`, or a pair of a type and a sub-array shape. Gives the type and that shape, which is empty otherwise.
+    ///
+    /// Opaque fields without a name are padding, as in a `.npy` file; others are numbered `f0`, `f1`, …
+    ///
+    /// # Errors
+    /// As [`DType::parse`]; `Malformed` for names that repeat and for sizes beyond what memory can address.
+    pub fn from_descr(descr: &Literal) -> Result<(Self, Vec<usize>)> {
+        match descr {
+            Literal::Str(text) => Ok((scalar::parse(text)?, Vec::new())),
+            // Python 3 takes a byte string, too.
+            Literal::Bytes(bytes) => Ok((scalar::parse(&String::from_utf8_lossy(bytes))?, Vec::new())),
+            Literal::List(items) => match items.as_slice() {
+                // (type, shape) as JSON has it: no list of fields holds numbers.
+                [base, shape @ Literal::List(dims)] if matches!(dims.as_slice(), [Literal::Int(_), ..]) => {
+                    record::sub_array(base, Some(shape))
+                }
+                fields => Ok((record::from_list(fields)?, Vec::new())),
+            },
+            Literal::Dict(_) => Ok((record::from_dict(descr)?, Vec::new())),
+            Literal::Tuple(pair) => match pair.as_slice() {
+                [base, shape] => record::sub_array(base, Some(shape)),
+                _ => Err(Error::malformed("a type as a tuple is not (type, shape)")),
+            },
+            _ => Err(Error::malformed("neither text, nor a list, nor a dict describes a type")),
+        }
+    }
+
+    /// The type as numpy describes it: `dtype.str`, or `dtype.descr` for a record.
+    ///
+    /// Gaps in a record are fields `('', '|V<n>')`. Fields that overlap or go backwards have no place in that list;
+    /// such a record gives the dict with `names`, `formats`, `offsets` and `itemsize` that `numpy.dtype` takes.
+    /// Types that numpy lacks are `|V<n>`, but for `bfloat16`, which has its name.
+    #[must_use]
+    pub fn descr(&self) -> Literal {
+        match self {
+            Self::Scalar(scalar) => Literal::Str(scalar::text(scalar)),
+            Self::Record(record) => record::to_list(record).unwrap_or_else(|| record::to_dict(record)),
+        }
+    }
+
+    /// True where numpy has every part of this type, so that [`DType::descr`] loses nothing.
+    #[must_use]
+    pub fn is_plain_numpy(&self) -> bool {
+        match self {
+            Self::Scalar(scalar) => scalar::numpy_code(scalar).is_some(),
+            Self::Record(record) => record.fields.iter().all(|field| field.dtype.is_plain_numpy()),
+        }
+    }
+
+    /// True where a part is bfloat16, whose name no `.npy` file may hold.
+    #[must_use]
+    pub fn has_bfloat(&self) -> bool {
+        match self {
+            Self::Scalar(scalar) => scalar.kind == Kind::BFloat,
+            Self::Record(record) => record.fields.iter().any(|field| field.dtype.has_bfloat()),
+        }
+    }
+}
+
+/// numpy's `dtype.str`; for a record its description as JSON.
+impl fmt::Display for DType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Scalar(scalar) => f.pad(&scalar::text(scalar)),
+            Self::Record(_) => f.pad(&self.descr().json()),
+        }
+    }
+}
+
+/// The start of a text, for a message.
+fn excerpt(text: &str) -> String {
+    const MOST: usize = 40;
+    if text.chars().nth(MOST).is_none() {
+        return Literal::Str(text.into()).repr();
+    }
+    let start: String = text.chars().take(MOST).collect();
+    format!("{}…", Literal::Str(start).repr())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+mod tests;

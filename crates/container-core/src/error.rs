@@ -1,0 +1,286 @@
+//! One error for every format: what was being read, what is wrong, where, and what to do next.
+//!
+//! [`Error`] is one pointer wide, so that `Result<u64>` stays small on hot paths. Match on
+//! [`Error::kind`]; the sentence is for people and may change.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::io;
+use std::ops::Range;
+
+/// A result of this workspace.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What went wrong, in terms a caller can act on.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The bytes are not this format at all.
+    #[error("not {expected}")]
+    WrongFormat {
+        /// The format or formats that were looked for, with an article: "a RawArray file".
+        expected: Cow<'static, str>,
+    },
+    /// The file ends before something that it announces.
+    #[error("file ends early: need {need} bytes, {have} present")]
+    Truncated {
+        /// Bytes that the structure needs.
+        need: u64,
+        /// Bytes of it that are there.
+        have: u64,
+    },
+    /// The bytes contradict the specification or each other.
+    #[error("{0}")]
+    Malformed(Cow<'static, str>),
+    /// Legal or plausible, but not something this library decodes.
+    #[error("{0}")]
+    Unsupported(Cow<'static, str>),
+    /// A stored digest does not fit the bytes it covers.
+    #[error("checksum differs: stored {stored}, computed {computed}")]
+    Checksum {
+        /// The digest in the file, in hexadecimal.
+        stored: String,
+        /// The digest of the bytes, in hexadecimal.
+        computed: String,
+    },
+    /// The file asks for more than [`Limits`](crate::Limits) allow.
+    #[error("{what} would be {asked}, the limit is {allowed}")]
+    Limit {
+        /// What is limited, with its unit: "memory in bytes".
+        what: Cow<'static, str>,
+        /// What the file asks for.
+        asked: u64,
+        /// What the caller allows.
+        allowed: u64,
+    },
+    /// A sparse source does not hold these bytes yet; fetch them and run the operation again.
+    #[error("bytes {}..{} are not loaded", .0.start, .0.end)]
+    Missing(Range<u64>),
+    /// The operating system refused.
+    #[error("{0}")]
+    Io(#[from] io::Error),
+    /// The caller asked for something that makes no sense here.
+    #[error("{0}")]
+    Usage(Cow<'static, str>),
+    /// The progress callback asked to stop.
+    #[error("cancelled")]
+    Cancelled,
+}
+
+/// An error with its place. See [`ErrorKind`] for the cases.
+pub struct Error(Box<Inner>);
+
+struct Inner {
+    kind: ErrorKind,
+    context: Option<Cow<'static, str>>,
+    range: Option<Range<u64>>,
+    part: Option<String>,
+    hint: Option<Cow<'static, str>>,
+}
+
+impl Error {
+    /// An error of `kind` without a place; add one with [`Error::at`] and [`Error::context`].
+    #[must_use]
+    pub fn new(kind: ErrorKind) -> Self {
+        Self(Box::new(Inner { kind, context: None, range: None, part: None, hint: None }))
+    }
+
+    /// [`ErrorKind::WrongFormat`].
+    pub fn wrong_format(expected: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(ErrorKind::WrongFormat { expected: expected.into() })
+    }
+
+    /// [`ErrorKind::Truncated`]: `range` is what the structure claims, `have` the bytes of it that exist.
+    #[must_use]
+    pub fn truncated(range: Range<u64>, have: u64) -> Self {
+        let need = range.end.saturating_sub(range.start);
+        Self::new(ErrorKind::Truncated { need, have }).at(range)
+    }
+
+    /// [`ErrorKind::Malformed`].
+    pub fn malformed(what: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(ErrorKind::Malformed(what.into()))
+    }
+
+    /// [`ErrorKind::Unsupported`].
+    pub fn unsupported(what: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(ErrorKind::Unsupported(what.into()))
+    }
+
+    /// [`ErrorKind::Usage`].
+    pub fn usage(what: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(ErrorKind::Usage(what.into()))
+    }
+
+    /// [`ErrorKind::Limit`].
+    pub fn limit(what: impl Into<Cow<'static, str>>, asked: u64, allowed: u64) -> Self {
+        Self::new(ErrorKind::Limit { what: what.into(), asked, allowed })
+    }
+
+    /// [`ErrorKind::Cancelled`].
+    #[must_use]
+    pub fn cancelled() -> Self {
+        Self::new(ErrorKind::Cancelled)
+    }
+
+    /// Says what was being read ("rawarray dims"). The innermost context wins.
+    #[must_use]
+    pub fn context(mut self, context: impl Into<Cow<'static, str>>) -> Self {
+        self.0.context.get_or_insert_with(|| context.into());
+        self
+    }
+
+    /// Adds the absolute byte range. The innermost range wins.
+    #[must_use]
+    pub fn at(mut self, range: Range<u64>) -> Self {
+        self.0.range.get_or_insert(range);
+        self
+    }
+
+    /// Names the file of a format that is stored in several. The innermost part wins.
+    #[must_use]
+    pub fn part(mut self, part: impl Into<String>) -> Self {
+        self.0.part.get_or_insert_with(|| part.into());
+        self
+    }
+
+    /// Adds what the reader can do next ("try: holdall repair …"). The innermost hint wins.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<Cow<'static, str>>) -> Self {
+        self.0.hint.get_or_insert_with(|| hint.into());
+        self
+    }
+
+    /// What went wrong.
+    #[must_use]
+    pub fn kind(&self) -> &ErrorKind {
+        &self.0.kind
+    }
+
+    /// The kind, owned.
+    #[must_use]
+    pub fn into_kind(self) -> ErrorKind {
+        self.0.kind
+    }
+
+    /// The absolute, half-open byte range in the file, where one is known.
+    #[must_use]
+    pub fn range(&self) -> Option<Range<u64>> {
+        self.0.range.clone()
+    }
+
+    /// What was being read.
+    #[must_use]
+    pub fn what(&self) -> Option<&str> {
+        self.0.context.as_deref()
+    }
+
+    /// The file of a multi-file container.
+    #[must_use]
+    pub fn part_name(&self) -> Option<&str> {
+        self.0.part.as_deref()
+    }
+
+    /// What to do next, if there is something better than giving up.
+    #[must_use]
+    pub fn next_step(&self) -> Option<&str> {
+        self.0.hint.as_deref()
+    }
+
+    /// True where the file is at fault, not the caller, the machine or the limits.
+    #[must_use]
+    pub fn is_damage(&self) -> bool {
+        matches!(
+            self.0.kind,
+            ErrorKind::Truncated { .. } | ErrorKind::Malformed(_) | ErrorKind::Checksum { .. }
+        )
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(context) = &self.0.context {
+            write!(f, "{context}: ")?;
+        }
+        write!(f, "{}", self.0.kind)?;
+        match (&self.0.part, &self.0.range) {
+            (Some(part), Some(range)) => write!(f, " ({part}, bytes {}..{})", range.start, range.end),
+            (Some(part), None) => write!(f, " ({part})"),
+            (None, Some(range)) => write!(f, " (bytes {}..{})", range.start, range.end),
+            (None, None) => Ok(()),
+        }
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Error")
+            .field("kind", &self.0.kind)
+            .field("context", &self.0.context)
+            .field("range", &self.0.range)
+            .field("part", &self.0.part)
+            .field("hint", &self.0.hint)
+            .finish()
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match &self.0.kind {
+            ErrorKind::Io(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+impl From<io::Error> for Error {
+    /// Takes the library's own error back out of an `io::Error` that carries one.
+    fn from(error: io::Error) -> Self {
+        match error.downcast::<Self>() {
+            Ok(own) => own,
+            Err(error) => Self::new(ErrorKind::Io(error)),
+        }
+    }
+}
+
+impl From<Error> for io::Error {
+    /// For callers whose functions return `io::Result`; [`Error`] can be downcast from the result.
+    fn from(error: Error) -> Self {
+        let kind = match error.kind() {
+            ErrorKind::Io(inner) => inner.kind(),
+            ErrorKind::Truncated { .. } => io::ErrorKind::UnexpectedEof,
+            ErrorKind::Unsupported(_) => io::ErrorKind::Unsupported,
+            ErrorKind::Limit { .. } => io::ErrorKind::OutOfMemory,
+            ErrorKind::Usage(_) => io::ErrorKind::InvalidInput,
+            ErrorKind::Cancelled => io::ErrorKind::Interrupted,
+            _ => io::ErrorKind::InvalidData,
+        };
+        Self::new(kind, error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_truncation_reads_as_the_house_wants_it() {
+        let error = Error::truncated(48..168, 64).context("rawarray dims").context("file");
+        assert_eq!(
+            error.to_string(),
+            "rawarray dims: file ends early: need 120 bytes, 64 present (bytes 48..168)"
+        );
+    }
+
+    #[test]
+    fn the_error_is_one_pointer_wide() {
+        assert_eq!(size_of::<Error>(), size_of::<usize>());
+    }
+
+    #[test]
+    fn io_errors_give_the_error_back() {
+        let io = io::Error::from(Error::limit("memory in bytes", 10, 5));
+        assert_eq!(io.kind(), io::ErrorKind::OutOfMemory);
+        assert!(matches!(Error::from(io).kind(), ErrorKind::Limit { asked: 10, allowed: 5, .. }));
+    }
+}

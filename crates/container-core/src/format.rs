@@ -1,0 +1,206 @@
+//! What one format offers to a program that knows them all: one value, [`Format`], made by each format's crate.
+
+use std::io::{Seek, Write};
+use std::path::PathBuf;
+
+use crate::container::{Container, OpenOptions, ReadOptions};
+use crate::region::Region;
+use crate::report::{Loss, RepairReport};
+use crate::source::Source;
+use crate::write::AtomicFile;
+use crate::{Error, Progress, Result};
+
+/// A format as a table of functions. A program that opens every format holds a list of these.
+#[derive(Clone, Copy)]
+pub struct Format {
+    /// The name in machine output: `rawarray`.
+    pub name: &'static str,
+    /// The name for people: `RawArray`.
+    pub title: &'static str,
+    /// File name extensions of targets, without the dot; the first is the usual one.
+    pub extensions: &'static [&'static str],
+    /// What is done with which version or dialect.
+    pub support: &'static [Support],
+    /// Says whether an input is this format, by its bytes alone.
+    pub sniff: fn(&Probe<'_>) -> bool,
+    /// Opens an input.
+    pub open: fn(Input, &OpenOptions) -> Result<Box<dyn Container>>,
+    /// Writes datasets of any container in this format.
+    pub import: Option<fn(&Import<'_>, &mut dyn Output) -> Result<Vec<Loss>>>,
+    /// Writes what can be proved of a damaged file; without an output it only reports.
+    pub repair: Option<fn(Input, &OpenOptions, Option<&mut dyn Output>, Progress<'_>) -> Result<RepairReport>>,
+}
+
+/// What is done with one version or dialect of a format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Support {
+    /// The version or dialect.
+    pub version: &'static str,
+    /// Whether it is read.
+    pub read: Level,
+    /// Whether it is written.
+    pub write: Level,
+    /// Whether damage is found.
+    pub verify: Level,
+    /// Whether damage is repaired.
+    pub repair: Level,
+}
+
+/// How far something is supported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// Wholly.
+    Yes,
+    /// In part, as the format's page says.
+    Partly,
+    /// Not at all.
+    No,
+}
+
+/// The first bytes of an input, for telling formats apart.
+#[derive(Clone, Copy, Debug)]
+pub struct Probe<'a> {
+    /// Up to [`Probe::LEN`] bytes from the start; empty for a directory.
+    pub head: &'a [u8],
+    /// The directory, where the input is one.
+    pub directory: Option<&'a std::path::Path>,
+}
+
+impl Probe<'_> {
+    /// Bytes that a probe holds of an input that has them.
+    pub const LEN: usize = 512;
+}
+
+/// Something to open: bytes, with the path they came from where there is one.
+pub struct Input {
+    /// The bytes; `None` for a directory.
+    pub source: Option<Box<dyn Source>>,
+    /// The path, for formats that are stored in several files.
+    pub path: Option<PathBuf>,
+}
+
+impl Input {
+    /// An input that is nothing but bytes.
+    #[must_use]
+    pub fn bytes(source: Box<dyn Source>) -> Self {
+        Self { source: Some(source), path: None }
+    }
+
+    /// The bytes, for formats that are always one file.
+    ///
+    /// # Errors
+    /// `Usage` for a directory.
+    pub fn into_source(self) -> Result<Box<dyn Source>> {
+        self.source.ok_or_else(|| Error::usage("this is a directory, not a file"))
+    }
+}
+
+/// Where a new file goes.
+pub trait Output: Write {
+    /// Tells how long the file will be, so that a full disk shows before anything is written.
+    ///
+    /// # Errors
+    /// `Io` when there is no room.
+    fn reserve(&mut self, len: u64) -> Result<()> {
+        let _ = len;
+        Ok(())
+    }
+
+    /// The output as something that can be patched; `None` for pipes.
+    fn as_seek(&mut self) -> Option<&mut dyn WriteSeek> {
+        None
+    }
+}
+
+/// Both traits in one, for trait objects.
+pub trait WriteSeek: Write + Seek {}
+
+impl<T: Write + Seek> WriteSeek for T {}
+
+impl Output for AtomicFile {
+    fn reserve(&mut self, len: u64) -> Result<()> {
+        Self::reserve(self, len)
+    }
+
+    fn as_seek(&mut self) -> Option<&mut dyn WriteSeek> {
+        Some(self)
+    }
+}
+
+impl Output for Vec<u8> {}
+
+/// An output that only takes bytes one after the other: a pipe.
+pub struct Pipe<W>(pub W);
+
+impl<W: Write> Write for Pipe<W> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.0.flush()
+    }
+}
+
+impl<W: Write> Output for Pipe<W> {}
+
+/// What to write in another format.
+pub struct Import<'a> {
+    /// Where the values come from.
+    pub container: &'a dyn Container,
+    /// Datasets by index, each with the region to take.
+    pub selection: &'a [(usize, Region)],
+    /// How to write them.
+    pub options: &'a ImportOptions,
+    /// How to read them.
+    pub read: ReadOptions,
+    /// Told `(done, total)` bytes of elements.
+    pub progress: Progress<'a>,
+}
+
+impl Import<'_> {
+    /// The one dataset, for formats that hold one.
+    ///
+    /// # Errors
+    /// `Usage` when there is none or several, listing them.
+    pub fn single(&self) -> Result<(usize, &Region)> {
+        match self.selection {
+            [(index, region)] => Ok((*index, region)),
+            [] => Err(Error::usage("there is no dataset to convert")),
+            several => {
+                let paths = several.iter().filter_map(|(index, _)| self.container.datasets().get(*index));
+                let paths: Vec<&str> = paths.map(|dataset| dataset.path.as_str()).collect();
+                let problem = format!("the target holds one array, the source has {}", paths.join(", "));
+                Err(Error::usage(problem).hint("name one: FILE::PATH"))
+            }
+        }
+    }
+}
+
+/// How a target is written.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct ImportOptions {
+    /// Codec word and level.
+    pub codec: Option<(String, Option<i32>)>,
+    /// Everything else that was asked for, by its word: `("filter", "shuffle")`.
+    pub words: Vec<(String, String)>,
+    /// Presents the source's axes in reverse, so that row-major data become column-major without moving a byte.
+    pub axes: crate::container::Axes,
+}
+
+impl ImportOptions {
+    /// Refuses words that the format does not have.
+    ///
+    /// # Errors
+    /// `Usage`, listing those it has.
+    pub fn allow_words(&self, title: &str, known: &[&str]) -> Result<()> {
+        match self.words.iter().find(|(word, _)| !known.contains(&word.as_str())) {
+            None => Ok(()),
+            Some((word, _)) => {
+                let has = if known.is_empty() { "none of these options".into() } else { known.join(", ") };
+                Err(Error::usage(format!("{title} has no --{word} (it has {has})")))
+            }
+        }
+    }
+}

@@ -1,0 +1,27 @@
+#![doc = include_str!("../README.md")]
+#![deny(unsafe_code)]
+
+pub mod array;
+pub mod block;
+#[cfg(feature = "checksums")]
+pub mod checksum;
+pub mod codec;
+pub mod container;
+pub mod dtype;
+mod error;
+pub mod format;
+mod limits;
+pub mod literal;
+pub mod npy;
+mod progress;
+pub mod region;
+pub mod report;
+pub mod source;
+pub mod stream;
+mod value;
+pub mod write;
+
+pub use error::{Error, ErrorKind, Result};
+pub use limits::Limits;
+pub use progress::Progress;
+pub use value::Value;

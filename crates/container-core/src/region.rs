@@ -1,0 +1,326 @@
+//! Regions of an array: numpy's basic slicing, and its arithmetic.
+
+use crate::dtype::Order;
+use crate::{Error, Result};
+
+/// What is selected along one axis: `count` indices from `start` on, `step` apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AxisSelection {
+    /// First index.
+    pub start: u64,
+    /// Distance to the next index; may be negative, never 0.
+    pub step: i64,
+    /// Number of indices; every one of them is within the axis.
+    pub count: u64,
+    /// Whether the axis stays in the result; a plain index drops it.
+    pub kept: Kept,
+}
+
+/// Whether an axis stays in the result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kept {
+    /// It stays, as `0:1` does.
+    Yes,
+    /// It is dropped, as `0` does.
+    No,
+}
+
+/// A rectangular, perhaps strided part of an array.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Region {
+    axes: Vec<AxisSelection>,
+}
+
+impl Region {
+    /// All of an array of `shape`.
+    #[must_use]
+    pub fn whole(shape: &[u64]) -> Self {
+        let axes = shape.iter().map(|len| AxisSelection { start: 0, step: 1, count: *len, kept: Kept::Yes });
+        Self { axes: axes.collect() }
+    }
+
+    /// Parses numpy basic slicing without its brackets: `0:100, ::4`, `-1`, `...`. Missing axes are whole.
+    ///
+    /// # Errors
+    /// `Usage` for bad syntax, too many axes, a step of 0, or a plain index outside the axis.
+    pub fn parse(text: &str, shape: &[u64]) -> Result<Self> {
+        let bad = |what: String| Error::usage(what).context(format!("selection [{text}]"));
+        let terms: Vec<&str> =
+            if text.trim().is_empty() { Vec::new() } else { text.split(',').map(str::trim).collect() };
+        // Python allows one trailing comma: `3,`.
+        let terms = match terms.as_slice() {
+            [head @ .., ""] if !head.is_empty() => head.to_vec(),
+            all => all.to_vec(),
+        };
+        let dots = terms.iter().filter(|term| **term == "...").count();
+        let named = terms.len() - dots;
+        if dots > 1 || named > shape.len() {
+            let problem = if dots > 1 { "more than one ...".into() } else { format!("{named} indices") };
+            return Err(bad(format!("{problem} for an array of {} dimensions", shape.len())));
+        }
+        let mut region = Self::whole(shape);
+        let mut axis = 0;
+        for term in terms {
+            if term == "..." {
+                axis += shape.len() - named;
+                continue;
+            }
+            let place = region.axes.get_mut(axis).ok_or_else(|| bad("too many indices".into()))?;
+            *place = parse_axis(term, place.count)
+                .map_err(|problem| bad(format!("axis {axis} of length {}: {problem}", place.count)))?;
+            axis += 1;
+        }
+        Ok(region)
+    }
+
+    /// A region from explicit selections, checked against `shape`.
+    ///
+    /// # Errors
+    /// `Usage` when the number of axes differs or an index lies outside its axis.
+    pub fn new(axes: Vec<AxisSelection>, shape: &[u64]) -> Result<Self> {
+        if axes.len() != shape.len() {
+            return Err(Error::usage(format!("{} selections for {} dimensions", axes.len(), shape.len())));
+        }
+        for (axis, len) in axes.iter().zip(shape) {
+            let last = i128::from(axis.start)
+                + i128::from(axis.step) * (i128::from(axis.count) - 1).max(0);
+            let inside = |at: i128| (0..i128::from(*len)).contains(&at);
+            if axis.count > 0 && (axis.step == 0 || !inside(axis.start.into()) || !inside(last)) {
+                return Err(Error::usage(format!("a selection reaches outside an axis of length {len}")));
+            }
+        }
+        Ok(Self { axes })
+    }
+
+    /// The selections, one for each axis of the array.
+    #[must_use]
+    pub fn axes(&self) -> &[AxisSelection] {
+        &self.axes
+    }
+
+    /// Shape of the result: the counts of the kept axes.
+    #[must_use]
+    pub fn shape(&self) -> Vec<u64> {
+        self.axes.iter().filter(|axis| axis.kept == Kept::Yes).map(|axis| axis.count).collect()
+    }
+
+    /// Number of elements selected; `None` beyond 2^64.
+    #[must_use]
+    pub fn len(&self) -> Option<u64> {
+        element_count(self.axes.iter().map(|axis| axis.count))
+    }
+
+    /// True where nothing is selected.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.axes.iter().any(|axis| axis.count == 0)
+    }
+
+    /// True where the region is all of an array of `shape`, in order.
+    #[must_use]
+    pub fn is_whole(&self, shape: &[u64]) -> bool {
+        *self == Self::whole(shape)
+    }
+
+    /// Cuts the region into parts of at most `most` elements each (at least one), in the order in which an array of
+    /// this region is stored: joining the parts' elements in `order` gives the region's elements in `order`.
+    /// Along all but one axis a part is whole or a single index.
+    #[must_use]
+    pub fn pieces(&self, order: Order, most: u64) -> Pieces {
+        // Slowest axis first.
+        let mut axes: Vec<usize> = (0..self.axes.len()).collect();
+        if order == Order::F {
+            axes.reverse();
+        }
+        // Whole fast axes as long as they fit; the next one is cut; the slower ones are walked.
+        let mut inner = 1_u64;
+        let mut cut = axes.len();
+        while cut > 0 {
+            let count = self.axes[axes[cut - 1]].count;
+            match inner.checked_mul(count) {
+                Some(product) if product <= most.max(1) => inner = product,
+                _ => break,
+            }
+            cut -= 1;
+        }
+        let step = (most.max(1) / inner.max(1)).max(1);
+        Pieces { region: self.clone(), axes, cut, step, at: vec![0; cut], done: self.is_empty() }
+    }
+}
+
+/// The parts of a region in storage order; see [`Region::pieces`].
+#[derive(Clone, Debug)]
+pub struct Pieces {
+    region: Region,
+    /// All axes, slowest first.
+    axes: Vec<usize>,
+    /// The axes before this place are walked; the last of those is cut into runs of `step`.
+    cut: usize,
+    step: u64,
+    at: Vec<u64>,
+    done: bool,
+}
+
+impl Iterator for Pieces {
+    type Item = Region;
+
+    fn next(&mut self) -> Option<Region> {
+        if self.done {
+            return None;
+        }
+        let mut piece = self.region.clone();
+        for place in 0..self.cut {
+            let axis = &mut piece.axes[self.axes[place]];
+            let width = if place + 1 == self.cut { self.step } else { 1 };
+            let width = width.min(axis.count - self.at[place]);
+            let first = i128::from(axis.start) + i128::from(axis.step) * i128::from(self.at[place]);
+            axis.start = u64::try_from(first).unwrap_or(0);
+            axis.count = width;
+        }
+        self.done = true;
+        for place in (0..self.cut).rev() {
+            let count = self.region.axes[self.axes[place]].count;
+            let width = if place + 1 == self.cut { self.step } else { 1 };
+            self.at[place] = self.at[place].saturating_add(width);
+            if self.at[place] < count {
+                self.done = false;
+                break;
+            }
+            self.at[place] = 0;
+        }
+        Some(piece)
+    }
+}
+
+/// Product of the dimensions; `None` beyond 2^64. A zero makes it 0 whatever the others are.
+#[must_use]
+pub fn element_count(shape: impl Iterator<Item = u64> + Clone) -> Option<u64> {
+    if shape.clone().any(|len| len == 0) {
+        return Some(0);
+    }
+    shape.into_iter().try_fold(1_u64, u64::checked_mul)
+}
+
+/// One term of a selection, by Python's rules for `slice.indices`.
+fn parse_axis(term: &str, len: u64) -> std::result::Result<AxisSelection, String> {
+    let number = |text: &str| -> std::result::Result<Option<i128>, String> {
+        let text = text.trim();
+        if text.is_empty() {
+            return Ok(None);
+        }
+        let parsed = text.parse::<i64>().map_err(|_| format!("{text:?} is not an index"))?;
+        Ok(Some(parsed.into()))
+    };
+    let length = i128::from(len);
+    let parts: Vec<&str> = term.split(':').collect();
+    let (start, stop, step) = match parts.as_slice() {
+        [index] => {
+            let index = number(index)?.ok_or("an index is missing")?;
+            let from = if index < 0 { index + length } else { index };
+            let start = u64::try_from(from).ok().filter(|start| *start < len);
+            let start = start.ok_or_else(|| format!("index {index} is outside"))?;
+            return Ok(AxisSelection { start, step: 1, count: 1, kept: Kept::No });
+        }
+        [start, stop] => (number(start)?, number(stop)?, 1),
+        [start, stop, step] => (number(start)?, number(stop)?, number(step)?.unwrap_or(1)),
+        _ => return Err(format!("{term:?} has more than two colons")),
+    };
+    if step == 0 {
+        return Err("the step is 0".into());
+    }
+    let (low, high) = if step > 0 { (0, length) } else { (-1, length - 1) };
+    let clamp = |at: i128| (if at < 0 { at + length } else { at }).clamp(low, high);
+    let start = start.map_or(if step > 0 { low } else { high }, clamp);
+    let stop = stop.map_or(if step > 0 { high } else { low }, clamp);
+    let span = if step > 0 { stop - start } else { start - stop };
+    let count = if span <= 0 { 0 } else { (span - 1) / step.abs() + 1 };
+    let fits = |value: i128| u64::try_from(value).unwrap_or(0);
+    let step = i64::try_from(step).map_err(|_| "the step is too large")?;
+    Ok(AxisSelection { start: fits(start), step, count: fits(count), kept: Kept::Yes })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `(start, step, count)` of `range(len)[term]`, by CPython.
+    #[test]
+    fn slices_follow_python() {
+        let cases = [
+            (":", 5, (0, 1, 5)),
+            ("1:4", 5, (1, 1, 3)),
+            ("-3:-1", 5, (2, 1, 2)),
+            ("::-1", 5, (4, -1, 5)),
+            ("::4", 10, (0, 4, 3)),
+            ("8:2:-3", 10, (8, -3, 2)),
+            ("100:200", 5, (5, 1, 0)),
+            ("-100:2", 5, (0, 1, 2)),
+            ("3:1", 5, (3, 1, 0)),
+            ("::-1", 0, (0, -1, 0)),
+        ];
+        for (term, len, (start, step, count)) in cases {
+            let axis = parse_axis(term, len).unwrap();
+            assert_eq!((axis.step, axis.count), (step, count), "{term} of {len}");
+            assert!(count == 0 || axis.start == start, "{term} of {len}");
+        }
+    }
+
+    #[test]
+    fn indices_drop_their_axis_and_dots_fill_in() {
+        let shape = [4, 5, 6];
+        assert_eq!(Region::parse("1, ..., ::2", &shape).unwrap().shape(), [5, 3]);
+        assert_eq!(Region::parse("...", &shape).unwrap(), Region::whole(&shape));
+        assert_eq!(Region::parse("", &shape).unwrap(), Region::whole(&shape));
+        assert_eq!(Region::parse("-1,-1,-1", &shape).unwrap().shape(), [0_u64; 0]);
+        assert_eq!(Region::parse("2,", &shape).unwrap().shape(), [5, 6]);
+        for bad in ["4", "-5", "a", "1:2:3:4", "::0", "0,0,0,0", "...,...", ",1", "1 2"] {
+            let error = Region::parse(bad, &shape).unwrap_err();
+            assert!(matches!(error.kind(), crate::ErrorKind::Usage(_)), "{bad}");
+        }
+    }
+
+    #[test]
+    fn pieces_cover_the_region_in_storage_order() {
+        let shape = [3, 4, 5];
+        for order in [Order::C, Order::F] {
+            for text in ["...", "::2, 1:, ::-1", "1", ":, 2, :", "0:0"] {
+                let region = Region::parse(text, &shape).unwrap();
+                let whole = indices(&region, order);
+                for most in [1, 2, 3, 4, 7, 12, 20, 100] {
+                    let pieces: Vec<Region> = region.pieces(order, most).collect();
+                    assert!(pieces.iter().all(|piece| piece.len().unwrap() <= most), "{text} {most}");
+                    let joined: Vec<Vec<u64>> = pieces.iter().flat_map(|piece| indices(piece, order)).collect();
+                    assert_eq!(joined, whole, "{text} by {most} in {order:?}");
+                }
+            }
+        }
+    }
+
+    /// Every index tuple of a region, in the order of its storage.
+    fn indices(region: &Region, order: Order) -> Vec<Vec<u64>> {
+        let mut list = vec![vec![]];
+        let mut axes: Vec<&AxisSelection> = region.axes().iter().collect();
+        if order == Order::F {
+            axes.reverse();
+        }
+        for axis in axes {
+            list = list
+                .into_iter()
+                .flat_map(|head: Vec<u64>| {
+                    (0..axis.count).map(move |at| {
+                        let index = axis.start as i64 + axis.step * at as i64;
+                        [head.clone(), vec![index as u64]].concat()
+                    })
+                })
+                .collect();
+        }
+        list
+    }
+
+    #[test]
+    fn a_zero_dimension_hides_an_overflow() {
+        assert_eq!(element_count([1 << 63, 0, 5].into_iter()), Some(0));
+        assert_eq!(element_count([1 << 63, 2].into_iter()), None);
+        assert_eq!(element_count(std::iter::empty()), Some(1));
+    }
+}

@@ -1,0 +1,159 @@
+//! What a check found.
+
+use std::ops::Range;
+
+/// How bad a finding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Severity {
+    /// Odd but legal.
+    Note,
+    /// Likely to trouble some reader; the values stand.
+    Warning,
+    /// Damage: something is missing, contradictory or does not fit its digest.
+    Error,
+}
+
+impl Severity {
+    /// `note`, `warning` or `error`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Note => "note",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        }
+    }
+}
+
+/// One thing that a check found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// How bad it is.
+    pub severity: Severity,
+    /// A stable name for programs, in `snake_case`; each format documents its own.
+    pub code: &'static str,
+    /// The file of a multi-file container.
+    pub part: Option<String>,
+    /// Absolute, half-open byte range. A truncation's is the range that the file claims.
+    pub range: Option<Range<u64>>,
+    /// Path of the dataset that it concerns.
+    pub dataset: Option<String>,
+    /// The sentence for people.
+    pub message: String,
+}
+
+impl Finding {
+    /// A finding without a place.
+    pub fn new(severity: Severity, code: &'static str, message: impl Into<String>) -> Self {
+        Self { severity, code, part: None, range: None, dataset: None, message: message.into() }
+    }
+
+    /// Adds the byte range.
+    #[must_use]
+    pub fn at(mut self, range: Range<u64>) -> Self {
+        self.range = Some(range);
+        self
+    }
+
+    /// Adds the dataset.
+    #[must_use]
+    pub fn dataset(mut self, path: impl Into<String>) -> Self {
+        self.dataset = Some(path.into());
+        self
+    }
+}
+
+/// The outcome of a check in one word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Nothing wrong; notes and warnings are allowed.
+    Sound,
+    /// Some finding is an error.
+    Damaged,
+}
+
+impl Verdict {
+    /// `sound` or `damaged`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Sound => "sound",
+            Self::Damaged => "damaged",
+        }
+    }
+}
+
+/// How many blocks a check met.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BlockCounts {
+    /// Blocks in the file.
+    pub total: u64,
+    /// Blocks whose bytes were read and decoded or compared with a digest.
+    pub checked: u64,
+    /// Blocks that failed.
+    pub bad: u64,
+}
+
+/// Everything that a check found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Findings, errors first, each severity in file order.
+    pub findings: Vec<Finding>,
+    /// What was looked at.
+    pub blocks: BlockCounts,
+}
+
+impl Report {
+    /// A report of `findings`, sorted.
+    #[must_use]
+    pub fn new(mut findings: Vec<Finding>, blocks: BlockCounts) -> Self {
+        // Stable: findings of one severity and place keep the order in which they were made.
+        findings.sort_by_key(|finding| {
+            (std::cmp::Reverse(finding.severity), finding.range.as_ref().map_or(0, |range| range.start))
+        });
+        Self { findings, blocks }
+    }
+
+    /// Damaged if any finding is an error.
+    #[must_use]
+    pub fn verdict(&self) -> Verdict {
+        let errors = self.findings.iter().any(|finding| finding.severity == Severity::Error);
+        if errors { Verdict::Damaged } else { Verdict::Sound }
+    }
+}
+
+/// What a conversion could not carry over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Loss {
+    /// The dataset that it concerns; `None` for the file as a whole.
+    pub dataset: Option<String>,
+    /// What is lost, for people.
+    pub what: String,
+}
+
+/// What a repair did, item by item with byte ranges of the input.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RepairReport {
+    /// What was carried over as it was.
+    pub kept: Vec<RepairItem>,
+    /// What was assumed in order to carry it over.
+    pub guessed: Vec<RepairItem>,
+    /// What could not be brought back.
+    pub lost: Vec<RepairItem>,
+}
+
+/// One line of a [`RepairReport`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RepairItem {
+    /// Bytes of the damaged file.
+    pub range: Option<Range<u64>>,
+    /// What it is about, for people.
+    pub what: String,
+}
+
+impl RepairItem {
+    /// An item about `range`.
+    pub fn new(range: Range<u64>, what: impl Into<String>) -> Self {
+        Self { range: Some(range), what: what.into() }
+    }
+}

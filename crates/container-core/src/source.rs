@@ -1,0 +1,201 @@
+//! Random access to bytes, wherever they are.
+//!
+//! A [`Source`] is shared by `&self`, so parallel reads need no lock. Memory and maps lend their bytes;
+//! files and remote stores copy them. Parsers are written once, against this trait.
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::{Error, Limits, Result};
+
+mod file;
+#[cfg(feature = "mmap")]
+#[allow(unsafe_code)]
+mod mmap;
+mod open;
+mod sparse;
+
+pub use file::FileSource;
+#[cfg(feature = "mmap")]
+pub use mmap::MmapSource;
+pub use open::{Access, open_path, read_stream};
+pub use sparse::{SparseSource, drive};
+
+/// Pieces in which large data are passed through: they stay in the second-level cache.
+pub const PIECE_LEN: usize = 512 << 10;
+
+/// Bytes at absolute offsets. All ranges are half-open and absolute.
+pub trait Source: Send + Sync {
+    /// Length in bytes, as it was when the source was opened.
+    fn len(&self) -> u64;
+
+    /// True for a source without bytes.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Fills `dst` with the bytes from `at` on.
+    ///
+    /// # Errors
+    /// `Truncated` when the source ends before; `Missing` where a sparse source has a hole; `Io`.
+    fn read_into(&self, at: u64, dst: &mut [u8]) -> Result<()>;
+
+    /// The bytes of `range` without a copy, where the source holds them in memory.
+    fn lend(&self, range: Range<u64>) -> Option<&[u8]> {
+        let _ = range;
+        None
+    }
+
+    /// The bytes of `range`: lent where possible, else copied. The caller bounds the length of what may be copied.
+    ///
+    /// # Errors
+    /// As [`Source::read_into`]; `Usage` when the range runs backwards.
+    fn read(&self, range: Range<u64>) -> Result<Cow<'_, [u8]>> {
+        check_range(&range, self.len())?;
+        if let Some(bytes) = self.lend(range.clone()) {
+            return Ok(Cow::Borrowed(bytes));
+        }
+        let mut bytes = zeroed_vec(range.end - range.start, &Limits::default())?;
+        self.read_into(range.start, &mut bytes)?;
+        Ok(Cow::Owned(bytes))
+    }
+}
+
+impl Source for [u8] {
+    fn len(&self) -> u64 {
+        // A slice's length fits u64 on every platform Rust has.
+        self.len() as u64
+    }
+
+    fn read_into(&self, at: u64, dst: &mut [u8]) -> Result<()> {
+        let range = at..at.saturating_add(dst.len() as u64);
+        check_range(&range, Source::len(self))?;
+        dst.copy_from_slice(self.lend(range).unwrap_or_default());
+        Ok(())
+    }
+
+    fn lend(&self, range: Range<u64>) -> Option<&[u8]> {
+        self.get(usize::try_from(range.start).ok()?..usize::try_from(range.end).ok()?)
+    }
+}
+
+macro_rules! forward {
+    ($($(#[$doc:meta])* ($($generics:tt)*) $type:ty;)+) => {$(
+        impl<$($generics)*> Source for $type {
+            fn len(&self) -> u64 {
+                Source::len(&**self)
+            }
+            fn read_into(&self, at: u64, dst: &mut [u8]) -> Result<()> {
+                (**self).read_into(at, dst)
+            }
+            fn lend(&self, range: Range<u64>) -> Option<&[u8]> {
+                (**self).lend(range)
+            }
+        }
+    )+};
+}
+
+forward! {
+    () Vec<u8>;
+    (S: Source + ?Sized) &S;
+    (S: Source + ?Sized) Box<S>;
+    (S: Source + ?Sized) Arc<S>;
+}
+
+/// Checks a half-open range against the length of what it points into.
+///
+/// # Errors
+/// `Usage` when it runs backwards, `Truncated` when it ends past `len`.
+pub fn check_range(range: &Range<u64>, len: u64) -> Result<()> {
+    if range.start > range.end {
+        return Err(Error::usage(format!("byte range {}..{} runs backwards", range.start, range.end)));
+    }
+    if range.end > len {
+        return Err(Error::truncated(range.clone(), len.saturating_sub(range.start)));
+    }
+    Ok(())
+}
+
+/// Zeroed memory for `len` elements that the kernel may back with huge pages.
+///
+/// Touching fresh 4 KiB pages costs several times the copy that fills them, and the allocator does not ask for
+/// larger ones by itself.
+///
+/// # Errors
+/// `Limit` when it would be over [`Limits::memory`], or when the machine has no such memory to give.
+pub fn zeroed_vec<T: bytemuck::Pod>(len: u64, limits: &Limits) -> Result<Vec<T>> {
+    let bytes = len.saturating_mul(size_of::<T>() as u64);
+    limits.allocate(bytes)?;
+    let refused = || Error::limit("memory in bytes (the machine refused it)", bytes, limits.memory);
+    let count = usize::try_from(len).map_err(|_| refused())?;
+    let mut memory: Vec<T> = bytemuck::allocation::try_zeroed_vec(count).map_err(|()| refused())?;
+    #[cfg(feature = "mmap")]
+    mmap::advise_huge_pages(bytemuck::cast_slice_mut(&mut memory));
+    Ok(memory)
+}
+
+/// Fills `dst` from `at` on, on up to `threads` threads. One thread starts none.
+///
+/// # Errors
+/// As [`Source::read_into`]; the first in file order.
+pub fn read_parallel(source: &dyn Source, at: u64, dst: &mut [u8], threads: usize) -> Result<()> {
+    // Below this a thread costs more than it copies. A multiple of the huge page, so that threads share none.
+    const LEAST: usize = 8 << 20;
+    let share = dst.len().div_ceil(threads.max(1)).next_multiple_of(2 << 20).max(LEAST);
+    if threads <= 1 || dst.len() <= share {
+        return source.read_into(at, dst);
+    }
+    std::thread::scope(|scope| {
+        let mut offset = at;
+        let mut running = Vec::new();
+        for piece in dst.chunks_mut(share) {
+            let start = offset;
+            offset = offset.saturating_add(piece.len() as u64);
+            running.push(scope.spawn(move || source.read_into(start, piece)));
+        }
+        let results = running.into_iter().map(|thread| match thread.join() {
+            Ok(result) => result,
+            Err(panic) => std::panic::resume_unwind(panic),
+        });
+        // All are joined before the first error is given.
+        results.fold(Ok(()), Result::and)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ErrorKind;
+
+    #[test]
+    fn slices_lend_and_say_what_they_lack() {
+        let bytes = [1_u8, 2, 3];
+        let source: &dyn Source = &&bytes[..];
+        assert!(matches!(source.read(1..3).unwrap(), Cow::Borrowed([2, 3])));
+        let error = source.read(1..9).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::Truncated { need: 8, have: 2 }));
+        assert_eq!(error.range(), Some(1..9));
+        assert!(matches!(source.read(Range { start: 3, end: 1 }).unwrap_err().kind(), ErrorKind::Usage(_)));
+    }
+
+    #[test]
+    fn parallel_reads_give_the_bytes_of_a_plain_read() {
+        let bytes: Vec<u8> = (0..(20_usize << 20) + 7).map(|at| (at * 31 >> 3) as u8).collect();
+        for threads in [1, 2, 3, 8] {
+            let mut copy = vec![0; bytes.len() - 5];
+            read_parallel(&bytes, 5, &mut copy, threads).unwrap();
+            assert!(copy == bytes[5..], "{threads} threads");
+            assert!(read_parallel(&bytes, 6, &mut copy, threads).is_err());
+        }
+    }
+
+    #[test]
+    fn zeroed_memory_is_bounded_and_zero() {
+        let limits = Limits::default().with_memory(64 << 20);
+        let memory: Vec<u64> = zeroed_vec(4 << 20, &limits).unwrap();
+        assert!(memory.len() == 4 << 20 && memory.iter().all(|word| *word == 0));
+        assert!(zeroed_vec::<u64>(u64::MAX / 4, &limits).is_err());
+        assert!(zeroed_vec::<u8>((64 << 20) + 1, &limits).is_err());
+    }
+}

@@ -1,0 +1,65 @@
+//! Files read by position, without a shared cursor.
+
+use std::fs::File;
+use std::path::Path;
+
+use super::{Source, check_range};
+use crate::{Error, Result};
+
+/// A file read with positioned reads. Every read copies.
+#[derive(Debug)]
+pub struct FileSource {
+    file: File,
+    len: u64,
+}
+
+impl FileSource {
+    /// Opens the regular file at `path`.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Self::new(File::open(path)?)
+    }
+
+    /// Takes an open file; its cursor is neither used nor moved (on Windows: not relied on).
+    ///
+    /// # Errors
+    /// `Io` when its length cannot be read.
+    pub fn new(file: File) -> Result<Self> {
+        let len = file.metadata()?.len();
+        Ok(Self { file, len })
+    }
+}
+
+impl Source for FileSource {
+    fn len(&self) -> u64 {
+        self.len
+    }
+
+    fn read_into(&self, at: u64, dst: &mut [u8]) -> Result<()> {
+        let range = at..at.saturating_add(dst.len() as u64);
+        check_range(&range, self.len)?;
+        let mut done = 0;
+        while done < dst.len() {
+            match read_at(&self.file, &mut dst[done..], at + done as u64) {
+                // The file shrank after it was opened.
+                Ok(0) => return Err(Error::truncated(range, done as u64)),
+                Ok(count) => done += count,
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(Error::from(error).at(range)),
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(unix)]
+fn read_at(file: &File, dst: &mut [u8], at: u64) -> std::io::Result<usize> {
+    std::os::unix::fs::FileExt::read_at(file, dst, at)
+}
+
+#[cfg(windows)]
+fn read_at(file: &File, dst: &mut [u8], at: u64) -> std::io::Result<usize> {
+    std::os::windows::fs::FileExt::seek_read(file, dst, at)
+}

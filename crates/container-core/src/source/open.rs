@@ -1,0 +1,57 @@
+//! Opening a path as a source.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use super::{FileSource, Source};
+use crate::{Error, Limits, Result};
+
+/// How the bytes of a file are reached.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Access {
+    /// Mapped where the build and the file allow it, else by position. Pipes are read into memory.
+    #[default]
+    Auto,
+    /// By positioned reads: for files that others may truncate or rewrite meanwhile.
+    Positioned,
+    /// Read into memory at once, within [`Limits::memory`].
+    Memory,
+}
+
+/// Opens `path`.
+///
+/// # Errors
+/// `Io`; `Usage` for a directory; `Limit` when it has to be read into memory and is larger than the limit.
+pub fn open_path(path: &Path, access: Access, limits: &Limits) -> Result<Box<dyn Source>> {
+    let mut file = File::open(path)?;
+    let kind = file.metadata()?;
+    if kind.is_dir() {
+        return Err(Error::usage("this is a directory, not a file"));
+    }
+    if !kind.is_file() || access == Access::Memory {
+        return Ok(Box::new(read_stream(&mut file, limits)?));
+    }
+    #[cfg(feature = "mmap")]
+    if access == Access::Auto
+        && let Ok(map) = super::MmapSource::new(&file)
+    {
+        return Ok(Box::new(map));
+    }
+    Ok(Box::new(FileSource::new(file)?))
+}
+
+/// Reads a stream to its end, holding at most [`Limits::memory`] bytes.
+///
+/// # Errors
+/// `Io`; `Limit` when there is more than the limit.
+pub fn read_stream(stream: &mut dyn Read, limits: &Limits) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let most = limits.memory.saturating_add(1);
+    stream.take(most).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > limits.memory {
+        return Err(Error::limit("memory in bytes (input that cannot be read by position)", most, limits.memory));
+    }
+    Ok(bytes)
+}

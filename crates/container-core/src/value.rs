@@ -1,0 +1,96 @@
+//! A tree of metadata, for people and machines to look at.
+
+/// Metadata of any format: what YAML, JSON, msgpack and fixed headers have in common.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Value {
+    /// Nothing.
+    Null,
+    /// True or false.
+    Bool(bool),
+    /// An integer.
+    Int(i128),
+    /// A number with a fraction, an infinity or NaN.
+    Float(f64),
+    /// Text.
+    Text(String),
+    /// Bytes that are not text.
+    Bytes(Vec<u8>),
+    /// Values in order.
+    List(Vec<Value>),
+    /// Named values in the file's order.
+    Map(Vec<(String, Value)>),
+}
+
+impl Value {
+    /// The value of `key` in a map.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<&Self> {
+        match self {
+            Self::Map(entries) => entries.iter().find(|(name, _)| name == key).map(|(_, value)| value),
+            _ => None,
+        }
+    }
+
+    /// The value at a JSON pointer (RFC 6901): `/a/0/b`, with `~1` for a slash and `~0` for a tilde. The empty
+    /// pointer is the value itself.
+    #[must_use]
+    pub fn pointer(&self, pointer: &str) -> Option<&Self> {
+        if pointer.is_empty() {
+            return Some(self);
+        }
+        let mut here = self;
+        for step in pointer.strip_prefix('/')?.split('/') {
+            let step = step.replace("~1", "/").replace("~0", "~");
+            here = match here {
+                Self::List(items) => items.get(step.parse::<usize>().ok()?)?,
+                other => other.get(&step)?,
+            };
+        }
+        Some(here)
+    }
+}
+
+macro_rules! from {
+    ($($type:ty => $variant:ident;)+) => {$(
+        impl From<$type> for Value {
+            fn from(value: $type) -> Self {
+                Self::$variant(value.into())
+            }
+        }
+    )+};
+}
+
+from! {
+    bool => Bool;
+    u8 => Int;
+    u32 => Int;
+    u64 => Int;
+    i64 => Int;
+    i128 => Int;
+    f64 => Float;
+    &str => Text;
+    String => Text;
+    Vec<u8> => Bytes;
+    Vec<Value> => List;
+}
+
+impl<T: Into<Value>> From<Option<T>> for Value {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Self::Null, Into::into)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pointers_walk_maps_and_lists() {
+        let tree = Value::Map(vec![("a/b".into(), vec![Value::Null, Value::from(3_u64)].into())]);
+        assert_eq!(tree.pointer("/a~1b/1"), Some(&Value::Int(3)));
+        assert_eq!(tree.pointer(""), Some(&tree));
+        assert_eq!(tree.pointer("/a~1b/2"), None);
+        assert_eq!(tree.pointer("a"), None);
+    }
+}

@@ -1,0 +1,294 @@
+//! Writing files so that a failure leaves nothing behind and a reader never sees half a file.
+
+use std::fs::File;
+use std::io::{self, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use crate::{Error, Result};
+
+/// What to do when the target exists.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Overwrite {
+    /// Fail, leaving it alone.
+    #[default]
+    Refuse,
+    /// Replace it, in one step.
+    Replace,
+}
+
+/// Whether the bytes are on the disk when a write returns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Durability {
+    /// File and directory are synced first.
+    #[default]
+    Synced,
+    /// The kernel writes them when it likes; a power cut may lose the file, but never leaves half of one where another was.
+    Cached,
+}
+
+/// A file that appears under its name only when it is complete.
+///
+/// It is written beside its target (on Linux without any name, so that not even a killed process leaves it behind) and moved
+/// there by [`AtomicFile::commit`]. Dropped without commit, it is gone.
+#[derive(Debug)]
+pub struct AtomicFile {
+    temporary: Temporary,
+    target: PathBuf,
+    overwrite: Overwrite,
+}
+
+#[derive(Debug)]
+enum Temporary {
+    #[cfg(target_os = "linux")]
+    Unnamed(File),
+    Named(tempfile::NamedTempFile),
+}
+
+impl AtomicFile {
+    /// Starts a new file for `target`.
+    ///
+    /// # Errors
+    /// `Usage` when the target exists and may not be replaced, or is not a regular file; `Io`.
+    pub fn create(target: impl AsRef<Path>, overwrite: Overwrite) -> Result<Self> {
+        let target = resolve(target.as_ref(), overwrite)?;
+        let directory = directory_of(&target);
+        let temporary = Self::unnamed(directory)?;
+        let temporary = match temporary {
+            Some(temporary) => temporary,
+            None => Temporary::Named(named(directory, &target)?),
+        };
+        Ok(Self { temporary, target, overwrite })
+    }
+
+    #[cfg(target_os = "linux")]
+    fn unnamed(directory: &Path) -> Result<Option<Temporary>> {
+        use rustix::fs::{CWD, Mode, OFlags};
+        let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+        // Mode 666 less the umask, as for any new file.
+        match rustix::fs::openat(CWD, directory, flags, Mode::from_raw_mode(0o666)) {
+            Ok(file) => Ok(Some(Temporary::Unnamed(File::from(file)))),
+            Err(rustix::io::Errno::NOENT | rustix::io::Errno::NOTDIR | rustix::io::Errno::ACCESS) => {
+                Err(Error::from(io::Error::from(io::ErrorKind::NotFound)).context("target directory"))
+            }
+            // Not every file system has them (NFS, some overlays).
+            Err(_) => Ok(None),
+        }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn unnamed(_directory: &Path) -> Result<Option<Temporary>> {
+        Ok(None)
+    }
+
+    /// The file being written.
+    #[must_use]
+    pub fn file(&self) -> &File {
+        match &self.temporary {
+            #[cfg(target_os = "linux")]
+            Temporary::Unnamed(file) => file,
+            Temporary::Named(file) => file.as_file(),
+        }
+    }
+
+    /// Reserves room for `len` bytes, so that a full disk shows at once and the blocks lie together. The file ends where
+    /// the last write ends, not at `len`.
+    ///
+    /// # Errors
+    /// `Io` when the disk is full. File systems that cannot reserve are left alone.
+    pub fn reserve(&self, len: u64) -> Result<()> {
+        #[cfg(target_os = "linux")]
+        if len > 0 {
+            use rustix::io::Errno;
+            return match rustix::fs::fallocate(self.file(), rustix::fs::FallocateFlags::KEEP_SIZE, 0, len) {
+                Err(errno @ (Errno::NOSPC | Errno::DQUOT | Errno::FBIG)) => Err(io::Error::from(errno).into()),
+                _ => Ok(()),
+            };
+        }
+        let _ = len;
+        Ok(())
+    }
+
+    /// Moves the complete file to its target.
+    ///
+    /// # Errors
+    /// `Usage` when the target has appeared meanwhile and may not be replaced; `Io`. The target is then as it was.
+    pub fn commit(self, durability: Durability) -> Result<()> {
+        if durability == Durability::Synced {
+            self.file().sync_all()?;
+        }
+        let Self { temporary, target, overwrite } = self;
+        match temporary {
+            #[cfg(target_os = "linux")]
+            Temporary::Unnamed(file) => link(&file, &target, overwrite)?,
+            Temporary::Named(file) => {
+                let result = match overwrite {
+                    Overwrite::Refuse => file.persist_noclobber(&target),
+                    Overwrite::Replace => file.persist(&target),
+                };
+                result.map_err(|failed| cannot_place(failed.error, &target))?;
+            }
+        }
+        #[cfg(unix)]
+        if durability == Durability::Synced {
+            File::open(directory_of(&target))?.sync_all()?;
+        }
+        Ok(())
+    }
+}
+
+impl Write for AtomicFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file().flush()
+    }
+}
+
+impl Seek for AtomicFile {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.file().seek(to)
+    }
+}
+
+/// Follows a link to the file that will be replaced, and refuses what cannot or may not be.
+fn resolve(target: &Path, overwrite: Overwrite) -> Result<PathBuf> {
+    match target.metadata() {
+        Ok(kind) if !kind.is_file() => Err(Error::usage(format!(
+            "{} is not a regular file",
+            target.display()
+        ))),
+        Ok(_) if overwrite == Overwrite::Refuse => Err(exists(target)),
+        Ok(_) => Ok(target.canonicalize()?),
+        // A dangling link is in the way just as a file is.
+        Err(_) if target.is_symlink() => Err(exists(target)),
+        Err(_) => Ok(target.to_owned()),
+    }
+}
+
+fn exists(target: &Path) -> Error {
+    Error::usage(format!("{} exists", target.display())).hint("use -f to replace it")
+}
+
+fn cannot_place(error: io::Error, target: &Path) -> Error {
+    if error.kind() == io::ErrorKind::AlreadyExists { exists(target) } else { error.into() }
+}
+
+fn directory_of(target: &Path) -> &Path {
+    match target.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}
+
+fn named(directory: &Path, target: &Path) -> Result<tempfile::NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    let prefix = target.file_name().map(|name| format!(".{}.", name.to_string_lossy())).unwrap_or_default();
+    builder.prefix(&prefix).suffix(".part");
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    Ok(builder.tempfile_in(directory)?)
+}
+
+/// Gives an unnamed file its name.
+#[cfg(target_os = "linux")]
+fn link(file: &File, target: &Path, overwrite: Overwrite) -> Result<()> {
+    use std::os::fd::AsRawFd;
+
+    use rustix::fs::{AtFlags, CWD, linkat};
+
+    let unnamed = format!("/proc/self/fd/{}", file.as_raw_fd());
+    let place = |at: &Path| linkat(CWD, unnamed.as_str(), CWD, at, AtFlags::SYMLINK_FOLLOW);
+    match place(target) {
+        Ok(()) => return Ok(()),
+        Err(rustix::io::Errno::EXIST) if overwrite == Overwrite::Replace => {}
+        Err(errno) => return Err(cannot_place(errno.into(), target)),
+    }
+    // linkat never replaces: the file gets a name beside its target for a moment and is renamed from there. The target's
+    // permissions are kept.
+    file.set_permissions(target.metadata()?.permissions())?;
+    let beside = named(directory_of(target), target)?.into_temp_path();
+    std::fs::remove_file(&beside)?;
+    place(&beside).map_err(io::Error::from)?;
+    beside.persist(target).map_err(|failed| failed.error)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ErrorKind;
+
+    fn names(directory: &Path) -> Vec<String> {
+        let entries = std::fs::read_dir(directory).unwrap();
+        let mut names: Vec<_> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn the_file_appears_complete_or_not_at_all() {
+        let directory = tempfile::tempdir().unwrap();
+        let target = directory.path().join("a.ra");
+        let mut file = AtomicFile::create(&target, Overwrite::Refuse).unwrap();
+        file.write_all(b"half").unwrap();
+        assert!(!target.exists());
+        drop(file);
+        assert!(names(directory.path()).is_empty());
+
+        let mut file = AtomicFile::create(&target, Overwrite::Refuse).unwrap();
+        file.reserve(1 << 20).unwrap();
+        file.write_all(b"whole").unwrap();
+        file.commit(Durability::Synced).unwrap();
+        assert_eq!(std::fs::read(&target).unwrap(), b"whole");
+        assert_eq!(names(directory.path()), ["a.ra"]);
+    }
+
+    #[test]
+    fn an_existing_file_is_replaced_only_on_request() {
+        let directory = tempfile::tempdir().unwrap();
+        let target = directory.path().join("a.ra");
+        let mut early = AtomicFile::create(&target, Overwrite::Refuse).unwrap();
+        std::fs::write(&target, b"old").unwrap();
+        let error = AtomicFile::create(&target, Overwrite::Refuse).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::Usage(_)));
+        // It appeared after the other writer had started.
+        early.write_all(b"new").unwrap();
+        assert!(early.commit(Durability::Cached).is_err());
+        assert_eq!(std::fs::read(&target).unwrap(), b"old");
+
+        let mut file = AtomicFile::create(&target, Overwrite::Replace).unwrap();
+        file.write_all(b"new").unwrap();
+        file.commit(Durability::Cached).unwrap();
+        assert_eq!(std::fs::read(&target).unwrap(), b"new");
+        assert_eq!(names(directory.path()), ["a.ra"]);
+    }
+
+    #[test]
+    fn directories_and_missing_places_are_refused() {
+        let directory = tempfile::tempdir().unwrap();
+        assert!(AtomicFile::create(directory.path(), Overwrite::Replace).is_err());
+        let nowhere = directory.path().join("no/such/a.ra");
+        let error = AtomicFile::create(nowhere, Overwrite::Replace).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::Io(_)));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_is_followed_and_permissions_are_kept() {
+        use std::os::unix::fs::PermissionsExt;
+        let directory = tempfile::tempdir().unwrap();
+        let (target, link) = (directory.path().join("a"), directory.path().join("b"));
+        std::fs::write(&target, b"old").unwrap();
+        std::fs::set_permissions(&target, PermissionsExt::from_mode(0o640)).unwrap();
+        std::os::unix::fs::symlink("a", &link).unwrap();
+        let mut file = AtomicFile::create(&link, Overwrite::Replace).unwrap();
+        file.write_all(b"new").unwrap();
+        file.commit(Durability::Cached).unwrap();
+        assert!(link.is_symlink());
+        assert_eq!(std::fs::read(&target).unwrap(), b"new");
+        assert_eq!(target.metadata().unwrap().permissions().mode() & 0o777, 0o640);
+    }
+}
