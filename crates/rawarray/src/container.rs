@@ -1,0 +1,188 @@
+//! The lens over an open file, and the entry for the table of formats.
+
+use container_core::array::{Array, StoredArray};
+use container_core::block::Block;
+use container_core::container::{
+    About, Axes, Container, Dataset, Depth, Listed, OpenOptions, ReadOptions, Segment,
+};
+use container_core::dtype::{ByteOrder, DType, Kind, Order};
+use container_core::format::{Format, Input, Level, Probe, Support};
+use container_core::region::Region;
+use container_core::report::{Loss, Report};
+use container_core::{Error, Progress, Result, Value};
+
+use crate::eltype::describe;
+use crate::file::{DataSegment, File};
+use crate::header::{Eltype, Flags, MAGIC, MAGIC_REVERSED};
+use crate::{DATASET, Encoding, TRAILER, check, import, repair};
+
+const ALL: Level = Level::Yes;
+
+/// RawArray in a table of formats.
+pub const FORMAT: Format = Format {
+    name: "rawarray",
+    title: "RawArray",
+    extensions: &["ra"],
+    support: &[
+        Support { version: "plain, little-endian", read: ALL, write: ALL, verify: ALL, repair: ALL },
+        Support { version: "big-endian data (flag bit 0)", read: ALL, write: Level::Partly, verify: ALL, repair: ALL },
+        Support { version: "big-endian header", read: ALL, write: Level::Partly, verify: ALL, repair: ALL },
+        Support { version: "LZ4 (C)", read: ALL, write: ALL, verify: ALL, repair: Level::Partly },
+        Support { version: "LEB128 (Julia)", read: ALL, write: ALL, verify: ALL, repair: Level::Partly },
+        Support { version: "bit arrays (Julia)", read: ALL, write: ALL, verify: ALL, repair: ALL },
+    ],
+    sniff: |probe: &Probe<'_>| probe.head.starts_with(&MAGIC) || probe.head.starts_with(&MAGIC_REVERSED),
+    open: |input: Input, options: &OpenOptions| Ok(Box::new(Lens::new(input, options)?)),
+    import: Some(import::import),
+    repair: Some(repair::repair_to),
+};
+
+/// A file seen through the lens.
+struct Lens {
+    file: File,
+    segment: Option<DataSegment>,
+    datasets: Vec<Dataset>,
+}
+
+impl Lens {
+    fn new(input: Input, options: &OpenOptions) -> Result<Self> {
+        let file = File::from_source(input.into_source()?, options)?;
+        let segment = file.segment().ok();
+        let datasets = datasets(&file, segment.as_ref());
+        Ok(Self { file, segment, datasets })
+    }
+}
+
+impl Container for Lens {
+    fn about(&self) -> About {
+        let (header, layout) = (self.file.header(), self.file.layout());
+        let word = |order: ByteOrder| if order == ByteOrder::Big { "big" } else { "little" };
+        let details = [
+            ("element", Value::from(describe(header))),
+            ("dims", self.file.dims().iter().map(|dim| Value::from(*dim)).collect::<Vec<_>>().into()),
+            ("flags", header.flags.0.into()),
+            ("eltype", header.eltype.0.into()),
+            ("elbyte", header.elbyte.into()),
+            ("size", header.size.into()),
+            ("ndims", header.ndims.into()),
+            ("header byte order", word(header.byte_order).into()),
+            ("data byte order", word(layout.data_order()).into()),
+            ("encoding", self.file.encoding().name().into()),
+            ("trailer bytes", (self.file.trailer_range().end - self.file.trailer_range().start).into()),
+        ];
+        About {
+            format: FORMAT.name,
+            version: None,
+            size: layout.file_len(),
+            complete: !self.file.faults().iter().any(|fault| {
+                matches!(fault, crate::Fault::DimsTruncated { .. } | crate::Fault::DataTruncated { .. })
+            }),
+            details: details.map(|(name, value)| (name.to_owned(), value)).into(),
+        }
+    }
+
+    fn meta(&self) -> Result<Value> {
+        let dims = self.file.dims().iter().map(|dim| Value::from(*dim)).collect::<Vec<_>>();
+        let mut entries =
+            vec![("element".into(), describe(self.file.header()).into()), ("dims".into(), dims.into())];
+        if !self.file.trailer_range().is_empty() {
+            let bytes = self.file.trailer()?.into_owned();
+            let trailer = String::from_utf8(bytes).map_or_else(|bad| bad.into_bytes().into(), Value::from);
+            entries.push((TRAILER.into(), trailer));
+        }
+        Ok(Value::Map(entries))
+    }
+
+    fn datasets(&self) -> &[Dataset] {
+        &self.datasets
+    }
+
+    fn read(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<Array<'_>> {
+        let dataset = self.datasets.get(index).ok_or_else(|| Error::usage(format!("no dataset {index}")))?;
+        if dataset.path == TRAILER {
+            let range = self.file.trailer_range();
+            let dtype = DType::native(Kind::Uint, 1);
+            let stored =
+                StoredArray { dtype, shape: dataset.shape.clone(), order: Order::C, data_at: range.start };
+            return stored.read(self.file.source(), region, &self.file.options().limits, options.threads);
+        }
+        if self.file.options().axes == Axes::AsStored {
+            return self.file.read(region, options);
+        }
+        let mut axes = region.axes().to_vec();
+        axes.reverse();
+        Ok(self.file.read(&Region::new(axes, self.file.dims())?, options)?.reversed_axes())
+    }
+
+    fn blocks(&self) -> Vec<&dyn Block> {
+        self.segment.iter().map(|segment| segment as &dyn Block).collect()
+    }
+
+    fn layout(&self) -> Vec<Segment> {
+        check::segments(&self.file)
+    }
+
+    fn losses(&self) -> Vec<Loss> {
+        let trailer = self.file.trailer_range();
+        let mut losses = Vec::new();
+        if !trailer.is_empty() {
+            let what = format!("trailer of {} bytes", trailer.end - trailer.start);
+            losses.push(Loss { dataset: None, what });
+        }
+        losses
+    }
+
+    fn check(&self, depth: Depth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report> {
+        check::check(&self.file, depth, options, progress)
+    }
+}
+
+/// The array, and the trailer where there is one.
+fn datasets(file: &File, segment: Option<&DataSegment>) -> Vec<Dataset> {
+    let header = file.header();
+    let mut datasets = Vec::new();
+    if let (Ok(dtype), Ok(_)) = (file.dtype(), file.len()) {
+        let stored = segment.map_or(file.layout().data(), Block::range);
+        let (shape, order) = match file.options().axes {
+            Axes::AsStored => (file.dims().to_vec(), Order::F),
+            Axes::Reversed => (file.dims().iter().rev().copied().collect(), Order::C),
+        };
+        let opaque_big = header.eltype == Eltype::USER && header.flags.has(Flags::BIG_ENDIAN);
+        let mut attributes = vec![
+            ("eltype".to_owned(), Value::from(header.eltype.0)),
+            ("elbyte".to_owned(), Value::from(header.elbyte)),
+        ];
+        if opaque_big {
+            attributes.push(("byte_order".to_owned(), "big".into()));
+        }
+        datasets.push(Dataset {
+            path: DATASET.to_owned(),
+            dtype,
+            shape,
+            order,
+            chunks: None,
+            codec: file.encoding().name().to_owned(),
+            stored: stored.end - stored.start,
+            logical: file.layout().decoded_len().unwrap_or(0),
+            attributes,
+            listed: Listed::Always,
+        });
+    }
+    let trailer = file.trailer_range();
+    if !trailer.is_empty() {
+        let len = trailer.end - trailer.start;
+        datasets.push(Dataset {
+            path: TRAILER.to_owned(),
+            dtype: DType::native(Kind::Uint, 1),
+            shape: vec![len],
+            order: Order::C,
+            chunks: None,
+            codec: Encoding::Plain.name().to_owned(),
+            stored: len,
+            logical: len,
+            attributes: Vec::new(),
+            listed: Listed::Recursive,
+        });
+    }
+    datasets
+}

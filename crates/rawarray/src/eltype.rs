@@ -1,0 +1,142 @@
+//! What element code and width mean together.
+
+use container_core::dtype::{ByteOrder, DType, Kind};
+
+use crate::header::{Eltype, Flags, Header};
+
+/// Why an element code and a width cannot be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Impossible {
+    /// The code is over 5.
+    Code,
+    /// The width makes no sense for the code.
+    Width(&'static str),
+}
+
+/// The element type of a file, in its own byte order.
+///
+/// Code 5 is resolved by width: 2 is bfloat16 (description, Rust crate), 1 is Bool and 8 with [`Flags::BITS`] is a bit array
+/// (both RawArray.jl).
+pub(crate) fn element_type(header: &Header, order: ByteOrder) -> Result<DType, Impossible> {
+    let bits = header.flags.has(Flags::BITS);
+    let kind = match (header.eltype, header.elbyte) {
+        (Eltype(code), _) if code > Eltype::BRAIN.0 => return Err(Impossible::Code),
+        (Eltype::BRAIN, 8) if bits => return Ok(DType::native(Kind::Bool, 1)),
+        _ if bits => return Err(Impossible::Width("a bit array has eltype 5 and elbyte 8")),
+        (Eltype::USER, _) => Kind::Void,
+        (Eltype::INT, _) => Kind::Int,
+        (Eltype::UINT, _) => Kind::Uint,
+        (Eltype::FLOAT, _) => Kind::Float,
+        (Eltype::COMPLEX, width) if width % 2 == 1 => {
+            return Err(Impossible::Width("a complex number has two parts of one width"));
+        }
+        (Eltype::COMPLEX, _) => Kind::Complex,
+        (Eltype::BRAIN, 2) => Kind::BFloat,
+        (Eltype::BRAIN, 1) => Kind::Bool,
+        _ => return Err(Impossible::Width("eltype 5 is bfloat16 in 2 bytes or bool in 1")),
+    };
+    let size = usize::try_from(header.elbyte);
+    let size = size.map_err(|_| Impossible::Width("an element is larger than this machine can address"))?;
+    Ok(DType::new(kind, size, order))
+}
+
+/// True where numpy has a type for the elements, or none is meant.
+pub(crate) fn is_known_width(dtype: &DType) -> bool {
+    let Some(scalar) = dtype.as_scalar() else { return true };
+    match scalar.kind {
+        Kind::Int | Kind::Uint => matches!(scalar.size, 1 | 2 | 4 | 8),
+        Kind::Float => matches!(scalar.size, 2 | 4 | 8),
+        Kind::Complex => matches!(scalar.size, 8 | 16),
+        _ => true,
+    }
+}
+
+/// The type as others see it: widths that numpy lacks become opaque bytes.
+pub(crate) fn public_type(dtype: &DType) -> DType {
+    let integer = dtype.as_scalar().is_some_and(|scalar| matches!(scalar.kind, Kind::Int | Kind::Uint));
+    // Integers of any width keep their meaning; they print as |V<n> where numpy has none.
+    if is_known_width(dtype) || (integer && dtype.itemsize() <= 16) || is_half_complex(dtype) {
+        dtype.clone()
+    } else {
+        DType::void(dtype.itemsize())
+    }
+}
+
+fn is_half_complex(dtype: &DType) -> bool {
+    dtype.as_scalar().is_some_and(|scalar| scalar.kind == Kind::Complex && scalar.size == 4)
+}
+
+/// Code and width for `dtype`. `None` where there is no code but the user's own.
+pub(crate) fn eltype_of(dtype: &DType) -> Option<Eltype> {
+    match dtype.as_scalar()?.kind {
+        Kind::Int => Some(Eltype::INT),
+        Kind::Uint => Some(Eltype::UINT),
+        Kind::Float => Some(Eltype::FLOAT),
+        Kind::Complex => Some(Eltype::COMPLEX),
+        Kind::BFloat | Kind::Bool => Some(Eltype::BRAIN),
+        _ => None,
+    }
+}
+
+/// The element type in words, for people: `complex64`, `user (80 bytes)`.
+pub(crate) fn describe(header: &Header) -> String {
+    let bits = header.elbyte.saturating_mul(8);
+    match (header.eltype, header.elbyte) {
+        (Eltype::USER, width) => format!("user ({width} bytes)"),
+        (Eltype::INT, _) => format!("int{bits}"),
+        (Eltype::UINT, _) => format!("uint{bits}"),
+        (Eltype::FLOAT, _) => format!("float{bits}"),
+        (Eltype::COMPLEX, _) => format!("complex{bits}"),
+        (Eltype::BRAIN, 2) => "bfloat16".into(),
+        (Eltype::BRAIN, 1) => "bool".into(),
+        (Eltype::BRAIN, 8) if header.flags.has(Flags::BITS) => "bool".into(),
+        (Eltype(code), width) => format!("unknown (eltype {code}, elbyte {width})"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn dtype(flags: u64, eltype: u64, elbyte: u64) -> Result<String, Impossible> {
+        let header = Header {
+            byte_order: ByteOrder::Little,
+            flags: Flags(flags),
+            eltype: Eltype(eltype),
+            elbyte,
+            size: 0,
+            ndims: 0,
+        };
+        element_type(&header, ByteOrder::Big).map(|dtype| public_type(&dtype).to_string())
+    }
+
+    #[test]
+    fn codes_and_widths_resolve_as_documented() {
+        let cases = [
+            ((0, 0, 80), "|V80"),
+            ((0, 1, 1), "|i1"),
+            ((0, 1, 3), "|V3"),
+            ((0, 2, 8), ">u8"),
+            ((0, 2, 16), "|V16"),
+            ((0, 3, 2), ">f2"),
+            ((0, 3, 16), "|V16"),
+            ((0, 4, 4), "|V4"),
+            ((0, 4, 8), ">c8"),
+            ((0, 4, 32), "|V32"),
+            ((0, 5, 2), "bfloat16"),
+            ((0, 5, 1), "|b1"),
+            ((6, 5, 8), "|b1"),
+        ];
+        for ((flags, eltype, elbyte), want) in cases {
+            assert_eq!(dtype(flags, eltype, elbyte).as_deref(), Ok(want), "{flags} {eltype} {elbyte}");
+        }
+    }
+
+    #[test]
+    fn impossible_pairs_are_named() {
+        assert_eq!(dtype(0, 6, 4), Err(Impossible::Code));
+        for (flags, eltype, elbyte) in [(0, 4, 7), (0, 5, 4), (0, 5, 8), (4, 3, 8), (4, 5, 1)] {
+            assert!(matches!(dtype(flags, eltype, elbyte), Err(Impossible::Width(_))), "{eltype} {elbyte}");
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! What can be wrong or odd about a file: each case with its stable code, its place and its sentence.
+
+use std::ops::Range;
+
+use container_core::report::{Finding, Severity};
+use container_core::{Error, ErrorKind};
+
+/// One thing that is wrong or odd. [`Fault::code`] is the stable name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Fault {
+    /// The file ends before its dimensions do.
+    DimsTruncated {
+        /// The bytes that the dimensions claim.
+        claimed: Range<u64>,
+        /// Bytes of them that are there.
+        have: u64,
+    },
+    /// More dimensions than the limits allow.
+    NdimsLimit {
+        /// As the header says.
+        ndims: u64,
+        /// As the limits say.
+        allowed: u64,
+    },
+    /// The dimensions multiply to more than 2^64 bytes.
+    DimsOverflow {
+        /// Where the dimensions are.
+        range: Range<u64>,
+    },
+    /// A flag bit without a meaning.
+    UnknownFlag(u64),
+    /// An eltype over 5.
+    UnknownEltype(u64),
+    /// An elbyte that the eltype cannot have.
+    ImpossibleElbyte {
+        /// The width.
+        elbyte: u64,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// The size field and the dimensions disagree.
+    SizeMismatch {
+        /// The size field.
+        size: u64,
+        /// What dimensions and element width make it.
+        expected: u64,
+    },
+    /// The file ends before its data do.
+    DataTruncated {
+        /// The bytes that the data claim.
+        claimed: Range<u64>,
+        /// Bytes of them that are there.
+        have: u64,
+    },
+    /// The number of dimensions is not that of the words which follow it: the Rust crate `rawarray` up to 0.1.4 forgets to
+    /// update it in `reshape`.
+    ReshapeBug {
+        /// As the header says.
+        ndims: u64,
+        /// The dimensions that fit size and file.
+        dims: Vec<u64>,
+    },
+    /// No dimensions and no data, though a scalar has one element: `RawArray::new().write()` of the Rust crate.
+    EmptyWithoutDims {
+        /// The width of the element that is missing.
+        elbyte: u64,
+    },
+    /// Flag bit 1 over data that are not encoded: RawArray.jl with `compress=true` on floats.
+    FlagOnRawData,
+    /// Encoded data that fit none of the known encodings, or more than one.
+    UndecodableData {
+        /// Where the data are.
+        range: Range<u64>,
+        /// What was tried.
+        why: String,
+    },
+    /// Bits are set after the last element of a bit array.
+    BitsBeyondCount {
+        /// The last word.
+        range: Range<u64>,
+    },
+    /// A bool that is neither 0 nor 1.
+    BoolValue {
+        /// Its place.
+        range: Range<u64>,
+        /// How many there are.
+        count: u64,
+    },
+    /// A width that numpy has no type for; read as opaque bytes.
+    OddWidth {
+        /// The type in words.
+        what: String,
+    },
+    /// User-defined elements in a big-endian file: which of their bytes to swap is unknown, so none are.
+    OpaqueBigEndian,
+    /// The header itself is big-endian, as C and Julia write it on such machines. Only holdall reads it.
+    BigEndianHeader,
+    /// Bytes after the data: the description's volatile metadata. Other libraries drop them.
+    TrailingBytes {
+        /// Where they are.
+        range: Range<u64>,
+    },
+}
+
+impl Fault {
+    /// The stable name, as in machine output.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::DimsTruncated { .. } => "dims_truncated",
+            Self::NdimsLimit { .. } => "ndims_limit",
+            Self::DimsOverflow { .. } => "dims_overflow",
+            Self::UnknownFlag(_) => "unknown_flag",
+            Self::UnknownEltype(_) => "unknown_eltype",
+            Self::ImpossibleElbyte { .. } => "impossible_elbyte",
+            Self::SizeMismatch { .. } => "size_mismatch",
+            Self::DataTruncated { .. } => "data_truncated",
+            Self::ReshapeBug { .. } => "reshape_bug",
+            Self::EmptyWithoutDims { .. } => "empty_without_dims",
+            Self::FlagOnRawData => "flag_on_raw_data",
+            Self::UndecodableData { .. } => "undecodable_data",
+            Self::BitsBeyondCount { .. } => "bits_beyond_count",
+            Self::BoolValue { .. } => "bool_not_0_or_1",
+            Self::OddWidth { .. } => "odd_width",
+            Self::OpaqueBigEndian => "opaque_big_endian",
+            Self::BigEndianHeader => "big_endian_header",
+            Self::TrailingBytes { .. } => "trailing_bytes",
+        }
+    }
+
+    /// Damage, something that may trouble a reader, or merely odd.
+    #[must_use]
+    pub const fn severity(&self) -> Severity {
+        match self {
+            Self::BitsBeyondCount { .. } | Self::BoolValue { .. } => Severity::Warning,
+            Self::OddWidth { .. }
+            | Self::OpaqueBigEndian
+            | Self::BigEndianHeader
+            | Self::TrailingBytes { .. } => Severity::Note,
+            _ => Severity::Error,
+        }
+    }
+
+    /// The absolute bytes that it concerns. A truncation's are those that the file claims.
+    #[must_use]
+    pub fn range(&self) -> Range<u64> {
+        match self {
+            Self::DimsTruncated { claimed, .. } | Self::DataTruncated { claimed, .. } => claimed.clone(),
+            Self::DimsOverflow { range }
+            | Self::UndecodableData { range, .. }
+            | Self::BitsBeyondCount { range }
+            | Self::BoolValue { range, .. }
+            | Self::TrailingBytes { range } => range.clone(),
+            Self::BigEndianHeader => 0..8,
+            Self::UnknownFlag(_) | Self::FlagOnRawData | Self::OpaqueBigEndian => 8..16,
+            Self::UnknownEltype(_) => 16..24,
+            Self::ImpossibleElbyte { .. } | Self::OddWidth { .. } => 24..32,
+            Self::SizeMismatch { .. } => 32..40,
+            Self::NdimsLimit { .. } | Self::ReshapeBug { .. } | Self::EmptyWithoutDims { .. } => 40..48,
+        }
+    }
+
+    /// The sentence for people.
+    #[must_use]
+    pub fn message(&self) -> String {
+        match self {
+            Self::DimsTruncated { claimed, have } => {
+                format!("the file ends within its dimensions: need {} bytes, {have} present", claimed.end - claimed.start)
+            }
+            Self::NdimsLimit { ndims, allowed } => format!("{ndims} dimensions, the limit is {allowed}"),
+            Self::DimsOverflow { .. } => "the dimensions multiply to more than 2^64 bytes".into(),
+            Self::UnknownFlag(bits) => format!("flag bits {bits:#x} have no known meaning"),
+            Self::UnknownEltype(code) => format!("eltype {code} is not one of 0 to 5"),
+            Self::ImpossibleElbyte { elbyte, why } => format!("elbyte {elbyte} is impossible: {why}"),
+            Self::SizeMismatch { size, expected } => {
+                format!("the size field says {size} bytes, the dimensions say {expected}")
+            }
+            Self::DataTruncated { claimed, have } => {
+                format!("the file ends within its data: need {} bytes, {have} present", claimed.end - claimed.start)
+            }
+            Self::ReshapeBug { ndims, dims } => format!(
+                "the header counts {ndims} dimensions, size and length fit {} words of them, {dims:?}: \
+                 a reshape that forgot the count",
+                dims.len()
+            ),
+            Self::EmptyWithoutDims { elbyte } => format!(
+                "no dimensions and no data, where a scalar has {elbyte} bytes: an empty array written without a shape"
+            ),
+            Self::FlagOnRawData => "flagged as encoded, but the data are plain".into(),
+            Self::UndecodableData { why, .. } => why.clone(),
+            Self::BitsBeyondCount { .. } => "bits are set after the last element".into(),
+            Self::BoolValue { count, .. } => format!("{count} bool values are neither 0 nor 1"),
+            Self::OddWidth { what } => format!("{what} has no numpy type; it is kept as opaque bytes"),
+            Self::OpaqueBigEndian => "big-endian user-defined elements: their bytes are kept as stored".into(),
+            Self::BigEndianHeader => "the header is big-endian, which most readers refuse".into(),
+            Self::TrailingBytes { range } => {
+                format!("{} bytes follow the data; other libraries ignore or drop them", range.end - range.start)
+            }
+        }
+    }
+
+    /// As a finding of a check.
+    #[must_use]
+    pub fn finding(&self) -> Finding {
+        Finding::new(self.severity(), self.code(), self.message()).at(self.range()).dataset(crate::DATASET)
+    }
+
+    /// As the error that reading the values gives.
+    #[must_use]
+    pub fn error(&self) -> Error {
+        let kind = match self {
+            Self::DimsTruncated { claimed, have } | Self::DataTruncated { claimed, have } => {
+                ErrorKind::Truncated { need: claimed.end - claimed.start, have: *have }
+            }
+            Self::NdimsLimit { ndims, allowed } => {
+                ErrorKind::Limit { what: "number of dimensions".into(), asked: *ndims, allowed: *allowed }
+            }
+            Self::UnknownFlag(_) | Self::UnknownEltype(_) => ErrorKind::Unsupported(self.message().into()),
+            _ => ErrorKind::Malformed(self.message().into()),
+        };
+        let part = match self {
+            Self::DimsTruncated { .. } | Self::DimsOverflow { .. } | Self::NdimsLimit { .. } => "rawarray dims",
+            Self::DataTruncated { .. } | Self::UndecodableData { .. } | Self::BitsBeyondCount { .. } => "rawarray data",
+            _ => "rawarray header",
+        };
+        Error::new(kind).at(self.range()).context(part)
+    }
+}

@@ -1,0 +1,335 @@
+//! An open file of any element type: header, dimensions, values, trailer.
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::OnceLock;
+
+use container_core::array::{Array, StoredArray};
+use container_core::block::{Block, read_block};
+use container_core::codec::Codecs;
+use container_core::codec::lz4::Lz4;
+use container_core::container::{OpenOptions, ReadOptions, Tolerance};
+use container_core::dtype::{DType, Order};
+use container_core::region::Region;
+use container_core::source::{Source, check_range, open_path};
+use container_core::{Error, Result};
+
+use crate::bits::Bits;
+use crate::eltype::public_type;
+use crate::encoding::{Encoding, Told, tell};
+use crate::fault::Fault;
+use crate::header::Header;
+use crate::layout::{Form, Layout};
+use crate::leb128::Leb128;
+
+/// The data segment, as a block of the file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DataSegment {
+    range: Range<u64>,
+    decoded_len: u64,
+    encoding: Encoding,
+}
+
+impl DataSegment {
+    /// How the elements are stored.
+    #[must_use]
+    pub fn encoding(&self) -> Encoding {
+        self.encoding
+    }
+}
+
+impl Block for DataSegment {
+    fn range(&self) -> Range<u64> {
+        self.range.clone()
+    }
+
+    fn decoded_len(&self) -> u64 {
+        self.decoded_len
+    }
+
+    fn codec(&self) -> Option<&str> {
+        self.encoding.codec()
+    }
+}
+
+/// An open RawArray file.
+///
+/// Opening reads the header alone, whatever the size, except that encoded data (flag bit 1) are looked through once, to tell which
+/// of the two encodings they have. A damaged file opens as long as its first 48 bytes are there; reading its values then says
+/// what is wrong.
+pub struct File {
+    source: Box<dyn Source>,
+    layout: Layout,
+    told: Told,
+    codecs: Codecs,
+    options: OpenOptions,
+    decoded: OnceLock<Vec<u8>>,
+}
+
+impl File {
+    /// Opens the file at `path`.
+    ///
+    /// # Errors
+    /// `WrongFormat`, `Truncated` within the first 48 bytes, `Io`.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Self::open_with(path, &OpenOptions::default())
+    }
+
+    /// Opens the file at `path` with options.
+    ///
+    /// # Errors
+    /// As [`File::open`].
+    pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
+        Self::from_source(open_path(path.as_ref(), options.access, &options.limits)?, options)
+    }
+
+    /// Opens bytes from anywhere.
+    ///
+    /// # Errors
+    /// `WrongFormat`, `Truncated` within the first 48 bytes, `Usage` for an unknown `assume_codec`, and those of the
+    /// source.
+    pub fn from_source(source: Box<dyn Source>, options: &OpenOptions) -> Result<Self> {
+        let mut layout = Layout::parse(&source, &options.limits)?;
+        if options.tolerance == Tolerance::Lenient {
+            layout = layout.as_meant();
+        }
+        let assumed = options.assume_codec.as_deref().map(|name| {
+            Encoding::from_name(name).ok_or_else(|| Error::usage(format!("RawArray has no encoding {name:?}")))
+        });
+        let told = tell_encoding(&source, &layout, assumed.transpose()?, options)?;
+        let mut codecs = Codecs::none();
+        codecs.register(Lz4);
+        codecs.register(Bits { order: layout.data_order() });
+        if let Some(codec) = layout.dtype().and_then(Leb128::new) {
+            codecs.register(codec);
+        }
+        Ok(Self { source, layout, told, codecs, options: options.clone(), decoded: OnceLock::new() })
+    }
+
+    /// The six words before the dimensions.
+    #[must_use]
+    pub fn header(&self) -> &Header {
+        self.layout.header()
+    }
+
+    /// The dimensions; the first one varies fastest (column major). Empty for a scalar, and where they cannot be read.
+    #[must_use]
+    pub fn dims(&self) -> &[u64] {
+        self.layout.dims()
+    }
+
+    /// Element type in the byte order of the file. Widths that have no name elsewhere (16-byte floats, 3-byte floats …) are
+    /// opaque bytes; bit arrays are bools.
+    ///
+    /// # Errors
+    /// `Unsupported` and `Malformed` where the codes make no type.
+    pub fn dtype(&self) -> Result<DType> {
+        let dtype = self.layout.dtype().map(public_type);
+        dtype.ok_or_else(|| self.blocking().unwrap_or_else(|| Error::malformed("the elements have no type")))
+    }
+
+    /// How the elements are stored.
+    #[must_use]
+    pub fn encoding(&self) -> Encoding {
+        self.told.encoding
+    }
+
+    /// Where everything is.
+    #[must_use]
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// The bytes of the file.
+    #[must_use]
+    pub fn source(&self) -> &dyn Source {
+        &self.source
+    }
+
+    /// Everything that is wrong or odd as far as opening shows; errors first.
+    #[must_use]
+    pub fn faults(&self) -> Vec<&Fault> {
+        let mut faults: Vec<&Fault> = self.layout.faults().iter().chain(&self.told.faults).collect();
+        faults.sort_by_key(|fault| std::cmp::Reverse(fault.severity()));
+        faults
+    }
+
+    /// Number of elements.
+    ///
+    /// # Errors
+    /// As reading the values.
+    pub fn len(&self) -> Result<u64> {
+        let count = self.layout.element_count();
+        count.ok_or_else(|| self.blocking().unwrap_or_else(|| Error::malformed("the file has no dimensions")))
+    }
+
+    /// True for an array without elements.
+    ///
+    /// # Errors
+    /// As [`File::len`].
+    pub fn is_empty(&self) -> Result<bool> {
+        Ok(self.len()? == 0)
+    }
+
+    /// The values of `region`, column major, in the byte order of [`File::dtype`]: lent from memory or map where they are
+    /// stored plainly, else copied. Encoded data are decoded once and kept.
+    ///
+    /// # Errors
+    /// What is wrong with the file (`Truncated`, `Malformed`, `Unsupported`), `Usage` for a region that does not fit,
+    /// `Limit`, and those of the source.
+    pub fn read(&self, region: &Region, options: &ReadOptions) -> Result<Array<'_>> {
+        let segment = self.segment()?;
+        let dtype = self.dtype()?;
+        let dims = self.dims().to_vec();
+        if segment.encoding == Encoding::Plain {
+            let stored = StoredArray { dtype, shape: dims, order: Order::F, data_at: segment.range.start };
+            return stored.read(&self.source, region, &self.options.limits, options.threads);
+        }
+        Array::new(dtype, dims, Order::F, Cow::Borrowed(self.decoded(&segment, options)?))?.select(region)
+    }
+
+    /// All values; see [`File::read`].
+    ///
+    /// # Errors
+    /// As [`File::read`].
+    pub fn read_all(&self, options: &ReadOptions) -> Result<Array<'_>> {
+        self.read(&Region::whole(self.dims()), options)
+    }
+
+    /// The bools of a file that holds them, as bytes, bits or LEB128. Any byte but 0 counts as true.
+    ///
+    /// # Errors
+    /// As [`File::read`]; `Usage` for other elements.
+    pub fn to_bools(&self, options: &ReadOptions) -> Result<Vec<bool>> {
+        let array = self.read_all(options)?;
+        if array.dtype().to_string() != "|b1" {
+            return Err(Error::usage(format!("the elements are {}, not bools", array.dtype())));
+        }
+        Ok(array.bytes(Order::F, &self.options.limits)?.iter().map(|byte| *byte != 0).collect())
+    }
+
+    /// Opens element `index` of an array of whole RawArray files: eltype 0, elbyte their length. The element is copied.
+    ///
+    /// # Errors
+    /// As [`File::read`]; `Usage` when there is no such element or the elements are not user-defined; `WrongFormat` when
+    /// it is not a RawArray file.
+    pub fn element_file(&self, index: u64) -> Result<Self> {
+        if self.header().eltype != crate::Eltype::USER {
+            return Err(Error::usage("only user-defined elements can be files"));
+        }
+        let segment = self.segment()?;
+        let width = self.header().elbyte;
+        if index >= self.len()? {
+            return Err(Error::usage(format!("no element {index} among {}", self.len()?)));
+        }
+        let element = if segment.encoding == Encoding::Plain {
+            let at = segment.range.start.saturating_add(index.saturating_mul(width));
+            self.options.limits.allocate(width)?;
+            self.source.read(at..at.saturating_add(width))?.into_owned()
+        } else {
+            let decoded = self.decoded(&segment, &ReadOptions::default())?;
+            decoded.read(index * width..(index + 1) * width)?.into_owned()
+        };
+        Self::from_source(Box::new(element), &self.options)
+    }
+
+    /// Where the trailer is: the bytes after the data, which the description calls volatile metadata. Empty where there is
+    /// none, and where the end of the data is not known.
+    #[must_use]
+    pub fn trailer_range(&self) -> Range<u64> {
+        let found = self.faults().into_iter().find_map(|fault| match fault {
+            Fault::TrailingBytes { range } => Some(range.clone()),
+            _ => None,
+        });
+        found.unwrap_or(self.layout.file_len()..self.layout.file_len())
+    }
+
+    /// The trailer.
+    ///
+    /// # Errors
+    /// `Limit` when it would have to be copied and is over the limit; those of the source.
+    pub fn trailer(&self) -> Result<Cow<'_, [u8]>> {
+        let range = self.trailer_range();
+        if self.source.lend(range.clone()).is_none() {
+            self.options.limits.allocate(range.end - range.start)?;
+        }
+        self.source.read(range)
+    }
+
+    /// The data segment as a block, where it can be read.
+    ///
+    /// # Errors
+    /// What is wrong with the file.
+    pub fn segment(&self) -> Result<DataSegment> {
+        if let Some(error) = self.blocking() {
+            return Err(error);
+        }
+        let decoded_len = self.layout.decoded_len();
+        let decoded_len = decoded_len.ok_or_else(|| Error::malformed("the data have no known length"))?;
+        let segment = DataSegment { range: self.told.range.clone(), decoded_len, encoding: self.encoding() };
+        check_range(&segment.range, self.source.len())?;
+        Ok(segment)
+    }
+
+    pub(crate) fn codecs(&self) -> &Codecs {
+        &self.codecs
+    }
+
+    pub(crate) fn options(&self) -> &OpenOptions {
+        &self.options
+    }
+
+    fn blocking(&self) -> Option<Error> {
+        let lenient = self.options.tolerance == Tolerance::Lenient;
+        let told = self.told.faults.iter().find(|fault| {
+            let meant = matches!(fault, Fault::SizeMismatch { .. } | Fault::FlagOnRawData);
+            fault.severity() == container_core::report::Severity::Error && !(meant && lenient)
+        });
+        let fault = self.layout.blocking(self.options.tolerance).or(told)?;
+        Some(fault.error().hint("holdall repair FILE -o NEW brings back what is there"))
+    }
+
+    fn decoded(&self, segment: &DataSegment, options: &ReadOptions) -> Result<&[u8]> {
+        if let Some(decoded) = self.decoded.get() {
+            return Ok(decoded);
+        }
+        let decoded =
+            read_block(&self.source, segment, &self.codecs, &self.options.limits, options.threads)?.into_owned();
+        // Another thread may have been faster; both have the same bytes.
+        Ok(self.decoded.get_or_init(|| decoded))
+    }
+}
+
+impl std::fmt::Debug for File {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("File").field("layout", &self.layout).field("encoding", &self.told.encoding).finish()
+    }
+}
+
+/// What the data are: known from the header, but for flag bit 1.
+fn tell_encoding(
+    source: &dyn Source,
+    layout: &Layout,
+    assumed: Option<Encoding>,
+    options: &OpenOptions,
+) -> Result<Told> {
+    let plain = |encoding| Told { encoding, range: layout.data(), faults: Vec::new() };
+    match layout.form() {
+        Form::Plain => return Ok(plain(Encoding::Plain)),
+        Form::Bits => return Ok(plain(Encoding::Bits)),
+        Form::Encoded => {}
+    }
+    if layout.blocking(options.tolerance).is_some() || layout.decoded_len().is_none() {
+        return Ok(plain(assumed.unwrap_or(Encoding::Lz4)));
+    }
+    let range = layout.data();
+    if source.lend(range.clone()).is_none() {
+        options.limits.allocate(range.end - range.start).map_err(|error| error.at(range.clone()))?;
+    }
+    let mut told = tell(layout, &source.read(range)?, assumed);
+    if options.tolerance == Tolerance::Lenient && told.faults.contains(&Fault::FlagOnRawData) {
+        told.encoding = Encoding::Plain;
+    }
+    Ok(told)
+}

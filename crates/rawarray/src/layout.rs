@@ -1,0 +1,326 @@
+//! Where everything is in a file: owned facts, made from any source in time that does not depend on the data.
+//!
+//! Only a file that is not RawArray, or has no whole 48-byte header, fails to give a [`Layout`]. All other damage is
+//! recorded as [`Fault`]s, so that a damaged file can still be shown, explained and repaired.
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+
+use std::ops::Range;
+
+use container_core::container::Tolerance;
+use container_core::dtype::{ByteOrder, DType};
+use container_core::region::element_count;
+use container_core::report::Severity;
+use container_core::source::Source;
+use container_core::{Limits, Result};
+
+use crate::eltype::{Impossible, describe, element_type, is_known_width};
+use crate::fault::Fault;
+use crate::header::{Eltype, FIXED_LEN, Flags, Header};
+use crate::bits;
+
+/// How the elements are stored, as far as the header tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// One after the other, as they are in memory.
+    Plain,
+    /// With flag bit 1: LZ4 or LEB128, which only the data tell.
+    Encoded,
+    /// As bits in 64-bit words.
+    Bits,
+}
+
+/// The layout of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layout {
+    header: Header,
+    dims: Vec<u64>,
+    dtype: Option<DType>,
+    form: Form,
+    file_len: u64,
+    data: Range<u64>,
+    faults: Vec<Fault>,
+}
+
+impl Layout {
+    /// Reads the header and the dimensions of a file.
+    ///
+    /// # Errors
+    /// `WrongFormat` without the magic; `Truncated` when fewer than 48 bytes are there; those of the source.
+    pub fn parse(source: &dyn Source, limits: &Limits) -> Result<Self> {
+        let file_len = source.len();
+        let header = Header::parse(&source.read(0..file_len.min(FIXED_LEN))?)?;
+        let mut faults = Vec::new();
+        let dims = read_dims(source, &header, limits, &mut faults)?;
+        let mut layout = Self {
+            header,
+            dims: dims.clone().unwrap_or_default(),
+            dtype: None,
+            form: form_of(header.flags),
+            file_len,
+            data: file_len..file_len,
+            faults,
+        };
+        if header.flags.unknown() != 0 {
+            layout.faults.push(Fault::UnknownFlag(header.flags.unknown()));
+        }
+        layout.find_type();
+        if dims.is_some() {
+            layout.find_data(source)?;
+        }
+        layout.note_oddities();
+        layout.faults.sort_by_key(|fault| std::cmp::Reverse(fault.severity()));
+        Ok(layout)
+    }
+
+    /// The six words before the dimensions.
+    #[must_use]
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// The dimensions, the first one fastest. Empty where they cannot be read; see [`Layout::faults`].
+    #[must_use]
+    pub fn dims(&self) -> &[u64] {
+        &self.dims
+    }
+
+    /// Element type in the byte order of the stored data; `None` where the codes make none.
+    #[must_use]
+    pub fn dtype(&self) -> Option<&DType> {
+        self.dtype.as_ref()
+    }
+
+    /// How the elements are stored.
+    #[must_use]
+    pub fn form(&self) -> Form {
+        self.form
+    }
+
+    /// Length of the file in bytes.
+    #[must_use]
+    pub fn file_len(&self) -> u64 {
+        self.file_len
+    }
+
+    /// Where the data segment starts.
+    #[must_use]
+    pub fn data_at(&self) -> u64 {
+        self.data.start
+    }
+
+    /// The data segment, cut at the end of the file. In the encoded form it reaches to the end of the file; what of it is
+    /// trailer shows when it is decoded.
+    #[must_use]
+    pub fn data(&self) -> Range<u64> {
+        self.data.clone()
+    }
+
+    /// Bytes of the elements when decoded: elbyte times the dimensions, or one byte for each bit. `None` where the
+    /// dimensions or the type cannot be read.
+    #[must_use]
+    pub fn decoded_len(&self) -> Option<u64> {
+        if !self.has_shape() {
+            return None;
+        }
+        let dtype = self.dtype.as_ref()?;
+        self.element_count()?.checked_mul(u64::try_from(dtype.itemsize()).ok()?)
+    }
+
+    /// Number of elements. `None` where the dimensions cannot be read.
+    #[must_use]
+    pub fn element_count(&self) -> Option<u64> {
+        if self.has_shape() { element_count(self.dims.iter().copied()) } else { None }
+    }
+
+    /// Byte order of the elements.
+    #[must_use]
+    pub fn data_order(&self) -> ByteOrder {
+        data_order(&self.header)
+    }
+
+    /// Everything that is wrong or odd, as far as the header and the lengths tell; errors first.
+    #[must_use]
+    pub fn faults(&self) -> &[Fault] {
+        &self.faults
+    }
+
+    /// The first fault that keeps the values from being read.
+    #[must_use]
+    pub fn blocking(&self, tolerance: Tolerance) -> Option<&Fault> {
+        self.faults.iter().find(|fault| {
+            let meant = match fault {
+                // Read as it was meant: the dimensions are right and the data are all there.
+                Fault::SizeMismatch { .. } | Fault::DataTruncated { .. } => self.data_fit_dims(),
+                Fault::EmptyWithoutDims { .. } | Fault::ReshapeBug { .. } => true,
+                _ => false,
+            };
+            fault.severity() == Severity::Error && !(meant && tolerance == Tolerance::Lenient)
+        })
+    }
+
+    /// The layout as it was meant, where a known mistake of a known writer changes the shape.
+    pub(crate) fn as_meant(&self) -> Self {
+        let mut meant = self.clone();
+        for fault in &self.faults {
+            match fault {
+                Fault::ReshapeBug { dims, .. } => {
+                    meant.dims.clone_from(dims);
+                    meant.header.ndims = u64::try_from(dims.len()).unwrap_or(u64::MAX);
+                    let data_at = FIXED_LEN.saturating_add(meant.header.ndims.saturating_mul(8));
+                    meant.data = data_at..data_at.saturating_add(self.header.size).min(self.file_len);
+                }
+                Fault::EmptyWithoutDims { .. } => meant.dims = vec![0],
+                Fault::SizeMismatch { expected, .. } => {
+                    meant.data.end = meant.data.start.saturating_add(*expected).min(self.file_len);
+                }
+                _ => {}
+            }
+        }
+        meant
+    }
+
+    /// True where the file holds all the elements that its dimensions ask for, whatever the size field says.
+    fn data_fit_dims(&self) -> bool {
+        let expected = self.faults.iter().find_map(|fault| match fault {
+            Fault::SizeMismatch { expected, .. } => self.data.start.checked_add(*expected),
+            _ => None,
+        });
+        expected.is_some_and(|end| end <= self.file_len)
+    }
+
+    fn has_shape(&self) -> bool {
+        let broken = |fault: &Fault| {
+            matches!(fault, Fault::DimsTruncated { .. } | Fault::NdimsLimit { .. } | Fault::DimsOverflow { .. })
+        };
+        !self.faults.iter().any(broken)
+    }
+
+    fn find_type(&mut self) {
+        match element_type(&self.header, self.data_order()) {
+            Ok(dtype) => self.dtype = Some(dtype),
+            Err(Impossible::Code) => self.faults.push(Fault::UnknownEltype(self.header.eltype.0)),
+            Err(Impossible::Width(why)) => {
+                self.faults.push(Fault::ImpossibleElbyte { elbyte: self.header.elbyte, why });
+            }
+        }
+    }
+
+    /// Finds the data segment and compares it with size field and file.
+    fn find_data(&mut self, source: &dyn Source) -> Result<()> {
+        let data_at = FIXED_LEN.saturating_add(self.header.ndims.saturating_mul(8));
+        self.data = data_at..self.file_len;
+        let count = element_count(self.dims.iter().copied());
+        if self.header.elbyte == 0 && count != Some(0) {
+            self.faults.push(Fault::ImpossibleElbyte { elbyte: 0, why: "there are elements, and they need room" });
+            return Ok(());
+        }
+        let full = match (self.form, count) {
+            (Form::Bits, Some(count)) => Some(bits::stored_len(count)),
+            (_, count) => count.and_then(|count| count.checked_mul(self.header.elbyte)),
+        };
+        let size = self.header.size;
+        if self.form == Form::Plain
+            && full != Some(size)
+            && let Some(dims) = self.other_dims(source)?
+        {
+            self.faults.push(Fault::ReshapeBug { ndims: self.header.ndims, dims });
+            return Ok(());
+        }
+        let Some(full) = full else {
+            self.faults.push(Fault::DimsOverflow { range: FIXED_LEN..data_at });
+            return Ok(());
+        };
+        if self.form == Form::Encoded {
+            return Ok(());
+        }
+        let have = self.file_len.saturating_sub(data_at);
+        if size != full && self.header.ndims == 0 && size == 0 && have == 0 {
+            self.faults.push(Fault::EmptyWithoutDims { elbyte: self.header.elbyte });
+        } else if size != full {
+            self.faults.push(Fault::SizeMismatch { size, expected: full });
+        }
+        if size > have {
+            self.faults.push(Fault::DataTruncated { claimed: data_at..data_at.saturating_add(size), have });
+        }
+        self.data.end = data_at.saturating_add(full).min(self.file_len);
+        Ok(())
+    }
+
+    /// Another number of dimensions with which dimensions, size field and file length all fit together.
+    fn other_dims(&self, source: &dyn Source) -> Result<Option<Vec<u64>>> {
+        let room = self.file_len.saturating_sub(FIXED_LEN).checked_sub(self.header.size);
+        // With another count the data must end exactly where the file does: that is what gives the mistake away.
+        let Some(count) = room.filter(|room| room.is_multiple_of(8)).map(|room| room / 8) else {
+            return Ok(None);
+        };
+        if count == self.header.ndims || count == 0 || count > Limits::default().ndims {
+            return Ok(None);
+        }
+        let end = FIXED_LEN.saturating_add(count.saturating_mul(8));
+        let words = self.header.parse_dims(&source.read(FIXED_LEN..end)?);
+        let len = element_count(words.iter().copied()).and_then(|count| count.checked_mul(self.header.elbyte));
+        Ok((len == Some(self.header.size)).then_some(words))
+    }
+
+    fn note_oddities(&mut self) {
+        if let Some(dtype) = &self.dtype
+            && !is_known_width(dtype)
+            && dtype.itemsize() > 0
+        {
+            self.faults.push(Fault::OddWidth { what: describe(&self.header) });
+        }
+        if self.header.eltype == Eltype::USER && self.data_order() == ByteOrder::Big {
+            self.faults.push(Fault::OpaqueBigEndian);
+        }
+        if self.header.byte_order == ByteOrder::Big {
+            self.faults.push(Fault::BigEndianHeader);
+        }
+        let plain_end = self.form != Form::Encoded && self.has_shape() && self.dtype.is_some();
+        let misfit = self.faults.iter().any(|fault| fault.severity() == Severity::Error);
+        if plain_end && !misfit && self.data.end < self.file_len {
+            self.faults.push(Fault::TrailingBytes { range: self.data.end..self.file_len });
+        }
+    }
+}
+
+/// Reads the dimensions; `None` where the file does not hold them or they are too many.
+fn read_dims(
+    source: &dyn Source,
+    header: &Header,
+    limits: &Limits,
+    faults: &mut Vec<Fault>,
+) -> Result<Option<Vec<u64>>> {
+    let end = FIXED_LEN.saturating_add(header.ndims.saturating_mul(8));
+    if end > source.len() {
+        let have = source.len().saturating_sub(FIXED_LEN);
+        faults.push(Fault::DimsTruncated { claimed: FIXED_LEN..end, have });
+        return Ok(None);
+    }
+    if header.ndims > limits.ndims {
+        faults.push(Fault::NdimsLimit { ndims: header.ndims, allowed: limits.ndims });
+        return Ok(None);
+    }
+    Ok(Some(header.parse_dims(&source.read(FIXED_LEN..end)?)))
+}
+
+fn form_of(flags: Flags) -> Form {
+    if flags.has(Flags::BITS) {
+        Form::Bits
+    } else if flags.has(Flags::ENCODED) {
+        Form::Encoded
+    } else {
+        Form::Plain
+    }
+}
+
+/// Python writes little-endian headers over big-endian data (flag bit 0); C and Julia on a big-endian machine write
+/// everything big-endian, with or without the flag.
+fn data_order(header: &Header) -> ByteOrder {
+    if header.flags.has(Flags::BIG_ENDIAN) { ByteOrder::Big } else { header.byte_order }
+}

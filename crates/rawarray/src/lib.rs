@@ -1,0 +1,41 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+mod bits;
+mod check;
+mod container;
+mod eltype;
+mod encoding;
+mod fault;
+mod file;
+pub mod header;
+mod import;
+mod layout;
+mod leb128;
+#[cfg(feature = "ndarray")]
+mod ndarray;
+mod rawarray;
+mod repair;
+mod typed_file;
+mod write;
+mod writer;
+
+pub use container::FORMAT;
+pub use container_core::dtype::Element;
+pub use container_core::{Error, ErrorKind, Limits, Result};
+pub use encoding::Encoding;
+pub use fault::Fault;
+pub use file::{DataSegment, File};
+pub use header::{Eltype, Flags, Header};
+pub use layout::{Form, Layout};
+pub use rawarray::RawArray;
+pub use repair::repair;
+pub use typed_file::TypedFile;
+pub use write::WriteOptions;
+pub use writer::Writer;
+
+/// Path of the one dataset.
+pub(crate) const DATASET: &str = "data";
+
+/// Path of the bytes after the data, which a recursive listing shows.
+pub(crate) const TRAILER: &str = "trailer";

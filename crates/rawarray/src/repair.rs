@@ -1,0 +1,296 @@
+//! Bringing back what can be proved of a damaged file, into a new one.
+//!
+//! The first 48 bytes and the dimensions must be there and make sense: without them nothing says what the rest is. What is
+//! then assumed, and why:
+//!
+//! * data that end early: whole slabs along the last dimension are kept (along the last one that leaves any);
+//! * size field and dimensions at odds: the dimensions are right as far as the file has the bytes for them;
+//! * the reshape bug: the number of dimensions is the one with which size field and file length fit;
+//! * flag bit 1 over plain data: the flag is wrong.
+//!
+//! The result is little-endian and encoded as the input was.
+
+use std::ops::Range;
+use std::path::Path;
+
+use container_core::codec::lz4::decode_prefix;
+use container_core::container::{OpenOptions, ReadOptions};
+use container_core::dtype::{ByteOrder, DType};
+use container_core::format::{Input, Output};
+use container_core::region::element_count;
+use container_core::report::{RepairItem, RepairReport};
+use container_core::source::{Source, open_path, zeroed_vec};
+use container_core::write::{AtomicFile, Durability, Overwrite};
+use container_core::{Error, Progress, Result};
+
+use crate::bits::Bits;
+use crate::fault::Fault;
+use crate::file::File;
+use crate::header::{FIXED_LEN, Flags};
+use crate::layout::Layout;
+use crate::leb128::Leb128;
+use crate::write::{BigEndian, Encoder, Target};
+use crate::{Eltype, Encoding};
+
+/// Repairs the file at `path` into a new one at `target`. The input is only read.
+///
+/// # Errors
+/// `Malformed` and `Truncated` when nothing can be brought back, `Usage` when the target exists, `Io`. No file appears then.
+pub fn repair(path: impl AsRef<Path>, target: impl AsRef<Path>) -> Result<RepairReport> {
+    let options = OpenOptions::default();
+    let source = open_path(path.as_ref(), options.access, &options.limits)?;
+    let mut out = AtomicFile::create(target, Overwrite::Refuse)?;
+    let report = repair_to(Input::bytes(source), &options, Some(&mut out), Progress::none())?;
+    out.commit(Durability::Synced)?;
+    Ok(report)
+}
+
+/// The entry for the table of formats.
+pub(crate) fn repair_to(
+    input: Input,
+    options: &OpenOptions,
+    out: Option<&mut dyn Output>,
+    progress: Progress<'_>,
+) -> Result<RepairReport> {
+    let file = File::from_source(input.into_source()?, options)?;
+    let plan = Plan::new(&file)?;
+    if let Some(out) = out {
+        plan.write(&file, out, progress)?;
+    }
+    Ok(plan.report)
+}
+
+/// What the new file holds, and where it comes from.
+struct Plan {
+    target: Target,
+    values: Values,
+    trailer: Range<u64>,
+    report: RepairReport,
+}
+
+enum Values {
+    /// Plain bytes of the input.
+    Stored(Range<u64>),
+    /// Decoded, in the byte order of the input.
+    Decoded(Vec<u8>),
+}
+
+impl Plan {
+    fn new(file: &File) -> Result<Self> {
+        let faults = file.faults();
+        // A mistake in the header that leaves the data without a meaning.
+        let hopeless = faults.iter().find(|fault| {
+            matches!(
+                fault,
+                Fault::DimsTruncated { .. }
+                    | Fault::NdimsLimit { .. }
+                    | Fault::DimsOverflow { .. }
+                    | Fault::UnknownFlag(_)
+                    | Fault::UnknownEltype(_)
+                    | Fault::ImpossibleElbyte { .. }
+            )
+        });
+        if let Some(fault) = hopeless {
+            return Err(fault.error().hint("the header does not say what the data are, so nothing can be proved"));
+        }
+        let layout = file.layout().as_meant();
+        let mut report = RepairReport::default();
+        for fault in faults.iter().filter(|fault| fault.severity() == container_core::report::Severity::Error) {
+            report.guessed.extend(assumption(fault, &layout));
+        }
+        let dtype = layout.dtype().cloned().ok_or_else(|| Error::malformed("the elements have no type"))?;
+        let encoding =
+            if faults.contains(&&Fault::FlagOnRawData) { Encoding::Plain } else { file.encoding() };
+        let (values, have) = salvage(file, &layout, encoding)?;
+        let dims = keep_whole_slabs(layout.dims(), have).ok_or_else(|| nothing_left(&layout))?;
+        let count = element_count(dims.iter().copied()).unwrap_or(0);
+        let values = values.keep(count, dtype.itemsize() as u64);
+        report_values(&mut report, &layout, &dims, count, &values);
+        let trailer = trailer_of(file, &layout, encoding, dims == layout.dims());
+        if !trailer.is_empty() {
+            report.kept.push(RepairItem::new(trailer.clone(), "trailer"));
+        }
+        let target = Target {
+            eltype: layout.header().eltype,
+            dtype: dtype.with_order(ByteOrder::Little),
+            dims,
+            encoding,
+            header_order: ByteOrder::Little,
+            big_endian: keeps_flag(&layout),
+        };
+        Ok(Self { target, values, trailer, report })
+    }
+
+    fn write(&self, file: &File, out: &mut dyn Output, progress: Progress<'_>) -> Result<()> {
+        let from = file.layout().dtype().cloned().unwrap_or_else(|| self.target.dtype.clone());
+        let mut encoder = Encoder::start(out, self.target.clone(), &file.options().limits)?;
+        match &self.values {
+            Values::Decoded(bytes) => encoder.push(bytes, &from)?,
+            Values::Stored(range) => {
+                copy(file.source(), range, from.itemsize(), progress, |piece| encoder.push(piece, &from))?;
+            }
+        }
+        let out = encoder.finish()?;
+        copy(file.source(), &self.trailer, 1, Progress::none(), |piece| Ok(out.write_all(piece)?))
+    }
+}
+
+impl Values {
+    /// The first `count` elements of `width` bytes.
+    fn keep(self, count: u64, width: u64) -> Self {
+        let len = count.saturating_mul(width);
+        match self {
+            Self::Stored(range) => Self::Stored(range.start..range.start.saturating_add(len).min(range.end)),
+            Self::Decoded(mut bytes) => {
+                bytes.truncate(usize::try_from(len).unwrap_or(usize::MAX));
+                Self::Decoded(bytes)
+            }
+        }
+    }
+}
+
+/// The values that are there, and how many.
+fn salvage(file: &File, layout: &Layout, encoding: Encoding) -> Result<(Values, u64)> {
+    let width = layout.dtype().map_or(1, DType::itemsize).max(1) as u64;
+    let count = layout.element_count().unwrap_or(0);
+    let data = layout.data_at().min(layout.file_len())..layout.file_len();
+    if encoding == Encoding::Plain {
+        let have = (data.end - data.start) / width;
+        return Ok((Values::Stored(data), have.min(count)));
+    }
+    if file.segment().is_ok() {
+        let values = file.read_all(&ReadOptions::default())?;
+        let bytes = values.bytes(container_core::dtype::Order::F, &file.options().limits)?.into_owned();
+        return Ok((Values::Decoded(bytes), count));
+    }
+    let limits = &file.options().limits;
+    if file.source().lend(data.clone()).is_none() {
+        limits.allocate(data.end - data.start)?;
+    }
+    let src = file.source().read(data)?;
+    let bytes = match encoding {
+        Encoding::Bits => decode_bits(&src, count, layout.data_order(), limits)?,
+        Encoding::Leb128 => {
+            let codec = layout.dtype().and_then(Leb128::new);
+            let codec = codec.ok_or_else(|| Error::malformed("LEB128 data that are not integers"))?;
+            let walk = codec.walk(&src, count);
+            let mut values = zeroed_vec(walk.values.saturating_mul(width), limits)?;
+            container_core::codec::Codec::decode(&codec, &src[..walk.used], &mut values)?;
+            values
+        }
+        _ => {
+            // A byte of LZ4 makes at most 255.
+            let most = (src.len() as u64).saturating_mul(255).saturating_add(64);
+            let mut values = zeroed_vec(count.saturating_mul(width).min(most), limits)?;
+            let made = decode_prefix(&src, &mut values);
+            values.truncate(made);
+            values
+        }
+    };
+    let have = bytes.len() as u64 / width;
+    Ok((Values::Decoded(bytes), have.min(count)))
+}
+
+fn decode_bits(src: &[u8], count: u64, order: ByteOrder, limits: &container_core::Limits) -> Result<Vec<u8>> {
+    let words = src.len() / 8;
+    let have = count.min((words as u64).saturating_mul(64));
+    let mut values = zeroed_vec(have, limits)?;
+    let used = usize::try_from(crate::bits::stored_len(have)).unwrap_or(0);
+    container_core::codec::Codec::decode(&Bits { order }, &src[..used], &mut values)?;
+    Ok(values)
+}
+
+/// The dimensions when only the first `have` elements are there: whole slabs along the last dimension, or, where not even one
+/// is whole, along an earlier one, the later ones being 1. `None` when no element is left of an array that had some.
+fn keep_whole_slabs(dims: &[u64], have: u64) -> Option<Vec<u64>> {
+    let count = element_count(dims.iter().copied())?;
+    if have >= count {
+        return Some(dims.to_vec());
+    }
+    for axis in (0..dims.len()).rev() {
+        let slab = element_count(dims[..axis].iter().copied())?;
+        if have >= slab {
+            let mut kept = dims.to_vec();
+            kept[axis] = have / slab;
+            kept[axis + 1..].fill(1);
+            return Some(kept);
+        }
+    }
+    None
+}
+
+fn nothing_left(layout: &Layout) -> Error {
+    let data = layout.data_at()..layout.file_len();
+    Error::malformed("not one whole element of the data is left").context("rawarray data").at(data)
+}
+
+/// What a repair assumes about one fault.
+fn assumption(fault: &Fault, meant: &Layout) -> Option<RepairItem> {
+    let dims = meant.dims();
+    let what = match fault {
+        Fault::ReshapeBug { ndims, .. } => format!("dimensions {dims:?}: the count {ndims} was left by a reshape"),
+        Fault::EmptyWithoutDims { .. } => "dimensions [0]: an empty array was meant".into(),
+        Fault::SizeMismatch { size, .. } => format!("the dimensions {dims:?} are right, the size field {size} is not"),
+        Fault::FlagOnRawData => "the data are plain, flag bit 1 is wrong".into(),
+        Fault::UndecodableData { .. } => "the data are right up to where they cannot be decoded".into(),
+        _ => return None,
+    };
+    Some(RepairItem::new(fault.range(), what))
+}
+
+fn report_values(report: &mut RepairReport, layout: &Layout, dims: &[u64], count: u64, values: &Values) {
+    let data_at = layout.data_at();
+    report.kept.insert(0, RepairItem::new(0..data_at, "element type and dimensions"));
+    let whole = layout.element_count().unwrap_or(0);
+    let range = match values {
+        Values::Stored(range) => range.clone(),
+        Values::Decoded(_) => data_at.min(layout.file_len())..layout.file_len(),
+    };
+    if !range.is_empty() {
+        report.kept.push(RepairItem::new(range.clone(), format!("{count} elements, dimensions {dims:?}")));
+    }
+    if count < whole {
+        let what = format!("{} of {whole} elements: the last dimensions were {:?}", whole - count, layout.dims());
+        let claimed = layout.decoded_len().map_or(range.end, |len| data_at.saturating_add(len));
+        let lost = if matches!(values, Values::Stored(_)) { range.end..claimed } else { range };
+        report.lost.push(RepairItem::new(lost, what));
+    }
+}
+
+/// Flag bit 0 stays only where it is the sole record of an order that nobody can undo.
+fn keeps_flag(layout: &Layout) -> BigEndian {
+    let header = layout.header();
+    let opaque = header.eltype == Eltype::USER && header.flags.has(Flags::BIG_ENDIAN);
+    if opaque { BigEndian::Yes } else { BigEndian::No }
+}
+
+/// Bytes after complete data, which are kept as they are.
+fn trailer_of(file: &File, layout: &Layout, encoding: Encoding, complete: bool) -> Range<u64> {
+    let known = file.trailer_range();
+    if !known.is_empty() || encoding != Encoding::Plain || !complete {
+        return known;
+    }
+    let data_at = layout.data_at().max(FIXED_LEN);
+    let end = layout.decoded_len().map_or(layout.file_len(), |len| data_at.saturating_add(len));
+    end.min(layout.file_len())..layout.file_len()
+}
+
+/// Passes `range` on in pieces of whole items.
+fn copy(
+    source: &dyn Source,
+    range: &Range<u64>,
+    item: usize,
+    progress: Progress<'_>,
+    mut sink: impl FnMut(&[u8]) -> Result<()>,
+) -> Result<()> {
+    let item = item.max(1);
+    let most = (((1 << 20) / item).max(1) * item) as u64;
+    let mut at = range.start;
+    while at < range.end {
+        let next = range.end.min(at.saturating_add(most));
+        sink(&source.read(at..next)?)?;
+        at = next;
+        progress.tick(at - range.start, range.end - range.start)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,267 @@
+//! Writing a file from front to back.
+
+use container_core::codec::Codec;
+use container_core::codec::lz4::Lz4;
+use container_core::dtype::{ByteOrder, DType};
+use container_core::format::Output;
+use container_core::region::element_count;
+use container_core::write::{Durability, Overwrite};
+use container_core::{Error, Limits, Result};
+
+use crate::bits::{Bits, stored_len};
+use crate::header::{Eltype, Flags, Header};
+use crate::leb128::Leb128;
+use crate::Encoding;
+
+/// How a file is written. The default is what every RawArray library reads: little-endian, plain, no trailer.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct WriteOptions {
+    /// How the elements are stored.
+    pub encoding: Encoding,
+    /// Byte order of the elements. Big sets flag bit 0, which only holdall acts on.
+    pub data_order: ByteOrder,
+    /// Byte order of the header's own words. Only holdall reads a big-endian header; its data are big-endian as well.
+    pub header_order: ByteOrder,
+    /// Bytes after the data. Other libraries ignore or drop them, and some fail; LEB128 has no room for them.
+    pub trailer: Vec<u8>,
+    /// What happens to an existing file. The default replaces it, in one step.
+    pub overwrite: Overwrite,
+    /// Whether the file is on the disk when the call returns.
+    pub durability: Durability,
+}
+
+impl Default for WriteOptions {
+    fn default() -> Self {
+        Self {
+            encoding: Encoding::Plain,
+            data_order: ByteOrder::Little,
+            header_order: ByteOrder::Little,
+            trailer: Vec::new(),
+            overwrite: Overwrite::Replace,
+            durability: Durability::Synced,
+        }
+    }
+}
+
+/// What to write, before the values.
+#[derive(Clone, Debug)]
+pub(crate) struct Target {
+    pub eltype: Eltype,
+    /// Element type as stored, byte order included.
+    pub dtype: DType,
+    pub dims: Vec<u64>,
+    pub encoding: Encoding,
+    pub header_order: ByteOrder,
+    /// Flag bit 0, for opaque elements whose byte order is only remembered.
+    pub big_endian: BigEndian,
+}
+
+/// Whether flag bit 0 is set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BigEndian {
+    Yes,
+    No,
+}
+
+impl Target {
+    /// Bytes of the elements before encoding.
+    fn decoded_len(&self) -> Result<u64> {
+        let count = element_count(self.dims.iter().copied());
+        let len = count.and_then(|count| count.checked_mul(self.dtype.itemsize() as u64));
+        len.ok_or_else(|| Error::usage(format!("{:?} elements of {} reach past 2^64 bytes", self.dims, self.dtype)))
+    }
+
+    /// The header, for data of `size` bytes as that field counts them.
+    fn header(&self, size: u64) -> Header {
+        let (encoded, elbyte) = match self.encoding {
+            Encoding::Plain => (0, self.dtype.itemsize() as u64),
+            Encoding::Lz4 | Encoding::Leb128 => (Flags::ENCODED, self.dtype.itemsize() as u64),
+            Encoding::Bits => (Flags::ENCODED | Flags::BITS, 8),
+        };
+        let big = if self.big_endian == BigEndian::Yes { Flags::BIG_ENDIAN } else { 0 };
+        let flags = Flags(encoded | big);
+        let ndims = self.dims.len() as u64;
+        Header { byte_order: self.header_order, flags, eltype: self.eltype, elbyte, size, ndims }
+    }
+}
+
+/// Takes the values of a [`Target`] piece by piece and writes the file.
+pub(crate) struct Encoder<'o> {
+    out: &'o mut dyn Output,
+    target: Target,
+    expected: u64,
+    taken: u64,
+    step: Step,
+}
+
+enum Step {
+    Plain { scratch: Vec<u8> },
+    /// The compressed length comes before the data, so all of them are held.
+    Lz4 { held: Vec<u8> },
+    Leb128 { codec: Leb128, encoded: Vec<u8> },
+    /// Up to 63 bits wait for their word.
+    Bits { codec: Bits, held: Vec<u8>, encoded: Vec<u8> },
+}
+
+impl<'o> Encoder<'o> {
+    /// Writes the header.
+    ///
+    /// # Errors
+    /// `Usage` where the encoding cannot hold the type, `Limit` where LZ4 would have to hold too much, `Io`.
+    pub(crate) fn start(out: &'o mut dyn Output, target: Target, limits: &Limits) -> Result<Self> {
+        let expected = target.decoded_len()?;
+        let cannot = || {
+            let what = format!("{} cannot hold {}", target.encoding.name(), target.dtype);
+            Error::usage(what).hint("every type can be stored with none or lz4")
+        };
+        let order = if target.big_endian == BigEndian::Yes { ByteOrder::Big } else { target.header_order };
+        let (step, size) = match target.encoding {
+            Encoding::Plain => (Step::Plain { scratch: Vec::new() }, Some(expected)),
+            Encoding::Lz4 => {
+                let len = limits.allocate(expected)?;
+                (Step::Lz4 { held: Vec::with_capacity(len.min(64 << 20)) }, None)
+            }
+            Encoding::Leb128 => {
+                let codec = Leb128::new(&target.dtype).ok_or_else(cannot)?;
+                (Step::Leb128 { codec, encoded: Vec::new() }, Some(expected))
+            }
+            Encoding::Bits if target.dtype.to_string() == "|b1" => {
+                let codec = Bits { order };
+                (Step::Bits { codec, held: Vec::new(), encoded: Vec::new() }, Some(stored_len(expected)))
+            }
+            Encoding::Bits => return Err(cannot()),
+        };
+        if let Some(size) = size {
+            let header = target.header(size).to_bytes(&target.dims);
+            if target.encoding == Encoding::Plain {
+                out.reserve((header.len() as u64).saturating_add(size))?;
+            }
+            out.write_all(&header)?;
+        }
+        Ok(Self { out, target, expected, taken: 0, step })
+    }
+
+    /// Takes whole elements of type `from`, which differs from the target's in byte order at most.
+    ///
+    /// # Errors
+    /// `Usage` when there are more than the dimensions say; `Io`.
+    pub(crate) fn push(&mut self, bytes: &[u8], from: &DType) -> Result<()> {
+        self.taken = self.taken.saturating_add(bytes.len() as u64);
+        if self.taken > self.expected {
+            return Err(Error::usage("there are more values than the dimensions say"));
+        }
+        let swap = from != &self.target.dtype;
+        match &mut self.step {
+            Step::Plain { .. } if !swap => self.out.write_all(bytes)?,
+            Step::Plain { scratch } => {
+                for piece in pieces(bytes, from) {
+                    self.out.write_all(swapped(piece, from, &self.target.dtype, scratch)?)?;
+                }
+            }
+            Step::Lz4 { held } => {
+                let start = held.len();
+                held.try_reserve(bytes.len()).map_err(|_| Error::limit("memory in bytes", self.expected, 0))?;
+                held.extend_from_slice(bytes);
+                reorder(from, &self.target.dtype, &mut held[start..])?;
+            }
+            Step::Leb128 { codec, encoded } => {
+                let mut scratch = Vec::new();
+                for piece in pieces(bytes, from) {
+                    encoded.clear();
+                    codec.encode(swapped(piece, from, &self.target.dtype, &mut scratch)?, None, encoded)?;
+                    self.out.write_all(encoded)?;
+                }
+            }
+            Step::Bits { codec, held, encoded } => {
+                held.extend_from_slice(bytes);
+                let whole = held.len() / 64 * 64;
+                encoded.clear();
+                codec.encode(&held[..whole], None, encoded)?;
+                held.drain(..whole);
+                self.out.write_all(encoded)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes what is held back, and the trailer through `trailer`.
+    ///
+    /// # Errors
+    /// `Usage` when values are missing, `Io`.
+    pub(crate) fn finish(self) -> Result<&'o mut dyn Output> {
+        if self.taken != self.expected {
+            let problem = format!("{} bytes of values, the dimensions say {}", self.taken, self.expected);
+            return Err(Error::usage(problem));
+        }
+        match self.step {
+            Step::Plain { .. } | Step::Leb128 { .. } => {}
+            Step::Lz4 { held } => {
+                let mut encoded = Vec::new();
+                Lz4.encode(&held, None, &mut encoded)?;
+                let header = self.target.header(encoded.len() as u64);
+                self.out.write_all(&header.to_bytes(&self.target.dims))?;
+                self.out.write_all(&encoded)?;
+            }
+            Step::Bits { codec, held, mut encoded } => {
+                encoded.clear();
+                codec.encode(&held, None, &mut encoded)?;
+                self.out.write_all(&encoded)?;
+            }
+        }
+        Ok(self.out)
+    }
+}
+
+/// Elements of at most half a mebibyte, so that a swapped copy stays in the cache.
+fn pieces<'a>(bytes: &'a [u8], dtype: &DType) -> std::slice::Chunks<'a, u8> {
+    let item = dtype.itemsize().max(1);
+    bytes.chunks(((512 << 10) / item).max(1) * item)
+}
+
+fn swapped<'a>(bytes: &'a [u8], from: &DType, to: &DType, scratch: &'a mut Vec<u8>) -> Result<&'a [u8]> {
+    if from == to {
+        return Ok(bytes);
+    }
+    scratch.clear();
+    scratch.extend_from_slice(bytes);
+    reorder(from, to, scratch)?;
+    Ok(scratch)
+}
+
+fn reorder(from: &DType, to: &DType, bytes: &mut [u8]) -> Result<()> {
+    if from == to {
+        return Ok(());
+    }
+    // The two are one type but for byte order; opaque ones have none.
+    let big = *to == from.with_order(ByteOrder::Big);
+    from.swap_to(if big { ByteOrder::Big } else { ByteOrder::Little }, bytes)
+}
+
+/// Writes a whole array whose bytes are in memory.
+pub(crate) fn write_values(
+    out: &mut dyn Output,
+    eltype: Eltype,
+    native: &DType,
+    dims: &[u64],
+    bytes: &[u8],
+    options: &WriteOptions,
+) -> Result<()> {
+    if options.encoding == Encoding::Leb128 && !options.trailer.is_empty() {
+        return Err(Error::usage("LEB128 data run to the end of the file and leave no room for a trailer"));
+    }
+    // A big-endian header means big-endian data.
+    let order = if options.header_order == ByteOrder::Big { ByteOrder::Big } else { options.data_order };
+    let target = Target {
+        eltype,
+        dtype: native.with_order(order),
+        dims: dims.to_vec(),
+        encoding: options.encoding,
+        header_order: options.header_order,
+        big_endian: if options.data_order == ByteOrder::Big { BigEndian::Yes } else { BigEndian::No },
+    };
+    let mut encoder = Encoder::start(out, target, &Limits::default())?;
+    encoder.push(bytes, native)?;
+    encoder.finish()?.write_all(&options.trailer)?;
+    Ok(())
+}
