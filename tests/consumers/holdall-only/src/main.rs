@@ -1,0 +1,5 @@
+//! Asks the façade which formats it was built with.
+
+fn main() {
+    assert_ne!(holdall::formats().len(), 0);
+}

@@ -1,0 +1,165 @@
+//! Every fixture reads the same through every source, and as the independent script says.
+
+use std::path::Path;
+
+use container_core::container::{Container, Depth, OpenOptions, ReadOptions};
+use container_core::dtype::{ByteOrder, Order};
+use container_core::format::{Format, Input};
+use container_core::region::Region;
+use container_core::report::Report;
+use container_core::source::{Access, FileSource, Source, SparseSource, drive, open_path};
+use container_core::{Limits, Progress, Result};
+
+use crate::manifest::{Fixture, fixtures, sha256};
+
+/// What a reader makes of a file.
+#[derive(Debug, PartialEq)]
+pub struct Seen {
+    pub dtype: Option<String>,
+    pub shape: Option<Vec<u64>>,
+    /// SHA-256 of the elements in stored order, numbers little-endian; the error's text where they cannot be read.
+    pub values: std::result::Result<String, String>,
+    pub trailer: u64,
+    pub report: Report,
+    pub layout: Vec<container_core::container::Segment>,
+    pub size: u64,
+}
+
+/// The entry of a format in the table.
+pub fn format(name: &str) -> &'static Format {
+    holdall::formats::by_name(name).expect("a format with fixtures is in the table")
+}
+
+/// Opens through the lens.
+pub fn open(name: &str, source: Box<dyn Source>) -> Result<Box<dyn Container>> {
+    (format(name).open)(Input::bytes(source), &OpenOptions::default())
+}
+
+/// Everything that a reader makes of a file. `Err` where it cannot be opened.
+pub fn see(container: &dyn Container) -> Result<Seen> {
+    let listed = container.datasets().first();
+    let trailer = container.datasets().iter().find(|dataset| dataset.path == "trailer");
+    let values = match listed {
+        Some(_) => match elements(container, 0) {
+            Ok(bytes) => Ok(sha256(&bytes)),
+            Err(error) if matches!(error.kind(), container_core::ErrorKind::Missing(_)) => return Err(error),
+            Err(error) => Err(error.to_string()),
+        },
+        None => Err("no dataset".into()),
+    };
+    Ok(Seen {
+        dtype: listed.map(|dataset| dataset.dtype.to_string()),
+        shape: listed.map(|dataset| dataset.shape.clone()),
+        values,
+        trailer: trailer.map_or(0, |dataset| dataset.logical),
+        report: container.check(Depth::Full, &ReadOptions::default(), Progress::none())?,
+        layout: container.layout(),
+        size: container.about().size,
+    })
+}
+
+/// The elements in stored order, numbers little-endian.
+pub fn elements(container: &dyn Container, index: usize) -> Result<Vec<u8>> {
+    let dataset = &container.datasets()[index];
+    let array = container.read(index, &Region::whole(&dataset.shape), &ReadOptions::default())?;
+    let order = dataset.order;
+    let mut bytes = array.bytes(order, &Limits::default())?.into_owned();
+    dataset.dtype.swap_to(ByteOrder::Little, &mut bytes)?;
+    Ok(bytes)
+}
+
+/// A file through every kind of source.
+fn through_every_source(fixture: &Fixture) -> Vec<(&'static str, Result<Seen>)> {
+    let name = fixture.format.as_str();
+    let path: &Path = &fixture.full_path;
+    let bytes = fixture.bytes();
+    let limits = Limits::default();
+    let by_path = |access| {
+        let source = open_path(path, access, &limits)?;
+        see(&*open(name, source)?)
+    };
+    let sparse = || {
+        let mut source = SparseSource::new(bytes.len() as u64);
+        let fetch = |range: std::ops::Range<u64>| Ok(bytes[range.start as usize..range.end as usize].to_vec());
+        drive(&mut source, fetch, |source| see(&*open(name, Box::new(source.clone()))?))
+    };
+    vec![
+        ("map", by_path(Access::Auto)),
+        ("positioned", by_path(Access::Positioned)),
+        ("memory", by_path(Access::Memory)),
+        ("vector", open(name, Box::new(bytes.clone())).and_then(|file| see(&*file))),
+        ("file", FileSource::open(path).and_then(|file| see(&*open(name, Box::new(file))?))),
+        ("sparse", sparse()),
+    ]
+}
+
+#[test]
+fn every_fixture_reads_the_same_through_every_source() {
+    for fixture in fixtures() {
+        let mut views = through_every_source(&fixture).into_iter();
+        let (_, first) = views.next().expect("a first source");
+        let first = first.map_err(|error| error.to_string());
+        for (source, view) in views {
+            assert_eq!(view.map_err(|error| error.to_string()), first, "{} through {source}", fixture.path);
+        }
+    }
+}
+
+#[test]
+fn every_fixture_is_what_the_independent_script_says() {
+    let mut problems = Vec::new();
+    for fixture in fixtures() {
+        if let Err(problem) = std::panic::catch_unwind(|| compare(&fixture)) {
+            let text = problem.downcast_ref::<String>().cloned().unwrap_or_default();
+            problems.push(format!("{}: {text}", fixture.path));
+        }
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+fn compare(fixture: &Fixture) {
+    let seen = open(&fixture.format, Box::new(fixture.bytes())).and_then(|file| see(&*file));
+    let Ok(seen) = seen else {
+        assert_eq!(fixture.verdict, "unreadable", "{}", seen.unwrap_err());
+        return;
+    };
+    assert_eq!(seen.report.verdict().name(), fixture.verdict, "{:?}", seen.report.findings);
+    let mut codes: Vec<&str> = seen.report.findings.iter().map(|finding| finding.code).collect();
+    // Findings come by severity and place, the manifest's by severity and name.
+    let mut expected: Vec<&str> = fixture.codes.iter().map(String::as_str).collect();
+    codes.sort_unstable();
+    expected.sort_unstable();
+    assert_eq!(codes, expected, "{:?}", seen.report.findings);
+    assert!(seen.report.findings.is_sorted_by_key(|finding| std::cmp::Reverse(finding.severity)));
+    if fixture.dtype.is_some() && fixture.repaired_shape.is_none() {
+        assert_eq!(seen.dtype, fixture.dtype);
+        assert_eq!(seen.shape, fixture.shape);
+    }
+    if let Some(values) = &fixture.values {
+        assert_eq!(seen.values.as_ref(), Ok(values));
+    }
+    if fixture.verdict == "damaged" {
+        assert!(seen.values.is_err(), "damaged values were read");
+    }
+    assert_eq!(seen.trailer, fixture.trailer.unwrap_or(0));
+    let mut at = 0;
+    for segment in &seen.layout {
+        assert_eq!(segment.range.start, at, "a gap or an overlap in {:?}", seen.layout);
+        assert!(segment.range.end > at, "an empty range in {:?}", seen.layout);
+        at = segment.range.end;
+    }
+    assert_eq!(at, seen.size, "the layout does not cover the file");
+    for finding in &seen.report.findings {
+        let range = finding.range.as_ref().expect("every finding has its place");
+        assert!(range.start <= range.end && range.start <= seen.size, "{finding:?}");
+    }
+}
+
+/// The order in which elements are hashed is the stored one.
+#[test]
+fn fixtures_are_column_major() {
+    let fixture = fixtures().into_iter().find(|fixture| fixture.path == "ok/test.ra").expect("test.ra");
+    let file = open(&fixture.format, Box::new(fixture.bytes())).expect("test.ra opens");
+    assert_eq!(file.datasets()[0].order, Order::F);
+    assert_eq!(container_core::checksum::Algorithm::Md5.digest(&fixture.bytes()).to_string(), "1dd9f98a0d57ec3c4d8ad50343bd20cd");
+}

@@ -1,0 +1,111 @@
+//! The fixtures and what independent scripts say of them; fails on a file that no manifest lists.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+/// What a manifest says of one file. `testdata/<format>/README.md` explains the fields.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Fixture {
+    #[serde(skip)]
+    pub format: String,
+    #[serde(skip)]
+    pub full_path: PathBuf,
+    pub path: String,
+    pub sha256: String,
+    pub producer: String,
+    pub licence: String,
+    pub about: String,
+    pub verdict: String,
+    pub codes: Vec<String>,
+    pub dtype: Option<String>,
+    pub eltype: Option<u64>,
+    pub elbyte: Option<u64>,
+    pub shape: Option<Vec<u64>>,
+    pub encoding: Option<String>,
+    pub values: Option<String>,
+    pub trailer: Option<u64>,
+    pub repaired_shape: Option<Vec<u64>>,
+    pub repaired_values: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Manifest {
+    file: Vec<Fixture>,
+}
+
+/// The folder of the fixtures.
+pub fn testdata() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata")
+}
+
+/// The formats that have fixtures: the folders of `testdata`.
+pub fn formats() -> Vec<String> {
+    let folders = std::fs::read_dir(testdata()).expect("testdata is there");
+    let mut names: Vec<String> = folders
+        .map(|entry| entry.expect("a folder"))
+        .filter(|entry| entry.path().join("MANIFEST.toml").is_file())
+        .map(|entry| entry.file_name().into_string().expect("a plain name"))
+        .collect();
+    names.sort();
+    names
+}
+
+/// Every fixture of every format.
+pub fn fixtures() -> Vec<Fixture> {
+    let mut all = Vec::new();
+    for format in formats() {
+        let folder = testdata().join(&format);
+        let text = std::fs::read_to_string(folder.join("MANIFEST.toml")).expect("a manifest");
+        let manifest: Manifest = toml::from_str(&text).expect("a manifest that parses");
+        all.extend(manifest.file.into_iter().map(|fixture| Fixture {
+            format: format.clone(),
+            full_path: folder.join(&fixture.path),
+            ..fixture
+        }));
+    }
+    all
+}
+
+impl Fixture {
+    /// The bytes of the file.
+    pub fn bytes(&self) -> Vec<u8> {
+        std::fs::read(&self.full_path).expect("a fixture")
+    }
+}
+
+/// SHA-256 in hexadecimal.
+pub fn sha256(bytes: &[u8]) -> String {
+    container_core::checksum::Algorithm::Sha256.digest(bytes).to_string()
+}
+
+#[test]
+fn every_fixture_is_listed_and_is_what_the_manifest_says() {
+    let fixtures = fixtures();
+    assert!(fixtures.len() > 150, "only {} fixtures", fixtures.len());
+    for fixture in &fixtures {
+        let bytes = fixture.bytes();
+        assert_eq!(sha256(&bytes), fixture.sha256, "{}", fixture.path);
+        assert!(bytes.len() < 64 << 10, "{} is {} bytes", fixture.path, bytes.len());
+        assert!(!fixture.producer.is_empty() && !fixture.licence.is_empty() && !fixture.about.is_empty());
+        let kind = if fixture.verdict != "sound" {
+            "bad"
+        } else if fixture.codes.is_empty() {
+            "ok"
+        } else {
+            "odd"
+        };
+        assert!(fixture.path.starts_with(&format!("{kind}/")), "{} belongs into {kind}", fixture.path);
+    }
+    let listed: BTreeSet<PathBuf> = fixtures.iter().map(|fixture| fixture.full_path.clone()).collect();
+    for format in formats() {
+        for kind in ["ok", "odd", "bad"] {
+            let folder = testdata().join(&format).join(kind);
+            for entry in std::fs::read_dir(&folder).expect("a folder") {
+                let path = entry.expect("an entry").path();
+                assert!(listed.contains(&path), "{} is in no manifest", path.display());
+            }
+        }
+    }
+}
