@@ -80,7 +80,8 @@ fn through_every_source(fixture: &Fixture) -> Vec<(&'static str, Result<Seen>)> 
     };
     let sparse = || {
         let mut source = SparseSource::new(bytes.len() as u64);
-        let fetch = |range: std::ops::Range<u64>| Ok(bytes[range.start as usize..range.end as usize].to_vec());
+        let fetch =
+            |range: std::ops::Range<u64>| Ok(bytes[range.start as usize..range.end as usize].to_vec());
         drive(&mut source, fetch, |source| see(&*open(name, Box::new(source.clone()))?))
     };
     vec![
@@ -161,5 +162,8 @@ fn fixtures_are_column_major() {
     let fixture = fixtures().into_iter().find(|fixture| fixture.path == "ok/test.ra").expect("test.ra");
     let file = open(&fixture.format, Box::new(fixture.bytes())).expect("test.ra opens");
     assert_eq!(file.datasets()[0].order, Order::F);
-    assert_eq!(container_core::checksum::Algorithm::Md5.digest(&fixture.bytes()).to_string(), "1dd9f98a0d57ec3c4d8ad50343bd20cd");
+    assert_eq!(
+        container_core::checksum::Algorithm::Md5.digest(&fixture.bytes()).to_string(),
+        "1dd9f98a0d57ec3c4d8ad50343bd20cd"
+    );
 }

@@ -1,5 +1,8 @@
 //! The conformance suite: see each module's first line for what it proves.
 
+mod conversions;
 mod corpus;
+mod damage;
+mod goldens;
 mod manifest;
 mod repairs;

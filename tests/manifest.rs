@@ -20,8 +20,6 @@ pub struct Fixture {
     pub verdict: String,
     pub codes: Vec<String>,
     pub dtype: Option<String>,
-    pub eltype: Option<u64>,
-    pub elbyte: Option<u64>,
     pub shape: Option<Vec<u64>>,
     pub encoding: Option<String>,
     pub values: Option<String>,

@@ -91,7 +91,8 @@ impl<'a> Array<'a> {
                 strides.push(stride.saturating_mul(axis.step));
             }
         }
-        let origin = u64::try_from(origin).map_err(|_| Error::usage("a selection starts before the array"))?;
+        let origin =
+            u64::try_from(origin).map_err(|_| Error::usage("a selection starts before the array"))?;
         Ok(Self { shape, strides, origin, ..self })
     }
 
@@ -135,7 +136,12 @@ impl<'a> Array<'a> {
     /// `Usage` when `dst` has another length.
     pub fn copy_to(&self, order: Order, dst: &mut [u8]) -> Result<()> {
         if byte_len(&self.dtype, &self.shape) != Some(dst.len() as u64) {
-            return Err(Error::usage(format!("{} bytes for {} of shape {:?}", dst.len(), self.dtype, self.shape)));
+            return Err(Error::usage(format!(
+                "{} bytes for {} of shape {:?}",
+                dst.len(),
+                self.dtype,
+                self.shape
+            )));
         }
         gather::gather(self, order, dst)
     }

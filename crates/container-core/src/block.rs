@@ -186,7 +186,8 @@ fn stored_bytes<'s>(source: &'s dyn Source, range: Range<u64>, limits: &Limits) 
 fn check_plain_len(block: &dyn Block) -> Result<()> {
     let range = block.range();
     if block.codec().is_none() && range.end - range.start != block.decoded_len() {
-        let problem = format!("a plain block of {} bytes is to be {}", range.end - range.start, block.decoded_len());
+        let problem =
+            format!("a plain block of {} bytes is to be {}", range.end - range.start, block.decoded_len());
         return Err(Error::malformed(problem).at(range));
     }
     Ok(())
@@ -197,6 +198,7 @@ fn compare(stored: &StoredChecksum, computed: Digest, range: Range<u64>) -> Resu
     if stored.digest == computed {
         return Ok(());
     }
-    let kind = crate::ErrorKind::Checksum { stored: stored.digest.to_string(), computed: computed.to_string() };
+    let kind =
+        crate::ErrorKind::Checksum { stored: stored.digest.to_string(), computed: computed.to_string() };
     Err(Error::new(kind).at(range).context(stored.algorithm.name()))
 }

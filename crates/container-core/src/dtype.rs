@@ -161,7 +161,8 @@ impl DType {
             Self::Scalar(scalar) => Self::new(scalar.kind.clone(), scalar.size, order),
             Self::Record(record) => {
                 let fields = record.fields.iter();
-                let fields = fields.map(|field| Field { dtype: field.dtype.with_order(order), ..field.clone() });
+                let fields =
+                    fields.map(|field| Field { dtype: field.dtype.with_order(order), ..field.clone() });
                 Self::Record(Record { fields: fields.collect(), size: record.size })
             }
         }
@@ -185,8 +186,11 @@ impl DType {
         if self.is_in_order(order) || items.is_empty() {
             return Ok(());
         }
-        if size == 0 || items.len() % size != 0 {
-            return Err(Error::usage(format!("{} bytes are not whole elements of {size} bytes", items.len())));
+        if size == 0 || !items.len().is_multiple_of(size) {
+            return Err(Error::usage(format!(
+                "{} bytes are not whole elements of {size} bytes",
+                items.len()
+            )));
         }
         match self {
             Self::Scalar(scalar) => swap_units(items, swap_unit(&scalar.kind, scalar.size)),

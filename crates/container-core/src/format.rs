@@ -10,6 +10,12 @@ use crate::source::Source;
 use crate::write::AtomicFile;
 use crate::{Error, Progress, Result};
 
+/// Writes datasets to an output and says what it could not carry over.
+pub type ImportFn = fn(&Import<'_>, &mut dyn Output) -> Result<Vec<Loss>>;
+
+/// Writes what can be proved of an input to an output, if there is one, and says what it did.
+pub type RepairFn = fn(Input, &OpenOptions, Option<&mut dyn Output>, Progress<'_>) -> Result<RepairReport>;
+
 /// A format as a table of functions. A program that opens every format holds a list of these.
 #[derive(Clone, Copy)]
 pub struct Format {
@@ -26,9 +32,9 @@ pub struct Format {
     /// Opens an input.
     pub open: fn(Input, &OpenOptions) -> Result<Box<dyn Container>>,
     /// Writes datasets of any container in this format.
-    pub import: Option<fn(&Import<'_>, &mut dyn Output) -> Result<Vec<Loss>>>,
+    pub import: Option<ImportFn>,
     /// Writes what can be proved of a damaged file; without an output it only reports.
-    pub repair: Option<fn(Input, &OpenOptions, Option<&mut dyn Output>, Progress<'_>) -> Result<RepairReport>>,
+    pub repair: Option<RepairFn>,
 }
 
 /// What is done with one version or dialect of a format.

@@ -82,8 +82,7 @@ impl Region {
             return Err(Error::usage(format!("{} selections for {} dimensions", axes.len(), shape.len())));
         }
         for (axis, len) in axes.iter().zip(shape) {
-            let last = i128::from(axis.start)
-                + i128::from(axis.step) * (i128::from(axis.count) - 1).max(0);
+            let last = i128::from(axis.start) + i128::from(axis.step) * (i128::from(axis.count) - 1).max(0);
             let inside = |at: i128| (0..i128::from(*len)).contains(&at);
             if axis.count > 0 && (axis.step == 0 || !inside(axis.start.into()) || !inside(last)) {
                 return Err(Error::usage(format!("a selection reaches outside an axis of length {len}")));
@@ -240,6 +239,7 @@ fn parse_axis(term: &str, len: u64) -> std::result::Result<AxisSelection, String
 }
 
 #[cfg(test)]
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 mod tests {
     use super::*;
 
@@ -289,7 +289,8 @@ mod tests {
                 for most in [1, 2, 3, 4, 7, 12, 20, 100] {
                     let pieces: Vec<Region> = region.pieces(order, most).collect();
                     assert!(pieces.iter().all(|piece| piece.len().unwrap() <= most), "{text} {most}");
-                    let joined: Vec<Vec<u64>> = pieces.iter().flat_map(|piece| indices(piece, order)).collect();
+                    let joined: Vec<Vec<u64>> =
+                        pieces.iter().flat_map(|piece| indices(piece, order)).collect();
                     assert_eq!(joined, whole, "{text} by {most} in {order:?}");
                 }
             }

@@ -99,8 +99,15 @@ impl AtomicFile {
         #[cfg(target_os = "linux")]
         if len > 0 {
             use rustix::io::Errno;
+            // Asked for more than there is, a file system may take all it has before it says no.
+            let room = rustix::fs::fstatvfs(self.file());
+            if room.is_ok_and(|room| room.f_bavail.saturating_mul(room.f_frsize) < len) {
+                return Err(io::Error::from(Errno::NOSPC).into());
+            }
             return match rustix::fs::fallocate(self.file(), rustix::fs::FallocateFlags::KEEP_SIZE, 0, len) {
-                Err(errno @ (Errno::NOSPC | Errno::DQUOT | Errno::FBIG)) => Err(io::Error::from(errno).into()),
+                Err(errno @ (Errno::NOSPC | Errno::DQUOT | Errno::FBIG)) => {
+                    Err(io::Error::from(errno).into())
+                }
                 _ => Ok(()),
             };
         }
@@ -155,10 +162,9 @@ impl Seek for AtomicFile {
 /// Follows a link to the file that will be replaced, and refuses what cannot or may not be.
 fn resolve(target: &Path, overwrite: Overwrite) -> Result<PathBuf> {
     match target.metadata() {
-        Ok(kind) if !kind.is_file() => Err(Error::usage(format!(
-            "{} is not a regular file",
-            target.display()
-        ))),
+        Ok(kind) if !kind.is_file() => {
+            Err(Error::usage(format!("{} is not a regular file", target.display())))
+        }
         Ok(_) if overwrite == Overwrite::Refuse => Err(exists(target)),
         Ok(_) => Ok(target.canonicalize()?),
         // A dangling link is in the way just as a file is.
@@ -264,6 +270,16 @@ mod tests {
         file.commit(Durability::Cached).unwrap();
         assert_eq!(std::fs::read(&target).unwrap(), b"new");
         assert_eq!(names(directory.path()), ["a.ra"]);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn more_room_than_the_disk_has_is_refused_at_once() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = AtomicFile::create(directory.path().join("a"), Overwrite::Refuse).unwrap();
+        let error = file.reserve(1 << 60).unwrap_err();
+        let ErrorKind::Io(error) = error.kind() else { panic!("{error}") };
+        assert_eq!(error.kind(), io::ErrorKind::StorageFull);
     }
 
     #[test]

@@ -33,7 +33,8 @@ impl Bits {
     /// True where a bit after the last element is set in the last word.
     pub(crate) fn beyond(self, last_word: &[u8], count: u64) -> bool {
         let used = usize::try_from(count % 64).unwrap_or(0);
-        used != 0 && (used..64).any(|k| last_word.get(self.byte_of(k)).is_some_and(|byte| byte >> (k % 8) & 1 == 1))
+        used != 0
+            && (used..64).any(|k| last_word.get(self.byte_of(k)).is_some_and(|byte| byte >> (k % 8) & 1 == 1))
     }
 }
 

@@ -15,7 +15,12 @@ use crate::header::FIXED_LEN;
 use crate::{DATASET, Encoding, TRAILER};
 
 /// Looks for damage and oddities.
-pub(crate) fn check(file: &File, depth: Depth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report> {
+pub(crate) fn check(
+    file: &File,
+    depth: Depth,
+    options: &ReadOptions,
+    progress: Progress<'_>,
+) -> Result<Report> {
     let mut findings: Vec<Finding> = file.faults().into_iter().map(Fault::finding).collect();
     let mut blocks = BlockCounts { total: 1, ..BlockCounts::default() };
     match file.segment() {
@@ -44,7 +49,8 @@ fn check_data(
     options: &ReadOptions,
     progress: Progress<'_>,
 ) -> Result<Vec<Fault>> {
-    let bools = file.layout().dtype().and_then(|dtype| dtype.as_scalar()).is_some_and(|it| it.kind == Kind::Bool);
+    let bools =
+        file.layout().dtype().and_then(|dtype| dtype.as_scalar()).is_some_and(|it| it.kind == Kind::Bool);
     let mut strange = StrangeBools::default();
     match segment.encoding() {
         Encoding::Plain => {

@@ -25,7 +25,13 @@ pub const FORMAT: Format = Format {
     extensions: &["ra"],
     support: &[
         Support { version: "plain, little-endian", read: ALL, write: ALL, verify: ALL, repair: ALL },
-        Support { version: "big-endian data (flag bit 0)", read: ALL, write: Level::Partly, verify: ALL, repair: ALL },
+        Support {
+            version: "big-endian data (flag bit 0)",
+            read: ALL,
+            write: Level::Partly,
+            verify: ALL,
+            repair: ALL,
+        },
         Support { version: "big-endian header", read: ALL, write: Level::Partly, verify: ALL, repair: ALL },
         Support { version: "LZ4 (C)", read: ALL, write: ALL, verify: ALL, repair: Level::Partly },
         Support { version: "LEB128 (Julia)", read: ALL, write: ALL, verify: ALL, repair: Level::Partly },

@@ -6,12 +6,13 @@
 use std::ops::Range;
 
 use container_core::codec::lz4::block_shape;
+use container_core::dtype::DType;
 
+use crate::bits;
 use crate::fault::Fault;
 use crate::header::Eltype;
 use crate::layout::Layout;
 use crate::leb128::{self, Leb128, Stop};
-use crate::bits;
 
 /// How the elements are stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -88,7 +89,8 @@ pub(crate) fn tell(layout: &Layout, data: &[u8], assumed: Option<Encoding>) -> T
             told(Encoding::Leb128, at..layout.file_len(), misfit.into_iter().collect())
         }
         (true, true) => {
-            let why = "the data are a valid LZ4 block and valid LEB128 varints; say which to assume".to_owned();
+            let why =
+                "the data are a valid LZ4 block and valid LEB128 varints; say which to assume".to_owned();
             told(Encoding::Lz4, at..at + have, vec![Fault::UndecodableData { range: at..at + have, why }])
         }
         (false, false) => {
@@ -96,6 +98,14 @@ pub(crate) fn tell(layout: &Layout, data: &[u8], assumed: Option<Encoding>) -> T
             told(encoding, at..at + have, vec![found.explain(at, have, full, size)])
         }
     }
+}
+
+/// True where an LZ4 block would pass for `count` LEB128 values of `dtype` as well, so that a reader could not tell.
+pub(crate) fn is_ambiguous(block: &[u8], dtype: &DType, count: u64) -> bool {
+    Leb128::new(dtype).is_some_and(|codec| {
+        let walk = codec.walk(block, count);
+        walk.stop == Stop::Done && walk.used == block.len()
+    })
 }
 
 struct Candidates {
@@ -128,7 +138,7 @@ impl Candidates {
 
     /// Why neither fits.
     fn explain(&self, at: u64, have: u64, full: u64, size: u64) -> Fault {
-        if self.float && have == full {
+        if self.float && have == full && size == full {
             return Fault::FlagOnRawData;
         }
         match (self.likely, self.walk) {
@@ -143,7 +153,9 @@ impl Candidates {
             (_, walk) => {
                 let leb128 = match walk.map(|walk| walk.stop) {
                     None => "the elements are not integers, so not LEB128".to_owned(),
-                    Some(Stop::Done) => format!("LEB128 values end {} bytes before the file", self.left(have)),
+                    Some(Stop::Done) => {
+                        format!("LEB128 values end {} bytes before the file", self.left(have))
+                    }
                     Some(Stop::EndsEarly) => "LEB128 values are cut short".to_owned(),
                     Some(Stop::TooLarge) => "a LEB128 value does not fit its type".to_owned(),
                 };

@@ -166,7 +166,10 @@ impl Fault {
     pub fn message(&self) -> String {
         match self {
             Self::DimsTruncated { claimed, have } => {
-                format!("the file ends within its dimensions: need {} bytes, {have} present", claimed.end - claimed.start)
+                format!(
+                    "the file ends within its dimensions: need {} bytes, {have} present",
+                    claimed.end - claimed.start
+                )
             }
             Self::NdimsLimit { ndims, allowed } => format!("{ndims} dimensions, the limit is {allowed}"),
             Self::DimsOverflow { .. } => "the dimensions multiply to more than 2^64 bytes".into(),
@@ -177,11 +180,14 @@ impl Fault {
                 format!("the size field says {size} bytes, the dimensions say {expected}")
             }
             Self::DataTruncated { claimed, have } => {
-                format!("the file ends within its data: need {} bytes, {have} present", claimed.end - claimed.start)
+                format!(
+                    "the file ends within its data: need {} bytes, {have} present",
+                    claimed.end - claimed.start
+                )
             }
             Self::ReshapeBug { ndims, dims } => format!(
-                "the header counts {ndims} dimensions, size and length fit {} words of them, {dims:?}: \
-                 a reshape that forgot the count",
+                "ndims is {ndims}, but size field and file length fit {} dimension words, {dims:?}: \
+                 a reshape that forgot to update ndims",
                 dims.len()
             ),
             Self::EmptyWithoutDims { elbyte } => format!(
@@ -192,10 +198,15 @@ impl Fault {
             Self::BitsBeyondCount { .. } => "bits are set after the last element".into(),
             Self::BoolValue { count, .. } => format!("{count} bool values are neither 0 nor 1"),
             Self::OddWidth { what } => format!("{what} has no numpy type; it is kept as opaque bytes"),
-            Self::OpaqueBigEndian => "big-endian user-defined elements: their bytes are kept as stored".into(),
+            Self::OpaqueBigEndian => {
+                "big-endian user-defined elements: their bytes are kept as stored".into()
+            }
             Self::BigEndianHeader => "the header is big-endian, which most readers refuse".into(),
             Self::TrailingBytes { range } => {
-                format!("{} bytes follow the data; other libraries ignore or drop them", range.end - range.start)
+                format!(
+                    "{} bytes follow the data; other libraries ignore or drop them",
+                    range.end - range.start
+                )
             }
         }
     }
@@ -220,8 +231,12 @@ impl Fault {
             _ => ErrorKind::Malformed(self.message().into()),
         };
         let part = match self {
-            Self::DimsTruncated { .. } | Self::DimsOverflow { .. } | Self::NdimsLimit { .. } => "rawarray dims",
-            Self::DataTruncated { .. } | Self::UndecodableData { .. } | Self::BitsBeyondCount { .. } => "rawarray data",
+            Self::DimsTruncated { .. } | Self::DimsOverflow { .. } | Self::NdimsLimit { .. } => {
+                "rawarray dims"
+            }
+            Self::DataTruncated { .. } | Self::UndecodableData { .. } | Self::BitsBeyondCount { .. } => {
+                "rawarray data"
+            }
             _ => "rawarray header",
         };
         Error::new(kind).at(self.range()).context(part)

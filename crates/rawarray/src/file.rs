@@ -95,7 +95,8 @@ impl File {
             layout = layout.as_meant();
         }
         let assumed = options.assume_codec.as_deref().map(|name| {
-            Encoding::from_name(name).ok_or_else(|| Error::usage(format!("RawArray has no encoding {name:?}")))
+            Encoding::from_name(name)
+                .ok_or_else(|| Error::usage(format!("RawArray has no encoding {name:?}")))
         });
         let told = tell_encoding(&source, &layout, assumed.transpose()?, options)?;
         let mut codecs = Codecs::none();
@@ -294,8 +295,8 @@ impl File {
         if let Some(decoded) = self.decoded.get() {
             return Ok(decoded);
         }
-        let decoded =
-            read_block(&self.source, segment, &self.codecs, &self.options.limits, options.threads)?.into_owned();
+        let decoded = read_block(&self.source, segment, &self.codecs, &self.options.limits, options.threads)?
+            .into_owned();
         // Another thread may have been faster; both have the same bytes.
         Ok(self.decoded.get_or_init(|| decoded))
     }

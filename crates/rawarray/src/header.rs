@@ -141,6 +141,7 @@ fn fields(byte_order: ByteOrder, bytes: &[u8]) -> IResult<&[u8], Header> {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 mod tests {
     use container_core::ErrorKind;
     use proptest::prelude::*;

@@ -68,13 +68,16 @@ fn encoding(job: &Import<'_>) -> Result<Encoding> {
     })?;
     match level {
         None => Ok(encoding),
-        Some(level) => Err(Error::usage(format!("{name} has no levels in RawArray, and {level} was asked for"))),
+        Some(level) => {
+            Err(Error::usage(format!("{name} has no levels in RawArray, and {level} was asked for")))
+        }
     }
 }
 
 /// Element code, whether flag bit 0 is kept, and what the type loses.
 fn target_type(dataset: &Dataset) -> (Eltype, BigEndian, Vec<Loss>) {
-    let attribute = |name: &str| dataset.attributes.iter().find(|(key, _)| key == name).map(|(_, value)| value);
+    let attribute =
+        |name: &str| dataset.attributes.iter().find(|(key, _)| key == name).map(|(_, value)| value);
     // Opaque elements that came from a RawArray file keep their code, and the mark of their byte order.
     if let (Some(Value::Int(code)), true) = (attribute("eltype"), is_void(&dataset.dtype)) {
         let big = attribute("byte_order").is_some_and(|order| *order == Value::from("big"));
@@ -91,7 +94,8 @@ fn target_type(dataset: &Dataset) -> (Eltype, BigEndian, Vec<Loss>) {
         }
         None if is_void(&dataset.dtype) => (Eltype::USER, BigEndian::No, Vec::new()),
         None => {
-            let what = format!("the type {}: kept as {} opaque bytes", dataset.dtype, dataset.dtype.itemsize());
+            let what =
+                format!("the type {}: kept as {} opaque bytes", dataset.dtype, dataset.dtype.itemsize());
             (Eltype::USER, BigEndian::No, vec![loss(what)])
         }
     }

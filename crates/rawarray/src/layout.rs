@@ -19,10 +19,10 @@ use container_core::report::Severity;
 use container_core::source::Source;
 use container_core::{Limits, Result};
 
+use crate::bits;
 use crate::eltype::{Impossible, describe, element_type, is_known_width};
 use crate::fault::Fault;
 use crate::header::{Eltype, FIXED_LEN, Flags, Header};
-use crate::bits;
 
 /// How the elements are stored, as far as the header tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -196,7 +196,10 @@ impl Layout {
 
     fn has_shape(&self) -> bool {
         let broken = |fault: &Fault| {
-            matches!(fault, Fault::DimsTruncated { .. } | Fault::NdimsLimit { .. } | Fault::DimsOverflow { .. })
+            matches!(
+                fault,
+                Fault::DimsTruncated { .. } | Fault::NdimsLimit { .. } | Fault::DimsOverflow { .. }
+            )
         };
         !self.faults.iter().any(broken)
     }
@@ -217,7 +220,8 @@ impl Layout {
         self.data = data_at..self.file_len;
         let count = element_count(self.dims.iter().copied());
         if self.header.elbyte == 0 && count != Some(0) {
-            self.faults.push(Fault::ImpossibleElbyte { elbyte: 0, why: "there are elements, and they need room" });
+            self.faults
+                .push(Fault::ImpossibleElbyte { elbyte: 0, why: "there are elements, and they need room" });
             return Ok(());
         }
         let full = match (self.form, count) {
@@ -264,7 +268,8 @@ impl Layout {
         }
         let end = FIXED_LEN.saturating_add(count.saturating_mul(8));
         let words = self.header.parse_dims(&source.read(FIXED_LEN..end)?);
-        let len = element_count(words.iter().copied()).and_then(|count| count.checked_mul(self.header.elbyte));
+        let len =
+            element_count(words.iter().copied()).and_then(|count| count.checked_mul(self.header.elbyte));
         Ok((len == Some(self.header.size)).then_some(words))
     }
 

@@ -144,11 +144,15 @@ impl Codec for Leb128 {
         }
         for item in src.chunks_exact(self.width) {
             let mut value = self.get(item);
-            while value > 0x7f {
-                out.push((value & 0x7f) as u8 | 0x80);
+            loop {
+                let [low, ..] = value.to_le_bytes();
                 value >>= 7;
+                if value == 0 {
+                    out.push(low);
+                    break;
+                }
+                out.push(low | 0x80);
             }
-            out.push(value as u8);
         }
         Ok(())
     }

@@ -31,7 +31,7 @@ pub use layout::{Form, Layout};
 pub use rawarray::RawArray;
 pub use repair::repair;
 pub use typed_file::TypedFile;
-pub use write::WriteOptions;
+pub use write::{WriteOptions, write_bools};
 pub use writer::Writer;
 
 /// Path of the one dataset.

@@ -26,7 +26,7 @@ impl<T: Element> TryFrom<RawArray<T>> for Array<T, IxDyn> {
     fn try_from(array: RawArray<T>) -> Result<Self> {
         let shape = shape(array.dims())?;
         let (_, values) = array.into_parts();
-        Self::from_shape_vec(shape.f(), values).map_err(cannot)
+        Self::from_shape_vec(shape.f(), values).map_err(|error| cannot(&error))
     }
 }
 
@@ -36,7 +36,7 @@ impl<T: Element> RawArray<T> {
     /// # Errors
     /// `Usage` for dimensions that `ndarray` cannot hold.
     pub fn ndarray(&self) -> Result<ArrayView<'_, T, IxDyn>> {
-        ArrayView::from_shape(shape(self.dims())?.f(), self.as_slice()).map_err(cannot)
+        ArrayView::from_shape(shape(self.dims())?.f(), self.as_slice()).map_err(|error| cannot(&error))
     }
 }
 
@@ -46,7 +46,7 @@ fn shape(dims: &[u64]) -> Result<IxDyn> {
     lens.map(|lens| IxDyn(&lens)).map_err(|_| Error::usage(format!("ndarray cannot hold {dims:?}")))
 }
 
-fn cannot(error: ndarray::ShapeError) -> Error {
+fn cannot(error: &ndarray::ShapeError) -> Error {
     Error::usage(format!("ndarray cannot hold the array: {error}"))
 }
 

@@ -91,11 +91,14 @@ impl Plan {
             )
         });
         if let Some(fault) = hopeless {
-            return Err(fault.error().hint("the header does not say what the data are, so nothing can be proved"));
+            return Err(fault
+                .error()
+                .hint("the header does not say what the data are, so nothing can be proved"));
         }
         let layout = file.layout().as_meant();
         let mut report = RepairReport::default();
-        for fault in faults.iter().filter(|fault| fault.severity() == container_core::report::Severity::Error) {
+        for fault in faults.iter().filter(|fault| fault.severity() == container_core::report::Severity::Error)
+        {
             report.guessed.extend(assumption(fault, &layout));
         }
         let dtype = layout.dtype().cloned().ok_or_else(|| Error::malformed("the elements have no type"))?;
@@ -228,9 +231,13 @@ fn nothing_left(layout: &Layout) -> Error {
 fn assumption(fault: &Fault, meant: &Layout) -> Option<RepairItem> {
     let dims = meant.dims();
     let what = match fault {
-        Fault::ReshapeBug { ndims, .. } => format!("dimensions {dims:?}: the count {ndims} was left by a reshape"),
+        Fault::ReshapeBug { ndims, .. } => {
+            format!("dimensions {dims:?}: the count {ndims} was left by a reshape")
+        }
         Fault::EmptyWithoutDims { .. } => "dimensions [0]: an empty array was meant".into(),
-        Fault::SizeMismatch { size, .. } => format!("the dimensions {dims:?} are right, the size field {size} is not"),
+        Fault::SizeMismatch { size, .. } => {
+            format!("the dimensions {dims:?} are right, the size field {size} is not")
+        }
         Fault::FlagOnRawData => "the data are plain, flag bit 1 is wrong".into(),
         Fault::UndecodableData { .. } => "the data are right up to where they cannot be decoded".into(),
         _ => return None,
@@ -250,7 +257,8 @@ fn report_values(report: &mut RepairReport, layout: &Layout, dims: &[u64], count
         report.kept.push(RepairItem::new(range.clone(), format!("{count} elements, dimensions {dims:?}")));
     }
     if count < whole {
-        let what = format!("{} of {whole} elements: the last dimensions were {:?}", whole - count, layout.dims());
+        let what =
+            format!("{} of {whole} elements: the last dimensions were {:?}", whole - count, layout.dims());
         let claimed = layout.decoded_len().map_or(range.end, |len| data_at.saturating_add(len));
         let lost = if matches!(values, Values::Stored(_)) { range.end..claimed } else { range };
         report.lost.push(RepairItem::new(lost, what));

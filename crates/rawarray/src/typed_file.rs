@@ -87,7 +87,13 @@ impl<T: Element> TypedFile<T> {
             read_parallel(self.file.source(), segment.range().start, bytes, options.threads)?;
         } else {
             let source = self.file.source();
-            bytes.copy_from_slice(&read_block(source, &segment, self.file.codecs(), limits, options.threads)?);
+            bytes.copy_from_slice(&read_block(
+                source,
+                &segment,
+                self.file.codecs(),
+                limits,
+                options.threads,
+            )?);
         }
         if !is_opaque(&T::dtype()) {
             self.file.dtype()?.swap_to(ByteOrder::NATIVE, bytes)?;

@@ -1,17 +1,20 @@
 //! Writing a file from front to back.
 
+use std::path::Path;
+
 use container_core::codec::Codec;
 use container_core::codec::lz4::Lz4;
-use container_core::dtype::{ByteOrder, DType};
+use container_core::dtype::{ByteOrder, DType, Kind};
 use container_core::format::Output;
 use container_core::region::element_count;
-use container_core::write::{Durability, Overwrite};
+use container_core::write::{AtomicFile, Durability, Overwrite};
 use container_core::{Error, Limits, Result};
 
+use crate::Encoding;
 use crate::bits::{Bits, stored_len};
+use crate::encoding::is_ambiguous;
 use crate::header::{Eltype, Flags, Header};
 use crate::leb128::Leb128;
-use crate::Encoding;
 
 /// How a file is written. The default is what every RawArray library reads: little-endian, plain, no trailer.
 #[derive(Clone, Debug)]
@@ -69,7 +72,9 @@ impl Target {
     fn decoded_len(&self) -> Result<u64> {
         let count = element_count(self.dims.iter().copied());
         let len = count.and_then(|count| count.checked_mul(self.dtype.itemsize() as u64));
-        len.ok_or_else(|| Error::usage(format!("{:?} elements of {} reach past 2^64 bytes", self.dims, self.dtype)))
+        len.ok_or_else(|| {
+            Error::usage(format!("{:?} elements of {} reach past 2^64 bytes", self.dims, self.dtype))
+        })
     }
 
     /// The header, for data of `size` bytes as that field counts them.
@@ -96,12 +101,23 @@ pub(crate) struct Encoder<'o> {
 }
 
 enum Step {
-    Plain { scratch: Vec<u8> },
+    Plain {
+        scratch: Vec<u8>,
+    },
     /// The compressed length comes before the data, so all of them are held.
-    Lz4 { held: Vec<u8> },
-    Leb128 { codec: Leb128, encoded: Vec<u8> },
+    Lz4 {
+        held: Vec<u8>,
+    },
+    Leb128 {
+        codec: Leb128,
+        encoded: Vec<u8>,
+    },
     /// Up to 63 bits wait for their word.
-    Bits { codec: Bits, held: Vec<u8>, encoded: Vec<u8> },
+    Bits {
+        codec: Bits,
+        held: Vec<u8>,
+        encoded: Vec<u8>,
+    },
 }
 
 impl<'o> Encoder<'o> {
@@ -161,7 +177,8 @@ impl<'o> Encoder<'o> {
             }
             Step::Lz4 { held } => {
                 let start = held.len();
-                held.try_reserve(bytes.len()).map_err(|_| Error::limit("memory in bytes", self.expected, 0))?;
+                held.try_reserve(bytes.len())
+                    .map_err(|_| Error::limit("memory in bytes", self.expected, 0))?;
                 held.extend_from_slice(bytes);
                 reorder(from, &self.target.dtype, &mut held[start..])?;
             }
@@ -199,8 +216,15 @@ impl<'o> Encoder<'o> {
             Step::Lz4 { held } => {
                 let mut encoded = Vec::new();
                 Lz4.encode(&held, None, &mut encoded)?;
-                let header = self.target.header(encoded.len() as u64);
-                self.out.write_all(&header.to_bytes(&self.target.dims))?;
+                let mut target = self.target;
+                let count = element_count(target.dims.iter().copied()).unwrap_or(0);
+                if is_ambiguous(&encoded, &target.dtype, count) {
+                    // A few dozen bytes at most: nobody could tell which encoding they have, so they get none.
+                    target.encoding = Encoding::Plain;
+                    encoded = held;
+                }
+                let header = target.header(encoded.len() as u64);
+                self.out.write_all(&header.to_bytes(&target.dims))?;
                 self.out.write_all(&encoded)?;
             }
             Step::Bits { codec, held, mut encoded } => {
@@ -264,4 +288,22 @@ pub(crate) fn write_values(
     encoder.push(bytes, native)?;
     encoder.finish()?.write_all(&options.trailer)?;
     Ok(())
+}
+
+/// Writes bools, column major: as bytes of eltype 5 (RawArray.jl's Bool), or as a bit array with [`Encoding::Bits`].
+///
+/// RawArray has no type for them that every library reads. For one that does, write bytes instead: `RawArray<u8>`.
+///
+/// # Errors
+/// `Usage` when the dimensions do not multiply to the number of bools, or the file exists and may not be replaced; `Io`.
+pub fn write_bools(
+    path: impl AsRef<Path>,
+    dims: &[u64],
+    bools: &[bool],
+    options: &WriteOptions,
+) -> Result<()> {
+    let mut file = AtomicFile::create(path, options.overwrite)?;
+    let bytes = bytemuck::cast_slice(bools);
+    write_values(&mut file, Eltype::BRAIN, &DType::native(Kind::Bool, 1), dims, bytes, options)?;
+    file.commit(options.durability)
 }

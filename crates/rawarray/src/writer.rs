@@ -93,7 +93,8 @@ impl<T: Element, W: Write + Seek> Writer<T, W> {
     pub fn push(&mut self, values: &[T]) -> Result<()> {
         let count = self.count.checked_add(values.len() as u64);
         let room = count.and_then(|count| count.checked_mul(size_of::<T>().max(1) as u64));
-        self.count = count.filter(|_| room.is_some()).ok_or_else(|| Error::usage("an array over 2^64 bytes"))?;
+        self.count =
+            count.filter(|_| room.is_some()).ok_or_else(|| Error::usage("an array over 2^64 bytes"))?;
         let dtype = T::dtype();
         if dtype.is_in_order(ByteOrder::Little) {
             return Ok(self.out.write_all(bytemuck::cast_slice(values))?);
@@ -123,7 +124,7 @@ impl<T: Element, W: Write + Seek> Writer<T, W> {
     /// # Errors
     /// `Usage` when the last slab is not whole; `Io`.
     pub fn complete(mut self, trailer: &[u8]) -> Result<(W, Vec<u64>)> {
-        if self.count % self.slab_len != 0 {
+        if !self.count.is_multiple_of(self.slab_len) {
             let problem = format!("{} values are not whole slabs of {}", self.count, self.slab_len);
             return Err(Error::usage(problem));
         }

@@ -36,7 +36,9 @@ pub(super) fn gather(array: &Array<'_>, order: Order, dst: &mut [u8]) -> Result<
     let mut merged: Vec<Axis> = Vec::new();
     for axis in axes {
         match merged.last_mut() {
-            Some(last) if last.from.checked_mul(last.count as i64) == Some(axis.from) => last.count *= axis.count,
+            Some(last) if last.from.checked_mul(last.count as i64) == Some(axis.from) => {
+                last.count *= axis.count;
+            }
             _ => merged.push(axis),
         }
     }

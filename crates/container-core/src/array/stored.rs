@@ -95,18 +95,30 @@ impl StoredArray {
     }
 
     /// Reads the span that holds the region and picks the region out of it.
-    fn read_span(&self, source: &dyn Source, region: &Region, at: u64, span: u64, dst: &mut [u8]) -> Result<()> {
+    fn read_span(
+        &self,
+        source: &dyn Source,
+        region: &Region,
+        at: u64,
+        span: u64,
+        dst: &mut [u8],
+    ) -> Result<()> {
         let mut bytes = zeroed_vec(span, &Limits::default())?;
         source.read_into(at, &mut bytes)?;
         let strides = super::contiguous_strides(&self.shape, self.dtype.itemsize(), self.order)?;
         let axes = region.axes().iter();
         let base = i128::from(self.data_at)
-            + axes.clone().zip(&strides).map(|(axis, by)| i128::from(axis.start) * i128::from(*by)).sum::<i128>();
+            + axes
+                .clone()
+                .zip(&strides)
+                .map(|(axis, by)| i128::from(axis.start) * i128::from(*by))
+                .sum::<i128>();
         let view = Array {
             dtype: self.dtype.clone(),
             shape: axes.clone().map(|axis| axis.count).collect(),
             strides: axes.zip(&strides).map(|(axis, stride)| stride.saturating_mul(axis.step)).collect(),
-            origin: u64::try_from(base - i128::from(at)).map_err(|_| Error::usage("a region starts before it"))?,
+            origin: u64::try_from(base - i128::from(at))
+                .map_err(|_| Error::usage("a region starts before it"))?,
             bytes: Cow::Owned(bytes),
         };
         view.copy_to(self.order, dst)

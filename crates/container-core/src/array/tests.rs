@@ -1,3 +1,5 @@
+#![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+
 use std::borrow::Cow;
 
 use super::*;
@@ -155,8 +157,8 @@ proptest! {
     }
 }
 
-use crate::region::{AxisSelection, Kept};
 use crate::array::StoredArray;
+use crate::region::{AxisSelection, Kept};
 
 #[test]
 fn large_transpositions_and_sparse_rows_are_right() {

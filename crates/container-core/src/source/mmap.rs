@@ -80,6 +80,7 @@ pub(super) fn advise_huge_pages(memory: &mut [u8]) {
 }
 
 #[cfg(test)]
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 mod tests {
     use std::io::Write as _;
 

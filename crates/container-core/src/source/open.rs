@@ -51,7 +51,11 @@ pub fn read_stream(stream: &mut dyn Read, limits: &Limits) -> Result<Vec<u8>> {
     let most = limits.memory.saturating_add(1);
     stream.take(most).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > limits.memory {
-        return Err(Error::limit("memory in bytes (input that cannot be read by position)", most, limits.memory));
+        return Err(Error::limit(
+            "memory in bytes (input that cannot be read by position)",
+            most,
+            limits.memory,
+        ));
     }
     Ok(bytes)
 }

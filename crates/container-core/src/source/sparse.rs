@@ -122,7 +122,8 @@ pub fn drive<T>(
         let range = range.clone();
         let bytes = fetch(range.clone())?;
         if bytes.is_empty() || bytes.len() as u64 != range.end - range.start {
-            let problem = format!("asked for bytes {}..{}, was given {}", range.start, range.end, bytes.len());
+            let problem =
+                format!("asked for bytes {}..{}, was given {}", range.start, range.end, bytes.len());
             return Err(Error::usage(problem).context("fetch"));
         }
         source.insert(range.start, &bytes)?;
@@ -130,6 +131,7 @@ pub fn drive<T>(
 }
 
 #[cfg(test)]
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 mod tests {
     use super::*;
 
