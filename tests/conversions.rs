@@ -107,3 +107,27 @@ fn reversed_dimensions_move_no_byte() {
     run(&npy, &back, |options| options.import = import);
     assert_eq!(sha256(&std::fs::read(&back).expect("the target")), fixture.sha256);
 }
+
+#[test]
+fn words_of_the_format_choose_its_dialect() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let target = folder.path().join("a.ra");
+    let word = |name: &str, word: &str, value: &str| {
+        let fixture = sound().find(|fixture| fixture.path == name).expect("a fixture");
+        let losses = run(&fixture.full_path, &target, |options| {
+            options.overwrite = container_core::write::Overwrite::Replace;
+            options.import.words = vec![(word.into(), value.into())];
+        });
+        let bytes = std::fs::read(&target).expect("the target");
+        (fixture, bytes, losses)
+    };
+    // What comes out is what the script wrote.
+    let (fixture, bytes, _) = word("ok/be_i4_3x4.ra", "byte-order", "big");
+    assert_eq!(sha256(&bytes), fixture.sha256);
+    let (fixture, bytes, losses) = word("odd/trailer_json.ra", "trailer", "drop");
+    assert_eq!(bytes.len() as u64, fixture.bytes().len() as u64 - fixture.trailer.expect("a trailer"));
+    assert!(losses.is_empty(), "{losses:?}");
+    let (fixture, bytes, losses) = word("ok/bool_9.ra", "bool", "uint8");
+    assert_eq!((bytes[16], bytes[24], &bytes[56..]), (2, 1, &fixture.bytes()[56..]));
+    assert_eq!(losses.len(), 1);
+}

@@ -4,5 +4,6 @@ mod conversions;
 mod corpus;
 mod damage;
 mod goldens;
+mod large;
 mod manifest;
 mod repairs;

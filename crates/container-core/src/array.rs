@@ -192,7 +192,7 @@ pub fn byte_len(dtype: &DType, shape: &[u64]) -> Option<u64> {
 /// Strides in bytes of an array without gaps. Of an array without elements they are all 0.
 ///
 /// # Errors
-/// `Usage` when they do not fit 63 bits.
+/// `Malformed` when they do not fit 63 bits.
 pub fn contiguous_strides(shape: &[u64], itemsize: usize, order: Order) -> Result<Vec<i64>> {
     let mut strides = vec![0; shape.len()];
     if shape.contains(&0) {
@@ -204,7 +204,7 @@ pub fn contiguous_strides(shape: &[u64], itemsize: usize, order: Order) -> Resul
         Order::F => Box::new(0..shape.len()),
     };
     for axis in axes {
-        strides[axis] = i64::try_from(stride).map_err(|_| Error::usage("an array over 2^63 bytes"))?;
+        strides[axis] = i64::try_from(stride).map_err(|_| Error::malformed("an array over 2^63 bytes"))?;
         stride = stride.saturating_mul(shape[axis]);
     }
     Ok(strides)

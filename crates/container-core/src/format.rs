@@ -4,6 +4,7 @@ use std::io::{Seek, Write};
 use std::path::PathBuf;
 
 use crate::container::{Container, OpenOptions, ReadOptions};
+use crate::dtype::Order;
 use crate::region::Region;
 use crate::report::{Loss, RepairReport};
 use crate::source::Source;
@@ -25,6 +26,8 @@ pub struct Format {
     pub title: &'static str,
     /// File name extensions of targets, without the dot; the first is the usual one.
     pub extensions: &'static [&'static str],
+    /// The order in which it stores elements, where it has but one.
+    pub order: Option<Order>,
     /// What is done with which version or dialect.
     pub support: &'static [Support],
     /// Says whether an input is this format, by its bytes alone.
@@ -196,12 +199,13 @@ pub struct ImportOptions {
 }
 
 impl ImportOptions {
-    /// Refuses words that the format does not have.
+    /// Refuses words that the format does not have. `none` is what every format has of everything.
     ///
     /// # Errors
     /// `Usage`, listing those it has.
     pub fn allow_words(&self, title: &str, known: &[&str]) -> Result<()> {
-        match self.words.iter().find(|(word, _)| !known.contains(&word.as_str())) {
+        let unknown = |word: &str, value: &str| value != "none" && !known.contains(&word);
+        match self.words.iter().find(|(word, value)| unknown(word, value)) {
             None => Ok(()),
             Some((word, _)) => {
                 let has = if known.is_empty() { "none of these options".into() } else { known.join(", ") };

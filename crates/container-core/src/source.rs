@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::{Error, Limits, Result};
 
@@ -138,7 +138,7 @@ pub fn zeroed_vec<T: bytemuck::Pod>(len: u64, limits: &Limits) -> Result<Vec<T>>
 /// Fills `dst` from `at` on, on up to `threads` threads. One thread starts none.
 ///
 /// # Errors
-/// As [`Source::read_into`]; the first in file order.
+/// As [`Source::read_into`].
 pub fn read_parallel(source: &dyn Source, at: u64, dst: &mut [u8], threads: usize) -> Result<()> {
     // Below this a thread costs more than it copies. A multiple of the huge page, so that threads share none.
     const LEAST: usize = 8 << 20;
@@ -146,20 +146,30 @@ pub fn read_parallel(source: &dyn Source, at: u64, dst: &mut [u8], threads: usiz
     if threads <= 1 || dst.len() <= share {
         return source.read_into(at, dst);
     }
-    std::thread::scope(|scope| {
-        let mut offset = at;
-        let mut running = Vec::new();
-        for piece in dst.chunks_mut(share) {
-            let start = offset;
-            offset = offset.saturating_add(piece.len() as u64);
-            running.push(scope.spawn(move || source.read_into(start, piece)));
+    // Each takes the next share until none is left. A thread that the system refuses to start is done without.
+    let shares = Mutex::new((at, dst.chunks_mut(share)));
+    let work = || {
+        loop {
+            let (start, piece) = {
+                let mut next = shares.lock().unwrap_or_else(PoisonError::into_inner);
+                let Some(piece) = next.1.next() else { return Ok(()) };
+                let start = next.0;
+                next.0 = start.saturating_add(piece.len() as u64);
+                (start, piece)
+            };
+            source.read_into(start, piece)?;
         }
+    };
+    std::thread::scope(|scope| {
+        let started = (1..threads).map_while(|_| std::thread::Builder::new().spawn_scoped(scope, &work).ok());
+        let running: Vec<_> = started.collect();
+        let first = work();
         let results = running.into_iter().map(|thread| match thread.join() {
             Ok(result) => result,
             Err(panic) => std::panic::resume_unwind(panic),
         });
-        // All are joined before the first error is given.
-        results.fold(Ok(()), Result::and)
+        // All are joined before an error is given.
+        results.fold(first, Result::and)
     })
 }
 

@@ -30,6 +30,10 @@ pub fn for_each_run(
     let counts: Vec<u64> = region.axes().iter().map(|axis| axis.count).collect();
     let total = byte_len(&dataset.dtype, &counts)
         .ok_or_else(|| Error::malformed(format!("{} reaches past 2^64 bytes", dataset.path)))?;
+    // Elements without bytes: a file may claim any number of them.
+    if total == 0 {
+        return progress.tick(0, 0);
+    }
     let budget = if order == dataset.order { PIECE } else { TRANSPOSED_PIECE };
     let most = budget / (dataset.dtype.itemsize() as u64).max(1);
     let mut done = 0;

@@ -23,6 +23,7 @@ pub const FORMAT: Format = Format {
     name: "rawarray",
     title: "RawArray",
     extensions: &["ra"],
+    order: Some(Order::F),
     support: &[
         Support { version: "plain, little-endian", read: ALL, write: ALL, verify: ALL, repair: ALL },
         Support {
@@ -42,6 +43,9 @@ pub const FORMAT: Format = Format {
     import: Some(import::import),
     repair: Some(repair::repair_to),
 };
+
+/// A longer trailer is not shown among the metadata; it is read as a dataset.
+const SHOWN_TRAILER: u64 = 1 << 20;
 
 /// A file seen through the lens.
 struct Lens {
@@ -91,7 +95,11 @@ impl Container for Lens {
         let dims = self.file.dims().iter().map(|dim| Value::from(*dim)).collect::<Vec<_>>();
         let mut entries =
             vec![("element".into(), describe(self.file.header()).into()), ("dims".into(), dims.into())];
-        if !self.file.trailer_range().is_empty() {
+        let trailer = self.file.trailer_range();
+        let len = trailer.end - trailer.start;
+        if len > SHOWN_TRAILER {
+            entries.push((TRAILER.into(), format!("{len} bytes, too many to show here").into()));
+        } else if len > 0 {
             let bytes = self.file.trailer()?.into_owned();
             let trailer = String::from_utf8(bytes).map_or_else(|bad| bad.into_bytes().into(), Value::from);
             entries.push((TRAILER.into(), trailer));
@@ -156,7 +164,7 @@ fn datasets(file: &File, segment: Option<&DataSegment>) -> Vec<Dataset> {
         let opaque_big = header.eltype == Eltype::USER && header.flags.has(Flags::BIG_ENDIAN);
         let mut attributes = vec![
             ("eltype".to_owned(), Value::from(header.eltype.0)),
-            ("elbyte".to_owned(), Value::from(header.elbyte)),
+            ("element".to_owned(), describe(header).into()),
         ];
         if opaque_big {
             attributes.push(("byte_order".to_owned(), "big".into()));

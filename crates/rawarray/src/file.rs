@@ -12,6 +12,7 @@ use container_core::codec::lz4::Lz4;
 use container_core::container::{OpenOptions, ReadOptions, Tolerance};
 use container_core::dtype::{DType, Order};
 use container_core::region::Region;
+use container_core::report::Severity;
 use container_core::source::{Source, check_range, open_path};
 use container_core::{Error, Result};
 
@@ -180,13 +181,19 @@ impl File {
     /// What is wrong with the file (`Truncated`, `Malformed`, `Unsupported`), `Usage` for a region that does not fit,
     /// `Limit`, and those of the source.
     pub fn read(&self, region: &Region, options: &ReadOptions) -> Result<Array<'_>> {
-        let segment = self.segment()?;
+        let cut = self.cut_short();
+        let segment = if cut.is_none() { Some(self.segment()?) } else { None };
         let dtype = self.dtype()?;
         let dims = self.dims().to_vec();
-        if segment.encoding == Encoding::Plain {
-            let stored = StoredArray { dtype, shape: dims, order: Order::F, data_at: segment.range.start };
-            return stored.read(&self.source, region, &self.options.limits, options.threads);
-        }
+        let Some(segment) = segment.filter(|segment| segment.encoding != Encoding::Plain) else {
+            let stored = StoredArray { dtype, shape: dims, order: Order::F, data_at: self.layout.data_at() };
+            let array = stored.read(&self.source, region, &self.options.limits, options.threads);
+            // What is asked for may be there although the file is cut.
+            return array.map_err(|error| match cut {
+                Some(fault) if error.is_damage() => explain(fault),
+                _ => error,
+            });
+        };
         Array::new(dtype, dims, Order::F, Cow::Borrowed(self.decoded(&segment, options)?))?.select(region)
     }
 
@@ -281,14 +288,23 @@ impl File {
         &self.options
     }
 
+    /// Plain data that end early, and nothing else that keeps them from being read.
+    fn cut_short(&self) -> Option<&Fault> {
+        let mut errors = self.faults().into_iter().filter(|fault| fault.severity() == Severity::Error);
+        match (self.layout.form(), errors.next(), errors.next()) {
+            (Form::Plain, Some(fault @ Fault::DataTruncated { .. }), None) => Some(fault),
+            _ => None,
+        }
+    }
+
     fn blocking(&self) -> Option<Error> {
         let lenient = self.options.tolerance == Tolerance::Lenient;
         let told = self.told.faults.iter().find(|fault| {
             let meant = matches!(fault, Fault::SizeMismatch { .. } | Fault::FlagOnRawData);
-            fault.severity() == container_core::report::Severity::Error && !(meant && lenient)
+            fault.severity() == Severity::Error && !(meant && lenient)
         });
         let fault = self.layout.blocking(self.options.tolerance).or(told)?;
-        Some(fault.error().hint("holdall repair FILE -o NEW brings back what is there"))
+        Some(explain(fault))
     }
 
     fn decoded(&self, segment: &DataSegment, options: &ReadOptions) -> Result<&[u8]> {
@@ -306,6 +322,10 @@ impl std::fmt::Debug for File {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("File").field("layout", &self.layout).field("encoding", &self.told.encoding).finish()
     }
+}
+
+fn explain(fault: &Fault) -> Error {
+    fault.error().hint("holdall repair FILE -o NEW brings back what is there")
 }
 
 /// What the data are: known from the header, but for flag bit 1.

@@ -2,7 +2,7 @@
 
 use container_core::array::byte_len;
 use container_core::container::{Axes, Container, Dataset};
-use container_core::dtype::{ByteOrder, DType, Order};
+use container_core::dtype::{ByteOrder, DType, Kind, Order};
 use container_core::format::{Import, Output};
 use container_core::region::Region;
 use container_core::report::Loss;
@@ -16,11 +16,11 @@ use crate::{Eltype, Encoding, TRAILER};
 /// Writes the one selected dataset, little-endian and column major: same shape, same values. Row-major values are transposed
 /// on the way, unless [`Axes::Reversed`] asks for reversed dimensions instead, for which no byte moves.
 pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
-    job.options.allow_words("RawArray", &[])?;
+    let words = Words::new(job)?;
     let (index, region) = job.single()?;
     let dataset = job.container.datasets().get(index).ok_or_else(|| Error::usage("no such dataset"))?;
     let encoding = encoding(job)?;
-    let (eltype, big_endian, mut losses) = target_type(dataset);
+    let (eltype, big_endian, mut losses) = target_type(dataset, &words);
     let mut dims = region.shape();
     let order = match job.options.axes {
         Axes::AsStored => Order::F,
@@ -31,19 +31,29 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
     };
     let target = Target {
         eltype,
-        dtype: dataset.dtype.with_order(ByteOrder::Little),
+        // Opaque elements have no order that could be marked, so what numbers they hold are little-endian.
+        dtype: dataset.dtype.with_order(if big_endian == BigEndian::Yes {
+            ByteOrder::Big
+        } else {
+            ByteOrder::Little
+        }),
         dims,
         encoding,
         header_order: ByteOrder::Little,
         big_endian,
     };
-    let trailer = trailer_of(job.container);
+    let trailer = trailer_of(job.container).filter(|_| words.trailer == Trailer::Keep);
     if encoding == Encoding::Leb128 && trailer.is_some() {
         return Err(Error::usage("LEB128 data run to the end of the file and leave no room for the trailer")
             .hint("use --codec none or lz4"));
     }
     let mut encoder = Encoder::start(out, target, &Limits::default())?;
+    // Room is taken when the first values are there, and only for a file that is: not for what a cut one claims.
+    let mut reserve = job.container.about().complete;
     for_each_run(job.container, index, region, order, &job.read, job.progress, |bytes| {
+        if std::mem::take(&mut reserve) {
+            encoder.reserve()?;
+        }
         encoder.push(bytes, &dataset.dtype)
     })?;
     let out = encoder.finish()?;
@@ -54,7 +64,8 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
                 Ok(out.write_all(bytes)?)
             })?;
         }
-        None => losses.extend(job.container.losses()),
+        None if words.trailer == Trailer::Keep => losses.extend(job.container.losses()),
+        None => {}
     }
     Ok(losses)
 }
@@ -74,8 +85,55 @@ fn encoding(job: &Import<'_>) -> Result<Encoding> {
     }
 }
 
+/// What a RawArray target can be told beside its codec.
+struct Words {
+    bools: Bools,
+    data_order: ByteOrder,
+    trailer: Trailer,
+}
+
+/// How bools are written.
+#[derive(PartialEq)]
+enum Bools {
+    /// Eltype 5 in one byte, which keeps the type.
+    Eltype5,
+    /// Unsigned bytes, which every library reads.
+    Uint8,
+}
+
+/// What becomes of the trailer of another RawArray file.
+#[derive(PartialEq)]
+enum Trailer {
+    Keep,
+    Drop,
+}
+
+impl Words {
+    fn new(job: &Import<'_>) -> Result<Self> {
+        let mut words = Self { bools: Bools::Eltype5, data_order: ByteOrder::Little, trailer: Trailer::Keep };
+        job.options.allow_words("RawArray", &["bool", "byte-order", "trailer"])?;
+        for (word, value) in &job.options.words {
+            match (word.as_str(), value.as_str()) {
+                ("bool", "eltype5") => words.bools = Bools::Eltype5,
+                ("bool", "uint8") => words.bools = Bools::Uint8,
+                ("byte-order", "little") => words.data_order = ByteOrder::Little,
+                ("byte-order", "big") => words.data_order = ByteOrder::Big,
+                ("trailer", "keep") => words.trailer = Trailer::Keep,
+                ("trailer", "drop") => words.trailer = Trailer::Drop,
+                ("bool" | "byte-order" | "trailer", _) => {
+                    let known = "bool=eltype5|uint8, byte-order=little|big, trailer=keep|drop";
+                    return Err(Error::usage(format!("RawArray has no {word}={value} (it has {known})")));
+                }
+                // Another word with the value none.
+                _ => {}
+            }
+        }
+        Ok(words)
+    }
+}
+
 /// Element code, whether flag bit 0 is kept, and what the type loses.
-fn target_type(dataset: &Dataset) -> (Eltype, BigEndian, Vec<Loss>) {
+fn target_type(dataset: &Dataset, words: &Words) -> (Eltype, BigEndian, Vec<Loss>) {
     let attribute =
         |name: &str| dataset.attributes.iter().find(|(key, _)| key == name).map(|(_, value)| value);
     // Opaque elements that came from a RawArray file keep their code, and the mark of their byte order.
@@ -87,10 +145,15 @@ fn target_type(dataset: &Dataset) -> (Eltype, BigEndian, Vec<Loss>) {
     let loss = |what: String| Loss { dataset: Some(dataset.path.clone()), what };
     match eltype_of(&dataset.dtype) {
         Some(eltype) => {
-            let note = (dataset.dtype.to_string() == "bfloat16").then(|| {
+            let bfloat = dataset.dtype.as_scalar().is_some_and(|scalar| scalar.kind == Kind::BFloat);
+            let note = bfloat.then(|| {
                 loss("bfloat16 is eltype 5, which of the other readers only the Rust crate knows".into())
             });
-            (eltype, BigEndian::No, note.into_iter().collect())
+            let big = if words.data_order == ByteOrder::Big { BigEndian::Yes } else { BigEndian::No };
+            if words.bools == Bools::Uint8 && dataset.dtype == DType::native(Kind::Bool, 1) {
+                return (Eltype::UINT, big, vec![loss("the type bool: kept as unsigned bytes".into())]);
+            }
+            (eltype, big, note.into_iter().collect())
         }
         None if is_void(&dataset.dtype) => (Eltype::USER, BigEndian::No, Vec::new()),
         None => {

@@ -135,8 +135,8 @@ impl<'o> Encoder<'o> {
         let (step, size) = match target.encoding {
             Encoding::Plain => (Step::Plain { scratch: Vec::new() }, Some(expected)),
             Encoding::Lz4 => {
-                let len = limits.allocate(expected)?;
-                (Step::Lz4 { held: Vec::with_capacity(len.min(64 << 20)) }, None)
+                limits.allocate(expected)?;
+                (Step::Lz4 { held: Vec::new() }, None)
             }
             Encoding::Leb128 => {
                 let codec = Leb128::new(&target.dtype).ok_or_else(cannot)?;
@@ -150,12 +150,17 @@ impl<'o> Encoder<'o> {
         };
         if let Some(size) = size {
             let header = target.header(size).to_bytes(&target.dims);
-            if target.encoding == Encoding::Plain {
-                out.reserve((header.len() as u64).saturating_add(size))?;
-            }
             out.write_all(&header)?;
         }
         Ok(Self { out, target, expected, taken: 0, step })
+    }
+
+    /// Takes room on the disk for plain values. For a caller who knows that there are as many as the dimensions say.
+    ///
+    /// # Errors
+    /// `Io` when there is no such room.
+    pub(crate) fn reserve(&mut self) -> Result<()> {
+        if self.target.encoding == Encoding::Plain { self.out.reserve(self.expected) } else { Ok(()) }
     }
 
     /// Takes whole elements of type `from`, which differs from the target's in byte order at most.
@@ -285,6 +290,7 @@ pub(crate) fn write_values(
         big_endian: if options.data_order == ByteOrder::Big { BigEndian::Yes } else { BigEndian::No },
     };
     let mut encoder = Encoder::start(out, target, &Limits::default())?;
+    encoder.reserve()?;
     encoder.push(bytes, native)?;
     encoder.finish()?.write_all(&options.trailer)?;
     Ok(())

@@ -50,14 +50,18 @@ impl StoredArray {
         threads: usize,
     ) -> Result<Array<'s>> {
         let range = self.range()?;
-        check_range(&range, source.len())?;
-        if let Some(bytes) = source.lend(range.clone()) {
-            let bytes = Cow::Borrowed(bytes);
-            return Array::new(self.dtype.clone(), self.shape.clone(), self.order, bytes)?.select(region);
-        }
         let region = Region::new(region.axes().to_vec(), &self.shape)?;
         let counts: Vec<u64> = region.axes().iter().map(|axis| axis.count).collect();
         let len = byte_len(&self.dtype, &counts).unwrap_or(u64::MAX);
+        if len > 0 {
+            // Of a file that is cut, what is asked for may still be there.
+            let (first, span) = self.span(&region)?;
+            let span = first..first.saturating_add(span);
+            check_range(&span, source.len())?;
+            if let Some(bytes) = source.lend(span) {
+                return self.view(&region, first, Cow::Borrowed(bytes));
+            }
+        }
         let mut bytes = zeroed_vec(len, limits)?;
         if region.is_whole(&self.shape) {
             read_parallel(source, range.start, &mut bytes, threads)?;
@@ -105,23 +109,21 @@ impl StoredArray {
     ) -> Result<()> {
         let mut bytes = zeroed_vec(span, &Limits::default())?;
         source.read_into(at, &mut bytes)?;
+        self.view(region, at, Cow::Owned(bytes))?.copy_to(self.order, dst)
+    }
+
+    /// The region over `bytes`, which start at the absolute offset `at` and hold at least the region.
+    fn view<'b>(&self, region: &Region, at: u64, bytes: Cow<'b, [u8]>) -> Result<Array<'b>> {
         let strides = super::contiguous_strides(&self.shape, self.dtype.itemsize(), self.order)?;
-        let axes = region.axes().iter();
-        let base = i128::from(self.data_at)
-            + axes
-                .clone()
-                .zip(&strides)
-                .map(|(axis, by)| i128::from(axis.start) * i128::from(*by))
-                .sum::<i128>();
-        let view = Array {
-            dtype: self.dtype.clone(),
-            shape: axes.clone().map(|axis| axis.count).collect(),
-            strides: axes.zip(&strides).map(|(axis, stride)| stride.saturating_mul(axis.step)).collect(),
-            origin: u64::try_from(base - i128::from(at))
-                .map_err(|_| Error::usage("a region starts before it"))?,
-            bytes: Cow::Owned(bytes),
-        };
-        view.copy_to(self.order, dst)
+        let axes = region.axes().iter().zip(&strides);
+        let skipped: i128 = axes.clone().map(|(axis, by)| i128::from(axis.start) * i128::from(*by)).sum();
+        let origin = i128::from(self.data_at) + skipped - i128::from(at);
+        let origin = u64::try_from(origin).map_err(|_| Error::usage("a region starts before its bytes"))?;
+        let (shape, strides) = axes
+            .filter(|(axis, _)| axis.kept == Kept::Yes)
+            .map(|(axis, stride)| (axis.count, stride.saturating_mul(axis.step)))
+            .unzip();
+        Ok(Array { dtype: self.dtype.clone(), shape, strides, origin, bytes })
     }
 
     /// Offset and length of the bytes from the first to the last element of a region that is not empty.

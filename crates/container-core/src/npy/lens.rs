@@ -17,6 +17,7 @@ pub const FORMAT: Format = Format {
     name: "npy",
     title: "npy",
     extensions: &["npy"],
+    order: None,
     support: &[Support {
         version: "1.0, 2.0, 3.0",
         read: Level::Yes,
@@ -156,6 +157,10 @@ fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
     if let Some((codec, _)) = job.options.codec.as_ref().filter(|(codec, _)| codec != "none") {
         return Err(crate::Error::usage(format!("npy has no codec {codec:?} (it has none)")));
     }
+    if job.options.axes == Axes::Reversed {
+        let problem = "npy keeps either order of storage, so nothing is to be gained by reversed axes";
+        return Err(crate::Error::usage(problem).hint("reverse the axes of the source when it is opened"));
+    }
     let (index, region) = job.single()?;
     let mut losses = export(job.container, index, region, Bfloat::Widened, &job.read, job.progress, out)?;
     losses.extend(job.container.losses());
@@ -182,19 +187,24 @@ pub fn export(
     let (stored, order) = (&dataset.dtype, dataset.order);
     let (written, change) = numpy_type(stored, bfloat)?;
     let shape = region.shape();
-    let header = Header::to_bytes(&written, &shape, order)?;
     let len = crate::array::byte_len(&written, &shape).unwrap_or(0);
-    out.reserve(len.saturating_add(u64::try_from(header.len()).unwrap_or(0)))?;
+    // Room is taken when the first values are there, and only for a file that is: not for what a cut one claims.
+    let mut reserve = container.about().complete.then_some(len);
     let mut file = Writer::new(&mut *out, &written, &shape, order)?;
     let mut scratch = Vec::new();
-    for_each_run(container, index, region, order, read, progress, |run| match change {
-        Change::None => file.write(run),
-        Change::Widen(byte_order) => file.write(&widened(run, byte_order)),
-        Change::Swap => {
-            scratch.clear();
-            scratch.extend_from_slice(run);
-            stored.swap_to(ByteOrder::Little, &mut scratch)?;
-            file.write(&scratch)
+    for_each_run(container, index, region, order, read, progress, |run| {
+        if let Some(len) = reserve.take() {
+            file.get_mut().reserve(len)?;
+        }
+        match change {
+            Change::None => file.write(run),
+            Change::Widen(byte_order) => file.write(&widened(run, byte_order)),
+            Change::Swap => {
+                scratch.clear();
+                scratch.extend_from_slice(run);
+                stored.swap_to(ByteOrder::Little, &mut scratch)?;
+                file.write(&scratch)
+            }
         }
     })?;
     file.finish()?;

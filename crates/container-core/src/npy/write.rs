@@ -158,6 +158,11 @@ impl<W: Write> Writer<W> {
         Ok(())
     }
 
+    /// The output, for what is not writing.
+    pub fn get_mut(&mut self) -> &mut W {
+        &mut self.out
+    }
+
     /// Flushes and gives the output back.
     ///
     /// # Errors
