@@ -1,0 +1,220 @@
+//! Addresses: `FILE`, `FILE::PATH`, `FILE::PATH[SEL]`.
+//!
+//! FILE ends at the first `::`; SEL is the last group of brackets, in numpy's basic slicing. What exists wins over what
+//! could be taken apart: a file that is literally called `a::b`, a dataset that is literally called `x[0]`.
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+
+use std::path::{Path, PathBuf};
+
+use container_core::container::{Container, Dataset, Listed};
+use container_core::region::Region;
+use container_core::{Error, Result};
+
+use crate::verify::first_damage;
+
+/// Paths that a message lists before it only counts.
+const MOST_LISTED: usize = 8;
+
+/// A file, perhaps a dataset in it, perhaps a part of that.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Address {
+    /// The file; `-` for standard input.
+    pub file: PathBuf,
+    /// Path of the dataset, as written before the brackets.
+    pub dataset: Option<String>,
+    /// What is selected, without the brackets.
+    pub selection: Option<String>,
+}
+
+impl Address {
+    /// Takes an address apart. Looks at the file system for a file that is literally called `text`.
+    #[must_use]
+    pub fn parse(text: &str) -> Self {
+        let whole = || Self { file: PathBuf::from(text), dataset: None, selection: None };
+        let Some((file, rest)) = text.split_once("::") else { return whole() };
+        if Path::new(text).symlink_metadata().is_ok() {
+            return whole();
+        }
+        let (dataset, selection) = match rest.strip_suffix(']').and_then(|rest| rest.rsplit_once('[')) {
+            Some((dataset, selection)) => (dataset, Some(selection.to_owned())),
+            None => (rest, None),
+        };
+        let dataset = (!dataset.is_empty()).then(|| dataset.to_owned());
+        Self { file: PathBuf::from(file), dataset, selection }
+    }
+
+    /// The datasets that are meant, by their index, each with the region to take: all listed ones where the address is
+    /// the file alone. With one listed dataset its path may be left out.
+    ///
+    /// # Errors
+    /// `Usage` for a path that is not there, for a selection that fits no dataset or does not say which, listing those
+    /// there are; `Malformed` where there are none because of damage; and as [`Region::parse`].
+    pub fn select(&self, container: &dyn Container) -> Result<Vec<(usize, Region)>> {
+        let datasets = container.datasets();
+        if let Some(literal) = self.literal()
+            && let Some(found) = find(datasets, &literal)
+        {
+            return Ok(vec![whole(found)]);
+        }
+        let listed = datasets.iter().enumerate().filter(|(_, dataset)| dataset.listed == Listed::Always);
+        let (index, dataset) = match (&self.dataset, &self.selection) {
+            (None, None) => return Ok(listed.map(whole).collect()),
+            (None, Some(_)) => {
+                let listed: Vec<(usize, &Dataset)> = listed.collect();
+                match listed.as_slice() {
+                    [one] => *one,
+                    [] => return Err(nothing(container)),
+                    several => {
+                        let problem = format!("the selection fits any of {} datasets", several.len());
+                        return Err(Error::usage(problem).hint(format!("name one: {}", names(datasets))));
+                    }
+                }
+            }
+            (Some(path), _) => find(datasets, path).ok_or_else(|| match datasets {
+                [] => nothing(container),
+                some => Error::usage(format!("there is no dataset {path:?}"))
+                    .hint(format!("one of: {}", names(some))),
+            })?,
+        };
+        match &self.selection {
+            None => Ok(vec![whole((index, dataset))]),
+            Some(selection) => Ok(vec![(index, Region::parse(selection, &dataset.shape)?)]),
+        }
+    }
+
+    /// Everything after the `::`, as it was written.
+    fn literal(&self) -> Option<String> {
+        let path = self.dataset.as_deref().unwrap_or_default();
+        self.selection.as_ref().map(|selection| format!("{path}[{selection}]"))
+    }
+}
+
+/// Why there is nothing to address: damage, or the file has no datasets.
+fn nothing(container: &dyn Container) -> Error {
+    first_damage(container).unwrap_or_else(|| Error::usage("there is no dataset in this file"))
+}
+
+fn find<'a>(datasets: &'a [Dataset], path: &str) -> Option<(usize, &'a Dataset)> {
+    datasets.iter().enumerate().find(|(_, dataset)| dataset.path == path)
+}
+
+fn whole((index, dataset): (usize, &Dataset)) -> (usize, Region) {
+    (index, Region::whole(&dataset.shape))
+}
+
+/// The paths of the listed datasets, or of all where none is listed; the first few of many.
+fn names(datasets: &[Dataset]) -> String {
+    let mut listed: Vec<&Dataset> =
+        datasets.iter().filter(|dataset| dataset.listed == Listed::Always).collect();
+    if listed.is_empty() {
+        listed = datasets.iter().collect();
+    }
+    let shown: Vec<&str> = listed.iter().take(MOST_LISTED).map(|dataset| dataset.path.as_str()).collect();
+    match listed.len().saturating_sub(MOST_LISTED) {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing)]
+mod tests {
+    use super::*;
+    use crate::testing::Memory;
+    use container_core::ErrorKind;
+
+    fn parts(text: &str) -> (String, Option<String>, Option<String>) {
+        let Address { file, dataset, selection } = Address::parse(text);
+        (file.to_str().unwrap().to_owned(), dataset, selection)
+    }
+
+    fn some(text: &str) -> Option<String> {
+        Some(text.to_owned())
+    }
+
+    #[test]
+    fn an_address_is_cut_at_the_first_colons_and_the_last_brackets() {
+        assert_eq!(parts("a.ra"), ("a.ra".into(), None, None));
+        assert_eq!(parts("a.ra::data"), ("a.ra".into(), some("data"), None));
+        assert_eq!(parts("a.ra::data[0:3, ::-1]"), ("a.ra".into(), some("data"), some("0:3, ::-1")));
+        assert_eq!(parts("a.ra::[-1]"), ("a.ra".into(), None, some("-1")));
+        assert_eq!(parts("a.ra::x[1][2]"), ("a.ra".into(), some("x[1]"), some("2")));
+        assert_eq!(parts("a::b::c"), ("a".into(), some("b::c"), None));
+        assert_eq!(parts("a.ra::"), ("a.ra".into(), None, None));
+        assert_eq!(parts("-::[0]"), ("-".into(), None, some("0")));
+        assert_eq!(parts("a[0].ra"), ("a[0].ra".into(), None, None));
+        assert_eq!(parts("a.ra::data]"), ("a.ra".into(), some("data]"), None));
+    }
+
+    #[test]
+    fn a_file_literally_called_that_wins() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("x::data[0]");
+        std::fs::write(&file, b"").unwrap();
+        let address = Address::parse(file.to_str().unwrap());
+        assert_eq!(address, Address { file, dataset: None, selection: None });
+    }
+
+    fn selected(container: &Memory, rest: &str) -> Result<Vec<(usize, Vec<u64>)>> {
+        let chosen = Address::parse(&format!("no-such-file::{rest}")).select(container)?;
+        Ok(chosen.into_iter().map(|(index, region)| (index, region.shape())).collect())
+    }
+
+    fn two() -> Memory {
+        Memory::new().with("a", "<u2", &[2, 3], &[0; 12]).with("b[0]", "|u1", &[4], &[0; 4]).with(
+            "b",
+            "|u1",
+            &[5],
+            &[0; 5],
+        )
+    }
+
+    #[test]
+    fn the_file_alone_means_all_that_is_listed() {
+        let container = two().hidden("b");
+        assert_eq!(selected(&container, "").unwrap(), [(0, vec![2, 3]), (1, vec![4])]);
+        // What is not listed can still be named.
+        assert_eq!(selected(&container, "b").unwrap(), [(2, vec![5])]);
+    }
+
+    #[test]
+    fn a_dataset_literally_called_that_wins_over_a_selection() {
+        assert_eq!(selected(&two(), "b[0]").unwrap(), [(1, vec![4])]);
+        assert_eq!(selected(&two(), "b[1]").unwrap(), [(2, vec![])]);
+        assert_eq!(selected(&two(), "b[0][1:]").unwrap(), [(1, vec![3])]);
+        assert_eq!(selected(&two(), "a[:, ::-2]").unwrap(), [(0, vec![2, 2])]);
+    }
+
+    #[test]
+    fn a_path_may_be_left_out_where_there_is_only_one() {
+        let one = Memory::new().with("data", "|u1", &[4], &[0; 4]);
+        assert_eq!(selected(&one, "[1:3]").unwrap(), [(0, vec![2])]);
+        let error = selected(&two(), "[1:3]").unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::Usage(_)));
+        assert_eq!(error.next_step(), Some("name one: a, b[0], b"));
+        for rest in ["[0]", "data"] {
+            let error = selected(&Memory::new(), rest).unwrap_err();
+            assert!(matches!(error.kind(), ErrorKind::Usage(_)));
+            let error = selected(&Memory::new().damaged("data"), rest).unwrap_err();
+            assert_eq!((error.is_damage(), error.range()), (true, Some(16..48)));
+        }
+        assert!(selected(&Memory::new(), "").unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_path_that_is_not_there_is_answered_with_those_that_are() {
+        let error = selected(&two(), "c").unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::Usage(_)));
+        assert_eq!(error.next_step(), Some("one of: a, b[0], b"));
+        let many = (0..20).fold(Memory::new(), |many, at| many.with(&format!("d{at}"), "|u1", &[1], &[0]));
+        let error = selected(&many, "c").unwrap_err();
+        assert_eq!(error.next_step(), Some("one of: d0, d1, d2, d3, d4, d5, d6, d7 and 12 more"));
+        assert!(matches!(selected(&two(), "a[9]").unwrap_err().kind(), ErrorKind::Usage(_)));
+    }
+}

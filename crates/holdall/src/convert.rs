@@ -1,0 +1,163 @@
+//! Converting between formats.
+
+use std::path::Path;
+
+use container_core::container::{Axes, Container, Digests, OpenOptions, ReadOptions};
+use container_core::format::{Format, Import, ImportOptions, Input};
+use container_core::region::Region;
+use container_core::report::Loss;
+use container_core::source::FileSource;
+use container_core::write::{Durability, Overwrite};
+use container_core::{Error, Progress, Result};
+
+use crate::address::Address;
+use crate::diff::{Attributes, DiffOptions, Difference, Retyped, compare_datasets};
+use crate::formats::target_format;
+use crate::open::{Accept, is_stream, open};
+use crate::reversed::Reversed;
+use crate::target::{Target, refuse_source};
+use crate::verify::first_damage;
+
+/// How a conversion is done.
+#[derive(Clone)]
+pub struct ConvertOptions<'a> {
+    /// The target's format by its machine name; `None` to go by the extension.
+    pub to: Option<&'a str>,
+    /// What happens to a target that exists.
+    pub overwrite: Overwrite,
+    /// Whether the target is on the disk when the call returns.
+    pub durability: Durability,
+    /// How the target is written.
+    pub import: ImportOptions,
+    /// How the source is opened.
+    pub open: OpenOptions,
+    /// How values are read. Digests are compared whatever this says.
+    pub read: ReadOptions,
+    /// Whether the target is read back before it takes its place.
+    pub verify: ReadBack,
+    /// Told `(done, total)` bytes of elements; a second time while reading back.
+    pub progress: Progress<'a>,
+}
+
+impl Default for ConvertOptions<'_> {
+    /// By extension, refusing an existing target, synced, not read back.
+    fn default() -> Self {
+        Self {
+            to: None,
+            overwrite: Overwrite::default(),
+            durability: Durability::default(),
+            import: ImportOptions::default(),
+            open: OpenOptions::default(),
+            read: ReadOptions::default(),
+            verify: ReadBack::default(),
+            progress: Progress::none(),
+        }
+    }
+}
+
+/// Whether a target is read back and compared with its source.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ReadBack {
+    /// It is trusted.
+    #[default]
+    No,
+    /// Shapes, types and values are compared before the target takes its place.
+    Yes,
+}
+
+/// What a conversion did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Conversion {
+    /// The target's format by its machine name.
+    pub target_format: &'static str,
+    /// Paths of the datasets that were converted, in the source.
+    pub datasets: Vec<String>,
+    /// What the target does not hold.
+    pub losses: Vec<Loss>,
+}
+
+/// How a conversion ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ConvertOutcome {
+    /// The target is in its place.
+    Done(Conversion),
+    /// Read back, the target was not the source. There is no target.
+    Differs(Vec<Difference>),
+}
+
+/// Writes the datasets of an address to a new file in another format, or the same. The target `-` is standard output, which
+/// needs a format that streams. Memory is bounded by the pieces in which values pass, not by the data. Where it fails
+/// nothing is left behind, and a target that existed is as it was.
+///
+/// # Errors
+/// `Usage` for a target that is the source, exists, or whose format is not known, for several datasets into a format of
+/// one, and for reading back from a pipe; `Unsupported` for what the target's format cannot hold; those of opening
+/// and reading the source; `Io`.
+pub fn convert(source: &Address, target: &Path, options: &ConvertOptions<'_>) -> Result<ConvertOutcome> {
+    let format = target_format(target, options.to)?;
+    refuse_source(&source.file, target)?;
+    if options.verify == ReadBack::Yes && is_stream(target) {
+        return Err(
+            Error::usage("standard output cannot be read back").hint("convert to a file to verify it")
+        );
+    }
+    let opened = open(&source.file, Accept::ContainersAndArrays, &options.open)?;
+    let selection = source.select(&*opened.container)?;
+    if let ([], Some(error)) = (selection.as_slice(), first_damage(&*opened.container)) {
+        return Err(error);
+    }
+    write(&*opened.container, &selection, format, target, options)
+}
+
+/// Writes datasets of an open container; the rest of [`convert`].
+fn write(
+    container: &dyn Container,
+    selection: &[(usize, Region)],
+    format: &'static Format,
+    target: &Path,
+    options: &ConvertOptions<'_>,
+) -> Result<ConvertOutcome> {
+    let import =
+        format.import.ok_or_else(|| Error::unsupported(format!("{} files are not written", format.title)))?;
+    let mut read = options.read;
+    read.digests = Digests::Compare;
+    let mut out = Target::create(target, options.overwrite)?;
+    let task = Import { container, selection, options: &options.import, read, progress: options.progress };
+    let losses = import(&task, &mut out)?;
+    if options.verify == ReadBack::Yes {
+        let differences = read_back(&task, format, &out)?;
+        if !differences.is_empty() {
+            return Ok(ConvertOutcome::Differs(differences));
+        }
+    }
+    out.commit(options.durability)?;
+    let datasets = selection.iter().filter_map(|(index, _)| container.datasets().get(*index));
+    let datasets = datasets.map(|dataset| dataset.path.clone()).collect();
+    Ok(ConvertOutcome::Done(Conversion { target_format: format.name, datasets, losses }))
+}
+
+/// Opens what has been written, which has no name yet, and compares it with what it was made from.
+fn read_back(task: &Import<'_>, format: &Format, out: &Target) -> Result<Vec<Difference>> {
+    let written = out.written().ok_or_else(|| Error::usage("a pipe cannot be read back"))??;
+    let input = Input::bytes(Box::new(FileSource::new(written)?));
+    // Our own file: the guesses that the source may need are not for it.
+    let target = (format.open)(input, &OpenOptions::default())?;
+    let target_selection = Address { file: "-".into(), dataset: None, selection: None }.select(&*target)?;
+    let options = DiffOptions { read: task.read, progress: task.progress, ..DiffOptions::default() };
+    let compare = |source: &dyn Container, selection: &[(usize, Region)]| {
+        let (attributes, retyped) = (Attributes::PassedOver, Retyped::Allowed);
+        compare_datasets(source, selection, &*target, &target_selection, &options, attributes, retyped)
+    };
+    match task.options.axes {
+        Axes::AsStored => compare(task.container, task.selection),
+        Axes::Reversed => {
+            let view = Reversed::new(task.container);
+            let selection =
+                task.selection.iter().map(|(index, region)| Ok((*index, view.region(*index, region)?)));
+            compare(&view, &selection.collect::<Result<Vec<_>>>()?)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

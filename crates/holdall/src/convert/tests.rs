@@ -1,0 +1,219 @@
+use super::*;
+use crate::testing::{Memory, npy_bytes};
+use container_core::ErrorKind;
+use container_core::dtype::{DType, Order};
+use std::path::PathBuf;
+
+struct Place {
+    directory: tempfile::TempDir,
+}
+
+impl Place {
+    fn new() -> Self {
+        Self { directory: tempfile::tempdir().unwrap() }
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    fn put(&self, name: &str, bytes: &[u8]) -> Address {
+        std::fs::write(self.at(name), bytes).unwrap();
+        Address { file: self.at(name), dataset: None, selection: None }
+    }
+
+    fn names(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(self.directory.path()).unwrap();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+}
+
+fn verified() -> ConvertOptions<'static> {
+    ConvertOptions { verify: ReadBack::Yes, durability: Durability::Cached, ..ConvertOptions::default() }
+}
+
+fn done(outcome: ConvertOutcome) -> Conversion {
+    match outcome {
+        ConvertOutcome::Done(conversion) => conversion,
+        ConvertOutcome::Differs(differences) => panic!("{differences:?}"),
+    }
+}
+
+/// What is left of a file after its header.
+fn elements(path: &Path, len: usize) -> Vec<u8> {
+    let bytes = std::fs::read(path).unwrap();
+    bytes[bytes.len() - len..].to_vec()
+}
+
+#[test]
+fn an_array_file_becomes_another_with_what_was_selected() {
+    let place = Place::new();
+    let mut source = place.put("a.npy", &npy_bytes(">u2", "True", "(2, 2)", &[0, 1, 0, 3, 0, 2, 0, 4]));
+    source.selection = Some(":, ::-1".into());
+    let conversion = done(convert(&source, &place.at("b.npy"), &verified()).unwrap());
+    assert_eq!(
+        conversion,
+        Conversion { target_format: "npy", datasets: vec!["data".into()], losses: vec![] }
+    );
+    // numpy: np.save of a[:, ::-1] in Fortran order, big-endian as it was.
+    assert_eq!(elements(&place.at("b.npy"), 8), [0, 2, 0, 4, 0, 1, 0, 3]);
+    assert_eq!(place.names(), ["a.npy", "b.npy"]);
+}
+
+#[test]
+fn a_target_is_replaced_only_on_request_and_never_by_itself() {
+    let place = Place::new();
+    let source = place.put("a.npy", &npy_bytes("|u1", "False", "(2,)", &[1, 2]));
+    place.put("b.npy", b"old");
+    let usage = |target: &str, options: &ConvertOptions<'_>| {
+        let error = convert(&source, &place.at(target), options).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::Usage(_)), "{error}");
+    };
+    usage("b.npy", &verified());
+    let force = ConvertOptions { overwrite: Overwrite::Replace, ..verified() };
+    usage("a.npy", &force);
+    usage("c.unknown", &force);
+    assert_eq!(std::fs::read(place.at("b.npy")).unwrap(), b"old");
+    done(convert(&source, &place.at("b.npy"), &force).unwrap());
+    assert_eq!(elements(&place.at("b.npy"), 2), [1, 2]);
+    assert_eq!(place.names(), ["a.npy", "b.npy"]);
+}
+
+#[test]
+fn standard_output_cannot_be_verified() {
+    let place = Place::new();
+    let source = place.put("a.npy", &npy_bytes("|u1", "False", "(2,)", &[1, 2]));
+    let options = ConvertOptions { to: Some("npy"), ..verified() };
+    let error = convert(&source, Path::new("-"), &options).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::Usage(_)));
+}
+
+#[test]
+fn several_datasets_into_one_array_are_listed() {
+    let place = Place::new();
+    let memory = Memory::new().with("x", "|u1", &[1], &[1]).with("y", "|u1", &[1], &[2]);
+    let npy = target_format(Path::new("a.npy"), None).unwrap();
+    let error = write(&memory, &memory.all(), npy, &place.at("a.npy"), &verified()).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::Usage(_)));
+    assert!(error.to_string().contains("x, y"));
+    assert!(place.names().is_empty());
+}
+
+#[test]
+fn damage_met_on_the_way_leaves_nothing() {
+    let place = Place::new();
+    place.put("b.npy", b"old");
+    let memory = Memory::new().with("x", "|u1", &[1], &[1]).damaged("x");
+    let npy = target_format(Path::new("b.npy"), None).unwrap();
+    let force = ConvertOptions { overwrite: Overwrite::Replace, ..verified() };
+    let error = write(&memory, &memory.all(), npy, &place.at("b.npy"), &force).unwrap_err();
+    assert_eq!((error.is_damage(), error.range()), (true, Some(16..48)));
+    assert_eq!(place.names(), ["b.npy"]);
+    assert_eq!(std::fs::read(place.at("b.npy")).unwrap(), b"old");
+}
+
+#[test]
+fn a_target_that_reads_back_otherwise_is_not_left() {
+    /// Writes a `.npy` file with one element changed.
+    fn wrong(import: &Import<'_>, out: &mut dyn container_core::format::Output) -> Result<Vec<Loss>> {
+        assert_eq!(import.read.digests, Digests::Compare);
+        out.write_all(&npy_bytes("|u1", "False", "(3,)", &[1, 2, 4]))?;
+        Ok(vec![])
+    }
+    static WRONG: Format = Format { import: Some(wrong), ..container_core::npy::FORMAT };
+    let place = Place::new();
+    let memory = Memory::new().with("x", "|u1", &[3], &[1, 2, 3]);
+    let mut options = verified();
+    options.read.digests = Digests::Ignore;
+    let outcome = write(&memory, &memory.all(), &WRONG, &place.at("a.npy"), &options).unwrap();
+    let ConvertOutcome::Differs(differences) = outcome else { panic!("it passed") };
+    assert_eq!(differences.len(), 1);
+    assert_eq!(differences[0].what, "values: 1 of 3 differ, the first at [2]: 3 and 4");
+    assert!(place.names().is_empty());
+}
+
+#[test]
+fn what_the_target_has_no_type_for_reads_back_as_what_was_made_of_it() {
+    let place = Place::new();
+    let npy = target_format(Path::new("a.npy"), None).unwrap();
+    let bfloat = DType::parse("bfloat16").unwrap();
+    let bytes = [0x3f80_u16.to_ne_bytes(), 0xc000_u16.to_ne_bytes()].concat();
+    let memory = Memory::new().with_type("x", bfloat, &[2], Order::F, &bytes);
+    let conversion = done(write(&memory, &memory.all(), npy, &place.at("a.npy"), &verified()).unwrap());
+    assert_eq!(conversion.losses.len(), 1);
+    assert_eq!(elements(&place.at("a.npy"), 8), [1_f32.to_le_bytes(), (-2_f32).to_le_bytes()].concat());
+    let complex32 =
+        DType::new(container_core::dtype::Kind::Complex, 4, container_core::dtype::ByteOrder::Big);
+    let memory = Memory::new().with_type("x", complex32, &[1], Order::C, &[1, 2, 3, 4]);
+    done(write(&memory, &memory.all(), npy, &place.at("b.npy"), &verified()).unwrap());
+    // Part by part, little-endian.
+    assert_eq!(elements(&place.at("b.npy"), 4), [2, 1, 4, 3]);
+}
+
+#[cfg(feature = "rawarray")]
+mod rawarray {
+    use super::*;
+
+    use crate::testing::ra_bytes;
+
+    #[test]
+    fn a_rawarray_file_goes_to_npy_and_back_without_a_change() {
+        let place = Place::new();
+        let source = place.put("a.ra", &ra_bytes());
+        done(convert(&source, &place.at("b.npy"), &verified()).unwrap());
+        let text = std::fs::read(place.at("b.npy")).unwrap();
+        let text = String::from_utf8_lossy(&text);
+        assert!(text.contains("'fortran_order': True, 'shape': (2, 3)"), "{text}");
+        assert_eq!(elements(&place.at("b.npy"), 12), ra_bytes()[64..]);
+        let back = Address { file: place.at("b.npy"), dataset: None, selection: None };
+        done(convert(&back, &place.at("c.ra"), &verified()).unwrap());
+        assert_eq!(std::fs::read(place.at("c.ra")).unwrap(), ra_bytes());
+    }
+
+    #[test]
+    fn reversed_axes_read_back_reversed() {
+        let place = Place::new();
+        let source = place.put("a.npy", &npy_bytes("<u2", "False", "(3, 2)", &ra_bytes()[64..]));
+        let mut options = verified();
+        options.import.axes = Axes::Reversed;
+        done(convert(&source, &place.at("b.ra"), &options).unwrap());
+        assert_eq!(std::fs::read(place.at("b.ra")).unwrap(), ra_bytes());
+    }
+
+    #[test]
+    fn a_selection_that_drops_an_axis_reads_back() {
+        let place = Place::new();
+        let mut source = place.put("a.ra", &ra_bytes());
+        source.dataset = Some("data".into());
+        source.selection = Some("1, ::-1".into());
+        done(convert(&source, &place.at("b.npy"), &verified()).unwrap());
+        assert_eq!(elements(&place.at("b.npy"), 6), [5, 0, 4, 0, 3, 0]);
+    }
+
+    #[test]
+    fn how_values_are_stored_is_no_difference() {
+        let place = Place::new();
+        let source = place.put("a.ra", &ra_bytes());
+        let flags = place.put("b.npy", &npy_bytes("|b1", "False", "(3,)", &[1, 0, 1]));
+        let open = |name: &str| {
+            let opened = open(&place.at(name), Accept::Containers, &OpenOptions::default()).unwrap();
+            let all = Address { file: place.at(name), dataset: None, selection: None };
+            let all = all.select(&*opened.container).unwrap();
+            (opened.container, all)
+        };
+        for (source, codec) in [(&source, "lz4"), (&source, "leb128"), (&flags, "bits")] {
+            let (plain, packed) = (format!("{codec}-plain.ra"), format!("{codec}.ra"));
+            done(convert(source, &place.at(&plain), &verified()).unwrap());
+            let mut options = verified();
+            options.import.codec = Some((codec.into(), None));
+            done(convert(source, &place.at(&packed), &options).unwrap());
+            let ((a, a_all), (b, b_all)) = (open(&plain), open(&packed));
+            assert_eq!(b.datasets()[0].codec, codec);
+            let found = crate::diff::diff(&*a, &a_all, &*b, &b_all, &DiffOptions::default()).unwrap();
+            assert_eq!(found, [], "{codec}");
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! Whether two files hold the same: shapes, types, values, and the metadata where the formats are one.
+//!
+//! How values are stored is no difference: byte order, storage order, codec and chunks may differ.
+
+use container_core::container::{Container, Dataset, ReadOptions};
+use container_core::region::Region;
+use container_core::{Error, Progress, Result, Value};
+
+mod glob;
+mod meta;
+mod values;
+
+use values::{Ruler, Side};
+
+use crate::verify::first_damage;
+
+/// What counts as a difference.
+#[derive(Clone, Copy)]
+pub struct DiffOptions<'a> {
+    /// Relative tolerance: `|a - b| <= atol + rtol * |b|`. With both 0, values are compared bit by bit.
+    pub rtol: f64,
+    /// Absolute tolerance.
+    pub atol: f64,
+    /// Names that are passed over, with `*` and `?`: paths of datasets, keys or pointers of metadata.
+    pub ignore: &'a [String],
+    /// How values are read.
+    pub read: ReadOptions,
+    /// Told `(done, total)` bytes of the first container's elements.
+    pub progress: Progress<'a>,
+}
+
+impl Default for DiffOptions<'_> {
+    /// Bit by bit, nothing passed over.
+    fn default() -> Self {
+        Self { rtol: 0.0, atol: 0.0, ignore: &[], read: ReadOptions::default(), progress: Progress::none() }
+    }
+}
+
+/// One thing in which two containers differ.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// The dataset; `None` for the file as a whole.
+    pub dataset: Option<String>,
+    /// What differs, for people.
+    pub what: String,
+}
+
+/// Compares parts of two containers, given by the index of each dataset and its region.
+///
+/// Datasets are paired by path; one against one is a pair whatever the paths are. Values are the same if their bits are
+/// (so NaNs by their payload, and -0.0 is not 0.0), or within the tolerances if one is above 0 (then NaN is NaN; complex
+/// numbers by the modulus of what lies between; integers without rounding). Padding within records is not looked at.
+/// Attributes are compared where both containers have the same format, and so is metadata where all that is listed is
+/// compared whole. Memory is bounded by the pieces read.
+///
+/// # Errors
+/// Those of reading, with the side named as the part; `Malformed` where nothing is chosen because a damaged file has nothing
+/// that can be; `Cancelled`.
+pub fn diff(
+    a: &dyn Container,
+    a_sel: &[(usize, Region)],
+    b: &dyn Container,
+    b_sel: &[(usize, Region)],
+    options: &DiffOptions<'_>,
+) -> Result<Vec<Difference>> {
+    // Where damage hides every dataset there is nothing to compare, which is not the same as no difference.
+    if let Some(error) = hidden(a, a_sel) {
+        return Err(first(error));
+    }
+    if let Some(error) = hidden(b, b_sel) {
+        return Err(second(error));
+    }
+    let same_format = a.about().format == b.about().format;
+    let mut found = Vec::new();
+    if same_format && meta::is_all(a, a_sel) && meta::is_all(b, b_sel) {
+        let (a, b) = (a.meta().map_err(first)?, b.meta().map_err(second)?);
+        meta::compare("metadata", &a, &b, options.ignore, &mut |what| {
+            found.push(Difference { dataset: None, what });
+        });
+    }
+    let attributes = if same_format { Attributes::Compared } else { Attributes::PassedOver };
+    found.extend(compare_datasets(a, a_sel, b, b_sel, options, attributes, Retyped::Refused)?);
+    Ok(found)
+}
+
+/// Whether attributes of datasets are compared.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Attributes {
+    Compared,
+    PassedOver,
+}
+
+/// Whether the second may hold a type that its format lacks in another: bfloat16 as `f4`, bool as `u1`, any as its bytes.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Retyped {
+    Refused,
+    Allowed,
+}
+
+pub(crate) fn compare_datasets(
+    a: &dyn Container,
+    a_sel: &[(usize, Region)],
+    b: &dyn Container,
+    b_sel: &[(usize, Region)],
+    options: &DiffOptions<'_>,
+    attributes: Attributes,
+    retyped: Retyped,
+) -> Result<Vec<Difference>> {
+    let a_sides = sides(a, a_sel, options.ignore);
+    let b_sides = sides(b, b_sel, options.ignore);
+    let mut ruler = Ruler::new(options, retyped, &a_sides);
+    let mut found = Vec::new();
+    if let ([_], [_]) = (a_sel, b_sel) {
+        for (a, b) in a_sides.iter().zip(&b_sides) {
+            compare_pair(*a, *b, options, attributes, &mut ruler, &mut found)?;
+        }
+        return Ok(found);
+    }
+    let path_only = |side: &Side<'_>, place: &str| Difference {
+        dataset: Some(side.dataset().path.clone()),
+        what: format!("only in the {place}"),
+    };
+    for side in &a_sides {
+        match b_sides.iter().find(|other| other.dataset().path == side.dataset().path) {
+            Some(other) => compare_pair(*side, *other, options, attributes, &mut ruler, &mut found)?,
+            None => found.push(path_only(side, "first")),
+        }
+    }
+    for side in &b_sides {
+        if !a_sides.iter().any(|other| other.dataset().path == side.dataset().path) {
+            found.push(path_only(side, "second"));
+        }
+    }
+    Ok(found)
+}
+
+fn sides<'a>(
+    container: &'a dyn Container,
+    chosen: &'a [(usize, Region)],
+    ignore: &[String],
+) -> Vec<Side<'a>> {
+    let sides = chosen.iter().filter_map(|(index, region)| Side::new(container, *index, region));
+    sides.filter(|side| !glob::any(ignore, &side.dataset().path)).collect()
+}
+
+fn compare_pair(
+    a: Side<'_>,
+    b: Side<'_>,
+    options: &DiffOptions<'_>,
+    attributes: Attributes,
+    ruler: &mut Ruler<'_>,
+    found: &mut Vec<Difference>,
+) -> Result<()> {
+    let (one, other) = (a.dataset(), b.dataset());
+    let mut note = |what| found.push(Difference { dataset: Some(one.path.clone()), what });
+    if attributes == Attributes::Compared {
+        let map = |dataset: &Dataset| Value::Map(dataset.attributes.clone());
+        meta::compare("attribute", &map(one), &map(other), options.ignore, &mut note);
+    }
+    let (a_shape, b_shape) = (a.region.shape(), b.region.shape());
+    if a_shape != b_shape {
+        note(format!("shape: {a_shape:?} and {b_shape:?}"));
+    }
+    let is_comparable = ruler.is_comparable(&one.dtype, &other.dtype);
+    if !is_comparable {
+        note(format!("dtype: {} and {}", one.dtype, other.dtype));
+    }
+    if a_shape == b_shape && is_comparable {
+        if let Some(what) = ruler.compare(a, b)? {
+            note(what);
+        }
+    } else {
+        ruler.skip(a)?;
+    }
+    Ok(())
+}
+
+fn hidden(container: &dyn Container, chosen: &[(usize, Region)]) -> Option<Error> {
+    if chosen.is_empty() { first_damage(container) } else { None }
+}
+
+fn first(error: Error) -> Error {
+    error.part("the first file")
+}
+
+fn second(error: Error) -> Error {
+    error.part("the second file")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,88 @@
+//! Comparing trees of metadata.
+
+use container_core::Value;
+use container_core::container::{Container, Listed};
+use container_core::region::Region;
+
+use super::glob;
+use crate::json::value_json;
+
+/// Characters of a value that a message shows.
+const MOST_SHOWN: usize = 60;
+
+/// True where everything that is listed is chosen, whole.
+pub(super) fn is_all(container: &dyn Container, chosen: &[(usize, Region)]) -> bool {
+    let mut listed =
+        container.datasets().iter().enumerate().filter(|(_, dataset)| dataset.listed == Listed::Always);
+    listed.all(|(index, dataset)| {
+        chosen.iter().any(|(chosen, region)| *chosen == index && region.is_whole(&dataset.shape))
+    })
+}
+
+/// Tells `note` of every place in which two trees differ. The order of keys is none.
+pub(super) fn compare(what: &str, a: &Value, b: &Value, ignore: &[String], note: &mut dyn FnMut(String)) {
+    Comparison { what, ignore, note }.values("", a, b);
+}
+
+struct Comparison<'a> {
+    what: &'a str,
+    ignore: &'a [String],
+    note: &'a mut dyn FnMut(String),
+}
+
+impl Comparison<'_> {
+    fn values(&mut self, pointer: &str, a: &Value, b: &Value) {
+        match (a, b) {
+            (Value::Map(a), Value::Map(b)) => {
+                for (key, value) in a {
+                    let other = b.iter().find(|(name, _)| name == key);
+                    self.entry(pointer, key, Some(value), other.map(|(_, value)| value));
+                }
+                for (key, value) in b.iter().filter(|(key, _)| !a.iter().any(|(name, _)| name == key)) {
+                    self.entry(pointer, key, None, Some(value));
+                }
+            }
+            (Value::List(a), Value::List(b)) => {
+                for at in 0..a.len().max(b.len()) {
+                    self.entry(pointer, &at.to_string(), a.get(at), b.get(at));
+                }
+            }
+            _ if is_same(a, b) => {}
+            _ => self.tell(pointer, &format!("{} and {}", shown(a), shown(b))),
+        }
+    }
+
+    fn entry(&mut self, pointer: &str, key: &str, a: Option<&Value>, b: Option<&Value>) {
+        let pointer = format!("{pointer}/{}", key.replace('~', "~0").replace('/', "~1"));
+        if glob::any(self.ignore, key) || glob::any(self.ignore, &pointer) {
+            return;
+        }
+        match (a, b) {
+            (Some(a), Some(b)) => self.values(&pointer, a, b),
+            (Some(a), None) => self.tell(&pointer, &format!("only in the first: {}", shown(a))),
+            (None, Some(b)) => self.tell(&pointer, &format!("only in the second: {}", shown(b))),
+            (None, None) => {}
+        }
+    }
+
+    fn tell(&mut self, pointer: &str, problem: &str) {
+        let name = format!("{} {pointer}", self.what);
+        (self.note)(format!("{}: {problem}", name.trim_end()));
+    }
+}
+
+/// Leaves are the same where their kind and their bits are; one NaN is as good as another.
+fn is_same(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Float(a), Value::Float(b)) => a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan()),
+        _ => a == b,
+    }
+}
+
+fn shown(value: &Value) -> String {
+    let text = value_json(value).to_string();
+    match text.char_indices().nth(MOST_SHOWN) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}

@@ -1,0 +1,289 @@
+//! Comparing the elements of two datasets, piece by piece.
+
+use std::borrow::Cow;
+
+use container_core::array::{Array, byte_len};
+use container_core::container::{Container, Dataset, ReadOptions};
+use container_core::dtype::{ByteOrder, DType, Kind, Order};
+use container_core::region::{AxisSelection, Kept, Region};
+use container_core::{Error, Limits, Result};
+
+use super::{DiffOptions, Retyped, first, second};
+use crate::text::{field_bytes, part, write_item};
+
+mod close;
+
+use close::Tolerance;
+
+/// Bytes of a piece when both datasets are stored in the same order.
+const PIECE: u64 = 8 << 20;
+
+/// Bytes of a piece when one of them has to be transposed: the longer it is, the longer the runs that are read for it.
+const TRANSPOSED_PIECE: u64 = 64 << 20;
+
+/// Characters of a value that a message shows.
+const MOST_SHOWN: usize = 60;
+
+/// One of the two things compared.
+#[derive(Clone, Copy)]
+pub(super) struct Side<'a> {
+    container: &'a dyn Container,
+    index: usize,
+    pub(super) region: &'a Region,
+}
+
+impl<'a> Side<'a> {
+    /// `None` where the container has no such dataset.
+    pub(super) fn new(container: &'a dyn Container, index: usize, region: &'a Region) -> Option<Self> {
+        container.datasets().get(index)?;
+        Some(Self { container, index, region })
+    }
+
+    pub(super) fn dataset(&self) -> &'a Dataset {
+        &self.container.datasets()[self.index]
+    }
+
+    /// The elements of a part of what the region gives.
+    fn read(&self, piece: &Region, options: &ReadOptions) -> Result<Array<'a>> {
+        let region = Region::new(within(self.region, piece)?, &self.dataset().shape)?;
+        self.container.read(self.index, &region, options)
+    }
+
+    fn byte_len(&self) -> u64 {
+        byte_len(&self.dataset().dtype, &self.region.shape()).unwrap_or(u64::MAX)
+    }
+}
+
+/// Measures pairs of datasets, and tells how far it is.
+pub(super) struct Ruler<'a> {
+    options: &'a DiffOptions<'a>,
+    tolerance: Option<Tolerance>,
+    retyped: Retyped,
+    done: u64,
+    total: u64,
+}
+
+impl<'a> Ruler<'a> {
+    pub(super) fn new(options: &'a DiffOptions<'a>, retyped: Retyped, sides: &[Side<'_>]) -> Self {
+        let total = sides.iter().map(Side::byte_len).fold(0, u64::saturating_add);
+        Self { options, tolerance: Tolerance::new(options.rtol, options.atol), retyped, done: 0, total }
+    }
+
+    pub(super) fn is_comparable(&self, a: &DType, b: &DType) -> bool {
+        is_same_type(a, b) || (self.retyped == Retyped::Allowed && is_retyped(a, b))
+    }
+
+    /// Counts a dataset whose values are not looked at.
+    pub(super) fn skip(&mut self, side: Side<'_>) -> Result<()> {
+        self.tick(side.byte_len())
+    }
+
+    fn tick(&mut self, len: u64) -> Result<()> {
+        self.done = self.done.saturating_add(len);
+        self.options.progress.tick(self.done, self.total)
+    }
+
+    /// What differs between two datasets of one shape and comparable types; `None` if nothing does.
+    pub(super) fn compare(&mut self, a: Side<'_>, b: Side<'_>) -> Result<Option<String>> {
+        let shape = a.region.shape();
+        let (order, budget) = match (a.dataset().order, b.dataset().order) {
+            (one, other) if one == other => (one, PIECE),
+            _ => (Order::C, TRANSPOSED_PIECE),
+        };
+        let (a_type, b_type) = (&a.dataset().dtype, &b.dataset().dtype);
+        let common = Common::of(a_type, b_type);
+        let itemsize = a_type.itemsize().max(b_type.itemsize()).max(1);
+        let mut tally = Tally::default();
+        if side_is_void(a_type, b_type) {
+            return Ok(None);
+        }
+        for piece in Region::whole(&shape).pieces(order, budget / itemsize as u64) {
+            let a_piece = a.read(&piece, &self.options.read).map_err(first)?;
+            let b_piece = b.read(&piece, &self.options.read).map_err(second)?;
+            // A piece is at most one element over the budget, so no further limit applies.
+            let a_bytes = a_piece.bytes(order, &Limits::default()).map_err(first)?;
+            let b_bytes = b_piece.bytes(order, &Limits::default()).map_err(second)?;
+            let len = a_bytes.len() as u64;
+            if a_type != b_type || a_bytes != b_bytes {
+                let a_bytes = common.bring(a_type, a_bytes)?;
+                let b_bytes = common.bring(b_type, b_bytes)?;
+                if a_bytes != b_bytes {
+                    tally.count(&common.dtype, [&a_bytes, &b_bytes], &piece, order, self.tolerance);
+                }
+            }
+            self.tick(len)?;
+        }
+        Ok(tally.into_message(&common.dtype, &shape))
+    }
+}
+
+/// Types whose elements mean the same, byte order aside. What numpy has no name for is told by its size.
+fn is_same_type(a: &DType, b: &DType) -> bool {
+    let (a, b) = (a.with_order(ByteOrder::Little), b.with_order(ByteOrder::Little));
+    a == b || a.to_string() == b.to_string()
+}
+
+/// What a format that lacks the first type makes of it: a wider one, or its bytes.
+fn is_retyped(a: &DType, b: &DType) -> bool {
+    (is_bfloat(a) && is_single(b)) || (is_bool(a) && is_byte(b)) || *b == DType::void(a.itemsize())
+}
+
+/// Elements without bytes, of which a file may claim any number.
+fn side_is_void(a: &DType, b: &DType) -> bool {
+    a.itemsize() == 0 && b.itemsize() == 0
+}
+
+fn is_bfloat(dtype: &DType) -> bool {
+    dtype.as_scalar().is_some_and(|scalar| scalar.kind == Kind::BFloat)
+}
+
+fn is_bool(dtype: &DType) -> bool {
+    dtype.as_scalar().is_some_and(|scalar| scalar.kind == Kind::Bool)
+}
+
+fn is_byte(dtype: &DType) -> bool {
+    dtype.as_scalar().is_some_and(|scalar| scalar.kind == Kind::Uint && scalar.size == 1)
+}
+
+fn is_single(dtype: &DType) -> bool {
+    dtype.as_scalar().is_some_and(|scalar| scalar.kind == Kind::Float && scalar.size == 4)
+}
+
+/// A part of what a region gives, in the indices of the whole.
+fn within(region: &Region, piece: &Region) -> Result<Vec<AxisSelection>> {
+    let mut pieces = piece.axes().iter();
+    let axes = region.axes().iter().map(|axis| {
+        if axis.kept == Kept::No {
+            return Ok(*axis);
+        }
+        let piece = pieces.next().ok_or_else(|| Error::usage("a piece of another region"))?;
+        let start = i128::from(axis.start) + i128::from(axis.step) * i128::from(piece.start);
+        let start = u64::try_from(start).map_err(|_| Error::usage("a piece outside its region"))?;
+        Ok(AxisSelection { start, count: piece.count, ..*axis })
+    });
+    axes.collect()
+}
+
+/// The type in which two datasets are compared.
+struct Common {
+    dtype: DType,
+}
+
+impl Common {
+    fn of(a: &DType, b: &DType) -> Self {
+        let dtype = if is_bfloat(a) && is_single(b) { b } else { a };
+        Self { dtype: dtype.with_order(ByteOrder::Little) }
+    }
+
+    fn bring<'b>(&self, from: &DType, bytes: Cow<'b, [u8]>) -> Result<Cow<'b, [u8]>> {
+        if let Some(scalar) = from.as_scalar()
+            && is_bfloat(from)
+            && !is_bfloat(&self.dtype)
+        {
+            return Ok(Cow::Owned(widened(&bytes, scalar.order)));
+        }
+        if from.is_in_order(ByteOrder::Little) {
+            return Ok(bytes);
+        }
+        let mut swapped = bytes.into_owned();
+        from.swap_to(ByteOrder::Little, &mut swapped)?;
+        Ok(Cow::Owned(swapped))
+    }
+}
+
+/// bfloat16 in `order` as little-endian singles, which hold each of its values.
+fn widened(run: &[u8], order: ByteOrder) -> Vec<u8> {
+    let (items, _) = run.as_chunks::<2>();
+    let bits = items.iter().map(|item| match order {
+        ByteOrder::Little => u16::from_le_bytes(*item),
+        ByteOrder::Big => u16::from_be_bytes(*item),
+    });
+    bits.flat_map(|bits| (u32::from(bits) << 16).to_le_bytes()).collect()
+}
+
+/// How many elements differ, and the first of them in C order.
+#[derive(Default)]
+struct Tally {
+    differing: u64,
+    first: Option<(Vec<u64>, [Vec<u8>; 2])>,
+}
+
+impl Tally {
+    /// Counts in a piece, which lies in `order` in both.
+    fn count(
+        &mut self,
+        dtype: &DType,
+        [a, b]: [&[u8]; 2],
+        piece: &Region,
+        order: Order,
+        tolerance: Option<Tolerance>,
+    ) {
+        let size = dtype.itemsize().max(1);
+        for (at, (one, other)) in a.chunks_exact(size).zip(b.chunks_exact(size)).enumerate() {
+            if one == other || is_same(dtype, one, other, tolerance) {
+                continue;
+            }
+            self.differing += 1;
+            // In C order the first that is met is the first.
+            if order == Order::C && self.first.is_some() {
+                continue;
+            }
+            let index = index_of(at as u64, piece, order);
+            if self.first.as_ref().is_none_or(|(first, _)| index < *first) {
+                self.first = Some((index, [one.to_vec(), other.to_vec()]));
+            }
+        }
+    }
+
+    fn into_message(self, dtype: &DType, shape: &[u64]) -> Option<String> {
+        let (index, [a, b]) = self.first?;
+        let (a, b) = (shown(dtype, &a), shown(dtype, &b));
+        if shape.is_empty() {
+            return Some(format!("value: {a} and {b}"));
+        }
+        let total = shape.iter().copied().fold(1, u64::saturating_mul);
+        Some(format!("values: {} of {total} differ, the first at {index:?}: {a} and {b}", self.differing))
+    }
+}
+
+/// The index tuple of element `at` of a piece, counted in `order`.
+fn index_of(at: u64, piece: &Region, order: Order) -> Vec<u64> {
+    let mut rest = at;
+    let mut index: Vec<u64> = piece.axes().iter().map(|axis| axis.start).collect();
+    let mut place = |index: &mut u64, axis: &AxisSelection| {
+        *index += rest % axis.count;
+        rest /= axis.count;
+    };
+    let axes = index.iter_mut().zip(piece.axes());
+    match order {
+        Order::C => axes.rev().for_each(|(index, axis)| place(index, axis)),
+        Order::F => axes.for_each(|(index, axis)| place(index, axis)),
+    }
+    index
+}
+
+/// Whether two elements, little-endian, are the same. Padding between fields is no part of them.
+fn is_same(dtype: &DType, a: &[u8], b: &[u8], tolerance: Option<Tolerance>) -> bool {
+    let record = match dtype {
+        DType::Scalar(scalar) => return a == b || tolerance.is_some_and(|within| within.holds(scalar, a, b)),
+        DType::Record(record) => record,
+    };
+    record.fields.iter().all(|field| {
+        let (a, b) = (field_bytes(field, a), field_bytes(field, b));
+        if a == b {
+            return true;
+        }
+        let count = field.shape.iter().copied().fold(1, usize::saturating_mul);
+        (0..count).all(|at| is_same(&field.dtype, part(a, at, count), part(b, at, count), tolerance))
+    })
+}
+
+fn shown(dtype: &DType, item: &[u8]) -> String {
+    let mut text = String::new();
+    write_item(dtype, item, &mut text);
+    if let Some((end, _)) = text.char_indices().nth(MOST_SHOWN) {
+        text.truncate(end);
+        text.push('…');
+    }
+    text
+}

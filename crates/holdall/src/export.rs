@@ -1,0 +1,120 @@
+//! The values of a dataset as text, CSV, JSON, raw bytes or `.npy`: what `cat` prints. All stream in bounded memory.
+
+use std::io::Write;
+use std::path::Path;
+
+use container_core::container::{Container, ReadOptions};
+use container_core::format::Pipe;
+use container_core::npy;
+use container_core::region::Region;
+use container_core::{Error, Progress, Result};
+
+mod csv;
+mod json;
+mod raw;
+mod rows;
+mod walk;
+
+/// A form in which values leave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExportFormat {
+    /// Rows for people: the last axis along the line, a blank line between planes; one value a line for one axis.
+    Text,
+    /// Comma-separated: a column for one axis, rows for two; for more, the indices and the value. Records give a column
+    /// for each field, under a line of their names.
+    Csv,
+    /// Nested lists. Complex numbers are `[re, im]`, records are objects, bytes are hexadecimal text, and what JSON has no
+    /// number for is text: `"NaN"`, `"Infinity"`, integers beyond 64 bits.
+    Json,
+    /// The elements alone, row by row (C order), little-endian.
+    Raw,
+    /// A `.npy` file; column-major data stay so.
+    Npy,
+}
+
+impl ExportFormat {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Text, Self::Csv, Self::Json, Self::Raw, Self::Npy];
+
+    /// `text`, `csv`, `json`, `raw` or `npy`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Csv => "csv",
+            Self::Json => "json",
+            Self::Raw => "raw",
+            Self::Npy => "npy",
+        }
+    }
+
+    /// The form called `name`.
+    ///
+    /// # Errors
+    /// `Usage`, listing the names.
+    pub fn by_name(name: &str) -> Result<Self> {
+        Self::ALL.into_iter().find(|format| format.name() == name).ok_or_else(|| {
+            let names = Self::ALL.map(Self::name).join(", ");
+            Error::usage(format!("no form of output is called {name:?} (there are {names})"))
+        })
+    }
+
+    /// The form that the extension of a file name asks for; `None` for an extension that says nothing.
+    #[must_use]
+    pub fn for_path(path: &Path) -> Option<Self> {
+        let extension = path.extension()?.to_str()?.to_ascii_lowercase();
+        match extension.as_str() {
+            "txt" => Some(Self::Text),
+            "bin" => Some(Self::Raw),
+            other => Self::ALL.into_iter().find(|format| format.name() == other),
+        }
+    }
+}
+
+/// How `.npy` files hold the types that numpy lacks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AsStored {
+    /// bfloat16 becomes `<f4`, which holds every value of it.
+    #[default]
+    No,
+    /// The bits of bfloat16 as `<u2`.
+    Yes,
+}
+
+/// Writes the elements of `region` of a dataset to `out`. `as_stored` concerns [`ExportFormat::Npy`] alone.
+///
+/// # Errors
+/// Those of [`Container::read`] and `Io` from `out`, which then holds a part of the values; `Unsupported` for what the
+/// form cannot hold; `Limit` for an array without bytes that claims very many elements; `Cancelled`.
+#[expect(clippy::too_many_arguments, reason = "each is a choice of its own of the command line's")]
+pub fn export(
+    container: &dyn Container,
+    index: usize,
+    region: &Region,
+    format: ExportFormat,
+    as_stored: AsStored,
+    read: &ReadOptions,
+    progress: Progress<'_>,
+    out: &mut dyn Write,
+) -> Result<()> {
+    let walk = walk::Walk::new(container, index, region, read, progress)?;
+    match format {
+        ExportFormat::Text => rows::write(&walk, out)?,
+        ExportFormat::Csv => csv::write(&walk, out)?,
+        ExportFormat::Json => json::write(&walk, out)?,
+        ExportFormat::Raw => raw::write(&walk, out)?,
+        ExportFormat::Npy => {
+            let bfloat = match as_stored {
+                AsStored::No => npy::Bfloat::Widened,
+                AsStored::Yes => npy::Bfloat::Bits,
+            };
+            // What numpy has no type for is written as opaque bytes, which its dtype tells.
+            npy::export(container, index, region, bfloat, read, progress, &mut Pipe(&mut *out))?;
+        }
+    }
+    out.flush()?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,140 @@
+//! Comma-separated values (RFC 4180, with plain line feeds).
+
+use std::fmt::Write as _;
+use std::io::Write;
+
+use container_core::dtype::{DType, Kind, Record};
+use container_core::{Error, Result};
+
+use super::walk::{Gathered, Odometer, Walk};
+use crate::text::{Item, field_bytes, part, write_item};
+
+/// Most columns that a record is spread over: a sub-array gives one for each of its items.
+const MOST_COLUMNS: usize = 1 << 16;
+
+pub(super) fn write(walk: &Walk<'_>, out: &mut dyn Write) -> Result<()> {
+    let ndim = walk.shape.len();
+    let mut gathered = Gathered::new(out);
+    let record = match &walk.dataset.dtype {
+        DType::Record(record) => Some(record),
+        DType::Scalar(_) => None,
+    };
+    // A matrix of records has no columns left for its second axis.
+    let has_indices = ndim > 2 || (ndim == 2 && record.is_some());
+    if has_indices || record.is_some() {
+        let mut names: Vec<String> =
+            if has_indices { (0..ndim).map(|axis| format!("axis{axis}")).collect() } else { vec![] };
+        match record {
+            Some(record) => record_names(record, "", &mut names)?,
+            None => names.push("value".into()),
+        }
+        write_header(&names, &mut gathered.text);
+    }
+    let mut odometer = Odometer::new(&walk.shape);
+    let mut field = String::new();
+    walk.items(|item| {
+        if has_indices {
+            for at in &odometer.at {
+                let _ = write!(gathered.text, "{at},");
+            }
+        }
+        write_cells(&walk.dataset.dtype, item, &mut field, &mut gathered.text);
+        let row_ended = odometer.step() > 0 || ndim < 2 || has_indices;
+        gathered.text.push(if row_ended { '\n' } else { ',' });
+        gathered.pass()
+    })?;
+    gathered.finish()
+}
+
+fn write_header(names: &[String], out: &mut String) {
+    for (at, name) in names.iter().enumerate() {
+        if at > 0 {
+            out.push(',');
+        }
+        quote(name, out);
+    }
+    out.push('\n');
+}
+
+/// The columns of a record: `name`, `name.inner` for records within, `name[0]` for sub-arrays.
+fn record_names(record: &Record, prefix: &str, names: &mut Vec<String>) -> Result<()> {
+    for field in &record.fields {
+        let name = format!("{prefix}{}", field.name);
+        let count = field.shape.iter().copied().fold(1, usize::saturating_mul);
+        if count > MOST_COLUMNS {
+            return Err(too_wide());
+        }
+        let mut odometer = Odometer::new(&field.shape.iter().map(|len| *len as u64).collect::<Vec<_>>());
+        for _ in 0..count {
+            let mut name = name.clone();
+            for at in &odometer.at {
+                let _ = write!(name, "[{at}]");
+            }
+            match &field.dtype {
+                DType::Scalar(_) => names.push(name),
+                DType::Record(inner) => record_names(inner, &format!("{name}."), names)?,
+            }
+            if names.len() > MOST_COLUMNS {
+                return Err(too_wide());
+            }
+            odometer.step();
+        }
+    }
+    Ok(())
+}
+
+fn too_wide() -> Error {
+    Error::unsupported(format!("the records would need over {MOST_COLUMNS} columns"))
+        .hint("another form of output: json, npy or raw")
+}
+
+/// The cells of one element, separated by commas.
+fn write_cells(dtype: &DType, bytes: &[u8], scratch: &mut String, out: &mut String) {
+    let record = match dtype {
+        DType::Record(record) => record,
+        DType::Scalar(scalar) if matches!(scalar.kind, Kind::Bytes | Kind::Unicode) => {
+            return match Item::decode(scalar, bytes) {
+                Item::Text(text) => quote(&text, out),
+                // As text where it is some; else as Python spells it.
+                Item::Bytes(text) if text.iter().all(|byte| (0x20..0x7f).contains(byte)) => {
+                    quote(&String::from_utf8_lossy(text), out);
+                }
+                _ => write_quoted(dtype, bytes, scratch, out),
+            };
+        }
+        DType::Scalar(_) => return write_item(dtype, bytes, out),
+    };
+    let mut first = true;
+    for field in &record.fields {
+        let count = field.shape.iter().copied().fold(1, usize::saturating_mul);
+        let all = field_bytes(field, bytes);
+        for at in 0..count {
+            if !first {
+                out.push(',');
+            }
+            first = false;
+            write_cells(&field.dtype, part(all, at, count), scratch, out);
+        }
+    }
+}
+
+fn write_quoted(dtype: &DType, bytes: &[u8], scratch: &mut String, out: &mut String) {
+    scratch.clear();
+    write_item(dtype, bytes, scratch);
+    quote(scratch, out);
+}
+
+/// Appends a cell, in quotes where it would be misread without.
+fn quote(cell: &str, out: &mut String) {
+    if !cell.contains([',', '"', '\n', '\r']) {
+        return out.push_str(cell);
+    }
+    out.push('"');
+    for character in cell.chars() {
+        if character == '"' {
+            out.push('"');
+        }
+        out.push(character);
+    }
+    out.push('"');
+}

@@ -1,0 +1,116 @@
+//! The table of formats: what a program that opens everything walks through.
+
+use std::path::Path;
+
+use container_core::format::Format;
+use container_core::{Error, Result};
+
+/// The container formats of this build. A new format is one line here and one in the manifest.
+pub static FORMATS: &[&Format] = &[
+    #[cfg(feature = "rawarray")]
+    &rawarray::FORMAT,
+];
+
+/// Files of single arrays that are no containers: values come from them and go to them, but nothing else is asked of
+/// them (`convert`, `cat` and `diff` know them, `verify` and `repair` do not).
+pub static ARRAY_FILES: &[&Format] = &[&container_core::npy::FORMAT];
+
+/// The container formats of this build; [`FORMATS`] as a function.
+#[must_use]
+pub fn formats() -> &'static [&'static Format] {
+    FORMATS
+}
+
+/// The format that machine output calls `name`, array files included.
+///
+/// # Errors
+/// `Usage`, listing the names that there are.
+pub fn by_name(name: &str) -> Result<&'static Format> {
+    everything().find(|format| format.name == name).ok_or_else(|| {
+        let names: Vec<&str> = everything().map(|format| format.name).collect();
+        Error::usage(format!("no format is called {name:?} (there are {})", names.join(", ")))
+    })
+}
+
+/// The format in which a target is written: the one called `to` or with that extension, else the one whose extension `path` has, in any case of
+/// letters. The path `-` (standard output) has no extension.
+///
+/// # Errors
+/// `Usage` when no format fits or the one that does cannot be written, listing those that can.
+pub fn target_format(path: &Path, to: Option<&str>) -> Result<&'static Format> {
+    let problem = match to {
+        Some(name) => {
+            match writable().find(|format| format.name == name || format.extensions.contains(&name)) {
+                Some(format) => return Ok(format),
+                None => format!("{name:?} is no format that can be written"),
+            }
+        }
+        None => {
+            let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+            let fits =
+                |format: &&Format| format.extensions.iter().any(|own| own.eq_ignore_ascii_case(extension));
+            match writable().find(fits) {
+                Some(format) => return Ok(format),
+                None => format!("the name {} does not tell the format", path.display()),
+            }
+        }
+    };
+    let choice = writable().map(|format| match format.extensions {
+        [] => format.name.to_owned(),
+        own => format!("{} (.{})", format.name, own.join(", .")),
+    });
+    let choice: Vec<String> = choice.collect();
+    Err(Error::usage(problem).hint(format!("name one with --to: {}", choice.join(", "))))
+}
+
+/// Containers first, so that a format that also recognises an array file's bytes wins.
+pub(crate) fn everything() -> impl Iterator<Item = &'static Format> {
+    FORMATS.iter().chain(ARRAY_FILES).copied()
+}
+
+fn writable() -> impl Iterator<Item = &'static Format> {
+    everything().filter(|format| format.import.is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use container_core::ErrorKind;
+
+    #[test]
+    fn names_and_extensions_are_unique() {
+        let names: Vec<&str> = everything().map(|format| format.name).collect();
+        let extensions: Vec<&str> = everything().flat_map(|format| format.extensions).copied().collect();
+        for list in [names, extensions] {
+            let mut unique = list.clone();
+            unique.sort_unstable();
+            unique.dedup();
+            assert_eq!(unique.len(), list.len(), "{list:?}");
+        }
+    }
+
+    #[test]
+    fn a_target_is_known_by_its_extension_or_by_to() {
+        assert_eq!(target_format(Path::new("a.NPY"), None).unwrap().name, "npy");
+        assert_eq!(target_format(Path::new("a.txt"), Some("npy")).unwrap().name, "npy");
+        assert_eq!(target_format(Path::new("-"), Some("npy")).unwrap().name, "npy");
+        for (path, to) in [("a.txt", None), ("-", None), ("a.npy", Some("nosuch")), ("npy", None)] {
+            let error = target_format(Path::new(path), to).err().unwrap();
+            assert!(matches!(error.kind(), ErrorKind::Usage(_)), "{path}");
+            assert!(error.next_step().unwrap().contains("npy (.npy)"), "{path}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_name_is_answered_with_those_that_exist() {
+        assert_eq!(by_name("npy").unwrap().title, container_core::npy::FORMAT.title);
+        assert!(by_name("NPY").err().unwrap().to_string().contains("npy"));
+    }
+
+    #[cfg(feature = "rawarray")]
+    #[test]
+    fn rawarray_is_in_the_table() {
+        assert_eq!(by_name("rawarray").unwrap().name, "rawarray");
+        assert_eq!(target_format(Path::new("x.ra"), None).unwrap().name, "rawarray");
+    }
+}

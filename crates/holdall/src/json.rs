@@ -1,0 +1,247 @@
+//! Machine output: one JSON object per line. Keys are only ever added.
+
+use std::ops::Range;
+
+use container_core::Value;
+use container_core::container::{Container, Dataset, Listed, Segment};
+use container_core::dtype::DType;
+use container_core::format::{Format, Level};
+use container_core::literal::Literal;
+use container_core::report::{Finding, RepairItem, RepairReport};
+use serde_json::{Map, Value as Json, json};
+
+use crate::convert::Conversion;
+use crate::diff::Difference;
+use crate::text;
+use crate::verify::Verification;
+
+/// `holdall.info/1`: what a file is. `path` as the user named it.
+#[must_use]
+pub fn info_json(path: &str, container: &dyn Container) -> Json {
+    let about = container.about();
+    let listed = container.datasets().iter().filter(|dataset| dataset.listed == Listed::Always);
+    json!({
+        "schema": "holdall.info/1",
+        "path": path,
+        "format": about.format,
+        "version": about.version,
+        "size": about.size,
+        "complete": about.complete,
+        "datasets": listed.count(),
+        "details": entries_json(&about.details),
+    })
+}
+
+/// `holdall.ls/1`: one dataset.
+#[must_use]
+pub fn ls_json(dataset: &Dataset) -> Json {
+    json!({
+        "schema": "holdall.ls/1",
+        "path": dataset.path,
+        "dtype": dtype_json(&dataset.dtype),
+        "shape": dataset.shape,
+        "order": dataset.order.letter(),
+        "chunks": dataset.chunks,
+        "codec": dataset.codec,
+        "stored": dataset.stored,
+        "logical": dataset.logical,
+        "attributes": entries_json(&dataset.attributes),
+    })
+}
+
+/// `holdall.verify/1`: the outcome for one file.
+#[must_use]
+pub fn verify_json(verification: &Verification) -> Json {
+    let blocks = verification.blocks;
+    json!({
+        "schema": "holdall.verify/1",
+        "path": verification.path,
+        "format": verification.format,
+        "verdict": verification.verdict.name(),
+        "blocks": { "total": blocks.total, "checked": blocks.checked, "bad": blocks.bad },
+        "findings": verification.findings.iter().map(finding_json).collect::<Vec<_>>(),
+    })
+}
+
+fn finding_json(finding: &Finding) -> Json {
+    let (start, end) = bounds(finding.range.as_ref());
+    json!({
+        "severity": finding.severity.name(),
+        "code": finding.code,
+        "part": finding.part,
+        "start": start,
+        "end": end,
+        "dataset": finding.dataset,
+        "message": finding.message,
+    })
+}
+
+/// `holdall.layout/1`: one range of the physical map.
+#[must_use]
+pub fn layout_json(segment: &Segment) -> Json {
+    json!({
+        "schema": "holdall.layout/1",
+        "part": segment.part,
+        "start": segment.range.start,
+        "end": segment.range.end,
+        "role": segment.role,
+        "codec": segment.codec,
+        "stored": segment.stored,
+        "decoded": segment.decoded,
+        "checksum": segment.checksum,
+        "dataset": segment.dataset,
+    })
+}
+
+/// `holdall.convert/1`: what was converted and what that lost. Paths as the user named them.
+#[must_use]
+pub fn convert_json(source: &str, target: &str, conversion: &Conversion) -> Json {
+    let losses = conversion.losses.iter().map(|loss| json!({ "dataset": loss.dataset, "what": loss.what }));
+    json!({
+        "schema": "holdall.convert/1",
+        "source": source,
+        "target": target,
+        "format": conversion.target_format,
+        "datasets": conversion.datasets,
+        "losses": losses.collect::<Vec<_>>(),
+    })
+}
+
+/// `holdall.repair/1`: what a repair kept, guessed and lost. `target` is null where nothing was written.
+#[must_use]
+pub fn repair_json(source: &str, target: Option<&str>, report: &RepairReport) -> Json {
+    let items = |items: &[RepairItem]| items.iter().map(repair_item_json).collect::<Vec<_>>();
+    json!({
+        "schema": "holdall.repair/1",
+        "source": source,
+        "target": target,
+        "kept": items(&report.kept),
+        "guessed": items(&report.guessed),
+        "lost": items(&report.lost),
+    })
+}
+
+fn repair_item_json(item: &RepairItem) -> Json {
+    let (start, end) = bounds(item.range.as_ref());
+    json!({ "start": start, "end": end, "what": item.what })
+}
+
+/// `holdall.diff/1`: whether two files hold the same, and where not.
+#[must_use]
+pub fn diff_json(a: &str, b: &str, differences: &[Difference]) -> Json {
+    let list = differences.iter().map(|one| json!({ "dataset": one.dataset, "what": one.what }));
+    json!({
+        "schema": "holdall.diff/1",
+        "a": a,
+        "b": b,
+        "same": differences.is_empty(),
+        "differences": list.collect::<Vec<_>>(),
+    })
+}
+
+/// `holdall.formats/1`: what is done with each version of a format: `yes`, `partly` or `no`.
+#[must_use]
+pub fn format_json(format: &Format) -> Json {
+    let word = |level| match level {
+        Level::Yes => "yes",
+        Level::Partly => "partly",
+        Level::No => "no",
+    };
+    let versions = format.support.iter().map(|support| {
+        json!({
+            "version": support.version,
+            "read": word(support.read),
+            "write": word(support.write),
+            "verify": word(support.verify),
+            "repair": word(support.repair),
+        })
+    });
+    json!({
+        "schema": "holdall.formats/1",
+        "format": format.name,
+        "title": format.title,
+        "extensions": format.extensions,
+        "versions": versions.collect::<Vec<_>>(),
+    })
+}
+
+/// A type in numpy's words: the text of `dtype.str`, or the list of fields.
+#[must_use]
+pub fn dtype_json(dtype: &DType) -> Json {
+    literal_json(&dtype.descr())
+}
+
+/// Lists and tuples are arrays; nothing else than text, numbers and these is in a type's description.
+fn literal_json(literal: &Literal) -> Json {
+    match literal {
+        Literal::None => Json::Null,
+        Literal::Bool(value) => (*value).into(),
+        Literal::Int(value) => integer_json(*value),
+        Literal::Float(value) => float_json(*value),
+        Literal::Str(text) => text.as_str().into(),
+        Literal::Bytes(bytes) => String::from_utf8_lossy(bytes).into(),
+        Literal::List(items) | Literal::Tuple(items) => items.iter().map(literal_json).collect(),
+        Literal::Dict(pairs) => {
+            let named = pairs.iter().filter_map(|(key, value)| Some((key.as_str()?, value)));
+            named.map(|(key, value)| (key.to_owned(), literal_json(value))).collect::<Map<_, _>>().into()
+        }
+    }
+}
+
+/// Metadata. Integers beyond 64 bits are text, as are `NaN`, `Infinity` and `-Infinity`; bytes are `{"bytes": "00ff"}`.
+#[must_use]
+pub fn value_json(value: &Value) -> Json {
+    match value {
+        Value::Null => Json::Null,
+        Value::Bool(value) => (*value).into(),
+        Value::Int(value) => integer_json(*value),
+        Value::Float(value) => float_json(*value),
+        Value::Text(text) => text.as_str().into(),
+        Value::Bytes(bytes) => {
+            let mut digits = String::new();
+            text::hex(bytes, &mut digits);
+            json!({ "bytes": digits })
+        }
+        Value::List(items) => items.iter().map(value_json).collect(),
+        Value::Map(entries) => entries_json(entries),
+        // The tree is open to new kinds of values; what this build does not know is not guessed at.
+        _ => Json::Null,
+    }
+}
+
+fn entries_json(entries: &[(String, Value)]) -> Json {
+    entries.iter().map(|(key, value)| (key.clone(), value_json(value))).collect::<Map<_, _>>().into()
+}
+
+fn integer_json(value: i128) -> Json {
+    match (i64::try_from(value), u64::try_from(value)) {
+        (Ok(narrow), _) => narrow.into(),
+        (_, Ok(narrow)) => narrow.into(),
+        _ => value.to_string().into(),
+    }
+}
+
+fn float_json(value: f64) -> Json {
+    match special_float(value) {
+        Some(word) => word.into(),
+        None => value.into(),
+    }
+}
+
+/// The words that stand for the numbers which JSON lacks.
+pub(crate) fn special_float(value: f64) -> Option<&'static str> {
+    if value.is_nan() {
+        Some("NaN")
+    } else if value.is_infinite() {
+        Some(if value > 0.0 { "Infinity" } else { "-Infinity" })
+    } else {
+        None
+    }
+}
+
+fn bounds(range: Option<&Range<u64>>) -> (Option<u64>, Option<u64>) {
+    (range.map(|range| range.start), range.map(|range| range.end))
+}
+
+#[cfg(test)]
+mod tests;

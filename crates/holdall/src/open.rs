@@ -1,0 +1,181 @@
+//! Opening a file of any known format: told by its bytes, never by its name.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use container_core::container::{Container, OpenOptions};
+use container_core::format::{Format, Input, Probe};
+use container_core::source::{Source, open_path, read_stream};
+use container_core::{Error, Result};
+
+use crate::formats::{ARRAY_FILES, FORMATS};
+
+/// What may be opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Accept {
+    /// The container formats alone.
+    Containers,
+    /// Files of single arrays as well: where values are all that is asked for.
+    ContainersAndArrays,
+}
+
+/// An open file and what it is.
+pub struct Opened {
+    /// Its format.
+    pub format: &'static Format,
+    /// The file.
+    pub container: Box<dyn Container>,
+}
+
+impl std::fmt::Debug for Opened {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Opened").field("format", &self.format.name).finish_non_exhaustive()
+    }
+}
+
+/// The format of an input.
+///
+/// # Errors
+/// `WrongFormat` when it is none of those accepted.
+pub fn sniff(probe: &Probe<'_>, accept: Accept) -> Result<&'static Format> {
+    let fits = |format: &&&Format| (format.sniff)(probe);
+    if let Some(format) = FORMATS.iter().find(fits) {
+        return Ok(format);
+    }
+    let array = ARRAY_FILES.iter().find(fits);
+    if accept == Accept::ContainersAndArrays
+        && let Some(format) = array
+    {
+        return Ok(format);
+    }
+    let known = FORMATS.iter().chain(if accept == Accept::ContainersAndArrays { ARRAY_FILES } else { &[] });
+    let known: Vec<&str> = known.map(|format| format.title).collect();
+    let error = Error::wrong_format(format!("a file of a known format ({})", known.join(", ")));
+    Err(match (array, probe) {
+        (Some(array), _) => {
+            let error = error.context(format!("this is a {} file", array.title));
+            match FORMATS
+                .iter()
+                .find(|format| format.import.is_some())
+                .and_then(|format| format.extensions.first())
+            {
+                Some(extension) => error.hint(format!(
+                    "holdall convert X.{} X.{extension}",
+                    array.extensions.first().unwrap_or(&"")
+                )),
+                None => error,
+            }
+        }
+        (None, Probe { directory: Some(_), .. }) => error.context("this is a directory"),
+        (None, Probe { head: [], .. }) => error.context("this file is empty"),
+        (None, _) => error,
+    })
+}
+
+/// Opens a file, a directory where a format is one, or standard input for the path `-`, which is read into memory.
+///
+/// # Errors
+/// `Io`; `WrongFormat`; `Limit` for a stream over the memory limit; and those of the format's own open.
+pub fn open(path: &Path, accept: Accept, options: &OpenOptions) -> Result<Opened> {
+    let (format, input) = recognise(path, accept, options)?;
+    Ok(Opened { format, container: (format.open)(input, options)? })
+}
+
+/// Opens bytes from anywhere. `path` is told to formats that are stored in several files.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_source(
+    source: Box<dyn Source>,
+    path: Option<PathBuf>,
+    accept: Accept,
+    options: &OpenOptions,
+) -> Result<Opened> {
+    let (format, input) = recognise_source(source, path, accept)?;
+    Ok(Opened { format, container: (format.open)(input, options)? })
+}
+
+/// Finds the format without opening it, so that a file that then fails to open is still known for what it is.
+pub(crate) fn recognise(
+    path: &Path,
+    accept: Accept,
+    options: &OpenOptions,
+) -> Result<(&'static Format, Input)> {
+    if is_stream(path) {
+        let bytes = read_stream(&mut io::stdin().lock(), &options.limits)?;
+        return recognise_source(Box::new(bytes), None, accept);
+    }
+    if path.is_dir() {
+        let format = sniff(&Probe { head: &[], directory: Some(path) }, accept)?;
+        return Ok((format, Input { source: None, path: Some(path.to_owned()) }));
+    }
+    let source = open_path(path, options.access, &options.limits)?;
+    recognise_source(source, Some(path.to_owned()), accept)
+}
+
+fn recognise_source(
+    source: Box<dyn Source>,
+    path: Option<PathBuf>,
+    accept: Accept,
+) -> Result<(&'static Format, Input)> {
+    let head = source.read(0..source.len().min(Probe::LEN as u64))?;
+    let format = sniff(&Probe { head: &head, directory: None }, accept)?;
+    drop(head);
+    Ok((format, Input { source: Some(source), path }))
+}
+
+/// True for the path that stands for standard input or output.
+pub(crate) fn is_stream(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::npy_bytes;
+    use container_core::ErrorKind;
+
+    fn open_bytes(bytes: &[u8], accept: Accept) -> Result<Opened> {
+        open_source(Box::new(bytes.to_vec()), None, accept, &OpenOptions::default())
+    }
+
+    #[test]
+    fn an_array_file_opens_only_where_arrays_are_accepted() {
+        let bytes = npy_bytes("<u2", "False", "(2,)", &[1, 0, 2, 0]);
+        let opened = open_bytes(&bytes, Accept::ContainersAndArrays).unwrap();
+        assert_eq!(opened.format.name, "npy");
+        assert_eq!(opened.container.datasets()[0].shape, [2]);
+        let error = open_bytes(&bytes, Accept::Containers).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::WrongFormat { .. }));
+    }
+
+    #[cfg(feature = "rawarray")]
+    #[test]
+    fn an_array_file_in_the_wrong_place_is_told_what_to_do() {
+        let bytes = npy_bytes("<u2", "False", "(2,)", &[1, 0, 2, 0]);
+        let error = open_bytes(&bytes, Accept::Containers).unwrap_err();
+        assert_eq!(error.next_step(), Some("holdall convert X.npy X.ra"));
+        assert!(error.to_string().contains("RawArray"));
+    }
+
+    #[test]
+    fn what_is_no_container_says_so() {
+        for (bytes, word) in [(&b""[..], "empty"), (b"hello", "known format"), (b"\x93NUMP", "known format")]
+        {
+            let error = open_bytes(bytes, Accept::ContainersAndArrays).unwrap_err();
+            assert!(matches!(error.kind(), ErrorKind::WrongFormat { .. }));
+            assert!(error.to_string().contains(word), "{error}");
+        }
+    }
+
+    #[test]
+    fn directories_and_missing_files_are_errors() {
+        let directory = tempfile::tempdir().unwrap();
+        let error = open(directory.path(), Accept::Containers, &OpenOptions::default()).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::WrongFormat { .. }));
+        assert!(error.to_string().contains("directory"));
+        let missing = directory.path().join("no.ra");
+        let error = open(&missing, Accept::Containers, &OpenOptions::default()).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::Io(error) if error.kind() == io::ErrorKind::NotFound));
+    }
+}

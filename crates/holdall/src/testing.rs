@@ -1,0 +1,151 @@
+//! Containers and files for the tests of this crate, made by hand.
+
+use std::borrow::Cow;
+
+use container_core::array::Array;
+use container_core::block::Block;
+use container_core::container::{About, Container, Dataset, Depth, Listed, ReadOptions, Segment};
+use container_core::dtype::{DType, Order};
+use container_core::region::Region;
+use container_core::report::{BlockCounts, Finding, Report, Severity};
+use container_core::{Error, Progress, Result, Value};
+
+/// A container in memory. Every dataset holds its bytes in its own order.
+pub(crate) struct Memory {
+    pub(crate) format: &'static str,
+    pub(crate) meta: Value,
+    datasets: Vec<Dataset>,
+    bytes: Vec<Vec<u8>>,
+    damaged: Vec<String>,
+}
+
+impl Memory {
+    pub(crate) fn new() -> Self {
+        let meta = Value::Map(vec![]);
+        Self { format: "memory", meta, datasets: vec![], bytes: vec![], damaged: vec![] }
+    }
+
+    /// Adds a row-major dataset.
+    pub(crate) fn with(self, path: &str, dtype: &str, shape: &[u64], bytes: &[u8]) -> Self {
+        self.with_type(path, DType::parse(dtype).unwrap(), shape, Order::C, bytes)
+    }
+
+    pub(crate) fn with_type(
+        mut self,
+        path: &str,
+        dtype: DType,
+        shape: &[u64],
+        order: Order,
+        bytes: &[u8],
+    ) -> Self {
+        let len = bytes.len() as u64;
+        self.datasets.push(Dataset {
+            path: path.into(),
+            dtype,
+            shape: shape.to_vec(),
+            order,
+            chunks: None,
+            codec: "none".into(),
+            stored: len,
+            logical: len,
+            attributes: vec![],
+            listed: Listed::Always,
+        });
+        self.bytes.push(bytes.to_vec());
+        self
+    }
+
+    fn dataset_mut(&mut self, path: &str) -> &mut Dataset {
+        self.datasets.iter_mut().find(|dataset| dataset.path == path).unwrap()
+    }
+
+    pub(crate) fn hidden(mut self, path: &str) -> Self {
+        self.dataset_mut(path).listed = Listed::Recursive;
+        self
+    }
+
+    pub(crate) fn attribute(mut self, path: &str, name: &str, value: impl Into<Value>) -> Self {
+        self.dataset_mut(path).attributes.push((name.into(), value.into()));
+        self
+    }
+
+    /// Makes every read of a dataset fail.
+    pub(crate) fn damaged(mut self, path: &str) -> Self {
+        self.damaged.push(path.into());
+        self
+    }
+
+    /// Everything that is listed, whole.
+    pub(crate) fn all(&self) -> Vec<(usize, Region)> {
+        self.datasets.iter().enumerate().map(|(index, one)| (index, Region::whole(&one.shape))).collect()
+    }
+}
+
+impl Container for Memory {
+    fn about(&self) -> About {
+        About {
+            format: self.format,
+            version: Some("1".into()),
+            size: self.bytes.iter().map(|bytes| bytes.len() as u64).sum(),
+            complete: self.damaged.is_empty(),
+            details: vec![("words".into(), Value::Int(8))],
+        }
+    }
+
+    fn meta(&self) -> Result<Value> {
+        Ok(self.meta.clone())
+    }
+
+    fn datasets(&self) -> &[Dataset] {
+        &self.datasets
+    }
+
+    fn read(&self, index: usize, region: &Region, _options: &ReadOptions) -> Result<Array<'_>> {
+        let dataset = self.datasets.get(index).ok_or_else(|| Error::usage("no such dataset"))?;
+        if self.damaged.contains(&dataset.path) {
+            return Err(Error::malformed("the block is torn").at(16..48).context("memory block"));
+        }
+        let bytes = Cow::Borrowed(&self.bytes[index][..]);
+        Array::new(dataset.dtype.clone(), dataset.shape.clone(), dataset.order, bytes)?.select(region)
+    }
+
+    fn blocks(&self) -> Vec<&dyn Block> {
+        vec![]
+    }
+
+    fn layout(&self) -> Vec<Segment> {
+        vec![]
+    }
+
+    fn check(&self, _depth: Depth, _options: &ReadOptions, _progress: Progress<'_>) -> Result<Report> {
+        let torn = |path: &String| {
+            Finding::new(Severity::Error, "torn", "the block is torn").at(16..48).dataset(path)
+        };
+        let counts = BlockCounts { total: 1, checked: 1, bad: self.damaged.len() as u64 };
+        Ok(Report::new(self.damaged.iter().map(torn).collect(), counts))
+    }
+}
+
+/// A `.npy` file of version 1.0, by its specification; `descr` without quotes unless it is a list.
+pub(crate) fn npy_bytes(descr: &str, fortran: &str, shape: &str, data: &[u8]) -> Vec<u8> {
+    let descr = if descr.starts_with('[') { descr.to_owned() } else { format!("'{descr}'") };
+    let mut text = format!("{{'descr': {descr}, 'fortran_order': {fortran}, 'shape': {shape}, }}");
+    let len = (10 + text.len() + 1).next_multiple_of(64) - 10;
+    text.push_str(&" ".repeat(len - 1 - text.len()));
+    text.push('\n');
+    let mut file = b"\x93NUMPY\x01\x00".to_vec();
+    file.extend(u16::try_from(len).unwrap().to_le_bytes());
+    file.extend(text.as_bytes());
+    file.extend(data);
+    file
+}
+
+/// A RawArray file by its specification: unsigned integers of 2 bytes, dims 2 × 3, first index fastest. numpy:
+/// np.arange(6, dtype='<u2').reshape(2, 3) in Fortran order. The data start at 64.
+#[cfg(feature = "rawarray")]
+pub(crate) fn ra_bytes() -> Vec<u8> {
+    let words = [0, 2, 2, 12, 2, 2, 3_u64];
+    let header = words.iter().flat_map(|word| word.to_le_bytes());
+    let data = [0_u16, 3, 1, 4, 2, 5].into_iter().flat_map(u16::to_le_bytes);
+    b"rawarray".iter().copied().chain(header).chain(data).collect()
+}

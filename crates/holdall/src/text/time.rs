@@ -1,0 +1,118 @@
+//! Dates as numpy prints them: ISO 8601 in the Gregorian calendar, as far as the unit goes, without a zone.
+
+use std::fmt::Write;
+
+const DAY: i128 = 86_400;
+
+/// What a unit counts.
+enum Unit {
+    Years,
+    Months,
+    Days(i128),
+    /// A tick is `seconds` divided by `per_second`, one of which is 1.
+    Clock {
+        per_second: i128,
+        seconds: i128,
+        shown: Shown,
+    },
+}
+
+/// How much of the time of day a unit shows.
+enum Shown {
+    Hour,
+    Minute,
+    /// With this many decimals.
+    Second(usize),
+}
+
+/// Unit in numpy's spelling, `[ns]` or `[25s]`, with the factor before it.
+fn parse(unit: &str) -> Option<(i128, Unit)> {
+    let unit = unit.strip_prefix('[')?.strip_suffix(']')?;
+    let letters = unit.trim_start_matches(|letter: char| letter.is_ascii_digit());
+    let factor = unit.strip_suffix(letters)?;
+    let factor = if factor.is_empty() { 1 } else { factor.parse::<i64>().ok()?.into() };
+    let clock = |per_second, seconds, shown| Unit::Clock { per_second, seconds, shown };
+    let fraction = |places: u32| {
+        Some(clock(10_i128.checked_pow(places)?, 1, Shown::Second(usize::try_from(places).ok()?)))
+    };
+    let unit = match letters {
+        "Y" => Unit::Years,
+        "M" => Unit::Months,
+        "W" => Unit::Days(7),
+        "D" => Unit::Days(1),
+        "h" => clock(1, 3600, Shown::Hour),
+        "m" => clock(1, 60, Shown::Minute),
+        "s" => clock(1, 1, Shown::Second(0)),
+        "ms" => fraction(3)?,
+        "us" | "μs" => fraction(6)?,
+        "ns" => fraction(9)?,
+        "ps" => fraction(12)?,
+        "fs" => fraction(15)?,
+        "as" => fraction(18)?,
+        _ => return None,
+    };
+    Some((factor, unit))
+}
+
+/// The date that is `count` units after 1970 began; `None` for units that are not known.
+pub(super) fn iso(count: i64, unit: &str) -> Option<String> {
+    let (factor, kind) = parse(unit)?;
+    // i64 × i64 fits; so does that × 604 800 seconds of a week.
+    let count = i128::from(count).checked_mul(factor)?;
+    let mut out = String::new();
+    match kind {
+        Unit::Years => {
+            let _ = write!(out, "{:04}", count.checked_add(1970)?);
+        }
+        Unit::Months => {
+            let (year, month) =
+                (count.div_euclid(12).checked_add(1970)?, count.rem_euclid(12).checked_add(1)?);
+            let _ = write!(out, "{year:04}-{month:02}");
+        }
+        Unit::Days(days) => write_date(count.checked_mul(days)?, &mut out)?,
+        Unit::Clock { per_second, seconds, shown } => {
+            let ticks = count.checked_mul(seconds)?;
+            let per_day = per_second.checked_mul(DAY)?;
+            write_date(ticks.div_euclid(per_day), &mut out)?;
+            let in_day = ticks.rem_euclid(per_day);
+            let second = in_day.div_euclid(per_second);
+            let _ = write!(out, "T{:02}", second.div_euclid(3600));
+            if let Shown::Hour = shown {
+                return Some(out);
+            }
+            let _ = write!(out, ":{:02}", second.div_euclid(60).rem_euclid(60));
+            if let Shown::Second(places) = shown {
+                let _ = write!(out, ":{:02}", second.rem_euclid(60));
+                if places > 0 {
+                    let _ = write!(out, ".{:0places$}", in_day.rem_euclid(per_second));
+                }
+            }
+        }
+    }
+    Some(out)
+}
+
+/// Appends the Gregorian date `days` after 1970-01-01.
+///
+/// Years are counted from March, so that the leap day is the last of its year, within eras of 400 years.
+fn write_date(days: i128, out: &mut String) -> Option<()> {
+    // 719 468 days from 0000-03-01 to 1970-01-01; an era has 146 097.
+    let days = days.checked_add(719_468)?;
+    let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+    // Leaves out the leap days: one in 4 years (1460 days), not in 100 (36 524), but in 400 (the last day of the era).
+    let plain = day
+        .checked_sub(day.div_euclid(1460))?
+        .checked_add(day.div_euclid(36_524))?
+        .checked_sub(day.div_euclid(146_096))?;
+    let year = plain.div_euclid(365);
+    let before = year.checked_mul(365)?.checked_add(year.div_euclid(4))?.checked_sub(year.div_euclid(100))?;
+    let day = day.checked_sub(before)?;
+    // From March on, every 5 months have 153 days.
+    let month = day.checked_mul(5)?.checked_add(2)?.div_euclid(153);
+    let before = month.checked_mul(153)?.checked_add(2)?.div_euclid(5);
+    let day = day.checked_sub(before)?.checked_add(1)?;
+    let (month, later) = if month < 10 { (month.checked_add(3)?, 0) } else { (month.checked_sub(9)?, 1) };
+    let year = era.checked_mul(400)?.checked_add(year)?.checked_add(later)?;
+    let _ = write!(out, "{year:04}-{month:02}-{day:02}");
+    Some(())
+}

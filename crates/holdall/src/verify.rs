@@ -1,0 +1,167 @@
+//! Verifying a file of any format: the outcome is always a value, never an error.
+
+use std::path::Path;
+
+use container_core::container::{Container, Depth, OpenOptions, ReadOptions};
+use container_core::report::{BlockCounts, Finding, Severity, Verdict};
+use container_core::{Error, Progress};
+
+use crate::open::{Accept, recognise};
+
+/// What a check of one file came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verification {
+    /// The file, as it was named.
+    pub path: String,
+    /// Its format by its machine name; `None` where it was not recognised.
+    pub format: Option<&'static str>,
+    /// The outcome in one word.
+    pub verdict: Verdict3,
+    /// What was looked at.
+    pub blocks: BlockCounts,
+    /// What was found, errors first.
+    pub findings: Vec<Finding>,
+}
+
+/// The outcome of a check: a [`Verdict`], or that there was nothing to give one on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict3 {
+    /// Nothing wrong; notes and warnings are allowed.
+    Sound,
+    /// Some finding is an error.
+    Damaged,
+    /// The format was not recognised, or the file could not be opened or read.
+    Unreadable,
+}
+
+impl Verdict3 {
+    /// `sound`, `damaged` or `unreadable`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Sound => "sound",
+            Self::Damaged => "damaged",
+            Self::Unreadable => "unreadable",
+        }
+    }
+}
+
+/// Checks the container at `path` (`-` for standard input). What keeps it from being opened or read is a finding with the
+/// code `unreadable`, at the range of the error.
+#[must_use]
+pub fn verify(
+    path: &Path,
+    depth: Depth,
+    open: &OpenOptions,
+    read: &ReadOptions,
+    progress: Progress<'_>,
+) -> Verification {
+    let mut verification = Verification {
+        path: path.display().to_string(),
+        format: None,
+        verdict: Verdict3::Unreadable,
+        blocks: BlockCounts::default(),
+        findings: Vec::new(),
+    };
+    let checked = recognise(path, Accept::Containers, open).and_then(|(format, input)| {
+        verification.format = Some(format.name);
+        (format.open)(input, open)?.check(depth, read, progress)
+    });
+    match checked {
+        Ok(report) => {
+            verification.verdict = match report.verdict() {
+                Verdict::Sound => Verdict3::Sound,
+                Verdict::Damaged => Verdict3::Damaged,
+            };
+            verification.blocks = report.blocks;
+            verification.findings = report.findings;
+        }
+        Err(error) => verification.findings.push(unreadable(&error)),
+    }
+    verification
+}
+
+/// The first error of a container's structure, for saying why there is nothing to read in it. `None` where the structure
+/// is sound, or cannot be checked.
+#[must_use]
+pub fn first_damage(container: &dyn Container) -> Option<Error> {
+    let report = container.check(Depth::Quick, &ReadOptions::default(), Progress::none()).ok()?;
+    let finding = report.findings.into_iter().find(|finding| finding.severity == Severity::Error)?;
+    let error = Error::malformed(finding.message);
+    let error = finding.range.into_iter().fold(error, Error::at);
+    Some(finding.part.into_iter().fold(error, Error::part))
+}
+
+/// The error as a finding; its place is the finding's, so the message does not repeat it.
+fn unreadable(error: &Error) -> Finding {
+    let mut message = error.kind().to_string();
+    if let Some(context) = error.what() {
+        message = format!("{context}: {message}");
+    }
+    let mut finding = Finding::new(Severity::Error, "unreadable", message);
+    finding.part = error.part_name().map(Into::into);
+    finding.range = error.range();
+    finding
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outcome(path: &Path) -> Verification {
+        verify(path, Depth::Full, &OpenOptions::default(), &ReadOptions::default(), Progress::none())
+    }
+
+    #[test]
+    fn what_cannot_be_opened_is_an_outcome_too() {
+        let directory = tempfile::tempdir().unwrap();
+        let text = directory.path().join("a.txt");
+        std::fs::write(&text, b"hello").unwrap();
+        for path in [&text, &directory.path().join("missing"), &directory.path().to_owned()] {
+            let outcome = outcome(path);
+            assert_eq!((outcome.verdict, outcome.format), (Verdict3::Unreadable, None));
+            assert_eq!(outcome.findings.len(), 1);
+            assert_eq!(outcome.findings[0].code, "unreadable");
+            assert_eq!(outcome.path, path.to_str().unwrap());
+        }
+    }
+
+    #[test]
+    fn the_first_damage_is_an_error_that_says_where() {
+        let sound = crate::testing::Memory::new();
+        assert!(first_damage(&sound).is_none());
+        let error = first_damage(&sound.damaged("x")).unwrap();
+        assert_eq!((error.is_damage(), error.range()), (true, Some(16..48)));
+    }
+
+    #[cfg(feature = "rawarray")]
+    #[test]
+    fn a_file_is_sound_damaged_or_unreadable() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a");
+        let verdict = |bytes: &[u8]| {
+            std::fs::write(&path, bytes).unwrap();
+            outcome(&path)
+        };
+        let file = crate::testing::ra_bytes();
+        let sound = verdict(&file);
+        assert_eq!((sound.verdict, sound.format), (Verdict3::Sound, Some("rawarray")));
+        assert_eq!((sound.blocks.total, sound.blocks.bad, sound.findings.len()), (1, 0, 0));
+        let cut = verdict(&file[..70]);
+        assert_eq!((cut.verdict, cut.format), (Verdict3::Damaged, Some("rawarray")));
+        // The data segment, as the file claims it.
+        assert_eq!(cut.findings[0].range, Some(64..76));
+        let shorter = verdict(&file[..20]);
+        assert_eq!((shorter.verdict, shorter.format), (Verdict3::Unreadable, Some("rawarray")));
+        // An array file is none of the containers.
+        let array = verdict(&crate::testing::npy_bytes("|u1", "False", "(1,)", &[1]));
+        assert_eq!((array.verdict, array.format), (Verdict3::Unreadable, None));
+    }
+
+    #[test]
+    fn an_unreadable_range_is_the_findings_not_the_messages() {
+        let finding = unreadable(&Error::truncated(48..168, 64).context("dims").part("x.blk"));
+        assert_eq!((finding.range, finding.part.as_deref()), (Some(48..168), Some("x.blk")));
+        assert_eq!(finding.message, "dims: file ends early: need 120 bytes, 64 present");
+    }
+}
