@@ -1,0 +1,150 @@
+//! The verbs, one file each: their arguments, their help, and how their answer is shown.
+
+use std::path::Path;
+
+use container_core::container::{Container, Listed, OpenOptions};
+use container_core::region::Region;
+use holdall::address::Address;
+use holdall::open::{Accept, Opened};
+
+use crate::errors::{On, Outcome, Result};
+use crate::options::GlobalArgs;
+use crate::output::Console;
+
+mod cat;
+mod completions;
+mod convert;
+mod diff;
+mod formats;
+mod info;
+mod layout;
+mod ls;
+mod man;
+mod meta;
+mod repair;
+mod tree;
+mod verify;
+
+/// Look into, verify, repair and convert scientific container files.
+#[derive(Debug, clap::Parser)]
+#[command(
+    name = "holdall",
+    version,
+    arg_required_else_help = true,
+    subcommand_required = true,
+    after_help = AFTER_HELP
+)]
+pub struct Cli {
+    #[command(flatten)]
+    pub global: GlobalArgs,
+
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const AFTER_HELP: &str = "\
+Files are recognised by their bytes, never by their names. FILE::PATH names a dataset in a file and FILE::PATH[SEL] a \
+part of it, in numpy's slicing: scan.ra::data[0:100, ::4]. `-` is standard input or output; a dataset in standard input goes after two dashes: \
+holdall cat -- '-::data[0]'.
+
+Exit codes: 0 yes or clean; 1 the answer is no (damage, a difference, no match, repaired with losses); 2 it could not \
+answer. Over many files the worst one counts.
+
+Examples:
+  holdall info scan.ra
+  holdall verify *.ra
+  holdall convert scan.ra scan.npy";
+
+/// A verb with its arguments.
+#[derive(Debug, clap::Subcommand)]
+pub enum Command {
+    Info(info::Args),
+    Ls(ls::Args),
+    Tree(tree::Args),
+    Cat(cat::Args),
+    Meta(meta::Args),
+    Layout(layout::Args),
+    Verify(verify::Args),
+    Repair(repair::Args),
+    Convert(convert::Args),
+    Diff(diff::Args),
+    Formats(formats::Args),
+    Completions(completions::Args),
+    Man(man::Args),
+}
+
+/// Runs a verb.
+pub fn run(command: Command, console: &mut Console) -> Result<Outcome> {
+    match command {
+        Command::Info(args) => info::run(&args, console),
+        Command::Ls(args) => ls::run(&args, console),
+        Command::Tree(args) => tree::run(&args, console),
+        Command::Cat(args) => cat::run(&args, console),
+        Command::Meta(args) => meta::run(&args, console),
+        Command::Layout(args) => layout::run(&args, console),
+        Command::Verify(args) => verify::run(&args, console),
+        Command::Repair(args) => repair::run(&args, console),
+        Command::Convert(args) => convert::run(&args, console),
+        Command::Diff(args) => diff::run(&args, console),
+        Command::Formats(args) => formats::run(&args, console),
+        Command::Completions(args) => completions::run(&args, console),
+        Command::Man(args) => man::run(&args, console),
+    }
+}
+
+/// A path as people and JSON see it.
+fn shown(path: &Path) -> String {
+    path.display().to_string()
+}
+
+/// Opens a whole file.
+fn open(path: &Path, accept: Accept, options: &OpenOptions) -> Result<Opened> {
+    let opened = holdall::open::open(path, accept, options);
+    opened.map_err(|error| address_in_vain(path, error)).on(shown(path))
+}
+
+/// A verb for whole files that is given an address finds no file of that name; says why.
+fn address_in_vain(path: &Path, error: container_core::Error) -> container_core::Error {
+    match path.to_str().and_then(|text| text.split_once("::")) {
+        Some((file, _)) if !path.exists() && Path::new(file).exists() => {
+            error.hint(format!("the file alone, {file}: this verb takes no dataset"))
+        }
+        _ => error,
+    }
+}
+
+/// The datasets that an address names, and where it names none, those that a listing shows.
+fn select(address: &Address, container: &dyn Container) -> Result<Vec<(usize, Region)>> {
+    address.select(container).on(shown(&address.file))
+}
+
+/// The indices of the datasets that an address names; without one, of the listed ones or of all.
+fn indices(address: &Address, container: &dyn Container, most: Listed) -> Result<Vec<usize>> {
+    if address.dataset.is_some() || address.selection.is_some() {
+        return Ok(select(address, container)?.into_iter().map(|(index, _)| index).collect());
+    }
+    let datasets = container.datasets().iter().enumerate();
+    let wanted =
+        datasets.filter(|(_, dataset)| most == Listed::Recursive || dataset.listed == Listed::Always);
+    Ok(wanted.map(|(index, _)| index).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::Cli;
+
+    #[test]
+    fn the_arguments_do_not_contradict_each_other() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_verb_has_an_example() {
+        for verb in Cli::command().get_subcommands() {
+            let help = verb.get_after_help().map(ToString::to_string).unwrap_or_default();
+            assert!(help.contains(&format!("holdall {}", verb.get_name())), "{}", verb.get_name());
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! `holdall cat`: values, as text or as bytes.
+
+use std::ffi::OsString;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use container_core::container::{Container, Digests, ReadOptions};
+use container_core::region::Region;
+use container_core::write::{AtomicFile, Durability};
+use container_core::{Error, Progress};
+use holdall::export::{AsStored, ExportFormat, export};
+use holdall::open::Accept;
+
+use super::{open, select, shown};
+use crate::errors::{On, Outcome, Result};
+use crate::options::{ForceArgs, JobsArgs, OpenArgs, address};
+use crate::output::{Console, Named, printable};
+use crate::progress::{Meter, Shown};
+
+/// Write the values of a dataset, or of a part of it, to standard output or a file
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Text is for people: the last axis along a line, an empty line between planes. csv has a column for each value of a row, \
+or index columns and a value for more than two dimensions. json nests lists. raw is C order, little-endian. npy is for \
+numpy.load.
+
+Examples:
+  holdall cat scan.ra
+  holdall cat 'scan.ra::data[0, ::10]'
+  holdall cat scan.ra -o scan.csv
+  holdall cat 'scan.ra::data[..., 0]' --format npy > first.npy")]
+pub struct Args {
+    /// The file, FILE::PATH or FILE::PATH[SEL]; `-` is standard input
+    #[arg(value_name = "FILE")]
+    file: OsString,
+
+    /// How the values are written; default: by the extension of -o, else text
+    #[arg(long, value_name = "FORMAT", value_parser = format_word())]
+    format: Option<ExportFormat>,
+
+    /// Write to this file instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// Do not compare digests while reading
+    #[arg(long)]
+    no_verify: bool,
+
+    /// npy: write bfloat16 as the two bytes that are stored (<u2) instead of widening it to <f4
+    #[arg(long)]
+    as_stored: bool,
+
+    #[command(flatten)]
+    force: ForceArgs,
+
+    #[command(flatten)]
+    jobs: JobsArgs,
+
+    #[command(flatten)]
+    open: OpenArgs,
+}
+
+/// The words of `--format`.
+fn format_word() -> impl TypedValueParser<Value = ExportFormat> {
+    PossibleValuesParser::new(ExportFormat::ALL.map(ExportFormat::name))
+        .try_map(|word| ExportFormat::by_name(&word))
+}
+
+/// The form that the name of a target asks for.
+fn by_name_of(path: &Path) -> container_core::Result<ExportFormat> {
+    ExportFormat::for_path(path).ok_or_else(|| {
+        let error = Error::usage("the name of the target does not tell the format");
+        match holdall::formats::target_format(path, None) {
+            Ok(_) => error.hint("holdall convert, which writes containers"),
+            Err(_) => {
+                error.hint(format!("--format {}", ExportFormat::ALL.map(ExportFormat::name).join(", ")))
+            }
+        }
+    })
+}
+
+pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
+    let address = address(&args.file);
+    let file = shown(&address.file);
+    let output = args.output.as_deref().filter(|path| path.as_os_str() != "-");
+    let format = match (args.format, output) {
+        (Some(format), _) => format,
+        (None, Some(path)) => by_name_of(path).on(shown(path))?,
+        (None, None) => ExportFormat::Text,
+    };
+    if output.is_none()
+        && matches!(format, ExportFormat::Raw | ExportFormat::Npy)
+        && console.out.is_terminal()
+    {
+        let problem = Error::usage("these bytes are not for a terminal");
+        return Err(problem.hint("-o NEW, or a pipe")).on(file);
+    }
+    let opened = open(&address.file, Accept::ContainersAndArrays, &args.open.options(console.limits))?;
+    let container = opened.container.as_ref();
+    let (index, region) = single(container, select(&address, container)?).on(&file)?;
+    let mut read = args.jobs.read_options();
+    if args.no_verify {
+        read.digests = Digests::Ignore;
+    }
+    let job = Job {
+        container,
+        index,
+        region: &region,
+        format,
+        as_stored: if args.as_stored { AsStored::Yes } else { AsStored::No },
+        read,
+    };
+    match output {
+        Some(path) => job.to_file(path, args.force, &file)?,
+        None => {
+            let bar = if console.out.is_terminal() { Shown::Never } else { Shown::OnTerminal };
+            Meter::new(printable(&file), bar)
+                .watch(|progress| job.write(progress, &mut console.out))
+                .on(file)?;
+        }
+    }
+    Ok(Outcome::Yes)
+}
+
+struct Job<'a> {
+    container: &'a dyn Container,
+    index: usize,
+    region: &'a Region,
+    format: ExportFormat,
+    as_stored: AsStored,
+    read: ReadOptions,
+}
+
+impl Job<'_> {
+    fn write(&self, progress: Progress<'_>, out: &mut dyn Write) -> container_core::Result<()> {
+        let Self { container, index, region, format, as_stored, read } = self;
+        export(*container, *index, region, *format, *as_stored, read, progress, out)
+    }
+
+    /// The file appears when it is complete.
+    fn to_file(&self, path: &Path, force: ForceArgs, source: &str) -> Result<()> {
+        let target = AtomicFile::create(path, force.overwrite()).on(shown(path))?;
+        let mut buffered = BufWriter::with_capacity(256 << 10, Named { inner: target, name: shown(path) });
+        let meter = Meter::new(printable(source), Shown::OnTerminal);
+        meter.watch(|progress| self.write(progress, &mut buffered)).on(source)?;
+        let target =
+            buffered.into_inner().map_err(|failed| Error::from(failed.into_error())).on(shown(path))?;
+        target.inner.commit(Durability::Synced).on(shown(path))
+    }
+}
+
+/// The one dataset that is meant.
+fn single(
+    container: &dyn Container,
+    mut chosen: Vec<(usize, Region)>,
+) -> container_core::Result<(usize, Region)> {
+    match (chosen.pop(), chosen.is_empty()) {
+        (Some(one), true) => Ok(one),
+        (None, _) => Err(Error::usage("there is no dataset in this file")),
+        (Some(_), false) => {
+            // A file may hold thousands.
+            const MOST: usize = 20;
+            let datasets = container.datasets();
+            let listed = datasets.iter().filter(|of| of.listed == container_core::container::Listed::Always);
+            let mut paths: Vec<&str> = listed.map(|dataset| dataset.path.as_str()).collect();
+            let problem = format!("there are {} datasets", paths.len());
+            let more = paths.len().saturating_sub(MOST);
+            paths.truncate(MOST);
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            Err(Error::usage(problem).hint(format!("FILE::PATH with one of: {}{more}", paths.join(", "))))
+        }
+    }
+}

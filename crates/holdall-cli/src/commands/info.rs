@@ -1,0 +1,119 @@
+//! `holdall info`: one screen about each file.
+
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::path::PathBuf;
+
+use container_core::container::{Container, Listed};
+use holdall::json;
+use holdall::open::Accept;
+
+use super::{open, shown};
+use crate::errors::{Outcome, Result};
+use crate::options::OpenArgs;
+use crate::output::{BAD, Console, STRONG, human_bytes, printable};
+use crate::values;
+
+/// Show what a file is: format, version, size, datasets, codecs, checksums, and whether all of it is there
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+A truncated file that can still be read is no failure: it is shown as truncated, with exit code 0.
+
+Examples:
+  holdall info scan.ra
+  holdall info --json *.ra | jq 'select(.complete | not) | .path'")]
+pub struct Args {
+    /// Files to look at; `-` is standard input
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+
+    /// One JSON line for each file (holdall.info/1)
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    open: OpenArgs,
+}
+
+pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
+    let options = args.open.options(console.limits);
+    let mut shown_before = false;
+    for file in &args.files {
+        let opened = match open(file, Accept::Containers, &options) {
+            Ok(opened) => opened,
+            Err(failure) => {
+                console.fail(&failure);
+                continue;
+            }
+        };
+        let container = opened.container.as_ref();
+        if args.json {
+            console.out.json(&json::info_json(&shown(file), container))?;
+            continue;
+        }
+        if shown_before {
+            writeln!(console.out)?;
+        }
+        shown_before = true;
+        show(&shown(file), opened.format.title, container, console)?;
+    }
+    Ok(Outcome::Yes)
+}
+
+fn show(path: &str, title: &str, container: &dyn Container, console: &mut Console) -> Result<()> {
+    let rows = rows(path, title, container, console.out.is_terminal());
+    if !console.out.is_terminal() {
+        for (name, value) in &rows {
+            console.out.row(&[name, value])?;
+        }
+        return Ok(());
+    }
+    let paint = console.out.paint;
+    let width = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+    for (number, (name, value)) in rows.iter().enumerate() {
+        let value = printable(value);
+        if number == 0 {
+            writeln!(console.out, "{}", paint.with(STRONG, &value))?;
+            continue;
+        }
+        let value = if value == TRUNCATED { paint.with(BAD, &value) } else { value };
+        writeln!(console.out, "  {:width$}  {value}", printable(name))?;
+    }
+    Ok(())
+}
+
+const TRUNCATED: &str = "no, the file ends early";
+
+fn rows(path: &str, title: &str, container: &dyn Container, terminal: bool) -> Vec<(String, String)> {
+    let about = container.about();
+    let listed: Vec<_> =
+        container.datasets().iter().filter(|dataset| dataset.listed == Listed::Always).collect();
+    let codecs: BTreeSet<&str> = listed.iter().map(|dataset| dataset.codec.as_str()).collect();
+    let layout = container.layout();
+    let checksums: BTreeSet<&str> = layout.iter().filter_map(|segment| segment.checksum.as_deref()).collect();
+    let words = |words: BTreeSet<&str>| match words.is_empty() {
+        true => "none".into(),
+        false => words.into_iter().collect::<Vec<_>>().join(", "),
+    };
+    let size = match terminal && about.size >= 1024 {
+        true => format!("{} ({} bytes)", human_bytes(about.size), about.size),
+        false => format!("{} bytes", about.size),
+    };
+    let datasets = match listed.as_slice() {
+        [one] => format!("1: {} {} {}", one.path, one.dtype, values::shape(&one.shape)),
+        several => several.len().to_string(),
+    };
+    let mut rows = vec![
+        ("path".to_owned(), path.to_owned()),
+        ("format".to_owned(), title.to_owned()),
+        ("version".to_owned(), about.version.clone().unwrap_or_else(|| "none".into())),
+        ("size".to_owned(), size),
+        ("complete".to_owned(), if about.complete { "yes" } else { TRUNCATED }.to_owned()),
+        ("datasets".to_owned(), datasets),
+        ("codecs".to_owned(), words(codecs)),
+        ("checksums".to_owned(), words(checksums)),
+    ];
+    let details = about.details.iter();
+    rows.extend(details.map(|(name, value)| (name.clone(), values::one_line(value, 100))));
+    rows
+}

@@ -1,0 +1,70 @@
+//! `holdall ls`: the datasets of a file.
+
+use std::ffi::OsString;
+
+use container_core::container::{Dataset, Listed};
+use holdall::json;
+use holdall::open::Accept;
+
+use super::{indices, open};
+use crate::errors::{Outcome, Result};
+use crate::options::{OpenArgs, address};
+use crate::output::{Console, human_bytes};
+use crate::values;
+
+/// List the datasets of a file, one line each
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Columns: path, dtype, shape, order, chunks, codec, bytes stored, bytes of values. Through a pipe they are separated by \
+tabs, without a heading.
+
+Examples:
+  holdall ls scan.ra
+  holdall ls --json scan.ra | jq -r .dtype")]
+pub struct Args {
+    /// The file, or FILE::PATH for one dataset; `-` is standard input
+    #[arg(value_name = "FILE")]
+    file: OsString,
+
+    /// One JSON line for each dataset (holdall.ls/1)
+    #[arg(long)]
+    json: bool,
+
+    /// Also those that are parts of others
+    #[arg(short = 'R', long)]
+    recursive: bool,
+
+    #[command(flatten)]
+    open: OpenArgs,
+}
+
+pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
+    let address = address(&args.file);
+    let opened = open(&address.file, Accept::Containers, &args.open.options(console.limits))?;
+    let container = opened.container.as_ref();
+    let most = if args.recursive { Listed::Recursive } else { Listed::Always };
+    let chosen = indices(&address, container, most)?;
+    let mut chosen = chosen.into_iter().filter_map(|index| container.datasets().get(index));
+    if args.json {
+        chosen.try_for_each(|dataset| console.out.json(&json::ls_json(dataset)))?;
+        return Ok(Outcome::Yes);
+    }
+    let terminal = console.out.is_terminal();
+    let heading = ["PATH", "DTYPE", "SHAPE", "ORDER", "CHUNKS", "CODEC", "STORED", "VALUES"];
+    console.out.table(&heading, &[6, 7], chosen.map(|dataset| row(dataset, terminal)))?;
+    Ok(Outcome::Yes)
+}
+
+fn row(dataset: &Dataset, terminal: bool) -> Vec<String> {
+    let bytes = |count: u64| if terminal { human_bytes(count) } else { count.to_string() };
+    vec![
+        dataset.path.clone(),
+        dataset.dtype.to_string(),
+        values::shape(&dataset.shape),
+        dataset.order.letter().to_owned(),
+        dataset.chunks.as_ref().map_or_else(|| "-".to_owned(), |chunks| values::shape(chunks)),
+        dataset.codec.clone(),
+        bytes(dataset.stored),
+        bytes(dataset.logical),
+    ]
+}

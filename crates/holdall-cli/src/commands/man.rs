@@ -1,0 +1,111 @@
+//! `holdall man`: manual pages.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use clap::CommandFactory;
+use clap_mangen::Man;
+use container_core::write::{AtomicFile, Durability, Overwrite};
+
+use super::{Cli, shown};
+use crate::errors::{Failure, On, Outcome, Result};
+use crate::options::ForceArgs;
+use crate::output::Console;
+
+/// Write manual pages: one to standard output, or all into a directory
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  holdall man | man -l -
+  holdall man verify | man -l -
+  holdall man -o ~/.local/share/man/man1")]
+pub struct Args {
+    /// The verb whose page to write; without it, the command's own
+    #[arg(value_name = "VERB", conflicts_with = "output")]
+    verb: Option<String>,
+
+    /// Write every page into this directory, which must exist
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
+
+    #[command(flatten)]
+    force: ForceArgs,
+}
+
+pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
+    let pages = pages();
+    if let Some(directory) = &args.output {
+        write_all(&pages, directory, args.force.overwrite())?;
+        return Ok(Outcome::Yes);
+    }
+    let wanted =
+        args.verb.as_ref().map_or_else(|| "holdall.1".to_owned(), |verb| format!("holdall-{verb}.1"));
+    let Some(page) = pages.iter().find(|page| page.name == wanted) else {
+        let verbs = pages.iter().filter_map(|page| page.name.strip_prefix("holdall-")?.strip_suffix(".1"));
+        let verbs: Vec<&str> = verbs.collect();
+        return Err(Failure::usage(format!("man: no such verb (there are {})", verbs.join(", "))));
+    };
+    console.out.write_all(&page.text)?;
+    Ok(Outcome::Yes)
+}
+
+struct Page {
+    name: String,
+    text: Vec<u8>,
+}
+
+/// The command's page, then the verbs'.
+fn pages() -> Vec<Page> {
+    let mut command = Cli::command().disable_help_subcommand(true);
+    command.build();
+    let verbs: Vec<_> = command.get_subcommands().filter(|verb| !verb.is_hide_set()).cloned().collect();
+    std::iter::once(command).chain(verbs).map(page).collect()
+}
+
+fn page(command: clap::Command) -> Page {
+    let source = format!("holdall {}", env!("CARGO_PKG_VERSION"));
+    let man = Man::new(command).source(source).manual("holdall");
+    let mut text = Vec::new();
+    // Memory takes every byte; there is no other error.
+    let _ = man.render(&mut text);
+    Page { name: man.get_filename(), text }
+}
+
+/// All pages or none that is not whole. Refuses before writing where one is in the way.
+fn write_all(pages: &[Page], directory: &Path, overwrite: Overwrite) -> Result<()> {
+    let mut files = Vec::new();
+    for page in pages {
+        let path = directory.join(&page.name);
+        let mut file = AtomicFile::create(&path, overwrite).on(shown(&path))?;
+        file.write_all(&page.text).map_err(container_core::Error::from).on(shown(&path))?;
+        files.push((path, file));
+    }
+    files.into_iter().try_for_each(|(path, file)| file.commit(Durability::Cached).on(shown(&path)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_verb_and_flag_is_in_its_page() {
+        let pages = pages();
+        let mut command = Cli::command().disable_help_subcommand(true);
+        command.build();
+        for verb in command.get_subcommands() {
+            let name = format!("holdall-{}.1", verb.get_name());
+            let page = pages.iter().find(|page| page.name == name).unwrap();
+            let text = String::from_utf8(page.text.clone()).unwrap().replace("\\-", "-");
+            for flag in verb.get_arguments().filter(|arg| !arg.is_hide_set()) {
+                if let Some(long) = flag.get_long() {
+                    assert!(text.contains(&format!("--{long}")), "{name}: {long}");
+                }
+            }
+            assert!(text.contains("Examples:"), "{name}");
+        }
+        let front = String::from_utf8(pages[0].text.clone()).unwrap().replace("\\-", "-");
+        for verb in command.get_subcommands() {
+            assert!(front.contains(&format!("holdall-{}(1)", verb.get_name())), "{}", verb.get_name());
+        }
+    }
+}

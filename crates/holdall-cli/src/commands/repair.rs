@@ -1,0 +1,88 @@
+//! `holdall repair`: a new file of what can be proved.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use container_core::Error;
+use holdall::json;
+use holdall::repair::Repaired;
+
+use super::shown;
+use crate::errors::{On, Outcome, Result};
+use crate::options::{ForceArgs, OpenArgs};
+use crate::output::{BAD, Console, GOOD, ODD, printable};
+use crate::progress::{Meter, Shown};
+use crate::values;
+
+/// Write a new file with what can be proved of a damaged one, and list what was kept, guessed and lost
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+The damaged file is never changed. Exit codes: 0 nothing was lost, 1 something was, 2 nothing was written. With --dry-run \
+the codes tell what would happen.
+
+Examples:
+  holdall repair broken.ra -o mended.ra
+  holdall repair --dry-run broken.ra")]
+pub struct Args {
+    /// The damaged file
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+
+    /// The new file
+    #[arg(short, long, value_name = "FILE", required_unless_present = "dry_run")]
+    output: Option<PathBuf>,
+
+    /// Only tell what would be done
+    #[arg(long)]
+    dry_run: bool,
+
+    /// One JSON line (holdall.repair/1)
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    force: ForceArgs,
+
+    #[command(flatten)]
+    open: OpenArgs,
+}
+
+pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
+    let file = shown(&args.file);
+    if args.output.as_ref().is_some_and(|output| output.as_os_str() == "-") {
+        return Err(Error::usage("repair writes a file, not standard output").hint("-o NEW")).on(file);
+    }
+    let target = args.output.as_deref().filter(|_| !args.dry_run);
+    let options = args.open.options(console.limits);
+    let meter = Meter::new(printable(&file), Shown::OnTerminal);
+    let overwrite = args.force.overwrite();
+    let repaired =
+        meter.watch(|progress| holdall::repair::repair(&args.file, target, overwrite, &options, progress));
+    let repaired = repaired.on(&file)?;
+    if args.json {
+        let target = target.map(shown);
+        console.out.json(&json::repair_json(&file, target.as_deref(), &repaired.report))?;
+    } else {
+        show(&repaired, console)?;
+    }
+    Ok(Outcome::yes_if(repaired.report.lost.is_empty()))
+}
+
+fn show(repaired: &Repaired, console: &mut Console) -> Result<()> {
+    let report = &repaired.report;
+    let groups =
+        [("kept", GOOD, &report.kept), ("guessed", ODD, &report.guessed), ("lost", BAD, &report.lost)];
+    for (word, style, items) in groups {
+        for item in items {
+            let bytes = item.range.as_ref().map(values::range);
+            if console.out.is_terminal() {
+                let bytes = bytes.map(|bytes| format!(" (bytes {bytes})")).unwrap_or_default();
+                let word = console.out.paint.with(style, word).into_owned();
+                writeln!(console.out, "{word}: {}{bytes}", printable(&item.what))?;
+            } else {
+                console.out.row(&[word, bytes.as_deref().unwrap_or("-"), &item.what])?;
+            }
+        }
+    }
+    Ok(())
+}

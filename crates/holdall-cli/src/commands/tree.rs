@@ -1,0 +1,258 @@
+//! `holdall tree`: metadata and datasets as one tree.
+
+use std::ffi::OsString;
+use std::io::Write;
+
+use container_core::Value;
+use container_core::container::{Container, Dataset, Listed};
+use holdall::open::Accept;
+
+use super::{indices, open, shown};
+use crate::errors::{On, Outcome, Result};
+use crate::options::{OpenArgs, address};
+use crate::output::{Console, FAINT, Out, STRONG, printable, to_stderr};
+use crate::values::{MOST_DEPTH, one_line, parts, scalar, shape, type_name};
+
+/// Show metadata and datasets as a tree
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Through a pipe every node is a tab-separated row: path, type, value. With --grep or --type only the nodes that match are \
+shown, with those above them; no match is exit code 1.
+
+Examples:
+  holdall tree scan.ra
+  holdall tree --depth 2 scan.ra
+  holdall tree --grep 'dim*' --type list scan.ra")]
+pub struct Args {
+    /// The file, or FILE::PATH for one dataset; `-` is standard input
+    #[arg(value_name = "FILE")]
+    file: OsString,
+
+    /// Levels to show
+    #[arg(long, value_name = "N")]
+    depth: Option<usize>,
+
+    /// Only nodes whose name or value holds this text, upper or lower case; with * or ?, fits it as a pattern
+    #[arg(long, value_name = "PATTERN")]
+    grep: Option<String>,
+
+    /// Only nodes of this type: dataset, map, list, text, int, float, bool, bytes, null, or a dtype such as '<f4'
+    #[arg(long = "type", value_name = "TYPE")]
+    kind: Option<String>,
+
+    #[command(flatten)]
+    open: OpenArgs,
+}
+
+pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
+    let address = address(&args.file);
+    let opened = open(&address.file, Accept::Containers, &args.open.options(console.limits))?;
+    let container = opened.container.as_ref();
+    let mut nodes = Vec::new();
+    let most = args.depth.unwrap_or(MOST_DEPTH).min(MOST_DEPTH);
+    if address.dataset.is_none() && address.selection.is_none() {
+        let meta = container.meta().on(shown(&address.file))?;
+        grow(&meta, "", 1, most, &mut nodes);
+    }
+    for index in indices(&address, container, Listed::Always)? {
+        if let Some(dataset) = container.datasets().get(index) {
+            grow_dataset(dataset, most, &mut nodes);
+        }
+    }
+    let kept = prune(&nodes, |node| args.wants(node));
+    if kept.is_empty() && (args.grep.is_some() || args.kind.is_some()) {
+        to_stderr(&format!("holdall: {}: nothing matches", printable(&shown(&address.file))));
+        return Ok(Outcome::No);
+    }
+    if console.out.is_terminal() {
+        draw(&heading(&shown(&address.file), container), &kept, &mut console.out)?;
+    } else {
+        kept.iter().try_for_each(|node| console.out.row(&[node.path.as_str(), node.kind, &node.text]))?;
+    }
+    Ok(Outcome::Yes)
+}
+
+fn heading(file: &str, container: &dyn Container) -> String {
+    format!("{file} ({})", container.about().format)
+}
+
+impl Args {
+    fn wants(&self, node: &Node) -> bool {
+        let grep =
+            self.grep.as_ref().is_none_or(|pattern| fits(pattern, &node.name) || fits(pattern, &node.text));
+        let kind =
+            self.kind.as_ref().is_none_or(|kind| kind == node.kind || node.dtype.as_ref() == Some(kind));
+        grep && kind
+    }
+}
+
+/// A line of the tree.
+struct Node {
+    depth: usize,
+    path: String,
+    name: String,
+    kind: &'static str,
+    text: String,
+    dtype: Option<String>,
+}
+
+/// Adds the parts of `value`, each followed by its own.
+fn grow(value: &Value, path: &str, depth: usize, most: usize, nodes: &mut Vec<Node>) {
+    if depth > most {
+        return;
+    }
+    for (name, part) in parts(value) {
+        let path = format!("{path}/{}", name.replace('~', "~0").replace('/', "~1"));
+        nodes.push(Node {
+            depth,
+            path: path.clone(),
+            name,
+            kind: type_name(part),
+            text: scalar(part),
+            dtype: None,
+        });
+        grow(part, &path, depth + 1, most, nodes);
+    }
+}
+
+fn grow_dataset(dataset: &Dataset, most: usize, nodes: &mut Vec<Node>) {
+    if most == 0 {
+        return;
+    }
+    let dtype = dataset.dtype.to_string();
+    let text = format!("{dtype} {} {} {}", shape(&dataset.shape), dataset.order.letter(), dataset.codec);
+    let path = dataset.path.clone();
+    nodes.push(Node {
+        depth: 1,
+        path: path.clone(),
+        name: path.clone(),
+        kind: "dataset",
+        text,
+        dtype: Some(dtype),
+    });
+    let attributes = dataset.attributes.iter().filter(|_| most > 1);
+    for (name, value) in attributes {
+        let path = format!("{path}/{name}");
+        let text = one_line(value, 1000);
+        nodes.push(Node { depth: 2, path, name: name.clone(), kind: type_name(value), text, dtype: None });
+    }
+}
+
+/// The nodes that are wanted, and those above them.
+fn prune(nodes: &[Node], wants: impl Fn(&Node) -> bool) -> Vec<&Node> {
+    // Backwards: a node's parent is the next one that is a level higher.
+    let mut parent = 0;
+    let mut kept: Vec<&Node> = Vec::new();
+    for node in nodes.iter().rev() {
+        if wants(node) || node.depth == parent {
+            parent = node.depth - 1;
+            kept.push(node);
+        }
+    }
+    kept.reverse();
+    kept
+}
+
+fn draw(heading: &str, nodes: &[&Node], out: &mut Out) -> std::io::Result<()> {
+    let paint = out.paint;
+    writeln!(out, "{}", paint.with(STRONG, &printable(heading)))?;
+    let last = last_of_their_siblings(nodes);
+    // Whether the line of each level goes on below.
+    let mut goes_on: Vec<bool> = Vec::new();
+    for (node, last) in nodes.iter().zip(last) {
+        goes_on.truncate(node.depth - 1);
+        let rails: String = goes_on.iter().map(|goes_on| if *goes_on { "│   " } else { "    " }).collect();
+        goes_on.push(!last);
+        let branch = if last { "└── " } else { "├── " };
+        let name = printable(&node.name);
+        let text: String = match node.kind {
+            "dataset" => node.text.clone(),
+            _ => one_line(&Value::Text(node.text.clone()), 100),
+        };
+        let name = paint.with(STRONG, &name);
+        writeln!(out, "{}{name}  {}", paint.with(FAINT, &format!("{rails}{branch}")), printable(&text))?;
+    }
+    Ok(())
+}
+
+fn last_of_their_siblings(nodes: &[&Node]) -> Vec<bool> {
+    // Backwards: the first node met at a level, since a higher one, is the last of its siblings.
+    let mut met: Vec<bool> = Vec::new();
+    let mut last: Vec<bool> = Vec::with_capacity(nodes.len());
+    for node in nodes.iter().rev() {
+        met.truncate(node.depth + 1);
+        met.resize(node.depth + 1, false);
+        last.push(!std::mem::replace(&mut met[node.depth], true));
+    }
+    last.reverse();
+    last
+}
+
+/// Whether `text` holds `pattern`, or fits it where it has `*` or `?`; the case of letters does not count.
+fn fits(pattern: &str, text: &str) -> bool {
+    let (pattern, text) = (pattern.to_lowercase(), text.to_lowercase());
+    if !pattern.contains(['*', '?']) {
+        return text.contains(&pattern);
+    }
+    let (pattern, text): (Vec<char>, Vec<char>) = (pattern.chars().collect(), text.chars().collect());
+    // One star back is enough: a later star makes an earlier one's choice irrelevant.
+    let (mut p, mut t, mut star) = (0, 0, None);
+    while t < text.len() {
+        match pattern.get(p) {
+            Some('*') => {
+                star = Some((p, t));
+                p += 1;
+            }
+            Some(c) if *c == '?' || *c == text[t] => (p, t) = (p + 1, t + 1),
+            _ => match star {
+                Some((at, from)) => {
+                    (p, t) = (at + 1, from + 1);
+                    star = Some((at, from + 1));
+                }
+                None => return false,
+            },
+        }
+    }
+    pattern[p..].iter().all(|c| *c == '*')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_fit_whole_names_and_plain_text_any_part() {
+        for (pattern, text, fit) in [
+            ("im", "DIMS", true),
+            ("d*s", "dims", true),
+            ("d*s", "dimst", false),
+            ("?ims", "dims", true),
+            ("*a*b*", "xxayyb", true),
+            ("a*bc", "abbc", true),
+            ("", "", true),
+            ("*", "", true),
+            ("?", "", false),
+        ] {
+            assert_eq!(fits(pattern, text), fit, "{pattern} {text}");
+        }
+    }
+
+    #[test]
+    fn what_matches_is_shown_with_what_is_above_it() {
+        let value = Value::Map(vec![
+            ("a".into(), Value::Map(vec![("x".into(), Value::Int(1)), ("y".into(), Value::Int(2))])),
+            ("b".into(), Value::Map(vec![("x/1".into(), vec![Value::Int(3)].into())])),
+            ("c".into(), Value::Null),
+        ]);
+        let mut nodes = Vec::new();
+        grow(&value, "", 1, 9, &mut nodes);
+        let paths = |wanted: &str| -> Vec<&str> {
+            prune(&nodes, |node| node.text == wanted).iter().map(|node| node.path.as_str()).collect()
+        };
+        assert_eq!(paths("2"), ["/a", "/a/y"]);
+        assert_eq!(paths("3"), ["/b", "/b/x~11", "/b/x~11/0"]);
+        assert_eq!(paths("nothing"), [""; 0]);
+        let all = prune(&nodes, |_| true);
+        assert_eq!(last_of_their_siblings(&all), [false, false, true, false, true, true, true]);
+    }
+}

@@ -1,0 +1,204 @@
+//! Exit codes, and errors in at most three lines: what, where, what to do next.
+
+use std::borrow::Cow;
+use std::io::{self, Read};
+use std::path::Path;
+
+use container_core::format::Probe;
+use container_core::{Error, ErrorKind};
+use holdall::open::{Accept, sniff};
+
+use crate::output::printable;
+
+/// What a verb answers. Over many files the worst answer is the command's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Outcome {
+    /// Yes, or clean.
+    Yes,
+    /// It ran, and the answer is no.
+    No,
+    /// It could not answer.
+    CouldNot,
+}
+
+impl Outcome {
+    /// The exit code.
+    pub const fn code(self) -> u8 {
+        match self {
+            Self::Yes => 0,
+            Self::No => 1,
+            Self::CouldNot => 2,
+        }
+    }
+
+    /// `Yes` where the condition holds, else `No`.
+    pub const fn yes_if(condition: bool) -> Self {
+        if condition { Self::Yes } else { Self::No }
+    }
+}
+
+/// An error and the file that it is about.
+#[derive(Debug)]
+pub struct Failure {
+    /// The file, as the user named it; `None` for the command as a whole.
+    pub subject: Option<String>,
+    /// What went wrong.
+    pub error: Error,
+}
+
+/// A result of a verb.
+pub type Result<T, E = Failure> = std::result::Result<T, E>;
+
+impl Failure {
+    /// A mistake in the command line that is no single file's.
+    pub fn usage(what: impl Into<String>) -> Self {
+        Self { subject: None, error: Error::usage(what.into()) }
+    }
+
+    /// True where the reader of our output has gone, which is no error.
+    pub fn is_closed_pipe(&self) -> bool {
+        matches!(self.error.kind(), ErrorKind::Io(error) if error.kind() == io::ErrorKind::BrokenPipe)
+    }
+
+    /// The lines for people, the first without `holdall: `.
+    pub fn lines(&self) -> Vec<String> {
+        let error = &self.error;
+        let mut what = error.kind().to_string();
+        if let Some(context) = error.what() {
+            what = format!("{context}: {what}");
+        }
+        if let Some(subject) = &self.subject {
+            what = format!("{subject}: {what}");
+        }
+        let mut lines = vec![printable(&what).into_owned()];
+        let bytes = error.range().map(|range| format!("bytes {}..{}", range.start, range.end));
+        let part = error.part_name().map(|part| printable(part).into_owned());
+        let place: Vec<String> = part.into_iter().chain(bytes).collect();
+        if !place.is_empty() {
+            lines.push(format!("  where: {}", place.join(", ")));
+        }
+        if let Some(hint) = self.next_step() {
+            lines.push(format!("  try: {}", printable(&hint)));
+        }
+        lines
+    }
+
+    fn next_step(&self) -> Option<String> {
+        if let Some(hint) = self.error.next_step() {
+            return Some(self.with_file(hint.strip_prefix("try: ").unwrap_or(hint)));
+        }
+        match self.error.kind() {
+            ErrorKind::Limit { what, .. } if what.starts_with("memory") => {
+                Some(self.with_file("a larger --limit-memory, or a part of the data: FILE::PATH[0:10]"))
+            }
+            _ if self.error.is_damage() => {
+                let file = self.subject.as_deref().filter(|file| is_container(file))?;
+                Some(format!("holdall verify {}", shell_word(file)))
+            }
+            _ => None,
+        }
+    }
+
+    /// A hint with FILE, as the library calls it, replaced by the file's name.
+    fn with_file(&self, hint: &str) -> String {
+        match self.subject.as_deref() {
+            Some(file) if Path::new(file).exists() => hint.replace("FILE", &shell_word(file)),
+            _ => hint.to_owned(),
+        }
+    }
+}
+
+/// True where `holdall verify` would know the file: array files are only read.
+fn is_container(file: &str) -> bool {
+    // Opening a pipe would wait for its writer.
+    if !std::fs::metadata(file).is_ok_and(|kind| kind.is_file()) {
+        return false;
+    }
+    let mut head = Vec::new();
+    let read = std::fs::File::open(file).and_then(|file| file.take(Probe::LEN as u64).read_to_end(&mut head));
+    read.is_ok() && sniff(&Probe { head: &head, directory: None }, Accept::Containers).is_ok()
+}
+
+/// A file name as a POSIX shell takes it.
+pub fn shell_word(name: &str) -> Cow<'_, str> {
+    let plain = |c: char| c.is_alphanumeric() || "-_./:,+@%=".contains(c);
+    if !name.is_empty() && name.chars().all(plain) {
+        return Cow::Borrowed(name);
+    }
+    Cow::Owned(format!("'{}'", name.replace('\'', r"'\''")))
+}
+
+/// Says which file an error is about.
+pub trait On<T> {
+    /// Names the file.
+    fn on(self, subject: impl Into<String>) -> Result<T>;
+}
+
+impl<T> On<T> for container_core::Result<T> {
+    fn on(self, subject: impl Into<String>) -> Result<T> {
+        self.map_err(|error| Failure { subject: Some(subject.into()), error })
+    }
+}
+
+impl From<io::Error> for Failure {
+    /// For writes to standard output, whose errors say so. Everything else knows its file.
+    fn from(error: io::Error) -> Self {
+        Self { subject: None, error: Error::from(error) }
+    }
+}
+
+/// Makes a panic read as an error of ours.
+pub fn install_panic_message() {
+    std::panic::set_hook(Box::new(|panic| {
+        let place = panic.location().map(|at| format!(" ({}:{})", at.file(), at.line())).unwrap_or_default();
+        let payload = panic.payload();
+        let text = payload.downcast_ref::<String>().map(String::as_str);
+        let what = text.or(payload.downcast_ref::<&str>().copied()).unwrap_or("unknown");
+        crate::output::to_stderr(&format!(
+            "holdall: internal error: {}{place}\n  try: report it, with the command and the file",
+            printable(what)
+        ));
+    }));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_is_three_lines_at_most() {
+        let error = Error::truncated(48..168, 64).context("rawarray dims").hint("try: a\nb");
+        let lines = Failure { subject: Some("x.ra".into()), error }.lines();
+        assert_eq!(
+            lines,
+            [
+                "x.ra: rawarray dims: file ends early: need 120 bytes, 64 present",
+                "  where: bytes 48..168",
+                "  try: a\\nb"
+            ]
+        );
+    }
+
+    #[test]
+    fn limits_point_to_the_option_and_only_containers_to_verify() {
+        let failure = |error| Failure { subject: Some("Cargo.toml".into()), error };
+        assert_eq!(failure(Error::malformed("odd")).lines().len(), 1);
+        assert!(failure(Error::limit("memory in bytes", 2, 1)).lines()[1].contains("--limit-memory"));
+        let hinted = failure(Error::malformed("odd").hint("holdall repair FILE -o NEW"));
+        assert_eq!(hinted.lines()[1], "  try: holdall repair Cargo.toml -o NEW");
+        assert_eq!(failure(Error::usage("no")).lines().len(), 1);
+    }
+
+    #[test]
+    fn names_are_quoted_for_the_shell() {
+        assert_eq!(shell_word("a/b-c.ra"), "a/b-c.ra");
+        assert_eq!(shell_word("a b"), "'a b'");
+        assert_eq!(shell_word("it's"), r"'it'\''s'");
+        assert_eq!(shell_word(""), "''");
+    }
+
+    #[test]
+    fn the_worst_answer_is_the_greatest() {
+        assert_eq!([Outcome::No, Outcome::CouldNot, Outcome::Yes].iter().max(), Some(&Outcome::CouldNot));
+    }
+}

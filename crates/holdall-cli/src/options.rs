@@ -1,0 +1,233 @@
+//! Arguments that several verbs share, and the words they are made of.
+
+use std::ffi::{OsStr, OsString};
+use std::num::NonZeroUsize;
+
+use clap::ColorChoice;
+use container_core::Limits;
+use container_core::container::{Axes, OpenOptions, ReadOptions, Tolerance};
+use container_core::source::Access;
+use container_core::write::Overwrite;
+use holdall::address::Address;
+
+/// Heading of the options that every verb has.
+const COMMON: &str = "Common options";
+
+/// Heading of the options about how a file is read.
+const READING: &str = "Reading";
+
+/// Options of every verb.
+#[derive(Clone, Debug, clap::Args)]
+pub struct GlobalArgs {
+    /// When to use colours; `auto` means on a terminal, unless NO_COLOR is set
+    #[arg(long, global = true, help_heading = COMMON, value_name = "WHEN", default_value = "auto")]
+    pub color: ColorChoice,
+
+    /// Most memory that a file may make one operation take: bytes, or with K, M, G or T (powers of 1024).
+    /// Default: three quarters of what the machine allows
+    #[arg(long, global = true, help_heading = COMMON, value_name = "BYTES", value_parser = parse_bytes)]
+    pub limit_memory: Option<u64>,
+}
+
+impl GlobalArgs {
+    /// The limits that files are held to.
+    pub fn limits(&self) -> Limits {
+        let limits = Limits::default();
+        self.limit_memory.map_or(limits, |bytes| limits.with_memory(bytes))
+    }
+}
+
+/// How a file is opened.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct OpenArgs {
+    /// Read known mistakes of known writers as they were meant
+    #[arg(long, help_heading = READING)]
+    pub lenient: bool,
+
+    /// The codec to assume where a file leaves it open, such as lz4 or leb128 for RawArray's flag bit 1
+    #[arg(long, help_heading = READING, value_name = "CODEC")]
+    pub assume_codec: Option<String>,
+
+    /// Show column-major data with their axes reversed, in C order; no byte moves
+    #[arg(long, help_heading = READING)]
+    pub reversed_dims: bool,
+
+    /// Read by position instead of mapping: for files that others may truncate or rewrite meanwhile
+    #[arg(long, help_heading = READING)]
+    pub positioned: bool,
+}
+
+impl OpenArgs {
+    /// The library's options.
+    pub fn options(&self, limits: Limits) -> OpenOptions {
+        let mut options = OpenOptions::default();
+        options.limits = limits;
+        options.access = if self.positioned { Access::Positioned } else { Access::Auto };
+        options.tolerance = if self.lenient { Tolerance::Lenient } else { Tolerance::Strict };
+        options.assume_codec.clone_from(&self.assume_codec);
+        options.axes = if self.reversed_dims { Axes::Reversed } else { Axes::AsStored };
+        options
+    }
+}
+
+/// How many threads.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub struct JobsArgs {
+    /// Threads to use; default: one for each core
+    #[arg(short, long, help_heading = COMMON, value_name = "N")]
+    pub jobs: Option<NonZeroUsize>,
+}
+
+impl JobsArgs {
+    /// Their number.
+    pub fn count(self) -> usize {
+        // More than this only costs stacks.
+        const MOST: usize = 1024;
+        let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        self.jobs.map_or_else(cores, NonZeroUsize::get).min(MOST)
+    }
+
+    /// Values read on that many threads.
+    pub fn read_options(self) -> ReadOptions {
+        ReadOptions::default().with_threads(self.count())
+    }
+}
+
+/// Whether an existing file may be replaced.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub struct ForceArgs {
+    /// Replace the target if it exists, in one step and only when the new file is complete
+    #[arg(short, long)]
+    pub force: bool,
+}
+
+impl ForceArgs {
+    /// The library's word for it.
+    pub const fn overwrite(self) -> Overwrite {
+        if self.force { Overwrite::Replace } else { Overwrite::Refuse }
+    }
+}
+
+/// An address as typed. One that is not Unicode is taken as a file.
+pub fn address(typed: &OsStr) -> Address {
+    match typed.to_str() {
+        Some(text) => Address::parse(text),
+        None => Address { file: typed.into(), dataset: None, selection: None },
+    }
+}
+
+/// Bytes with an optional suffix: K, M, G, T and KiB… count in 1024, KB… in 1000.
+fn parse_bytes(text: &str) -> Result<u64, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic() || c == ' ');
+    let (number, suffix) = (digits.trim(), text[digits.len()..].trim().to_ascii_lowercase());
+    let bad = || format!("{text:?} is not a number of bytes: write 1000000, 64K, 512M, 2GiB or 1.5G");
+    let (letter, base) = match suffix.as_str() {
+        "" | "b" => ("", 1024),
+        "k" | "m" | "g" | "t" => (suffix.as_str(), 1024),
+        "kib" | "mib" | "gib" | "tib" => (&suffix[..1], 1024),
+        "kb" | "mb" | "gb" | "tb" => (&suffix[..1], 1000_u64),
+        _ => return Err(bad()),
+    };
+    let power = ["", "k", "m", "g", "t"].iter().position(|known| *known == letter).unwrap_or(0);
+    let unit = base.pow(u32::try_from(power).unwrap_or(0));
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    // Exact for the few decimals that anyone types; a tenth of a byte means nothing.
+    if fraction.len() > 6 || (!fraction.is_empty() && unit == 1) || number.ends_with('.') {
+        return Err(bad());
+    }
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if !digits(whole) || !digits(fraction) {
+        return Err(bad());
+    }
+    let whole: u64 = whole.parse().map_err(|_| bad())?;
+    // As millionths, so that 0.5 and 0.50 are the same.
+    let millionths: u32 = format!("{fraction:0<6}").parse().map_err(|_| bad())?;
+    let fraction = u128::from(unit) * u128::from(millionths) / 1_000_000;
+    let bytes = u128::from(whole) * u128::from(unit) + fraction;
+    u64::try_from(bytes).map_err(|_| bad())
+}
+
+/// What `--color` says, looked up before the arguments are parsed, so that help and usage errors obey it.
+pub fn color_before_parsing(args: impl Iterator<Item = OsString>) -> ColorChoice {
+    let mut choice = ColorChoice::Auto;
+    let mut args = args.take_while(|arg| arg != "--").peekable();
+    while let Some(arg) = args.next() {
+        let text = arg.to_string_lossy();
+        let word = match text.strip_prefix("--color") {
+            Some("") => args.peek().map(|next| next.to_string_lossy().into_owned()),
+            Some(rest) => rest.strip_prefix('=').map(str::to_owned),
+            None => None,
+        };
+        if let Some(parsed) = word.and_then(|word| word.parse().ok()) {
+            choice = parsed;
+        }
+    }
+    choice
+}
+
+/// Makes every stream of this process obey the choice.
+pub fn apply_color(choice: ColorChoice) {
+    let choice = match choice {
+        ColorChoice::Auto => anstream::ColorChoice::Auto,
+        ColorChoice::Always => anstream::ColorChoice::Always,
+        ColorChoice::Never => anstream::ColorChoice::Never,
+    };
+    choice.write_global();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_take_suffixes() {
+        let cases = [
+            ("0", 0),
+            ("123", 123),
+            ("64K", 65_536),
+            ("64k", 65_536),
+            ("2KiB", 2048),
+            ("2KB", 2000),
+            ("1.5G", 1_610_612_736),
+            ("3 MiB", 3_145_728),
+            ("1T", 1_099_511_627_776),
+            ("0.5k", 512),
+            ("10b", 10),
+        ];
+        for (text, bytes) in cases {
+            assert_eq!(parse_bytes(text), Ok(bytes), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_number_of_bytes_is_refused() {
+        for text in [
+            "",
+            "K",
+            "-1",
+            "+1",
+            "1.+5K",
+            "1.5",
+            "1.",
+            "1.2.3K",
+            "10X",
+            "99999999T",
+            "0x10",
+            "1e9",
+            ".K",
+            "é",
+            "1é",
+        ] {
+            assert!(parse_bytes(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn color_is_seen_wherever_it_stands() {
+        let choice = |args: &[&str]| color_before_parsing(args.iter().map(OsString::from));
+        assert_eq!(choice(&["holdall", "info", "--color", "never", "x"]), ColorChoice::Never);
+        assert_eq!(choice(&["holdall", "--color=always"]), ColorChoice::Always);
+        assert_eq!(choice(&["holdall", "--", "--color=always"]), ColorChoice::Auto);
+        assert_eq!(choice(&["holdall", "--colorful=always"]), ColorChoice::Auto);
+    }
+}

@@ -1,0 +1,278 @@
+//! Standard output and standard error: tables for people, tab-separated rows for pipes, JSON lines for programs.
+
+use std::borrow::Cow;
+use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
+
+use anstyle::{AnsiColor, Style};
+use comfy_table::{Cell, CellAlignment, Table};
+use container_core::{Error, Limits};
+
+use crate::errors::{Failure, Outcome, Result};
+
+/// Sound, same, complete.
+pub const GOOD: Style = AnsiColor::Green.on_default();
+/// Odd, partly.
+pub const ODD: Style = AnsiColor::Yellow.on_default();
+/// Damaged, unreadable.
+pub const BAD: Style = AnsiColor::Red.on_default().bold();
+/// Headings and names.
+pub const STRONG: Style = Style::new().bold();
+/// What may be skipped.
+pub const FAINT: Style = Style::new().dimmed();
+
+/// What a verb speaks through.
+pub struct Console {
+    /// Standard output.
+    pub out: Out,
+    /// What files are held to.
+    pub limits: Limits,
+    worst: Outcome,
+}
+
+impl Console {
+    /// The console of this process.
+    pub fn new(limits: Limits) -> Self {
+        Self { out: Out::new(), limits, worst: Outcome::Yes }
+    }
+
+    /// Counts an answer about one of several files.
+    pub fn note(&mut self, outcome: Outcome) {
+        self.worst = self.worst.max(outcome);
+    }
+
+    /// Reports a file that could not be answered for, and goes on.
+    pub fn fail(&mut self, failure: &Failure) {
+        // What was said before appears before.
+        let _ = self.out.flush();
+        complain(failure);
+        self.note(Outcome::CouldNot);
+    }
+
+    /// The command's answer, once everything is written.
+    pub fn finish(mut self, result: Result<Outcome>) -> Outcome {
+        let flushed = self.out.flush();
+        let result = result.and_then(|outcome| flushed.map(|()| outcome).map_err(Failure::from));
+        match result {
+            Ok(outcome) => self.worst.max(outcome),
+            Err(failure) if failure.is_closed_pipe() => self.worst,
+            Err(failure) => {
+                complain(&failure);
+                Outcome::CouldNot
+            }
+        }
+    }
+}
+
+/// Writes an error to standard error.
+fn complain(failure: &Failure) {
+    let paint = Paint::of(&io::stderr());
+    let mut text = format!("{}: ", paint.with(BAD, "holdall"));
+    for (number, line) in failure.lines().iter().enumerate() {
+        if number > 0 {
+            text.push('\n');
+        }
+        text.push_str(line);
+    }
+    to_stderr(&text);
+}
+
+/// Writes a line to standard error, or nowhere if that is gone.
+pub fn to_stderr(line: &str) {
+    let mut stderr = io::stderr().lock();
+    let _ = writeln!(stderr, "{line}");
+}
+
+/// Whether to colour.
+#[derive(Clone, Copy, Debug)]
+pub struct Paint(bool);
+
+impl Paint {
+    /// As `--color`, NO_COLOR and the kind of stream have it.
+    pub fn of(stream: &impl anstream::stream::RawStream) -> Self {
+        Self(anstream::AutoStream::choice(stream) != anstream::ColorChoice::Never)
+    }
+
+    /// `text` in `style`.
+    pub fn with<'t>(self, style: Style, text: &'t str) -> Cow<'t, str> {
+        if self.0 { Cow::Owned(format!("{style}{text}{style:#}")) } else { Cow::Borrowed(text) }
+    }
+}
+
+/// A writer whose errors say what was being written, so that they are not taken for the source's.
+pub struct Named<W> {
+    /// The writer.
+    pub inner: W,
+    /// What it writes to.
+    pub name: String,
+}
+
+impl<W: Write> Named<W> {
+    fn blame<T>(&self, result: io::Result<T>) -> io::Result<T> {
+        result.map_err(|error| Error::from(error).context(format!("writing {}", self.name)).into())
+    }
+}
+
+impl<W: Write> Write for Named<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let result = self.inner.write(bytes);
+        self.blame(result)
+    }
+
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let result = self.inner.write_all(bytes);
+        self.blame(result)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let result = self.inner.flush();
+        self.blame(result)
+    }
+}
+
+/// Standard output, locked and buffered.
+pub struct Out {
+    writer: Named<BufWriter<StdoutLock<'static>>>,
+    terminal: bool,
+    /// Whether this output is coloured.
+    pub paint: Paint,
+}
+
+impl Out {
+    fn new() -> Self {
+        let stdout = io::stdout();
+        let (terminal, paint) = (stdout.is_terminal(), Paint::of(&stdout));
+        let inner = BufWriter::with_capacity(64 << 10, stdout.lock());
+        Self { writer: Named { inner, name: "standard output".into() }, terminal, paint }
+    }
+
+    /// True where a person reads.
+    pub const fn is_terminal(&self) -> bool {
+        self.terminal
+    }
+
+    /// One line of JSON.
+    pub fn json(&mut self, value: &serde_json::Value) -> io::Result<()> {
+        serde_json::to_writer(&mut self.writer, value)?;
+        self.writer.write_all(b"\n")
+    }
+
+    /// One tab-separated row. Tabs and line ends in a field are escaped.
+    pub fn row<S: AsRef<str>>(&mut self, fields: &[S]) -> io::Result<()> {
+        for (number, field) in fields.iter().enumerate() {
+            if number > 0 {
+                self.writer.write_all(b"\t")?;
+            }
+            self.writer.write_all(printable(field.as_ref()).as_bytes())?;
+        }
+        self.writer.write_all(b"\n")
+    }
+
+    /// A table: aligned and with its heading on a terminal, else tab-separated rows alone. `numbers` are the
+    /// columns that are aligned to the right.
+    pub fn table<R: IntoIterator<Item = Vec<String>>>(
+        &mut self,
+        heading: &[&str],
+        numbers: &[usize],
+        rows: R,
+    ) -> io::Result<()> {
+        if !self.terminal {
+            return rows.into_iter().try_for_each(|row| self.row(&row));
+        }
+        let mut table = Table::new();
+        table.load_style(comfy_table::presets::NOTHING);
+        table.set_header(heading.iter().map(Cell::new));
+        for row in rows {
+            table.add_row(row.iter().map(|field| Cell::new(printable(field))));
+        }
+        for (number, column) in table.column_iter_mut().enumerate() {
+            column.set_padding((0, 2));
+            if numbers.contains(&number) {
+                column.set_cell_alignment(CellAlignment::Right);
+            }
+        }
+        for (number, line) in table.lines().enumerate() {
+            let line = line.trim_end();
+            let line = if number == 0 { self.paint.with(STRONG, line) } else { Cow::Borrowed(line) };
+            writeln!(self.writer, "{line}")?;
+        }
+        Ok(())
+    }
+}
+
+impl Write for Out {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.writer.write(bytes)
+    }
+
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.writer.write_all(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.writer.flush()
+    }
+}
+
+/// Text from a file, safe to show: control characters and those that reorder a line are escaped, so that no name
+/// can steer a terminal or break a row.
+pub fn printable(text: &str) -> Cow<'_, str> {
+    let risky = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    if !text.contains(risky) {
+        return Cow::Borrowed(text);
+    }
+    let mut safe = String::with_capacity(text.len() + 8);
+    for c in text.chars() {
+        if risky(c) {
+            safe.extend(c.escape_default());
+        } else {
+            safe.push(c);
+        }
+    }
+    Cow::Owned(safe)
+}
+
+/// A number of bytes for people: `1.5 KiB`.
+pub fn human_bytes(bytes: u64) -> String {
+    const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    if bytes < 1024 {
+        return format!("{bytes} B");
+    }
+    // In tenths, so that no float rounds a size up to a unit it does not reach.
+    let mut tenths = u128::from(bytes) * 10 / 1024;
+    let mut unit = 0;
+    while tenths >= 10 * 1024 && unit + 1 < UNITS.len() {
+        tenths /= 1024;
+        unit += 1;
+    }
+    format!("{}.{} {}", tenths / 10, tenths % 10, UNITS[unit])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_from_a_file_cannot_steer_the_terminal() {
+        assert_eq!(printable("plain ü"), "plain ü");
+        assert_eq!(printable("a\x1b[2Jb\tc\n\u{202e}d\u{9b}"), "a\\u{1b}[2Jb\\tc\\n\\u{202e}d\\u{9b}");
+    }
+
+    #[test]
+    fn sizes_read_as_people_write_them() {
+        let cases = [
+            (0, "0 B"),
+            (1023, "1023 B"),
+            (1024, "1.0 KiB"),
+            (1536, "1.5 KiB"),
+            (1_048_575, "1023.9 KiB"),
+            (1 << 20, "1.0 MiB"),
+            (u64::MAX, "15.9 EiB"),
+        ];
+        for (bytes, text) in cases {
+            assert_eq!(human_bytes(bytes), text);
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! A progress bar on a terminal, for what takes longer than half a second.
+
+use std::io::IsTerminal;
+use std::ops::ControlFlow;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use container_core::Progress;
+use indicatif::{ProgressBar, ProgressStyle};
+
+/// Told how far an operation is; shows it where a person waits for it.
+pub struct Meter {
+    what: String,
+    started: Instant,
+    shown: Shown,
+    bar: OnceLock<ProgressBar>,
+    cancelled: AtomicBool,
+}
+
+/// Whether a bar may appear.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shown {
+    /// On a standard error that is a terminal.
+    OnTerminal,
+    /// Never: something else is written to the same terminal.
+    Never,
+}
+
+impl Meter {
+    /// Before this, nothing is shown.
+    const PATIENCE: Duration = Duration::from_millis(500);
+
+    /// A meter for `what`, from now on.
+    pub fn new(what: impl Into<String>, shown: Shown) -> Self {
+        let shown = if std::io::stderr().is_terminal() { shown } else { Shown::Never };
+        Self {
+            what: what.into(),
+            started: Instant::now(),
+            shown,
+            bar: OnceLock::new(),
+            cancelled: AtomicBool::new(false),
+        }
+    }
+
+    /// Takes note of `done` of `total` bytes.
+    pub fn tick(&self, done: u64, total: u64) -> ControlFlow<()> {
+        if self.cancelled.load(Ordering::Relaxed) {
+            return ControlFlow::Break(());
+        }
+        if self.shown == Shown::OnTerminal && self.started.elapsed() >= Self::PATIENCE {
+            let bar = self.bar.get_or_init(|| self.make_bar(total));
+            bar.set_length(total);
+            bar.set_position(done);
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Stops the operation at its next tick.
+    pub fn cancel(&self) {
+        self.cancelled.store(true, Ordering::Relaxed);
+    }
+
+    /// Runs an operation that tells this meter, and takes the bar away again.
+    pub fn watch<T>(&self, operation: impl FnOnce(Progress<'_>) -> T) -> T {
+        let tick = |done, total| self.tick(done, total);
+        let result = operation(Progress::new(&tick));
+        self.clear();
+        result
+    }
+
+    fn clear(&self) {
+        if let Some(bar) = self.bar.get() {
+            bar.finish_and_clear();
+        }
+    }
+
+    fn make_bar(&self, total: u64) -> ProgressBar {
+        let bar =
+            ProgressBar::new(total).with_message(self.what.clone()).with_elapsed(self.started.elapsed());
+        let template = "{msg} {wide_bar} {binary_bytes}/{binary_total_bytes} {binary_bytes_per_sec} {eta}";
+        // The template is a constant; were it wrong, the plain bar would do.
+        bar.with_style(
+            ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()),
+        )
+    }
+}
+
+impl Drop for Meter {
+    fn drop(&mut self) {
+        self.clear();
+    }
+}

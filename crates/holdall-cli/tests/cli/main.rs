@@ -1,0 +1,11 @@
+//! The command as programs and people meet it: exit codes, output, files left behind.
+
+mod addresses;
+mod codes;
+mod generated;
+mod json;
+mod limits;
+mod pipes;
+mod support;
+mod terminal;
+mod writing;

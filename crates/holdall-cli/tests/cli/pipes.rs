@@ -1,0 +1,82 @@
+//! Standard output that closes early or is full.
+
+use std::io::Read;
+use std::path::Path;
+use std::process::Stdio;
+
+use crate::support::{Run, files, floats, holdall, rawarray};
+
+/// Adds a file whose values fill any pipe's buffer many times over, in every form of output.
+fn add_big(directory: &Path) {
+    let data = floats(4000).repeat(200);
+    std::fs::write(directory.join("big.ra"), rawarray(3, 4, &[4000, 200], &data)).unwrap();
+    let dims = [1_u64; 64];
+    std::fs::write(directory.join("many.ra"), rawarray(3, 4, &dims, &floats(1))).unwrap();
+}
+
+/// Runs with a reader that takes `bytes` bytes and goes.
+fn read_and_go(directory: &Path, args: &[&str], bytes: usize) -> Run {
+    let mut command = holdall(directory);
+    let mut child = command.args(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut stdout = child.stdout.take().unwrap();
+    let mut taken = vec![0; bytes];
+    stdout.read_exact(&mut taken).unwrap();
+    drop(stdout);
+    Run::of(&child.wait_with_output().unwrap())
+}
+
+#[test]
+fn a_closed_pipe_ends_silently() {
+    let directory = files();
+    add_big(directory.path());
+    for args in [
+        &["cat", "big.ra"][..],
+        &["cat", "big.ra", "--format", "raw"],
+        &["cat", "big.ra", "--format", "csv"],
+        &["cat", "big.ra", "--format", "json"],
+        &["cat", "big.ra", "--format", "npy"],
+        &["convert", "big.ra", "-", "--to", "npy"],
+        &["convert", "big.ra", "-", "--to", "rawarray"],
+    ] {
+        let run = read_and_go(directory.path(), args, 1);
+        assert_eq!((run.code, run.err.as_str()), (Some(0), ""), "{args:?}");
+    }
+}
+
+#[test]
+fn output_that_nobody_reads_at_all_is_no_error() {
+    let directory = files();
+    add_big(directory.path());
+    for args in [
+        &["info", "good.ra"][..],
+        &["ls", "--json", "good.ra"],
+        &["tree", "many.ra"],
+        &["layout", "good.ra"],
+        &["verify", "good.ra", "good.ra", "good.ra"],
+        &["formats"],
+        &["completions", "bash"],
+        &["man"],
+        &["--help"],
+        &["--version"],
+    ] {
+        let run = read_and_go(directory.path(), args, 0);
+        assert_eq!((run.code, run.err.as_str()), (Some(0), ""), "{args:?}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_under_standard_output_is_an_error() {
+    let directory = files();
+    for args in [&["info", "good.ra"][..], &["cat", "good.ra"], &["convert", "good.ra", "-", "--to", "npy"]] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let output =
+            holdall(directory.path()).args(args).stdout(full).stderr(Stdio::piped()).output().unwrap();
+        let run = Run::of(&output);
+        run.expect(2);
+        assert!(
+            run.err.starts_with("holdall: ") && run.err.contains("writing standard output: No space left"),
+            "{args:?} {run:#?}"
+        );
+    }
+}

@@ -1,0 +1,101 @@
+//! What a person at a terminal sees, and what NO_COLOR and --color make of it.
+
+use crate::support::{files, run};
+
+#[test]
+fn colours_are_for_terminals_unless_asked_for() {
+    let directory = files();
+    let at = directory.path();
+    assert!(!run(at, &["info", "missing"]).err.contains('\x1b'));
+    assert!(run(at, &["info", "missing", "--color", "always"]).err.contains('\x1b'));
+    assert!(!run(at, &["--help"]).out.contains('\x1b'));
+    assert!(run(at, &["--color=always", "--help"]).out.contains('\x1b'));
+}
+
+#[cfg(target_os = "linux")]
+mod pseudo {
+    use std::fs::File;
+    use std::io::Read;
+    use std::os::fd::OwnedFd;
+    use std::path::Path;
+    use std::process::{Command, Stdio};
+
+    use rustix::fs::{Mode, OFlags};
+    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+
+    use crate::support::{files, holdall};
+
+    /// Runs with standard output and standard error on a pseudo-terminal, and gives what it showed.
+    fn shown(directory: &Path, args: &[&str], change: impl Fn(&mut Command)) -> String {
+        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&master).unwrap();
+        unlockpt(&master).unwrap();
+        let name = ptsname(&master, Vec::new()).unwrap();
+        let slave: OwnedFd = rustix::fs::open(name, OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).unwrap();
+        let mut command = holdall(directory);
+        command.args(args).env("TERM", "xterm").env_remove("CI");
+        change(&mut command);
+        command.stdout(Stdio::from(slave.try_clone().unwrap())).stderr(Stdio::from(slave));
+        let mut child = command.spawn().unwrap();
+        // Its copies of the slave end must go, or the master never reads an end.
+        drop(command);
+        let mut text = Vec::new();
+        let mut master = File::from(master);
+        let mut piece = [0; 4096];
+        // The master reads an error, not an end, once the child is gone.
+        while let Ok(len @ 1..) = master.read(&mut piece) {
+            text.extend(&piece[..len]);
+        }
+        child.wait().unwrap();
+        String::from_utf8(text).unwrap().replace("\r\n", "\n")
+    }
+
+    #[test]
+    fn a_terminal_gets_a_table_with_a_heading() {
+        let directory = files();
+        let plain = shown(directory.path(), &["ls", "good.ra", "--color", "never"], |_| {});
+        assert_eq!(
+            plain,
+            "PATH  DTYPE  SHAPE   ORDER  CHUNKS  CODEC  STORED  VALUES\n\
+             data  <f4    (3, 2)  F      -       none     24 B    24 B\n"
+        );
+        let tree = shown(directory.path(), &["tree", "good.ra"], |command| {
+            command.env("NO_COLOR", "1");
+        });
+        assert!(
+            tree.starts_with("good.ra (rawarray)\n├── element  float32\n├── dims  [2 items]\n│   ├── 0  3\n"),
+            "{tree}"
+        );
+        assert!(tree.contains("└── data  <f4 (3, 2) F none\n    ├── "), "{tree}");
+    }
+
+    #[test]
+    fn no_color_and_color_never_are_obeyed() {
+        let directory = files();
+        for args in
+            [&["ls", "good.ra"][..], &["verify", "good.ra", "cut.ra"], &["info", "missing"], &["--help"]]
+        {
+            assert!(shown(directory.path(), args, |_| {}).contains('\x1b'), "{args:?}");
+            let plain = shown(directory.path(), args, |command| {
+                command.env("NO_COLOR", "1");
+            });
+            assert!(!plain.contains('\x1b'), "{args:?} {plain}");
+            let plain = shown(directory.path(), &[args, &["--color", "never"]].concat(), |_| {});
+            assert!(!plain.contains('\x1b'), "{args:?} {plain}");
+            let dumb = shown(directory.path(), args, |command| {
+                command.env("TERM", "dumb");
+            });
+            assert!(!dumb.contains('\x1b'), "{args:?} {dumb}");
+        }
+    }
+
+    #[test]
+    fn bytes_are_not_thrown_at_a_terminal() {
+        let directory = files();
+        for args in [&["cat", "good.ra", "--format", "npy"][..], &["convert", "good.ra", "-", "--to", "npy"]]
+        {
+            let text = shown(directory.path(), args, |_| {});
+            assert!(text.contains("not for a terminal"), "{args:?} {text}");
+        }
+    }
+}

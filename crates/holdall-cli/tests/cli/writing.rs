@@ -1,0 +1,161 @@
+//! Files that the command writes: never half, never over another without -f, never left behind by a failure.
+
+use std::path::Path;
+
+use crate::support::{contents, files, fixtures, floats, npy, rawarray, run};
+
+/// Every verb that writes, with a target called `new`.
+const WRITERS: [&[&str]; 5] = [
+    &["convert", "good.ra", "new", "--to", "npy"],
+    &["convert", "good.npy", "new", "--to", "rawarray", "--verify"],
+    &["repair", "good.ra", "-o", "new"],
+    &["cat", "good.ra", "--format", "raw", "-o", "new"],
+    &["cat", "good.ra", "--format", "csv", "-o", "new"],
+];
+
+#[test]
+fn an_existing_file_is_only_replaced_by_force() {
+    for args in WRITERS {
+        let directory = files();
+        let new = directory.path().join("new");
+        std::fs::write(&new, b"precious").unwrap();
+        let before = contents(directory.path());
+        let refused = run(directory.path(), args);
+        refused.expect(2);
+        assert!(refused.err.contains("exists") && refused.err.contains("-f"), "{args:?} {refused:#?}");
+        assert_eq!(contents(directory.path()), before, "{args:?}");
+        run(directory.path(), &[args, &["-f"]].concat()).expect(0);
+        assert_ne!(std::fs::read(&new).unwrap(), b"precious", "{args:?}");
+        assert_eq!(contents(directory.path()).len(), before.len(), "{args:?}");
+    }
+}
+
+#[test]
+fn a_failure_leaves_nothing_and_spares_what_was_there() {
+    for source in ["cut.ra", "missing.ra", "other.txt", "empty.ra", "directory.ra"] {
+        for args in [
+            &["convert", source, "new", "--to", "npy", "-f"][..],
+            &["cat", source, "--format", "npy", "-o", "new", "-f"],
+            &["cat", source, "--format", "text", "-o", "new", "-f"],
+        ] {
+            let directory = files();
+            for precious in [false, true] {
+                if precious {
+                    std::fs::write(directory.path().join("new"), b"precious").unwrap();
+                }
+                let before = contents(directory.path());
+                run(directory.path(), args).expect(2);
+                assert_eq!(contents(directory.path()), before, "{args:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_repair_that_brings_nothing_back_writes_nothing() {
+    let directory = files();
+    std::fs::write(directory.path().join("new"), b"precious").unwrap();
+    let before = contents(directory.path());
+    for source in ["missing.ra", "other.txt", "empty.ra", "good.npy"] {
+        run(directory.path(), &["repair", source, "-o", "new", "-f"]).expect(2);
+        assert_eq!(contents(directory.path()), before, "{source}");
+    }
+    run(directory.path(), &["repair", "cut.ra", "-o", "new", "--dry-run", "-f"]).expect(1);
+    assert_eq!(contents(directory.path()), before);
+}
+
+#[test]
+fn the_source_is_no_target() {
+    let directory = files();
+    let before = contents(directory.path());
+    for args in [
+        &["convert", "good.ra", "good.ra", "-f"][..],
+        &["convert", "good.ra", "./good.ra", "-f"],
+        &["repair", "cut.ra", "-o", "cut.ra", "-f"],
+    ] {
+        run(directory.path(), args).expect(2);
+        assert_eq!(contents(directory.path()), before, "{args:?}");
+    }
+}
+
+#[test]
+fn a_target_in_a_directory_that_is_not_there_is_refused() {
+    let directory = files();
+    let before = contents(directory.path());
+    for args in [
+        &["convert", "good.ra", "no/such/new.npy"][..],
+        &["repair", "good.ra", "-o", "no/such/new.ra"],
+        &["cat", "good.ra", "-o", "no/such/new.csv"],
+        &["man", "-o", "no/such"],
+        &["convert", "good.ra", "directory.ra", "-f"],
+    ] {
+        let run = run(directory.path(), args);
+        run.expect(2);
+        assert!(run.err.lines().count() <= 3, "{run:#?}");
+        assert_eq!(contents(directory.path()), before, "{args:?}");
+    }
+}
+
+#[test]
+fn conversion_gives_numpys_bytes() {
+    let directory = files();
+    let at = directory.path();
+    run(at, &["convert", "good.ra", "new.npy", "--verify"]).expect(0);
+    assert_eq!(std::fs::read(at.join("new.npy")).unwrap(), npy("<f4", true, "(3, 2)", &floats(6)));
+    // Row-major and big-endian: transposed and swapped on the way.
+    let big: Vec<u8> = [1_i16, -2, 3, 4, 5, 6].iter().flat_map(|number| number.to_be_bytes()).collect();
+    std::fs::write(at.join("big.npy"), npy(">i2", false, "(2, 3)", &big)).unwrap();
+    run(at, &["convert", "big.npy", "new.ra", "--verify"]).expect(0);
+    let little: Vec<u8> = [1_i16, 4, -2, 5, 3, 6].iter().flat_map(|number| number.to_le_bytes()).collect();
+    assert_eq!(std::fs::read(at.join("new.ra")).unwrap(), rawarray(1, 2, &[2, 3], &little));
+}
+
+#[test]
+fn the_extension_of_a_target_tells_the_form() {
+    let directory = files();
+    let at = directory.path();
+    for (name, bytes) in [
+        ("new.csv", b"0.0,3.0\n1.0,4.0\n2.0,5.0\n".to_vec()),
+        ("new.txt", b"0.0 3.0\n1.0 4.0\n2.0 5.0\n".to_vec()),
+        ("new.NPY", npy("<f4", true, "(3, 2)", &floats(6))),
+        (
+            "new.raw",
+            [0_f32, 3.0, 1.0, 4.0, 2.0, 5.0].iter().flat_map(|number| number.to_le_bytes()).collect(),
+        ),
+    ] {
+        run(at, &["cat", "good.ra", "-o", name]).expect(0);
+        assert_eq!(std::fs::read(at.join(name)).unwrap(), bytes, "{name}");
+    }
+    run(at, &["cat", "good.ra", "-o", "new.xyz"]).expect(2);
+    assert!(run(at, &["cat", "good.ra", "-o", "new.ra"]).err.contains("holdall convert"));
+}
+
+#[test]
+fn every_sound_fixture_converts_there_and_back() {
+    let directory = files();
+    let at = directory.path();
+    for path in fixtures("ok") {
+        let args =
+            [Path::new("convert"), &path, Path::new("new.npy"), Path::new("-f"), Path::new("--verify")];
+        let there = run(at, &args);
+        assert_eq!(there.code, Some(0), "{} {there:#?}", path.display());
+        run(at, &["convert", "new.npy", "new.ra", "-f", "--verify"]).expect(0);
+        run(at, &["verify", "new.ra"]).expect(0);
+    }
+}
+
+#[test]
+fn manual_pages_are_written_whole_and_not_over_others() {
+    let directory = files();
+    let at = directory.path();
+    run(at, &["man", "-o", "directory.ra"]).expect(0);
+    let pages = contents(&at.join("directory.ra"));
+    assert_eq!(pages.len(), 14, "{:?}", pages.iter().map(|page| &page.0).collect::<Vec<_>>());
+    std::fs::remove_file(at.join("directory.ra/holdall.1")).unwrap();
+    std::fs::write(at.join("directory.ra/holdall-info.1"), b"precious").unwrap();
+    let before = contents(&at.join("directory.ra"));
+    run(at, &["man", "-o", "directory.ra"]).expect(2);
+    assert_eq!(contents(&at.join("directory.ra")), before);
+    run(at, &["man", "-o", "directory.ra", "-f"]).expect(0);
+    assert_eq!(contents(&at.join("directory.ra")), pages);
+}
