@@ -131,3 +131,27 @@ fn words_of_the_format_choose_its_dialect() {
     assert_eq!((bytes[16], bytes[24], &bytes[56..]), (2, 1, &fixture.bytes()[56..]));
     assert_eq!(losses.len(), 1);
 }
+
+#[test]
+fn bits_hold_bools_as_bools_alone() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let fixture = sound().find(|fixture| fixture.path == "ok/bool_9.ra").expect("a fixture");
+    let mut options = ConvertOptions::default();
+    options.import.codec = Some(("bits".into(), None));
+    options.import.words = vec![("bool".into(), "uint8".into())];
+    let target = folder.path().join("a.ra");
+    assert!(convert(&address(&fixture.full_path), &target, &options).is_err());
+    assert!(!target.exists());
+}
+
+#[test]
+fn the_memory_limit_holds_for_what_is_written_too() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let fixture = sound().find(|fixture| fixture.path == "ok/f4_3x4.ra").expect("a fixture");
+    let mut options = ConvertOptions::default();
+    options.import.codec = Some(("lz4".into(), None));
+    options.open.limits = container_core::Limits::default().with_memory(50);
+    let error =
+        convert(&address(&fixture.full_path), &folder.path().join("a.ra"), &options).expect_err("a limit");
+    assert!(matches!(error.kind(), container_core::ErrorKind::Limit { .. }), "{error}");
+}

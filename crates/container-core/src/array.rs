@@ -152,7 +152,9 @@ impl<'a> Array<'a> {
     /// `Usage` when the dtype is not `T`'s, byte order aside; `Limit` when a copy would be over `limits`.
     pub fn elements<T: Element>(&self, order: Order, limits: &Limits) -> Result<Cow<'_, [T]>> {
         self.expect_type::<T>()?;
-        if self.dtype.is_in_order(ByteOrder::NATIVE)
+        // What is opaque on the Rust side is taken as it is stored.
+        let opaque = T::dtype().is_void();
+        if (opaque || self.dtype.is_in_order(ByteOrder::NATIVE))
             && let Cow::Borrowed(bytes) = self.bytes_if_contiguous(order)
             && let Ok(elements) = bytemuck::try_cast_slice(bytes)
         {
@@ -161,7 +163,9 @@ impl<'a> Array<'a> {
         let mut elements: Vec<T> = zeroed_vec(self.len(), limits)?;
         let bytes = bytemuck::cast_slice_mut(&mut elements);
         self.copy_to(order, bytes)?;
-        self.dtype.swap_to(ByteOrder::NATIVE, bytes)?;
+        if !opaque {
+            self.dtype.swap_to(ByteOrder::NATIVE, bytes)?;
+        }
         Ok(Cow::Owned(elements))
     }
 
@@ -175,7 +179,7 @@ impl<'a> Array<'a> {
         let (want, have) = (T::dtype(), &self.dtype);
         let same = match (want.as_scalar(), have.as_scalar()) {
             // Opaque on the Rust side takes whatever has its size.
-            (Some(scalar), _) if scalar.kind == crate::dtype::Kind::Void => scalar.size == have.itemsize(),
+            (Some(scalar), _) if want.is_void() => scalar.size == have.itemsize(),
             _ => want == have.with_order(ByteOrder::NATIVE),
         };
         let problem = || Error::usage(format!("the elements are {have}, not {want}"));

@@ -66,6 +66,9 @@ pub enum Kind {
     Unicode,
     /// Opaque bytes (numpy `V`).
     Void,
+    /// A number that numpy has no type for and that is not interpreted: so many equal parts, each with a byte order. It
+    /// looks like [`Kind::Void`] from outside.
+    Opaque(u8),
     /// 64-bit count of units since 1970 (numpy `M8`); the unit in numpy's spelling, `[ns]`, or empty.
     Datetime(String),
     /// 64-bit count of units (numpy `m8`).
@@ -136,6 +139,12 @@ impl DType {
         Self::new(Kind::Void, size, ByteOrder::Little)
     }
 
+    /// True for opaque bytes without a byte order.
+    #[must_use]
+    pub fn is_void(&self) -> bool {
+        self.as_scalar().is_some_and(|scalar| scalar.kind == Kind::Void)
+    }
+
     /// Bytes per element.
     #[must_use]
     pub fn itemsize(&self) -> usize {
@@ -180,7 +189,8 @@ impl DType {
     /// Reverses, in place, the bytes of every number that is not in `order`. `items` holds whole elements of this type.
     ///
     /// # Errors
-    /// `Usage` when `items` is not a whole number of elements.
+    /// `Usage` when `items` is not a whole number of elements; `Unsupported` for records with fields that overlap and
+    /// would both have to be reversed.
     pub fn swap_to(&self, order: ByteOrder, items: &mut [u8]) -> Result<()> {
         let size = self.itemsize();
         if self.is_in_order(order) || items.is_empty() {
@@ -192,17 +202,68 @@ impl DType {
                 items.len()
             )));
         }
-        match self {
-            Self::Scalar(scalar) => swap_units(items, swap_unit(&scalar.kind, scalar.size)),
-            Self::Record(record) => {
-                for item in items.chunks_exact_mut(size) {
-                    for field in &record.fields {
-                        let count: usize = field.shape.iter().product();
-                        let len = field.dtype.itemsize().saturating_mul(count);
-                        let part = item.get_mut(field.offset..field.offset.saturating_add(len));
-                        field.dtype.swap_to(order, part.unwrap_or_default())?;
+        let record = match self {
+            Self::Scalar(scalar) => {
+                swap_units(items, swap_unit(&scalar.kind, scalar.size));
+                return Ok(());
+            }
+            Self::Record(record) => record,
+        };
+        // The runs that really reverse are found once, not for every element.
+        let mut runs = Vec::new();
+        record.collect_runs(order, 0, &mut runs)?;
+        runs.sort_by_key(|run| run.start);
+        if runs.windows(2).any(|pair| pair[0].end() > pair[1].start) {
+            return Err(Error::unsupported("fields that overlap cannot change their byte order"));
+        }
+        for item in items.chunks_exact_mut(size) {
+            for run in &runs {
+                swap_units(item.get_mut(run.start..run.end()).unwrap_or_default(), run.unit);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Numbers of one width, one after the other.
+struct Run {
+    start: usize,
+    unit: usize,
+    len: usize,
+}
+
+impl Run {
+    fn end(&self) -> usize {
+        self.start.saturating_add(self.len)
+    }
+}
+
+/// More runs than any honest record has: nested sub-arrays of records multiply.
+const MOST_RUNS: usize = 1 << 20;
+
+impl Record {
+    fn collect_runs(&self, order: ByteOrder, base: usize, runs: &mut Vec<Run>) -> Result<()> {
+        for field in self.fields.iter().filter(|field| !field.dtype.is_in_order(order)) {
+            let start = base.saturating_add(field.offset);
+            let count = field.shape.iter().fold(1_usize, |count, len| count.saturating_mul(*len));
+            match &field.dtype {
+                DType::Scalar(scalar) => {
+                    let len = scalar.size.saturating_mul(count);
+                    runs.push(Run { start, unit: swap_unit(&scalar.kind, scalar.size), len });
+                }
+                DType::Record(record) if record.size > 0 => {
+                    for at in 0..count {
+                        record.collect_runs(
+                            order,
+                            start.saturating_add(at.saturating_mul(record.size)),
+                            runs,
+                        )?;
                     }
                 }
+                DType::Record(_) => {}
+            }
+            if runs.len() > MOST_RUNS {
+                return Err(Error::unsupported(format!("records of more than {MOST_RUNS} numbers")));
             }
         }
         Ok(())
@@ -210,11 +271,17 @@ impl DType {
 }
 
 /// The bytes that reverse together: half of a complex number, one character of UCS-4, else the item.
+///
+/// 1 where the size is not a whole number of such parts: nothing then says what to reverse.
 fn swap_unit(kind: &Kind, size: usize) -> usize {
     match kind {
         Kind::Bool | Kind::Bytes | Kind::Void => 1,
-        Kind::Unicode => 4,
-        Kind::Complex => size / 2,
+        Kind::Unicode if size.is_multiple_of(4) => 4,
+        Kind::Complex if size.is_multiple_of(2) => size / 2,
+        Kind::Opaque(parts) if *parts > 0 && size.is_multiple_of((*parts).into()) => {
+            size / usize::from(*parts)
+        }
+        Kind::Unicode | Kind::Complex | Kind::Opaque(_) => 1,
         Kind::Int | Kind::Uint | Kind::Float | Kind::BFloat | Kind::Datetime(_) | Kind::Timedelta(_) => size,
     }
 }
@@ -263,6 +330,45 @@ mod tests {
         let mut item = [1, 2, 3, 4, 5, 6, 7, 8];
         dtype.swap_to(ByteOrder::Little, &mut item).unwrap();
         assert_eq!(item, [2, 1, 3, 5, 4, 7, 6, 8]);
+    }
+
+    #[test]
+    fn overlapping_fields_are_not_swapped_twice() {
+        let field = |name: &str, size, offset| Field {
+            name: name.into(),
+            title: None,
+            dtype: DType::new(Kind::Uint, size, ByteOrder::Big),
+            shape: vec![],
+            offset,
+        };
+        let dtype = DType::Record(Record { fields: vec![field("a", 4, 0), field("b", 2, 0)], size: 4 });
+        let error = dtype.swap_to(ByteOrder::Little, &mut [1, 2, 3, 4]).unwrap_err();
+        assert!(matches!(error.kind(), crate::ErrorKind::Unsupported(_)));
+    }
+
+    #[test]
+    fn many_fields_of_no_bytes_cost_nothing() {
+        let empty = |at: usize| Field {
+            name: format!("f{at}"),
+            title: None,
+            dtype: DType::new(Kind::Bytes, 0, ByteOrder::Little),
+            shape: vec![],
+            offset: 0,
+        };
+        let mut fields: Vec<Field> = (0..16_000).map(empty).collect();
+        fields.push(Field { dtype: DType::new(Kind::Uint, 2, ByteOrder::Big), ..empty(16_000) });
+        let dtype = DType::Record(Record { fields, size: 2 });
+        let mut items = [1, 2].repeat(1 << 20);
+        dtype.swap_to(ByteOrder::Little, &mut items).unwrap();
+        assert!(items.chunks(2).all(|item| item == [2, 1]));
+    }
+
+    #[test]
+    fn opaque_numbers_swap_by_part() {
+        let dtype = DType::new(Kind::Opaque(2), 6, ByteOrder::Big);
+        let mut item = [1, 2, 3, 4, 5, 6];
+        dtype.swap_to(ByteOrder::Little, &mut item).unwrap();
+        assert_eq!((item, dtype.to_string().as_str()), ([3, 2, 1, 6, 5, 4], "|V6"));
     }
 
     #[test]

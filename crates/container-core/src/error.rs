@@ -252,7 +252,8 @@ impl From<Error> for io::Error {
             ErrorKind::Unsupported(_) => io::ErrorKind::Unsupported,
             ErrorKind::Limit { .. } => io::ErrorKind::OutOfMemory,
             ErrorKind::Usage(_) => io::ErrorKind::InvalidInput,
-            ErrorKind::Cancelled => io::ErrorKind::Interrupted,
+            // Not `Interrupted`, which `write_all` and its like try again for ever.
+            ErrorKind::Cancelled => io::ErrorKind::Other,
             _ => io::ErrorKind::InvalidData,
         };
         Self::new(kind, error)

@@ -9,7 +9,7 @@ use crate::region::Region;
 use crate::report::{Loss, RepairReport};
 use crate::source::Source;
 use crate::write::AtomicFile;
-use crate::{Error, Progress, Result};
+use crate::{Error, Limits, Progress, Result};
 
 /// Writes datasets to an output and says what it could not carry over.
 pub type ImportFn = fn(&Import<'_>, &mut dyn Output) -> Result<Vec<Loss>>;
@@ -194,6 +194,8 @@ pub struct ImportOptions {
     pub codec: Option<(String, Option<i32>)>,
     /// Everything else that was asked for, by its word: `("filter", "shuffle")`.
     pub words: Vec<(String, String)>,
+    /// Bounds on what the writing may hold in memory.
+    pub limits: Limits,
     /// Presents the source's axes in reverse, so that row-major data become column-major without moving a byte.
     pub axes: crate::container::Axes,
 }

@@ -16,7 +16,7 @@ pub struct Limits {
 
 impl Default for Limits {
     /// Three quarters of this machine's memory (physical, cgroup or address-space limit, whichever is
-    /// smallest), and 64 dimensions.
+    /// smallest; 3 GiB where the system is not asked, which is everywhere but on Linux), and 64 dimensions.
     fn default() -> Self {
         Self { memory: machine_memory() / 4 * 3, ndims: 64 }
     }
@@ -48,7 +48,7 @@ fn machine_memory() -> u64 {
     static MEMORY: OnceLock<u64> = OnceLock::new();
     *MEMORY.get_or_init(|| {
         let found = [physical_memory(), cgroup_memory(), address_space()];
-        // 4 GiB where nothing can be asked, as on Windows.
+        // 4 GiB where nothing is asked: macOS, Windows.
         found.into_iter().flatten().min().unwrap_or(4 << 30)
     })
 }

@@ -92,6 +92,9 @@ macro_rules! forward {
             fn lend(&self, range: Range<u64>) -> Option<&[u8]> {
                 (**self).lend(range)
             }
+            fn read(&self, range: Range<u64>) -> Result<Cow<'_, [u8]>> {
+                Source::read(&**self, range)
+            }
         }
     )+};
 }
@@ -129,10 +132,32 @@ pub fn zeroed_vec<T: bytemuck::Pod>(len: u64, limits: &Limits) -> Result<Vec<T>>
     limits.allocate(bytes)?;
     let refused = || Error::limit("memory in bytes (the machine refused it)", bytes, limits.memory);
     let count = usize::try_from(len).map_err(|_| refused())?;
+    #[cfg_attr(not(feature = "mmap"), expect(unused_mut, reason = "only advice needs it"))]
     let mut memory: Vec<T> = bytemuck::allocation::try_zeroed_vec(count).map_err(|()| refused())?;
     #[cfg(feature = "mmap")]
     mmap::advise_huge_pages(bytemuck::cast_slice_mut(&mut memory));
     Ok(memory)
+}
+
+/// A copy of bytes that the caller holds, in memory that may be refused.
+///
+/// # Errors
+/// As [`zeroed_vec`].
+pub fn copy_vec(bytes: &[u8], limits: &Limits) -> Result<Vec<u8>> {
+    let mut copy = zeroed_vec(bytes.len() as u64, limits)?;
+    copy.copy_from_slice(bytes);
+    Ok(copy)
+}
+
+/// The bytes of a `Cow`, copied within `limits` only where they are borrowed.
+///
+/// # Errors
+/// As [`zeroed_vec`].
+pub fn into_vec(bytes: Cow<'_, [u8]>, limits: &Limits) -> Result<Vec<u8>> {
+    match bytes {
+        Cow::Borrowed(bytes) => copy_vec(bytes, limits),
+        Cow::Owned(bytes) => Ok(bytes),
+    }
 }
 
 /// Fills `dst` from `at` on, on up to `threads` threads. One thread starts none.
@@ -146,6 +171,7 @@ pub fn read_parallel(source: &dyn Source, at: u64, dst: &mut [u8], threads: usiz
     if threads <= 1 || dst.len() <= share {
         return source.read_into(at, dst);
     }
+    let threads = threads.min(dst.len().div_ceil(share));
     // Each takes the next share until none is left. A thread that the system refuses to start is done without.
     let shares = Mutex::new((at, dst.chunks_mut(share)));
     let work = || {
@@ -161,7 +187,7 @@ pub fn read_parallel(source: &dyn Source, at: u64, dst: &mut [u8], threads: usiz
         }
     };
     std::thread::scope(|scope| {
-        let started = (1..threads).map_while(|_| std::thread::Builder::new().spawn_scoped(scope, &work).ok());
+        let started = (1..threads).map_while(|_| std::thread::Builder::new().spawn_scoped(scope, work).ok());
         let running: Vec<_> = started.collect();
         let first = work();
         let results = running.into_iter().map(|thread| match thread.join() {

@@ -28,12 +28,15 @@ pub enum Durability {
 
 /// A file that appears under its name only when it is complete.
 ///
-/// It is written beside its target (on Linux without any name, so that not even a killed process leaves it behind) and moved
-/// there by [`AtomicFile::commit`]. Dropped without commit, it is gone.
+/// It is written beside its target and moved there by [`AtomicFile::commit`]. Dropped without commit, it is gone. On Linux it
+/// is written without any name where the file system has such files, so that a killed process leaves nothing behind either,
+/// but for the moment in which an existing target is replaced.
 #[derive(Debug)]
 pub struct AtomicFile {
     temporary: Temporary,
     target: PathBuf,
+    /// The directory, for syncing its entry; `None` where it cannot be read.
+    directory: Option<File>,
     overwrite: Overwrite,
 }
 
@@ -55,9 +58,10 @@ impl AtomicFile {
         let temporary = Self::unnamed(directory)?;
         let temporary = match temporary {
             Some(temporary) => temporary,
-            None => Temporary::Named(named(directory, &target)?),
+            None => Temporary::Named(named(directory)?),
         };
-        Ok(Self { temporary, target, overwrite })
+        let directory = if cfg!(unix) { File::open(directory).ok() } else { None };
+        Ok(Self { temporary, target, directory, overwrite })
     }
 
     #[cfg(target_os = "linux")]
@@ -66,10 +70,14 @@ impl AtomicFile {
         let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
         // Mode 666 less the umask, as for any new file.
         match rustix::fs::openat(CWD, directory, flags, Mode::from_raw_mode(0o666)) {
-            Ok(file) => Ok(Some(Temporary::Unnamed(File::from(file)))),
-            Err(rustix::io::Errno::NOENT | rustix::io::Errno::NOTDIR | rustix::io::Errno::ACCESS) => {
-                Err(Error::from(io::Error::from(io::ErrorKind::NotFound)).context("target directory"))
+            // It is given its name through /proc, which a sandbox may lack.
+            Ok(file) => {
+                let named = Path::new(&name_in_proc(&file)).exists();
+                Ok(named.then(|| Temporary::Unnamed(File::from(file))))
             }
+            Err(
+                errno @ (rustix::io::Errno::NOENT | rustix::io::Errno::NOTDIR | rustix::io::Errno::ACCESS),
+            ) => Err(Error::from(io::Error::from(errno)).context("target directory")),
             // Not every file system has them (NFS, some overlays).
             Err(_) => Ok(None),
         }
@@ -101,7 +109,8 @@ impl AtomicFile {
             use rustix::io::Errno;
             // Asked for more than there is, a file system may take all it has before it says no.
             let room = rustix::fs::fstatvfs(self.file());
-            if room.is_ok_and(|room| room.f_bavail.saturating_mul(room.f_frsize) < len) {
+            // One of no size does not say (ramfs, some FUSE).
+            if room.is_ok_and(|room| room.f_blocks > 0 && room.f_bavail.saturating_mul(room.f_frsize) < len) {
                 return Err(io::Error::from(Errno::NOSPC).into());
             }
             return match rustix::fs::fallocate(self.file(), rustix::fs::FallocateFlags::KEEP_SIZE, 0, len) {
@@ -118,28 +127,43 @@ impl AtomicFile {
     /// Moves the complete file to its target.
     ///
     /// # Errors
-    /// `Usage` when the target has appeared meanwhile and may not be replaced; `Io`. The target is then as it was.
+    /// `Usage` when the target has appeared meanwhile and may not be replaced; `Io`. The target is then as it was, unless
+    /// the last step fails, the sync of the directory: then the new file is in its place, and may not survive a power cut.
     pub fn commit(self, durability: Durability) -> Result<()> {
         if durability == Durability::Synced {
             self.file().sync_all()?;
         }
-        let Self { temporary, target, overwrite } = self;
+        let Self { temporary, target, directory, overwrite } = self;
         match temporary {
             #[cfg(target_os = "linux")]
             Temporary::Unnamed(file) => link(&file, &target, overwrite)?,
             Temporary::Named(file) => {
                 let result = match overwrite {
                     Overwrite::Refuse => file.persist_noclobber(&target),
-                    Overwrite::Replace => file.persist(&target),
+                    Overwrite::Replace => {
+                        keep_permissions(file.as_file(), &target)?;
+                        file.persist(&target)
+                    }
                 };
                 result.map_err(|failed| cannot_place(failed.error, &target))?;
             }
         }
-        #[cfg(unix)]
-        if durability == Durability::Synced {
-            File::open(directory_of(&target))?.sync_all()?;
+        if let Some(directory) = directory.filter(|_| durability == Durability::Synced) {
+            match directory.sync_all() {
+                // Some file systems have no such thing.
+                Err(error) if error.kind() != io::ErrorKind::InvalidInput => return Err(error.into()),
+                _ => {}
+            }
         }
         Ok(())
+    }
+}
+
+/// A file that replaces another has its permissions.
+fn keep_permissions(file: &File, target: &Path) -> io::Result<()> {
+    match target.metadata() {
+        Ok(replaced) => file.set_permissions(replaced.permissions()),
+        Err(_) => Ok(()),
     }
 }
 
@@ -168,7 +192,9 @@ fn resolve(target: &Path, overwrite: Overwrite) -> Result<PathBuf> {
         Ok(_) if overwrite == Overwrite::Refuse => Err(exists(target)),
         Ok(_) => Ok(target.canonicalize()?),
         // A dangling link is in the way just as a file is.
-        Err(_) if target.is_symlink() => Err(exists(target)),
+        Err(_) if target.is_symlink() => {
+            Err(Error::usage(format!("{} is a link to a file that is not there", target.display())))
+        }
         Err(_) => Ok(target.to_owned()),
     }
 }
@@ -188,33 +214,34 @@ fn directory_of(target: &Path) -> &Path {
     }
 }
 
-fn named(directory: &Path, target: &Path) -> Result<tempfile::NamedTempFile> {
+fn named(directory: &Path) -> Result<tempfile::NamedTempFile> {
     let mut builder = tempfile::Builder::new();
-    let prefix = target.file_name().map(|name| format!(".{}.", name.to_string_lossy())).unwrap_or_default();
-    builder.prefix(&prefix).suffix(".part");
+    builder.prefix(".holdall-").suffix(".part");
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     Ok(builder.tempfile_in(directory)?)
 }
 
+#[cfg(target_os = "linux")]
+fn name_in_proc(file: &impl std::os::fd::AsRawFd) -> String {
+    format!("/proc/self/fd/{}", file.as_raw_fd())
+}
+
 /// Gives an unnamed file its name.
 #[cfg(target_os = "linux")]
 fn link(file: &File, target: &Path, overwrite: Overwrite) -> Result<()> {
-    use std::os::fd::AsRawFd;
-
     use rustix::fs::{AtFlags, CWD, linkat};
 
-    let unnamed = format!("/proc/self/fd/{}", file.as_raw_fd());
+    let unnamed = name_in_proc(file);
     let place = |at: &Path| linkat(CWD, unnamed.as_str(), CWD, at, AtFlags::SYMLINK_FOLLOW);
     match place(target) {
         Ok(()) => return Ok(()),
         Err(rustix::io::Errno::EXIST) if overwrite == Overwrite::Replace => {}
         Err(errno) => return Err(cannot_place(errno.into(), target)),
     }
-    // linkat never replaces: the file gets a name beside its target for a moment and is renamed from there. The target's
-    // permissions are kept.
-    file.set_permissions(target.metadata()?.permissions())?;
-    let beside = named(directory_of(target), target)?.into_temp_path();
+    // linkat never replaces: the file gets a name beside its target for a moment and is renamed from there.
+    keep_permissions(file, target)?;
+    let beside = named(directory_of(target))?.into_temp_path();
     std::fs::remove_file(&beside)?;
     place(&beside).map_err(io::Error::from)?;
     beside.persist(target).map_err(|failed| failed.error)?;
@@ -280,6 +307,18 @@ mod tests {
         let error = file.reserve(1 << 60).unwrap_err();
         let ErrorKind::Io(error) = error.kind() else { panic!("{error}") };
         assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+    }
+
+    #[test]
+    fn the_longest_name_can_be_replaced() {
+        let directory = tempfile::tempdir().unwrap();
+        let target = directory.path().join("n".repeat(250));
+        for text in ["old", "new"] {
+            let mut file = AtomicFile::create(&target, Overwrite::Replace).unwrap();
+            file.write_all(text.as_bytes()).unwrap();
+            file.commit(Durability::Synced).unwrap();
+        }
+        assert_eq!(std::fs::read(&target).unwrap(), b"new");
     }
 
     #[test]

@@ -27,7 +27,7 @@ pub struct ConvertOptions<'a> {
     pub overwrite: Overwrite,
     /// Whether the target is on the disk when the call returns.
     pub durability: Durability,
-    /// How the target is written.
+    /// How the target is written. Its limits are those of `open`.
     pub import: ImportOptions,
     /// How the source is opened.
     pub open: OpenOptions,
@@ -122,7 +122,9 @@ fn write(
     let mut read = options.read;
     read.digests = Digests::Compare;
     let mut out = Target::create(target, options.overwrite)?;
-    let task = Import { container, selection, options: &options.import, read, progress: options.progress };
+    let mut import_options = options.import.clone();
+    import_options.limits = options.open.limits;
+    let task = Import { container, selection, options: &import_options, read, progress: options.progress };
     let losses = import(&task, &mut out)?;
     if options.verify == ReadBack::Yes {
         let differences = read_back(&task, format, &out)?;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use container_core::block::{Block, for_each_piece, read_block};
+use container_core::block::{Block, for_each_piece, read_block, verify_block};
 use container_core::container::{Depth, ReadOptions, Segment};
 use container_core::dtype::Kind;
 use container_core::report::{BlockCounts, Finding, Report, Severity};
@@ -21,6 +21,7 @@ pub(crate) fn check(
     options: &ReadOptions,
     progress: Progress<'_>,
 ) -> Result<Report> {
+    file.is_told()?;
     let mut findings: Vec<Finding> = file.faults().into_iter().map(Fault::finding).collect();
     let mut blocks = BlockCounts { total: 1, ..BlockCounts::default() };
     match file.segment() {
@@ -51,29 +52,28 @@ fn check_data(
 ) -> Result<Vec<Fault>> {
     let bools =
         file.layout().dtype().and_then(|dtype| dtype.as_scalar()).is_some_and(|it| it.kind == Kind::Bool);
+    let limits = &file.options().limits;
+    if segment.encoding() == Encoding::Bits {
+        return check_bits(file, segment, progress);
+    }
+    if !bools {
+        verify_block(file.source(), segment, file.codecs(), limits, progress)?;
+        return Ok(Vec::new());
+    }
     let mut strange = StrangeBools::default();
-    match segment.encoding() {
-        Encoding::Plain => {
-            let mut at = segment.range().start;
-            for_each_piece(file.source(), segment.range(), progress, |piece| {
-                if bools {
-                    strange.look(piece, at);
-                }
-                at += piece.len() as u64;
-                Ok(())
-            })?;
-        }
-        Encoding::Bits => return check_bits(file, segment, progress),
-        Encoding::Lz4 | Encoding::Leb128 => {
-            let limits = &file.options().limits;
-            let values = read_block(file.source(), segment, file.codecs(), limits, options.threads)?;
-            if bools {
-                strange.look(&values, 0);
-                // Places in decoded data are not places in the file.
-                strange.range = strange.range.map(|_| segment.range());
-            }
-            progress.tick(values.len() as u64, values.len() as u64)?;
-        }
+    if segment.encoding() == Encoding::Plain {
+        let mut at = segment.range().start;
+        for_each_piece(file.source(), segment.range(), progress, |piece| {
+            strange.look(piece, at);
+            at += piece.len() as u64;
+            Ok(())
+        })?;
+    } else {
+        let values = read_block(file.source(), segment, file.codecs(), limits, options.threads)?;
+        strange.look(&values, 0);
+        // Places in decoded data are not places in the file.
+        strange.range = strange.range.map(|_| segment.range());
+        progress.tick(values.len() as u64, values.len() as u64)?;
     }
     let found = strange.range.map(|range| Fault::BoolValue { range, count: strange.count });
     Ok(found.into_iter().collect())
@@ -134,6 +134,11 @@ pub(crate) fn segments(file: &File) -> Vec<Segment> {
             dataset: Some(DATASET.into()),
             ..plain(segment.range(), "data")
         });
+    }
+    if file.segment().is_err() && file.cut_short().is_some() {
+        // What is there of them reads.
+        add(Segment { dataset: Some(DATASET.into()), ..plain(end..len, "data") });
+        end = len;
     }
     let trailer = file.trailer_range();
     add(plain(end..trailer.start.max(end), "unknown"));

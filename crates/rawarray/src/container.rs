@@ -13,7 +13,7 @@ use container_core::{Error, Progress, Result, Value};
 
 use crate::eltype::describe;
 use crate::file::{DataSegment, File};
-use crate::header::{Eltype, Flags, MAGIC, MAGIC_REVERSED};
+use crate::header::{Eltype, MAGIC, MAGIC_REVERSED};
 use crate::{DATASET, Encoding, TRAILER, check, import, repair};
 
 const ALL: Level = Level::Yes;
@@ -161,7 +161,8 @@ fn datasets(file: &File, segment: Option<&DataSegment>) -> Vec<Dataset> {
             Axes::AsStored => (file.dims().to_vec(), Order::F),
             Axes::Reversed => (file.dims().iter().rev().copied().collect(), Order::C),
         };
-        let opaque_big = header.eltype == Eltype::USER && header.flags.has(Flags::BIG_ENDIAN);
+        // Records of the user have a byte order that nobody can undo, only keep in mind.
+        let opaque_big = header.eltype == Eltype::USER && file.layout().data_order() == ByteOrder::Big;
         let mut attributes = vec![
             ("eltype".to_owned(), Value::from(header.eltype.0)),
             ("element".to_owned(), describe(header).into()),

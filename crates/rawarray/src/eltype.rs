@@ -51,14 +51,18 @@ pub(crate) fn is_known_width(dtype: &DType) -> bool {
     }
 }
 
-/// The type as others see it: widths that numpy lacks become opaque bytes.
+/// The type as others see it: widths that numpy lacks are opaque, but keep their byte order.
 pub(crate) fn public_type(dtype: &DType) -> DType {
     let integer = dtype.as_scalar().is_some_and(|scalar| matches!(scalar.kind, Kind::Int | Kind::Uint));
-    // Integers of any width keep their meaning; they print as |V<n> where numpy has none.
-    if is_known_width(dtype) || (integer && dtype.itemsize() <= 16) || is_half_complex(dtype) {
-        dtype.clone()
-    } else {
-        DType::void(dtype.itemsize())
+    // Integers of up to 128 bits and complex32 keep their meaning; they print as |V<n> all the same.
+    match dtype.as_scalar() {
+        Some(scalar)
+            if !(is_known_width(dtype) || (integer && scalar.size <= 16) || is_half_complex(dtype)) =>
+        {
+            let parts = if scalar.kind == Kind::Complex { 2 } else { 1 };
+            DType::new(Kind::Opaque(parts), scalar.size, scalar.order)
+        }
+        _ => dtype.clone(),
     }
 }
 

@@ -6,7 +6,6 @@
 use std::ops::Range;
 
 use container_core::codec::lz4::block_shape;
-use container_core::dtype::DType;
 
 use crate::bits;
 use crate::fault::Fault;
@@ -75,7 +74,9 @@ pub(crate) fn tell(layout: &Layout, data: &[u8], assumed: Option<Encoding>) -> T
     let full = layout.decoded_len().unwrap_or(0);
     let found = Candidates::new(layout, data, full, size);
     let lz4 = found.lz4 && assumed.is_none_or(|encoding| encoding == Encoding::Lz4);
-    let leb128 = found.leb128 && assumed.is_none_or(|encoding| encoding == Encoding::Leb128);
+    // RawArray.jl gives the size before encoding. With another one, varints are damaged at best, and a sound block wins.
+    let leb128 =
+        found.leb128 && assumed.map_or(size == full || !found.lz4, |encoding| encoding == Encoding::Leb128);
     let told = |encoding, range, faults| Told { encoding, range, faults };
     match (lz4, leb128) {
         (true, false) => {
@@ -89,23 +90,14 @@ pub(crate) fn tell(layout: &Layout, data: &[u8], assumed: Option<Encoding>) -> T
             told(Encoding::Leb128, at..layout.file_len(), misfit.into_iter().collect())
         }
         (true, true) => {
-            let why =
-                "the data are a valid LZ4 block and valid LEB128 varints; say which to assume".to_owned();
-            told(Encoding::Lz4, at..at + have, vec![Fault::UndecodableData { range: at..at + have, why }])
+            let range = at..at + have;
+            told(Encoding::Lz4, range.clone(), vec![Fault::AmbiguousEncoding { range }])
         }
         (false, false) => {
             let encoding = assumed.unwrap_or(found.likely);
             told(encoding, at..at + have, vec![found.explain(at, have, full, size)])
         }
     }
-}
-
-/// True where an LZ4 block would pass for `count` LEB128 values of `dtype` as well, so that a reader could not tell.
-pub(crate) fn is_ambiguous(block: &[u8], dtype: &DType, count: u64) -> bool {
-    Leb128::new(dtype).is_some_and(|codec| {
-        let walk = codec.walk(block, count);
-        walk.stop == Stop::Done && walk.used == block.len()
-    })
 }
 
 struct Candidates {

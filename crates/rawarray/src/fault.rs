@@ -75,6 +75,11 @@ pub enum Fault {
         /// What was tried.
         why: String,
     },
+    /// Encoded data that fit both encodings.
+    AmbiguousEncoding {
+        /// Where the data are.
+        range: Range<u64>,
+    },
     /// Bits are set after the last element of a bit array.
     BitsBeyondCount {
         /// The last word.
@@ -119,7 +124,7 @@ impl Fault {
             Self::ReshapeBug { .. } => "reshape_bug",
             Self::EmptyWithoutDims { .. } => "empty_without_dims",
             Self::FlagOnRawData => "flag_on_raw_data",
-            Self::UndecodableData { .. } => "undecodable_data",
+            Self::UndecodableData { .. } | Self::AmbiguousEncoding { .. } => "undecodable_data",
             Self::BitsBeyondCount { .. } => "bits_beyond_count",
             Self::BoolValue { .. } => "bool_not_0_or_1",
             Self::OddWidth { .. } => "odd_width",
@@ -149,6 +154,7 @@ impl Fault {
             Self::DimsTruncated { claimed, .. } | Self::DataTruncated { claimed, .. } => claimed.clone(),
             Self::DimsOverflow { range }
             | Self::UndecodableData { range, .. }
+            | Self::AmbiguousEncoding { range }
             | Self::BitsBeyondCount { range }
             | Self::BoolValue { range, .. }
             | Self::TrailingBytes { range } => range.clone(),
@@ -195,6 +201,9 @@ impl Fault {
             ),
             Self::FlagOnRawData => "flagged as encoded, but the data are plain".into(),
             Self::UndecodableData { why, .. } => why.clone(),
+            Self::AmbiguousEncoding { .. } => {
+                "the data are a valid LZ4 block and valid LEB128 values: say which to assume".into()
+            }
             Self::BitsBeyondCount { .. } => "bits are set after the last element".into(),
             Self::BoolValue { count, .. } => format!("{count} bool values are neither 0 nor 1"),
             Self::OddWidth { what } => format!("{what} has no numpy type; it is kept as opaque bytes"),
@@ -234,9 +243,10 @@ impl Fault {
             Self::DimsTruncated { .. } | Self::DimsOverflow { .. } | Self::NdimsLimit { .. } => {
                 "rawarray dims"
             }
-            Self::DataTruncated { .. } | Self::UndecodableData { .. } | Self::BitsBeyondCount { .. } => {
-                "rawarray data"
-            }
+            Self::DataTruncated { .. }
+            | Self::UndecodableData { .. }
+            | Self::AmbiguousEncoding { .. }
+            | Self::BitsBeyondCount { .. } => "rawarray data",
             _ => "rawarray header",
         };
         Error::new(kind).at(self.range()).context(part)

@@ -13,7 +13,7 @@ use container_core::container::{OpenOptions, ReadOptions, Tolerance};
 use container_core::dtype::{DType, Order};
 use container_core::region::Region;
 use container_core::report::Severity;
-use container_core::source::{Source, check_range, open_path};
+use container_core::source::{Source, check_range, into_vec, open_path};
 use container_core::{Error, Result};
 
 use crate::bits::Bits;
@@ -63,6 +63,8 @@ pub struct File {
     source: Box<dyn Source>,
     layout: Layout,
     told: Told,
+    /// Bytes that opening would have had to hold in order to tell the encoding, where that is over the limit.
+    untold: Option<u64>,
     codecs: Codecs,
     options: OpenOptions,
     decoded: OnceLock<Vec<u8>>,
@@ -82,7 +84,10 @@ impl File {
     /// # Errors
     /// As [`File::open`].
     pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
-        Self::from_source(open_path(path.as_ref(), options.access, &options.limits)?, options)
+        let path = path.as_ref();
+        let named = |error: Error| error.part(path.display().to_string());
+        let source = open_path(path, options.access, &options.limits).map_err(named)?;
+        Self::from_source(source, options).map_err(named)
     }
 
     /// Opens bytes from anywhere.
@@ -99,14 +104,14 @@ impl File {
             Encoding::from_name(name)
                 .ok_or_else(|| Error::usage(format!("RawArray has no encoding {name:?}")))
         });
-        let told = tell_encoding(&source, &layout, assumed.transpose()?, options)?;
+        let (told, untold) = tell_encoding(&source, &layout, assumed.transpose()?, options)?;
         let mut codecs = Codecs::none();
         codecs.register(Lz4);
         codecs.register(Bits { order: layout.data_order() });
         if let Some(codec) = layout.dtype().and_then(Leb128::new) {
             codecs.register(codec);
         }
-        Ok(Self { source, layout, told, codecs, options: options.clone(), decoded: OnceLock::new() })
+        Ok(Self { source, layout, told, untold, codecs, options: options.clone(), decoded: OnceLock::new() })
     }
 
     /// The six words before the dimensions.
@@ -214,7 +219,14 @@ impl File {
         if array.dtype().to_string() != "|b1" {
             return Err(Error::usage(format!("the elements are {}, not bools", array.dtype())));
         }
-        Ok(array.bytes(Order::F, &self.options.limits)?.iter().map(|byte| *byte != 0).collect())
+        let bytes = array.bytes(Order::F, &self.options.limits)?;
+        let mut bools = Vec::new();
+        let len = bytes.len() as u64;
+        let refused =
+            |_| Error::limit("memory in bytes (the machine refused it)", len, self.options.limits.memory);
+        bools.try_reserve_exact(self.options.limits.allocate(len)?).map_err(refused)?;
+        bools.extend(bytes.iter().map(|byte| *byte != 0));
+        Ok(bools)
     }
 
     /// Opens element `index` of an array of whole RawArray files: eltype 0, elbyte their length. The element is copied.
@@ -234,10 +246,10 @@ impl File {
         let element = if segment.encoding == Encoding::Plain {
             let at = segment.range.start.saturating_add(index.saturating_mul(width));
             self.options.limits.allocate(width)?;
-            self.source.read(at..at.saturating_add(width))?.into_owned()
+            into_vec(self.source.read(at..at.saturating_add(width))?, &self.options.limits)?
         } else {
             let decoded = self.decoded(&segment, &ReadOptions::default())?;
-            decoded.read(index * width..(index + 1) * width)?.into_owned()
+            into_vec(decoded.read(index * width..(index + 1) * width)?, &self.options.limits)?
         };
         Self::from_source(Box::new(element), &self.options)
     }
@@ -270,6 +282,7 @@ impl File {
     /// # Errors
     /// What is wrong with the file.
     pub fn segment(&self) -> Result<DataSegment> {
+        self.is_told()?;
         if let Some(error) = self.blocking() {
             return Err(error);
         }
@@ -278,6 +291,13 @@ impl File {
         let segment = DataSegment { range: self.told.range.clone(), decoded_len, encoding: self.encoding() };
         check_range(&segment.range, self.source.len())?;
         Ok(segment)
+    }
+
+    /// That the encoding is known; if not, it is for want of memory.
+    pub(crate) fn is_told(&self) -> Result<()> {
+        let limits = &self.options.limits;
+        let refused = |len| Error::limit("memory in bytes", len, limits.memory).at(self.layout.data());
+        self.untold.map_or(Ok(()), |len| Err(refused(len)))
     }
 
     pub(crate) fn codecs(&self) -> &Codecs {
@@ -289,7 +309,7 @@ impl File {
     }
 
     /// Plain data that end early, and nothing else that keeps them from being read.
-    fn cut_short(&self) -> Option<&Fault> {
+    pub(crate) fn cut_short(&self) -> Option<&Fault> {
         let mut errors = self.faults().into_iter().filter(|fault| fault.severity() == Severity::Error);
         match (self.layout.form(), errors.next(), errors.next()) {
             (Form::Plain, Some(fault @ Fault::DataTruncated { .. }), None) => Some(fault),
@@ -334,23 +354,24 @@ fn tell_encoding(
     layout: &Layout,
     assumed: Option<Encoding>,
     options: &OpenOptions,
-) -> Result<Told> {
+) -> Result<(Told, Option<u64>)> {
     let plain = |encoding| Told { encoding, range: layout.data(), faults: Vec::new() };
     match layout.form() {
-        Form::Plain => return Ok(plain(Encoding::Plain)),
-        Form::Bits => return Ok(plain(Encoding::Bits)),
+        Form::Plain => return Ok((plain(Encoding::Plain), None)),
+        Form::Bits => return Ok((plain(Encoding::Bits), None)),
         Form::Encoded => {}
     }
     if layout.blocking(options.tolerance).is_some() || layout.decoded_len().is_none() {
-        return Ok(plain(assumed.unwrap_or(Encoding::Lz4)));
+        return Ok((plain(assumed.unwrap_or(Encoding::Lz4)), None));
     }
     let range = layout.data();
-    if source.lend(range.clone()).is_none() {
-        options.limits.allocate(range.end - range.start).map_err(|error| error.at(range.clone()))?;
+    let len = range.end - range.start;
+    if source.lend(range.clone()).is_none() && options.limits.allocate(len).is_err() {
+        return Ok((plain(assumed.unwrap_or(Encoding::Lz4)), Some(len)));
     }
     let mut told = tell(layout, &source.read(range)?, assumed);
     if options.tolerance == Tolerance::Lenient && told.faults.contains(&Fault::FlagOnRawData) {
         told.encoding = Encoding::Plain;
     }
-    Ok(told)
+    Ok((told, None))
 }

@@ -7,7 +7,7 @@ use container_core::format::{Import, Output};
 use container_core::region::Region;
 use container_core::report::Loss;
 use container_core::stream::for_each_run;
-use container_core::{Error, Limits, Progress, Result, Value};
+use container_core::{Error, Progress, Result, Value};
 
 use crate::eltype::eltype_of;
 use crate::write::{BigEndian, Encoder, Target};
@@ -42,12 +42,12 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
         header_order: ByteOrder::Little,
         big_endian,
     };
-    let trailer = trailer_of(job.container).filter(|_| words.trailer == Trailer::Keep);
+    let trailer = trailer_of(job.container).filter(|(at, _)| words.trailer == Trailer::Keep && *at != index);
     if encoding == Encoding::Leb128 && trailer.is_some() {
         return Err(Error::usage("LEB128 data run to the end of the file and leave no room for the trailer")
             .hint("use --codec none or lz4"));
     }
-    let mut encoder = Encoder::start(out, target, &Limits::default())?;
+    let mut encoder = Encoder::start(out, target, &job.options.limits)?;
     // Room is taken when the first values are there, and only for a file that is: not for what a cut one claims.
     let mut reserve = job.container.about().complete;
     for_each_run(job.container, index, region, order, &job.read, job.progress, |bytes| {
@@ -137,7 +137,7 @@ fn target_type(dataset: &Dataset, words: &Words) -> (Eltype, BigEndian, Vec<Loss
     let attribute =
         |name: &str| dataset.attributes.iter().find(|(key, _)| key == name).map(|(_, value)| value);
     // Opaque elements that came from a RawArray file keep their code, and the mark of their byte order.
-    if let (Some(Value::Int(code)), true) = (attribute("eltype"), is_void(&dataset.dtype)) {
+    if let (Some(Value::Int(code)), true) = (attribute("eltype"), is_opaque(&dataset.dtype)) {
         let big = attribute("byte_order").is_some_and(|order| *order == Value::from("big"));
         let code = u64::try_from(*code).map_or(Eltype::USER, Eltype);
         return (code, if big { BigEndian::Yes } else { BigEndian::No }, Vec::new());
@@ -155,7 +155,7 @@ fn target_type(dataset: &Dataset, words: &Words) -> (Eltype, BigEndian, Vec<Loss
             }
             (eltype, big, note.into_iter().collect())
         }
-        None if is_void(&dataset.dtype) => (Eltype::USER, BigEndian::No, Vec::new()),
+        None if dataset.dtype.is_void() => (Eltype::USER, BigEndian::No, Vec::new()),
         None => {
             let what =
                 format!("the type {}: kept as {} opaque bytes", dataset.dtype, dataset.dtype.itemsize());
@@ -164,8 +164,8 @@ fn target_type(dataset: &Dataset, words: &Words) -> (Eltype, BigEndian, Vec<Loss
     }
 }
 
-fn is_void(dtype: &DType) -> bool {
-    *dtype == DType::void(dtype.itemsize())
+fn is_opaque(dtype: &DType) -> bool {
+    dtype.as_scalar().is_some_and(|scalar| matches!(scalar.kind, Kind::Void | Kind::Opaque(_)))
 }
 
 /// The trailer of another RawArray file, which a rewrite keeps.

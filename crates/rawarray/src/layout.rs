@@ -71,7 +71,7 @@ impl Layout {
         }
         layout.find_type();
         if dims.is_some() {
-            layout.find_data(source)?;
+            layout.find_data(source, limits)?;
         }
         layout.note_oddities();
         layout.faults.sort_by_key(|fault| std::cmp::Reverse(fault.severity()));
@@ -108,7 +108,7 @@ impl Layout {
         self.file_len
     }
 
-    /// Where the data segment starts.
+    /// Where the data segment starts; the length of the file where its dimensions cannot be read.
     #[must_use]
     pub fn data_at(&self) -> u64 {
         self.data.start
@@ -208,6 +208,8 @@ impl Layout {
         match element_type(&self.header, self.data_order()) {
             Ok(dtype) => self.dtype = Some(dtype),
             Err(Impossible::Code) => self.faults.push(Fault::UnknownEltype(self.header.eltype.0)),
+            // Of elements without bytes something more telling is said where the data are looked for.
+            Err(Impossible::Width(_)) if self.header.elbyte == 0 => {}
             Err(Impossible::Width(why)) => {
                 self.faults.push(Fault::ImpossibleElbyte { elbyte: self.header.elbyte, why });
             }
@@ -215,7 +217,7 @@ impl Layout {
     }
 
     /// Finds the data segment and compares it with size field and file.
-    fn find_data(&mut self, source: &dyn Source) -> Result<()> {
+    fn find_data(&mut self, source: &dyn Source, limits: &Limits) -> Result<()> {
         let data_at = FIXED_LEN.saturating_add(self.header.ndims.saturating_mul(8));
         self.data = data_at..self.file_len;
         let count = element_count(self.dims.iter().copied());
@@ -231,7 +233,7 @@ impl Layout {
         let size = self.header.size;
         if self.form == Form::Plain
             && full != Some(size)
-            && let Some(dims) = self.other_dims(source)?
+            && let Some(dims) = self.other_dims(source, limits)?
         {
             self.faults.push(Fault::ReshapeBug { ndims: self.header.ndims, dims });
             return Ok(());
@@ -257,13 +259,17 @@ impl Layout {
     }
 
     /// Another number of dimensions with which dimensions, size field and file length all fit together.
-    fn other_dims(&self, source: &dyn Source) -> Result<Option<Vec<u64>>> {
+    fn other_dims(&self, source: &dyn Source, limits: &Limits) -> Result<Option<Vec<u64>>> {
+        // A size of 0 fits any words with a 0 among them: that says nothing.
+        if self.header.size == 0 {
+            return Ok(None);
+        }
         let room = self.file_len.saturating_sub(FIXED_LEN).checked_sub(self.header.size);
         // With another count the data must end exactly where the file does: that is what gives the mistake away.
         let Some(count) = room.filter(|room| room.is_multiple_of(8)).map(|room| room / 8) else {
             return Ok(None);
         };
-        if count == self.header.ndims || count == 0 || count > Limits::default().ndims {
+        if count == self.header.ndims || count == 0 || count > limits.ndims {
             return Ok(None);
         }
         let end = FIXED_LEN.saturating_add(count.saturating_mul(8));

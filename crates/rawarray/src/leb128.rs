@@ -142,6 +142,9 @@ impl Codec for Leb128 {
         if level.is_some() {
             return Err(Error::usage("leb128 has no levels"));
         }
+        if !src.len().is_multiple_of(self.width) {
+            return Err(Error::usage(format!("{} bytes are not whole numbers of {}", src.len(), self.width)));
+        }
         for item in src.chunks_exact(self.width) {
             let mut value = self.get(item);
             loop {

@@ -21,6 +21,7 @@ mod write;
 mod writer;
 
 pub use container::FORMAT;
+pub use container_core;
 pub use container_core::dtype::Element;
 pub use container_core::{Error, ErrorKind, Limits, Result};
 pub use encoding::Encoding;

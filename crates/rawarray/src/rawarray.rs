@@ -6,7 +6,7 @@ use container_core::container::{OpenOptions, ReadOptions};
 use container_core::dtype::Element;
 use container_core::format::Output;
 use container_core::region::element_count;
-use container_core::source::Access;
+use container_core::source::{Access, into_vec};
 use container_core::write::AtomicFile;
 use container_core::{Error, Result};
 
@@ -74,7 +74,7 @@ impl<T: Element> RawArray<T> {
     /// As [`RawArray::read`].
     pub fn read_with(path: impl AsRef<Path>, open: &OpenOptions, read: &ReadOptions) -> Result<Self> {
         let file = TypedFile::<T>::new(File::open_with(path, open)?)?;
-        let trailer = file.file().trailer()?.into_owned();
+        let trailer = into_vec(file.file().trailer()?, &open.limits)?;
         Ok(Self { dims: file.dims().to_vec(), values: file.to_vec_with(read)?, trailer })
     }
 
@@ -84,13 +84,14 @@ impl<T: Element> RawArray<T> {
     /// # Errors
     /// `Io`. A failure leaves no file behind, and an existing one as it was.
     pub fn write(&self, path: impl AsRef<Path>) -> Result<()> {
-        self.write_with(path, &WriteOptions { trailer: self.trailer.clone(), ..WriteOptions::default() })
+        self.write_with(path, &WriteOptions::default())
     }
 
-    /// Writes the array with options. The trailer written is the options', not the array's.
+    /// Writes the array with options.
     ///
     /// # Errors
-    /// `Io`; `Usage` when the file exists and may not be replaced, or the encoding cannot hold `T`.
+    /// `Io`; `Usage` when the file exists and may not be replaced, the encoding cannot hold `T`, or a byte order is asked
+    /// for that a `T` of your own cannot change to.
     pub fn write_with(&self, path: impl AsRef<Path>, options: &WriteOptions) -> Result<()> {
         let mut file = AtomicFile::create(path, options.overwrite)?;
         self.write_to(&mut file, options)?;
@@ -104,7 +105,15 @@ impl<T: Element> RawArray<T> {
     pub fn write_to(&self, out: &mut dyn Output, options: &WriteOptions) -> Result<()> {
         let dtype = T::dtype();
         let eltype = eltype_of(&dtype).unwrap_or(Eltype::USER);
-        write_values(out, eltype, &dtype, &self.dims, bytemuck::cast_slice(&self.values), options)
+        write_values(
+            out,
+            eltype,
+            &dtype,
+            &self.dims,
+            bytemuck::cast_slice(&self.values),
+            &self.trailer,
+            options,
+        )
     }
 
     /// The dimensions, the first one fastest.

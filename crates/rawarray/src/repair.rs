@@ -13,20 +13,21 @@
 use std::ops::Range;
 use std::path::Path;
 
+use container_core::block::read_block;
 use container_core::codec::lz4::decode_prefix;
-use container_core::container::{OpenOptions, ReadOptions};
+use container_core::container::OpenOptions;
 use container_core::dtype::{ByteOrder, DType};
 use container_core::format::{Input, Output};
 use container_core::region::element_count;
 use container_core::report::{RepairItem, RepairReport};
-use container_core::source::{Source, open_path, zeroed_vec};
+use container_core::source::{into_vec, open_path, zeroed_vec};
 use container_core::write::{AtomicFile, Durability, Overwrite};
 use container_core::{Error, Progress, Result};
 
 use crate::bits::Bits;
 use crate::fault::Fault;
 use crate::file::File;
-use crate::header::{FIXED_LEN, Flags};
+use crate::header::FIXED_LEN;
 use crate::layout::Layout;
 use crate::leb128::Leb128;
 use crate::write::{BigEndian, Encoder, Target};
@@ -88,6 +89,7 @@ impl Plan {
                     | Fault::UnknownFlag(_)
                     | Fault::UnknownEltype(_)
                     | Fault::ImpossibleElbyte { .. }
+                    | Fault::AmbiguousEncoding { .. }
             )
         });
         if let Some(fault) = hopeless {
@@ -130,11 +132,11 @@ impl Plan {
         match &self.values {
             Values::Decoded(bytes) => encoder.push(bytes, &from)?,
             Values::Stored(range) => {
-                copy(file.source(), range, from.itemsize(), progress, |piece| encoder.push(piece, &from))?;
+                copy(file, range, from.itemsize(), progress, |piece| encoder.push(piece, &from))?;
             }
         }
         let out = encoder.finish()?;
-        copy(file.source(), &self.trailer, 1, Progress::none(), |piece| Ok(out.write_all(piece)?))
+        copy(file, &self.trailer, 1, Progress::none(), |piece| Ok(out.write_all(piece)?))
     }
 }
 
@@ -161,12 +163,11 @@ fn salvage(file: &File, layout: &Layout, encoding: Encoding) -> Result<(Values, 
         let have = (data.end - data.start) / width;
         return Ok((Values::Stored(data), have.min(count)));
     }
-    if file.segment().is_ok() {
-        let values = file.read_all(&ReadOptions::default())?;
-        let bytes = values.bytes(container_core::dtype::Order::F, &file.options().limits)?.into_owned();
-        return Ok((Values::Decoded(bytes), count));
-    }
     let limits = &file.options().limits;
+    if let Ok(segment) = file.segment() {
+        let values = read_block(file.source(), &segment, file.codecs(), limits, 1)?;
+        return Ok((Values::Decoded(into_vec(values, limits)?), count));
+    }
     if file.source().lend(data.clone()).is_none() {
         limits.allocate(data.end - data.start)?;
     }
@@ -182,10 +183,13 @@ fn salvage(file: &File, layout: &Layout, encoding: Encoding) -> Result<(Values, 
             values
         }
         _ => {
+            // The block is as long as the size field says; what follows is none of it.
+            let size = usize::try_from(layout.header().size).unwrap_or(usize::MAX);
+            let src = &src[..size.min(src.len())];
             // A byte of LZ4 makes at most 255.
             let most = (src.len() as u64).saturating_mul(255).saturating_add(64);
             let mut values = zeroed_vec(count.saturating_mul(width).min(most), limits)?;
-            let made = decode_prefix(&src, &mut values);
+            let made = decode_prefix(src, &mut values);
             values.truncate(made);
             values
         }
@@ -268,13 +272,17 @@ fn report_values(report: &mut RepairReport, layout: &Layout, dims: &[u64], count
 /// Flag bit 0 stays only where it is the sole record of an order that nobody can undo.
 fn keeps_flag(layout: &Layout) -> BigEndian {
     let header = layout.header();
-    let opaque = header.eltype == Eltype::USER && header.flags.has(Flags::BIG_ENDIAN);
+    let opaque = header.eltype == Eltype::USER && layout.data_order() == ByteOrder::Big;
     if opaque { BigEndian::Yes } else { BigEndian::No }
 }
 
 /// Bytes after complete data, which are kept as they are.
 fn trailer_of(file: &File, layout: &Layout, encoding: Encoding, complete: bool) -> Range<u64> {
     let known = file.trailer_range();
+    if encoding == Encoding::Lz4 && known.is_empty() {
+        let end = layout.data_at().saturating_add(layout.header().size);
+        return end.min(layout.file_len())..layout.file_len();
+    }
     if !known.is_empty() || encoding != Encoding::Plain || !complete {
         return known;
     }
@@ -285,7 +293,7 @@ fn trailer_of(file: &File, layout: &Layout, encoding: Encoding, complete: bool) 
 
 /// Passes `range` on in pieces of whole items.
 fn copy(
-    source: &dyn Source,
+    file: &File,
     range: &Range<u64>,
     item: usize,
     progress: Progress<'_>,
@@ -296,7 +304,10 @@ fn copy(
     let mut at = range.start;
     while at < range.end {
         let next = range.end.min(at.saturating_add(most));
-        sink(&source.read(at..next)?)?;
+        if file.source().lend(at..next).is_none() {
+            file.options().limits.allocate(next - at)?;
+        }
+        sink(&file.source().read(at..next)?)?;
         at = next;
         progress.tick(at - range.start, range.end - range.start)?;
     }

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::marker::PhantomData;
 
 use container_core::array::Array;
-use container_core::block::{Block, read_block};
+use container_core::block::{Block, read_block_into};
 use container_core::container::ReadOptions;
-use container_core::dtype::{ByteOrder, DType, Element, Kind, Order};
+use container_core::dtype::{ByteOrder, Element, Order};
 use container_core::region::{AxisSelection, Kept, Region};
 use container_core::source::{read_parallel, zeroed_vec};
 use container_core::{Error, Result};
@@ -31,7 +31,7 @@ impl<T: Element> TypedFile<T> {
     pub fn new(file: File) -> Result<Self> {
         file.segment()?;
         let (have, want) = (file.dtype()?, T::dtype());
-        let opaque = is_opaque(&want) && want.itemsize() == have.itemsize();
+        let opaque = want.is_void() && want.itemsize() == have.itemsize();
         if !opaque && want != have.with_order(ByteOrder::NATIVE) {
             return Err(Error::usage(format!("the elements are {have}, not {want}")));
         }
@@ -86,16 +86,16 @@ impl<T: Element> TypedFile<T> {
         if self.file.encoding() == Encoding::Plain {
             read_parallel(self.file.source(), segment.range().start, bytes, options.threads)?;
         } else {
-            let source = self.file.source();
-            bytes.copy_from_slice(&read_block(
-                source,
+            read_block_into(
+                self.file.source(),
                 &segment,
                 self.file.codecs(),
                 limits,
                 options.threads,
-            )?);
+                bytes,
+            )?;
         }
-        if !is_opaque(&T::dtype()) {
+        if !T::dtype().is_void() {
             self.file.dtype()?.swap_to(ByteOrder::NATIVE, bytes)?;
         }
         Ok(values)
@@ -123,10 +123,6 @@ impl<T: Element> TypedFile<T> {
     }
 
     fn is_native(&self) -> bool {
-        is_opaque(&T::dtype()) || self.file.dtype().is_ok_and(|dtype| dtype.is_in_order(ByteOrder::NATIVE))
+        T::dtype().is_void() || self.file.dtype().is_ok_and(|dtype| dtype.is_in_order(ByteOrder::NATIVE))
     }
-}
-
-fn is_opaque(dtype: &DType) -> bool {
-    dtype.as_scalar().is_some_and(|scalar| scalar.kind == Kind::Void)
 }

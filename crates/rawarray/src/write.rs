@@ -12,7 +12,6 @@ use container_core::{Error, Limits, Result};
 
 use crate::Encoding;
 use crate::bits::{Bits, stored_len};
-use crate::encoding::is_ambiguous;
 use crate::header::{Eltype, Flags, Header};
 use crate::leb128::Leb128;
 
@@ -26,8 +25,9 @@ pub struct WriteOptions {
     pub data_order: ByteOrder,
     /// Byte order of the header's own words. Only holdall reads a big-endian header; its data are big-endian as well.
     pub header_order: ByteOrder,
-    /// Bytes after the data. Other libraries ignore or drop them, and some fail; LEB128 has no room for them.
-    pub trailer: Vec<u8>,
+    /// Bytes after the data; `None` for those that the array came with. Other libraries ignore or drop them, and some
+    /// fail; LEB128 has no room for them.
+    pub trailer: Option<Vec<u8>>,
     /// What happens to an existing file. The default replaces it, in one step.
     pub overwrite: Overwrite,
     /// Whether the file is on the disk when the call returns.
@@ -40,7 +40,7 @@ impl Default for WriteOptions {
             encoding: Encoding::Plain,
             data_order: ByteOrder::Little,
             header_order: ByteOrder::Little,
-            trailer: Vec::new(),
+            trailer: None,
             overwrite: Overwrite::Replace,
             durability: Durability::Synced,
         }
@@ -124,9 +124,12 @@ impl<'o> Encoder<'o> {
     /// Writes the header.
     ///
     /// # Errors
-    /// `Usage` where the encoding cannot hold the type, `Limit` where LZ4 would have to hold too much, `Io`.
+    /// `Usage` where RawArray or the encoding cannot hold the type, `Limit` where LZ4 would have to hold too much, `Io`.
     pub(crate) fn start(out: &'o mut dyn Output, target: Target, limits: &Limits) -> Result<Self> {
         let expected = target.decoded_len()?;
+        if target.dtype.itemsize() == 0 && element_count(target.dims.iter().copied()) != Some(0) {
+            return Err(Error::usage("RawArray has no elements of 0 bytes"));
+        }
         let cannot = || {
             let what = format!("{} cannot hold {}", target.encoding.name(), target.dtype);
             Error::usage(what).hint("every type can be stored with none or lz4")
@@ -135,14 +138,21 @@ impl<'o> Encoder<'o> {
         let (step, size) = match target.encoding {
             Encoding::Plain => (Step::Plain { scratch: Vec::new() }, Some(expected)),
             Encoding::Lz4 => {
-                limits.allocate(expected)?;
-                (Step::Lz4 { held: Vec::new() }, None)
+                let len = limits.allocate(expected)?;
+                limits.allocate(expected.saturating_add(Lz4.max_encoded_len(len) as u64))?;
+                let mut held = Vec::new();
+                let refused =
+                    |_| Error::limit("memory in bytes (the machine refused it)", expected, limits.memory);
+                held.try_reserve_exact(len).map_err(refused)?;
+                (Step::Lz4 { held }, None)
             }
             Encoding::Leb128 => {
                 let codec = Leb128::new(&target.dtype).ok_or_else(cannot)?;
                 (Step::Leb128 { codec, encoded: Vec::new() }, Some(expected))
             }
-            Encoding::Bits if target.dtype.to_string() == "|b1" => {
+            Encoding::Bits
+                if target.eltype == Eltype::BRAIN && target.dtype == DType::native(Kind::Bool, 1) =>
+            {
                 let codec = Bits { order };
                 (Step::Bits { codec, held: Vec::new(), encoded: Vec::new() }, Some(stored_len(expected)))
             }
@@ -222,9 +232,9 @@ impl<'o> Encoder<'o> {
                 let mut encoded = Vec::new();
                 Lz4.encode(&held, None, &mut encoded)?;
                 let mut target = self.target;
-                let count = element_count(target.dims.iter().copied()).unwrap_or(0);
-                if is_ambiguous(&encoded, &target.dtype, count) {
-                    // A few dozen bytes at most: nobody could tell which encoding they have, so they get none.
+                // Only a block that is as long as the values can pass for varints (`encoding::tell`). It saves nothing, so the
+                // values stand for themselves.
+                if encoded.len() == held.len() && Leb128::new(&target.dtype).is_some() {
                     target.encoding = Encoding::Plain;
                     encoded = held;
                 }
@@ -274,10 +284,16 @@ pub(crate) fn write_values(
     native: &DType,
     dims: &[u64],
     bytes: &[u8],
+    own_trailer: &[u8],
     options: &WriteOptions,
 ) -> Result<()> {
-    if options.encoding == Encoding::Leb128 && !options.trailer.is_empty() {
+    let trailer = options.trailer.as_deref().unwrap_or(own_trailer);
+    if options.encoding == Encoding::Leb128 && !trailer.is_empty() {
         return Err(Error::usage("LEB128 data run to the end of the file and leave no room for a trailer"));
+    }
+    let big = options.header_order == ByteOrder::Big || options.data_order == ByteOrder::Big;
+    if eltype == Eltype::USER && big {
+        return Err(Error::usage("user-defined elements cannot change their byte order"));
     }
     // A big-endian header means big-endian data.
     let order = if options.header_order == ByteOrder::Big { ByteOrder::Big } else { options.data_order };
@@ -292,7 +308,7 @@ pub(crate) fn write_values(
     let mut encoder = Encoder::start(out, target, &Limits::default())?;
     encoder.reserve()?;
     encoder.push(bytes, native)?;
-    encoder.finish()?.write_all(&options.trailer)?;
+    encoder.finish()?.write_all(trailer)?;
     Ok(())
 }
 
@@ -310,6 +326,6 @@ pub fn write_bools(
 ) -> Result<()> {
     let mut file = AtomicFile::create(path, options.overwrite)?;
     let bytes = bytemuck::cast_slice(bools);
-    write_values(&mut file, Eltype::BRAIN, &DType::native(Kind::Bool, 1), dims, bytes, options)?;
+    write_values(&mut file, Eltype::BRAIN, &DType::native(Kind::Bool, 1), dims, bytes, &[], options)?;
     file.commit(options.durability)
 }

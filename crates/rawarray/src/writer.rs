@@ -39,6 +39,8 @@ pub struct Writer<T, W: Write + Seek = AtomicFile> {
     slab: Vec<u64>,
     slab_len: u64,
     count: u64,
+    /// What an earlier write failed with: what is in the file then is not known.
+    failed: bool,
     element: PhantomData<fn(T)>,
 }
 
@@ -80,7 +82,8 @@ impl<T: Element, W: Write + Seek> Writer<T, W> {
         let slab_len = element_count(slab.iter().copied()).filter(|len| *len > 0);
         let slab_len = slab_len.ok_or_else(|| Error::usage(format!("a slab of {slab:?} has no elements")))?;
         let start = out.stream_position()?;
-        let mut writer = Self { out, start, slab: slab.to_vec(), slab_len, count: 0, element: PhantomData };
+        let mut writer =
+            Self { out, start, slab: slab.to_vec(), slab_len, count: 0, failed: false, element: PhantomData };
         let header = writer.header();
         writer.out.write_all(&header)?;
         Ok(writer)
@@ -93,17 +96,21 @@ impl<T: Element, W: Write + Seek> Writer<T, W> {
     pub fn push(&mut self, values: &[T]) -> Result<()> {
         let count = self.count.checked_add(values.len() as u64);
         let room = count.and_then(|count| count.checked_mul(size_of::<T>().max(1) as u64));
-        self.count =
+        let count =
             count.filter(|_| room.is_some()).ok_or_else(|| Error::usage("an array over 2^64 bytes"))?;
+        self.failed = true;
         let dtype = T::dtype();
         if dtype.is_in_order(ByteOrder::Little) {
-            return Ok(self.out.write_all(bytemuck::cast_slice(values))?);
+            self.out.write_all(bytemuck::cast_slice(values))?;
+        } else {
+            for piece in values.chunks(64 << 10) {
+                let mut bytes = bytemuck::cast_slice(piece).to_vec();
+                dtype.swap_to(ByteOrder::Little, &mut bytes)?;
+                self.out.write_all(&bytes)?;
+            }
         }
-        for piece in values.chunks(64 << 10) {
-            let mut bytes = bytemuck::cast_slice(piece).to_vec();
-            dtype.swap_to(ByteOrder::Little, &mut bytes)?;
-            self.out.write_all(&bytes)?;
-        }
+        self.failed = false;
+        self.count = count;
         Ok(())
     }
 
@@ -119,20 +126,25 @@ impl<T: Element, W: Write + Seek> Writer<T, W> {
         self.count == 0
     }
 
-    /// Patches the header, writes the trailer, and gives the output back, positioned at its end, with the dimensions.
+    /// Patches the header, writes the trailer, and gives the output back, positioned after it, with the dimensions. What the
+    /// output held beyond is left there, and would be taken for trailer.
     ///
     /// # Errors
     /// `Usage` when the last slab is not whole; `Io`.
     pub fn complete(mut self, trailer: &[u8]) -> Result<(W, Vec<u64>)> {
+        if self.failed {
+            return Err(Error::usage("an earlier write failed, so values are missing"));
+        }
         if !self.count.is_multiple_of(self.slab_len) {
             let problem = format!("{} values are not whole slabs of {}", self.count, self.slab_len);
             return Err(Error::usage(problem));
         }
         self.out.write_all(trailer)?;
+        let end = self.out.stream_position()?;
         let header = self.header();
         self.out.seek(SeekFrom::Start(self.start))?;
         self.out.write_all(&header)?;
-        self.out.seek(SeekFrom::End(0))?;
+        self.out.seek(SeekFrom::Start(end))?;
         self.out.flush()?;
         let dims = self.dims();
         Ok((self.out, dims))

@@ -164,6 +164,10 @@ fn trailers_are_kept_set_and_dropped() {
     assert_eq!((back.as_slice(), back.trailer()), (&[1, 2][..], &b"{\"te\": 5}"[..]));
     assert_eq!(*File::open(&path).unwrap().trailer().unwrap(), *b"{\"te\": 5}");
     back.write_with(&path, &WriteOptions::default()).unwrap();
+    assert_eq!(RawArray::<u8>::read(&path).unwrap().trailer(), back.trailer());
+    let mut dropped = WriteOptions::default();
+    dropped.trailer = Some(Vec::new());
+    back.write_with(&path, &dropped).unwrap();
     assert!(RawArray::<u8>::read(&path).unwrap().trailer().is_empty());
 }
 
@@ -225,4 +229,57 @@ fn limits_bound_what_is_copied() {
     options.access = Access::Auto;
     let file = File::open_with(fixture("ok/f8_12.ra"), &options).unwrap();
     assert_eq!(file.read_all(&ReadOptions::default()).unwrap().len(), 12);
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(transparent)]
+struct Opaque([u8; 8]);
+
+impl Element for Opaque {}
+
+#[test]
+fn opaque_elements_are_as_stored_however_they_are_read() {
+    let path = fixture("ok/be_f8_12.ra");
+    let file = RawArray::<Opaque>::open(&path).unwrap();
+    let stored = std::fs::read(&path).unwrap();
+    let first = Opaque(stored[56..64].try_into().unwrap());
+    let slice = file.slice("0:1").unwrap();
+    let sliced = slice.elements::<Opaque>(Order::F, &Limits::default()).unwrap()[0];
+    let all = [file.view().unwrap()[0], file.to_vec().unwrap()[0], file.get(&[0]).unwrap(), sliced];
+    assert_eq!(all, [first; 4]);
+    let mut big = WriteOptions::default();
+    big.data_order = container_core::dtype::ByteOrder::Big;
+    let error = RawArray::from(vec![first]).write_to(&mut Vec::new(), &big).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::Usage(_)));
+}
+
+#[test]
+fn a_writer_that_failed_once_does_not_finish() {
+    struct Full(std::io::Cursor<Vec<u8>>);
+    impl std::io::Write for Full {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            if self.0.position() >= 64 && bytes.len() == 4 {
+                return Err(std::io::ErrorKind::StorageFull.into());
+            }
+            self.0.write(bytes)
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    impl std::io::Seek for Full {
+        fn seek(&mut self, to: std::io::SeekFrom) -> std::io::Result<u64> {
+            self.0.seek(to)
+        }
+    }
+    let mut writer = Writer::<u16, _>::new(Full(std::io::Cursor::new(Vec::new())), &[2]).unwrap();
+    assert!(writer.push(&[1, 2]).is_err());
+    assert_eq!(writer.len(), 0);
+    assert!(writer.complete(b"").is_err());
+}
+
+#[test]
+fn errors_of_opening_name_the_file() {
+    let error = RawArray::<u8>::read("no/such/file.ra").unwrap_err();
+    assert_eq!(error.part_name(), Some("no/such/file.ra"));
 }

@@ -66,7 +66,7 @@ impl StoredArray {
         if region.is_whole(&self.shape) {
             read_parallel(source, range.start, &mut bytes, threads)?;
         } else if len > 0 {
-            self.read_parts(source, &region, &mut bytes)?;
+            self.read_parts(source, &region, limits, &mut bytes)?;
         }
         // The copy holds the selection alone; dropping its single-index axes is what is left to do.
         let kept = region.axes().iter().map(|axis| AxisSelection { start: 0, step: 1, ..*axis }).collect();
@@ -76,14 +76,20 @@ impl StoredArray {
 
     /// Copies the region to `dst` in storage order, axis by axis from the slowest, until what is left lies closely enough
     /// together to be read in one go.
-    fn read_parts(&self, source: &dyn Source, region: &Region, dst: &mut [u8]) -> Result<()> {
+    fn read_parts(
+        &self,
+        source: &dyn Source,
+        region: &Region,
+        limits: &Limits,
+        dst: &mut [u8],
+    ) -> Result<()> {
         let (first, span) = self.span(region)?;
         let wanted = dst.len() as u64;
         if span <= wanted.saturating_add(WASTE) || span <= wanted.saturating_mul(2).min(1 << 20) {
             if span == wanted && region.axes().iter().all(|axis| axis.step > 0 || axis.count == 1) {
                 return source.read_into(first, dst);
             }
-            return self.read_span(source, region, first, span, dst);
+            return self.read_span(source, region, first..first.saturating_add(span), limits, dst);
         }
         // A cut along the slowest axis that has more than one index: the halves are stored one after the other.
         let axes = self.slowest_first();
@@ -94,8 +100,8 @@ impl StoredArray {
         let (low, high) = (self.part(region, axis, 0..half)?, self.part(region, axis, half..u64::MAX)?);
         let share = dst.len() / usize::try_from(region.axes()[axis].count).unwrap_or(usize::MAX);
         let (head, tail) = dst.split_at_mut(share * usize::try_from(half).unwrap_or(0));
-        self.read_parts(source, &low, head)?;
-        self.read_parts(source, &high, tail)
+        self.read_parts(source, &low, limits, head)?;
+        self.read_parts(source, &high, limits, tail)
     }
 
     /// Reads the span that holds the region and picks the region out of it.
@@ -103,13 +109,13 @@ impl StoredArray {
         &self,
         source: &dyn Source,
         region: &Region,
-        at: u64,
-        span: u64,
+        span: Range<u64>,
+        limits: &Limits,
         dst: &mut [u8],
     ) -> Result<()> {
-        let mut bytes = zeroed_vec(span, &Limits::default())?;
-        source.read_into(at, &mut bytes)?;
-        self.view(region, at, Cow::Owned(bytes))?.copy_to(self.order, dst)
+        let mut bytes = zeroed_vec(span.end - span.start, limits)?;
+        source.read_into(span.start, &mut bytes)?;
+        self.view(region, span.start, Cow::Owned(bytes))?.copy_to(self.order, dst)
     }
 
     /// The region over `bytes`, which start at the absolute offset `at` and hold at least the region.

@@ -59,6 +59,12 @@ fn read_at(file: &File, dst: &mut [u8], at: u64) -> std::io::Result<usize> {
     std::os::unix::fs::FileExt::read_at(file, dst, at)
 }
 
+/// Elsewhere (wasm) there are no files to read from; sources there are bytes in memory.
+#[cfg(not(any(unix, windows)))]
+fn read_at(_file: &File, _dst: &mut [u8], _at: u64) -> std::io::Result<usize> {
+    Err(std::io::ErrorKind::Unsupported.into())
+}
+
 #[cfg(windows)]
 fn read_at(file: &File, dst: &mut [u8], at: u64) -> std::io::Result<usize> {
     std::os::windows::fs::FileExt::seek_read(file, dst, at)

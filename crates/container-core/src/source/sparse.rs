@@ -5,16 +5,17 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::{Source, check_range};
 use crate::{Error, ErrorKind, Result};
 
-/// The parts of a file that are loaded so far.
+/// The parts of a file that are loaded so far. A clone shares them.
 #[derive(Clone, Debug, Default)]
 pub struct SparseSource {
     len: u64,
     /// Loaded pieces by offset; they neither overlap nor are empty.
-    pieces: BTreeMap<u64, Vec<u8>>,
+    pieces: BTreeMap<u64, Arc<[u8]>>,
 }
 
 impl SparseSource {
@@ -34,7 +35,7 @@ impl SparseSource {
         let mut from = at;
         while let Some(hole) = self.hole(from..range.end) {
             if let Some(piece) = bytes.lend(hole.start - at..hole.end - at) {
-                self.pieces.insert(hole.start, piece.to_vec());
+                self.pieces.insert(hole.start, piece.into());
             }
             from = hole.end;
         }
@@ -44,7 +45,7 @@ impl SparseSource {
     /// Bytes loaded so far.
     #[must_use]
     pub fn loaded(&self) -> u64 {
-        self.pieces.values().map(|piece| piece.len() as u64).sum()
+        self.pieces.values().map(|piece| piece.len()).sum()
     }
 
     /// The first part of `range` that is not loaded.
@@ -64,7 +65,7 @@ impl SparseSource {
     /// The piece that holds the byte at `at`, with its offset.
     fn piece_at(&self, at: u64) -> Option<(u64, &[u8])> {
         let (start, piece) = self.pieces.range(..=at).next_back()?;
-        (at - start < piece.len() as u64).then_some((*start, piece))
+        (at - start < piece.len()).then_some((*start, piece))
     }
 }
 

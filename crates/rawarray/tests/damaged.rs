@@ -1,0 +1,116 @@
+//! Damaged files: what is read, refused and brought back.
+
+use container_core::container::{OpenOptions, ReadOptions, Tolerance};
+use container_core::dtype::Order;
+use container_core::format::Input;
+use container_core::region::Region;
+use container_core::report::RepairReport;
+use container_core::source::SparseSource;
+use container_core::{ErrorKind, Limits, Progress, Result};
+use rawarray::{FORMAT, Fault, File};
+
+fn file(flags: u64, eltype: u64, elbyte: u64, size: u64, dims: &[u64], data: &[u8]) -> Vec<u8> {
+    let words = [u64::from_le_bytes(*b"rawarray"), flags, eltype, elbyte, size, dims.len() as u64];
+    let header = words.iter().chain(dims).flat_map(|word| word.to_le_bytes());
+    header.chain(data.iter().copied()).collect()
+}
+
+fn open(bytes: &[u8]) -> File {
+    File::from_source(Box::new(bytes.to_vec()), &OpenOptions::default()).unwrap()
+}
+
+fn repair(bytes: &[u8]) -> Result<(File, RepairReport)> {
+    let mut out = Vec::new();
+    let input = Input::bytes(Box::new(bytes.to_vec()));
+    let repair = FORMAT.repair.unwrap();
+    let report = repair(input, &OpenOptions::default(), Some(&mut out), Progress::none())?;
+    Ok((open(&out), report))
+}
+
+fn bytes_of(file: &File) -> Vec<u8> {
+    let array = file.read_all(&ReadOptions::default()).unwrap();
+    array.bytes(Order::F, &Limits::default()).unwrap().into_owned()
+}
+
+/// A writer that died before it patched the size field; the zeros among the data are no dimensions.
+#[test]
+fn a_size_field_of_zero_is_no_reshape() {
+    let damaged = file(0, 2, 1, 0, &[4], &[0, 0, 7, 8, 0, 0, 0, 0]);
+    assert!(matches!(open(&damaged).faults()[0], Fault::SizeMismatch { size: 0, expected: 4 }));
+    let (repaired, _) = repair(&damaged).unwrap();
+    assert_eq!((repaired.dims(), bytes_of(&repaired)), (&[4][..], vec![0, 0, 7, 8]));
+    assert_eq!(*repaired.trailer().unwrap(), [0; 4]);
+}
+
+/// A block that decodes to 8 of 16 bytes, and a trailer whose bytes would decode to more.
+#[test]
+fn what_follows_a_damaged_block_is_trailer_not_values() {
+    let block = [0x80, 1, 2, 3, 4, 5, 6, 7, 8];
+    let damaged = file(2, 3, 4, 9, &[4], &[&block[..], b"\x01\x00\x40JUNK"].concat());
+    let (repaired, report) = repair(&damaged).unwrap();
+    assert_eq!((repaired.dims(), bytes_of(&repaired)), (&[2][..], vec![1, 2, 3, 4, 5, 6, 7, 8]));
+    assert_eq!(*repaired.trailer().unwrap(), *b"\x01\x00\x40JUNK");
+    assert_eq!(report.lost.len(), 1);
+}
+
+/// A block of eight bytes for eight elements, each byte of which is a varint as well.
+#[test]
+fn data_that_fit_both_encodings_are_refused_and_not_repaired() {
+    let block = [0x10, 7, 1, 0, 0x30, 1, 2, 3];
+    let ambiguous = file(2, 2, 1, 8, &[8], &block);
+    assert!(matches!(open(&ambiguous).faults()[0], Fault::AmbiguousEncoding { .. }));
+    assert!(open(&ambiguous).read_all(&ReadOptions::default()).is_err());
+    assert!(repair(&ambiguous).is_err());
+    let mut options = OpenOptions::default();
+    options.assume_codec = Some("lz4".into());
+    let file = File::from_source(Box::new(ambiguous), &options).unwrap();
+    assert_eq!(bytes_of(&file), [7, 7, 7, 7, 7, 1, 2, 3]);
+}
+
+#[test]
+fn what_is_there_of_a_cut_file_is_read() {
+    // 3 × 4 of u1, of which seven are there.
+    let cut = open(&file(0, 2, 1, 12, &[3, 4], &[0, 1, 2, 3, 4, 5, 6]));
+    let read = |text: &str| {
+        let region = Region::parse(text, cut.dims()).unwrap();
+        let array = cut.read(&region, &ReadOptions::default())?;
+        Ok::<_, container_core::Error>(array.bytes(Order::F, &Limits::default())?.into_owned())
+    };
+    assert_eq!(read(":, :2").unwrap(), [0, 1, 2, 3, 4, 5]);
+    assert_eq!(read("0, 2").unwrap(), [6]);
+    let error = read("1, 2").unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::Truncated { need: 12, have: 7 }));
+    assert_eq!(error.range(), Some(64..76));
+    assert!(read("...").is_err());
+    let other = Region::whole(&[3, 5]);
+    assert!(matches!(cut.read(&other, &ReadOptions::default()).unwrap_err().kind(), ErrorKind::Usage(_)));
+}
+
+#[test]
+fn too_little_memory_to_tell_an_encoding_does_not_keep_a_file_from_opening() {
+    let bytes = file(2, 2, 1, 1000, &[1000], &[1; 1000]);
+    let mut sparse = SparseSource::new(bytes.len() as u64);
+    // In two pieces, so that nothing can be lent.
+    sparse.insert(0, &bytes[..500]).unwrap();
+    sparse.insert(500, &bytes[500..]).unwrap();
+    let mut options = OpenOptions::default();
+    options.limits = Limits::default().with_memory(100);
+    let file = File::from_source(Box::new(sparse.clone()), &options).unwrap();
+    assert_eq!(file.dims(), [1000]);
+    let error = file.read_all(&ReadOptions::default()).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::Limit { asked: 1000, allowed: 100, .. }));
+    let lens = (FORMAT.open)(Input::bytes(Box::new(sparse)), &options).unwrap();
+    let depth = container_core::container::Depth::Full;
+    let checked = lens.check(depth, &ReadOptions::default(), Progress::none());
+    assert!(matches!(checked.unwrap_err().kind(), ErrorKind::Limit { .. }));
+}
+
+#[test]
+fn a_wrong_size_field_is_read_leniently_where_the_values_are_there() {
+    let bytes = file(0, 2, 1, 3, &[4], &[1, 2, 3, 4]);
+    assert!(open(&bytes).read_all(&ReadOptions::default()).is_err());
+    let mut options = OpenOptions::default();
+    options.tolerance = Tolerance::Lenient;
+    let file = File::from_source(Box::new(bytes), &options).unwrap();
+    assert_eq!(bytes_of(&file), [1, 2, 3, 4]);
+}
