@@ -31,7 +31,7 @@ fn a_file_cut_anywhere_says_so_or_still_holds_its_values() {
             let name = format!("{} cut at {cut}", fixture.path);
             match look(fixture, bytes[..cut].to_vec()) {
                 Err(error) if cut < 8 => {
-                    assert!(matches!(error.kind(), ErrorKind::WrongFormat { .. }), "{name}")
+                    assert!(matches!(error.kind(), ErrorKind::WrongFormat { .. }), "{name}");
                 }
                 Err(error) => {
                     assert!(cut < 48, "{name}: {error}");

@@ -45,7 +45,7 @@ impl SparseSource {
     /// Bytes loaded so far.
     #[must_use]
     pub fn loaded(&self) -> u64 {
-        self.pieces.values().map(|piece| piece.len()).sum()
+        self.pieces.values().map(Source::len).sum()
     }
 
     /// The first part of `range` that is not loaded.
