@@ -56,7 +56,7 @@ impl<T: Element> RawArray<T> {
         TypedFile::new(File::open(path)?)
     }
 
-    /// Reads a whole file, trailer included, into memory.
+    /// Reads a whole file, trailer included, into memory. Large ones are read on two threads where the machine has them.
     ///
     /// # Errors
     /// What is wrong with the file; `Usage` when its elements are not `T`; `Limit` when it is larger than this machine's
@@ -65,7 +65,9 @@ impl<T: Element> RawArray<T> {
         let mut options = OpenOptions::default();
         // Reading into fresh memory is faster than copying out of a map, and truncation by others is an error, not a signal.
         options.access = Access::Positioned;
-        Self::read_with(path, &options, &ReadOptions::default())
+        // One thread does not fill the memory's bandwidth; more than two add nothing.
+        let threads = std::thread::available_parallelism().map_or(1, |cores| cores.get().min(2));
+        Self::read_with(path, &options, &ReadOptions::default().with_threads(threads))
     }
 
     /// Reads a whole file with options, on several threads if asked for.

@@ -1,6 +1,6 @@
 //! Writing an array of unknown length without holding it.
 
-use std::io::{Seek, SeekFrom, Write};
+use std::io::{BufWriter, Seek, SeekFrom, Write};
 use std::marker::PhantomData;
 use std::path::Path;
 
@@ -14,7 +14,8 @@ use crate::header::{Eltype, Flags, Header};
 
 /// Writes an array whose last dimension grows as values come. The header is patched at the end.
 ///
-/// Values come in column-major order; `slab` gives all dimensions but the last. Nothing but the values of one call is in memory.
+/// Values come in column-major order; `slab` gives all dimensions but the last. Nothing but the values of one call, and 64 KiB of
+/// small ones, is in memory.
 ///
 /// ```
 /// use rawarray::{RawArray, Writer};
@@ -33,7 +34,8 @@ use crate::header::{Eltype, Flags, Header};
 /// ```
 #[derive(Debug)]
 pub struct Writer<T, W: Write + Seek = AtomicFile> {
-    out: W,
+    /// Gathers small pushes: copying them costs less than a system call for each.
+    out: BufWriter<W>,
     /// Where the header starts in `out`.
     start: u64,
     slab: Vec<u64>,
@@ -82,6 +84,7 @@ impl<T: Element, W: Write + Seek> Writer<T, W> {
         let slab_len = element_count(slab.iter().copied()).filter(|len| *len > 0);
         let slab_len = slab_len.ok_or_else(|| Error::usage(format!("a slab of {slab:?} has no elements")))?;
         let start = out.stream_position()?;
+        let out = BufWriter::with_capacity(64 << 10, out);
         let mut writer =
             Self { out, start, slab: slab.to_vec(), slab_len, count: 0, failed: false, element: PhantomData };
         let header = writer.header();
@@ -92,7 +95,7 @@ impl<T: Element, W: Write + Seek> Writer<T, W> {
     /// Appends values, column major. They need not be whole slabs.
     ///
     /// # Errors
-    /// `Io`; `Usage` over 2^64 bytes.
+    /// `Io`, perhaps for values of an earlier call; `Usage` over 2^64 bytes.
     pub fn push(&mut self, values: &[T]) -> Result<()> {
         let count = self.count.checked_add(values.len() as u64);
         let room = count.and_then(|count| count.checked_mul(size_of::<T>().max(1) as u64));
@@ -145,9 +148,9 @@ impl<T: Element, W: Write + Seek> Writer<T, W> {
         self.out.seek(SeekFrom::Start(self.start))?;
         self.out.write_all(&header)?;
         self.out.seek(SeekFrom::Start(end))?;
-        self.out.flush()?;
         let dims = self.dims();
-        Ok((self.out, dims))
+        let out = self.out.into_inner().map_err(|failed| Error::from(failed.into_error()))?;
+        Ok((out, dims))
     }
 
     fn dims(&self) -> Vec<u64> {
