@@ -1,0 +1,10 @@
+//! Benchmarks of holdall against other libraries, and what they share with the tests that both read each other's files.
+//!
+//! `cargo xtask bench rawarray` sets up the Python peer and runs them.
+#![forbid(unsafe_code)]
+
+pub mod harness;
+pub mod peer;
+pub mod rawarray;
+pub mod report;
+pub mod scratch;

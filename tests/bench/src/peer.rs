@@ -1,0 +1,97 @@
+//! The Python that tests and benchmarks compare against, named by the environment variable `HOLDALL_PYTHON`
+//! (`cargo xtask setup` makes one).
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use anyhow::{Context as _, Result, bail, ensure};
+
+use crate::harness::Run;
+
+/// The interpreter.
+///
+/// # Errors
+/// When the variable is not set. Nothing that needs a peer is passed over without one.
+pub fn python() -> Result<PathBuf> {
+    let python = std::env::var_os("HOLDALL_PYTHON")
+        .context("HOLDALL_PYTHON names no Python with numpy (cargo xtask setup makes one)")?;
+    Ok(PathBuf::from(python))
+}
+
+/// A script of this package's `peers` folder.
+#[must_use]
+pub fn script(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("peers").join(name)
+}
+
+/// A Python process with numpy that does what it is told, line by line, and says how long each thing took.
+pub struct Numpy {
+    child: Child,
+    to: ChildStdin,
+    from: BufReader<ChildStdout>,
+}
+
+impl Numpy {
+    /// Starts the process.
+    ///
+    /// # Errors
+    /// When there is no Python, or it has no numpy.
+    pub fn start() -> Result<Self> {
+        let python = python()?;
+        let mut child = Command::new(&python)
+            .arg(script("numpy_peer.py"))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .with_context(|| format!("cannot start {}", python.display()))?;
+        let to = child.stdin.take().context("a child without stdin")?;
+        let from = BufReader::new(child.stdout.take().context("a child without stdout")?);
+        let mut peer = Self { child, to, from };
+        peer.version()?;
+        Ok(peer)
+    }
+
+    /// "Python 3.13.0, numpy 2.5.5".
+    ///
+    /// # Errors
+    /// When the process does not answer.
+    pub fn version(&mut self) -> Result<String> {
+        let python = self.ask("version", &[])?;
+        python.first().cloned().context("no version")
+    }
+
+    /// Has it do `command` to `paths`.
+    ///
+    /// # Errors
+    /// What it says went wrong.
+    pub fn run(&mut self, command: &str, paths: &[&Path]) -> Result<Run> {
+        let paths = paths.iter().map(|path| path.to_str().context("a path that is no text"));
+        let fields = self.ask(command, &paths.collect::<Result<Vec<_>>>()?)?;
+        let [seconds, check] = fields.as_slice() else { bail!("{command}: {fields:?}") };
+        let check = if check == "-" { None } else { Some(check.parse()?) };
+        Ok(Run { seconds: seconds.parse()?, check })
+    }
+
+    fn ask(&mut self, command: &str, args: &[&str]) -> Result<Vec<String>> {
+        let line = [&[command], args].concat().join("\t");
+        writeln!(self.to, "{line}")?;
+        self.to.flush()?;
+        let mut answer = String::new();
+        self.from.read_line(&mut answer)?;
+        ensure!(!answer.is_empty(), "the Python peer ended at {command:?}");
+        let mut fields = answer.trim_end_matches('\n').split('\t').map(str::to_owned);
+        match fields.next().as_deref() {
+            Some("ok") => Ok(fields.collect()),
+            _ => bail!("{command}: {answer}"),
+        }
+    }
+}
+
+impl Drop for Numpy {
+    fn drop(&mut self) {
+        // It would end by itself once its stdin is closed, but not before the next group starts.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
