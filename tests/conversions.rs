@@ -39,7 +39,8 @@ fn sound() -> impl Iterator<Item = Fixture> {
 #[test]
 fn every_sound_fixture_goes_to_npy_and_back() {
     let folder = tempfile::tempdir().expect("a folder");
-    for fixture in sound() {
+    // numpy has no axis that long.
+    for fixture in sound().filter(|fixture| fixture.path != "ok/empty_2e63x0x5.ra") {
         let npy = folder.path().join("a.npy");
         let back = folder.path().join("b.ra");
         let losses = run(&fixture.full_path, &npy, |_| ());

@@ -176,6 +176,8 @@ pub struct ReadOptions {
     pub threads: usize,
     /// Whether digests are compared.
     pub digests: Digests,
+    /// Bounds on what is held in memory beside what the open file holds.
+    pub limits: Limits,
 }
 
 /// Whether digests are compared while reading.
@@ -189,13 +191,20 @@ pub enum Digests {
 }
 
 impl Default for ReadOptions {
-    /// One thread, digests compared.
+    /// One thread, digests compared, the default limits.
     fn default() -> Self {
-        Self { threads: 1, digests: Digests::Compare }
+        Self { threads: 1, digests: Digests::Compare, limits: Limits::default() }
     }
 }
 
 impl ReadOptions {
+    /// The same with other limits.
+    #[must_use]
+    pub const fn with_limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
     /// The same with up to `threads` threads.
     #[must_use]
     pub const fn with_threads(mut self, threads: usize) -> Self {

@@ -34,6 +34,15 @@ pub enum Order {
 }
 
 impl Order {
+    /// The other one.
+    #[must_use]
+    pub const fn reversed(self) -> Self {
+        match self {
+            Self::C => Self::F,
+            Self::F => Self::C,
+        }
+    }
+
     /// `C` or `F`.
     #[must_use]
     pub const fn letter(self) -> &'static str {

@@ -211,7 +211,7 @@ impl ImportOptions {
             None => Ok(()),
             Some((word, _)) => {
                 let has = if known.is_empty() { "none of these options".into() } else { known.join(", ") };
-                Err(Error::usage(format!("{title} has no --{word} (it has {has})")))
+                Err(Error::usage(format!("{title} has no {word} (it has {has})")))
             }
         }
     }

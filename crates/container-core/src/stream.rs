@@ -3,14 +3,41 @@
 use crate::array::byte_len;
 use crate::container::{Container, ReadOptions};
 use crate::dtype::Order;
-use crate::region::Region;
+use crate::region::{AxisSelection, Region};
 use crate::{Error, Limits, Progress, Result};
 
-/// Bytes of a piece in stored order: a few huge pages.
-const PIECE: u64 = 8 << 20;
+/// Bytes of a piece in stored order: as much as stays in the cache.
+const PIECE: u64 = 1 << 20;
 
 /// Bytes of a piece that has to be transposed: the longer it is, the longer the runs that are read for it.
 const TRANSPOSED_PIECE: u64 = 64 << 20;
+
+/// Makes sure that `region` can be read, before anything is written on the strength of it: reads its element that lies
+/// furthest in the file.
+///
+/// # Errors
+/// Those of [`Container::read`].
+pub fn prove(container: &dyn Container, index: usize, region: &Region, options: &ReadOptions) -> Result<()> {
+    let dataset = container.datasets().get(index).ok_or_else(|| Error::usage("no such dataset"))?;
+    if region.is_empty() {
+        return container.read(index, region, options).map(|_| ());
+    }
+    let furthest = region.axes().iter().map(|axis| {
+        let last = i128::from(axis.start) + i128::from(axis.step) * (i128::from(axis.count) - 1);
+        let start = axis.start.max(u64::try_from(last).unwrap_or(0));
+        AxisSelection { start, step: 1, count: 1, kept: axis.kept }
+    });
+    let furthest = Region::new(furthest.collect(), &dataset.shape)?;
+    container.read(index, &furthest, options).map(|_| ())
+}
+
+/// Most bytes of a piece: the constant that serves best, or what the limit on memory leaves for a piece, its transposition, and
+/// what is made of it.
+#[must_use]
+pub fn piece_len(same_order: bool, limits: &Limits) -> u64 {
+    let best = if same_order { PIECE } else { TRANSPOSED_PIECE };
+    best.min(limits.memory / 4)
+}
 
 /// Passes the elements of `region` to `sink` in `order`, as stored (byte order included), piece by piece: `sink` is given
 /// the bytes of whole elements. Memory is bounded by the piece, not by the dataset, unless the dataset is one compressed block.
@@ -30,17 +57,16 @@ pub fn for_each_run(
     let counts: Vec<u64> = region.axes().iter().map(|axis| axis.count).collect();
     let total = byte_len(&dataset.dtype, &counts)
         .ok_or_else(|| Error::malformed(format!("{} reaches past 2^64 bytes", dataset.path)))?;
-    // Elements without bytes: a file may claim any number of them.
+    // Elements without bytes: a file may claim any number of them. What is wrong with it shows all the same.
     if total == 0 {
+        container.read(index, region, options)?;
         return progress.tick(0, 0);
     }
-    let budget = if order == dataset.order { PIECE } else { TRANSPOSED_PIECE };
-    let most = budget / (dataset.dtype.itemsize() as u64).max(1);
+    let most = piece_len(order == dataset.order, &options.limits) / (dataset.dtype.itemsize() as u64).max(1);
     let mut done = 0;
     for piece in region.pieces(order, most) {
         let array = container.read(index, &piece, options)?;
-        // A piece is at most one element over the budget, so no further limit applies.
-        let bytes = array.bytes(order, &Limits::default())?;
+        let bytes = array.bytes(order, &options.limits)?;
         touch(&bytes);
         sink(&bytes)?;
         done += bytes.len() as u64;

@@ -43,7 +43,10 @@ impl Value {
         for step in pointer.strip_prefix('/')?.split('/') {
             let step = step.replace("~1", "/").replace("~0", "~");
             here = match here {
-                Self::List(items) => items.get(step.parse::<usize>().ok()?)?,
+                // No sign and no leading zeros.
+                Self::List(items) => {
+                    items.get(step.parse().ok().filter(|at: &usize| at.to_string() == step)?)?
+                }
                 other => other.get(&step)?,
             };
         }
@@ -91,6 +94,7 @@ mod tests {
         assert_eq!(tree.pointer("/a~1b/1"), Some(&Value::Int(3)));
         assert_eq!(tree.pointer(""), Some(&tree));
         assert_eq!(tree.pointer("/a~1b/2"), None);
+        assert_eq!(tree.pointer("/a~1b/01"), None);
         assert_eq!(tree.pointer("a"), None);
     }
 }

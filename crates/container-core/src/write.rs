@@ -77,7 +77,9 @@ impl AtomicFile {
             }
             Err(
                 errno @ (rustix::io::Errno::NOENT | rustix::io::Errno::NOTDIR | rustix::io::Errno::ACCESS),
-            ) => Err(Error::from(io::Error::from(errno)).context("target directory")),
+            ) => {
+                Err(Error::from(io::Error::from(errno)).context(format!("directory {}", directory.display())))
+            }
             // Not every file system has them (NFS, some overlays).
             Err(_) => Ok(None),
         }

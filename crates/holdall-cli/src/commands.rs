@@ -118,6 +118,17 @@ fn select(address: &Address, container: &dyn Container) -> Result<Vec<(usize, Re
     address.select(container).on(shown(&address.file))
 }
 
+/// Refuses a selection where there are no values to select from.
+fn no_selection(address: &Address) -> Result<()> {
+    match &address.selection {
+        None => Ok(()),
+        Some(selection) => {
+            let problem = format!("[{selection}] selects values, and this lists none");
+            Err(container_core::Error::usage(problem).hint("FILE::PATH")).on(shown(&address.file))
+        }
+    }
+}
+
 /// The indices of the datasets that an address names; without one, of the listed ones or of all.
 fn indices(address: &Address, container: &dyn Container, most: Listed) -> Result<Vec<usize>> {
     if address.dataset.is_some() || address.selection.is_some() {

@@ -29,8 +29,11 @@ fn main() -> ExitCode {
 fn run() -> Outcome {
     let color = options::color_before_parsing(std::env::args_os());
     options::apply_color(color);
-    let parsed =
-        Cli::command().color(color).try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
+    let args = std::env::args_os().map(options::stdin_address);
+    let parsed = Cli::command()
+        .color(color)
+        .try_get_matches_from(args)
+        .and_then(|matches| Cli::from_arg_matches(&matches));
     let cli = match parsed {
         Ok(cli) => cli,
         Err(told) => {

@@ -88,8 +88,8 @@ impl JobsArgs {
     }
 
     /// Values read on that many threads.
-    pub fn read_options(self) -> ReadOptions {
-        ReadOptions::default().with_threads(self.count())
+    pub fn read_options(self, limits: Limits) -> ReadOptions {
+        ReadOptions::default().with_threads(self.count()).with_limits(limits)
     }
 }
 
@@ -108,11 +108,16 @@ impl ForceArgs {
     }
 }
 
-/// An address as typed. One that is not Unicode is taken as a file.
+/// An address as typed.
 pub fn address(typed: &OsStr) -> Address {
-    match typed.to_str() {
-        Some(text) => Address::parse(text),
-        None => Address { file: typed.into(), dataset: None, selection: None },
+    Address::parse_os(typed)
+}
+
+/// A dataset in standard input, `-::data[0]`, which the parser of the arguments would take for options.
+pub fn stdin_address(arg: OsString) -> OsString {
+    match arg.to_str().and_then(|text| text.strip_prefix("-::")) {
+        Some(rest) if cfg!(unix) => format!("/dev/stdin::{rest}").into(),
+        _ => arg,
     }
 }
 

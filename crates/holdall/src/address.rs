@@ -10,6 +10,7 @@
     clippy::cast_possible_truncation
 )]
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use container_core::container::{Container, Dataset, Listed};
@@ -47,6 +48,23 @@ impl Address {
         };
         let dataset = (!dataset.is_empty()).then(|| dataset.to_owned());
         Self { file: PathBuf::from(file), dataset, selection }
+    }
+
+    /// As [`Address::parse`], for what may not be Unicode: the file may be named in any bytes, what follows is text.
+    #[must_use]
+    pub fn parse_os(typed: &OsStr) -> Self {
+        if let Some(text) = typed.to_str() {
+            return Self::parse(text);
+        }
+        let whole = || Self { file: PathBuf::from(typed), dataset: None, selection: None };
+        match split_os(typed) {
+            Some((file, rest)) if Path::new(typed).symlink_metadata().is_err() => {
+                // The rest of a file that is not there, so that it is taken apart in any case.
+                let Self { dataset, selection, .. } = Self::parse(&format!("\u{0}::{rest}"));
+                Self { file, dataset, selection }
+            }
+            _ => whole(),
+        }
     }
 
     /// The datasets that are meant, by their index, each with the region to take: all listed ones where the address is
@@ -93,6 +111,21 @@ impl Address {
         let path = self.dataset.as_deref().unwrap_or_default();
         self.selection.as_ref().map(|selection| format!("{path}[{selection}]"))
     }
+}
+
+/// The file and the text after the first `::` of an address that is not Unicode as a whole.
+#[cfg(unix)]
+fn split_os(typed: &OsStr) -> Option<(PathBuf, String)> {
+    use std::os::unix::ffi::OsStrExt;
+    let bytes = typed.as_bytes();
+    let at = bytes.windows(2).position(|pair| pair == b"::")?;
+    let rest = std::str::from_utf8(bytes.get(at.checked_add(2)?..)?).ok()?;
+    Some((OsStr::from_bytes(bytes.get(..at)?).into(), rest.to_owned()))
+}
+
+#[cfg(not(unix))]
+fn split_os(_typed: &OsStr) -> Option<(PathBuf, String)> {
+    None
 }
 
 /// Why there is nothing to address: damage, or the file has no datasets.
@@ -150,6 +183,17 @@ mod tests {
         assert_eq!(parts("-::[0]"), ("-".into(), None, some("0")));
         assert_eq!(parts("a[0].ra"), ("a[0].ra".into(), None, None));
         assert_eq!(parts("a.ra::data]"), ("a.ra".into(), some("data]"), None));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_may_be_named_in_any_bytes() {
+        use std::os::unix::ffi::OsStrExt;
+        let address = Address::parse_os(OsStr::from_bytes(b"\xff.ra::data[0]"));
+        assert_eq!(address.file.as_os_str().as_bytes(), b"\xff.ra");
+        assert_eq!((address.dataset, address.selection), (some("data"), some("0")));
+        let whole = Address::parse_os(OsStr::from_bytes(b"\xff.ra"));
+        assert_eq!((whole.file.as_os_str().as_bytes(), whole.dataset), (&b"\xff.ra"[..], None));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use container_core::container::{Axes, Container, Digests, OpenOptions, ReadOptions};
+use container_core::dtype::Order;
 use container_core::format::{Format, Import, ImportOptions, Input};
 use container_core::region::Region;
 use container_core::report::Loss;
@@ -13,7 +14,7 @@ use container_core::{Error, Progress, Result};
 use crate::address::Address;
 use crate::diff::{Attributes, DiffOptions, Difference, Retyped, compare_datasets};
 use crate::formats::target_format;
-use crate::open::{Accept, is_stream, open};
+use crate::open::{Accept, Opened, is_stream, open_to_pass};
 use crate::reversed::Reversed;
 use crate::target::{Target, refuse_source};
 use crate::verify::first_damage;
@@ -101,7 +102,11 @@ pub fn convert(source: &Address, target: &Path, options: &ConvertOptions<'_>) ->
             Error::usage("standard output cannot be read back").hint("convert to a file to verify it")
         );
     }
-    let opened = open(&source.file, Accept::ContainersAndArrays, &options.open)?;
+    let target_order = |_: &Opened| match options.import.axes {
+        Axes::AsStored => format.order,
+        Axes::Reversed => format.order.map(Order::reversed),
+    };
+    let opened = open_to_pass(&source.file, Accept::ContainersAndArrays, &options.open, target_order)?;
     let selection = source.select(&*opened.container)?;
     if let ([], Some(error)) = (selection.as_slice(), first_damage(&*opened.container)) {
         return Err(error);
@@ -121,6 +126,7 @@ fn write(
         format.import.ok_or_else(|| Error::unsupported(format!("{} files are not written", format.title)))?;
     let mut read = options.read;
     read.digests = Digests::Compare;
+    read.limits = options.open.limits;
     let mut out = Target::create(target, options.overwrite)?;
     let mut import_options = options.import.clone();
     import_options.limits = options.open.limits;
@@ -143,7 +149,9 @@ fn read_back(task: &Import<'_>, format: &Format, out: &Target) -> Result<Vec<Dif
     let written = out.written().ok_or_else(|| Error::usage("a pipe cannot be read back"))??;
     let input = Input::bytes(Box::new(FileSource::new(written)?));
     // Our own file: the guesses that the source may need are not for it.
-    let target = (format.open)(input, &OpenOptions::default())?;
+    let mut plainly = OpenOptions::default();
+    plainly.limits = task.options.limits;
+    let target = (format.open)(input, &plainly)?;
     let target_selection = Address { file: "-".into(), dataset: None, selection: None }.select(&*target)?;
     let options = DiffOptions { read: task.read, progress: task.progress, ..DiffOptions::default() };
     let compare = |source: &dyn Container, selection: &[(usize, Region)]| {

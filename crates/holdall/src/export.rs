@@ -4,9 +4,11 @@ use std::io::Write;
 use std::path::Path;
 
 use container_core::container::{Container, ReadOptions};
+use container_core::dtype::Order;
 use container_core::format::Pipe;
 use container_core::npy;
 use container_core::region::Region;
+use container_core::stream::prove;
 use container_core::{Error, Progress, Result};
 
 mod csv;
@@ -45,6 +47,15 @@ impl ExportFormat {
             Self::Json => "json",
             Self::Raw => "raw",
             Self::Npy => "npy",
+        }
+    }
+
+    /// The order in which it takes the elements of a dataset in `stored` order.
+    #[must_use]
+    pub const fn order(self, stored: Order) -> Order {
+        match self {
+            Self::Npy => stored,
+            _ => Order::C,
         }
     }
 
@@ -97,6 +108,8 @@ pub fn export(
     progress: Progress<'_>,
     out: &mut dyn Write,
 ) -> Result<()> {
+    // Nothing is written of what cannot be read.
+    prove(container, index, region, read)?;
     let walk = walk::Walk::new(container, index, region, read, progress)?;
     match format {
         ExportFormat::Text => rows::write(&walk, out)?,

@@ -10,7 +10,7 @@ pub mod json;
 pub mod open;
 pub mod repair;
 mod reversed;
-mod target;
+pub mod target;
 #[cfg(test)]
 mod testing;
 pub mod text;
@@ -23,7 +23,7 @@ pub use convert::convert;
 pub use diff::diff;
 pub use export::export;
 pub use formats::formats;
-pub use open::{Accept, Opened, open};
+pub use open::{Accept, Opened, open, open_to_pass};
 #[cfg(feature = "rawarray")]
 pub use rawarray;
 pub use repair::repair;

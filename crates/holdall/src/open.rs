@@ -3,9 +3,10 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use container_core::container::{Container, OpenOptions};
+use container_core::container::{Container, Dataset, OpenOptions};
+use container_core::dtype::Order;
 use container_core::format::{Format, Input, Probe};
-use container_core::source::{Source, open_path, read_stream};
+use container_core::source::{Access, Source, open_path, read_stream};
 use container_core::{Error, Result};
 
 use crate::formats::{ARRAY_FILES, FORMATS};
@@ -79,6 +80,38 @@ pub fn sniff(probe: &Probe<'_>, accept: Accept) -> Result<&'static Format> {
 pub fn open(path: &Path, accept: Accept, options: &OpenOptions) -> Result<Opened> {
     let (format, input) = recognise(path, accept, options)?;
     Ok(Opened { format, container: (format.open)(input, options)? })
+}
+
+/// Opens a file whose values will pass through once, in `order` (`None` for the order in which they are stored).
+///
+/// Where they are stored plainly in that order, pieces are read by position rather than mapped: that is as fast, and the
+/// memory of the process stays at a piece instead of growing to the size of the file. [`OpenOptions::access`] other than
+/// `Auto` is obeyed.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_to_pass(
+    path: &Path,
+    accept: Accept,
+    options: &OpenOptions,
+    order: impl Fn(&Opened) -> Option<Order>,
+) -> Result<Opened> {
+    let opened = open(path, accept, options)?;
+    let order = order(&opened);
+    if is_stream(path) || options.access != Access::Auto || !passes(&*opened.container, order) {
+        return Ok(opened);
+    }
+    let mut options = options.clone();
+    options.access = Access::Positioned;
+    open(path, accept, &options)
+}
+
+/// True where pieces in `order` are pieces of the file.
+pub(crate) fn passes(container: &dyn Container, order: Option<Order>) -> bool {
+    let plain = container.blocks().iter().all(|block| block.codec().is_none());
+    let along =
+        |dataset: &Dataset| order.is_none_or(|order| order == dataset.order || dataset.shape.len() < 2);
+    plain && container.datasets().iter().all(along)
 }
 
 /// Opens bytes from anywhere. `path` is told to formats that are stored in several files.

@@ -123,7 +123,7 @@ impl Output for Target {
 ///
 /// # Errors
 /// `Usage`.
-pub(crate) fn refuse_source(source: &Path, target: &Path) -> Result<()> {
+pub fn refuse_source(source: &Path, target: &Path) -> Result<()> {
     if is_stream(source) || is_stream(target) || !is_same_file(source, target) {
         return Ok(());
     }

@@ -143,6 +143,10 @@ impl Container for Lens {
             let what = format!("trailer of {} bytes", trailer.end - trailer.start);
             losses.push(Loss { dataset: None, what });
         }
+        if self.file.header().eltype == Eltype::USER && self.file.layout().data_order() == ByteOrder::Big {
+            let what = "the mark that the user-defined elements are big-endian".to_owned();
+            losses.push(Loss { dataset: Some(DATASET.to_owned()), what });
+        }
         losses
     }
 

@@ -95,7 +95,14 @@ pub(crate) fn tell(layout: &Layout, data: &[u8], assumed: Option<Encoding>) -> T
         }
         (false, false) => {
             let encoding = assumed.unwrap_or(found.likely);
-            told(encoding, at..at + have, vec![found.explain(at, have, full, size)])
+            let fault = match assumed.filter(|_| found.lz4 || found.leb128) {
+                Some(assumed) => {
+                    let why = format!("the data are not {}, which is to be assumed", assumed.name());
+                    Fault::UndecodableData { range: at..at + have, why }
+                }
+                None => found.explain(at, have, full, size),
+            };
+            told(encoding, at..at + have, vec![fault])
         }
     }
 }

@@ -6,10 +6,10 @@ use container_core::dtype::{ByteOrder, DType, Kind, Order};
 use container_core::format::{Import, Output};
 use container_core::region::Region;
 use container_core::report::Loss;
-use container_core::stream::for_each_run;
+use container_core::stream::{for_each_run, prove};
 use container_core::{Error, Progress, Result, Value};
 
-use crate::eltype::eltype_of;
+use crate::eltype::{eltype_of, public_type};
 use crate::write::{BigEndian, Encoder, Target};
 use crate::{Eltype, Encoding, TRAILER};
 
@@ -47,13 +47,11 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
         return Err(Error::usage("LEB128 data run to the end of the file and leave no room for the trailer")
             .hint("use --codec none or lz4"));
     }
+    // Neither room is taken nor anything written for what a cut file merely claims.
+    prove(job.container, index, region, &job.read)?;
     let mut encoder = Encoder::start(out, target, &job.options.limits)?;
-    // Room is taken when the first values are there, and only for a file that is: not for what a cut one claims.
-    let mut reserve = job.container.about().complete;
+    encoder.reserve()?;
     for_each_run(job.container, index, region, order, &job.read, job.progress, |bytes| {
-        if std::mem::take(&mut reserve) {
-            encoder.reserve()?;
-        }
         encoder.push(bytes, &dataset.dtype)
     })?;
     let out = encoder.finish()?;
@@ -64,8 +62,9 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
                 Ok(out.write_all(bytes)?)
             })?;
         }
-        None if words.trailer == Trailer::Keep => losses.extend(job.container.losses()),
-        None => {}
+        // What another RawArray file has beside its values was taken along above, or left behind on request.
+        None if is_rawarray(job.container) => {}
+        None => losses.extend(job.container.losses()),
     }
     Ok(losses)
 }
@@ -146,14 +145,23 @@ fn target_type(dataset: &Dataset, words: &Words) -> (Eltype, BigEndian, Vec<Loss
     match eltype_of(&dataset.dtype) {
         Some(eltype) => {
             let bfloat = dataset.dtype.as_scalar().is_some_and(|scalar| scalar.kind == Kind::BFloat);
-            let note = bfloat.then(|| {
+            // Of a RawArray file nobody could read it before.
+            let note = (bfloat && attribute("eltype").is_none()).then(|| {
                 loss("bfloat16 is eltype 5, which of the other readers only the Rust crate knows".into())
             });
             let big = if words.data_order == ByteOrder::Big { BigEndian::Yes } else { BigEndian::No };
             if words.bools == Bools::Uint8 && dataset.dtype == DType::native(Kind::Bool, 1) {
                 return (Eltype::UINT, big, vec![loss("the type bool: kept as unsigned bytes".into())]);
             }
-            (eltype, big, note.into_iter().collect())
+            // What numpy calls `<f16` and `<c32` means another thing on each machine.
+            let opaque = (public_type(&dataset.dtype) != dataset.dtype).then(|| {
+                loss(format!(
+                    "the type {}: read back as {} opaque bytes",
+                    dataset.dtype,
+                    dataset.dtype.itemsize()
+                ))
+            });
+            (eltype, big, note.into_iter().chain(opaque).collect())
         }
         None if dataset.dtype.is_void() => (Eltype::USER, BigEndian::No, Vec::new()),
         None => {
@@ -168,9 +176,13 @@ fn is_opaque(dtype: &DType) -> bool {
     dtype.as_scalar().is_some_and(|scalar| matches!(scalar.kind, Kind::Void | Kind::Opaque(_)))
 }
 
+fn is_rawarray(container: &dyn Container) -> bool {
+    container.about().format == crate::FORMAT.name
+}
+
 /// The trailer of another RawArray file, which a rewrite keeps.
 fn trailer_of(container: &dyn Container) -> Option<(usize, u64)> {
-    if container.about().format != crate::FORMAT.name {
+    if !is_rawarray(container) {
         return None;
     }
     let datasets = container.datasets();

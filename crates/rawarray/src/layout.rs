@@ -208,8 +208,6 @@ impl Layout {
         match element_type(&self.header, self.data_order()) {
             Ok(dtype) => self.dtype = Some(dtype),
             Err(Impossible::Code) => self.faults.push(Fault::UnknownEltype(self.header.eltype.0)),
-            // Of elements without bytes something more telling is said where the data are looked for.
-            Err(Impossible::Width(_)) if self.header.elbyte == 0 => {}
             Err(Impossible::Width(why)) => {
                 self.faults.push(Fault::ImpossibleElbyte { elbyte: self.header.elbyte, why });
             }
@@ -222,6 +220,8 @@ impl Layout {
         self.data = data_at..self.file_len;
         let count = element_count(self.dims.iter().copied());
         if self.header.elbyte == 0 && count != Some(0) {
+            // More telling than what the type alone has against it.
+            self.faults.retain(|fault| !matches!(fault, Fault::ImpossibleElbyte { .. }));
             self.faults
                 .push(Fault::ImpossibleElbyte { elbyte: 0, why: "there are elements, and they need room" });
             return Ok(());

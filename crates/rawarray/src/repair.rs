@@ -129,6 +129,7 @@ impl Plan {
     fn write(&self, file: &File, out: &mut dyn Output, progress: Progress<'_>) -> Result<()> {
         let from = file.layout().dtype().cloned().unwrap_or_else(|| self.target.dtype.clone());
         let mut encoder = Encoder::start(out, self.target.clone(), &file.options().limits)?;
+        encoder.reserve()?;
         match &self.values {
             Values::Decoded(bytes) => encoder.push(bytes, &from)?,
             Values::Stored(range) => {

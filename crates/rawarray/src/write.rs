@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use container_core::codec::Codec;
-use container_core::codec::lz4::Lz4;
+use container_core::codec::lz4::{Lz4, MAX_INPUT_LEN};
 use container_core::dtype::{ByteOrder, DType, Kind};
 use container_core::format::Output;
 use container_core::region::element_count;
@@ -139,6 +139,10 @@ impl<'o> Encoder<'o> {
             Encoding::Plain => (Step::Plain { scratch: Vec::new() }, Some(expected)),
             Encoding::Lz4 => {
                 let len = limits.allocate(expected)?;
+                if len > MAX_INPUT_LEN {
+                    let what = format!("an LZ4 block holds at most {MAX_INPUT_LEN} bytes, these are {len}");
+                    return Err(Error::unsupported(what).hint("--codec none"));
+                }
                 limits.allocate(expected.saturating_add(Lz4.max_encoded_len(len) as u64))?;
                 let mut held = Vec::new();
                 let refused =
@@ -206,6 +210,11 @@ impl<'o> Encoder<'o> {
                 }
             }
             Step::Bits { codec, held, encoded } => {
+                if bytes.iter().any(|byte| *byte > 1) {
+                    return Err(
+                        Error::usage("bits cannot hold bools other than 0 and 1").hint("--codec none")
+                    );
+                }
                 held.extend_from_slice(bytes);
                 let whole = held.len() / 64 * 64;
                 encoded.clear();

@@ -1,9 +1,10 @@
 //! What fuzzing found, by the bytes that showed it.
 
-use container_core::container::{Axes, Container, OpenOptions, ReadOptions};
+use container_core::container::{Axes, Container, Depth, OpenOptions, ReadOptions};
 use container_core::dtype::Order;
 use container_core::format::{Format, Import, ImportOptions, Input};
 use container_core::region::Region;
+use container_core::report::Verdict;
 use container_core::{ErrorKind, Limits, Progress, Result, npy};
 use rawarray::{Encoding, FORMAT, File, RawArray, WriteOptions};
 
@@ -89,6 +90,20 @@ fn the_byte_order_of_user_records_is_not_forgotten() {
     let words = [u64::from_le_bytes(*b"rawarray"), 0, 0, 8, 16, 1, 2];
     let native: Vec<u8> = words.iter().flat_map(|word| word.to_be_bytes()).chain([7; 16]).collect();
     assert_eq!(rewrite(&*open(&FORMAT, &native), &ImportOptions::default()).unwrap(), flagged);
+}
+
+/// Neither bfloat16 nor bool nor bits, so there is nothing to read, not even of an empty array.
+#[test]
+fn an_empty_array_of_an_impossible_type_is_damaged_as_well_as_unreadable() {
+    let container = open(&FORMAT, &file(0, 5, 0, 0, 0, &[]));
+    assert_eq!(container.datasets(), []);
+    let report = container.check(Depth::Full, &ReadOptions::default(), Progress::none()).unwrap();
+    assert_eq!((report.verdict(), report.blocks.bad), (Verdict::Damaged, 1));
+    assert_eq!(report.findings[0].code, "impossible_elbyte");
+    // With elements it is said once.
+    let container = open(&FORMAT, &file(0, 5, 0, 0, 3, &[]));
+    let report = container.check(Depth::Full, &ReadOptions::default(), Progress::none()).unwrap();
+    assert_eq!(report.findings.iter().filter(|finding| finding.code == "impossible_elbyte").count(), 1);
 }
 
 #[test]

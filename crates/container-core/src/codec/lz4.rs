@@ -31,7 +31,7 @@ pub use walk::{BlockEnd, BlockShape, block_shape, decode_prefix};
 pub struct Lz4;
 
 /// `LZ4_MAX_INPUT_SIZE` of lz4.h: no C reader need take a block of more.
-const MAX_INPUT_LEN: usize = 0x7E00_0000;
+pub const MAX_INPUT_LEN: usize = 0x7E00_0000;
 
 impl Codec for Lz4 {
     fn name(&self) -> &str {

@@ -11,7 +11,7 @@ use crate::format::{Format, Import, Input, Level, Output, Probe, Support};
 use crate::region::Region;
 use crate::report::{BlockCounts, Loss, Report};
 use crate::source::Source;
-use crate::stream::for_each_run;
+use crate::stream::{for_each_run, prove};
 use crate::{Limits, Progress, Result, Value};
 
 /// `.npy` in a table of formats.
@@ -199,23 +199,19 @@ pub fn export(
     let (written, change) = numpy_type(stored, bfloat)?;
     let shape = region.shape();
     let len = crate::array::byte_len(&written, &shape).unwrap_or(0);
-    // Room is taken when the first values are there, and only for a file that is: not for what a cut one claims.
-    let mut reserve = container.about().complete.then_some(len);
+    // Neither room is taken nor anything written for what a cut file merely claims.
+    prove(container, index, region, read)?;
+    out.reserve(len)?;
     let mut file = Writer::new(&mut *out, &written, &shape, order)?;
     let mut scratch = Vec::new();
-    for_each_run(container, index, region, order, read, progress, |run| {
-        if let Some(len) = reserve.take() {
-            file.get_mut().reserve(len)?;
-        }
-        match change {
-            Change::None => file.write(run),
-            Change::Widen(byte_order) => file.write(&widened(run, byte_order)),
-            Change::Swap => {
-                scratch.clear();
-                scratch.extend_from_slice(run);
-                stored.swap_to(ByteOrder::Little, &mut scratch)?;
-                file.write(&scratch)
-            }
+    for_each_run(container, index, region, order, read, progress, |run| match change {
+        Change::None => file.write(run),
+        Change::Widen(byte_order) => file.write(&widened(run, byte_order)),
+        Change::Swap => {
+            scratch.clear();
+            scratch.extend_from_slice(run);
+            stored.swap_to(ByteOrder::Little, &mut scratch)?;
+            file.write(&scratch)
         }
     })?;
     file.finish()?;

@@ -34,6 +34,9 @@ impl Header {
     /// 2 GiB. `Usage` for arrays larger than a file can be.
     pub fn to_bytes(dtype: &DType, shape: &[u64], order: Order) -> Result<Vec<u8>> {
         let descr = npy_descr(dtype)?;
+        if shape.iter().any(|dim| i64::try_from(*dim).is_err()) {
+            return Err(Error::unsupported("numpy has no axes longer than 2^63 - 1").context("npy header"));
+        }
         byte_len(dtype, shape).ok_or_else(too_large)?;
         let is_fortran =
             order == Order::F && !shape.contains(&0) && shape.iter().filter(|&&dim| dim > 1).count() > 1;
@@ -156,11 +159,6 @@ impl<W: Write> Writer<W> {
         self.out.write_all(bytes)?;
         self.left = left;
         Ok(())
-    }
-
-    /// The output, for what is not writing.
-    pub fn get_mut(&mut self) -> &mut W {
-        &mut self.out
     }
 
     /// Flushes and gives the output back.

@@ -30,7 +30,8 @@ pub fn open_path(path: &Path, access: Access, limits: &Limits) -> Result<Box<dyn
     if kind.is_dir() {
         return Err(Error::usage("this is a directory, not a file"));
     }
-    if !kind.is_file() || access == Access::Memory {
+    // Files of /proc have a length of 0 and contents all the same.
+    if !kind.is_file() || kind.len() == 0 || access == Access::Memory {
         return Ok(Box::new(read_stream(&mut file, limits)?));
     }
     #[cfg(feature = "mmap")]

@@ -10,9 +10,10 @@ use container_core::region::Region;
 use container_core::write::{AtomicFile, Durability};
 use container_core::{Error, Progress};
 use holdall::export::{AsStored, ExportFormat, export};
-use holdall::open::Accept;
+use holdall::open::{Accept, Opened, open_to_pass};
+use holdall::target::refuse_source;
 
-use super::{open, select, shown};
+use super::{select, shown};
 use crate::errors::{On, Outcome, Result};
 use crate::options::{ForceArgs, JobsArgs, OpenArgs, address};
 use crate::output::{Console, Named, printable};
@@ -96,10 +97,19 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
         let problem = Error::usage("these bytes are not for a terminal");
         return Err(problem.hint("-o NEW, or a pipe")).on(file);
     }
-    let opened = open(&address.file, Accept::ContainersAndArrays, &args.open.options(console.limits))?;
+    if let Some(path) = output {
+        refuse_source(&address.file, path).on(&file)?;
+    }
+    let options = args.open.options(console.limits);
+    let in_order = |opened: &Opened| {
+        let stored = opened.container.datasets().first().map(|dataset| dataset.order);
+        stored.map(|stored| format.order(stored))
+    };
+    let opened = open_to_pass(&address.file, Accept::ContainersAndArrays, &options, in_order)
+        .on(shown(&address.file))?;
     let container = opened.container.as_ref();
     let (index, region) = single(container, select(&address, container)?).on(&file)?;
-    let mut read = args.jobs.read_options();
+    let mut read = args.jobs.read_options(console.limits);
     if args.no_verify {
         read.digests = Digests::Ignore;
     }
@@ -157,7 +167,10 @@ fn single(
 ) -> container_core::Result<(usize, Region)> {
     match (chosen.pop(), chosen.is_empty()) {
         (Some(one), true) => Ok(one),
-        (None, _) => Err(Error::usage("there is no dataset in this file")),
+        (None, _) => {
+            let nothing = || Error::usage("there is no dataset in this file");
+            Err(holdall::verify::first_damage(container).unwrap_or_else(nothing))
+        }
         (Some(_), false) => {
             // A file may hold thousands.
             const MOST: usize = 20;

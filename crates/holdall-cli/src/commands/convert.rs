@@ -160,7 +160,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
             durability: if args.no_sync { Durability::Cached } else { Durability::Synced },
             import,
             open,
-            read: args.jobs.read_options(),
+            read: args.jobs.read_options(console.limits),
             verify: if args.verify { ReadBack::Yes } else { ReadBack::No },
             progress,
         };

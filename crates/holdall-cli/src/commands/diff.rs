@@ -84,7 +84,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
             rtol: args.rtol,
             atol: args.atol,
             ignore: &args.ignore,
-            read: args.jobs.read_options(),
+            read: args.jobs.read_options(console.limits),
             progress,
         };
         holdall::diff::diff(of_a, &chosen_a, of_b, &chosen_b, &options)

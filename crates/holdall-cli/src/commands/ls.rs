@@ -6,7 +6,7 @@ use container_core::container::{Dataset, Listed};
 use holdall::json;
 use holdall::open::Accept;
 
-use super::{indices, open};
+use super::{indices, no_selection, open};
 use crate::errors::{Outcome, Result};
 use crate::options::{OpenArgs, address};
 use crate::output::{Console, human_bytes};
@@ -40,6 +40,7 @@ pub struct Args {
 
 pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     let address = address(&args.file);
+    no_selection(&address)?;
     let opened = open(&address.file, Accept::Containers, &args.open.options(console.limits))?;
     let container = opened.container.as_ref();
     let most = if args.recursive { Listed::Recursive } else { Listed::Always };

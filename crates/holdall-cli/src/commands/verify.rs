@@ -89,7 +89,7 @@ impl Check<'_> {
     fn one(&self, file: &Path, threads: usize, limits: Limits, meter: &Meter) -> Verification {
         let depth = if self.args.quick { Depth::Quick } else { Depth::Full };
         let options = self.args.open.options(limits);
-        let read = ReadOptions::default().with_threads(threads);
+        let read = ReadOptions::default().with_threads(threads).with_limits(limits);
         meter.watch(|progress| verify(file, depth, &options, &read, progress))
     }
 

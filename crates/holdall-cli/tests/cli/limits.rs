@@ -64,7 +64,9 @@ fn a_claim_of_terabytes_is_told_as_what_it_is() {
     for claim in ["claims_4_tib.ra", "claims_8_eib.ra", "leb128_claims_2e40.ra"] {
         let claim = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/rawarray/bad").join(claim);
         let claim = claim.to_str().unwrap();
-        for args in [&["cat", claim][..], &["convert", claim, "-", "--to", "npy"]] {
+        for args in
+            [&["cat", claim][..], &["convert", claim, "-", "--to", "npy"], &["convert", claim, "new.npy"]]
+        {
             let run = run(directory.path(), args);
             run.expect(2);
             assert!(run.err.contains("file ends early"), "{run:#?}");

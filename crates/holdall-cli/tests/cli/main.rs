@@ -2,6 +2,7 @@
 
 mod addresses;
 mod codes;
+mod damage;
 mod generated;
 mod json;
 mod limits;

@@ -134,7 +134,8 @@ fn the_extension_of_a_target_tells_the_form() {
 fn every_sound_fixture_converts_there_and_back() {
     let directory = files();
     let at = directory.path();
-    for path in fixtures("ok") {
+    // numpy has no axis as long as that file's.
+    for path in fixtures("ok").into_iter().filter(|path| !path.ends_with("empty_2e63x0x5.ra")) {
         let args =
             [Path::new("convert"), &path, Path::new("new.npy"), Path::new("-f"), Path::new("--verify")];
         let there = run(at, &args);

@@ -199,7 +199,8 @@ mod rawarray {
         let source = place.put("a.ra", &ra_bytes());
         let flags = place.put("b.npy", &npy_bytes("|b1", "False", "(3,)", &[1, 0, 1]));
         let open = |name: &str| {
-            let opened = open(&place.at(name), Accept::Containers, &OpenOptions::default()).unwrap();
+            let opened =
+                crate::open::open(&place.at(name), Accept::Containers, &OpenOptions::default()).unwrap();
             let all = Address { file: place.at(name), dataset: None, selection: None };
             let all = all.select(&*opened.container).unwrap();
             (opened.container, all)

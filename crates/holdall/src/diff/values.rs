@@ -6,7 +6,8 @@ use container_core::array::{Array, byte_len};
 use container_core::container::{Container, Dataset, ReadOptions};
 use container_core::dtype::{ByteOrder, DType, Kind, Order};
 use container_core::region::{AxisSelection, Kept, Region};
-use container_core::{Error, Limits, Result};
+use container_core::stream::{piece_len, prove};
+use container_core::{Error, Result};
 
 use super::{DiffOptions, Retyped, first, second};
 use crate::text::{field_bytes, part, write_item};
@@ -14,12 +15,6 @@ use crate::text::{field_bytes, part, write_item};
 mod close;
 
 use close::Tolerance;
-
-/// Bytes of a piece when both datasets are stored in the same order.
-const PIECE: u64 = 8 << 20;
-
-/// Bytes of a piece when one of them has to be transposed: the longer it is, the longer the runs that are read for it.
-const TRANSPOSED_PIECE: u64 = 64 << 20;
 
 /// Characters of a value that a message shows.
 const MOST_SHOWN: usize = 60;
@@ -47,6 +42,10 @@ impl<'a> Side<'a> {
     fn read(&self, piece: &Region, options: &ReadOptions) -> Result<Array<'a>> {
         let region = Region::new(within(self.region, piece)?, &self.dataset().shape)?;
         self.container.read(self.index, &region, options)
+    }
+
+    fn prove(&self, options: &ReadOptions) -> Result<()> {
+        prove(self.container, self.index, self.region, options)
     }
 
     fn byte_len(&self) -> u64 {
@@ -86,23 +85,27 @@ impl<'a> Ruler<'a> {
     /// What differs between two datasets of one shape and comparable types; `None` if nothing does.
     pub(super) fn compare(&mut self, a: Side<'_>, b: Side<'_>) -> Result<Option<String>> {
         let shape = a.region.shape();
+        let limits = &self.options.read.limits;
         let (order, budget) = match (a.dataset().order, b.dataset().order) {
-            (one, other) if one == other => (one, PIECE),
-            _ => (Order::C, TRANSPOSED_PIECE),
+            // Two sides, and what is made of them where types differ.
+            (one, other) if one == other => (one, piece_len(true, limits) / 2),
+            _ => (Order::C, piece_len(false, limits) / 2),
         };
         let (a_type, b_type) = (&a.dataset().dtype, &b.dataset().dtype);
         let common = Common::of(a_type, b_type);
         let itemsize = a_type.itemsize().max(b_type.itemsize()).max(1);
         let mut tally = Tally::default();
+        // Where there is nothing to compare, what is wrong with the files shows all the same.
+        a.prove(&self.options.read).map_err(first)?;
+        b.prove(&self.options.read).map_err(second)?;
         if side_is_void(a_type, b_type) {
             return Ok(None);
         }
         for piece in Region::whole(&shape).pieces(order, budget / itemsize as u64) {
             let a_piece = a.read(&piece, &self.options.read).map_err(first)?;
             let b_piece = b.read(&piece, &self.options.read).map_err(second)?;
-            // A piece is at most one element over the budget, so no further limit applies.
-            let a_bytes = a_piece.bytes(order, &Limits::default()).map_err(first)?;
-            let b_bytes = b_piece.bytes(order, &Limits::default()).map_err(second)?;
+            let a_bytes = a_piece.bytes(order, limits).map_err(first)?;
+            let b_bytes = b_piece.bytes(order, limits).map_err(second)?;
             let len = a_bytes.len() as u64;
             if a_type != b_type || a_bytes != b_bytes {
                 let a_bytes = common.bring(a_type, a_bytes)?;
@@ -125,7 +128,9 @@ fn is_same_type(a: &DType, b: &DType) -> bool {
 
 /// What a format that lacks the first type makes of it: a wider one, or its bytes.
 fn is_retyped(a: &DType, b: &DType) -> bool {
-    (is_bfloat(a) && is_single(b)) || (is_bool(a) && is_byte(b)) || *b == DType::void(a.itemsize())
+    (is_bfloat(a) && is_single(b))
+        || (is_bool(a) && is_byte(b))
+        || b.to_string() == DType::void(a.itemsize()).to_string()
 }
 
 /// Elements without bytes, of which a file may claim any number.

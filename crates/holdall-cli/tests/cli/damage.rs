@@ -1,0 +1,126 @@
+//! Damage in places where nothing has to be read to go wrong, and targets that are their own source.
+
+use std::path::{Path, PathBuf};
+
+use crate::support::{contents, files, fixtures, npy, run};
+
+fn bad(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/rawarray/bad").join(name)
+}
+
+/// Damaged dimensions may come to no bytes at all; that is damage, not an empty array.
+#[test]
+fn damage_that_looks_empty_is_no_empty_array() {
+    let directory = files();
+    let at = directory.path();
+    for name in ["reshape_zero.ra", "size_of_nothing.ra", "elbyte_0_huge.ra"] {
+        let path = bad(name);
+        let path = path.to_str().unwrap();
+        for args in [
+            &["cat", path][..],
+            &["cat", path, "--format", "npy"],
+            &["convert", path, "new.npy"],
+            &["convert", path, "new.ra"],
+            &["diff", path, path],
+        ] {
+            let run = run(at, args);
+            assert_eq!(run.expect(2), "", "{args:?}");
+            assert!(run.err.contains("bytes "), "no place: {run:#?}");
+        }
+    }
+    assert!(!at.join("new.npy").exists() && !at.join("new.ra").exists());
+}
+
+#[test]
+fn nothing_is_written_of_values_that_cannot_be_read() {
+    let directory = files();
+    for path in fixtures("bad") {
+        for args in [["cat", "--format", "npy"], ["convert", "--to", "npy"]] {
+            let args = [Path::new(args[0]), Path::new(args[1]), Path::new(args[2]), &path];
+            let target: &[&Path] = if args[0] == Path::new("convert") { &[Path::new("-")] } else { &[] };
+            let run = run(directory.path(), &[&args[..], target].concat());
+            // What is damaged outside of its values still has them.
+            if run.code != Some(0) {
+                assert_eq!(run.expect(2), "", "{}", path.display());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_file_is_never_its_own_target() {
+    let directory = files();
+    let at = directory.path();
+    #[cfg(unix)]
+    {
+        std::fs::hard_link(at.join("good.ra"), at.join("hard.npy")).unwrap();
+        std::os::unix::fs::symlink("good.ra", at.join("link.npy")).unwrap();
+    }
+    let before = contents(at);
+    for target in ["good.ra", "./good.ra", "link.npy", "hard.npy"] {
+        for args in [
+            &["cat", "good.ra", "-f", "--format", "npy", "-o", target][..],
+            &["convert", "-f", "--to", "npy", "good.ra", target],
+        ] {
+            let run = run(at, args);
+            if cfg!(unix) || target.ends_with(".ra") {
+                run.expect(2);
+                assert!(run.err.contains("is the source itself"), "{run:#?}");
+            }
+        }
+    }
+    if cfg!(unix) {
+        assert_eq!(contents(at), before);
+    }
+}
+
+#[test]
+fn cat_of_a_file_without_a_readable_shape_says_where_it_is_damaged() {
+    let directory = files();
+    for name in ["eltype_6.ra", "dims_wrap_to_4.ra", "header_48.ra"] {
+        let path = bad(name);
+        let run = run(directory.path(), &["cat", path.to_str().unwrap()]);
+        run.expect(2);
+        assert!(run.err.contains("bytes "), "{run:#?}");
+    }
+}
+
+#[test]
+fn a_long_double_verifies_as_the_opaque_bytes_that_it_becomes() {
+    let directory = files();
+    let at = directory.path();
+    let values: Vec<u8> = (0..48).collect();
+    std::fs::write(at.join("ld.npy"), npy("<f16", false, "(3,)", &values)).unwrap();
+    let there = run(at, &["convert", "--verify", "ld.npy", "ld.ra"]);
+    there.expect(0);
+    assert!(there.err.contains("opaque"), "{there:#?}");
+    let back = run(at, &["convert", "--verify", "ld.ra", "back.npy"]);
+    back.expect(0);
+    assert!(back.err.contains("no type"), "{back:#?}");
+    assert_eq!(std::fs::read(at.join("back.npy")).unwrap()[128..], values);
+}
+
+#[test]
+fn bits_do_not_round_bools() {
+    let directory = files();
+    let odd = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/rawarray/odd/bool_other_values.ra");
+    let run = run(directory.path(), &["convert", odd.to_str().unwrap(), "new.ra", "--codec", "bits"]);
+    run.expect(2);
+    assert!(!directory.path().join("new.ra").exists());
+}
+
+#[test]
+fn memory_does_not_grow_with_what_passes_through() {
+    let directory = files();
+    let at = directory.path();
+    let rows = vec![0_u8; 4 << 20];
+    std::fs::write(at.join("rows.npy"), npy("<f4", false, "(1024, 1024)", &rows)).unwrap();
+    // A transposition within a sixteenth of the array.
+    for args in [
+        &["convert", "--positioned", "--limit-memory", "256K", "rows.npy", "columns.ra"][..],
+        &["cat", "--positioned", "--limit-memory", "256K", "--format", "raw", "columns.ra", "-o", "rows.raw"],
+        &["diff", "--positioned", "--limit-memory", "256K", "rows.npy", "columns.ra"],
+    ] {
+        run(at, args).expect(0);
+    }
+}
