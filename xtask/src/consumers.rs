@@ -1,0 +1,137 @@
+//! `consumers`: packages outside the workspace that depend on one crate each, as a stranger's would.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+use anyhow::{Context as _, Result, bail};
+use toml::{Table, Value};
+
+use crate::repo::{Repo, folders};
+use crate::step::Step;
+use crate::{Outcome, flags};
+
+const FOLDER: &str = "tests/consumers";
+
+/// What must not be in the dependency tree of a consumer, by the beginning of its name.
+const BANNED: &[(&str, &[&str])] =
+    &[("rawarray-only", &["zstd", "bzip2", "libbz2", "yaml", "serde_yaml", "rmp"])];
+
+pub(crate) fn consumers(repo: &Repo, args: &[String]) -> Result<Outcome> {
+    flags(args, [])?;
+    let target = repo.target()?;
+    let outside = Outside::new()?;
+    for dir in folders(&repo.path(FOLDER))? {
+        let name = dir.file_name().context("a folder has a name")?.to_string_lossy().into_owned();
+        let copy = outside.0.join(&name);
+        copy_package(repo, &dir, &copy)?;
+        let cargo =
+            |command: &str| Step::cargo(repo).arg(command).dir(&copy).env("CARGO_TARGET_DIR", &target);
+        cargo("run").arg("--quiet").run()?;
+        let tree = cargo("tree").args(["--edges", "normal,build", "--prefix", "none"]).stdout()?;
+        let banned =
+            BANNED.iter().find(|(consumer, _)| *consumer == name).map_or(&[][..], |(_, names)| names);
+        if let Some(line) = banned_in(&tree, banned) {
+            bail!("{name} depends on {line}, which it must not need");
+        }
+        // The tree lists a package again wherever it is needed again.
+        let packages: BTreeSet<&str> = tree.lines().map(|line| line.trim_end_matches(" (*)")).collect();
+        println!("  {name}: {} packages in its tree", packages.len());
+    }
+    Ok(Outcome::Done)
+}
+
+/// The manifests of the consumers, relative to the root.
+///
+/// # Errors
+/// When their folder cannot be listed.
+pub(crate) fn manifests(repo: &Repo) -> Result<Vec<String>> {
+    let folders = folders(&repo.path(FOLDER))?;
+    Ok(folders.iter().map(|dir| repo.name_of(&dir.join("Cargo.toml"))).collect())
+}
+
+/// A temporary folder that is no part of the workspace; removed at the end.
+struct Outside(PathBuf);
+
+impl Outside {
+    fn new() -> Result<Self> {
+        let dir = std::env::temp_dir().join(format!("holdall-consumers-{}", std::process::id()));
+        fs::create_dir_all(&dir)?;
+        Ok(Self(dir))
+    }
+}
+
+impl Drop for Outside {
+    fn drop(&mut self) {
+        // Nothing depends on its absence.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn copy_package(repo: &Repo, from: &Path, to: &Path) -> Result<()> {
+    fs::create_dir_all(to.join("src"))?;
+    fs::copy(from.join("src/main.rs"), to.join("src/main.rs")).with_context(|| repo.name_of(from))?;
+    let manifest = fs::read_to_string(from.join("Cargo.toml")).with_context(|| repo.name_of(from))?;
+    fs::write(to.join("Cargo.toml"), with_absolute_paths(&manifest, from)?)?;
+    // The versions of the workspace, so that what is built already is used again and no index is asked.
+    if repo.path("Cargo.lock").is_file() {
+        fs::copy(repo.path("Cargo.lock"), to.join("Cargo.lock"))?;
+    }
+    Ok(())
+}
+
+/// The manifest with the paths of its dependencies, relative to `dir`, made absolute.
+fn with_absolute_paths(manifest: &str, dir: &Path) -> Result<String> {
+    let mut manifest: Table = manifest.parse()?;
+    let dependencies = manifest.get_mut("dependencies").and_then(Value::as_table_mut);
+    for dependency in dependencies.context("a consumer without dependencies")?.iter_mut() {
+        if let Some(path) = dependency.1.get_mut("path") {
+            let relative = path.as_str().context("a path that is no text")?;
+            *path = Value::String(plain(&dir.join(relative)).to_string_lossy().into_owned());
+        }
+    }
+    Ok(manifest.to_string())
+}
+
+/// `path` without `..`. `Path::canonicalize` would give Windows paths that cargo does not take.
+fn plain(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => {
+                plain.pop();
+            }
+            Component::CurDir => {}
+            other => plain.push(other),
+        }
+    }
+    plain
+}
+
+/// The first line of `tree` that begins with a banned name.
+fn banned_in<'a>(tree: &'a str, banned: &[&str]) -> Option<&'a str> {
+    tree.lines().find(|line| banned.iter().any(|name| line.starts_with(name)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn relative_paths_become_absolute_and_the_rest_stays() {
+        let manifest = "[package]\nname = \"a-only\"\n[workspace]\n[dependencies]\na = { path = \"../../../crates/a\" }\n";
+        let dir = std::env::temp_dir().join("x/tests/consumers/a-only");
+        let table: Table = with_absolute_paths(manifest, &dir).unwrap().parse().unwrap();
+        let path = table["dependencies"]["a"]["path"].as_str().unwrap();
+        assert_eq!(Path::new(path), std::env::temp_dir().join("x/crates/a"));
+        assert_eq!(table["package"]["name"].as_str(), Some("a-only"));
+        assert!(table.contains_key("workspace"));
+    }
+
+    #[test]
+    fn banned_packages_are_found_in_a_tree() {
+        let tree = "rawarray-only v0.0.0\nrawarray v0.1.0\nzstd-sys v2.0.16+zstd.1.5.7\n";
+        assert_eq!(banned_in(tree, &["bzip2", "zstd"]), Some("zstd-sys v2.0.16+zstd.1.5.7"));
+        assert_eq!(banned_in(tree, &["bzip2"]), None);
+    }
+}

@@ -1,0 +1,167 @@
+//! `cargo xtask <task>`: everything that is done to this repository, the same here and in CI.
+//!
+//! To add a task: write `pub fn name(repo: &Repo, args: &[String]) -> Result<Outcome>` in the file of its group and
+//! give it one line in [`TASKS`].
+#![forbid(unsafe_code)]
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program for the terminal")]
+
+mod arrows;
+mod check;
+mod ci;
+mod consumers;
+mod fixtures;
+mod fuzz;
+mod lines;
+mod python;
+mod repo;
+mod rust_source;
+mod step;
+mod test;
+mod tools;
+mod words;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+
+use repo::Repo;
+
+/// How a task that did not fail ended.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// It ran and passed.
+    Done,
+    /// It could not run here, and why. Never used for a check that could have run.
+    NotRun(String),
+}
+
+/// A wrong command line: ends with exit code 2.
+#[derive(Debug)]
+pub(crate) struct Usage(pub(crate) String);
+
+impl std::fmt::Display for Usage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Usage {}
+
+pub(crate) struct Task {
+    pub(crate) name: &'static str,
+    args: &'static str,
+    help: &'static str,
+    pub(crate) run: fn(&Repo, &[String]) -> Result<Outcome>,
+}
+
+impl Task {
+    fn call(&self) -> String {
+        format!("{} {}", self.name, self.args).trim_end().to_owned()
+    }
+}
+
+const fn task(
+    name: &'static str,
+    args: &'static str,
+    help: &'static str,
+    run: fn(&Repo, &[String]) -> Result<Outcome>,
+) -> Task {
+    Task { name, args, help, run }
+}
+
+#[rustfmt::skip]
+pub(crate) const TASKS: &[Task] = &[
+    task("ci", "[--quick]", "every check, in the order that fails soonest; --quick: those that take seconds", ci::ci),
+    task("setup", "[--fresh]", "make .venv with the newest Python found and the pinned peers", python::setup),
+    task("test", "[--debug|--release]", "setup, then all tests, debug and release", test::test),
+    task("fmt", "", "formatting, also of the packages outside the workspace", check::fmt),
+    task("clippy", "", "lints as errors, with default and with all features", check::clippy),
+    task("doc", "", "documentation, warnings as errors", check::doc),
+    task("features", "", "each feature of each library alone, and none", check::features),
+    task("msrv", "", "check with the declared minimum Rust, where rustup has it", check::msrv),
+    task("consumers", "", "build and run outside packages that depend on one crate each", consumers::consumers),
+    task("lines", "", "no source file over the line limit", lines::lines),
+    task("arrows", "", "who may depend on whom, and where nom, unsafe, printing may stand", arrows::arrows),
+    task("words", "", "no machine-local paths or foreign hosts in the text", words::words),
+    task("fixtures", "[--check]", "regenerate testdata/*/ by their make.py, or compare", fixtures::fixtures),
+    task("goldens", "[--check]", "rewrite the readable dumps of the fixtures, or compare", test::goldens),
+    task("fuzz", "TARGET|all|smoke [--seconds N]", "cargo-fuzz on nightly; smoke: deterministic mutants on stable", fuzz::fuzz),
+    task("bench", "[NAME] [ARGS…]", "setup, then a benchmark of the bench package", test::bench),
+    task("deny", "[--advisories]", "licences, bans and sources of the dependencies", tools::deny),
+    task("miri", "", "the tests of what uses unsafe, under Miri, where it is installed", tools::miri),
+];
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let Some((name, args)) = args.split_first() else {
+        print!("{}", list());
+        return ExitCode::SUCCESS;
+    };
+    if matches!(name.as_str(), "-h" | "--help" | "help") {
+        print!("{}", list());
+        return ExitCode::SUCCESS;
+    }
+    let Some(task) = TASKS.iter().find(|task| task.name == name) else {
+        eprint!("xtask: no task called {name:?}\n\n{}", list());
+        return ExitCode::from(2);
+    };
+    match Repo::find().and_then(|repo| (task.run)(&repo, args)) {
+        Ok(Outcome::Done) => ExitCode::SUCCESS,
+        Ok(Outcome::NotRun(why)) => {
+            println!("{name}: not run: {why}");
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("\nxtask {name}: {error:#}");
+            if error.is::<Usage>() {
+                eprintln!("usage: cargo xtask {}", task.call());
+                return ExitCode::from(2);
+            }
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn list() -> String {
+    let mut text = String::from("usage: cargo xtask <task> [arguments]\n\n");
+    for task in TASKS {
+        text += &format!("  {:<38} {}\n", task.call(), task.help);
+    }
+    text
+}
+
+/// Takes the flags in `known` from `args`.
+///
+/// # Errors
+/// [`Usage`] for anything else.
+pub(crate) fn flags<const N: usize>(args: &[String], known: [&str; N]) -> Result<[bool; N]> {
+    let mut given = [false; N];
+    for arg in args {
+        match known.iter().position(|flag| flag == arg) {
+            Some(at) => given[at] = true,
+            None => return Err(Usage(format!("unexpected argument {arg:?}")).into()),
+        }
+    }
+    Ok(given)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_task_is_listed_once_and_named_apart() {
+        let text = list();
+        for task in TASKS {
+            assert_eq!(TASKS.iter().filter(|other| other.name == task.name).count(), 1, "{}", task.name);
+            assert!(text.contains(task.help));
+        }
+    }
+
+    #[test]
+    fn an_unknown_flag_is_a_usage_error() {
+        let args = ["--check".to_owned(), "--chekc".to_owned()];
+        assert_eq!(flags(&args[..1], ["--check"]).unwrap(), [true]);
+        assert!(flags(&args, ["--check"]).unwrap_err().is::<Usage>());
+    }
+}

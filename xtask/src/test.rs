@@ -1,0 +1,59 @@
+//! `test`, `goldens`, `bench`: what runs our own packages beside their Python peers.
+
+use anyhow::Result;
+
+use crate::repo::{BENCH, Repo};
+use crate::step::Step;
+use crate::{Outcome, flags, python};
+
+/// Names the peers' Python to tests and benchmarks, which fail without it where they need one.
+const PYTHON: &str = "HOLDALL_PYTHON";
+
+pub(crate) fn test(repo: &Repo, args: &[String]) -> Result<Outcome> {
+    let [debug, release] = flags(args, ["--debug", "--release"])?;
+    let python = python::ready(repo)?;
+    let cargo_test = |args: &[&str]| {
+        Step::cargo(repo).args(["test", "--workspace", "--all-features"]).args(args).env(PYTHON, &python)
+    };
+    if debug || !release {
+        cargo_test(&[]).run()?;
+    }
+    if release || !debug {
+        // For wrapping arithmetic and optimised code; link-time optimisation of every test binary would cost 1.7 times the work.
+        cargo_test(&["--release", "--exclude", "xtask"])
+            .env("CARGO_PROFILE_RELEASE_LTO", "off")
+            .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16")
+            .run()?;
+    }
+    // Other implementations and ours read each other's files; once is enough, they are the same in release.
+    if debug || !release {
+        Step::cargo(repo)
+            .args(["test", "--manifest-path", BENCH, "--target-dir"])
+            .arg(repo.target()?)
+            .env(PYTHON, &python)
+            .run()?;
+    }
+    Ok(Outcome::Done)
+}
+
+pub(crate) fn goldens(repo: &Repo, args: &[String]) -> Result<Outcome> {
+    let [check] = flags(args, ["--check"])?;
+    // Selected out of the whole workspace, so that nothing is built anew with other features.
+    Step::cargo(repo)
+        .args(["test", "--workspace", "--all-features", "--test", "conformance", "goldens"])
+        .env("HOLDALL_GOLDENS", if check { "check" } else { "write" })
+        .run()?;
+    Ok(Outcome::Done)
+}
+
+pub(crate) fn bench(repo: &Repo, args: &[String]) -> Result<Outcome> {
+    let python = python::ready(repo)?;
+    Step::cargo(repo)
+        .args(["run", "--release", "--manifest-path", BENCH, "--target-dir"])
+        .arg(repo.target()?)
+        .arg("--")
+        .args(args)
+        .env(PYTHON, &python)
+        .run()?;
+    Ok(Outcome::Done)
+}

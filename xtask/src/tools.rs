@@ -1,0 +1,101 @@
+//! `deny` and `miri`, and how a cargo tool is found or installed under `target/tools`.
+
+use std::env;
+use std::fmt;
+use std::path::PathBuf;
+
+use anyhow::Result;
+
+use crate::repo::Repo;
+use crate::step::Step;
+use crate::{Outcome, flags};
+
+/// A tool that is neither installed nor could be: the machine's fault, not that of the source.
+#[derive(Debug)]
+pub(crate) struct Missing(String);
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Missing {}
+
+const DENY_VERSION: &str = "0.20.2";
+
+pub(crate) fn deny(repo: &Repo, args: &[String]) -> Result<Outcome> {
+    let [advisories] = flags(args, ["--advisories"])?;
+    let tools = installed(repo, "cargo-deny", DENY_VERSION)?;
+    // Advisories need the network, and a new one must not fail a commit that has nothing to do with it.
+    Step::cargo(repo)
+        .args(["deny", "--workspace", "check", "--hide-inclusion-graph", "bans", "licenses", "sources"])
+        .args(advisories.then_some("advisories"))
+        .tools(&tools)
+        .run()?;
+    Ok(Outcome::Done)
+}
+
+pub(crate) fn miri(repo: &Repo, args: &[String]) -> Result<Outcome> {
+    flags(args, [])?;
+    if Step::cargo_of(repo, "nightly").args(["miri", "--version"]).stdout().is_err() {
+        return Ok(Outcome::NotRun("Miri is not available for the installed nightly".to_owned()));
+    }
+    // What uses unsafe. Without the codecs, whose C code Miri cannot run.
+    Step::cargo_of(repo, "nightly")
+        .args(["miri", "test", "--package", "container-core", "--lib"])
+        .args(["--no-default-features", "--features", "mmap", "--", "source::mmap::"])
+        .env("MIRIFLAGS", "-Zmiri-disable-isolation")
+        .run()?;
+    Ok(Outcome::Done)
+}
+
+/// The folder with the binary of `tool`, installed there now if it is neither there nor on PATH.
+///
+/// # Errors
+/// [`Missing`] when it cannot be installed.
+pub(crate) fn installed(repo: &Repo, tool: &str, version: &str) -> Result<PathBuf> {
+    let root = repo.target()?.join("tools");
+    let bin = root.join("bin");
+    let program = format!("{tool}{}", env::consts::EXE_SUFFIX);
+    let path = env::var_os("PATH").unwrap_or_default();
+    let places = [bin.clone()].into_iter().chain(env::split_paths(&path));
+    if let Some(place) = places.into_iter().find(|place| place.join(&program).is_file()) {
+        return Ok(place);
+    }
+    Step::cargo(repo)
+        .args(["install", "--quiet", "--locked", &format!("{tool}@{version}"), "--root"])
+        .arg(&root)
+        .run()
+        .map_err(|error| Missing(format!("{tool} is not installed and could not be: {error:#}")))?;
+    Ok(bin)
+}
+
+/// The installed toolchain called `name`, or `name-…`, as rustup lists it.
+pub(crate) fn toolchain(repo: &Repo, name: &str) -> Option<String> {
+    let list = Step::new(repo, "rustup").args(["toolchain", "list"]).stdout().ok()?;
+    matching(&list, name).map(str::to_owned)
+}
+
+fn matching<'a>(list: &'a str, name: &str) -> Option<&'a str> {
+    let toolchains = list.lines().filter_map(|line| line.split_whitespace().next());
+    toolchains.into_iter().find(|toolchain| {
+        let rest = toolchain.strip_prefix(name);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['-', '.']))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_toolchain_is_found_by_its_whole_version() {
+        let list =
+            "stable-x86_64-unknown-linux-gnu (active, default)\n1.88.0-x86_64-unknown-linux-gnu\n1.9-x\n";
+        assert_eq!(matching(list, "1.88"), Some("1.88.0-x86_64-unknown-linux-gnu"));
+        assert_eq!(matching(list, "stable"), Some("stable-x86_64-unknown-linux-gnu"));
+        assert_eq!(matching(list, "1.8"), None);
+        assert_eq!(matching(list, "nightly"), None);
+    }
+}

@@ -1,0 +1,95 @@
+//! `words`: the text holds nothing of the machine it was written on.
+
+use anyhow::{Result, bail};
+
+use crate::repo::Repo;
+use crate::rust_source::in_word;
+use crate::{Outcome, flags};
+
+/// A phrase, in two pieces so that this file passes its own check; the kind of thing it shows.
+type Phrase = (&'static str, &'static str, &'static str);
+
+/// Found anywhere, in any case, unless a letter or digit stands before it.
+const PHRASES: &[Phrase] = &[
+    ("/ro", "ot/", PATH),
+    ("/ho", "me/", PATH),
+    ("/Use", "rs/", PATH),
+    ("C:\\Use", "rs\\", PATH),
+    ("/wo", "rk/", PATH),
+    ("../sha", "red", PATH),
+    ("~/.py", "env", PATH),
+    ("index.", "crates.io", HOST),
+    ("static.", "crates.io", HOST),
+    ("pypi.", "org", HOST),
+    ("pythonhosted.", "org", HOST),
+    ("artifac", "tory", HOST),
+];
+
+/// As [`PHRASES`], in prose only: code and tests may use a temporary folder.
+const IN_PROSE: &[Phrase] = &[("/tm", "p/", PATH)];
+
+const PATH: &str = "a path of one machine";
+const HOST: &str = "the host of a registry or service";
+
+pub(crate) fn words(repo: &Repo, args: &[String]) -> Result<Outcome> {
+    flags(args, [])?;
+    let files = repo.text_files()?;
+    let mut count = 0;
+    for (path, text) in &files {
+        for (line, phrase, why) in found(path, text) {
+            println!("{path}:{line}: {phrase:?}: {why}");
+            count += 1;
+        }
+    }
+    if count > 0 {
+        bail!("phrases that do not belong in the repository: {count}");
+    }
+    println!("{} text files, no phrase that does not belong", files.len());
+    Ok(Outcome::Done)
+}
+
+/// Line, phrase and reason of each phrase in `text`.
+fn found(path: &str, text: &str) -> Vec<(usize, String, &'static str)> {
+    let prose = path.ends_with(".md") || path.ends_with(".txt");
+    let phrases = PHRASES.iter().chain(if prose { IN_PROSE } else { &[] });
+    let phrases: Vec<_> = phrases.map(|(a, b, why)| (format!("{a}{b}"), *why)).collect();
+    let mut all = Vec::new();
+    for (number, line) in (1..).zip(text.lines()) {
+        let lower = line.to_lowercase();
+        for (phrase, why) in &phrases {
+            let stands = |at: usize| !lower[..at].ends_with(in_word);
+            if lower.match_indices(&phrase.to_lowercase()).any(|(at, _)| stands(at)) {
+                all.push((number, phrase.clone(), *why));
+            }
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_phrase_is_found_where_it_stands_alone() {
+        for (a, b, _) in PHRASES {
+            let text = format!("first\nsee `{a}{b}…`\n");
+            let lines: Vec<usize> = found("crates/a/src/lib.rs", &text).iter().map(|hit| hit.0).collect();
+            assert!(lines.contains(&2), "{a}{b}");
+        }
+    }
+
+    #[test]
+    fn ordinary_text_passes() {
+        let text = "the roots/home/x of a tree, docs.example/work/x\ncrates.io-index\n\
+                    docs.rs/nom, $HOME, /homework/, network/";
+        assert_eq!(found("README.md", text), []);
+    }
+
+    #[test]
+    fn temporary_folders_may_stand_in_code_but_not_in_prose() {
+        let text = ["cat /tm", "p/x.ra"].concat();
+        assert!(found("crates/a/src/lib.rs", &text).is_empty());
+        assert_eq!(found("README.md", &text).len(), 1);
+    }
+}
