@@ -1,0 +1,4 @@
+//! libFuzzer over [`fuzz::export`].
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz::export(data));

@@ -1,0 +1,114 @@
+//! What is fuzzed: one function for each target, given any bytes at all.
+//!
+//! A target panics when the code under test does, and when one of its claims does not hold. libFuzzer drives them through
+//! `fuzz_targets/`, on nightly; `smoke` drives them with fixed seeds and mutants of those, on any toolchain.
+//!
+//! To add one: write the function in the module of its subject, give it a line in [`TARGETS`], a wrapper in
+//! `fuzz_targets/` and a `[[bin]]` in the manifest. A test below finds what is forgotten.
+#![forbid(unsafe_code)]
+
+mod array;
+mod codecs;
+mod dialects;
+mod feed;
+mod lens;
+mod lz4;
+pub mod mutate;
+mod npy;
+mod options;
+mod python;
+mod rawarray_file;
+mod region;
+mod seeds;
+mod sources;
+mod values;
+mod writers;
+
+pub use array::array_region;
+pub use codecs::codecs_decode;
+pub use dialects::{rawarray_leb128, rawarray_roundtrip};
+pub use lz4::lz4_walk;
+pub use npy::{npy_open, npy_roundtrip};
+pub use options::MEMORY;
+pub use python::{dtype_parse, literal_parse};
+pub use rawarray_file::{rawarray_open, rawarray_repair};
+pub use region::region_parse;
+pub use sources::{rawarray_differential, sparse_source};
+pub use writers::{convert, export};
+
+/// A fuzz target.
+#[derive(Clone, Copy)]
+pub struct Target {
+    /// Its name: that of its function and of its binary.
+    pub name: &'static str,
+    /// Looks at one input.
+    pub run: fn(&[u8]),
+    /// Inputs to start from.
+    pub seeds: fn() -> Vec<Vec<u8>>,
+}
+
+macro_rules! targets {
+    ($($name:ident: $seeds:expr;)+) => {
+        /// All targets.
+        pub const TARGETS: &[Target] = &[$(Target { name: stringify!($name), run: $name, seeds: $seeds }),+];
+    };
+}
+
+targets! {
+    rawarray_open: seeds::rawarray_files;
+    rawarray_differential: seeds::rawarray_files;
+    rawarray_repair: seeds::rawarray_files;
+    rawarray_roundtrip: seeds::choices;
+    rawarray_leb128: seeds::choices;
+    npy_open: seeds::npy_files;
+    npy_roundtrip: seeds::npy_files;
+    literal_parse: seeds::literals;
+    dtype_parse: seeds::dtypes;
+    region_parse: seeds::selections;
+    array_region: seeds::choices;
+    sparse_source: seeds::choices;
+    codecs_decode: seeds::encoded;
+    lz4_walk: seeds::lz4_blocks;
+    convert: seeds::array_files;
+    export: seeds::array_files;
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    #[test]
+    fn every_target_has_its_wrapper_and_its_binary() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let manifest = std::fs::read_to_string(root.join("Cargo.toml")).unwrap();
+        let wrappers = std::fs::read_dir(root.join("fuzz_targets")).unwrap();
+        let mut wrappers: Vec<String> =
+            wrappers.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        wrappers.sort();
+        let mut names: Vec<String> = TARGETS.iter().map(|target| format!("{}.rs", target.name)).collect();
+        names.sort();
+        assert_eq!(wrappers, names);
+        for target in TARGETS {
+            let wrapper = root.join(format!("fuzz_targets/{}.rs", target.name));
+            assert!(std::fs::read_to_string(wrapper).unwrap().contains(&format!("fuzz::{}(", target.name)));
+            assert!(
+                manifest.contains(&format!("path = \"fuzz_targets/{}.rs\"", target.name)),
+                "{}",
+                target.name
+            );
+        }
+    }
+
+    #[test]
+    fn every_target_passes_on_its_seeds_and_on_nothing() {
+        for target in TARGETS {
+            (target.run)(&[]);
+            let seeds = (target.seeds)();
+            assert!(!seeds.is_empty(), "{}", target.name);
+            // All of them are the smoke binary's work, which is optimised.
+            seeds.iter().step_by(7).for_each(|seed| (target.run)(seed));
+        }
+    }
+}

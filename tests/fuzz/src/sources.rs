@@ -1,0 +1,137 @@
+//! The same bytes through different sources.
+
+use std::fmt::{Debug, Write as _};
+use std::ops::Range;
+
+use container_core::container::{Container, Depth, OpenOptions};
+use container_core::dtype::Order;
+use container_core::format::Input;
+use container_core::region::Region;
+use container_core::source::{Source, SparseSource, check_range, drive};
+use container_core::{Error, ErrorKind, Progress, Result};
+use rawarray::FORMAT;
+
+use crate::feed::Feed;
+use crate::options::{all_open_options, limits, read_options};
+use crate::values::region;
+
+/// A file that lends nothing, as one that is read by position.
+struct Copying(Vec<u8>);
+
+impl Source for Copying {
+    fn len(&self) -> u64 {
+        self.0.len() as u64
+    }
+
+    fn read_into(&self, at: u64, dst: &mut [u8]) -> Result<()> {
+        self.0.read_into(at, dst)
+    }
+}
+
+/// Whatever is asked of a file, the answer does not depend on where its bytes are.
+pub fn rawarray_differential(data: &[u8]) {
+    for options in all_open_options() {
+        let told = |source: Box<dyn Source>| everything(source, &options, Feed::derived(data));
+        let memory = told(Box::new(data.to_vec())).expect("memory has no holes");
+        let copied = told(Box::new(Copying(data.to_vec()))).expect("nor has a file");
+        assert_eq!(memory, copied, "memory and a file that is read by position");
+        let mut sparse = SparseSource::new(data.len() as u64);
+        let driven =
+            drive(&mut sparse, |range| Ok(bytes(data, range)), |source| told(Box::new(source.clone())));
+        assert_eq!(memory, driven.expect("every hole can be filled"), "memory and a source with holes");
+    }
+}
+
+fn bytes(data: &[u8], range: Range<u64>) -> Vec<u8> {
+    data[range.start as usize..range.end as usize].to_vec()
+}
+
+/// All that a file gives, as text.
+struct Transcript(String);
+
+impl Transcript {
+    /// Adds a result. Only a hole is passed on, for the driver to fill.
+    fn add(&mut self, what: &str, result: Result<impl Debug>) -> Result<()> {
+        let written = match result {
+            Ok(value) => writeln!(self.0, "{what}: {value:?}"),
+            Err(error) if matches!(error.kind(), ErrorKind::Missing(_)) => return Err(error),
+            Err(error) => writeln!(self.0, "{what} fails: {error:?}"),
+        };
+        written.map_err(|_| Error::usage("a string refused text"))
+    }
+}
+
+fn everything(source: Box<dyn Source>, options: &OpenOptions, mut feed: Feed<'_>) -> Result<String> {
+    let mut transcript = Transcript(String::new());
+    match (FORMAT.open)(Input::bytes(source), options) {
+        Ok(container) => contents(&*container, &mut transcript, &mut feed)?,
+        Err(error) => transcript.add("open", Err::<(), _>(error))?,
+    }
+    Ok(transcript.0)
+}
+
+fn contents(container: &dyn Container, transcript: &mut Transcript, feed: &mut Feed<'_>) -> Result<()> {
+    transcript.add("about", Ok(container.about()))?;
+    transcript.add("meta", container.meta())?;
+    transcript.add("layout", Ok(container.layout()))?;
+    transcript.add("losses", Ok(container.losses()))?;
+    for depth in [Depth::Quick, Depth::Full] {
+        transcript.add("check", container.check(depth, &read_options(), Progress::none()))?;
+    }
+    for (index, dataset) in container.datasets().iter().enumerate() {
+        transcript.add("dataset", Ok(dataset))?;
+        for part in
+            [Region::whole(&dataset.shape), region(&dataset.shape, feed), region(&dataset.shape, feed)]
+        {
+            let array = container.read(index, &part, &read_options());
+            let bytes = array.and_then(|array| Ok(array.bytes(Order::F, &limits())?.into_owned()));
+            transcript.add("values", bytes)?;
+        }
+    }
+    Ok(())
+}
+
+/// A source with holes, against a list of what is loaded.
+pub fn sparse_source(data: &[u8]) {
+    let mut feed = Feed::new(data);
+    let file: Vec<u8> = (0..feed.below(100)).map(|at| at as u8).collect();
+    let mut source = SparseSource::new(file.len() as u64);
+    let mut loaded = vec![false; file.len()];
+    for _ in 0..feed.below(24) {
+        let (from, to) = (feed.below(file.len() + 3), feed.below(file.len() + 3));
+        let range = from as u64..to as u64;
+        match (from <= to, to <= file.len()) {
+            (true, true) if feed.flag() => {
+                source.insert(range.start, &file[from..to]).expect("within the file");
+                loaded[from..to].fill(true);
+            }
+            (true, true) => look(&source, &file, &loaded, from..to),
+            (true, false) => {
+                assert!(source.insert(range.start, &vec![0; to - from]).is_err());
+                assert!(source.read(range).is_err());
+            }
+            (false, _) => assert!(source.read(range).is_err()),
+        }
+        assert_eq!(source.loaded(), loaded.iter().filter(|is| **is).count() as u64);
+    }
+}
+
+fn look(source: &SparseSource, file: &[u8], loaded: &[bool], range: Range<usize>) {
+    let wide = range.start as u64..range.end as u64;
+    let hole = range.clone().find(|at| !loaded[*at]).map(|start| {
+        let end = (start..range.end).find(|at| loaded[*at]).unwrap_or(range.end);
+        start as u64..end as u64
+    });
+    assert_eq!(source.hole(wide.clone()), hole);
+    assert!(check_range(&wide, source.len()).is_ok());
+    if let Some(lent) = source.lend(wide.clone()) {
+        assert_eq!((lent, &hole), (&file[range.clone()], &None));
+    }
+    match source.read(wide) {
+        Ok(read) => assert_eq!((&*read, hole), (&file[range], None)),
+        Err(error) => match error.kind() {
+            ErrorKind::Missing(missing) => assert_eq!(Some(missing.clone()), hole),
+            kind => panic!("{kind}"),
+        },
+    }
+}
