@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use container_core::codec::Codec;
-use container_core::codec::lz4::{Lz4, MAX_INPUT_LEN};
+use container_core::codec::lz4::{Lz4, MAX_INPUT_LEN, block_shape};
 use container_core::dtype::{ByteOrder, DType, Kind};
 use container_core::format::Output;
 use container_core::region::element_count;
@@ -100,12 +100,16 @@ pub(crate) struct Encoder<'o> {
     step: Step,
 }
 
+/// Bytes of values of which varints are looked at before they are written. More of them would pass for an LZ4 block of the
+/// same length only if they were made to.
+const FEW: u64 = 1 << 20;
+
 enum Step {
     Plain {
         scratch: Vec<u8>,
     },
-    /// The compressed length comes before the data, so all of them are held.
-    Lz4 {
+    /// All values are held: of LZ4, whose length comes before it, and of few varints, which must not pass for LZ4.
+    Whole {
         held: Vec<u8>,
     },
     Leb128 {
@@ -148,7 +152,11 @@ impl<'o> Encoder<'o> {
                 let refused =
                     |_| Error::limit("memory in bytes (the machine refused it)", expected, limits.memory);
                 held.try_reserve_exact(len).map_err(refused)?;
-                (Step::Lz4 { held }, None)
+                (Step::Whole { held }, None)
+            }
+            Encoding::Leb128 if expected <= FEW => {
+                Leb128::new(&target.dtype).ok_or_else(cannot)?;
+                (Step::Whole { held: Vec::new() }, None)
             }
             Encoding::Leb128 => {
                 let codec = Leb128::new(&target.dtype).ok_or_else(cannot)?;
@@ -194,10 +202,9 @@ impl<'o> Encoder<'o> {
                     self.out.write_all(swapped(piece, from, &self.target.dtype, scratch)?)?;
                 }
             }
-            Step::Lz4 { held } => {
+            Step::Whole { held } => {
                 let start = held.len();
-                held.try_reserve(bytes.len())
-                    .map_err(|_| Error::limit("memory in bytes", self.expected, 0))?;
+                // Room for all of LZ4's was made at the start.
                 held.extend_from_slice(bytes);
                 reorder(from, &self.target.dtype, &mut held[start..])?;
             }
@@ -237,17 +244,31 @@ impl<'o> Encoder<'o> {
         }
         match self.step {
             Step::Plain { .. } | Step::Leb128 { .. } => {}
-            Step::Lz4 { held } => {
-                let mut encoded = Vec::new();
-                Lz4.encode(&held, None, &mut encoded)?;
+            Step::Whole { held } => {
                 let mut target = self.target;
-                // Only a block that is as long as the values can pass for varints (`encoding::tell`). It saves nothing, so the
-                // values stand for themselves.
-                if encoded.len() == held.len() && Leb128::new(&target.dtype).is_some() {
+                let mut encoded = Vec::new();
+                let varints = Leb128::new(&target.dtype);
+                let (size, ambiguous) = match varints.filter(|_| target.encoding == Encoding::Leb128) {
+                    Some(codec) => {
+                        codec.encode(&held, None, &mut encoded)?;
+                        let block = encoded.get(..held.len());
+                        let len = held.len() as u64;
+                        (held.len(), block.is_some_and(|block| block_shape(block, len).is_exactly(len)))
+                    }
+                    None => {
+                        Lz4.encode(&held, None, &mut encoded)?;
+                        // Only a block that is as long as the values can pass for varints (`encoding::tell`).
+                        (encoded.len(), encoded.len() == held.len() && varints.is_some())
+                    }
+                };
+                let mut size = size as u64;
+                if ambiguous {
+                    // It saves next to nothing, so the values stand for themselves.
                     target.encoding = Encoding::Plain;
                     encoded = held;
+                    size = self.expected;
                 }
-                let header = target.header(encoded.len() as u64);
+                let header = target.header(size);
                 self.out.write_all(&header.to_bytes(&target.dims))?;
                 self.out.write_all(&encoded)?;
             }

@@ -124,3 +124,17 @@ fn elements_of_no_bytes_are_refused_not_written_unreadably() {
     let empty = file(0, 0, 0, 0, 0, &[]);
     assert_eq!(rewrite(&*open(&FORMAT, &empty), &ImportOptions::default()).unwrap(), empty);
 }
+
+/// Five varints of one byte each that are also an LZ4 block of five bytes.
+#[test]
+fn varints_that_would_pass_for_an_lz4_block_are_not_written() {
+    let values = vec![0x10_u8, 5, 1, 0, 0];
+    let mut options = WriteOptions::default();
+    options.encoding = Encoding::Leb128;
+    let mut bytes = Vec::new();
+    RawArray::from(values.clone()).write_to(&mut bytes, &options).unwrap();
+    let file = File::from_source(Box::new(bytes), &OpenOptions::default()).unwrap();
+    assert_eq!(file.encoding(), Encoding::Plain);
+    let array = file.read_all(&ReadOptions::default()).unwrap();
+    assert_eq!(*array.bytes(Order::F, &Limits::default()).unwrap(), *values);
+}

@@ -63,6 +63,7 @@ const NPY_DICTS: &[&str] = &[
     "{'descr': '|S5', 'fortran_order': False, 'shape': (3,), }",
     "{'descr': '<M8[ns]', 'fortran_order': False, 'shape': (2,), }",
     "{'descr': '<m8', 'fortran_order': False, 'shape': (2,), }",
+    "{'descr': [('a', [('b', [('c', [], (65535,))], (65535,))], (65535,))], 'fortran_order': False, 'shape': (1,), }",
     "{'descr': '<f2', 'fortran_order': True, 'shape': (2, 2, 2), }",
     "{'descr': '<f16', 'fortran_order': False, 'shape': (1,), }",
     "{'descr': 'bfloat16', 'fortran_order': False, 'shape': (4,), }",

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::io::Write;
 
-use container_core::dtype::{DType, Kind, Record};
+use container_core::dtype::{DType, Field, Kind, Record};
 use container_core::{Error, Result};
 
 use super::walk::{Gathered, Odometer, Walk};
@@ -56,9 +56,18 @@ fn write_header(names: &[String], out: &mut String) {
     out.push('\n');
 }
 
+/// False for records of nothing, of which a type may claim any number.
+fn has_columns(field: &Field) -> bool {
+    match &field.dtype {
+        _ if field.shape.contains(&0) => false,
+        DType::Scalar(_) => true,
+        DType::Record(inner) => inner.fields.iter().any(has_columns),
+    }
+}
+
 /// The columns of a record: `name`, `name.inner` for records within, `name[0]` for sub-arrays.
 fn record_names(record: &Record, prefix: &str, names: &mut Vec<String>) -> Result<()> {
-    for field in &record.fields {
+    for field in record.fields.iter().filter(|field| has_columns(field)) {
         let name = format!("{prefix}{}", field.name);
         let count = field.shape.iter().copied().fold(1, usize::saturating_mul);
         if count > MOST_COLUMNS {
@@ -105,7 +114,7 @@ fn write_cells(dtype: &DType, bytes: &[u8], scratch: &mut String, out: &mut Stri
         DType::Scalar(_) => return write_item(dtype, bytes, out),
     };
     let mut first = true;
-    for field in &record.fields {
+    for field in record.fields.iter().filter(|field| has_columns(field)) {
         let count = field.shape.iter().copied().fold(1, usize::saturating_mul);
         let all = field_bytes(field, bytes);
         for at in 0..count {

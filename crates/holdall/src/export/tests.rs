@@ -300,3 +300,11 @@ mod any_type {
         }
     }
 }
+
+/// 65535³ records of nothing, within one element of one byte.
+#[test]
+fn csv_has_no_columns_for_records_of_nothing() {
+    let nothing = "['a', [['b', [['c', [], [65535]]], [65535]]], [65535]]";
+    let records = one(&format!("[{nothing}, ['x', '|u1'], ['e', '|u1', [0]]]"), &[2], &[5, 6]);
+    assert_eq!(text_of(&records, "...", ExportFormat::Csv), "x\n5\n6\n");
+}
