@@ -32,11 +32,13 @@ fn the_example_file_is_regenerated_to_the_byte() {
 fn plain_aligned_values_are_borrowed_from_the_map() {
     let file = RawArray::<i32>::open(fixture("ok/i4_3x4.ra")).unwrap();
     let view = file.view().unwrap();
-    assert!(matches!(view, std::borrow::Cow::Borrowed(_)));
+    // The file is little-endian.
+    let native = cfg!(target_endian = "little");
+    assert_eq!(matches!(view, std::borrow::Cow::Borrowed(_)), native);
     assert_eq!(*view, *file.to_vec().unwrap());
     let column = file.slice(":, 2").unwrap();
     let column = column.elements::<i32>(Order::F, &Limits::default()).unwrap();
-    assert!(matches!(column, std::borrow::Cow::Borrowed(_)));
+    assert_eq!(matches!(column, std::borrow::Cow::Borrowed(_)), native);
     assert_eq!(*column, view[6..9]);
 }
 
@@ -55,7 +57,7 @@ fn big_endian_values_arrive_in_the_order_of_the_machine() {
 fn another_element_type_is_refused_by_name() {
     let error = RawArray::<f32>::open(fixture("ok/i4_3x4.ra")).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Usage(_)));
-    assert_eq!(error.to_string(), "the elements are <i4, not <f4");
+    assert_eq!(error.to_string(), format!("the elements are <i4, not {}", f32::dtype()));
     assert!(RawArray::<u32>::read(fixture("ok/i4_3x4.ra")).is_err());
     assert!(RawArray::<i64>::read(fixture("ok/i4_3x4.ra")).is_err());
 }

@@ -140,7 +140,7 @@ fn what_the_target_has_no_type_for_reads_back_as_what_was_made_of_it() {
     let place = Place::new();
     let npy = target_format(Path::new("a.npy"), None).unwrap();
     let bfloat = DType::parse("bfloat16").unwrap();
-    let bytes = [0x3f80_u16.to_ne_bytes(), 0xc000_u16.to_ne_bytes()].concat();
+    let bytes = [0x3f80_u16.to_le_bytes(), 0xc000_u16.to_le_bytes()].concat();
     let memory = Memory::new().with_type("x", bfloat, &[2], Order::F, &bytes);
     let conversion = done(write(&memory, &memory.all(), npy, &place.at("a.npy"), &verified()).unwrap());
     assert_eq!(conversion.losses.len(), 1);

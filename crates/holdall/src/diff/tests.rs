@@ -112,7 +112,7 @@ fn integers_differ_exactly_and_complex_numbers_by_modulus() {
     assert!(close("<c8", &complex(0.0, 0.0), &complex(3.0, 4.0), 5.0));
     assert!(!close("<c8", &complex(0.0, 0.0), &complex(3.0, 4.0), 4.9));
     assert!(close("<c8", &complex(f32::NAN, 0.0), &complex(1.0, f32::NAN), 0.1));
-    assert!(close("bfloat16", &0x3f80_u16.to_ne_bytes(), &0x3f81_u16.to_ne_bytes(), 0.01));
+    assert!(close("bfloat16", &0x3f80_u16.to_le_bytes(), &0x3f81_u16.to_le_bytes(), 0.01));
     assert!(close(">f2", &[0x3c, 0x00], &[0x3c, 0x01], 0.001));
     // Text, times and bools are the same or not.
     assert!(!close("|S1", b"a", b"b", 1e9));

@@ -81,7 +81,7 @@ fn narrower_floats_have_the_digits_of_their_own_precision() {
 /// round to infinity.
 #[test]
 fn bfloats_follow_the_same_rules() {
-    let bfloat = |bits: u16| shown("bfloat16", &bits.to_ne_bytes());
+    let bfloat = |bits: u16| shown("bfloat16", &bits.to_le_bytes());
     let cases =
         [(0x3dcd, "0.1"), (0x3f80, "1.0"), (0x7f7f, "3.39e+38"), (1, "9e-41"), (0x7fc0, "nan"), (0, "0.0")];
     for (bits, text) in cases {
