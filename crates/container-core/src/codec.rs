@@ -9,10 +9,12 @@ use crate::{Error, Result};
 
 #[cfg(feature = "bzip2")]
 pub mod bzip2;
-#[cfg(any(feature = "zlib", feature = "bzip2", feature = "zstd", feature = "lz4"))]
+#[cfg(any(feature = "zlib", feature = "bzip2", feature = "zstd", feature = "lz4", feature = "snappy"))]
 mod common;
 #[cfg(feature = "lz4")]
 pub mod lz4;
+#[cfg(feature = "snappy")]
+pub mod snappy;
 #[cfg(any(feature = "zlib", feature = "bzip2"))]
 mod stream;
 #[cfg(test)]

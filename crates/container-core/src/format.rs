@@ -1,14 +1,14 @@
 //! What one format offers to a program that knows them all: one value, [`Format`], made by each format's crate.
 
 use std::io::{Seek, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::container::{Container, OpenOptions, ReadOptions};
 use crate::dtype::Order;
 use crate::region::Region;
 use crate::report::{Loss, RepairReport};
 use crate::source::Source;
-use crate::write::AtomicFile;
+use crate::write::{AtomicFile, Durability};
 use crate::{Error, Limits, Progress, Result};
 
 /// Writes datasets to an output and says what it could not carry over.
@@ -16,6 +16,13 @@ pub type ImportFn = fn(&Import<'_>, &mut dyn Output) -> Result<Vec<Loss>>;
 
 /// Writes what can be proved of an input to an output, if there is one, and says what it did.
 pub type RepairFn = fn(Input, &OpenOptions, Option<&mut dyn Output>, Progress<'_>) -> Result<RepairReport>;
+
+/// Adds elements to the end of the file at a path, with the file's own settings where the options name no others. After
+/// a crash the file is what it was.
+pub type AppendFn = fn(&Path, &OpenOptions, &Import<'_>, Durability) -> Result<Vec<Loss>>;
+
+/// Writes a file of items, each of a length of its own.
+pub type PackFn = fn(Pack<'_>, &mut dyn Output) -> Result<()>;
 
 /// A format as a table of functions. A program that opens every format holds a list of these.
 #[derive(Clone, Copy)]
@@ -38,6 +45,10 @@ pub struct Format {
     pub import: Option<ImportFn>,
     /// Writes what can be proved of a damaged file; without an output it only reports.
     pub repair: Option<RepairFn>,
+    /// Adds to an existing file.
+    pub append: Option<AppendFn>,
+    /// Writes items of any length.
+    pub pack: Option<PackFn>,
 }
 
 /// What is done with one version or dialect of a format.
@@ -184,6 +195,31 @@ impl Import<'_> {
             }
         }
     }
+}
+
+/// Items to write, one after the other.
+pub struct Pack<'a> {
+    /// The items' bytes, in order.
+    pub items: &'a mut dyn Iterator<Item = Result<Vec<u8>>>,
+    /// How many there are, where that is known before the last.
+    pub count: Option<u64>,
+    /// What they are.
+    pub kind: ItemKind,
+    /// Their names, where they have any: as many as there are items.
+    pub names: Option<&'a [String]>,
+    /// How to write them.
+    pub options: &'a ImportOptions,
+    /// Told `(done, total)` items; the total is 0 while it is not known.
+    pub progress: Progress<'a>,
+}
+
+/// What items are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ItemKind {
+    /// UTF-8 text.
+    Text,
+    /// Bytes of any kind.
+    Bytes,
 }
 
 /// How a target is written.

@@ -42,6 +42,8 @@ pub const FORMAT: Format = Format {
     open: |input: Input, options: &OpenOptions| Ok(Box::new(Lens::new(input, options)?)),
     import: Some(import::import),
     repair: Some(repair::repair_to),
+    append: None,
+    pack: None,
 };
 
 /// A longer trailer is not shown among the metadata; it is read as a dataset.

@@ -31,6 +31,8 @@ pub const FORMAT: Format = Format {
     open: |input: Input, options: &OpenOptions| Ok(Box::new(Npy::new(input.into_source()?, options)?)),
     import: Some(import),
     repair: None,
+    append: None,
+    pack: None,
 };
 
 /// What becomes of bfloat16, which numpy lacks.

@@ -1,0 +1,1 @@
+//! BloscLZ, the descendant of FastLZ that Blosc brought along.

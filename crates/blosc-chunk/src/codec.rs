@@ -1,0 +1,77 @@
+//! The codecs of Blosc, and the codes by which chunks and frames name them.
+
+use std::fmt;
+
+/// A codec by its *compcode*, the number that frames and the `udcodec` byte of Blosc2 chunks hold.
+///
+/// A newtype, so that codes of other people's plugins survive. Which *format* (bits 5 to 7 of a chunk's flags) a codec
+/// writes is [`Compressor::format`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Compressor(pub u8);
+
+impl Compressor {
+    /// BloscLZ, the codec that Blosc brought along.
+    pub const BLOSCLZ: Self = Self(0);
+    /// LZ4 blocks.
+    pub const LZ4: Self = Self(1);
+    /// LZ4 blocks by a slower search; readers cannot tell.
+    pub const LZ4HC: Self = Self(2);
+    /// Snappy, in chunks of Blosc1 only; not written.
+    pub const SNAPPY: Self = Self(3);
+    /// zlib streams.
+    pub const ZLIB: Self = Self(4);
+    /// zstd frames.
+    pub const ZSTD: Self = Self(5);
+    /// NDLZ of two-dimensional bytes; not written.
+    pub const NDLZ: Self = Self(32);
+
+    /// The codec called `name` in Blosc's own words (`blosclz`, `lz4`, `lz4hc`, `zlib`, `zstd`), if it can be written.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        let known = [Self::BLOSCLZ, Self::LZ4, Self::LZ4HC, Self::ZLIB, Self::ZSTD];
+        known.into_iter().find(|compressor| compressor.name() == name)
+    }
+
+    /// Its name, registered plugins included; `unknown` for a code that nobody has registered.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self.0 {
+            0 => "blosclz",
+            1 => "lz4",
+            2 => "lz4hc",
+            3 => "snappy",
+            4 => "zlib",
+            5 => "zstd",
+            32 => "ndlz",
+            33 => "zfp_acc",
+            34 => "zfp_prec",
+            35 => "zfp_rate",
+            36 => "openhtj2k",
+            37 => "grok",
+            38 => "openzl",
+            39 => "j2k",
+            40 => "htj2k",
+            160..=255 => "user-defined",
+            _ => "unknown",
+        }
+    }
+
+    /// The format number in bits 5 to 7 of a chunk's flags.
+    #[must_use]
+    pub const fn format(self) -> u8 {
+        match self.0 {
+            0 => 0,
+            1 | 2 => 1,
+            3 => 2,
+            4 => 3,
+            5 => 4,
+            _ => 6,
+        }
+    }
+}
+
+impl fmt::Display for Compressor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

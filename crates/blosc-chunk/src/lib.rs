@@ -1,0 +1,19 @@
+#![doc = include_str!("../README.md")]
+#![deny(unsafe_code)]
+
+mod blosclz;
+mod chunk;
+mod codec;
+mod decode;
+mod encode;
+pub mod filters;
+mod header;
+mod lz4;
+mod simd;
+
+pub use chunk::Chunk;
+pub use codec::Compressor;
+pub use decode::{Decoder, Geometry};
+pub use encode::{Encoder, Generation, Params, SplitMode};
+pub use filters::{Filter, Pipeline};
+pub use header::{Header, Special};

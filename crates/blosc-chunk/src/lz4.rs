@@ -1,0 +1,1 @@
+//! LZ4 blocks, fast on shuffled data.

@@ -1,0 +1,1 @@
+//! Kernels that use the vector instructions of the machine: the only unsafe code of this crate.
