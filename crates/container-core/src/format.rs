@@ -9,7 +9,7 @@ use crate::region::Region;
 use crate::report::{Loss, RepairReport};
 use crate::source::Source;
 use crate::write::{AtomicFile, Durability};
-use crate::{Error, Limits, Progress, Result};
+use crate::{Error, Limits, Progress, Result, Value};
 
 /// Writes datasets to an output and says what it could not carry over.
 pub type ImportFn = fn(&Import<'_>, &mut dyn Output) -> Result<Vec<Loss>>;
@@ -207,13 +207,16 @@ pub struct Pack<'a> {
     pub kind: ItemKind,
     /// Their names, where they have any: as many as there are items.
     pub names: Option<&'a [String]>,
+    /// What else is to be kept of them, in the format's list for such things (`others` in Bloscpack's metadata).
+    pub others: &'a [Value],
     /// How to write them.
     pub options: &'a ImportOptions,
     /// Told `(done, total)` items; the total is 0 while it is not known.
     pub progress: Progress<'a>,
 }
 
-/// What items are.
+/// What items are. A lens says it of an item's dataset in the attribute `item`: `text` or `bytes`; and its name, where it
+/// has one, in the attribute `name`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ItemKind {
     /// UTF-8 text.
