@@ -18,6 +18,8 @@ const REQUIREMENTS: &str = "tests/requirements.txt";
 const VENV: &str = ".venv";
 /// Says from what the environment was made.
 const STAMP: &str = "made-from.txt";
+/// Pure Python that was only released as source.
+const SOURCE_ONLY: &[&str] = &["bloscpack"];
 
 pub(crate) fn setup(repo: &Repo, args: &[String]) -> Result<Outcome> {
     let [fresh] = flags(args, ["--fresh"])?;
@@ -49,7 +51,7 @@ pub(crate) fn ready(repo: &Repo) -> Result<PathBuf> {
     }
     let mut tried = Vec::new();
     for base in &found {
-        match make(repo, base, &python) {
+        match make(repo, base, &python, &requirements) {
             Ok(()) => {
                 let what = describe(repo, &python, &names)?;
                 fs::write(repo.path(VENV).join(STAMP), stamp(&requirements, &what))?;
@@ -83,13 +85,19 @@ fn stamp(requirements: &str, what: &str) -> String {
     format!("requirements sha256 {}\n{what}\n", hex(&Sha256::digest(requirements)))
 }
 
-fn make(repo: &Repo, base: &Python, python: &Path) -> Result<()> {
+fn make(repo: &Repo, base: &Python, python: &Path, requirements: &str) -> Result<()> {
     Step::new(repo, &base.program).args(["-m", "venv", "--clear", VENV]).run()?;
     // Wheels only: building numpy from source needs compilers and half an hour.
-    Step::new(repo, python)
-        .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"])
-        .args(["--only-binary", ":all:", "-r", REQUIREMENTS])
-        .run()
+    let pip = || {
+        Step::new(repo, python)
+            .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"])
+            .args(["--only-binary", ":all:"])
+    };
+    // What was never released as a wheel is built by the setuptools that is installed here, not by the newest one.
+    let setuptools = requirements.lines().find(|line| line.starts_with("setuptools=="));
+    pip().arg(setuptools.context("no setuptools== in the requirements")?).run()?;
+    let built = SOURCE_ONLY.iter().flat_map(|name| ["--no-binary", name]);
+    pip().args(built).args(["--no-build-isolation", "--use-pep517", "-r", REQUIREMENTS]).run()
 }
 
 /// "Python 3.13.0, numpy 2.5.5".
