@@ -24,7 +24,8 @@ impl Codec for Snappy {
     }
 
     fn decode(&self, src: &[u8], dst: &mut [u8]) -> Result<()> {
-        let said = decompress_len(src).map_err(|error| wrong_length("snappy", dst.len(), error.to_string()))?;
+        let said =
+            decompress_len(src).map_err(|error| wrong_length("snappy", dst.len(), error.to_string()))?;
         if said != dst.len() {
             return Err(wrong_length("snappy", dst.len(), format!("they say that there are {said}")));
         }

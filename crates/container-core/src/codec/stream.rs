@@ -81,6 +81,24 @@ impl<'a> Filling<'a> {
         }
     }
 
+    /// Runs `decoder` until `dst` is full, whether or not the stream goes on.
+    #[cfg(feature = "zlib")]
+    pub(super) fn run_prefix(&mut self, mut decoder: impl Decoder) -> Result<()> {
+        while self.made < self.dst.len() {
+            let room = self.dst.get_mut(self.made..).unwrap_or_default();
+            let step = decoder.step(self.src.get(self.used..).unwrap_or_default(), room);
+            let used = advance(0, decoder.total_in());
+            let made = advance(0, decoder.total_out());
+            let stuck = (used, made) == (self.used, self.made);
+            (self.used, self.made) = (used, made);
+            let ended = step.map_err(|fault| self.failed(fault))?;
+            if (ended || stuck) && made < self.dst.len() {
+                return Err(self.wrong(format!("there are only {made}")));
+            }
+        }
+        Ok(())
+    }
+
     /// Whether encoded bytes are left.
     #[cfg(feature = "bzip2")]
     pub(super) const fn has_input(&self) -> bool {

@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::ErrorKind;
 
+mod contexts;
 mod vectors;
 
 use vectors::Data;

@@ -1,4 +1,6 @@
 //! zlib streams (RFC 1950), by flate2 on zlib-rs.
+//!
+//! [`Zlib`] is the codec without state; [`Inflater`] and [`Deflater`] keep theirs, for formats that hold many small streams.
 
 #![deny(
     clippy::unwrap_used,
@@ -28,7 +30,7 @@ impl Codec for Zlib {
 
     fn decode(&self, src: &[u8], dst: &mut [u8]) -> Result<()> {
         let mut filling = Filling::new("zlib", src, dst);
-        filling.run(Decompress::new(true))?;
+        filling.run(&mut Decompress::new(true))?;
         filling.finish()
     }
 
@@ -46,6 +48,80 @@ impl Codec for Zlib {
     }
 }
 
+/// Decodes many streams with one state.
+#[derive(Debug)]
+pub struct Inflater(Decompress);
+
+impl Default for Inflater {
+    fn default() -> Self {
+        Self(Decompress::new(true))
+    }
+}
+
+impl Inflater {
+    /// Decodes the stream `src` into `dst`, filling it exactly and using all of `src`.
+    ///
+    /// # Errors
+    /// As [`Zlib`]'s.
+    pub fn decode(&mut self, src: &[u8], dst: &mut [u8]) -> Result<()> {
+        self.0.reset(true);
+        let mut filling = Filling::new("zlib", src, dst);
+        filling.run(&mut self.0)?;
+        filling.finish()
+    }
+
+    /// Decodes the first `dst.len()` bytes of the stream `src`, which holds that many or more. What comes after them is not
+    /// looked at, the checksum neither.
+    ///
+    /// # Errors
+    /// As [`Zlib`]'s.
+    pub fn decode_prefix(&mut self, src: &[u8], dst: &mut [u8]) -> Result<()> {
+        self.0.reset(true);
+        Filling::new("zlib", src, dst).run_prefix(&mut self.0)
+    }
+}
+
+/// Encodes many streams with one state, at one level. What it writes depends on the source alone.
+#[derive(Debug)]
+pub struct Deflater(Compress);
+
+impl Deflater {
+    /// An encoder at `level`, 0 to 9.
+    ///
+    /// # Errors
+    /// `Usage` when there is no such level.
+    pub fn new(level: i32) -> Result<Self> {
+        let level = level_in("zlib", Some(level), 0..=9, 6)?.unsigned_abs();
+        Ok(Self(Compress::new(Compression::new(level), true)))
+    }
+
+    /// Writes the stream of `src` to the front of `dst`, and gives its length; `None` when it is longer than `dst`, which then
+    /// holds unspecified bytes.
+    ///
+    /// # Errors
+    /// `Io` when the library fails.
+    pub fn encode(&mut self, src: &[u8], dst: &mut [u8]) -> Result<Option<usize>> {
+        self.0.reset();
+        let mut rest = src;
+        loop {
+            let used = self.0.total_in();
+            let made = usize::try_from(self.0.total_out()).unwrap_or(usize::MAX);
+            let piece = rest.get(..PIECE_LEN).unwrap_or(rest);
+            let flush = if piece.len() == rest.len() { FlushCompress::Finish } else { FlushCompress::None };
+            let room = dst.get_mut(made..).unwrap_or_default();
+            let status = self.0.compress(piece, room, flush).map_err(io::Error::from)?;
+            if status == Status::StreamEnd {
+                return Ok(usize::try_from(self.0.total_out()).ok());
+            }
+            let used = usize::try_from(self.0.total_in().saturating_sub(used)).unwrap_or(usize::MAX);
+            rest = rest.get(used..).unwrap_or_default();
+            if self.0.total_out() >= dst.len() as u64 {
+                return Ok(None);
+            }
+        }
+    }
+}
+
 impl Encoder for Compress {
     fn step(&mut self, src: &[u8], is_last: bool, out: &mut Vec<u8>) -> io::Result<bool> {
         let flush = if is_last { FlushCompress::Finish } else { FlushCompress::None };
@@ -57,7 +133,7 @@ impl Encoder for Compress {
     }
 }
 
-impl Decoder for Decompress {
+impl Decoder for &mut Decompress {
     fn step(&mut self, src: &[u8], dst: &mut [u8]) -> Result<bool, Fault> {
         match self.decompress(src, dst, FlushDecompress::Finish) {
             Ok(status) => Ok(status == Status::StreamEnd),
@@ -71,11 +147,11 @@ impl Decoder for Decompress {
     }
 
     fn total_in(&self) -> u64 {
-        Self::total_in(self)
+        Decompress::total_in(self)
     }
 
     fn total_out(&self) -> u64 {
-        Self::total_out(self)
+        Decompress::total_out(self)
     }
 }
 

@@ -3,6 +3,9 @@
 //! Everything goes through its one-shot calls. They decode straight into the destination, which is then
 //! also the history that matches refer to, so the window that a frame declares costs nothing: the
 //! reference library allocates windows, and needs `windowLogMax` to bound them, only when it streams.
+//!
+//! [`Zstd`] is the codec without state; [`Decompressor`] and [`Compressor`] keep theirs, for formats that hold many small
+//! frames, and take dictionaries.
 
 #![deny(
     clippy::unwrap_used,
@@ -14,8 +17,8 @@
 
 use std::io::{self, Cursor};
 
-use ::zstd::bulk::Compressor;
-use ::zstd::zstd_safe::{self, zstd_sys::ZSTD_ErrorCode};
+use ::zstd::bulk;
+use ::zstd::zstd_safe::{self, CCtx, CParameter, DCtx, ResetDirective, zstd_sys::ZSTD_ErrorCode};
 
 use super::Codec;
 use super::common::{level_in, make_room, wrong_length};
@@ -34,15 +37,7 @@ impl Codec for Zstd {
     }
 
     fn decode(&self, src: &[u8], dst: &mut [u8]) -> Result<()> {
-        // The library takes no bytes at all for no frames at all.
-        if src.is_empty() {
-            return Err(wrong_length("zstd", dst.len(), "the encoded data are empty"));
-        }
-        let made = zstd_safe::decompress(dst, src).map_err(|code| failed(code, dst.len()))?;
-        if made < dst.len() {
-            return Err(wrong_length("zstd", dst.len(), format!("there are only {made}")));
-        }
-        Ok(())
+        fill(dst, src, |dst| zstd_safe::decompress(dst, src))
     }
 
     fn encode(&self, src: &[u8], level: Option<i32>, out: &mut Vec<u8>) -> Result<()> {
@@ -50,7 +45,7 @@ impl Codec for Zstd {
         make_room(out, self.max_encoded_len(src.len()))?;
         let mut end = Cursor::new(&mut *out);
         end.set_position(u64::try_from(end.get_ref().len()).unwrap_or(u64::MAX));
-        Compressor::new(level)?.compress_to_buffer(src, &mut end)?;
+        bulk::Compressor::new(level)?.compress_to_buffer(src, &mut end)?;
         Ok(())
     }
 
@@ -60,15 +55,140 @@ impl Codec for Zstd {
     }
 }
 
-/// What the library means by an error of decoding. Its codes are the negative of a stable enumeration.
+/// Decodes many streams of frames with one context, and with a dictionary if it is given one.
+pub struct Decompressor(DCtx<'static>);
+
+impl Decompressor {
+    /// A decoder without a dictionary.
+    ///
+    /// # Errors
+    /// `Io` when there is no memory.
+    pub fn new() -> Result<Self> {
+        DCtx::try_create().map(Self).ok_or_else(out_of_memory)
+    }
+
+    /// Copies `dictionary`, trained or any other bytes, for everything decoded from now on; empty for none.
+    ///
+    /// # Errors
+    /// `Malformed` when it begins as a trained one and is not sound.
+    pub fn set_dictionary(&mut self, dictionary: &[u8]) -> Result<()> {
+        // The library says "no memory" of a damaged dictionary, too.
+        let unsound = |_| Error::malformed("this zstd dictionary is not sound");
+        self.0.load_dictionary(dictionary).map(drop).map_err(unsound)
+    }
+
+    /// Decodes the frames `src` into `dst`, filling it exactly and using all of `src`.
+    ///
+    /// # Errors
+    /// As [`Zstd`]'s.
+    pub fn decode(&mut self, src: &[u8], dst: &mut [u8]) -> Result<()> {
+        fill(dst, src, |dst| self.0.decompress(dst, src))
+    }
+}
+
+impl std::fmt::Debug for Decompressor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Decompressor").finish_non_exhaustive()
+    }
+}
+
+/// Encodes many frames with one context, at one level, and with a dictionary if it is given one. Each frame states its content
+/// size, has no checksum, and depends on the source alone.
+pub struct Compressor(CCtx<'static>);
+
+impl Compressor {
+    /// An encoder at `level`, -7 to 22; 0 is 3.
+    ///
+    /// # Errors
+    /// `Usage` when there is no such level, `Io` when there is no memory.
+    pub fn new(level: i32) -> Result<Self> {
+        let level = level_in("zstd", Some(level), -7..=22, 3)?;
+        let mut context = CCtx::try_create().ok_or_else(out_of_memory)?;
+        context.set_parameter(CParameter::CompressionLevel(level)).map_err(refused)?;
+        Ok(Self(context))
+    }
+
+    /// Copies `dictionary`, trained or any other bytes, for every frame from now on; empty for none. It is digested once, at
+    /// the level of this encoder.
+    ///
+    /// # Errors
+    /// `Io` when the library refuses it.
+    pub fn set_dictionary(&mut self, dictionary: &[u8]) -> Result<()> {
+        self.0.load_dictionary(dictionary).map(drop).map_err(refused)
+    }
+
+    /// Writes the frame of `src` to the front of `dst`, and gives its length; `None` when it is longer than `dst`, which then
+    /// holds unspecified bytes.
+    ///
+    /// # Errors
+    /// `Io` when the library fails in any other way.
+    pub fn encode(&mut self, src: &[u8], dst: &mut [u8]) -> Result<Option<usize>> {
+        match self.0.compress2(dst, src) {
+            Ok(made) => Ok(Some(made)),
+            Err(code) => {
+                self.0.reset(ResetDirective::SessionOnly).map_err(refused)?;
+                if is(code, ZSTD_ErrorCode::ZSTD_error_dstSize_tooSmall) {
+                    Ok(None)
+                } else {
+                    Err(refused(code))
+                }
+            }
+        }
+    }
+}
+
+impl std::fmt::Debug for Compressor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Compressor").finish_non_exhaustive()
+    }
+}
+
+/// A dictionary of at most `max_len` bytes for data like `samples`, which lie one after the other and are `sizes` long; `None`
+/// when none can be made of them.
+#[must_use]
+pub fn train(samples: &[u8], sizes: &[usize], max_len: usize) -> Option<Vec<u8>> {
+    ::zstd::dict::from_continuous(samples, sizes, max_len).ok().filter(|made| !made.is_empty())
+}
+
+/// Runs `decode`, and checks that it fills `dst` exactly.
+fn fill(dst: &mut [u8], src: &[u8], decode: impl FnOnce(&mut [u8]) -> zstd_safe::SafeResult) -> Result<()> {
+    // The library takes no bytes at all for no frames at all.
+    if src.is_empty() {
+        return Err(wrong_length("zstd", dst.len(), "the encoded data are empty"));
+    }
+    let made = decode(dst).map_err(|code| failed(code, dst.len()))?;
+    if made < dst.len() {
+        return Err(wrong_length("zstd", dst.len(), format!("there are only {made}")));
+    }
+    Ok(())
+}
+
+fn out_of_memory() -> Error {
+    io::Error::from(io::ErrorKind::OutOfMemory).into()
+}
+
+/// What is wrong where no data can be to blame.
+fn refused(code: usize) -> Error {
+    if is(code, ZSTD_ErrorCode::ZSTD_error_memory_allocation) {
+        out_of_memory()
+    } else {
+        io::Error::other(zstd_safe::get_error_name(code)).into()
+    }
+}
+
+/// The library's codes are the negative of a stable enumeration.
+const fn is(code: usize, known: ZSTD_ErrorCode) -> bool {
+    code.wrapping_neg() == known as usize
+}
+
+/// What the library means by an error of decoding.
 fn failed(code: usize, want: usize) -> Error {
-    let is = |known: ZSTD_ErrorCode| code.wrapping_neg() == known as usize;
-    if is(ZSTD_ErrorCode::ZSTD_error_dictionary_wrong) {
+    if is(code, ZSTD_ErrorCode::ZSTD_error_dictionary_wrong) {
         Error::unsupported("these zstd data need a dictionary")
-    } else if is(ZSTD_ErrorCode::ZSTD_error_frameParameter_windowTooLarge) {
+    } else if is(code, ZSTD_ErrorCode::ZSTD_error_frameParameter_windowTooLarge) {
         Error::unsupported("these zstd data need a larger window than the library has")
-    } else if is(ZSTD_ErrorCode::ZSTD_error_memory_allocation) {
-        io::Error::from(io::ErrorKind::OutOfMemory).into()
+    } else if is(code, ZSTD_ErrorCode::ZSTD_error_memory_allocation) {
+        out_of_memory()
     } else {
         wrong_length("zstd", want, zstd_safe::get_error_name(code))
     }
