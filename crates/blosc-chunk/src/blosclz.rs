@@ -1,1 +1,25 @@
 //! BloscLZ, the descendant of FastLZ that Blosc brought along.
+//!
+//! A stream is a list of operations that each begin with a control byte. Under 32 it is one less than a number of literals;
+//! otherwise its upper three bits are the length of a match (less 2; 7 means that more bytes follow) and the lower five the high
+//! bits of its distance. The first operation is a run of literals with a marker in the bit that would make it a match, and the
+//! last one is a run of literals, too.
+
+mod decode;
+mod encode;
+mod output;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use crate::lz4::Fault;
+pub(crate) use decode::{decode, decode_prefix};
+pub(crate) use encode::Encoder;
+
+/// Most literals of a run.
+const MAX_RUN: usize = 32;
+/// Distances from here on take two bytes more.
+const FAR: usize = 8192;
+/// The farthest that a match is written, by us as by C-Blosc.
+const MAX_DISTANCE: usize = 73_724;
+/// The shortest match that can be told.
+const MIN_MATCH: usize = 3;

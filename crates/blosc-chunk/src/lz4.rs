@@ -1,1 +1,25 @@
 //! LZ4 blocks, fast on shuffled data.
+//!
+//! A block is a list of sequences: a token of two nibbles (literals, match length - 4), more length bytes where a nibble is 15,
+//! the literals, a two-byte little-endian offset, more length bytes. The last sequence stops after its literals.
+
+mod decode;
+mod encode;
+mod fault;
+pub(crate) mod hc;
+mod output;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use decode::{decode, decode_prefix, decode_prefix_with_dictionary, decode_with_dictionary};
+pub(crate) use encode::Encoder;
+pub(crate) use fault::Fault;
+
+/// The farthest that a match reaches back.
+const WINDOW: usize = 65_535;
+/// The shortest match that can be told.
+const MIN_MATCH: usize = 4;
+/// Matches start at least this far from the end of the data, which the reference decoder insists on.
+const LAST_START: usize = 12;
+/// Bytes at the end that are always literals.
+const LAST_LITERALS: usize = 5;

@@ -1,1 +1,3 @@
 //! Kernels that use the vector instructions of the machine: the only unsafe code of this crate.
+
+pub(crate) mod lz;

@@ -1,0 +1,17 @@
+//! What is wrong with a stream.
+
+/// Why a stream cannot be decoded, and where in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Fault {
+    /// What is wrong, in lower case and without a full stop.
+    pub(crate) reason: &'static str,
+    /// Byte of the stream where it shows, at most the stream's length.
+    pub(crate) position: usize,
+}
+
+impl Fault {
+    /// A fault at a byte of the stream.
+    pub(crate) const fn at(position: usize, reason: &'static str) -> Self {
+        Self { reason, position }
+    }
+}

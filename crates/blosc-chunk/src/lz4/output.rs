@@ -1,0 +1,76 @@
+//! Sequences, written into a slice that may be too short for them.
+
+use super::MIN_MATCH;
+
+/// What is written so far.
+#[derive(Debug)]
+pub(super) struct Output<'a> {
+    dst: &'a mut [u8],
+    at: usize,
+}
+
+impl<'a> Output<'a> {
+    pub(super) fn new(dst: &'a mut [u8]) -> Self {
+        Self { dst, at: 0 }
+    }
+
+    /// Bytes written.
+    pub(super) fn len(&self) -> usize {
+        self.at
+    }
+
+    /// Literals and a match of `len` bytes, 4 at least. `None` when they do not fit.
+    pub(super) fn sequence(&mut self, literals: &[u8], offset: u16, len: usize) -> Option<()> {
+        let extra = len - MIN_MATCH;
+        // One byte for the token, two for the offset, and one for the token that must follow.
+        let need = 4 + literals.len() + literals.len() / 255 + extra / 255 + 2;
+        if need > self.dst.len() - self.at {
+            return None;
+        }
+        self.token(literals, extra.min(15));
+        self.dst[self.at..self.at + 2].copy_from_slice(&offset.to_le_bytes());
+        self.at += 2;
+        if extra >= 15 {
+            self.length(extra - 15);
+        }
+        Some(())
+    }
+
+    /// The last sequence, of literals alone. `None` when they do not fit.
+    pub(super) fn last(&mut self, literals: &[u8]) -> Option<()> {
+        let mut need = 1 + literals.len();
+        if literals.len() >= 15 {
+            need += 1 + (literals.len() - 15) / 255;
+        }
+        if need > self.dst.len() - self.at {
+            return None;
+        }
+        self.token(literals, 0);
+        Some(())
+    }
+
+    fn token(&mut self, literals: &[u8], low: usize) {
+        let high = literals.len().min(15);
+        self.dst[self.at] = byte((high << 4) | low);
+        self.at += 1;
+        if high == 15 {
+            self.length(literals.len() - 15);
+        }
+        self.dst[self.at..self.at + literals.len()].copy_from_slice(literals);
+        self.at += literals.len();
+    }
+
+    fn length(&mut self, rest: usize) {
+        let full = rest / 255;
+        self.dst[self.at..self.at + full].fill(255);
+        self.at += full;
+        self.dst[self.at] = byte(rest % 255);
+        self.at += 1;
+    }
+}
+
+/// The low eight bits, which are all there is.
+#[expect(clippy::cast_possible_truncation, reason = "callers give less than 256")]
+fn byte(value: usize) -> u8 {
+    value as u8
+}
