@@ -1,4 +1,28 @@
 //! What is done to the bytes of a block before the codec, and undone after it.
+//!
+//! The functions here are the filters alone, for anyone who has bytes to shuffle; [`Pipeline`] puts up to six of them in
+//! a row as chunks do. All of them turn a block into one of the same length, and keep the bytes at its end that make no
+//! whole element (the reference loses them under some filters).
+
+mod bitshuffle;
+mod bytedelta;
+mod cells;
+mod delta;
+mod pipeline;
+mod shuffle;
+mod truncate;
+
+use std::fmt;
+
+use container_core::{Error, Result};
+
+pub use bitshuffle::{bitshuffle, bitshuffle_blosc1, bitunshuffle, bitunshuffle_blosc1};
+pub use bytedelta::{bytedelta_buggy_decode, bytedelta_decode, bytedelta_encode};
+pub use cells::{ndcell_decode, ndcell_encode, ndmean_decode, ndmean_encode};
+pub use delta::{delta_decode, delta_encode};
+pub(crate) use pipeline::{BlockContext, Scratch};
+pub use shuffle::{shuffle, unshuffle};
+pub use truncate::{int_trunc, trunc_prec};
 
 /// One slot of a pipeline: a filter by its number, with its own byte.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -36,8 +60,198 @@ impl Filter {
     pub const fn new(id: u8, meta: u8) -> Self {
         Self { id, meta }
     }
+
+    /// Its name in Blosc's own words; `unknown` for a number that nobody has registered.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self.id {
+            Self::NONE => "none",
+            Self::SHUFFLE => "shuffle",
+            Self::BITSHUFFLE => "bitshuffle",
+            Self::DELTA => "delta",
+            Self::TRUNC_PREC => "trunc_prec",
+            Self::NDCELL => "ndcell",
+            Self::NDMEAN => "ndmean",
+            Self::BYTEDELTA_BUGGY => "bytedelta_buggy",
+            Self::BYTEDELTA => "bytedelta",
+            Self::INT_TRUNC => "int_trunc",
+            160..=255 => "user-defined",
+            _ => "unknown",
+        }
+    }
+
+    /// Whether this library has the filter. Others are named and refused, never loaded.
+    #[must_use]
+    pub const fn is_known(self) -> bool {
+        matches!(self.id, 0..=4 | 32..=36)
+    }
+
+    /// Whether it changes values for good.
+    #[must_use]
+    pub const fn is_lossy(self) -> bool {
+        matches!(self.id, Self::TRUNC_PREC | Self::NDMEAN | Self::INT_TRUNC)
+    }
+
+    /// The filter that `word` means: a name, and for some a number after a colon (`shuffle:4`, `trunc_prec:10`).
+    fn parse_word(word: &str) -> Result<Self> {
+        let (name, number) = match word.split_once(':') {
+            Some((name, number)) => (name, Some(number)),
+            None => (word, None),
+        };
+        let bad = |what: &str| Error::usage(format!("filter `{word}`: {what}"));
+        let unsigned =
+            |number: &str| number.parse::<u8>().map_err(|_| bad("the number must be from 0 to 255"));
+        let signed = |number: &str| {
+            number
+                .parse::<i8>()
+                .map(i8::cast_unsigned)
+                .map_err(|_| bad("the number must be from -128 to 127"))
+        };
+        let missing = || bad("a number is missing after the name, as in `name:8`");
+        match (name, number) {
+            ("shuffle", number) => Ok(Self::new(Self::SHUFFLE, number.map_or(Ok(0), unsigned)?)),
+            ("bytedelta", number) => Ok(Self::new(Self::BYTEDELTA, number.map_or(Ok(0), unsigned)?)),
+            ("bitshuffle", None) => Ok(Self::new(Self::BITSHUFFLE, 0)),
+            ("delta", None) => Ok(Self::new(Self::DELTA, 0)),
+            ("trunc_prec", Some(number)) => Ok(Self::new(Self::TRUNC_PREC, signed(number)?)),
+            ("int_trunc", Some(number)) => Ok(Self::new(Self::INT_TRUNC, signed(number)?)),
+            ("ndcell", Some(number)) => Ok(Self::new(Self::NDCELL, unsigned(number)?)),
+            ("ndmean", Some(number)) => Ok(Self::new(Self::NDMEAN, unsigned(number)?)),
+            ("trunc_prec" | "int_trunc" | "ndcell" | "ndmean", None) => Err(missing()),
+            ("bitshuffle" | "delta", Some(_)) => Err(bad("it takes no number")),
+            _ => Err(bad("there is no such filter").hint(
+                "filters: none, shuffle[:width], bitshuffle, delta, bytedelta[:streams], trunc_prec:bits, int_trunc:bits, \
+                 ndcell:side, ndmean:side",
+            )),
+        }
+    }
+}
+
+impl fmt::Display for Filter {
+    /// As [`Pipeline::parse_words`] takes it: `shuffle`, `shuffle:4`, `trunc_prec:10`; with its number if it is not known.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())?;
+        match (self.id, self.meta) {
+            (Self::TRUNC_PREC | Self::INT_TRUNC, bits) => write!(f, ":{}", bits.cast_signed()),
+            (Self::NDCELL | Self::NDMEAN, side) => write!(f, ":{side}"),
+            (Self::SHUFFLE | Self::BYTEDELTA | Self::BYTEDELTA_BUGGY, number) if number != 0 => {
+                write!(f, ":{number}")
+            }
+            _ if !self.is_known() => write!(f, " ({})", self.id),
+            _ => Ok(()),
+        }
+    }
 }
 
 /// Six slots, in the order of encoding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Pipeline(pub [Filter; 6]);
+
+impl Pipeline {
+    /// No filter at all.
+    #[must_use]
+    pub const fn none() -> Self {
+        Self([Filter::new(Filter::NONE, 0); 6])
+    }
+
+    /// Byte shuffle by the typesize, in the last slot, where Blosc's own default has it.
+    #[must_use]
+    pub const fn shuffle() -> Self {
+        Self::last(Filter::new(Filter::SHUFFLE, 0))
+    }
+
+    /// Bit shuffle, in the last slot.
+    #[must_use]
+    pub const fn bitshuffle() -> Self {
+        Self::last(Filter::new(Filter::BITSHUFFLE, 0))
+    }
+
+    const fn last(filter: Filter) -> Self {
+        let mut pipeline = Self::none();
+        pipeline.0[5] = filter;
+        pipeline
+    }
+
+    /// The filters that `words` name, in the order of encoding, in the last slots.
+    ///
+    /// Words: `none`, `shuffle`, `shuffle:WIDTH`, `bitshuffle`, `delta`, `bytedelta`, `bytedelta:STREAMS`,
+    /// `trunc_prec:BITS`, `int_trunc:BITS`, `ndcell:SIDE`, `ndmean:SIDE`.
+    ///
+    /// # Errors
+    /// `Usage` for other words, numbers out of range and more than six filters.
+    pub fn parse_words(words: &[&str]) -> Result<Self> {
+        let named = words.iter().filter(|word| !matches!(**word, "none" | ""));
+        let filters = named.map(|word| Filter::parse_word(word)).collect::<Result<Vec<_>>>()?;
+        let mut pipeline = Self::none();
+        let Some(first) = pipeline.0.len().checked_sub(filters.len()) else {
+            return Err(Error::usage(format!("{} filters, a chunk has room for six", filters.len())));
+        };
+        for (slot, filter) in pipeline.0.iter_mut().skip(first).zip(filters) {
+            *slot = filter;
+        }
+        Ok(pipeline)
+    }
+
+    /// Its filters in the order of encoding, empty slots left out.
+    pub fn filters(&self) -> impl DoubleEndedIterator<Item = Filter> + '_ {
+        self.0.iter().copied().filter(|filter| filter.id != Filter::NONE)
+    }
+
+    /// The filters for people, in the order of encoding: `["delta", "shuffle:4"]`.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        self.filters().map(|filter| filter.to_string()).collect()
+    }
+
+    /// Whether the filter `id` is in one of the slots.
+    #[must_use]
+    pub fn contains(&self, id: u8) -> bool {
+        self.filters().any(|filter| filter.id == id)
+    }
+
+    /// Whether all slots are empty.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.filters().next().is_none()
+    }
+
+    /// Whether it changes values for good.
+    #[must_use]
+    pub fn is_lossy(&self) -> bool {
+        self.filters().any(Filter::is_lossy)
+    }
+
+    /// Fails if one of the filters is not in this library.
+    ///
+    /// # Errors
+    /// `Unsupported`, with the number.
+    pub fn check_known(&self) -> Result<()> {
+        match self.filters().find(|filter| !filter.is_known()) {
+            None => Ok(()),
+            Some(filter) => Err(unknown(filter)),
+        }
+    }
+}
+
+impl fmt::Display for Pipeline {
+    /// The names with commas between them, or `none`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_empty() {
+            return f.write_str("none");
+        }
+        f.write_str(&self.names().join(", "))
+    }
+}
+
+/// The error for a filter that is not here.
+fn unknown(filter: Filter) -> Error {
+    let what = match filter.id {
+        32..160 => "is a registered plugin that this library does not have",
+        160..=255 => "is defined by the program that wrote the chunk",
+        _ => "does not exist in any released Blosc",
+    };
+    Error::unsupported(format!("filter number {} {what}", filter.id)).hint("plugins are never loaded")
+}
+
+#[cfg(test)]
+mod tests;

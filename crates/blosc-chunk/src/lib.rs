@@ -9,6 +9,7 @@ mod encode;
 pub mod filters;
 mod header;
 mod lz4;
+mod ndlz;
 mod simd;
 
 pub use chunk::Chunk;
