@@ -200,3 +200,6 @@ fn fill_rows<const SIDE: usize>(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;
