@@ -4,14 +4,14 @@
 //! ahead, which stops before whatever it is not sure of.
 
 use super::{FAR, Fault, MIN_MATCH};
-use crate::simd::lz::repeat;
+use crate::simd::lz::{self, Ahead, repeat};
 
 /// Decodes all of `src`, which must fill `dst` exactly.
 ///
 /// # Errors
 /// A fault where the stream is cut short, reaches before its start, ends in a match, or holds more or less than `dst` does.
 pub(crate) fn decode(src: &[u8], dst: &mut [u8]) -> Result<(), Fault> {
-    run::<true>(src, dst)
+    run::<true>(src, dst, lz::blosclz())
 }
 
 /// Decodes only the first `dst.len()` bytes; what comes after them is not looked at.
@@ -19,16 +19,22 @@ pub(crate) fn decode(src: &[u8], dst: &mut [u8]) -> Result<(), Fault> {
 /// # Errors
 /// As [`decode`], for what was looked at; a stream that holds fewer bytes is at fault, too.
 pub(crate) fn decode_prefix(src: &[u8], dst: &mut [u8]) -> Result<(), Fault> {
-    run::<false>(src, dst)
+    run::<false>(src, dst, lz::blosclz())
 }
 
 /// Decodes `src`: all of it, or as far as `dst` has room.
-fn run<const WHOLE: bool>(src: &[u8], dst: &mut [u8]) -> Result<(), Fault> {
+pub(super) fn run<const WHOLE: bool>(src: &[u8], dst: &mut [u8], ahead: Ahead) -> Result<(), Fault> {
     if !WHOLE && dst.is_empty() {
         return Ok(());
     }
     let (mut at, mut done) = (0, 0);
     loop {
+        if at > 0 {
+            (at, done) = ahead(src, dst, at, done);
+            if !WHOLE && done == dst.len() {
+                return Ok(());
+            }
+        }
         let start = at;
         let &byte = src.get(at).ok_or(Fault::at(at, "the stream ends in a match"))?;
         at += 1;

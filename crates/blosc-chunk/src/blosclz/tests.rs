@@ -1,6 +1,10 @@
 //! Streams of C-Blosc, streams of ours, and streams of nobody's.
 
+#![allow(clippy::cast_possible_truncation, reason = "bytes made of whatever")]
+
+use super::decode::run;
 use super::{Encoder, Fault, decode, decode_prefix};
+use crate::simd::lz;
 
 /// Bytes from hexadecimal digits; blanks do not count.
 fn hex(text: &str) -> Vec<u8> {
@@ -79,4 +83,100 @@ fn what_is_encoded_decodes() {
             assert_eq!(encoder.encode(&data, &mut stream[..len - 1], level), None);
         }
     }
+}
+
+/// All that can be asked of a damaged stream: the kernel and the plain loop agree, on the bytes as well.
+fn agree(stream: &[u8], len: usize) -> bool {
+    let (mut fast, mut slow) = (vec![0xAA; len], vec![0x55; len]);
+    let result = run::<true>(stream, &mut fast, lz::blosclz());
+    assert_eq!(result, run::<true>(stream, &mut slow, lz::stay));
+    assert!(result.is_err() || fast == slow);
+    let (mut fast, mut slow) = (vec![0xAA; len / 2], vec![0x55; len / 2]);
+    let prefix = run::<false>(stream, &mut fast, lz::blosclz());
+    assert_eq!(prefix, run::<false>(stream, &mut slow, lz::stay));
+    assert!(prefix.is_err() || fast == slow);
+    assert!(result.is_err() || prefix.is_ok());
+    result.is_ok()
+}
+
+#[test]
+fn damaged_streams_are_refused_alike() {
+    for data in samples() {
+        let mut stream = vec![0; data.len() + 200];
+        let len = Encoder::default().encode(&data, &mut stream, 9).unwrap();
+        stream.truncate(len);
+        assert!(agree(&stream, data.len()));
+        assert!(!agree(&stream, data.len() + 1));
+        let step = if cfg!(miri) { 97 } else { 1 };
+        for cut in (0..stream.len()).step_by(step) {
+            assert!(!agree(&stream[..cut], data.len()), "{cut} bytes");
+            let mut flipped = stream.clone();
+            for bit in [0, 4, 5, 7] {
+                flipped[cut] ^= 1 << bit;
+                agree(&flipped, data.len());
+            }
+            flipped[cut] = 0xff;
+            agree(&flipped, data.len());
+        }
+    }
+}
+
+#[test]
+fn every_distance_and_length_is_copied() {
+    for distance in (1..=70_usize).chain([8190, 8191, 8192, 8193, 73_727]) {
+        for len in (3..=30).chain([31, 32, 33, 63, 64, 65, 100, 263, 264, 265, 520]) {
+            // The match, and enough after it for the kernel to dare; then not enough.
+            for after in [100, 1] {
+                let mut data: Vec<u8> = (0..distance).map(|i| (i % 251) as u8 ^ (i / 256) as u8).collect();
+                let mut stream = Vec::new();
+                runs(&mut stream, &data);
+                stream[0] |= 32;
+                let (near, high) = (distance < 8192, ((distance - 1) >> 8).min(31) as u8);
+                if len < 9 {
+                    stream.push(((len - 2) << 5) as u8 | high);
+                } else {
+                    stream.push(0xe0 | high);
+                    stream.extend(vec![255; (len - 9) / 255]);
+                    stream.push(((len - 9) % 255) as u8);
+                }
+                match near {
+                    true => stream.push((distance - 1) as u8),
+                    false => stream.extend([255, ((distance - 8192) >> 8) as u8, (distance - 8192) as u8]),
+                }
+                for _ in 0..len {
+                    data.push(data[data.len() - distance]);
+                }
+                let last: Vec<u8> = (0..after).map(|i| i ^ 0x5a).collect();
+                runs(&mut stream, &last);
+                data.extend(&last);
+                for kernel in [lz::blosclz(), lz::stay] {
+                    let mut out = vec![0; data.len()];
+                    assert_eq!(run::<true>(&stream, &mut out, kernel), Ok(()));
+                    assert!(out == data, "distance {distance}, length {len}");
+                }
+            }
+        }
+    }
+}
+
+/// Appends literals.
+fn runs(stream: &mut Vec<u8>, literals: &[u8]) {
+    for run in literals.chunks(32) {
+        stream.push(run.len() as u8 - 1);
+        stream.extend(run);
+    }
+}
+
+/// Data of several kinds: runs, periods, text, noise.
+fn samples() -> Vec<Vec<u8>> {
+    let mut seed = 1_u64;
+    let mut noise = || {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (seed >> 56) as u8
+    };
+    let mut all =
+        vec![vec![7; 16], b"abc".repeat(100), vec![0; 5000], (0..=255).cycle().take(3000).collect()];
+    all.push((0..2000).map(|_| noise()).collect());
+    all.push((0..4000).map(|i: u32| if i % 7 < 5 { 3 } else { noise() & 3 }).collect());
+    all
 }

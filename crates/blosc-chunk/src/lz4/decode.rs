@@ -4,14 +4,14 @@
 //! ahead, which stops before whatever it is not sure of.
 
 use super::{Fault, MIN_MATCH, WINDOW};
-use crate::simd::lz::repeat;
+use crate::simd::lz::{self, Ahead, repeat};
 
 /// Decodes all of `src`, which must fill `dst` exactly.
 ///
 /// # Errors
 /// A fault where the block is cut short, reaches before its start, or holds more or less than `dst` does.
 pub(crate) fn decode(src: &[u8], dst: &mut [u8]) -> Result<(), Fault> {
-    run::<true>(src, &[], dst)
+    run::<true>(src, &[], dst, lz::lz4())
 }
 
 /// Decodes only the first `dst.len()` bytes; what comes after them is not looked at.
@@ -19,7 +19,7 @@ pub(crate) fn decode(src: &[u8], dst: &mut [u8]) -> Result<(), Fault> {
 /// # Errors
 /// As [`decode`], for what was looked at; a block that holds fewer bytes is at fault, too.
 pub(crate) fn decode_prefix(src: &[u8], dst: &mut [u8]) -> Result<(), Fault> {
-    run::<false>(src, &[], dst)
+    run::<false>(src, &[], dst, lz::lz4())
 }
 
 /// As [`decode`], for a block that may reach back into the last 64 KiB of `dictionary`.
@@ -27,7 +27,7 @@ pub(crate) fn decode_prefix(src: &[u8], dst: &mut [u8]) -> Result<(), Fault> {
 /// # Errors
 /// As [`decode`].
 pub(crate) fn decode_with_dictionary(src: &[u8], dictionary: &[u8], dst: &mut [u8]) -> Result<(), Fault> {
-    run::<true>(src, dictionary, dst)
+    run::<true>(src, dictionary, dst, lz::lz4())
 }
 
 /// As [`decode_prefix`], for a block that may reach back into the last 64 KiB of `dictionary`.
@@ -39,16 +39,22 @@ pub(crate) fn decode_prefix_with_dictionary(
     dictionary: &[u8],
     dst: &mut [u8],
 ) -> Result<(), Fault> {
-    run::<false>(src, dictionary, dst)
+    run::<false>(src, dictionary, dst, lz::lz4())
 }
 
 /// Decodes `src`: all of it, or as far as `dst` has room.
-fn run<const WHOLE: bool>(src: &[u8], dictionary: &[u8], dst: &mut [u8]) -> Result<(), Fault> {
+pub(super) fn run<const WHOLE: bool>(
+    src: &[u8],
+    dictionary: &[u8],
+    dst: &mut [u8],
+    ahead: Ahead,
+) -> Result<(), Fault> {
     let (mut at, mut done) = (0, 0);
     if !WHOLE && dst.is_empty() {
         return Ok(());
     }
     loop {
+        (at, done) = ahead(src, dst, at, done);
         let token = *src.get(at).ok_or(Fault::at(at, "the block ends where a token should be"))?;
         at += 1;
         let literals = length(src, &mut at, token >> 4)?;

@@ -110,7 +110,6 @@ impl Encoder {
 }
 
 /// Index of five bytes, the low ones of `word`.
-#[expect(clippy::cast_possible_truncation, reason = "the shift leaves LOG bits")]
 fn hash(word: u64) -> usize {
     ((word << 24).wrapping_mul(0x9E37_79B1_85EB_CA87) >> (64 - LOG)) as usize
 }

@@ -1,6 +1,10 @@
 //! Blocks of liblz4's, of lz4_flex's, of ours, and of nobody's.
 
+#![allow(clippy::cast_possible_truncation, reason = "bytes made of whatever")]
+
+use super::decode::run;
 use super::{Encoder, Fault, decode, decode_prefix, decode_with_dictionary, hc};
+use crate::simd::lz;
 
 /// Data of several kinds: runs, periods, text, noise.
 fn samples() -> Vec<Vec<u8>> {
@@ -78,4 +82,83 @@ fn faults_say_what_and_where() {
     assert_eq!(fault(&[0x10, 1, 1], 5), Fault::at(3, "the block ends inside an offset"));
     assert_eq!(fault(&[0x30, 1, 1], 5), Fault::at(3, "the block ends inside literals"));
     assert_eq!(fault(&[0xf0, 255, 255], 5), Fault::at(3, "the block ends inside a length"));
+}
+
+/// All that can be asked of a damaged block: the kernel and the plain loop and lz4_flex agree, on the bytes as well.
+fn agree(block: &[u8], len: usize) {
+    let mut fast = vec![0xAA; len];
+    let mut slow = vec![0x55; len];
+    let result = run::<true>(block, &[], &mut fast, lz::lz4());
+    assert_eq!(result, run::<true>(block, &[], &mut slow, lz::stay));
+    let theirs = lz4_flex::block::decompress(block, len);
+    match result {
+        Ok(()) => {
+            assert_eq!(fast, slow);
+            assert_eq!(theirs.unwrap(), fast);
+        }
+        // lz4_flex is content with less than was asked for.
+        Err(_) => assert!(theirs.is_err() || theirs.unwrap().len() < len),
+    }
+    let (mut fast, mut slow) = (vec![0xAA; len / 2], vec![0x55; len / 2]);
+    let prefix = run::<false>(block, &[], &mut fast, lz::lz4());
+    assert_eq!(prefix, run::<false>(block, &[], &mut slow, lz::stay));
+    assert!(prefix.is_err() || fast == slow);
+    assert!(result.is_err() || prefix.is_ok());
+}
+
+#[test]
+fn damaged_blocks_are_refused_alike() {
+    for data in samples() {
+        let block = lz4_flex::block::compress(&data);
+        let step = if cfg!(miri) { 97 } else { 1 };
+        for cut in (0..block.len()).step_by(step) {
+            agree(&block[..cut], data.len());
+            let mut flipped = block.clone();
+            for bit in [0, 3, 4, 7] {
+                flipped[cut] ^= 1 << bit;
+                agree(&flipped, data.len());
+            }
+            flipped[cut] = 0xff;
+            agree(&flipped, data.len());
+        }
+        agree(&block, data.len());
+        agree(&block, data.len() + 1);
+        agree(&block, data.len().saturating_sub(1));
+    }
+}
+
+#[test]
+fn every_offset_and_length_is_copied() {
+    for offset in 1..=70_u8 {
+        for len in 4..=150_usize {
+            // So many literals, the match, and enough after it for the kernel to dare; then not enough.
+            for after in [100_u8, 0] {
+                let literals: Vec<u8> = (0..offset).map(|i| i.wrapping_mul(37) ^ 5).collect();
+                let mut block = vec![0xf0 | u8::try_from((len - 4).min(15)).unwrap()];
+                match offset.checked_sub(15) {
+                    Some(rest) => block.push(rest),
+                    None => block[0] = (block[0] & 15) | (offset << 4),
+                }
+                block.extend(&literals);
+                block.extend([offset, 0]);
+                if len >= 19 {
+                    block.push(u8::try_from(len - 19).unwrap());
+                }
+                block.extend([0xf0, after + 5]);
+                block.extend((0..after + 20).map(|i| i ^ 0x5a));
+                let mut data = literals;
+                data.extend((0..len).scan(data.clone(), |all, _| {
+                    let byte = all[all.len() - usize::from(offset)];
+                    all.push(byte);
+                    Some(byte)
+                }));
+                data.extend((0..after + 20).map(|i| i ^ 0x5a));
+                for kernel in [lz::lz4(), lz::stay] {
+                    let mut out = vec![0; data.len()];
+                    assert_eq!(run::<true>(&block, &[], &mut out, kernel), Ok(()));
+                    assert_eq!(out, data, "offset {offset}, length {len}");
+                }
+            }
+        }
+    }
 }
