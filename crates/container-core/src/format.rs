@@ -83,7 +83,7 @@ pub struct Probe<'a> {
     /// Up to [`Probe::LEN`] bytes from the start; empty for a directory.
     pub head: &'a [u8],
     /// The directory, where the input is one.
-    pub directory: Option<&'a std::path::Path>,
+    pub directory: Option<&'a Path>,
 }
 
 impl Probe<'_> {

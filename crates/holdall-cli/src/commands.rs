@@ -11,19 +11,23 @@ use crate::errors::{On, Outcome, Result};
 use crate::options::GlobalArgs;
 use crate::output::Console;
 
+mod append;
 mod cat;
 mod completions;
 mod convert;
 mod diff;
+mod extract;
 mod formats;
 mod info;
 mod layout;
 mod ls;
 mod man;
 mod meta;
+mod pack;
 mod repair;
 mod tree;
 mod verify;
+mod writing;
 
 /// Look into, verify, repair and convert scientific container files.
 #[derive(Debug, clap::Parser)]
@@ -67,6 +71,9 @@ pub enum Command {
     Verify(verify::Args),
     Repair(repair::Args),
     Convert(convert::Args),
+    Pack(pack::Args),
+    Extract(extract::Args),
+    Append(append::Args),
     Diff(diff::Args),
     Formats(formats::Args),
     Completions(completions::Args),
@@ -85,6 +92,9 @@ pub fn run(command: Command, console: &mut Console) -> Result<Outcome> {
         Command::Verify(args) => verify::run(&args, console),
         Command::Repair(args) => repair::run(&args, console),
         Command::Convert(args) => convert::run(&args, console),
+        Command::Pack(args) => pack::run(&args, console),
+        Command::Extract(args) => extract::run(&args, console),
+        Command::Append(args) => append::run(&args, console),
         Command::Diff(args) => diff::run(&args, console),
         Command::Formats(args) => formats::run(&args, console),
         Command::Completions(args) => completions::run(&args, console),

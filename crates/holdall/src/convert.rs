@@ -115,7 +115,7 @@ pub fn convert(source: &Address, target: &Path, options: &ConvertOptions<'_>) ->
 }
 
 /// Writes datasets of an open container; the rest of [`convert`].
-fn write(
+pub(crate) fn write(
     container: &dyn Container,
     selection: &[(usize, Region)],
     format: &'static Format,

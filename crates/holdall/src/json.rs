@@ -5,13 +5,16 @@ use std::ops::Range;
 use container_core::Value;
 use container_core::container::{Container, Dataset, Listed, Segment};
 use container_core::dtype::DType;
-use container_core::format::{Format, Level};
+use container_core::format::{Format, ItemKind, Level};
 use container_core::literal::Literal;
-use container_core::report::{Finding, RepairItem, RepairReport};
+use container_core::report::{Finding, Loss, RepairItem, RepairReport};
 use serde_json::{Map, Value as Json, json};
 
+use crate::append::Appended;
 use crate::convert::Conversion;
 use crate::diff::Difference;
+use crate::extract::Extracted;
+use crate::pack::{self, Packing};
 use crate::text;
 use crate::verify::Verification;
 
@@ -96,14 +99,60 @@ pub fn layout_json(segment: &Segment) -> Json {
 /// `holdall.convert/1`: what was converted and what that lost. Paths as the user named them.
 #[must_use]
 pub fn convert_json(source: &str, target: &str, conversion: &Conversion) -> Json {
-    let losses = conversion.losses.iter().map(|loss| json!({ "dataset": loss.dataset, "what": loss.what }));
     json!({
         "schema": "holdall.convert/1",
         "source": source,
         "target": target,
         "format": conversion.target_format,
         "datasets": conversion.datasets,
-        "losses": losses.collect::<Vec<_>>(),
+        "losses": losses_json(&conversion.losses),
+    })
+}
+
+fn losses_json(losses: &[Loss]) -> Json {
+    losses.iter().map(|loss| json!({ "dataset": loss.dataset, "what": loss.what })).collect()
+}
+
+/// `holdall.pack/1`: what items were packed. Paths as the user named them.
+#[must_use]
+pub fn pack_json(sources: &[String], target: &str, packing: &Packing) -> Json {
+    let kind = match packing.kind {
+        ItemKind::Text => pack::TEXT,
+        ItemKind::Bytes => pack::BYTES,
+    };
+    json!({
+        "schema": "holdall.pack/1",
+        "sources": sources,
+        "target": target,
+        "format": packing.target_format,
+        "items": packing.items,
+        "kind": kind,
+    })
+}
+
+/// `holdall.extract/1`: one file that was written. `source` as the user named it.
+#[must_use]
+pub fn extract_json(source: &str, file: &Extracted) -> Json {
+    json!({
+        "schema": "holdall.extract/1",
+        "source": source,
+        "dataset": file.dataset,
+        "target": file.path.display().to_string(),
+        "bytes": file.bytes,
+        "refused_name": file.refused_name,
+    })
+}
+
+/// `holdall.append/1`: what was added to a file. Paths as the user named them.
+#[must_use]
+pub fn append_json(sources: &[String], target: &str, appended: &Appended) -> Json {
+    json!({
+        "schema": "holdall.append/1",
+        "sources": sources,
+        "target": target,
+        "format": appended.format,
+        "datasets": appended.datasets,
+        "losses": losses_json(&appended.losses),
     })
 }
 

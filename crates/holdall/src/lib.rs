@@ -2,12 +2,18 @@
 #![forbid(unsafe_code)]
 
 pub mod address;
+pub mod append;
 pub mod convert;
 pub mod diff;
 pub mod export;
+pub mod extract;
 pub mod formats;
+mod items;
 pub mod json;
+mod lines;
 pub mod open;
+pub mod pack;
+mod plain;
 pub mod repair;
 mod reversed;
 pub mod target;
@@ -17,13 +23,16 @@ pub mod text;
 pub mod verify;
 
 pub use address::Address;
+pub use append::append;
 pub use container_core;
 pub use container_core::{Error, ErrorKind, Limits, Progress, Result, Value};
 pub use convert::convert;
 pub use diff::diff;
 pub use export::export;
+pub use extract::{extract_files, extract_lines};
 pub use formats::formats;
 pub use open::{Accept, Opened, open, open_to_pass};
+pub use pack::{pack_items, pack_raw};
 #[cfg(feature = "rawarray")]
 pub use rawarray;
 pub use repair::repair;

@@ -1,13 +1,18 @@
 //! Containers and files for the tests of this crate, made by hand.
 
 use std::borrow::Cow;
+use std::path::Path;
 
 use container_core::array::Array;
 use container_core::block::Block;
-use container_core::container::{About, Container, Dataset, Depth, Listed, ReadOptions, Segment};
+use container_core::container::{
+    About, Container, Dataset, Depth, Listed, OpenOptions, ReadOptions, Segment,
+};
 use container_core::dtype::{DType, Order};
+use container_core::format::{Format, Import, Input, ItemKind, Output, Pack};
 use container_core::region::Region;
-use container_core::report::{BlockCounts, Finding, Report, Severity};
+use container_core::report::{BlockCounts, Finding, Loss, Report, Severity};
+use container_core::write::Durability;
 use container_core::{Error, Progress, Result, Value};
 
 /// A container in memory. Every dataset holds its bytes in its own order.
@@ -148,4 +153,88 @@ pub(crate) fn ra_bytes() -> Vec<u8> {
     let header = words.iter().flat_map(|word| word.to_le_bytes());
     let data = [0_u16, 3, 1, 4, 2, 5].into_iter().flat_map(u16::to_le_bytes);
     b"rawarray".iter().copied().chain(header).chain(data).collect()
+}
+
+/// A format of items for tests: the magic `FAKE`, then for each note, name and item a letter, a length byte and the bytes.
+pub(crate) static FAKE: Format = FAKE_FORMAT;
+
+/// The same, to make others of.
+pub(crate) const FAKE_FORMAT: Format = Format {
+    name: "fake",
+    title: "Fake",
+    extensions: &["fake"],
+    order: None,
+    support: &[],
+    sniff: |probe| probe.head.starts_with(b"FAKE"),
+    open: open_fake,
+    import: None,
+    repair: None,
+    append: Some(append_fake),
+    pack: Some(pack_fake),
+};
+
+fn record(letter: u8, bytes: &[u8]) -> Vec<u8> {
+    [&[letter, u8::try_from(bytes.len()).unwrap()], bytes].concat()
+}
+
+fn pack_fake(pack: Pack<'_>, out: &mut dyn Output) -> Result<()> {
+    let Pack { items, count, kind, names, others, .. } = pack;
+    out.write_all(b"FAKE")?;
+    for note in others {
+        let Value::Text(note) = note else { panic!("{note:?}") };
+        out.write_all(&record(b'o', note.as_bytes()))?;
+    }
+    let mut written = 0;
+    for (index, item) in items.enumerate() {
+        if let Some(names) = names {
+            out.write_all(&record(b'n', names[index].as_bytes()))?;
+        }
+        out.write_all(&record(if kind == ItemKind::Text { b't' } else { b'b' }, &item?))?;
+        written += 1;
+    }
+    assert_eq!(count, Some(written));
+    Ok(())
+}
+
+fn open_fake(input: Input, _options: &OpenOptions) -> Result<Box<dyn Container>> {
+    let source = input.into_source()?;
+    let bytes = source.read(0..source.len())?;
+    let (mut memory, mut others, mut name) = (Memory::new(), Vec::new(), None);
+    let mut rest = &bytes[4..];
+    while let [letter, len, more @ ..] = rest {
+        let (record, left) = more.split_at(usize::from(*len));
+        let text = || String::from_utf8(record.to_vec()).unwrap();
+        match letter {
+            b'o' => others.push(Value::from(text())),
+            b'n' => name = Some(text()),
+            _ => {
+                let path = format!("items/{}", memory.datasets.len());
+                let kind = if *letter == b't' { crate::pack::TEXT } else { crate::pack::BYTES };
+                memory = memory.with(&path, "|u1", &[record.len() as u64], record);
+                memory = memory.attribute(&path, crate::pack::ITEM, kind);
+                if let Some(name) = name.take() {
+                    memory = memory.attribute(&path, crate::pack::NAME, name);
+                }
+            }
+        }
+        rest = left;
+    }
+    memory.meta = Value::Map(vec![("others".into(), others.into())]);
+    Ok(Box::new(memory))
+}
+
+fn append_fake(
+    path: &Path,
+    options: &OpenOptions,
+    import: &Import<'_>,
+    _durability: Durability,
+) -> Result<Vec<Loss>> {
+    assert_eq!(import.read.digests, container_core::container::Digests::Compare);
+    let mut bytes = std::fs::read(path)?;
+    for (index, region) in import.selection {
+        let array = import.container.read(*index, region, &import.read)?;
+        bytes.extend(record(b'b', &array.bytes(Order::C, &options.limits)?));
+    }
+    std::fs::write(path, bytes)?;
+    Ok(vec![Loss { dataset: None, what: "nothing".into() }])
 }

@@ -35,7 +35,7 @@ fn every_verb_has_a_page_and_help() {
     }
 }
 
-const VERBS: [&str; 13] = [
+const VERBS: [&str; 16] = [
     "info",
     "ls",
     "tree",
@@ -45,6 +45,9 @@ const VERBS: [&str; 13] = [
     "verify",
     "repair",
     "convert",
+    "pack",
+    "extract",
+    "append",
     "diff",
     "formats",
     "completions",

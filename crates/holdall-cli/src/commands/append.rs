@@ -1,0 +1,100 @@
+//! `holdall append`: more rows or items at the end of a file.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use container_core::write::Durability;
+use holdall::append::{Addition, AppendOptions};
+use holdall::json;
+use holdall::pack::ItemSource;
+
+use super::pack::ItemsOf;
+use super::shown;
+use super::writing::{WriteArgs, tell_losses};
+use crate::errors::{Failure, On, Outcome, Result};
+use crate::options::{JobsArgs, OpenArgs, address};
+use crate::output::{Console, printable};
+use crate::progress::{Meter, Shown};
+
+/// Add values or items to the end of a file; a crash or an error leaves it as it was
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+What is added has the type of what is there, and the shape of its axes but the first one, which grows. It comes from any file \
+that `convert` reads, or with --raw from bytes without a header; with --items from the lines of a text or from whole files. \
+New chunks are written as the file's own are, unless --codec and its like say otherwise.
+
+The file is replaced in one step when all is written, so that it has to be writable and the disk has to have room for it twice.
+
+Examples:
+  holdall append log.blp today.npy
+  holdall append log.blp 'scan.ra::data[100:]' --codec zstd:5
+  sensor | holdall append log.blp - --raw
+  holdall append --items lines notes.blp more.txt")]
+pub struct Args {
+    /// The file that grows
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+
+    /// What is added: a file, FILE::PATH or FILE::PATH[SEL]; `-` is standard input
+    #[arg(value_name = "SOURCE", required = true)]
+    sources: Vec<OsString>,
+
+    /// SOURCE is elements alone, of the type that the file has
+    #[arg(long, conflicts_with = "items")]
+    raw: bool,
+
+    /// SOURCE is the lines of a text, or whole files, of which there may be several
+    #[arg(long, value_name = "KIND")]
+    items: Option<ItemsOf>,
+
+    #[command(flatten)]
+    write: WriteArgs,
+
+    /// Do not wait until the file is on the disk
+    #[arg(long)]
+    no_sync: bool,
+
+    /// One JSON line (holdall.append/1)
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    jobs: JobsArgs,
+
+    #[command(flatten)]
+    open: OpenArgs,
+}
+
+pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
+    let file = shown(&args.file);
+    let paths: Vec<PathBuf> = args.sources.iter().map(PathBuf::from).collect();
+    let several = || Failure::usage("append: one source at a time, but for --items files");
+    let source = args.sources.first().ok_or_else(several)?;
+    if args.sources.len() > 1 && args.items != Some(ItemsOf::Files) {
+        return Err(several());
+    }
+    let address = address(source);
+    let addition = match (args.items, args.raw) {
+        (Some(ItemsOf::Lines), _) => Addition::Items(ItemSource::Lines(source.as_ref())),
+        (Some(ItemsOf::Files), _) => Addition::Items(ItemSource::Files(&paths)),
+        (None, true) => Addition::Raw(source.as_ref()),
+        (None, false) => Addition::Datasets(&address),
+    };
+    let outcome = Meter::new(printable(&file), Shown::OnTerminal).watch(|progress| {
+        let options = AppendOptions {
+            durability: if args.no_sync { Durability::Cached } else { Durability::Synced },
+            import: args.write.import_options(),
+            open: args.open.options(console.limits),
+            read: args.jobs.read_options(console.limits),
+            progress,
+        };
+        holdall::append::append(&args.file, addition, &options)
+    });
+    let appended = outcome.on(&file)?;
+    tell_losses(&file, &appended.losses);
+    if args.json {
+        let sources: Vec<String> = paths.iter().map(|path| shown(path)).collect();
+        console.out.json(&json::append_json(&sources, &file, &appended))?;
+    }
+    Ok(Outcome::Yes)
+}

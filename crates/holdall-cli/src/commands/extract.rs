@@ -1,0 +1,166 @@
+//! `holdall extract`: datasets and items, as files.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use container_core::Error;
+use container_core::container::Container;
+use container_core::region::Region;
+use holdall::extract::{ExtractAs, Extracted, are_lines, extract_files, extract_lines, is_item};
+use holdall::json;
+use holdall::open::Accept;
+
+use super::{open, select, shown};
+use crate::errors::{On, Outcome, Result};
+use crate::options::{ForceArgs, JobsArgs, OpenArgs, address};
+use crate::output::{Console, printable, to_stderr};
+use crate::progress::{Meter, Shown};
+
+/// Write the items of a file as files or as lines, or its datasets as .npy files
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+With --items and a directory, every item becomes a file below it: under the name it was packed with, less what would lead out \
+of the directory, else as items/0, items/1 and so on. With --items alone, the lines of a text are written to standard output, \
+byte for byte as they were packed; --text does that for other texts too, with a line feed after each. Without --items, every \
+dataset becomes a .npy file named by its path.
+
+No file is written over another one without -f. What fails leaves no new file behind.
+
+Examples:
+  holdall extract --items notes.blp > notes.txt
+  holdall extract --items all.blp -o here
+  holdall extract --items 'all.blp::items/3' -o here
+  holdall extract scan.blp -o arrays")]
+pub struct Args {
+    /// The file, or FILE::PATH for one dataset or item; `-` is standard input
+    #[arg(value_name = "FILE")]
+    file: OsString,
+
+    /// The bytes of items instead of arrays
+    #[arg(long)]
+    items: bool,
+
+    /// One line for each item on standard output, whatever they were made of
+    #[arg(long, requires = "items")]
+    text: bool,
+
+    /// The directory, which is made if it is not there; `-` is standard output, for lines
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
+
+    /// One JSON line for each file written (holdall.extract/1)
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    force: ForceArgs,
+
+    #[command(flatten)]
+    jobs: JobsArgs,
+
+    #[command(flatten)]
+    open: OpenArgs,
+}
+
+pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
+    let address = address(&args.file);
+    let file = shown(&address.file);
+    let opened = open(&address.file, Accept::Containers, &args.open.options(console.limits))?;
+    let container = opened.container.as_ref();
+    let chosen = select(&address, container)?;
+    if chosen.is_empty()
+        && let Some(error) = holdall::verify::first_damage(container)
+    {
+        return Err(error).on(file);
+    }
+    args.refuse_other_kind(container, &chosen).on(&file)?;
+    let read = args.jobs.read_options(console.limits);
+    let directory = args.output.as_deref().filter(|path| path.as_os_str() != "-");
+    match directory.filter(|_| !args.text) {
+        None => {
+            args.refuse_standard_output(container, &chosen).on(&file)?;
+            let bar = if console.out.is_terminal() { Shown::Never } else { Shown::OnTerminal };
+            Meter::new(printable(&file), bar)
+                .watch(|progress| extract_lines(container, &chosen, &read, progress, &mut console.out))
+                .on(&file)?;
+        }
+        Some(directory) => {
+            let form = if args.items { ExtractAs::Items } else { ExtractAs::Arrays };
+            let overwrite = args.force.overwrite();
+            let meter = Meter::new(printable(&file), Shown::OnTerminal);
+            let files = meter
+                .watch(|progress| {
+                    extract_files(container, &chosen, form, directory, overwrite, &read, progress)
+                })
+                .on(&file)?;
+            args.show(&file, &files, console)?;
+        }
+    }
+    Ok(Outcome::Yes)
+}
+
+impl Args {
+    /// `--items` is for items, and needs to be said.
+    fn refuse_other_kind(
+        &self,
+        container: &dyn Container,
+        chosen: &[(usize, Region)],
+    ) -> container_core::Result<()> {
+        let datasets = chosen.iter().filter_map(|(index, _)| container.datasets().get(*index));
+        for dataset in datasets {
+            match (self.items, is_item(dataset)) {
+                (true, false) => {
+                    let problem = format!("{} is an array, not an item", dataset.path);
+                    return Err(Error::usage(problem).hint("holdall cat FILE, or extract without --items"));
+                }
+                (false, true) => {
+                    let problem = format!("{} is an item, not an array", dataset.path);
+                    return Err(Error::usage(problem).hint("holdall extract --items FILE"));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Standard output is for lines, and for one thing at a time.
+    fn refuse_standard_output(
+        &self,
+        container: &dyn Container,
+        chosen: &[(usize, Region)],
+    ) -> container_core::Result<()> {
+        if self.json {
+            return Err(
+                Error::usage("standard output takes the lines or the JSON lines, not both").hint("-o DIR")
+            );
+        }
+        if self.text && self.output.as_ref().is_some_and(|output| output.as_os_str() != "-") {
+            return Err(Error::usage("--text writes to standard output, not to a directory"));
+        }
+        if !self.items || !(self.text || are_lines(container, chosen)?) {
+            return Err(Error::usage("these are files, not lines").hint("-o DIR"));
+        }
+        Ok(())
+    }
+
+    fn show(&self, file: &str, files: &[Extracted], console: &mut Console) -> Result<()> {
+        for one in files {
+            if let Some(name) = &one.refused_name {
+                let path = shown(&one.path);
+                to_stderr(&format!(
+                    "holdall: {}: {} is written as {}, for its own name was {}",
+                    printable(file),
+                    printable(&one.dataset),
+                    printable(&path),
+                    printable(name)
+                ));
+            }
+            if self.json {
+                console.out.json(&json::extract_json(file, one))?;
+            } else {
+                console.out.row(&[one.dataset.as_str(), &shown(&one.path), &one.bytes.to_string()])?;
+            }
+        }
+        Ok(())
+    }
+}

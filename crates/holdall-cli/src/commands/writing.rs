@@ -1,0 +1,128 @@
+//! What verbs that write containers share: how to write, and what could not be written.
+
+use container_core::format::ImportOptions;
+use container_core::report::Loss;
+use holdall::diff::Difference;
+
+use crate::output::{printable, to_stderr};
+
+/// How a container is written.
+#[derive(Clone, Debug, clap::Args)]
+pub struct WriteArgs {
+    /// Codec, with a level or without
+    #[arg(long, value_name = "WORD[:LEVEL]", value_parser = codec)]
+    codec: Option<(String, Option<i32>)>,
+
+    #[command(flatten)]
+    words: Words,
+}
+
+impl WriteArgs {
+    /// The library's options.
+    pub fn import_options(&self) -> ImportOptions {
+        let mut import = ImportOptions::default();
+        import.codec.clone_from(&self.codec);
+        import.words = self.words.list();
+        import
+    }
+}
+
+/// What formats may be asked for, each by a word of its own.
+#[derive(Clone, Debug, clap::Args)]
+struct Words {
+    /// Filter before the codec; may be given several times
+    #[arg(long, value_name = "WORD")]
+    filter: Vec<String>,
+
+    /// Chunk shape, such as 100,100
+    #[arg(long, value_name = "SHAPE")]
+    chunks: Option<String>,
+
+    /// Block shape within a chunk, such as 10,10
+    #[arg(long, value_name = "SHAPE")]
+    blocks: Option<String>,
+
+    /// Digest to store, or none
+    #[arg(long, value_name = "WORD")]
+    checksum: Option<String>,
+
+    /// Take axis 0 as the frames
+    #[arg(long)]
+    frames: bool,
+
+    /// Write element types that the format lacks as bytes
+    #[arg(long)]
+    as_bytes: bool,
+
+    /// Something that only the target's format has, such as trailer=drop or bool=uint8 for RawArray; may be given several times
+    #[arg(short = 'O', long = "option", value_name = "KEY=VALUE", value_parser = option)]
+    options: Vec<(String, String)>,
+}
+
+impl Words {
+    fn list(&self) -> Vec<(String, String)> {
+        let valued = [("chunks", &self.chunks), ("blocks", &self.blocks), ("checksum", &self.checksum)];
+        let flags = [("frames", self.frames), ("as-bytes", self.as_bytes)];
+        let filters = self.filter.iter().map(|filter| ("filter", filter.clone()));
+        let valued = valued.into_iter().filter_map(|(word, value)| Some((word, value.clone()?)));
+        let flags = flags.into_iter().filter(|(_, given)| *given).map(|(word, _)| (word, String::new()));
+        let named = filters.chain(valued).chain(flags).map(|(word, value)| (word.to_owned(), value));
+        named.chain(self.options.iter().cloned()).collect()
+    }
+}
+
+fn option(text: &str) -> Result<(String, String), String> {
+    let split = text.split_once('=').filter(|(key, value)| !key.is_empty() && !value.is_empty());
+    split.map(|(key, value)| (key.to_owned(), value.to_owned())).ok_or_else(|| "write KEY=VALUE".into())
+}
+
+fn codec(text: &str) -> Result<(String, Option<i32>), String> {
+    match text.split_once(':') {
+        None if !text.is_empty() => Ok((text.to_owned(), None)),
+        Some((word, level)) if !word.is_empty() => {
+            let level = level.parse().map_err(|_| format!("{level:?} is not a level: write zstd:5"))?;
+            Ok((word.to_owned(), Some(level)))
+        }
+        _ => Err("a codec is a word, such as zstd, or zstd:5".into()),
+    }
+}
+
+/// Lists on standard error what a target does not hold.
+pub fn tell_losses(target: &str, losses: &[Loss]) {
+    for Loss { dataset, what } in losses {
+        let of = dataset.as_ref().map(|dataset| format!("{dataset}: ")).unwrap_or_default();
+        to_stderr(&format!(
+            "holdall: {}: not carried over: {}",
+            printable(target),
+            printable(&format!("{of}{what}"))
+        ));
+    }
+}
+
+/// Says on standard error why a target that was read back is not there.
+pub fn tell_differences(target: &str, differences: &[Difference]) {
+    for Difference { dataset, what } in differences {
+        let of = dataset.as_ref().map(|dataset| format!("{dataset}: ")).unwrap_or_default();
+        to_stderr(&format!(
+            "holdall: {}: reads back wrong: {}",
+            printable(target),
+            printable(&format!("{of}{what}"))
+        ));
+    }
+    to_stderr("  the target was not written");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_codec_takes_a_level() {
+        assert_eq!(codec("zstd"), Ok(("zstd".into(), None)));
+        assert_eq!(codec("zstd:5"), Ok(("zstd".into(), Some(5))));
+        assert_eq!(codec("zstd:-1"), Ok(("zstd".into(), Some(-1))));
+        for bad in ["", ":5", "zstd:", "zstd:x"] {
+            assert!(codec(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! Adding to the end of a file.
+
+use std::path::Path;
+
+use container_core::container::{Container, Digests, OpenOptions, ReadOptions};
+use container_core::format::{AppendFn, Format, Import, ImportOptions};
+use container_core::region::Region;
+use container_core::report::Loss;
+use container_core::write::Durability;
+use container_core::{Error, Progress, Result};
+
+use crate::address::Address;
+use crate::formats::FORMATS;
+use crate::items::{ItemSource, Items};
+use crate::open::{Accept, is_stream, open, recognise};
+use crate::pack::raw_source;
+use crate::plain::Plain;
+use crate::target::refuse_source;
+use crate::verify::first_damage;
+
+/// What is added.
+#[derive(Clone, Copy, Debug)]
+pub enum Addition<'a> {
+    /// The datasets of an address, in any format that is read, array files included.
+    Datasets(&'a Address),
+    /// Raw elements of the type that the file has; `-` is standard input.
+    Raw(&'a Path),
+    /// Items.
+    Items(ItemSource<'a>),
+}
+
+/// How something is added.
+#[derive(Clone)]
+pub struct AppendOptions<'a> {
+    /// Whether the file is on the disk when the call returns.
+    pub durability: Durability,
+    /// How what is new is written; the file's own ways where this names none. Its limits are those of `open`.
+    pub import: ImportOptions,
+    /// How the file and what is added to it are opened.
+    pub open: OpenOptions,
+    /// How values are read. Digests are compared whatever this says.
+    pub read: ReadOptions,
+    /// Told `(done, total)` bytes of elements.
+    pub progress: Progress<'a>,
+}
+
+impl Default for AppendOptions<'_> {
+    /// Synced, in the file's own ways.
+    fn default() -> Self {
+        Self {
+            durability: Durability::default(),
+            import: ImportOptions::default(),
+            open: OpenOptions::default(),
+            read: ReadOptions::default(),
+            progress: Progress::none(),
+        }
+    }
+}
+
+/// What was added.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Appended {
+    /// The file's format by its machine name.
+    pub format: &'static str,
+    /// Paths of the datasets that were added, in the source.
+    pub datasets: Vec<String>,
+    /// What of them the file does not hold.
+    pub losses: Vec<Loss>,
+}
+
+/// Adds to the file at `path`. It changes in one step: whatever fails, it is what it was.
+///
+/// # Errors
+/// `Usage` for a format that nothing is added to (listing those that have it), for a file added to itself, and for what
+/// does not fit the file's type or shape; those of opening and reading either; `Io`.
+pub fn append(path: &Path, addition: Addition<'_>, options: &AppendOptions<'_>) -> Result<Appended> {
+    if is_stream(path) {
+        return Err(Error::usage("nothing can be added to standard input"));
+    }
+    let (format, _) = recognise(path, Accept::ContainersAndArrays, &options.open)?;
+    let append = format.append.ok_or_else(|| cannot(format))?;
+    let job = Job { path, format, append, options };
+    match addition {
+        Addition::Datasets(address) => {
+            refuse_source(path, &address.file)?;
+            let source = open(&address.file, Accept::ContainersAndArrays, &options.open)
+                .map_err(|error| error_of(error, &address.file))?;
+            let selection =
+                address.select(&*source.container).map_err(|error| error_of(error, &address.file))?;
+            if let ([], Some(error)) = (selection.as_slice(), first_damage(&*source.container)) {
+                return Err(error_of(error, &address.file));
+            }
+            job.run(&*source.container, &selection)
+        }
+        Addition::Raw(source) => {
+            refuse_source(path, source)?;
+            let plain = like(path, source, options)?;
+            job.run(&plain, &plain.whole())
+        }
+        Addition::Items(source) => {
+            match source {
+                ItemSource::Lines(text) => refuse_source(path, text)?,
+                ItemSource::Files(files) => files.iter().try_for_each(|file| refuse_source(path, file))?,
+            }
+            let items = Items::open(source, &options.open)?.into_container()?;
+            job.run(&items, &items.all())
+        }
+    }
+}
+
+/// Says that an error is about what is added, not about the file it is added to.
+fn error_of(error: Error, path: &Path) -> Error {
+    match error.what() {
+        Some(_) => error,
+        None => error.context(path.display().to_string()),
+    }
+}
+
+fn cannot(format: &Format) -> Error {
+    let able = FORMATS.iter().filter(|format| format.append.is_some());
+    let able: Vec<&str> = able.map(|format| format.title).collect();
+    let error = Error::usage(format!("nothing can be added to {} files", format.title));
+    match able.as_slice() {
+        [] => error,
+        able => error.hint(format!("a file of another format: {}", able.join(", "))),
+    }
+}
+
+struct Job<'a> {
+    path: &'a Path,
+    format: &'static Format,
+    append: AppendFn,
+    options: &'a AppendOptions<'a>,
+}
+
+impl Job<'_> {
+    fn run(&self, container: &dyn Container, selection: &[(usize, Region)]) -> Result<Appended> {
+        let Self { path, format, append, options } = self;
+        let mut read = options.read;
+        read.digests = Digests::Compare;
+        read.limits = options.open.limits;
+        let mut import = options.import.clone();
+        import.limits = options.open.limits;
+        let job = Import { container, selection, options: &import, read, progress: options.progress };
+        let losses = append(path, &options.open, &job, options.durability)?;
+        let datasets = selection.iter().filter_map(|(index, _)| container.datasets().get(*index));
+        let datasets = datasets.map(|dataset| dataset.path.clone()).collect();
+        Ok(Appended { format: format.name, datasets, losses })
+    }
+}
+
+/// Raw bytes as elements of the type that the one dataset of the file at `path` has, with its axes but the first.
+fn like(path: &Path, source: &Path, options: &AppendOptions<'_>) -> Result<Plain> {
+    let target = open(path, Accept::ContainersAndArrays, &options.open)?;
+    let all = Address { file: path.to_owned(), dataset: None, selection: None };
+    let [(index, _)] = all.select(&*target.container)?[..] else {
+        return Err(
+            Error::usage("raw elements are added to files of one array").hint("--items for files of items")
+        );
+    };
+    let Some(dataset) = target.container.datasets().get(index) else {
+        return Err(Error::usage("no such dataset"));
+    };
+    let rest = dataset.shape.get(1..).unwrap_or_default();
+    let bytes = raw_source(source, &options.open).map_err(|error| error_of(error, source))?;
+    Plain::of_rows(bytes, dataset.dtype.clone(), rest, dataset.order)
+}
+
+#[cfg(test)]
+mod tests;

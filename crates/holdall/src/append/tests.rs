@@ -1,0 +1,49 @@
+use super::*;
+use crate::testing::{FAKE, npy_bytes};
+use container_core::ErrorKind;
+use container_core::format::ItemKind;
+
+#[test]
+fn items_are_added_through_the_formats_own_function() {
+    let directory = tempfile::tempdir().unwrap();
+    let (file, text) = (directory.path().join("a.fake"), directory.path().join("a.txt"));
+    std::fs::write(&file, b"FAKEb\x01x").unwrap();
+    std::fs::write(&text, b"one\ntwo\n").unwrap();
+    let options = AppendOptions::default();
+    let job = Job { path: &file, format: &FAKE, append: FAKE.append.unwrap(), options: &options };
+    let items = Items::open(ItemSource::Lines(&text), &options.open).unwrap();
+    assert_eq!(items.kind, ItemKind::Text);
+    let items = items.into_container().unwrap();
+    let appended = job.run(&items, &items.all()).unwrap();
+    assert_eq!(appended.datasets, ["items/0", "items/1"]);
+    assert_eq!((appended.format, appended.losses.len()), ("fake", 1));
+    assert_eq!(std::fs::read(&file).unwrap(), b"FAKEb\x01xb\x03oneb\x03two");
+}
+
+#[test]
+fn what_cannot_grow_is_refused_and_stays_as_it_was() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("a.npy");
+    let bytes = npy_bytes("|u1", "False", "(2,)", &[1, 2]);
+    std::fs::write(&file, &bytes).unwrap();
+    let address = Address { file: directory.path().join("b.npy"), dataset: None, selection: None };
+    for path in [file.as_path(), Path::new("-"), &directory.path().join("missing")] {
+        let error = append(path, Addition::Datasets(&address), &AppendOptions::default()).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::Usage(_) | ErrorKind::Io(_)), "{error}");
+    }
+    assert_eq!(std::fs::read(&file).unwrap(), bytes);
+}
+
+#[test]
+fn raw_elements_take_the_type_and_the_axes_of_the_file() {
+    let directory = tempfile::tempdir().unwrap();
+    let (file, raw) = (directory.path().join("a.npy"), directory.path().join("a.raw"));
+    std::fs::write(&file, npy_bytes(">u2", "False", "(1, 2)", &[0, 1, 0, 2])).unwrap();
+    std::fs::write(&raw, [0, 3, 0, 4, 0, 5, 0, 6]).unwrap();
+    let plain = like(&file, &raw, &AppendOptions::default()).unwrap();
+    let dataset = &plain.datasets()[0];
+    assert_eq!((dataset.dtype.to_string().as_str(), &dataset.shape[..]), (">u2", &[2, 2][..]));
+    std::fs::write(&raw, [0; 6]).unwrap();
+    let error = like(&file, &raw, &AppendOptions::default()).err().unwrap();
+    assert!(matches!(error.kind(), ErrorKind::Usage(_)), "{error}");
+}

@@ -1,0 +1,233 @@
+//! Taking datasets and items out of a container, as files.
+
+use std::collections::HashSet;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use container_core::container::{Container, Dataset, ReadOptions};
+use container_core::dtype::Order;
+use container_core::region::Region;
+use container_core::write::{AtomicFile, Durability, Overwrite};
+use container_core::{Error, Progress, Result, Value};
+
+use crate::export::{AsStored, ExportFormat, export};
+use crate::items::{ITEM, NAME, TEXT, relative_name};
+use crate::lines::{Ending, ending_of};
+
+/// What a dataset is taken out as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExtractAs {
+    /// Its bytes, under the name it was packed with, or `items/<number>`.
+    Items,
+    /// A `.npy` file named by its path.
+    Arrays,
+}
+
+/// A file that was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Extracted {
+    /// Path of the dataset.
+    pub dataset: String,
+    /// Where it went.
+    pub path: PathBuf,
+    /// Bytes of its elements.
+    pub bytes: u64,
+    /// The name that it has in the container, where that could not be used.
+    pub refused_name: Option<String>,
+}
+
+/// True for an item rather than an array: by the attribute that its lens gives it.
+#[must_use]
+pub fn is_item(dataset: &Dataset) -> bool {
+    attribute(dataset, ITEM).is_some()
+}
+
+/// True for an item of UTF-8 text.
+#[must_use]
+pub fn is_text(dataset: &Dataset) -> bool {
+    attribute(dataset, ITEM) == Some(TEXT)
+}
+
+/// True where the items of a container make up lines: they were packed as such, or are all texts without names.
+///
+/// # Errors
+/// Those of [`Container::meta`].
+pub fn are_lines(container: &dyn Container, selection: &[(usize, Region)]) -> Result<bool> {
+    let texts = |mut items: std::slice::Iter<'_, (usize, Region)>| {
+        items.all(|(index, _)| {
+            let dataset = container.datasets().get(*index);
+            dataset.is_some_and(|dataset| is_text(dataset) && attribute(dataset, NAME).is_none())
+        })
+    };
+    Ok(ending_of(container.meta()?.get("others")).is_some() || texts(selection.iter()))
+}
+
+/// Writes items one after the other, each with a line feed after it, but for the last one of a text that was packed
+/// without: the lines of a text come out as they went in.
+///
+/// # Errors
+/// Those of reading; `Io` from `out`, which then holds a part of the items; `Cancelled`.
+pub fn extract_lines(
+    container: &dyn Container,
+    selection: &[(usize, Region)],
+    read: &ReadOptions,
+    progress: Progress<'_>,
+    out: &mut dyn Write,
+) -> Result<()> {
+    let ending = ending_of(container.meta()?.get("others")).unwrap_or(Ending::LineFeed);
+    let (total, mut done) = (bytes_of(container, selection), 0);
+    let last = container.datasets().len();
+    for (index, region) in selection {
+        let array = container.read(*index, region, read)?;
+        let bytes = array.bytes(Order::C, &read.limits)?;
+        out.write_all(&bytes)?;
+        // The end that is missing is that of the text's last line, whichever are taken out.
+        if ending == Ending::LineFeed || index + 1 != last {
+            out.write_all(b"\n")?;
+        }
+        done += bytes.len() as u64;
+        progress.tick(done, total)?;
+    }
+    out.flush()?;
+    Ok(())
+}
+
+fn bytes_of(container: &dyn Container, selection: &[(usize, Region)]) -> u64 {
+    let datasets = selection.iter().filter_map(|(index, _)| container.datasets().get(*index));
+    datasets.map(|dataset| dataset.logical).fold(0, u64::saturating_add)
+}
+
+/// Writes datasets to files below `directory`, which is made if it is not there. Names from the container are kept below it:
+/// what leads out of it, or fits no file system, is left away or replaced by `items/<number>`.
+///
+/// # Errors
+/// `Usage` where a file exists and may not be replaced (before anything is written), or a link leads elsewhere; those of
+/// reading; `Io`. The files that were new are then removed again.
+pub fn extract_files(
+    container: &dyn Container,
+    selection: &[(usize, Region)],
+    form: ExtractAs,
+    directory: &Path,
+    overwrite: Overwrite,
+    read: &ReadOptions,
+    progress: Progress<'_>,
+) -> Result<Vec<Extracted>> {
+    let plan = plan(container, selection, form);
+    for (name, _) in &plan {
+        let path = directory.join(name);
+        no_link(directory, name)?;
+        if overwrite == Overwrite::Refuse && path.symlink_metadata().is_ok() {
+            return Err(Error::usage(format!("{} exists", path.display())).hint("use -f to replace it"));
+        }
+    }
+    let (total, mut done) = (bytes_of(container, selection), 0);
+    let mut undo = Undo(Vec::new());
+    let mut files = Vec::new();
+    for ((index, region), (name, refused_name)) in selection.iter().zip(plan) {
+        let dataset = container.datasets().get(*index).ok_or_else(|| Error::usage("no such dataset"))?;
+        let path = directory.join(&name);
+        if let Some(parent) = path.parent() {
+            std::fs::create_dir_all(parent)
+                .map_err(|error| Error::from(error).context(format!("directory {}", parent.display())))?;
+        }
+        let new = path.symlink_metadata().is_err();
+        let form = match form {
+            ExtractAs::Items => ExportFormat::Raw,
+            ExtractAs::Arrays => ExportFormat::Npy,
+        };
+        let mut out = BufWriter::with_capacity(256 << 10, AtomicFile::create(&path, overwrite)?);
+        export(container, *index, region, form, AsStored::No, read, Progress::none(), &mut out)?;
+        let file = out.into_inner().map_err(|failed| Error::from(failed.into_error()))?;
+        file.commit(Durability::Cached)
+            .map_err(|error| error.context(format!("writing {}", path.display())))?;
+        if new {
+            undo.0.push(path.clone());
+        }
+        done += dataset.logical;
+        files.push(Extracted { dataset: dataset.path.clone(), path, bytes: dataset.logical, refused_name });
+        progress.tick(done, total)?;
+    }
+    undo.0.clear();
+    Ok(files)
+}
+
+/// New files, removed when they are no use without the rest.
+struct Undo(Vec<PathBuf>);
+
+impl Drop for Undo {
+    fn drop(&mut self) {
+        for path in &self.0 {
+            // It was there a moment ago; whoever took it has had it.
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+/// A name for each dataset, with the one that it could not have. No two are the same, and none is a directory of another.
+fn plan(
+    container: &dyn Container,
+    selection: &[(usize, Region)],
+    form: ExtractAs,
+) -> Vec<(String, Option<String>)> {
+    let (mut files, mut directories) = (HashSet::new(), HashSet::new());
+    let mut fits = |name: &str| {
+        // On file systems that take upper and lower case for the same, too.
+        let key = name.to_lowercase();
+        let mut above: Vec<&str> = key.match_indices('/').map(|(at, _)| &key[..at]).collect();
+        if files.contains(&key)
+            || directories.contains(&key)
+            || above.iter().any(|part| files.contains(*part))
+        {
+            return false;
+        }
+        directories.extend(above.drain(..).map(str::to_owned));
+        files.insert(key)
+    };
+    let extension = match form {
+        ExtractAs::Items => "",
+        ExtractAs::Arrays => ".npy",
+    };
+    let datasets = selection.iter().map(|(index, _)| container.datasets().get(*index));
+    let named = datasets.enumerate().map(|(number, dataset)| {
+        let own = dataset.and_then(|dataset| match form {
+            ExtractAs::Items => attribute(dataset, NAME),
+            ExtractAs::Arrays => Some(dataset.path.as_str()),
+        });
+        let path = dataset.and_then(|dataset| relative_name(&dataset.path));
+        let kept = own.and_then(relative_name).or_else(|| path.filter(|_| own.is_none()));
+        if let Some(name) = kept.map(|name| format!("{name}{extension}")).filter(|name| fits(name)) {
+            let refused = own.filter(|own| **own != name[..name.len() - extension.len()]);
+            return (name.clone(), refused.map(str::to_owned));
+        }
+        let mut name = format!("items/{number}{extension}");
+        let mut attempt = 1;
+        while !fits(&name) {
+            attempt += 1;
+            name = format!("items/{number}-{attempt}{extension}");
+        }
+        (name, own.map(str::to_owned))
+    });
+    named.collect()
+}
+
+/// Refuses names that a link below the directory would lead out of it.
+fn no_link(directory: &Path, name: &str) -> Result<()> {
+    let ends = name.match_indices('/').map(|(at, _)| at).chain([name.len()]);
+    for end in ends {
+        let path = directory.join(&name[..end]);
+        if path.is_symlink() {
+            return Err(Error::usage(format!("{} is a link, and leads elsewhere", path.display())));
+        }
+    }
+    Ok(())
+}
+
+fn attribute<'d>(dataset: &'d Dataset, name: &str) -> Option<&'d str> {
+    dataset.attributes.iter().find_map(|(key, value)| match value {
+        Value::Text(text) if key == name => Some(text.as_str()),
+        _ => None,
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,284 @@
+//! Items on their way into a container: the lines of a text, or whole files.
+
+use std::borrow::Cow;
+use std::fs::File;
+use std::path::{Component, Path, PathBuf};
+
+use container_core::array::Array;
+use container_core::block::Block;
+use container_core::container::{
+    About, Container, Dataset, Depth, Listed, OpenOptions, ReadOptions, Segment,
+};
+use container_core::dtype::{DType, Kind, Order};
+use container_core::format::ItemKind;
+use container_core::region::Region;
+use container_core::report::{BlockCounts, Report};
+use container_core::source::{Source, open_path, read_stream};
+use container_core::{Error, Limits, Progress, Result, Value};
+
+use crate::lines::Lines;
+use crate::open::is_stream;
+
+/// Attribute of an item's dataset that says what it is: [`TEXT`] or [`BYTES`].
+pub const ITEM: &str = "item";
+/// Attribute of an item's dataset that holds its name.
+pub const NAME: &str = "name";
+/// Items of UTF-8 text.
+pub const TEXT: &str = "text";
+/// Items of any bytes.
+pub const BYTES: &str = "bytes";
+
+/// What items are made of.
+#[derive(Clone, Copy, Debug)]
+pub enum ItemSource<'a> {
+    /// The lines of a text, each without its line feed; `-` is standard input.
+    Lines(&'a Path),
+    /// Files, each with its name.
+    Files(&'a [PathBuf]),
+}
+
+/// Items, opened.
+pub(crate) struct Items {
+    from: From,
+    pub(crate) kind: ItemKind,
+    pub(crate) names: Option<Vec<String>>,
+    pub(crate) others: Vec<Value>,
+    limits: Limits,
+    /// As a container has them; filled in when one is asked for.
+    datasets: Vec<Dataset>,
+}
+
+enum From {
+    Lines(Box<dyn Source>, Lines),
+    Files(Vec<PathBuf>),
+}
+
+impl Items {
+    /// Finds the lines, or the names of the files. A file is opened when its turn comes.
+    ///
+    /// # Errors
+    /// `Io`; `Usage` for files whose names cannot be kept or are the same, and for directories; `Limit`.
+    pub(crate) fn open(source: ItemSource<'_>, options: &OpenOptions) -> Result<Self> {
+        let limits = options.limits;
+        let (from, kind, names, others) = match source {
+            ItemSource::Lines(path) => {
+                let text: Box<dyn Source> = if is_stream(path) {
+                    Box::new(read_stream(&mut std::io::stdin().lock(), &limits)?)
+                } else {
+                    open_path(path, options.access, &limits)?
+                };
+                let lines = Lines::find(&text, &limits)?;
+                let (kind, others) = (lines.kind, lines.notes());
+                (From::Lines(text, lines), kind, None, others)
+            }
+            ItemSource::Files(paths) => {
+                (From::Files(paths.to_vec()), ItemKind::Bytes, Some(names(paths)?), Vec::new())
+            }
+        };
+        Ok(Self { from, kind, names, others, limits, datasets: Vec::new() })
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        match &self.from {
+            From::Lines(_, lines) => lines.ranges.len(),
+            From::Files(paths) => paths.len(),
+        }
+    }
+
+    /// The bytes of an item.
+    ///
+    /// # Errors
+    /// `Usage` where there is none of that number; `Io`; `Limit` for a file over the limit on memory.
+    pub(crate) fn get(&self, index: usize) -> Result<Cow<'_, [u8]>> {
+        let missing = || Error::usage(format!("no item {index}"));
+        match &self.from {
+            From::Lines(text, lines) => text.read(lines.ranges.get(index).ok_or_else(missing)?.clone()),
+            From::Files(paths) => {
+                let path = paths.get(index).ok_or_else(missing)?;
+                let read = || read_stream(&mut File::open(path)?, &self.limits);
+                read().map(Cow::Owned).map_err(|error| error.context(path.display().to_string()))
+            }
+        }
+    }
+
+    /// The bytes of an item, counted without reading it.
+    fn len_of(&self, index: usize) -> Result<u64> {
+        match &self.from {
+            From::Lines(_, lines) => Ok(lines.ranges.get(index).map_or(0, |range| range.end - range.start)),
+            From::Files(paths) => {
+                let len = paths.get(index).map(|path| path.metadata()).transpose()?;
+                Ok(len.map_or(0, |kind| kind.len()))
+            }
+        }
+    }
+
+    /// The items as datasets `items/0`, `items/1`, ….
+    ///
+    /// # Errors
+    /// `Io` where the length of a file cannot be told.
+    pub(crate) fn into_container(mut self) -> Result<Self> {
+        let word = match self.kind {
+            ItemKind::Text => TEXT,
+            ItemKind::Bytes => BYTES,
+        };
+        self.datasets = (0..self.len())
+            .map(|index| {
+                let len = self.len_of(index)?;
+                let name = self.names.as_ref().and_then(|names| names.get(index));
+                let item = (ITEM.to_owned(), Value::from(word));
+                let name = name.map(|name| (NAME.to_owned(), Value::from(name.as_str())));
+                Ok(Dataset {
+                    path: format!("items/{index}"),
+                    dtype: DType::native(Kind::Uint, 1),
+                    shape: vec![len],
+                    order: Order::C,
+                    chunks: None,
+                    codec: "none".into(),
+                    stored: len,
+                    logical: len,
+                    attributes: std::iter::once(item).chain(name).collect(),
+                    listed: Listed::Always,
+                })
+            })
+            .collect::<Result<_>>()?;
+        Ok(self)
+    }
+
+    /// Every item, whole.
+    pub(crate) fn all(&self) -> Vec<(usize, Region)> {
+        let whole = |(index, dataset): (usize, &Dataset)| (index, Region::whole(&dataset.shape));
+        self.datasets.iter().enumerate().map(whole).collect()
+    }
+}
+
+/// The names under which files are kept: their paths without what leads out of a directory.
+fn names(paths: &[PathBuf]) -> Result<Vec<String>> {
+    let mut seen = std::collections::HashSet::new();
+    let name = |path: &PathBuf| {
+        if is_stream(path) {
+            return Err(Error::usage(
+                "standard input has no name, and an item of files is called by its name",
+            ));
+        }
+        if path.is_dir() {
+            return Err(Error::usage(format!("{} is a directory, not a file", path.display())));
+        }
+        let name = path.to_str().and_then(relative_name);
+        let name = name.ok_or_else(|| Error::usage(format!("the name {} cannot be kept", path.display())))?;
+        if !seen.insert(name.clone()) {
+            return Err(Error::usage(format!("two files would be called {name}")));
+        }
+        Ok(name)
+    };
+    paths.iter().map(name).collect()
+}
+
+/// A path that stays below the directory it is put in: no root, no `..`, parts separated by slashes. `None` where nothing is
+/// left, or where a part cannot be a file's name everywhere.
+pub(crate) fn relative_name(name: &str) -> Option<String> {
+    let mut parts = Vec::new();
+    for component in Path::new(name).components() {
+        match component {
+            Component::Normal(part) => parts.push(part.to_str()?),
+            Component::ParentDir => {
+                parts.pop();
+            }
+            Component::Prefix(_) | Component::RootDir | Component::CurDir => {}
+        }
+    }
+    let odd = |part: &&str| part.contains(|c: char| c.is_control() || c == '\\' || c == ':');
+    if parts.is_empty() || parts.iter().any(odd) {
+        return None;
+    }
+    Some(parts.join("/"))
+}
+
+impl Container for Items {
+    fn about(&self) -> About {
+        let size = self.datasets.iter().map(|dataset| dataset.logical).sum();
+        About { format: "raw", version: None, size, complete: true, details: Vec::new() }
+    }
+
+    fn meta(&self) -> Result<Value> {
+        Ok(Value::Map(vec![("others".into(), self.others.clone().into())]))
+    }
+
+    fn datasets(&self) -> &[Dataset] {
+        &self.datasets
+    }
+
+    fn read(&self, index: usize, region: &Region, _options: &ReadOptions) -> Result<Array<'_>> {
+        let dataset = self.datasets.get(index).ok_or_else(|| Error::usage(format!("no item {index}")))?;
+        Array::new(dataset.dtype.clone(), dataset.shape.clone(), Order::C, self.get(index)?)?.select(region)
+    }
+
+    fn blocks(&self) -> Vec<&dyn Block> {
+        Vec::new()
+    }
+
+    fn layout(&self) -> Vec<Segment> {
+        Vec::new()
+    }
+
+    fn check(&self, _depth: Depth, _options: &ReadOptions, _progress: Progress<'_>) -> Result<Report> {
+        Ok(Report::new(Vec::new(), BlockCounts::default()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_stay_below_their_directory() {
+        for (name, kept) in [
+            ("a.txt", Some("a.txt")),
+            ("/etc/passwd", Some("etc/passwd")),
+            ("../../x", Some("x")),
+            ("a/./b//c", Some("a/b/c")),
+            ("a/../../b", Some("b")),
+            ("ü x", Some("ü x")),
+            ("", None),
+            (".", None),
+            ("..", None),
+            ("a/..", None),
+            ("a\nb", None),
+            ("a\0", None),
+            ("..\\..\\x", None),
+            ("c:x", None),
+        ] {
+            assert_eq!(relative_name(name).as_deref(), kept, "{name:?}");
+        }
+    }
+
+    #[test]
+    fn files_of_one_name_and_directories_are_refused() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a");
+        std::fs::write(&path, b"x").unwrap();
+        let open = |paths: &[PathBuf]| Items::open(ItemSource::Files(paths), &OpenOptions::default());
+        assert!(open(&[path.clone(), path.clone()]).is_err());
+        assert!(open(&[directory.path().to_owned()]).is_err());
+        assert!(open(&["-".into()]).is_err());
+        let items = open(&[path, directory.path().join("missing")]).unwrap();
+        assert_eq!(&*items.get(0).unwrap(), b"x");
+        assert!(items.get(1).unwrap_err().to_string().contains("missing"));
+        assert!(items.get(2).is_err());
+    }
+
+    #[test]
+    fn lines_are_datasets_too() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a");
+        std::fs::write(&path, b"one\n\nthree").unwrap();
+        let items = Items::open(ItemSource::Lines(&path), &OpenOptions::default()).unwrap();
+        let items = items.into_container().unwrap();
+        let shapes: Vec<_> = items.datasets().iter().map(|dataset| dataset.shape.clone()).collect();
+        assert_eq!(shapes, [[3], [0], [5]]);
+        assert_eq!(items.datasets()[2].attributes, [(ITEM.to_owned(), Value::from(TEXT))]);
+        let (index, region) = items.all().remove(2);
+        let array = items.read(index, &region, &ReadOptions::default()).unwrap();
+        assert_eq!(&*array.bytes(Order::C, &Limits::default()).unwrap(), b"three");
+    }
+}

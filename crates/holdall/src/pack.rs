@@ -1,0 +1,180 @@
+//! Putting what is no container into one: raw elements, the lines of a text, whole files.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use container_core::container::{Listed, OpenOptions};
+use container_core::dtype::{DType, Order};
+use container_core::format::{Format, Input, ItemKind, Pack};
+use container_core::region::Region;
+use container_core::source::{FileSource, Source, open_path, read_stream};
+use container_core::{Error, Result};
+
+use crate::convert::{ConvertOptions, ConvertOutcome, ReadBack, write};
+use crate::diff::Difference;
+use crate::formats::{FORMATS, target_format};
+use crate::items::Items;
+pub use crate::items::{BYTES, ITEM, ItemSource, NAME, TEXT};
+use crate::open::is_stream;
+use crate::plain::Plain;
+use crate::target::{Target, refuse_source};
+
+/// What a packing of items did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Packing {
+    /// The target's format by its machine name.
+    pub target_format: &'static str,
+    /// How many items there are.
+    pub items: u64,
+    /// What they are.
+    pub kind: ItemKind,
+}
+
+/// How a packing ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PackOutcome {
+    /// The target is in its place.
+    Done(Packing),
+    /// Read back, the target was not the source. There is no target.
+    Differs(Vec<Difference>),
+}
+
+/// What raw bytes are.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RawArray {
+    /// The elements' type, with its byte order.
+    pub dtype: DType,
+    /// Length of each axis; `None` for one axis, as long as the bytes make it.
+    pub shape: Option<Vec<u64>>,
+    /// Which axis is fastest.
+    pub order: Order,
+}
+
+/// Writes items to a new file, in bounded memory but for one item and eight bytes or so for each.
+///
+/// # Errors
+/// `Usage` for a target that is a source, exists, or whose format has no items (listing those that have), for files that
+/// share a name; `Limit` for an item over the limit on memory; `Io`. Nothing is left behind then.
+pub fn pack_items(
+    source: ItemSource<'_>,
+    target: &Path,
+    options: &ConvertOptions<'_>,
+) -> Result<PackOutcome> {
+    let format = target_format(target, options.to)?;
+    let paths = match source {
+        ItemSource::Lines(path) => {
+            std::slice::from_ref(&path).iter().map(|path| Cow::Borrowed(*path)).collect()
+        }
+        ItemSource::Files(paths) => {
+            paths.iter().map(|path| Cow::Borrowed(path.as_path())).collect::<Vec<_>>()
+        }
+    };
+    paths.iter().try_for_each(|path| refuse_source(path, target))?;
+    if options.verify == ReadBack::Yes && is_stream(target) {
+        return Err(Error::usage("standard output cannot be read back").hint("pack to a file to verify it"));
+    }
+    let items = Items::open(source, &options.open)?;
+    write_items(&items, format, target, options)
+}
+
+/// Writes opened items; the rest of [`pack_items`].
+fn write_items(
+    items: &Items,
+    format: &'static Format,
+    target: &Path,
+    options: &ConvertOptions<'_>,
+) -> Result<PackOutcome> {
+    let pack = format.pack.ok_or_else(|| no_items(format))?;
+    let mut out = Target::create(target, options.overwrite)?;
+    let mut import = options.import.clone();
+    import.limits = options.open.limits;
+    let count = items.len() as u64;
+    let task = Pack {
+        items: &mut (0..items.len()).map(|index| items.get(index).map(Cow::into_owned)),
+        count: Some(count),
+        kind: items.kind,
+        names: items.names.as_deref(),
+        others: &items.others,
+        options: &import,
+        progress: options.progress,
+    };
+    pack(task, &mut out)?;
+    if options.verify == ReadBack::Yes {
+        let differences = read_back(items, format, &out, options)?;
+        if !differences.is_empty() {
+            return Ok(PackOutcome::Differs(differences));
+        }
+    }
+    out.commit(options.durability)?;
+    Ok(PackOutcome::Done(Packing { target_format: format.name, items: count, kind: items.kind }))
+}
+
+fn no_items(format: &Format) -> Error {
+    let able = FORMATS.iter().filter(|format| format.pack.is_some());
+    let able: Vec<String> =
+        able.map(|format| format!("{} (.{})", format.title, format.extensions.join(", ."))).collect();
+    let error = Error::usage(format!("{} files hold no items of different lengths", format.title));
+    if able.is_empty() { error } else { error.hint(format!("a target that does: {}", able.join(", "))) }
+}
+
+/// Opens what has been written, which has no name yet, and compares it item by item.
+fn read_back(
+    items: &Items,
+    format: &Format,
+    out: &Target,
+    options: &ConvertOptions<'_>,
+) -> Result<Vec<Difference>> {
+    let written = out.written().ok_or_else(|| Error::usage("a pipe cannot be read back"))??;
+    let mut plainly = OpenOptions::default();
+    plainly.limits = options.open.limits;
+    let container = (format.open)(Input::bytes(Box::new(FileSource::new(written)?)), &plainly)?;
+    let listed =
+        container.datasets().iter().enumerate().filter(|(_, dataset)| dataset.listed == Listed::Always);
+    let listed: Vec<_> = listed.collect();
+    let difference = |dataset: Option<String>, what: String| vec![Difference { dataset, what }];
+    if listed.len() != items.len() {
+        let what = format!("{} items became {}", items.len(), listed.len());
+        return Ok(difference(None, what));
+    }
+    for (number, (index, dataset)) in listed.into_iter().enumerate() {
+        let array = container.read(index, &Region::whole(&dataset.shape), &options.read)?;
+        if array.bytes(Order::C, &options.open.limits)? != items.get(number)? {
+            return Ok(difference(Some(dataset.path.clone()), "its bytes differ".into()));
+        }
+    }
+    Ok(Vec::new())
+}
+
+/// Writes raw elements to a new file of any format that is written. `-` is standard input, which is read into memory.
+///
+/// # Errors
+/// As [`convert`](crate::convert()), and `Usage` where the bytes are not what `array` says.
+pub fn pack_raw(
+    source: &Path,
+    array: &RawArray,
+    target: &Path,
+    options: &ConvertOptions<'_>,
+) -> Result<ConvertOutcome> {
+    let format = target_format(target, options.to)?;
+    refuse_source(source, target)?;
+    if options.verify == ReadBack::Yes && is_stream(target) {
+        return Err(Error::usage("standard output cannot be read back").hint("pack to a file to verify it"));
+    }
+    let bytes = raw_source(source, &options.open)?;
+    let plain = match &array.shape {
+        None => Plain::of_rows(bytes, array.dtype.clone(), &[], array.order)?,
+        Some(shape) => Plain::new(bytes, array.dtype.clone(), shape.clone(), array.order)?,
+    };
+    write(&plain, &plain.whole(), format, target, options)
+}
+
+/// The bytes of a file or of standard input.
+pub(crate) fn raw_source(path: &Path, options: &OpenOptions) -> Result<Box<dyn Source>> {
+    if is_stream(path) {
+        return Ok(Box::new(read_stream(&mut std::io::stdin().lock(), &options.limits)?));
+    }
+    open_path(path, options.access, &options.limits)
+}
+
+#[cfg(test)]
+mod tests;
