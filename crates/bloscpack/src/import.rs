@@ -1,0 +1,102 @@
+//! Writing one dataset of any container as a Bloscpack file.
+
+use container_core::container::{Axes, Dataset};
+use container_core::dtype::{DType, Kind, Order};
+use container_core::format::{Import, Output};
+use container_core::region::{Region, element_count};
+use container_core::report::Loss;
+use container_core::stream::{for_each_run, prove};
+use container_core::{Error, Result};
+
+use crate::numpy_metadata::NumpyArray;
+use crate::words::{self, CHECKSUM, FILTER};
+use crate::write::{MAX_CHUNK_SIZE, Offsets, WriteOptions};
+use crate::writer::{Writer, with_seek};
+
+/// Word for the length of a chunk: indices along the slowest axis.
+const CHUNKS: &str = "chunks";
+
+/// Word for whether there is a table of offsets: `table`, `none`.
+const OFFSETS: &str = "offsets";
+
+/// Writes the one selected dataset as version 3, with its type, shape and order as bloscpack keeps them for numpy. Byte order and
+/// order of the axes stay; no element is moved.
+pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
+    let (index, region) = job.single()?;
+    let dataset = job.container.datasets().get(index).ok_or_else(|| Error::usage("no such dataset"))?;
+    let (numpy, mut losses) = target(dataset, region, job.options.axes);
+    let options = options(job, &numpy)?;
+    let count = element_count(numpy.shape.iter().copied());
+    let total = count.and_then(|count| count.checked_mul(dataset.dtype.itemsize() as u64));
+    let total = total.ok_or_else(|| Error::malformed(format!("{} reaches past 2^64 bytes", dataset.path)))?;
+    // Nothing is written for what a cut file merely claims.
+    prove(job.container, index, region, &job.read)?;
+    with_seek(out, |out| {
+        let mut writer = Writer::new(out, Some(total), &options)?;
+        for_each_run(job.container, index, region, dataset.order, &job.read, job.progress, |bytes| {
+            writer.push(bytes)
+        })?;
+        writer.complete().map(|_| ())
+    })?;
+    losses.extend(job.container.losses());
+    Ok(losses)
+}
+
+/// Type, shape and order in the file, and what the type loses.
+fn target(dataset: &Dataset, region: &Region, axes: Axes) -> (NumpyArray, Vec<Loss>) {
+    let mut shape = region.shape();
+    let mut order = dataset.order;
+    if axes == Axes::Reversed {
+        shape.reverse();
+        order = order.reversed();
+    }
+    // As numpy has it: what is both counts as row-major.
+    if shape.iter().filter(|len| **len != 1).count() < 2 {
+        order = Order::C;
+    }
+    let size = dataset.dtype.itemsize();
+    let foreign =
+        dataset.dtype.as_scalar().is_some_and(|scalar| matches!(scalar.kind, Kind::BFloat | Kind::Opaque(_)));
+    if !foreign {
+        return (NumpyArray { dtype: dataset.dtype.clone(), shape, order }, Vec::new());
+    }
+    let what = format!("the type {}, which numpy does not have: kept as {size} opaque bytes", dataset.dtype);
+    let loss = Loss { dataset: Some(dataset.path.clone()), what };
+    (NumpyArray { dtype: DType::void(size), shape, order }, vec![loss])
+}
+
+fn options(job: &Import<'_>, numpy: &NumpyArray) -> Result<WriteOptions> {
+    job.options.allow_words("Bloscpack", &[FILTER, CHECKSUM, CHUNKS, OFFSETS])?;
+    let mut options = WriteOptions::default().for_array(numpy);
+    options.chunks = words::apply(options.chunks, job.options)?.with_threads(job.read.threads);
+    options.chunk_size = chunk_size(words::word(job.options, CHUNKS), numpy)?;
+    options.offsets = match words::word(job.options, OFFSETS) {
+        None | Some("table") => Offsets::Table,
+        Some("none") => Offsets::None,
+        Some(other) => {
+            return Err(Error::usage(format!("Bloscpack has no offsets={other} (it has table, none)")));
+        }
+    };
+    Ok(options)
+}
+
+/// Bytes of a chunk of so many indices along the slowest axis.
+fn chunk_size(word: Option<&str>, numpy: &NumpyArray) -> Result<Option<usize>> {
+    let Some(word) = word.filter(|word| *word != "none") else { return Ok(None) };
+    let slab = match (numpy.order, numpy.shape.as_slice()) {
+        (Order::C, [_, slab @ ..]) | (Order::F, [slab @ .., _]) => slab,
+        (_, []) => &[],
+    };
+    let slab = element_count(slab.iter().copied())
+        .and_then(|count| count.checked_mul(numpy.dtype.itemsize().max(1) as u64));
+    let rows: u64 = word.parse().ok().filter(|rows| *rows > 0).ok_or_else(|| {
+        Error::usage(format!(
+            "chunks of {word:?} (Bloscpack takes one number: indices along the slowest axis)"
+        ))
+    })?;
+    let size = slab.and_then(|slab| slab.max(1).checked_mul(rows)).unwrap_or(u64::MAX);
+    match usize::try_from(size) {
+        Ok(size) if size <= MAX_CHUNK_SIZE => Ok(Some(size)),
+        _ => Err(Error::usage(format!("chunks of {size} bytes (a chunk has at most {MAX_CHUNK_SIZE})"))),
+    }
+}

@@ -1,0 +1,43 @@
+//! Writing items of any length, for the table of formats.
+
+use container_core::format::{ItemKind, Output, Pack};
+use container_core::{Error, Result};
+
+use crate::ItemType;
+use crate::var_writer::{VarOptions, VarWriter};
+use crate::words::{self, CHECKSUM, FILTER};
+use crate::writer::with_seek;
+
+/// Word for bytes left free after each item.
+const RESERVE: &str = "reserve";
+
+/// Writes a variable-length file.
+///
+/// # Errors
+/// `Usage` for options that Bloscpack does not have, and for text that is not UTF-8; those of the items; `Io`, `Cancelled`.
+pub(crate) fn pack(job: Pack<'_>, out: &mut dyn Output) -> Result<()> {
+    job.options.allow_words("Bloscpack", &[FILTER, CHECKSUM, RESERVE])?;
+    let mut options = VarOptions {
+        items: match job.kind {
+            ItemKind::Text => ItemType::Text,
+            ItemKind::Bytes => ItemType::Bytes,
+        },
+        names: job.names.map(<[String]>::to_vec),
+        others: job.others.to_vec(),
+        ..VarOptions::default()
+    };
+    options.chunks = words::apply(options.chunks, job.options)?;
+    if let Some(bytes) = words::word(job.options, RESERVE).filter(|value| *value != "none") {
+        options.reserve =
+            bytes.parse().map_err(|_| Error::usage(format!("reserve {bytes:?} is not a number of bytes")))?;
+    }
+    let Pack { items, count, progress, .. } = job;
+    with_seek(out, |out| {
+        let mut writer = VarWriter::new(out, count, &options)?;
+        for item in items {
+            writer.push(item?)?;
+            progress.tick(writer.len(), count.unwrap_or(0))?;
+        }
+        writer.complete().map(|_| ())
+    })
+}

@@ -1,0 +1,274 @@
+//! Writing files whose items have a length of their own: one chunk for each.
+
+use std::io::{Seek, Write};
+use std::path::Path;
+
+use container_core::dtype::DType;
+use container_core::write::{AtomicFile, Durability, Overwrite};
+use container_core::{Error, Result, Value};
+
+use crate::ItemType;
+use crate::header::{Dialect, Header, Options};
+use crate::metadata::to_json;
+use crate::write::{ChunkOptions, MAX_CHUNK_SIZE, Shuffle};
+use crate::writer::{Engine, Head, Sink};
+
+/// Small items are encoded together, up to so many bytes for each thread…
+const BATCH_BYTES: usize = 1 << 20;
+
+/// … and so many items.
+const BATCH_ITEMS: usize = 4096;
+
+/// Refuses bytes that are not an item of the type.
+fn check(items: &ItemType, item: &[u8]) -> Result<()> {
+    match items {
+        ItemType::Text if std::str::from_utf8(item).is_err() => {
+            Err(Error::usage("text that is not UTF-8").hint("write it as bytes"))
+        }
+        ItemType::Ragged(dtype) if !item.len().is_multiple_of(dtype.itemsize().max(1)) => {
+            Err(Error::usage(format!("{} bytes are not whole elements of {dtype}", item.len())))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// How a file of items is written.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct VarOptions {
+    /// How chunks are made. The default has no filter, for bytes, and for the rest is as of [`ChunkOptions`].
+    pub chunks: ChunkOptions,
+    /// What the items are.
+    pub items: ItemType,
+    /// Bytes left free after each item, so that it can be replaced in place.
+    pub reserve: u64,
+    /// Names of the items, as many as there are.
+    pub names: Option<Vec<String>>,
+    /// What else is to be kept, as the list `others` of the metadata.
+    pub others: Vec<Value>,
+    /// What happens to an existing file.
+    pub overwrite: Overwrite,
+    /// Whether the file is on the disk when the call returns.
+    pub durability: Durability,
+}
+
+impl Default for VarOptions {
+    fn default() -> Self {
+        Self {
+            chunks: ChunkOptions::default().with_typesize(1).with_shuffle(Shuffle::None),
+            items: ItemType::Bytes,
+            reserve: 0,
+            names: None,
+            others: Vec::new(),
+            overwrite: Overwrite::default(),
+            durability: Durability::default(),
+        }
+    }
+}
+
+impl VarOptions {
+    /// For UTF-8 text.
+    #[must_use]
+    pub fn text() -> Self {
+        Self { items: ItemType::Text, ..Self::default() }
+    }
+
+    /// For rows of elements of one type.
+    #[must_use]
+    pub fn rows(dtype: DType) -> Self {
+        let chunks = ChunkOptions::default().with_typesize(dtype.itemsize().max(1));
+        Self { chunks, items: ItemType::Ragged(dtype), ..Self::default() }
+    }
+
+    /// The metadata of so many items.
+    fn metadata(&self, count: u64) -> Value {
+        let mut entries = vec![
+            ("dtype".to_owned(), Value::from(self.items.to_string())),
+            ("shape".to_owned(), vec![Value::from(count)].into()),
+            ("others".to_owned(), self.others.clone().into()),
+        ];
+        if let Some(names) = &self.names {
+            let names: Vec<Value> = names.iter().map(|name| name.as_str().into()).collect();
+            entries.push(("names".to_owned(), names.into()));
+        }
+        Value::Map(entries)
+    }
+
+    fn head(&self, count: u64) -> Result<Head> {
+        var_head(&self.chunks, to_json(&self.metadata(count))?.as_bytes(), count)
+    }
+}
+
+/// Header, metadata and table size of a file of `count` items.
+pub(crate) fn var_head(chunks: &ChunkOptions, metadata: &[u8], count: u64) -> Result<Head> {
+    let meta_size = i32::try_from(metadata.len()).ok().map(i32::cast_unsigned);
+    let meta_size = meta_size.ok_or_else(|| Error::usage("metadata of more than 2^31 bytes"))?;
+    let new = Header::new(Dialect::Vl);
+    let bit = if metadata.is_empty() { 0 } else { Options::METADATA };
+    let header = Header {
+        options: Options(new.options.0 | bit),
+        checksum: chunks.checksum,
+        typesize: chunks.stored_typesize(),
+        chunk_size: -1,
+        last_chunk: -1,
+        nchunks: i64::try_from(count).map_err(|_| Error::usage("more than 2^63 items"))?,
+        meta_size,
+        ..new
+    };
+    Ok(Head { bytes: [&header.to_bytes(), metadata].concat(), entries: count })
+}
+
+/// Writes a file of items. Items are encoded in batches, on as many threads as the options say; the bytes of the file are the
+/// same for any number.
+///
+/// With the number of items known beforehand, or their names, the table of offsets is written first, all -1, and filled in at
+/// the end: a file that was aborted says -1 everywhere. Else items wait, encoded, in a temporary file without a name
+/// (in memory, up to 8 MiB).
+#[derive(Debug)]
+pub struct VarWriter<W: Write + Seek = AtomicFile> {
+    sink: Sink<W>,
+    engine: Engine,
+    options: VarOptions,
+    expected: Option<u64>,
+    pending: Vec<u8>,
+    /// Where each pending item ends.
+    ends: Vec<usize>,
+    failed: bool,
+}
+
+impl VarWriter<AtomicFile> {
+    /// Starts a file that appears at `path` when it is finished. Dropped before, it leaves nothing behind.
+    ///
+    /// # Errors
+    /// `Usage` for options that make no sense, and for an existing file that may not be replaced; `Io`.
+    pub fn create(path: impl AsRef<Path>, count: Option<u64>, options: &VarOptions) -> Result<Self> {
+        Self::new(AtomicFile::create(path, options.overwrite)?, count, options)
+    }
+
+    /// Completes the file and puts it in its place; gives the number of items.
+    ///
+    /// # Errors
+    /// `Usage` when there were not as many items as was said, `Io`. No file appears then.
+    pub fn finish(self) -> Result<u64> {
+        let durability = self.options.durability;
+        let (file, count) = self.complete()?;
+        file.commit(durability)?;
+        Ok(count)
+    }
+}
+
+impl<W: Write + Seek> VarWriter<W> {
+    /// Starts a file of `count` items, if that is known, at the place where `out` is.
+    ///
+    /// # Errors
+    /// `Usage` for options that make no sense together, `Io`.
+    pub fn new(out: W, count: Option<u64>, options: &VarOptions) -> Result<Self> {
+        let named = options.names.as_ref().map(|names| names.len() as u64);
+        if let (Some(count), Some(named)) = (count, named)
+            && count != named
+        {
+            return Err(Error::usage(format!("{named} names for {count} items")));
+        }
+        let expected = count.or(named);
+        let chunks = &options.chunks;
+        let engine = Engine::new(chunks.params()?, chunks.checksum, chunks.threads)?;
+        let head = expected.map(|count| options.head(count)).transpose()?;
+        Ok(Self {
+            sink: Sink::new(out, head.as_ref())?,
+            engine,
+            options: options.clone(),
+            expected,
+            pending: Vec::new(),
+            ends: Vec::new(),
+            failed: false,
+        })
+    }
+
+    /// Appends an item.
+    ///
+    /// # Errors
+    /// `Usage` when it is not what the options say, when there are more than was said, and for an item of more than
+    /// 2147483631 bytes; `Io`, perhaps for an earlier item.
+    pub fn push(&mut self, item: impl AsRef<[u8]>) -> Result<()> {
+        let item = item.as_ref();
+        self.check_usable()?;
+        let number = self.len();
+        if let Some(expected) = self.expected.filter(|expected| number >= *expected) {
+            return Err(Error::usage(format!("there are more than the {expected} items announced")));
+        }
+        let place = || format!("item {number}");
+        check(&self.options.items, item).map_err(|error| error.context(place()))?;
+        if item.len() > MAX_CHUNK_SIZE {
+            let problem = format!("{} bytes, an item has at most {MAX_CHUNK_SIZE}", item.len());
+            return Err(Error::usage(problem).context(place()));
+        }
+        self.failed = true;
+        if item.len() >= BATCH_BYTES {
+            self.flush_batch()?;
+            self.write_items(&[item])?;
+        } else {
+            self.pending.extend_from_slice(item);
+            self.ends.push(self.pending.len());
+            let room = BATCH_BYTES.saturating_mul(self.options.chunks.threads.clamp(1, 64));
+            if self.pending.len() >= room || self.ends.len() >= BATCH_ITEMS {
+                self.flush_batch()?;
+            }
+        }
+        self.failed = false;
+        Ok(())
+    }
+
+    /// Number of items so far.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        self.sink.count().saturating_add(self.ends.len() as u64)
+    }
+
+    /// True before the first item.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Completes the file and gives the output back, positioned at its end, with the number of items.
+    ///
+    /// # Errors
+    /// `Usage` when there were not as many items as was said, or an earlier call failed; `Io`.
+    pub fn complete(mut self) -> Result<(W, u64)> {
+        self.check_usable()?;
+        let count = self.len();
+        if let Some(expected) = self.expected.filter(|expected| *expected != count) {
+            return Err(Error::usage(format!("{count} items, {expected} were announced")));
+        }
+        self.flush_batch()?;
+        let head = self.options.head(count)?;
+        Ok((self.sink.finish(&head)?, count))
+    }
+
+    fn check_usable(&self) -> Result<()> {
+        if self.failed {
+            return Err(Error::usage("an earlier write failed, so items are missing"));
+        }
+        Ok(())
+    }
+
+    fn flush_batch(&mut self) -> Result<()> {
+        let (pending, ends) = (std::mem::take(&mut self.pending), std::mem::take(&mut self.ends));
+        let starts = std::iter::once(0).chain(ends.iter().copied());
+        let items = starts.zip(&ends).map(|(start, end)| pending.get(start..*end).unwrap_or_default());
+        let items: Vec<&[u8]> = items.collect();
+        self.write_items(&items)?;
+        drop(items);
+        (self.pending, self.ends) = (pending, ends);
+        self.pending.clear();
+        self.ends.clear();
+        Ok(())
+    }
+
+    fn write_items(&mut self, items: &[&[u8]]) -> Result<()> {
+        for encoded in self.engine.encode(items)? {
+            self.sink.chunk(encoded, self.options.reserve)?;
+        }
+        Ok(())
+    }
+}

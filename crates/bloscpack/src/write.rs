@@ -1,0 +1,251 @@
+//! How files are written, and whole ones in one call.
+
+use std::io::Read;
+use std::path::Path;
+
+use blosc_chunk::{Compressor, Filter, Generation, Params, Pipeline, SplitMode};
+use container_core::array::Array;
+use container_core::dtype::Order;
+use container_core::write::{Durability, Overwrite};
+use container_core::{Error, Limits, Result, Value};
+
+use crate::ChecksumCode;
+use crate::metadata::MetadataOptions;
+use crate::numpy_metadata::NumpyArray;
+use crate::writer::Writer;
+
+/// Most bytes that one chunk holds: 2^31 - 1 less Blosc's header.
+pub const MAX_CHUNK_SIZE: usize = 2_147_483_631;
+
+/// What is done to the bytes of a block before its codec.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Shuffle {
+    /// Nothing.
+    None,
+    /// Byte shuffle.
+    #[default]
+    Bytes,
+    /// Bit shuffle.
+    Bits,
+}
+
+impl Shuffle {
+    /// The filter by the command's word: `none`, `shuffle`, `bitshuffle`.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        match name {
+            "none" => Some(Self::None),
+            "shuffle" => Some(Self::Bytes),
+            "bitshuffle" => Some(Self::Bits),
+            _ => None,
+        }
+    }
+
+    /// The pipeline of chunks. C-Blosc has its one filter in the last slot.
+    fn pipeline(self) -> Pipeline {
+        let mut pipeline = Pipeline::default();
+        pipeline.0[5] = match self {
+            Self::None => Filter::default(),
+            Self::Bytes => Filter::new(Filter::SHUFFLE, 0),
+            Self::Bits => Filter::new(Filter::BITSHUFFLE, 0),
+        };
+        pipeline
+    }
+}
+
+/// Whether a file has a table of where its chunks are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Offsets {
+    /// It has one, with room for chunks to be appended.
+    #[default]
+    Table,
+    /// It has none. Such a file can be written to a stream without knowing how long it will be.
+    None,
+}
+
+/// How chunks are made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ChunkOptions {
+    /// The codec. The default is BloscLZ, as of `blpk`.
+    pub compressor: Compressor,
+    /// 0 (stored) to 9 (slowest). The default is 7, as of `blpk`.
+    pub level: u8,
+    /// The filter. The default is byte shuffle.
+    pub shuffle: Shuffle,
+    /// Bytes of an element. The filters have no use for one over 255, which is stored as 1.
+    pub typesize: usize,
+    /// The digest after each chunk, over the chunk as stored. The default is Adler-32.
+    pub checksum: ChecksumCode,
+    /// Most threads. The bytes of the file do not depend on it.
+    pub threads: usize,
+}
+
+impl Default for ChunkOptions {
+    fn default() -> Self {
+        Self {
+            compressor: Compressor::BLOSCLZ,
+            level: 7,
+            shuffle: Shuffle::Bytes,
+            typesize: 8,
+            checksum: ChecksumCode::ADLER32,
+            threads: 1,
+        }
+    }
+}
+
+impl ChunkOptions {
+    /// The same with another codec and level, 0 to 9.
+    #[must_use]
+    pub const fn with_codec(mut self, compressor: Compressor, level: u8) -> Self {
+        self.compressor = compressor;
+        self.level = level;
+        self
+    }
+
+    /// The same with another filter.
+    #[must_use]
+    pub const fn with_shuffle(mut self, shuffle: Shuffle) -> Self {
+        self.shuffle = shuffle;
+        self
+    }
+
+    /// The same for elements of so many bytes.
+    #[must_use]
+    pub const fn with_typesize(mut self, typesize: usize) -> Self {
+        self.typesize = typesize;
+        self
+    }
+
+    /// The same with another digest.
+    #[must_use]
+    pub const fn with_checksum(mut self, checksum: ChecksumCode) -> Self {
+        self.checksum = checksum;
+        self
+    }
+
+    /// The same on up to so many threads.
+    #[must_use]
+    pub const fn with_threads(mut self, threads: usize) -> Self {
+        self.threads = threads;
+        self
+    }
+
+    /// The typesize as header and chunks hold it.
+    pub(crate) fn stored_typesize(&self) -> u8 {
+        u8::try_from(self.typesize).unwrap_or(1).max(1)
+    }
+
+    /// What the chunk engine is told.
+    pub(crate) fn params(&self) -> Result<Params> {
+        if self.level > 9 {
+            return Err(Error::usage(format!("Blosc has no level {} (it has 0 to 9)", self.level)));
+        }
+        Ok(Params {
+            generation: Generation::Blosc1,
+            compressor: self.compressor,
+            level: self.level,
+            typesize: self.stored_typesize().into(),
+            filters: self.shuffle.pipeline(),
+            // What every reader takes, releases before 1.14 included.
+            split: SplitMode::ForwardCompat,
+            blocksize: None,
+            dictionary: false,
+            threads: 1,
+        })
+    }
+}
+
+/// How a file is written. The default makes the files that `blpk compress` makes.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct WriteOptions {
+    /// How chunks are made.
+    pub chunks: ChunkOptions,
+    /// Bytes of every chunk but the last, before encoding; rounded down to whole elements. `None` is 1 MiB.
+    pub chunk_size: Option<usize>,
+    /// Whether there is a table of offsets.
+    pub offsets: Offsets,
+    /// Room in that table for chunks to be appended. `None` is ten times as many as there are chunks.
+    pub max_app_chunks: Option<u64>,
+    /// Metadata: any value that JSON has.
+    pub metadata: Option<Value>,
+    /// How they are stored.
+    pub metadata_options: MetadataOptions,
+    /// What happens to an existing file.
+    pub overwrite: Overwrite,
+    /// Whether the file is on the disk when the call returns.
+    pub durability: Durability,
+}
+
+impl WriteOptions {
+    /// Bytes of a chunk: whole elements, at least one.
+    pub(crate) fn chunk_size(&self) -> Result<usize> {
+        let asked = self.chunk_size.unwrap_or(1 << 20);
+        let typesize = self.chunks.typesize.max(1);
+        let size = (asked / typesize).max(1).saturating_mul(typesize);
+        if asked == 0 || asked > MAX_CHUNK_SIZE || size > MAX_CHUNK_SIZE {
+            let problem = format!("chunks of {} bytes (1 to {MAX_CHUNK_SIZE} are possible)", asked.max(size));
+            return Err(Error::usage(if asked == 0 { "chunks of 0 bytes".to_owned() } else { problem }));
+        }
+        Ok(size)
+    }
+
+    /// The same for an array: elements of its size, its type, shape and order as metadata.
+    #[must_use]
+    pub fn for_array(mut self, numpy: &NumpyArray) -> Self {
+        self.chunks.typesize = numpy.dtype.itemsize().max(1);
+        self.metadata = Some(numpy.to_metadata());
+        self
+    }
+}
+
+/// Writes bytes to a new file at `path`.
+///
+/// ```
+/// # fn main() -> std::io::Result<()> {
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("a.blp");
+/// bloscpack::write(&path, b"some bytes", &bloscpack::WriteOptions::default())?;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// `Usage` for options that make no sense, and for an existing file that may not be replaced; `Io`. No file appears then.
+pub fn write(path: impl AsRef<Path>, bytes: &[u8], options: &WriteOptions) -> Result<()> {
+    let mut writer = Writer::create(path, Some(bytes.len() as u64), options)?;
+    writer.push(bytes)?;
+    writer.finish()?;
+    Ok(())
+}
+
+/// Writes an array, as bloscpack's `pack_ndarray_to_file` does: column-major where it lies so, else row-major; in the byte
+/// order that it has.
+///
+/// # Errors
+/// As [`write`]; `Limit` where elements that do not lie together
+/// cannot be gathered in memory.
+pub fn write_array(path: impl AsRef<Path>, array: &Array<'_>, options: &WriteOptions) -> Result<()> {
+    let column_major = array.is_contiguous(Order::F) && !array.is_contiguous(Order::C);
+    let order = if column_major { Order::F } else { Order::C };
+    let numpy = NumpyArray { dtype: array.dtype().clone(), shape: array.shape().to_vec(), order };
+    let bytes = array.bytes(order, &Limits::default())?;
+    write(path, &bytes, &options.clone().for_array(&numpy))
+}
+
+/// Compresses all that `reader` gives into a new file at `path`; gives the number of bytes read. With `total` bytes known
+/// beforehand the file is written straight through, else see [`Writer`].
+///
+/// # Errors
+/// As [`write`]; `Usage` when there are not `total` bytes; `Io` of the reader.
+pub fn compress(
+    mut reader: impl Read,
+    path: impl AsRef<Path>,
+    total: Option<u64>,
+    options: &WriteOptions,
+) -> Result<u64> {
+    let mut writer = Writer::create(path, total, options)?;
+    writer.push_all(&mut reader)?;
+    writer.finish()
+}

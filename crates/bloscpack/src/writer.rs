@@ -1,0 +1,240 @@
+//! Writing a file of fixed-size chunks from front to back, in bounded memory.
+
+mod engine;
+mod output;
+mod sink;
+
+pub(crate) use engine::Engine;
+pub(crate) use output::with_seek;
+pub(crate) use sink::{Head, Sink};
+
+use std::io::{Read, Seek, Write};
+use std::path::Path;
+
+use container_core::write::AtomicFile;
+use container_core::{Error, Result};
+
+use crate::header::{Dialect, Header, Options};
+use crate::metadata::{encode_section, to_json};
+use crate::write::{Offsets, WriteOptions};
+
+/// Writes a file as its bytes come. Chunks are encoded in batches, on as many threads as the options say; the bytes of the file are
+/// the same for any number.
+///
+/// Header and table of offsets come before the chunks, so it matters whether the number of bytes is known beforehand:
+///
+/// * known: the header is written first, then a table of -1, then the chunks; the table is filled in at the end. Aborted
+///   before, it says -1 everywhere, by which readers know an unfinished file;
+/// * not known, without a table: the header is written with -1 in its counts and completed at the end;
+/// * not known, with a table: the chunks wait in a temporary file without a name (in memory, up to 8 MiB) and are copied
+///   when their number is known. Aborted before, nothing has been written.
+#[derive(Debug)]
+pub struct Writer<W: Write + Seek = AtomicFile> {
+    sink: Sink<W>,
+    options: WriteOptions,
+    /// Encoded metadata section; empty for none.
+    section: Vec<u8>,
+    chunk_size: usize,
+    /// Bytes before encoding, where they are known.
+    total: Option<u64>,
+    engine: Engine,
+    /// Raw bytes that wait for a whole batch.
+    pending: Vec<u8>,
+    batch_len: usize,
+    taken: u64,
+    /// An earlier call failed: what is in the file then is not known.
+    failed: bool,
+}
+impl Writer<AtomicFile> {
+    /// Starts a file that appears at `path` when it is finished. Dropped before, it leaves nothing behind.
+    ///
+    /// # Errors
+    /// `Usage` for options that make no sense, and for an existing file that may not be replaced; `Io`.
+    pub fn create(path: impl AsRef<Path>, total: Option<u64>, options: &WriteOptions) -> Result<Self> {
+        Self::new(AtomicFile::create(path, options.overwrite)?, total, options)
+    }
+
+    /// Completes the file and puts it in its place; gives the number of bytes that it holds before encoding.
+    ///
+    /// # Errors
+    /// `Usage` when there were not as many bytes as was said, `Io`. No file appears then.
+    pub fn finish(self) -> Result<u64> {
+        let durability = self.options.durability;
+        let (file, total) = self.complete()?;
+        file.commit(durability)?;
+        Ok(total)
+    }
+}
+
+impl<W: Write + Seek> Writer<W> {
+    /// Starts a file of `total` bytes (before encoding), if that is known, at the place where `out` is.
+    ///
+    /// # Errors
+    /// `Usage` for options that make no sense together, `Io`.
+    pub fn new(out: W, total: Option<u64>, options: &WriteOptions) -> Result<Self> {
+        let chunk_size = match (options.chunk_size()?, total) {
+            (most, Some(total)) => usize::try_from(total).map_or(most, |total| most.min(total)),
+            (most, None) => most,
+        };
+        let engine = Engine::new(options.chunks.params()?, options.chunks.checksum, options.chunks.threads)?;
+        let section = match &options.metadata {
+            Some(value) => encode_section(to_json(value)?.as_bytes(), &options.metadata_options)?,
+            None => Vec::new(),
+        };
+        let head = match (total, options.offsets) {
+            (None, Offsets::Table) => None,
+            _ => Some(head(options, &section, chunk_size, total)?),
+        };
+        Ok(Self {
+            sink: Sink::new(out, head.as_ref())?,
+            options: options.clone(),
+            section,
+            chunk_size,
+            total,
+            batch_len: engine.batch(chunk_size).saturating_mul(chunk_size),
+            engine,
+            pending: Vec::new(),
+            taken: 0,
+            failed: false,
+        })
+    }
+
+    /// Takes the next bytes, any number of them.
+    ///
+    /// # Errors
+    /// `Usage` when there are more than was said; `Io`, perhaps for bytes of an earlier call.
+    pub fn push(&mut self, mut bytes: &[u8]) -> Result<()> {
+        self.check_usable()?;
+        self.taken = self.taken.saturating_add(bytes.len() as u64);
+        if let Some(total) = self.total.filter(|total| self.taken > *total) {
+            self.failed = true;
+            return Err(Error::usage(format!("there are more than the {total} bytes that were announced")));
+        }
+        self.failed = true;
+        while !bytes.is_empty() {
+            // Whole batches are encoded where they lie.
+            if self.pending.is_empty() && bytes.len() >= self.batch_len {
+                let (batch, rest) = bytes.split_at(self.batch_len);
+                self.encode(batch)?;
+                bytes = rest;
+                continue;
+            }
+            let (head, rest) = bytes.split_at(bytes.len().min(self.batch_len - self.pending.len()));
+            self.pending.extend_from_slice(head);
+            bytes = rest;
+            self.encode_full_batch()?;
+        }
+        self.failed = false;
+        Ok(())
+    }
+
+    /// Takes all that `reader` gives.
+    ///
+    /// # Errors
+    /// As [`Writer::push`], and those of the reader.
+    pub fn push_all(&mut self, reader: &mut dyn Read) -> Result<u64> {
+        self.check_usable()?;
+        self.failed = true;
+        let before = self.taken;
+        loop {
+            let room = self.batch_len.max(1) - self.pending.len();
+            // Read straight into the batch. One byte beyond the announced length tells that there are more.
+            let left =
+                self.total.map_or(u64::MAX, |total| total.saturating_sub(self.taken).saturating_add(1));
+            let most = left.min(room as u64);
+            let got = reader.take(most).read_to_end(&mut self.pending)?;
+            self.taken = self.taken.saturating_add(got as u64);
+            if let Some(total) = self.total.filter(|total| self.taken > *total) {
+                return Err(Error::usage(format!(
+                    "there are more than the {total} bytes that were announced"
+                )));
+            }
+            self.encode_full_batch()?;
+            if (got as u64) < most {
+                self.failed = false;
+                return Ok(self.taken - before);
+            }
+        }
+    }
+
+    fn check_usable(&self) -> Result<()> {
+        if self.failed {
+            return Err(Error::usage("an earlier write failed, so bytes are missing"));
+        }
+        Ok(())
+    }
+
+    fn encode_full_batch(&mut self) -> Result<()> {
+        if self.batch_len > 0 && self.pending.len() == self.batch_len {
+            let batch = std::mem::take(&mut self.pending);
+            self.encode(&batch)?;
+            self.pending = batch;
+            self.pending.clear();
+        }
+        Ok(())
+    }
+
+    /// Encodes and writes the chunks of `bytes`; only the last of the file may be shorter than the others.
+    fn encode(&mut self, bytes: &[u8]) -> Result<()> {
+        let pieces: Vec<&[u8]> = bytes.chunks(self.chunk_size.max(1)).collect();
+        self.write_chunks(&pieces)
+    }
+
+    fn write_chunks(&mut self, pieces: &[&[u8]]) -> Result<()> {
+        for encoded in self.engine.encode(pieces)? {
+            self.sink.chunk(encoded, 0)?;
+        }
+        Ok(())
+    }
+
+    /// Completes the file and gives the output back, positioned at its end, with the number of bytes before encoding.
+    ///
+    /// # Errors
+    /// `Usage` when there were not as many bytes as was said, or an earlier call failed; `Io`.
+    pub fn complete(mut self) -> Result<(W, u64)> {
+        self.check_usable()?;
+        if let Some(total) = self.total.filter(|total| self.taken != *total) {
+            return Err(Error::usage(format!("{} bytes, {total} were announced", self.taken)));
+        }
+        let rest = std::mem::take(&mut self.pending);
+        if !rest.is_empty() {
+            self.encode(&rest)?;
+        }
+        if self.taken == 0 {
+            // As bloscpack does: one chunk of no bytes.
+            self.write_chunks(&[&[]])?;
+        }
+        let chunk_size = usize::try_from(self.taken).map_or(self.chunk_size, |all| all.min(self.chunk_size));
+        let head = head(&self.options, &self.section, chunk_size, Some(self.taken))?;
+        Ok((self.sink.finish(&head)?, self.taken))
+    }
+}
+
+/// What stands before the chunks, with -1 for what is not known while `total` is not.
+fn head(options: &WriteOptions, section: &[u8], chunk_size: usize, total: Option<u64>) -> Result<Head> {
+    let stride = (chunk_size as u64).max(1);
+    let count = total.map(|total| total.div_ceil(stride).max(1));
+    let last = total.zip(count).map(|(total, count)| total - (count - 1) * stride);
+    let spare = match (options.offsets, count) {
+        (Offsets::Table, Some(count)) => {
+            let wanted = options.max_app_chunks.unwrap_or_else(|| count.saturating_mul(10));
+            wanted.min(i64::MAX.unsigned_abs().saturating_sub(count))
+        }
+        _ => 0,
+    };
+    let table = if options.offsets == Offsets::Table { Options::OFFSETS } else { 0 };
+    let metadata = if section.is_empty() { 0 } else { Options::METADATA };
+    let too_long = |_| Error::usage("a file of more than 2^63 chunks");
+    let header = Header {
+        options: Options(table | metadata),
+        checksum: options.chunks.checksum,
+        typesize: options.chunks.stored_typesize(),
+        chunk_size: i32::try_from(chunk_size).map_err(too_long)?,
+        last_chunk: last.map_or(Ok(-1), i32::try_from).map_err(too_long)?,
+        nchunks: count.map_or(Ok(-1), i64::try_from).map_err(too_long)?,
+        max_app_chunks: i64::try_from(spare).map_err(too_long)?,
+        ..Header::new(Dialect::V3)
+    };
+    let bytes = [&header.to_bytes(), section].concat();
+    Ok(Head { bytes, entries: header.offset_count().unwrap_or(0) })
+}

@@ -1,0 +1,29 @@
+//! Writing what has to be patched to an output that may be a pipe.
+
+use std::io::{self, Seek};
+
+use container_core::Result;
+use container_core::format::{Output, WriteSeek};
+use tempfile::SpooledTempFile;
+
+/// Bytes that are held in memory before they go to a temporary file.
+const SPOOL: usize = 8 << 20;
+
+/// Lets `write` write to `out`, patching as it likes. For a pipe it writes to a temporary file without a name (in memory, up to
+/// 8 MiB), which is sent when it is complete.
+///
+/// # Errors
+/// Those of `write`, and `Io`.
+pub(crate) fn with_seek<T>(
+    out: &mut dyn Output,
+    write: impl FnOnce(&mut dyn WriteSeek) -> Result<T>,
+) -> Result<T> {
+    if let Some(out) = out.as_seek() {
+        return write(out);
+    }
+    let mut spool = SpooledTempFile::new(SPOOL);
+    let result = write(&mut spool)?;
+    spool.rewind()?;
+    io::copy(&mut spool, out)?;
+    Ok(result)
+}

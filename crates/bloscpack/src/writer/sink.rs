@@ -1,0 +1,108 @@
+//! The parts of a file in the order in which they become known: chunks first, what stands before them later.
+
+use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
+
+use container_core::{Error, Result};
+use tempfile::SpooledTempFile;
+
+/// Bytes that are held in memory before they go to a temporary file.
+const SPOOL: usize = 8 << 20;
+
+/// Bytes of the buffer that gathers small chunks.
+const BUFFER: usize = 64 << 10;
+
+/// Takes encoded chunks, and puts header, metadata and table before them.
+#[derive(Debug)]
+pub(crate) struct Sink<W: Write + Seek> {
+    out: BufWriter<W>,
+    /// Where the file starts in `out`.
+    start: u64,
+    /// Where chunks wait while it is not known how much stands before them.
+    spool: Option<SpooledTempFile>,
+    /// Where each chunk is, counted from the first.
+    places: Vec<u64>,
+    /// Bytes of chunks and slack so far.
+    body_len: u64,
+}
+
+/// Everything before the first chunk.
+pub(crate) struct Head {
+    /// Header and metadata section.
+    pub bytes: Vec<u8>,
+    /// Entries of the table of offsets; 0 for none.
+    pub entries: u64,
+}
+
+impl<W: Write + Seek> Sink<W> {
+    /// Starts at the place where `out` is: with `head`, or without one yet, so that the chunks have to wait.
+    pub(crate) fn new(mut out: W, head: Option<&Head>) -> Result<Self> {
+        let start = out.stream_position()?;
+        let spool = head.is_none().then(|| SpooledTempFile::new(SPOOL));
+        let out = BufWriter::with_capacity(BUFFER, out);
+        let mut sink = Self { out, start, spool, places: Vec::new(), body_len: 0 };
+        if let Some(head) = head {
+            sink.write_head(head)?;
+        }
+        Ok(sink)
+    }
+
+    /// Header, metadata, and a table that says -1 everywhere.
+    fn write_head(&mut self, head: &Head) -> Result<()> {
+        self.out.write_all(&head.bytes)?;
+        repeat(&mut self.out, 0xff, head.entries.saturating_mul(8))
+    }
+
+    /// The next chunk with its digest, and `slack` zeros after it.
+    pub(crate) fn chunk(&mut self, encoded: &[u8], slack: u64) -> Result<()> {
+        self.places.push(self.body_len);
+        self.body_len = self.body_len.saturating_add(encoded.len() as u64).saturating_add(slack);
+        let out: &mut dyn Write = match &mut self.spool {
+            Some(spool) => spool,
+            None => &mut self.out,
+        };
+        out.write_all(encoded)?;
+        repeat(out, 0, slack)
+    }
+
+    /// Number of chunks so far.
+    pub(crate) fn count(&self) -> u64 {
+        self.places.len() as u64
+    }
+
+    /// Puts `head` in its place, which is as long as the one that was there at the start, and fills the table in; gives the
+    /// output back, positioned at its end.
+    pub(crate) fn finish(mut self, head: &Head) -> Result<W> {
+        if let Some(mut spool) = self.spool.take() {
+            self.write_head(head)?;
+            spool.rewind()?;
+            io::copy(&mut spool, &mut self.out)?;
+        }
+        let end = self.out.stream_position()?;
+        let table_at = self.start.saturating_add(head.bytes.len() as u64);
+        if head.entries > 0 {
+            let chunks_at = (head.bytes.len() as u64).saturating_add(head.entries.saturating_mul(8));
+            self.out.seek(SeekFrom::Start(table_at))?;
+            for place in &self.places {
+                self.out.write_all(&offset(chunks_at, *place)?)?;
+            }
+        }
+        // The header last: of a file without a table it alone tells that the file is complete.
+        self.out.seek(SeekFrom::Start(self.start))?;
+        self.out.write_all(&head.bytes)?;
+        self.out.seek(SeekFrom::Start(end))?;
+        self.out.into_inner().map_err(|failed| failed.into_error().into())
+    }
+}
+
+fn offset(chunks_at: u64, place: u64) -> Result<[u8; 8]> {
+    let offset = chunks_at.checked_add(place).and_then(|offset| i64::try_from(offset).ok());
+    Ok(offset.ok_or_else(|| Error::usage("a file over 2^63 bytes"))?.to_le_bytes())
+}
+
+/// Writes `count` times the same byte.
+fn repeat(out: &mut dyn Write, byte: u8, count: u64) -> Result<()> {
+    if count > 0 {
+        io::copy(&mut BufReader::with_capacity(BUFFER, io::repeat(byte).take(count)), out)?;
+    }
+    Ok(())
+}
