@@ -1,14 +1,32 @@
 //! A chunk in memory: its header, and where its blocks are.
+//!
+//! Spec: "Blosc1/Blosc2 chunk format": after the header the starts of the blocks, then perhaps a dictionary, then the streams of
+//! each block. Blocks lie in any order, with gaps: threads write them as they are done.
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
 
-use container_core::Result;
+use std::ops::Range;
+
+use container_core::{Error, Result};
 
 use crate::Header;
+
+/// C-Blosc2 2.x wrote dictionaries up to this; 3.x writes and reads no more than a quarter of it.
+const MAX_DICTIONARY: usize = 128 << 10;
 
 /// The bytes of one chunk, checked as far as can be done without decoding.
 #[derive(Clone, Debug)]
 pub struct Chunk<'a> {
     bytes: &'a [u8],
     header: Header,
+    dictionary: &'a [u8],
+    /// Where streams begin: no block starts before.
+    streams_at: usize,
 }
 
 impl<'a> Chunk<'a> {
@@ -16,8 +34,18 @@ impl<'a> Chunk<'a> {
     ///
     /// # Errors
     /// `Truncated`, `Malformed`, `Unsupported`.
-    pub fn parse(_bytes: &'a [u8]) -> Result<Self> {
-        todo!()
+    pub fn parse(bytes: &'a [u8]) -> Result<Self> {
+        let header = Header::parse(bytes)?;
+        let cbytes = header.cbytes as usize;
+        let Some(own) = bytes.get(..cbytes) else {
+            return Err(Error::truncated(0..cbytes as u64, bytes.len() as u64).context("blosc chunk"));
+        };
+        let streams_at = header.len();
+        let mut chunk = Self { bytes: own, header, dictionary: &[], streams_at };
+        if chunk.has_blocks() {
+            chunk.find_streams().map_err(|error| error.context("blosc chunk"))?;
+        }
+        Ok(chunk)
     }
 
     /// Its header.
@@ -30,5 +58,192 @@ impl<'a> Chunk<'a> {
     #[must_use]
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes
+    }
+
+    /// Bytes after decoding.
+    #[must_use]
+    pub fn nbytes(&self) -> usize {
+        self.header.nbytes as usize
+    }
+
+    /// The dictionary of its streams; empty where there is none.
+    #[must_use]
+    pub fn dictionary(&self) -> &'a [u8] {
+        self.dictionary
+    }
+
+    /// How many blocks it has; where it has no streams how many they would be.
+    #[must_use]
+    pub fn block_count(&self) -> usize {
+        self.header.block_count() as usize
+    }
+
+    /// What each block holds, as ranges of the decoded bytes, in order.
+    pub fn blocks(&self) -> impl Iterator<Item = Range<usize>> + '_ {
+        let lens = (0..self.block_count()).map(|index| self.block_len(index));
+        lens.scan(0_usize, |at, len| {
+            let start = *at;
+            *at = at.saturating_add(len);
+            Some(start..*at)
+        })
+    }
+
+    /// Bytes of the block `index` after decoding; 0 where there is no such block.
+    #[must_use]
+    pub fn block_len(&self, index: usize) -> usize {
+        if index >= self.block_count() {
+            return 0;
+        }
+        if self.header.has_variable_blocks() {
+            // Checked to be there and to be the right sum.
+            return self.start_of(index).and_then(|start| self.word(start)).map_or(0, |len| len as usize);
+        }
+        let len = self.header.block_len() as usize;
+        len.min(self.nbytes().saturating_sub(index.saturating_mul(len)))
+    }
+
+    /// Whether there are blocks of streams.
+    pub(crate) const fn has_blocks(&self) -> bool {
+        !self.header.is_memcpyed() && self.header.special().is_none()
+    }
+
+    /// What follows the header: the data of a memcpyed chunk, the value of a repeated one.
+    pub(crate) fn value(&self) -> &'a [u8] {
+        self.bytes.get(self.header.len()..).unwrap_or_default()
+    }
+
+    /// How many streams the block `index` has.
+    pub(crate) fn stream_count(&self, index: usize) -> usize {
+        let is_whole = self.block_len(index) == self.header.block_len() as usize;
+        if self.header.is_split() && is_whole { usize::from(self.header.typesize) } else { 1 }
+    }
+
+    /// Where the streams of the block `index` begin.
+    pub(crate) fn block_start(&self, index: usize) -> Result<usize> {
+        let entry = self.entry_at(index);
+        match self.start_of(index) {
+            // Nothing is shorter than the length of a stream.
+            Some(at) if at >= self.streams_at && self.bytes.len().saturating_sub(at) >= 4 => Ok(at),
+            Some(at) => {
+                let problem = format!(
+                    "block {index} starts at byte {at}, outside of {}..{}",
+                    self.streams_at,
+                    self.bytes.len()
+                );
+                Err(Error::malformed(problem).at(entry))
+            }
+            None => Err(Error::malformed(format!("there is no block {index}")).at(entry)),
+        }
+    }
+
+    /// Where the payload of the block `index` of variable length lies.
+    pub(crate) fn variable_payload(&self, index: usize) -> Result<Range<usize>> {
+        let start = self.block_start(index)?;
+        let next = index.saturating_add(1);
+        let end = if next < self.block_count() { self.block_start(next)? } else { self.bytes.len() };
+        match start.checked_add(4) {
+            Some(at) if at < end => Ok(at..end),
+            _ => {
+                let problem = format!("block {index} spans bytes {start}..{end}, too few");
+                Err(Error::malformed(problem).at(self.entry_at(index)))
+            }
+        }
+    }
+
+    /// The 32-bit number at byte `at`.
+    pub(crate) fn word(&self, at: usize) -> Option<u32> {
+        let bytes = self.bytes.get(at..at.checked_add(4)?)?;
+        Some(u32::from_le_bytes(bytes.try_into().ok()?))
+    }
+
+    /// The stored start of the block `index`, unchecked.
+    fn start_of(&self, index: usize) -> Option<usize> {
+        let at = self.word(index.checked_mul(4)?.checked_add(self.header.len())?)?;
+        Some(at as usize)
+    }
+
+    /// Where the start of the block `index` is stored.
+    fn entry_at(&self, index: usize) -> Range<u64> {
+        let at = index.saturating_mul(4).saturating_add(self.header.len()) as u64;
+        at..at.saturating_add(4)
+    }
+
+    fn find_streams(&mut self) -> Result<()> {
+        let header = &self.header;
+        if header.nbytes == 0 {
+            // Nothing to say more about, and nothing that could be said.
+            if self.bytes.len() > header.len() {
+                let problem = format!("{} bytes follow the header of a chunk of nothing", self.value().len());
+                return Err(Error::malformed(problem).at(12..16));
+            }
+            return Ok(());
+        }
+        let len = u64::from(header.block_count()).saturating_mul(4);
+        let table = header.len() as u64..len.saturating_add(header.len() as u64);
+        let room = self.bytes.len() as u64;
+        if table.end > room {
+            let problem = format!("the starts of {} blocks in a chunk of {room} bytes", header.block_count());
+            return Err(Error::malformed(problem).at(table));
+        }
+        self.streams_at = usize::try_from(table.end).unwrap_or(usize::MAX);
+        if header.has_dictionary() {
+            self.find_dictionary()?;
+        }
+        if self.header.has_variable_blocks() { self.check_variable() } else { self.check_split() }
+    }
+
+    fn find_dictionary(&mut self) -> Result<()> {
+        let at = self.streams_at;
+        let size = self.word(at).map_or(0, |size| size as usize);
+        let bytes = self.bytes.get(at.saturating_add(4)..).and_then(|rest| rest.get(..size));
+        match bytes {
+            Some(bytes) if (1..=MAX_DICTIONARY).contains(&size) => {
+                self.dictionary = bytes;
+                self.streams_at = at.saturating_add(4).saturating_add(size);
+                Ok(())
+            }
+            _ => {
+                let problem = format!("a dictionary of {size} bytes at byte {at}");
+                Err(Error::malformed(problem).at(at as u64..(at as u64).saturating_add(4)))
+            }
+        }
+    }
+
+    /// Streams of equal length hold a block only if its length is a multiple of theirs.
+    fn check_split(&self) -> Result<()> {
+        let len = self.header.block_len();
+        let typesize = u32::from(self.header.typesize);
+        if self.header.is_split() && len.checked_rem(typesize) != Some(0) {
+            let problem = format!("blocks of {len} bytes are split into {typesize} streams");
+            return Err(Error::malformed(problem).at(8..12));
+        }
+        Ok(())
+    }
+
+    /// Blocks of variable length lie in order, and their lengths add up.
+    fn check_variable(&self) -> Result<()> {
+        let mut before = None;
+        let mut sum = 0_u64;
+        for index in 0..self.block_count() {
+            let start = self.block_start(index)?;
+            if before.is_some_and(|before| start <= before) {
+                let problem = format!("block {index} starts at byte {start}, not after the one before");
+                return Err(Error::malformed(problem).at(self.entry_at(index)));
+            }
+            before = Some(start);
+            self.variable_payload(index)?;
+            let len = self.block_len(index);
+            // The C library counts in i32.
+            if !(1..=i32::MAX as usize).contains(&len) {
+                let problem = format!("block {index} says that it holds {len} bytes");
+                return Err(Error::malformed(problem).at(start as u64..(start as u64).saturating_add(4)));
+            }
+            sum = sum.saturating_add(len as u64);
+        }
+        if sum != u64::from(self.header.nbytes) {
+            let problem = format!("{} bytes of data in blocks that hold {sum}", self.header.nbytes);
+            return Err(Error::malformed(problem).at(4..8));
+        }
+        Ok(())
     }
 }

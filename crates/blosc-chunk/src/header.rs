@@ -1,8 +1,44 @@
 //! The header of a chunk: 16 bytes in Blosc1, 32 in Blosc2.
+//!
+//! Spec: "Blosc1/Blosc2 chunk format", header section; where the documents and the C library differ, the library. Reader and
+//! writer stand side by side, and a test holds them inverse.
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
 
-use container_core::Result;
+use container_core::{Error, Result};
+use nom::bytes::complete::take;
+use nom::number::complete::{le_u32, u8 as byte};
+use nom::{IResult, Parser};
 
-use crate::{Compressor, Pipeline};
+use crate::filters::{Filter, Pipeline};
+use crate::{Compressor, Special};
+
+/// Both bits of the shuffles at once: the header is the long one.
+const EXTENDED: u8 = SHUFFLE | BITSHUFFLE;
+const SHUFFLE: u8 = 0x01;
+const MEMCPYED: u8 = 0x02;
+const BITSHUFFLE: u8 = 0x04;
+const DELTA: u8 = 0x08;
+const NOT_SPLIT: u8 = 0x10;
+
+const VARIABLE_BLOCKS: u8 = 0x01;
+
+const DICTIONARY: u8 = 0x01;
+const RESERVED: u8 = 0x04;
+const LAZY: u8 = 0x08;
+const INSTRUMENTED: u8 = 0x80;
+
+/// The C library counts in `i32`, and keeps room for a header. Blosc1's bound is 16 bytes higher and holds for 16-byte headers.
+const MAX_NBYTES: u32 = 0x7FFF_FFFF;
+/// 512 MiB less a page.
+const MAX_BLOCKSIZE: u32 = 536_866_816;
+/// A third of [`MAX_NBYTES`].
+const MAX_BLOSC1_BLOCKSIZE: u32 = 715_827_542;
 
 /// What the first 16 or 32 bytes of a chunk say. Parsed without judging more than the fields themselves allow.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,34 +71,348 @@ pub struct Header {
     pub extended: bool,
 }
 
-/// What a chunk without streams holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Special {
-    /// Nothing but zeros.
-    Zeros,
-    /// Nothing but NaN, as f32 or f64.
-    Nan,
-    /// One value, over and over.
-    Value,
-    /// Never written; read as zeros.
-    Uninit,
-}
-
 impl Header {
+    /// Bytes of the shortest header.
+    pub const MIN_LEN: usize = 16;
     /// Bytes of the longest header.
     pub const MAX_LEN: usize = 32;
 
     /// Parses the header at the start of `bytes`, which may be longer, down to the header alone.
     ///
     /// # Errors
-    /// `Truncated` when there are too few bytes, `Malformed`, `Unsupported` for versions over 6 and unknown flags.
-    pub fn parse(_bytes: &[u8]) -> Result<Self> {
-        todo!()
+    /// `Truncated` when there are too few bytes, `Malformed` when fields are out of range or contradict each other,
+    /// `Unsupported` for versions over 6, codecs and flags that nobody has given a meaning.
+    pub fn parse(bytes: &[u8]) -> Result<Self> {
+        let have = bytes.len() as u64;
+        let short = |len: usize| Error::truncated(0..len as u64, have).context("blosc chunk header");
+        let (rest, mut header) = base(bytes).map_err(|_| short(Self::MIN_LEN))?;
+        header.check_version()?;
+        // Blosc1 never knew long headers: there both shuffles at once mean the first.
+        header.extended = header.flags & EXTENDED == EXTENDED && !header.is_blosc1();
+        if header.extended {
+            extension(rest, &mut header).map_err(|_| short(Self::MAX_LEN))?;
+        } else {
+            header.filters = header.filters_of_flags();
+        }
+        header.check().map_err(|error| error.context("blosc chunk header"))?;
+        Ok(header)
+    }
+
+    /// Appends the bytes of this header to `out`.
+    ///
+    /// The pipeline of a 16-byte header is in its flags, which are written as they are.
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&[self.version, self.versionlz, self.flags, self.typesize]);
+        for word in [self.nbytes, self.blocksize, self.cbytes] {
+            out.extend_from_slice(&word.to_le_bytes());
+        }
+        if self.extended {
+            out.extend(self.filters.0.iter().map(|filter| filter.id));
+            out.extend_from_slice(&[self.compressor.0, self.codec_meta]);
+            out.extend(self.filters.0.iter().map(|filter| filter.meta));
+            out.extend_from_slice(&[self.blosc2_flags2, self.blosc2_flags]);
+        }
     }
 
     /// Bytes of this header, 16 or 32.
     #[must_use]
     pub const fn len(&self) -> usize {
-        if self.extended { 32 } else { 16 }
+        if self.extended { Self::MAX_LEN } else { Self::MIN_LEN }
+    }
+
+    /// False: a header has bytes.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        false
+    }
+
+    /// Whether the rules of Blosc1 hold: versions 1 and 2.
+    #[must_use]
+    pub const fn is_blosc1(&self) -> bool {
+        self.version <= 2
+    }
+
+    /// Whether the payload is the data themselves, without streams and filters.
+    #[must_use]
+    pub const fn is_memcpyed(&self) -> bool {
+        self.flags & MEMCPYED != 0
+    }
+
+    /// What the chunk holds, if it has no payload for it.
+    #[must_use]
+    pub const fn special(&self) -> Option<Special> {
+        match self.special_bits() {
+            1 => Some(Special::Zeros),
+            2 => Some(Special::Nan),
+            3 => Some(Special::Value),
+            4 => Some(Special::Uninit),
+            _ => None,
+        }
+    }
+
+    /// Whether a dictionary follows the starts of the blocks.
+    #[must_use]
+    pub const fn has_dictionary(&self) -> bool {
+        self.blosc2_flags & DICTIONARY != 0
+    }
+
+    /// Whether blocks are of variable length, each on its own.
+    #[must_use]
+    pub const fn has_variable_blocks(&self) -> bool {
+        self.blosc2_flags2 & VARIABLE_BLOCKS != 0
+    }
+
+    /// Whether the streams hold measurements of the codec instead of data.
+    #[must_use]
+    pub const fn is_instrumented(&self) -> bool {
+        self.blosc2_flags & INSTRUMENTED != 0
+    }
+
+    /// Bytes of every block but a shorter last one; meaningless where blocks are of variable length.
+    #[must_use]
+    pub const fn block_len(&self) -> u32 {
+        if self.blocksize > self.nbytes && self.nbytes > 0 { self.nbytes } else { self.blocksize }
+    }
+
+    /// How many blocks there are; in memcpyed and special chunks how many it would be.
+    #[must_use]
+    pub const fn block_count(&self) -> u32 {
+        if self.nbytes == 0 {
+            0
+        } else if self.has_variable_blocks() || self.blocksize == 0 {
+            self.blocksize
+        } else {
+            self.nbytes.div_ceil(self.block_len())
+        }
+    }
+
+    /// Whether whole blocks are stored as one stream for each byte of the element.
+    ///
+    /// Blosc1 did not split wide elements and short blocks, and before 1.11 had no flag to say so.
+    #[must_use]
+    pub const fn is_split(&self) -> bool {
+        let by_flag = self.flags & NOT_SPLIT == 0;
+        if self.is_blosc1() {
+            // The typesize was checked not to be 0.
+            let elements = self.block_len().checked_div(self.typesize as u32);
+            by_flag && self.typesize <= 16 && matches!(elements, Some(128..))
+        } else {
+            by_flag && !self.has_variable_blocks()
+        }
+    }
+
+    /// The codec's number as the flags have it.
+    const fn format(&self) -> u8 {
+        self.flags >> 5
+    }
+
+    const fn special_bits(&self) -> u8 {
+        (self.blosc2_flags >> 4) & 7
+    }
+
+    /// Whether the codec and its version mean anything.
+    const fn has_streams(&self) -> bool {
+        !self.is_memcpyed() && self.special_bits() == 0 && self.nbytes > 0
+    }
+
+    fn filters_of_flags(&self) -> Pipeline {
+        let last = if self.flags & SHUFFLE != 0 && self.typesize > 1 {
+            Filter::SHUFFLE
+        } else if self.flags & BITSHUFFLE != 0 {
+            Filter::BITSHUFFLE
+        } else {
+            Filter::NONE
+        };
+        let delta = if self.flags & DELTA != 0 { Filter::DELTA } else { Filter::NONE };
+        let none = Filter::default();
+        Pipeline([none, none, none, none, Filter::new(delta, 0), Filter::new(last, 0)])
+    }
+
+    fn check_version(&self) -> Result<()> {
+        match self.version {
+            1..=6 => Ok(()),
+            version => Err(Error::unsupported(format!("version {version}, only 1 to 6 are known"))
+                .at(0..1)
+                .context("blosc chunk header")),
+        }
+    }
+
+    /// What fields say of each other.
+    fn check(&self) -> Result<()> {
+        let (max_nbytes, max_blocksize) = if self.is_blosc1() {
+            (MAX_NBYTES.saturating_sub(16), MAX_BLOSC1_BLOCKSIZE)
+        } else {
+            (MAX_NBYTES.saturating_sub(32), MAX_BLOCKSIZE)
+        };
+        if self.is_blosc1() && self.flags & DELTA != 0 {
+            return Err(Error::malformed("the reserved flag 0x08 is set").at(2..3));
+        }
+        if self.typesize == 0 {
+            return Err(Error::malformed("a typesize of 0").at(3..4));
+        }
+        if self.nbytes > max_nbytes {
+            let problem = format!("{} bytes of data, the most is {max_nbytes}", self.nbytes);
+            return Err(Error::malformed(problem).at(4..8));
+        }
+        if self.blocksize == 0 || self.blocksize > max_blocksize {
+            let problem = format!("a blocksize of {}, which is to be 1 to {max_blocksize}", self.blocksize);
+            return Err(Error::malformed(problem).at(8..12));
+        }
+        if (self.cbytes as usize) < self.len() || self.cbytes > MAX_NBYTES {
+            let problem = format!("{} bytes for a chunk with a header of {}", self.cbytes, self.len());
+            return Err(Error::malformed(problem).at(12..16));
+        }
+        if self.is_memcpyed()
+            && u64::from(self.nbytes).saturating_add(self.len() as u64) != u64::from(self.cbytes)
+        {
+            let problem = format!("{} bytes are copied into a chunk of {}", self.nbytes, self.cbytes);
+            return Err(Error::malformed(problem).at(12..16));
+        }
+        self.check_codec()?;
+        self.check_flags()?;
+        self.check_special()
+    }
+
+    /// Whether what is said of the special value makes whole elements, and the chunk is as long as it is to be.
+    fn check_special(&self) -> Result<()> {
+        let Some(special) = self.special() else { return Ok(()) };
+        let value = self.cbytes.saturating_sub(32);
+        let wrong = |problem: String| Err(Error::malformed(problem).at(12..16));
+        match special {
+            // A value is as long as what follows the header, whatever the typesize says: that cannot say more than 255.
+            Special::Value => match self.nbytes.checked_rem(value) {
+                Some(0) if self.nbytes > 0 => Ok(()),
+                _ => wrong(format!("{} bytes of data, of a value of {value}", self.nbytes)),
+            },
+            _ if value != 0 => wrong(format!("{value} bytes follow a header that stands alone")),
+            // Buffers of zeros of any length were always taken.
+            Special::Zeros => Ok(()),
+            Special::Nan if !matches!(self.typesize, 4 | 8) => {
+                Err(Error::malformed(format!("NaN of {} bytes", self.typesize)).at(3..4))
+            }
+            Special::Nan | Special::Uninit => match self.nbytes.checked_rem(u32::from(self.typesize)) {
+                Some(0) => Ok(()),
+                _ => {
+                    let problem = format!("{} bytes of elements of {}", self.nbytes, self.typesize);
+                    Err(Error::malformed(problem).at(4..8))
+                }
+            },
+        }
+    }
+
+    fn check_codec(&self) -> Result<()> {
+        if !self.has_streams() {
+            return Ok(());
+        }
+        let known = match self.format() {
+            0 | 1 | 3 | 4 => true,
+            2 => !self.extended,
+            6 => self.extended && self.compressor.0 >= 32,
+            _ => false,
+        };
+        if !known {
+            return Err(Error::unsupported(format!("codec format {} is not known", self.format())).at(2..3));
+        }
+        if self.versionlz != 1 && self.format() != 6 {
+            let problem = format!("version {} of the streams of {}", self.versionlz, self.compressor);
+            return Err(Error::unsupported(problem).at(1..2));
+        }
+        Ok(())
+    }
+
+    /// The two bytes of flags that only long headers have.
+    fn check_flags(&self) -> Result<()> {
+        let bad = |what: &'static str, at: u64| Err(Error::malformed(what).at(at..at.saturating_add(1)));
+        if self.blosc2_flags2 & !VARIABLE_BLOCKS != 0 {
+            return Err(Error::unsupported(format!("unknown flags {:#04x}", self.blosc2_flags2)).at(30..31));
+        }
+        if self.blosc2_flags & LAZY != 0 {
+            return bad("a lazy chunk, which only makes sense in memory", 31);
+        }
+        if self.blosc2_flags & RESERVED != 0 {
+            return Err(Error::unsupported("the reserved flag 0x04 is set").at(31..32));
+        }
+        if self.special_bits() > 4 {
+            let problem = format!("special value {} is not known", self.special_bits());
+            return Err(Error::unsupported(problem).at(31..32));
+        }
+        if self.special_bits() != 0 && self.is_memcpyed() {
+            return bad("a special value and a copy at once", 31);
+        }
+        if self.has_variable_blocks() {
+            if self.version < 6 {
+                return bad("blocks of variable length before version 6", 30);
+            }
+            if self.special_bits() != 0 || self.is_memcpyed() {
+                return bad("blocks of variable length in a chunk without blocks", 30);
+            }
+        }
+        if self.has_dictionary() && self.has_streams() && !matches!(self.format(), 1 | 4) {
+            return bad("a dictionary for a codec that takes none", 31);
+        }
+        Ok(())
     }
 }
+
+/// The 16 bytes that every header has.
+fn base(bytes: &[u8]) -> IResult<&[u8], Header> {
+    let (rest, (version, versionlz, flags, typesize)) = (byte, byte, byte, byte).parse(bytes)?;
+    let (rest, (nbytes, blocksize, cbytes)) = (le_u32, le_u32, le_u32).parse(rest)?;
+    let header = Header {
+        version,
+        versionlz,
+        flags,
+        typesize,
+        nbytes,
+        blocksize,
+        cbytes,
+        filters: Pipeline::default(),
+        compressor: of_format(flags >> 5),
+        codec_meta: 0,
+        blosc2_flags2: 0,
+        blosc2_flags: 0,
+        extended: false,
+    };
+    Ok((rest, header))
+}
+
+/// The 16 bytes that follow them in long headers.
+fn extension<'a>(bytes: &'a [u8], header: &mut Header) -> IResult<&'a [u8], ()> {
+    let (rest, ids) = take(6_usize)(bytes)?;
+    let (rest, (udcodec, codec_meta)) = (byte, byte).parse(rest)?;
+    let (rest, metas) = take(6_usize)(rest)?;
+    let (rest, (flags2, flags)) = (byte, byte).parse(rest)?;
+    for (slot, (&id, &meta)) in header.filters.0.iter_mut().zip(ids.iter().zip(metas)) {
+        *slot = Filter::new(id, meta);
+    }
+    // The alpha had five slots.
+    if header.version == 3 {
+        header.filters.0[5] = Filter::default();
+    }
+    header.codec_meta = codec_meta;
+    header.blosc2_flags2 = flags2;
+    header.blosc2_flags = flags;
+    // Writers store the codec here even where the flags name it, so it tells LZ4HC from LZ4. Where there are no streams the
+    // flags hold what is left of an attempt.
+    let stored = Compressor(udcodec);
+    if header.format() == 6 || !header.has_streams() || stored.format() == header.format() {
+        header.compressor = stored;
+    }
+    Ok((rest, ()))
+}
+
+/// The codec that writes a format, where one number says it all.
+const fn of_format(format: u8) -> Compressor {
+    match format {
+        0 => Compressor::BLOSCLZ,
+        1 => Compressor::LZ4,
+        2 => Compressor::SNAPPY,
+        3 => Compressor::ZLIB,
+        4 => Compressor::ZSTD,
+        // Not the code of any codec.
+        _ => Compressor(u8::MAX),
+    }
+}
+
+#[cfg(test)]
+mod tests;

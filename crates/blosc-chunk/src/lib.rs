@@ -11,10 +11,12 @@ mod header;
 mod lz4;
 mod ndlz;
 mod simd;
+mod special;
 
 pub use chunk::Chunk;
 pub use codec::Compressor;
 pub use decode::{Decoder, Geometry};
 pub use encode::{Encoder, Generation, Params, SplitMode};
 pub use filters::{Filter, Pipeline};
-pub use header::{Header, Special};
+pub use header::Header;
+pub use special::Special;

@@ -1,0 +1,70 @@
+//! Chunks that say what they hold without holding it.
+
+use crate::Chunk;
+
+/// What a chunk without streams holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Special {
+    /// Nothing but zeros.
+    Zeros,
+    /// Nothing but NaN, as f32 or f64.
+    Nan,
+    /// One value, over and over.
+    Value,
+    /// Never written; read as zeros.
+    Uninit,
+}
+
+/// The NaN that C-Blosc2 fills with: quiet, positive, without payload.
+const NAN_F32: [u8; 4] = 0x7FC0_0000_u32.to_le_bytes();
+const NAN_F64: [u8; 8] = 0x7FF8_0000_0000_0000_u64.to_le_bytes();
+
+impl Special {
+    /// Fills `dst` with what `chunk` holds from byte `start` on.
+    pub(crate) fn fill(self, chunk: &Chunk<'_>, start: usize, dst: &mut [u8]) {
+        let value = match self {
+            // Memory that C-Blosc2 leaves as it was; we show nobody else's bytes.
+            Self::Zeros | Self::Uninit => return dst.fill(0),
+            Self::Nan if chunk.header().typesize == 8 => &NAN_F64[..],
+            Self::Nan => &NAN_F32[..],
+            Self::Value => chunk.value(),
+        };
+        repeat(value, start, dst);
+    }
+}
+
+/// Fills `dst` with `value`, over and over, from its byte `start` on.
+fn repeat(value: &[u8], start: usize, dst: &mut [u8]) {
+    if let [byte] = value {
+        return dst.fill(*byte);
+    }
+    let phase = start % value.len().max(1);
+    let first = dst.len().min(value.len());
+    for (dst, src) in dst.iter_mut().zip(value.iter().cycle().skip(phase)).take(first) {
+        *dst = *src;
+    }
+    // What is there is whole values, so it can be copied behind itself.
+    let mut done = first;
+    while done < dst.len() {
+        let len = done.min(dst.len() - done);
+        dst.copy_within(..len, done);
+        done += len;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_repeats_from_anywhere() {
+        for len in 0..40 {
+            for start in 0..9 {
+                let mut dst = vec![9; len];
+                repeat(&[1, 2, 3], start, &mut dst);
+                let want: Vec<u8> = (start..start + len).map(|k| [1, 2, 3][k % 3]).collect();
+                assert_eq!(dst, want, "{len} from {start}");
+            }
+        }
+    }
+}
