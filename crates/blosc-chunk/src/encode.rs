@@ -1,8 +1,30 @@
 //! From bytes to chunks.
+//!
+//! [`Encoder`] decides what kind of chunk the bytes become: one without streams when they are all alike (`special`), one that
+//! stores them plainly, or one with a stream for each block or byte plane. Blocks are encoded by `worker`, on one thread or
+//! several (`parallel`); `stream` holds the codecs, `dictionary` what they share, `blocks` the chunks whose blocks the caller
+//! cuts. Nothing in a chunk depends on the number of threads or on chunks before it.
+//!
+//! Spec: blosc2 sections 1, 3, 4 and 17; bloscpack section 3.
 
-use container_core::Result;
+use std::io;
 
-use crate::{Compressor, Pipeline};
+use container_core::{Error, Result};
+
+use crate::tuning::{self, Blocks};
+use crate::{Compressor, Filter, Geometry, Header, Pipeline};
+
+mod blocks;
+mod check;
+mod dictionary;
+mod parallel;
+mod special;
+mod stream;
+#[cfg(test)]
+mod tests;
+mod worker;
+
+use worker::{Plan, Worker};
 
 /// Whose chunks to write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,10 +35,35 @@ pub enum Generation {
     Blosc2,
 }
 
+impl Generation {
+    /// Bytes of a header, 16 or 32: what a chunk takes beyond its data at most.
+    #[must_use]
+    pub const fn header_len(self) -> usize {
+        match self {
+            Self::Blosc1 => 16,
+            Self::Blosc2 => 32,
+        }
+    }
+
+    /// Most bytes that a chunk can hold: what C keeps in an `int32_t`, less the header.
+    #[must_use]
+    pub const fn max_nbytes(self) -> usize {
+        0x7FFF_FFFF - self.header_len()
+    }
+
+    /// Shorter data are stored (`BLOSC_MIN_BUFFERSIZE`).
+    const fn min_nbytes(self) -> usize {
+        match self {
+            Self::Blosc1 => 128,
+            Self::Blosc2 => 32,
+        }
+    }
+}
+
 /// When a block is stored as one stream for each byte of the element.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SplitMode {
-    /// Always.
+    /// Always. In chunks of Blosc1 only where its readers expect it: elements of up to 16 bytes, 128 or more in a block.
     Always,
     /// Never.
     Never,
@@ -38,31 +85,57 @@ pub struct Params {
     pub level: u8,
     /// Bytes of an element, 1 to 512 MiB; over 255 the chunk says 1.
     pub typesize: usize,
-    /// Filters.
+    /// Filters. Chunks of Blosc1 have one at most, byte or bit shuffle.
     pub filters: Pipeline,
     /// Splitting.
     pub split: SplitMode,
-    /// Bytes of a block; `None` chooses as C-Blosc does.
+    /// Bytes of a block, 1 to 536 866 816; `None` chooses as C-Blosc does. Cut to what there is, and to whole elements where
+    /// streams need them.
     pub blocksize: Option<usize>,
-    /// Whether to make a dictionary (zstd, lz4 and lz4hc of Blosc2).
+    /// Whether to make a dictionary (zstd, lz4 and lz4hc of Blosc2). It is left out where it does not make the chunk shorter,
+    /// which takes twice the time to find out.
     pub dictionary: bool,
     /// Most threads that one chunk is encoded on. The bytes do not depend on it.
     pub threads: usize,
 }
 
 /// Encodes chunks. Keeps contexts and buffers from one chunk to the next.
+///
+/// What a chunk holds depends on its bytes and on the parameters alone.
 #[derive(Debug)]
 pub struct Encoder {
     params: Params,
+    blockshape: Vec<usize>,
+    /// One for each thread; the first is always there.
+    workers: Vec<Worker>,
 }
 
 impl Encoder {
     /// An encoder.
     ///
+    /// A `bytedelta` filter that counts its streams by the element gets their number written out, so that the chunk can be read
+    /// without its frame.
+    ///
     /// # Errors
-    /// `Usage` for parameters that make no sense together, `Unsupported` for codecs and filters that are only read.
-    pub fn new(params: Params) -> Result<Self> {
-        Ok(Self { params })
+    /// `Usage` for parameters that make no sense together, `Unsupported` for codecs and filters that are only read, `Io` when
+    /// there is no memory.
+    pub fn new(mut params: Params) -> Result<Self> {
+        check::params(&params)?;
+        for filter in &mut params.filters.0 {
+            if filter.id == Filter::BYTEDELTA && filter.meta == 0 {
+                filter.meta = tuning::stored_typesize(params.typesize);
+            }
+        }
+        let worker = Worker::new(&params)?;
+        Ok(Self { params, blockshape: Vec::new(), workers: vec![worker] })
+    }
+
+    /// The same for chunks of an array, whose blocks have a shape: filters over cells need it. Its typesize is not looked at;
+    /// [`Params`] have one.
+    #[must_use]
+    pub fn with_geometry(mut self, geometry: Geometry) -> Self {
+        self.blockshape = geometry.blockshape;
+        self
     }
 
     /// How it encodes.
@@ -71,17 +144,176 @@ impl Encoder {
         &self.params
     }
 
-    /// Most bytes that a chunk of `nbytes` takes.
+    /// Most bytes that a chunk of `nbytes` takes, if its blocks are not cut by the caller.
     #[must_use]
     pub fn max_encoded_len(&self, nbytes: usize) -> usize {
-        nbytes.saturating_add(32)
+        nbytes.saturating_add(self.params.generation.header_len())
     }
 
     /// Appends the chunk that holds `src` to `out`, and gives its length.
     ///
+    /// Chunks of Blosc2 that repeat one value (or nothing but zeros, or NaN) become a header, unless the level is 0.
+    ///
     /// # Errors
-    /// `Usage` when `src` is longer than a chunk can be, `Io` when there is no memory.
-    pub fn encode(&mut self, _src: &[u8], _out: &mut Vec<u8>) -> Result<usize> {
-        todo!()
+    /// `Usage` when `src` is longer than a chunk can be or a filter does not fit it, `Io` when there is no memory. `out` is
+    /// then as it was.
+    pub fn encode(&mut self, src: &[u8], out: &mut Vec<u8>) -> Result<usize> {
+        let start = out.len();
+        let done = self.append(src, out);
+        if done.is_err() {
+            out.truncate(start);
+        }
+        done.map(|()| out.len() - start)
     }
+
+    fn append(&mut self, src: &[u8], out: &mut Vec<u8>) -> Result<()> {
+        let generation = self.params.generation;
+        check::nbytes(generation, src.len())?;
+        if src.is_empty() {
+            return self.store(src, Blocks::ONE_BYTE, out);
+        }
+        if generation == Generation::Blosc2
+            && self.params.level > 0
+            && let Some(found) = special::detect(&self.params, src)
+        {
+            return self.append_special(&found, src.len(), out);
+        }
+        let blocks = tuning::choose(&self.params, src.len());
+        let starts_len = src.len().div_ceil(blocks.blocksize).saturating_mul(4);
+        if self.params.level == 0 || src.len() < generation.min_nbytes() || starts_len >= src.len() {
+            return self.store(src, blocks, out);
+        }
+        if self.params.dictionary {
+            return self.append_with_dictionary(src, blocks, out);
+        }
+        self.append_streams(src, blocks, None, out)
+    }
+
+    /// A chunk with streams; one without where that is no longer.
+    fn append_streams(
+        &mut self,
+        src: &[u8],
+        blocks: Blocks,
+        dictionary: Option<&[u8]>,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
+        let start = out.len();
+        let mut header = self.header(src.len(), blocks);
+        let reference = self.reference(src, blocks)?;
+        let plan =
+            Plan::new(&self.params, &self.blockshape, src, blocks).with_reference(reference.as_deref());
+        // The last block may go over what a chunk may come to, which is found out after it.
+        reserve(out, self.max_encoded_len(src.len()) + plan.max_block_len())?;
+        header.encode(out);
+        let starts_at = out.len();
+        out.resize(starts_at + 4 * plan.count(), 0);
+        if let Some(dictionary) = dictionary {
+            header.blosc2_flags |= 0x01;
+            out.extend_from_slice(&le32(dictionary.len()));
+            out.extend_from_slice(dictionary);
+        }
+        let limit = start + self.max_encoded_len(src.len());
+        let outcome =
+            parallel::encode_blocks(&mut self.workers, &self.params, &plan, start..limit, starts_at, out)?;
+        match outcome {
+            Outcome::TooLong => {
+                out.truncate(start);
+                self.store(src, blocks, out)
+            }
+            Outcome::AllZeros if self.params.generation == Generation::Blosc2 => {
+                out.truncate(start);
+                self.append_special(&special::Found::Zeros, src.len(), out)
+            }
+            Outcome::AllZeros | Outcome::Encoded => {
+                header.cbytes = to_u32(out.len() - start);
+                overwrite(&header, &mut out[start..starts_at]);
+                Ok(())
+            }
+        }
+    }
+
+    /// Block 0 as readers will see it, where differences refer to it and filters before them change it.
+    fn reference(&mut self, src: &[u8], blocks: Blocks) -> Result<Option<Vec<u8>>> {
+        let filters = self.params.filters;
+        if !filters.is_lossy() || !filters.contains(Filter::DELTA) || src.len() <= blocks.blocksize {
+            return Ok(None);
+        }
+        self.workers[0].decoded_first(&Plan::new(&self.params, &self.blockshape, src, blocks)).map(Some)
+    }
+
+    /// The bytes as they are, after a header that says so.
+    fn store(&self, src: &[u8], blocks: Blocks, out: &mut Vec<u8>) -> Result<()> {
+        reserve(out, self.max_encoded_len(src.len()))?;
+        let mut header = self.header(src.len(), blocks);
+        // In 32-byte headers the codec and the bit for splitting say nothing of stored bytes, so C-Blosc2 leaves them out.
+        header.flags = if header.extended { 0x07 } else { header.flags | 0x02 };
+        header.cbytes = to_u32(src.len() + header.len());
+        header.encode(out);
+        out.extend_from_slice(src);
+        Ok(())
+    }
+
+    /// The header of a chunk with streams, but for its length.
+    fn header(&self, nbytes: usize, blocks: Blocks) -> Header {
+        let Params { generation, compressor, filters, .. } = self.params;
+        let extended = generation == Generation::Blosc2;
+        let mut flags = compressor.format() << 5;
+        if extended {
+            flags |= if filters.contains(Filter::DELTA) { 0x0D } else { 0x05 };
+        } else if filters.contains(Filter::SHUFFLE) {
+            flags |= 0x01;
+        } else if filters.contains(Filter::BITSHUFFLE) {
+            flags |= 0x04;
+        }
+        if !blocks.split {
+            flags |= 0x10;
+        }
+        Header {
+            version: if extended { 5 } else { 2 },
+            versionlz: 1,
+            flags,
+            typesize: tuning::stored_typesize(self.params.typesize),
+            nbytes: to_u32(nbytes),
+            blocksize: to_u32(blocks.blocksize),
+            cbytes: 0,
+            filters,
+            compressor,
+            codec_meta: 0,
+            blosc2_flags2: 0,
+            blosc2_flags: 0,
+            extended,
+        }
+    }
+}
+
+/// What came of the blocks of a chunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Outcome {
+    /// They are in the output.
+    Encoded,
+    /// They are, and there is nothing but zeros in them.
+    AllZeros,
+    /// They are no shorter than the bytes themselves.
+    TooLong,
+}
+
+/// Makes room for `len` more bytes. `Vec::reserve` would end the process where this reports.
+fn reserve(out: &mut Vec<u8>, len: usize) -> Result<()> {
+    out.try_reserve(len).map_err(|_| Error::from(io::Error::from(io::ErrorKind::OutOfMemory)))
+}
+
+/// A length that [`check::nbytes`] has bounded.
+fn to_u32(len: usize) -> u32 {
+    u32::try_from(len).expect("chunks are shorter than 2 GiB")
+}
+
+fn le32(len: usize) -> [u8; 4] {
+    to_u32(len).to_le_bytes()
+}
+
+/// Replaces a header that was written before all of it was known.
+fn overwrite(header: &Header, place: &mut [u8]) {
+    let mut bytes = Vec::with_capacity(Header::MAX_LEN);
+    header.encode(&mut bytes);
+    place.copy_from_slice(&bytes);
 }

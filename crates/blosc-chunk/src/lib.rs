@@ -12,6 +12,7 @@ mod lz4;
 mod ndlz;
 mod simd;
 mod special;
+mod tuning;
 
 pub use chunk::Chunk;
 pub use codec::Compressor;

@@ -1,0 +1,80 @@
+//! Which parameters make sense together.
+
+use container_core::{Error, Result};
+
+use super::{Generation, Params};
+use crate::tuning::MAX_BLOCKSIZE;
+use crate::{Compressor, Filter};
+
+/// Widest element (`BLOSC2_MAXTYPESIZE` is the largest block; frames hold as much).
+const MAX_TYPESIZE: usize = 512 << 20;
+
+/// Refuses what cannot be written.
+pub(super) fn params(params: &Params) -> Result<()> {
+    if params.level > 9 {
+        return Err(Error::usage(format!("there is no level {}, only 0 to 9", params.level)));
+    }
+    if params.typesize == 0 || params.typesize > MAX_TYPESIZE {
+        return Err(Error::usage(format!(
+            "a typesize of {} bytes is not between 1 and {MAX_TYPESIZE}",
+            params.typesize
+        )));
+    }
+    if let Some(blocksize) = params.blocksize
+        && (blocksize == 0 || blocksize > MAX_BLOCKSIZE)
+    {
+        return Err(Error::usage(format!(
+            "blocks of {blocksize} bytes are not between 1 and {MAX_BLOCKSIZE}"
+        )));
+    }
+    codec(params)?;
+    filters(params)
+}
+
+fn codec(params: &Params) -> Result<()> {
+    let codec = params.compressor;
+    if Compressor::from_name(codec.name()) != Some(codec) {
+        return Err(Error::unsupported(format!("codec {} ({codec}) cannot be written", codec.0))
+            .hint("blosclz, lz4, lz4hc, zlib and zstd can"));
+    }
+    if params.dictionary {
+        if params.generation == Generation::Blosc1 {
+            return Err(Error::usage("chunks of Blosc1 have no dictionaries"));
+        }
+        if !matches!(codec, Compressor::ZSTD | Compressor::LZ4 | Compressor::LZ4HC) {
+            return Err(Error::usage(format!("{codec} takes no dictionary; zstd, lz4 and lz4hc do")));
+        }
+    }
+    Ok(())
+}
+
+fn filters(params: &Params) -> Result<()> {
+    let filters = params.filters;
+    match params.generation {
+        Generation::Blosc1 => {
+            let fits = |filter: Filter| {
+                filter.meta == 0 && matches!(filter.id, Filter::SHUFFLE | Filter::BITSHUFFLE)
+            };
+            if filters.filters().count() > 1 || !filters.filters().all(fits) {
+                return Err(Error::usage("chunks of Blosc1 have one filter at most, shuffle or bitshuffle"));
+            }
+            Ok(())
+        }
+        Generation::Blosc2 => {
+            if filters.contains(Filter::BYTEDELTA_BUGGY) {
+                return Err(Error::unsupported("filter 34 (the old bytedelta) is only read")
+                    .hint("filter 35 is its successor"));
+            }
+            filters.check_known()
+        }
+    }
+}
+
+/// Refuses more bytes than a chunk holds.
+pub(super) fn nbytes(generation: Generation, nbytes: usize) -> Result<()> {
+    let most = generation.max_nbytes();
+    if nbytes > most {
+        return Err(Error::usage(format!("{nbytes} bytes do not fit into one chunk ({most})")));
+    }
+    Ok(())
+}

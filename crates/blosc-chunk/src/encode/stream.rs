@@ -1,0 +1,77 @@
+//! The codecs, at the level that was asked for.
+//!
+//! Spec: blosc2 section 3 and bloscpack section 3.3 for what a level means to each.
+
+use container_core::Result;
+use container_core::codec::{zlib, zstd};
+
+use super::{Generation, Params};
+use crate::{Compressor, blosclz, lz4};
+
+/// A codec with its tables, which are kept from stream to stream and leave no trace in the next.
+#[derive(Debug)]
+pub(super) enum StreamCodec {
+    BloscLz { encoder: blosclz::Encoder, level: u8 },
+    Lz4 { encoder: lz4::Encoder, acceleration: u32, dictionary: Vec<u8> },
+    Lz4Hc { encoder: Box<lz4::hc::Encoder>, level: u8, dictionary: Vec<u8> },
+    Zlib(zlib::Deflater),
+    Zstd(zstd::Compressor),
+}
+
+impl StreamCodec {
+    /// The codec of `params`, which have been checked.
+    pub(super) fn new(params: &Params) -> Result<Self> {
+        // At level 0 no stream is encoded; any level of the codec will do.
+        let level = params.level.clamp(1, 9);
+        Ok(match params.compressor {
+            Compressor::LZ4 => Self::Lz4 {
+                encoder: lz4::Encoder::default(),
+                acceleration: 10 - u32::from(level),
+                dictionary: Vec::new(),
+            },
+            Compressor::LZ4HC => Self::Lz4Hc { encoder: Box::default(), level, dictionary: Vec::new() },
+            Compressor::ZLIB => Self::Zlib(zlib::Deflater::new(i32::from(level))?),
+            Compressor::ZSTD => Self::Zstd(zstd::Compressor::new(zstd_level(params.generation, level))?),
+            _ => Self::BloscLz { encoder: blosclz::Encoder::default(), level },
+        })
+    }
+
+    /// Encodes `src` into `dst`, which is shorter than it, and gives the length; `None` when it does not fit.
+    pub(super) fn encode(&mut self, src: &[u8], dst: &mut [u8]) -> Result<Option<usize>> {
+        Ok(match self {
+            Self::BloscLz { encoder, level } => encoder.encode(src, dst, *level),
+            Self::Lz4 { encoder, acceleration, dictionary } if dictionary.is_empty() => {
+                encoder.encode(src, dst, *acceleration)
+            }
+            Self::Lz4 { encoder, acceleration, dictionary } => {
+                encoder.encode_with_dictionary(src, dictionary, dst, *acceleration)
+            }
+            Self::Lz4Hc { encoder, level, dictionary } if dictionary.is_empty() => {
+                encoder.encode(src, dst, *level)
+            }
+            Self::Lz4Hc { encoder, level, dictionary } => {
+                encoder.encode_with_dictionary(src, dictionary, dst, *level)
+            }
+            Self::Zlib(encoder) => encoder.encode(src, dst)?,
+            Self::Zstd(encoder) => encoder.encode(src, dst)?,
+        })
+    }
+
+    /// For every stream from now on; empty for none. Codecs without dictionaries have been refused before.
+    pub(super) fn set_dictionary(&mut self, new: &[u8]) -> Result<()> {
+        match self {
+            Self::Lz4 { dictionary, .. } | Self::Lz4Hc { dictionary, .. } => {
+                dictionary.clear();
+                dictionary.extend_from_slice(new);
+                Ok(())
+            }
+            Self::Zstd(encoder) => encoder.set_dictionary(new),
+            Self::BloscLz { .. } | Self::Zlib(_) => Ok(()),
+        }
+    }
+}
+
+/// zstd has 22 levels. Both C libraries take every other one, and the last for 9.
+fn zstd_level(_generation: Generation, level: u8) -> i32 {
+    if level == 9 { 22 } else { 2 * i32::from(level) - 1 }
+}

@@ -1,0 +1,187 @@
+//! One block: filters, then a stream for the whole or for each byte plane.
+
+use container_core::Result;
+
+use super::stream::StreamCodec;
+use super::{Generation, Params, le32, reserve};
+use crate::filters::{BlockContext, Scratch};
+use crate::tuning::{self, Blocks};
+
+/// A chunk to be encoded, the same for all workers.
+#[derive(Debug)]
+pub(super) struct Plan<'a> {
+    params: &'a Params,
+    blockshape: &'a [usize],
+    src: &'a [u8],
+    blocks: Blocks,
+    version: u8,
+    /// Block 0 as it is decoded, where that is not its source.
+    reference: Option<&'a [u8]>,
+}
+
+impl<'a> Plan<'a> {
+    pub(super) fn new(params: &'a Params, blockshape: &'a [usize], src: &'a [u8], blocks: Blocks) -> Self {
+        let version = if params.generation == Generation::Blosc1 { 2 } else { 5 };
+        Self { params, blockshape, src, blocks, version, reference: None }
+    }
+
+    /// The same with another block 0 for differences to refer to.
+    pub(super) fn with_reference(self, reference: Option<&'a [u8]>) -> Self {
+        Self { reference, ..self }
+    }
+
+    /// Most bytes that the streams of a block take: stored, each with its length.
+    pub(super) fn max_block_len(&self) -> usize {
+        self.blocks.blocksize + 5 * self.blocks.streams
+    }
+
+    /// Number of blocks.
+    pub(super) fn count(&self) -> usize {
+        self.src.len().div_ceil(self.blocks.blocksize)
+    }
+
+    /// Bytes of all of them.
+    pub(super) fn nbytes(&self) -> usize {
+        self.src.len()
+    }
+
+    fn block(&self, index: usize) -> &'a [u8] {
+        let at = index * self.blocks.blocksize;
+        &self.src[at..self.src.len().min(at + self.blocks.blocksize)]
+    }
+
+    /// A block that is shorter than the others is never split.
+    fn streams(&self, block: &[u8]) -> usize {
+        if block.len() == self.blocks.blocksize { self.blocks.streams } else { 1 }
+    }
+
+    /// What filters are to know of block `index`. Differences refer to block 0 before any filter.
+    fn context(&self, index: usize) -> BlockContext<'a> {
+        BlockContext {
+            typesize: usize::from(tuning::stored_typesize(self.params.typesize)),
+            schunk_typesize: self.params.typesize,
+            version: self.version,
+            reference: (index > 0).then(|| self.reference.unwrap_or_else(|| self.block(0))),
+            blockshape: self.blockshape,
+        }
+    }
+}
+
+/// What one thread keeps from block to block.
+#[derive(Debug)]
+pub(super) struct Worker {
+    codec: StreamCodec,
+    scratch: Scratch,
+    /// Where a stream is encoded before its length is known.
+    stage: Vec<u8>,
+}
+
+impl Worker {
+    pub(super) fn new(params: &Params) -> Result<Self> {
+        Ok(Self { codec: StreamCodec::new(params)?, scratch: Scratch::default(), stage: Vec::new() })
+    }
+
+    /// For every stream from now on; empty for none.
+    pub(super) fn set_dictionary(&mut self, dictionary: &[u8]) -> Result<()> {
+        self.codec.set_dictionary(dictionary)
+    }
+
+    /// Block `index` as the filters leave it.
+    pub(super) fn filtered<'b>(&'b mut self, plan: &Plan<'b>, index: usize) -> Result<&'b [u8]> {
+        plan.params.filters.encode(&plan.context(index), plan.block(index), &mut self.scratch)
+    }
+
+    /// Appends the streams of block `index` to `out`; true when all of them are zeros.
+    pub(super) fn block(&mut self, plan: &Plan<'_>, index: usize, out: &mut Vec<u8>) -> Result<bool> {
+        let block = plan.block(index);
+        let filtered = plan.params.filters.encode(&plan.context(index), block, &mut self.scratch)?;
+        let stream_len = filtered.len() / plan.streams(block);
+        // As long as the source means stored, so one byte less is the most that a codec may take.
+        let stage = stage(&mut self.stage, stream_len - 1)?;
+        let has_runs = plan.params.generation == Generation::Blosc2;
+        let mut all_zeros = has_runs;
+        for stream in filtered.chunks_exact(stream_len) {
+            if has_runs && let Some(byte) = constant(stream) {
+                all_zeros &= byte == 0;
+                run(byte, out);
+                continue;
+            }
+            all_zeros = false;
+            match self.codec.encode(stream, stage)? {
+                Some(len) => append(&stage[..len], out),
+                None => append(stream, out),
+            }
+        }
+        Ok(all_zeros)
+    }
+
+    /// Block 0 as readers will see it.
+    pub(super) fn decoded_first(&mut self, plan: &Plan<'_>) -> Result<Vec<u8>> {
+        let context = plan.context(0);
+        let filters = plan.params.filters;
+        let mut streams = filters.encode(&context, plan.block(0), &mut self.scratch)?.to_vec();
+        let mut decoded = vec![0; streams.len()];
+        filters.decode(&context, &mut streams, &mut decoded, &mut self.scratch)?;
+        Ok(decoded)
+    }
+
+    /// A block that the caller has cut, as the filters leave it.
+    pub(super) fn filtered_cut<'b>(
+        &'b mut self,
+        params: &Params,
+        context: &BlockContext<'_>,
+        block: &'b [u8],
+    ) -> Result<&'b [u8]> {
+        params.filters.encode(context, block, &mut self.scratch)
+    }
+
+    /// Appends a block that the caller has cut to `out`: its length, and its bytes encoded or stored.
+    pub(super) fn cut_block(
+        &mut self,
+        params: &Params,
+        context: &BlockContext<'_>,
+        block: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
+        let filtered = params.filters.encode(context, block, &mut self.scratch)?;
+        let stage = stage(&mut self.stage, block.len() - 1)?;
+        let encoded = if params.level == 0 { None } else { self.codec.encode(filtered, stage)? };
+        let payload = encoded.map_or(filtered, |len| &stage[..len]);
+        reserve(out, payload.len() + 4)?;
+        out.extend_from_slice(&le32(block.len()));
+        out.extend_from_slice(payload);
+        Ok(())
+    }
+}
+
+/// Room for `len` bytes, whatever they are.
+fn stage(stage: &mut Vec<u8>, len: usize) -> Result<&mut [u8]> {
+    if stage.len() < len {
+        let more = len - stage.len();
+        reserve(stage, more)?;
+        stage.resize(len, 0);
+    }
+    Ok(&mut stage[..len])
+}
+
+/// A stream and its length.
+fn append(stream: &[u8], out: &mut Vec<u8>) {
+    out.extend_from_slice(&le32(stream.len()));
+    out.extend_from_slice(stream);
+}
+
+/// A stream of one byte over and over: its negative, and a token; nothing but a zero for zeros. Spec: blosc2 section 1.6.
+fn run(byte: u8, out: &mut Vec<u8>) {
+    out.extend_from_slice(&(-i32::from(byte)).to_le_bytes());
+    if byte != 0 {
+        out.push(0x01);
+    }
+}
+
+/// The byte that `stream` consists of. Comparing it with itself, one byte on, is as fast as memory; nearly every stream that
+/// is none differs at once.
+fn constant(stream: &[u8]) -> Option<u8> {
+    let (&first, rest) = stream.split_first()?;
+    let is_constant = rest.last().is_none_or(|&last| last == first) && *rest == stream[..rest.len()];
+    is_constant.then_some(first)
+}
