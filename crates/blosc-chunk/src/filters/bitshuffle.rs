@@ -1,5 +1,7 @@
 //! Bit shuffle: first the lowest bits of the first bytes of all elements, then the next bits, and so on.
 
+use crate::simd::shuffle::{self as simd, Level};
+
 /// Shuffles the bits of `src`, as elements of `typesize` bytes, into `dst`, as chunks of Blosc2 have it.
 ///
 /// Of `q` whole elements the first `m = q - q % 8` become `8 * typesize` rows of `m / 8` bytes: bit `k` (from the lowest)
@@ -15,15 +17,7 @@ pub fn bitshuffle(typesize: usize, src: &[u8], dst: &mut [u8]) {
     let (whole, tail) = src.split_at(octets * 8 * typesize);
     let (rows, rest) = dst.split_at_mut(whole.len());
     rest.copy_from_slice(tail);
-    for (i, elements) in whole.chunks_exact(8 * typesize).enumerate() {
-        for j in 0..typesize {
-            let bytes = std::array::from_fn(|k| elements[k * typesize + j]);
-            let bits = transpose(u64::from_le_bytes(bytes)).to_le_bytes();
-            for (b, bits) in bits.into_iter().enumerate() {
-                rows[(8 * j + b) * octets + i] = bits;
-            }
-        }
-    }
+    shuffle_rows(Level::best(), typesize, whole, rows);
 }
 
 /// Undoes [`bitshuffle`] of the same typesize.
@@ -37,15 +31,7 @@ pub fn bitunshuffle(typesize: usize, src: &[u8], dst: &mut [u8]) {
     let (rows, tail) = src.split_at(octets * 8 * typesize);
     let (whole, rest) = dst.split_at_mut(rows.len());
     rest.copy_from_slice(tail);
-    for (i, elements) in whole.chunks_exact_mut(8 * typesize).enumerate() {
-        for j in 0..typesize {
-            let bits = std::array::from_fn(|b| rows[(8 * j + b) * octets + i]);
-            let bytes = transpose(u64::from_le_bytes(bits)).to_le_bytes();
-            for (k, byte) in bytes.into_iter().enumerate() {
-                elements[k * typesize + j] = byte;
-            }
-        }
-    }
+    unshuffle_rows(Level::best(), typesize, rows, whole);
 }
 
 /// [`bitshuffle`] by the rule of Blosc1 (chunk versions 1 and 2): a block whose whole elements are not a multiple of eight
@@ -72,14 +58,84 @@ fn is_left_alone(typesize: usize, block: &[u8]) -> bool {
     block.len() / typesize.max(1) % 8 != 0
 }
 
-/// Transposes 8 bytes of 8 bits: bit `k` of byte `b` becomes bit `b` of byte `k`. Its own inverse.
-///
-/// Swaps ever larger squares across the diagonal: 1 bit, 2 bits, 4 bits wide (Warren, Hacker's Delight, 7-3).
-const fn transpose(x: u64) -> u64 {
-    let t = (x ^ (x >> 7)) & 0x00aa_00aa_00aa_00aa;
-    let x = x ^ t ^ (t << 7);
-    let t = (x ^ (x >> 14)) & 0x0000_cccc_0000_cccc;
-    let x = x ^ t ^ (t << 14);
-    let t = (x ^ (x >> 28)) & 0x0000_0000_f0f0_f0f0;
-    x ^ t ^ (t << 28)
+/// Bytes of a tile, small enough to stay in the first cache together with what it is made of and into.
+const TILE: usize = 16 << 10;
+
+/// Elements of a tile: a multiple of eight, and of 512 where that fits, so that each row of it has whole vectors.
+fn tile_elements(typesize: usize) -> usize {
+    match TILE / typesize {
+        elements @ 512.. => elements / 512 * 512,
+        elements => elements / 8 * 8,
+    }
+}
+
+/// Shuffles the bits of whole octets of elements, tile by tile: into planes of bytes, each 8 bytes of which are transposed
+/// and then shuffled by bytes into 8 rows of bits.
+pub(super) fn shuffle_rows(level: Level, typesize: usize, elements: &[u8], rows: &mut [u8]) {
+    let row_len = elements.len() / typesize / 8;
+    if typesize > TILE / 8 {
+        return shuffle_long(typesize, elements, rows);
+    }
+    let tile = tile_elements(typesize);
+    let mut buffer = [0; TILE];
+    for (number, elements) in elements.chunks(tile * typesize).enumerate() {
+        let planes = &mut buffer[..elements.len()];
+        let count = elements.len() / typesize;
+        simd::shuffle(level, typesize, elements, planes, count);
+        simd::transpose_bits(level, planes);
+        for (j, plane) in planes.chunks_exact(count).enumerate() {
+            let start = 8 * j * row_len + number * tile / 8;
+            let end = (8 * j + 7) * row_len + number * tile / 8 + count / 8;
+            simd::shuffle(level, 8, plane, &mut rows[start..end], row_len);
+        }
+    }
+}
+
+/// Undoes [`shuffle_rows`].
+pub(super) fn unshuffle_rows(level: Level, typesize: usize, rows: &[u8], elements: &mut [u8]) {
+    let row_len = elements.len() / typesize / 8;
+    if typesize > TILE / 8 {
+        return unshuffle_long(typesize, rows, elements);
+    }
+    let tile = tile_elements(typesize);
+    let mut buffer = [0; TILE];
+    for (number, elements) in elements.chunks_mut(tile * typesize).enumerate() {
+        let planes = &mut buffer[..elements.len()];
+        let count = elements.len() / typesize;
+        for (j, plane) in planes.chunks_exact_mut(count).enumerate() {
+            let start = 8 * j * row_len + number * tile / 8;
+            let end = (8 * j + 7) * row_len + number * tile / 8 + count / 8;
+            simd::unshuffle(level, 8, &rows[start..end], row_len, plane);
+        }
+        simd::transpose_bits(level, planes);
+        simd::unshuffle(level, typesize, planes, count, elements);
+    }
+}
+
+/// The same for elements of which not even eight fill a tile.
+fn shuffle_long(typesize: usize, elements: &[u8], rows: &mut [u8]) {
+    let row_len = elements.len() / typesize / 8;
+    for (i, octet) in elements.chunks_exact(8 * typesize).enumerate() {
+        for j in 0..typesize {
+            let mut bits = std::array::from_fn::<u8, 8, _>(|k| octet[k * typesize + j]);
+            simd::transpose_bits(Level::PLAIN, &mut bits);
+            for (b, bits) in bits.into_iter().enumerate() {
+                rows[(8 * j + b) * row_len + i] = bits;
+            }
+        }
+    }
+}
+
+/// Undoes [`shuffle_long`].
+fn unshuffle_long(typesize: usize, rows: &[u8], elements: &mut [u8]) {
+    let row_len = elements.len() / typesize / 8;
+    for (i, octet) in elements.chunks_exact_mut(8 * typesize).enumerate() {
+        for j in 0..typesize {
+            let mut bytes = std::array::from_fn::<u8, 8, _>(|b| rows[(8 * j + b) * row_len + i]);
+            simd::transpose_bits(Level::PLAIN, &mut bytes);
+            for (k, byte) in bytes.into_iter().enumerate() {
+                octet[k * typesize + j] = byte;
+            }
+        }
+    }
 }

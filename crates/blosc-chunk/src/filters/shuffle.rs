@@ -1,5 +1,7 @@
 //! Byte shuffle: first the first bytes of all elements, then the second bytes, and so on.
 
+use crate::simd::shuffle::{self as simd, Level};
+
 /// Shuffles the bytes of `src`, as elements of `width` bytes, into `dst`.
 ///
 /// With `q` whole elements, `dst[j * q + i] = src[i * width + j]`; the bytes after them are copied in place. Width 0
@@ -18,11 +20,7 @@ pub fn shuffle(width: usize, src: &[u8], dst: &mut [u8]) {
         planes.copy_from_slice(whole);
         return;
     }
-    for (j, plane) in planes.chunks_exact_mut(count).enumerate() {
-        for (to, element) in plane.iter_mut().zip(whole.chunks_exact(width)) {
-            *to = element[j];
-        }
-    }
+    simd::shuffle(Level::best(), width, whole, planes, count);
 }
 
 /// Undoes [`shuffle`] of the same width.
@@ -40,9 +38,5 @@ pub fn unshuffle(width: usize, src: &[u8], dst: &mut [u8]) {
         whole.copy_from_slice(planes);
         return;
     }
-    for (i, element) in whole.chunks_exact_mut(width).enumerate() {
-        for (to, plane) in element.iter_mut().zip(planes.chunks_exact(count)) {
-            *to = plane[i];
-        }
-    }
+    simd::unshuffle(Level::best(), width, planes, count, whole);
 }

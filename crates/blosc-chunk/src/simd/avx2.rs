@@ -1,0 +1,244 @@
+//! Shuffles for AVX2: sixteen elements in each half of a register.
+//!
+//! Both directions rest on one *stage*: of `N` registers, the first half and the second half are interleaved, pair by
+//! pair. `log2 N` such stages turn rows into columns. Shuffling first puts the bytes of the few elements of a register
+//! in order of their planes, and then turns pieces of `16 / N` bytes; unshuffling turns single bytes, after which elements are
+//! together, and closes the gaps where an element is shorter than `N` bytes.
+//!
+//! The two halves of a register never meet: the lower one holds elements `i..i + 16`, the upper one `i + 16..i + 32`.
+#![allow(unsafe_code)]
+
+use std::arch::x86_64::{
+    __m128i, __m256i, _mm_loadu_si128, _mm_storeu_si128, _mm256_castsi128_si256, _mm256_castsi256_si128,
+    _mm256_extracti128_si256, _mm256_inserti128_si256, _mm256_loadu_si256, _mm256_permute2x128_si256,
+    _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_storeu_si256, _mm256_unpackhi_epi8,
+    _mm256_unpackhi_epi16, _mm256_unpackhi_epi32, _mm256_unpackhi_epi64, _mm256_unpacklo_epi8,
+    _mm256_unpacklo_epi16, _mm256_unpacklo_epi32, _mm256_unpacklo_epi64,
+};
+
+/// Elements of one step.
+const STEP: usize = 32;
+
+/// Shuffles as many elements as whole steps take, and says how many. Plane `j` begins at `dst[j * stride]`.
+#[target_feature(enable = "avx2")]
+pub(super) fn shuffle(width: usize, src: &[u8], dst: &mut [u8], stride: usize) -> usize {
+    match width {
+        0 | 1 => 0,
+        2 => shuffle_narrow::<2>(width, src, dst, stride),
+        3 | 4 => shuffle_narrow::<4>(width, src, dst, stride),
+        5..=8 => shuffle_narrow::<8>(width, src, dst, stride),
+        _ => shuffle_wide(width, src, dst, stride),
+    }
+}
+
+/// Undoes [`shuffle`]: plane `j` begins at `src[j * stride]`.
+#[target_feature(enable = "avx2")]
+pub(super) fn unshuffle(width: usize, src: &[u8], stride: usize, dst: &mut [u8]) -> usize {
+    match width {
+        0 | 1 => 0,
+        2 => unshuffle_narrow::<2>(width, src, stride, dst),
+        3 | 4 => unshuffle_narrow::<4>(width, src, stride, dst),
+        5..=8 => unshuffle_narrow::<8>(width, src, stride, dst),
+        _ => unshuffle_wide(width, src, stride, dst),
+    }
+}
+
+/// Transposes each 8 bytes of 8 bits of `bytes` where they are, but a shorter rest; says how many bytes.
+#[target_feature(enable = "avx2")]
+pub(super) fn transpose_bits(bytes: &mut [u8]) -> usize {
+    // Plain code, which the compiler makes into vector code here.
+    let whole = bytes.len() / 8 * 8;
+    super::shuffle::transpose_words(&mut bytes[..whole]);
+    whole
+}
+
+/// Elements of up to `N` bytes, `N` at most 8: `16 / N` of them in each half of a register.
+#[target_feature(enable = "avx2")]
+fn shuffle_narrow<const N: usize>(width: usize, src: &[u8], dst: &mut [u8], stride: usize) -> usize {
+    let together = 16 / N;
+    let order = both(&std::array::from_fn(|at| {
+        let (plane, element) = (at / together, at % together);
+        if plane < width { element * width + plane } else { 0x80 }
+    }));
+    let count = src.len() / width;
+    let mut i = 0;
+    // The last load takes 16 bytes, which may be more than its elements have.
+    while i + STEP <= count && (i + STEP - together) * width + 16 <= src.len() {
+        let mut rows = [_mm256_setzero_si256(); N];
+        for (k, row) in rows.iter_mut().enumerate() {
+            let at = (i + k * together) * width;
+            *row = _mm256_shuffle_epi8(load_halves(src, at, at + 16 * width), order);
+        }
+        let planes = turn::<N>(rows, together);
+        for (j, plane) in planes.into_iter().enumerate() {
+            if j < width {
+                store(dst, j * stride + i, plane);
+            }
+        }
+        i += STEP;
+    }
+    i
+}
+
+/// Elements of more than 8 bytes, sixteen columns at a time.
+#[target_feature(enable = "avx2")]
+fn shuffle_wide(width: usize, src: &[u8], dst: &mut [u8], stride: usize) -> usize {
+    let count = src.len() / width;
+    let mut i = 0;
+    while i + STEP <= count && (i + STEP - 1) * width + 16 <= src.len() {
+        for first in super::columns(width) {
+            let mut rows = [_mm256_setzero_si256(); 16];
+            for (k, row) in rows.iter_mut().enumerate() {
+                let at = (i + k) * width + first;
+                *row = load_halves(src, at, at + 16 * width);
+            }
+            let planes = turn::<16>(rows, 1);
+            for (j, plane) in planes.into_iter().enumerate() {
+                if j < width {
+                    store(dst, (first + j) * stride + i, plane);
+                }
+            }
+        }
+        i += STEP;
+    }
+    i
+}
+
+/// Undoes [`shuffle_narrow`].
+#[target_feature(enable = "avx2")]
+fn unshuffle_narrow<const N: usize>(width: usize, src: &[u8], stride: usize, dst: &mut [u8]) -> usize {
+    let together = 16 / N;
+    // Closes the gaps between elements shorter than N.
+    let order = both(&std::array::from_fn(|at| {
+        let (element, byte) = (at / width, at % width);
+        if element < together { element * N + byte } else { 0x80 }
+    }));
+    let count = dst.len() / width;
+    let mut i = 0;
+    // The last store writes 16 bytes, which may be more than its elements have.
+    while i + STEP <= count && (i + STEP - together) * width + 16 <= dst.len() {
+        let mut planes = [_mm256_setzero_si256(); N];
+        for (j, plane) in planes.iter_mut().enumerate() {
+            if j < width {
+                *plane = load(src, j * stride + i);
+            }
+        }
+        let rows = turn::<N>(planes, 1);
+        if width == N {
+            for (k, pair) in rows.as_chunks::<2>().0.iter().enumerate() {
+                let at = (i + 2 * k * together) * width;
+                store(dst, at, _mm256_permute2x128_si256::<0x20>(pair[0], pair[1]));
+                store(dst, at + 16 * width, _mm256_permute2x128_si256::<0x31>(pair[0], pair[1]));
+            }
+        } else {
+            // In order, as each store writes over what the one before wrote too much.
+            let rows = rows.map(|row| _mm256_shuffle_epi8(row, order));
+            for (k, row) in rows.into_iter().enumerate() {
+                store_half(dst, (i + k * together) * width, _mm256_castsi256_si128(row));
+            }
+            for (k, row) in rows.into_iter().enumerate() {
+                store_half(dst, (i + 16 + k * together) * width, _mm256_extracti128_si256::<1>(row));
+            }
+        }
+        i += STEP;
+    }
+    i
+}
+
+/// Undoes [`shuffle_wide`].
+#[target_feature(enable = "avx2")]
+fn unshuffle_wide(width: usize, src: &[u8], stride: usize, dst: &mut [u8]) -> usize {
+    let count = dst.len() / width;
+    let mut i = 0;
+    while i + STEP <= count && (i + STEP - 1) * width + 16 <= dst.len() {
+        for first in super::columns(width) {
+            let mut planes = [_mm256_setzero_si256(); 16];
+            for (j, plane) in planes.iter_mut().enumerate() {
+                if j < width {
+                    *plane = load(src, (first + j) * stride + i);
+                }
+            }
+            let rows = turn::<16>(planes, 1);
+            // In order, as above.
+            for (k, row) in rows.into_iter().enumerate() {
+                store_half(dst, (i + k) * width + first, _mm256_castsi256_si128(row));
+            }
+            for (k, row) in rows.into_iter().enumerate() {
+                store_half(dst, (i + 16 + k) * width + first, _mm256_extracti128_si256::<1>(row));
+            }
+        }
+        i += STEP;
+    }
+    i
+}
+
+/// Turns `N` rows of pieces of `piece` bytes (1, 2, 4, 8) into columns, in each half of the registers.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn turn<const N: usize>(mut rows: [__m256i; N], piece: usize) -> [__m256i; N] {
+    let mut stage = 1;
+    while stage < N {
+        let before = rows;
+        for k in 0..N / 2 {
+            let (a, b) = (before[k], before[k + N / 2]);
+            (rows[2 * k], rows[2 * k + 1]) = match piece {
+                1 => (_mm256_unpacklo_epi8(a, b), _mm256_unpackhi_epi8(a, b)),
+                2 => (_mm256_unpacklo_epi16(a, b), _mm256_unpackhi_epi16(a, b)),
+                4 => (_mm256_unpacklo_epi32(a, b), _mm256_unpackhi_epi32(a, b)),
+                _ => (_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b)),
+            };
+        }
+        stage *= 2;
+    }
+    rows
+}
+
+/// The order of bytes for both halves.
+#[target_feature(enable = "avx2")]
+fn both(order: &[usize; 16]) -> __m256i {
+    let order = order.map(|at| u8::try_from(at).unwrap_or(0x80));
+    load_halves(&order, 0, 0)
+}
+
+/// The 32 bytes at `at`.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn load(bytes: &[u8], at: usize) -> __m256i {
+    let bytes: &[u8] = &bytes[at..at + 32];
+    // SAFETY: the slice has the 32 bytes that are read; unaligned loads take any address.
+    unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
+}
+
+/// The 16 bytes at `low` and those at `high`.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn load_halves(bytes: &[u8], low: usize, high: usize) -> __m256i {
+    _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(load_half(bytes, low)), load_half(bytes, high))
+}
+
+/// The 16 bytes at `at`.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn load_half(bytes: &[u8], at: usize) -> __m128i {
+    let bytes: &[u8] = &bytes[at..at + 16];
+    // SAFETY: the slice has the 16 bytes that are read; unaligned loads take any address.
+    unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
+}
+
+/// Stores 32 bytes at `at`.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn store(bytes: &mut [u8], at: usize, value: __m256i) {
+    let bytes = &mut bytes[at..at + 32];
+    // SAFETY: the slice has the 32 bytes that are written; unaligned stores take any address.
+    unsafe { _mm256_storeu_si256(bytes.as_mut_ptr().cast(), value) }
+}
+
+/// Stores 16 bytes at `at`.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn store_half(bytes: &mut [u8], at: usize, value: __m128i) {
+    let bytes = &mut bytes[at..at + 16];
+    // SAFETY: the slice has the 16 bytes that are written; unaligned stores take any address.
+    unsafe { _mm_storeu_si128(bytes.as_mut_ptr().cast(), value) }
+}

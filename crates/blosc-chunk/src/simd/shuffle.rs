@@ -1,0 +1,145 @@
+//! Shuffles of tiles by the best instructions of the machine, and the plain code that is always right.
+#![allow(unsafe_code)]
+
+/// Which instructions to use. Only made for what the machine has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Level(Instructions);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Instructions {
+    Plain,
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+    /// With byte permutations (VBMI) and bit matrices (GFNI).
+    #[cfg(all(target_arch = "x86_64", has_avx512))]
+    Avx512,
+}
+
+impl Level {
+    /// Plain code.
+    pub(crate) const PLAIN: Self = Self(Instructions::Plain);
+
+    /// The best that the machine has. The standard library remembers what it detects.
+    #[inline]
+    pub(crate) fn best() -> Self {
+        #[cfg(all(target_arch = "x86_64", has_avx512, not(miri)))]
+        if is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx512bw")
+            && is_x86_feature_detected!("avx512vbmi")
+            && is_x86_feature_detected!("gfni")
+        {
+            return Self(Instructions::Avx512);
+        }
+        Self::second_best()
+    }
+
+    /// What machines without AVX-512 have.
+    #[inline]
+    pub(crate) fn second_best() -> Self {
+        #[cfg(all(target_arch = "x86_64", not(miri)))]
+        if is_x86_feature_detected!("avx2") {
+            return Self(Instructions::Avx2);
+        }
+        Self(Instructions::Plain)
+    }
+}
+
+/// Shuffles the elements of `src`, `width` bytes each, into planes; plane `j` begins at `dst[j * stride]`.
+///
+/// # Panics
+/// When `src` is not whole elements, or a plane does not fit.
+#[inline]
+pub(crate) fn shuffle(level: Level, width: usize, src: &[u8], dst: &mut [u8], stride: usize) {
+    let count = checked_count(width, src.len(), stride, dst.len());
+    let done = match level.0 {
+        Instructions::Plain => 0,
+        // SAFETY: the level says that the machine has the instructions.
+        #[cfg(target_arch = "x86_64")]
+        Instructions::Avx2 => unsafe { super::avx2::shuffle(width, src, dst, stride) },
+        // SAFETY: as above.
+        #[cfg(all(target_arch = "x86_64", has_avx512))]
+        Instructions::Avx512 => unsafe { super::avx512::shuffle(width, src, dst, stride) },
+    };
+    if done == count {
+        return;
+    }
+    for j in 0..width {
+        let plane = &mut dst[j * stride + done..j * stride + count];
+        for (to, element) in plane.iter_mut().zip(src[done * width..].chunks_exact(width)) {
+            *to = element[j];
+        }
+    }
+}
+
+/// Undoes [`shuffle`]: plane `j` begins at `src[j * stride]`.
+///
+/// # Panics
+/// When `dst` is not whole elements, or a plane is not there.
+#[inline]
+pub(crate) fn unshuffle(level: Level, width: usize, src: &[u8], stride: usize, dst: &mut [u8]) {
+    let count = checked_count(width, dst.len(), stride, src.len());
+    let done = match level.0 {
+        Instructions::Plain => 0,
+        // SAFETY: the level says that the machine has the instructions.
+        #[cfg(target_arch = "x86_64")]
+        Instructions::Avx2 => unsafe { super::avx2::unshuffle(width, src, stride, dst) },
+        // SAFETY: as above.
+        #[cfg(all(target_arch = "x86_64", has_avx512))]
+        Instructions::Avx512 => unsafe { super::avx512::unshuffle(width, src, stride, dst) },
+    };
+    if done == count {
+        return;
+    }
+    for j in 0..width {
+        let plane = &src[j * stride + done..j * stride + count];
+        for (from, element) in plane.iter().zip(dst[done * width..].chunks_exact_mut(width)) {
+            element[j] = *from;
+        }
+    }
+}
+
+/// Transposes each 8 bytes of 8 bits of `bytes`; a shorter rest is left as it is.
+#[inline]
+pub(crate) fn transpose_bits(level: Level, bytes: &mut [u8]) {
+    let done = match level.0 {
+        Instructions::Plain => 0,
+        // SAFETY: the level says that the machine has the instructions.
+        #[cfg(target_arch = "x86_64")]
+        Instructions::Avx2 => unsafe { super::avx2::transpose_bits(bytes) },
+        // SAFETY: as above.
+        #[cfg(all(target_arch = "x86_64", has_avx512))]
+        Instructions::Avx512 => unsafe { super::avx512::transpose_bits(bytes) },
+    };
+    transpose_words(&mut bytes[done..]);
+}
+
+/// The plain form of [`transpose_bits`].
+#[inline(always)]
+pub(super) fn transpose_words(bytes: &mut [u8]) {
+    for word in bytes.as_chunks_mut::<8>().0 {
+        *word = transpose(u64::from_le_bytes(*word)).to_le_bytes();
+    }
+}
+
+/// Transposes 8 bytes of 8 bits: bit `k` of byte `b` becomes bit `b` of byte `k`. Its own inverse.
+///
+/// Swaps ever larger squares across the diagonal: 1 bit, 2 bits, 4 bits wide (Warren, Hacker's Delight, 7-3).
+#[inline(always)]
+const fn transpose(x: u64) -> u64 {
+    let t = (x ^ (x >> 7)) & 0x00aa_00aa_00aa_00aa;
+    let x = x ^ t ^ (t << 7);
+    let t = (x ^ (x >> 14)) & 0x0000_cccc_0000_cccc;
+    let x = x ^ t ^ (t << 14);
+    let t = (x ^ (x >> 28)) & 0x0000_0000_f0f0_f0f0;
+    x ^ t ^ (t << 28)
+}
+
+/// The number of elements, once planes and elements are known to fit.
+fn checked_count(width: usize, elements_len: usize, stride: usize, planes_len: usize) -> usize {
+    let count = elements_len.checked_div(width).unwrap_or(0);
+    assert!(count * width == elements_len, "whole elements");
+    if count > 0 {
+        assert!(stride >= count && (width - 1) * stride + count <= planes_len, "planes that fit");
+    }
+    count
+}
