@@ -24,6 +24,7 @@ mod ls;
 mod man;
 mod meta;
 mod pack;
+mod recode;
 mod repair;
 mod tree;
 mod verify;
@@ -71,6 +72,7 @@ pub enum Command {
     Verify(verify::Args),
     Repair(repair::Args),
     Convert(convert::Args),
+    Recode(recode::Args),
     Pack(pack::Args),
     Extract(extract::Args),
     Append(append::Args),
@@ -92,6 +94,7 @@ pub fn run(command: Command, console: &mut Console) -> Result<Outcome> {
         Command::Verify(args) => verify::run(&args, console),
         Command::Repair(args) => repair::run(&args, console),
         Command::Convert(args) => convert::run(&args, console),
+        Command::Recode(args) => recode::run(&args, console),
         Command::Pack(args) => pack::run(&args, console),
         Command::Extract(args) => extract::run(&args, console),
         Command::Append(args) => append::run(&args, console),

@@ -11,7 +11,10 @@ use container_core::region::Region;
 use container_core::stream::prove;
 use container_core::{Error, Progress, Result};
 
+use crate::extract::is_text;
+
 mod csv;
+mod decoded;
 mod json;
 mod raw;
 mod rows;
@@ -20,7 +23,8 @@ mod walk;
 /// A form in which values leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExportFormat {
-    /// Rows for people: the last axis along the line, a blank line between planes; one value a line for one axis.
+    /// Rows for people: the last axis along the line, a blank line between planes; one value a line for one axis. Items of
+    /// text are text.
     Text,
     /// Comma-separated: a column for one axis, rows for two; for more, the indices and the value. Records give a column
     /// for each field, under a line of their names.
@@ -112,6 +116,7 @@ pub fn export(
     prove(container, index, region, read)?;
     let walk = walk::Walk::new(container, index, region, read, progress)?;
     match format {
+        ExportFormat::Text if is_text(walk.dataset) => decoded::write(&walk, out)?,
         ExportFormat::Text => rows::write(&walk, out)?,
         ExportFormat::Csv => csv::write(&walk, out)?,
         ExportFormat::Json => json::write(&walk, out)?,

@@ -8,10 +8,10 @@ use container_core::container::{Container, Dataset, ReadOptions};
 use container_core::dtype::Order;
 use container_core::region::Region;
 use container_core::write::{AtomicFile, Durability, Overwrite};
-use container_core::{Error, Progress, Result, Value};
+use container_core::{Error, Progress, Result};
 
 use crate::export::{AsStored, ExportFormat, export};
-use crate::items::{ITEM, NAME, TEXT, relative_name};
+use crate::items::{ITEM, NAME, TEXT, attribute, relative_name};
 use crate::lines::{Ending, ending_of};
 
 /// What a dataset is taken out as.
@@ -220,13 +220,6 @@ fn no_link(directory: &Path, name: &str) -> Result<()> {
         }
     }
     Ok(())
-}
-
-fn attribute<'d>(dataset: &'d Dataset, name: &str) -> Option<&'d str> {
-    dataset.attributes.iter().find_map(|(key, value)| match value {
-        Value::Text(text) if key == name => Some(text.as_str()),
-        _ => None,
-    })
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ mod lines;
 pub mod open;
 pub mod pack;
 mod plain;
+pub mod recode;
 pub mod repair;
 mod reversed;
 pub mod target;
@@ -35,5 +36,6 @@ pub use open::{Accept, Opened, open, open_to_pass};
 pub use pack::{pack_items, pack_raw};
 #[cfg(feature = "rawarray")]
 pub use rawarray;
+pub use recode::recode;
 pub use repair::repair;
 pub use verify::verify;

@@ -5,11 +5,13 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use container_core::container::{Container, Digests, ReadOptions};
+use container_core::container::{Container, Dataset, Digests, ReadOptions};
+use container_core::dtype::Order;
 use container_core::region::Region;
 use container_core::write::{AtomicFile, Durability};
 use container_core::{Error, Progress};
 use holdall::export::{AsStored, ExportFormat, export};
+use holdall::extract::{is_item, is_text};
 use holdall::open::{Accept, Opened, open_to_pass};
 use holdall::target::refuse_source;
 
@@ -24,19 +26,21 @@ use crate::progress::{Meter, Shown};
 #[command(after_help = "\
 Text is for people: the last axis along a line, an empty line between planes. csv has a column for each value of a row, \
 or index columns and a value for more than two dimensions. json nests lists. raw is C order, little-endian. npy is for \
-numpy.load.
+numpy.load. An item of a file of items is written as its bytes, unless --format says otherwise; text of a text item is readable \
+on a terminal.
 
 Examples:
   holdall cat scan.ra
   holdall cat 'scan.ra::data[0, ::10]'
   holdall cat scan.ra -o scan.csv
+  holdall cat notes.blp::items/3
   holdall cat 'scan.ra::data[..., 0]' --format npy > first.npy")]
 pub struct Args {
     /// The file, FILE::PATH or FILE::PATH[SEL]; `-` is standard input
     #[arg(value_name = "FILE")]
     file: OsString,
 
-    /// How the values are written; default: by the extension of -o, else text
+    /// How the values are written; default: by the extension of -o, else text, for items raw
     #[arg(long, value_name = "FORMAT", value_parser = format_word())]
     format: Option<ExportFormat>,
 
@@ -85,30 +89,29 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     let address = address(&args.file);
     let file = shown(&address.file);
     let output = args.output.as_deref().filter(|path| path.as_os_str() != "-");
-    let format = match (args.format, output) {
-        (Some(format), _) => format,
-        (None, Some(path)) => by_name_of(path).on(shown(path))?,
-        (None, None) => ExportFormat::Text,
-    };
-    if output.is_none()
-        && matches!(format, ExportFormat::Raw | ExportFormat::Npy)
-        && console.out.is_terminal()
-    {
-        let problem = Error::usage("these bytes are not for a terminal");
-        return Err(problem.hint("-o NEW, or a pipe")).on(file);
-    }
+    let asked = args.format.or_else(|| output.and_then(ExportFormat::for_path));
     if let Some(path) = output {
         refuse_source(&address.file, path).on(&file)?;
     }
+    let not_for_terminal = |format| {
+        let bytes = matches!(format, ExportFormat::Raw | ExportFormat::Npy);
+        if bytes && output.is_none() && console.out.is_terminal() {
+            return Err(Error::usage("these bytes are not for a terminal").hint("-o NEW, or a pipe"));
+        }
+        Ok(format)
+    };
+    asked.map(not_for_terminal).transpose().on(&file)?;
     let options = args.open.options(console.limits);
     let in_order = |opened: &Opened| {
         let stored = opened.container.datasets().first().map(|dataset| dataset.order);
-        stored.map(|stored| format.order(stored))
+        stored.map(|stored| asked.map_or(Order::C, |format| format.order(stored)))
     };
     let opened = open_to_pass(&address.file, Accept::ContainersAndArrays, &options, in_order)
         .on(shown(&address.file))?;
     let container = opened.container.as_ref();
     let (index, region) = single(container, select(&address, container)?).on(&file)?;
+    let format = args.form(&container.datasets()[index], output, console.out.is_terminal())?;
+    not_for_terminal(format).on(&file)?;
     let mut read = args.jobs.read_options(console.limits);
     if args.no_verify {
         read.digests = Digests::Ignore;
@@ -131,6 +134,20 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
         }
     }
     Ok(Outcome::Yes)
+}
+
+impl Args {
+    /// The form that is asked for. Items are bytes that were packed, and come out as they went in; on a terminal texts are
+    /// shown as such.
+    fn form(&self, dataset: &Dataset, output: Option<&Path>, terminal: bool) -> Result<ExportFormat> {
+        match (self.format, output) {
+            (Some(format), _) => Ok(format),
+            (None, None) if is_text(dataset) && terminal => Ok(ExportFormat::Text),
+            (None, _) if is_item(dataset) => Ok(ExportFormat::Raw),
+            (None, Some(path)) => by_name_of(path).on(shown(path)),
+            (None, None) => Ok(ExportFormat::Text),
+        }
+    }
 }
 
 struct Job<'a> {

@@ -3,20 +3,16 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use container_core::Error;
 use container_core::container::Axes;
 use container_core::dtype::Order;
 use container_core::format::ImportOptions;
-use container_core::write::Durability;
-use holdall::convert::{Conversion, ConvertOptions, ConvertOutcome, ReadBack};
-use holdall::json;
 
 use super::shown;
-use super::writing::{WriteArgs, tell_differences, tell_losses};
-use crate::errors::{Failure, On, Outcome, Result};
-use crate::options::{ForceArgs, JobsArgs, OpenArgs, address};
+use super::writing::MakeArgs;
+use crate::errors::{On, Outcome, Result};
+use crate::options::address;
 use crate::output::{Console, printable};
-use crate::progress::{Meter, Shown};
+use crate::progress::Meter;
 
 /// Write the values of a file in another format, and tell what that format could not take
 #[derive(Debug, clap::Args)]
@@ -47,92 +43,27 @@ pub struct Args {
     to: Option<String>,
 
     #[command(flatten)]
-    write: WriteArgs,
-
-    /// Read the target back and compare before it appears; exit code 1 and no target if anything differs
-    #[arg(long)]
-    verify: bool,
-
-    /// Do not wait until the target is on the disk
-    #[arg(long)]
-    no_sync: bool,
-
-    /// One JSON line (holdall.convert/1)
-    #[arg(long)]
-    json: bool,
-
-    #[command(flatten)]
-    force: ForceArgs,
-
-    #[command(flatten)]
-    jobs: JobsArgs,
-
-    #[command(flatten)]
-    open: OpenArgs,
+    make: MakeArgs,
 }
 
 pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
+    let bar = args.make.check_target("convert", &args.target, console)?;
     let source = address(&args.source);
     let (source_name, target_name) = (args.source.to_string_lossy(), shown(&args.target));
-    let to_stdout = args.target.as_os_str() == "-";
-    if to_stdout && args.json {
-        return Err(Failure::usage("convert: standard output takes the target or the JSON line, not both"));
-    }
-    if to_stdout && args.verify {
-        return Err(Failure::usage("convert: what is written to standard output cannot be read back"));
-    }
-    if to_stdout && console.out.is_terminal() {
-        let problem = Error::usage("these bytes are not for a terminal");
-        return Err(problem.hint("a file name, or a pipe")).on(target_name);
-    }
-    let import = args.import_options();
-    let open = args.open.options(console.limits);
-    let bar = if to_stdout { Shown::Never } else { Shown::OnTerminal };
     let outcome = Meter::new(printable(&target_name), bar).watch(|progress| {
-        let options = ConvertOptions {
-            to: args.to.as_deref(),
-            overwrite: args.force.overwrite(),
-            durability: if args.no_sync { Durability::Cached } else { Durability::Synced },
-            import,
-            open,
-            read: args.jobs.read_options(console.limits),
-            verify: if args.verify { ReadBack::Yes } else { ReadBack::No },
-            progress,
-        };
+        let options = args.make.options(args.to.as_deref(), args.import_options(), console.limits, progress);
         holdall::convert::convert(&source, &args.target, &options)
     });
-    match outcome.on(shown(&source.file))? {
-        ConvertOutcome::Done(conversion) => {
-            tell_losses(&target_name, &conversion.losses);
-            if args.json {
-                console.out.json(&json::convert_json(&source_name, &target_name, &conversion))?;
-            }
-            Ok(Outcome::Yes)
-        }
-        ConvertOutcome::Differs(differences) => {
-            tell_differences(&target_name, &differences);
-            if args.json {
-                let nothing = Conversion {
-                    target_format: args.format_name(),
-                    datasets: Vec::new(),
-                    losses: Vec::new(),
-                };
-                let mut line = json::convert_json(&source_name, &target_name, &nothing);
-                line["differences"] = json::diff_json("", "", &differences)["differences"].take();
-                console.out.json(&line)?;
-            }
-            Ok(Outcome::No)
-        }
-    }
+    args.make.show(outcome.on(shown(&source.file))?, &source_name, &target_name, args.format_name(), console)
 }
 
 impl Args {
     fn import_options(&self) -> ImportOptions {
-        let mut import = self.write.import_options();
+        let mut import = self.make.write.import_options();
         // Opening reverses what is column-major. A format that is always so has to be written in reverse as well, for
         // source and target to look alike under the same option; the others keep the order that they are shown.
         let target = holdall::formats::target_format(&self.target, self.to.as_deref());
-        if self.open.reversed_dims && target.is_ok_and(|format| format.order == Some(Order::F)) {
+        if self.make.open.reversed_dims && target.is_ok_and(|format| format.order == Some(Order::F)) {
             import.axes = Axes::Reversed;
         }
         import

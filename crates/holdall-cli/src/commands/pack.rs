@@ -4,18 +4,18 @@ use std::path::{Path, PathBuf};
 
 use clap::builder::TypedValueParser;
 use container_core::dtype::{DType, Order};
-use container_core::write::Durability;
-use container_core::{Error, ErrorKind, Limits, Progress};
-use holdall::convert::{ConvertOptions, ConvertOutcome, ReadBack};
+use container_core::{ErrorKind, Limits, Progress};
+use holdall::convert::ConvertOptions;
+use holdall::formats::target_format;
 use holdall::json;
 use holdall::pack::{ItemSource, PackOutcome, RawArray};
 
 use super::shown;
-use super::writing::{WriteArgs, tell_differences, tell_losses};
+use super::writing::{MakeArgs, tell_differences};
 use crate::errors::{Failure, On, Outcome, Result};
-use crate::options::{ForceArgs, JobsArgs, OpenArgs, address};
+use crate::options::address;
 use crate::output::{Console, printable};
-use crate::progress::{Meter, Shown};
+use crate::progress::Meter;
 
 /// Write raw elements, the lines of a text, or whole files to a container
 #[derive(Debug, clap::Args)]
@@ -63,28 +63,7 @@ pub struct Args {
     to: Option<String>,
 
     #[command(flatten)]
-    write: WriteArgs,
-
-    /// Read the target back and compare before it appears; exit code 1 and no target if anything differs
-    #[arg(long)]
-    verify: bool,
-
-    /// Do not wait until the target is on the disk
-    #[arg(long)]
-    no_sync: bool,
-
-    /// One JSON line (holdall.pack/1 for items, else holdall.convert/1)
-    #[arg(long)]
-    json: bool,
-
-    #[command(flatten)]
-    force: ForceArgs,
-
-    #[command(flatten)]
-    jobs: JobsArgs,
-
-    #[command(flatten)]
-    open: OpenArgs,
+    make: MakeArgs,
 }
 
 /// What items are made of.
@@ -113,22 +92,10 @@ fn dtype() -> impl TypedValueParser<Value = DType> {
 }
 
 pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
-    let (source, target_name) = (args.source()?, shown(&args.target));
-    let to_stdout = args.target.as_os_str() == "-";
-    if to_stdout && args.json {
-        return Err(Failure::usage("pack: standard output takes the target or the JSON line, not both"));
-    }
-    if to_stdout && args.verify {
-        return Err(Failure::usage("pack: what is written to standard output cannot be read back"));
-    }
-    if to_stdout && console.out.is_terminal() {
-        let problem = Error::usage("these bytes are not for a terminal");
-        return Err(problem.hint("a file name, or a pipe")).on(target_name);
-    }
-    let bar = if to_stdout { Shown::Never } else { Shown::OnTerminal };
-    let meter = Meter::new(printable(&target_name), bar);
-    let limits = console.limits;
-    let name = shown(source);
+    let source = args.source()?;
+    let bar = args.make.check_target("pack", &args.target, console)?;
+    let (name, target_name) = (shown(source), shown(&args.target));
+    let (meter, limits) = (Meter::new(printable(&target_name), bar), console.limits);
     if let Some(kind) = args.items {
         let items = match kind {
             ItemsOf::Lines => ItemSource::Lines(source),
@@ -136,10 +103,10 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
         };
         // Of several files, the one that an error is about is named in its text.
         let subject = if args.sources.len() > 1 { target_name.clone() } else { name };
-        let outcome = meter
-            .watch(|progress| holdall::pack::pack_items(items, &args.target, &args.options(limits, progress)))
-            .on(subject)?;
-        return args.show_items(outcome, &target_name, console);
+        let outcome = meter.watch(|progress| {
+            holdall::pack::pack_items(items, &args.target, &args.options(limits, progress))
+        });
+        return args.show_items(outcome.on(subject)?, &target_name, console);
     }
     let outcome = meter.watch(|progress| match &args.dtype {
         Some(dtype) => {
@@ -147,11 +114,10 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
             let array = RawArray { dtype: dtype.clone(), shape: args.shape.clone(), order };
             holdall::pack::pack_raw(source, &array, &args.target, &args.options(limits, progress))
         }
-        None => holdall::convert::convert(
-            &address(source.as_os_str()),
-            &args.target,
-            &args.options(limits, progress),
-        ),
+        None => {
+            let address = address(source.as_os_str());
+            holdall::convert::convert(&address, &args.target, &args.options(limits, progress))
+        }
     });
     let outcome = outcome.map_err(|error| match error.kind() {
         ErrorKind::WrongFormat { .. } if args.dtype.is_none() => {
@@ -159,7 +125,8 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
         }
         _ => error,
     });
-    args.show_array(outcome.on(&name)?, &name, &target_name, console)
+    let format = target_format(&args.target, args.to.as_deref()).map_or("", |format| format.name);
+    args.make.show(outcome.on(&name)?, &name, &target_name, format, console)
 }
 
 impl Args {
@@ -173,50 +140,19 @@ impl Args {
     }
 
     fn options<'a>(&'a self, limits: Limits, progress: Progress<'a>) -> ConvertOptions<'a> {
-        ConvertOptions {
-            to: self.to.as_deref(),
-            overwrite: self.force.overwrite(),
-            durability: if self.no_sync { Durability::Cached } else { Durability::Synced },
-            import: self.write.import_options(),
-            open: self.open.options(limits),
-            read: self.jobs.read_options(limits),
-            verify: if self.verify { ReadBack::Yes } else { ReadBack::No },
-            progress,
-        }
+        self.make.options(self.to.as_deref(), self.make.write.import_options(), limits, progress)
     }
 
     fn show_items(&self, outcome: PackOutcome, target: &str, console: &mut Console) -> Result<Outcome> {
         match outcome {
             PackOutcome::Done(packing) => {
-                if self.json {
+                if self.make.json {
                     let sources: Vec<String> = self.sources.iter().map(|source| shown(source)).collect();
                     console.out.json(&json::pack_json(&sources, target, &packing))?;
                 }
                 Ok(Outcome::Yes)
             }
             PackOutcome::Differs(differences) => {
-                tell_differences(target, &differences);
-                Ok(Outcome::No)
-            }
-        }
-    }
-
-    fn show_array(
-        &self,
-        outcome: ConvertOutcome,
-        source: &str,
-        target: &str,
-        console: &mut Console,
-    ) -> Result<Outcome> {
-        match outcome {
-            ConvertOutcome::Done(conversion) => {
-                tell_losses(target, &conversion.losses);
-                if self.json {
-                    console.out.json(&json::convert_json(source, target, &conversion))?;
-                }
-                Ok(Outcome::Yes)
-            }
-            ConvertOutcome::Differs(differences) => {
                 tell_differences(target, &differences);
                 Ok(Outcome::No)
             }

@@ -1,10 +1,121 @@
-//! What verbs that write containers share: how to write, and what could not be written.
+//! What verbs that write containers share: their options, and how their answer is shown.
+
+use std::path::Path;
 
 use container_core::format::ImportOptions;
 use container_core::report::Loss;
+use container_core::write::Durability;
+use container_core::{Error, Limits, Progress};
+use holdall::convert::{Conversion, ConvertOptions, ConvertOutcome, ReadBack};
 use holdall::diff::Difference;
+use holdall::json;
 
-use crate::output::{printable, to_stderr};
+use super::shown;
+use crate::errors::{Failure, On, Outcome, Result};
+use crate::options::{ForceArgs, JobsArgs, OpenArgs};
+use crate::output::{Console, printable, to_stderr};
+use crate::progress::Shown;
+
+/// How a new file is made.
+#[derive(Clone, Debug, clap::Args)]
+pub struct MakeArgs {
+    #[command(flatten)]
+    pub write: WriteArgs,
+
+    /// Read the target back and compare before it appears; exit code 1 and no target if anything differs
+    #[arg(long)]
+    verify: bool,
+
+    /// Do not wait until the target is on the disk
+    #[arg(long)]
+    no_sync: bool,
+
+    /// One JSON line (holdall.convert/1; holdall.pack/1 for items)
+    #[arg(long)]
+    pub json: bool,
+
+    #[command(flatten)]
+    force: ForceArgs,
+
+    #[command(flatten)]
+    jobs: JobsArgs,
+
+    #[command(flatten)]
+    pub open: OpenArgs,
+}
+
+impl MakeArgs {
+    /// The library's options.
+    pub fn options<'a>(
+        &self,
+        to: Option<&'a str>,
+        import: ImportOptions,
+        limits: Limits,
+        progress: Progress<'a>,
+    ) -> ConvertOptions<'a> {
+        ConvertOptions {
+            to,
+            overwrite: self.force.overwrite(),
+            durability: if self.no_sync { Durability::Cached } else { Durability::Synced },
+            import,
+            open: self.open.options(limits),
+            read: self.jobs.read_options(limits),
+            verify: if self.verify { ReadBack::Yes } else { ReadBack::No },
+            progress,
+        }
+    }
+
+    /// Refuses what cannot go to standard output, where `target` is that, and tells whether a bar may be shown.
+    pub fn check_target(&self, verb: &str, target: &Path, console: &Console) -> Result<Shown> {
+        if target.as_os_str() != "-" {
+            return Ok(Shown::OnTerminal);
+        }
+        if self.json {
+            let problem = "standard output takes the target or the JSON line, not both";
+            return Err(Failure::usage(format!("{verb}: {problem}")));
+        }
+        if self.verify {
+            let problem = "what is written to standard output cannot be read back";
+            return Err(Failure::usage(format!("{verb}: {problem}")));
+        }
+        if console.out.is_terminal() {
+            let problem = Error::usage("these bytes are not for a terminal");
+            return Err(problem.hint("a file name, or a pipe")).on(shown(target));
+        }
+        Ok(Shown::Never)
+    }
+
+    /// Shows how a conversion ended. `format` is the target's, as far as it is known.
+    pub fn show(
+        &self,
+        outcome: ConvertOutcome,
+        source: &str,
+        target: &str,
+        format: &'static str,
+        console: &mut Console,
+    ) -> Result<Outcome> {
+        match outcome {
+            ConvertOutcome::Done(conversion) => {
+                tell_losses(target, &conversion.losses);
+                if self.json {
+                    console.out.json(&json::convert_json(source, target, &conversion))?;
+                }
+                Ok(Outcome::Yes)
+            }
+            ConvertOutcome::Differs(differences) => {
+                tell_differences(target, &differences);
+                if self.json {
+                    let nothing =
+                        Conversion { target_format: format, datasets: Vec::new(), losses: Vec::new() };
+                    let mut line = json::convert_json(source, target, &nothing);
+                    line["differences"] = json::diff_json("", "", &differences)["differences"].take();
+                    console.out.json(&line)?;
+                }
+                Ok(Outcome::No)
+            }
+        }
+    }
+}
 
 /// How a container is written.
 #[derive(Clone, Debug, clap::Args)]

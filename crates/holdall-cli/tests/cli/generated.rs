@@ -35,7 +35,7 @@ fn every_verb_has_a_page_and_help() {
     }
 }
 
-const VERBS: [&str; 16] = [
+const VERBS: [&str; 17] = [
     "info",
     "ls",
     "tree",
@@ -45,6 +45,7 @@ const VERBS: [&str; 16] = [
     "verify",
     "repair",
     "convert",
+    "recode",
     "pack",
     "extract",
     "append",

@@ -308,3 +308,17 @@ fn csv_has_no_columns_for_records_of_nothing() {
     let records = one(&format!("[{nothing}, ['x', '|u1'], ['e', '|u1', [0]]]"), &[2], &[5, 6]);
     assert_eq!(text_of(&records, "...", ExportFormat::Csv), "x\n5\n6\n");
 }
+
+#[test]
+fn items_of_text_are_text() {
+    let item = |bytes: &[u8]| {
+        let item = one("|u1", &[bytes.len() as u64], bytes);
+        item.attribute("data", crate::pack::ITEM, crate::pack::TEXT)
+    };
+    let text = "two\r\nlines, é";
+    assert_eq!(text_of(&item(text.as_bytes()), "...", ExportFormat::Text), "two\\r\nlines, é\n");
+    assert_eq!(text_of(&item(b"ended\n"), "...", ExportFormat::Text), "ended\n");
+    assert_eq!(text_of(&item(b""), "...", ExportFormat::Text), "");
+    assert_eq!(text_of(&item("é".as_bytes()), "0:1", ExportFormat::Text), "\u{fffd}\n");
+    assert_eq!(exported(&item(b"a\xff"), "...", ExportFormat::Raw, AsStored::No).unwrap(), b"a\xff");
+}

@@ -1,6 +1,6 @@
 use super::*;
 use crate::testing::Memory;
-use container_core::ErrorKind;
+use container_core::{ErrorKind, Value};
 
 /// Items with names, or without where the name is empty.
 fn items(all: &[(&str, &[u8])]) -> Memory {

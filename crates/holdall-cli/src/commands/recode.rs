@@ -1,0 +1,44 @@
+//! `holdall recode`: the same file, stored in another way.
+
+use std::path::PathBuf;
+
+use holdall::formats::target_format;
+
+use super::shown;
+use super::writing::MakeArgs;
+use crate::errors::{On, Outcome, Result};
+use crate::output::{Console, printable};
+use crate::progress::Meter;
+
+/// Write a file again in its own format, with another codec, filter, chunk or digest
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Values, types and shapes stay, and what the file holds beside them as far as `convert` keeps it between two files of the \
+format; what is not kept is listed on standard error. Space that nothing uses is dropped. The words are those of `convert`.
+
+Examples:
+  holdall recode old.blp small.blp --codec zstd:9
+  holdall recode notes.blp checked.blp --checksum sha256 --verify")]
+pub struct Args {
+    /// The file; `-` is standard input
+    #[arg(value_name = "SOURCE")]
+    source: PathBuf,
+
+    /// The new file; `-` is standard output
+    #[arg(value_name = "TARGET")]
+    target: PathBuf,
+
+    #[command(flatten)]
+    make: MakeArgs,
+}
+
+pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
+    let bar = args.make.check_target("recode", &args.target, console)?;
+    let (source, target) = (shown(&args.source), shown(&args.target));
+    let outcome = Meter::new(printable(&target), bar).watch(|progress| {
+        let options = args.make.options(None, args.make.write.import_options(), console.limits, progress);
+        holdall::recode::recode(&args.source, &args.target, &options)
+    });
+    let format = target_format(&args.target, None).map_or("", |format| format.name);
+    args.make.show(outcome.on(&source)?, &source, &target, format, console)
+}

@@ -1,0 +1,84 @@
+//! The same file, stored in another way: other codec, filters, chunks or digests.
+
+use std::path::Path;
+
+use container_core::container::Digests;
+use container_core::{Error, Result};
+
+use crate::address::Address;
+use crate::convert::{Conversion, ConvertOptions, ConvertOutcome, ReadBack, convert, write};
+use crate::extract::is_item;
+use crate::formats::target_format;
+use crate::items::Items;
+use crate::open::{Accept, is_stream, open};
+use crate::pack::{PackOutcome, write_items};
+use crate::target::refuse_source;
+
+/// Writes a file again in its own format, as the options say. Space that nothing uses is not written again.
+/// [`ConvertOptions::to`] is not looked at.
+///
+/// # Errors
+/// As [`convert()`], and `Usage` for a target that is called like another format.
+pub fn recode(source: &Path, target: &Path, options: &ConvertOptions<'_>) -> Result<ConvertOutcome> {
+    refuse_source(source, target)?;
+    let opened = open(source, Accept::Containers, &options.open)?;
+    let format = opened.format;
+    if let Ok(named) = target_format(target, None)
+        && named.name != format.name
+    {
+        let problem =
+            format!("{} is called like a {} file, this is {}", target.display(), named.title, format.title);
+        return Err(Error::usage(problem).hint("holdall convert, for another format"));
+    }
+    if options.verify == ReadBack::Yes && is_stream(target) {
+        return Err(Error::usage("standard output cannot be read back").hint("recode to a file to verify it"));
+    }
+    if !opened.container.datasets().iter().any(is_item) {
+        let address = Address { file: source.to_owned(), dataset: None, selection: None };
+        if is_stream(source) {
+            // It cannot be opened a second time.
+            let selection = address.select(&*opened.container)?;
+            return write(&*opened.container, &selection, format, target, options);
+        }
+        drop(opened);
+        return convert(&address, target, &ConvertOptions { to: Some(format.name), ..options.clone() });
+    }
+    let mut read = options.read;
+    read.limits = options.open.limits;
+    read.digests = Digests::Compare;
+    let datasets = opened.container.datasets().iter().map(|dataset| dataset.path.clone()).collect();
+    let items = Items::of_container(opened.container, read)?;
+    Ok(match write_items(&items, format, target, options)? {
+        PackOutcome::Done(_) => {
+            ConvertOutcome::Done(Conversion { target_format: format.name, datasets, losses: Vec::new() })
+        }
+        PackOutcome::Differs(differences) => ConvertOutcome::Differs(differences),
+    })
+}
+
+#[cfg(all(test, feature = "rawarray"))]
+mod tests {
+    use super::*;
+    use container_core::ErrorKind;
+
+    #[test]
+    fn a_file_is_stored_in_another_way_under_any_name_but_another_formats() {
+        let directory = tempfile::tempdir().unwrap();
+        let at = |name: &str| directory.path().join(name);
+        std::fs::write(at("a"), crate::testing::ra_bytes()).unwrap();
+        let mut options = ConvertOptions { verify: ReadBack::Yes, ..ConvertOptions::default() };
+        options.import.codec = Some(("lz4".into(), None));
+        for name in ["b", "b.ra"] {
+            let ConvertOutcome::Done(done) = recode(&at("a"), &at(name), &options).unwrap() else {
+                panic!("{name}")
+            };
+            assert_eq!((done.target_format, done.datasets), ("rawarray", vec!["data".to_owned()]));
+            // Flag bit 1, and no more.
+            assert_eq!(std::fs::read(at(name)).unwrap()[8], 2);
+        }
+        for name in ["b.npy", "a"] {
+            let error = recode(&at("a"), &at(name), &options).unwrap_err();
+            assert!(matches!(error.kind(), ErrorKind::Usage(_)), "{error}");
+        }
+    }
+}
