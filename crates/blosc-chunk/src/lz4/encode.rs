@@ -2,18 +2,21 @@
 
 use super::output::Output;
 use super::{LAST_LITERALS, LAST_START, WINDOW};
-use crate::simd::lz::common_prefix;
+use crate::simd::lz::Text;
 
-/// Bits of a table index. 16 KiB of table stay in the first cache beside the data.
-const LOG: u32 = 12;
+/// Bits of an index into the table of short data.
+const SHORT_LOG: u32 = 13;
+/// Bits of an index into the table of long data.
+const LONG_LOG: u32 = 13;
 
-/// Encodes blocks. Keeps its table between calls; the bytes never depend on earlier ones.
+/// Encodes blocks. Keeps its tables between calls; the bytes never depend on earlier ones.
 #[derive(Debug, Default)]
 pub(crate) struct Encoder {
-    /// Where the bytes with each hash were seen last, counted from `base`; empty until the first call.
-    table: Vec<u32>,
-    /// Position that the start of the data has in the table. Entries of earlier calls are more than a window before it.
-    base: usize,
+    /// For data all of which a match can reach. Both tables are empty until they are needed, and take 16 and 32 KiB then, which stay
+    /// in the first cache beside the data.
+    short: Vec<u16>,
+    /// For longer data.
+    long: Vec<u32>,
     /// Dictionary and data, one after the other.
     joined: Vec<u8>,
 }
@@ -46,98 +49,124 @@ impl Encoder {
 
     /// Encodes what follows the first `start` bytes of `data`, which are only searched.
     fn search(&mut self, data: &[u8], start: usize, dst: &mut [u8], acceleration: u32) -> Option<usize> {
+        // Tables count in 32 bits. No chunk is longer than 31 bits say.
+        u32::try_from(data.len()).ok()?;
         let mut output = Output::new(dst);
         let mut anchor = start;
-        if data.len() - start > LAST_START {
-            let base = self.begin(data.len())?;
-            let table: &mut [u32; 1 << LOG] =
-                self.table.as_mut_slice().try_into().expect("begin made it so long");
-            for pos in (0..start.saturating_sub(7)).step_by(3) {
-                table[hash(read_u64(data, pos))] = stored(base + pos);
-            }
-            let last_start = data.len() - LAST_START;
-            let end = data.len() - LAST_LITERALS;
-            let mut pos = start + usize::from(start == 0);
-            if start == 0 {
-                table[hash(read_u64(data, 0))] = stored(base);
-            }
-            let mut tries = acceleration.clamp(1, 65_536) << 6;
-            while pos <= last_start {
-                let word = read_u64(data, pos);
-                let slot = &mut table[hash(word)];
-                let distance = base + pos - *slot as usize;
-                *slot = stored(base + pos);
-                if distance > WINDOW || read_u32(data, pos - distance) != low(word) {
-                    pos += (tries >> 6) as usize;
-                    tries += 1;
-                    continue;
-                }
-                let mut from = pos;
-                while from > anchor && from > distance && data[from - 1] == data[from - 1 - distance] {
-                    from -= 1;
-                }
-                let len = pos - from + 4 + common_prefix(&data[pos - distance + 4..], &data[pos + 4..end]);
-                output.sequence(&data[anchor..from], offset(distance), len)?;
-                anchor = from + len;
-                pos = anchor;
-                tries = acceleration.clamp(1, 65_536) << 6;
-                if pos <= last_start {
-                    table[hash(read_u64(data, pos - 2))] = stored(base + pos - 2);
-                }
-            }
+        if let Some(text) = Text::new(data).filter(|_| data.len() - start > LAST_START) {
+            anchor = if data.len() <= WINDOW + 1 {
+                let table = emptied::<u16, { 1 << SHORT_LOG }>(&mut self.short);
+                sequences(text, start, table, &mut output, acceleration)?
+            } else {
+                let table = emptied::<u32, { 1 << LONG_LOG }>(&mut self.long);
+                sequences(text, start, table, &mut output, acceleration)?
+            };
         }
         output.last(&data[anchor..])?;
         Some(output.len())
     }
+}
 
-    /// Prepares the table for `len` bytes and gives the position of the first. `None` for more than it can count.
-    fn begin(&mut self, len: usize) -> Option<usize> {
-        let most = u32::MAX as usize - 2 * (WINDOW + 1);
-        if len > most {
-            return None;
-        }
-        if self.table.is_empty() {
-            self.table = vec![0; 1 << LOG];
-            self.base = WINDOW + 1;
-        } else if self.base > most - len {
-            self.table.fill(0);
-            self.base = WINDOW + 1;
-        }
-        let base = self.base;
-        self.base += len + WINDOW + 1;
-        Some(base)
+/// The table that `entries` hold, all 0.
+fn emptied<T: Copy + Default, const N: usize>(entries: &mut Vec<T>) -> &mut [T; N] {
+    entries.clear();
+    entries.resize(N, T::default());
+    entries.as_mut_slice().try_into().expect("it was just made so long")
+}
+
+/// Where the bytes with each hash were seen last, or 0, which is a place as good as any to look at.
+trait Table {
+    /// Whether a match reaches as far as the table.
+    const REACHES_ALL: bool;
+
+    /// Puts `pos` in the place for the bytes `word` begins with and gives what was there.
+    fn swap(&mut self, word: u64, pos: usize) -> usize;
+}
+
+impl Table for [u16; 1 << SHORT_LOG] {
+    const REACHES_ALL: bool = true;
+
+    /// By four bytes.
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "the table is for data of 64 KiB")]
+    fn swap(&mut self, word: u64, pos: usize) -> usize {
+        let hash = low(word).wrapping_mul(0x9E37_79B1) >> (32 - SHORT_LOG);
+        usize::from(std::mem::replace(&mut self[hash as usize], pos as u16))
     }
 }
 
-/// Index of five bytes, the low ones of `word`.
-fn hash(word: u64) -> usize {
-    ((word << 24).wrapping_mul(0x9E37_79B1_85EB_CA87) >> (64 - LOG)) as usize
+impl Table for [u32; 1 << LONG_LOG] {
+    const REACHES_ALL: bool = false;
+
+    /// By five bytes, as there is more to choose from.
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "the data are shorter than 2^32")]
+    fn swap(&mut self, word: u64, pos: usize) -> usize {
+        let hash = (word << 24).wrapping_mul(0x9E37_79B1_85EB_CA87) >> (64 - LONG_LOG);
+        std::mem::replace(&mut self[hash as usize], pos as u32) as usize
+    }
+}
+
+/// Writes all sequences but the last, and gives the place from which on it holds literals.
+fn sequences<T: Table>(
+    text: Text<'_>,
+    start: usize,
+    table: &mut T,
+    output: &mut Output<'_>,
+    acceleration: u32,
+) -> Option<usize> {
+    let data = text.bytes();
+    let end = data.len() - LAST_LITERALS;
+    // Its last word is where the last match may start.
+    let starts = Text::new(&data[..data.len() - (LAST_START - 8)])?;
+    for (pos, word) in (0..start.saturating_sub(7)).step_by(3).map_while(|pos| Some((pos, starts.word(pos)?)))
+    {
+        table.swap(word, pos);
+    }
+    let first_tries = acceleration.clamp(1, 65_536) << 6;
+    let mut anchor = start;
+    let mut pos = start.max(1);
+    loop {
+        // Looks for a place that has been seen: at two places side by side, then in steps that grow with the tries.
+        let mut tries = first_tries;
+        let mut step = 1;
+        let mut next = pos + 1;
+        let candidate = loop {
+            let Some(word) = starts.word(pos) else {
+                return Some(anchor);
+            };
+            let candidate = table.swap(word, pos);
+            if starts.half(candidate) == low(word) && (T::REACHES_ALL || pos - candidate <= WINDOW) {
+                break candidate;
+            }
+            pos = next;
+            next += step;
+            step = (tries >> 6) as usize;
+            tries += 1;
+        };
+        let (mut from, mut earlier) = (pos, candidate);
+        while from > anchor && earlier > 0 && data[from - 1] == data[earlier - 1] {
+            from -= 1;
+            earlier -= 1;
+        }
+        let to = pos + 4 + text.common(candidate + 4, pos + 4, end);
+        output.sequence(text, anchor, from, offset(from - earlier), to - from)?;
+        anchor = to;
+        pos = to;
+        if let Some(word) = starts.word(pos - 2) {
+            table.swap(word, pos - 2);
+        }
+    }
 }
 
 /// The low half.
 #[expect(clippy::cast_possible_truncation, reason = "what is meant")]
-pub(super) fn low(word: u64) -> u32 {
+fn low(word: u64) -> u32 {
     word as u32
-}
-
-/// A position as the table keeps it.
-#[expect(clippy::cast_possible_truncation, reason = "positions are under 2^32, see `begin`")]
-fn stored(position: usize) -> u32 {
-    position as u32
 }
 
 /// A distance as the block keeps it.
 #[expect(clippy::cast_possible_truncation, reason = "distances are inside the window")]
 pub(super) fn offset(distance: usize) -> u16 {
     distance as u16
-}
-
-/// Eight bytes at `at`.
-pub(super) fn read_u64(data: &[u8], at: usize) -> u64 {
-    u64::from_le_bytes(data[at..at + 8].try_into().expect("eight bytes"))
-}
-
-/// Four bytes at `at`.
-pub(super) fn read_u32(data: &[u8], at: usize) -> u32 {
-    u32::from_le_bytes(data[at..at + 4].try_into().expect("four bytes"))
 }

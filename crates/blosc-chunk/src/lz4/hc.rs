@@ -1,10 +1,10 @@
 //! From bytes to LZ4 blocks, small: chains of all earlier places with the same four bytes, and a look at the next byte before a
 //! match is taken.
 
-use super::encode::{offset, read_u32};
+use super::encode::offset;
 use super::output::Output;
 use super::{LAST_LITERALS, LAST_START, MIN_MATCH, WINDOW};
-use crate::simd::lz::common_prefix;
+use crate::simd::lz::{Text, common_prefix};
 
 /// Bits of an index into the heads of the chains.
 const LOG: u32 = 15;
@@ -59,7 +59,7 @@ impl Encoder {
         u32::try_from(data.len()).ok().filter(|&len| len < NONE)?;
         let mut output = Output::new(dst);
         let mut anchor = start;
-        if data.len() - start > LAST_START {
+        if let Some(text) = Text::new(data).filter(|_| data.len() - start > LAST_START) {
             self.heads.clear();
             self.heads.resize(1 << LOG, NONE);
             self.links.resize(LINKS, NONE);
@@ -81,7 +81,7 @@ impl Encoder {
                     best = next;
                     pos += 1;
                 }
-                output.sequence(&data[anchor..pos], offset(best.distance), best.len)?;
+                output.sequence(text, anchor, pos, offset(best.distance), best.len)?;
                 pos += best.len;
                 anchor = pos;
             }
@@ -93,7 +93,8 @@ impl Encoder {
     /// The longest match for what is at `pos`, the nearest of them. Puts all positions up to it into the chains.
     fn best(&mut self, data: &[u8], pos: usize, seen: &mut usize, depth: usize) -> Match {
         while *seen <= pos {
-            let head = &mut self.heads[hash(read_u32(data, *seen))];
+            let head = &mut self.heads
+                [hash(u32::from_le_bytes(data[*seen..*seen + 4].try_into().expect("four bytes")))];
             self.links[*seen % LINKS] = *head;
             *head = u32::try_from(*seen).expect("checked against the length");
             *seen += 1;

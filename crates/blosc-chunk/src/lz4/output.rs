@@ -1,6 +1,7 @@
 //! Sequences, written into a slice that may be too short for them.
 
 use super::MIN_MATCH;
+use crate::simd::lz::Text;
 
 /// What is written so far.
 #[derive(Debug)]
@@ -19,15 +20,32 @@ impl<'a> Output<'a> {
         self.at
     }
 
-    /// Literals and a match of `len` bytes, 4 at least. `None` when they do not fit.
-    pub(super) fn sequence(&mut self, literals: &[u8], offset: u16, len: usize) -> Option<()> {
-        let extra = len - MIN_MATCH;
-        // One byte for the token, two for the offset, and one for the token that must follow.
-        let need = 4 + literals.len() + literals.len() / 255 + extra / 255 + 2;
+    /// The literals from `from` to `to` of the text, and a match of `len` bytes, 4 at least. `None` when they do not fit.
+    #[inline(always)]
+    pub(super) fn sequence(
+        &mut self,
+        text: Text<'_>,
+        from: usize,
+        to: usize,
+        offset: u16,
+        len: usize,
+    ) -> Option<()> {
+        let (literals, extra) = (to - from, len - MIN_MATCH);
+        // One byte for the token, two for the offset, one for each length, and one for the token that must follow.
+        let need = 6 + literals + literals / 255 + extra / 255;
         if need > self.dst.len() - self.at {
             return None;
         }
-        self.token(literals, extra.min(15));
+        let token = self.at;
+        self.at += 1;
+        if literals < 15 {
+            self.dst[token] = byte((literals << 4) | extra.min(15));
+        } else {
+            self.dst[token] = byte(0xf0 | extra.min(15));
+            self.length(literals - 15);
+        }
+        text.copy(from, to, self.dst, self.at);
+        self.at += literals;
         self.dst[self.at..self.at + 2].copy_from_slice(&offset.to_le_bytes());
         self.at += 2;
         if extra >= 15 {
@@ -45,26 +63,26 @@ impl<'a> Output<'a> {
         if need > self.dst.len() - self.at {
             return None;
         }
-        self.token(literals, 0);
-        Some(())
-    }
-
-    fn token(&mut self, literals: &[u8], low: usize) {
         let high = literals.len().min(15);
-        self.dst[self.at] = byte((high << 4) | low);
+        self.dst[self.at] = byte(high << 4);
         self.at += 1;
         if high == 15 {
             self.length(literals.len() - 15);
         }
         self.dst[self.at..self.at + literals.len()].copy_from_slice(literals);
         self.at += literals.len();
+        Some(())
     }
 
+    #[inline]
     fn length(&mut self, rest: usize) {
-        let full = rest / 255;
-        self.dst[self.at..self.at + full].fill(255);
-        self.at += full;
-        self.dst[self.at] = byte(rest % 255);
+        let mut rest = rest;
+        while rest >= 255 {
+            self.dst[self.at] = 255;
+            self.at += 1;
+            rest -= 255;
+        }
+        self.dst[self.at] = byte(rest);
         self.at += 1;
     }
 }

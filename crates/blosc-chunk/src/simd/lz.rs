@@ -1,8 +1,11 @@
 //! Copies and comparisons for LZ4 and BloscLZ, and loops that run ahead of their decoders.
 #![allow(unsafe_code)]
 
+mod text;
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 mod x86;
+
+pub(crate) use text::Text;
 
 /// A loop that runs ahead of a decoder.
 ///

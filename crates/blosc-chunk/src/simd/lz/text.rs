@@ -1,0 +1,126 @@
+//! Data that are searched for matches: reads of whole words with one comparison each, and copies that may overshoot.
+#![allow(unsafe_code)]
+
+/// Data of which whole words are read anywhere.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Text<'a> {
+    /// Eight bytes at least.
+    bytes: &'a [u8],
+    /// Where the last eight bytes begin.
+    last: usize,
+}
+
+impl<'a> Text<'a> {
+    /// `None` for fewer than eight bytes.
+    #[inline]
+    pub(crate) fn new(bytes: &'a [u8]) -> Option<Self> {
+        Some(Self { bytes, last: bytes.len().checked_sub(8)? })
+    }
+
+    /// All of it.
+    #[inline]
+    pub(crate) fn bytes(self) -> &'a [u8] {
+        self.bytes
+    }
+
+    /// Eight bytes at `at`, the first in the low bits; `None` when there are fewer.
+    #[inline]
+    pub(crate) fn word(self, at: usize) -> Option<u64> {
+        if at > self.last {
+            return None;
+        }
+        // SAFETY: `at + 8 <= bytes.len()` by the line above.
+        Some(u64::from_le(unsafe { self.bytes.as_ptr().add(at).cast::<u64>().read_unaligned() }))
+    }
+
+    /// Four bytes at `at`, the first in the low bits.
+    ///
+    /// # Panics
+    /// When there are fewer than eight.
+    #[inline]
+    pub(crate) fn half(self, at: usize) -> u32 {
+        assert!(at <= self.last, "eight bytes of the text");
+        // SAFETY: `at + 8 <= bytes.len()` by the line above.
+        u32::from_le(unsafe { self.bytes.as_ptr().add(at).cast::<u32>().read_unaligned() })
+    }
+
+    /// How many bytes from `later` on, and before `end`, equal those from `earlier` on.
+    ///
+    /// # Panics
+    /// Unless `earlier <= later <= end`, and `end` is in the text.
+    #[inline(always)]
+    pub(crate) fn common(self, earlier: usize, later: usize, end: usize) -> usize {
+        assert!(earlier <= later && later <= end && end <= self.bytes.len(), "places of the text");
+        let len = end - later;
+        let mut same = 0;
+        // Most are short, so that the first word comes before the wide steps.
+        if len >= 8 {
+            // SAFETY: `later + 8 <= end`, which is in the text, and `earlier` is not after `later`.
+            let difference = unsafe { self.difference(earlier, later) };
+            if difference != 0 {
+                return (difference.trailing_zeros() / 8) as usize;
+            }
+            same = 8;
+        }
+        while same + 32 <= len {
+            let at = self.bytes.as_ptr();
+            // SAFETY: `later + same + 32 <= end`, which is in the text, and `earlier` is not after `later`.
+            let equal = unsafe {
+                at.add(earlier + same).cast::<[u8; 32]>().read()
+                    == at.add(later + same).cast::<[u8; 32]>().read()
+            };
+            if !equal {
+                break;
+            }
+            same += 32;
+        }
+        while same + 8 <= len {
+            // SAFETY: `later + same + 8 <= end`, which is in the text, and `earlier` is not after `later`.
+            let difference = unsafe { self.difference(earlier + same, later + same) };
+            if difference != 0 {
+                return same + (difference.trailing_zeros() / 8) as usize;
+            }
+            same += 8;
+        }
+        while same < len && self.bytes[earlier + same] == self.bytes[later + same] {
+            same += 1;
+        }
+        same
+    }
+
+    /// Where eight bytes differ, the first in the low bits.
+    ///
+    /// # Safety
+    /// `a + 8` and `b + 8` are not over the length.
+    #[inline(always)]
+    unsafe fn difference(self, a: usize, b: usize) -> u64 {
+        let at = self.bytes.as_ptr();
+        // SAFETY: the caller's.
+        let (a, b) =
+            unsafe { (at.add(a).cast::<u64>().read_unaligned(), at.add(b).cast::<u64>().read_unaligned()) };
+        u64::from_le(a ^ b)
+    }
+
+    /// Copies the bytes from `from` to `to` of the text to `at` of `dst`, where up to 15 bytes more may change.
+    ///
+    /// # Panics
+    /// When they are not in the text, or do not fit.
+    #[inline(always)]
+    pub(crate) fn copy(self, from: usize, to: usize, dst: &mut [u8], at: usize) {
+        assert!(from <= to && to <= self.bytes.len(), "places of the text");
+        let len = to - from;
+        if self.bytes.len() - to < 16 || dst.len() < 16 || at > dst.len() - 16 || len > dst.len() - 16 - at {
+            dst[at..at + len].copy_from_slice(&self.bytes[from..to]);
+            return;
+        }
+        let mut done = 0;
+        while done < len {
+            // SAFETY: `done < len`, and 16 bytes more than `len` are there on both sides; a text and a `&mut` do not overlap.
+            unsafe {
+                let part = self.bytes.as_ptr().add(from + done).cast::<[u8; 16]>().read();
+                dst.as_mut_ptr().add(at + done).cast::<[u8; 16]>().write(part);
+            }
+            done += 16;
+        }
+    }
+}
