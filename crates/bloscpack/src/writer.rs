@@ -1,9 +1,11 @@
 //! Writing a file of fixed-size chunks from front to back, in bounded memory.
 
+mod chunker;
 mod engine;
 mod output;
 mod sink;
 
+pub(crate) use chunker::Chunker;
 pub(crate) use engine::Engine;
 pub(crate) use output::with_seek;
 pub(crate) use sink::{Head, Sink};
@@ -31,20 +33,13 @@ use crate::write::{Offsets, WriteOptions};
 #[derive(Debug)]
 pub struct Writer<W: Write + Seek = AtomicFile> {
     sink: Sink<W>,
+    chunker: Chunker,
     options: WriteOptions,
     /// Encoded metadata section; empty for none.
     section: Vec<u8>,
     chunk_size: usize,
-    /// Bytes before encoding, where they are known.
-    total: Option<u64>,
-    engine: Engine,
-    /// Raw bytes that wait for a whole batch.
-    pending: Vec<u8>,
-    batch_len: usize,
-    taken: u64,
-    /// An earlier call failed: what is in the file then is not known.
-    failed: bool,
 }
+
 impl Writer<AtomicFile> {
     /// Starts a file that appears at `path` when it is finished. Dropped before, it leaves nothing behind.
     ///
@@ -76,7 +71,7 @@ impl<W: Write + Seek> Writer<W> {
             (most, Some(total)) => usize::try_from(total).map_or(most, |total| most.min(total)),
             (most, None) => most,
         };
-        let engine = Engine::new(options.chunks.params()?, options.chunks.checksum, options.chunks.threads)?;
+        let chunker = Chunker::new(&options.chunks, chunk_size, total)?;
         let section = match &options.metadata {
             Some(value) => encode_section(to_json(value)?.as_bytes(), &options.metadata_options)?,
             None => Vec::new(),
@@ -85,106 +80,24 @@ impl<W: Write + Seek> Writer<W> {
             (None, Offsets::Table) => None,
             _ => Some(head(options, &section, chunk_size, total)?),
         };
-        Ok(Self {
-            sink: Sink::new(out, head.as_ref())?,
-            options: options.clone(),
-            section,
-            chunk_size,
-            total,
-            batch_len: engine.batch(chunk_size).saturating_mul(chunk_size),
-            engine,
-            pending: Vec::new(),
-            taken: 0,
-            failed: false,
-        })
+        let sink = Sink::new(out, head.as_ref())?;
+        Ok(Self { sink, chunker, options: options.clone(), section, chunk_size })
     }
 
     /// Takes the next bytes, any number of them.
     ///
     /// # Errors
     /// `Usage` when there are more than was said; `Io`, perhaps for bytes of an earlier call.
-    pub fn push(&mut self, mut bytes: &[u8]) -> Result<()> {
-        self.check_usable()?;
-        self.taken = self.taken.saturating_add(bytes.len() as u64);
-        if let Some(total) = self.total.filter(|total| self.taken > *total) {
-            self.failed = true;
-            return Err(Error::usage(format!("there are more than the {total} bytes that were announced")));
-        }
-        self.failed = true;
-        while !bytes.is_empty() {
-            // Whole batches are encoded where they lie.
-            if self.pending.is_empty() && bytes.len() >= self.batch_len {
-                let (batch, rest) = bytes.split_at(self.batch_len);
-                self.encode(batch)?;
-                bytes = rest;
-                continue;
-            }
-            let (head, rest) = bytes.split_at(bytes.len().min(self.batch_len - self.pending.len()));
-            self.pending.extend_from_slice(head);
-            bytes = rest;
-            self.encode_full_batch()?;
-        }
-        self.failed = false;
-        Ok(())
+    pub fn push(&mut self, bytes: &[u8]) -> Result<()> {
+        self.chunker.push(bytes, &mut self.sink)
     }
 
-    /// Takes all that `reader` gives.
+    /// Takes all that `reader` gives; gives the number of bytes.
     ///
     /// # Errors
     /// As [`Writer::push`], and those of the reader.
     pub fn push_all(&mut self, reader: &mut dyn Read) -> Result<u64> {
-        self.check_usable()?;
-        self.failed = true;
-        let before = self.taken;
-        loop {
-            let room = self.batch_len.max(1) - self.pending.len();
-            // Read straight into the batch. One byte beyond the announced length tells that there are more.
-            let left =
-                self.total.map_or(u64::MAX, |total| total.saturating_sub(self.taken).saturating_add(1));
-            let most = left.min(room as u64);
-            let got = reader.take(most).read_to_end(&mut self.pending)?;
-            self.taken = self.taken.saturating_add(got as u64);
-            if let Some(total) = self.total.filter(|total| self.taken > *total) {
-                return Err(Error::usage(format!(
-                    "there are more than the {total} bytes that were announced"
-                )));
-            }
-            self.encode_full_batch()?;
-            if (got as u64) < most {
-                self.failed = false;
-                return Ok(self.taken - before);
-            }
-        }
-    }
-
-    fn check_usable(&self) -> Result<()> {
-        if self.failed {
-            return Err(Error::usage("an earlier write failed, so bytes are missing"));
-        }
-        Ok(())
-    }
-
-    fn encode_full_batch(&mut self) -> Result<()> {
-        if self.batch_len > 0 && self.pending.len() == self.batch_len {
-            let batch = std::mem::take(&mut self.pending);
-            self.encode(&batch)?;
-            self.pending = batch;
-            self.pending.clear();
-        }
-        Ok(())
-    }
-
-    /// Encodes and writes the chunks of `bytes`; only the last of the file may be shorter than the others.
-    fn encode(&mut self, bytes: &[u8]) -> Result<()> {
-        let pieces: Vec<&[u8]> = bytes.chunks(self.chunk_size.max(1)).collect();
-        self.write_chunks(&pieces)
-    }
-
-    fn write_chunks(&mut self, pieces: &[&[u8]]) -> Result<()> {
-        for encoded in self.engine.encode(pieces)? {
-            self.sink.chunk(encoded, 0)?;
-        }
-        Ok(())
+        self.chunker.push_all(reader, &mut self.sink)
     }
 
     /// Completes the file and gives the output back, positioned at its end, with the number of bytes before encoding.
@@ -192,21 +105,10 @@ impl<W: Write + Seek> Writer<W> {
     /// # Errors
     /// `Usage` when there were not as many bytes as was said, or an earlier call failed; `Io`.
     pub fn complete(mut self) -> Result<(W, u64)> {
-        self.check_usable()?;
-        if let Some(total) = self.total.filter(|total| self.taken != *total) {
-            return Err(Error::usage(format!("{} bytes, {total} were announced", self.taken)));
-        }
-        let rest = std::mem::take(&mut self.pending);
-        if !rest.is_empty() {
-            self.encode(&rest)?;
-        }
-        if self.taken == 0 {
-            // As bloscpack does: one chunk of no bytes.
-            self.write_chunks(&[&[]])?;
-        }
-        let chunk_size = usize::try_from(self.taken).map_or(self.chunk_size, |all| all.min(self.chunk_size));
-        let head = head(&self.options, &self.section, chunk_size, Some(self.taken))?;
-        Ok((self.sink.finish(&head)?, self.taken))
+        let taken = self.chunker.finish(&mut self.sink)?;
+        let chunk_size = usize::try_from(taken).map_or(self.chunk_size, |all| all.min(self.chunk_size));
+        let head = head(&self.options, &self.section, chunk_size, Some(taken))?;
+        Ok((self.sink.finish(&head)?, taken))
     }
 }
 
@@ -238,3 +140,6 @@ fn head(options: &WriteOptions, section: &[u8], chunk_size: usize, total: Option
     let bytes = [&header.to_bytes(), section].concat();
     Ok(Head { bytes, entries: header.offset_count().unwrap_or(0) })
 }
+
+#[cfg(test)]
+mod tests;
