@@ -1,6 +1,7 @@
 //! From chunks to bytes: whole, by range, by block.
 
 mod job;
+mod part;
 mod stream;
 mod threads;
 
@@ -10,6 +11,7 @@ use container_core::{Error, Limits, Result};
 
 use crate::Chunk;
 use job::{Job, Worker, room};
+use part::Plan;
 
 /// What a chunk does not know of itself, and its frame does.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -74,16 +76,17 @@ impl Decoder {
         if decode_plain(chunk, range.start, dst)? {
             return Ok(());
         }
-        let mut rest = dst;
-        let mut from = self.first_block(chunk, range.start);
+        let (first, start) = first_block(chunk, range.start);
+        let local = range.start - start..chunk.block_len(first).min(range.end - start);
+        let spans_more = local.len() < range.len();
+        self.find_reference(chunk, first + usize::from(spans_more), (!spans_more).then(|| local.clone()))?;
+        let (mut index, mut local, mut rest) = (first, local, dst);
         while !rest.is_empty() {
-            let (index, start) = from;
-            let len = chunk.block_len(index);
-            let local = range.start.saturating_sub(start)..len.min(range.end - start);
             let (part, next) = rest.split_at_mut(local.len());
             self.decode_part(chunk, index, local, part)?;
             rest = next;
-            from = (index + 1, start + len);
+            index += 1;
+            local = 0..chunk.block_len(index).min(rest.len());
         }
         Ok(())
     }
@@ -100,6 +103,7 @@ impl Decoder {
         if decode_plain(chunk, index * chunk.header().block_len() as usize, dst)? {
             return Ok(());
         }
+        self.find_reference(chunk, index, None)?;
         self.decode_part(chunk, index, 0..dst.len(), dst)
     }
 
@@ -116,12 +120,19 @@ impl Decoder {
     ) -> Result<()> {
         check_len(dst, chunk.nbytes())?;
         let mut rest = dst;
+        let mut has_reference = false;
         for index in 0..chunk.block_count() {
+            let start = chunk.nbytes() - rest.len();
             let (block, next) = rest.split_at_mut(chunk.block_len(index));
-            if wanted(index) {
-                self.decode_block(chunk, index, block)?;
-            }
             rest = next;
+            if !wanted(index) || decode_plain(chunk, start, block)? {
+                continue;
+            }
+            if !has_reference && index > 0 {
+                self.find_reference(chunk, index, None)?;
+                has_reference = true;
+            }
+            self.decode_part(chunk, index, 0..block.len(), block)?;
         }
         Ok(())
     }
@@ -139,7 +150,20 @@ impl Decoder {
         threads::decode(job, &mut self.worker, &mut self.others, dst, threads)
     }
 
-    /// Decodes the bytes `range` of the block `index`.
+    /// Decodes as much of the first block as the block `index` needs under DELTA, for the bytes `part` of it or for all.
+    fn find_reference(&mut self, chunk: &Chunk<'_>, index: usize, part: Option<Range<usize>>) -> Result<()> {
+        let job = Job { chunk, geometry: &self.geometry, limits: &self.limits };
+        if index == 0 || !job.needs_reference() {
+            return Ok(());
+        }
+        let plan = part.and_then(|part| Plan::new(job, chunk.block_len(index), part, false));
+        let len = chunk.block_len(0);
+        let need = plan.map_or(len, |plan| plan.made().end.min(len));
+        let reference = room(&mut self.reference, len, job.limits)?;
+        self.worker.part(job, 0, None, 0..need, &mut reference[..need])
+    }
+
+    /// Decodes the bytes `range` of the block `index`, for which the reference is found.
     fn decode_part(
         &mut self,
         chunk: &Chunk<'_>,
@@ -148,24 +172,20 @@ impl Decoder {
         dst: &mut [u8],
     ) -> Result<()> {
         let job = Job { chunk, geometry: &self.geometry, limits: &self.limits };
-        let mut reference = None;
-        if index > 0 && job.needs_reference() {
-            let first = room(&mut self.reference, chunk.block_len(0), job.limits)?;
-            self.worker.block(job, 0, None, first)?;
-            reference = Some(&*first);
-        }
+        let has_reference = index > 0 && job.needs_reference();
+        let reference = has_reference.then(|| &self.reference[..chunk.block_len(0)]);
         self.worker.part(job, index, reference, range, dst)
     }
+}
 
-    /// The block that holds byte `at` of the chunk, and the byte where it begins.
-    fn first_block(&self, chunk: &Chunk<'_>, at: usize) -> (usize, usize) {
-        if !chunk.header().has_variable_blocks() {
-            let len = chunk.header().block_len() as usize;
-            return (at / len, at / len * len);
-        }
-        let found = chunk.blocks().enumerate().find(|(_, block)| block.contains(&at));
-        found.map_or((0, 0), |(index, block)| (index, block.start))
+/// The block that holds byte `at` of the chunk, and the byte where it begins.
+fn first_block(chunk: &Chunk<'_>, at: usize) -> (usize, usize) {
+    if !chunk.header().has_variable_blocks() {
+        let len = chunk.header().block_len() as usize;
+        return (at / len, at / len * len);
     }
+    let found = chunk.blocks().enumerate().find(|(_, block)| block.contains(&at));
+    found.map_or((0, 0), |(index, block)| (index, block.start))
 }
 
 /// Decodes the bytes of a chunk without streams from `start` on; false where it has streams.

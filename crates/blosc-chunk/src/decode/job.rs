@@ -1,7 +1,5 @@
 //! One block of one chunk: streams, then filters.
 
-use std::ops::Range;
-
 use container_core::source::zeroed_vec;
 use container_core::{Limits, Result};
 
@@ -53,6 +51,8 @@ pub(super) struct Worker {
     pub(super) scratch: Scratch,
     /// A block, or what is needed of one, on its way to the caller.
     pub(super) block: Vec<u8>,
+    /// Columns of the joined streams, on their way there.
+    pub(super) picked: Vec<u8>,
 }
 
 impl Worker {
@@ -67,13 +67,15 @@ impl Worker {
     ) -> Result<()> {
         let filters = job.filters();
         let mut streams = Streams::of(job.chunk, index)?;
-        if filters.is_empty() {
-            return self.join(job, &mut streams, dst);
+        let context = job.context(reference);
+        if filters.moves(&context) == 0 {
+            self.join(job, &mut streams, dst)?;
+            return filters.decode_in_place(&context, dst);
         }
         let mut joined = std::mem::take(&mut self.streams);
         let result = room(&mut joined, dst.len(), job.limits).and_then(|joined| {
             self.join(job, &mut streams, joined)?;
-            filters.decode(&job.context(reference), joined, dst, &mut self.scratch)
+            filters.decode(&context, joined, dst, &mut self.scratch)
         });
         self.streams = joined;
         result
@@ -91,29 +93,6 @@ impl Worker {
             }
         }
         Ok(())
-    }
-
-    /// Decodes the bytes `range` of the block `index` into `dst`. `reference` is the first block under DELTA.
-    pub(super) fn part<'j>(
-        &mut self,
-        job: Job<'j, '_>,
-        index: usize,
-        reference: Option<&'j [u8]>,
-        range: Range<usize>,
-        dst: &mut [u8],
-    ) -> Result<()> {
-        let len = job.chunk.block_len(index);
-        if range == (0..len) {
-            return self.block(job, index, reference, dst);
-        }
-        let mut block = std::mem::take(&mut self.block);
-        let result = room(&mut block, len, job.limits).and_then(|block| {
-            self.block(job, index, reference, block)?;
-            dst.copy_from_slice(&block[range]);
-            Ok(())
-        });
-        self.block = block;
-        result
     }
 }
 
