@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![deny(unsafe_code)]
 
+mod blosc_codec;
 mod blosclz;
 mod chunk;
 mod codec;
@@ -14,6 +15,7 @@ mod simd;
 mod special;
 mod tuning;
 
+pub use blosc_codec::BloscCodec;
 pub use chunk::Chunk;
 pub use codec::Compressor;
 pub use decode::{Decoder, Geometry};
