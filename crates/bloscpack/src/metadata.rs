@@ -137,6 +137,11 @@ pub(crate) fn decode_payload(header: &MetadataHeader, payload: &[u8], limits: &L
     match header.meta_codec {
         0 => Ok(payload.to_vec()),
         1 => {
+            // Deflate makes at most 1032 bytes of one.
+            if u64::from(header.meta_size) > (payload.len() as u64).saturating_mul(1032) {
+                let problem = format!("{} bytes of zlib cannot hold {}", payload.len(), header.meta_size);
+                return Err(Error::malformed(problem));
+            }
             let mut json = zeroed_vec(header.meta_size.into(), limits)?;
             Zlib.decode(payload, &mut json)?;
             Ok(json)

@@ -1,0 +1,426 @@
+//! Where the chunks are: by the walk from one to the next, and by the offsets.
+//!
+//! The reference reads by the walk alone and writes offsets nobody else reads, so that in version 3 a complete walk is
+//! believed against them. In a variable-length file the offsets say which chunk is which item, and gaps between chunks are
+//! legal, so that they are believed as long as each points to a possible chunk.
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+
+use std::ops::Range;
+
+use container_core::source::Source;
+use container_core::{Error, Limits, Result};
+
+use crate::chunk_header::{self, ChunkHeader};
+use crate::fault::{Fault, FaultKind};
+use crate::offsets_index::{ENTRY, UNSET};
+
+/// Faults of one kind that are told one by one.
+const TOLD: usize = 64;
+
+/// Whether the bytes of a chunk can be what its header says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// As far as header and neighbours tell, yes.
+    Whole,
+    /// The header is impossible.
+    BadHeader,
+    /// The file ends before it does.
+    Cut,
+    /// The next chunk starts before it ends.
+    Overlapping,
+    /// Nothing points to it.
+    Missing,
+}
+
+/// One chunk, small: a file may have millions of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChunkEntry {
+    at: u64,
+    data_at: u64,
+    cbytes: u32,
+    nbytes: u32,
+    blocksize: u32,
+    version: u8,
+    flags: u8,
+    typesize: u8,
+    state: State,
+}
+
+impl ChunkEntry {
+    fn new(at: u64, header: &ChunkHeader, state: State) -> Self {
+        Self {
+            at,
+            data_at: 0,
+            cbytes: header.cbytes,
+            nbytes: header.nbytes,
+            blocksize: header.blocksize,
+            version: header.version,
+            flags: header.flags,
+            typesize: header.typesize,
+            state,
+        }
+    }
+
+    fn missing(at: u64) -> Self {
+        let header = ChunkHeader {
+            version: 0,
+            versionlz: 1,
+            flags: 0,
+            typesize: 0,
+            nbytes: 0,
+            blocksize: 0,
+            cbytes: 0,
+        };
+        Self::new(at, &header, State::Missing)
+    }
+
+    /// The stored bytes of the chunk, without its digest. Of one with an impossible header, what is there instead.
+    #[must_use]
+    pub fn range(&self) -> Range<u64> {
+        self.at..self.end()
+    }
+
+    /// Absolute offset of the first byte after the chunk, where its digest is.
+    #[must_use]
+    pub fn end(&self) -> u64 {
+        self.at.saturating_add(self.cbytes.into())
+    }
+
+    /// The bytes that it holds, within the bytes of all chunks in order. Where its header is impossible, as the file's
+    /// header says.
+    #[must_use]
+    pub fn data(&self) -> Range<u64> {
+        self.data_at..self.data_at.saturating_add(self.nbytes.into())
+    }
+
+    /// Bytes after decoding.
+    #[must_use]
+    pub const fn nbytes(&self) -> u32 {
+        self.nbytes
+    }
+
+    /// Whether it can be read, as far as can be told without.
+    #[must_use]
+    pub const fn state(&self) -> State {
+        self.state
+    }
+
+    /// The first 16 bytes of it.
+    #[must_use]
+    pub const fn header(&self) -> ChunkHeader {
+        ChunkHeader {
+            version: self.version,
+            versionlz: 1,
+            flags: self.flags,
+            typesize: self.typesize,
+            nbytes: self.nbytes,
+            blocksize: self.blocksize,
+            cbytes: self.cbytes,
+        }
+    }
+
+    pub(crate) fn place(&mut self, data_at: u64, nbytes: u32) {
+        (self.data_at, self.nbytes) = (data_at, nbytes);
+    }
+}
+
+/// What is known before the chunks are looked for.
+pub(crate) struct Finder<'s> {
+    pub(crate) source: &'s dyn Source,
+    pub(crate) limits: &'s Limits,
+    /// Bytes of the digest after each chunk.
+    pub(crate) digest_len: u64,
+    /// How many there are; `None` where the header does not tell.
+    pub(crate) count: Option<u64>,
+    /// Where the first one may be.
+    pub(crate) start: u64,
+    /// The table of offsets, where there is one.
+    pub(crate) table: Range<u64>,
+    /// True where each chunk is an item, found by its offset.
+    pub(crate) variable: bool,
+}
+
+/// Chunks, in the order of what they hold, and what is wrong with them.
+#[derive(Default)]
+pub(crate) struct Found {
+    pub(crate) entries: Vec<ChunkEntry>,
+    pub(crate) faults: Vec<Fault>,
+    /// True where all of them were found.
+    pub(crate) all: bool,
+}
+
+impl Found {
+    fn tell(&mut self, fault: Fault) {
+        if self.faults.iter().filter(|told| told.kind() == fault.kind()).count() < TOLD {
+            self.faults.push(fault);
+        }
+    }
+
+    fn push(&mut self, entry: ChunkEntry, limits: &Limits) -> Result<()> {
+        if self.entries.len() == self.entries.capacity() {
+            let more = self.entries.len().max(64);
+            let bytes = (self.entries.len().saturating_add(more)).saturating_mul(size_of::<ChunkEntry>());
+            let bytes = bytes as u64;
+            limits.allocate(bytes)?;
+            let refused = |_| Error::limit("memory in bytes (the machine refused it)", bytes, limits.memory);
+            self.entries.try_reserve_exact(more).map_err(refused)?;
+        }
+        self.entries.push(entry);
+        Ok(())
+    }
+}
+
+impl Finder<'_> {
+    /// Finds the chunks. `offsets` are as many entries as there are chunks, or none.
+    pub(crate) fn find(&self, offsets: &[i64]) -> Result<Found> {
+        let mut walked = self.walk()?;
+        if offsets.is_empty() {
+            return Ok(walked);
+        }
+        if offsets.iter().all(|offset| *offset == UNSET) {
+            let message = "no offset is set: the file was never finished, or an index was lost";
+            walked.tell(Fault::new(FaultKind::OffsetsUnset, self.entry_range(0, offsets.len()), message));
+            return Ok(walked);
+        }
+        let agrees = |(entry, offset): (&ChunkEntry, &i64)| u64::try_from(*offset) == Ok(entry.at);
+        if walked.all && walked.entries.iter().zip(offsets).all(agrees) {
+            return Ok(walked);
+        }
+        let possible = |offset: &i64| self.is_inside(*offset);
+        let rising = offsets.is_sorted_by(|left, right| left < right);
+        let usable = offsets.iter().all(possible) && (self.variable || rising);
+        let sound = |found: &Found| found.entries.iter().all(|entry| entry.state == State::Whole);
+        let believe_walk = if self.variable {
+            // Offsets that are there and agree, others that are lost: the walk tells where those would be.
+            let some_agree = walked.entries.iter().zip(offsets).all(|pair| !possible(pair.1) || agrees(pair));
+            !usable && walked.all && sound(&walked) && some_agree
+        } else {
+            walked.all && (sound(&walked) || !usable) || !usable
+        };
+        if believe_walk {
+            self.compare(&mut walked, offsets);
+            return Ok(walked);
+        }
+        self.by_offsets(offsets)
+    }
+
+    /// From chunk to chunk by their own lengths.
+    fn walk(&self) -> Result<Found> {
+        let mut found = Found::default();
+        let mut at = self.start;
+        loop {
+            let index = found.entries.len() as u64;
+            if self.count.is_some_and(|count| index >= count)
+                || (self.count.is_none() && at == self.source.len())
+            {
+                found.all = true;
+                return Ok(found);
+            }
+            let (entry, fault) = self.look(at, index)?;
+            let Some(entry) = entry else {
+                // Without a count, what is no chunk comes after the last one.
+                if let Some(fault) = fault.filter(|_| self.count.is_some()) {
+                    found.tell(fault);
+                }
+                found.all = self.count.is_none();
+                return Ok(found);
+            };
+            found.push(entry, self.limits)?;
+            if let Some(fault) = fault {
+                let cut = fault.kind() == FaultKind::ChunkTruncated;
+                found.tell(fault);
+                if cut || !self.goes_on(entry.end(), index)? {
+                    return Ok(found);
+                }
+            }
+            at = entry.end().saturating_add(self.digest_len);
+        }
+    }
+
+    /// The chunk at `at` and what is wrong with it; no chunk where it says nothing of its length, or what cannot be.
+    fn look(&self, at: u64, index: u64) -> Result<(Option<ChunkEntry>, Option<Fault>)> {
+        let file_len = self.source.len();
+        let Some(header) = self.header_at(at)? else {
+            let left = self.count.map_or(1, |count| count.saturating_sub(index).max(1));
+            let each = self.digest_len.saturating_add(chunk_header::LEN as u64);
+            let claimed = at..at.saturating_add(left.saturating_mul(each));
+            let what = format!("chunk {index} of {}", self.count.unwrap_or(index.saturating_add(1)));
+            let fault = Fault::truncated(FaultKind::ChunkTruncated, claimed, file_len, &what);
+            return Ok((None, Some(fault.of_chunk(index))));
+        };
+        let head = at..at.saturating_add(chunk_header::LEN as u64);
+        let problem = header.problem().map(|why| {
+            let message = format!("chunk {index} has an impossible header: {why}");
+            Fault::new(FaultKind::ChunkHeader, head, message).of_chunk(index)
+        });
+        let entry = ChunkEntry::new(at, &header, State::Whole);
+        let end = entry.end().saturating_add(self.digest_len);
+        if usize::try_from(header.cbytes).is_ok_and(|len| len < chunk_header::LEN) {
+            return Ok((None, problem));
+        }
+        match (problem, end > file_len) {
+            (Some(fault), true) => Ok((None, Some(fault))),
+            (Some(fault), false) => Ok((Some(ChunkEntry { state: State::BadHeader, ..entry }), Some(fault))),
+            (None, true) => {
+                let what = format!("chunk {index}");
+                let fault = Fault::truncated(FaultKind::ChunkTruncated, at..end, file_len, &what);
+                Ok((Some(ChunkEntry { state: State::Cut, ..entry }), Some(fault.of_chunk(index))))
+            }
+            (None, false) => Ok((Some(entry), None)),
+        }
+    }
+
+    /// Whether the walk gets on after a chunk with an impossible header: what follows is a chunk, or the end.
+    fn goes_on(&self, end: u64, index: u64) -> Result<bool> {
+        let next = end.saturating_add(self.digest_len);
+        if self.count.is_some_and(|count| index.saturating_add(1) >= count) {
+            return Ok(true);
+        }
+        Ok(self.header_at(next)?.is_some_and(|header| header.problem().is_none()))
+    }
+
+    fn header_at(&self, at: u64) -> Result<Option<ChunkHeader>> {
+        if at.saturating_add(chunk_header::LEN as u64) > self.source.len() {
+            return Ok(None);
+        }
+        let mut head = [0; chunk_header::LEN];
+        self.source.read_into(at, &mut head)?;
+        Ok(ChunkHeader::parse(&head))
+    }
+
+    /// Every chunk where its offset says. In file order none may reach into the next.
+    fn by_offsets(&self, offsets: &[i64]) -> Result<Found> {
+        let mut found = Found { all: true, ..Found::default() };
+        let file_len = self.source.len();
+        for (index, offset) in (0_u64..).zip(offsets) {
+            let Some(at) = u64::try_from(*offset).ok().filter(|_| self.is_inside(*offset)) else {
+                found.tell(self.misses(index, *offset, None));
+                found.push(ChunkEntry::missing(file_len), self.limits)?;
+                continue;
+            };
+            let (entry, fault) = self.look(at, index)?;
+            if let Some(fault) = fault {
+                found.tell(fault);
+            }
+            let bad = ChunkEntry { state: State::BadHeader, ..ChunkEntry::missing(at) };
+            found.push(entry.unwrap_or(bad), self.limits)?;
+        }
+        self.sort_out(&mut found)?;
+        Ok(found)
+    }
+
+    /// Finds overlaps and gaps.
+    fn sort_out(&self, found: &mut Found) -> Result<()> {
+        self.limits.allocate((found.entries.len() as u64).saturating_mul(8))?;
+        let mut order: Vec<(u64, usize)> =
+            found.entries.iter().enumerate().map(|(index, entry)| (entry.at, index)).collect();
+        order.sort_unstable();
+        let ends = order.iter().skip(1).map(|(at, _)| *at).chain([self.source.len()]);
+        let mut gaps = Gaps::default();
+        gaps.add(self.start, order.first().map_or(self.start, |(at, _)| *at));
+        let mut overlaps = Vec::new();
+        for ((_, index), next) in order.iter().zip(ends.collect::<Vec<_>>()) {
+            let Some(entry) = found.entries.get_mut(*index) else { continue };
+            let end = entry.end().saturating_add(self.digest_len);
+            match entry.state {
+                // The header tells nothing: all that is there until the next one.
+                State::BadHeader => {
+                    let len = next.saturating_sub(entry.at).saturating_sub(self.digest_len);
+                    if entry.cbytes == 0 || end > next {
+                        entry.cbytes = u32::try_from(len).unwrap_or(u32::MAX);
+                    }
+                }
+                State::Whole if end > next => {
+                    entry.state = State::Overlapping;
+                    overlaps.push((*index, entry.range()));
+                }
+                State::Whole if next < self.source.len() => gaps.add(end, next),
+                _ => {}
+            }
+        }
+        overlaps.sort_unstable_by_key(|(index, _)| *index);
+        for (index, range) in overlaps {
+            let message = format!("chunk {index} shares bytes with another");
+            let fault = Fault::new(FaultKind::ChunkOverlap, range, message);
+            found.tell(fault.of_chunk(index as u64));
+        }
+        if let Some((first, _)) = order.first()
+            && *first < self.start
+        {
+            let message = "the first chunk starts within the table of offsets as the header counts it";
+            found.tell(Fault::new(FaultKind::OffsetMismatch, self.table.clone(), message));
+        }
+        if let Some(fault) = gaps.fault() {
+            found.tell(fault);
+        }
+        Ok(())
+    }
+
+    /// Tells which offsets point elsewhere than the walk led.
+    fn compare(&self, walked: &mut Found, offsets: &[i64]) {
+        let ats: Vec<u64> = walked.entries.iter().map(|entry| entry.at).collect();
+        for (index, (offset, at)) in (0_u64..).zip(offsets.iter().zip(ats)) {
+            if u64::try_from(*offset) != Ok(at) {
+                walked.tell(self.misses(index, *offset, Some(at)));
+            }
+        }
+    }
+
+    fn misses(&self, index: u64, offset: i64, at: Option<u64>) -> Fault {
+        let file_len = self.source.len();
+        if let (Ok(offset), None) = (u64::try_from(offset), at)
+            && offset.saturating_add(chunk_header::LEN as u64) > file_len
+        {
+            let claimed = offset.min(file_len)..offset.saturating_add(chunk_header::LEN as u64);
+            let what = format!("chunk {index}");
+            return Fault::truncated(FaultKind::ChunkTruncated, claimed, file_len, &what).of_chunk(index);
+        }
+        let place =
+            at.map_or_else(|| "where no chunk can be".to_owned(), |at| format!("the chunk is at {at}"));
+        let message = format!("the offset of chunk {index} is {offset}, {place}");
+        let index_at = usize::try_from(index).unwrap_or(usize::MAX);
+        Fault::new(FaultKind::OffsetMismatch, self.entry_range(index_at, 1), message).of_chunk(index)
+    }
+
+    /// Whether a chunk can be at an offset: after the entries of the chunks themselves, and with room for a header.
+    fn is_inside(&self, offset: i64) -> bool {
+        let lowest = self.count.and_then(|count| count.checked_mul(ENTRY));
+        let lowest = lowest.map_or(self.start, |len| self.table.start.saturating_add(len));
+        let highest = self.source.len().checked_sub(chunk_header::LEN as u64);
+        u64::try_from(offset).is_ok_and(|at| at >= lowest && highest.is_some_and(|highest| at <= highest))
+    }
+
+    fn entry_range(&self, index: usize, count: usize) -> Range<u64> {
+        let place = |index: usize| self.table.start.saturating_add((index as u64).saturating_mul(ENTRY));
+        place(index)..place(index.saturating_add(count))
+    }
+}
+
+/// Bytes between chunks.
+#[derive(Default)]
+struct Gaps {
+    first: Option<Range<u64>>,
+    count: u64,
+    bytes: u64,
+}
+
+impl Gaps {
+    fn add(&mut self, from: u64, to: u64) {
+        if to > from {
+            self.first.get_or_insert(from..to);
+            self.count = self.count.saturating_add(1);
+            self.bytes = self.bytes.saturating_add(to.saturating_sub(from));
+        }
+    }
+
+    fn fault(self) -> Option<Fault> {
+        let message = format!("{} unused bytes between chunks, in {} places", self.bytes, self.count);
+        self.first.map(|first| Fault::new(FaultKind::Gap, first, message))
+    }
+}

@@ -1,0 +1,282 @@
+//! What can be wrong or odd about a file: each case with its stable code, its place and its sentence.
+
+use std::ops::Range;
+
+use container_core::report::{Finding, Severity};
+use container_core::{Error, ErrorKind};
+
+/// What is wrong or odd.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum FaultKind {
+    /// Option bits that the version does not have, or lacks.
+    UndefinedOptions,
+    /// A checksum code over 8: nobody knows where the chunks are.
+    UnknownChecksum,
+    /// A snapshot of version 3 of December 2012, never released.
+    InterimVersion,
+    /// The variable-length proposal under version byte 3.
+    VariableLengthVersion,
+    /// A size or count in the header that none can be, or that contradicts another.
+    ImpossibleSize,
+    /// The number of chunks is −1: the file was never finished, or is a stream.
+    Unfinished,
+    /// The chunk size is −1 in a format of chunks of one size.
+    SizeUnknown,
+    /// Reserved bytes are set.
+    ReservedNotZero,
+    /// The file ends within its metadata.
+    MetadataTruncated,
+    /// The sizes of the metadata contradict each other.
+    MetadataSizes,
+    /// The metadata do not fit their digest.
+    MetadataChecksum,
+    /// The metadata cannot be read.
+    MetadataUnreadable,
+    /// The metadata can be read, but not by every reader.
+    MetadataSpelling,
+    /// Bytes are set after the metadata: old ones, where a tool has edited them.
+    MetadataPadding,
+    /// The metadata say that there is an array, but not what it is.
+    NumpyMetadata,
+    /// Shape and type need another number of bytes than there are.
+    ShapeMismatch,
+    /// The shape of a variable-length file has another number of items than there are.
+    ItemCount,
+    /// A variable-length file without offsets.
+    OffsetsMissing,
+    /// The file ends within its table of offsets.
+    OffsetsTruncated,
+    /// No offset is set: writing was aborted.
+    OffsetsUnset,
+    /// An offset points elsewhere than to its chunk.
+    OffsetMismatch,
+    /// A spare entry of the table of offsets is set.
+    SpareOffset,
+    /// The file ends before or within a chunk.
+    ChunkTruncated,
+    /// What should be a chunk has no possible header.
+    ChunkHeader,
+    /// A chunk shares bytes with another.
+    ChunkOverlap,
+    /// A chunk holds more or fewer bytes than the header says.
+    ChunkSizeMismatch,
+    /// Chunks of Blosc2, which Bloscpack never wrote.
+    Blosc2Chunk,
+    /// Bytes between chunks.
+    Gap,
+    /// Bytes after the last chunk: an append may leave them.
+    TrailingBytes,
+}
+
+impl FaultKind {
+    /// The stable name, as in machine output.
+    #[must_use]
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::UndefinedOptions => "undefined_options",
+            Self::UnknownChecksum => "unknown_checksum",
+            Self::InterimVersion => "interim_version",
+            Self::VariableLengthVersion => "variable_length_version",
+            Self::ImpossibleSize => "impossible_size",
+            Self::Unfinished => "unfinished",
+            Self::SizeUnknown => "size_unknown",
+            Self::ReservedNotZero => "reserved_not_zero",
+            Self::MetadataTruncated => "metadata_truncated",
+            Self::MetadataSizes => "metadata_sizes",
+            Self::MetadataChecksum => "metadata_checksum",
+            Self::MetadataUnreadable => "metadata_unreadable",
+            Self::MetadataSpelling => "metadata_spelling",
+            Self::MetadataPadding => "metadata_padding",
+            Self::NumpyMetadata => "numpy_metadata",
+            Self::ShapeMismatch => "shape_mismatch",
+            Self::ItemCount => "item_count",
+            Self::OffsetsMissing => "offsets_missing",
+            Self::OffsetsTruncated => "offsets_truncated",
+            Self::OffsetsUnset => "offsets_unset",
+            Self::OffsetMismatch => "offset_mismatch",
+            Self::SpareOffset => "spare_offset",
+            Self::ChunkTruncated => "chunk_truncated",
+            Self::ChunkHeader => "chunk_header",
+            Self::ChunkOverlap => "chunk_overlap",
+            Self::ChunkSizeMismatch => "chunk_size_mismatch",
+            Self::Blosc2Chunk => "blosc2_chunk",
+            Self::Gap => "gap",
+            Self::TrailingBytes => "trailing_bytes",
+        }
+    }
+
+    /// Damage, something that may trouble a reader, or merely odd.
+    #[must_use]
+    pub const fn severity(self) -> Severity {
+        match self {
+            Self::Unfinished
+            | Self::SizeUnknown
+            | Self::ReservedNotZero
+            | Self::MetadataSpelling
+            | Self::ItemCount
+            | Self::SpareOffset
+            | Self::Gap => Severity::Warning,
+            Self::MetadataPadding | Self::Blosc2Chunk | Self::TrailingBytes => Severity::Note,
+            _ => Severity::Error,
+        }
+    }
+
+    /// True where the file ends too early.
+    #[must_use]
+    pub const fn is_truncation(self) -> bool {
+        matches!(self, Self::MetadataTruncated | Self::OffsetsTruncated | Self::ChunkTruncated)
+    }
+
+    /// True for what keeps type and shape from being known for certain.
+    #[must_use]
+    pub const fn is_of_metadata(self) -> bool {
+        matches!(
+            self,
+            Self::MetadataTruncated
+                | Self::MetadataSizes
+                | Self::MetadataChecksum
+                | Self::MetadataUnreadable
+                | Self::NumpyMetadata
+        )
+    }
+}
+
+/// One thing that is wrong or odd, with its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    kind: FaultKind,
+    range: Range<u64>,
+    message: String,
+    chunk: Option<u64>,
+    cause: Cause,
+}
+
+/// What reading gives for a fault.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Cause {
+    Malformed,
+    Unsupported,
+    /// Bytes of the claimed ones that are there.
+    Truncated {
+        have: u64,
+    },
+    Checksum {
+        stored: String,
+        computed: String,
+    },
+}
+
+impl Fault {
+    /// A fault of the bytes `range`.
+    pub(crate) fn new(kind: FaultKind, range: Range<u64>, message: impl Into<String>) -> Self {
+        let cause = match kind {
+            FaultKind::UndefinedOptions
+            | FaultKind::UnknownChecksum
+            | FaultKind::InterimVersion
+            | FaultKind::VariableLengthVersion => Cause::Unsupported,
+            _ => Cause::Malformed,
+        };
+        Self { kind, range, message: message.into(), chunk: None, cause }
+    }
+
+    /// A file of `file_len` bytes ends before the bytes that it claims.
+    pub(crate) fn truncated(kind: FaultKind, claimed: Range<u64>, file_len: u64, what: &str) -> Self {
+        let have = file_len.saturating_sub(claimed.start).min(claimed.end.saturating_sub(claimed.start));
+        let need = claimed.end.saturating_sub(claimed.start);
+        let message = format!("the file ends within {what}: need {need} bytes, {have} present");
+        Self { kind, range: claimed, message, chunk: None, cause: Cause::Truncated { have } }
+    }
+
+    /// What `error` says, at its range or else at `range`.
+    pub(crate) fn of_error(kind: FaultKind, error: Error, range: Range<u64>) -> Self {
+        let message = match error.kind() {
+            ErrorKind::Checksum { .. } => "the metadata do not fit their digest".to_owned(),
+            kind => kind.to_string(),
+        };
+        let cause = match error.into_kind() {
+            ErrorKind::Unsupported(_) => Cause::Unsupported,
+            ErrorKind::Checksum { stored, computed } => Cause::Checksum { stored, computed },
+            _ => Cause::Malformed,
+        };
+        Self { kind, range, message, chunk: None, cause }
+    }
+
+    /// The chunk that it concerns, counted from 0.
+    pub(crate) fn of_chunk(mut self, index: u64) -> Self {
+        self.chunk = Some(index);
+        self
+    }
+
+    /// What is wrong or odd.
+    #[must_use]
+    pub const fn kind(&self) -> FaultKind {
+        self.kind
+    }
+
+    /// The stable name, as in machine output.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        self.kind.code()
+    }
+
+    /// Damage, something that may trouble a reader, or merely odd.
+    #[must_use]
+    pub const fn severity(&self) -> Severity {
+        self.kind.severity()
+    }
+
+    /// The absolute bytes that it concerns. A truncation's are those that the file claims.
+    #[must_use]
+    pub fn range(&self) -> Range<u64> {
+        self.range.clone()
+    }
+
+    /// The sentence for people.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// The chunk that it concerns, counted from 0.
+    #[must_use]
+    pub const fn chunk(&self) -> Option<u64> {
+        self.chunk
+    }
+
+    /// As a finding of a check.
+    #[must_use]
+    pub fn finding(&self) -> Finding {
+        Finding::new(self.severity(), self.code(), self.message.clone()).at(self.range())
+    }
+
+    /// As the error that reading what it concerns gives.
+    #[must_use]
+    pub fn error(&self) -> Error {
+        let kind = match &self.cause {
+            Cause::Malformed => ErrorKind::Malformed(self.message.clone().into()),
+            Cause::Unsupported => ErrorKind::Unsupported(self.message.clone().into()),
+            Cause::Truncated { have } => {
+                let need = self.range.end.saturating_sub(self.range.start);
+                ErrorKind::Truncated { need, have: *have }
+            }
+            Cause::Checksum { stored, computed } => {
+                ErrorKind::Checksum { stored: stored.clone(), computed: computed.clone() }
+            }
+        };
+        let part = match self.kind {
+            kind if kind.is_of_metadata() => "bloscpack metadata",
+            FaultKind::OffsetsMissing
+            | FaultKind::OffsetsTruncated
+            | FaultKind::OffsetsUnset
+            | FaultKind::OffsetMismatch => "bloscpack offsets",
+            FaultKind::ChunkTruncated
+            | FaultKind::ChunkHeader
+            | FaultKind::ChunkOverlap
+            | FaultKind::ChunkSizeMismatch => "bloscpack chunk",
+            FaultKind::ShapeMismatch => "bloscpack data",
+            _ => "bloscpack header",
+        };
+        Error::new(kind).at(self.range()).context(part)
+    }
+}

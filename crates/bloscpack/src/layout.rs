@@ -1,0 +1,490 @@
+//! Where everything is in a file: owned facts, made from any source. Every chunk's header is read, no chunk is decoded.
+//!
+//! Only a file that is not Bloscpack, has an unknown version, or no whole header fails to give a [`Layout`]. All other
+//! damage is recorded as [`Fault`]s, so that a damaged file can still be shown, explained and repaired.
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+
+use std::ops::Range;
+
+use container_core::container::Tolerance;
+use container_core::region::element_count;
+use container_core::report::Severity;
+use container_core::source::Source;
+use container_core::{Limits, Result, Value};
+
+use crate::chunks::{ChunkEntry, Finder, Found, State};
+use crate::fault::{Fault, FaultKind};
+use crate::header::{Dialect, Header, MAX_CHUNK, MAX_LEN, Options};
+use crate::item_type::ItemType;
+use crate::numpy_metadata::NumpyArray;
+use crate::offsets_index::{self, ENTRY};
+use crate::section::{self, Metadata};
+
+/// The layout of a file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Layout {
+    header: Header,
+    file_len: u64,
+    metadata: Option<Metadata>,
+    numpy: Option<NumpyArray>,
+    offsets: Range<u64>,
+    chunks: Vec<ChunkEntry>,
+    data_len: Option<u64>,
+    faults: Vec<Fault>,
+}
+
+impl Layout {
+    /// Reads header, metadata and offsets, and finds the chunks.
+    ///
+    /// # Errors
+    /// `WrongFormat` without the magic; `Unsupported` for an unknown version; `Truncated` when the header is cut; `Limit`
+    /// when the list of chunks would be over the limit; those of the source.
+    pub fn parse(source: &dyn Source, limits: &Limits) -> Result<Self> {
+        let file_len = source.len();
+        let head = source.read(0..file_len.min(MAX_LEN as u64))?;
+        let mut header = Header::parse(&head)?;
+        let mut faults = Vec::new();
+        let section = section::read(source, &mut header, limits, &mut faults)?;
+        let after_header = header.dialect.header_len();
+        let start = section.end.unwrap_or(after_header).min(file_len);
+        let mut layout = Self {
+            header,
+            file_len,
+            metadata: section.metadata,
+            numpy: None,
+            offsets: start..start,
+            chunks: Vec::new(),
+            data_len: None,
+            faults,
+        };
+        layout.judge_header();
+        if section.end.is_some() && layout.header.checksum_is_known() {
+            layout.find_chunks(source, limits)?;
+        }
+        layout.place_chunks();
+        layout.judge_metadata(limits);
+        layout.note_trailing();
+        layout.faults.sort_by_key(|fault| std::cmp::Reverse(fault.severity()));
+        Ok(layout)
+    }
+
+    /// The header.
+    #[must_use]
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// Length of the file in bytes.
+    #[must_use]
+    pub fn file_len(&self) -> u64 {
+        self.file_len
+    }
+
+    /// The metadata, where there are any.
+    #[must_use]
+    pub fn metadata(&self) -> Option<&Metadata> {
+        self.metadata.as_ref()
+    }
+
+    /// What the metadata say, where they can be read.
+    #[must_use]
+    pub fn tree(&self) -> Option<&Value> {
+        self.metadata.as_ref()?.tree.as_ref()
+    }
+
+    /// The array that the metadata describe, where they do.
+    #[must_use]
+    pub fn numpy(&self) -> Option<&NumpyArray> {
+        self.numpy.as_ref()
+    }
+
+    /// The type of the items of a variable-length file, where the metadata name one.
+    #[must_use]
+    pub fn item_type(&self) -> Option<ItemType> {
+        ItemType::from_metadata(self.tree()?).filter(|_| self.header.dialect.is_variable_length())
+    }
+
+    /// The table of offsets, spare entries included, cut at the end of the file; empty where there is none.
+    #[must_use]
+    pub fn offsets(&self) -> Range<u64> {
+        self.offsets.clone()
+    }
+
+    /// The entries of the table that belong to chunks.
+    #[must_use]
+    pub fn used_offsets(&self) -> Range<u64> {
+        let len = u64::try_from(self.header.nchunks).unwrap_or(0).saturating_mul(ENTRY);
+        self.offsets.start..self.offsets.start.saturating_add(len).min(self.offsets.end)
+    }
+
+    /// The chunks, in the order of what they hold.
+    #[must_use]
+    pub fn chunks(&self) -> &[ChunkEntry] {
+        &self.chunks
+    }
+
+    /// Bytes of all chunks after decoding; as the header announces them where some are not there. `None` where nobody can
+    /// tell.
+    #[must_use]
+    pub fn data_len(&self) -> Option<u64> {
+        self.data_len
+    }
+
+    /// False where the file ends before what it announces, or was never finished.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        let unfinished =
+            |kind| matches!(kind, FaultKind::Unfinished | FaultKind::SizeUnknown | FaultKind::OffsetsUnset);
+        !self.faults.iter().any(|fault| fault.kind().is_truncation() || unfinished(fault.kind()))
+    }
+
+    /// The bytes after the last chunk and its digest.
+    #[must_use]
+    pub fn trailing(&self) -> Range<u64> {
+        let found = self.faults.iter().find(|fault| fault.kind() == FaultKind::TrailingBytes);
+        found.map_or(self.file_len..self.file_len, Fault::range)
+    }
+
+    /// Everything that is wrong or odd, as far as headers, metadata and lengths tell; errors first.
+    #[must_use]
+    pub fn faults(&self) -> &[Fault] {
+        &self.faults
+    }
+
+    /// The first fault that keeps all values from being read.
+    #[must_use]
+    pub fn blocking(&self, tolerance: Tolerance) -> Option<&Fault> {
+        self.faults.iter().find(|fault| match fault.kind() {
+            FaultKind::UndefinedOptions | FaultKind::UnknownChecksum => true,
+            FaultKind::InterimVersion | FaultKind::VariableLengthVersion | FaultKind::OffsetsMissing => {
+                tolerance == Tolerance::Strict
+            }
+            _ => false,
+        })
+    }
+
+    fn tell(&mut self, kind: FaultKind, range: Range<u64>, message: impl Into<String>) {
+        self.faults.push(Fault::new(kind, range, message));
+    }
+
+    /// What the header alone has against it.
+    fn judge_header(&mut self) {
+        self.judge_options();
+        let header = self.header;
+        if !header.checksum_is_known() {
+            let message = format!("checksum {} is not one of 0 to 8", header.checksum.0);
+            self.tell(FaultKind::UnknownChecksum, 6..7, message);
+        }
+        let dialect = header.dialect;
+        if dialect == Dialect::V1 && [header.options.0, header.checksum.0, header.typesize] != [0; 3] {
+            self.tell(FaultKind::ReservedNotZero, 5..8, "reserved bytes of the header are set");
+        }
+        if header.reserved != 0 {
+            let range = if dialect == Dialect::V2 { 24..32 } else { 28..32 };
+            self.tell(FaultKind::ReservedNotZero, range, "reserved bytes of the header are set");
+        }
+        let count_at = if dialect == Dialect::V1 { 8..16 } else { 16..24 };
+        if header.nchunks < -1 {
+            self.tell(FaultKind::ImpossibleSize, count_at, format!("there are {} chunks", header.nchunks));
+        }
+        if matches!(dialect, Dialect::V2 | Dialect::V3 | Dialect::V3Interim) {
+            self.judge_sizes();
+        }
+    }
+
+    fn judge_sizes(&mut self) {
+        let header = self.header;
+        let impossible = |size: i32| size < -1 || u32::try_from(size).is_ok_and(|size| size > MAX_CHUNK);
+        for (size, range, what) in
+            [(header.chunk_size, 8..12, "chunk-size"), (header.last_chunk, 12..16, "last-chunk")]
+        {
+            if impossible(size) {
+                self.tell(FaultKind::ImpossibleSize, range, format!("{what} is {size}"));
+            }
+        }
+        let (chunk, last) = (header.chunk_size, header.last_chunk);
+        // Version 2 wrote a last chunk that is larger, and a chunk size of 0 for a single one.
+        if header.dialect != Dialect::V2 && last > chunk && chunk >= 0 {
+            let message = format!("the last chunk of {last} bytes is larger than the others of {chunk}");
+            self.tell(FaultKind::ImpossibleSize, 8..16, message);
+        }
+        let spare = header.max_app_chunks;
+        if spare < 0 {
+            self.tell(FaultKind::ImpossibleSize, 24..32, format!("max-app-chunks is {spare}"));
+        } else if spare > 0 && header.nchunks == -1 {
+            let message = format!("{spare} spare entries after an unknown number of chunks");
+            self.tell(FaultKind::ImpossibleSize, 16..32, message);
+        } else if spare > 0 && !header.has_offsets() {
+            let message = format!("{spare} spare entries of a table of offsets that is not there");
+            self.tell(FaultKind::ReservedNotZero, 24..32, message);
+        }
+    }
+
+    fn judge_options(&mut self) {
+        let options = self.header.options;
+        let undefined = |options: u8| format!("option bits {options:#04x} have no meaning in this version");
+        match self.header.dialect {
+            Dialect::P0 => {}
+            Dialect::V1 if options.has(Options::VARIABLE_LENGTH) => {
+                self.tell(FaultKind::UndefinedOptions, 5..6, undefined(options.0));
+            }
+            Dialect::V1 => {}
+            Dialect::V2 if options.has(Options::VARIABLE_LENGTH) => {
+                self.tell(FaultKind::UndefinedOptions, 5..6, undefined(options.0 & !1));
+            }
+            // Its reader looked at bit 0 alone.
+            Dialect::V2 if options.0 > 1 => {
+                self.tell(FaultKind::ReservedNotZero, 5..6, undefined(options.0 & !1));
+            }
+            Dialect::V2 => {}
+            Dialect::V3 | Dialect::V3Interim | Dialect::Vl | Dialect::VlAsV3 => self.judge_new_options(),
+        }
+    }
+
+    fn judge_new_options(&mut self) {
+        let (options, dialect) = (self.header.options, self.header.dialect);
+        if options.0 & !0b111 != 0 {
+            let message = format!("option bits {:#04x} have no known meaning", options.0 & !0b111);
+            self.tell(FaultKind::UndefinedOptions, 5..6, message);
+        }
+        match dialect {
+            Dialect::V3Interim => {
+                let message = "version 3 with option bit 2 and zlib metadata: a snapshot of December 2012, never released";
+                self.tell(FaultKind::InterimVersion, 4..6, message);
+            }
+            Dialect::VlAsV3 => {
+                let message =
+                    "version 3 with option bit 2: the variable-length proposal, which has version 4";
+                self.tell(FaultKind::VariableLengthVersion, 4..6, message);
+            }
+            Dialect::Vl if !options.has(Options::VARIABLE_LENGTH) => {
+                let message = "version 4 without option bit 2, which nothing defines";
+                self.tell(FaultKind::UndefinedOptions, 4..6, message);
+            }
+            _ => {}
+        }
+        if dialect.is_variable_length() && !options.has(Options::OFFSETS) {
+            self.tell(FaultKind::OffsetsMissing, 5..6, "a variable-length file without offsets");
+        }
+    }
+
+    /// The table of offsets, and the chunks by it and by the walk.
+    fn find_chunks(&mut self, source: &dyn Source, limits: &Limits) -> Result<()> {
+        let header = self.header;
+        let table_at = self.offsets.start;
+        let mut finder = Finder {
+            source,
+            limits,
+            digest_len: header.digest_len(),
+            count: u64::try_from(header.nchunks).ok(),
+            start: table_at,
+            table: table_at..table_at,
+            variable: header.dialect.is_variable_length(),
+        };
+        let mut offsets = Vec::new();
+        if header.nchunks < 0 {
+            let message = "the number of chunks is unknown: the file was never finished, or is a stream";
+            let range = if header.dialect == Dialect::V1 { 8..16 } else { 16..24 };
+            self.tell(FaultKind::Unfinished, range, message);
+            if header.has_offsets() {
+                let message = "an unknown number of chunks has an unknown number of offsets";
+                self.tell(FaultKind::OffsetsUnset, 16..24, message);
+                // What writers put there before they know better is −1.
+                let table = table_at..self.file_len;
+                finder.start =
+                    offsets_index::first_set(source, table)?.map_or(self.file_len, |set| set.start);
+                self.offsets.end = finder.start;
+            }
+        } else if header.has_offsets() {
+            let entries = header.offset_count().unwrap_or(u64::MAX);
+            let claimed = table_at..table_at.saturating_add(entries.saturating_mul(ENTRY));
+            finder.start = claimed.end;
+            finder.table = claimed.clone();
+            self.offsets.end = claimed.end.min(self.file_len);
+            let used = self.used_offsets();
+            if finder.count.and_then(|count| count.checked_mul(ENTRY))
+                == Some(used.end.saturating_sub(used.start))
+            {
+                offsets = offsets_index::read(source, used, limits)?;
+            }
+            if claimed.end > self.file_len {
+                let what = "its table of offsets";
+                self.faults.push(Fault::truncated(FaultKind::OffsetsTruncated, claimed, self.file_len, what));
+                if offsets.is_empty() {
+                    return Ok(());
+                }
+            }
+        }
+        let Found { entries, faults, all } = finder.find(&offsets)?;
+        self.chunks = entries;
+        self.faults.extend(faults);
+        self.note_chunks(all);
+        // With other chunks than the table's length leads to, it ends where they start.
+        if let Some(first) = self
+            .chunks
+            .iter()
+            .filter(|chunk| chunk.state() != State::Missing)
+            .map(|it| it.range().start)
+            .min()
+        {
+            self.offsets.end = self.offsets.end.min(first.max(self.used_offsets().end));
+        }
+        Ok(())
+    }
+
+    fn note_chunks(&mut self, all: bool) {
+        let header = self.header;
+        let of_blosc2 = self.chunks.iter().filter(|chunk| chunk.header().is_blosc2());
+        let of_blosc2: Vec<Range<u64>> =
+            of_blosc2.filter(|chunk| chunk.state() == State::Whole).map(ChunkEntry::range).collect();
+        if let Some(first) = of_blosc2.first() {
+            let message = format!("{} chunks are Blosc2's, which no Bloscpack wrote", of_blosc2.len());
+            self.tell(FaultKind::Blosc2Chunk, first.clone(), message);
+        }
+        if !matches!(header.dialect, Dialect::V2 | Dialect::V3 | Dialect::V3Interim) {
+            return;
+        }
+        if header.chunk_size == -1 || header.last_chunk == -1 {
+            let message = "the size of the chunks is unknown: the file was never finished, or is a stream";
+            self.tell(FaultKind::SizeUnknown, 8..16, message);
+        }
+        let last = if all { self.chunks.len().checked_sub(1) } else { None };
+        let wrong = |(index, chunk): &(usize, &ChunkEntry)| {
+            let expected = if Some(*index) == last { header.last_chunk } else { header.chunk_size };
+            let expected = u32::try_from(expected).ok();
+            chunk.state() == State::Whole && expected.is_some_and(|expected| expected != chunk.nbytes())
+        };
+        let mut wrong = self.chunks.iter().enumerate().filter(wrong);
+        if let Some((index, chunk)) = wrong.next() {
+            let more = match wrong.count() {
+                0 => String::new(),
+                more => format!(" (and {more} more)"),
+            };
+            let expected = if Some(index) == last { header.last_chunk } else { header.chunk_size };
+            let message =
+                format!("chunk {index} holds {} bytes, the header says {expected}{more}", chunk.nbytes());
+            let place = chunk.range().start;
+            let range = place.saturating_add(4)..place.saturating_add(8);
+            let index = index as u64;
+            self.faults.push(Fault::new(FaultKind::ChunkSizeMismatch, range, message).of_chunk(index));
+        }
+    }
+
+    /// Gives each chunk its place in the data. Where its own header cannot be believed, its size is the file header's.
+    fn place_chunks(&mut self) {
+        let header = self.header;
+        let fixed = matches!(header.dialect, Dialect::V2 | Dialect::V3 | Dialect::V3Interim);
+        let count = u64::try_from(header.nchunks).ok();
+        let mut at = 0_u64;
+        let mut known = count.is_none_or(|count| count == self.chunks.len() as u64);
+        for (index, chunk) in (1_u64..).zip(&mut self.chunks) {
+            let announced = if Some(index) == count { header.last_chunk } else { header.chunk_size };
+            let mut nbytes = chunk.nbytes();
+            if matches!(chunk.state(), State::BadHeader | State::Missing) {
+                let announced = u32::try_from(announced).ok().filter(|_| fixed);
+                known &= announced.is_some();
+                nbytes = announced.unwrap_or(0).min(MAX_CHUNK);
+            }
+            chunk.place(at, nbytes);
+            at = at.saturating_add(nbytes.into());
+        }
+        self.data_len = if known { Some(at) } else { header.decoded_len().filter(|_| fixed) };
+    }
+
+    fn judge_metadata(&mut self, limits: &Limits) {
+        let Some(metadata) = &self.metadata else { return };
+        let Some(tree) = metadata.tree.clone() else { return };
+        let range = metadata.payload.clone();
+        if self.header.dialect.is_variable_length() {
+            self.judge_items(&tree, range);
+            return;
+        }
+        match NumpyArray::from_metadata(&tree, limits) {
+            Ok(numpy) => self.numpy = numpy,
+            Err(error) => self.faults.push(Fault::of_error(FaultKind::NumpyMetadata, error, range.clone())),
+        }
+        let Some(numpy) = &self.numpy else { return };
+        let itemsize = numpy.dtype.itemsize() as u64;
+        let need = element_count(numpy.shape.iter().copied()).and_then(|count| count.checked_mul(itemsize));
+        let have = self.data_len;
+        let misfit = have.is_some_and(|have| need != Some(have));
+        // A text type of no characters is stored with one; an empty array may be an empty chunk.
+        if misfit {
+            let message = self.explain_misfit(need, have.unwrap_or(0));
+            self.tell(FaultKind::ShapeMismatch, range, message);
+        }
+    }
+
+    /// Why shape and bytes may differ.
+    fn explain_misfit(&self, need: Option<u64>, have: u64) -> String {
+        let Some(need) = need else { return "the shape is larger than 2^64 bytes".to_owned() };
+        let message = format!("the shape needs {need} bytes, the chunks hold {have}");
+        let typesize = u64::from(self.header.typesize).max(1);
+        let chunk = u64::try_from(self.header.chunk_size).unwrap_or(0);
+        let whole = u64::try_from(self.header.nchunks).unwrap_or(0).saturating_sub(1);
+        // 0.11 to 0.14 cut every chunk to whole elements after they had counted the chunks.
+        let lost = need.saturating_sub(have);
+        if lost > 0 && whole > 0 && chunk.is_multiple_of(typesize) && lost < whole.saturating_mul(typesize) {
+            return format!(
+                "{message}: bloscpack 0.11 to 0.14 lost them where the chunk size was no multiple of the typesize"
+            );
+        }
+        if need < have {
+            return format!("{message}: `blpk append` does not update the shape");
+        }
+        message
+    }
+
+    /// Whether the shape of the items has as many of them as there are.
+    fn judge_items(&mut self, tree: &Value, range: Range<u64>) {
+        let dims = match tree.get("shape") {
+            Some(Value::List(dims)) => dims,
+            Some(_) => return self.tell(FaultKind::ItemCount, range, "the shape is not a list of lengths"),
+            None => return,
+        };
+        let dim = |value: &Value| match value {
+            Value::Int(dim) => u64::try_from(*dim).ok(),
+            _ => None,
+        };
+        let dims: Option<Vec<u64>> = dims.iter().map(dim).collect();
+        let count = dims.and_then(|dims| element_count(dims.into_iter()));
+        if count.is_none() || count != u64::try_from(self.header.nchunks).ok() {
+            let message = format!("the shape of the metadata is not that of {} items", self.header.nchunks);
+            self.tell(FaultKind::ItemCount, range, message);
+        }
+    }
+
+    fn note_trailing(&mut self) {
+        let searched =
+            self.header.checksum_is_known() && !self.faults.iter().any(|it| it.kind().is_truncation());
+        let lost = self.faults.iter().any(|fault| fault.kind() == FaultKind::ChunkHeader);
+        let digest_len = self.header.digest_len();
+        let ends = self.chunks.iter().map(|chunk| chunk.end().saturating_add(digest_len));
+        let end = ends.max().unwrap_or(self.offsets.end).min(self.file_len);
+        let found_all =
+            u64::try_from(self.header.nchunks).is_ok_and(|count| count == self.chunks.len() as u64);
+        if searched && end < self.file_len && (found_all || self.header.nchunks < 0 || !lost) {
+            let message = format!("{} bytes follow the last chunk", self.file_len.saturating_sub(end));
+            self.tell(FaultKind::TrailingBytes, end..self.file_len, message);
+        }
+    }
+}
+
+impl Header {
+    /// Whether the length of digests is known. Older versions have none.
+    fn checksum_is_known(&self) -> bool {
+        matches!(self.dialect, Dialect::P0 | Dialect::V1) || self.checksum.is_known()
+    }
+
+    /// Bytes of the digest after each chunk.
+    #[must_use]
+    pub fn digest_len(&self) -> u64 {
+        if matches!(self.dialect, Dialect::P0 | Dialect::V1) { 0 } else { self.checksum.digest_len() as u64 }
+    }
+}

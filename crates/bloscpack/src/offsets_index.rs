@@ -1,0 +1,84 @@
+//! The table of offsets.
+//!
+//! Spec: "Description of the offsets entries" in the Bloscpack README: signed 64-bit, absolute, −1 unknown.
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+
+use std::ops::Range;
+
+use container_core::source::{PIECE_LEN, Source, zeroed_vec};
+use container_core::{Limits, Result};
+use nom::number::complete::le_i64;
+use nom::{IResult, Parser};
+
+/// Bytes of an entry.
+pub const ENTRY: u64 = 8;
+
+/// An entry that points nowhere yet.
+pub const UNSET: i64 = -1;
+
+/// Parses entries: as many whole ones as `bytes` holds.
+#[must_use]
+pub fn parse(bytes: &[u8]) -> Vec<i64> {
+    let parsed: IResult<&[u8], Vec<i64>, nom::error::Error<&[u8]>> = nom::multi::many0(le_i64).parse(bytes);
+    parsed.map_or_else(|_| Vec::new(), |(_, entries)| entries)
+}
+
+/// The bytes of a table.
+#[must_use]
+pub fn to_bytes(entries: &[i64]) -> Vec<u8> {
+    entries.iter().flat_map(|entry| entry.to_le_bytes()).collect()
+}
+
+/// Reads the entries in `range`, which the caller has found to be within the file.
+pub(crate) fn read(source: &dyn Source, range: Range<u64>, limits: &Limits) -> Result<Vec<i64>> {
+    let mut entries = zeroed_vec(range.end.saturating_sub(range.start) / ENTRY, limits)?;
+    source.read_into(range.start, bytemuck::cast_slice_mut(&mut entries))?;
+    entries.iter_mut().for_each(|entry| *entry = i64::from_le(*entry));
+    Ok(entries)
+}
+
+/// The range of the first entry in `range` that is set, where one is.
+pub(crate) fn first_set(source: &dyn Source, range: Range<u64>) -> Result<Option<Range<u64>>> {
+    let len =
+        usize::try_from(range.end.saturating_sub(range.start)).map_or(PIECE_LEN, |len| len.min(PIECE_LEN));
+    let mut piece = vec![0; len];
+    let mut at = range.start;
+    while at < range.end {
+        let len =
+            usize::try_from(range.end.saturating_sub(at)).map_or(piece.len(), |left| left.min(piece.len()));
+        let Some(piece) = piece.get_mut(..len) else { break };
+        source.read_into(at, piece)?;
+        if let Some(place) = piece.iter().position(|byte| *byte != 0xff) {
+            let skipped = (place as u64) / ENTRY;
+            let start = at.saturating_add(skipped.saturating_mul(ENTRY));
+            return Ok(Some(start..start.saturating_add(ENTRY).min(range.end)));
+        }
+        at = at.saturating_add(len as u64);
+    }
+    Ok(None)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_come_back_and_set_ones_are_found() {
+        let entries = [922, UNSET, i64::MAX, UNSET, UNSET];
+        let bytes = to_bytes(&entries);
+        assert_eq!(bytes[..16], *b"\x9a\x03\0\0\0\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff");
+        assert_eq!(parse(&bytes), entries);
+        assert_eq!(parse(&bytes[..15]), [922]);
+        assert_eq!(read(&bytes, 8..24, &Limits::default()).unwrap(), entries[1..3]);
+        assert_eq!(first_set(&bytes, 8..40).unwrap(), Some(16..24));
+        assert_eq!(first_set(&bytes, 24..40).unwrap(), None);
+        assert!(read(&bytes, 0..40, &Limits::default().with_memory(39)).is_err());
+    }
+}
