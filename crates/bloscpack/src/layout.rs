@@ -14,7 +14,6 @@ use std::ops::Range;
 
 use container_core::container::Tolerance;
 use container_core::region::element_count;
-use container_core::report::Severity;
 use container_core::source::Source;
 use container_core::{Limits, Result, Value};
 
