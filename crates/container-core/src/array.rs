@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::dtype::{ByteOrder, DType, Element, Order};
 use crate::region::{Kept, Region, element_count};
-use crate::source::{Source, zeroed_vec};
+use crate::source::{Source, into_vec, zeroed_vec};
 use crate::{Error, Limits, Result};
 
 mod gather;
@@ -39,6 +39,15 @@ impl<'a> Array<'a> {
         }
         let strides = contiguous_strides(&shape, dtype.itemsize(), order)?;
         Ok(Self { dtype, shape, strides, origin: 0, bytes })
+    }
+
+    /// The same array over bytes of its own: copied only where they are borrowed.
+    ///
+    /// # Errors
+    /// `Limit` when a copy would be over `limits`.
+    pub fn into_owned(self, limits: &Limits) -> Result<Array<'static>> {
+        let Self { dtype, shape, strides, origin, bytes } = self;
+        Ok(Array { dtype, shape, strides, origin, bytes: Cow::Owned(into_vec(bytes, limits)?) })
     }
 
     /// Element type, with its byte order.
