@@ -1,0 +1,126 @@
+//! Looking for damage: what the layout shows, then every chunk against its digest and through the decoder.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use container_core::block::for_each_piece;
+use container_core::container::{Depth, ReadOptions};
+use container_core::report::{BlockCounts, Finding, Report, Severity};
+use container_core::{Error, ErrorKind, Progress, Result};
+
+use crate::chunks::State;
+use crate::fault::{Fault, FaultKind};
+use crate::file::File;
+use crate::offsets_index;
+use crate::reader::on_threads;
+
+/// Path of the array.
+pub(crate) const DATASET: &str = "data";
+
+/// Path of an item of a variable-length file.
+pub(crate) fn item_path(index: u64) -> String {
+    format!("items/{index}")
+}
+
+/// Looks for damage and oddities.
+pub(crate) fn check(
+    file: &File,
+    depth: Depth,
+    options: &ReadOptions,
+    progress: Progress<'_>,
+) -> Result<Report> {
+    let mut findings: Vec<Finding> =
+        file.layout().faults().iter().map(|fault| place(file, fault.finding(), fault.chunk())).collect();
+    let found = file.chunks().len() as u64;
+    let announced = u64::try_from(file.header().nchunks).unwrap_or(0);
+    let broken = file.chunks().iter().filter(|chunk| chunk.state() != State::Whole).count() as u64;
+    let total =
+        found.max(if file.layout().is_complete() { 0 } else { announced.min(file.layout().file_len() / 16) });
+    let mut blocks = BlockCounts { total, checked: 0, bad: broken + (total - found) };
+    findings.extend(spare_offsets(file)?.map(|fault| fault.finding()));
+    if file.is_open().is_err() {
+        blocks.bad = total;
+    } else if depth == Depth::Full {
+        findings.extend(padding(file)?.map(|fault| fault.finding()));
+        let damaged = check_chunks(file, options, progress)?;
+        blocks.checked = found - broken;
+        blocks.bad += damaged.len() as u64;
+        findings.extend(damaged);
+    }
+    Ok(Report::new(findings, blocks))
+}
+
+/// Says which dataset a finding concerns.
+fn place(file: &File, finding: Finding, chunk: Option<u64>) -> Finding {
+    match chunk {
+        Some(index) if file.header().dialect.is_variable_length() => finding.dataset(item_path(index)),
+        None if file.header().dialect.is_variable_length() => finding,
+        _ => finding.dataset(DATASET),
+    }
+}
+
+/// Entries of the table of offsets that no chunk has, and that are set.
+fn spare_offsets(file: &File) -> Result<Option<Fault>> {
+    let (table, used) = (file.layout().offsets(), file.layout().used_offsets());
+    if file.header().nchunks < 0 {
+        return Ok(None);
+    }
+    let set = offsets_index::first_set(file.source(), used.end..table.end)?;
+    let message = "a spare entry of the table of offsets is set";
+    Ok(set.map(|range| Fault::new(FaultKind::SpareOffset, range, message)))
+}
+
+/// Bytes after the metadata that are set.
+fn padding(file: &File) -> Result<Option<Fault>> {
+    let Some(metadata) = file.layout().metadata() else { return Ok(None) };
+    let range = metadata.payload.end..metadata.digest.start;
+    let mut set = false;
+    if range.start < range.end {
+        for_each_piece(file.source(), range.clone(), Progress::none(), |piece| {
+            set |= piece.iter().any(|byte| *byte != 0);
+            Ok(())
+        })?;
+    }
+    let message = "bytes are set after the metadata: what an older, longer version of them left";
+    Ok(set.then(|| Fault::new(FaultKind::MetadataPadding, range, message)))
+}
+
+/// Compares every digest and decodes every chunk that has a place.
+fn check_chunks(file: &File, options: &ReadOptions, progress: Progress<'_>) -> Result<Vec<Finding>> {
+    let chunks = file.chunks();
+    let total = chunks.iter().map(|chunk| u64::from(chunk.header().cbytes)).fold(0, u64::saturating_add);
+    let (next, done) = (AtomicUsize::new(0), AtomicU64::new(0));
+    let findings = Mutex::new(Vec::new());
+    let work = || {
+        let mut room = Vec::new();
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(chunk) = chunks.get(index) else { return Ok(()) };
+            if chunk.state() == State::Whole
+                && let Err(error) = file.reader().check_chunk(file, index, &mut room, options)
+            {
+                let finding = place(file, finding(error, file, index)?, Some(index as u64));
+                findings.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(finding);
+            }
+            let len = u64::from(chunk.header().cbytes);
+            progress.tick(done.fetch_add(len, Ordering::Relaxed).saturating_add(len), total)?;
+        }
+    };
+    on_threads(options.threads.min(chunks.len()).max(1), &work)?;
+    Ok(findings.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner))
+}
+
+/// Damage as a finding; anything else is why the check cannot go on.
+fn finding(error: Error, file: &File, index: usize) -> Result<Finding> {
+    let code = match error.kind() {
+        ErrorKind::Checksum { .. } => "checksum",
+        ErrorKind::Malformed(_) | ErrorKind::Truncated { .. } => "undecodable_chunk",
+        ErrorKind::Unsupported(_) => "unsupported_chunk",
+        _ => return Err(error),
+    };
+    let chunk = file.chunks().get(index);
+    let range = error.range().or_else(|| chunk.map(crate::ChunkEntry::range)).unwrap_or(0..0);
+    // Sentence without the place, which the finding has.
+    let message = format!("chunk {index}: {}", error.kind());
+    Ok(Finding::new(Severity::Error, code, message).at(range))
+}

@@ -1,0 +1,246 @@
+//! The lens over an open file, and the entry for the table of formats.
+
+use std::sync::OnceLock;
+
+use container_core::array::{Array, byte_len};
+use container_core::block::Block;
+use container_core::container::{
+    About, Axes, Container, Dataset, Depth, Listed, OpenOptions, ReadOptions, Segment,
+};
+use container_core::dtype::{DType, Kind, Order};
+use container_core::format::{Format, Input, Level, Probe, Support};
+use container_core::region::Region;
+use container_core::report::{Loss, Report};
+use container_core::{Error, Progress, Result, Value};
+
+use crate::block::ChunkBlock;
+use crate::check::{self, DATASET, item_path};
+use crate::chunks::{ChunkEntry, State};
+use crate::file::File;
+use crate::header::MAGIC;
+use crate::item_type::ItemType;
+use crate::var_reader::names;
+use crate::{details, import, pack, segments};
+
+const ALL: Level = Level::Yes;
+const NO: Level = Level::No;
+
+/// Bloscpack in a table of formats.
+pub const FORMAT: Format = Format {
+    name: "bloscpack",
+    title: "Bloscpack",
+    extensions: &["blp"],
+    order: None,
+    support: &[
+        Support { version: "version 3", read: ALL, write: ALL, verify: ALL, repair: ALL },
+        Support {
+            version: "version 4: variable length (proposal)",
+            read: ALL,
+            write: ALL,
+            verify: ALL,
+            repair: ALL,
+        },
+        Support {
+            version: "version 3 (interim, 2012)",
+            read: Level::Partly,
+            write: NO,
+            verify: ALL,
+            repair: ALL,
+        },
+        Support { version: "version 2", read: ALL, write: NO, verify: ALL, repair: ALL },
+        Support { version: "version 1, bcolz chunk files", read: ALL, write: NO, verify: ALL, repair: ALL },
+        Support { version: "before versions (2012)", read: ALL, write: NO, verify: ALL, repair: ALL },
+    ],
+    sniff: |probe: &Probe<'_>| probe.head.starts_with(&MAGIC),
+    open: |input: Input, options: &OpenOptions| Ok(Box::new(Lens::new(input, options)?)),
+    import: Some(import::import),
+    repair: None,
+    append: None,
+    pack: Some(pack::pack),
+};
+
+/// Bytes that the description of one item takes in memory, about.
+const DESCRIPTION: u64 = 512;
+
+/// A file seen through the lens.
+struct Lens {
+    file: File,
+    /// Made when they are asked for: there may be millions of items.
+    datasets: OnceLock<Vec<Dataset>>,
+    blocks: OnceLock<Vec<ChunkBlock>>,
+}
+
+impl Lens {
+    fn new(input: Input, options: &OpenOptions) -> Result<Self> {
+        let file = File::from_source(input.into_source()?, options)?;
+        Ok(Self { file, datasets: OnceLock::new(), blocks: OnceLock::new() })
+    }
+
+    fn is_variable(&self) -> bool {
+        self.file.header().dialect.is_variable_length()
+    }
+}
+
+impl Container for Lens {
+    fn about(&self) -> About {
+        About {
+            format: FORMAT.name,
+            version: Some(self.file.header().dialect.version_byte().to_string()),
+            size: self.file.layout().file_len(),
+            complete: self.file.layout().is_complete(),
+            details: details::details(&self.file),
+        }
+    }
+
+    fn meta(&self) -> Result<Value> {
+        match (self.file.metadata(), self.file.metadata_fault()) {
+            (Some(tree), _) => Ok(tree.clone()),
+            (None, Some(error)) => Err(error),
+            (None, None) => Ok(Value::Map(Vec::new())),
+        }
+    }
+
+    fn datasets(&self) -> &[Dataset] {
+        self.datasets.get_or_init(|| if self.is_variable() { items(&self.file) } else { array(&self.file) })
+    }
+
+    fn read(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<Array<'_>> {
+        if self.is_variable() {
+            return self.file.read_item(index as u64, region, options);
+        }
+        if index > 0 {
+            return Err(Error::usage(format!("no dataset {index}")));
+        }
+        if !self.is_reversed() {
+            return self.file.read(region, options);
+        }
+        let mut axes = region.axes().to_vec();
+        axes.reverse();
+        let shape = self.file.array_type()?.shape;
+        Ok(self.file.read(&Region::new(axes, &shape)?, options)?.reversed_axes())
+    }
+
+    fn blocks(&self) -> Vec<&dyn Block> {
+        let blocks = self.blocks.get_or_init(|| {
+            let whole = |chunk: &&ChunkEntry| chunk.state() == State::Whole;
+            let mut chunks: Vec<&ChunkEntry> = self.file.chunks().iter().filter(whole).collect();
+            chunks.sort_by_key(|chunk| chunk.range().start);
+            let read = |chunk| ChunkBlock::read(self.file.source(), self.file.header(), chunk).ok();
+            chunks.into_iter().filter_map(read).collect()
+        });
+        blocks.iter().map(|block| block as &dyn Block).collect()
+    }
+
+    fn layout(&self) -> Vec<Segment> {
+        segments::segments(&self.file)
+    }
+
+    fn losses(&self) -> Vec<Loss> {
+        let mut losses = Vec::new();
+        let mut lose = |what: String| losses.push(Loss { dataset: None, what });
+        match self.file.metadata() {
+            Some(Value::Map(entries)) => {
+                let carried: &[&str] = match self.file.numpy() {
+                    Some(_) => &["dtype", "shape", "order", "container"],
+                    None => &[],
+                };
+                let lost = entries.iter().map(|(key, _)| key.as_str()).filter(|key| !carried.contains(key));
+                let lost: Vec<&str> = lost.collect();
+                if !lost.is_empty() {
+                    lose(format!("metadata: {}", lost.join(", ")));
+                }
+            }
+            Some(_) => lose("metadata".to_owned()),
+            None => {}
+        }
+        let trailing = self.file.layout().trailing();
+        if !trailing.is_empty() {
+            lose(format!("{} bytes after the last chunk", trailing.end - trailing.start));
+        }
+        losses
+    }
+
+    fn check(&self, depth: Depth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report> {
+        check::check(&self.file, depth, options, progress)
+    }
+}
+
+impl Lens {
+    /// Whether the axes of a column-major array are to be shown in reverse.
+    fn is_reversed(&self) -> bool {
+        let column_major = self.file.numpy().is_some_and(|numpy| numpy.order == Order::F);
+        column_major && self.file.options().axes == Axes::Reversed
+    }
+}
+
+/// The one array of a file of chunks of one size.
+fn array(file: &File) -> Vec<Dataset> {
+    let Ok(array) = file.array_type() else { return Vec::new() };
+    let itemsize = array.dtype.itemsize() as u64;
+    let chunk_size = u64::try_from(file.header().chunk_size).unwrap_or(0);
+    let chunk_size = match file.chunks() {
+        [only] => only.nbytes().into(),
+        _ => chunk_size,
+    };
+    let chunks = match array.shape.as_slice() {
+        [_] if itemsize > 0 && chunk_size > 0 && chunk_size.is_multiple_of(itemsize) => {
+            Some(vec![chunk_size / itemsize])
+        }
+        _ => None,
+    };
+    let logical = byte_len(&array.dtype, &array.shape).unwrap_or(u64::MAX);
+    let mut shape = array.shape;
+    let mut order = array.order;
+    if order == Order::F && file.options().axes == Axes::Reversed {
+        shape.reverse();
+        order = Order::C;
+    }
+    let stored = file.chunks().iter().map(|chunk| chunk.range().end - chunk.range().start);
+    let attributes = vec![
+        ("filter".to_owned(), Value::from(details::filters(file))),
+        ("typesize".to_owned(), details::typesize(file).into()),
+        ("checksum".to_owned(), details::checksum(file).into()),
+    ];
+    vec![Dataset {
+        path: DATASET.to_owned(),
+        dtype: array.dtype,
+        shape,
+        order,
+        chunks,
+        codec: details::codecs(file),
+        stored: stored.fold(0, u64::saturating_add),
+        logical,
+        attributes,
+        listed: Listed::Always,
+    }]
+}
+
+/// The items of a variable-length file: as many as there is memory to describe.
+fn items(file: &File) -> Vec<Dataset> {
+    let names = names(file);
+    let item_type = file.layout().item_type();
+    let kind = if item_type == Some(ItemType::Text) { "text" } else { "bytes" };
+    let most = usize::try_from(file.options().limits.memory / 4 / DESCRIPTION).unwrap_or(usize::MAX);
+    let describe = |(index, chunk): (usize, &ChunkEntry)| {
+        let mut attributes = vec![("item".to_owned(), Value::from(kind))];
+        if let Some(name) = names.as_ref().and_then(|names| names.get(index)) {
+            attributes.push(("name".to_owned(), name.as_str().into()));
+        }
+        if let Some(ItemType::Ragged(dtype)) = &item_type {
+            attributes.push(("dtype".to_owned(), dtype.to_string().into()));
+        }
+        Dataset {
+            path: item_path(index as u64),
+            dtype: DType::native(Kind::Uint, 1),
+            shape: vec![chunk.nbytes().into()],
+            order: Order::C,
+            chunks: None,
+            codec: chunk.header().codec().to_owned(),
+            stored: chunk.range().end - chunk.range().start,
+            logical: chunk.nbytes().into(),
+            attributes,
+            listed: Listed::Always,
+        }
+    };
+    file.chunks().iter().enumerate().take(most).map(describe).collect()
+}

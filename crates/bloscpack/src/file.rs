@@ -1,0 +1,386 @@
+//! An open file of any dialect: its metadata, its bytes by range, its rows, its array.
+
+use std::ops::Range;
+use std::path::Path;
+
+use container_core::array::{Array, StoredArray, byte_len};
+use container_core::codec::Codecs;
+use container_core::container::{OpenOptions, ReadOptions, Tolerance};
+use container_core::dtype::{DType, Kind, Order};
+use container_core::region::{AxisSelection, Kept, Region};
+use container_core::source::{Source, check_range, open_path, zeroed_vec};
+use container_core::{Error, Result, Value};
+
+use crate::block::{BloscChunk, ChunkBlock};
+use crate::chunks::{ChunkEntry, State};
+use crate::fault::{Fault, FaultKind};
+use crate::header::Header;
+use crate::layout::Layout;
+use crate::numpy_metadata::NumpyArray;
+use crate::reader::Reader;
+
+/// An open Bloscpack file.
+///
+/// Opening reads headers, metadata and offsets, and decodes nothing. A damaged file opens as long as its header is there and of
+/// a known version; reading what is damaged then says what is wrong, and the rest can be read.
+pub struct File {
+    source: Box<dyn Source>,
+    layout: Layout,
+    codecs: Codecs,
+    options: OpenOptions,
+    reader: Reader,
+}
+
+impl File {
+    /// Opens the file at `path`.
+    ///
+    /// # Errors
+    /// `WrongFormat`; `Unsupported` for an unknown version; `Truncated` within the header; `Limit`; `Io`.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Self::open_with(path, &OpenOptions::default())
+    }
+
+    /// Opens the file at `path` with options.
+    ///
+    /// # Errors
+    /// As [`File::open`].
+    pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
+        let path = path.as_ref();
+        let named = |error: Error| error.part(path.display().to_string());
+        let source = open_path(path, options.access, &options.limits).map_err(named)?;
+        Self::from_source(source, options).map_err(named)
+    }
+
+    /// Opens bytes from anywhere.
+    ///
+    /// # Errors
+    /// As [`File::open`], and those of the source.
+    pub fn from_source(source: Box<dyn Source>, options: &OpenOptions) -> Result<Self> {
+        let layout = Layout::parse(&source, &options.limits)?;
+        let reader = Reader::new(layout.chunks().len(), &options.limits)?;
+        let mut codecs = Codecs::none();
+        codecs.register(BloscChunk);
+        Ok(Self { source, layout, codecs, options: options.clone(), reader })
+    }
+
+    /// The header.
+    #[must_use]
+    pub fn header(&self) -> &Header {
+        self.layout.header()
+    }
+
+    /// Where everything is.
+    #[must_use]
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// The bytes of the file.
+    #[must_use]
+    pub fn source(&self) -> &dyn Source {
+        &self.source
+    }
+
+    /// What the metadata say, where there are any that can be read.
+    #[must_use]
+    pub fn metadata(&self) -> Option<&Value> {
+        self.layout.tree()
+    }
+
+    /// Type, shape and order of the array that the metadata describe, where they do.
+    #[must_use]
+    pub fn numpy(&self) -> Option<&NumpyArray> {
+        self.layout.numpy()
+    }
+
+    /// The chunks, in the order of what they hold.
+    #[must_use]
+    pub fn chunks(&self) -> &[ChunkEntry] {
+        self.layout.chunks()
+    }
+
+    /// Bytes after decoding, as the header announces them where some are not there.
+    ///
+    /// # Errors
+    /// What is wrong with the file where nobody can tell.
+    pub fn len(&self) -> Result<u64> {
+        self.layout.data_len().ok_or_else(|| self.worst())
+    }
+
+    /// True for a file of no bytes.
+    ///
+    /// # Errors
+    /// As [`File::len`].
+    pub fn is_empty(&self) -> Result<bool> {
+        Ok(self.len()? == 0)
+    }
+
+    /// The decoded bytes `range`, over the bytes of all chunks in order. Only the chunks that hold them are read, and those only
+    /// as far as they must be.
+    ///
+    /// # Errors
+    /// What is wrong with these chunks: `Truncated`, `Malformed`, `Checksum` unless digests are ignored, `Unsupported`;
+    /// `Usage` for a range that ends past the data; `Limit`; those of the source.
+    pub fn read_range(&self, range: Range<u64>, options: &ReadOptions) -> Result<Vec<u8>> {
+        self.check_span(&range)?;
+        let mut bytes = zeroed_vec(range.end - range.start, &self.options.limits)?;
+        self.read_range_into(range.start, &mut bytes, options)?;
+        Ok(bytes)
+    }
+
+    /// The same into `dst`, from byte `at` on.
+    ///
+    /// # Errors
+    /// As [`File::read_range`].
+    pub fn read_range_into(&self, at: u64, dst: &mut [u8], options: &ReadOptions) -> Result<()> {
+        self.check_span(&(at..at.saturating_add(dst.len() as u64)))?;
+        self.reader.read(self, at, dst, options)
+    }
+
+    /// Element type, shape and order as they are presented: the numpy metadata's, or opaque items of the typesize (bytes where it
+    /// does not divide) in one dimension.
+    ///
+    /// # Errors
+    /// As [`File::len`]; damage of the metadata unless opened leniently.
+    pub fn array_type(&self) -> Result<NumpyArray> {
+        if let Some(numpy) = self.numpy() {
+            return Ok(numpy.clone());
+        }
+        let len = self.len()?;
+        let first = self.chunks().first().map_or(1, |chunk| chunk.header().typesize);
+        let typesize = match self.header().typesize {
+            0 => first,
+            typesize => typesize,
+        };
+        let typesize = u64::from(typesize).max(1);
+        let whole = typesize > 1 && len.is_multiple_of(typesize);
+        let (dtype, count) = if whole {
+            (DType::void(usize::try_from(typesize).unwrap_or(1)), len / typesize)
+        } else {
+            (DType::native(Kind::Uint, 1), len)
+        };
+        Ok(NumpyArray { dtype, shape: vec![count], order: Order::C })
+    }
+
+    /// The elements of `region`, in the byte order of their type, column major where the array is.
+    ///
+    /// # Errors
+    /// As [`File::read_range`] and [`File::array_type`]; `Usage` for a region that does not fit.
+    pub fn read(&self, region: &Region, options: &ReadOptions) -> Result<Array<'static>> {
+        if let Some(error) = self.metadata_fault() {
+            return Err(error);
+        }
+        let NumpyArray { dtype, shape, order } = self.array_type()?;
+        let misfit = |error: Error| match self.fault(FaultKind::ShapeMismatch) {
+            Some(fault) if matches!(error.kind(), container_core::ErrorKind::Truncated { .. }) => {
+                explain(fault)
+            }
+            _ => error,
+        };
+        if region.is_whole(&shape) {
+            let len = byte_len(&dtype, &shape);
+            let len = len.ok_or_else(|| self.worst())?;
+            let have = self.layout.data_len().unwrap_or(0);
+            if len > have {
+                return Err(misfit(Error::truncated(0..len, have)));
+            }
+            let bytes = self.read_range(0..len, options)?;
+            return Array::new(dtype, shape, order, bytes.into());
+        }
+        let stored = StoredArray { dtype, shape, order, data_at: 0 };
+        self.read_stored(stored, region, options).map_err(misfit)
+    }
+
+    /// The whole array; see [`File::read`].
+    ///
+    /// # Errors
+    /// As [`File::read`].
+    pub fn read_all(&self, options: &ReadOptions) -> Result<Array<'static>> {
+        self.read(&Region::whole(&self.array_type()?.shape), options)
+    }
+
+    /// The indices `rows` along the first axis, and all there is along the others.
+    ///
+    /// # Errors
+    /// As [`File::read`]; `Usage` for a scalar and for rows that are not there.
+    pub fn rows(&self, rows: Range<u64>, options: &ReadOptions) -> Result<Array<'static>> {
+        let shape = self.array_type()?.shape;
+        let mut axes = Region::whole(&shape).axes().to_vec();
+        let first = axes.first_mut().ok_or_else(|| Error::usage("a scalar has no rows"))?;
+        let count = rows.end.checked_sub(rows.start);
+        let count = count.filter(|_| rows.end <= first.count);
+        let count = count
+            .ok_or_else(|| Error::usage(format!("rows {}..{} of {}", rows.start, rows.end, first.count)))?;
+        *first = AxisSelection { start: rows.start, step: 1, count, kept: Kept::Yes };
+        self.read(&Region::new(axes, &shape)?, options)
+    }
+
+    /// Decodes all of chunk `index`, whatever its place in the data.
+    ///
+    /// # Errors
+    /// As [`File::read_range`]; `Usage` when there is no such chunk.
+    pub fn read_chunk(&self, index: u64, options: &ReadOptions) -> Result<Vec<u8>> {
+        self.is_open()?;
+        let (at, chunk) = self.chunk(index)?;
+        let mut bytes = zeroed_vec(chunk.nbytes().into(), &self.options.limits)?;
+        self.reader.read_chunk(self, at, &mut bytes, options)?;
+        Ok(bytes)
+    }
+
+    /// Chunk `index` as a block, with its digest read.
+    ///
+    /// # Errors
+    /// As [`File::read_chunk`].
+    pub fn block(&self, index: u64) -> Result<ChunkBlock> {
+        let (_, chunk) = self.chunk(index)?;
+        ChunkBlock::read(&self.source, self.header(), chunk)
+    }
+
+    /// The codec of [`ChunkBlock`]s.
+    #[must_use]
+    pub fn codecs(&self) -> &Codecs {
+        &self.codecs
+    }
+
+    /// The bytes `region` of item `index` of a variable-length file.
+    pub(crate) fn read_item(
+        &self,
+        index: u64,
+        region: &Region,
+        options: &ReadOptions,
+    ) -> Result<Array<'static>> {
+        self.is_open()?;
+        let (at, chunk) = self.chunk(index)?;
+        let shape = vec![u64::from(chunk.nbytes())];
+        let dtype = DType::native(Kind::Uint, 1);
+        if let Some(error) = self.chunk_fault(at, chunk) {
+            return Err(error);
+        }
+        if region.is_whole(&shape) {
+            return Array::new(dtype, shape, Order::C, self.read_chunk(index, options)?.into());
+        }
+        self.read_stored(
+            StoredArray { dtype, shape, order: Order::C, data_at: chunk.data().start },
+            region,
+            options,
+        )
+    }
+
+    /// A region of an array that lies somewhere in the decoded bytes.
+    fn read_stored(
+        &self,
+        stored: StoredArray,
+        region: &Region,
+        options: &ReadOptions,
+    ) -> Result<Array<'static>> {
+        let decoded = Decoded { file: self, options };
+        // Nothing was lent: the bytes are the array's own.
+        stored.read(&decoded, region, &self.options.limits, 1)?.into_owned(&self.options.limits)
+    }
+
+    pub(crate) fn reader(&self) -> &Reader {
+        &self.reader
+    }
+
+    pub(crate) fn options(&self) -> &OpenOptions {
+        &self.options
+    }
+
+    /// That nothing keeps all values from being read.
+    pub(crate) fn is_open(&self) -> Result<()> {
+        self.layout.blocking(self.options.tolerance).map_or(Ok(()), |fault| Err(explain(fault)))
+    }
+
+    /// What is wrong with a chunk, before it is read.
+    pub(crate) fn chunk_fault(&self, index: usize, chunk: &ChunkEntry) -> Option<Error> {
+        if chunk.state() == State::Whole {
+            return None;
+        }
+        let mut of_it = self.layout.faults().iter().filter(|fault| fault.chunk() == Some(index as u64));
+        Some(of_it.next().map_or_else(
+            || {
+                Error::malformed(format!("chunk {index} is damaged"))
+                    .at(chunk.range())
+                    .context("bloscpack chunk")
+            },
+            explain,
+        ))
+    }
+
+    /// The metadata are damaged, and so nobody knows for certain what the values are.
+    pub(crate) fn metadata_fault(&self) -> Option<Error> {
+        let strict = self.options.tolerance == Tolerance::Strict;
+        let fault = self.layout.faults().iter().find(|fault| fault.kind().is_of_metadata() && strict);
+        fault.map(explain)
+    }
+
+    pub(crate) fn fault(&self, kind: FaultKind) -> Option<&Fault> {
+        self.layout.faults().iter().find(|fault| fault.kind() == kind)
+    }
+
+    fn chunk(&self, index: u64) -> Result<(usize, &ChunkEntry)> {
+        let found = usize::try_from(index).ok().and_then(|at| Some((at, self.chunks().get(at)?)));
+        found.ok_or_else(|| {
+            let announced = u64::try_from(self.header().nchunks).unwrap_or(0);
+            if index < announced {
+                return self.worst();
+            }
+            Error::usage(format!("no chunk {index} among {}", self.chunks().len()))
+        })
+    }
+
+    fn check_span(&self, range: &Range<u64>) -> Result<()> {
+        self.is_open()?;
+        let len = self.len()?;
+        if range.start > range.end || range.end > len {
+            return Err(Error::usage(format!("bytes {}..{} of {len}", range.start, range.end)));
+        }
+        Ok(())
+    }
+
+    /// The worst that is wrong, for values that are not there.
+    pub(crate) fn worst(&self) -> Error {
+        let worst = self.layout.faults().first();
+        worst.map_or_else(
+            || Error::malformed("the length of the data is unknown").context("bloscpack data"),
+            explain,
+        )
+    }
+}
+
+impl std::fmt::Debug for File {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let chunks = self.chunks().len();
+        f.debug_struct("File").field("header", self.header()).field("chunks", &chunks).finish_non_exhaustive()
+    }
+}
+
+fn explain(fault: &Fault) -> Error {
+    let hint = match fault.kind() {
+        FaultKind::InterimVersion | FaultKind::VariableLengthVersion | FaultKind::OffsetsMissing => {
+            "--lenient reads it as it was meant"
+        }
+        _ => "holdall repair FILE -o NEW brings back what is there",
+    };
+    fault.error().hint(hint)
+}
+
+/// The decoded bytes of a file as a source, so that regions are found as in any other.
+struct Decoded<'f> {
+    file: &'f File,
+    options: &'f ReadOptions,
+}
+
+impl Source for Decoded<'_> {
+    fn len(&self) -> u64 {
+        // Of a variable-length file with items that are lost, those that are not have a place.
+        let found = self.file.chunks().last().map_or(0, |chunk| chunk.data().end);
+        self.file.layout.data_len().unwrap_or(found)
+    }
+
+    fn read_into(&self, at: u64, dst: &mut [u8]) -> Result<()> {
+        check_range(&(at..at.saturating_add(dst.len() as u64)), self.len())?;
+        self.file.is_open()?;
+        self.file.reader.read(self.file, at, dst, self.options)
+    }
+}

@@ -1,0 +1,340 @@
+//! From chunks in a source to bytes in memory: whole chunks straight to their place, on several threads; parts of chunks as
+//! little as need be, unless the same chunk is asked for again.
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use blosc_chunk::{Chunk, Decoder};
+use container_core::container::{Digests, ReadOptions};
+use container_core::source::zeroed_vec;
+use container_core::{Error, ErrorKind, Limits, Result};
+
+use crate::chunks::ChunkEntry;
+use crate::file::File;
+
+/// A larger chunk is not kept in memory.
+const KEPT: u64 = 64 << 20;
+
+/// What reads of one file share.
+pub(crate) struct Reader {
+    /// A bit for each chunk whose digest has been compared.
+    compared: Vec<AtomicU64>,
+    /// Decoders and buffers that no read is using.
+    workers: Mutex<Vec<Worker>>,
+    /// The chunk that was last read in part.
+    last: Mutex<Last>,
+}
+
+/// A decoder with its buffer.
+#[derive(Default)]
+struct Worker {
+    decoder: Decoder,
+    stored: Vec<u8>,
+}
+
+/// The chunk that was last read in part; its bytes when that happened twice.
+#[derive(Default)]
+struct Last {
+    index: Option<usize>,
+    bytes: Vec<u8>,
+    /// Whether its digest was compared when `bytes` were decoded.
+    digests: Digests,
+}
+
+/// Bytes of one chunk, and where they go.
+struct Piece<'d> {
+    index: usize,
+    range: Range<usize>,
+    dst: &'d mut [u8],
+}
+
+impl Reader {
+    pub(crate) fn new(chunks: usize, limits: &Limits) -> Result<Self> {
+        let words: Vec<u64> = zeroed_vec(chunks.div_ceil(64) as u64, limits)?;
+        Ok(Self {
+            compared: words.into_iter().map(AtomicU64::new).collect(),
+            workers: Mutex::default(),
+            last: Mutex::default(),
+        })
+    }
+
+    /// Fills `dst` with the decoded bytes from `at` on, which the caller has found to be within the data.
+    pub(crate) fn read(&self, file: &File, at: u64, dst: &mut [u8], options: &ReadOptions) -> Result<()> {
+        let mut pieces = Vec::new();
+        let mut rest = dst;
+        let mut at = at;
+        let first = file.chunks().partition_point(|chunk| chunk.data().end <= at);
+        for (index, chunk) in file.chunks().iter().enumerate().skip(first) {
+            if rest.is_empty() {
+                break;
+            }
+            let data = chunk.data();
+            let start = index_in(at - data.start)?;
+            let len = rest.len().min(index_in(data.end - at)?);
+            let (piece, next) = std::mem::take(&mut rest).split_at_mut(len);
+            if len > 0 {
+                pieces.push(Piece { index, range: start..start + len, dst: piece });
+            }
+            rest = next;
+            at += len as u64;
+        }
+        if !rest.is_empty() {
+            // The header announces chunks that are not there.
+            return Err(file.worst());
+        }
+        self.read_pieces(file, pieces, options)
+    }
+
+    /// Decodes all of one chunk.
+    pub(crate) fn read_chunk(
+        &self,
+        file: &File,
+        index: usize,
+        dst: &mut [u8],
+        options: &ReadOptions,
+    ) -> Result<()> {
+        let range = 0..dst.len();
+        self.read_pieces(file, vec![Piece { index, range, dst }], options)
+    }
+
+    fn read_pieces(&self, file: &File, mut pieces: Vec<Piece<'_>>, options: &ReadOptions) -> Result<()> {
+        if let [piece] = pieces.as_mut_slice() {
+            return self.with_worker(|worker| self.read_piece(file, worker, piece, options, options.threads));
+        }
+        let threads = options.threads.min(pieces.len()).max(1);
+        let tasks = Mutex::new(pieces.iter_mut());
+        let work = || {
+            self.with_worker(|worker| {
+                loop {
+                    let Some(piece) = lock(&tasks).next() else { return Ok(()) };
+                    self.read_piece(file, worker, piece, options, 1)?;
+                }
+            })
+        };
+        on_threads(threads, &work)
+    }
+
+    fn with_worker<T>(&self, work: impl FnOnce(&mut Worker) -> Result<T>) -> Result<T> {
+        let mut worker = lock(&self.workers).pop().unwrap_or_default();
+        let result = work(&mut worker);
+        lock(&self.workers).push(worker);
+        result
+    }
+
+    fn read_piece(
+        &self,
+        file: &File,
+        worker: &mut Worker,
+        piece: &mut Piece<'_>,
+        options: &ReadOptions,
+        threads: usize,
+    ) -> Result<()> {
+        let chunk = file.chunks().get(piece.index).ok_or_else(|| Error::usage("no such chunk"))?;
+        if let Some(error) = file.chunk_fault(piece.index, chunk) {
+            return Err(error);
+        }
+        if piece.range.len() == chunk.nbytes() as usize {
+            return self.decode(file, worker, piece.index, piece.dst, options, threads);
+        }
+        let limit = file.options().limits.memory / 4;
+        if u64::from(chunk.nbytes()) <= KEPT.min(limit)
+            && self.from_last(file, worker, piece, options, threads)?
+        {
+            return Ok(());
+        }
+        let Worker { decoder, stored } = worker;
+        let bytes = self.stored(file, piece.index, chunk, stored, options)?;
+        let decoded = Chunk::parse(&bytes).and_then(|parsed| {
+            check_nbytes(&parsed, chunk)?;
+            decoder.decode_range(&parsed, piece.range.clone(), piece.dst)
+        });
+        decoded.map_err(|error| in_chunk(error, piece.index, chunk))
+    }
+
+    /// Takes a part of a chunk from memory; decodes and keeps the chunk when a part of it is asked for again, or a large one.
+    fn from_last(
+        &self,
+        file: &File,
+        worker: &mut Worker,
+        piece: &mut Piece<'_>,
+        options: &ReadOptions,
+        threads: usize,
+    ) -> Result<bool> {
+        let len = file.chunks().get(piece.index).map_or(0, ChunkEntry::nbytes) as usize;
+        let mut last = lock(&self.last);
+        let same = last.index == Some(piece.index);
+        let compared = last.digests == Digests::Compare || options.digests == Digests::Ignore;
+        if same && compared && last.bytes.len() == len {
+            piece.dst.copy_from_slice(&last.bytes[piece.range.clone()]);
+            return Ok(true);
+        }
+        let large = piece.range.len() >= len / 4;
+        if !same && !large {
+            last.index = Some(piece.index);
+            last.bytes.clear();
+            return Ok(false);
+        }
+        // Taken out, so that others need not wait while it is filled.
+        let mut bytes = std::mem::take(&mut last.bytes);
+        last.index = None;
+        drop(last);
+        bytes.clear();
+        bytes.try_reserve_exact(len).map_err(|_| {
+            Error::limit("memory in bytes (the machine refused it)", len as u64, file.options().limits.memory)
+        })?;
+        bytes.resize(len, 0);
+        self.decode(file, worker, piece.index, &mut bytes, options, threads)?;
+        piece.dst.copy_from_slice(&bytes[piece.range.clone()]);
+        let mut last = lock(&self.last);
+        *last = Last { index: Some(piece.index), bytes, digests: options.digests };
+        Ok(true)
+    }
+
+    /// Decodes all of a chunk that is known to be whole.
+    fn decode(
+        &self,
+        file: &File,
+        worker: &mut Worker,
+        index: usize,
+        dst: &mut [u8],
+        options: &ReadOptions,
+        threads: usize,
+    ) -> Result<()> {
+        let chunk = file.chunks().get(index).ok_or_else(|| Error::usage("no such chunk"))?;
+        if let Some(error) = file.chunk_fault(index, chunk) {
+            return Err(error);
+        }
+        let Worker { decoder, stored } = worker;
+        let bytes = self.stored(file, index, chunk, stored, options)?;
+        let decoded = Chunk::parse(&bytes).and_then(|parsed| {
+            check_nbytes(&parsed, chunk)?;
+            decoder.decode_parallel(&parsed, dst, threads)
+        });
+        decoded.map_err(|error| in_chunk(error, index, chunk))
+    }
+
+    /// Compares a chunk with its digest, whether or not that has been done, and decodes it into `room`.
+    pub(crate) fn check_chunk(
+        &self,
+        file: &File,
+        index: usize,
+        room: &mut Vec<u8>,
+        options: &ReadOptions,
+    ) -> Result<()> {
+        if let Some(word) = self.compared.get(index / 64) {
+            word.fetch_and(!(1 << (index % 64)), Ordering::Relaxed);
+        }
+        let len = file.chunks().get(index).map_or(0, ChunkEntry::nbytes);
+        let limits = &file.options().limits;
+        // Larger chunks may come, and smaller ones fit.
+        if room.len() < len as usize {
+            *room = zeroed_vec(len.into(), limits)?;
+        }
+        let mut options = *options;
+        options.digests = Digests::Compare;
+        let room = room.get_mut(..len as usize).unwrap_or_default();
+        self.with_worker(|worker| self.decode(file, worker, index, room, &options, 1))
+    }
+
+    /// The stored bytes of a chunk, compared with their digest where that has not been done yet.
+    fn stored<'b>(
+        &self,
+        file: &'b File,
+        index: usize,
+        chunk: &ChunkEntry,
+        buffer: &'b mut Vec<u8>,
+        options: &ReadOptions,
+    ) -> Result<Cow<'b, [u8]>> {
+        let checksum = file.header().checksum;
+        let algorithm = checksum.algorithm()?.filter(|_| file.header().digest_len() > 0);
+        let range = chunk.range().start..chunk.end().saturating_add(file.header().digest_len());
+        let len = index_in(range.end - range.start)?;
+        let bytes = if let Some(bytes) = file.source().lend(range.clone()) {
+            bytes
+        } else {
+            file.options().limits.allocate(len as u64)?;
+            buffer.clear();
+            buffer.try_reserve_exact(len).map_err(|_| {
+                Error::limit(
+                    "memory in bytes (the machine refused it)",
+                    len as u64,
+                    file.options().limits.memory,
+                )
+            })?;
+            buffer.resize(len, 0);
+            file.source().read_into(range.start, buffer)?;
+            &buffer[..]
+        };
+        let (stored, digest) = bytes.split_at(len - index_in(file.header().digest_len())?);
+        if let Some(algorithm) =
+            algorithm.filter(|_| options.digests == Digests::Compare && !self.is_compared(index))
+        {
+            let computed = algorithm.digest(stored);
+            let wanted = checksum.parse_digest(digest)?;
+            if wanted != Some(computed) {
+                let wanted = wanted.map(|digest| digest.to_string()).unwrap_or_default();
+                let kind = ErrorKind::Checksum { stored: wanted, computed: computed.to_string() };
+                return Err(Error::new(kind).at(range).context(format!("bloscpack chunk {index}")));
+            }
+            self.set_compared(index);
+        }
+        Ok(Cow::Borrowed(stored))
+    }
+
+    fn is_compared(&self, index: usize) -> bool {
+        let word = self.compared.get(index / 64);
+        word.is_some_and(|word| word.load(Ordering::Relaxed) >> (index % 64) & 1 == 1)
+    }
+
+    fn set_compared(&self, index: usize) {
+        if let Some(word) = self.compared.get(index / 64) {
+            word.fetch_or(1 << (index % 64), Ordering::Relaxed);
+        }
+    }
+}
+
+/// Runs `work` on up to `threads` threads, this one included; it takes what is to be done from where all take it.
+pub(crate) fn on_threads(threads: usize, work: &(impl Fn() -> Result<()> + Sync)) -> Result<()> {
+    std::thread::scope(|scope| {
+        let start = |_| std::thread::Builder::new().spawn_scoped(scope, work).ok();
+        // A thread that the system refuses to start is done without.
+        let running: Vec<_> = (1..threads).map_while(start).collect();
+        let first = work();
+        let results = running.into_iter().map(|thread| match thread.join() {
+            Ok(result) => result,
+            Err(panic) => std::panic::resume_unwind(panic),
+        });
+        // All are joined before an error is given.
+        results.fold(first, Result::and)
+    })
+}
+
+/// The file may have changed since it was opened.
+fn check_nbytes(parsed: &Chunk<'_>, chunk: &ChunkEntry) -> Result<()> {
+    if parsed.nbytes() == chunk.nbytes() as usize {
+        return Ok(());
+    }
+    Err(Error::malformed(format!("holds {} bytes, not {}", parsed.nbytes(), chunk.nbytes())))
+}
+
+/// An error of the engine, whose range counts from the start of the chunk.
+fn in_chunk(error: Error, index: usize, chunk: &ChunkEntry) -> Error {
+    if matches!(error.kind(), ErrorKind::Limit { .. } | ErrorKind::Io(_) | ErrorKind::Missing(_)) {
+        return error;
+    }
+    let start = chunk.range().start;
+    let range = error
+        .range()
+        .map_or(chunk.range(), |range| start.saturating_add(range.start)..start.saturating_add(range.end));
+    Error::new(error.into_kind()).at(range).context(format!("bloscpack chunk {index}"))
+}
+
+fn index_in(len: u64) -> Result<usize> {
+    usize::try_from(len).map_err(|_| Error::limit("memory in bytes", len, usize::MAX as u64))
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,117 @@
+//! The physical map of a file.
+
+use std::ops::Range;
+
+use container_core::container::Segment;
+
+use crate::check::{DATASET, item_path};
+use crate::chunks::State;
+use crate::file::File;
+use crate::header::Dialect;
+
+/// What every byte is for, from the first to the last.
+pub(crate) fn segments(file: &File) -> Vec<Segment> {
+    let mut parts = header_parts(file.header().dialect);
+    let layout = file.layout();
+    if let Some(metadata) = layout.metadata() {
+        let (payload, digest) = (metadata.payload.clone(), metadata.digest.clone());
+        let codec = metadata.header.filter(|header| header.meta_codec == 1).map(|_| "zlib".to_owned());
+        let checksum =
+            metadata.header.map(|header| header.meta_checksum).filter(|code| code.digest_len() > 0);
+        parts.push(plain(metadata.range.start..payload.start, "metadata header"));
+        parts.push(Segment {
+            stored: Some(payload.end - payload.start),
+            decoded: metadata.json.as_ref().map(|json| json.len() as u64),
+            codec,
+            checksum: checksum.map(|code| code.name().to_owned()),
+            ..plain(payload.clone(), "metadata")
+        });
+        parts.push(plain(payload.end..digest.start, "metadata padding"));
+        parts.push(plain(digest, "metadata digest"));
+    }
+    let (table, used) = (layout.offsets(), layout.used_offsets());
+    parts.push(plain(used.clone(), "offsets"));
+    parts.push(plain(used.end..table.end, "spare offsets"));
+    parts.extend(chunk_parts(file));
+    let trailing = layout.trailing();
+    parts.push(plain(trailing, "trailing"));
+    tile(parts, layout.file_len())
+}
+
+fn header_parts(dialect: Dialect) -> Vec<Segment> {
+    let fields: &[(u64, &str)] = match dialect {
+        Dialect::P0 => &[(4, "magic"), (8, "nchunks")],
+        Dialect::V1 => &[(4, "magic"), (5, "version"), (8, "reserved"), (16, "nchunks")],
+        _ => &[
+            (4, "magic"),
+            (5, "version"),
+            (6, "options"),
+            (7, "checksum"),
+            (8, "typesize"),
+            (12, "chunk-size"),
+            (16, "last-chunk"),
+            (24, "nchunks"),
+        ],
+    };
+    let rest: &[(u64, &str)] = match dialect {
+        Dialect::P0 | Dialect::V1 => &[],
+        Dialect::V2 => &[(32, "reserved")],
+        Dialect::V3 => &[(32, "max-app-chunks")],
+        Dialect::V3Interim | Dialect::Vl | Dialect::VlAsV3 => &[(28, "meta-size"), (32, "reserved")],
+    };
+    let ends = fields.iter().chain(rest);
+    let starts = [0].into_iter().chain(ends.clone().map(|(end, _)| *end));
+    starts.zip(ends).map(|(start, (end, role))| plain(start..*end, role)).collect()
+}
+
+fn chunk_parts(file: &File) -> impl Iterator<Item = Segment> + '_ {
+    let (variable, checksum) = (file.header().dialect.is_variable_length(), file.header().checksum);
+    let digest_len = file.header().digest_len();
+    file.chunks().iter().enumerate().filter(|(_, chunk)| chunk.state() != State::Missing).flat_map(
+        move |(index, chunk)| {
+            let range = chunk.range();
+            let digest = range.end..range.end.saturating_add(digest_len);
+            let dataset = if variable { item_path(index as u64) } else { DATASET.to_owned() };
+            let whole = chunk.state() == State::Whole;
+            [
+                Segment {
+                    codec: whole.then(|| chunk.header().codec().to_owned()),
+                    stored: Some(range.end - range.start),
+                    decoded: whole.then(|| chunk.nbytes().into()),
+                    checksum: (digest_len > 0).then(|| checksum.name().to_owned()),
+                    dataset: Some(dataset.clone()),
+                    ..plain(range, "chunk")
+                },
+                Segment { dataset: Some(dataset), ..plain(digest, "digest") },
+            ]
+        },
+    )
+}
+
+/// Sorts the parts, cuts what overlaps or ends past the file, and names what is between them.
+fn tile(mut parts: Vec<Segment>, file_len: u64) -> Vec<Segment> {
+    parts.retain(|part| part.range.start < part.range.end);
+    parts.sort_by_key(|part| part.range.start);
+    let mut tiled: Vec<Segment> = Vec::with_capacity(parts.len());
+    let mut at = 0;
+    for mut part in parts {
+        part.range.start = part.range.start.max(at);
+        part.range.end = part.range.end.min(file_len);
+        if part.range.start >= part.range.end {
+            continue;
+        }
+        if part.range.start > at {
+            tiled.push(plain(at..part.range.start, "unused"));
+        }
+        at = part.range.end;
+        tiled.push(part);
+    }
+    if at < file_len {
+        tiled.push(plain(at..file_len, "unknown"));
+    }
+    tiled
+}
+
+fn plain(range: Range<u64>, role: &str) -> Segment {
+    Segment { range, role: role.to_owned(), ..Segment::default() }
+}
