@@ -201,7 +201,7 @@ impl Finder<'_> {
             let some_agree = walked.entries.iter().zip(offsets).all(|pair| !possible(pair.1) || agrees(pair));
             !usable && walked.all && sound(&walked) && some_agree
         } else {
-            walked.all && (sound(&walked) || !usable) || !usable
+            !usable || (walked.all && sound(&walked))
         };
         if believe_walk {
             self.compare(&mut walked, offsets);

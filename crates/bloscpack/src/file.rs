@@ -188,7 +188,7 @@ impl File {
             return Array::new(dtype, shape, order, bytes.into());
         }
         let stored = StoredArray { dtype, shape, order, data_at: 0 };
-        self.read_stored(stored, region, options).map_err(misfit)
+        self.read_stored(&stored, region, options).map_err(misfit)
     }
 
     /// The whole array; see [`File::read`].
@@ -260,7 +260,7 @@ impl File {
             return Array::new(dtype, shape, Order::C, self.read_chunk(index, options)?.into());
         }
         self.read_stored(
-            StoredArray { dtype, shape, order: Order::C, data_at: chunk.data().start },
+            &StoredArray { dtype, shape, order: Order::C, data_at: chunk.data().start },
             region,
             options,
         )
@@ -269,7 +269,7 @@ impl File {
     /// A region of an array that lies somewhere in the decoded bytes.
     fn read_stored(
         &self,
-        stored: StoredArray,
+        stored: &StoredArray,
         region: &Region,
         options: &ReadOptions,
     ) -> Result<Array<'static>> {

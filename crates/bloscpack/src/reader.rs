@@ -140,7 +140,7 @@ impl Reader {
         }
         let limit = file.options().limits.memory / 4;
         if u64::from(chunk.nbytes()) <= KEPT.min(limit)
-            && self.from_last(file, worker, piece, options, threads)?
+            && self.serve_from_last(file, worker, piece, options, threads)?
         {
             return Ok(());
         }
@@ -154,7 +154,7 @@ impl Reader {
     }
 
     /// Takes a part of a chunk from memory; decodes and keeps the chunk when a part of it is asked for again, or a large one.
-    fn from_last(
+    fn serve_from_last(
         &self,
         file: &File,
         worker: &mut Worker,

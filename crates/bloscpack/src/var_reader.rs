@@ -127,7 +127,7 @@ impl VarReader {
         };
         let bytes = self.item(index)?;
         let itemsize = dtype.itemsize().max(1);
-        if bytes.len() % itemsize != 0 {
+        if !bytes.len().is_multiple_of(itemsize) {
             let problem = format!("item {index} has {} bytes, not whole elements of {itemsize}", bytes.len());
             return Err(Error::malformed(problem).context("bloscpack item"));
         }

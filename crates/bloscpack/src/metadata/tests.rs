@@ -7,8 +7,8 @@ fn read(json: &str) -> Result<(Value, Spelling)> {
 }
 
 fn hex(text: &str) -> Vec<u8> {
-    let nibbles: Vec<u8> = text.bytes().map(|digit| char::from(digit).to_digit(16).unwrap() as u8).collect();
-    nibbles.chunks(2).map(|pair| pair[0] << 4 | pair[1]).collect()
+    let digits = (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).unwrap());
+    digits.collect()
 }
 
 /// Sections by bloscpack 0.16's `_write_metadata`, without the zeros between payload and digest.
