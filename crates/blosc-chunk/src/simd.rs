@@ -7,8 +7,15 @@ mod avx512;
 pub(crate) mod lz;
 pub(crate) mod shuffle;
 
-/// The first columns of groups of sixteen, the last of which reaches back if it must; 0 alone for fewer columns.
+/// The first columns of groups of sixteen; the last of them reaches back if it must. What [`has_last_eight`] is left out.
 #[cfg(target_arch = "x86_64")]
 fn columns(width: usize) -> impl Iterator<Item = usize> {
-    (0..width).step_by(16).map(move |first| first.min(width.saturating_sub(16)))
+    let end = if has_last_eight(width) { width - 8 } else { width };
+    (0..end).step_by(16).map(move |first| first.min(width.saturating_sub(16)))
+}
+
+/// Whether the columns after whole groups of sixteen are so few that eight will do.
+#[cfg(target_arch = "x86_64")]
+fn has_last_eight(width: usize) -> bool {
+    width > 16 && (1..=8).contains(&(width % 16))
 }

@@ -1,5 +1,7 @@
 //! Bit shuffle: first the lowest bits of the first bytes of all elements, then the next bits, and so on.
 
+use std::ops::Range;
+
 use crate::simd::shuffle::{self as simd, Level};
 
 /// Shuffles the bits of `src`, as elements of `typesize` bytes, into `dst`, as chunks of Blosc2 have it.
@@ -55,60 +57,80 @@ pub fn bitunshuffle_blosc1(typesize: usize, src: &[u8], dst: &mut [u8]) {
 }
 
 fn is_left_alone(typesize: usize, block: &[u8]) -> bool {
-    block.len() / typesize.max(1) % 8 != 0
+    !(block.len() / typesize.max(1)).is_multiple_of(8)
 }
 
-/// Bytes of a tile, small enough to stay in the first cache together with what it is made of and into.
-const TILE: usize = 16 << 10;
+/// Most bytes of a tile, which stays in the first cache together with what it is made of and into.
+const TILE: usize = 32 << 10;
 
-/// Elements of a tile: a multiple of eight, and of 512 where that fits, so that each row of it has whole vectors.
+/// Elements whose bits fill a cache line in each row.
+const LINE: usize = 512;
+
+/// A tile that begins a cache line.
+#[repr(align(64))]
+struct Tile([u8; TILE]);
+
+/// Elements of a tile: whole lines if they fit, else octets.
 fn tile_elements(typesize: usize) -> usize {
     match TILE / typesize {
-        elements @ 512.. => elements / 512 * 512,
+        elements @ LINE.. => (elements / 2 / LINE * LINE).max(LINE),
         elements => elements / 8 * 8,
     }
+}
+
+/// The ranges of elements that tiles take. `lead` elements after the first, all begin whole cache lines in the rows; what
+/// lies in the first two is done twice.
+fn tiles(count: usize, typesize: usize, lead: usize) -> impl Iterator<Item = Range<usize>> {
+    let tile = tile_elements(typesize);
+    let first = (lead > 0).then_some(0..LINE);
+    let rest = (lead..count).step_by(tile).map(move |start| start..count.min(start + tile));
+    first.into_iter().chain(rest)
 }
 
 /// Shuffles the bits of whole octets of elements, tile by tile: into planes of bytes, each 8 bytes of which are transposed
 /// and then shuffled by bytes into 8 rows of bits.
 pub(super) fn shuffle_rows(level: Level, typesize: usize, elements: &[u8], rows: &mut [u8]) {
-    let row_len = elements.len() / typesize / 8;
     if typesize > TILE / 8 {
         return shuffle_long(typesize, elements, rows);
     }
-    let tile = tile_elements(typesize);
-    let mut buffer = [0; TILE];
-    for (number, elements) in elements.chunks(tile * typesize).enumerate() {
+    let count = elements.len() / typesize;
+    let row_len = count / 8;
+    let Tile(buffer) = &mut Tile([0; TILE]);
+    let lead = match rows.as_ptr().align_offset(64) {
+        lead @ 1..64 if row_len.is_multiple_of(64) && count > LINE && tile_elements(typesize) >= LINE => {
+            8 * lead
+        }
+        _ => 0,
+    };
+    for range in tiles(count, typesize, lead) {
+        let elements = &elements[range.start * typesize..range.end * typesize];
         let planes = &mut buffer[..elements.len()];
-        let count = elements.len() / typesize;
-        simd::shuffle(level, typesize, elements, planes, count);
+        simd::shuffle_planes(level, typesize, elements, planes, range.len());
         simd::transpose_bits(level, planes);
-        for (j, plane) in planes.chunks_exact(count).enumerate() {
-            let start = 8 * j * row_len + number * tile / 8;
-            let end = (8 * j + 7) * row_len + number * tile / 8 + count / 8;
-            simd::shuffle(level, 8, plane, &mut rows[start..end], row_len);
+        for (j, plane) in planes.chunks_exact(range.len()).enumerate() {
+            let eight = 8 * j * row_len + range.start / 8..(8 * j + 7) * row_len + range.end / 8;
+            simd::shuffle_planes(level, 8, plane, &mut rows[eight], row_len);
         }
     }
 }
 
 /// Undoes [`shuffle_rows`].
 pub(super) fn unshuffle_rows(level: Level, typesize: usize, rows: &[u8], elements: &mut [u8]) {
-    let row_len = elements.len() / typesize / 8;
     if typesize > TILE / 8 {
         return unshuffle_long(typesize, rows, elements);
     }
-    let tile = tile_elements(typesize);
-    let mut buffer = [0; TILE];
-    for (number, elements) in elements.chunks_mut(tile * typesize).enumerate() {
+    let count = elements.len() / typesize;
+    let row_len = count / 8;
+    let Tile(buffer) = &mut Tile([0; TILE]);
+    for range in tiles(count, typesize, 0) {
+        let elements = &mut elements[range.start * typesize..range.end * typesize];
         let planes = &mut buffer[..elements.len()];
-        let count = elements.len() / typesize;
-        for (j, plane) in planes.chunks_exact_mut(count).enumerate() {
-            let start = 8 * j * row_len + number * tile / 8;
-            let end = (8 * j + 7) * row_len + number * tile / 8 + count / 8;
-            simd::unshuffle(level, 8, &rows[start..end], row_len, plane);
+        for (j, plane) in planes.chunks_exact_mut(range.len()).enumerate() {
+            let eight = 8 * j * row_len + range.start / 8..(8 * j + 7) * row_len + range.end / 8;
+            simd::unshuffle_planes(level, 8, &rows[eight], row_len, plane);
         }
         simd::transpose_bits(level, planes);
-        simd::unshuffle(level, typesize, planes, count, elements);
+        simd::unshuffle(level, typesize, planes, elements);
     }
 }
 
@@ -136,6 +158,52 @@ fn unshuffle_long(typesize: usize, rows: &[u8], elements: &mut [u8]) {
             for (k, byte) in bytes.into_iter().enumerate() {
                 octet[k * typesize + j] = byte;
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Bytes that do not repeat soon.
+    fn noise(len: usize) -> Vec<u8> {
+        (0..len as u64).map(|at| (at ^ 0x5a5a).wrapping_mul(0x9e37_79b9_7f4a_7c15).to_le_bytes()[7]).collect()
+    }
+
+    #[test]
+    fn every_level_shuffles_bits_wherever_the_rows_begin() {
+        for typesize in [1, 2, 3, 4, 8, 12, 16, 24, 48, 64, 65, 255] {
+            for octets in [1, 2, 63, 64, 65, 127, 128, 192, 640, 1024] {
+                let src = noise(octets * 8 * typesize);
+                let (mut expected, mut back) = (vec![0; src.len()], vec![0; src.len()]);
+                shuffle_long(typesize, &src, &mut expected);
+                unshuffle_long(typesize, &expected, &mut back);
+                assert!(back == src);
+                for level in [Level::best(), Level::second_best(), Level::PLAIN] {
+                    for start in [0, 5, 16, 63] {
+                        let mut room = vec![0xee; start + src.len()];
+                        shuffle_rows(level, typesize, &src, &mut room[start..]);
+                        assert!(room[start..] == expected, "{level:?} {typesize} {octets} {start}");
+                        unshuffle_rows(level, typesize, &expected, &mut room[start..]);
+                        assert!(room[start..] == src, "back: {level:?} {typesize} {octets} {start}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn elements_too_long_for_a_tile_are_shuffled_too() {
+        for typesize in [4095, 4096, 4097] {
+            let src = noise(16 * typesize + 5);
+            let (mut dst, mut back) = (vec![0; src.len()], vec![0; src.len()]);
+            bitshuffle(typesize, &src, &mut dst);
+            // Bit 3 of byte 7 of elements 8 to 15.
+            let expected = (0..8).fold(0, |bits, k| bits | (src[(8 + k) * typesize + 7] >> 3 & 1) << k);
+            assert_eq!(dst[(8 * 7 + 3) * 2 + 1], expected);
+            bitunshuffle(typesize, &dst, &mut back);
+            assert!(back == src);
         }
     }
 }

@@ -4,7 +4,7 @@
 const fn word_len(typesize: usize) -> usize {
     match typesize {
         1 | 2 | 4 | 8 => typesize,
-        _ if typesize != 0 && typesize % 8 == 0 => 8,
+        _ if typesize != 0 && typesize.is_multiple_of(8) => 8,
         _ => 1,
     }
 }

@@ -74,7 +74,8 @@ impl Pipeline {
         }
         let (mut current, mut next) = (streams, dst);
         // With an even number of moves the first goes aside, so that the last ends in `dst`.
-        let mut aside = if moves % 2 == 0 { Some(room(&mut scratch.one, next.len())?) } else { None };
+        let mut aside =
+            if moves.is_multiple_of(2) { Some(room(&mut scratch.one, next.len())?) } else { None };
         for filter in self.filters().rev() {
             if cx.moves(filter) {
                 match aside.take() {

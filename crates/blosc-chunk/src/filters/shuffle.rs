@@ -20,7 +20,7 @@ pub fn shuffle(width: usize, src: &[u8], dst: &mut [u8]) {
         planes.copy_from_slice(whole);
         return;
     }
-    simd::shuffle(Level::best(), width, whole, planes, count);
+    simd::shuffle(Level::best(), width, whole, planes);
 }
 
 /// Undoes [`shuffle`] of the same width.
@@ -38,5 +38,5 @@ pub fn unshuffle(width: usize, src: &[u8], dst: &mut [u8]) {
         whole.copy_from_slice(planes);
         return;
     }
-    simd::unshuffle(Level::best(), width, planes, count, whole);
+    simd::unshuffle(Level::best(), width, planes, whole);
 }

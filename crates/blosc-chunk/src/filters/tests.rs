@@ -15,8 +15,8 @@ fn noise(len: usize, seed: u64) -> Vec<u8> {
 }
 
 fn hex(text: &str) -> Vec<u8> {
-    let digit = |byte: u8| char::from(byte).to_digit(16).unwrap() as u8;
-    text.as_bytes().chunks_exact(2).map(|pair| digit(pair[0]) << 4 | digit(pair[1])).collect()
+    let pairs = text.as_bytes().chunks_exact(2).map(|pair| std::str::from_utf8(pair).unwrap());
+    pairs.map(|pair| u8::from_str_radix(pair, 16).unwrap()).collect()
 }
 
 /// What `encode` makes of `src`.

@@ -8,13 +8,7 @@
 //! The two halves of a register never meet: the lower one holds elements `i..i + 16`, the upper one `i + 16..i + 32`.
 #![allow(unsafe_code)]
 
-use std::arch::x86_64::{
-    __m128i, __m256i, _mm_loadu_si128, _mm_storeu_si128, _mm256_castsi128_si256, _mm256_castsi256_si128,
-    _mm256_extracti128_si256, _mm256_inserti128_si256, _mm256_loadu_si256, _mm256_permute2x128_si256,
-    _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_storeu_si256, _mm256_unpackhi_epi8,
-    _mm256_unpackhi_epi16, _mm256_unpackhi_epi32, _mm256_unpackhi_epi64, _mm256_unpacklo_epi8,
-    _mm256_unpacklo_epi16, _mm256_unpacklo_epi32, _mm256_unpacklo_epi64,
-};
+use std::arch::x86_64::*;
 
 /// Elements of one step.
 const STEP: usize = 32;
@@ -92,16 +86,35 @@ fn shuffle_wide(width: usize, src: &[u8], dst: &mut [u8], stride: usize) -> usiz
                 let at = (i + k) * width + first;
                 *row = load_halves(src, at, at + 16 * width);
             }
-            let planes = turn::<16>(rows, 1);
-            for (j, plane) in planes.into_iter().enumerate() {
+            for (j, plane) in turn::<16>(rows, 1).into_iter().enumerate() {
                 if j < width {
                     store(dst, (first + j) * stride + i, plane);
                 }
             }
         }
+        if super::has_last_eight(width) {
+            shuffle_last_eight(width, src, i, dst, stride);
+        }
         i += STEP;
     }
     i
+}
+
+/// The last eight columns of one step.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn shuffle_last_eight(width: usize, src: &[u8], i: usize, dst: &mut [u8], stride: usize) {
+    let mut rows = [_mm256_setzero_si256(); 8];
+    for (k, row) in rows.iter_mut().enumerate() {
+        let at = (i + 2 * k + 1) * width - 16;
+        let even = load_halves(src, at, at + 16 * width);
+        let odd = load_halves(src, at + width, at + 17 * width);
+        // The eight bytes of two elements, in order of their planes.
+        *row = _mm256_unpackhi_epi8(even, odd);
+    }
+    for (j, plane) in turn::<8>(rows, 2).into_iter().enumerate() {
+        store(dst, (width - 8 + j) * stride + i, plane);
+    }
 }
 
 /// Undoes [`shuffle_narrow`].
@@ -159,7 +172,7 @@ fn unshuffle_wide(width: usize, src: &[u8], stride: usize, dst: &mut [u8]) -> us
                 }
             }
             let rows = turn::<16>(planes, 1);
-            // In order, as above.
+            // In order, as each store writes over what the one before wrote too much.
             for (k, row) in rows.into_iter().enumerate() {
                 store_half(dst, (i + k) * width + first, _mm256_castsi256_si128(row));
             }
@@ -167,9 +180,27 @@ fn unshuffle_wide(width: usize, src: &[u8], stride: usize, dst: &mut [u8]) -> us
                 store_half(dst, (i + 16 + k) * width + first, _mm256_extracti128_si256::<1>(row));
             }
         }
+        if super::has_last_eight(width) {
+            unshuffle_last_eight(width, src, stride, dst, i);
+        }
         i += STEP;
     }
     i
+}
+
+/// The last eight columns of one step.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn unshuffle_last_eight(width: usize, src: &[u8], stride: usize, dst: &mut [u8], i: usize) {
+    let mut planes = [_mm256_setzero_si256(); 8];
+    for (j, plane) in planes.iter_mut().enumerate() {
+        *plane = load(src, (width - 8 + j) * stride + i);
+    }
+    for (k, row) in turn::<8>(planes, 1).into_iter().enumerate() {
+        let at = (i + 2 * k + 1) * width - 8;
+        store_two_quarters(dst, at, at + width, _mm256_castsi256_si128(row));
+        store_two_quarters(dst, at + 16 * width, at + 17 * width, _mm256_extracti128_si256::<1>(row));
+    }
 }
 
 /// Turns `N` rows of pieces of `piece` bytes (1, 2, 4, 8) into columns, in each half of the registers.
@@ -209,20 +240,19 @@ fn load(bytes: &[u8], at: usize) -> __m256i {
     unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
 }
 
-/// The 16 bytes at `low` and those at `high`.
+/// The 16 bytes at `low` and those at `high`, which is not before it.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn load_halves(bytes: &[u8], low: usize, high: usize) -> __m256i {
-    _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(load_half(bytes, low)), load_half(bytes, high))
-}
-
-/// The 16 bytes at `at`.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn load_half(bytes: &[u8], at: usize) -> __m128i {
-    let bytes: &[u8] = &bytes[at..at + 16];
-    // SAFETY: the slice has the 16 bytes that are read; unaligned loads take any address.
-    unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
+    let bytes = &bytes[low..high + 16];
+    let distance = bytes.len() - 16;
+    // SAFETY: the slice begins with the first 16 bytes that are read and ends with the others, `distance` further; unaligned
+    // loads take any address.
+    let (low, high) = unsafe {
+        let start = bytes.as_ptr();
+        (_mm_loadu_si128(start.cast()), _mm_loadu_si128(start.add(distance).cast()))
+    };
+    _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(low), high)
 }
 
 /// Stores 32 bytes at `at`.
@@ -241,4 +271,19 @@ fn store_half(bytes: &mut [u8], at: usize, value: __m128i) {
     let bytes = &mut bytes[at..at + 16];
     // SAFETY: the slice has the 16 bytes that are written; unaligned stores take any address.
     unsafe { _mm_storeu_si128(bytes.as_mut_ptr().cast(), value) }
+}
+
+/// Stores the lower 8 bytes at `low` and the upper ones at `high`, which is not before it.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn store_two_quarters(bytes: &mut [u8], low: usize, high: usize, value: __m128i) {
+    let bytes = &mut bytes[low..high + 8];
+    let distance = bytes.len() - 8;
+    // SAFETY: the slice begins with the first 8 bytes that are written and ends with the others, `distance` further; these
+    // stores take any address.
+    unsafe {
+        let start = bytes.as_mut_ptr();
+        _mm_storel_epi64(start.cast(), value);
+        _mm_storeh_pd(start.add(distance).cast(), _mm_castsi128_pd(value));
+    }
 }

@@ -5,12 +5,7 @@
 #![allow(unsafe_code)]
 #![allow(clippy::incompatible_msrv, reason = "build.rs leaves this module out where the compiler is too old")]
 
-use std::arch::x86_64::{
-    __m128i, __m512i, _mm_loadu_si128, _mm_storeu_si128, _mm512_castsi128_si512, _mm512_extracti32x4_epi32,
-    _mm512_gf2p8affine_epi64_epi8, _mm512_inserti32x4, _mm512_loadu_si512, _mm512_permutex2var_epi32,
-    _mm512_permutexvar_epi8, _mm512_set1_epi64, _mm512_setzero_si512, _mm512_shuffle_epi8,
-    _mm512_storeu_si512,
-};
+use std::arch::x86_64::*;
 
 /// Elements of one step.
 const STEP: usize = 64;
@@ -112,17 +107,29 @@ fn shuffle_narrow<const N: usize>(width: usize, src: &[u8], dst: &mut [u8], stri
 /// Elements of more than 16 bytes, sixteen columns at a time.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 fn shuffle_wide(width: usize, src: &[u8], dst: &mut [u8], stride: usize) -> usize {
-    let order = load(&SORT[16], 0);
+    let (sixteen, eight) = (load(&SORT[16], 0), load(&SORT[8], 0));
     let whole = src.len() / width / STEP * STEP;
     for i in (0..whole).step_by(STEP) {
         for first in super::columns(width) {
             let mut rows = [_mm512_setzero_si512(); 16];
             for (k, row) in rows.iter_mut().enumerate() {
-                let at = (i + 4 * k) * width + first;
-                *row = _mm512_permutexvar_epi8(order, load_quarters(src, at, width));
+                *row =
+                    _mm512_permutexvar_epi8(sixteen, load_quarters(src, (i + 4 * k) * width + first, width));
             }
             for (j, plane) in turn::<16>(rows).into_iter().enumerate() {
                 store(dst, (first + j) * stride + i, plane);
+            }
+        }
+        if super::has_last_eight(width) {
+            let mut rows = [_mm512_setzero_si512(); 8];
+            for (k, row) in rows.iter_mut().enumerate() {
+                let at = (i + 8 * k + 1) * width - 16;
+                let (even, odd) =
+                    (load_quarters(src, at, 2 * width), load_quarters(src, at + width, 2 * width));
+                *row = _mm512_permutexvar_epi8(eight, _mm512_unpackhi_epi64(even, odd));
+            }
+            for (j, plane) in turn::<8>(rows).into_iter().enumerate() {
+                store(dst, (width - 8 + j) * stride + i, plane);
             }
         }
     }
@@ -156,7 +163,7 @@ fn unshuffle_narrow<const N: usize>(width: usize, src: &[u8], stride: usize, dst
 /// Undoes [`shuffle_wide`].
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 fn unshuffle_wide(width: usize, src: &[u8], stride: usize, dst: &mut [u8]) -> usize {
-    let order = load(&MERGE[16], 0);
+    let (sixteen, eight) = (load(&MERGE[16], 0), load(&MERGE[8], 0));
     let whole = dst.len() / width / STEP * STEP;
     for i in (0..whole).step_by(STEP) {
         for first in super::columns(width) {
@@ -165,8 +172,18 @@ fn unshuffle_wide(width: usize, src: &[u8], stride: usize, dst: &mut [u8]) -> us
                 *plane = load(src, (first + j) * stride + i);
             }
             for (k, row) in turn::<16>(planes).into_iter().enumerate() {
-                let row = _mm512_permutexvar_epi8(order, row);
+                let row = _mm512_permutexvar_epi8(sixteen, row);
                 store_quarters(dst, (i + 4 * k) * width + first, width, row);
+            }
+        }
+        if super::has_last_eight(width) {
+            let mut planes = [_mm512_setzero_si512(); 8];
+            for (j, plane) in planes.iter_mut().enumerate() {
+                *plane = load(src, (width - 8 + j) * stride + i);
+            }
+            for (k, row) in turn::<8>(planes).into_iter().enumerate() {
+                let row = _mm512_permutexvar_epi8(eight, row);
+                store_eighths(dst, (i + 8 * k + 1) * width - 8, width, row);
             }
         }
     }
@@ -228,19 +245,14 @@ fn load(bytes: &[u8], at: usize) -> __m512i {
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn load_quarters(bytes: &[u8], at: usize, step: usize) -> __m512i {
-    let quarters = _mm512_castsi128_si512(load_quarter(bytes, at));
-    let quarters = _mm512_inserti32x4::<1>(quarters, load_quarter(bytes, at + step));
-    let quarters = _mm512_inserti32x4::<2>(quarters, load_quarter(bytes, at + 2 * step));
-    _mm512_inserti32x4::<3>(quarters, load_quarter(bytes, at + 3 * step))
-}
-
-/// The 16 bytes at `at`.
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn load_quarter(bytes: &[u8], at: usize) -> __m128i {
-    let bytes = &bytes[at..at + 16];
-    // SAFETY: the slice has the 16 bytes that are read; unaligned loads take any address.
-    unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
+    let start = bytes[at..at + 3 * step + 16].as_ptr();
+    // SAFETY: the slice has the first and the last 16 bytes that are read, and so those between; unaligned loads take any
+    // address.
+    let quarter = |number: usize| unsafe { _mm_loadu_si128(start.add(number * step).cast()) };
+    let quarters = _mm512_castsi128_si512(quarter(0));
+    let quarters = _mm512_inserti32x4::<1>(quarters, quarter(1));
+    let quarters = _mm512_inserti32x4::<2>(quarters, quarter(2));
+    _mm512_inserti32x4::<3>(quarters, quarter(3))
 }
 
 /// Stores 64 bytes at `at`.
@@ -256,17 +268,34 @@ fn store(bytes: &mut [u8], at: usize, value: __m512i) {
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn store_quarters(bytes: &mut [u8], at: usize, step: usize, value: __m512i) {
-    store_quarter(bytes, at, _mm512_extracti32x4_epi32::<0>(value));
-    store_quarter(bytes, at + step, _mm512_extracti32x4_epi32::<1>(value));
-    store_quarter(bytes, at + 2 * step, _mm512_extracti32x4_epi32::<2>(value));
-    store_quarter(bytes, at + 3 * step, _mm512_extracti32x4_epi32::<3>(value));
+    let start = bytes[at..at + 3 * step + 16].as_mut_ptr();
+    // SAFETY: the slice has the first and the last 16 bytes that are written, and so those between; unaligned stores take
+    // any address.
+    let store =
+        |number: usize, quarter| unsafe { _mm_storeu_si128(start.add(number * step).cast(), quarter) };
+    store(0, _mm512_extracti32x4_epi32::<0>(value));
+    store(1, _mm512_extracti32x4_epi32::<1>(value));
+    store(2, _mm512_extracti32x4_epi32::<2>(value));
+    store(3, _mm512_extracti32x4_epi32::<3>(value));
 }
 
-/// Stores 16 bytes at `at`.
+/// Stores eight times 8 bytes, the first at `at`, each `step` after the one before.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn store_quarter(bytes: &mut [u8], at: usize, value: __m128i) {
-    let bytes = &mut bytes[at..at + 16];
-    // SAFETY: the slice has the 16 bytes that are written; unaligned stores take any address.
-    unsafe { _mm_storeu_si128(bytes.as_mut_ptr().cast(), value) }
+fn store_eighths(bytes: &mut [u8], at: usize, step: usize, value: __m512i) {
+    let start = bytes[at..at + 7 * step + 8].as_mut_ptr();
+    let quarters = [
+        _mm512_extracti32x4_epi32::<0>(value),
+        _mm512_extracti32x4_epi32::<1>(value),
+        _mm512_extracti32x4_epi32::<2>(value),
+        _mm512_extracti32x4_epi32::<3>(value),
+    ];
+    for (number, quarter) in quarters.into_iter().enumerate() {
+        // SAFETY: the slice has the first and the last 8 bytes that are written, and so those between; these stores take any
+        // address.
+        unsafe {
+            _mm_storel_epi64(start.add(2 * number * step).cast(), quarter);
+            _mm_storeh_pd(start.add((2 * number + 1) * step).cast(), _mm_castsi128_pd(quarter));
+        }
+    }
 }

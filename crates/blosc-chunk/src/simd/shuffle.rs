@@ -44,12 +44,54 @@ impl Level {
     }
 }
 
+/// Elements that every kernel takes in whole steps, and bytes of a cache line.
+const STEP: usize = 64;
+
+/// Shuffles the elements of `src`, `width` bytes each, into planes of `dst` without gaps.
+///
+/// Stores across two cache lines cost up to half of the speed. So the first step is done where the planes begin, and the
+/// next ones from where lines do; what lies in both is stored twice.
+///
+/// # Panics
+/// When `src` is not whole elements, or as long as `dst`.
+pub(crate) fn shuffle(level: Level, width: usize, src: &[u8], dst: &mut [u8]) {
+    let count = src.len() / width;
+    assert_eq!(src.len(), dst.len(), "a filter keeps the length");
+    let lead = dst.as_ptr().align_offset(STEP);
+    if count >= 4 * STEP && count.is_multiple_of(STEP) && (1..STEP).contains(&lead) {
+        shuffle_planes(level, width, &src[..STEP * width], dst, count);
+        shuffle_planes(level, width, &src[lead * width..], &mut dst[lead..], count);
+    } else {
+        shuffle_planes(level, width, src, dst, count);
+    }
+}
+
+/// Undoes [`shuffle`].
+///
+/// # Panics
+/// When `dst` is not whole elements, or as long as `src`.
+pub(crate) fn unshuffle(level: Level, width: usize, src: &[u8], dst: &mut [u8]) {
+    let count = dst.len() / width;
+    assert_eq!(src.len(), dst.len(), "a filter keeps the length");
+    let lead = dst.as_ptr().align_offset(STEP);
+    if count >= 4 * STEP
+        && STEP.is_multiple_of(width)
+        && lead.is_multiple_of(width)
+        && (1..STEP).contains(&lead)
+    {
+        unshuffle_planes(level, width, src, count, &mut dst[..STEP * width]);
+        unshuffle_planes(level, width, &src[lead / width..], count, &mut dst[lead..]);
+    } else {
+        unshuffle_planes(level, width, src, count, dst);
+    }
+}
+
 /// Shuffles the elements of `src`, `width` bytes each, into planes; plane `j` begins at `dst[j * stride]`.
 ///
 /// # Panics
 /// When `src` is not whole elements, or a plane does not fit.
 #[inline]
-pub(crate) fn shuffle(level: Level, width: usize, src: &[u8], dst: &mut [u8], stride: usize) {
+pub(crate) fn shuffle_planes(level: Level, width: usize, src: &[u8], dst: &mut [u8], stride: usize) {
     let count = checked_count(width, src.len(), stride, dst.len());
     let done = match level.0 {
         Instructions::Plain => 0,
@@ -71,12 +113,12 @@ pub(crate) fn shuffle(level: Level, width: usize, src: &[u8], dst: &mut [u8], st
     }
 }
 
-/// Undoes [`shuffle`]: plane `j` begins at `src[j * stride]`.
+/// Undoes [`shuffle_planes`]: plane `j` begins at `src[j * stride]`.
 ///
 /// # Panics
 /// When `dst` is not whole elements, or a plane is not there.
 #[inline]
-pub(crate) fn unshuffle(level: Level, width: usize, src: &[u8], stride: usize, dst: &mut [u8]) {
+pub(crate) fn unshuffle_planes(level: Level, width: usize, src: &[u8], stride: usize, dst: &mut [u8]) {
     let count = checked_count(width, dst.len(), stride, src.len());
     let done = match level.0 {
         Instructions::Plain => 0,
@@ -143,3 +185,6 @@ fn checked_count(width: usize, elements_len: usize, stride: usize, planes_len: u
     }
     count
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,118 @@
+use super::*;
+
+/// Bytes that do not repeat soon.
+fn noise(len: usize, seed: usize) -> Vec<u8> {
+    let mut state = (seed as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state.to_le_bytes()[3]
+    };
+    (0..len).map(|_| next()).collect()
+}
+
+/// The levels of this machine, plain code last. A machine without vectors tests nothing but that.
+fn levels() -> [Level; 3] {
+    [Level::best(), Level::second_best(), Level::PLAIN]
+}
+
+/// Numbers of elements around those that a step of any kernel takes.
+fn counts() -> Vec<usize> {
+    let near = |middle: usize| middle - 2..=middle + 2;
+    let around = [32, 64, 96, 128, 256, 320, 512].map(near).into_iter().flatten();
+    (0..20).chain(around).chain([200, 1000, 1024, 1088]).collect()
+}
+
+/// Widths of all kernels, and some that are rare.
+fn widths() -> Vec<usize> {
+    if cfg!(miri) { vec![1, 2, 3, 4, 8, 17] } else { (1..=64).chain([100, 255, 256]).collect() }
+}
+
+#[test]
+fn every_level_shuffles_as_the_definition_says() {
+    for width in widths() {
+        for count in counts() {
+            let src = noise(width * count, width);
+            // Gaps between planes, which must stay as they are.
+            let stride = count + 3;
+            let planes_len = if count == 0 { 0 } else { (width - 1) * stride + count };
+            let mut expected = vec![0xee; planes_len];
+            for (i, element) in src.chunks_exact(width).enumerate() {
+                for (j, byte) in element.iter().enumerate() {
+                    expected[j * stride + i] = *byte;
+                }
+            }
+            for level in levels() {
+                let mut planes = vec![0xee; planes_len];
+                shuffle_planes(level, width, &src, &mut planes, stride);
+                assert!(planes == expected, "{level:?}, width {width}, {count} elements");
+                let mut back = vec![0xee; src.len()];
+                unshuffle_planes(level, width, &planes, stride, &mut back);
+                assert!(back == src, "back: {level:?}, width {width}, {count} elements");
+            }
+        }
+    }
+}
+
+#[test]
+fn where_a_block_begins_makes_no_difference() {
+    for width in [2, 3, 4, 8, 12, 16, 24, 32, 40] {
+        for count in [255, 256, 320, 512, 517] {
+            let src = noise(width * count, width);
+            let mut expected = vec![0; src.len()];
+            shuffle_planes(Level::PLAIN, width, &src, &mut expected, count);
+            for level in levels() {
+                for start in [0, 1, 2, 8, 16, 31, 32, 48, 63] {
+                    let mut room = vec![0xee; start + src.len() + 1];
+                    shuffle(level, width, &src, &mut room[start..start + src.len()]);
+                    assert!(room[start..start + src.len()] == expected, "{level:?} {width} {count} {start}");
+                    unshuffle(level, width, &expected, &mut room[start..start + src.len()]);
+                    assert!(room[start..start + src.len()] == src, "back: {level:?} {width} {count} {start}");
+                    assert!(
+                        room[..start].iter().all(|byte| *byte == 0xee) && room[start + src.len()] == 0xee
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_level_transposes_bits() {
+    for len in (0..300).chain([511, 512, 513, 1000]) {
+        let src = noise(len, len);
+        let mut expected = src.clone();
+        for (to, from) in expected.chunks_exact_mut(8).zip(src.chunks_exact(8)) {
+            to.fill(0);
+            for (byte, bit) in (0..8).flat_map(|byte| (0..8).map(move |bit| (byte, bit))) {
+                to[bit] |= (from[byte] >> bit & 1) << byte;
+            }
+        }
+        for level in levels() {
+            let mut bytes = src.clone();
+            transpose_bits(level, &mut bytes);
+            assert!(bytes == expected, "{level:?}, {len} bytes");
+            transpose_bits(level, &mut bytes);
+            assert!(bytes == src, "its own inverse: {level:?}, {len} bytes");
+        }
+    }
+}
+
+#[test]
+#[should_panic(expected = "planes that fit")]
+fn planes_that_overlap_are_refused() {
+    shuffle_planes(Level::best(), 4, &[0; 400], &mut [0; 400], 99);
+}
+
+#[test]
+#[should_panic(expected = "planes that fit")]
+fn a_last_plane_that_is_too_short_is_refused() {
+    unshuffle_planes(Level::best(), 4, &[0; 399], 100, &mut [0; 400]);
+}
+
+#[test]
+#[should_panic(expected = "whole elements")]
+fn part_of_an_element_is_refused() {
+    shuffle_planes(Level::best(), 4, &[0; 401], &mut [0; 500], 100);
+}
