@@ -20,7 +20,7 @@ use crate::file::File;
 use crate::header::MAGIC;
 use crate::item_type::ItemType;
 use crate::var_reader::names;
-use crate::{details, import, pack, segments};
+use crate::{append, details, import, pack, segments};
 
 const ALL: Level = Level::Yes;
 const NO: Level = Level::No;
@@ -55,7 +55,7 @@ pub const FORMAT: Format = Format {
     open: |input: Input, options: &OpenOptions| Ok(Box::new(Lens::new(input, options)?)),
     import: Some(import::import),
     repair: None,
-    append: None,
+    append: Some(append::append),
     pack: Some(pack::pack),
 };
 

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+mod append;
 mod block;
 mod check;
 mod checksum;
@@ -20,14 +21,17 @@ mod numpy_metadata;
 pub mod offsets_index;
 mod pack;
 mod reader;
+mod replace;
 mod section;
 mod segments;
+mod stored_chunk;
 mod var_reader;
 mod var_writer;
 mod words;
 mod write;
 mod writer;
 
+pub use append::{AppendOptions, append_bytes, append_items};
 pub use block::ChunkBlock;
 pub use checksum::ChecksumCode;
 pub use chunk_header::ChunkHeader;
@@ -43,6 +47,7 @@ pub use layout::Layout;
 pub use metadata::{MetadataOptions, encode_section, from_json, to_json};
 pub use metadata_header::MetadataHeader;
 pub use numpy_metadata::NumpyArray;
+pub use replace::{InPlace, Replaced, replace};
 pub use section::Metadata;
 pub use var_reader::VarReader;
 pub use var_writer::{VarOptions, VarWriter};

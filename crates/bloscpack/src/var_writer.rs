@@ -20,7 +20,7 @@ const BATCH_BYTES: usize = 1 << 20;
 const BATCH_ITEMS: usize = 4096;
 
 /// Refuses bytes that are not an item of the type.
-fn check(items: &ItemType, item: &[u8]) -> Result<()> {
+pub(crate) fn check_item(items: &ItemType, item: &[u8]) -> Result<()> {
     match items {
         ItemType::Text if std::str::from_utf8(item).is_err() => {
             Err(Error::usage("text that is not UTF-8").hint("write it as bytes"))
@@ -50,6 +50,8 @@ pub struct VarOptions {
     pub overwrite: Overwrite,
     /// Whether the file is on the disk when the call returns.
     pub durability: Durability,
+    /// Metadata to start from: those of the file that is written anew, null for none.
+    pub(crate) base: Option<Value>,
 }
 
 impl Default for VarOptions {
@@ -62,6 +64,7 @@ impl Default for VarOptions {
             others: Vec::new(),
             overwrite: Overwrite::default(),
             durability: Durability::default(),
+            base: None,
         }
     }
 }
@@ -80,27 +83,44 @@ impl VarOptions {
         Self { chunks, items: ItemType::Ragged(dtype), ..Self::default() }
     }
 
-    /// The metadata of so many items.
-    fn metadata(&self, count: u64) -> Value {
-        let mut entries = vec![
-            ("dtype".to_owned(), Value::from(self.items.to_string())),
-            ("shape".to_owned(), vec![Value::from(count)].into()),
-            ("others".to_owned(), self.others.clone().into()),
-        ];
+    /// The metadata of so many items, as JSON; none where the file had none.
+    fn metadata(&self, count: u64) -> Result<String> {
+        let mut tree = match &self.base {
+            Some(Value::Null) => return Ok(String::new()),
+            Some(base) => base.clone(),
+            None => Value::Map(vec![
+                ("dtype".to_owned(), self.items.to_string().into()),
+                ("shape".to_owned(), Value::Null),
+                ("others".to_owned(), self.others.clone().into()),
+            ]),
+        };
+        tree = with_entry(&tree, "shape", vec![Value::from(count)].into());
         if let Some(names) = &self.names {
             let names: Vec<Value> = names.iter().map(|name| name.as_str().into()).collect();
-            entries.push(("names".to_owned(), names.into()));
+            tree = with_entry(&tree, "names", names.into());
         }
-        Value::Map(entries)
+        to_json(&tree)
     }
 
-    fn head(&self, count: u64) -> Result<Head> {
-        var_head(&self.chunks, to_json(&self.metadata(count))?.as_bytes(), count)
+    /// What stands before so many items.
+    pub(crate) fn head(&self, count: u64) -> Result<Head> {
+        var_head(&self.chunks, self.metadata(count)?.as_bytes(), count)
     }
 }
 
+/// A map with one entry changed or added.
+pub(crate) fn with_entry(tree: &Value, key: &str, value: Value) -> Value {
+    let Value::Map(entries) = tree else { return tree.clone() };
+    let mut entries = entries.clone();
+    match entries.iter_mut().find(|(name, _)| name == key) {
+        Some((_, old)) => *old = value,
+        None => entries.push((key.to_owned(), value)),
+    }
+    Value::Map(entries)
+}
+
 /// Header, metadata and table size of a file of `count` items.
-pub(crate) fn var_head(chunks: &ChunkOptions, metadata: &[u8], count: u64) -> Result<Head> {
+fn var_head(chunks: &ChunkOptions, metadata: &[u8], count: u64) -> Result<Head> {
     let meta_size = i32::try_from(metadata.len()).ok().map(i32::cast_unsigned);
     let meta_size = meta_size.ok_or_else(|| Error::usage("metadata of more than 2^31 bytes"))?;
     let new = Header::new(Dialect::Vl);
@@ -170,12 +190,16 @@ impl<W: Write + Seek> VarWriter<W> {
             return Err(Error::usage(format!("{named} names for {count} items")));
         }
         let expected = count.or(named);
-        let chunks = &options.chunks;
-        let engine = Engine::new(chunks.params()?, chunks.checksum, chunks.threads)?;
         let head = expected.map(|count| options.head(count)).transpose()?;
+        Self::over(Sink::new(out, head.as_ref())?, options, expected)
+    }
+
+    /// Goes on after the items that a sink has already; `expected` counts them in.
+    pub(crate) fn over(sink: Sink<W>, options: &VarOptions, expected: Option<u64>) -> Result<Self> {
+        let chunks = &options.chunks;
         Ok(Self {
-            sink: Sink::new(out, head.as_ref())?,
-            engine,
+            sink,
+            engine: Engine::new(chunks.params()?, chunks.checksum, chunks.threads)?,
             options: options.clone(),
             expected,
             pending: Vec::new(),
@@ -197,7 +221,7 @@ impl<W: Write + Seek> VarWriter<W> {
             return Err(Error::usage(format!("there are more than the {expected} items announced")));
         }
         let place = || format!("item {number}");
-        check(&self.options.items, item).map_err(|error| error.context(place()))?;
+        check_item(&self.options.items, item).map_err(|error| error.context(place()))?;
         if item.len() > MAX_CHUNK_SIZE {
             let problem = format!("{} bytes, an item has at most {MAX_CHUNK_SIZE}", item.len());
             return Err(Error::usage(problem).context(place()));

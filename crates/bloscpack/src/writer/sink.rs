@@ -1,7 +1,10 @@
 //! The parts of a file in the order in which they become known: chunks first, what stands before them later.
 
+use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
+use std::ops::Range;
 
+use container_core::write::AtomicFile;
 use container_core::{Error, Result};
 use tempfile::SpooledTempFile;
 
@@ -69,6 +72,13 @@ impl<W: Write + Seek> Sink<W> {
         self.places.len() as u64
     }
 
+    /// Says which item each chunk so far is, in the order in which they were written.
+    pub(crate) fn reorder(&mut self, items: impl Iterator<Item = usize>) {
+        let mut order: Vec<(usize, u64)> = items.zip(self.places.iter().copied()).collect();
+        order.sort_unstable_by_key(|(item, _)| *item);
+        self.places = order.into_iter().map(|(_, place)| place).collect();
+    }
+
     /// Puts `head` in its place, which is as long as the one that was there at the start, and fills the table in; gives the
     /// output back, positioned at its end.
     pub(crate) fn finish(mut self, head: &Head) -> Result<W> {
@@ -91,6 +101,51 @@ impl<W: Write + Seek> Sink<W> {
         self.out.write_all(&head.bytes)?;
         self.out.seek(SeekFrom::Start(end))?;
         self.out.into_inner().map_err(|failed| failed.into_error().into())
+    }
+}
+
+impl Sink<AtomicFile> {
+    /// Takes chunks with their digests over from another file as they are: `ranges` of it, in order. The kernel copies them
+    /// where it can.
+    pub(crate) fn take_over(&mut self, from: &File, ranges: impl Iterator<Item = Range<u64>>) -> Result<()> {
+        self.out.flush()?;
+        let mut run = 0..0;
+        for range in ranges {
+            self.places.push(self.body_len);
+            self.body_len = self.body_len.saturating_add(range.end - range.start);
+            if run.end != range.start {
+                self.copy(from, run)?;
+                run = range.start..range.start;
+            }
+            run.end = range.end;
+        }
+        self.copy(from, run)
+    }
+
+    /// Takes bytes over that hold chunks at `starts`, absolute in the other file.
+    pub(crate) fn take_over_gaps(
+        &mut self,
+        from: &File,
+        range: Range<u64>,
+        starts: impl Iterator<Item = u64>,
+    ) -> Result<()> {
+        self.out.flush()?;
+        self.places.extend(starts.map(|start| self.body_len + (start - range.start)));
+        self.body_len = self.body_len.saturating_add(range.end - range.start);
+        self.copy(from, range)
+    }
+
+    fn copy(&mut self, mut from: &File, range: Range<u64>) -> Result<()> {
+        let len = range.end.saturating_sub(range.start);
+        if len == 0 {
+            return Ok(());
+        }
+        from.seek(SeekFrom::Start(range.start))?;
+        let copied = io::copy(&mut from.take(len), &mut self.out.get_ref().file())?;
+        if copied != len {
+            return Err(Error::truncated(range, copied).context("the file being appended to"));
+        }
+        Ok(())
     }
 }
 

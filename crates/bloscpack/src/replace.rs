@@ -1,0 +1,164 @@
+//! Changing one item of a variable-length file.
+//!
+//! Where the slot of the item (up to the next chunk, with what was reserved) has room for the new chunk beside the old one, it is
+//! written there and synced, and only then does the item's offset point to it: a crash leaves the old item or the new one.
+//! The offset is eight bytes, which disks write whole unless they straddle two sectors.
+
+use std::fs::{File, OpenOptions as FileOptions};
+use std::io::{Seek, SeekFrom, Write};
+use std::ops::Range;
+use std::path::Path;
+
+use container_core::container::OpenOptions;
+use container_core::write::{AtomicFile, Durability, Overwrite};
+use container_core::{Error, Result};
+
+use crate::append::{AppendOptions, Old};
+use crate::stored_chunk::stored_range;
+use crate::var_writer::check_item;
+use crate::writer::{Engine, Sink};
+
+/// How far a replacement may go to avoid writing the file anew.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum InPlace {
+    /// Only where a crash leaves the old item or the new one.
+    #[default]
+    Safe,
+    /// Over the old item as well, where the new one fits: a crash may then leave neither, which its digest tells.
+    Over,
+}
+
+/// What a replacement did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Replaced {
+    /// The item was written into its slot.
+    InPlace,
+    /// The file was written anew, and took the place of the old one in one step.
+    Rewritten,
+}
+
+/// Replaces item `index` of the variable-length file at `path`: in place where that is possible, or else in a new file that takes
+/// the old one's place in one step, with `reserve` bytes left free after the item.
+///
+/// # Errors
+/// `Usage` for a file of another kind, an item that is not there, or one that is not what the file says it is; the first error of
+/// a file that is damaged; `Io`.
+pub fn replace(
+    path: impl AsRef<Path>,
+    index: u64,
+    item: &[u8],
+    in_place: InPlace,
+    reserve: u64,
+    options: &AppendOptions,
+) -> Result<Replaced> {
+    let mut open = OpenOptions::default();
+    open.limits = options.limits;
+    let old = Old::open(path.as_ref(), &open)?;
+    if !old.layout.header().dialect.is_variable_length() {
+        return Err(Error::usage("this file has no items that could be replaced"));
+    }
+    let slot = Slot::of(&old, index)?;
+    if let Some(items) = old.layout.item_type() {
+        check_item(&items, item)?;
+    }
+    let chunks = options.apply(old.own_options());
+    let mut engine = Engine::new(chunks.params()?, chunks.checksum, options.threads)?;
+    let encoded = engine.encode(&[item])?.first().cloned().unwrap_or_default();
+    if let Some(at) = slot.place(encoded.len() as u64, in_place) {
+        let mut file = FileOptions::new().write(true).open(path)?;
+        let synced = |file: &mut File| match options.durability {
+            Durability::Synced => file.sync_data(),
+            Durability::Cached => Ok(()),
+        };
+        slot.write(&mut file, at, &encoded, synced)?;
+        return Ok(Replaced::InPlace);
+    }
+    slot.rewrite(&old, &encoded, reserve, options.durability)?;
+    Ok(Replaced::Rewritten)
+}
+
+/// Where an item is, and how much room it has.
+#[derive(Clone, Debug)]
+struct Slot {
+    index: usize,
+    /// Absolute place of its offset.
+    entry_at: u64,
+    /// Chunk and digest.
+    stored: Range<u64>,
+    /// From the end of the chunk before to the start of the chunk after, in the order of the file.
+    free: Range<u64>,
+}
+
+impl Slot {
+    fn of(old: &Old, index: u64) -> Result<Self> {
+        let (layout, checksum) = (&old.layout, old.layout.header().checksum);
+        let entries = layout.chunks();
+        let place = usize::try_from(index).ok();
+        let stored = place.and_then(|place| entries.get(place)).map(|entry| stored_range(checksum, entry));
+        let (Some(index), Some(stored)) = (place, stored) else {
+            return Err(Error::usage(format!("there is no item {index} among {}", entries.len())));
+        };
+        let ranges = || entries.iter().map(|entry| stored_range(checksum, entry));
+        let before = ranges().filter(|range| range.start < stored.start).map(|range| range.end).max();
+        let after = ranges().map(|range| range.start).filter(|start| *start > stored.start).min();
+        let table = layout.offsets();
+        let free = before.unwrap_or(table.end)..after.unwrap_or(layout.file_len());
+        Ok(Self { index, entry_at: table.start.saturating_add(8 * index as u64), stored, free })
+    }
+
+    /// Where `len` bytes can go.
+    fn place(&self, len: u64, in_place: InPlace) -> Option<u64> {
+        let fits = |room: &Range<u64>| room.end.saturating_sub(room.start) >= len;
+        let beside = [self.stored.end..self.free.end, self.free.start..self.stored.start];
+        let over = (in_place == InPlace::Over).then_some(self.stored.start..self.free.end);
+        beside.into_iter().chain(over).find(fits).map(|room| room.start)
+    }
+
+    /// Writes the chunk, and then the offset.
+    fn write<W: Write + Seek>(
+        &self,
+        file: &mut W,
+        at: u64,
+        encoded: &[u8],
+        sync: impl Fn(&mut W) -> std::io::Result<()>,
+    ) -> Result<()> {
+        file.seek(SeekFrom::Start(at))?;
+        file.write_all(encoded)?;
+        sync(file)?;
+        if at != self.stored.start {
+            let offset = i64::try_from(at).map_err(|_| Error::usage("a file over 2^63 bytes"))?;
+            file.seek(SeekFrom::Start(self.entry_at))?;
+            file.write_all(&offset.to_le_bytes())?;
+            sync(file)?;
+        }
+        Ok(())
+    }
+
+    /// A new file: all other chunks, with the gaps between them, as they are.
+    fn rewrite(&self, old: &Old, encoded: &[u8], reserve: u64, durability: Durability) -> Result<()> {
+        let entries = old.layout.chunks();
+        let head = old.var_options(&old.own_options()).head(entries.len() as u64)?;
+        let out = AtomicFile::create(&old.path, Overwrite::Replace)?;
+        let mut sink = Sink::new(out, Some(&head))?;
+        let start_of = |index: usize| entries.get(index).map_or(0, |entry| entry.range().start);
+        let mut order: Vec<usize> = (0..entries.len()).collect();
+        order.sort_by_key(|index| start_of(*index));
+        let (before, after): (Vec<usize>, Vec<usize>) = order
+            .iter()
+            .filter(|index| **index != self.index)
+            .partition(|index| start_of(**index) < self.stored.start);
+        if let Some(first) = before.first() {
+            let range = start_of(*first)..self.free.start;
+            sink.take_over_gaps(&old.file, range, before.iter().map(|index| start_of(*index)))?;
+        }
+        sink.chunk(encoded, reserve)?;
+        if let Some(first) = after.first() {
+            let range = start_of(*first)..old.layout.file_len();
+            sink.take_over_gaps(&old.file, range, after.iter().map(|index| start_of(*index)))?;
+        }
+        // Places so far are in the order of the file; the table wants that of the items.
+        let written = before.iter().chain([&self.index]).chain(&after);
+        sink.reorder(written.copied());
+        sink.finish(&head)?.commit(durability)
+    }
+}

@@ -1,0 +1,87 @@
+//! One chunk with its digest, as a file holds it.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use blosc_chunk::{Chunk, Decoder};
+use container_core::source::{Source, zeroed_vec};
+use container_core::{Error, ErrorKind, Limits, Result};
+
+use crate::ChecksumCode;
+use crate::chunks::ChunkEntry;
+
+/// The bytes of a chunk and of the digest after it.
+pub(crate) struct StoredChunk<'s> {
+    bytes: Cow<'s, [u8]>,
+    /// Length of the chunk itself.
+    chunk_len: usize,
+    checksum: ChecksumCode,
+    at: u64,
+}
+
+impl<'s> StoredChunk<'s> {
+    /// Reads both.
+    ///
+    /// # Errors
+    /// `Truncated`, `Limit` where the bytes have to be copied, and those of the source.
+    pub(crate) fn read(
+        source: &'s dyn Source,
+        checksum: ChecksumCode,
+        entry: &ChunkEntry,
+        limits: &Limits,
+    ) -> Result<Self> {
+        let range = stored_range(checksum, entry);
+        if range.end <= source.len() && source.lend(range.clone()).is_none() {
+            limits.allocate(range.end - range.start).map_err(|error| error.at(range.clone()))?;
+        }
+        let bytes = source.read(range.clone())?;
+        let chunk_len = bytes.len().saturating_sub(checksum.digest_len());
+        Ok(Self { bytes, chunk_len, checksum, at: range.start })
+    }
+
+    /// Where they are.
+    fn range(&self) -> Range<u64> {
+        self.at..self.at.saturating_add(self.bytes.len() as u64)
+    }
+
+    /// The chunk alone.
+    fn chunk(&self) -> &[u8] {
+        self.bytes.get(..self.chunk_len).unwrap_or_default()
+    }
+
+    /// Compares the digest, where there is one.
+    ///
+    /// # Errors
+    /// `Checksum`, at the range of both; `Unsupported` for an unknown checksum.
+    pub(crate) fn verify(&self) -> Result<()> {
+        let Some(algorithm) = self.checksum.algorithm()? else { return Ok(()) };
+        let stored = self.bytes.get(self.chunk_len..).unwrap_or_default();
+        let computed = algorithm.digest(self.chunk());
+        match self.checksum.parse_digest(stored)? {
+            Some(stored) if stored != computed => {
+                let kind = ErrorKind::Checksum { stored: stored.to_string(), computed: computed.to_string() };
+                Err(Error::new(kind).at(self.range()).context(algorithm.name()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// What the chunk holds.
+    ///
+    /// # Errors
+    /// `Malformed`, `Unsupported`, `Limit`, all at the range of the chunk.
+    pub(crate) fn decode(&self, decoder: &mut Decoder, limits: &Limits) -> Result<Vec<u8>> {
+        let range = self.at..self.at.saturating_add(self.chunk_len as u64);
+        let decoded = Chunk::parse(self.chunk()).and_then(|chunk| {
+            let mut decoded = zeroed_vec(chunk.header().nbytes.into(), limits)?;
+            decoder.decode(&chunk, &mut decoded)?;
+            Ok(decoded)
+        });
+        decoded.map_err(|error| Error::new(error.into_kind()).at(range).context("bloscpack chunk"))
+    }
+}
+
+/// The bytes of a chunk and of the digest after it.
+pub(crate) fn stored_range(checksum: ChecksumCode, entry: &ChunkEntry) -> Range<u64> {
+    entry.range().start..entry.end().saturating_add(checksum.digest_len() as u64)
+}
