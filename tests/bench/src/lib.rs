@@ -3,6 +3,8 @@
 //! `cargo xtask bench rawarray` sets up the Python peer and runs them.
 #![forbid(unsafe_code)]
 
+pub mod blosc;
+pub mod bloscpack;
 pub mod harness;
 pub mod peer;
 pub mod rawarray;

@@ -5,27 +5,36 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result};
-use bench::harness::measure;
-use bench::peer::Numpy;
-use bench::rawarray;
+use bench::harness::{Group, measure};
+use bench::peer::Peer;
 use bench::report::{self, Setting};
 use bench::scratch::Scratch;
+use bench::{blosc, bloscpack, rawarray};
 
-const USAGE: &str =
-    "usage: bench rawarray [--size MiB=512] [--rounds 9] [--only WORD,…] [--dir FOLDER] [--write-docs]
+const USAGE: &str = "usage: bench rawarray|blosc|bloscpack [--size MiB] [--rounds N] [--only WORD,…] [--dir FOLDER] [--write-docs]
 
-  --size        of the array, in MiB
-  --rounds      that count; one more is run first
-  --only        groups whose name begins with one of the words: open read sum write verify convert
+  --size        of the data, in MiB (rawarray: 512, blosc: 16, bloscpack: 256)
+  --rounds      that count; one more is run first (rawarray, bloscpack: 9, blosc: 5)
+  --only        parts whose name begins with one of the words:
+                rawarray: open read sum write verify convert
+                blosc: blosclz lz4 zlib zstd items threads
+                bloscpack: pack unpack
   --dir         where the files go; its file system is what is measured (default: the temporary folder)
   --write-docs  replace the results in docs/benchmarks.md";
 
 struct Options {
+    name: String,
     size: usize,
     rounds: usize,
     only: Vec<String>,
     dir: PathBuf,
     write_docs: bool,
+}
+
+impl Options {
+    fn wants(&self, name: &str) -> bool {
+        self.only.is_empty() || self.only.iter().any(|word| name.starts_with(word))
+    }
 }
 
 fn main() -> ExitCode {
@@ -45,11 +54,14 @@ fn main() -> ExitCode {
 
 fn parse(args: &[String]) -> Option<Options> {
     let (name, mut rest) = args.split_first()?;
-    if name != "rawarray" {
-        return None;
-    }
-    let mut options =
-        Options { size: 512, rounds: 9, only: Vec::new(), dir: std::env::temp_dir(), write_docs: false };
+    let (size, rounds) = match name.as_str() {
+        "rawarray" => (512, 9),
+        "blosc" => (16, 5),
+        "bloscpack" => (256, 9),
+        _ => return None,
+    };
+    let dir = std::env::temp_dir();
+    let mut options = Options { name: name.clone(), size, rounds, only: Vec::new(), dir, write_docs: false };
     while let Some((flag, after)) = rest.split_first() {
         rest = after;
         if flag == "--write-docs" {
@@ -72,25 +84,52 @@ fn parse(args: &[String]) -> Option<Options> {
 
 fn run(options: &Options) -> Result<()> {
     let scratch = Scratch::new(&options.dir).with_context(|| options.dir.display().to_string())?;
-    let mut numpy = Numpy::start()?;
-    let setting = Setting::new(&mut numpy, options.size, options.rounds)?;
+    let bytes = options.size << 20;
+    let (script, others) = match options.name.as_str() {
+        "rawarray" => ("numpy_peer.py", ", rawarray 0.1.4"),
+        "blosc" => ("blosc_peer.py", ", blosc2-pure-rs 0.2.4"),
+        _ => ("bloscpack_peer.py", ""),
+    };
+    let mut peer = Peer::start(script)?;
+    let setting = Setting::new(&format!("{}{others}", peer.version()?), options.size, options.rounds);
     println!("{setting}\n");
     if let Some(warning) = report::warning(options.size) {
         eprintln!("warning: {warning}\n");
     }
-    let job = rawarray::Job { scratch: &scratch, numpy: numpy.into(), bytes: options.size << 20 };
-    let mut results = Vec::new();
-    for (name, groups) in rawarray::GROUPS {
-        if options.only.is_empty() || options.only.iter().any(|word| name.starts_with(word)) {
-            for group in groups(&job)? {
-                let measured = measure(group, options.rounds)?;
-                println!("{}", report::markdown(&measured));
-                results.push(measured);
+    let tables = match options.name.as_str() {
+        "rawarray" => {
+            let job = rawarray::Job { scratch: &scratch, numpy: peer.into(), bytes };
+            groups(options, rawarray::GROUPS.iter().map(|(name, groups)| (*name, groups(&job))))?
+        }
+        "blosc" => {
+            let mut job = blosc::Job { scratch: &scratch, peer, bytes, rounds: options.rounds };
+            blosc::run(&mut job, &|name| options.wants(name), &|table| println!("{table}"))?
+        }
+        _ => {
+            let job = bloscpack::Job { scratch: &scratch, peer: peer.into(), bytes };
+            groups(options, bloscpack::GROUPS.iter().map(|(name, groups)| (*name, groups(&job))))?
+        }
+    };
+    if options.write_docs {
+        report::write_docs(&options.name, &setting, &tables)?;
+    }
+    Ok(())
+}
+
+/// Measures the groups that are wanted; their tables.
+fn groups<'a>(
+    options: &Options,
+    all: impl Iterator<Item = (&'static str, Result<Vec<Group<'a>>>)>,
+) -> Result<Vec<String>> {
+    let mut tables = Vec::new();
+    for (name, groups) in all {
+        if options.wants(name) {
+            for group in groups? {
+                let table = report::markdown(&measure(group, options.rounds)?);
+                println!("{table}");
+                tables.push(table);
             }
         }
     }
-    if options.write_docs {
-        report::write_docs("rawarray", &setting, &results)?;
-    }
-    Ok(())
+    Ok(tables)
 }

@@ -25,22 +25,22 @@ pub fn script(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("peers").join(name)
 }
 
-/// A Python process with numpy that does what it is told, line by line, and says how long each thing took.
-pub struct Numpy {
+/// A Python process that does what it is told, line by line, and says how long each thing took.
+pub struct Peer {
     child: Child,
     to: ChildStdin,
     from: BufReader<ChildStdout>,
 }
 
-impl Numpy {
-    /// Starts the process.
+impl Peer {
+    /// Starts the script `name` of the `peers` folder.
     ///
     /// # Errors
-    /// When there is no Python, or it has no numpy.
-    pub fn start() -> Result<Self> {
+    /// When there is no Python, or it lacks what the script needs.
+    pub fn start(name: &str) -> Result<Self> {
         let python = python()?;
         let mut child = Command::new(&python)
-            .arg(script("numpy_peer.py"))
+            .arg(script(name))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -73,7 +73,11 @@ impl Numpy {
         Ok(Run { seconds: seconds.parse()?, check })
     }
 
-    fn ask(&mut self, command: &str, args: &[&str]) -> Result<Vec<String>> {
+    /// Has it do `command`; gives the fields of its answer.
+    ///
+    /// # Errors
+    /// What it says went wrong.
+    pub fn ask(&mut self, command: &str, args: &[&str]) -> Result<Vec<String>> {
         let line = [&[command], args].concat().join("\t");
         writeln!(self.to, "{line}")?;
         self.to.flush()?;
@@ -88,7 +92,7 @@ impl Numpy {
     }
 }
 
-impl Drop for Numpy {
+impl Drop for Peer {
     fn drop(&mut self) {
         // It would end by itself once its stdin is closed, but not before the next group starts.
         let _ = self.child.kill();

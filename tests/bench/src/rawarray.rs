@@ -13,7 +13,7 @@ use holdall::convert::ConvertOptions;
 use rawarray::{Encoding, RawArray, WriteOptions};
 
 use crate::harness::{Group, Run};
-use crate::peer::Numpy;
+use crate::peer::Peer;
 use crate::scratch::{Scratch, numbers};
 
 mod convert;
@@ -27,7 +27,7 @@ pub struct Job<'a> {
     /// Where the files go.
     pub scratch: &'a Scratch,
     /// The Python peer; one process for all groups, so that its turns come between the others'.
-    pub numpy: RefCell<Numpy>,
+    pub numpy: RefCell<Peer>,
     /// Bytes of the array.
     pub bytes: usize,
 }

@@ -7,7 +7,6 @@ use std::process::Command;
 use anyhow::{Context as _, Result};
 
 use crate::harness::{Claim, Measured, Times, Unit};
-use crate::peer::Numpy;
 
 /// On what the results were measured.
 pub struct Setting {
@@ -18,17 +17,14 @@ pub struct Setting {
 }
 
 impl Setting {
-    /// Asks the machine, the compiler and the peer.
-    ///
-    /// # Errors
-    /// When the peer does not answer.
-    pub fn new(numpy: &mut Numpy, size: usize, rounds: usize) -> Result<Self> {
+    /// Asks the machine and the compiler; `peers` are the versions of the others.
+    #[must_use]
+    pub fn new(peers: &str, size: usize, rounds: usize) -> Self {
         let rustc = Command::new("rustc").arg("--version").output().ok();
         let rustc =
             rustc.map_or_else(String::new, |output| String::from_utf8_lossy(&output.stdout).into_owned());
         let rustc = rustc.split(" (").next().unwrap_or_default().trim().to_owned();
-        let versions = format!("{rustc}, {}, rawarray 0.1.4", numpy.version()?);
-        Ok(Self { machine: machine(), versions, size, rounds })
+        Self { machine: machine(), versions: format!("{rustc}, {peers}"), size, rounds }
     }
 }
 
@@ -141,10 +137,9 @@ fn verdict(best: bool, median: bool) -> &'static str {
 ///
 /// # Errors
 /// When the file cannot be read or written, or lacks the marks between which they stand.
-pub fn write_docs(name: &str, setting: &Setting, results: &[Measured]) -> Result<()> {
+pub fn write_docs(name: &str, setting: &Setting, tables: &[String]) -> Result<()> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/benchmarks.md");
     let text = std::fs::read_to_string(&path).context("docs/benchmarks.md")?;
-    let tables: Vec<String> = results.iter().map(markdown).collect();
     let section = format!("{setting}\n\n{}", tables.join("\n"));
     let replaced = replace(&text, name, &section)?;
     std::fs::write(&path, replaced).context("docs/benchmarks.md")
