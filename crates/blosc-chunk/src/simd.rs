@@ -5,6 +5,7 @@ mod avx2;
 #[cfg(all(target_arch = "x86_64", has_avx512))]
 mod avx512;
 pub(crate) mod lz;
+pub(crate) mod scan;
 pub(crate) mod shuffle;
 
 /// The first columns of groups of sixteen; the last of them reaches back if it must. What [`has_last_eight`] is left out.

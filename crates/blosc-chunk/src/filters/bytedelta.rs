@@ -1,5 +1,8 @@
 //! Differences of neighbouring bytes, for planes that a shuffle has made.
 
+use crate::simd::scan::running_sum;
+use crate::simd::shuffle::Level;
+
 /// Bytes after which old SIMD writers began anew; see [`bytedelta_buggy_decode`].
 const BUGGY_LANE: usize = 16;
 
@@ -10,14 +13,14 @@ const BUGGY_LANE: usize = 16;
 /// When `src` and `dst` differ in length.
 pub fn bytedelta_encode(streams: usize, src: &[u8], dst: &mut [u8]) {
     assert_eq!(src.len(), dst.len(), "a filter keeps the length");
-    dst.copy_from_slice(src);
-    let part = src.len() / streams.max(1);
-    if part == 0 {
-        return;
-    }
-    for (from, to) in src.chunks_exact(part).zip(dst.chunks_exact_mut(part)).take(streams.max(1)) {
-        for (to, before) in to.iter_mut().skip(1).zip(from) {
-            *to = to.wrapping_sub(*before);
+    let streams = streams.max(1);
+    let part = src.len() / streams;
+    let whole = part * streams;
+    dst[whole..].copy_from_slice(&src[whole..]);
+    for (from, to) in src[..whole].chunks_exact(part.max(1)).zip(dst.chunks_exact_mut(part.max(1))) {
+        to[0] = from[0];
+        for ((to, from), before) in to[1..].iter_mut().zip(&from[1..]).zip(from) {
+            *to = from.wrapping_sub(*before);
         }
     }
 }
@@ -25,7 +28,7 @@ pub fn bytedelta_encode(streams: usize, src: &[u8], dst: &mut [u8]) {
 /// Undoes [`bytedelta_encode`] in place.
 pub fn bytedelta_decode(streams: usize, block: &mut [u8]) {
     for part in parts(streams, block) {
-        running_sum(part);
+        running_sum(Level::best(), part);
     }
 }
 
@@ -37,8 +40,8 @@ pub fn bytedelta_decode(streams: usize, block: &mut [u8]) {
 pub fn bytedelta_buggy_decode(streams: usize, block: &mut [u8]) {
     for part in parts(streams, block) {
         let (vectors, rest) = part.split_at_mut(part.len() / BUGGY_LANE * BUGGY_LANE);
-        running_sum(vectors);
-        running_sum(rest);
+        running_sum(Level::best(), vectors);
+        running_sum(Level::best(), rest);
     }
 }
 
@@ -48,13 +51,4 @@ fn parts(streams: usize, block: &mut [u8]) -> impl Iterator<Item = &mut [u8]> {
     let part = block.len() / streams;
     let count = if part == 0 { 0 } else { streams };
     block.chunks_exact_mut(part.max(1)).take(count)
-}
-
-/// Each byte becomes the sum of all bytes up to it.
-fn running_sum(part: &mut [u8]) {
-    let mut sum = 0_u8;
-    for byte in part {
-        sum = sum.wrapping_add(*byte);
-        *byte = sum;
-    }
 }

@@ -1,5 +1,8 @@
 //! XOR with what came before: the previous word in block 0, the same place of block 0 in the others.
 
+use crate::simd::scan::running_xor;
+use crate::simd::shuffle::Level;
+
 /// Bytes of the words that DELTA takes for elements of `typesize` bytes.
 const fn word_len(typesize: usize) -> usize {
     match typesize {
@@ -21,49 +24,31 @@ const fn word_len(typesize: usize) -> usize {
 pub fn delta_encode(typesize: usize, reference: Option<&[u8]>, src: &[u8], dst: &mut [u8]) {
     assert_eq!(src.len(), dst.len(), "a filter keeps the length");
     let word = word_len(typesize);
-    dst.copy_from_slice(src);
-    match reference {
-        Some(reference) => xor_whole_words(word, reference, dst),
-        None if !src.is_empty() => {
-            let whole = src.len() / word * word;
-            xor(dst.get_mut(word..whole).unwrap_or_default(), src);
-        }
-        None => {}
+    let whole = match reference {
+        Some(reference) => src.len().min(reference.len()) / word * word,
+        None => src.len() / word * word,
+    };
+    // The first word of block 0 has none before it.
+    let first = if reference.is_none() { word.min(whole) } else { 0 };
+    for ((to, from), before) in dst[first..whole].iter_mut().zip(&src[first..]).zip(reference.unwrap_or(src))
+    {
+        *to = from ^ before;
     }
+    dst[..first].copy_from_slice(&src[..first]);
+    dst[whole..].copy_from_slice(&src[whole..]);
 }
 
 /// Undoes [`delta_encode`] in place: `reference` is the decoded block 0, `None` for block 0 itself.
 pub fn delta_decode(typesize: usize, reference: Option<&[u8]>, block: &mut [u8]) {
     let word = word_len(typesize);
     match (reference, word) {
-        (Some(reference), _) => xor_whole_words(word, reference, block),
-        (None, 1) => running_xor::<1>(block),
-        (None, 2) => running_xor::<2>(block),
-        (None, 4) => running_xor::<4>(block),
-        (None, _) => running_xor::<8>(block),
-    }
-}
-
-/// XORs as many whole words of `block` as `reference` has too.
-fn xor_whole_words(word: usize, reference: &[u8], block: &mut [u8]) {
-    let whole = block.len().min(reference.len()) / word * word;
-    xor(&mut block[..whole], reference);
-}
-
-/// `dst ^= src`, as far as `dst` reaches.
-fn xor(dst: &mut [u8], src: &[u8]) {
-    for (to, from) in dst.iter_mut().zip(src) {
-        *to ^= from;
-    }
-}
-
-/// Each word becomes the XOR of all words up to it.
-fn running_xor<const WORD: usize>(block: &mut [u8]) {
-    let mut last = [0; WORD];
-    for word in block.as_chunks_mut::<WORD>().0 {
-        for (byte, before) in word.iter_mut().zip(last) {
-            *byte ^= before;
+        (Some(reference), _) => {
+            let whole = block.len().min(reference.len()) / word * word;
+            block[..whole].iter_mut().zip(reference).for_each(|(byte, reference)| *byte ^= reference);
         }
-        last = *word;
+        (None, 1) => running_xor::<1>(Level::best(), block),
+        (None, 2) => running_xor::<2>(Level::best(), block),
+        (None, 4) => running_xor::<4>(Level::best(), block),
+        (None, _) => running_xor::<8>(Level::best(), block),
     }
 }

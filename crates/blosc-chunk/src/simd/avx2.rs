@@ -46,6 +46,38 @@ pub(super) fn transpose_bits(bytes: &mut [u8]) -> usize {
     whole
 }
 
+/// Each word becomes the sum of all words up to it, XOR or modulo 256 (for words of one byte), as far as whole registers
+/// take; says how many bytes.
+#[target_feature(enable = "avx2")]
+pub(super) fn scan<const WORD: usize, const XOR: bool>(bytes: &mut [u8]) -> usize {
+    let plus = |a, b| if XOR { _mm256_xor_si256(a, b) } else { _mm256_add_epi8(a, b) };
+    // The last word of each half, all over the half.
+    let last = both(&std::array::from_fn(|at| 16 - WORD + at % WORD));
+    let mut carry = _mm256_setzero_si256();
+    let whole = bytes.len() / 32 * 32;
+    for at in (0..whole).step_by(32) {
+        let mut sums = load(bytes, at);
+        if WORD <= 1 {
+            sums = plus(sums, _mm256_bslli_epi128::<1>(sums));
+        }
+        if WORD <= 2 {
+            sums = plus(sums, _mm256_bslli_epi128::<2>(sums));
+        }
+        if WORD <= 4 {
+            sums = plus(sums, _mm256_bslli_epi128::<4>(sums));
+        }
+        sums = plus(sums, _mm256_bslli_epi128::<8>(sums));
+        // The total of the lower half goes into the upper one only.
+        let totals = _mm256_shuffle_epi8(sums, last);
+        sums = plus(sums, _mm256_permute2x128_si256::<0x08>(totals, totals));
+        store(bytes, at, plus(sums, carry));
+        // The carry does not wait for the sums with the carry before.
+        let totals = _mm256_shuffle_epi8(sums, last);
+        carry = plus(carry, _mm256_permute2x128_si256::<0x11>(totals, totals));
+    }
+    whole
+}
+
 /// Elements of up to `N` bytes, `N` at most 8: `16 / N` of them in each half of a register.
 #[target_feature(enable = "avx2")]
 fn shuffle_narrow<const N: usize>(width: usize, src: &[u8], dst: &mut [u8], stride: usize) -> usize {

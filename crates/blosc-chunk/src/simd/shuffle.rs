@@ -42,6 +42,12 @@ impl Level {
         }
         Self(Instructions::Plain)
     }
+
+    /// Whether AVX2 is there, alone or with more.
+    #[inline]
+    pub(super) fn has_avx2(self) -> bool {
+        self.0 != Instructions::Plain
+    }
 }
 
 /// Elements that every kernel takes in whole steps, and bytes of a cache line.
