@@ -173,11 +173,6 @@ pub(crate) fn codecs(file: &File) -> String {
     joined(whole(file).map(|chunk| chunk.header().codec()))
 }
 
-/// The filters of all chunks, as [`codecs`].
-pub(crate) fn filters(file: &File) -> String {
-    joined(whole(file).map(|chunk| chunk.header().filter()))
-}
-
 fn joined(words: impl Iterator<Item = &'static str>) -> String {
     let mut known: Vec<&str> = Vec::new();
     for word in words.filter(|word| *word != "none") {
@@ -186,14 +181,6 @@ fn joined(words: impl Iterator<Item = &'static str>) -> String {
         }
     }
     if known.is_empty() { "none".to_owned() } else { known.join("+") }
-}
-
-/// Bytes of an element: the file header's, or the first chunk's where that has none.
-pub(crate) fn typesize(file: &File) -> u8 {
-    match file.header().typesize {
-        0 => file.chunks().first().map_or(1, |chunk| chunk.header().typesize),
-        typesize => typesize,
-    }
 }
 
 /// Name of the checksum of the chunks.
