@@ -25,6 +25,8 @@ pub mod verify;
 
 pub use address::Address;
 pub use append::append;
+#[cfg(feature = "bloscpack")]
+pub use bloscpack;
 pub use container_core;
 pub use container_core::{Error, ErrorKind, Limits, Progress, Result, Value};
 pub use convert::convert;

@@ -1,9 +1,11 @@
 //! The command as programs and people meet it: exit codes, output, files left behind.
 
 mod addresses;
+mod bloscpack;
 mod codes;
 mod damage;
 mod generated;
+mod items;
 mod json;
 mod limits;
 mod pipes;
