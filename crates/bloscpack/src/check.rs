@@ -62,7 +62,11 @@ fn place(file: &File, finding: Finding, chunk: Option<u64>) -> Finding {
 /// Entries of the table of offsets that no chunk has, and that are set.
 fn spare_offsets(file: &File) -> Result<Option<Fault>> {
     let (table, used) = (file.layout().offsets(), file.layout().used_offsets());
-    if file.header().nchunks < 0 {
+    let first = file.chunks().iter().map(|chunk| chunk.range().start).min();
+    if file.header().nchunks < 0
+        || first.is_some_and(|first| first < table.end)
+        || file.layout().data_len().is_none()
+    {
         return Ok(None);
     }
     let set = offsets_index::first_set(file.source(), used.end..table.end)?;

@@ -224,8 +224,9 @@ impl Finder<'_> {
             }
             let (entry, fault) = self.look(at, index)?;
             let Some(entry) = entry else {
-                // Without a count, what is no chunk comes after the last one.
-                if let Some(fault) = fault.filter(|_| self.count.is_some()) {
+                // Without a count, what is no chunk comes after the last one, unless it is too short to be one.
+                let cut = |fault: &Fault| fault.kind() == FaultKind::ChunkTruncated;
+                if let Some(fault) = fault.filter(|fault| self.count.is_some() || cut(fault)) {
                     found.tell(fault);
                 }
                 found.all = self.count.is_none();

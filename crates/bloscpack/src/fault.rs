@@ -51,7 +51,7 @@ pub enum FaultKind {
     OffsetsUnset,
     /// An offset points elsewhere than to its chunk.
     OffsetMismatch,
-    /// A spare entry of the table of offsets is set.
+    /// A spare entry of the table of offsets is set, as if there were more chunks.
     SpareOffset,
     /// The file ends before or within a chunk.
     ChunkTruncated,
@@ -114,8 +114,6 @@ impl FaultKind {
             | Self::SizeUnknown
             | Self::ReservedNotZero
             | Self::MetadataSpelling
-            | Self::ItemCount
-            | Self::SpareOffset
             | Self::Gap => Severity::Warning,
             Self::MetadataPadding | Self::Blosc2Chunk | Self::TrailingBytes => Severity::Note,
             _ => Severity::Error,

@@ -213,6 +213,10 @@ impl Layout {
             let message = format!("the last chunk of {last} bytes is larger than the others of {chunk}");
             self.tell(FaultKind::ImpossibleSize, 8..16, message);
         }
+        if header.nchunks == 0 && (chunk > 0 || last > 0) {
+            let message = format!("no chunks, of {chunk} bytes, and the last of {last}");
+            self.tell(FaultKind::ImpossibleSize, 8..24, message);
+        }
         let spare = header.max_app_chunks;
         if spare < 0 {
             self.tell(FaultKind::ImpossibleSize, 24..32, format!("max-app-chunks is {spare}"));
