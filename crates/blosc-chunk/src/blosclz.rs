@@ -8,6 +8,8 @@
 mod decode;
 mod encode;
 mod output;
+mod probe;
+mod table;
 #[cfg(test)]
 mod tests;
 

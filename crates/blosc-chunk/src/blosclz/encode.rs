@@ -1,103 +1,180 @@
 //! From bytes to BloscLZ streams.
 
 use super::output::Output;
-use super::{FAR, MAX_DISTANCE};
-use crate::simd::lz::common_prefix;
+use super::table::{Long, Short, Table, emptied};
+use super::{FAR, MAX_DISTANCE, probe};
+use crate::simd::lz::Text;
 
-/// Bits of a table index.
-const LOG: u32 = 14;
 /// Data shorter than this do not get smaller.
 const MIN_LEN: usize = 16;
 /// Matches start at least this far from the end.
 const LAST_START: usize = 12;
+/// Bytes that a match must save: one near by is of five bytes or more, a far one of seven.
+const MIN_GAIN: usize = 3;
+/// The longest data that the table of short ones can count.
+const SHORT: usize = 1 << 16;
 
-/// Encodes streams. Keeps its table between calls; the bytes never depend on earlier ones.
+/// Encodes streams. Keeps its tables between calls; the bytes never depend on earlier ones.
 #[derive(Debug, Default)]
 pub(crate) struct Encoder {
-    /// Where the bytes with each hash were seen last, counted from `base`; empty until the first call.
-    table: Vec<u32>,
-    /// Position that the start of the data has in the table. Entries of earlier calls are too far before it to be matches.
-    base: usize,
+    short: Vec<u16>,
+    long: Vec<u32>,
+    probe: Vec<u32>,
+}
+
+/// How hard to search.
+#[derive(Clone, Copy, Debug)]
+struct Effort {
+    /// Places tried before each longer step, as a power of two.
+    patience: u32,
+    /// Matches shorter than this are taken only after a look at the next place.
+    lazy: usize,
+}
+
+impl Effort {
+    const fn of(level: u8) -> Self {
+        match level {
+            0 | 1 => Self { patience: 6, lazy: 0 },
+            2..=6 => Self { patience: 7, lazy: 8 },
+            7 | 8 => Self { patience: 7, lazy: 16 },
+            _ => Self { patience: 8, lazy: usize::MAX },
+        }
+    }
 }
 
 impl Encoder {
     /// Encodes `src` into the start of `dst` and gives the length, or `None` as soon as it is known not to fit.
     ///
-    /// `level`: 1 to 9, more searches longer; 0 counts as 1 and more than 9 as 9.
+    /// `level`: 1 to 9, more searches longer; 0 counts as 1 and more than 9 as 9. Below 9 data that would hardly shrink are given
+    /// up after a few probes.
     pub(crate) fn encode(&mut self, src: &[u8], dst: &mut [u8], level: u8) -> Option<usize> {
-        if src.len() < MIN_LEN {
+        // Tables count in 32 bits. No chunk is longer than 31 bits say.
+        u32::try_from(src.len()).ok()?;
+        let text = Text::new(src).filter(|_| src.len() >= MIN_LEN)?;
+        let level = level.clamp(1, 9);
+        if !probe::is_worth_it(text, level, &mut self.probe) {
             return None;
         }
-        let base = self.begin(src.len())?;
-        let table: &mut [u32; 1 << LOG] =
-            self.table.as_mut_slice().try_into().expect("begin made it so long");
         let mut output = Output::new(dst);
-        let last_start = src.len() - LAST_START;
-        // A stream ends in a literal.
-        let end = src.len() - 1;
-        let skip = if level < 9 { 6 } else { 8 };
-        // A stream begins with a literal.
-        table[hash(read_u32(src, 0))] = stored(base);
-        let (mut anchor, mut pos, mut tries) = (0, 1, 1_usize << skip);
-        while pos <= last_start {
-            let word = read_u32(src, pos);
-            let slot = &mut table[hash(word)];
-            let distance = base + pos - *slot as usize;
-            *slot = stored(base + pos);
-            if distance > MAX_DISTANCE || read_u32(src, pos - distance) != word {
-                pos += tries >> skip;
-                tries += 1;
-                continue;
-            }
-            let len = 4 + common_prefix(&src[pos - distance + 4..], &src[pos + 4..end]);
-            if distance >= FAR && len < 6 {
-                pos += 1;
-                continue;
-            }
-            output.literals(&src[anchor..pos])?;
-            output.copy(len, distance)?;
-            pos += len;
-            anchor = pos;
-            tries = 1 << skip;
-            if pos <= last_start {
-                table[hash(read_u32(src, pos - 2))] = stored(base + pos - 2);
-            }
-        }
-        output.literals(&src[anchor..])?;
+        let effort = Effort::of(level);
+        let anchor = if src.len() <= SHORT {
+            let table: &mut Short = emptied(&mut self.short);
+            operations(text, table, &mut output, effort)?
+        } else {
+            let table: &mut Long = emptied(&mut self.long);
+            operations(text, table, &mut output, effort)?
+        };
+        output.literals(text, anchor, src.len())?;
         Some(output.finish())
     }
+}
 
-    /// Prepares the table for `len` bytes and gives the position of the first. `None` for more than it can count.
-    fn begin(&mut self, len: usize) -> Option<usize> {
-        let most = u32::MAX as usize - 2 * (MAX_DISTANCE + 1);
-        if len > most {
-            return None;
-        }
-        if self.table.is_empty() {
-            self.table = vec![0; 1 << LOG];
-            self.base = MAX_DISTANCE + 1;
-        } else if self.base > most - len {
-            self.table.fill(0);
-            self.base = MAX_DISTANCE + 1;
-        }
-        let base = self.base;
-        self.base += len + MAX_DISTANCE + 1;
-        Some(base)
+/// A match: where, of what, how long.
+#[derive(Clone, Copy, Debug)]
+struct Match {
+    pos: usize,
+    earlier: usize,
+    len: usize,
+}
+
+impl Match {
+    /// Bytes that it saves, about.
+    #[inline(always)]
+    fn gain(self) -> usize {
+        self.len.saturating_sub(if self.pos - self.earlier < FAR { 2 } else { 4 })
     }
 }
 
-/// Index of four bytes.
-fn hash(word: u32) -> usize {
-    (word.wrapping_mul(0x9E37_79B1) >> (32 - LOG)) as usize
+/// What is searched, and where things were seen.
+struct Search<'a, T> {
+    text: Text<'a>,
+    /// The part of the text in which matches may start: its last word is the last such place.
+    starts: Text<'a>,
+    table: &'a mut T,
 }
 
-/// A position as the table keeps it.
-#[expect(clippy::cast_possible_truncation, reason = "positions are under 2^32, see `begin`")]
-fn stored(position: usize) -> u32 {
-    position as u32
+impl<T: Table> Search<'_, T> {
+    /// The match of the word at `pos`, if there is one.
+    #[inline(always)]
+    fn at(&mut self, word: u64, pos: usize) -> Option<Match> {
+        let earlier = self.table.swap(word, pos);
+        if self.starts.half(earlier) != low(word) || pos - earlier > MAX_DISTANCE {
+            return None;
+        }
+        // A stream ends in a literal.
+        let len = 4 + self.text.common(earlier + 4, pos + 4, self.text.bytes().len() - 1);
+        Some(Match { pos, earlier, len })
+    }
+
+    /// The best match that a look at the places after `found` shows, and the last of these places.
+    #[inline(always)]
+    fn better(&mut self, mut found: Match, lazy: usize) -> (Match, usize) {
+        let mut pos = found.pos;
+        while let Some(word) = self.starts.word(found.pos + 1).filter(|_| found.len < lazy) {
+            pos = found.pos + 1;
+            match self.at(word, pos).filter(|next| next.gain() > found.gain() + 1) {
+                Some(next) => found = next,
+                None => break,
+            }
+        }
+        (found, pos)
+    }
 }
 
-/// Four bytes at `at`.
-fn read_u32(data: &[u8], at: usize) -> u32 {
-    u32::from_le_bytes(data[at..at + 4].try_into().expect("four bytes"))
+/// Writes all operations but the last literals, and gives the place where these begin.
+fn operations<T: Table>(
+    text: Text<'_>,
+    table: &mut T,
+    output: &mut Output<'_>,
+    effort: Effort,
+) -> Option<usize> {
+    let data = text.bytes();
+    let starts = Text::new(&data[..data.len() - (LAST_START - 8)])?;
+    let mut search = Search { text, starts, table };
+    // A stream begins with a literal, and a place has nothing but 0 before it.
+    let (mut anchor, mut first, mut pos) = (0, 1, 1);
+    loop {
+        let mut tries = 1_usize << effort.patience;
+        let found = loop {
+            let word = match starts.word(pos) {
+                Some(word) => word,
+                None => return Some(anchor),
+            };
+            match search.at(word, pos) {
+                Some(found) => {
+                    let (mut found, last) = search.better(found, effort.lazy);
+                    pos = last;
+                    while found.pos > first
+                        && found.earlier > 0
+                        && data[found.pos - 1] == data[found.earlier - 1]
+                    {
+                        found.pos -= 1;
+                        found.earlier -= 1;
+                        found.len += 1;
+                    }
+                    if found.gain() >= MIN_GAIN {
+                        break found;
+                    }
+                    pos += 1;
+                }
+                None => {
+                    pos += tries >> effort.patience;
+                    tries += 1;
+                }
+            }
+        };
+        output.literals(text, anchor, found.pos)?;
+        output.copy(found.len, found.pos - found.earlier)?;
+        pos = found.pos + found.len;
+        (anchor, first) = (pos, pos);
+        if let Some(word) = starts.word(pos - 2) {
+            search.table.swap(word, pos - 2);
+        }
+    }
+}
+
+/// The low half.
+#[expect(clippy::cast_possible_truncation, reason = "what is meant")]
+fn low(word: u64) -> u32 {
+    word as u32
 }

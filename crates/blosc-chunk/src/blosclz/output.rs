@@ -1,6 +1,7 @@
 //! Operations, written into a slice that may be too short for them.
 
 use super::{FAR, MAX_RUN};
+use crate::simd::lz::Text;
 
 /// What is written so far.
 #[derive(Debug)]
@@ -22,20 +23,18 @@ impl<'a> Output<'a> {
         self.at
     }
 
-    /// Runs of literals. `None` when they do not fit.
-    pub(super) fn literals(&mut self, literals: &[u8]) -> Option<()> {
-        if literals.len() + literals.len().div_ceil(MAX_RUN) > self.dst.len() - self.at {
+    /// The bytes from `from` to `to` of the text as runs of literals. `None` when they do not fit.
+    #[inline(always)]
+    pub(super) fn literals(&mut self, text: Text<'_>, from: usize, to: usize) -> Option<()> {
+        if to - from + (to - from).div_ceil(MAX_RUN) > self.dst.len() - self.at {
             return None;
         }
-        for run in literals.chunks(MAX_RUN) {
-            self.push(run.len() - 1);
-            self.dst[self.at..self.at + run.len()].copy_from_slice(run);
-            self.at += run.len();
-        }
+        self.at = text.copy_runs(from, to, self.dst, self.at);
         Some(())
     }
 
     /// A match of `len` bytes, 3 at least, up to [`super::MAX_DISTANCE`] back. `None` when it does not fit.
+    #[inline(always)]
     pub(super) fn copy(&mut self, len: usize, distance: usize) -> Option<()> {
         // Control byte, length, near or far distance.
         if 5 + len / 255 > self.dst.len() - self.at {
@@ -43,14 +42,22 @@ impl<'a> Output<'a> {
         }
         let near = distance < FAR;
         let high = if near { (distance - 1) >> 8 } else { 31 };
+        if len < 9 && near {
+            let both = self.dst[self.at..].first_chunk_mut().expect("five bytes are free");
+            *both = [byte(((len - 2) << 5) | high), byte((distance - 1) & 255)];
+            self.at += 2;
+            return Some(());
+        }
         if len < 9 {
             self.push(((len - 2) << 5) | high);
         } else {
             self.push((7 << 5) | high);
-            let full = (len - 9) / 255;
-            self.dst[self.at..self.at + full].fill(255);
-            self.at += full;
-            self.push((len - 9) % 255);
+            let mut rest = len - 9;
+            while rest >= 255 {
+                self.push(255);
+                rest -= 255;
+            }
+            self.push(rest);
         }
         if near {
             self.push((distance - 1) & 255);
@@ -62,9 +69,16 @@ impl<'a> Output<'a> {
         Some(())
     }
 
-    #[expect(clippy::cast_possible_truncation, reason = "callers give less than 256")]
-    fn push(&mut self, byte: usize) {
-        self.dst[self.at] = byte as u8;
+    #[inline(always)]
+    fn push(&mut self, value: usize) {
+        self.dst[self.at] = byte(value);
         self.at += 1;
     }
+}
+
+/// The low eight bits, which are all there is.
+#[inline(always)]
+#[expect(clippy::cast_possible_truncation, reason = "callers give less than 256")]
+fn byte(value: usize) -> u8 {
+    value as u8
 }

@@ -123,4 +123,41 @@ impl<'a> Text<'a> {
             done += 16;
         }
     }
+
+    /// Writes the bytes from `from` to `to` of the text to `at` of `dst` as runs of up to 32, each after a byte that is one less
+    /// than its length, and gives where they end. Up to 31 bytes more may change.
+    ///
+    /// # Panics
+    /// When they are not in the text, or do not fit.
+    #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, reason = "runs are short")]
+    pub(crate) fn copy_runs(self, from: usize, to: usize, dst: &mut [u8], at: usize) -> usize {
+        const RUN: usize = 32;
+        assert!(from <= to && to <= self.bytes.len(), "places of the text");
+        let len = to - from;
+        let end = at + len + len.div_ceil(RUN);
+        assert!(at <= end && end <= dst.len(), "places of the output");
+        if self.bytes.len() - to < RUN || dst.len() - end < RUN {
+            let mut at = at;
+            for run in self.bytes[from..to].chunks(RUN) {
+                dst[at] = (run.len() - 1) as u8;
+                dst[at + 1..=at + run.len()].copy_from_slice(run);
+                at += 1 + run.len();
+            }
+            return end;
+        }
+        let (mut from, mut at) = (from, at);
+        while from < to {
+            let run = (to - from).min(RUN);
+            // SAFETY: `from < to`, and 32 bytes more than `to` and `end` are there; a text and a `&mut` do not overlap.
+            unsafe {
+                *dst.as_mut_ptr().add(at) = (run - 1) as u8;
+                let part = self.bytes.as_ptr().add(from).cast::<[u8; RUN]>().read();
+                dst.as_mut_ptr().add(at + 1).cast::<[u8; RUN]>().write(part);
+            }
+            from += run;
+            at += 1 + run;
+        }
+        end
+    }
 }

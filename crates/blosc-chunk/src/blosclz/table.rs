@@ -1,0 +1,46 @@
+//! Where bytes were seen last.
+
+/// A table of places by the hash of the bytes there; 0, a place as good as any to look at, before there are any.
+pub(super) trait Table {
+    /// Puts `pos` in the place for the first five bytes of `word` and gives what was there.
+    fn swap(&mut self, word: u64, pos: usize) -> usize;
+}
+
+/// Bits of an index. Either table takes 32 KiB or less, which stay in the first cache beside the data.
+const SHORT_LOG: u32 = 14;
+const LONG_LOG: u32 = 13;
+
+/// For data of up to 64 KiB.
+pub(super) type Short = [u16; 1 << SHORT_LOG];
+/// For longer data.
+pub(super) type Long = [u32; 1 << LONG_LOG];
+
+impl Table for Short {
+    #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, reason = "the table is for data of 64 KiB")]
+    fn swap(&mut self, word: u64, pos: usize) -> usize {
+        usize::from(std::mem::replace(&mut self[hash::<SHORT_LOG>(word)], pos as u16))
+    }
+}
+
+impl Table for Long {
+    #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, reason = "the data are shorter than 2^32")]
+    fn swap(&mut self, word: u64, pos: usize) -> usize {
+        std::mem::replace(&mut self[hash::<LONG_LOG>(word)], pos as u32) as usize
+    }
+}
+
+/// `LOG` bits of the first five bytes of `word`. Matches of four save little, and hide longer ones.
+#[inline(always)]
+#[expect(clippy::cast_possible_truncation, reason = "the shift leaves few bits")]
+pub(super) fn hash<const LOG: u32>(word: u64) -> usize {
+    ((word << 24).wrapping_mul(0x9E37_79B1_85EB_CA87) >> (64 - LOG)) as usize
+}
+
+/// The table that `entries` hold, all 0.
+pub(super) fn emptied<T: Copy + Default, const N: usize>(entries: &mut Vec<T>) -> &mut [T; N] {
+    entries.clear();
+    entries.resize(N, T::default());
+    entries.as_mut_slice().try_into().expect("it was just made so long")
+}
