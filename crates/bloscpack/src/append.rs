@@ -295,7 +295,7 @@ impl Old {
 }
 
 /// Codec and filter of a chunk. A chunk that is stored plainly names them all the same.
-fn made_by(header: &ChunkHeader) -> (Compressor, Shuffle) {
+pub(crate) fn made_by(header: &ChunkHeader) -> (Compressor, Shuffle) {
     let compressor = match header.flags >> 5 {
         1 => Compressor::LZ4,
         3 => Compressor::ZLIB,

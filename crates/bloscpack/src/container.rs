@@ -20,7 +20,7 @@ use crate::file::File;
 use crate::header::MAGIC;
 use crate::item_type::ItemType;
 use crate::var_reader::names;
-use crate::{append, details, import, pack, segments};
+use crate::{append, details, import, pack, repair, segments};
 
 const ALL: Level = Level::Yes;
 const NO: Level = Level::No;
@@ -54,7 +54,7 @@ pub const FORMAT: Format = Format {
     sniff: |probe: &Probe<'_>| probe.head.starts_with(&MAGIC),
     open: |input: Input, options: &OpenOptions| Ok(Box::new(Lens::new(input, options)?)),
     import: Some(import::import),
-    repair: None,
+    repair: Some(repair::repair_to),
     append: Some(append::append),
     pack: Some(pack::pack),
 };

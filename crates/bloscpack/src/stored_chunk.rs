@@ -39,6 +39,11 @@ impl<'s> StoredChunk<'s> {
         Ok(Self { bytes, chunk_len, checksum, at: range.start })
     }
 
+    /// Chunk and digest.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
     /// Where they are.
     fn range(&self) -> Range<u64> {
         self.at..self.at.saturating_add(self.bytes.len() as u64)

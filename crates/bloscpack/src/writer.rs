@@ -113,7 +113,12 @@ impl<W: Write + Seek> Writer<W> {
 }
 
 /// What stands before the chunks, with -1 for what is not known while `total` is not.
-fn head(options: &WriteOptions, section: &[u8], chunk_size: usize, total: Option<u64>) -> Result<Head> {
+pub(crate) fn head(
+    options: &WriteOptions,
+    section: &[u8],
+    chunk_size: usize,
+    total: Option<u64>,
+) -> Result<Head> {
     let stride = (chunk_size as u64).max(1);
     let count = total.map(|total| total.div_ceil(stride).max(1));
     let last = total.zip(count).map(|(total, count)| total - (count - 1) * stride);

@@ -1,0 +1,183 @@
+//! Files of chunks of one size.
+
+use blosc_chunk::Decoder;
+use container_core::dtype::Order;
+use container_core::format::WriteSeek;
+use container_core::region::element_count;
+use container_core::report::{RepairItem, RepairReport};
+use container_core::source::zeroed_vec;
+use container_core::{Error, Result, Value};
+
+use super::{Damaged, Proof, without_torn_end};
+use crate::ChunkEntry;
+use crate::append::made_by;
+use crate::metadata::{MetadataOptions, encode_section, to_json};
+use crate::var_writer::with_entry;
+use crate::write::{ChunkOptions, MAX_CHUNK_SIZE, WriteOptions};
+use crate::writer::{Chunker, Engine, Sink, Writer, head};
+
+/// What the new file holds.
+pub(super) struct Plan {
+    options: WriteOptions,
+    section: Vec<u8>,
+    states: Vec<Proof>,
+    /// Bytes of data, of which the last chunk may have more.
+    total: u64,
+    /// Bytes of a chunk, where all can be copied.
+    uniform: Option<usize>,
+}
+
+impl Plan {
+    pub(super) fn new(damaged: &Damaged, states: &[Proof], report: &mut RepairReport) -> Result<Self> {
+        let (layout, header) = (&damaged.layout, damaged.layout.header());
+        damaged.report_chunks(states, "chunk", report);
+        let states = states.get(..without_torn_end(states)).unwrap_or_default();
+        let entries = layout.chunks().get(..states.len()).unwrap_or_default();
+        let filled = |(entry, proof): (&ChunkEntry, &Proof)| match proof {
+            Proof::Good => 0,
+            _ => u64::from(entry.nbytes()),
+        };
+        // A header of a few bytes can claim 2 GiB that are not there.
+        let zeros = entries.iter().zip(states).map(filled).fold(0, u64::saturating_add);
+        damaged.limits.allocate(zeros)?;
+        if !states.is_empty() && !states.contains(&Proof::Good) && zeros > 0 {
+            return Err(Error::malformed("not one chunk can be proved").at(0..layout.file_len()));
+        }
+        let have = entries.iter().map(|entry| u64::from(entry.nbytes())).fold(0, u64::saturating_add);
+        let (tree, total) = fit_shape(damaged, have, report);
+        let typesize = match entries.first() {
+            Some(first) if header.typesize == 0 => first.header().typesize,
+            _ => header.typesize,
+        };
+        let usual = MetadataOptions::default();
+        let mut chunks =
+            ChunkOptions::default().with_typesize(typesize.max(1).into()).with_checksum(header.checksum);
+        if let Some(first) = entries.first() {
+            (chunks.compressor, chunks.shuffle) = made_by(&first.header());
+        }
+        let own_size = usize::try_from(header.chunk_size).ok();
+        let options = WriteOptions {
+            chunks,
+            chunk_size: own_size
+                .filter(|size| (usize::from(typesize)..=MAX_CHUNK_SIZE).contains(size) && *size > 0),
+            metadata_options: match layout.metadata().and_then(|metadata| metadata.header) {
+                Some(own) if own.meta_checksum.is_known() => {
+                    MetadataOptions { checksum: own.meta_checksum, ..usual }
+                }
+                _ => usual,
+            },
+            ..WriteOptions::default()
+        };
+        let section = match &tree {
+            Some(tree) => encode_section(to_json(tree)?.as_bytes(), &options.metadata_options)?,
+            None => Vec::new(),
+        };
+        let uniform = if total == have { uniform(entries) } else { None };
+        Ok(Self {
+            options: WriteOptions { metadata: tree, ..options },
+            section,
+            states: states.to_vec(),
+            total,
+            uniform,
+        })
+    }
+
+    pub(super) fn write(&self, damaged: &Damaged, out: &mut dyn WriteSeek) -> Result<()> {
+        match self.uniform {
+            Some(chunk_size) => self.copy(damaged, chunk_size, out),
+            None => self.encode_anew(damaged, out),
+        }
+    }
+
+    /// Chunks as they are.
+    fn copy(&self, damaged: &Damaged, chunk_size: usize, out: &mut dyn WriteSeek) -> Result<()> {
+        let head = head(&self.options, &self.section, chunk_size, Some(self.total))?;
+        let mut sink = Sink::new(out, Some(&head))?;
+        let chunks = &self.options.chunks;
+        let mut engine = Engine::new(chunks.params()?, chunks.checksum, 1)?;
+        for (entry, proof) in damaged.layout.chunks().iter().zip(&self.states) {
+            if *proof == Proof::Good {
+                sink.chunk(damaged.stored(entry)?.bytes(), 0)?;
+            } else {
+                let zeros: Vec<u8> = zeroed_vec(entry.nbytes().into(), &damaged.limits)?;
+                engine.encode(&[&zeros])?.iter().try_for_each(|zeros| sink.chunk(zeros, 0))?;
+            }
+        }
+        if self.states.is_empty() {
+            Chunker::new(chunks, 1, Some(0))?.finish(&mut sink)?;
+        }
+        sink.finish(&head).map(|_| ())
+    }
+
+    /// Chunks of another size, up to the last whole row.
+    fn encode_anew(&self, damaged: &Damaged, out: &mut dyn WriteSeek) -> Result<()> {
+        let mut writer = Writer::new(out, Some(self.total), &self.options)?;
+        let mut decoder = Decoder::new();
+        let mut left = self.total;
+        for (entry, proof) in damaged.layout.chunks().iter().zip(&self.states) {
+            let bytes = match proof {
+                Proof::Good => damaged.stored(entry)?.decode(&mut decoder, &damaged.limits)?,
+                _ => zeroed_vec(entry.nbytes().into(), &damaged.limits)?,
+            };
+            let take = usize::try_from(left).map_or(bytes.len(), |left| left.min(bytes.len()));
+            writer.push(bytes.get(..take).unwrap_or_default())?;
+            left -= take as u64;
+        }
+        writer.complete().map(|_| ())
+    }
+}
+
+/// Bytes of every chunk, where version 3 allows what they have: the last one may have fewer, and none where it is alone.
+fn uniform(entries: &[ChunkEntry]) -> Option<usize> {
+    let Some((last, others)) = entries.split_last() else { return Some(0) };
+    let size = others.first().unwrap_or(last).nbytes();
+    let fits = others.iter().all(|entry| entry.nbytes() == size && size > 0)
+        && last.nbytes() <= size
+        && (last.nbytes() > 0 || others.is_empty());
+    usize::try_from(size).ok().filter(|_| fits)
+}
+
+/// Metadata and length of the data so that the one describes the other.
+fn fit_shape(damaged: &Damaged, have: u64, report: &mut RepairReport) -> (Option<Value>, u64) {
+    let layout = &damaged.layout;
+    let Some(tree) = layout.tree().cloned() else { return (None, have) };
+    let Some(numpy) = layout.numpy() else { return (Some(tree), have) };
+    let item = numpy.dtype.itemsize() as u64;
+    let need = element_count(numpy.shape.iter().copied()).and_then(|count| count.checked_mul(item));
+    if need == Some(have) {
+        return (Some(tree), have);
+    }
+    let place = layout.metadata().map(|metadata| metadata.range.clone());
+    let mut shape = numpy.shape.clone();
+    // The slowest axis is the one that can be cut.
+    let (slowest, rest) = match numpy.order {
+        Order::C => (shape.first().copied(), shape.get(1..)),
+        Order::F => (shape.last().copied(), shape.get(..shape.len().saturating_sub(1))),
+    };
+    let row = rest.and_then(|rest| element_count(rest.iter().copied())).and_then(|row| row.checked_mul(item));
+    let (Some(rows), Some(row)) = (slowest, row.filter(|row| *row > 0)) else {
+        let what =
+            format!("shape {:?}, which {have} bytes cannot have: they are plain bytes now", numpy.shape);
+        report.lost.push(RepairItem { range: place, what });
+        return (None, have);
+    };
+    let kept = have / row;
+    if kept >= rows && !have.is_multiple_of(row) {
+        let what =
+            format!("shape {:?}, which {have} bytes cannot have: they are plain bytes now", numpy.shape);
+        report.lost.push(RepairItem { range: place, what });
+        return (None, have);
+    }
+    let axis = if numpy.order == Order::C { 0 } else { shape.len().saturating_sub(1) };
+    if let Some(len) = shape.get_mut(axis) {
+        *len = kept;
+    }
+    let what = format!("shape {shape:?} instead of {:?}: {have} bytes of data are there", numpy.shape);
+    report.guessed.push(RepairItem { range: place.clone(), what });
+    if kept < rows {
+        let what = format!("{} of {rows} rows of {row} bytes", rows - kept);
+        report.lost.push(RepairItem { range: place, what });
+    }
+    let shape: Vec<Value> = shape.into_iter().map(Value::from).collect();
+    (Some(with_entry(&tree, "shape", shape.into())), kept * row)
+}

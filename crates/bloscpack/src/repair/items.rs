@@ -1,0 +1,64 @@
+//! Variable-length files.
+
+use container_core::format::WriteSeek;
+use container_core::report::RepairReport;
+use container_core::{Result, Value};
+
+use super::{Damaged, Proof, without_torn_end};
+use crate::ItemType;
+use crate::var_writer::VarOptions;
+use crate::write::ChunkOptions;
+use crate::writer::{Engine, Sink};
+
+/// What the new file holds.
+pub(super) struct Plan {
+    options: VarOptions,
+    /// For each item, whether it is kept or empty.
+    states: Vec<Proof>,
+}
+
+impl Plan {
+    pub(super) fn new(damaged: &Damaged, states: &[Proof], report: &mut RepairReport) -> Self {
+        let layout = &damaged.layout;
+        damaged.report_chunks(states, "item", report);
+        let kept = states.get(..without_torn_end(states)).unwrap_or_default();
+        let header = layout.header();
+        let chunks = ChunkOptions::default()
+            .with_typesize(header.typesize.max(1).into())
+            .with_checksum(header.checksum);
+        let names = match layout.tree().and_then(|tree| tree.get("names")) {
+            Some(Value::List(names)) if names.len() >= kept.len() => names
+                .iter()
+                .take(kept.len())
+                .map(|name| match name {
+                    Value::Text(name) => Some(name.clone()),
+                    _ => None,
+                })
+                .collect(),
+            _ => None,
+        };
+        let options = VarOptions {
+            chunks,
+            items: layout.item_type().unwrap_or(ItemType::Bytes),
+            names,
+            base: Some(layout.tree().cloned().unwrap_or(Value::Null)),
+            ..VarOptions::default()
+        };
+        Self { options, states: kept.to_vec() }
+    }
+
+    pub(super) fn write(&self, damaged: &Damaged, out: &mut dyn WriteSeek) -> Result<()> {
+        let head = self.options.head(self.states.len() as u64)?;
+        let mut sink = Sink::new(out, Some(&head))?;
+        let chunks = &self.options.chunks;
+        let mut engine = Engine::new(chunks.params()?, chunks.checksum, 1)?;
+        for (entry, proof) in damaged.layout.chunks().iter().zip(&self.states) {
+            if *proof == Proof::Good {
+                sink.chunk(damaged.stored(entry)?.bytes(), 0)?;
+            } else {
+                engine.encode(&[&[]])?.iter().try_for_each(|empty| sink.chunk(empty, 0))?;
+            }
+        }
+        sink.finish(&head).map(|_| ())
+    }
+}

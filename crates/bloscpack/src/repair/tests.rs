@@ -1,0 +1,280 @@
+use container_core::container::ReadOptions;
+use container_core::dtype::{DType, Order};
+use container_core::{ErrorKind, Value};
+
+use super::*;
+use crate::header::Header;
+use crate::var_writer::{VarOptions, VarWriter};
+use crate::write::{Offsets, WriteOptions};
+use crate::{ChecksumCode, NumpyArray, VarReader, Writer};
+
+fn data(len: usize) -> Vec<u8> {
+    (0..len).map(|at| u8::try_from((at * 7 + at / 251) % 256).unwrap()).collect()
+}
+
+/// Ten chunks of 100 bytes and one of 50, stored plainly, so that each takes its bytes, 16 before and 4 after: the first one
+/// starts at 32 + 11 * 11 * 8 = 1000.
+fn sound(options: &WriteOptions) -> Vec<u8> {
+    let bytes = data(1050);
+    let mut writer = Writer::new(std::io::Cursor::new(Vec::new()), Some(1050), options).unwrap();
+    writer.push(&bytes).unwrap();
+    writer.complete().unwrap().0.into_inner()
+}
+
+fn stored() -> WriteOptions {
+    let mut options = WriteOptions { chunk_size: Some(100), ..WriteOptions::default() };
+    options.chunks.level = 0;
+    options.chunks.typesize = 1;
+    options
+}
+
+/// The repaired file, which has to be without a fault, and the report.
+fn mend(file: Vec<u8>) -> (Vec<u8>, RepairReport) {
+    let mut out = Vec::new();
+    let dry =
+        repair_to(Input::bytes(Box::new(file.clone())), &OpenOptions::default(), None, Progress::none())
+            .unwrap();
+    let report =
+        repair_to(Input::bytes(Box::new(file)), &OpenOptions::default(), Some(&mut out), Progress::none())
+            .unwrap();
+    assert_eq!(dry, report);
+    let layout = Layout::parse(&out, &Limits::default()).unwrap();
+    assert!(layout.faults().is_empty(), "{:?}", layout.faults());
+    (out, report)
+}
+
+fn values(file: &[u8]) -> Vec<u8> {
+    let file = crate::File::from_source(Box::new(file.to_vec()), &OpenOptions::default()).unwrap();
+    file.read_range(0..file.len().unwrap(), &ReadOptions::default()).unwrap()
+}
+
+fn ranges(items: &[RepairItem]) -> Vec<Range<u64>> {
+    items.iter().filter_map(|item| item.range.clone()).collect()
+}
+
+#[test]
+fn a_sound_file_comes_out_as_it_was() {
+    let sound = sound(&stored());
+    let (mended, report) = mend(sound.clone());
+    assert!(mended == sound);
+    assert_eq!(ranges(&report.kept), [0..32, 1000..2270]);
+    assert!(report.guessed.is_empty() && report.lost.is_empty());
+}
+
+#[test]
+fn offsets_are_rebuilt_and_placeholders_filled_in() {
+    let whole = sound(&stored());
+    let mut unset = whole.clone();
+    unset[32..1000].fill(0xff);
+    let mut wrong = whole.clone();
+    wrong[40..48].copy_from_slice(&5_i64.to_le_bytes());
+    for damaged in [unset, wrong] {
+        let (mended, report) = mend(damaged);
+        assert!(mended == whole);
+        assert!(!report.guessed.is_empty() && report.lost.is_empty());
+    }
+    // A stream whose header was never completed.
+    let streamed = sound(&WriteOptions { offsets: Offsets::None, ..stored() });
+    let mut unfinished = streamed;
+    unfinished[12..24].fill(0xff);
+    let (mended, report) = mend(unfinished);
+    assert!(mended == whole);
+    assert!(report.lost.is_empty(), "{report:?}");
+}
+
+#[test]
+fn a_torn_end_is_dropped() {
+    let whole = sound(&stored());
+    // Within the payload of chunk 7, and within the digest of chunk 4.
+    for (cut, chunks, lost) in [(1900, 7, 1840..1960), (1000 + 5 * 120 - 1, 4, 1480..1600)] {
+        let (mended, report) = mend(whole[..cut].to_vec());
+        assert_eq!(values(&mended), data(chunks * 100), "cut at {cut}");
+        assert_eq!(report.lost[0].range, Some(lost));
+        assert!(report.lost[1].what.contains("not there"), "{:?}", report.lost);
+    }
+    // Between two chunks.
+    let (mended, _) = mend(whole[..1360].to_vec());
+    assert_eq!(values(&mended), data(300));
+}
+
+#[test]
+fn a_damaged_chunk_in_the_middle_becomes_zeros() {
+    let whole = sound(&stored());
+    for place in [1120 + 50, 1120 + 118] {
+        let mut damaged = whole.clone();
+        damaged[place] ^= 0x10;
+        let (mended, report) = mend(damaged);
+        let mut expected = data(1050);
+        expected[100..200].fill(0);
+        assert_eq!(values(&mended), expected);
+        assert_eq!(ranges(&report.lost), std::iter::once(1120..1240).collect::<Vec<_>>());
+        assert_eq!(ranges(&report.kept), [0..32, 1000..1120, 1240..2270]);
+    }
+    // A header that is no header: the offsets tell where the others are, the header how long it was.
+    let mut damaged = whole;
+    damaged[1120..1136].fill(0);
+    let (mended, report) = mend(damaged);
+    assert_eq!(values(&mended)[200..], data(1050)[200..]);
+    assert_eq!(values(&mended)[100..200], [0; 100]);
+    assert_eq!(report.lost.len(), 1);
+}
+
+#[test]
+fn metadata_that_can_be_read_are_kept_and_shapes_are_cut_to_whole_rows() {
+    let numpy = NumpyArray { dtype: DType::parse("<i2").unwrap(), shape: vec![175, 3], order: Order::C };
+    let mut options = stored().for_array(&numpy);
+    options.chunks.level = 0;
+    let whole = sound(&options);
+    let layout = Layout::parse(&whole, &Limits::default()).unwrap();
+    let metadata = layout.metadata().unwrap().clone();
+
+    let mut digest = whole.clone();
+    digest[usize::try_from(metadata.digest.start).unwrap()] ^= 1;
+    let (mended, report) = mend(digest);
+    assert!(mended == whole && report.guessed.len() == 1 && report.lost.is_empty());
+
+    // Six whole chunks and a bit: 600 bytes are 100 rows of 6.
+    let seventh = usize::try_from(layout.chunks()[6].range().start).unwrap();
+    let (mended, report) = mend(whole[..seventh + 7].to_vec());
+    let file = crate::File::from_source(Box::new(mended.clone()), &OpenOptions::default()).unwrap();
+    assert_eq!((file.numpy().unwrap().shape.as_slice(), values(&mended)), (&[100, 3][..], data(600)));
+    assert!(report.lost.iter().any(|item| item.what.starts_with("75 of 175 rows")), "{:?}", report.lost);
+    // Five chunks are 83 rows and 2 bytes.
+    let sixth = usize::try_from(layout.chunks()[5].range().start).unwrap();
+    let (mended, _) = mend(whole[..sixth].to_vec());
+    let file = crate::File::from_source(Box::new(mended.clone()), &OpenOptions::default()).unwrap();
+    assert_eq!((file.numpy().unwrap().shape.as_slice(), values(&mended)), (&[83, 3][..], data(498)));
+
+    // Text that is no JSON leaves plain bytes.
+    let mut text = whole;
+    let payload = usize::try_from(metadata.payload.start).unwrap();
+    text[payload..payload + 9].fill(b'?');
+    let (mended, report) = mend(text);
+    assert_eq!(values(&mended), data(1050));
+    assert!(ranges(&report.lost).contains(&metadata.range));
+}
+
+#[test]
+fn older_versions_become_version_3() {
+    let whole = sound(&WriteOptions { offsets: Offsets::None, ..stored() });
+    // Version 1: 16 bytes, no digests.
+    let mut plain = stored();
+    plain.chunks.checksum = ChecksumCode::NONE;
+    plain.offsets = Offsets::None;
+    let chunks = sound(&plain)[32..].to_vec();
+    let version_1 = [b"blpk\x01\0\0\0\x0b\0\0\0\0\0\0\0".to_vec(), chunks].concat();
+    let (mended, report) = mend(version_1);
+    assert_eq!(values(&mended), data(1050));
+    assert_eq!(Header::parse(&mended).unwrap().dialect, Dialect::V3);
+    assert!(report.guessed.iter().any(|item| item.what.contains("version 3")));
+    // Version 2, with the last chunk longer than the others, which version 3 does not have.
+    let two = |sizes: [&[u8]; 2]| {
+        let mut file = b"blpk\x02\0\x01\x01\x64\0\0\0\xc8\0\0\0\x02\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0".to_vec();
+        for bytes in sizes {
+            let options = WriteOptions { offsets: Offsets::None, chunk_size: Some(200), ..stored() };
+            let mut writer =
+                Writer::new(std::io::Cursor::new(Vec::new()), Some(bytes.len() as u64), &options).unwrap();
+            writer.push(bytes).unwrap();
+            file.extend(&writer.complete().unwrap().0.into_inner()[32..]);
+        }
+        file
+    };
+    let (mended, _) = mend(two([&data(300)[..100], &data(300)[100..]]));
+    assert_eq!(values(&mended), data(300));
+    assert_eq!(Header::parse(&mended).unwrap().nchunks, 3);
+    assert_eq!(whole[4], 3);
+}
+
+#[test]
+fn items_keep_their_numbers() {
+    let names = |names: &[&str]| Some(names.iter().map(|name| (*name).to_owned()).collect());
+    let options = VarOptions { names: names(&["a", "b", "c"]), reserve: 5, ..VarOptions::text() };
+    let mut writer = VarWriter::new(std::io::Cursor::new(Vec::new()), None, &options).unwrap();
+    for item in ["first", "second", "third"] {
+        writer.push(item).unwrap();
+    }
+    let whole = writer.complete().unwrap().0.into_inner();
+    let layout = Layout::parse(&whole, &Limits::default()).unwrap();
+    let start = |index: usize| usize::try_from(layout.chunks()[index].range().start).unwrap();
+    let items = |file: Vec<u8>| -> Vec<String> {
+        let reader = VarReader::from_source(Box::new(file), &OpenOptions::default()).unwrap();
+        (0..reader.len()).map(|index| reader.text(index).unwrap()).collect()
+    };
+
+    let mut damaged = whole.clone();
+    damaged[start(1) + 17] ^= 1;
+    let (mended, report) = mend(damaged);
+    assert_eq!(items(mended), ["first", "", "third"]);
+    assert_eq!((report.lost.len(), report.kept.len()), (1, 4));
+
+    let (mended, _) = mend(whole[..start(2) + 3].to_vec());
+    let reader = VarReader::from_source(Box::new(mended.clone()), &OpenOptions::default()).unwrap();
+    assert_eq!(reader.names().unwrap(), ["a", "b"]);
+    assert_eq!(reader.file().metadata().unwrap().get("shape"), Some(&vec![Value::from(2_u64)].into()));
+    assert_eq!(items(mended), ["first", "second"]);
+
+    // Version byte 3, as someone might write it who follows the proposal's text alone; and unset offsets, without gaps.
+    let mut as_3 = whole;
+    as_3[4] = 3;
+    assert_eq!(items(mend(as_3).0), ["first", "second", "third"]);
+    let options = VarOptions { reserve: 0, ..options };
+    let mut writer = VarWriter::new(std::io::Cursor::new(Vec::new()), None, &options).unwrap();
+    for item in ["first", "second", "third"] {
+        writer.push(item).unwrap();
+    }
+    let whole = writer.complete().unwrap().0.into_inner();
+    let table = Layout::parse(&whole, &Limits::default()).unwrap().offsets();
+    let mut unset = whole.clone();
+    unset[usize::try_from(table.start).unwrap()..usize::try_from(table.end).unwrap()].fill(0xff);
+    assert!(mend(unset.clone()).0 == whole);
+    unset[16..24].fill(0xff);
+    assert!(mend(unset).0 == whole);
+}
+
+#[test]
+fn what_is_hopeless_is_refused_and_leaves_no_file() {
+    let directory = tempfile::tempdir().unwrap();
+    let (input, output) = (directory.path().join("a.blp"), directory.path().join("b.blp"));
+    let whole = sound(&stored());
+    let mut options = whole.clone();
+    options[5] |= 0x80;
+    let mut checksum = whole.clone();
+    checksum[6] = 9;
+    let cases = [b"BLP2".to_vec(), whole[..20].to_vec(), whole[..1000].to_vec(), options, checksum];
+    for damaged in cases {
+        std::fs::write(&input, &damaged).unwrap();
+        let error = repair(&input, &output).unwrap_err();
+        assert!(!matches!(error.kind(), ErrorKind::Io(_) | ErrorKind::Usage(_)), "{error}");
+        assert!(!output.exists());
+        assert_eq!(std::fs::read(&input).unwrap(), damaged);
+    }
+    std::fs::write(&input, &whole[..2000]).unwrap();
+    assert!(!repair(&input, &output).unwrap().lost.is_empty());
+    assert!(matches!(repair(&input, &output).unwrap_err().kind(), ErrorKind::Usage(_)));
+}
+
+#[test]
+fn any_cut_and_any_flip_in_the_head_give_a_sound_file_or_an_error() {
+    let whole = sound(&stored());
+    let attempt = |damaged: Vec<u8>| {
+        let mut out = Vec::new();
+        let mended = repair_to(
+            Input::bytes(Box::new(damaged)),
+            &OpenOptions::default(),
+            Some(&mut out),
+            Progress::none(),
+        );
+        if mended.is_ok() {
+            let layout = Layout::parse(&out, &Limits::default()).unwrap();
+            assert!(layout.faults().is_empty(), "{:?}", layout.faults());
+        }
+    };
+    (0..whole.len()).step_by(7).for_each(|cut| attempt(whole[..cut].to_vec()));
+    for place in (0..48).chain(1000..1020) {
+        for bit in 0..8 {
+            let mut damaged = whole.clone();
+            damaged[place] ^= 1 << bit;
+            attempt(damaged);
+        }
+    }
+}
