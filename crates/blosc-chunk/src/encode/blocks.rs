@@ -4,7 +4,7 @@
 
 use container_core::{Error, Result};
 
-use super::dictionary::{self, Samples};
+use super::dictionary::Samples;
 use super::{Encoder, Generation, Params, check, le32, reserve, to_u32};
 use crate::filters::BlockContext;
 use crate::tuning::{self, Blocks};
@@ -92,14 +92,12 @@ impl Encoder {
     }
 
     fn train_for(&mut self, blocks: &[&[u8]], nbytes: usize) -> Result<Option<Vec<u8>>> {
-        let max_len = dictionary::max_len(nbytes);
-        let budget = dictionary::budget(max_len, blocks.len());
+        let Some(mut samples) = Samples::new(self.params.compressor, nbytes) else { return Ok(None) };
         let context = context(&self.params, &self.blockshape);
-        let mut samples = Samples::default();
         for block in blocks {
-            samples.take(self.workers[0].filtered_cut(&self.params, &context, block)?, budget)?;
+            samples.take(self.workers[0].filtered_cut(&self.params, &context, block)?)?;
         }
-        Ok(samples.build(self.params.compressor, max_len))
+        Ok(samples.build())
     }
 }
 

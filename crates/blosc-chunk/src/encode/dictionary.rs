@@ -16,80 +16,73 @@ use crate::tuning::Blocks;
 const MAX_LEN: usize = 32 << 10;
 /// Shorter ones are not worth their place, nor does zstd train them.
 const MIN_LEN: usize = 256;
-/// Bytes of samples for each byte of a dictionary, as zstd advises; more only take time.
+/// Bytes of samples for each byte of a zstd dictionary, as zstd advises; more only take time.
 const SAMPLES_FOR_EACH: usize = 100;
-/// Shortest and longest piece that is sampled.
-const SAMPLE_LEN: std::ops::RangeInclusive<usize> = 64..=1024;
+/// Bytes of a sample for training.
+const TRAINING_LEN: usize = 1024;
+/// Bytes of a sample that goes into a dictionary as it is: long enough for matches, short enough for many.
+const PREFIX_LEN: usize = 512;
 
-/// The longest dictionary that `nbytes` of data may have: a twentieth of them, as in C-Blosc2.
-pub(super) fn max_len(nbytes: usize) -> usize {
-    (nbytes / 20).min(MAX_LEN)
-}
-
-/// Pieces of blocks, one after the other.
-#[derive(Debug, Default)]
+/// Pieces of the filtered blocks of a chunk, from all over it, one after the other.
+#[derive(Debug)]
 pub(super) struct Samples {
+    compressor: Compressor,
+    /// The longest dictionary to be made.
+    max_len: usize,
+    /// Bytes of all blocks, and how many of them are to be sampled.
+    nbytes: usize,
+    wanted: usize,
+    /// Bytes of blocks so far, of which none has been sampled.
+    credit: usize,
     bytes: Vec<u8>,
     sizes: Vec<usize>,
 }
 
 impl Samples {
-    /// Takes about `budget` bytes out of `block`, in pieces from all over it.
-    pub(super) fn take(&mut self, block: &[u8], budget: usize) -> Result<()> {
-        let pieces = (budget / SAMPLE_LEN.end()).max(8);
-        let len = (budget / pieces).clamp(*SAMPLE_LEN.start(), *SAMPLE_LEN.end()).min(block.len());
-        let step = (block.len() / pieces).max(len).max(1);
-        let mut at = 0;
-        let mut taken = 0;
-        while at + len <= block.len() && len > 0 && taken < budget.max(len) {
-            reserve(&mut self.bytes, len)?;
+    /// For a dictionary of `nbytes` of data, of a twentieth of them at most, as in C-Blosc2; `None` when that is too short.
+    pub(super) fn new(compressor: Compressor, nbytes: usize) -> Option<Self> {
+        let max_len = (nbytes / 20).min(MAX_LEN);
+        let wanted = if compressor == Compressor::ZSTD { max_len * SAMPLES_FOR_EACH } else { max_len };
+        let (bytes, sizes) = (Vec::new(), Vec::new());
+        let samples =
+            Self { compressor, max_len, nbytes, wanted: wanted.min(nbytes), credit: 0, bytes, sizes };
+        (max_len >= MIN_LEN).then_some(samples)
+    }
+
+    /// Takes of `block` as large a part as of all, in pieces from all over it.
+    pub(super) fn take(&mut self, block: &[u8]) -> Result<()> {
+        let len =
+            if self.compressor == Compressor::ZSTD { TRAINING_LEN } else { PREFIX_LEN }.min(block.len());
+        // So many bytes of data for each piece of `len`.
+        let each = self.nbytes / (self.wanted / len).max(1);
+        self.credit += block.len();
+        let pieces = (self.credit / each).min(block.len() / len);
+        self.credit = if pieces > 0 { 0 } else { self.credit };
+        let step = block.len() / pieces.max(1);
+        reserve(&mut self.bytes, pieces * len)?;
+        for at in (0..pieces).map(|piece| piece * step) {
             self.bytes.extend_from_slice(&block[at..at + len]);
             self.sizes.push(len);
-            taken += len;
-            at += step;
         }
         Ok(())
     }
 
-    /// A dictionary of at most `max_len` bytes for `compressor`; `None` when none comes of these samples.
-    pub(super) fn build(&self, compressor: Compressor, max_len: usize) -> Option<Vec<u8>> {
-        if max_len < MIN_LEN || self.bytes.is_empty() {
-            return None;
+    /// The dictionary; `None` when none comes of these samples.
+    pub(super) fn build(mut self) -> Option<Vec<u8>> {
+        if self.compressor == Compressor::ZSTD {
+            return zstd::train(&self.bytes, &self.sizes, self.max_len);
         }
-        if compressor == Compressor::ZSTD {
-            return zstd::train(&self.bytes, &self.sizes, max_len);
-        }
-        // Samples from the whole chunk, evenly, for there are more of them than there is room.
-        let wanted = max_len.min(self.bytes.len());
-        let step = (self.bytes.len() / wanted).max(1);
-        let mut dictionary = Vec::with_capacity(wanted);
-        let mut at = 0;
-        for (index, &size) in self.sizes.iter().enumerate() {
-            if index % step == 0 && dictionary.len() + size <= wanted {
-                dictionary.extend_from_slice(&self.bytes[at..at + size]);
-            }
-            at += size;
-        }
-        (dictionary.len() >= MIN_LEN).then_some(dictionary)
+        self.bytes.truncate(self.max_len);
+        (self.bytes.len() >= MIN_LEN).then_some(self.bytes)
     }
-}
-
-/// How much of each of `count` blocks is sampled for a dictionary of `max_len`.
-pub(super) fn budget(max_len: usize, count: usize) -> usize {
-    (max_len * SAMPLES_FOR_EACH / count.max(1)).max(*SAMPLE_LEN.start())
 }
 
 fn train(worker: &mut Worker, compressor: Compressor, plan: &Plan<'_>) -> Result<Option<Vec<u8>>> {
-    let max_len = max_len(plan.nbytes());
-    if max_len < MIN_LEN {
-        return Ok(None);
-    }
-    let mut samples = Samples::default();
-    let budget = budget(max_len, plan.count());
+    let Some(mut samples) = Samples::new(compressor, plan.nbytes()) else { return Ok(None) };
     for index in 0..plan.count() {
-        samples.take(worker.filtered(plan, index)?, budget)?;
+        samples.take(worker.filtered(plan, index)?)?;
     }
-    Ok(samples.build(compressor, max_len))
+    Ok(samples.build())
 }
 
 impl Encoder {
