@@ -144,6 +144,11 @@ impl Encoder {
         &self.params
     }
 
+    /// Encodes each chunk on up to `threads` threads from now on.
+    pub fn set_threads(&mut self, threads: usize) {
+        self.params.threads = threads;
+    }
+
     /// Most bytes that a chunk of `nbytes` takes, if its blocks are not cut by the caller.
     #[must_use]
     pub fn max_encoded_len(&self, nbytes: usize) -> usize {

@@ -6,8 +6,8 @@ use std::thread;
 
 use container_core::Result;
 
-use super::worker::{Plan, Worker};
-use super::{Outcome, Params, le32};
+use super::worker::{Made, Plan, Worker, append};
+use super::{Outcome, Params, le32, reserve};
 
 /// Below this many bytes for each thread, starting it takes longer than it saves.
 const MIN_NBYTES: usize = 64 << 10;
@@ -30,16 +30,7 @@ pub(super) fn encode_blocks(
         workers.push(Worker::new(params)?);
     }
     if threads == 1 {
-        let worker = &mut workers[0];
-        let mut all_zeros = true;
-        for index in 0..plan.count() {
-            note_start(index, starts_at, chunk.start, out);
-            all_zeros &= worker.block(plan, index, out)?;
-            if out.len() >= chunk.end {
-                return Ok(Outcome::TooLong);
-            }
-        }
-        return Ok(if all_zeros { Outcome::AllZeros } else { Outcome::Encoded });
+        return encode_in_turn(&mut workers[0], plan, chunk, starts_at, out);
     }
     let room = chunk.end.saturating_sub(out.len());
     let Some(shares) = encode_shared(&mut workers[..threads], plan, room)? else {
@@ -58,11 +49,73 @@ pub(super) fn encode_blocks(
     Ok(if all_zeros { Outcome::AllZeros } else { Outcome::Encoded })
 }
 
+/// One block after the other. Those at the front that are only stored are held back: most chunks that have one have nothing
+/// else, and are then copied whole.
+fn encode_in_turn(
+    worker: &mut Worker,
+    plan: &Plan<'_>,
+    chunk: Range<usize>,
+    starts_at: usize,
+    out: &mut Vec<u8>,
+) -> Result<Outcome> {
+    let mut all_zeros = true;
+    // How many are held, as long as any may be.
+    let mut held = Some(0);
+    let mut index = 0;
+    while index < plan.count() {
+        let before = out.len();
+        note_start(index, starts_at, chunk.start, out);
+        match (worker.block(plan, index, out)?, held) {
+            (Made::Stored(_), Some(count)) => held = Some(count + 1),
+            (_, Some(count @ 1..)) => {
+                out.truncate(before);
+                for index in 0..count {
+                    note_start(index, starts_at, chunk.start, out);
+                    worker.stored(plan, index)?.for_each(|stream| append(stream, out));
+                }
+                held = None;
+                all_zeros = false;
+                // This one is to come after them.
+                continue;
+            }
+            (made, _) => {
+                held = None;
+                all_zeros &= matches!(made, Made::Zeros);
+                if let Made::Stored(streams) = made {
+                    streams.for_each(|stream| append(stream, out));
+                }
+            }
+        }
+        if out.len() >= chunk.end {
+            return Ok(Outcome::TooLong);
+        }
+        index += 1;
+    }
+    Ok(match held {
+        Some(_) => Outcome::TooLong,
+        None if all_zeros => Outcome::AllZeros,
+        None => Outcome::Encoded,
+    })
+}
+
 /// The blocks that one thread took, one after the other.
 #[derive(Debug, Default)]
 struct Share {
     out: Vec<u8>,
     done: Vec<Done>,
+}
+
+impl Share {
+    fn add(&mut self, worker: &mut Worker, plan: &Plan<'_>, index: usize) -> Result<Done> {
+        reserve(&mut self.out, plan.max_block_len())?;
+        let from = self.out.len();
+        let made = worker.block(plan, index, &mut self.out)?;
+        let all_zeros = matches!(made, Made::Zeros);
+        if let Made::Stored(streams) = made {
+            streams.for_each(|stream| append(stream, &mut self.out));
+        }
+        Ok(Done { index, range: from..self.out.len(), all_zeros })
+    }
 }
 
 #[derive(Debug)]
@@ -85,12 +138,10 @@ fn encode_shared(workers: &mut [Worker], plan: &Plan<'_>, room: usize) -> Result
             if index >= plan.count() {
                 break;
             }
-            let from = share.out.len();
-            let all_zeros = worker
-                .block(plan, index, &mut share.out)
-                .inspect_err(|_| failed.store(true, Ordering::Relaxed))?;
-            used.fetch_add(share.out.len() - from, Ordering::Relaxed);
-            share.done.push(Done { index, range: from..share.out.len(), all_zeros });
+            let done =
+                share.add(worker, plan, index).inspect_err(|_| failed.store(true, Ordering::Relaxed))?;
+            used.fetch_add(done.range.len(), Ordering::Relaxed);
+            share.done.push(done);
         }
         Ok(share)
     };

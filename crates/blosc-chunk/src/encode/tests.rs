@@ -292,6 +292,41 @@ fn noise_is_stored_whatever_the_threads() {
     }
 }
 
+/// Stored blocks at the front are held back until it is known that they are not all.
+#[test]
+fn blocks_come_in_order_wherever_some_are_stored() {
+    let noise = &sample(40_000)[10_000..20_000];
+    let counts: Vec<u8> = (0_u32..2500).flat_map(|k| (k / 16).to_le_bytes()).collect();
+    let counts = &counts[..];
+    let zeros = &[0; 10_000][..];
+    for parts in [
+        [noise, noise, counts, noise],
+        [noise, noise, zeros, zeros],
+        [noise, counts, counts, noise],
+        [counts, noise, noise, zeros],
+        [noise, noise, noise, counts],
+    ] {
+        let src = parts.concat();
+        for filters in [&[][..], &["shuffle"], &["delta"]] {
+            let mut params = params(Generation::Blosc2, Compressor::LZ4, 4, filters);
+            params.split = SplitMode::Never;
+            params.blocksize = Some(10_000);
+            let one = encode(&params, &src);
+            assert!(one.len() < src.len());
+            assert!(decode(&one) == src);
+            let starts: Vec<u8> = one[32..48].to_vec();
+            assert!(starts.chunks(4).is_sorted_by_key(|start| u32::from_le_bytes(start.try_into().unwrap())));
+            params.threads = 4;
+            assert!(
+                encode(&params, &src.repeat(8)) == {
+                    params.threads = 1;
+                    encode(&params, &src.repeat(8))
+                }
+            );
+        }
+    }
+}
+
 #[test]
 fn dictionaries_are_written_where_they_help() {
     let text: String = (0..20_000)

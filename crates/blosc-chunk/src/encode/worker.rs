@@ -1,5 +1,7 @@
 //! One block: filters, then a stream for the whole or for each byte plane.
 
+use std::slice::ChunksExact;
+
 use container_core::Result;
 
 use super::stream::StreamCodec;
@@ -67,6 +69,17 @@ impl<'a> Plan<'a> {
     }
 }
 
+/// What came of a block.
+#[derive(Debug)]
+pub(super) enum Made<'a> {
+    /// Its streams are in the output, and all of them are zeros.
+    Zeros,
+    /// Its streams are in the output.
+    Encoded,
+    /// Its streams, none of which the codec makes shorter, are *not* in the output.
+    Stored(ChunksExact<'a, u8>),
+}
+
 /// What one thread keeps from block to block.
 #[derive(Debug)]
 pub(super) struct Worker {
@@ -91,8 +104,13 @@ impl Worker {
         plan.params.filters.encode(&plan.context(index), plan.block(index), &mut self.scratch)
     }
 
-    /// Appends the streams of block `index` to `out`; true when all of them are zeros.
-    pub(super) fn block(&mut self, plan: &Plan<'_>, index: usize, out: &mut Vec<u8>) -> Result<bool> {
+    /// Appends the streams of block `index` to `out`, unless all of them would only be stored: these are lent.
+    pub(super) fn block<'b>(
+        &'b mut self,
+        plan: &Plan<'b>,
+        index: usize,
+        out: &mut Vec<u8>,
+    ) -> Result<Made<'b>> {
         let block = plan.block(index);
         let filtered = plan.params.filters.encode(&plan.context(index), block, &mut self.scratch)?;
         let stream_len = filtered.len() / plan.streams(block);
@@ -100,19 +118,37 @@ impl Worker {
         let stage = stage(&mut self.stage, stream_len - 1)?;
         let has_runs = plan.params.generation == Generation::Blosc2;
         let mut all_zeros = has_runs;
-        for stream in filtered.chunks_exact(stream_len) {
-            if has_runs && let Some(byte) = constant(stream) {
-                all_zeros &= byte == 0;
-                run(byte, out);
+        let mut held = 0;
+        for (number, stream) in filtered.chunks_exact(stream_len).enumerate() {
+            let run = if has_runs { constant(stream) } else { None };
+            all_zeros &= run == Some(0);
+            let encoded = if run.is_none() { self.codec.encode(stream, stage)? } else { None };
+            if run.is_none() && encoded.is_none() && held == number {
+                held += 1;
                 continue;
             }
-            all_zeros = false;
-            match self.codec.encode(stream, stage)? {
-                Some(len) => append(&stage[..len], out),
-                None => append(stream, out),
+            // Those before it turn out not to be all of them.
+            filtered
+                .chunks_exact(stream_len)
+                .take(std::mem::take(&mut held))
+                .for_each(|held| append(held, out));
+            match (run, encoded) {
+                (Some(byte), _) => append_run(byte, out),
+                (None, Some(len)) => append(&stage[..len], out),
+                (None, None) => append(stream, out),
             }
         }
-        Ok(all_zeros)
+        Ok(match held {
+            0 if all_zeros => Made::Zeros,
+            0 => Made::Encoded,
+            _ => Made::Stored(filtered.chunks_exact(stream_len)),
+        })
+    }
+
+    /// The streams of block `index` as they are.
+    pub(super) fn stored<'b>(&'b mut self, plan: &Plan<'b>, index: usize) -> Result<ChunksExact<'b, u8>> {
+        let filtered = self.filtered(plan, index)?;
+        Ok(filtered.chunks_exact(filtered.len() / plan.streams(plan.block(index))))
     }
 
     /// Block 0 as readers will see it.
@@ -165,13 +201,13 @@ fn stage(stage: &mut Vec<u8>, len: usize) -> Result<&mut [u8]> {
 }
 
 /// A stream and its length.
-fn append(stream: &[u8], out: &mut Vec<u8>) {
+pub(super) fn append(stream: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(&le32(stream.len()));
     out.extend_from_slice(stream);
 }
 
 /// A stream of one byte over and over: its negative, and a token; nothing but a zero for zeros. Spec: blosc2 section 1.6.
-fn run(byte: u8, out: &mut Vec<u8>) {
+fn append_run(byte: u8, out: &mut Vec<u8>) {
     out.extend_from_slice(&(-i32::from(byte)).to_le_bytes());
     if byte != 0 {
         out.push(0x01);
