@@ -5,6 +5,8 @@ mod avx2;
 #[cfg(all(target_arch = "x86_64", has_avx512))]
 mod avx512;
 pub(crate) mod lz;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 pub(crate) mod scan;
 pub(crate) mod shuffle;
 

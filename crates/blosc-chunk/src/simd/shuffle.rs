@@ -13,6 +13,8 @@ enum Instructions {
     /// With byte permutations (VBMI) and bit matrices (GFNI).
     #[cfg(all(target_arch = "x86_64", has_avx512))]
     Avx512,
+    #[cfg(target_arch = "aarch64")]
+    Neon,
 }
 
 impl Level {
@@ -40,12 +42,16 @@ impl Level {
         if is_x86_feature_detected!("avx2") {
             return Self(Instructions::Avx2);
         }
+        #[cfg(all(target_arch = "aarch64", target_endian = "little", target_feature = "neon", not(miri)))]
+        return Self(Instructions::Neon);
+        #[allow(unreachable_code, reason = "where the target always has vectors")]
         Self(Instructions::Plain)
     }
 
-    /// Whether AVX2 is there, alone or with more.
+    /// Whether there are vectors of any kind; on x86 that is AVX2 at least.
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     #[inline]
-    pub(super) fn has_avx2(self) -> bool {
+    pub(super) fn has_vectors(self) -> bool {
         self.0 != Instructions::Plain
     }
 }
@@ -107,6 +113,9 @@ pub(crate) fn shuffle_planes(level: Level, width: usize, src: &[u8], dst: &mut [
         // SAFETY: as above.
         #[cfg(all(target_arch = "x86_64", has_avx512))]
         Instructions::Avx512 => unsafe { super::avx512::shuffle(width, src, dst, stride) },
+        // SAFETY: as above.
+        #[cfg(target_arch = "aarch64")]
+        Instructions::Neon => unsafe { super::neon::shuffle(width, src, dst, stride) },
     };
     if done == count {
         return;
@@ -134,6 +143,9 @@ pub(crate) fn unshuffle_planes(level: Level, width: usize, src: &[u8], stride: u
         // SAFETY: as above.
         #[cfg(all(target_arch = "x86_64", has_avx512))]
         Instructions::Avx512 => unsafe { super::avx512::unshuffle(width, src, stride, dst) },
+        // SAFETY: as above.
+        #[cfg(target_arch = "aarch64")]
+        Instructions::Neon => unsafe { super::neon::unshuffle(width, src, stride, dst) },
     };
     if done == count {
         return;
@@ -157,6 +169,9 @@ pub(crate) fn transpose_bits(level: Level, bytes: &mut [u8]) {
         // SAFETY: as above.
         #[cfg(all(target_arch = "x86_64", has_avx512))]
         Instructions::Avx512 => unsafe { super::avx512::transpose_bits(bytes) },
+        // The compiler makes vector code of the plain form.
+        #[cfg(target_arch = "aarch64")]
+        Instructions::Neon => 0,
     };
     transpose_words(&mut bytes[done..]);
 }
