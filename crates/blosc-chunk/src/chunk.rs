@@ -179,13 +179,13 @@ impl<'a> Chunk<'a> {
             return Ok(());
         }
         let len = u64::from(header.block_count()).saturating_mul(4);
-        let table = header.len() as u64..len.saturating_add(header.len() as u64);
+        let end = len.saturating_add(header.len() as u64);
         let room = self.bytes.len() as u64;
-        if table.end > room {
+        if end > room {
             let problem = format!("the starts of {} blocks in a chunk of {room} bytes", header.block_count());
-            return Err(Error::malformed(problem).at(table));
+            return Err(Error::malformed(problem).at(header.len() as u64..room));
         }
-        self.streams_at = usize::try_from(table.end).unwrap_or(usize::MAX);
+        self.streams_at = usize::try_from(end).unwrap_or(usize::MAX);
         if header.has_dictionary() {
             self.find_dictionary()?;
         }

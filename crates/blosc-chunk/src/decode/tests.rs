@@ -2,6 +2,8 @@
 
 use super::*;
 
+mod stored;
+
 /// The bytes that `hex` spells; blanks do not count.
 fn unhex(hex: &str) -> Vec<u8> {
     let digits: Vec<u8> =

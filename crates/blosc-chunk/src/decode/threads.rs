@@ -49,7 +49,9 @@ struct Queue<'c, 'a, 'd> {
 impl Queue<'_, '_, '_> {
     /// Takes one block after the other.
     fn work<'j>(&self, job: Job<'j, '_>, worker: &mut Worker, reference: Option<&'j [u8]>) {
-        while let Some((index, part)) = lock(&self.parts).next() {
+        // A statement of its own: in the head of the loop the lock would be held through the body.
+        let take = || lock(&self.parts).next();
+        while let Some((index, part)) = take() {
             let Err(error) = worker.block(job, index, reference, part) else { continue };
             // Blocks before this one are taken already, so the first error is found whatever the threads do.
             lock(&self.parts).rest = &mut [];
