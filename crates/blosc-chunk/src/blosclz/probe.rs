@@ -48,7 +48,7 @@ fn cost(text: Text<'_>, start: usize, end: usize, table: &mut [u32; 1 << LOG]) -
     while let Some(word) = text.word(pos).filter(|_| pos + 8 < end) {
         #[expect(clippy::cast_possible_truncation, reason = "the data are shorter than 2^32")]
         let earlier = std::mem::replace(&mut table[hash::<LOG>(word)], pos as u32) as usize;
-        if earlier == pos
+        if earlier >= pos
             || pos - earlier > MAX_DISTANCE
             || text.word(earlier).is_none_or(|other| (other ^ word) << 24 != 0)
         {
