@@ -18,6 +18,8 @@ mod items;
 mod matrix;
 mod threads;
 
+pub(crate) use data::field;
+
 /// What every part needs.
 pub struct Job<'a> {
     /// Where the files go.

@@ -64,7 +64,7 @@ impl Random {
 }
 
 /// A smooth two-dimensional field with noise, of single precision, stored in double.
-fn field(count: usize) -> Vec<u8> {
+pub(crate) fn field(count: usize) -> Vec<u8> {
     let mut random = Random(42);
     let wide = 2048;
     let value = |at: usize, random: &mut Random| {
