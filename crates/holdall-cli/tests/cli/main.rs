@@ -1,6 +1,7 @@
 //! The command as programs and people meet it: exit codes, output, files left behind.
 
 mod addresses;
+mod append;
 mod bloscpack;
 mod codes;
 mod damage;

@@ -1,0 +1,111 @@
+//! Files that grow: by rows, by raw elements, by items; whole or not at all.
+
+use std::io::Write;
+use std::process::Stdio;
+
+use crate::bloscpack::with_blp;
+use crate::items::{bytes_of, with_files};
+use crate::support::{Run, contents, floats, holdall, npy, run};
+
+#[test]
+fn a_file_grows_by_what_fits_it() {
+    let directory = with_blp();
+    let at = directory.path();
+    std::fs::write(at.join("a.npy"), npy("<f4", false, "(3, 2)", &floats(6))).unwrap();
+    run(at, &["convert", "a.npy", "a.blp", "--chunks", "2"]).expect(0);
+    run(at, &["append", "a.blp", "a.npy"]).expect(0);
+    run(at, &["append", "a.blp", "a.npy::[1:2]"]).expect(0);
+    let mut expected = [floats(6), floats(6), floats(4)[8..].to_vec()].concat();
+    assert_eq!(raw(at, "a.blp"), expected);
+    assert!(run(at, &["ls", "a.blp"]).expect(0).starts_with("data\t<f4\t(7, 2)\tC\t"));
+    // Raw elements, from a pipe.
+    let mut child =
+        holdall(at).args(["append", "--raw", "a.blp", "-"]).stdin(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(&floats(8)).unwrap();
+    assert!(child.wait().unwrap().success());
+    expected.extend(floats(8));
+    assert_eq!(raw(at, "a.blp"), expected);
+    assert!(run(at, &["verify", "a.blp"]).expect(0).contains("\tsound\t"));
+    // The file of the Python tool, whose chunk is filled up.
+    std::fs::write(at.join("more"), b", and more").unwrap();
+    run(at, &["append", "--raw", "hello.blp", "more"]).expect(0);
+    assert_eq!(raw(at, "hello.blp"), b"hello bloscpack, and more");
+}
+
+fn raw(at: &std::path::Path, file: &str) -> Vec<u8> {
+    let output = holdall(at).args(["cat", "--format", "raw", file]).output().unwrap();
+    assert!(output.status.success(), "{:#?}", Run::of(&output));
+    output.stdout
+}
+
+#[test]
+fn an_append_that_fails_changes_nothing() {
+    let directory = with_blp();
+    let at = directory.path();
+    std::fs::write(at.join("wide.npy"), npy("<f4", false, "(2, 3)", &floats(6))).unwrap();
+    std::fs::write(at.join("double.npy"), npy("<f8", false, "(1, 2)", &[0; 16])).unwrap();
+    std::fs::write(at.join("a.npy"), npy("<f4", false, "(3, 2)", &floats(6))).unwrap();
+    run(at, &["convert", "a.npy", "a.blp"]).expect(0);
+    let mut damaged = std::fs::read(at.join("a.blp")).unwrap();
+    let at_data = damaged.len() - 10;
+    damaged[at_data] ^= 1;
+    std::fs::write(at.join("damaged.blp"), damaged).unwrap();
+    let before = contents(at);
+    for (args, word) in [
+        (&["append", "a.blp", "wide.npy"][..], ""),
+        (&["append", "a.blp", "double.npy"], ""),
+        (&["append", "a.blp", "missing.npy"], "missing.npy"),
+        (&["append", "a.blp", "cut.ra"], ""),
+        (&["append", "a.blp", "other.txt"], "other.txt"),
+        (&["append", "a.blp", "a.blp"], "source itself"),
+        (&["append", "a.blp", "--raw", "other.txt"], "whole number"),
+        (&["append", "a.blp", "a.npy", "--codec", "bzp2"], "blosclz"),
+        (&["append", "a.blp", "a.npy", "wide.npy"], "one source"),
+        (&["append", "damaged.blp", "a.npy"], ""),
+        (&["append", "missing.blp", "a.npy"], "missing.blp"),
+        (&["append", "-", "a.npy"], "standard input"),
+        (&["append", "good.ra", "a.npy"], "Bloscpack"),
+        (&["append", "good.npy", "a.npy"], "Bloscpack"),
+        (&["append", "other.txt", "a.npy"], "known format"),
+    ] {
+        let refused = run(at, args);
+        refused.expect(2);
+        assert!(refused.err.contains(word), "{args:?} {refused:#?}");
+        assert!(refused.err.lines().count() <= 3, "{args:?} {refused:#?}");
+        assert_eq!(contents(at), before, "{args:?}");
+    }
+}
+
+#[test]
+fn items_are_added_and_stored_in_another_way() {
+    let directory = with_files();
+    let at = directory.path();
+    std::fs::write(at.join("t.txt"), b"one\ntwo").unwrap();
+    std::fs::write(at.join("u.txt"), b"three\n").unwrap();
+    run(at, &["pack", "--items", "lines", "u.txt", "t.blp"]).expect(0);
+    run(at, &["append", "--items", "lines", "t.blp", "t.txt"]).expect(0);
+    assert_eq!(bytes_of(at, &["cat", "t.blp::items/2"]), b"two");
+    run(at, &["append", "t.blp", "t.blp"]).expect(2);
+    run(at, &["recode", "t.blp", "v.blp", "--codec", "zlib:9", "--checksum", "sha256", "--verify"]).expect(0);
+    assert_eq!(bytes_of(at, &["extract", "--items", "--text", "v.blp"]), b"three\none\ntwo\n");
+    assert_eq!(std::fs::read(at.join("v.blp")).unwrap()[6], 6);
+    run(at, &["append", "t.blp", "v.blp::items/1"]).expect(0);
+    assert_eq!(bytes_of(at, &["cat", "t.blp::items/3"]), b"one");
+    run(at, &["verify", "t.blp", "v.blp"]).expect(0);
+}
+
+#[test]
+fn append_has_its_keys() {
+    let directory = with_files();
+    let at = directory.path();
+    run(at, &["pack", "--items", "files", "a.bin", "new.blp"]).expect(0);
+    let added = run(at, &["append", "--json", "--items", "files", "new.blp", "zeros"]);
+    let line: serde_json::Value = serde_json::from_str(added.expect(0)).unwrap();
+    assert_eq!(
+        line,
+        serde_json::json!({
+            "schema": "holdall.append/1", "sources": ["zeros"], "target": "new.blp", "format": "bloscpack",
+            "datasets": ["items/0"], "losses": [],
+        })
+    );
+}
