@@ -100,3 +100,6 @@ fn chunk_size(word: Option<&str>, numpy: &NumpyArray) -> Result<Option<usize>> {
         _ => Err(Error::usage(format!("chunks of {size} bytes (a chunk has at most {MAX_CHUNK_SIZE})"))),
     }
 }
+
+#[cfg(test)]
+mod tests;

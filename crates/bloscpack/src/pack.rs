@@ -41,3 +41,6 @@ pub(crate) fn pack(job: Pack<'_>, out: &mut dyn Output) -> Result<()> {
         writer.complete().map(|_| ())
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -106,12 +106,12 @@ impl Slot {
         Ok(Self { index, entry_at: table.start.saturating_add(8 * index as u64), stored, free })
     }
 
-    /// Where `len` bytes can go.
+    /// Where `len` bytes can go: close to where the item was, so that its neighbours keep what was reserved for them.
     fn place(&self, len: u64, in_place: InPlace) -> Option<u64> {
-        let fits = |room: &Range<u64>| room.end.saturating_sub(room.start) >= len;
-        let beside = [self.stored.end..self.free.end, self.free.start..self.stored.start];
-        let over = (in_place == InPlace::Over).then_some(self.stored.start..self.free.end);
-        beside.into_iter().chain(over).find(fits).map(|room| room.start)
+        let after = Some(self.stored.end).filter(|at| at.saturating_add(len) <= self.free.end);
+        let before = self.stored.start.checked_sub(len).filter(|at| *at >= self.free.start);
+        let over = Some(self.stored.start).filter(|at| at.saturating_add(len) <= self.free.end);
+        after.or(before).or(over.filter(|_| in_place == InPlace::Over))
     }
 
     /// Writes the chunk, and then the offset.
@@ -162,3 +162,6 @@ impl Slot {
         sink.finish(&head)?.commit(durability)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -296,3 +296,6 @@ impl<W: Write + Seek> VarWriter<W> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,149 @@
+use container_core::container::{Container, OpenOptions, ReadOptions};
+use container_core::dtype::Order;
+use container_core::format::{ImportOptions, Input};
+use container_core::{ErrorKind, Progress};
+
+use super::*;
+use crate::{ChecksumCode, FORMAT, File, NumpyArray, write};
+
+/// A container made of a file of ours.
+fn container(numpy: &NumpyArray, bytes: &[u8]) -> Box<dyn Container> {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("a.blp");
+    write(&path, bytes, &WriteOptions { chunk_size: Some(100), ..WriteOptions::default() }.for_array(numpy))
+        .unwrap();
+    let input = Input::bytes(Box::new(std::fs::read(&path).unwrap()));
+    (FORMAT.open)(input, &OpenOptions::default()).unwrap()
+}
+
+fn matrix(order: Order) -> (NumpyArray, Vec<u8>) {
+    let bytes = (0..600_u16).flat_map(u16::to_be_bytes).collect();
+    (NumpyArray { dtype: DType::parse(">u2").unwrap(), shape: vec![20, 30], order }, bytes)
+}
+
+fn words(codec: Option<(&str, Option<i32>)>, words: &[(&str, &str)]) -> ImportOptions {
+    let mut options = ImportOptions::default();
+    options.codec = codec.map(|(name, level)| (name.to_owned(), level));
+    options.words = words.iter().map(|(word, value)| ((*word).to_owned(), (*value).to_owned())).collect();
+    options
+}
+
+fn convert(container: &dyn Container, selection: &str, options: &ImportOptions) -> Result<File> {
+    let region = Region::parse(selection, &container.datasets()[0].shape)?;
+    let job = Import {
+        container,
+        selection: &[(0, region)],
+        options,
+        read: ReadOptions::default(),
+        progress: Progress::none(),
+    };
+    let mut out = Vec::new();
+    import(&job, &mut out)?;
+    let file = File::from_source(Box::new(out), &OpenOptions::default())?;
+    assert!(file.layout().faults().is_empty(), "{:?}", file.layout().faults());
+    Ok(file)
+}
+
+fn values(file: &File) -> Vec<u8> {
+    file.read_range(0..file.len().unwrap(), &ReadOptions::default()).unwrap()
+}
+
+#[test]
+fn type_shape_byte_order_and_order_are_kept() {
+    for order in [Order::C, Order::F] {
+        let (numpy, bytes) = matrix(order);
+        let file = convert(&*container(&numpy, &bytes), "", &ImportOptions::default()).unwrap();
+        assert_eq!((file.numpy().unwrap(), values(&file)), (&numpy, bytes));
+        assert_eq!((file.header().typesize, file.header().checksum), (2, ChecksumCode::ADLER32));
+    }
+    // One row of a column-major array is both, and counts as row-major.
+    let (numpy, bytes) = matrix(Order::F);
+    let file = convert(&*container(&numpy, &bytes), "3", &ImportOptions::default()).unwrap();
+    let row = NumpyArray { shape: vec![30], order: Order::C, ..numpy };
+    assert_eq!(file.numpy().unwrap(), &row);
+    let expected: Vec<u8> = (0..30_u16).flat_map(|column| (column * 20 + 3).to_be_bytes()).collect();
+    assert_eq!(values(&file), expected);
+}
+
+#[test]
+fn reversed_axes_move_no_byte() {
+    let (numpy, bytes) = matrix(Order::C);
+    let mut options = words(None, &[]);
+    options.axes = Axes::Reversed;
+    let file = convert(&*container(&numpy, &bytes), "", &options).unwrap();
+    let reversed = NumpyArray { shape: vec![30, 20], order: Order::F, ..numpy };
+    assert_eq!((file.numpy().unwrap(), values(&file)), (&reversed, bytes));
+}
+
+#[test]
+fn every_word_does_what_it_says() {
+    let (numpy, _) = matrix(Order::C);
+    let bytes = [[1_u8; 500].as_slice(), &[2; 700]].concat();
+    let source = container(&numpy, &bytes);
+    for (codec, name) in
+        [("blosclz", "blosclz"), ("lz4", "lz4"), ("zlib", "zlib"), ("zstd", "zstd"), ("none", "none")]
+    {
+        for filter in ["none", "shuffle", "bitshuffle"] {
+            let level = (codec != "none").then_some(3);
+            let file = convert(&*source, "", &words(Some((codec, level)), &[("filter", filter)])).unwrap();
+            let header = file.chunks()[0].header();
+            assert_eq!((header.codec(), header.filter()), (name, filter), "{codec} {filter}");
+            assert_eq!(values(&file), bytes);
+        }
+    }
+    for code in 0..=8 {
+        let checksum = ChecksumCode(code);
+        let file = convert(&*source, "", &words(None, &[("checksum", checksum.name())])).unwrap();
+        assert_eq!((file.header().checksum, values(&file)), (checksum, bytes.clone()));
+    }
+    // Seven rows of 60 bytes.
+    let file = convert(&*source, "", &words(None, &[("chunks", "7"), ("offsets", "none")])).unwrap();
+    assert_eq!((file.header().chunk_size, file.header().last_chunk), (420, 360));
+    assert!(!file.header().has_offsets());
+    assert_eq!(values(&file), bytes);
+}
+
+#[test]
+fn words_that_it_lacks_are_refused_with_those_it_has() {
+    let (numpy, bytes) = matrix(Order::C);
+    let source = container(&numpy, &bytes);
+    let cases = [
+        (words(Some(("bzp2", None)), &[]), "zstd"),
+        (words(Some(("zstd", Some(10))), &[]), "0 to 9"),
+        (words(Some(("none", Some(3))), &[]), "no levels"),
+        (words(None, &[("filter", "delta")]), "bitshuffle"),
+        (words(None, &[("checksum", "md4")]), "sha512"),
+        (words(None, &[("chunks", "0")]), "chunks"),
+        (words(None, &[("chunks", "2,3")]), "one number"),
+        (words(None, &[("chunks", "99999999999")]), "at most"),
+        (words(None, &[("blocks", "2")]), "chunks"),
+        (words(None, &[("offsets", "yes")]), "table"),
+    ];
+    for (options, part) in cases {
+        let error = convert(&*source, "", &options).map(|_| ()).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::Usage(_)), "{error}");
+        assert!(error.to_string().contains(part), "{error}");
+    }
+}
+
+#[test]
+fn types_that_numpy_lacks_become_opaque_and_are_told() {
+    let dataset = |dtype| Dataset {
+        path: "data".into(),
+        dtype,
+        shape: vec![4],
+        order: Order::C,
+        chunks: None,
+        codec: "none".into(),
+        stored: 8,
+        logical: 8,
+        attributes: Vec::new(),
+        listed: container_core::container::Listed::Always,
+    };
+    let (numpy, losses) =
+        target(&dataset(DType::parse("bfloat16").unwrap()), &Region::whole(&[4]), Axes::AsStored);
+    assert_eq!((numpy.dtype.to_string().as_str(), losses.len()), ("|V2", 1));
+    let (numpy, losses) =
+        target(&dataset(DType::parse("<f2").unwrap()), &Region::whole(&[4]), Axes::AsStored);
+    assert_eq!((numpy.dtype.to_string().as_str(), losses.len()), ("<f2", 0));
+}
