@@ -36,14 +36,14 @@ impl<'a> Output<'a> {
     /// A match of `len` bytes, 3 at least, up to [`super::MAX_DISTANCE`] back. `None` when it does not fit.
     #[inline(always)]
     pub(super) fn copy(&mut self, len: usize, distance: usize) -> Option<()> {
-        // Control byte, length, near or far distance.
-        if 5 + len / 255 > self.dst.len() - self.at {
+        let near = distance < FAR;
+        let more = if len < 9 { 0 } else { 1 + (len - 9) / 255 };
+        if 2 + more + if near { 0 } else { 2 } > self.dst.len() - self.at {
             return None;
         }
-        let near = distance < FAR;
         let high = if near { (distance - 1) >> 8 } else { 31 };
         if len < 9 && near {
-            let both = self.dst[self.at..].first_chunk_mut().expect("five bytes are free");
+            let both = self.dst[self.at..].first_chunk_mut().expect("two bytes are free");
             *both = [byte(((len - 2) << 5) | high), byte((distance - 1) & 255)];
             self.at += 2;
             return Some(());

@@ -12,13 +12,40 @@ fn hex(text: &str) -> Vec<u8> {
     digits.chunks(2).map(|pair| u8::try_from(pair[0] * 16 + pair[1]).unwrap()).collect()
 }
 
+/// Bytes that do not repeat soon.
+fn noise(len: usize, seed: u32) -> Vec<u8> {
+    let step = |state: &mut u32| {
+        *state = state.wrapping_mul(1_103_515_245).wrapping_add(12_345) & 0x7fff_ffff;
+        Some((*state >> 16) as u8)
+    };
+    std::iter::successors(Some(seed), |_| None).cycle().scan(seed, |state, _| step(state)).take(len).collect()
+}
+
 /// Streams that C-Blosc 1 and 2 wrote, and what they hold.
 fn vectors() -> Vec<(Vec<u8>, Vec<u8>)> {
+    let far = [noise(40, 7), vec![0; 9000], noise(40, 7), b"end of it".to_vec()].concat();
+    let periods = [2, 3, 4, 5, 7, 8, 9, 11, 15, 16, 17_u8]
+        .map(|p| (0..p).collect::<Vec<_>>().repeat(60 / usize::from(p) + 2));
     let twice = [&b"abc".repeat(13)[..], b"defghijklmnop"].concat().repeat(2);
     vec![
         (hex("25 616263616263 e01705 0d 636465666768696a6b6c6d6e6f70 e0172d 804e e00233 02 6e6f70"), twice),
         (hex("25 616263616263 e0ffcf0502 616263"), b"abc".repeat(160)),
         (hex("23 51515151 e0ffe50302 515151"), b"Q".repeat(500)),
+        // python-blosc 1.11.4 and python-blosc2 4.14.1, level 9, to the byte the same.
+        (
+            hex(concat!(
+                "3f6c4e74921325222e31a1cd13be12ed426966ce24fc23d7da8d2097616a06956e08c28ad403136828d400e0ffffffffffffffffffffffff",
+                "ffffffffffffffffffffffffffffffffffffffffffffff40000000ff1eff035009d4656e64206f66206974"
+            )),
+            far,
+        ),
+        (
+            hex(concat!(
+                "2300010001e03403010102e03802010203e03a0302030400e03b04040405060001e03a060106078046e03807010708a048e037080208090ac0",
+                "49e03b0a040a0b0c0d0ee00150e0460e010e0fe0055ae0380f010f10e00650e02910020e0f10"
+            )),
+            periods.concat(),
+        ),
     ]
 }
 
@@ -28,7 +55,7 @@ fn streams_of_c_blosc_decode() {
         let mut out = vec![0; data.len()];
         assert_eq!(decode(&stream, &mut out), Ok(()));
         assert_eq!(out, data);
-        for len in 0..data.len() {
+        for len in (0..data.len()).filter(|len| len % 100 < 2 || *len < 1000) {
             let mut out = vec![0; len];
             assert_eq!(decode_prefix(&stream, &mut out), Ok(()), "{len} bytes");
             assert_eq!(out, data[..len]);
@@ -179,4 +206,54 @@ fn samples() -> Vec<Vec<u8>> {
     all.push((0..2000).map(|_| noise()).collect());
     all.push((0..4000).map(|i: u32| if i % 7 < 5 { 3 } else { noise() & 3 }).collect());
     all
+}
+
+/// Data long enough to be probed, for tables of either kind, and for far matches.
+fn long_samples() -> Vec<Vec<u8>> {
+    let words = (0..50_000_u32).flat_map(|i| (i * i / 4096).to_le_bytes()).collect::<Vec<_>>();
+    let planes = (0..8).flat_map(|k| if k % 2 == 0 { noise(9000, k) } else { vec![k as u8; 9000] }).collect();
+    let again = [noise(73_000, 3), noise(73_000, 3)].concat();
+    vec![words[..60_000].to_vec(), words, planes, again, noise(100_000, 9), vec![1; 65_536], vec![1; 65_537]]
+}
+
+#[test]
+fn long_data_come_back_at_every_level() {
+    for data in long_samples() {
+        for level in [1, 2, 5, 8, 9] {
+            let mut encoder = Encoder::default();
+            let mut stream = vec![0; data.len()];
+            let Some(len) = encoder.encode(&data, &mut stream, level) else {
+                continue;
+            };
+            assert!(agree(&stream[..len], data.len()));
+            let mut out = vec![0; data.len()];
+            decode(&stream[..len], &mut out).unwrap();
+            assert!(out == data);
+            // What went before does not show, and neither does room to spare.
+            let mut again = vec![0; data.len() + 100];
+            encoder.encode(&noise(70_000, 2), &mut again, level);
+            assert_eq!(encoder.encode(&data, &mut again, level), Some(len));
+            assert!(again[..len] == stream[..len]);
+            assert_eq!(encoder.encode(&data, &mut again[..len], level), Some(len));
+            assert_eq!(encoder.encode(&data, &mut again[..len - 1], level), None);
+        }
+    }
+}
+
+#[test]
+fn levels_shrink_what_can_be_shrunk() {
+    let mut stream = vec![0; 300_000];
+    let mut sizes = |level| {
+        long_samples()
+            .iter()
+            .map(|data| Encoder::default().encode(data, &mut stream, level))
+            .collect::<Vec<_>>()
+    };
+    let sizes = [sizes(1), sizes(5), sizes(9)];
+    // Noise is refused by every level, runs take next to nothing, and a copy 73 000 bytes back is found.
+    assert!(sizes.iter().all(|sizes| sizes[5..].iter().all(|size| size.unwrap() < 300)));
+    assert_eq!(sizes[0][4], None);
+    assert_eq!(sizes[1][4], None);
+    assert!(sizes[2][3].unwrap() < 76_000);
+    assert!(sizes.iter().all(|sizes| sizes[2].unwrap() < 38_000));
 }

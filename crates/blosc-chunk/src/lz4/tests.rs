@@ -162,3 +162,105 @@ fn every_offset_and_length_is_copied() {
         }
     }
 }
+
+#[test]
+fn blocks_of_liblz4_decode() {
+    // python-lz4 (liblz4 1.10), fast and at the highest level.
+    let periods = [2, 3, 4, 5, 7, 8, 9, 11, 15, 16, 17_u8]
+        .map(|p| (0..p).collect::<Vec<_>>().repeat(60 / usize::from(p) + 2));
+    let blocks = [
+        concat!(
+            "2f000102002d1f0203002f1f030400311f0405003321050648000f07002e130747000f08002e140849000f09002d25090a4a000f0b0031470b0c",
+            "0d0e51000f0f003c1b0f5b000f10002e1c1051000f11001c500c0d0e0f10"
+        ),
+        concat!(
+            "2f000102002d1f0203002f1f030400311f040500332f05060700331f070800351f080900352f090a0b003a4f0b0c0d0e0f00471f0f10003d1f10",
+            "11002c500c0d0e0f10"
+        ),
+    ];
+    for block in blocks {
+        let digits: Vec<u32> = block.chars().filter_map(|c| c.to_digit(16)).collect();
+        let block: Vec<u8> = digits.chunks(2).map(|pair| (pair[0] * 16 + pair[1]) as u8).collect();
+        let mut out = vec![0; 814];
+        assert_eq!(decode(&block, &mut out), Ok(()));
+        assert_eq!(out, periods.concat());
+        agree(&block, 814);
+    }
+}
+
+/// Data long enough for either table, and for matches out of reach.
+fn long_samples() -> Vec<Vec<u8>> {
+    let words = (0..50_000_u32).flat_map(|i| (i * i / 4096).to_le_bytes()).collect::<Vec<_>>();
+    let mut noise = samples().swap_remove(5);
+    noise.extend(vec![3; 70_000]);
+    let again = noise.clone();
+    noise.extend(again);
+    vec![words[..60_000].to_vec(), words, noise, vec![1; 65_536], vec![1; 65_537]]
+}
+
+#[test]
+fn long_data_come_back_at_every_effort() {
+    let mut encoder = Encoder::default();
+    let mut slow = hc::Encoder::default();
+    for data in long_samples() {
+        let mut block = vec![0; data.len() + data.len() / 250 + 20];
+        let mut again = block.clone();
+        for acceleration in [0, 1, 5, 9, u32::MAX] {
+            let len = encoder.encode(&data, &mut block, acceleration).unwrap();
+            assert!(lz4_flex::block::decompress(&block[..len], data.len()).unwrap() == data);
+            agree(&block[..len], data.len());
+            // What went before does not show; a byte too few is noticed.
+            assert_eq!(Encoder::default().encode(&data, &mut again, acceleration), Some(len));
+            assert!(again[..len] == block[..len]);
+            assert_eq!(encoder.encode(&data, &mut again[..len - 1], acceleration), None);
+        }
+        for level in [1, 4, 9] {
+            let len = slow.encode(&data, &mut block, level).unwrap();
+            assert!(lz4_flex::block::decompress(&block[..len], data.len()).unwrap() == data);
+            assert_eq!(hc::Encoder::default().encode(&data, &mut again, level), Some(len));
+            assert!(again[..len] == block[..len]);
+            assert_eq!(slow.encode(&data, &mut again[..len - 1], level), None);
+        }
+    }
+}
+
+#[test]
+fn efforts_are_worth_it() {
+    let data = long_samples().swap_remove(1);
+    let mut block = vec![0; data.len()];
+    let fast = [9, 1].map(|acceleration| Encoder::default().encode(&data, &mut block, acceleration).unwrap());
+    let slow = [1, 5, 9, 12].map(|level| hc::Encoder::default().encode(&data, &mut block, level).unwrap());
+    assert!(fast[0] >= fast[1] && fast[1] > slow[0], "{fast:?} {slow:?}");
+    assert!(slow.windows(2).all(|pair| pair[0] >= pair[1]), "{slow:?}");
+}
+
+proptest::proptest! {
+    #[test]
+    fn anything_goes_both_ways(parts in proptest::collection::vec((0..4_u8, 1..40_usize, 0..250_u8), 0..60), seed in 0..9_u8) {
+        let mut data = Vec::new();
+        for (kind, len, value) in parts {
+            match kind {
+                0 => data.extend(std::iter::repeat_n(value, len)),
+                1 => data.extend((0..len).map(|i| (i as u8).wrapping_mul(value) ^ seed)),
+                _ => {
+                    let from = data.len().saturating_sub(usize::from(value) + 1);
+                    let part = data[from..].iter().copied().cycle().take(if data.is_empty() { 0 } else { len }).collect::<Vec<u8>>();
+                    data.extend(part);
+                }
+            }
+        }
+        agree(&lz4_flex::block::compress(&data), data.len());
+        let mut block = vec![0; data.len() + data.len() / 250 + 20];
+        for level in [1, 9] {
+            let len = hc::Encoder::default().encode(&data, &mut block, level).unwrap();
+            assert_eq!(lz4_flex::block::decompress(&block[..len], data.len()).unwrap(), data);
+            let len = Encoder::default().encode(&data, &mut block, u32::from(level)).unwrap();
+            assert_eq!(lz4_flex::block::decompress(&block[..len], data.len()).unwrap(), data);
+            let (dictionary, rest) = data.split_at(data.len() / 3);
+            let len = Encoder::default().encode_with_dictionary(rest, dictionary, &mut block, 1).unwrap();
+            let mut out = vec![0; rest.len()];
+            assert_eq!(decode_with_dictionary(&block[..len], dictionary, &mut out), Ok(()));
+            assert_eq!(out, rest);
+        }
+    }
+}
