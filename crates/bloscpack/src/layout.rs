@@ -25,6 +25,8 @@ use crate::numpy_metadata::NumpyArray;
 use crate::offsets_index::{self, ENTRY};
 use crate::section::{self, Metadata};
 
+mod judge;
+
 /// The layout of a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Layout {
@@ -172,111 +174,6 @@ impl Layout {
         self.faults.push(Fault::new(kind, range, message));
     }
 
-    /// What the header alone has against it.
-    fn judge_header(&mut self) {
-        self.judge_options();
-        let header = self.header;
-        if !header.checksum_is_known() {
-            let message = format!("checksum {} is not one of 0 to 8", header.checksum.0);
-            self.tell(FaultKind::UnknownChecksum, 6..7, message);
-        }
-        let dialect = header.dialect;
-        if dialect == Dialect::V1 && [header.options.0, header.checksum.0, header.typesize] != [0; 3] {
-            self.tell(FaultKind::ReservedNotZero, 5..8, "reserved bytes of the header are set");
-        }
-        if header.reserved != 0 {
-            let range = if dialect == Dialect::V2 { 24..32 } else { 28..32 };
-            self.tell(FaultKind::ReservedNotZero, range, "reserved bytes of the header are set");
-        }
-        let count_at = if dialect == Dialect::V1 { 8..16 } else { 16..24 };
-        if header.nchunks < -1 {
-            self.tell(FaultKind::ImpossibleSize, count_at, format!("there are {} chunks", header.nchunks));
-        }
-        if matches!(dialect, Dialect::V2 | Dialect::V3 | Dialect::V3Interim) {
-            self.judge_sizes();
-        }
-    }
-
-    fn judge_sizes(&mut self) {
-        let header = self.header;
-        let impossible = |size: i32| size < -1 || u32::try_from(size).is_ok_and(|size| size > MAX_CHUNK);
-        for (size, range, what) in
-            [(header.chunk_size, 8..12, "chunk-size"), (header.last_chunk, 12..16, "last-chunk")]
-        {
-            if impossible(size) {
-                self.tell(FaultKind::ImpossibleSize, range, format!("{what} is {size}"));
-            }
-        }
-        let (chunk, last) = (header.chunk_size, header.last_chunk);
-        // Version 2 wrote a last chunk that is larger, and a chunk size of 0 for a single one.
-        if header.dialect != Dialect::V2 && last > chunk && chunk >= 0 {
-            let message = format!("the last chunk of {last} bytes is larger than the others of {chunk}");
-            self.tell(FaultKind::ImpossibleSize, 8..16, message);
-        }
-        if header.nchunks == 0 && (chunk > 0 || last > 0) {
-            let message = format!("no chunks, of {chunk} bytes, and the last of {last}");
-            self.tell(FaultKind::ImpossibleSize, 8..24, message);
-        }
-        let spare = header.max_app_chunks;
-        if spare < 0 {
-            self.tell(FaultKind::ImpossibleSize, 24..32, format!("max-app-chunks is {spare}"));
-        } else if spare > 0 && header.nchunks == -1 {
-            let message = format!("{spare} spare entries after an unknown number of chunks");
-            self.tell(FaultKind::ImpossibleSize, 16..32, message);
-        } else if spare > 0 && !header.has_offsets() {
-            let message = format!("{spare} spare entries of a table of offsets that is not there");
-            self.tell(FaultKind::ReservedNotZero, 24..32, message);
-        }
-    }
-
-    fn judge_options(&mut self) {
-        let options = self.header.options;
-        let undefined = |options: u8| format!("option bits {options:#04x} have no meaning in this version");
-        match self.header.dialect {
-            Dialect::P0 => {}
-            Dialect::V1 if options.has(Options::VARIABLE_LENGTH) => {
-                self.tell(FaultKind::UndefinedOptions, 5..6, undefined(options.0));
-            }
-            Dialect::V1 => {}
-            Dialect::V2 if options.has(Options::VARIABLE_LENGTH) => {
-                self.tell(FaultKind::UndefinedOptions, 5..6, undefined(options.0 & !1));
-            }
-            // Its reader looked at bit 0 alone.
-            Dialect::V2 if options.0 > 1 => {
-                self.tell(FaultKind::ReservedNotZero, 5..6, undefined(options.0 & !1));
-            }
-            Dialect::V2 => {}
-            Dialect::V3 | Dialect::V3Interim | Dialect::Vl | Dialect::VlAsV3 => self.judge_new_options(),
-        }
-    }
-
-    fn judge_new_options(&mut self) {
-        let (options, dialect) = (self.header.options, self.header.dialect);
-        if options.0 & !0b111 != 0 {
-            let message = format!("option bits {:#04x} have no known meaning", options.0 & !0b111);
-            self.tell(FaultKind::UndefinedOptions, 5..6, message);
-        }
-        match dialect {
-            Dialect::V3Interim => {
-                let message = "version 3 with option bit 2 and zlib metadata: a snapshot of December 2012, never released";
-                self.tell(FaultKind::InterimVersion, 4..6, message);
-            }
-            Dialect::VlAsV3 => {
-                let message =
-                    "version 3 with option bit 2: the variable-length proposal, which has version 4";
-                self.tell(FaultKind::VariableLengthVersion, 4..6, message);
-            }
-            Dialect::Vl if !options.has(Options::VARIABLE_LENGTH) => {
-                let message = "version 4 without option bit 2, which nothing defines";
-                self.tell(FaultKind::UndefinedOptions, 4..6, message);
-            }
-            _ => {}
-        }
-        if dialect.is_variable_length() && !options.has(Options::OFFSETS) {
-            self.tell(FaultKind::OffsetsMissing, 5..6, "a variable-length file without offsets");
-        }
-    }
-
     /// The table of offsets, and the chunks by it and by the walk.
     fn find_chunks(&mut self, source: &dyn Source, limits: &Limits) -> Result<()> {
         let header = self.header;
@@ -292,18 +189,7 @@ impl Layout {
         };
         let mut offsets = Vec::new();
         if header.nchunks < 0 {
-            let message = "the number of chunks is unknown: the file was never finished, or is a stream";
-            let range = if header.dialect == Dialect::V1 { 8..16 } else { 16..24 };
-            self.tell(FaultKind::Unfinished, range, message);
-            if header.has_offsets() {
-                let message = "an unknown number of chunks has an unknown number of offsets";
-                self.tell(FaultKind::OffsetsUnset, 16..24, message);
-                // What writers put there before they know better is −1.
-                let table = table_at..self.file_len;
-                finder.start =
-                    offsets_index::first_set(source, table)?.map_or(self.file_len, |set| set.start);
-                self.offsets.end = finder.start;
-            }
+            finder.start = self.start_of_unfinished(source)?;
         } else if header.has_offsets() {
             let entries = header.offset_count().unwrap_or(u64::MAX);
             let claimed = table_at..table_at.saturating_add(entries.saturating_mul(ENTRY));
@@ -339,6 +225,23 @@ impl Layout {
             self.offsets.end = self.offsets.end.min(first.max(self.used_offsets().end));
         }
         Ok(())
+    }
+
+    /// Where the chunks start of a file that does not know how many it has.
+    fn start_of_unfinished(&mut self, source: &dyn Source) -> Result<u64> {
+        let header = self.header;
+        let message = "the number of chunks is unknown: the file was never finished, or is a stream";
+        let range = if header.dialect == Dialect::V1 { 8..16 } else { 16..24 };
+        self.tell(FaultKind::Unfinished, range, message);
+        if header.has_offsets() {
+            let message = "an unknown number of chunks has an unknown number of offsets";
+            self.tell(FaultKind::OffsetsUnset, 16..24, message);
+            // What writers put there before they know better is −1.
+            let table = self.offsets.start..self.file_len;
+            let set = offsets_index::first_set(source, table)?;
+            self.offsets.end = set.map_or(self.file_len, |set| set.start);
+        }
+        Ok(self.offsets.end)
     }
 
     fn note_chunks(&mut self, all: bool) {
@@ -398,69 +301,6 @@ impl Layout {
             at = at.saturating_add(nbytes.into());
         }
         self.data_len = if known { Some(at) } else { header.decoded_len().filter(|_| fixed) };
-    }
-
-    fn judge_metadata(&mut self, limits: &Limits) {
-        let Some(metadata) = &self.metadata else { return };
-        let Some(tree) = metadata.tree.clone() else { return };
-        let range = metadata.payload.clone();
-        if self.header.dialect.is_variable_length() {
-            self.judge_items(&tree, range);
-            return;
-        }
-        match NumpyArray::from_metadata(&tree, limits) {
-            Ok(numpy) => self.numpy = numpy,
-            Err(error) => self.faults.push(Fault::of_error(FaultKind::NumpyMetadata, error, range.clone())),
-        }
-        let Some(numpy) = &self.numpy else { return };
-        let itemsize = numpy.dtype.itemsize() as u64;
-        let need = element_count(numpy.shape.iter().copied()).and_then(|count| count.checked_mul(itemsize));
-        let have = self.data_len;
-        let misfit = have.is_some_and(|have| need != Some(have));
-        // A text type of no characters is stored with one; an empty array may be an empty chunk.
-        if misfit {
-            let message = self.explain_misfit(need, have.unwrap_or(0));
-            self.tell(FaultKind::ShapeMismatch, range, message);
-        }
-    }
-
-    /// Why shape and bytes may differ.
-    fn explain_misfit(&self, need: Option<u64>, have: u64) -> String {
-        let Some(need) = need else { return "the shape is larger than 2^64 bytes".to_owned() };
-        let message = format!("the shape needs {need} bytes, the chunks hold {have}");
-        let typesize = u64::from(self.header.typesize).max(1);
-        let chunk = u64::try_from(self.header.chunk_size).unwrap_or(0);
-        let whole = u64::try_from(self.header.nchunks).unwrap_or(0).saturating_sub(1);
-        // 0.11 to 0.14 cut every chunk to whole elements after they had counted the chunks.
-        let lost = need.saturating_sub(have);
-        if lost > 0 && whole > 0 && chunk.is_multiple_of(typesize) && lost < whole.saturating_mul(typesize) {
-            return format!(
-                "{message}: bloscpack 0.11 to 0.14 lost them where the chunk size was no multiple of the typesize"
-            );
-        }
-        if need < have {
-            return format!("{message}: `blpk append` does not update the shape");
-        }
-        message
-    }
-
-    /// Whether the shape of the items has as many of them as there are.
-    fn judge_items(&mut self, tree: &Value, range: Range<u64>) {
-        let dims = match tree.get("shape") {
-            Some(Value::List(dims)) => dims,
-            Some(_) => return self.tell(FaultKind::ItemCount, range, "the shape is not a list of lengths"),
-            None => return,
-        };
-        let dim = |value: &Value| match value {
-            Value::Int(dim) => u64::try_from(*dim).ok(),
-            _ => None,
-        };
-        let dims: Option<Vec<u64>> = dims.iter().map(dim).collect();
-        let count = dims.and_then(|dims| element_count(dims.into_iter()));
-        if count.is_none() || count != u64::try_from(self.header.nchunks).ok() {
-            let message = format!("the shape of the metadata is not that of {} items", self.header.nchunks);
-            self.tell(FaultKind::ItemCount, range, message);
-        }
     }
 
     fn note_trailing(&mut self) {

@@ -11,6 +11,10 @@ const MIN_LEN: usize = 16;
 const LAST_START: usize = 12;
 /// Bytes that a match must save: one near by is of five bytes or more, a far one of seven.
 const MIN_GAIN: usize = 3;
+/// Places tried before each longer step, as a power of two.
+const PATIENCE: u32 = 7;
+/// Tries that make a step of one.
+const FIRST_TRIES: usize = 1 << PATIENCE;
 /// The longest data that the table of short ones can count.
 const SHORT: usize = 1 << 16;
 
@@ -25,8 +29,8 @@ pub(crate) struct Encoder {
 /// How hard to search.
 #[derive(Clone, Copy, Debug)]
 struct Effort {
-    /// Places tried before each longer step, as a power of two.
-    patience: u32,
+    /// How fast steps grow where nothing is found.
+    haste: usize,
     /// Matches shorter than this are taken only after a look at the next place.
     lazy: usize,
 }
@@ -34,10 +38,10 @@ struct Effort {
 impl Effort {
     const fn of(level: u8) -> Self {
         match level {
-            0 | 1 => Self { patience: 6, lazy: 0 },
-            2..=6 => Self { patience: 7, lazy: 8 },
-            7 | 8 => Self { patience: 7, lazy: 16 },
-            _ => Self { patience: 8, lazy: usize::MAX },
+            0 | 1 => Self { haste: 2, lazy: 0 },
+            2..=6 => Self { haste: 1, lazy: 8 },
+            7 | 8 => Self { haste: 1, lazy: 16 },
+            _ => Self { haste: 1, lazy: usize::MAX },
         }
     }
 }
@@ -94,16 +98,18 @@ struct Search<'a, T> {
 }
 
 impl<T: Table> Search<'_, T> {
-    /// The match of the word at `pos`, if there is one.
+    /// Where the word at `pos` was seen last, if there is such a place within reach. `pos` becomes that place.
     #[inline(always)]
-    fn at(&mut self, word: u64, pos: usize) -> Option<Match> {
+    fn swap(&mut self, word: u64, pos: usize) -> Option<usize> {
         let earlier = self.table.swap(word, pos);
-        if self.starts.half(earlier) != low(word) || pos - earlier > MAX_DISTANCE {
-            return None;
-        }
+        (self.starts.half(earlier) == low(word) && pos - earlier <= MAX_DISTANCE).then_some(earlier)
+    }
+
+    /// The match of `pos` and `earlier`, of which four bytes are known to be equal.
+    #[inline(always)]
+    fn found(&self, pos: usize, earlier: usize) -> Match {
         // A stream ends in a literal.
-        let len = 4 + self.text.common(earlier + 4, pos + 4, self.text.bytes().len() - 1);
-        Some(Match { pos, earlier, len })
+        Match { pos, earlier, len: 4 + self.text.common(earlier + 4, pos + 4, self.text.bytes().len() - 1) }
     }
 
     /// The best match that a look at the places after `found` shows, and the last of these places.
@@ -112,7 +118,8 @@ impl<T: Table> Search<'_, T> {
         let mut pos = found.pos;
         while let Some(word) = self.starts.word(found.pos + 1).filter(|_| found.len < lazy) {
             pos = found.pos + 1;
-            match self.at(word, pos).filter(|next| next.gain() > found.gain() + 1) {
+            let next = self.swap(word, pos).map(|earlier| self.found(pos, earlier));
+            match next.filter(|next| next.gain() > found.gain() + 1) {
                 Some(next) => found = next,
                 None => break,
             }
@@ -133,36 +140,29 @@ fn operations<T: Table>(
     let mut search = Search { text, starts, table };
     // A stream begins with a literal, and a place has nothing but 0 before it.
     let (mut anchor, mut first, mut pos) = (0, 1, 1);
+    let mut tries = FIRST_TRIES;
     loop {
-        let mut tries = 1_usize << effort.patience;
-        let found = loop {
-            let word = match starts.word(pos) {
-                Some(word) => word,
-                None => return Some(anchor),
+        let earlier = loop {
+            let Some(word) = starts.word(pos) else {
+                return Some(anchor);
             };
-            match search.at(word, pos) {
-                Some(found) => {
-                    let (mut found, last) = search.better(found, effort.lazy);
-                    pos = last;
-                    while found.pos > first
-                        && found.earlier > 0
-                        && data[found.pos - 1] == data[found.earlier - 1]
-                    {
-                        found.pos -= 1;
-                        found.earlier -= 1;
-                        found.len += 1;
-                    }
-                    if found.gain() >= MIN_GAIN {
-                        break found;
-                    }
-                    pos += 1;
-                }
-                None => {
-                    pos += tries >> effort.patience;
-                    tries += 1;
-                }
+            if let Some(earlier) = search.swap(word, pos) {
+                break earlier;
             }
+            pos += tries >> PATIENCE;
+            tries += effort.haste;
         };
+        let (mut found, last) = search.better(search.found(pos, earlier), effort.lazy);
+        while found.pos > first && found.earlier > 0 && data[found.pos - 1] == data[found.earlier - 1] {
+            found.pos -= 1;
+            found.earlier -= 1;
+            found.len += 1;
+        }
+        if found.gain() < MIN_GAIN {
+            pos = last + 1;
+            continue;
+        }
+        tries = FIRST_TRIES;
         output.literals(text, anchor, found.pos)?;
         output.copy(found.len, found.pos - found.earlier)?;
         pos = found.pos + found.len;
