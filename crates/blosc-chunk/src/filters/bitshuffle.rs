@@ -172,9 +172,10 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "slow, and no other code than the smaller tests run")]
     fn every_level_shuffles_bits_wherever_the_rows_begin() {
-        for typesize in [1, 2, 3, 4, 8, 12, 16, 24, 48, 64, 65, 255] {
-            for octets in [1, 2, 63, 64, 65, 127, 128, 192, 640, 1024] {
+        for typesize in [1, 2, 3, 4, 8, 12, 16, 48, 64, 65, 255] {
+            for octets in [1, 63, 64, 65, 128, 192, 640] {
                 let src = noise(octets * 8 * typesize);
                 let (mut expected, mut back) = (vec![0; src.len()], vec![0; src.len()]);
                 shuffle_long(typesize, &src, &mut expected);
@@ -194,6 +195,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "slow, and no other code than the smaller tests run")]
     fn elements_too_long_for_a_tile_are_shuffled_too() {
         for typesize in [4095, 4096, 4097] {
             let src = noise(16 * typesize + 5);

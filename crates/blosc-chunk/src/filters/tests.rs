@@ -55,6 +55,7 @@ fn bitshuffle_makes_what_c_blosc2_makes() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "slow, and no other code than the smaller tests run")]
 fn shuffle_keeps_to_its_definition_and_comes_back() {
     for width in (1..=64).chain([100, 255, 256, 1000]) {
         for len in lengths(width) {
@@ -77,6 +78,7 @@ fn shuffle_keeps_to_its_definition_and_comes_back() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "slow, and no other code than the smaller tests run")]
 fn bitshuffle_keeps_to_its_definition_and_comes_back() {
     for typesize in (1..=64).chain([255, 300]) {
         for len in lengths(typesize) {
@@ -125,6 +127,7 @@ fn delta_takes_words_by_the_typesize() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "slow, and no other code than the smaller tests run")]
 fn delta_comes_back_whatever_the_length() {
     for typesize in (1..=32).chain([255, 256]) {
         for len in [0, 1, 2, 3, 7, 8, 9, 31, 63, 64, 65, 127, 200, 255, 1001] {
@@ -141,6 +144,7 @@ fn delta_comes_back_whatever_the_length() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "slow, and no other code than the smaller tests run")]
 fn bytedelta_begins_anew_in_each_stream_and_keeps_the_tail() {
     let src = [10, 13, 12, 200, 100, 101, 255, 7];
     let dst = made(&src, |src, dst| bytedelta_encode(2, src, dst));
@@ -201,6 +205,7 @@ fn int_trunc_clears_low_bits() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "slow, and no other code than the smaller tests run")]
 fn ndcell_goes_cell_by_cell() {
     // A block of 3 by 5 in cells of 2: the last row and column of cells are cut.
     let src: Vec<u8> = (0..15).collect();
@@ -286,6 +291,7 @@ fn through(pipeline: Pipeline, cx: &BlockContext<'_>, src: &[u8]) -> (Vec<u8>, V
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "slow, and no other code than the smaller tests run")]
 fn every_pipeline_of_three_comes_back() {
     let words = ["none", "shuffle", "shuffle:3", "bitshuffle", "delta", "bytedelta", "ndcell:3"];
     let zero = noise(4 * 7 * 11, 9);

@@ -49,7 +49,8 @@ mod tests {
 
     #[test]
     fn every_level_runs_the_same() {
-        for len in (0..150).chain([255, 256, 1000, 1023]) {
+        let longer = if cfg!(miri) { 0..0 } else { 20..150 };
+        for len in (0..20).chain(longer) {
             let src: Vec<u8> =
                 (0..len as u64).map(|at| (at + 3).wrapping_pow(5).to_le_bytes()[0] ^ 0x9d).collect();
             let sums: Vec<u8> =
