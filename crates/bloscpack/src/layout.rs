@@ -13,13 +13,12 @@
 use std::ops::Range;
 
 use container_core::container::Tolerance;
-use container_core::region::element_count;
 use container_core::source::Source;
 use container_core::{Limits, Result, Value};
 
 use crate::chunks::{ChunkEntry, Finder, Found, State};
 use crate::fault::{Fault, FaultKind};
-use crate::header::{Dialect, Header, MAX_CHUNK, MAX_LEN, Options};
+use crate::header::{Dialect, Header, MAX_CHUNK, MAX_LEN};
 use crate::item_type::ItemType;
 use crate::numpy_metadata::NumpyArray;
 use crate::offsets_index::{self, ENTRY};
