@@ -61,8 +61,6 @@ pub fn ndcell_decode(
 
 /// As [`ndcell_encode`], with every value replaced by the mean of its cell: little-endian f32 (`typesize` 4) or f64 (8).
 ///
-/// The sums are made in f64.
-///
 /// # Errors
 /// As [`ndcell_encode`]; `Usage` for other typesizes and cells over 127.
 ///
@@ -118,23 +116,19 @@ fn check_mean_cell(cell: u8) -> Result<(), String> {
     if cell > 127 { Err(format!("ndmean cells of side {cell}, at most 127 can be")) } else { Ok(()) }
 }
 
+/// The sums are made in the type of the values, in the order of the cell, as the reference makes them.
 fn mean_of_f32(cell: &mut [u8]) {
     let values = cell.as_chunks_mut::<4>().0;
-    let mean = mean(values.iter().map(|value| f64::from(f32::from_le_bytes(*value))));
-    #[expect(clippy::cast_possible_truncation, reason = "a mean of f32 is rounded to f32")]
-    values.fill((mean as f32).to_le_bytes());
+    let (sum, count) =
+        values.iter().fold((0.0, 0.0), |(sum, count), value| (sum + f32::from_le_bytes(*value), count + 1.0));
+    values.fill(f32::to_le_bytes(sum / count));
 }
 
 fn mean_of_f64(cell: &mut [u8]) {
     let values = cell.as_chunks_mut::<8>().0;
-    let mean = mean(values.iter().map(|value| f64::from_le_bytes(*value)));
-    values.fill(mean.to_le_bytes());
-}
-
-/// The mean, NaN of nothing.
-fn mean(values: impl Iterator<Item = f64>) -> f64 {
-    let (sum, count) = values.fold((0.0, 0.0), |(sum, count), value| (sum + value, count + 1.0));
-    sum / count
+    let (sum, count) =
+        values.iter().fold((0.0, 0.0), |(sum, count), value| (sum + f64::from_le_bytes(*value), count + 1.0));
+    values.fill(f64::to_le_bytes(sum / count));
 }
 
 /// Where a row is in its cell.

@@ -344,3 +344,87 @@ fn filters_of_others_are_named_and_refused() {
     }
     Pipeline([Filter::new(34, 0); 6]).check_known().unwrap();
 }
+
+#[test]
+fn delta_makes_what_c_blosc2_makes() {
+    // Two blocks of the same chunk.
+    let src: Vec<u8> = (0..48_i32).flat_map(|i| (i / 3 * 1_000_003).to_le_bytes()).collect();
+    let (zero, one) = src.split_at(96);
+    assert_eq!(made(zero, |src, dst| delta_encode(4, None, src, dst)), hex(DELTA_0));
+    assert_eq!(made(one, |src, dst| delta_encode(4, Some(zero), src, dst)), hex(DELTA_1));
+}
+
+#[test]
+fn bytedelta_makes_what_c_blosc2_makes() {
+    let src: Vec<u8> = (0..48_i32).flat_map(|i| (i / 3 * 77).to_le_bytes()).collect();
+    let shuffled = made(&src, |src, dst| shuffle(4, src, dst));
+    let mut expected = vec![0; 192];
+    for at in (3..48).step_by(3) {
+        expected[at] = 77;
+    }
+    for at in [60, 69, 78, 90] {
+        expected[at] = 1;
+    }
+    assert_eq!(made(&shuffled, |src, dst| bytedelta_encode(4, src, dst)), expected);
+}
+
+#[test]
+fn trunc_prec_makes_what_c_blosc2_makes() {
+    for (src, expected) in [
+        ("1c4f5a5125e2673f", "0000000025e2673f"),
+        ("1c4f5a5125e2973f", "0000000025e2973f"),
+        ("c032a47ccf26b43f", "00000000cf26b43f"),
+        ("1c4f5a5125e2c73f", "0000000025e2c73f"),
+    ] {
+        assert_eq!(made(&hex(src), |src, dst| trunc_prec(20, 8, src, dst).unwrap()), hex(expected));
+    }
+}
+
+#[test]
+fn ndcell_makes_what_c_blosc2_makes() {
+    let items = (0..7_u16).flat_map(|row| (0..14).map(move |column| row / 3 * 10 + column / 4));
+    let src: Vec<u8> = items.flat_map(u16::to_le_bytes).collect();
+    assert_eq!(made(&src, |src, dst| ndcell_encode(3, &[7, 14], 2, src, dst).unwrap()), hex(CELLS));
+}
+
+#[test]
+fn ndmean_makes_what_c_blosc2_makes() {
+    let means = [
+        ("9999193f", 16),
+        ("6566e63f", 16),
+        ("cdcc2c40", 8),
+        ("0000803f", 16),
+        ("cdcc0c40", 16),
+        ("66664640", 8),
+    ];
+    let expected: Vec<u8> = means.iter().flat_map(|(mean, count)| hex(mean).repeat(*count)).collect();
+    let dst = made(&hex(MEAN_SOURCE), |src, dst| ndmean_encode(4, &[8, 10], 4, src, dst).unwrap());
+    assert_eq!(dst, expected);
+}
+
+/// Block 0 of 24 i32 after DELTA, by C-Blosc2 3.3.5.
+const DELTA_0: &str = "\
+    00000000000000000000000043420f000000000000000000c5c6110000000000000000004f4233000000000000000000c5cf\
+    10000000000000000000434271000000000000000000ddc617000000000000000000474231000000000000000000";
+
+/// Block 1.
+const DELTA_1: &str = "\
+    18127a0018127a0018127a00181686001816860018168600181286001812860018128600281e8a00281e8a00281e8a002812\
+    8a0028128a0028128a0028168a0028168a0028168a0038128e0038128e0038128e00382e8e00382e8e00382e8e00";
+
+/// A block of 7 by 14 u16 in cells of 3.
+const CELLS: &str = "\
+    0000000000000000000000000000000000000000010001000000010001000000010001000100010002000100010002000100\
+    010002000200020002000200020002000200020002000300030003000300030003000a000a000a000a000a000a000a000a00\
+    0a000a000b000b000a000b000b000a000b000b000b000b000c000b000b000c000b000b000c000c000c000c000c000c000c00\
+    0c000c000c000d000d000d000d000d000d0014001400140014001500150015001500160016001600160017001700";
+
+/// A block of 8 by 10 f32.
+const MEAN_SOURCE: &str = "\
+    000000009a99993e9a99193f6666663f9a99993f0000c03f6666e63f666606409a991940cdcc2c40cdcccc3dcdcccc3e3333\
+    333f0000803f6666a63fcdcccc3f3333f33fcdcc0c400000204033333340cdcc4c3e0000003fcdcc4c3fcdcc8c3f3333b33f\
+    9a99d93f0000004033331340666626409a9939409a99993e9a99193f6666663f9a99993f0000c03f6666e63f666606409a99\
+    1940cdcc2c4000004040cdcccc3e3333333f0000803f6666a63fcdcccc3f3333f33fcdcc0c40000020403333334066664640\
+    0000003fcdcc4c3fcdcc8c3f3333b33f9a99d93f0000004033331340666626409a993940cdcc4c409a99193f6666663f9a99\
+    993f0000c03f6666e63f666606409a991940cdcc2c4000004040333353403333333f0000803f6666a63fcdcccc3f3333f33f\
+    cdcc0c400000204033333340666646409a995940";
