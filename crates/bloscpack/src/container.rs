@@ -20,7 +20,7 @@ use crate::file::File;
 use crate::header::MAGIC;
 use crate::item_type::ItemType;
 use crate::var_reader::names;
-use crate::{append, details, import, pack, repair, segments};
+use crate::{append, bcolz, details, import, pack, repair, segments};
 
 const ALL: Level = Level::Yes;
 const NO: Level = Level::No;
@@ -51,13 +51,20 @@ pub const FORMAT: Format = Format {
         Support { version: "version 1, bcolz chunk files", read: ALL, write: NO, verify: ALL, repair: ALL },
         Support { version: "before versions (2012)", read: ALL, write: NO, verify: ALL, repair: ALL },
     ],
-    sniff: |probe: &Probe<'_>| probe.head.starts_with(&MAGIC),
-    open: |input: Input, options: &OpenOptions| Ok(Box::new(Lens::new(input, options)?)),
+    sniff: |probe: &Probe<'_>| probe.head.starts_with(&MAGIC) || probe.directory.is_some_and(bcolz::is_bcolz),
+    open,
     import: Some(import::import),
     repair: Some(repair::repair_to),
     append: Some(append::append),
     pack: Some(pack::pack),
 };
+
+fn open(input: Input, options: &OpenOptions) -> Result<Box<dyn Container>> {
+    if let Input { source: None, path: Some(root) } = &input {
+        return Ok(Box::new(bcolz::Directory::open(root, options)?));
+    }
+    Ok(Box::new(Lens::new(input, options)?))
+}
 
 /// Bytes that the description of one item takes in memory, about.
 const DESCRIPTION: u64 = 512;

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod append;
+mod bcolz;
 mod block;
 mod check;
 mod checksum;

@@ -1,0 +1,330 @@
+//! bcolz directories, read-only: a carray is one array in many chunk files of version 1, a ctable a directory of them.
+//!
+//! Under the root of a carray, `meta/sizes` holds the shape, `meta/storage` type and chunk length, both JSON, and
+//! `data/__0.blp`, `data/__1.blp` … one chunk each, the last one what is left over.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use container_core::array::{Array, StoredArray, byte_len};
+use container_core::block::Block;
+use container_core::container::{
+    About, Container, Dataset, Depth, Listed, OpenOptions, ReadOptions, Segment,
+};
+use container_core::dtype::{DType, Order};
+use container_core::literal;
+use container_core::region::Region;
+use container_core::report::{BlockCounts, Finding, Report, Severity};
+use container_core::source::{Source, check_range};
+use container_core::{Error, Progress, Result, Value};
+
+use crate::check::{self, DATASET};
+use crate::file::File;
+use crate::metadata::from_json;
+
+/// Metadata files are a few lines.
+const MOST_METADATA: u64 = 16 << 20;
+
+/// Whether a directory is a carray or a ctable, by what is in it.
+pub(crate) fn is_bcolz(directory: &Path) -> bool {
+    is_carray(directory) || !columns(directory).is_empty()
+}
+
+fn is_carray(directory: &Path) -> bool {
+    directory.join("meta/storage").is_file() && directory.join("data").is_dir()
+}
+
+/// The carrays right below a directory, by name.
+fn columns(directory: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().filter_map(std::result::Result::ok);
+    let carrays = entries.filter(|entry| is_carray(&entry.path()));
+    let mut names: Vec<String> = carrays.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    names.sort_unstable();
+    names
+}
+
+/// A directory seen through the lens.
+pub(crate) struct Directory {
+    columns: Vec<Column>,
+    datasets: Vec<Dataset>,
+    meta: Value,
+    size: u64,
+}
+
+/// One carray.
+struct Column {
+    dtype: DType,
+    shape: Vec<u64>,
+    /// Bytes of the elements in each chunk file but the last.
+    chunk_len: u64,
+    /// Where the chunk files are: from the root, and for the system.
+    part: String,
+    data: PathBuf,
+    files: u64,
+    options: OpenOptions,
+    /// The chunk file that was last read from.
+    last: Mutex<Option<(u64, Arc<File>)>>,
+}
+
+impl Directory {
+    /// Opens a carray, or a ctable with all its columns.
+    ///
+    /// # Errors
+    /// `Io`; `Malformed` for metadata that are not bcolz's; `Unsupported` for arrays of Python objects, which are pickles.
+    pub(crate) fn open(root: &Path, options: &OpenOptions) -> Result<Self> {
+        let names = if is_carray(root) { vec![String::new()] } else { columns(root) };
+        let mut directory = Self { columns: Vec::new(), datasets: Vec::new(), meta: Value::Null, size: 0 };
+        let mut meta = Vec::new();
+        for name in names {
+            let path = if name.is_empty() { DATASET } else { &name };
+            let (column, about) = Column::open(root, &name, options).map_err(|error| error.part(path))?;
+            directory.datasets.push(column.dataset(path, about.1));
+            directory.size = directory.size.saturating_add(about.1);
+            directory.columns.push(column);
+            meta.push((path.to_owned(), about.0));
+        }
+        if directory.columns.is_empty() {
+            return Err(Error::wrong_format("a bcolz directory"));
+        }
+        directory.meta = Value::Map(meta);
+        Ok(directory)
+    }
+}
+
+impl Column {
+    /// Opens a carray; gives its metadata and the bytes of its chunk files, too.
+    fn open(root: &Path, name: &str, options: &OpenOptions) -> Result<(Self, (Value, u64))> {
+        let directory = root.join(name);
+        let read = |file: &str| -> Result<Value> {
+            let path = directory.join(file);
+            let len = std::fs::metadata(&path)?.len();
+            if len > MOST_METADATA {
+                return Err(Error::limit("bytes of metadata", len, MOST_METADATA));
+            }
+            let json = from_json(&std::fs::read(path)?, &options.limits);
+            Ok(json.map_err(|error| error.context(format!("bcolz {file}")))?.0)
+        };
+        let (storage, sizes) = (read("meta/storage")?, read("meta/sizes")?);
+        let malformed =
+            |what: &str| Error::malformed(format!("there is no {what}")).context("bcolz metadata");
+        let Some(Value::Text(dtype)) = storage.get("dtype") else { return Err(malformed("dtype")) };
+        let (dtype, inner) = parse_dtype(dtype)?;
+        let chunklen = storage.get("chunklen").and_then(length).ok_or_else(|| malformed("chunklen"))?;
+        let Some(Value::List(shape)) = sizes.get("shape") else { return Err(malformed("shape")) };
+        let shape: Option<Vec<u64>> = shape.iter().map(length).collect();
+        let shape = shape.filter(|shape| !shape.is_empty()).ok_or_else(|| malformed("shape"))?;
+        // The elements of a row belong to its type, and to the shape: those of the shape count.
+        let rows = shape.first().copied().unwrap_or(0);
+        let row: Vec<u64> = match shape.get(1..) {
+            Some(row) if !row.is_empty() => row.to_vec(),
+            _ => inner.into_iter().map(|len| len as u64).collect(),
+        };
+        let row_len = byte_len(&dtype, &row).ok_or_else(|| Error::malformed("a row over 2^64 bytes"))?;
+        let chunk_len = chunklen.checked_mul(row_len).filter(|len| *len > 0 || rows == 0);
+        let chunk_len = chunk_len.ok_or_else(|| malformed("chunk length"))?.max(1);
+        let total = rows.checked_mul(row_len).ok_or_else(|| Error::malformed("over 2^64 bytes"))?;
+        let part = if name.is_empty() { "data".to_owned() } else { format!("{name}/data") };
+        let data = directory.join("data");
+        let mut column = Self {
+            dtype,
+            shape: [rows].into_iter().chain(row).collect(),
+            chunk_len,
+            part,
+            data,
+            files: total.div_ceil(chunk_len),
+            options: options.clone(),
+            last: Mutex::new(None),
+        };
+        let mut stored = 0_u64;
+        for index in 0..column.files {
+            let Ok(found) = std::fs::metadata(column.path(index)) else {
+                // Told by reading and by the check; counting on would take as long as the metadata say.
+                column.files = column.files.min(index.saturating_add(1));
+                break;
+            };
+            stored = stored.saturating_add(found.len());
+        }
+        Ok((column, (Value::Map(vec![("storage".into(), storage), ("sizes".into(), sizes)]), stored)))
+    }
+
+    fn path(&self, index: u64) -> PathBuf {
+        self.data.join(format!("__{index}.blp"))
+    }
+
+    fn part(&self, index: u64) -> String {
+        format!("{}/__{index}.blp", self.part)
+    }
+
+    /// Bytes of all elements.
+    fn len(&self) -> u64 {
+        byte_len(&self.dtype, &self.shape).unwrap_or(u64::MAX)
+    }
+
+    /// The chunk file `index`, which holds as many bytes as it should.
+    fn file(&self, index: u64) -> Result<Arc<File>> {
+        let lock = || self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, file)) = lock().as_ref().filter(|(last, _)| *last == index) {
+            return Ok(file.clone());
+        }
+        let named = |error: Error| Error::part(error, self.part(index));
+        let file = File::open_with(self.path(index), &self.options).map_err(named)?;
+        let expected = self.len().saturating_sub(index.saturating_mul(self.chunk_len)).min(self.chunk_len);
+        let have = file.len().map_err(named)?;
+        if have != expected {
+            let problem = format!("this chunk file holds {have} bytes, not {expected}");
+            return Err(named(Error::malformed(problem)));
+        }
+        let file = Arc::new(file);
+        *lock() = Some((index, file.clone()));
+        Ok(file)
+    }
+
+    fn dataset(&self, path: &str, stored: u64) -> Dataset {
+        let first = self.file(0).ok().and_then(|file| file.chunks().first().map(crate::ChunkEntry::header));
+        let row_len = self.len().checked_div(self.shape.first().copied().unwrap_or(0)).unwrap_or(1).max(1);
+        let mut chunks = self.shape.clone();
+        if let Some(rows) = chunks.first_mut() {
+            *rows = self.chunk_len / row_len;
+        }
+        Dataset {
+            path: path.to_owned(),
+            dtype: self.dtype.clone(),
+            shape: self.shape.clone(),
+            order: Order::C,
+            chunks: Some(chunks),
+            codec: first.map_or("none", |header| header.codec()).to_owned(),
+            stored,
+            logical: self.len(),
+            attributes: Vec::new(),
+            listed: Listed::Always,
+        }
+    }
+}
+
+/// What numpy's `str(dtype)` says: a name, a list of fields, or a type with the shape of a row. Arrays of `object` are pickles,
+/// which are never opened.
+fn parse_dtype(text: &str) -> Result<(DType, Vec<usize>)> {
+    if text.starts_with('(') {
+        return DType::from_descr(&literal::parse(text)?);
+    }
+    Ok((DType::parse(text)?, Vec::new()))
+}
+
+fn length(value: &Value) -> Option<u64> {
+    match value {
+        Value::Int(len) => u64::try_from(*len).ok(),
+        _ => None,
+    }
+}
+
+/// The decoded bytes of all chunk files in a row.
+struct Decoded<'c> {
+    column: &'c Column,
+    options: &'c ReadOptions,
+}
+
+impl Source for Decoded<'_> {
+    fn len(&self) -> u64 {
+        self.column.len()
+    }
+
+    fn read_into(&self, at: u64, dst: &mut [u8]) -> Result<()> {
+        check_range(&(at..at.saturating_add(dst.len() as u64)), self.len())?;
+        let (mut at, mut rest) = (at, dst);
+        while !rest.is_empty() {
+            let (index, within) = (at / self.column.chunk_len, at % self.column.chunk_len);
+            let room = usize::try_from(self.column.chunk_len - within).unwrap_or(usize::MAX);
+            let (piece, next) = rest.split_at_mut(room.min(rest.len()));
+            let named = |error: Error| error.part(self.column.part(index));
+            self.column.file(index)?.read_range_into(within, piece, self.options).map_err(named)?;
+            at += piece.len() as u64;
+            rest = next;
+        }
+        Ok(())
+    }
+}
+
+impl Container for Directory {
+    fn about(&self) -> About {
+        let kind = if self.columns.iter().any(|column| column.part == "data") { "carray" } else { "ctable" };
+        let files = self.columns.iter().map(|column| column.files).sum::<u64>();
+        let complete =
+            self.columns.iter().all(|column| (0..column.files).all(|index| column.path(index).is_file()));
+        About {
+            format: "bloscpack",
+            version: Some("1".to_owned()),
+            size: self.size,
+            complete,
+            details: vec![
+                ("dialect".into(), format!("bcolz {kind}").into()),
+                ("chunk files".into(), files.into()),
+            ],
+        }
+    }
+
+    fn meta(&self) -> Result<Value> {
+        Ok(self.meta.clone())
+    }
+
+    fn datasets(&self) -> &[Dataset] {
+        &self.datasets
+    }
+
+    fn read(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<Array<'_>> {
+        let column = self.columns.get(index).ok_or_else(|| Error::usage(format!("no dataset {index}")))?;
+        let (dtype, shape) = (column.dtype.clone(), column.shape.clone());
+        let stored = StoredArray { dtype, shape, order: Order::C, data_at: 0 };
+        let limits = &column.options.limits;
+        stored.read(&Decoded { column, options }, region, limits, 1)?.into_owned(limits)
+    }
+
+    fn blocks(&self) -> Vec<&dyn Block> {
+        Vec::new()
+    }
+
+    fn layout(&self) -> Vec<Segment> {
+        let mut parts = Vec::new();
+        for (column, dataset) in self.columns.iter().zip(&self.datasets) {
+            for index in 0..column.files {
+                let Ok(found) = std::fs::metadata(column.path(index)) else { continue };
+                parts.push(Segment {
+                    part: Some(column.part(index)),
+                    range: 0..found.len(),
+                    role: "chunk file".to_owned(),
+                    dataset: Some(dataset.path.clone()),
+                    ..Segment::default()
+                });
+            }
+        }
+        parts
+    }
+
+    fn check(&self, depth: Depth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report> {
+        let mut findings: Vec<Finding> = Vec::new();
+        let mut blocks = BlockCounts::default();
+        for (column, dataset) in self.columns.iter().zip(&self.datasets) {
+            for index in 0..column.files {
+                let part = Some(column.part(index));
+                progress.tick(index, column.files)?;
+                let report = match column.file(index) {
+                    Ok(file) => check::check(&file, depth, options, Progress::none())?,
+                    Err(error) => {
+                        let finding = Finding::new(Severity::Error, "chunk_file", error.to_string());
+                        let bad = BlockCounts { total: 1, checked: 0, bad: 1 };
+                        Report::new(vec![Finding { range: error.range(), ..finding }], bad)
+                    }
+                };
+                let place =
+                    |finding| Finding { part: part.clone(), dataset: Some(dataset.path.clone()), ..finding };
+                findings.extend(report.findings.into_iter().map(place));
+                blocks.total += report.blocks.total;
+                blocks.checked += report.blocks.checked;
+                blocks.bad += report.blocks.bad;
+            }
+        }
+        Ok(Report::new(findings, blocks))
+    }
+}
+
+#[cfg(test)]
+mod tests;
