@@ -9,6 +9,9 @@ use crate::{Error, Limits, Progress, Result};
 /// Bytes of a piece in stored order: as much as stays in the cache.
 const PIECE: u64 = 1 << 20;
 
+/// Bytes of a piece that is decoded: blocks that two pieces share are few, and several threads have enough to do.
+const DECODED_PIECE: u64 = 16 << 20;
+
 /// Bytes of a piece that has to be transposed: the longer it is, the longer the runs that are read for it.
 const TRANSPOSED_PIECE: u64 = 64 << 20;
 
@@ -62,7 +65,11 @@ pub fn for_each_run(
         container.read(index, region, options)?;
         return progress.tick(0, 0);
     }
-    let most = piece_len(order == dataset.order, &options.limits) / (dataset.dtype.itemsize() as u64).max(1);
+    let mut most = piece_len(order == dataset.order, &options.limits);
+    if dataset.codec != "none" {
+        most = most.max(DECODED_PIECE.min(options.limits.memory / 4));
+    }
+    let most = most / (dataset.dtype.itemsize() as u64).max(1);
     let mut done = 0;
     for piece in region.pieces(order, most) {
         let array = container.read(index, &piece, options)?;

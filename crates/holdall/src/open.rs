@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use container_core::block::Block;
 use container_core::container::{Container, Dataset, OpenOptions};
 use container_core::dtype::Order;
 use container_core::format::{Format, Input, Probe};
@@ -84,7 +85,7 @@ pub fn open(path: &Path, accept: Accept, options: &OpenOptions) -> Result<Opened
 
 /// Opens a file whose values will pass through once, in `order` (`None` for the order in which they are stored).
 ///
-/// Where they are stored plainly in that order, pieces are read by position rather than mapped: that is as fast, and the
+/// Where they are stored in that order, plainly or in small blocks, pieces are read by position rather than mapped: that is as fast, and the
 /// memory of the process stays at a piece instead of growing to the size of the file. [`OpenOptions::access`] other than
 /// `Auto` is obeyed.
 ///
@@ -106,9 +107,22 @@ pub fn open_to_pass(
     open(path, accept, &options)
 }
 
-/// True where pieces in `order` are pieces of the file.
+/// A larger block that has to be decoded is mapped rather than copied before.
+const SMALL: u64 = 4 << 20;
+
+/// A file of more datasets is not passed through as a whole, and to look at all of its blocks would take longer than a read.
+const FEW: usize = 1000;
+
+/// True where pieces in `order` are pieces of the file, or are decoded from small ones.
 pub(crate) fn passes(container: &dyn Container, order: Option<Order>) -> bool {
-    let plain = container.blocks().iter().all(|block| block.codec().is_none());
+    if container.datasets().len() > FEW {
+        return false;
+    }
+    let small = |block: &&dyn Block| {
+        let range = block.range();
+        block.codec().is_none() || range.end - range.start <= SMALL
+    };
+    let plain = container.blocks().iter().all(small);
     let along =
         |dataset: &Dataset| order.is_none_or(|order| order == dataset.order || dataset.shape.len() < 2);
     plain && container.datasets().iter().all(along)

@@ -86,11 +86,13 @@ const TRUNCATED: &str = "no, the file ends early";
 
 fn rows(path: &str, title: &str, container: &dyn Container, terminal: bool) -> Vec<(String, String)> {
     let about = container.about();
+    // The map of a file of many items is large; it goes before they are described.
+    let checksums: BTreeSet<String> =
+        container.layout().into_iter().filter_map(|segment| segment.checksum).collect();
     let listed: Vec<_> =
         container.datasets().iter().filter(|dataset| dataset.listed == Listed::Always).collect();
     let codecs: BTreeSet<&str> = listed.iter().map(|dataset| dataset.codec.as_str()).collect();
-    let layout = container.layout();
-    let checksums: BTreeSet<&str> = layout.iter().filter_map(|segment| segment.checksum.as_deref()).collect();
+    let checksums: BTreeSet<&str> = checksums.iter().map(String::as_str).collect();
     let words = |words: BTreeSet<&str>| match words.is_empty() {
         true => "none".into(),
         false => words.into_iter().collect::<Vec<_>>().join(", "),
