@@ -11,6 +11,7 @@ use container_core::{Error, Result, Value};
 use super::{Damaged, Proof, without_torn_end};
 use crate::ChunkEntry;
 use crate::append::made_by;
+use crate::fault::FaultKind;
 use crate::metadata::{MetadataOptions, encode_section, to_json};
 use crate::var_writer::with_entry;
 use crate::write::{ChunkOptions, MAX_CHUNK_SIZE, WriteOptions};
@@ -137,11 +138,22 @@ fn uniform(entries: &[ChunkEntry]) -> Option<usize> {
     usize::try_from(size).ok().filter(|_| fits)
 }
 
+/// Metadata without the claim to describe an array, where they do not.
+fn without_claim(damaged: &Damaged, tree: Value) -> Value {
+    let claims = damaged.layout.faults().iter().any(|fault| fault.kind() == FaultKind::NumpyMetadata);
+    match tree {
+        Value::Map(entries) if claims => {
+            Value::Map(entries.into_iter().filter(|(key, _)| key != "container").collect())
+        }
+        tree => tree,
+    }
+}
+
 /// Metadata and length of the data so that the one describes the other.
 fn fit_shape(damaged: &Damaged, have: u64, report: &mut RepairReport) -> (Option<Value>, u64) {
     let layout = &damaged.layout;
     let Some(tree) = layout.tree().cloned() else { return (None, have) };
-    let Some(numpy) = layout.numpy() else { return (Some(tree), have) };
+    let Some(numpy) = layout.numpy() else { return (Some(without_claim(damaged, tree)), have) };
     let item = numpy.dtype.itemsize() as u64;
     let need = element_count(numpy.shape.iter().copied()).and_then(|count| count.checked_mul(item));
     if need == Some(have) {
