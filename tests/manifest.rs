@@ -23,9 +23,16 @@ pub struct Fixture {
     pub shape: Option<Vec<u64>>,
     pub encoding: Option<String>,
     pub values: Option<String>,
+    pub order: Option<String>,
+    /// Of each item, where a file holds items.
+    pub items: Option<Vec<String>>,
+    /// RawArray: bytes after the data, which are kept.
     pub trailer: Option<u64>,
+    /// Bytes at the end that belong to nothing.
+    pub trailing: Option<u64>,
     pub repaired_shape: Option<Vec<u64>>,
     pub repaired_values: Option<String>,
+    pub repaired_items: Option<Vec<String>>,
 }
 
 #[derive(Deserialize)]
@@ -67,6 +74,11 @@ pub fn fixtures() -> Vec<Fixture> {
 }
 
 impl Fixture {
+    /// Bytes that can be cut off without a loss of what is read.
+    pub fn expendable(&self) -> u64 {
+        self.trailer.unwrap_or(0) + self.trailing.unwrap_or(0)
+    }
+
     /// The bytes of the file.
     pub fn bytes(&self) -> Vec<u8> {
         std::fs::read(&self.full_path).expect("a fixture")

@@ -5,7 +5,7 @@ use container_core::format::Input;
 use container_core::report::Verdict;
 use container_core::{Progress, container::Depth};
 
-use crate::corpus::{elements, format, open};
+use crate::corpus::{elements, format, items, open};
 use crate::manifest::{Fixture, fixtures, sha256};
 
 fn repaired(fixture: &Fixture) -> container_core::Result<(Vec<u8>, container_core::report::RepairReport)> {
@@ -20,7 +20,10 @@ fn repaired(fixture: &Fixture) -> container_core::Result<(Vec<u8>, container_cor
 fn repairs_bring_back_what_the_independent_script_expects() {
     let mut problems = Vec::new();
     let mut count = 0;
-    for fixture in fixtures().iter().filter(|fixture| fixture.repaired_shape.is_some()) {
+    for fixture in fixtures()
+        .iter()
+        .filter(|fixture| fixture.repaired_shape.is_some() || fixture.repaired_items.is_some())
+    {
         count += 1;
         let (bytes, _) = match repaired(fixture) {
             Ok(done) => done,
@@ -30,6 +33,12 @@ fn repairs_bring_back_what_the_independent_script_expects() {
             }
         };
         let file = open(&fixture.format, Box::new(bytes)).expect("a repaired file opens");
+        if let Some(expected) = &fixture.repaired_items {
+            if &items(&*file) != expected {
+                problems.push(format!("{}: other items", fixture.path));
+            }
+            continue;
+        }
         let shape = Some(file.datasets()[0].shape.clone());
         let values = elements(&*file, 0).map(|bytes| sha256(&bytes)).ok();
         if shape != fixture.repaired_shape || values != fixture.repaired_values {
@@ -42,19 +51,40 @@ fn repairs_bring_back_what_the_independent_script_expects() {
 
 #[test]
 fn whatever_is_repaired_is_sound_and_every_sound_file_survives() {
+    let mut problems = Vec::new();
     for fixture in fixtures() {
-        let Ok((bytes, report)) = repaired(&fixture) else {
-            assert_ne!(fixture.verdict, "sound", "{}", fixture.path);
-            continue;
-        };
-        let file = open(&fixture.format, Box::new(bytes)).expect("a repaired file opens");
-        let check = file.check(Depth::Full, &ReadOptions::default(), Progress::none()).expect("a check");
-        assert_eq!(check.verdict(), Verdict::Sound, "{}: {:?}", fixture.path, check.findings);
-        if fixture.verdict == "sound" {
-            assert!(report.lost.is_empty() && report.guessed.is_empty(), "{}: {report:?}", fixture.path);
-            let values = sha256(&elements(&*file, 0).expect("values"));
-            assert_eq!(Some(values), fixture.values, "{}", fixture.path);
-            assert_eq!(file.datasets().get(1).map(|trailer| trailer.logical), fixture.trailer);
+        if let Err(problem) = std::panic::catch_unwind(|| expect_sound_repair(&fixture)) {
+            let text = problem.downcast_ref::<String>().cloned().unwrap_or_default();
+            problems.push(format!("{}: {text}", fixture.path));
         }
     }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+fn expect_sound_repair(fixture: &Fixture) {
+    let (bytes, report) = match repaired(fixture) {
+        Ok(done) => done,
+        Err(error) => {
+            assert_ne!(fixture.verdict, "sound", "{error}");
+            return;
+        }
+    };
+    let file = open(&fixture.format, Box::new(bytes)).expect("a repaired file opens");
+    let check = file.check(Depth::Full, &ReadOptions::default(), Progress::none()).expect("a check");
+    assert_eq!(check.verdict(), Verdict::Sound, "{:?}", check.findings);
+    if fixture.verdict != "sound" {
+        return;
+    }
+    // Files older than today's version are written anew, and odd ones straightened.
+    let as_it_is =
+        fixture.codes.is_empty() && !report.guessed.iter().any(|it| it.what.contains("is written as"));
+    assert!(report.lost.is_empty() && (report.guessed.is_empty() || !as_it_is), "{report:?}");
+    if let Some(expected) = &fixture.items {
+        assert_eq!(&items(&*file), expected);
+        return;
+    }
+    let values = sha256(&elements(&*file, 0).expect("values"));
+    assert_eq!(Some(values), fixture.values);
+    let trailer = file.datasets().iter().find(|dataset| dataset.path == "trailer");
+    assert_eq!(trailer.map(|trailer| trailer.logical), fixture.trailer);
 }

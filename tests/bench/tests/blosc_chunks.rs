@@ -68,7 +68,7 @@ fn cases(mut bytes: &[u8]) -> Vec<Case<'_>> {
 /// Ranges that begin and end inside elements, streams and blocks.
 fn parts(len: usize, number: usize) -> Vec<Range<usize>> {
     if len == 0 {
-        return vec![0..0];
+        return std::iter::once(0..0).collect();
     }
     let mut seed = (number as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut below = |limit: usize| {
