@@ -32,6 +32,7 @@ use crate::write::{ChunkOptions, Shuffle};
 use crate::writer::{Chunker, Head, Sink};
 
 pub use items::append_items;
+pub(crate) use items::read_item;
 
 /// How something is appended. What is not set is as in the last chunk of the file.
 #[derive(Clone, Debug)]

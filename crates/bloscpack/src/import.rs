@@ -1,5 +1,7 @@
 //! Writing one dataset of any container as a Bloscpack file.
 
+mod own;
+
 use container_core::container::{Axes, Dataset};
 use container_core::dtype::{DType, Kind, Order};
 use container_core::format::{Import, Output};
@@ -21,11 +23,20 @@ const OFFSETS: &str = "offsets";
 
 /// Writes the one selected dataset as version 3, with its type, shape and order as bloscpack keeps them for numpy. Byte order and
 /// order of the axes stay; no element is moved.
+///
+/// All items of a variable-length file become one again, and of other Bloscpack files all metadata are kept.
 pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
+    if own::is_all_items(job) {
+        return own::import_items(job, out);
+    }
     let (index, region) = job.single()?;
     let dataset = job.container.datasets().get(index).ok_or_else(|| Error::usage("no such dataset"))?;
     let (numpy, mut losses) = target(dataset, region, job.options.axes);
-    let options = options(job, &numpy)?;
+    let mut options = options(job, &numpy)?;
+    let kept = own::metadata(job.container, dataset);
+    if let Some(tree) = &kept {
+        options.metadata = own::described(tree, &numpy);
+    }
     let count = element_count(numpy.shape.iter().copied());
     let total = count.and_then(|count| count.checked_mul(dataset.dtype.itemsize() as u64));
     let total = total.ok_or_else(|| Error::malformed(format!("{} reaches past 2^64 bytes", dataset.path)))?;
@@ -38,7 +49,7 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
         })?;
         writer.complete().map(|_| ())
     })?;
-    losses.extend(job.container.losses());
+    losses.extend(if kept.is_some() { own::losses(job.container) } else { job.container.losses() });
     Ok(losses)
 }
 

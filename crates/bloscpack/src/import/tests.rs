@@ -147,3 +147,61 @@ fn types_that_numpy_lacks_become_opaque_and_are_told() {
         target(&dataset(DType::parse("<f2").unwrap()), &Region::whole(&[4]), Axes::AsStored);
     assert_eq!((numpy.dtype.to_string().as_str(), losses.len()), ("<f2", 0));
 }
+
+#[test]
+fn metadata_of_other_bloscpack_files_are_kept_and_plain_bytes_stay_plain() {
+    let open = |file: Vec<u8>| (FORMAT.open)(Input::bytes(Box::new(file)), &OpenOptions::default()).unwrap();
+    let make = |metadata: Option<&str>| {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a.blp");
+        let tree =
+            metadata.map(|json| crate::from_json(json.as_bytes(), &crate::Limits::default()).unwrap().0);
+        let mut options = WriteOptions { metadata: tree, ..WriteOptions::default() };
+        options.chunks.typesize = 4;
+        write(&path, &[7; 24], &options).unwrap();
+        open(std::fs::read(&path).unwrap())
+    };
+    let json = |file: &File| file.metadata().map(|tree| crate::to_json(tree).unwrap());
+    let file = convert(&*make(None), "", &ImportOptions::default()).unwrap();
+    assert_eq!((json(&file), file.header().typesize, values(&file)), (None, 4, vec![7; 24]));
+    let text = r#"{"who":"me","n":[1,2]}"#;
+    let file = convert(&*make(Some(text)), "1:3", &ImportOptions::default()).unwrap();
+    assert_eq!((json(&file).as_deref(), values(&file)), (Some(text), vec![7; 8]));
+    let array = r#"{"dtype":"'<i4'","shape":[6],"order":"C","container":"numpy","who":"me"}"#;
+    let file = convert(&*make(Some(array)), "::2", &ImportOptions::default()).unwrap();
+    assert_eq!(json(&file).unwrap(), array.replace('6', "3"));
+}
+
+#[test]
+fn all_items_of_a_variable_length_file_become_one_again() {
+    let options =
+        crate::VarOptions { names: Some(vec!["a".into(), "b".into()]), ..crate::VarOptions::text() };
+    let mut writer = crate::VarWriter::new(std::io::Cursor::new(Vec::new()), None, &options).unwrap();
+    writer.push("x".repeat(1000)).unwrap();
+    writer.push("").unwrap();
+    let bytes = writer.complete().unwrap().0.into_inner();
+    let source = (FORMAT.open)(Input::bytes(Box::new(bytes.clone())), &OpenOptions::default()).unwrap();
+    let selection: Vec<_> =
+        source.datasets().iter().enumerate().map(|(at, item)| (at, Region::whole(&item.shape))).collect();
+    let run = |selection: &[(usize, Region)], options: &ImportOptions| {
+        let read = ReadOptions::default();
+        let job = Import { container: &*source, selection, options, read, progress: Progress::none() };
+        let mut out = Vec::new();
+        import(&job, &mut out).map(|losses| (out, losses))
+    };
+    let (same, losses) = run(&selection, &ImportOptions::default()).unwrap();
+    assert!(same == bytes && losses.is_empty());
+    let (zstd, _) = run(&selection, &words(Some(("zstd", Some(3))), &[])).unwrap();
+    let reader = crate::VarReader::from_source(Box::new(zstd), &OpenOptions::default()).unwrap();
+    assert_eq!(reader.file().chunks()[0].header().codec(), "zstd");
+    assert_eq!(
+        (reader.text(0).unwrap(), reader.names().unwrap()),
+        ("x".repeat(1000), &["a".to_owned(), "b".into()][..])
+    );
+    // One of them is an array of bytes.
+    let (one, _) = run(&selection[..1], &ImportOptions::default()).unwrap();
+    let file = File::from_source(Box::new(one), &OpenOptions::default()).unwrap();
+    assert_eq!(values(&file), [b'x'; 1000]);
+    assert_eq!(file.numpy().unwrap().dtype.to_string(), "|u1");
+    assert!(run(&selection, &words(None, &[("chunks", "3")])).is_err());
+}

@@ -1,0 +1,84 @@
+//! Files of our own kind as sources: what another format has no place for is kept.
+
+use container_core::container::{Container, Dataset};
+use container_core::format::{Import, Output};
+use container_core::report::Loss;
+use container_core::{Error, Result, Value};
+
+use super::{CHUNKS, OFFSETS};
+use crate::append::read_item;
+use crate::var_writer::{VarOptions, VarWriter, with_entry};
+use crate::words::{self, CHECKSUM, FILTER};
+use crate::writer::with_seek;
+use crate::{ItemType, NumpyArray};
+
+/// How paths of items start.
+const ITEMS: &str = "items/";
+
+/// The metadata of another Bloscpack file; `None` for other formats, and for one item among several, which they do not describe.
+pub(super) fn metadata(container: &dyn Container, dataset: &Dataset) -> Option<Value> {
+    if container.about().format != crate::FORMAT.name || dataset.path.starts_with(ITEMS) {
+        return None;
+    }
+    container.meta().ok()
+}
+
+/// Metadata that describe `numpy`, where the source described an array, and keep what else it said. A file of plain bytes stays
+/// one; without metadata it has none.
+pub(super) fn described(tree: &Value, numpy: &NumpyArray) -> Option<Value> {
+    let Value::Map(entries) = tree else { return Some(tree.clone()) };
+    if tree.get("container") != Some(&Value::from("numpy")) {
+        return (!entries.is_empty()).then(|| tree.clone());
+    }
+    let Value::Map(new) = numpy.to_metadata() else { return Some(tree.clone()) };
+    Some(new.into_iter().fold(tree.clone(), |tree, (key, value)| with_entry(&tree, &key, value)))
+}
+
+/// What is lost all the same: bytes that hold nothing.
+pub(super) fn losses(container: &dyn Container) -> Vec<Loss> {
+    let mut losses = container.losses();
+    losses.retain(|loss| !loss.what.starts_with("metadata"));
+    losses
+}
+
+/// True where all items of a variable-length file are wanted.
+pub(super) fn is_all_items(job: &Import<'_>) -> bool {
+    let container = job.container;
+    let datasets = container.datasets();
+    container.about().format == crate::FORMAT.name
+        && (datasets.first().is_some_and(|first| first.path.starts_with(ITEMS))
+            || (datasets.is_empty() && container.about().version.as_deref() == Some("4")))
+        && job.selection.len() == datasets.len()
+        && job.selection.iter().enumerate().all(|(place, (index, region))| {
+            place == *index && datasets.get(*index).is_some_and(|item| region.is_whole(&item.shape))
+        })
+}
+
+/// Writes the items of another variable-length file, with its metadata.
+pub(super) fn import_items(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
+    job.options.allow_words("Bloscpack", &[FILTER, CHECKSUM, CHUNKS, OFFSETS])?;
+    if let Some(word) = [CHUNKS, OFFSETS].into_iter().find(|word| words::word(job.options, word).is_some()) {
+        return Err(Error::usage(format!("a variable-length file has no choice of {word}")));
+    }
+    let tree = job.container.meta()?;
+    let is_bare = matches!(&tree, Value::Map(entries) if entries.is_empty());
+    let items = ItemType::from_metadata(&tree).unwrap_or(ItemType::Bytes);
+    let usual = match &items {
+        ItemType::Ragged(dtype) => VarOptions::rows(dtype.clone()),
+        _ => VarOptions::default(),
+    };
+    let chunks = words::apply(usual.chunks.clone(), job.options)?.with_threads(job.read.threads);
+    let options = VarOptions { chunks, items, base: Some(if is_bare { Value::Null } else { tree }), ..usual };
+    let count = job.selection.len() as u64;
+    with_seek(out, |out| {
+        let mut writer = VarWriter::new(out, Some(count), &options)?;
+        let mut item = Vec::new();
+        for (done, (index, region)) in (1..).zip(job.selection) {
+            read_item(job, *index, region, &mut item)?;
+            writer.push(&item)?;
+            job.progress.tick(done, count)?;
+        }
+        writer.complete().map(|_| ())
+    })?;
+    Ok(losses(job.container))
+}
