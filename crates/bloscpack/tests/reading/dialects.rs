@@ -2,11 +2,12 @@
 
 use bloscpack::container_core::Value;
 use bloscpack::{Dialect, Error, ErrorKind, FORMAT};
-use container_core::Limits;
+use container_core::block::{read_block, verify_block};
 use container_core::container::ReadOptions;
 use container_core::dtype::Order;
 use container_core::format::Probe;
 use container_core::region::Region;
+use container_core::{Limits, Progress};
 
 use crate::support::{check, chunk, codes, contents, lenient, lens, minimal, open, version_3};
 
@@ -178,4 +179,79 @@ fn other_formats_are_not_ours() {
     let sniff = |head: &[u8]| (FORMAT.sniff)(&Probe { head, directory: None });
     assert!(sniff(&minimal()) && !sniff(b"BLP2\x01\0\0\0") && !sniff(b"BLP1") && !sniff(b""));
     assert!(matches!(open(b"BLP2\x01\0\0\0").map_err(Error::into_kind), Err(ErrorKind::WrongFormat { .. })));
+}
+
+/// The chunk of the minimal file with each checksum, by Python's zlib and hashlib; bloscpack 0.16 reads all nine files.
+#[test]
+fn all_nine_checksums_are_compared() {
+    let digests = [
+        "",
+        "3b06db36",
+        "4076c2fb",
+        "42f0368bdad56905773d59bf0800c5f8",
+        "15120604e93b389c0ab48a332d8ce956ff5d9b5d",
+        "5fc3d64fce7dcce8976eaad67e10b6690e8acedb370e5ab6dd64c9ee",
+        "6b9ad5e579cb2e74e35074805e62aa90e380d73263c888a508947c51cb41d28d",
+        "4863e2217d335a0b0cbb00b80ff263ea683959e2641f97c0edd96f0c39d00934819c6c51d74cabbd95947b416a033f65",
+        "2e5deff09d87f07a0df99e1bd62ce815c9effd8e040484ea66c82af93bec3dbc5bb1086389ba1788c6a11a5859e170da88221a028492c5a4\
+         f72d44ef61951c53",
+    ];
+    for (code, hex) in (0_u8..).zip(digests) {
+        let digest: Vec<u8> =
+            (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap()).collect();
+        let mut file = version_3(15, 15, 1, &[]);
+        file[6] = code;
+        file.extend(&minimal()[120..151]);
+        file.extend(&digest);
+        assert_eq!(contents(&open(&file).unwrap()).unwrap(), b"hello bloscpack");
+        assert_eq!(check(&file).findings, []);
+        if let Some(last) = file.last_mut().filter(|_| code > 0) {
+            *last ^= 1;
+            let report = check(&file);
+            assert_eq!(
+                (report.findings[0].code, report.findings[0].range.clone()),
+                ("checksum", Some(32..file.len() as u64))
+            );
+            assert!(matches!(
+                contents(&open(&file).unwrap()).unwrap_err().kind(),
+                ErrorKind::Checksum { .. }
+            ));
+        }
+    }
+}
+
+/// Chunks of several sizes, with threads and without, by any range.
+#[test]
+fn ranges_come_out_the_same_however_they_are_read() {
+    let data: Vec<u8> = (0..5000_u32).map(|at| (at * at >> 5).to_le_bytes()[0]).collect();
+    let chunks: Vec<&[u8]> = data.chunks(700).collect();
+    let bytes = version_3(700, 100, 8, &chunks);
+    let file = open(&bytes).unwrap();
+    let mut at = 1_u64;
+    for _ in 0..300 {
+        at = at * 7919 % 4999;
+        let end = (at + at % 1800).min(5000);
+        let want = &data[usize::try_from(at).unwrap()..usize::try_from(end).unwrap()];
+        for threads in [1, 3] {
+            let options = ReadOptions::default().with_threads(threads);
+            assert_eq!(file.read_range(at..end, &options).unwrap(), want, "{at}..{end}");
+        }
+    }
+    assert!(matches!(
+        file.read_range(0..5001, &ReadOptions::default()).unwrap_err().kind(),
+        ErrorKind::Usage(_)
+    ));
+    // The shared code of blocks reads and compares the same chunks.
+    let block = file.block(7).unwrap();
+    let decoded = read_block(file.source(), &block, file.codecs(), &Limits::default(), 1).unwrap();
+    assert_eq!(*decoded, data[4900..]);
+    let mut minimal = minimal();
+    let verify = |bytes: &[u8]| {
+        let file = open(bytes).unwrap();
+        let (block, limits) = (file.block(0).unwrap(), Limits::default());
+        verify_block(file.source(), &block, file.codecs(), &limits, Progress::none())
+    };
+    verify(&minimal).unwrap();
+    minimal[150] ^= 1;
+    assert!(matches!(verify(&minimal).unwrap_err().kind(), ErrorKind::Checksum { .. }));
 }
