@@ -224,7 +224,7 @@ pub fn write(path: impl AsRef<Path>, bytes: &[u8], options: &WriteOptions) -> Re
 /// order that it has.
 ///
 /// # Errors
-/// As [`write`]; `Limit` where elements that do not lie together
+/// As [`write()`]; `Limit` where elements that do not lie together
 /// cannot be gathered in memory.
 pub fn write_array(path: impl AsRef<Path>, array: &Array<'_>, options: &WriteOptions) -> Result<()> {
     let column_major = array.is_contiguous(Order::F) && !array.is_contiguous(Order::C);
@@ -238,7 +238,7 @@ pub fn write_array(path: impl AsRef<Path>, array: &Array<'_>, options: &WriteOpt
 /// beforehand the file is written straight through, else see [`Writer`].
 ///
 /// # Errors
-/// As [`write`]; `Usage` when there are not `total` bytes; `Io` of the reader.
+/// As [`write()`]; `Usage` when there are not `total` bytes; `Io` of the reader.
 pub fn compress(
     mut reader: impl Read,
     path: impl AsRef<Path>,

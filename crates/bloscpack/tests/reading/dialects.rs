@@ -223,7 +223,7 @@ fn all_nine_checksums_are_compared() {
 /// Chunks of several sizes, with threads and without, by any range.
 #[test]
 fn ranges_come_out_the_same_however_they_are_read() {
-    let data: Vec<u8> = (0..5000_u32).map(|at| (at * at >> 5).to_le_bytes()[0]).collect();
+    let data: Vec<u8> = (0..5000_u32).map(|at| ((at * at) >> 5).to_le_bytes()[0]).collect();
     let chunks: Vec<&[u8]> = data.chunks(700).collect();
     let bytes = version_3(700, 100, 8, &chunks);
     let file = open(&bytes).unwrap();
