@@ -1,15 +1,21 @@
-//! From bytes to LZ4 blocks, small: chains of all earlier places with the same four bytes, and a look at the next byte before a
-//! match is taken.
+//! From bytes to LZ4 blocks, small: chains of all earlier places with the same four bytes, and a look at the next places before
+//! a match is taken.
 
 use super::encode::offset;
 use super::output::Output;
 use super::{LAST_LITERALS, LAST_START, MIN_MATCH, WINDOW};
-use crate::simd::lz::{Text, common_prefix};
+use crate::simd::lz::Text;
 
 /// Bits of an index into the heads of the chains.
 const LOG: u32 = 15;
 /// Links that are kept: one for each position of the window.
 const LINKS: usize = WINDOW + 1;
+/// Most earlier places that are looked at, from level 1 on.
+const DEPTHS: [usize; 12] = [2, 4, 8, 16, 32, 64, 96, 160, 256, 512, 1024, 2048];
+/// Places after a match that are looked at before it is taken.
+const LOOK_AHEAD: usize = 2;
+/// Matches of this length are taken right away.
+const ENOUGH: usize = 256;
 /// No earlier place.
 const NONE: u32 = u32::MAX;
 
@@ -21,11 +27,24 @@ pub(crate) struct Encoder {
     joined: Vec<u8>,
 }
 
-/// A match: how long, how far back.
+/// A match: how long, how far back. Shorter than [`MIN_MATCH`] is none.
 #[derive(Clone, Copy, Debug, Default)]
 struct Match {
     len: usize,
     distance: usize,
+}
+
+/// Earlier places by the four bytes there, from each to the one before it.
+struct Chains<'a> {
+    text: Text<'a>,
+    heads: &'a mut [u32; 1 << LOG],
+    links: &'a mut [u32; LINKS],
+    /// Positions before this one are in the chains.
+    seen: usize,
+    /// Most places that are looked at.
+    depth: usize,
+    /// Where matches end.
+    end: usize,
 }
 
 impl Encoder {
@@ -62,63 +81,84 @@ impl Encoder {
         if let Some(text) = Text::new(data).filter(|_| data.len() - start > LAST_START) {
             self.heads.clear();
             self.heads.resize(1 << LOG, NONE);
+            // Links are written before they are read.
             self.links.resize(LINKS, NONE);
-            let depth = 1_usize << level.clamp(1, 12);
-            let last_start = data.len() - LAST_START;
-            let mut seen = 0;
-            let mut pos = start;
-            while pos <= last_start {
-                let mut best = self.best(data, pos, &mut seen, depth);
-                if best.len < MIN_MATCH {
-                    pos += 1;
-                    continue;
-                }
-                while pos < last_start {
-                    let next = self.best(data, pos + 1, &mut seen, depth);
-                    if next.len <= best.len + 1 {
-                        break;
-                    }
-                    best = next;
-                    pos += 1;
-                }
-                output.sequence(text, anchor, pos, offset(best.distance), best.len)?;
-                pos += best.len;
-                anchor = pos;
-            }
+            let level = level.clamp(1, 12);
+            let chains = Chains {
+                text,
+                heads: self.heads.as_mut_slice().try_into().expect("it was just made so long"),
+                links: self.links.as_mut_slice().try_into().expect("it was just made so long"),
+                seen: 0,
+                depth: DEPTHS[usize::from(level) - 1],
+                end: data.len() - LAST_LITERALS,
+            };
+            anchor = sequences(chains, start, &mut output, u32::from(level))?;
         }
         output.last(&data[anchor..])?;
         Some(output.len())
     }
+}
 
-    /// The longest match for what is at `pos`, the nearest of them. Puts all positions up to it into the chains.
-    fn best(&mut self, data: &[u8], pos: usize, seen: &mut usize, depth: usize) -> Match {
-        while *seen <= pos {
-            let head = &mut self.heads
-                [hash(u32::from_le_bytes(data[*seen..*seen + 4].try_into().expect("four bytes")))];
-            self.links[*seen % LINKS] = *head;
-            *head = u32::try_from(*seen).expect("checked against the length");
-            *seen += 1;
+/// Writes all sequences but the last, and gives the place from which on there are literals.
+fn sequences(mut chains: Chains<'_>, start: usize, output: &mut Output<'_>, level: u32) -> Option<usize> {
+    let last_start = chains.text.bytes().len() - LAST_START;
+    let (mut anchor, mut pos) = (start, start);
+    while pos <= last_start {
+        let mut best = chains.best(pos);
+        if best.len < MIN_MATCH {
+            // Steps grow where nothing is found for long, and what they pass over is not remembered.
+            let step = 1 + ((pos - anchor) >> (7 + level));
+            pos += step;
+            if step > 1 {
+                chains.seen = pos;
+            }
+            continue;
         }
-        let end = data.len() - LAST_LITERALS;
-        let here = &data[pos..end];
+        // A match one place later has to be longer by more than the literal that it takes, and one two places later, too.
+        let mut ahead = 1;
+        while ahead <= LOOK_AHEAD && pos + ahead <= last_start && best.len < ENOUGH {
+            let next = chains.best(pos + ahead);
+            if next.len > best.len + ahead {
+                best = next;
+                pos += ahead;
+                ahead = 1;
+            } else {
+                ahead += 1;
+            }
+        }
+        output.sequence(chains.text, anchor, pos, offset(best.distance), best.len)?;
+        pos += best.len;
+        anchor = pos;
+    }
+    Some(anchor)
+}
+
+impl Chains<'_> {
+    /// The longest match for what is at `pos`, the nearest of them. Puts all positions up to it into the chains.
+    fn best(&mut self, pos: usize) -> Match {
+        while self.seen <= pos {
+            let head = &mut self.heads[hash(self.text.half(self.seen))];
+            self.links[self.seen % LINKS] = *head;
+            *head = u32::try_from(self.seen).expect("checked against the length");
+            self.seen += 1;
+        }
+        let data = self.text.bytes();
+        let longest = self.end - pos;
         let mut best = Match { len: MIN_MATCH - 1, distance: 0 };
         let mut candidate = self.links[pos % LINKS];
-        for _ in 0..depth {
+        for _ in 0..self.depth {
             let from = candidate as usize;
-            if candidate == NONE || pos - from > WINDOW || best.len == here.len() {
+            if candidate == NONE || pos - from > WINDOW || best.len >= longest {
                 break;
             }
-            if data[from + best.len] == here[best.len] {
-                let len = common_prefix(&data[from..], here);
+            // Only what is longer counts, so that its last bytes are looked at first.
+            if data[from + best.len] == data[pos + best.len] && self.text.half(from) == self.text.half(pos) {
+                let len = 4 + self.text.common(from + 4, pos + 4, self.end);
                 if len > best.len {
                     best = Match { len, distance: pos - from };
                 }
             }
-            let next = self.links[from % LINKS];
-            if next != NONE && next >= candidate {
-                break;
-            }
-            candidate = next;
+            candidate = self.links[from % LINKS];
         }
         best
     }

@@ -64,17 +64,3 @@ pub(crate) fn repeat(dst: &mut [u8], done: usize, distance: usize, len: usize) {
         }
     }
 }
-
-/// How many bytes `a` and `b` have in common from their start.
-pub(crate) fn common_prefix(a: &[u8], b: &[u8]) -> usize {
-    let mut same = 0;
-    for (x, y) in a.chunks_exact(8).zip(b.chunks_exact(8)) {
-        let difference = u64::from_le_bytes(x.try_into().expect("eight bytes"))
-            ^ u64::from_le_bytes(y.try_into().expect("eight bytes"));
-        if difference != 0 {
-            return same + (difference.trailing_zeros() / 8) as usize;
-        }
-        same += 8;
-    }
-    same + a[same.min(a.len())..].iter().zip(&b[same.min(b.len())..]).take_while(|(x, y)| x == y).count()
-}
