@@ -33,6 +33,7 @@ pub(super) fn unshuffle(width: usize, src: &[u8], stride: usize, dst: &mut [u8])
         2 => unshuffle_narrow::<2>(width, src, stride, dst),
         3 | 4 => unshuffle_narrow::<4>(width, src, stride, dst),
         5..=8 => unshuffle_narrow::<8>(width, src, stride, dst),
+        16 => unshuffle_narrow::<16>(width, src, stride, dst),
         _ => unshuffle_wide(width, src, stride, dst),
     }
 }
@@ -149,7 +150,7 @@ fn shuffle_last_eight(width: usize, src: &[u8], i: usize, dst: &mut [u8], stride
     }
 }
 
-/// Undoes [`shuffle_narrow`].
+/// Undoes [`shuffle_narrow`], and [`shuffle_wide`] of 16 columns.
 #[target_feature(enable = "avx2")]
 fn unshuffle_narrow<const N: usize>(width: usize, src: &[u8], stride: usize, dst: &mut [u8]) -> usize {
     let together = 16 / N;
