@@ -119,11 +119,11 @@ impl Options {
 pub struct Header {
     /// Which layout this is.
     pub dialect: Dialect,
-    /// Option bits. In version 1 a reserved byte.
+    /// Option bits.
     pub options: Options,
-    /// Checksum of the chunks. In version 1 a reserved byte.
+    /// Checksum of the chunks.
     pub checksum: ChecksumCode,
-    /// Bytes of an element, for information: each chunk has its own. In version 1 a reserved byte.
+    /// Bytes of an element, for information: each chunk has its own.
     pub typesize: u8,
     /// Decoded bytes of every chunk but the last; −1 unknown or not uniform.
     pub chunk_size: i32,
@@ -135,7 +135,7 @@ pub struct Header {
     pub max_app_chunks: i64,
     /// Interim and variable length: bytes of the metadata.
     pub meta_size: u32,
-    /// Version 2: eight reserved bytes; interim and variable length: four.
+    /// Version 1: three reserved bytes; version 2: eight; interim and variable length: four.
     pub reserved: u64,
 }
 
@@ -209,8 +209,11 @@ impl Header {
             out.extend(u32::try_from(self.nchunks).unwrap_or(u32::MAX).to_le_bytes());
             return out;
         }
-        out.extend([self.dialect.version_byte(), self.options.0, self.checksum.0, self.typesize]);
-        if self.dialect != Dialect::V1 {
+        out.push(self.dialect.version_byte());
+        if self.dialect == Dialect::V1 {
+            out.extend(self.reserved.to_le_bytes().iter().take(3));
+        } else {
+            out.extend([self.options.0, self.checksum.0, self.typesize]);
             out.extend(self.chunk_size.to_le_bytes());
             out.extend(self.last_chunk.to_le_bytes());
         }
@@ -300,7 +303,8 @@ fn fields(dialect: Dialect, bytes: &[u8]) -> IResult<&[u8], Header> {
         return Ok((rest, header));
     }
     if dialect == Dialect::V1 {
-        return Ok((rest, header));
+        let reserved = u32::from_le_bytes([options, checksum, typesize, 0]).into();
+        return Ok((rest, Header { nchunks, reserved, ..Header::new(dialect) }));
     }
     let (rest, last) = le_i64(rest)?;
     if dialect == Dialect::V3 {

@@ -20,11 +20,12 @@ impl Layout {
             self.tell(FaultKind::UnknownChecksum, 6..7, message);
         }
         let dialect = header.dialect;
-        if dialect == Dialect::V1 && [header.options.0, header.checksum.0, header.typesize] != [0; 3] {
-            self.tell(FaultKind::ReservedNotZero, 5..8, "reserved bytes of the header are set");
-        }
         if header.reserved != 0 {
-            let range = if dialect == Dialect::V2 { 24..32 } else { 28..32 };
+            let range = match dialect {
+                Dialect::V1 => 5..8,
+                Dialect::V2 => 24..32,
+                _ => 28..32,
+            };
             self.tell(FaultKind::ReservedNotZero, range, "reserved bytes of the header are set");
         }
         let count_at = if dialect == Dialect::V1 { 8..16 } else { 16..24 };
@@ -73,10 +74,13 @@ impl Layout {
         let undefined = |options: u8| format!("option bits {options:#04x} have no meaning in this version");
         match self.header.dialect {
             Dialect::P0 => {}
-            Dialect::V1 if options.has(Options::VARIABLE_LENGTH) => {
-                self.tell(FaultKind::UndefinedOptions, 5..6, undefined(options.0));
+            Dialect::V1 => {
+                // The byte of the options in later versions.
+                let [options, ..] = self.header.reserved.to_le_bytes();
+                if Options(options).has(Options::VARIABLE_LENGTH) {
+                    self.tell(FaultKind::UndefinedOptions, 5..6, undefined(options));
+                }
             }
-            Dialect::V1 => {}
             Dialect::V2 if options.has(Options::VARIABLE_LENGTH) => {
                 self.tell(FaultKind::UndefinedOptions, 5..6, undefined(options.0 & !1));
             }

@@ -44,6 +44,15 @@ fn the_layouts_of_2012_read() {
     assert_eq!(contents(&open(&stream).unwrap()).unwrap(), b"abcdef");
     assert_eq!(codes(&stream), ["unfinished"]);
     assert!(!lens(&stream).unwrap().about().complete);
+    // What is reserved is not taken for options or a checksum.
+    let mut reserved = v1.clone();
+    reserved[5..8].copy_from_slice(&[1, 1, 9]);
+    assert_eq!(
+        (contents(&open(&reserved).unwrap()).unwrap(), codes(&reserved)),
+        (b"abcdef".to_vec(), vec!["reserved_not_zero"])
+    );
+    reserved[5] = 4;
+    assert_eq!(codes(&reserved), ["undefined_options", "reserved_not_zero"]);
     // bcolz: one chunk a file. Neither has a typesize: the chunk's is taken.
     let mut eight = chunk(b"0123456789abcdef");
     eight[3] = 8;
