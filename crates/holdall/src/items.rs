@@ -51,8 +51,6 @@ pub(crate) struct Items {
 enum From {
     Lines(Box<dyn Source>, Lines),
     Files(Vec<PathBuf>),
-    /// The datasets of these numbers.
-    Container(Box<dyn Container>, Vec<usize>, ReadOptions),
 }
 
 impl Items {
@@ -80,48 +78,11 @@ impl Items {
         Ok(Self { from, kind, names, others, limits, datasets: Vec::new() })
     }
 
-    /// The items of a container.
-    ///
-    /// # Errors
-    /// `Unsupported` for what is neither text nor bytes; those of [`Container::meta`].
-    pub(crate) fn of_container(container: Box<dyn Container>, read: ReadOptions) -> Result<Self> {
-        let listed = container.datasets().iter().enumerate();
-        let listed = listed.filter(|(_, dataset)| dataset.listed == Listed::Always);
-        let (mut indices, mut names, mut texts) = (Vec::new(), Vec::new(), 0);
-        for (index, dataset) in listed {
-            let word = attribute(dataset, ITEM).ok_or_else(|| {
-                Error::unsupported(format!(
-                    "{} is neither text nor plain bytes, and cannot be packed anew",
-                    dataset.path
-                ))
-            })?;
-            indices.push(index);
-            texts += usize::from(word == TEXT);
-            names.extend(attribute(dataset, NAME).map(str::to_owned));
-        }
-        let kind = if texts == indices.len() { ItemKind::Text } else { ItemKind::Bytes };
-        let others = match container.meta()?.get("others") {
-            Some(Value::List(others)) => others.clone(),
-            _ => Vec::new(),
-        };
-        let names = (names.len() == indices.len() && !names.is_empty()).then_some(names);
-        let limits = read.limits;
-        Ok(Self {
-            from: From::Container(container, indices, read),
-            kind,
-            names,
-            others,
-            limits,
-            datasets: Vec::new(),
-        })
-    }
-
     /// How many there are.
     pub(crate) fn len(&self) -> usize {
         match &self.from {
             From::Lines(_, lines) => lines.ranges.len(),
             From::Files(paths) => paths.len(),
-            From::Container(_, indices, _) => indices.len(),
         }
     }
 
@@ -138,12 +99,6 @@ impl Items {
                 let read = || read_stream(&mut File::open(path)?, &self.limits);
                 read().map(Cow::Owned).map_err(|error| error.context(path.display().to_string()))
             }
-            From::Container(container, indices, read) => {
-                let index = *indices.get(index).ok_or_else(missing)?;
-                let shape = container.datasets().get(index).map(|dataset| Region::whole(&dataset.shape));
-                let array = container.read(index, &shape.ok_or_else(missing)?, read)?;
-                Ok(Cow::Owned(array.bytes(Order::C, &self.limits)?.into_owned()))
-            }
         }
     }
 
@@ -154,10 +109,6 @@ impl Items {
             From::Files(paths) => {
                 let len = paths.get(index).map(|path| path.metadata()).transpose()?;
                 Ok(len.map_or(0, |kind| kind.len()))
-            }
-            From::Container(container, indices, _) => {
-                let dataset = indices.get(index).and_then(|index| container.datasets().get(*index));
-                Ok(dataset.map_or(0, |dataset| dataset.logical))
             }
         }
     }

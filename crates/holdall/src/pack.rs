@@ -78,7 +78,7 @@ pub fn pack_items(
 }
 
 /// Writes opened items; the rest of [`pack_items`].
-pub(crate) fn write_items(
+fn write_items(
     items: &Items,
     format: &'static Format,
     target: &Path,

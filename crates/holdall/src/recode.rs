@@ -2,16 +2,12 @@
 
 use std::path::Path;
 
-use container_core::container::Digests;
 use container_core::{Error, Result};
 
 use crate::address::Address;
-use crate::convert::{Conversion, ConvertOptions, ConvertOutcome, ReadBack, convert, write};
-use crate::extract::is_item;
+use crate::convert::{ConvertOptions, ConvertOutcome, ReadBack, convert, write};
 use crate::formats::target_format;
-use crate::items::Items;
 use crate::open::{Accept, is_stream, open};
-use crate::pack::{PackOutcome, write_items};
 use crate::target::refuse_source;
 
 /// Writes a file again in its own format, as the options say. Space that nothing uses is not written again.
@@ -33,27 +29,14 @@ pub fn recode(source: &Path, target: &Path, options: &ConvertOptions<'_>) -> Res
     if options.verify == ReadBack::Yes && is_stream(target) {
         return Err(Error::usage("standard output cannot be read back").hint("recode to a file to verify it"));
     }
-    if !opened.container.datasets().iter().any(is_item) {
-        let address = Address { file: source.to_owned(), dataset: None, selection: None };
-        if is_stream(source) {
-            // It cannot be opened a second time.
-            let selection = address.select(&*opened.container)?;
-            return write(&*opened.container, &selection, format, target, options);
-        }
-        drop(opened);
-        return convert(&address, target, &ConvertOptions { to: Some(format.name), ..options.clone() });
+    let address = Address { file: source.to_owned(), dataset: None, selection: None };
+    if is_stream(source) {
+        // It cannot be opened a second time.
+        let selection = address.select(&*opened.container)?;
+        return write(&*opened.container, &selection, format, target, options);
     }
-    let mut read = options.read;
-    read.limits = options.open.limits;
-    read.digests = Digests::Compare;
-    let datasets = opened.container.datasets().iter().map(|dataset| dataset.path.clone()).collect();
-    let items = Items::of_container(opened.container, read)?;
-    Ok(match write_items(&items, format, target, options)? {
-        PackOutcome::Done(_) => {
-            ConvertOutcome::Done(Conversion { target_format: format.name, datasets, losses: Vec::new() })
-        }
-        PackOutcome::Differs(differences) => ConvertOutcome::Differs(differences),
-    })
+    drop(opened);
+    convert(&address, target, &ConvertOptions { to: Some(format.name), ..options.clone() })
 }
 
 #[cfg(all(test, feature = "rawarray"))]

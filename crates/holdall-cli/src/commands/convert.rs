@@ -20,14 +20,17 @@ use crate::progress::Meter;
 The target's format is told by --to or by its extension; `holdall formats` lists them. Shape, values and dtype stay; what \
 the target cannot hold is listed on standard error. Words that a format does not have are refused with those it has.
 
-Codecs: none blosclz lz4 lz4hc zlib zstd bzp2 blosc, with a level as in zstd:5; RawArray has none, lz4, leb128 and bits. \
-Filters: none shuffle bitshuffle delta bytedelta trunc_prec:N. Options of RawArray: bool=eltype5|uint8, \
-byte-order=little|big, trailer=keep|drop.
+Codecs: none blosclz lz4 lz4hc zlib zstd bzp2 blosc, with a level as in zstd:5; RawArray has none, lz4, leb128 and bits, \
+Bloscpack none, blosclz, lz4, lz4hc, zlib and zstd with levels 0 to 9. Filters: none shuffle bitshuffle delta bytedelta \
+trunc_prec:N; Bloscpack has the first three. Checksums of Bloscpack: none adler32 crc32 md5 sha1 sha224 sha256 sha384 sha512. \
+Options of RawArray: bool=eltype5|uint8, byte-order=little|big, trailer=keep|drop; of Bloscpack: offsets=table|none, and \
+reserve=N for items.
 
 Examples:
   holdall convert scan.ra scan.npy
   holdall convert --verify scan.npy scan.ra
   holdall convert 'scan.ra::data[:, 0]' column.npy
+  holdall convert scan.npy scan.blp --codec zstd:5 --filter bitshuffle --checksum sha256
   holdall convert scan.ra - --to npy | ssh host 'cat > scan.npy'")]
 pub struct Args {
     /// The file, FILE::PATH or FILE::PATH[SEL]; `-` is standard input

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::PathBuf;
 
+use container_core::Value;
 use container_core::container::{Container, Listed};
 use holdall::json;
 use holdall::open::Accept;
@@ -115,7 +116,20 @@ fn rows(path: &str, title: &str, container: &dyn Container, terminal: bool) -> V
         ("codecs".to_owned(), words(codecs)),
         ("checksums".to_owned(), words(checksums)),
     ];
-    let details = about.details.iter();
-    rows.extend(details.map(|(name, value)| (name.clone(), values::one_line(value, 100))));
+    about.details.iter().for_each(|(name, value)| push_detail(name, value, &mut rows));
     rows
+}
+
+/// One row, or a row for each entry of a map that is too long for one.
+fn push_detail(name: &str, value: &Value, rows: &mut Vec<(String, String)>) {
+    const MOST: usize = 100;
+    let line = values::one_line(value, MOST);
+    match value {
+        Value::Map(entries) if line.ends_with('…') && entries.len() <= MOST => {
+            let entries =
+                entries.iter().map(|(key, value)| (format!("{name}.{key}"), values::one_line(value, MOST)));
+            rows.extend(entries);
+        }
+        _ => rows.push((name.to_owned(), line)),
+    }
 }

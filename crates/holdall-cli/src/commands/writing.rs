@@ -145,7 +145,7 @@ struct Words {
     #[arg(long, value_name = "WORD")]
     filter: Vec<String>,
 
-    /// Chunk shape, such as 100,100
+    /// Chunk shape, such as 100,100; Bloscpack takes one number, of indices along the slowest axis
     #[arg(long, value_name = "SHAPE")]
     chunks: Option<String>,
 
