@@ -47,7 +47,7 @@ impl Decoder {
         Self { geometry, ..self }
     }
 
-    /// The same with another bound on the memory that a block takes while it is decoded: up to three times its length.
+    /// The same with another bound on each buffer for a block. There are up to two for whole chunks, five for ranges.
     #[must_use]
     pub fn with_limits(self, limits: Limits) -> Self {
         Self { limits, ..self }
