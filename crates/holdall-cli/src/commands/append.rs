@@ -21,7 +21,8 @@ use crate::progress::{Meter, Shown};
 #[command(after_help = "\
 What is added has the type of what is there, and the shape of its axes but the first one, which grows. It comes from any file \
 that `convert` reads, or with --raw from bytes without a header; with --items from the lines of a text or from whole files. \
-New chunks are written as the file's own are, unless --codec and its like say otherwise.
+New chunks are written as the file's own are, unless --codec and its like say otherwise. Whether the last of all lines ends with a \
+line feed stays as it was when the file was packed.
 
 The file is replaced in one step when all is written, so that it has to be writable and the disk has to have room for it twice.
 
