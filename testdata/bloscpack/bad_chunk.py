@@ -4,8 +4,8 @@ import struct
 
 import blosc1
 import tool
-from bad_header import BOTH, DATA, READ, damaged, parts
-from parts import Fixture, digest, header, nbytes, noise, steps, text, v3
+from bad_header import DATA, damaged, parts
+from parts import Fixture, nbytes, steps, text, v3
 
 FLAGS = blosc1.SHUFFLE
 
@@ -15,7 +15,8 @@ def fixtures() -> list[Fixture]:
 
 
 def one(name: str, about: str, chunk: bytes, typesize: int = 1) -> Fixture:
-    file = v3([chunk], typesize=typesize, chunk_size=min(nbytes(chunk), 2**31 - 17), last_chunk=min(nbytes(chunk), 2**31 - 17))
+    size = min(nbytes(chunk), 2**31 - 17)
+    file = v3([chunk], typesize=typesize, chunk_size=size, last_chunk=size)
     read = {"dtype": "|u1", "shape": [0], "values": b""} if not nbytes(chunk) else {}
     return Fixture(f"chunk_{name}", about, file, "damaged", **read)
 

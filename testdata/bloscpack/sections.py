@@ -1,7 +1,7 @@
 """Checksums, offsets, and metadata, as Bloscpack writes them."""
 
 import tool
-from parts import CHECKSUMS, Fixture, compact, noise, plain, section, steps, table, text, v3
+from parts import CHECKSUMS, Fixture, noise, plain, steps, text
 
 
 def fixtures() -> list[Fixture]:
