@@ -63,7 +63,11 @@ pub fn replace(
     }
     let chunks = options.apply(old.own_options());
     let mut engine = Engine::new(chunks.params()?, chunks.checksum, options.threads)?;
-    let encoded = engine.encode(&[item])?.first().cloned().unwrap_or_default();
+    let mut encoded = Vec::new();
+    engine.encode(&[item], &mut |chunk| {
+        encoded.extend_from_slice(chunk);
+        Ok(())
+    })?;
     if let Some(at) = slot.place(encoded.len() as u64, in_place) {
         let mut file = FileOptions::new().write(true).open(path)?;
         let synced = |file: &mut File| match options.durability {

@@ -290,10 +290,8 @@ impl<W: Write + Seek> VarWriter<W> {
     }
 
     fn write_items(&mut self, items: &[&[u8]]) -> Result<()> {
-        for encoded in self.engine.encode(items)? {
-            self.sink.chunk(encoded, self.options.reserve)?;
-        }
-        Ok(())
+        let (sink, reserve) = (&mut self.sink, self.options.reserve);
+        self.engine.encode(items, &mut |encoded| sink.chunk(encoded, reserve))
     }
 }
 

@@ -101,7 +101,7 @@ impl Plan {
                 sink.chunk(damaged.stored(entry)?.bytes(), 0)?;
             } else {
                 let zeros: Vec<u8> = zeroed_vec(entry.nbytes().into(), &damaged.limits)?;
-                engine.encode(&[&zeros])?.iter().try_for_each(|zeros| sink.chunk(zeros, 0))?;
+                engine.encode(&[&zeros], &mut |zeros| sink.chunk(zeros, 0))?;
             }
         }
         if self.states.is_empty() {

@@ -56,7 +56,7 @@ impl Plan {
             if *proof == Proof::Good {
                 sink.chunk(damaged.stored(entry)?.bytes(), 0)?;
             } else {
-                engine.encode(&[&[]])?.iter().try_for_each(|empty| sink.chunk(empty, 0))?;
+                engine.encode(&[&[]], &mut |empty| sink.chunk(empty, 0))?;
             }
         }
         sink.finish(&head).map(|_| ())

@@ -124,7 +124,13 @@ fn states(reserve: u64, in_place: InPlace) -> Vec<Option<String>> {
     let slot = Slot::of(&old, 1).unwrap();
     let mut engine =
         Engine::new(old.own_options().params().unwrap(), crate::ChecksumCode::ADLER32, 1).unwrap();
-    let encoded = engine.encode(&[b"2nd item"]).unwrap()[0].clone();
+    let mut encoded = Vec::new();
+    engine
+        .encode(&[b"2nd item"], &mut |chunk| {
+            encoded.extend_from_slice(chunk);
+            Ok(())
+        })
+        .unwrap();
     let at = slot.place(encoded.len() as u64, in_place).unwrap();
     let seen = RefCell::new(Vec::new());
     let mut file = Slow { file: Cursor::new(std::fs::read(&path).unwrap()), seen: &seen };

@@ -133,6 +133,6 @@ impl Chunker {
     }
 
     fn write_chunks<W: Write + Seek>(&mut self, pieces: &[&[u8]], sink: &mut Sink<W>) -> Result<()> {
-        self.engine.encode(pieces)?.iter().try_for_each(|encoded| sink.chunk(encoded, 0))
+        self.engine.encode(pieces, &mut |encoded| sink.chunk(encoded, 0))
     }
 }

@@ -1,5 +1,7 @@
 //! Encoding several chunks at once, each with the digest that follows it in the file.
 
+use std::collections::BTreeMap;
+use std::sync::mpsc::{Sender, channel};
 use std::sync::{Mutex, PoisonError};
 
 use blosc_chunk::{Encoder, Params};
@@ -13,7 +15,7 @@ const BATCH: usize = 64 << 20;
 /// Below this many bytes a thread costs more than it encodes.
 const LEAST: usize = 64 << 10;
 
-/// Encoders, one for each thread, and the chunks that they made last. The bytes do not depend on how many there are.
+/// Encoders, one for each thread. The bytes do not depend on how many there are.
 #[derive(Debug)]
 pub(crate) struct Engine {
     params: Params,
@@ -23,7 +25,8 @@ pub(crate) struct Engine {
     /// Takes a chunk that stands alone, with all threads on its blocks.
     solo: Option<Encoder>,
     checksum: ChecksumCode,
-    encoded: Vec<Vec<u8>>,
+    /// Memory of chunks that have been passed on.
+    buffers: Vec<Vec<u8>>,
 }
 
 impl Engine {
@@ -39,7 +42,7 @@ impl Engine {
             encoders: vec![first],
             solo: None,
             checksum,
-            encoded: Vec::new(),
+            buffers: Vec::new(),
         })
     }
 
@@ -49,66 +52,90 @@ impl Engine {
         (BATCH / chunk_size.max(1)).clamp(1, self.threads.saturating_mul(4))
     }
 
-    /// Encodes each of `pieces` into a chunk with its digest after it.
+    /// Encodes each of `pieces` into a chunk with its digest after it, and passes them to `sink` in order, on this thread, while
+    /// others are being encoded.
     ///
     /// # Errors
-    /// Those of [`Encoder::encode`].
-    pub(crate) fn encode(&mut self, pieces: &[&[u8]]) -> Result<&[Vec<u8>]> {
-        if self.encoded.len() < pieces.len() {
-            self.encoded.resize_with(pieces.len(), Vec::new);
-        }
+    /// Those of [`Encoder::encode`] and of `sink`.
+    pub(crate) fn encode(
+        &mut self,
+        pieces: &[&[u8]],
+        sink: &mut dyn FnMut(&[u8]) -> Result<()>,
+    ) -> Result<()> {
         let bytes: usize = pieces.iter().map(|piece| piece.len()).sum();
         let threads = self.threads.min(pieces.len()).min(bytes / LEAST);
-        if let ([piece], true) = (pieces, self.threads > 1 && bytes > LEAST) {
-            self.alone(piece)?;
-        } else if threads <= 1 {
-            let encoder = self.encoders.first_mut().ok_or_else(no_encoder)?;
-            for (piece, out) in pieces.iter().zip(&mut self.encoded) {
-                encode_one(encoder, self.checksum, piece, out)?;
-            }
-        } else {
-            self.shared(pieces, threads)?;
+        if threads > 1 {
+            return self.shared(pieces, threads, sink);
         }
-        Ok(self.encoded.get(..pieces.len()).unwrap_or_default())
-    }
-
-    fn alone(&mut self, piece: &[u8]) -> Result<()> {
-        let encoder = match &mut self.solo {
-            Some(encoder) => encoder,
-            none => none.insert(Encoder::new(Params { threads: self.threads, ..self.params.clone() })?),
+        let alone = pieces.len() == 1 && self.threads > 1 && bytes > LEAST;
+        let encoder = match (&mut self.solo, alone) {
+            (_, false) => self.encoders.first_mut().ok_or_else(no_encoder)?,
+            (Some(encoder), true) => encoder,
+            (none, true) => {
+                none.insert(Encoder::new(Params { threads: self.threads, ..self.params.clone() })?)
+            }
         };
-        let out = self.encoded.first_mut().ok_or_else(no_encoder)?;
-        encode_one(encoder, self.checksum, piece, out)
+        let mut out = self.buffers.pop().unwrap_or_default();
+        for piece in pieces {
+            encode_one(encoder, self.checksum, piece, &mut out)?;
+            sink(&out)?;
+        }
+        self.buffers.push(out);
+        Ok(())
     }
 
     /// Each thread takes the next piece until none is left. A thread that the system refuses to start is done without.
-    fn shared(&mut self, pieces: &[&[u8]], threads: usize) -> Result<()> {
+    fn shared(
+        &mut self,
+        pieces: &[&[u8]],
+        threads: usize,
+        sink: &mut dyn FnMut(&[u8]) -> Result<()>,
+    ) -> Result<()> {
         while self.encoders.len() < threads {
             self.encoders.push(Encoder::new(Params { threads: 1, ..self.params.clone() })?);
         }
-        let checksum = self.checksum;
-        let jobs = Mutex::new(pieces.iter().zip(&mut self.encoded));
-        let work = |encoder: &mut Encoder| -> Result<()> {
+        let Self { encoders, buffers, checksum, params, .. } = self;
+        let checksum = *checksum;
+        let mut taken = std::mem::take(buffers);
+        taken.resize_with(pieces.len(), Vec::new);
+        let jobs = Mutex::new(pieces.iter().zip(taken).enumerate());
+        let work = |encoder: &mut Encoder, done: Sender<(usize, Result<Vec<u8>>)>| {
             loop {
                 let job = jobs.lock().unwrap_or_else(PoisonError::into_inner).next();
-                let Some((piece, out)) = job else { return Ok(()) };
-                encode_one(encoder, checksum, piece, out)?;
+                let Some((index, (piece, mut out))) = job else { return };
+                let encoded = encode_one(encoder, checksum, piece, &mut out).map(|()| out);
+                // Nobody listens any more once something has failed.
+                if done.send((index, encoded)).is_err() {
+                    return;
+                }
             }
         };
-        let (first, others) = self.encoders.split_first_mut().ok_or_else(no_encoder)?;
         let work = &work;
         std::thread::scope(|scope| {
-            let started = others.iter_mut().take(threads - 1).map_while(|encoder| {
-                std::thread::Builder::new().spawn_scoped(scope, move || work(encoder)).ok()
-            });
-            let running: Vec<_> = started.collect();
-            let own = work(first);
-            let results = running.into_iter().map(|thread| match thread.join() {
-                Ok(result) => result,
-                Err(panic) => std::panic::resume_unwind(panic),
-            });
-            // All are joined before an error is given.
-            results.fold(own, Result::and)
+            let (done, finished) = channel();
+            let mut started = 0;
+            for encoder in encoders.iter_mut().take(threads) {
+                let done = done.clone();
+                let thread = std::thread::Builder::new();
+                started += usize::from(thread.spawn_scoped(scope, move || work(encoder, done)).is_ok());
+            }
+            if started == 0 {
+                work(&mut Encoder::new(Params { threads: 1, ..params.clone() })?, done);
+            } else {
+                drop(done);
+            }
+            let mut early = BTreeMap::new();
+            let mut next = 0;
+            for (index, encoded) in finished {
+                early.insert(index, encoded?);
+                while let Some(out) = early.remove(&next) {
+                    sink(&out)?;
+                    buffers.push(out);
+                    next += 1;
+                }
+            }
+            // A thread that panicked makes the scope panic.
+            if next == pieces.len() { Ok(()) } else { Err(no_encoder()) }
         })
     }
 }
