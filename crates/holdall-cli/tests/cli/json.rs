@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::support::{files, fixtures, floats, rawarray, run};
+use crate::support::{files, fixtures_of, floats, rawarray, run};
 
 /// The lines of a run, parsed.
 fn lines(out: &str) -> Vec<Value> {
@@ -93,7 +93,9 @@ fn verify_has_its_keys_even_for_what_cannot_be_read() {
 #[test]
 fn layout_tiles_every_fixture() {
     let mut seen = 0;
-    for path in ["ok", "odd", "bad"].into_iter().flat_map(fixtures) {
+    let folders = ["rawarray", "bloscpack"]
+        .map(|format| ["ok", "odd", "bad"].map(|folder| fixtures_of(format, folder)));
+    for path in folders.into_iter().flatten().flatten() {
         let run = run(path.parent().unwrap(), &["layout".as_ref(), "--json".as_ref(), path.as_os_str()]);
         if run.code == Some(2) && path.to_str().unwrap().contains("/bad/") {
             continue;
@@ -111,7 +113,7 @@ fn layout_tiles_every_fixture() {
         assert_eq!(at, path.metadata().unwrap().len(), "{}", path.display());
         seen += 1;
     }
-    assert!(seen > 50, "{seen} fixtures");
+    assert!(seen > 300, "{seen} fixtures");
 }
 
 #[test]

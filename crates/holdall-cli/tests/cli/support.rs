@@ -113,9 +113,14 @@ pub fn contents(directory: &Path) -> Vec<(String, Vec<u8>)> {
     all
 }
 
-/// The fixtures of the repository, by folder.
+/// The RawArray fixtures of the repository, by folder.
 pub fn fixtures(folder: &str) -> Vec<PathBuf> {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/rawarray").join(folder);
+    fixtures_of("rawarray", folder)
+}
+
+/// The fixtures of the repository, by format and folder.
+pub fn fixtures_of(format: &str, folder: &str) -> Vec<PathBuf> {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata").join(format).join(folder);
     let entries = std::fs::read_dir(&directory).unwrap();
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
     paths.sort();
