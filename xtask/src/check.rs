@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn the_minimum_rust_is_read_from_the_workspace() {
-        let text = "[workspace]\nmembers = []\n[workspace.package]\nrust-version = \"1.88\"\n";
-        assert_eq!(declared_msrv(text).unwrap(), "1.88");
+        let text = "[workspace]\nmembers = []\n[workspace.package]\nrust-version = \"1.89\"\n";
+        assert_eq!(declared_msrv(text).unwrap(), "1.89");
     }
 }

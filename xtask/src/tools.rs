@@ -92,8 +92,8 @@ mod tests {
     #[test]
     fn a_toolchain_is_found_by_its_whole_version() {
         let list =
-            "stable-x86_64-unknown-linux-gnu (active, default)\n1.88.0-x86_64-unknown-linux-gnu\n1.9-x\n";
-        assert_eq!(matching(list, "1.88"), Some("1.88.0-x86_64-unknown-linux-gnu"));
+            "stable-x86_64-unknown-linux-gnu (active, default)\n1.89.0-x86_64-unknown-linux-gnu\n1.9-x\n";
+        assert_eq!(matching(list, "1.89"), Some("1.89.0-x86_64-unknown-linux-gnu"));
         assert_eq!(matching(list, "stable"), Some("stable-x86_64-unknown-linux-gnu"));
         assert_eq!(matching(list, "1.8"), None);
         assert_eq!(matching(list, "nightly"), None);

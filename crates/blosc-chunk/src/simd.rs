@@ -2,7 +2,7 @@
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
-#[cfg(all(target_arch = "x86_64", has_avx512))]
+#[cfg(target_arch = "x86_64")]
 mod avx512;
 pub(crate) mod lz;
 #[cfg(target_arch = "aarch64")]

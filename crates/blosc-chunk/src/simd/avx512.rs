@@ -3,7 +3,6 @@
 //! `64 / N` elements are loaded at once. One byte permutation sorts them into planes, then `log2 N` stages turn the
 //! pieces of `64 / N` bytes. Unshuffling does the same the other way round.
 #![allow(unsafe_code)]
-#![allow(clippy::incompatible_msrv, reason = "build.rs leaves this module out where the compiler is too old")]
 
 use std::arch::x86_64::*;
 

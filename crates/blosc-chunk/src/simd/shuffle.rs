@@ -11,7 +11,7 @@ enum Instructions {
     #[cfg(target_arch = "x86_64")]
     Avx2,
     /// With byte permutations (VBMI) and bit matrices (GFNI).
-    #[cfg(all(target_arch = "x86_64", has_avx512))]
+    #[cfg(target_arch = "x86_64")]
     Avx512,
     #[cfg(target_arch = "aarch64")]
     Neon,
@@ -24,7 +24,7 @@ impl Level {
     /// The best that the machine has. The standard library remembers what it detects.
     #[inline]
     pub(crate) fn best() -> Self {
-        #[cfg(all(target_arch = "x86_64", has_avx512, not(miri)))]
+        #[cfg(all(target_arch = "x86_64", not(miri)))]
         if is_x86_feature_detected!("avx512f")
             && is_x86_feature_detected!("avx512bw")
             && is_x86_feature_detected!("avx512vbmi")
@@ -111,7 +111,7 @@ pub(crate) fn shuffle_planes(level: Level, width: usize, src: &[u8], dst: &mut [
         #[cfg(target_arch = "x86_64")]
         Instructions::Avx2 => unsafe { super::avx2::shuffle(width, src, dst, stride) },
         // SAFETY: as above.
-        #[cfg(all(target_arch = "x86_64", has_avx512))]
+        #[cfg(target_arch = "x86_64")]
         Instructions::Avx512 => unsafe { super::avx512::shuffle(width, src, dst, stride) },
         // SAFETY: as above.
         #[cfg(target_arch = "aarch64")]
@@ -141,7 +141,7 @@ pub(crate) fn unshuffle_planes(level: Level, width: usize, src: &[u8], stride: u
         #[cfg(target_arch = "x86_64")]
         Instructions::Avx2 => unsafe { super::avx2::unshuffle(width, src, stride, dst) },
         // SAFETY: as above.
-        #[cfg(all(target_arch = "x86_64", has_avx512))]
+        #[cfg(target_arch = "x86_64")]
         Instructions::Avx512 => unsafe { super::avx512::unshuffle(width, src, stride, dst) },
         // SAFETY: as above.
         #[cfg(target_arch = "aarch64")]
@@ -167,7 +167,7 @@ pub(crate) fn transpose_bits(level: Level, bytes: &mut [u8]) {
         #[cfg(target_arch = "x86_64")]
         Instructions::Avx2 => unsafe { super::avx2::transpose_bits(bytes) },
         // SAFETY: as above.
-        #[cfg(all(target_arch = "x86_64", has_avx512))]
+        #[cfg(target_arch = "x86_64")]
         Instructions::Avx512 => unsafe { super::avx512::transpose_bits(bytes) },
         // The compiler makes vector code of the plain form.
         #[cfg(target_arch = "aarch64")]
