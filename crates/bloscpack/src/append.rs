@@ -24,7 +24,7 @@ use container_core::{Error, Limits, Result, Value};
 use crate::chunk_header::ChunkHeader;
 use crate::header::{Dialect, Header};
 use crate::layout::Layout;
-use crate::metadata::{MetadataOptions, encode_section, to_json};
+use crate::metadata::{MetadataOptions, Spelling, encode_section, from_json, to_python_json};
 use crate::stored_chunk::{StoredChunk, stored_range};
 use crate::var_writer::with_entry;
 use crate::words::{self, CHECKSUM, FILTER};
@@ -262,7 +262,14 @@ impl Old {
         let (Some(tree), Some(header)) = (tree, &metadata.header) else {
             return Ok(self.source.read(metadata.range.clone())?.into_owned());
         };
-        let json = to_json(tree)?;
+        // Their text says what no tree can hold.
+        let spelling = metadata.json.as_deref().map(|json| from_json(json, &self.limits)).transpose()?;
+        if let Some((_, Spelling::HugeIntegers | Spelling::LoneSurrogates)) = spelling {
+            let problem = "the metadata hold what would be lost when the shape changes: integers over 128 bits, or \
+                           halves of surrogate pairs";
+            return Err(Error::usage(problem).at(metadata.payload.clone()));
+        }
+        let json = to_python_json(tree)?;
         let usual = MetadataOptions { checksum: header.meta_checksum, ..MetadataOptions::default() };
         let same = MetadataOptions { max_meta_size: Some(header.max_meta_size), ..usual };
         encode_section(json.as_bytes(), &same).or_else(|_| encode_section(json.as_bytes(), &usual))

@@ -10,6 +10,7 @@ use container_core::report::Loss;
 use container_core::stream::{for_each_run, prove};
 use container_core::{Error, Result};
 
+use crate::metadata::to_python_json;
 use crate::numpy_metadata::NumpyArray;
 use crate::words::{self, CHECKSUM, FILTER};
 use crate::write::{MAX_CHUNK_SIZE, Offsets, WriteOptions};
@@ -36,6 +37,8 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
     let kept = own::metadata(job.container, dataset);
     if let Some(tree) = &kept {
         options.metadata = own::described(tree, &numpy);
+        let json = options.metadata.as_ref().map(to_python_json).transpose()?;
+        options.json = json.map(String::into_bytes);
     }
     let count = element_count(numpy.shape.iter().copied());
     let total = count.and_then(|count| count.checked_mul(dataset.dtype.itemsize() as u64));

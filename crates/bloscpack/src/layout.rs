@@ -237,8 +237,11 @@ impl Layout {
             self.tell(FaultKind::OffsetsUnset, 16..24, message);
             // What writers put there before they know better is −1.
             let table = self.offsets.start..self.file_len;
-            let set = offsets_index::first_set(source, table)?;
-            self.offsets.end = set.map_or(self.file_len, |set| set.start);
+            let set = offsets_index::first_set(source, table.clone())?.map_or(self.file_len, |set| set.start);
+            // The first of items may be anywhere, the first of other chunks comes first.
+            let is_told = set == table.start && !header.dialect.is_variable_length();
+            let pointed_to = if is_told { offsets_index::end_by_first(source, table)? } else { None };
+            self.offsets.end = pointed_to.unwrap_or(set);
         }
         Ok(self.offsets.end)
     }
@@ -287,7 +290,9 @@ impl Layout {
         let fixed = matches!(header.dialect, Dialect::V2 | Dialect::V3 | Dialect::V3Interim);
         let count = u64::try_from(header.nchunks).ok();
         let mut at = 0_u64;
-        let mut known = count.is_none_or(|count| count == self.chunks.len() as u64);
+        // Bytes that are there, and no chunk among them.
+        let lost = self.chunks.is_empty() && self.offsets.end < self.file_len;
+        let mut known = count.map_or(!lost, |count| count == self.chunks.len() as u64);
         for (index, chunk) in (1_u64..).zip(&mut self.chunks) {
             let announced = if Some(index) == count { header.last_chunk } else { header.chunk_size };
             let mut nbytes = chunk.nbytes();

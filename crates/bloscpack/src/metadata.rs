@@ -14,11 +14,19 @@ use container_core::{Error, Limits, Result, Value};
 use crate::ChecksumCode;
 use crate::metadata_header::MetadataHeader;
 
+mod python_json;
+
 /// How the text of metadata is spelt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+///
+/// Of what goes together the last counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Spelling {
     /// JSON as RFC 8259 has it.
     Json,
+    /// JSON with `NaN`, `Infinity` and `-Infinity`, which Python reads and writes.
+    NonFinite,
+    /// JSON with integers over 128 bits, which only Python reads as they are. They come out as the nearest float.
+    HugeIntegers,
     /// JSON with `\ud800` and its like standing alone, which Python reads and writes. They come out as U+FFFD.
     LoneSurrogates,
     /// A Python literal: the proposal's example has single quotes.
@@ -33,15 +41,11 @@ pub enum Spelling {
 pub fn from_json(bytes: &[u8], limits: &Limits) -> Result<(Value, Spelling)> {
     // The most that a tree takes is for `[[],[],[]…`: a dozen words for three bytes.
     limits.allocate((bytes.len() as u64).saturating_mul(32))?;
-    let problem = match serde_json::from_slice::<serde_json::Value>(bytes) {
-        Ok(tree) => return Ok((from_tree(tree), Spelling::Json)),
+    let (text, spelling) = python_json::marked(bytes);
+    let problem = match serde_json::from_slice::<serde_json::Value>(&text) {
+        Ok(tree) => return Ok((from_tree(tree), spelling)),
         Err(problem) => problem,
     };
-    if let Some(repaired) = without_lone_surrogates(bytes)
-        && let Ok(tree) = serde_json::from_slice(&repaired)
-    {
-        return Ok((from_tree(tree), Spelling::LoneSurrogates));
-    }
     if let Some(tree) =
         std::str::from_utf8(bytes).ok().and_then(|text| literal::parse(text).ok()).and_then(from_literal)
     {
@@ -56,6 +60,17 @@ pub fn from_json(bytes: &[u8], limits: &Limits) -> Result<(Value, Spelling)> {
 /// # Errors
 /// `Usage` for bytes, infinities and NaN, which JSON has no place for.
 pub fn to_json(value: &Value) -> Result<String> {
+    if !is_finite(value) {
+        return Err(Error::usage("JSON has no infinities and no NaN"));
+    }
+    to_python_json(value)
+}
+
+/// The same with `NaN`, `Infinity` and `-Infinity`, as Python writes them: for metadata that another file has.
+///
+/// # Errors
+/// `Usage` for bytes.
+pub(crate) fn to_python_json(value: &Value) -> Result<String> {
     let mut out = String::new();
     write_json(value, &mut out)?;
     Ok(out)
@@ -189,10 +204,11 @@ fn from_tree(tree: serde_json::Value) -> Value {
             (_, Some(value)) => value.into(),
             _ => number.as_f64().into(),
         },
-        serde_json::Value::String(text) => text.into(),
+        serde_json::Value::String(text) => python_json::unmarked(text),
         serde_json::Value::Array(items) => items.into_iter().map(from_tree).collect::<Vec<_>>().into(),
         serde_json::Value::Object(entries) => {
-            Value::Map(entries.into_iter().map(|(key, value)| (key, from_tree(value))).collect())
+            let entry = |(key, value)| (python_json::unmarked_key(key), from_tree(value));
+            Value::Map(entries.into_iter().map(entry).collect())
         }
     }
 }
@@ -221,29 +237,13 @@ fn from_literal(literal: Literal) -> Option<Value> {
     })
 }
 
-/// The text with every `\\uD800` to `\\uDFFF` that has no partner as `\\uFFFD`; `None` where there is none.
-fn without_lone_surrogates(bytes: &[u8]) -> Option<Vec<u8>> {
-    let escape = |at: usize| -> Option<u16> {
-        let digits = bytes.get(at..at.checked_add(6)?)?.strip_prefix(b"\\u")?;
-        u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
-    };
-    let mut out = bytes.to_vec();
-    let mut found = false;
-    let mut at = 0;
-    while at < bytes.len() {
-        at += match (escape(at), escape(at + 6)) {
-            (Some(0xd800..=0xdbff), Some(0xdc00..=0xdfff)) => 12,
-            (Some(0xd800..=0xdfff), _) => {
-                out[at..at + 6].copy_from_slice(b"\\ufffd");
-                found = true;
-                6
-            }
-            (Some(_), _) => 6,
-            (None, _) if bytes[at] == b'\\' => 2,
-            (None, _) => 1,
-        };
+fn is_finite(value: &Value) -> bool {
+    match value {
+        Value::Float(value) => value.is_finite(),
+        Value::List(items) => items.iter().all(is_finite),
+        Value::Map(entries) => entries.iter().all(|(_, value)| is_finite(value)),
+        _ => true,
     }
-    found.then_some(out)
 }
 
 fn write_json(value: &Value, out: &mut String) -> Result<()> {
@@ -252,6 +252,8 @@ fn write_json(value: &Value, out: &mut String) -> Result<()> {
         Value::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
         Value::Int(value) => out.push_str(&value.to_string()),
         Value::Float(value) if value.is_finite() => out.push_str(&Literal::Float(*value).repr()),
+        Value::Float(value) if value.is_nan() => out.push_str("NaN"),
+        Value::Float(value) => out.push_str(if *value > 0.0 { "Infinity" } else { "-Infinity" }),
         Value::Text(text) => write_text(text, out),
         Value::List(items) => {
             out.push('[');
@@ -271,7 +273,7 @@ fn write_json(value: &Value, out: &mut String) -> Result<()> {
             }
             out.push('}');
         }
-        _ => return Err(Error::usage("JSON has no bytes, no infinities and no NaN")),
+        _ => return Err(Error::usage("JSON has no bytes")),
     }
     Ok(())
 }

@@ -16,6 +16,8 @@ use container_core::{Limits, Result};
 use nom::number::complete::le_i64;
 use nom::{IResult, Parser};
 
+use crate::chunk_header::{self, ChunkHeader};
+
 /// Bytes of an entry.
 pub const ENTRY: u64 = 8;
 
@@ -62,6 +64,25 @@ pub(crate) fn first_set(source: &dyn Source, range: Range<u64>) -> Result<Option
         at = at.saturating_add(len as u64);
     }
     Ok(None)
+}
+
+/// Where a table of unknown length ends whose first entry is set: at the chunk it points to. `table` reaches to the end of the
+/// file. `None` where there can be no chunk.
+pub(crate) fn end_by_first(source: &dyn Source, table: Range<u64>) -> Result<Option<u64>> {
+    let entry = table.start..table.start.saturating_add(ENTRY);
+    if entry.end > table.end {
+        return Ok(None);
+    }
+    let first = parse(&source.read(entry.clone())?).first().and_then(|first| u64::try_from(*first).ok());
+    let Some(at) = first.filter(|at| *at >= entry.end && at.saturating_sub(entry.start) % ENTRY == 0) else {
+        return Ok(None);
+    };
+    let head = at..at.saturating_add(chunk_header::LEN as u64);
+    if head.end > table.end {
+        return Ok(None);
+    }
+    let header = ChunkHeader::parse(&source.read(head)?);
+    Ok(header.filter(|header| header.problem().is_none()).map(|_| at))
 }
 
 #[cfg(test)]

@@ -235,6 +235,8 @@ fn read_tree(json: &[u8], range: Range<u64>, limits: &Limits, faults: &mut Vec<F
         Ok((tree, spelling)) => {
             let problem = match spelling {
                 Spelling::Json => None,
+                Spelling::NonFinite => Some("the metadata hold NaN or infinities, which JSON does not have"),
+                Spelling::HugeIntegers => Some("the metadata hold integers over 128 bits, read as floats"),
                 Spelling::LoneSurrogates => Some("the metadata hold halves of surrogate pairs"),
                 Spelling::Python => Some("the metadata are a Python literal, not JSON"),
             };

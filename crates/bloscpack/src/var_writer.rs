@@ -9,7 +9,7 @@ use container_core::{Error, Result, Value};
 
 use crate::ItemType;
 use crate::header::{Dialect, Header, Options};
-use crate::metadata::to_json;
+use crate::metadata::{to_json, to_python_json};
 use crate::write::{ChunkOptions, MAX_CHUNK_SIZE, Shuffle};
 use crate::writer::{Engine, Head, Sink};
 
@@ -99,7 +99,7 @@ impl VarOptions {
             let names: Vec<Value> = names.iter().map(|name| name.as_str().into()).collect();
             tree = with_entry(&tree, "names", names.into());
         }
-        to_json(&tree)
+        if self.base.is_some() { to_python_json(&tree) } else { to_json(&tree) }
     }
 
     /// What stands before so many items.

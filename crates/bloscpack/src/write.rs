@@ -170,6 +170,8 @@ pub struct WriteOptions {
     pub max_app_chunks: Option<u64>,
     /// Metadata: any value that JSON has.
     pub metadata: Option<Value>,
+    /// Their text, where it is another file's and says more than `metadata` can.
+    pub(crate) json: Option<Vec<u8>>,
     /// How they are stored.
     pub metadata_options: MetadataOptions,
     /// What happens to an existing file.

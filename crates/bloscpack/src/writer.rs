@@ -72,10 +72,13 @@ impl<W: Write + Seek> Writer<W> {
             (most, None) => most,
         };
         let chunker = Chunker::new(&options.chunks, chunk_size, total)?;
-        let section = match &options.metadata {
-            Some(value) => encode_section(to_json(value)?.as_bytes(), &options.metadata_options)?,
-            None => Vec::new(),
+        let json = match (&options.json, &options.metadata) {
+            (Some(json), _) => Some(json.clone()),
+            (None, Some(value)) => Some(to_json(value)?.into_bytes()),
+            (None, None) => None,
         };
+        let section = json.map(|json| encode_section(&json, &options.metadata_options)).transpose()?;
+        let section = section.unwrap_or_default();
         let head = match (total, options.offsets) {
             (None, Offsets::Table) => None,
             _ => Some(head(options, &section, chunk_size, total)?),

@@ -268,3 +268,52 @@ fn items_are_appended_with_their_names() {
     assert_eq!(reader.item(7).unwrap(), [b'x'; 5000]);
     assert_eq!(reader.names().unwrap()[4..], ["a", "b", "2", "3"]);
 }
+
+/// An array with more metadata than its own.
+fn write_array_with(path: &Path, more: &str) {
+    let (numpy, bytes) = array(&[4, 3], Order::C);
+    let own = crate::to_json(&numpy.to_metadata()).unwrap();
+    let json = own.replacen('{', &format!("{{{more},"), 1);
+    let options = options(1000).for_array(&numpy);
+    let options = WriteOptions { json: Some(json.into_bytes()), ..options };
+    let mut writer = crate::Writer::create(path, Some(bytes.len() as u64), &options).unwrap();
+    writer.push(&bytes).unwrap();
+    writer.finish().unwrap();
+}
+
+fn text(path: &Path) -> String {
+    let file = crate::File::open(path).unwrap();
+    String::from_utf8(file.layout().metadata().unwrap().json.clone().unwrap()).unwrap()
+}
+
+/// `json.dumps` of Python spells numbers so.
+#[test]
+fn nan_in_metadata_stays_when_the_shape_changes() {
+    let Place { path, _directory } = place();
+    write_array_with(&path, r#""fill":NaN,"range":[-Infinity,Infinity],"id":18446744073709551617"#);
+    let before = text(&path);
+    append_bytes(&path, &[0; 48][..], 48, &AppendOptions::default()).unwrap();
+    let file = crate::File::open(&path).unwrap();
+    let shape = file.numpy().unwrap().shape.clone();
+    assert_eq!(text(&path), before.replace("[4,3]", &format!("[{},3]", shape[0])));
+    assert!(shape[0] > 4 && before.contains("NaN"), "{before}");
+}
+
+#[test]
+fn metadata_that_a_changed_shape_would_damage_keep_the_file_as_it_is() {
+    for more in [r#""a":"\ud800""#, r#""a":340282366920938463463374607431768211456"#] {
+        let Place { path, _directory } = place();
+        write_array_with(&path, more);
+        let before = std::fs::read(&path).unwrap();
+        let error = append_bytes(&path, &[0; 48][..], 48, &AppendOptions::default()).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::Usage(_)), "{error}");
+        assert_eq!(std::fs::read(&path).unwrap(), before);
+        // Nothing changes where there is no shape to change.
+        let Place { path, _directory } = place();
+        let json = format!("{{{more}}}");
+        let plain = WriteOptions { json: Some(json.clone().into_bytes()), ..options(100) };
+        write(&path, &data(250), &plain).unwrap();
+        append_bytes(&path, &data(50)[..], 50, &AppendOptions::default()).unwrap();
+        assert_eq!(text(&path), json);
+    }
+}

@@ -97,3 +97,41 @@ fn json_is_read_as_python_reads_it() {
     ));
     assert!(read(&"[".repeat(100_000)).is_err());
 }
+
+/// What Python's `json.loads` gives for the same text, but for integers over 128 bits.
+#[test]
+fn numbers_that_only_python_takes_come_back() {
+    let json =
+        r#"{"a":NaN,"b":[Infinity,-Infinity,1],"c":"NaN \" NaN","\u0000k":"\u00001","NaN":"\u0000NaN"}"#;
+    let (tree, spelling) = read(json).unwrap();
+    assert_eq!(spelling, Spelling::NonFinite);
+    assert!(matches!(tree.get("a"), Some(Value::Float(value)) if value.is_nan()));
+    let infinite = vec![f64::INFINITY.into(), f64::NEG_INFINITY.into(), Value::Int(1)];
+    assert_eq!(tree.get("b"), Some(&infinite.into()));
+    assert_eq!(tree.get("c"), Some(&"NaN \" NaN".into()));
+    assert_eq!(tree.get("\0k"), Some(&"\u{0}1".into()));
+    assert_eq!(tree.get("NaN"), Some(&"\0NaN".into()));
+    assert_eq!(to_python_json(&tree).unwrap(), json);
+    assert!(matches!(to_json(&tree).unwrap_err().kind(), ErrorKind::Usage(_)));
+    assert_eq!(read(r#"["\ud800",NaN]"#).unwrap().1, Spelling::LoneSurrogates);
+    for bad in ["nan", "-NaN", "+Infinity", "NaN1", "[NaN", "Infinity2", "{NaN:1}", "{NaN :1}"] {
+        assert!(matches!(read(bad).unwrap_err().kind(), ErrorKind::Malformed(_)), "{bad}");
+    }
+}
+
+#[test]
+fn integers_keep_128_bits() {
+    let json =
+        "[18446744073709551616,-9223372036854775809,170141183460469231731687303715884105727,1e20,-0.0]";
+    let (tree, spelling) = read(json).unwrap();
+    assert_eq!(spelling, Spelling::Json);
+    let Value::List(items) = &tree else { panic!("{tree:?}") };
+    assert_eq!(items[0], Value::Int(1 << 64));
+    assert_eq!(items[1], Value::Int(i128::from(i64::MIN) - 1));
+    assert_eq!(items[2], Value::Int(i128::MAX));
+    assert_eq!(items[3], Value::Float(1e20));
+    // One more than fits; and one that no float comes near.
+    let (tree, spelling) = read("[170141183460469231731687303715884105728]").unwrap();
+    assert_eq!((tree, spelling), (vec![Value::Float(2_f64.powi(127))].into(), Spelling::HugeIntegers));
+    assert!(read(&"9".repeat(400)).is_err() && read("018446744073709551616").is_err());
+}

@@ -12,7 +12,7 @@ use super::{Damaged, Proof, without_torn_end};
 use crate::ChunkEntry;
 use crate::append::made_by;
 use crate::fault::FaultKind;
-use crate::metadata::{MetadataOptions, encode_section, to_json};
+use crate::metadata::{MetadataOptions, Spelling, encode_section, from_json, to_python_json};
 use crate::var_writer::with_entry;
 use crate::write::{ChunkOptions, MAX_CHUNK_SIZE, WriteOptions};
 use crate::writer::{Chunker, Engine, Sink, Writer, head};
@@ -69,13 +69,12 @@ impl Plan {
             },
             ..WriteOptions::default()
         };
-        let section = match &tree {
-            Some(tree) => encode_section(to_json(tree)?.as_bytes(), &options.metadata_options)?,
-            None => Vec::new(),
-        };
+        let json = tree.map(|tree| text_of(damaged, &tree)).transpose()?;
+        let section = json.as_deref().map(|json| encode_section(json, &options.metadata_options));
+        let section = section.transpose()?.unwrap_or_default();
         let uniform = if total == have { uniform(entries) } else { None };
         Ok(Self {
-            options: WriteOptions { metadata: tree, ..options },
+            options: WriteOptions { json, ..options },
             section,
             states: states.to_vec(),
             total,
@@ -136,6 +135,18 @@ fn uniform(entries: &[ChunkEntry]) -> Option<usize> {
         && last.nbytes() <= size
         && (last.nbytes() > 0 || others.is_empty());
     usize::try_from(size).ok().filter(|_| fits)
+}
+
+/// Metadata as text: what the file has where that says the same, and is JSON or what Python takes for it.
+fn text_of(damaged: &Damaged, tree: &Value) -> Result<Vec<u8>> {
+    let text = to_python_json(tree)?.into_bytes();
+    let Some(stored) = damaged.layout.metadata().and_then(|metadata| metadata.json.as_deref()) else {
+        return Ok(text);
+    };
+    let (old, spelling) = from_json(stored, &damaged.limits)?;
+    // Compared as text: NaN is not equal to itself.
+    let says_the_same = to_python_json(&old)?.as_bytes() == text;
+    Ok(if says_the_same && spelling != Spelling::Python { stored.to_vec() } else { text })
 }
 
 /// Metadata without the claim to describe an array, where they do not.

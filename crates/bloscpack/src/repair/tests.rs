@@ -278,3 +278,21 @@ fn any_cut_and_any_flip_in_the_head_give_a_sound_file_or_an_error() {
         }
     }
 }
+
+/// Metadata that only Python reads are what they were, byte for byte.
+#[test]
+fn metadata_that_need_no_repair_are_not_respelt() {
+    for json in [r#"{"a":NaN, "b":[-Infinity]}"#, r#"{"a":"\ud800"}"#, r#"{"a":1180591620717411303424}"#] {
+        let options = WriteOptions { json: Some(json.as_bytes().to_vec()), ..stored() };
+        let mut file = sound(&options);
+        // A bit of the size of the last chunk.
+        file[12] ^= 1;
+        let mut out = Vec::new();
+        repair_to(Input::bytes(Box::new(file)), &OpenOptions::default(), Some(&mut out), Progress::none())
+            .unwrap();
+        let layout = Layout::parse(&out, &Limits::default()).unwrap();
+        assert_eq!(layout.metadata().unwrap().json.as_deref(), Some(json.as_bytes()));
+        assert!(layout.faults().iter().all(|fault| fault.kind() == FaultKind::MetadataSpelling));
+        assert_eq!(values(&out), data(1050));
+    }
+}

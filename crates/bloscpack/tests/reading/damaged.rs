@@ -256,3 +256,23 @@ fn a_flip_anywhere_is_found_or_harmless() {
         }
     }
 }
+
+/// The header of an unknown number of chunks, and a table of offsets all the same.
+#[test]
+fn an_unknown_number_of_chunks_is_found_by_their_offsets_or_is_an_error() {
+    let file = |first: u64| {
+        let mut bytes = b"blpk\x03\x01\0\x01\x06\0\0\0\x02\0\0\0".to_vec();
+        bytes.extend([&[0xff; 8][..], &[0; 8]].concat());
+        bytes.extend([first, 70].map(u64::to_le_bytes).concat());
+        bytes.extend([chunk(b"abcdef"), chunk(b"gh")].concat());
+        bytes
+    };
+    assert_eq!(values(&file(48)).unwrap(), b"abcdefgh");
+    // Into the header, the table and a chunk; between entries; to the end, beyond it, and nowhere.
+    for first in [9, 40, 70, 50, 88, 1000, u64::MAX >> 1] {
+        let bytes = file(first);
+        assert!(matches!(values(&bytes).unwrap_err().kind(), ErrorKind::Malformed(_)), "{first}");
+        let opened = open(&bytes).unwrap();
+        assert!(opened.len().is_err() && opened.read_range(0..0, &ReadOptions::default()).is_err());
+    }
+}
