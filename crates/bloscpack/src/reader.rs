@@ -17,6 +17,10 @@ use crate::file::File;
 /// A larger chunk is not kept in memory.
 const KEPT: u64 = 64 << 20;
 
+/// A thread takes neighbouring chunks up to this many bytes. Two threads that touch a new huge page at once would both have the
+/// kernel fill one with zeros, and one of them is thrown away.
+const RUN: usize = 8 << 20;
+
 /// What reads of one file share.
 pub(crate) struct Reader {
     /// A bit for each chunk whose digest has been compared.
@@ -104,12 +108,16 @@ impl Reader {
             return self.with_worker(|worker| self.read_piece(file, worker, piece, options, options.threads));
         }
         let threads = options.threads.min(pieces.len()).max(1);
-        let tasks = Mutex::new(pieces.iter_mut());
+        let longest = pieces.iter().map(|piece| piece.dst.len()).max().unwrap_or(0).max(1);
+        let run = (RUN / longest).min(pieces.len() / (4 * threads)).max(1);
+        let tasks = Mutex::new(pieces.chunks_mut(run));
         let work = || {
             self.with_worker(|worker| {
                 loop {
-                    let Some(piece) = lock(&tasks).next() else { return Ok(()) };
-                    self.read_piece(file, worker, piece, options, 1)?;
+                    let Some(run) = lock(&tasks).next() else { return Ok(()) };
+                    for piece in run {
+                        self.read_piece(file, worker, piece, options, 1)?;
+                    }
                 }
             })
         };
