@@ -9,7 +9,14 @@ use crate::{Error, Result};
 
 #[cfg(feature = "bzip2")]
 pub mod bzip2;
-#[cfg(any(feature = "zlib", feature = "bzip2", feature = "zstd", feature = "lz4", feature = "snappy"))]
+#[cfg(any(
+    feature = "zlib",
+    feature = "bzip2",
+    feature = "zstd",
+    feature = "lz4",
+    feature = "snappy",
+    feature = "zfp"
+))]
 mod common;
 #[cfg(feature = "lz4")]
 pub mod lz4;
@@ -19,6 +26,8 @@ pub mod snappy;
 mod stream;
 #[cfg(test)]
 mod tests;
+#[cfg(feature = "zfp")]
+pub mod zfp;
 #[cfg(feature = "zlib")]
 pub mod zlib;
 #[cfg(feature = "zstd")]

@@ -12,7 +12,9 @@ struct Rule {
 
 const RULES: &[Rule] = &[
     Rule {
-        matches: |name| matches!(name, "flate2" | "bzip2" | "zstd" | "lz4_flex" | "snap" | "ruzstd" | "lz4"),
+        matches: |name| {
+            matches!(name, "flate2" | "bzip2" | "zstd" | "lz4_flex" | "snap" | "ruzstd" | "lz4" | "zfp-rs")
+        },
         allowed: |kind, _| kind == Kind::Core,
         why: "compression crates belong to container-core's codecs",
     },

@@ -28,7 +28,7 @@ const NEVER_IN_LIBRARIES: &[(&[&str], &str)] = &[
 /// Where data that a caller sends to `-` go out; no other library file opens standard output.
 const STDOUT: &str = "crates/holdall/src/target.rs";
 
-const COMPRESSION: [&str; 4] = ["flate2::", "bzip2::", "zstd::", "lz4_flex::"];
+const COMPRESSION: [&str; 6] = ["flate2::", "bzip2::", "zstd::", "lz4_flex::", "snap::", "zfp_rs::"];
 
 /// The breaches in `source`.
 pub(super) fn check(source: &RustSource) -> Vec<Violation> {

@@ -1,9 +1,8 @@
 //! What the codecs share: levels, room for the result, and the words for data that do not fit.
 
 use std::borrow::Cow;
-use std::io;
 
-use crate::{Error, Result};
+use crate::Error;
 
 /// What every codec says when `src` is not an encoding of exactly `want` bytes.
 pub(super) fn wrong_length(name: &str, want: usize, problem: impl Into<Cow<'static, str>>) -> Error {
@@ -17,7 +16,7 @@ pub(super) fn level_in(
     level: Option<i32>,
     scale: std::ops::RangeInclusive<i32>,
     default: i32,
-) -> Result<i32> {
+) -> crate::Result<i32> {
     let level = level.unwrap_or(default);
     if scale.contains(&level) {
         Ok(level)
@@ -26,7 +25,8 @@ pub(super) fn level_in(
     }
 }
 
-/// Makes room for `len` more bytes. `Vec::reserve` would end the process where this reports.
-pub(super) fn make_room(out: &mut Vec<u8>, len: usize) -> Result<()> {
-    out.try_reserve(len).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory).into())
+/// Makes room for `len` more elements. `Vec::reserve` would end the process where this reports.
+#[cfg(any(feature = "zlib", feature = "bzip2", feature = "zstd", feature = "lz4", feature = "zfp"))]
+pub(super) fn make_room<T>(out: &mut Vec<T>, len: usize) -> crate::Result<()> {
+    out.try_reserve(len).map_err(|_| std::io::Error::from(std::io::ErrorKind::OutOfMemory).into())
 }
