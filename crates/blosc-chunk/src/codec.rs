@@ -24,6 +24,12 @@ impl Compressor {
     pub const ZSTD: Self = Self(5);
     /// NDLZ of two-dimensional bytes; not written.
     pub const NDLZ: Self = Self(32);
+    /// ZFP of floating-point arrays within a bound on the error; not written.
+    pub const ZFP_ACC: Self = Self(33);
+    /// ZFP with so many bits of precision; not written.
+    pub const ZFP_PREC: Self = Self(34);
+    /// ZFP with so many bits for each value; not written.
+    pub const ZFP_RATE: Self = Self(35);
 
     /// The codec called `name` in Blosc's own words (`blosclz`, `lz4`, `lz4hc`, `zlib`, `zstd`), if it can be written.
     #[must_use]

@@ -14,6 +14,8 @@ mod ndlz;
 mod simd;
 mod special;
 mod tuning;
+#[cfg(feature = "zfp")]
+mod zfp;
 
 pub use blosc_codec::BloscCodec;
 pub use chunk::Chunk;

@@ -88,7 +88,7 @@ impl Worker {
             match streams.next()? {
                 Some(Stream::Run(byte)) => dst.fill(byte),
                 Some(Stream::Stored(range)) => dst.copy_from_slice(&job.chunk.bytes()[range]),
-                Some(Stream::Coded(range)) => self.codecs.decode(job.chunk, range, dst, len)?,
+                Some(Stream::Coded(range)) => self.codecs.decode(job, range, dst, len)?,
                 None => break,
             }
         }

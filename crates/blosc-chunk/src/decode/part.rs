@@ -232,7 +232,7 @@ impl Worker {
                 }
                 Stream::Coded(range) => {
                     let need = needed.end - span.start;
-                    self.codecs.decode(job.chunk, range, &mut joined[span], need)?;
+                    self.codecs.decode(job, range, &mut joined[span], need)?;
                 }
             }
         }

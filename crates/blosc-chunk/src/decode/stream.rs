@@ -8,6 +8,7 @@ use container_core::codec::zlib::Inflater;
 use container_core::codec::zstd::Decompressor;
 use container_core::{Error, Result};
 
+use super::job::Job;
 use crate::lz4::Fault;
 use crate::{Chunk, Compressor, blosclz, lz4, ndlz};
 
@@ -124,29 +125,23 @@ pub(super) struct Codecs {
 }
 
 impl Codecs {
-    /// Decodes the bytes `range` of `chunk` into `dst`, which holds all of the stream; where the codec can stop early, only up
+    /// Decodes the bytes `range` of the chunk into `dst`, which holds all of the stream; where the codec can stop early, only up
     /// to `need`, and what follows is unspecified.
     pub(super) fn decode(
         &mut self,
-        chunk: &Chunk<'_>,
+        job: Job<'_, '_>,
         range: Range<usize>,
         dst: &mut [u8],
         need: usize,
     ) -> Result<()> {
-        let src = &chunk.bytes()[range.clone()];
-        self.dispatch(chunk, src, dst, need).map_err(|fault| fault.into_error(&range).context("blosc stream"))
+        let src = &job.chunk.bytes()[range.clone()];
+        self.dispatch(job, src, dst, need).map_err(|fault| fault.into_error(&range).context("blosc stream"))
     }
 
-    fn dispatch(
-        &mut self,
-        chunk: &Chunk<'_>,
-        src: &[u8],
-        dst: &mut [u8],
-        need: usize,
-    ) -> Result<(), Problem> {
+    fn dispatch(&mut self, job: Job<'_, '_>, src: &[u8], dst: &mut [u8], need: usize) -> Result<(), Problem> {
         let is_prefix = need < dst.len();
-        let dictionary = chunk.dictionary();
-        match chunk.header().compressor {
+        let dictionary = job.chunk.dictionary();
+        match job.header().compressor {
             Compressor::BLOSCLZ if is_prefix => blosclz::decode_prefix(src, &mut dst[..need])?,
             Compressor::BLOSCLZ => blosclz::decode(src, dst)?,
             Compressor::LZ4 | Compressor::LZ4HC => match (is_prefix, dictionary.is_empty()) {
@@ -161,7 +156,13 @@ impl Codecs {
                 if is_prefix { zlib.decode_prefix(src, &mut dst[..need])? } else { zlib.decode(src, dst)? }
             }
             Compressor::ZSTD => self.zstd(dictionary)?.decode(src, dst)?,
-            Compressor::NDLZ => ndlz::decode(src, dst, chunk.header().codec_meta)?,
+            Compressor::NDLZ => ndlz::decode(src, dst, job.header().codec_meta)?,
+            #[cfg(feature = "zfp")]
+            codec @ (Compressor::ZFP_ACC | Compressor::ZFP_PREC | Compressor::ZFP_RATE) => {
+                let cx = job.context(None);
+                let meta = job.header().codec_meta;
+                crate::zfp::decode(src, dst, codec, meta, cx.schunk_typesize, cx.blockshape)?;
+            }
             other => return Err(Problem::Error(unsupported(other))),
         }
         Ok(())
@@ -222,5 +223,11 @@ impl Problem {
 
 /// What is said of codecs that are not here: plugins are other people's code, and none is ever loaded.
 fn unsupported(compressor: Compressor) -> Error {
-    Error::unsupported(format!("codec {} ({compressor}) is not supported", compressor.0))
+    let why = match compressor {
+        Compressor::ZFP_ACC | Compressor::ZFP_PREC | Compressor::ZFP_RATE => {
+            "is not in this build: the feature `zfp` of blosc-chunk reads it"
+        }
+        _ => "is not supported",
+    };
+    Error::unsupported(format!("codec {} ({compressor}) {why}", compressor.0))
 }

@@ -1,4 +1,4 @@
-//! Chunks that python-blosc2 and python-blosc wrote (`tests/data/make.py`): whole, in parts, damaged.
+//! Chunks that python-blosc2 and python-blosc wrote (`tests/data/make.py`, `make_arrays.py`): whole, in parts, damaged.
 
 use container_core::ErrorKind;
 
@@ -40,21 +40,52 @@ fn data(kind: &str, len: usize) -> Vec<u8> {
 
 fn stored() -> Vec<Stored> {
     let lines = include_str!("../../../tests/data/chunks.txt").lines();
+    let alone = lines.map(|line| {
+        let fields: Vec<&'static str> = line.split('|').collect();
+        let typesize = fields[3].parse().ok();
+        Stored {
+            name: fields[0],
+            bytes: unhex(fields[4]),
+            want: data(fields[1], fields[2].parse().unwrap()),
+            geometry: Geometry { typesize, blockshape: Vec::new() },
+        }
+    });
+    alone.chain(of_arrays().into_iter().filter(Stored::is_readable)).collect()
+}
+
+/// Those that do not decode without the shape of their blocks.
+fn of_arrays() -> Vec<Stored> {
+    let lines = include_str!("../../../tests/data/arrays.txt").lines();
     lines
         .map(|line| {
             let fields: Vec<&'static str> = line.split('|').collect();
-            let typesize = fields[3].parse().ok();
+            let blockshape = fields[1].split(',').map(|side| side.parse().unwrap()).collect();
             Stored {
                 name: fields[0],
-                bytes: unhex(fields[4]),
-                want: data(fields[1], fields[2].parse().unwrap()),
-                geometry: Geometry { typesize, blockshape: Vec::new() },
+                bytes: unhex(fields[3]),
+                want: unhex(fields[4]),
+                geometry: Geometry { typesize: fields[2].parse().ok(), blockshape },
             }
         })
         .collect()
 }
 
 impl Stored {
+    /// Whether this build has the codec.
+    fn is_readable(&self) -> bool {
+        cfg!(feature = "zfp") || !self.is_zfp()
+    }
+
+    /// Whether there are streams of ZFP: it may have been of no use.
+    fn is_zfp(&self) -> bool {
+        self.name.contains("zfp") && !self.name.starts_with("copied") && !self.name.starts_with("runs")
+    }
+
+    /// How sparsely to try what could be tried on every byte: blocks of arrays decode slowly, and many are alike.
+    fn step(&self) -> usize {
+        if self.geometry.blockshape.is_empty() { 1 } else { 11 }
+    }
+
     fn chunk(&self) -> Chunk<'_> {
         Chunk::parse(&self.bytes).unwrap_or_else(|error| panic!("{}: {error}", self.name))
     }
@@ -83,7 +114,7 @@ fn every_range_is_that_part_of_the_whole() {
         let (chunk, mut decoder) = (stored.chunk(), stored.decoder());
         let total = stored.want.len();
         // All starts with a few lengths, more sparsely where there is much.
-        let step = if cfg!(miri) { 97 } else { 1 + total / 400 };
+        let step = if cfg!(miri) { 97 } else { stored.step() + total / 400 };
         for start in (0..=total).step_by(step) {
             for len in [1, 4, 7, 64, 300, total] {
                 let range = start..total.min(start + len);
@@ -128,7 +159,7 @@ fn blocks_decode_one_by_one_and_by_choice() {
 #[test]
 fn a_cut_chunk_says_so_and_one_that_hides_it_does_not_decode() {
     for stored in stored() {
-        for len in (0..stored.bytes.len()).step_by(if cfg!(miri) { 31 } else { 1 }) {
+        for len in (0..stored.bytes.len()).step_by(if cfg!(miri) { 31 } else { stored.step() }) {
             let error = Chunk::parse(&stored.bytes[..len]).unwrap_err();
             assert!(matches!(error.kind(), ErrorKind::Truncated { .. }), "{} at {len}: {error}", stored.name);
             // A shorter value is a value.
@@ -187,7 +218,8 @@ fn decode_as(stored: &Stored, bytes: &[u8]) -> Result<()> {
 fn a_flipped_byte_is_an_error_or_other_data_and_no_panic() {
     for stored in stored() {
         let mut bytes = stored.bytes.clone();
-        for at in (0..bytes.len()).step_by(if cfg!(miri) { 41 } else { 1 + bytes.len() / 300 }) {
+        let step = stored.step() + bytes.len() / 300;
+        for at in (0..bytes.len()).step_by(if cfg!(miri) { 41 } else { step }) {
             for flip in [0x01, 0x80, 0xff] {
                 bytes[at] ^= flip;
                 decode_as(&stored, &bytes).ok();
@@ -195,5 +227,32 @@ fn a_flipped_byte_is_an_error_or_other_data_and_no_panic() {
             }
         }
         decode_as(&stored, &bytes).unwrap();
+    }
+}
+
+#[test]
+fn zfp_needs_its_feature_and_the_shape_and_size_of_the_block() {
+    let all = of_arrays();
+    let with = |stored: &Stored, typesize, blockshape: &[usize]| {
+        let mut dst = vec![0; stored.want.len()];
+        let geometry = Geometry { typesize, blockshape: blockshape.to_vec() };
+        Decoder::new().with_geometry(geometry).decode(&stored.chunk(), &mut dst)
+    };
+    for stored in all.iter().filter(|stored| stored.is_zfp()) {
+        let Geometry { typesize, blockshape } = &stored.geometry;
+        let error = with(stored, *typesize, &[]).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::Unsupported(_)), "{}: {error}", stored.name);
+        if !cfg!(feature = "zfp") {
+            assert!(error.to_string().contains("feature `zfp`"), "{error}");
+            continue;
+        }
+        assert!(error.to_string().contains("shape"), "{error}");
+        let items: usize = blockshape.iter().product();
+        for shape in [&[items + 1][..], &[items, 2], &[1, 1, 1, 1, items], &[0, items], &[usize::MAX, 2]] {
+            let error = with(stored, *typesize, shape).unwrap_err();
+            assert!(matches!(error.kind(), ErrorKind::Malformed(_)), "{} {shape:?}: {error}", stored.name);
+        }
+        let error = with(stored, Some(12), blockshape).unwrap_err();
+        assert!(error.to_string().contains("12-byte items"), "{}: {error}", stored.name);
     }
 }

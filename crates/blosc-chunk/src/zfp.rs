@@ -1,0 +1,60 @@
+//! The ZFP codecs (compcodes 33 to 35): blocks of arrays of f32 or f64, read through container-core.
+//!
+//! The stream of a block is one of ZFP without its header. What it was told to keep is in the codec's byte of the chunk, the shape
+//! of the block in the metadata of the array. C-Blosc2 stores a stream that is not of a whole block (because the block is split, or
+//! the last one and shorter) as it is, and so one that is coded has to be.
+
+use container_core::codec::zfp::{self, Mode, Scalar};
+use container_core::{Error, Result};
+
+use crate::Compressor;
+
+/// Fills `dst` from the stream `src`. `meta` is the codec's byte of the chunk, `typesize` that of the array if it is known, else of
+/// the chunk.
+///
+/// # Errors
+/// `Malformed` when the stream is damaged, the values are no f32 or f64, or the block has another length than its shape tells;
+/// `Unsupported` without a shape.
+pub(crate) fn decode(
+    src: &[u8],
+    dst: &mut [u8],
+    compressor: Compressor,
+    meta: u8,
+    typesize: usize,
+    blockshape: &[usize],
+) -> Result<()> {
+    if blockshape.is_empty() {
+        return Err(Error::unsupported(format!(
+            "codec {} ({compressor}) without the shape of the block, which only the array knows",
+            compressor.0
+        )));
+    }
+    let scalar = match typesize {
+        4 => Scalar::F32,
+        8 => Scalar::F64,
+        _ => return Err(Error::malformed(format!("ZFP of {typesize}-byte items, neither f32 nor f64"))),
+    };
+    let len = blockshape.iter().try_fold(typesize, |len, side| len.checked_mul(*side));
+    if blockshape.len() > 4 || len != Some(dst.len()) {
+        return Err(Error::malformed(format!(
+            "a ZFP stream of {} bytes, decoded, where a block of shape {blockshape:?} and {typesize}-byte items is",
+            dst.len()
+        )));
+    }
+    zfp::decode(src, mode(compressor, meta, typesize, blockshape.len()), blockshape, scalar, dst)
+}
+
+/// What the codec's byte means.
+fn mode(compressor: Compressor, meta: u8, typesize: usize, axes: usize) -> Mode {
+    match compressor {
+        // Never 0, and within what f64 can hold.
+        Compressor::ZFP_ACC => Mode::Accuracy(10_f64.powi(meta.cast_signed().into())),
+        // The bits that ZFP's transform may take from the values, for each number of axes (5, 7, 9, 11), come on top.
+        Compressor::ZFP_PREC => {
+            let more = [5, 7, 9, 11][axes.clamp(1, 4) - 1];
+            Mode::Precision((u32::from(meta) + more).min(64))
+        }
+        // Hundredths of the size of the items.
+        _ => Mode::Rate(f64::from(meta) / 100.0 * if typesize == 4 { 32.0 } else { 64.0 }),
+    }
+}
