@@ -11,6 +11,8 @@ const MIN_LEN: usize = 16;
 const LAST_START: usize = 12;
 /// Bytes that a match must save: one near by is of five bytes or more, a far one of seven.
 const MIN_GAIN: usize = 3;
+/// A match that goes on where another ends is taken when it is so long.
+const LONG: usize = 16;
 /// Places tried before each longer step, as a power of two.
 const PATIENCE: u32 = 7;
 /// Tries that make a step of one.
@@ -23,7 +25,6 @@ const SHORT: usize = 1 << 16;
 pub(crate) struct Encoder {
     short: Vec<u16>,
     long: Vec<u32>,
-    probe: Vec<u32>,
 }
 
 /// How hard to search.
@@ -49,14 +50,14 @@ impl Effort {
 impl Encoder {
     /// Encodes `src` into the start of `dst` and gives the length, or `None` as soon as it is known not to fit.
     ///
-    /// `level`: 1 to 9, more searches longer; 0 counts as 1 and more than 9 as 9. Below 9 data that would hardly shrink are given
-    /// up after a few probes.
+    /// `level`: 1 to 9, more searches longer; 0 counts as 1 and more than 9 as 9. Data that would hardly
+    /// shrink are given up after a look at some of them; lower levels ask for more.
     pub(crate) fn encode(&mut self, src: &[u8], dst: &mut [u8], level: u8) -> Option<usize> {
         // Tables count in 32 bits. No chunk is longer than 31 bits say.
         u32::try_from(src.len()).ok()?;
         let text = Text::new(src).filter(|_| src.len() >= MIN_LEN)?;
         let level = level.clamp(1, 9);
-        if !probe::is_worth_it(text, level, &mut self.probe) {
+        if !probe::is_worth_it(text, level, &mut self.short) {
             return None;
         }
         let mut output = Output::new(dst);
@@ -112,6 +113,21 @@ impl<T: Table> Search<'_, T> {
         Match { pos, earlier, len: 4 + self.text.common(earlier + 4, pos + 4, self.text.bytes().len() - 1) }
     }
 
+    /// What goes on at `pos`, where a match ends, as it went on where the byte before it and those at `pos` were seen last.
+    ///
+    /// Data with a period come back so: matches then end where they ended a period ago, so that no place within them need be in
+    /// the table.
+    #[inline(always)]
+    fn going_on(&mut self, pos: usize) -> Option<Match> {
+        let earlier = self.swap(self.starts.word(pos - 1)?, pos - 1)? + 1;
+        let next = Match { pos, earlier, len: self.text.common(earlier, pos, self.text.bytes().len() - 1) };
+        if next.len < LONG {
+            return None;
+        }
+        let here = self.swap(self.starts.word(pos)?, pos).map(|earlier| self.found(pos, earlier));
+        Some(here.filter(|here| here.gain() > next.gain()).unwrap_or(next))
+    }
+
     /// The best match that a look at the places after `found` shows, and the last of these places.
     #[inline(always)]
     fn better(&mut self, mut found: Match, lazy: usize) -> (Match, usize) {
@@ -141,25 +157,29 @@ fn operations<T: Table>(
     // A stream begins with a literal, and a place has nothing but 0 before it.
     let (mut anchor, mut first, mut pos) = (0, 1, 1);
     let mut tries = FIRST_TRIES;
+    let mut next = None;
     loop {
-        let earlier = loop {
-            let Some(word) = starts.word(pos) else {
-                return Some(anchor);
-            };
-            if let Some(earlier) = search.swap(word, pos) {
-                break earlier;
-            }
-            pos += tries >> PATIENCE;
-            tries += effort.haste;
+        let found = match next {
+            Some(next) => next,
+            None => loop {
+                let Some(word) = starts.word(pos) else {
+                    return Some(anchor);
+                };
+                if let Some(earlier) = search.swap(word, pos) {
+                    break search.found(pos, earlier);
+                }
+                pos += tries >> PATIENCE;
+                tries += effort.haste;
+            },
         };
-        let (mut found, last) = search.better(search.found(pos, earlier), effort.lazy);
+        let (mut found, last) = search.better(found, effort.lazy);
         while found.pos > first && found.earlier > 0 && data[found.pos - 1] == data[found.earlier - 1] {
             found.pos -= 1;
             found.earlier -= 1;
             found.len += 1;
         }
         if found.gain() < MIN_GAIN {
-            pos = last + 1;
+            (pos, next) = (last + 1, None);
             continue;
         }
         tries = FIRST_TRIES;
@@ -167,9 +187,7 @@ fn operations<T: Table>(
         output.copy(found.len, found.pos - found.earlier)?;
         pos = found.pos + found.len;
         (anchor, first) = (pos, pos);
-        if let Some(word) = starts.word(pos - 2) {
-            search.table.swap(word, pos - 2);
-        }
+        next = search.going_on(pos);
     }
 }
 

@@ -1,66 +1,71 @@
-//! Whether data are worth the search: a guess from a few windows of them.
+//! Whether data are worth the search: a guess from a part of them.
 
-use super::table::{emptied, hash};
-use super::{FAR, MAX_DISTANCE};
+use super::table::{Short, Table, emptied};
 use crate::simd::lz::Text;
 
-/// Bits of an index into the table of a probe.
-const LOG: u32 = 11;
 /// Shorter data are searched right away.
-const MIN_LEN: usize = 8 << 10;
+const MIN_LEN: usize = 1 << 10;
+/// Bytes at the end that are looked at, too.
+const LAST: usize = 1 << 10;
+/// The shortest match that counts.
+const MIN_MATCH: usize = 5;
 
 /// Whether `level` would go on with data such as these. `entries` is a table to use.
-pub(super) fn is_worth_it(text: Text<'_>, level: u8, entries: &mut Vec<u32>) -> bool {
-    let len = text.bytes().len();
-    if level >= 9 || len < MIN_LEN {
+///
+/// C-Blosc looks at as much and asks for as much of each level, but finds a little less, so that hardly anything is refused that
+/// it would take.
+pub(super) fn is_worth_it(text: Text<'_>, level: u8, entries: &mut Vec<u16>) -> bool {
+    // The part looked at, and bytes of data for 64 bytes of stream.
+    let (share, most, wanted) = match level {
+        1 => (8, 1 << 12, 128),
+        2 => (4, 1 << 13, 96),
+        3 => (4, 1 << 14, 76),
+        4..=6 => (2, 1 << 14, 76),
+        7 => (1, 1 << 14, 73),
+        8 => (1, 1 << 14, 70),
+        _ => (1, 1 << 14, 64),
+    };
+    let data = text.bytes();
+    if data.len() < MIN_LEN {
         return true;
     }
-    let (windows, window_len) = if level == 1 { (4, 512) } else { (8, 512) };
-    // Bytes of data for 64 bytes of stream, as C-Blosc asks of its levels, or less.
-    let wanted = match level {
-        1 => 88,
-        2 => 74,
-        // Streams of split blocks have more to gain than a window shows.
-        3..=7 if len <= 1 << 16 => 70,
-        3..=7 => 72,
-        _ => 68,
+    let first = data.len() - data.len() / share;
+    let end = data.len().min(first + most);
+    let mut shrinks = |part: &[u8]| {
+        Text::new(part).is_some_and(|part| cost_is_under(part, part.bytes().len() * 64 / wanted, entries))
     };
-    let table: &mut [u32; 1 << LOG] = emptied(entries);
-    let mut total = 0;
-    for window in 0..windows {
-        // Half of them all over the data, from the end on, and half in the last quarter, where shuffled data shrink.
-        let part = if window % 2 == 0 { len - window_len } else { len / 4 };
-        let start = len - window_len - part / (windows - 1) * window;
-        let cost = cost(text, start, start + window_len, table);
-        // One part that shrinks well will do: the others are passed over quickly.
-        if cost * 3 < window_len {
-            return true;
-        }
-        total += cost;
-    }
-    total * wanted < windows * window_len * 64
+    // Bits of numbers that hardly change come last.
+    (end < data.len() && shrinks(&data[data.len() - LAST..])) || shrinks(&data[first..end])
 }
 
-/// Bytes of stream for the window from `start` to `end`, about.
-fn cost(text: Text<'_>, start: usize, end: usize, table: &mut [u32; 1 << LOG]) -> usize {
-    let mut cost = 0;
-    let mut pos = start;
-    while let Some(word) = text.word(pos).filter(|_| pos + 8 < end) {
-        #[expect(clippy::cast_possible_truncation, reason = "the data are shorter than 2^32")]
-        let earlier = std::mem::replace(&mut table[hash::<LOG>(word)], pos as u32) as usize;
-        if earlier >= pos
-            || pos - earlier > MAX_DISTANCE
-            || text.word(earlier).is_none_or(|other| (other ^ word) << 24 != 0)
-        {
-            cost += 1;
+/// Whether a stream for `text` would take fewer bytes than `limit`, about.
+fn cost_is_under(text: Text<'_>, limit: usize, entries: &mut Vec<u16>) -> bool {
+    let table: &mut Short = emptied(entries);
+    let len = text.bytes().len();
+    let (mut cost, mut anchor, mut pos) = (0, 0, 1);
+    let literals = |count: usize| count + count.div_ceil(32);
+    while let Some(word) = text.word(pos) {
+        let earlier = table.swap(word, pos);
+        #[expect(clippy::cast_possible_truncation, reason = "the low half is meant")]
+        if text.half(earlier) != word as u32 {
             pos += 1;
             continue;
         }
-        let len = text.common(earlier, pos, end);
-        // A match ends a run of literals, which have a byte of their own.
-        cost += if pos - earlier < FAR { 3 } else { 5 };
-        pos += len;
+        let same = text.common(earlier, pos, len);
+        if same < MIN_MATCH {
+            pos += 1;
+            continue;
+        }
+        cost += literals(pos - anchor) + if same < 9 { 2 } else { 3 + same / 255 };
+        pos += same;
+        anchor = pos;
+        // Whatever the rest holds.
+        if cost + literals(len - pos) < limit {
+            return true;
+        }
+        if cost >= limit {
+            return false;
+        }
     }
-    cost += end.saturating_sub(pos);
-    cost + cost / 32
+    cost + literals(len - anchor) < limit
 }
