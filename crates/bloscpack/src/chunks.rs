@@ -224,12 +224,14 @@ impl Finder<'_> {
             }
             let (entry, fault) = self.look(at, index)?;
             let Some(entry) = entry else {
-                // Without a count, what is no chunk comes after the last one, unless it is too short to be one.
+                // Without a count, what is no chunk comes after the last one, unless it is too short to be one, or there is
+                // no other.
+                let expected = self.count.is_some() || index == 0;
                 let cut = |fault: &Fault| fault.kind() == FaultKind::ChunkTruncated;
-                if let Some(fault) = fault.filter(|fault| self.count.is_some() || cut(fault)) {
+                if let Some(fault) = fault.filter(|fault| expected || cut(fault)) {
                     found.tell(fault);
                 }
-                found.all = self.count.is_none();
+                found.all = !expected;
                 return Ok(found);
             };
             found.push(entry, self.limits)?;

@@ -57,6 +57,11 @@ impl List {
 
 fn first_offsets(file: &File) -> Vec<Value> {
     let used = file.layout().used_offsets();
+    // Where the file ends before the table, the table says nothing, and opening has not read it.
+    let count = u64::try_from(file.header().nchunks).unwrap_or(0);
+    if count.checked_mul(offsets_index::ENTRY) != Some(used.end.saturating_sub(used.start)) {
+        return Vec::new();
+    }
     let end = used.end.min(used.start.saturating_add(SHOWN_OFFSETS * offsets_index::ENTRY));
     let bytes = file.source().read(used.start..end.max(used.start)).unwrap_or_default();
     offsets_index::parse(&bytes).into_iter().map(Value::from).collect()

@@ -6,6 +6,7 @@ use std::fmt;
 
 use container_core::Value;
 use container_core::dtype::DType;
+use container_core::region::element_count;
 
 /// What the bytes of an item mean.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,6 +43,16 @@ impl ItemType {
             _ => 1,
         }
     }
+}
+
+/// How many items the `shape` of metadata says that there are; `None` where it is no list of lengths.
+pub(crate) fn items_of_shape(shape: &Value) -> Option<u64> {
+    let Value::List(dims) = shape else { return None };
+    let dim = |value: &Value| match value {
+        Value::Int(dim) => u64::try_from(*dim).ok(),
+        _ => None,
+    };
+    element_count(dims.iter().map(dim).collect::<Option<Vec<u64>>>()?.into_iter())
 }
 
 /// The word in the metadata.

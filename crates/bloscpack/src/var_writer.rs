@@ -9,6 +9,7 @@ use container_core::{Error, Result, Value};
 
 use crate::ItemType;
 use crate::header::{Dialect, Header, Options};
+use crate::item_type::items_of_shape;
 use crate::metadata::{to_json, to_python_json};
 use crate::write::{ChunkOptions, MAX_CHUNK_SIZE, Shuffle};
 use crate::writer::{Engine, Head, Sink};
@@ -94,7 +95,10 @@ impl VarOptions {
                 ("others".to_owned(), self.others.clone().into()),
             ]),
         };
-        tree = with_entry(&tree, "shape", vec![Value::from(count)].into());
+        // A shape of several axes stays as long as it is true, and none is made up.
+        if tree.get("shape").is_some_and(|shape| items_of_shape(shape) != Some(count)) {
+            tree = with_entry(&tree, "shape", vec![Value::from(count)].into());
+        }
         if let Some(names) = &self.names {
             let names: Vec<Value> = names.iter().map(|name| name.as_str().into()).collect();
             tree = with_entry(&tree, "names", names.into());

@@ -8,6 +8,7 @@ use container_core::{Limits, Value};
 use super::Layout;
 use crate::fault::{Fault, FaultKind};
 use crate::header::{Dialect, MAX_CHUNK, Options};
+use crate::item_type::items_of_shape;
 use crate::numpy_metadata::NumpyArray;
 
 impl Layout {
@@ -166,17 +167,11 @@ impl Layout {
 
     /// Whether the shape of the items has as many of them as there are.
     fn judge_items(&mut self, tree: &Value, range: Range<u64>) {
-        let dims = match tree.get("shape") {
-            Some(Value::List(dims)) => dims,
-            Some(_) => return self.tell(FaultKind::ItemCount, range, "the shape is not a list of lengths"),
-            None => return,
-        };
-        let dim = |value: &Value| match value {
-            Value::Int(dim) => u64::try_from(*dim).ok(),
-            _ => None,
-        };
-        let dims: Option<Vec<u64>> = dims.iter().map(dim).collect();
-        let count = dims.and_then(|dims| element_count(dims.into_iter()));
+        let Some(shape) = tree.get("shape") else { return };
+        if !matches!(shape, Value::List(_)) {
+            return self.tell(FaultKind::ItemCount, range, "the shape is not a list of lengths");
+        }
+        let count = items_of_shape(shape);
         if count.is_none() || count != u64::try_from(self.header.nchunks).ok() {
             let message = format!("the shape of the metadata is not that of {} items", self.header.nchunks);
             self.tell(FaultKind::ItemCount, range, message);

@@ -27,14 +27,19 @@ impl Plan {
             .with_typesize(header.typesize.max(1).into())
             .with_checksum(header.checksum);
         let names = match layout.tree().and_then(|tree| tree.get("names")) {
-            Some(Value::List(names)) if names.len() >= kept.len() => names
-                .iter()
-                .take(kept.len())
-                .map(|name| match name {
-                    Value::Text(name) => Some(name.clone()),
-                    _ => None,
-                })
-                .collect(),
+            // Where nothing is lost, the list stays what it is.
+            Some(Value::List(names))
+                if names.len() >= kept.len() && i64::try_from(kept.len()) != Ok(header.nchunks) =>
+            {
+                names
+                    .iter()
+                    .take(kept.len())
+                    .map(|name| match name {
+                        Value::Text(name) => Some(name.clone()),
+                        _ => None,
+                    })
+                    .collect()
+            }
             _ => None,
         };
         let options = VarOptions {

@@ -296,3 +296,26 @@ fn metadata_that_need_no_repair_are_not_respelt() {
         assert_eq!(values(&out), data(1050));
     }
 }
+
+#[test]
+fn metadata_of_items_stay_as_they_are_where_nothing_is_lost() {
+    let options = VarOptions { reserve: 3, ..VarOptions::text() };
+    let mut writer = VarWriter::new(std::io::Cursor::new(Vec::new()), None, &options).unwrap();
+    for item in ["a", "b", "c", "d"] {
+        writer.push(item).unwrap();
+    }
+    let whole = writer.complete().unwrap().0.into_inner();
+    // The metadata are at byte 32; as long as before.
+    let old = br#"{"dtype":"varchar","shape":[4],"others":[]}"#;
+    assert_eq!(whole[32..75], old[..]);
+    for (text, kept) in [
+        (r#"{"dtype":"varchar","shape":[2,2]}          "#, r#"{"dtype":"varchar","shape":[2,2]}"#),
+        (r#"{"dtype":"varchar","names":[1,2,3,4,5]}    "#, r#"{"dtype":"varchar","names":[1,2,3,4,5]}"#),
+        (r#"{"dtype":"varchar","shape":[2,3],"x":1}    "#, r#"{"dtype":"varchar","shape":[4],"x":1}"#),
+    ] {
+        let mut other = whole.clone();
+        other[32..75].copy_from_slice(text.as_bytes());
+        let (mended, _) = mend(other);
+        assert_eq!(std::str::from_utf8(&mended[32..32 + kept.len()]).unwrap(), kept);
+    }
+}

@@ -104,6 +104,28 @@ fn a_lost_chunk_leaves_the_others_readable() {
 }
 
 #[test]
+fn an_unfinished_file_whose_first_chunk_is_none_is_damaged() {
+    let mut bytes = version_3(-1, -1, -1, &[b"abcd", b"ef"]);
+    assert_eq!(check(&bytes).verdict(), Verdict::Sound);
+    // A chunk of one byte.
+    bytes[44..48].copy_from_slice(&1_u32.to_le_bytes());
+    let report = check(&bytes);
+    assert_eq!(report.verdict(), Verdict::Damaged);
+    let found = report.findings.iter().find(|finding| finding.severity == Severity::Error).unwrap();
+    assert_eq!((found.code, found.range.clone()), ("chunk_header", Some(32..48)));
+}
+
+#[test]
+fn a_count_beyond_the_table_shows_no_offsets() {
+    let mut bytes = array();
+    bytes[16..24].copy_from_slice(&i64::MAX.to_le_bytes());
+    let details = lens(&bytes).unwrap().about().details;
+    assert!(details.iter().all(|(name, _)| name != "first offsets"), "{details:?}");
+    let details = lens(&array()).unwrap().about().details;
+    assert!(details.iter().any(|(name, _)| name == "first offsets"), "{details:?}");
+}
+
+#[test]
 fn digests_are_compared_unless_they_are_to_be_ignored() {
     let bytes = patched(CHUNKS + 16, b"?");
     let file = open(&bytes).unwrap();
