@@ -97,15 +97,18 @@ fn dataset(container: &dyn Container, index: usize, feed: &mut Feed<'_>) -> Resu
 
 /// A verdict and what can be read say the same, where nothing is forgiven.
 fn agree(container: &dyn Container, report: &Report, wholes: &[Result<Vec<u8>>], tolerance: Tolerance) {
-    let all_read = !wholes.is_empty() && wholes.iter().all(Result::is_ok);
+    // Bloscpack files say most things twice, and may have no items: there is damage that can be read around.
+    let about = container.about();
+    let is_exact = about.format != "bloscpack";
+    let all_read = (!is_exact || !wholes.is_empty()) && wholes.iter().all(Result::is_ok);
     let over_limit = wholes.iter().flat_map(Result::as_ref).count() < wholes.len()
         && wholes.iter().flat_map(|whole| whole.as_ref().err()).all(is_limit);
     let sound = report.verdict() == Verdict::Sound;
     assert!(!sound || report.blocks.bad == 0);
     match tolerance {
         _ if over_limit => {}
-        Tolerance::Strict => assert_eq!(sound, all_read, "{report:?}\n{:?}", container.about()),
-        Tolerance::Lenient => assert!(!sound || all_read, "{report:?}\n{:?}", container.about()),
+        Tolerance::Strict if is_exact => assert_eq!(sound, all_read, "{report:?}\n{about:?}"),
+        _ => assert!(!sound || all_read, "{report:?}\n{about:?}"),
     }
 }
 

@@ -8,6 +8,13 @@
 #![forbid(unsafe_code)]
 
 mod array;
+mod blosc_decode;
+mod blosc_encode;
+mod blosc_filters;
+mod blosc_seeds;
+mod blosc_streams;
+mod bloscpack_file;
+mod bloscpack_write;
 mod codecs;
 mod dialects;
 mod feed;
@@ -25,6 +32,12 @@ mod values;
 mod writers;
 
 pub use array::array_region;
+pub use blosc_decode::blosc_chunk_decode;
+pub use blosc_encode::blosc_chunk_roundtrip;
+pub use blosc_filters::blosc_filters;
+pub use blosc_streams::blosclz_lz4_streams;
+pub use bloscpack_file::{bloscpack_open, bloscpack_repair};
+pub use bloscpack_write::bloscpack_roundtrip;
 pub use codecs::codecs_decode;
 pub use dialects::{rawarray_leb128, rawarray_roundtrip};
 pub use lz4::lz4_walk;
@@ -33,7 +46,7 @@ pub use options::MEMORY;
 pub use python::{dtype_parse, literal_parse};
 pub use rawarray_file::{rawarray_open, rawarray_repair};
 pub use region::region_parse;
-pub use sources::{rawarray_differential, sparse_source};
+pub use sources::{bloscpack_differential, rawarray_differential, sparse_source};
 pub use writers::{convert, export};
 
 /// A fuzz target.
@@ -69,6 +82,14 @@ targets! {
     sparse_source: seeds::choices;
     codecs_decode: seeds::encoded;
     lz4_walk: seeds::lz4_blocks;
+    blosc_chunk_decode: blosc_seeds::chunks;
+    blosc_chunk_roundtrip: blosc_seeds::choices;
+    blosclz_lz4_streams: blosc_seeds::streams;
+    blosc_filters: blosc_seeds::choices;
+    bloscpack_open: blosc_seeds::files;
+    bloscpack_differential: blosc_seeds::files;
+    bloscpack_repair: blosc_seeds::files;
+    bloscpack_roundtrip: blosc_seeds::choices;
     convert: seeds::array_files;
     export: seeds::array_files;
 }

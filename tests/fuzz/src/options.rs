@@ -10,6 +10,13 @@ pub(crate) fn limits() -> Limits {
     Limits::default().with_memory(MEMORY)
 }
 
+/// As [`open_options`], for formats in which few bytes say that they hold many.
+pub(crate) fn small_options() -> OpenOptions {
+    let mut options = open_options();
+    options.limits = Limits::default().with_memory(MEMORY / 16);
+    options
+}
+
 pub(crate) fn open_options() -> OpenOptions {
     let mut options = OpenOptions::default();
     options.limits = limits();

@@ -10,7 +10,7 @@ use crate::mutate::XorShift;
 /// Every `.ra` file of the fixtures.
 pub(crate) fn rawarray_files() -> Vec<Vec<u8>> {
     let mut paths = Vec::new();
-    gather(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/rawarray"), &mut paths);
+    gather(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/rawarray"), "ra", &mut paths);
     paths.sort();
     let mut files: Vec<Vec<u8>> =
         paths.iter().map(|path| fs::read(path).unwrap_or_else(|error| panic!("{path:?}: {error}"))).collect();
@@ -41,13 +41,14 @@ fn bare_files() -> Vec<Vec<u8>> {
     files
 }
 
-fn gather(folder: &Path, paths: &mut Vec<PathBuf>) {
+/// Files with this extension below a folder.
+pub(crate) fn gather(folder: &Path, wanted: &str, paths: &mut Vec<PathBuf>) {
     let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     for entry in entries.map_while(Result::ok) {
         let path = entry.path();
         if path.is_dir() {
-            gather(&path, paths);
-        } else if path.extension().is_some_and(|extension| extension == "ra") {
+            gather(&path, wanted, paths);
+        } else if path.extension().is_some_and(|extension| extension == wanted) {
             paths.push(path);
         }
     }

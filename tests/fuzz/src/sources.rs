@@ -3,16 +3,15 @@
 use std::fmt::{Debug, Write as _};
 use std::ops::Range;
 
-use container_core::container::{Container, Depth, OpenOptions};
+use container_core::container::{Container, Depth, OpenOptions, Tolerance};
 use container_core::dtype::Order;
-use container_core::format::Input;
+use container_core::format::{Format, Input};
 use container_core::region::Region;
 use container_core::source::{Source, SparseSource, check_range, drive};
 use container_core::{Error, ErrorKind, Progress, Result};
-use rawarray::FORMAT;
 
 use crate::feed::Feed;
-use crate::options::{all_open_options, limits, read_options};
+use crate::options::{all_open_options, limits, read_options, small_options};
 use crate::values::region;
 
 /// A file that lends nothing, as one that is read by position.
@@ -31,15 +30,31 @@ impl Source for Copying {
 /// Whatever is asked of a file, the answer does not depend on where its bytes are.
 pub fn rawarray_differential(data: &[u8]) {
     for options in all_open_options() {
-        let told = |source: Box<dyn Source>| everything(source, &options, Feed::derived(data));
-        let memory = told(Box::new(data.to_vec())).expect("memory has no holes");
-        let copied = told(Box::new(Copying(data.to_vec()))).expect("nor has a file");
-        assert_eq!(memory, copied, "memory and a file that is read by position");
-        let mut sparse = SparseSource::new(data.len() as u64);
-        let driven =
-            drive(&mut sparse, |range| Ok(bytes(data, range)), |source| told(Box::new(source.clone())));
-        assert_eq!(memory, driven.expect("every hole can be filled"), "memory and a source with holes");
+        differential(&rawarray::FORMAT, data, &options);
     }
+}
+
+/// The same for Bloscpack.
+pub fn bloscpack_differential(data: &[u8]) {
+    for tolerance in [Tolerance::Strict, Tolerance::Lenient] {
+        let mut options = small_options();
+        options.tolerance = tolerance;
+        let held = bloscpack::File::from_source(Box::new(data.to_vec()), &options)
+            .map_or(0, |file| file.chunks().iter().map(|chunk| u64::from(chunk.nbytes())).sum());
+        if held <= 1 << 16 {
+            differential(&bloscpack::FORMAT, data, &options);
+        }
+    }
+}
+
+fn differential(format: &Format, data: &[u8], options: &OpenOptions) {
+    let told = |source: Box<dyn Source>| everything(format, source, options, Feed::derived(data));
+    let memory = told(Box::new(data.to_vec())).expect("memory has no holes");
+    let copied = told(Box::new(Copying(data.to_vec()))).expect("nor has a file");
+    assert_eq!(memory, copied, "memory and a file that is read by position");
+    let mut sparse = SparseSource::new(data.len() as u64);
+    let driven = drive(&mut sparse, |range| Ok(bytes(data, range)), |source| told(Box::new(source.clone())));
+    assert_eq!(memory, driven.expect("every hole can be filled"), "memory and a source with holes");
 }
 
 fn bytes(data: &[u8], range: Range<u64>) -> Vec<u8> {
@@ -61,9 +76,14 @@ impl Transcript {
     }
 }
 
-fn everything(source: Box<dyn Source>, options: &OpenOptions, mut feed: Feed<'_>) -> Result<String> {
+fn everything(
+    format: &Format,
+    source: Box<dyn Source>,
+    options: &OpenOptions,
+    mut feed: Feed<'_>,
+) -> Result<String> {
     let mut transcript = Transcript(String::new());
-    match (FORMAT.open)(Input::bytes(source), options) {
+    match (format.open)(Input::bytes(source), options) {
         Ok(container) => contents(&*container, &mut transcript, &mut feed)?,
         Err(error) => transcript.add("open", Err::<(), _>(error))?,
     }

@@ -1,0 +1,209 @@
+//! Bloscpack files of any bytes: opening and repairing.
+
+use bloscpack::{FORMAT, File, VarReader};
+use container_core::Progress;
+use container_core::container::{Depth, Digests, OpenOptions, Tolerance};
+use container_core::format::{Input, Output};
+use container_core::report::{RepairReport, Verdict};
+
+use crate::feed::Feed;
+use crate::lens::{look_at_error, look_through};
+use crate::options::{read_options, small_options};
+
+/// Most bytes that all chunks of a file may say that they hold, for all of them to be decoded many times.
+const MOST: u64 = 4 << 20;
+
+fn options(tolerance: Tolerance) -> OpenOptions {
+    let mut options = small_options();
+    options.tolerance = tolerance;
+    options
+}
+
+/// Opens the bytes in every way and looks at all there is.
+pub fn bloscpack_open(data: &[u8]) {
+    let mut feed = Feed::derived(data);
+    for tolerance in [Tolerance::Strict, Tolerance::Lenient] {
+        let mut options = options(tolerance);
+        if feed.flag() {
+            options.axes = container_core::container::Axes::Reversed;
+        }
+        let file = match File::from_source(Box::new(data.to_vec()), &options) {
+            Ok(file) => file,
+            Err(error) => {
+                look_at_error(&error);
+                continue;
+            }
+        };
+        native(&file, data, &mut feed);
+        if claimed(&file) > MOST {
+            continue;
+        }
+        let opened = (FORMAT.open)(Input::bytes(Box::new(data.to_vec())), &options);
+        look_through(&*opened.expect("it was opened before"), data.len() as u64, tolerance, &mut feed);
+        items(file, &mut feed);
+    }
+}
+
+fn claimed(file: &File) -> u64 {
+    file.chunks().iter().map(|chunk| u64::from(chunk.nbytes())).sum()
+}
+
+/// The format's own interface.
+fn native(file: &File, data: &[u8], feed: &mut Feed<'_>) {
+    let layout = file.layout();
+    assert_eq!(layout.file_len(), data.len() as u64);
+    assert!(layout.faults().is_sorted_by_key(|fault| std::cmp::Reverse(fault.severity())));
+    // Sixteen bytes are the least that a chunk takes.
+    assert!(file.chunks().len() <= data.len() / 16);
+    for chunk in file.chunks() {
+        assert!(chunk.range().start <= data.len() as u64, "{chunk:?}");
+    }
+    let Ok(len) = file.len() else { return };
+    let mut ignoring = read_options();
+    ignoring.digests = Digests::Ignore;
+    for _ in 0..6 {
+        let start = feed.word() % len.saturating_add(1);
+        let end = start + (feed.below(1 << 10) as u64).min(len - start);
+        let compared = file.read_range(start..end, &read_options());
+        let ignored = file.read_range(start..end, &ignoring);
+        match (&compared, &ignored) {
+            (Ok(compared), Ok(ignored)) => assert!(compared == ignored),
+            // Reading it again may look at all of a damaged chunk.
+            (Ok(_), Err(error)) => {
+                let mut chunks = 0..file.chunks().len() as u64;
+                assert!(chunks.any(|index| file.read_chunk(index, &ignoring).is_err()), "only once: {error}");
+            }
+            (Err(error), _) => look_at_error(error),
+        }
+        if let Ok(compared) = compared {
+            assert_eq!(compared.len() as u64, end - start);
+        }
+    }
+    assert!(file.read_range(len..len.saturating_add(1), &read_options()).is_err());
+    if claimed(file) > MOST || len > MOST {
+        return;
+    }
+    // Parts of the whole are the whole.
+    let Ok(whole) = file.read_range(0..len, &read_options()) else { return };
+    let mut joined = Vec::new();
+    // Of what holds nothing, nothing is read.
+    let held = |index: &u64| file.chunks()[*index as usize].nbytes() > 0;
+    for index in (0..file.chunks().len() as u64).filter(held) {
+        joined.extend(file.read_chunk(index, &read_options()).expect("a chunk of what was read"));
+    }
+    assert!(joined == whole, "the chunks are not the whole");
+    let start = feed.word() % (len + 1);
+    let end = start + feed.word() % (len - start + 1);
+    let part = file.read_range(start..end, &read_options()).expect("a part of what was read");
+    assert!(part == whole[start as usize..end as usize], "{start}..{end}");
+}
+
+fn items(file: File, feed: &mut Feed<'_>) {
+    let Ok(reader) = VarReader::new(file) else { return };
+    for (index, item) in reader.iter().enumerate() {
+        let index = index as u64;
+        match item {
+            Ok(item) => {
+                assert_eq!(Some(item.len() as u64), reader.item_len(index));
+                assert_eq!(reader.text(index).is_ok(), std::str::from_utf8(&item).is_ok());
+            }
+            Err(error) => look_at_error(&error),
+        }
+        if feed.below(8) == 0 {
+            let _ = (reader.elements::<f64>(index), reader.elements::<u16>(index));
+        }
+    }
+    assert!(reader.item(reader.len()).is_err());
+}
+
+/// Repairs the bytes, and holds the result against them.
+pub fn bloscpack_repair(data: &[u8]) {
+    for tolerance in [Tolerance::Strict, Tolerance::Lenient] {
+        let options = options(tolerance);
+        let Ok(file) = File::from_source(Box::new(data.to_vec()), &options) else {
+            assert!(repair(data, &options).is_err(), "repaired what cannot be opened");
+            continue;
+        };
+        if claimed(&file) > MOST {
+            continue;
+        }
+        let was_sound = is_sound(data);
+        let (repaired, report) = match repair(data, &options) {
+            Ok(done) => done,
+            Err(error) => {
+                assert!(!was_sound, "sound, but not repaired: {error}");
+                continue;
+            }
+        };
+        let fixed =
+            File::from_source(Box::new(repaired.clone()), &small_options()).expect("a repaired file opens");
+        if claimed(&fixed) > MOST {
+            continue;
+        }
+        assert!(is_sound(&repaired), "repaired, but {:?}", fixed.layout().faults());
+        for item in report.kept.iter().chain(&report.guessed).chain(&report.lost) {
+            let range = item.range.clone().expect("every item of a repair has a place");
+            assert!(range.start <= range.end, "{item:?}");
+        }
+        for item in &report.kept {
+            assert!(item.range.as_ref().is_some_and(|range| range.end <= data.len() as u64), "{item:?}");
+        }
+        let (again, second) = repair(&repaired, &small_options()).expect("a sound file");
+        assert!(again == repaired, "repairing a repaired file changes it");
+        assert!(second.guessed.is_empty() && second.lost.is_empty(), "{second:?}");
+        keeps(&file, &fixed, &report, was_sound);
+    }
+}
+
+/// What was lost nowhere is the same.
+fn keeps(file: &File, fixed: &File, report: &RepairReport, was_sound: bool) {
+    let all = |file: &File| -> Vec<Option<Vec<u8>>> {
+        (0..file.chunks().len() as u64).map(|index| file.read_chunk(index, &read_options()).ok()).collect()
+    };
+    let (before, after) = (all(file), all(fixed));
+    if file.header().dialect.is_variable_length() {
+        for (old, new) in before.iter().zip(&after) {
+            assert!(old.is_none() || old == new, "an item changed");
+        }
+    } else if report.lost.is_empty() && before.iter().all(Option::is_some) {
+        let join = |parts: Vec<Option<Vec<u8>>>| parts.into_iter().flatten().collect::<Vec<_>>().concat();
+        assert!(join(before) == join(after), "the bytes changed");
+    }
+    if was_sound {
+        assert!(report.lost.is_empty(), "{report:?}");
+        assert_eq!(file.metadata(), fixed.metadata());
+        assert_eq!(file.numpy(), fixed.numpy());
+    }
+}
+
+/// The repaired file and the report, which is the same without a file.
+fn repair(data: &[u8], options: &OpenOptions) -> container_core::Result<(Vec<u8>, RepairReport)> {
+    let run = |out: Option<&mut dyn Output>| {
+        let input = Input::bytes(Box::new(data.to_vec()));
+        let repair = FORMAT.repair.expect("Bloscpack is repaired");
+        repair(input, options, out, Progress::none())
+    };
+    let mut out = Vec::new();
+    let (wet, dry) = (run(Some(&mut out)), run(None));
+    match (wet, dry) {
+        (Ok(wet), Ok(dry)) => {
+            assert_eq!(wet, dry);
+            Ok((out, wet))
+        }
+        (Err(wet), Err(dry)) => {
+            look_at_error(&wet);
+            assert_eq!(wet.to_string(), dry.to_string());
+            Err(wet)
+        }
+        (wet, dry) => panic!("with a target {wet:?}, without one {dry:?}"),
+    }
+}
+
+/// Nothing is wrong with the bytes.
+pub(crate) fn is_sound(data: &[u8]) -> bool {
+    let Ok(container) = (FORMAT.open)(Input::bytes(Box::new(data.to_vec())), &small_options()) else {
+        return false;
+    };
+    let report = container.check(Depth::Full, &read_options(), Progress::none());
+    report.is_ok_and(|report| report.verdict() == Verdict::Sound)
+}
