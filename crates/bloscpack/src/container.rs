@@ -195,7 +195,7 @@ fn array(file: &File) -> Vec<Dataset> {
         }
         _ => None,
     };
-    let logical = byte_len(&array.dtype, &array.shape).unwrap_or(u64::MAX);
+    let logical = byte_len(&array.dtype, &array.shape).unwrap_or(0);
     let mut shape = array.shape;
     let mut order = array.order;
     if order == Order::F && file.options().axes == Axes::Reversed {
