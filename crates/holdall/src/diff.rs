@@ -2,6 +2,8 @@
 //!
 //! How values are stored is no difference: byte order, storage order, codec and chunks may differ.
 
+use std::collections::HashMap;
+
 use container_core::container::{Container, Dataset, ReadOptions};
 use container_core::region::Region;
 use container_core::{Error, Progress, Result, Value};
@@ -120,18 +122,29 @@ pub(crate) fn compare_datasets(
         dataset: Some(side.dataset().path.clone()),
         what: format!("only in the {place}"),
     };
+    // A file may hold millions of items.
+    let (a_by_path, b_by_path) = (by_path(&a_sides), by_path(&b_sides));
     for side in &a_sides {
-        match b_sides.iter().find(|other| other.dataset().path == side.dataset().path) {
-            Some(other) => compare_pair(*side, *other, options, attributes, &mut ruler, &mut found)?,
+        match b_by_path.get(side.dataset().path.as_str()) {
+            Some(other) => compare_pair(*side, **other, options, attributes, &mut ruler, &mut found)?,
             None => found.push(path_only(side, "first")),
         }
     }
     for side in &b_sides {
-        if !a_sides.iter().any(|other| other.dataset().path == side.dataset().path) {
+        if !a_by_path.contains_key(side.dataset().path.as_str()) {
             found.push(path_only(side, "second"));
         }
     }
     Ok(found)
+}
+
+/// The first side of each path.
+fn by_path<'s, 'a>(sides: &'s [Side<'a>]) -> HashMap<&'a str, &'s Side<'a>> {
+    let mut all = HashMap::with_capacity(sides.len());
+    for side in sides {
+        all.entry(side.dataset().path.as_str()).or_insert(side);
+    }
+    all
 }
 
 fn sides<'a>(

@@ -1,5 +1,7 @@
 //! Comparing trees of metadata.
 
+use std::collections::HashSet;
+
 use container_core::Value;
 use container_core::container::{Container, Listed};
 use container_core::region::Region;
@@ -12,11 +14,13 @@ const MOST_SHOWN: usize = 60;
 
 /// True where everything that is listed is chosen, whole.
 pub(super) fn is_all(container: &dyn Container, chosen: &[(usize, Region)]) -> bool {
-    let mut listed =
-        container.datasets().iter().enumerate().filter(|(_, dataset)| dataset.listed == Listed::Always);
-    listed.all(|(index, dataset)| {
-        chosen.iter().any(|(chosen, region)| *chosen == index && region.is_whole(&dataset.shape))
-    })
+    let datasets = container.datasets();
+    let is_whole = |(index, region): &&(usize, Region)| {
+        datasets.get(*index).is_some_and(|dataset| region.is_whole(&dataset.shape))
+    };
+    let whole: HashSet<usize> = chosen.iter().filter(is_whole).map(|(index, _)| *index).collect();
+    let mut listed = datasets.iter().enumerate().filter(|(_, dataset)| dataset.listed == Listed::Always);
+    listed.all(|(index, _)| whole.contains(&index))
 }
 
 /// Tells `note` of every place in which two trees differ. The order of keys is none.
