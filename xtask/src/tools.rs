@@ -47,6 +47,13 @@ pub(crate) fn miri(repo: &Repo, args: &[String]) -> Result<Outcome> {
         .args(["--no-default-features", "--features", "mmap", "--", "source::mmap::"])
         .env("MIRIFLAGS", "-Zmiri-disable-isolation")
         .run()?;
+    // The plain form of the kernels, which Miri takes for want of vectors, and the copies of LZ4 and BloscLZ.
+    // Tests that damage or vary long data run for hours there.
+    Step::cargo_of(repo, "nightly")
+        .args(["miri", "test", "--package", "blosc-chunk", "--lib", "--", "simd::", "filters::"])
+        .args(["lz4::tests::dictionaries_are_reached_into", "blosclz::tests::a_cut_stream_is_at_fault"])
+        .env("MIRIFLAGS", "-Zmiri-disable-isolation")
+        .run()?;
     Ok(Outcome::Done)
 }
 

@@ -6,6 +6,7 @@
 pub(crate) struct Level(Instructions);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(miri, allow(dead_code, reason = "Miri is given plain code"))]
 enum Instructions {
     Plain,
     #[cfg(target_arch = "x86_64")]
