@@ -107,8 +107,10 @@ impl Items {
         match &self.from {
             From::Lines(_, lines) => Ok(lines.ranges.get(index).map_or(0, |range| range.end - range.start)),
             From::Files(paths) => {
-                let len = paths.get(index).map(|path| path.metadata()).transpose()?;
-                Ok(len.map_or(0, |kind| kind.len()))
+                let Some(path) = paths.get(index) else { return Ok(0) };
+                let metadata = path.metadata();
+                let named = |error| Error::from(error).context(path.display().to_string());
+                metadata.map(|metadata| metadata.len()).map_err(named)
             }
         }
     }

@@ -19,6 +19,7 @@ use crate::progress::Meter;
 
 /// Write raw elements, the lines of a text, or whole files to a container
 #[derive(Debug, clap::Args)]
+#[command(override_usage = "holdall pack [OPTIONS] <SOURCE>... <TARGET>")]
 #[command(after_help = "\
 With --items lines, every line of a text is an item: what lies between line feeds, without them. `extract --items` gives the \
 same bytes back, whether the last line ended or not. With --items files, every file is an item and keeps its name, less what \
@@ -34,13 +35,10 @@ Examples:
   holdall pack scan.npy scan.blp
   zcat words.gz | holdall pack --items lines - words.blp")]
 pub struct Args {
-    /// What is packed; `-` is standard input. Several only with --items files
-    #[arg(value_name = "SOURCE", required = true, num_args = 1..)]
-    sources: Vec<PathBuf>,
-
-    /// The new file; `-` is standard output
-    #[arg(value_name = "TARGET")]
-    target: PathBuf,
+    /// What is packed, several only with --items files, and last the new file; `-` is standard input or output
+    // One list, since clap allows no options within a list that another argument follows.
+    #[arg(value_name = "PATH", required = true, num_args = 1..)]
+    paths: Vec<PathBuf>,
 
     /// Pack items, each of a length of its own
     #[arg(long, value_name = "KIND", conflicts_with = "dtype")]
@@ -92,31 +90,30 @@ fn dtype() -> impl TypedValueParser<Value = DType> {
 }
 
 pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
-    let source = args.source()?;
-    let bar = args.make.check_target("pack", &args.target, console)?;
-    let (name, target_name) = (shown(source), shown(&args.target));
+    let (source, sources, target) = args.paths()?;
+    let bar = args.make.check_target("pack", target, console)?;
+    let (name, target_name) = (shown(source), shown(target));
     let (meter, limits) = (Meter::new(printable(&target_name), bar), console.limits);
     if let Some(kind) = args.items {
         let items = match kind {
             ItemsOf::Lines => ItemSource::Lines(source),
-            ItemsOf::Files => ItemSource::Files(&args.sources),
+            ItemsOf::Files => ItemSource::Files(sources),
         };
         // Of several files, the one that an error is about is named in its text.
-        let subject = if args.sources.len() > 1 { target_name.clone() } else { name };
-        let outcome = meter.watch(|progress| {
-            holdall::pack::pack_items(items, &args.target, &args.options(limits, progress))
-        });
-        return args.show_items(outcome.on(subject)?, &target_name, console);
+        let subject = if sources.len() > 1 { target_name.clone() } else { name };
+        let outcome =
+            meter.watch(|progress| holdall::pack::pack_items(items, target, &args.options(limits, progress)));
+        return args.show_items(outcome.on(subject)?, sources, &target_name, console);
     }
     let outcome = meter.watch(|progress| match &args.dtype {
         Some(dtype) => {
             let order = if args.order == AxisOrder::C { Order::C } else { Order::F };
             let array = RawArray { dtype: dtype.clone(), shape: args.shape.clone(), order };
-            holdall::pack::pack_raw(source, &array, &args.target, &args.options(limits, progress))
+            holdall::pack::pack_raw(source, &array, target, &args.options(limits, progress))
         }
         None => {
             let address = address(source.as_os_str());
-            holdall::convert::convert(&address, &args.target, &args.options(limits, progress))
+            holdall::convert::convert(&address, target, &args.options(limits, progress))
         }
     });
     let outcome = outcome.map_err(|error| match error.kind() {
@@ -125,16 +122,19 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
         }
         _ => error,
     });
-    let format = target_format(&args.target, args.to.as_deref()).map_or("", |format| format.name);
+    let format = target_format(target, args.to.as_deref()).map_or("", |format| format.name);
     args.make.show(outcome.on(&name)?, &name, &target_name, format, console)
 }
 
 impl Args {
-    /// The source, of which there is one but for files as items.
-    fn source(&self) -> Result<&Path> {
-        match self.sources.as_slice() {
-            [one] => Ok(one),
-            [first, ..] if self.items == Some(ItemsOf::Files) => Ok(first),
+    /// The source, or the first of the files as items, then all sources, and the target.
+    fn paths(&self) -> Result<(&Path, &[PathBuf], &Path)> {
+        match self.paths.split_last() {
+            Some((target, sources @ [source])) => Ok((source, sources, target)),
+            Some((target, sources @ [first, ..])) if self.items == Some(ItemsOf::Files) => {
+                Ok((first, sources, target))
+            }
+            Some((_, [])) | None => Err(Failure::usage("pack: a source and a target are needed")),
             _ => Err(Failure::usage("pack: one source and one target, but for --items files")),
         }
     }
@@ -143,11 +143,17 @@ impl Args {
         self.make.options(self.to.as_deref(), self.make.write.import_options(), limits, progress)
     }
 
-    fn show_items(&self, outcome: PackOutcome, target: &str, console: &mut Console) -> Result<Outcome> {
+    fn show_items(
+        &self,
+        outcome: PackOutcome,
+        sources: &[PathBuf],
+        target: &str,
+        console: &mut Console,
+    ) -> Result<Outcome> {
         match outcome {
             PackOutcome::Done(packing) => {
                 if self.make.json {
-                    let sources: Vec<String> = self.sources.iter().map(|source| shown(source)).collect();
+                    let sources: Vec<String> = sources.iter().map(|source| shown(source)).collect();
                     console.out.json(&json::pack_json(&sources, target, &packing))?;
                 }
                 Ok(Outcome::Yes)

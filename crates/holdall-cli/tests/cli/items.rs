@@ -45,6 +45,22 @@ fn texts() -> Vec<Vec<u8>> {
 }
 
 #[test]
+fn options_may_stand_between_source_and_target() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = directory.path();
+    std::fs::write(at.join("t.txt"), "one\ntwo\n").unwrap();
+    run(at, &["pack", "t.txt", "--items", "lines", "t.blp"]).expect(0);
+    assert_eq!(bytes_of(at, &["extract", "--items", "t.blp"]), b"one\ntwo\n");
+    run(at, &["pack", "t.txt", "-f", "u.blp", "--dtype", "|u1"]).expect(0);
+    let alone = run(at, &["pack", "t.txt"]);
+    alone.expect(2);
+    assert!(alone.err.contains("a source and a target"), "{alone:#?}");
+    let missing = run(at, &["append", "--items", "files", "t.blp", "missing"]);
+    missing.expect(2);
+    assert!(missing.err.contains("missing"), "{missing:#?}");
+}
+
+#[test]
 fn a_text_comes_back_byte_for_byte() {
     let directory = tempfile::tempdir().unwrap();
     let at = directory.path();
