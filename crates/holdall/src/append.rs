@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use container_core::container::{Container, Digests, OpenOptions, ReadOptions};
+use container_core::dtype::{ByteOrder, DType, Kind};
 use container_core::format::{AppendFn, Format, Import, ImportOptions};
 use container_core::region::Region;
 use container_core::report::Loss;
@@ -102,7 +103,11 @@ pub fn append(path: &Path, addition: Addition<'_>, options: &AppendOptions<'_>) 
                 ItemSource::Lines(text) => refuse_source(path, text)?,
                 ItemSource::Files(files) => files.iter().try_for_each(|file| refuse_source(path, file))?,
             }
-            let items = Items::open(source, &options.open)?.into_container()?;
+            let items = Items::open(source, &options.open).map_err(|error| match source {
+                ItemSource::Lines(one) => error_of(error, one),
+                ItemSource::Files(_) => error,
+            })?;
+            let items = items.into_container()?;
             job.run(&items, &items.all())
         }
     }
@@ -163,7 +168,13 @@ fn like(path: &Path, source: &Path, options: &AppendOptions<'_>) -> Result<Plain
     };
     let rest = dataset.shape.get(1..).unwrap_or_default();
     let bytes = raw_source(source, &options.open).map_err(|error| error_of(error, source))?;
-    Plain::of_rows(bytes, dataset.dtype.clone(), rest, dataset.order)
+    let itemsize = dataset.dtype.itemsize().max(1) as u64;
+    let mut dtype = dataset.dtype.clone();
+    if dtype.is_void() && rest.is_empty() && !bytes.len().is_multiple_of(itemsize) {
+        // Bytes without a type: what Bloscpack calls the size of their elements binds nobody.
+        dtype = DType::new(Kind::Uint, 1, ByteOrder::NATIVE);
+    }
+    Plain::of_rows(bytes, dtype, rest, dataset.order)
 }
 
 #[cfg(test)]

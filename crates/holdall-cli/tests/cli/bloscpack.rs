@@ -128,6 +128,36 @@ fn raw_bytes_become_a_file_and_come_back() {
 }
 
 #[test]
+fn bytes_without_a_type_take_any_number_of_bytes() {
+    let directory = with_blp();
+    let at = directory.path();
+    // 16 bytes in elements of 8, as the Python tool calls them by default.
+    let mut even = hello();
+    for (place, byte) in [(8, 16), (12, 16), (124, 16), (132, 32)] {
+        even[place] = byte;
+    }
+    even.truncate(151);
+    even.extend(b"!");
+    even.extend(adler32(&even[120..]));
+    std::fs::write(at.join("even.blp"), even).unwrap();
+    assert!(run(at, &["ls", "even.blp"]).expect(0).starts_with("data\t|V8\t(2,)\t"));
+    run(at, &["append", "--raw", "even.blp", "other.txt"]).expect(0);
+    run(at, &["verify", "even.blp"]).expect(0);
+    let all = run(at, &["cat", "--format", "raw", "even.blp"]).expect(0).to_owned();
+    assert_eq!(all, "hello bloscpack!neither here nor there\n");
+}
+
+/// As Bloscpack stores it.
+fn adler32(bytes: &[u8]) -> [u8; 4] {
+    let (mut a, mut b) = (1_u32, 0_u32);
+    for byte in bytes {
+        a = (a + u32::from(*byte)) % 65521;
+        b = (b + a) % 65521;
+    }
+    (b << 16 | a).to_le_bytes()
+}
+
+#[test]
 fn recode_keeps_values_and_type() {
     let directory = with_blp();
     let at = directory.path();
