@@ -13,10 +13,6 @@ const LAST_START: usize = 12;
 const MIN_GAIN: usize = 3;
 /// A match that goes on where another ends is taken when it is so long.
 const LONG: usize = 16;
-/// Places tried before each longer step, as a power of two.
-const PATIENCE: u32 = 7;
-/// Tries that make a step of one.
-const FIRST_TRIES: usize = 1 << PATIENCE;
 /// The longest data that the table of short ones can count.
 const SHORT: usize = 1 << 16;
 
@@ -30,8 +26,8 @@ pub(crate) struct Encoder {
 /// How hard to search.
 #[derive(Clone, Copy, Debug)]
 struct Effort {
-    /// How fast steps grow where nothing is found.
-    haste: usize,
+    /// Places tried before each longer step, as a power of two.
+    patience: u32,
     /// Matches shorter than this are taken only after a look at the next place.
     lazy: usize,
 }
@@ -39,10 +35,10 @@ struct Effort {
 impl Effort {
     const fn of(level: u8) -> Self {
         match level {
-            0 | 1 => Self { haste: 2, lazy: 0 },
-            2..=6 => Self { haste: 1, lazy: 8 },
-            7 | 8 => Self { haste: 1, lazy: 16 },
-            _ => Self { haste: 1, lazy: usize::MAX },
+            0 | 1 => Self { patience: 7, lazy: 0 },
+            2..=6 => Self { patience: 7, lazy: 8 },
+            7 | 8 => Self { patience: 7, lazy: 16 },
+            _ => Self { patience: 9, lazy: usize::MAX },
         }
     }
 }
@@ -156,7 +152,7 @@ fn operations<T: Table>(
     let mut search = Search { text, starts, table };
     // A stream begins with a literal, and a place has nothing but 0 before it.
     let (mut anchor, mut first, mut pos) = (0, 1, 1);
-    let mut tries = FIRST_TRIES;
+    let mut tries = 1 << effort.patience;
     let mut next = None;
     loop {
         let found = match next {
@@ -168,8 +164,8 @@ fn operations<T: Table>(
                 if let Some(earlier) = search.swap(word, pos) {
                     break search.found(pos, earlier);
                 }
-                pos += tries >> PATIENCE;
-                tries += effort.haste;
+                pos += tries >> effort.patience;
+                tries += 1;
             },
         };
         let (mut found, last) = search.better(found, effort.lazy);
@@ -182,7 +178,7 @@ fn operations<T: Table>(
             (pos, next) = (last + 1, None);
             continue;
         }
-        tries = FIRST_TRIES;
+        tries = 1 << effort.patience;
         output.literals(text, anchor, found.pos)?;
         output.copy(found.len, found.pos - found.earlier)?;
         pos = found.pos + found.len;
