@@ -153,13 +153,24 @@ pub(crate) struct Found {
     pub(crate) faults: Vec<Fault>,
     /// True where all of them were found.
     pub(crate) all: bool,
+    /// How many faults of each kind are told.
+    told: Vec<(FaultKind, usize)>,
 }
 
 impl Found {
     fn tell(&mut self, fault: Fault) {
-        if self.faults.iter().filter(|told| told.kind() == fault.kind()).count() < TOLD {
-            self.faults.push(fault);
+        self.tell_with(fault.kind(), || fault);
+    }
+
+    /// The same for faults that come by the million: one that is not told is not made.
+    fn tell_with(&mut self, kind: FaultKind, fault: impl FnOnce() -> Fault) {
+        let known = self.told.iter_mut().find(|(told, _)| *told == kind);
+        match known {
+            Some((_, count)) if *count >= TOLD => return,
+            Some((_, count)) => *count = count.saturating_add(1),
+            None => self.told.push((kind, 1)),
         }
+        self.faults.push(fault());
     }
 
     fn push(&mut self, entry: ChunkEntry, limits: &Limits) -> Result<()> {
@@ -303,7 +314,7 @@ impl Finder<'_> {
         let file_len = self.source.len();
         for (index, offset) in (0_u64..).zip(offsets) {
             let Some(at) = u64::try_from(*offset).ok().filter(|_| self.is_inside(*offset)) else {
-                found.tell(self.misses(index, *offset, None));
+                self.misses(&mut found, index, *offset, None);
                 found.push(ChunkEntry::missing(file_len), self.limits)?;
                 continue;
             };
@@ -370,25 +381,31 @@ impl Finder<'_> {
         let ats: Vec<u64> = walked.entries.iter().map(|entry| entry.at).collect();
         for (index, (offset, at)) in (0_u64..).zip(offsets.iter().zip(ats)) {
             if u64::try_from(*offset) != Ok(at) {
-                walked.tell(self.misses(index, *offset, Some(at)));
+                self.misses(walked, index, *offset, Some(at));
             }
         }
     }
 
-    fn misses(&self, index: u64, offset: i64, at: Option<u64>) -> Fault {
+    /// Tells that an offset points to where its chunk is not; `at` is where the chunk is, if that is known.
+    fn misses(&self, found: &mut Found, index: u64, offset: i64, at: Option<u64>) {
         let file_len = self.source.len();
         if let (Ok(offset), None) = (u64::try_from(offset), at)
             && offset.saturating_add(chunk_header::LEN as u64) > file_len
         {
-            let claimed = offset.min(file_len)..offset.saturating_add(chunk_header::LEN as u64);
-            let what = format!("chunk {index}");
-            return Fault::truncated(FaultKind::ChunkTruncated, claimed, file_len, &what).of_chunk(index);
+            found.tell_with(FaultKind::ChunkTruncated, || {
+                let claimed = offset.min(file_len)..offset.saturating_add(chunk_header::LEN as u64);
+                let what = format!("chunk {index}");
+                Fault::truncated(FaultKind::ChunkTruncated, claimed, file_len, &what).of_chunk(index)
+            });
+            return;
         }
-        let place =
-            at.map_or_else(|| "where no chunk can be".to_owned(), |at| format!("the chunk is at {at}"));
-        let message = format!("the offset of chunk {index} is {offset}, {place}");
-        let index_at = usize::try_from(index).unwrap_or(usize::MAX);
-        Fault::new(FaultKind::OffsetMismatch, self.entry_range(index_at, 1), message).of_chunk(index)
+        found.tell_with(FaultKind::OffsetMismatch, || {
+            let place =
+                at.map_or_else(|| "where no chunk can be".to_owned(), |at| format!("the chunk is at {at}"));
+            let message = format!("the offset of chunk {index} is {offset}, {place}");
+            let index_at = usize::try_from(index).unwrap_or(usize::MAX);
+            Fault::new(FaultKind::OffsetMismatch, self.entry_range(index_at, 1), message).of_chunk(index)
+        });
     }
 
     /// Whether a chunk can be at an offset: after the entries of the chunks themselves, and with room for a header.

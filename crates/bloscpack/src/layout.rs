@@ -209,7 +209,7 @@ impl Layout {
                 }
             }
         }
-        let Found { entries, faults, all } = finder.find(&offsets)?;
+        let Found { entries, faults, all, .. } = finder.find(&offsets)?;
         self.chunks = entries;
         self.faults.extend(faults);
         self.note_chunks(all);
