@@ -304,7 +304,9 @@ impl Layout {
             chunk.place(at, nbytes);
             at = at.saturating_add(nbytes.into());
         }
-        self.data_len = if known { Some(at) } else { header.decoded_len().filter(|_| fixed) };
+        // Chunks are missing: no sum that is less than what there is can be right.
+        let announced = || header.decoded_len().filter(|len| fixed && *len > at);
+        self.data_len = if known { Some(at) } else { announced() };
     }
 
     fn note_trailing(&mut self) {

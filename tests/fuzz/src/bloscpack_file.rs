@@ -53,8 +53,8 @@ fn native(file: &File, data: &[u8], feed: &mut Feed<'_>) {
     let layout = file.layout();
     assert_eq!(layout.file_len(), data.len() as u64);
     assert!(layout.faults().is_sorted_by_key(|fault| std::cmp::Reverse(fault.severity())));
-    // Sixteen bytes are the least that a chunk takes.
-    assert!(file.chunks().len() <= data.len() / 16);
+    // The least that there is of one is its offset.
+    assert!(file.chunks().len() <= data.len() / 8);
     for chunk in file.chunks() {
         assert!(chunk.range().start <= data.len() as u64, "{chunk:?}");
     }
@@ -90,7 +90,8 @@ fn native(file: &File, data: &[u8], feed: &mut Feed<'_>) {
     if file.chunks().iter().any(|chunk| chunk.state() != State::Whole) {
         return;
     }
-    for index in 0..file.chunks().len() as u64 {
+    let held = |index: &u64| file.chunks()[*index as usize].nbytes() > 0;
+    for index in (0..file.chunks().len() as u64).filter(held) {
         joined.extend(file.read_chunk(index, &read_options()).expect("a chunk of what was read"));
     }
     assert!(joined == whole, "the chunks are not the whole");
@@ -133,7 +134,8 @@ pub fn bloscpack_repair(data: &[u8]) {
         let (repaired, report) = match repair(data, &options) {
             Ok(done) => done,
             Err(error) => {
-                assert!(!was_sound, "sound, but not repaired: {error}");
+                // A stream before its first chunk is sound, but holds nothing to bring back.
+                assert!(!was_sound || file.chunks().is_empty(), "sound, but not repaired: {error}");
                 continue;
             }
         };
@@ -173,7 +175,8 @@ fn keeps(file: &File, fixed: &File, report: &RepairReport, was_sound: bool) {
     }
     if was_sound {
         assert!(report.lost.is_empty(), "{report:?}");
-        assert_eq!(file.metadata(), fixed.metadata());
+        // As text: NaN is not itself.
+        assert_eq!(format!("{:?}", file.metadata()), format!("{:?}", fixed.metadata()));
         assert_eq!(file.numpy(), fixed.numpy());
     }
 }

@@ -298,3 +298,15 @@ fn an_unknown_number_of_chunks_is_found_by_their_offsets_or_is_an_error() {
         assert!(opened.len().is_err() && opened.read_range(0..0, &ReadOptions::default()).is_err());
     }
 }
+
+#[test]
+fn a_header_that_announces_less_than_is_there_does_not_hide_a_missing_chunk() {
+    // Chunks of 2 and 0 bytes are announced; two of 4 are there, and no third.
+    let bytes = version_3(2, 0, 3, &[b"abcd", b"efgh"]);
+    let file = open(&bytes).unwrap();
+    assert_eq!(file.chunks().len(), 2);
+    let error = contents(&file).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::Truncated { .. }), "{error}");
+    assert_eq!(error.range(), Some(72..88));
+    assert_eq!(file.read_chunk(1, &ReadOptions::default()).unwrap(), b"efgh");
+}
