@@ -29,10 +29,10 @@ pub(crate) struct Reader {
     workers: Mutex<Vec<Worker>>,
     /// The chunk that was last read in part.
     last: Mutex<Last>,
+    limits: Limits,
 }
 
 /// A decoder with its buffer.
-#[derive(Default)]
 struct Worker {
     decoder: Decoder,
     stored: Vec<u8>,
@@ -61,6 +61,7 @@ impl Reader {
             compared: words.into_iter().map(AtomicU64::new).collect(),
             workers: Mutex::default(),
             last: Mutex::default(),
+            limits: *limits,
         })
     }
 
@@ -125,7 +126,9 @@ impl Reader {
     }
 
     fn with_worker<T>(&self, work: impl FnOnce(&mut Worker) -> Result<T>) -> Result<T> {
-        let mut worker = lock(&self.workers).pop().unwrap_or_default();
+        let new = || Worker { decoder: Decoder::new().with_limits(self.limits), stored: Vec::new() };
+        let idle = lock(&self.workers).pop();
+        let mut worker = idle.unwrap_or_else(new);
         let result = work(&mut worker);
         lock(&self.workers).push(worker);
         result

@@ -194,6 +194,15 @@ fn trailing_bytes_are_noted_and_bombs_are_not_believed() {
     assert_eq!(file.read_range(1 << 30..(1 << 30) + 9, &ReadOptions::default()).unwrap(), [0; 9]);
 }
 
+#[test]
+fn a_part_of_a_chunk_of_one_huge_block_is_held_against_the_limit() {
+    let mut bytes = version_3(1 << 29, 1 << 29, 1, &[]);
+    // One stream of LZ4, which says nothing of how much it holds.
+    bytes.extend(b"\x02\x01\x30\x01\0\0\0\x20\0\0\0\x20\x1d\0\0\0\x14\0\0\0\x05\0\0\0\x1fa\x01\0\xff");
+    let error = open(&bytes).unwrap().read_range(0..9, &ReadOptions::default()).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::Limit { .. }), "{error}");
+}
+
 /// Opens, lists, reads and checks whatever there is.
 fn look(bytes: &[u8]) -> Option<(Verdict, Vec<Result<Vec<u8>>>)> {
     let lens = lens(bytes).ok()?;
