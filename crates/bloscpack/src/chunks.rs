@@ -142,6 +142,8 @@ pub(crate) struct Finder<'s> {
     pub(crate) start: u64,
     /// The table of offsets, where there is one.
     pub(crate) table: Range<u64>,
+    /// True where the header announces such a table.
+    pub(crate) has_table: bool,
     /// True where each chunk is an item, found by its offset.
     pub(crate) variable: bool,
 }
@@ -236,8 +238,8 @@ impl Finder<'_> {
             let (entry, fault) = self.look(at, index)?;
             let Some(entry) = entry else {
                 // Without a count, what is no chunk comes after the last one, unless it is too short to be one, or there is
-                // no other.
-                let expected = self.count.is_some() || index == 0;
+                // no other. With a table of offsets it is an error already that there is no count.
+                let expected = self.count.is_some() || (index == 0 && !self.has_table);
                 let cut = |fault: &Fault| fault.kind() == FaultKind::ChunkTruncated;
                 if let Some(fault) = fault.filter(|fault| expected || cut(fault)) {
                     found.tell(fault);

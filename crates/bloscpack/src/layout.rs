@@ -184,6 +184,7 @@ impl Layout {
             count: u64::try_from(header.nchunks).ok(),
             start: table_at,
             table: table_at..table_at,
+            has_table: header.has_offsets(),
             variable: header.dialect.is_variable_length(),
         };
         let mut offsets = Vec::new();
