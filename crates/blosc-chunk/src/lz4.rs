@@ -23,3 +23,12 @@ const MIN_MATCH: usize = 4;
 const LAST_START: usize = 12;
 /// Bytes at the end that are always literals.
 const LAST_LITERALS: usize = 5;
+
+/// Puts what matches can reach of `dictionary` and then `src` into `joined`; the length of the former.
+fn join(joined: &mut Vec<u8>, dictionary: &[u8], src: &[u8]) -> usize {
+    let reachable = &dictionary[dictionary.len().saturating_sub(WINDOW)..];
+    joined.clear();
+    joined.extend_from_slice(reachable);
+    joined.extend_from_slice(src);
+    reachable.len()
+}

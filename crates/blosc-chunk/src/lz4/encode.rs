@@ -1,7 +1,7 @@
 //! From bytes to LZ4 blocks, fast: one table of where each few bytes were seen last, no second look.
 
 use super::output::Output;
-use super::{LAST_LITERALS, LAST_START, WINDOW};
+use super::{LAST_LITERALS, LAST_START, WINDOW, join};
 use crate::simd::lz::Text;
 
 /// Bits of an index into the table of short data.
@@ -37,12 +37,9 @@ impl Encoder {
         dst: &mut [u8],
         acceleration: u32,
     ) -> Option<usize> {
-        let reachable = &dictionary[dictionary.len().saturating_sub(WINDOW)..];
         let mut joined = std::mem::take(&mut self.joined);
-        joined.clear();
-        joined.extend_from_slice(reachable);
-        joined.extend_from_slice(src);
-        let encoded = self.search(&joined, reachable.len(), dst, acceleration);
+        let start = join(&mut joined, dictionary, src);
+        let encoded = self.search(&joined, start, dst, acceleration);
         self.joined = joined;
         encoded
     }

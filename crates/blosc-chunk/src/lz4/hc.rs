@@ -3,7 +3,7 @@
 
 use super::encode::offset;
 use super::output::Output;
-use super::{LAST_LITERALS, LAST_START, MIN_MATCH, WINDOW};
+use super::{LAST_LITERALS, LAST_START, MIN_MATCH, WINDOW, join};
 use crate::simd::lz::Text;
 
 /// Bits of an index into the heads of the chains.
@@ -63,12 +63,9 @@ impl Encoder {
         dst: &mut [u8],
         level: u8,
     ) -> Option<usize> {
-        let reachable = &dictionary[dictionary.len().saturating_sub(WINDOW)..];
         let mut joined = std::mem::take(&mut self.joined);
-        joined.clear();
-        joined.extend_from_slice(reachable);
-        joined.extend_from_slice(src);
-        let encoded = self.search(&joined, reachable.len(), dst, level);
+        let start = join(&mut joined, dictionary, src);
+        let encoded = self.search(&joined, start, dst, level);
         self.joined = joined;
         encoded
     }
