@@ -36,8 +36,8 @@ impl Effort {
     const fn of(level: u8) -> Self {
         match level {
             0 | 1 => Self { patience: 7, lazy: 0 },
-            2..=6 => Self { patience: 7, lazy: 8 },
-            7 | 8 => Self { patience: 7, lazy: 16 },
+            2..=7 => Self { patience: 7, lazy: 8 },
+            8 => Self { patience: 7, lazy: 16 },
             _ => Self { patience: 9, lazy: usize::MAX },
         }
     }
