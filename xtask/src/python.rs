@@ -16,6 +16,9 @@ use find::Python;
 
 const REQUIREMENTS: &str = "tests/requirements.txt";
 const VENV: &str = ".venv";
+/// Releases that files still come from, which stand beside the newest ones: not on the path unless asked for.
+const OLD_REQUIREMENTS: &str = "tests/requirements-old.txt";
+const OLD: &str = ".venv/old-gsd";
 /// Says from what the environment was made.
 const STAMP: &str = "made-from.txt";
 /// Pure Python that was only released as source.
@@ -36,9 +39,12 @@ pub(crate) fn setup(repo: &Repo, args: &[String]) -> Result<Outcome> {
 /// When no Python here can make it, saying what was tried.
 pub(crate) fn ready(repo: &Repo) -> Result<PathBuf> {
     let requirements = fs::read_to_string(repo.path(REQUIREMENTS)).context(REQUIREMENTS)?;
+    let old_requirements = fs::read_to_string(repo.path(OLD_REQUIREMENTS)).context(OLD_REQUIREMENTS)?;
+    let both = requirements.clone() + &old_requirements;
     let python = interpreter(&repo.path(VENV));
     let names = package_names(&requirements);
-    if let Some(what) = up_to_date(repo, &python, &requirements, &names) {
+    let old_names = package_names(&old_requirements);
+    if let Some(what) = up_to_date(repo, &python, &both, &names, &old_names) {
         println!("peers: {what} ({VENV}, up to date)");
         return Ok(python);
     }
@@ -53,8 +59,8 @@ pub(crate) fn ready(repo: &Repo) -> Result<PathBuf> {
     for base in &found {
         match make(repo, base, &python, &requirements) {
             Ok(()) => {
-                let what = describe(repo, &python, &names)?;
-                fs::write(repo.path(VENV).join(STAMP), stamp(&requirements, &what))?;
+                let what = describe_all(repo, &python, &names, &old_names)?;
+                fs::write(repo.path(VENV).join(STAMP), stamp(&both, &what))?;
                 println!("peers: {what} ({VENV}, made with {})", base.program.display());
                 return Ok(python);
             }
@@ -75,9 +81,15 @@ fn interpreter(venv: &Path) -> PathBuf {
 }
 
 /// What the environment holds, if it was made from these requirements and still works.
-fn up_to_date(repo: &Repo, python: &Path, requirements: &str, names: &[String]) -> Option<String> {
+fn up_to_date(
+    repo: &Repo,
+    python: &Path,
+    requirements: &str,
+    names: &[String],
+    old_names: &[String],
+) -> Option<String> {
     let stamped = fs::read_to_string(repo.path(VENV).join(STAMP)).ok()?;
-    let what = describe(repo, python, names).ok()?;
+    let what = describe_all(repo, python, names, old_names).ok()?;
     (stamped == stamp(requirements, &what)).then_some(what)
 }
 
@@ -97,14 +109,20 @@ fn make(repo: &Repo, base: &Python, python: &Path, requirements: &str) -> Result
     let setuptools = requirements.lines().find(|line| line.starts_with("setuptools=="));
     pip().arg(setuptools.context("no setuptools== in the requirements")?).run()?;
     let built = SOURCE_ONLY.iter().flat_map(|name| ["--no-binary", name]);
-    pip().args(built).args(["--no-build-isolation", "--use-pep517", "-r", REQUIREMENTS]).run()
+    pip().args(built).args(["--no-build-isolation", "--use-pep517", "-r", REQUIREMENTS]).run()?;
+    pip().args(["--no-deps", "--target", OLD, "-r", OLD_REQUIREMENTS]).run()
 }
 
-/// "Python 3.13.0, numpy 2.5.5".
-fn describe(repo: &Repo, python: &Path, names: &[String]) -> Result<String> {
-    const ASK: &str = "import platform, sys\nfrom importlib.metadata import version\n\
-        print(', '.join(['Python ' + platform.python_version()] + [n + ' ' + version(n) for n in sys.argv[1:]]))";
-    Ok(Step::new(repo, python).args(["-c", ASK]).args(names).stdout()?.trim().to_owned())
+/// "Python 3.13.0, numpy 2.5.5; gsd 3.4.1".
+fn describe_all(repo: &Repo, python: &Path, names: &[String], old_names: &[String]) -> Result<String> {
+    const PYTHON: &str = "import platform\nprint('Python ' + platform.python_version())";
+    const VERSIONS: &str = "import sys\nfrom importlib.metadata import version\n\
+        print(', '.join(n + ' ' + version(n) for n in sys.argv[1:]))";
+    let step = |ask: &str| Step::new(repo, python).args(["-c", ask]);
+    let base = step(PYTHON).stdout()?;
+    let new = step(VERSIONS).args(names).stdout()?;
+    let old = step(VERSIONS).args(old_names).env("PYTHONPATH", repo.path(OLD)).stdout()?;
+    Ok(format!("{}, {}; {}", base.trim(), new.trim(), old.trim()))
 }
 
 /// The names in a requirements file of `name==version` lines, each once.
