@@ -27,7 +27,7 @@ fn run(source: &Path, target: &Path, change: impl FnOnce(&mut ConvertOptions<'_>
 fn values(format: &str, path: &Path) -> (Vec<u64>, String, String) {
     let bytes = std::fs::read(path).expect("a target");
     let file = open(format, Box::new(bytes)).expect("a target opens");
-    let dataset = &file.datasets()[0];
+    let dataset = file.require(0).expect("data");
     let values = sha256(&elements(&*file, 0).expect("values"));
     (dataset.shape.clone(), dataset.dtype.to_string(), values)
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use container_core::container::{Container, Depth, OpenOptions, ReadOptions};
+use container_core::container::{Container, Depth, OpenOptions, ReadOptions, every};
 use container_core::dtype::{ByteOrder, Order};
 use container_core::format::{Format, Input};
 use container_core::region::Region;
@@ -38,9 +38,9 @@ pub fn open(name: &str, source: Box<dyn Source>) -> Result<Box<dyn Container>> {
 
 /// Everything that a reader makes of a file. `Err` where it cannot be opened.
 pub fn see(container: &dyn Container) -> Result<Seen> {
-    let listed = container.datasets().first();
-    let trailer = container.datasets().iter().find(|dataset| dataset.path == "trailer");
-    let values = match listed {
+    let listed = container.dataset(0);
+    let trailer = container.find("trailer").and_then(|index| container.dataset(index));
+    let values = match &listed {
         Some(_) => match elements(container, 0) {
             Ok(bytes) => Ok(sha256(&bytes)),
             Err(error) if matches!(error.kind(), container_core::ErrorKind::Missing(_)) => return Err(error),
@@ -49,9 +49,9 @@ pub fn see(container: &dyn Container) -> Result<Seen> {
         None => Err("no dataset".into()),
     };
     Ok(Seen {
-        dtype: listed.map(|dataset| dataset.dtype.to_string()),
-        shape: listed.map(|dataset| dataset.shape.clone()),
-        order: listed.map(|dataset| dataset.order.letter().to_string()),
+        dtype: listed.as_ref().map(|dataset| dataset.dtype.to_string()),
+        shape: listed.as_ref().map(|dataset| dataset.shape.clone()),
+        order: listed.as_ref().map(|dataset| dataset.order.letter().to_string()),
         values,
         trailer: trailer.map_or(0, |dataset| dataset.logical),
         report: container.check(Depth::Full, &ReadOptions::default(), Progress::none())?,
@@ -62,7 +62,7 @@ pub fn see(container: &dyn Container) -> Result<Seen> {
 
 /// The elements in stored order, numbers little-endian.
 pub fn elements(container: &dyn Container, index: usize) -> Result<Vec<u8>> {
-    let dataset = &container.datasets()[index];
+    let dataset = container.require(index)?;
     let array = container.read(index, &Region::whole(&dataset.shape), &ReadOptions::default())?;
     let order = dataset.order;
     let mut bytes = array.bytes(order, &Limits::default())?.into_owned();
@@ -173,8 +173,7 @@ fn every_item_is_what_the_independent_script_says() {
 
 /// SHA-256 of each item, in order.
 pub fn items(file: &dyn Container) -> Vec<String> {
-    let datasets = file.datasets().iter().enumerate();
-    let paths = datasets.map(|(index, dataset)| {
+    let paths = every(file).map(|(index, dataset)| {
         assert_eq!(dataset.path, format!("items/{index}"));
         sha256(&elements(file, index).expect("an item"))
     });
@@ -186,7 +185,7 @@ pub fn items(file: &dyn Container) -> Vec<String> {
 fn fixtures_are_column_major() {
     let fixture = fixtures().into_iter().find(|fixture| fixture.path == "ok/test.ra").expect("test.ra");
     let file = open(&fixture.format, Box::new(fixture.bytes())).expect("test.ra opens");
-    assert_eq!(file.datasets()[0].order, Order::F);
+    assert_eq!(file.require(0).expect("data").order, Order::F);
     assert_eq!(
         container_core::checksum::Algorithm::Md5.digest(&fixture.bytes()).to_string(),
         "1dd9f98a0d57ec3c4d8ad50343bd20cd"

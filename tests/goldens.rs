@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use container_core::container::{Container, Depth, ReadOptions};
+use container_core::container::{Container, Depth, ReadOptions, every};
 use container_core::region::Region;
 use container_core::{Limits, Progress};
 use holdall::json;
@@ -35,7 +35,7 @@ fn describe_file(file: &dyn Container, text: &mut String) {
     let details = about.details.iter().map(|(name, value)| format!("{name} {}", json::value_json(value)));
     let complete = if about.complete { "complete" } else { "incomplete" };
     _ = writeln!(text, "info: {} bytes, {complete}; {}", about.size, details.collect::<Vec<_>>().join(", "));
-    for (index, dataset) in file.datasets().iter().enumerate() {
+    for (index, dataset) in every(file) {
         let shape = &dataset.shape;
         _ = writeln!(
             text,
@@ -70,7 +70,7 @@ fn describe_file(file: &dyn Container, text: &mut String) {
 }
 
 fn first_values(file: &dyn Container, index: usize) -> String {
-    let dataset = &file.datasets()[index];
+    let dataset = file.require(index).expect("a dataset");
     let whole = Region::whole(&dataset.shape);
     let Some(piece) = whole.pieces(dataset.order, SHOWN).next() else { return "none".into() };
     match file.read(index, &piece, &ReadOptions::default()) {

@@ -39,7 +39,7 @@ fn repairs_bring_back_what_the_independent_script_expects() {
             }
             continue;
         }
-        let shape = Some(file.datasets()[0].shape.clone());
+        let shape = Some(file.require(0).expect("data").shape.clone());
         let values = elements(&*file, 0).map(|bytes| sha256(&bytes)).ok();
         if shape != fixture.repaired_shape || values != fixture.repaired_values {
             problems.push(format!("{}: {shape:?}, wanted {:?}", fixture.path, fixture.repaired_shape));
@@ -85,6 +85,6 @@ fn expect_sound_repair(fixture: &Fixture) {
     }
     let values = sha256(&elements(&*file, 0).expect("values"));
     assert_eq!(Some(values), fixture.values);
-    let trailer = file.datasets().iter().find(|dataset| dataset.path == "trailer");
+    let trailer = file.find("trailer").and_then(|index| file.dataset(index));
     assert_eq!(trailer.map(|trailer| trailer.logical), fixture.trailer);
 }

@@ -123,7 +123,7 @@ pub(crate) fn append(
     }
     old.expect_version_3()?;
     let (index, region) = job.single()?;
-    let dataset = job.container.datasets().get(index).ok_or_else(|| Error::usage("no such dataset"))?;
+    let dataset = &*job.container.require(index)?;
     let len = row_len(&dataset.dtype, &region.shape())?;
     let len = if region.is_empty() { 0 } else { len };
     let mut losses = Vec::new();

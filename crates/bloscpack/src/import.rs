@@ -31,7 +31,7 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
         return own::import_items(job, out);
     }
     let (index, region) = job.single()?;
-    let dataset = job.container.datasets().get(index).ok_or_else(|| Error::usage("no such dataset"))?;
+    let dataset = &*job.container.require(index)?;
     let (numpy, mut losses) = target(dataset, region, job.options.axes);
     let mut options = options(job, &numpy)?;
     let kept = own::metadata(job.container, dataset);

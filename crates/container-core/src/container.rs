@@ -2,6 +2,8 @@
 //!
 //! Read-only and object-safe. Writing, appending, repair and what a schema means stay with each format's own API.
 
+use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use crate::array::Array;
@@ -11,9 +13,10 @@ use crate::region::Region;
 use crate::report::{Loss, Report};
 use crate::source::Access;
 use crate::value::Value;
-use crate::{Limits, Progress, Result};
+use crate::{Error, Limits, Progress, Result};
 
-/// A file seen through the lens. Datasets are addressed by their index in [`Container::datasets`].
+/// A file seen through the lens. Datasets are addressed by their index: the listed ones first, then those that only a recursive
+/// listing shows.
 pub trait Container: Send + Sync {
     /// Format, version, size, and whether all of it is there.
     fn about(&self) -> About;
@@ -24,8 +27,37 @@ pub trait Container: Send + Sync {
     /// Those of the source, and `Malformed` for metadata that cannot be read.
     fn meta(&self) -> Result<Value>;
 
-    /// Every dataset that can be read, the listed ones first.
+    /// The datasets that are held ready, the first of them all. Most formats hold every one; a format that has millions makes the
+    /// rest when [`Container::dataset`] is asked for them.
     fn datasets(&self) -> &[Dataset];
+
+    /// How many there are.
+    fn dataset_count(&self) -> usize {
+        self.datasets().len()
+    }
+
+    /// How many a plain listing shows: those of the first indices.
+    fn listed_count(&self) -> usize {
+        self.datasets().iter().filter(|dataset| dataset.listed == Listed::Always).count()
+    }
+
+    /// One of them: lent where it is held ready. `None` from [`Container::dataset_count`] on.
+    fn dataset(&self, index: usize) -> Option<Cow<'_, Dataset>> {
+        self.datasets().get(index).map(Cow::Borrowed)
+    }
+
+    /// The index of the first dataset of this path. Formats whose datasets are made on demand find it without making others.
+    fn find(&self, path: &str) -> Option<usize> {
+        self.datasets().iter().position(|dataset| dataset.path == path)
+    }
+
+    /// As [`Container::dataset`], for an index that has to be there.
+    ///
+    /// # Errors
+    /// `Usage` where it is not.
+    fn require(&self, index: usize) -> Result<Cow<'_, Dataset>> {
+        self.dataset(index).ok_or_else(|| Error::usage("no such dataset"))
+    }
 
     /// The elements of `region` of a dataset, lent where they are stored plainly and the source can.
     ///
@@ -40,6 +72,19 @@ pub trait Container: Send + Sync {
     /// The physical map: what every byte is for. Tiles the file from 0 to its size, without gaps or overlaps.
     fn layout(&self) -> Vec<Segment>;
 
+    /// Tells `look` of each entry of the map, in order, until it fails. A format whose map is long makes them one by one.
+    ///
+    /// # Errors
+    /// Those of `look`.
+    fn for_each_segment(&self, look: &mut dyn FnMut(Segment) -> Result<()>) -> Result<()> {
+        self.layout().into_iter().try_for_each(look)
+    }
+
+    /// The names of the digests in the file.
+    fn checksums(&self) -> BTreeSet<String> {
+        self.layout().into_iter().filter_map(|segment| segment.checksum).collect()
+    }
+
     /// What the file holds beside its datasets' values, types and shapes, and a bare array therefore cannot take along.
     fn losses(&self) -> Vec<Loss> {
         Vec::new()
@@ -50,6 +95,16 @@ pub trait Container: Send + Sync {
     /// # Errors
     /// Only what keeps the check from running: `Io`, `Missing`, `Cancelled`, `Limit`.
     fn check(&self, depth: Depth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report>;
+}
+
+/// The datasets that a plain listing shows, each with its index, made one after the other.
+pub fn listed<C: Container + ?Sized>(container: &C) -> impl Iterator<Item = (usize, Cow<'_, Dataset>)> {
+    (0..container.listed_count()).filter_map(|index| Some((index, container.dataset(index)?)))
+}
+
+/// Every dataset with its index, made one after the other.
+pub fn every<C: Container + ?Sized>(container: &C) -> impl Iterator<Item = (usize, Cow<'_, Dataset>)> {
+    (0..container.dataset_count()).filter_map(|index| Some((index, container.dataset(index)?)))
 }
 
 /// What a file is, in one screen.

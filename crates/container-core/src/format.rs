@@ -188,9 +188,14 @@ impl Import<'_> {
             [(index, region)] => Ok((*index, region)),
             [] => Err(Error::usage("there is no dataset to convert")),
             several => {
-                let paths = several.iter().filter_map(|(index, _)| self.container.datasets().get(*index));
-                let paths: Vec<&str> = paths.map(|dataset| dataset.path.as_str()).collect();
-                let problem = format!("the target holds one array, the source has {}", paths.join(", "));
+                // A file may hold millions.
+                const MOST: usize = 20;
+                let shown = several.iter().take(MOST).filter_map(|(index, _)| self.container.dataset(*index));
+                let mut shown = shown.map(|dataset| dataset.path.clone()).collect::<Vec<_>>().join(", ");
+                if several.len() > MOST {
+                    shown.push_str(&format!(" and {} more", several.len() - MOST));
+                }
+                let problem = format!("the target holds one array, the source has {shown}");
                 Err(Error::usage(problem).hint("name one: FILE::PATH"))
             }
         }

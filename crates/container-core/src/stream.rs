@@ -21,7 +21,7 @@ const TRANSPOSED_PIECE: u64 = 64 << 20;
 /// # Errors
 /// Those of [`Container::read`].
 pub fn prove(container: &dyn Container, index: usize, region: &Region, options: &ReadOptions) -> Result<()> {
-    let dataset = container.datasets().get(index).ok_or_else(|| Error::usage("no such dataset"))?;
+    let dataset = &*container.require(index)?;
     if region.is_empty() {
         return container.read(index, region, options).map(|_| ());
     }
@@ -56,7 +56,7 @@ pub fn for_each_run(
     progress: Progress<'_>,
     mut sink: impl FnMut(&[u8]) -> Result<()>,
 ) -> Result<()> {
-    let dataset = container.datasets().get(index).ok_or_else(|| Error::usage("no such dataset"))?;
+    let dataset = &*container.require(index)?;
     let counts: Vec<u64> = region.axes().iter().map(|axis| axis.count).collect();
     let total = byte_len(&dataset.dtype, &counts)
         .ok_or_else(|| Error::malformed(format!("{} reaches past 2^64 bytes", dataset.path)))?;

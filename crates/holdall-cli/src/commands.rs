@@ -1,8 +1,9 @@
 //! The verbs, one file each: their arguments, their help, and how their answer is shown.
 
+use std::borrow::Cow;
 use std::path::Path;
 
-use container_core::container::{Container, Listed, OpenOptions};
+use container_core::container::{Container, Dataset, Listed, OpenOptions};
 use container_core::region::Region;
 use holdall::address::Address;
 use holdall::open::{Accept, Opened};
@@ -142,15 +143,22 @@ fn no_selection(address: &Address) -> Result<()> {
     }
 }
 
-/// The indices of the datasets that an address names; without one, of the listed ones or of all.
-fn indices(address: &Address, container: &dyn Container, most: Listed) -> Result<Vec<usize>> {
-    if address.dataset.is_some() || address.selection.is_some() {
-        return Ok(select(address, container)?.into_iter().map(|(index, _)| index).collect());
-    }
-    let datasets = container.datasets().iter().enumerate();
-    let wanted =
-        datasets.filter(|(_, dataset)| most == Listed::Recursive || dataset.listed == Listed::Always);
-    Ok(wanted.map(|(index, _)| index).collect())
+/// The datasets that an address names, one after the other; without one, the listed ones or all.
+fn chosen<'a>(
+    address: &Address,
+    container: &'a dyn Container,
+    most: Listed,
+) -> Result<impl Iterator<Item = Cow<'a, Dataset>>> {
+    let named = match (&address.dataset, &address.selection) {
+        (None, None) => Vec::new(),
+        _ => select(address, container)?.into_iter().map(|(index, _)| index).collect(),
+    };
+    let count = match (&address.dataset, &address.selection, most) {
+        (None, None, Listed::Recursive) => container.dataset_count(),
+        (None, None, Listed::Always) => container.listed_count(),
+        _ => 0,
+    };
+    Ok(named.into_iter().chain(0..count).filter_map(|index| container.dataset(index)))
 }
 
 #[cfg(test)]

@@ -10,10 +10,11 @@
     clippy::cast_possible_truncation
 )]
 
+use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use container_core::container::{Container, Dataset, Listed};
+use container_core::container::{Container, Dataset, listed};
 use container_core::region::Region;
 use container_core::{Error, Result};
 
@@ -74,32 +75,28 @@ impl Address {
     /// `Usage` for a path that is not there, for a selection that fits no dataset or does not say which, listing those
     /// there are; `Malformed` where there are none because of damage; and as [`Region::parse`].
     pub fn select(&self, container: &dyn Container) -> Result<Vec<(usize, Region)>> {
-        let datasets = container.datasets();
         if let Some(literal) = self.literal()
-            && let Some(found) = find(datasets, &literal)
+            && let Some(index) = container.find(&literal)
         {
-            return Ok(vec![whole(found)]);
+            return Ok(vec![whole((index, container.require(index)?))]);
         }
-        let listed = datasets.iter().enumerate().filter(|(_, dataset)| dataset.listed == Listed::Always);
-        let (index, dataset) = match (&self.dataset, &self.selection) {
-            (None, None) => return Ok(listed.map(whole).collect()),
-            (None, Some(_)) => {
-                let listed: Vec<(usize, &Dataset)> = listed.collect();
-                match listed.as_slice() {
-                    [one] => *one,
-                    [] => return Err(nothing(container)),
-                    several => {
-                        let problem = format!("the selection fits any of {} datasets", several.len());
-                        return Err(Error::usage(problem).hint(format!("name one: {}", names(datasets))));
-                    }
+        let index = match (&self.dataset, &self.selection) {
+            (None, None) => return Ok(listed(container).map(whole).collect()),
+            (None, Some(_)) => match container.listed_count() {
+                1 => 0,
+                0 => return Err(nothing(container)),
+                several => {
+                    let problem = format!("the selection fits any of {several} datasets");
+                    return Err(Error::usage(problem).hint(format!("name one: {}", names(container))));
                 }
-            }
-            (Some(path), _) => find(datasets, path).ok_or_else(|| match datasets {
-                [] => nothing(container),
-                some => Error::usage(format!("there is no dataset {path:?}"))
-                    .hint(format!("one of: {}", names(some))),
+            },
+            (Some(path), _) => container.find(path).ok_or_else(|| match container.dataset_count() {
+                0 => nothing(container),
+                _ => Error::usage(format!("there is no dataset {path:?}"))
+                    .hint(format!("one of: {}", names(container))),
             })?,
         };
+        let dataset = container.require(index)?;
         match &self.selection {
             None => Ok(vec![whole((index, dataset))]),
             Some(selection) => Ok(vec![(index, Region::parse(selection, &dataset.shape)?)]),
@@ -133,23 +130,19 @@ fn nothing(container: &dyn Container) -> Error {
     first_damage(container).unwrap_or_else(|| Error::usage("there is no dataset in this file"))
 }
 
-fn find<'a>(datasets: &'a [Dataset], path: &str) -> Option<(usize, &'a Dataset)> {
-    datasets.iter().enumerate().find(|(_, dataset)| dataset.path == path)
-}
-
-fn whole((index, dataset): (usize, &Dataset)) -> (usize, Region) {
+fn whole((index, dataset): (usize, Cow<'_, Dataset>)) -> (usize, Region) {
     (index, Region::whole(&dataset.shape))
 }
 
 /// The paths of the listed datasets, or of all where none is listed; the first few of many.
-fn names(datasets: &[Dataset]) -> String {
-    let mut listed: Vec<&Dataset> =
-        datasets.iter().filter(|dataset| dataset.listed == Listed::Always).collect();
-    if listed.is_empty() {
-        listed = datasets.iter().collect();
-    }
-    let shown: Vec<&str> = listed.iter().take(MOST_LISTED).map(|dataset| dataset.path.as_str()).collect();
-    match listed.len().saturating_sub(MOST_LISTED) {
+fn names(container: &dyn Container) -> String {
+    let count = match container.listed_count() {
+        0 => container.dataset_count(),
+        listed => listed,
+    };
+    let shown = (0..count.min(MOST_LISTED)).filter_map(|index| container.dataset(index));
+    let shown: Vec<String> = shown.map(|dataset| dataset.path.clone()).collect();
+    match count.saturating_sub(MOST_LISTED) {
         0 => shown.join(", "),
         more => format!("{} and {more} more", shown.join(", ")),
     }

@@ -148,7 +148,7 @@ impl Job<'_> {
         import.limits = options.open.limits;
         let job = Import { container, selection, options: &import, read, progress: options.progress };
         let losses = append(path, &options.open, &job, options.durability)?;
-        let datasets = selection.iter().filter_map(|(index, _)| container.datasets().get(*index));
+        let datasets = selection.iter().filter_map(|(index, _)| container.dataset(*index));
         let datasets = datasets.map(|dataset| dataset.path.clone()).collect();
         Ok(Appended { format: format.name, datasets, losses })
     }
@@ -163,9 +163,7 @@ fn like(path: &Path, source: &Path, options: &AppendOptions<'_>) -> Result<Plain
             Error::usage("raw elements are added to files of one array").hint("--items for files of items")
         );
     };
-    let Some(dataset) = target.container.datasets().get(index) else {
-        return Err(Error::usage("no such dataset"));
-    };
+    let dataset = target.container.require(index)?;
     let rest = dataset.shape.get(1..).unwrap_or_default();
     let bytes = raw_source(source, &options.open).map_err(|error| error_of(error, source))?;
     let itemsize = dataset.dtype.itemsize().max(1) as u64;

@@ -139,7 +139,7 @@ pub(crate) fn write(
         }
     }
     out.commit(options.durability)?;
-    let datasets = selection.iter().filter_map(|(index, _)| container.datasets().get(*index));
+    let datasets = selection.iter().filter_map(|(index, _)| container.dataset(*index));
     let datasets = datasets.map(|dataset| dataset.path.clone()).collect();
     Ok(ConvertOutcome::Done(Conversion { target_format: format.name, datasets, losses }))
 }

@@ -114,7 +114,7 @@ pub(crate) fn compare_datasets(
     let mut found = Vec::new();
     if let ([_], [_]) = (a_sel, b_sel) {
         for (a, b) in a_sides.iter().zip(&b_sides) {
-            compare_pair(*a, *b, options, attributes, &mut ruler, &mut found)?;
+            compare_pair(a, b, options, attributes, &mut ruler, &mut found)?;
         }
         return Ok(found);
     }
@@ -126,7 +126,7 @@ pub(crate) fn compare_datasets(
     let (a_by_path, b_by_path) = (by_path(&a_sides), by_path(&b_sides));
     for side in &a_sides {
         match b_by_path.get(side.dataset().path.as_str()) {
-            Some(other) => compare_pair(*side, **other, options, attributes, &mut ruler, &mut found)?,
+            Some(other) => compare_pair(side, other, options, attributes, &mut ruler, &mut found)?,
             None => found.push(path_only(side, "first")),
         }
     }
@@ -139,7 +139,7 @@ pub(crate) fn compare_datasets(
 }
 
 /// The first side of each path.
-fn by_path<'s, 'a>(sides: &'s [Side<'a>]) -> HashMap<&'a str, &'s Side<'a>> {
+fn by_path<'s, 'a>(sides: &'s [Side<'a>]) -> HashMap<&'s str, &'s Side<'a>> {
     let mut all = HashMap::with_capacity(sides.len());
     for side in sides {
         all.entry(side.dataset().path.as_str()).or_insert(side);
@@ -157,8 +157,8 @@ fn sides<'a>(
 }
 
 fn compare_pair(
-    a: Side<'_>,
-    b: Side<'_>,
+    a: &Side<'_>,
+    b: &Side<'_>,
     options: &DiffOptions<'_>,
     attributes: Attributes,
     ruler: &mut Ruler<'_>,

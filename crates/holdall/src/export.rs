@@ -116,7 +116,7 @@ pub fn export(
     prove(container, index, region, read)?;
     let walk = walk::Walk::new(container, index, region, read, progress)?;
     match format {
-        ExportFormat::Text if is_text(walk.dataset) => decoded::write(&walk, out)?,
+        ExportFormat::Text if is_text(&walk.dataset) => decoded::write(&walk, out)?,
         ExportFormat::Text => rows::write(&walk, out)?,
         ExportFormat::Csv => csv::write(&walk, out)?,
         ExportFormat::Json => json::write(&walk, out)?,

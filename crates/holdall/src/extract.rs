@@ -55,8 +55,8 @@ pub fn is_text(dataset: &Dataset) -> bool {
 pub fn are_lines(container: &dyn Container, selection: &[(usize, Region)]) -> Result<bool> {
     let texts = |mut items: std::slice::Iter<'_, (usize, Region)>| {
         items.all(|(index, _)| {
-            let dataset = container.datasets().get(*index);
-            dataset.is_some_and(|dataset| is_text(dataset) && attribute(dataset, NAME).is_none())
+            let dataset = container.dataset(*index);
+            dataset.is_some_and(|dataset| is_text(&dataset) && attribute(&dataset, NAME).is_none())
         })
     };
     Ok(ending_of(container.meta()?.get("others")).is_some() || texts(selection.iter()))
@@ -76,7 +76,7 @@ pub fn extract_lines(
 ) -> Result<()> {
     let ending = ending_of(container.meta()?.get("others")).unwrap_or(Ending::LineFeed);
     let (total, mut done) = (bytes_of(container, selection), 0);
-    let last = container.datasets().len();
+    let last = container.dataset_count();
     for (index, region) in selection {
         let array = container.read(*index, region, read)?;
         let bytes = array.bytes(Order::C, &read.limits)?;
@@ -93,7 +93,7 @@ pub fn extract_lines(
 }
 
 fn bytes_of(container: &dyn Container, selection: &[(usize, Region)]) -> u64 {
-    let datasets = selection.iter().filter_map(|(index, _)| container.datasets().get(*index));
+    let datasets = selection.iter().filter_map(|(index, _)| container.dataset(*index));
     datasets.map(|dataset| dataset.logical).fold(0, u64::saturating_add)
 }
 
@@ -124,7 +124,7 @@ pub fn extract_files(
     let mut undo = Undo(Vec::new());
     let mut files = Vec::new();
     for ((index, region), (name, refused_name)) in selection.iter().zip(plan) {
-        let dataset = container.datasets().get(*index).ok_or_else(|| Error::usage("no such dataset"))?;
+        let dataset = &*container.require(*index)?;
         let path = directory.join(&name);
         if let Some(parent) = path.parent() {
             std::fs::create_dir_all(parent)
@@ -187,13 +187,13 @@ fn plan(
         ExtractAs::Items => "",
         ExtractAs::Arrays => ".npy",
     };
-    let datasets = selection.iter().map(|(index, _)| container.datasets().get(*index));
+    let datasets = selection.iter().map(|(index, _)| container.dataset(*index));
     let named = datasets.enumerate().map(|(number, dataset)| {
-        let own = dataset.and_then(|dataset| match form {
+        let own = dataset.as_deref().and_then(|dataset| match form {
             ExtractAs::Items => attribute(dataset, NAME),
             ExtractAs::Arrays => Some(dataset.path.as_str()),
         });
-        let path = dataset.and_then(|dataset| relative_name(&dataset.path));
+        let path = dataset.as_deref().and_then(|dataset| relative_name(&dataset.path));
         let kept = own.and_then(relative_name).or_else(|| path.filter(|_| own.is_none()));
         if let Some(name) = kept.map(|name| format!("{name}{extension}")).filter(|name| fits(name)) {
             let refused = own.filter(|own| **own != name[..name.len() - extension.len()]);

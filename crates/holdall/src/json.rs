@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use container_core::Value;
-use container_core::container::{Container, Dataset, Listed, Segment};
+use container_core::container::{Container, Dataset, Segment};
 use container_core::dtype::DType;
 use container_core::format::{Format, ItemKind, Level};
 use container_core::literal::Literal;
@@ -22,7 +22,6 @@ use crate::verify::Verification;
 #[must_use]
 pub fn info_json(path: &str, container: &dyn Container) -> Json {
     let about = container.about();
-    let listed = container.datasets().iter().filter(|dataset| dataset.listed == Listed::Always);
     json!({
         "schema": "holdall.info/1",
         "path": path,
@@ -30,7 +29,7 @@ pub fn info_json(path: &str, container: &dyn Container) -> Json {
         "version": about.version,
         "size": about.size,
         "complete": about.complete,
-        "datasets": listed.count(),
+        "datasets": container.listed_count(),
         "details": entries_json(&about.details),
     })
 }

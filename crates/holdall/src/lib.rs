@@ -11,6 +11,8 @@ pub mod formats;
 mod items;
 pub mod json;
 mod lines;
+#[cfg(test)]
+mod many;
 pub mod open;
 pub mod pack;
 mod plain;

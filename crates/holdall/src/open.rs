@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use container_core::block::Block;
-use container_core::container::{Container, Dataset, OpenOptions};
+use container_core::container::{Container, Dataset, OpenOptions, every};
 use container_core::dtype::Order;
 use container_core::format::{Format, Input, Probe};
 use container_core::source::{Access, Source, open_path, read_stream};
@@ -115,7 +115,7 @@ const FEW: usize = 1000;
 
 /// True where pieces in `order` are pieces of the file, or are decoded from small ones.
 pub(crate) fn passes(container: &dyn Container, order: Option<Order>) -> bool {
-    if container.datasets().len() > FEW {
+    if container.dataset_count() > FEW {
         return false;
     }
     let small = |block: &&dyn Block| {
@@ -125,7 +125,7 @@ pub(crate) fn passes(container: &dyn Container, order: Option<Order>) -> bool {
     let plain = container.blocks().iter().all(small);
     let along =
         |dataset: &Dataset| order.is_none_or(|order| order == dataset.order || dataset.shape.len() < 2);
-    plain && container.datasets().iter().all(along)
+    plain && every(container).all(|(_, dataset)| along(&dataset))
 }
 
 /// Opens bytes from anywhere. `path` is told to formats that are stored in several files.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use container_core::container::{Listed, OpenOptions};
+use container_core::container::{OpenOptions, listed};
 use container_core::dtype::{DType, Order};
 use container_core::format::{Format, Input, ItemKind, Pack};
 use container_core::region::Region;
@@ -128,15 +128,13 @@ fn read_back(
     let mut plainly = OpenOptions::default();
     plainly.limits = options.open.limits;
     let container = (format.open)(Input::bytes(Box::new(FileSource::new(written)?)), &plainly)?;
-    let listed =
-        container.datasets().iter().enumerate().filter(|(_, dataset)| dataset.listed == Listed::Always);
-    let listed: Vec<_> = listed.collect();
+    let count = container.listed_count();
     let difference = |dataset: Option<String>, what: String| vec![Difference { dataset, what }];
-    if listed.len() != items.len() {
-        let what = format!("{} items became {}", items.len(), listed.len());
+    if count != items.len() {
+        let what = format!("{} items became {count}", items.len());
         return Ok(difference(None, what));
     }
-    for (number, (index, dataset)) in listed.into_iter().enumerate() {
+    for (number, (index, dataset)) in listed(&*container).enumerate() {
         let array = container.read(index, &Region::whole(&dataset.shape), &options.read)?;
         if array.bytes(Order::C, &options.open.limits)? != items.get(number)? {
             return Ok(difference(Some(dataset.path.clone()), "its bytes differ".into()));

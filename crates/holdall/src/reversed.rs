@@ -1,12 +1,14 @@
 //! A container with the axes of every dataset reversed: row-major becomes column-major and the other way round.
 
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
 use container_core::array::Array;
 use container_core::block::Block;
 use container_core::container::{About, Container, Dataset, Depth, ReadOptions, Segment};
-use container_core::dtype::Order;
 use container_core::region::{AxisSelection, Region};
 use container_core::report::{Loss, Report};
-use container_core::{Error, Progress, Result, Value};
+use container_core::{Progress, Result, Value};
 
 /// The view. No byte moves.
 pub(crate) struct Reversed<'a> {
@@ -16,18 +18,7 @@ pub(crate) struct Reversed<'a> {
 
 impl<'a> Reversed<'a> {
     pub(crate) fn new(inner: &'a dyn Container) -> Self {
-        let datasets = inner.datasets().iter().map(|dataset| {
-            let mut dataset = dataset.clone();
-            dataset.shape.reverse();
-            if let Some(chunks) = &mut dataset.chunks {
-                chunks.reverse();
-            }
-            dataset.order = match dataset.order {
-                Order::C => Order::F,
-                Order::F => Order::C,
-            };
-            dataset
-        });
+        let datasets = inner.datasets().iter().cloned().map(turned);
         Self { inner, datasets: datasets.collect() }
     }
 
@@ -36,9 +27,18 @@ impl<'a> Reversed<'a> {
     /// # Errors
     /// `Usage` when it fits no such dataset.
     pub(crate) fn region(&self, index: usize, region: &Region) -> Result<Region> {
-        let dataset = self.datasets.get(index).ok_or_else(|| Error::usage("no such dataset"))?;
+        let dataset = self.require(index)?;
         Region::new(reversed(region), &dataset.shape)
     }
+}
+
+fn turned(mut dataset: Dataset) -> Dataset {
+    dataset.shape.reverse();
+    if let Some(chunks) = &mut dataset.chunks {
+        chunks.reverse();
+    }
+    dataset.order = dataset.order.reversed();
+    dataset
 }
 
 fn reversed(region: &Region) -> Vec<AxisSelection> {
@@ -58,8 +58,27 @@ impl Container for Reversed<'_> {
         &self.datasets
     }
 
+    fn dataset_count(&self) -> usize {
+        self.inner.dataset_count()
+    }
+
+    fn listed_count(&self) -> usize {
+        self.inner.listed_count()
+    }
+
+    fn dataset(&self, index: usize) -> Option<Cow<'_, Dataset>> {
+        match self.datasets.get(index) {
+            Some(ready) => Some(Cow::Borrowed(ready)),
+            None => Some(Cow::Owned(turned(self.inner.dataset(index)?.into_owned()))),
+        }
+    }
+
+    fn find(&self, path: &str) -> Option<usize> {
+        self.inner.find(path)
+    }
+
     fn read(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<Array<'_>> {
-        let dataset = self.inner.datasets().get(index).ok_or_else(|| Error::usage("no such dataset"))?;
+        let dataset = self.inner.require(index)?;
         let region = Region::new(reversed(region), &dataset.shape)?;
         Ok(self.inner.read(index, &region, options)?.reversed_axes())
     }
@@ -70,6 +89,14 @@ impl Container for Reversed<'_> {
 
     fn layout(&self) -> Vec<Segment> {
         self.inner.layout()
+    }
+
+    fn for_each_segment(&self, look: &mut dyn FnMut(Segment) -> Result<()>) -> Result<()> {
+        self.inner.for_each_segment(look)
+    }
+
+    fn checksums(&self) -> BTreeSet<String> {
+        self.inner.checksums()
     }
 
     fn losses(&self) -> Vec<Loss> {
@@ -86,6 +113,7 @@ mod tests {
     use super::*;
     use crate::testing::Memory;
     use container_core::Limits;
+    use container_core::dtype::Order;
 
     #[test]
     fn every_element_is_found_under_the_reversed_index() {

@@ -18,7 +18,7 @@ use crate::{Eltype, Encoding, TRAILER};
 pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
     let words = Words::new(job)?;
     let (index, region) = job.single()?;
-    let dataset = job.container.datasets().get(index).ok_or_else(|| Error::usage("no such dataset"))?;
+    let dataset = &*job.container.require(index)?;
     let encoding = encoding(job)?;
     let (eltype, big_endian, mut losses) = target_type(dataset, &words);
     let mut dims = region.shape();
@@ -185,7 +185,7 @@ fn trailer_of(container: &dyn Container) -> Option<(usize, u64)> {
     if !is_rawarray(container) {
         return None;
     }
-    let datasets = container.datasets();
-    let index = datasets.iter().position(|dataset| dataset.path == TRAILER)?;
-    Some((index, byte_len(&datasets[index].dtype, &datasets[index].shape)?))
+    let index = container.find(TRAILER)?;
+    let dataset = container.dataset(index)?;
+    Some((index, byte_len(&dataset.dtype, &dataset.shape)?))
 }

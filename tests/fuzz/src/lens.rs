@@ -25,11 +25,11 @@ pub(crate) fn look_through(container: &dyn Container, len: u64, tolerance: Toler
     }
     let report = reports(container);
     let wholes: Vec<Result<Vec<u8>>> =
-        (0..container.datasets().len()).map(|index| dataset(container, index, feed)).collect();
+        (0..container.dataset_count()).map(|index| dataset(container, index, feed)).collect();
     if let Ok(report) = report {
         agree(container, &report, &wholes, tolerance);
     }
-    let past = container.datasets().len();
+    let past = container.dataset_count();
     assert!(container.read(past, &Region::whole(&[]), &read_options()).is_err());
 }
 
@@ -68,7 +68,7 @@ fn reports(container: &dyn Container) -> Result<Report> {
 
 /// Reads a dataset as a whole, row by row, and compares some regions of it.
 fn dataset(container: &dyn Container, index: usize, feed: &mut Feed<'_>) -> Result<Vec<u8>> {
-    let dataset = &container.datasets()[index];
+    let dataset = container.require(index)?;
     let size = dataset.dtype.itemsize();
     assert_eq!(byte_len(&dataset.dtype, &dataset.shape).unwrap_or(0), dataset.logical);
     assert!(!dataset.dtype.to_string().is_empty());

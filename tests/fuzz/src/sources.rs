@@ -3,7 +3,7 @@
 use std::fmt::{Debug, Write as _};
 use std::ops::Range;
 
-use container_core::container::{Container, Depth, OpenOptions, Tolerance};
+use container_core::container::{Container, Depth, OpenOptions, Tolerance, every};
 use container_core::dtype::Order;
 use container_core::format::{Format, Input};
 use container_core::region::Region;
@@ -98,8 +98,8 @@ fn contents(container: &dyn Container, transcript: &mut Transcript, feed: &mut F
     for depth in [Depth::Quick, Depth::Full] {
         transcript.add("check", container.check(depth, &read_options(), Progress::none()))?;
     }
-    for (index, dataset) in container.datasets().iter().enumerate() {
-        transcript.add("dataset", Ok(dataset))?;
+    for (index, dataset) in every(container) {
+        transcript.add("dataset", Ok(&*dataset))?;
         for part in
             [Region::whole(&dataset.shape), region(&dataset.shape, feed), region(&dataset.shape, feed)]
         {

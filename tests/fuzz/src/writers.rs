@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use container_core::container::{Axes, Container, OpenOptions};
+use container_core::container::{Axes, Container, OpenOptions, every};
 use container_core::dtype::{ByteOrder, Order};
 use container_core::format::{Format, Import, ImportOptions};
 use container_core::npy::Header;
@@ -35,7 +35,7 @@ fn values(container: &dyn Container, index: usize, part: &Region) -> Result<(Vec
 /// True where a part is small enough to be passed through many times. Elements of no bytes are let through in any number: they
 /// cost nothing, so nothing may be spent on them. Numbers between are spelled out one by one, which takes its time.
 fn is_small(container: &dyn Container, index: usize, part: &Region) -> bool {
-    let size = container.datasets()[index].dtype.itemsize() as u64;
+    let size = container.require(index).expect("a dataset").dtype.itemsize() as u64;
     let count = part.len().unwrap_or(u64::MAX);
     match size {
         0 => !(1 << 10..1 << 24).contains(&count),
@@ -47,7 +47,7 @@ fn is_small(container: &dyn Container, index: usize, part: &Region) -> bool {
 pub fn convert(data: &[u8]) {
     let Ok(container) = open(data, &open_options()) else { return };
     let mut feed = Feed::derived(data);
-    let Some(dataset) = container.datasets().first() else { return };
+    let Some(dataset) = container.dataset(0) else { return };
     for part in [Region::whole(&dataset.shape), region(&dataset.shape, &mut feed)] {
         if !is_small(&*container, 0, &part) {
             continue;
@@ -106,9 +106,9 @@ fn converted(
     }
     let mut how = open_options();
     how.axes = options.axes;
-    let dtype = &container.datasets()[0].dtype;
+    let dtype = &container.require(0).expect("a dataset").dtype;
     let target = open(&out, &how).expect("what was written");
-    let read = values(&*target, 0, &Region::whole(&target.datasets()[0].shape));
+    let read = values(&*target, 0, &Region::whole(&target.require(0).expect("a dataset").shape));
     let (shape, mut bytes) = match read {
         Ok(read) => read,
         Err(error) => {
@@ -168,7 +168,7 @@ impl Write for Bounded {
 pub fn export(data: &[u8]) {
     let Ok(container) = open(data, &open_options()) else { return };
     let mut feed = Feed::derived(data);
-    for (index, dataset) in container.datasets().iter().enumerate() {
+    for (index, dataset) in every(&*container) {
         for part in [Region::whole(&dataset.shape), region(&dataset.shape, &mut feed)] {
             if !is_small(&*container, index, &part) {
                 continue;

@@ -52,7 +52,7 @@ pub(super) fn append_datasets(
     let mut names = Vec::new();
     let mut named = Vec::new();
     for (index, _) in job.selection {
-        let dataset = job.container.datasets().get(*index).ok_or_else(|| Error::usage("no such dataset"))?;
+        let dataset = &*job.container.require(*index)?;
         let name = name_of(dataset);
         named.extend(name.clone());
         names.push(name.unwrap_or_else(|| dataset.path.clone()));
@@ -84,7 +84,7 @@ fn name_of(dataset: &Dataset) -> Option<String> {
 
 /// The bytes of a dataset, row by row.
 pub(crate) fn read_item(job: &Import<'_>, index: usize, region: &Region, item: &mut Vec<u8>) -> Result<()> {
-    let dataset = job.container.datasets().get(index).ok_or_else(|| Error::usage("no such dataset"))?;
+    let dataset = &*job.container.require(index)?;
     let len = if region.is_empty() { 0 } else { row_len(&dataset.dtype, &region.shape())? };
     job.read.limits.allocate(len)?;
     item.clear();

@@ -196,7 +196,7 @@ pub fn export(
     progress: Progress<'_>,
     out: &mut (impl Output + ?Sized),
 ) -> Result<Vec<Loss>> {
-    let dataset = container.datasets().get(index).ok_or_else(|| crate::Error::usage("no such dataset"))?;
+    let dataset = &*container.require(index)?;
     let (stored, order) = (&dataset.dtype, dataset.order);
     let (written, change) = numpy_type(stored, bfloat)?;
     let shape = region.shape();

@@ -5,7 +5,7 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use container_core::container::{Container, Dataset, Digests, ReadOptions};
+use container_core::container::{Container, Dataset, Digests, ReadOptions, listed};
 use container_core::dtype::Order;
 use container_core::region::Region;
 use container_core::write::{AtomicFile, Durability};
@@ -103,14 +103,14 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     asked.map(not_for_terminal).transpose().on(&file)?;
     let options = args.open.options(console.limits);
     let in_order = |opened: &Opened| {
-        let stored = opened.container.datasets().first().map(|dataset| dataset.order);
+        let stored = opened.container.dataset(0).map(|dataset| dataset.order);
         stored.map(|stored| asked.map_or(Order::C, |format| format.order(stored)))
     };
     let opened = open_to_pass(&address.file, Accept::ContainersAndArrays, &options, in_order)
         .on(shown(&address.file))?;
     let container = opened.container.as_ref();
     let (index, region) = single(container, select(&address, container)?).on(&file)?;
-    let format = args.form(&container.datasets()[index], output, console.out.is_terminal())?;
+    let format = args.form(&*container.require(index).on(&file)?, output, console.out.is_terminal())?;
     not_for_terminal(format).on(&file)?;
     let mut read = args.jobs.read_options(console.limits);
     if args.no_verify {
@@ -191,12 +191,11 @@ fn single(
         (Some(_), false) => {
             // A file may hold thousands.
             const MOST: usize = 20;
-            let datasets = container.datasets();
-            let listed = datasets.iter().filter(|of| of.listed == container_core::container::Listed::Always);
-            let mut paths: Vec<&str> = listed.map(|dataset| dataset.path.as_str()).collect();
-            let problem = format!("there are {} datasets", paths.len());
-            let more = paths.len().saturating_sub(MOST);
-            paths.truncate(MOST);
+            let count = container.listed_count();
+            let paths: Vec<String> =
+                listed(container).take(MOST).map(|(_, dataset)| dataset.path.clone()).collect();
+            let problem = format!("there are {count} datasets");
+            let more = count.saturating_sub(MOST);
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
             Err(Error::usage(problem).hint(format!("FILE::PATH with one of: {}{more}", paths.join(", "))))
         }

@@ -106,9 +106,9 @@ impl Args {
         container: &dyn Container,
         chosen: &[(usize, Region)],
     ) -> container_core::Result<()> {
-        let datasets = chosen.iter().filter_map(|(index, _)| container.datasets().get(*index));
+        let datasets = chosen.iter().filter_map(|(index, _)| container.dataset(*index));
         for dataset in datasets {
-            match (self.items, is_item(dataset)) {
+            match (self.items, is_item(&dataset)) {
                 (true, false) => {
                     let problem = format!("{} is an array, not an item", dataset.path);
                     return Err(Error::usage(problem).hint("holdall cat FILE, or extract without --items"));

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use container_core::Value;
-use container_core::container::{Container, Listed};
+use container_core::container::{Container, listed};
 use holdall::json;
 use holdall::open::Accept;
 
@@ -87,14 +87,13 @@ const TRUNCATED: &str = "no, the file ends early";
 
 fn rows(path: &str, title: &str, container: &dyn Container, terminal: bool) -> Vec<(String, String)> {
     let about = container.about();
-    // The map of a file of many items is large; it goes before they are described.
-    let checksums: BTreeSet<String> =
-        container.layout().into_iter().filter_map(|segment| segment.checksum).collect();
-    let listed: Vec<_> =
-        container.datasets().iter().filter(|dataset| dataset.listed == Listed::Always).collect();
-    let codecs: BTreeSet<&str> = listed.iter().map(|dataset| dataset.codec.as_str()).collect();
-    let checksums: BTreeSet<&str> = checksums.iter().map(String::as_str).collect();
-    let words = |words: BTreeSet<&str>| match words.is_empty() {
+    let mut codecs = BTreeSet::new();
+    for (_, dataset) in listed(container) {
+        if !codecs.contains(&dataset.codec) {
+            codecs.insert(dataset.into_owned().codec);
+        }
+    }
+    let words = |words: BTreeSet<String>| match words.is_empty() {
         true => "none".into(),
         false => words.into_iter().collect::<Vec<_>>().join(", "),
     };
@@ -102,9 +101,9 @@ fn rows(path: &str, title: &str, container: &dyn Container, terminal: bool) -> V
         true => format!("{} ({} bytes)", human_bytes(about.size), about.size),
         false => format!("{} bytes", about.size),
     };
-    let datasets = match listed.as_slice() {
-        [one] => format!("1: {} {} {}", one.path, one.dtype, values::shape(&one.shape)),
-        several => several.len().to_string(),
+    let datasets = match (container.listed_count(), container.dataset(0)) {
+        (1, Some(one)) => format!("1: {} {} {}", one.path, one.dtype, values::shape(&one.shape)),
+        (several, _) => several.to_string(),
     };
     let mut rows = vec![
         ("path".to_owned(), path.to_owned()),
@@ -114,7 +113,7 @@ fn rows(path: &str, title: &str, container: &dyn Container, terminal: bool) -> V
         ("complete".to_owned(), if about.complete { "yes" } else { TRUNCATED }.to_owned()),
         ("datasets".to_owned(), datasets),
         ("codecs".to_owned(), words(codecs)),
-        ("checksums".to_owned(), words(checksums)),
+        ("checksums".to_owned(), words(container.checksums())),
     ];
     about.details.iter().for_each(|(name, value)| push_detail(name, value, &mut rows));
     rows

@@ -2,12 +2,12 @@
 
 use std::ffi::OsString;
 
-use container_core::container::Segment;
+use container_core::container::{Listed, Segment};
 use holdall::json;
 use holdall::open::Accept;
 
-use super::{indices, no_selection, open};
-use crate::errors::{Outcome, Result};
+use super::{chosen, no_selection, open, shown};
+use crate::errors::{On, Outcome, Result};
 use crate::options::{OpenArgs, address};
 use crate::output::Console;
 
@@ -38,22 +38,32 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     no_selection(&address)?;
     let opened = open(&address.file, Accept::Containers, &args.open.options(console.limits))?;
     let container = opened.container.as_ref();
-    let mut segments = container.layout();
-    if address.dataset.is_some() || address.selection.is_some() {
-        let chosen = indices(&address, container, container_core::container::Listed::Always)?;
-        let paths: Vec<&str> = chosen
-            .iter()
-            .filter_map(|index| container.datasets().get(*index))
-            .map(|of| of.path.as_str())
-            .collect();
-        segments.retain(|segment| segment.dataset.as_deref().is_some_and(|path| paths.contains(&path)));
-    }
-    if args.json {
-        segments.iter().try_for_each(|segment| console.out.json(&json::layout_json(segment)))?;
+    let of_paths: Option<Vec<String>> = match (&address.dataset, &address.selection) {
+        (None, None) => None,
+        _ => Some(chosen(&address, container, Listed::Always)?.map(|of| of.path.clone()).collect()),
+    };
+    let is_shown = |segment: &Segment| match &of_paths {
+        None => true,
+        Some(paths) => segment.dataset.as_ref().is_some_and(|path| paths.contains(path)),
+    };
+    if console.out.is_terminal() && !args.json {
+        let mut segments = container.layout();
+        segments.retain(is_shown);
+        let heading = ["PART", "START", "END", "ROLE", "CODEC", "STORED", "DECODED", "CHECKSUM", "DATASET"];
+        console.out.table(&heading, &[1, 2, 5, 6], segments.iter().map(row))?;
         return Ok(Outcome::Yes);
     }
-    let heading = ["PART", "START", "END", "ROLE", "CODEC", "STORED", "DECODED", "CHECKSUM", "DATASET"];
-    console.out.table(&heading, &[1, 2, 5, 6], segments.iter().map(row))?;
+    // Line by line: the map may be longer than the memory.
+    container
+        .for_each_segment(&mut |segment| {
+            match is_shown(&segment) {
+                false => {}
+                true if args.json => console.out.json(&json::layout_json(&segment))?,
+                true => console.out.row(&row(&segment))?,
+            }
+            Ok(())
+        })
+        .on(shown(&address.file))?;
     Ok(Outcome::Yes)
 }
 

@@ -6,7 +6,7 @@ use container_core::container::{Dataset, Listed};
 use holdall::json;
 use holdall::open::Accept;
 
-use super::{indices, no_selection, open};
+use super::{chosen, no_selection, open};
 use crate::errors::{Outcome, Result};
 use crate::options::{OpenArgs, address};
 use crate::output::{Console, human_bytes};
@@ -44,15 +44,14 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     let opened = open(&address.file, Accept::Containers, &args.open.options(console.limits))?;
     let container = opened.container.as_ref();
     let most = if args.recursive { Listed::Recursive } else { Listed::Always };
-    let chosen = indices(&address, container, most)?;
-    let mut chosen = chosen.into_iter().filter_map(|index| container.datasets().get(index));
+    let mut chosen = chosen(&address, container, most)?;
     if args.json {
-        chosen.try_for_each(|dataset| console.out.json(&json::ls_json(dataset)))?;
+        chosen.try_for_each(|dataset| console.out.json(&json::ls_json(&dataset)))?;
         return Ok(Outcome::Yes);
     }
     let terminal = console.out.is_terminal();
     let heading = ["PATH", "DTYPE", "SHAPE", "ORDER", "CHUNKS", "CODEC", "STORED", "VALUES"];
-    console.out.table(&heading, &[6, 7], chosen.map(|dataset| row(dataset, terminal)))?;
+    console.out.table(&heading, &[6, 7], chosen.map(|dataset| row(&dataset, terminal)))?;
     Ok(Outcome::Yes)
 }
 

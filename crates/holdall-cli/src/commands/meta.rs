@@ -62,7 +62,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     }
     let value = if address.dataset.is_some() || address.selection.is_some() {
         let chosen = select(&address, container)?;
-        let datasets = chosen.iter().filter_map(|(index, _)| container.datasets().get(*index));
+        let datasets = chosen.iter().filter_map(|(index, _)| container.dataset(*index));
         Value::Map(datasets.flat_map(|dataset| dataset.attributes.clone()).collect())
     } else {
         container.meta().on(&file)?

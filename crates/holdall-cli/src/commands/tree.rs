@@ -7,7 +7,7 @@ use container_core::Value;
 use container_core::container::{Container, Dataset, Listed};
 use holdall::open::Accept;
 
-use super::{indices, open, shown};
+use super::{chosen, open, shown};
 use crate::errors::{On, Outcome, Result};
 use crate::options::{OpenArgs, address};
 use crate::output::{Console, FAINT, Out, STRONG, printable, to_stderr};
@@ -54,10 +54,8 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
         let meta = container.meta().on(shown(&address.file))?;
         grow(&meta, "", 1, most, &mut nodes);
     }
-    for index in indices(&address, container, Listed::Always)? {
-        if let Some(dataset) = container.datasets().get(index) {
-            grow_dataset(dataset, most, &mut nodes);
-        }
+    for dataset in chosen(&address, container, Listed::Always)? {
+        grow_dataset(&dataset, most, &mut nodes);
     }
     let kept = prune(&nodes, |node| args.wants(node));
     if kept.is_empty() && (args.grep.is_some() || args.kind.is_some()) {

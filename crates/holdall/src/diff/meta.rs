@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use container_core::Value;
-use container_core::container::{Container, Listed};
+use container_core::container::Container;
 use container_core::region::Region;
 
 use super::glob;
@@ -14,13 +14,11 @@ const MOST_SHOWN: usize = 60;
 
 /// True where everything that is listed is chosen, whole.
 pub(super) fn is_all(container: &dyn Container, chosen: &[(usize, Region)]) -> bool {
-    let datasets = container.datasets();
     let is_whole = |(index, region): &&(usize, Region)| {
-        datasets.get(*index).is_some_and(|dataset| region.is_whole(&dataset.shape))
+        container.dataset(*index).is_some_and(|dataset| region.is_whole(&dataset.shape))
     };
     let whole: HashSet<usize> = chosen.iter().filter(is_whole).map(|(index, _)| *index).collect();
-    let mut listed = datasets.iter().enumerate().filter(|(_, dataset)| dataset.listed == Listed::Always);
-    listed.all(|(index, _)| whole.contains(&index))
+    (0..container.listed_count()).all(|index| whole.contains(&index))
 }
 
 /// Tells `note` of every place in which two trees differ. The order of keys is none.

@@ -20,22 +20,21 @@ use close::Tolerance;
 const MOST_SHOWN: usize = 60;
 
 /// One of the two things compared.
-#[derive(Clone, Copy)]
 pub(super) struct Side<'a> {
     container: &'a dyn Container,
     index: usize,
+    dataset: Cow<'a, Dataset>,
     pub(super) region: &'a Region,
 }
 
 impl<'a> Side<'a> {
     /// `None` where the container has no such dataset.
     pub(super) fn new(container: &'a dyn Container, index: usize, region: &'a Region) -> Option<Self> {
-        container.datasets().get(index)?;
-        Some(Self { container, index, region })
+        Some(Self { container, index, dataset: container.dataset(index)?, region })
     }
 
-    pub(super) fn dataset(&self) -> &'a Dataset {
-        &self.container.datasets()[self.index]
+    pub(super) fn dataset(&self) -> &Dataset {
+        &self.dataset
     }
 
     /// The elements of a part of what the region gives.
@@ -73,7 +72,7 @@ impl<'a> Ruler<'a> {
     }
 
     /// Counts a dataset whose values are not looked at.
-    pub(super) fn skip(&mut self, side: Side<'_>) -> Result<()> {
+    pub(super) fn skip(&mut self, side: &Side<'_>) -> Result<()> {
         self.tick(side.byte_len())
     }
 
@@ -83,7 +82,7 @@ impl<'a> Ruler<'a> {
     }
 
     /// What differs between two datasets of one shape and comparable types; `None` if nothing does.
-    pub(super) fn compare(&mut self, a: Side<'_>, b: Side<'_>) -> Result<Option<String>> {
+    pub(super) fn compare(&mut self, a: &Side<'_>, b: &Side<'_>) -> Result<Option<String>> {
         let shape = a.region.shape();
         let limits = &self.options.read.limits;
         let (order, budget) = match (a.dataset().order, b.dataset().order) {

@@ -1,5 +1,6 @@
 //! Walking through the elements of a region, one by one or in runs.
 
+use std::borrow::Cow;
 use std::io::Write;
 
 use container_core::container::{Container, Dataset, ReadOptions};
@@ -16,7 +17,7 @@ const GATHERED: usize = 64 << 10;
 
 /// A region of a dataset on its way out.
 pub(super) struct Walk<'a> {
-    pub(super) dataset: &'a Dataset,
+    pub(super) dataset: Cow<'a, Dataset>,
     /// Length of each axis that is kept.
     pub(super) shape: Vec<u64>,
     container: &'a dyn Container,
@@ -34,7 +35,7 @@ impl<'a> Walk<'a> {
         read: &'a ReadOptions,
         progress: Progress<'a>,
     ) -> Result<Self> {
-        let dataset = container.datasets().get(index).ok_or_else(|| Error::usage("no such dataset"))?;
+        let dataset = container.require(index)?;
         Ok(Self { dataset, shape: region.shape(), container, index, region, read, progress })
     }
 
