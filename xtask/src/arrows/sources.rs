@@ -104,10 +104,12 @@ fn nom(source: &RustSource, krate: &str, found: &mut Vec<(usize, String)>) {
     }
 }
 
-/// A module, or a folder of one, named for what nom is meant for: fixed headers, indexes, Python literals.
+/// A module, or a folder of one, named for what nom is meant for: fixed headers, indexes, lists of names, Python literals.
 fn is_parser(path: &str) -> bool {
     let modules = path.split_once("/src/").map_or("", |(_, modules)| modules).trim_end_matches(".rs");
-    modules.split('/').any(|name| name == "literal" || name.ends_with("header") || name.ends_with("index"))
+    modules.split('/').any(|name| {
+        name == "literal" || name == "namelist" || name.ends_with("header") || name.ends_with("index")
+    })
 }
 
 fn compression(source: &RustSource, found: &mut Vec<(usize, String)>) {

@@ -1,0 +1,149 @@
+//! The types that a chunk's elements can have.
+
+use container_core::dtype::{ByteOrder, DType, Kind};
+
+/// Element type of a chunk: `gsd_type` of the file layer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Type {
+    /// Unsigned 8-bit integer.
+    Uint8 = 1,
+    /// Unsigned 16-bit integer.
+    Uint16 = 2,
+    /// Unsigned 32-bit integer.
+    Uint32 = 3,
+    /// Unsigned 64-bit integer.
+    Uint64 = 4,
+    /// Signed 8-bit integer.
+    Int8 = 5,
+    /// Signed 16-bit integer.
+    Int16 = 6,
+    /// Signed 32-bit integer.
+    Int32 = 7,
+    /// Signed 64-bit integer.
+    Int64 = 8,
+    /// IEEE 754 single precision.
+    Float = 9,
+    /// IEEE 754 double precision.
+    Double = 10,
+    /// One byte of UTF-8 text; file layer 2.1 and later.
+    Character = 11,
+}
+
+impl Type {
+    /// All of them, by rising code.
+    pub const ALL: [Self; 11] = [
+        Self::Uint8,
+        Self::Uint16,
+        Self::Uint32,
+        Self::Uint64,
+        Self::Int8,
+        Self::Int16,
+        Self::Int32,
+        Self::Int64,
+        Self::Float,
+        Self::Double,
+        Self::Character,
+    ];
+
+    /// The type of a code in an index entry; `None` for 0 and what is above 11.
+    #[must_use]
+    pub const fn from_code(code: u8) -> Option<Self> {
+        match code {
+            1 => Some(Self::Uint8),
+            2 => Some(Self::Uint16),
+            3 => Some(Self::Uint32),
+            4 => Some(Self::Uint64),
+            5 => Some(Self::Int8),
+            6 => Some(Self::Int16),
+            7 => Some(Self::Int32),
+            8 => Some(Self::Int64),
+            9 => Some(Self::Float),
+            10 => Some(Self::Double),
+            11 => Some(Self::Character),
+            _ => None,
+        }
+    }
+
+    /// The code in an index entry.
+    #[must_use]
+    pub const fn code(self) -> u8 {
+        self as u8
+    }
+
+    /// Bytes per element: `gsd_sizeof_type`.
+    #[must_use]
+    pub const fn size(self) -> u64 {
+        self.itemsize() as u64
+    }
+
+    const fn itemsize(self) -> usize {
+        match self {
+            Self::Uint8 | Self::Int8 | Self::Character => 1,
+            Self::Uint16 | Self::Int16 => 2,
+            Self::Uint32 | Self::Int32 | Self::Float => 4,
+            Self::Uint64 | Self::Int64 | Self::Double => 8,
+        }
+    }
+
+    /// The reference's word: `uint8`, `float`, `character`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Uint8 => "uint8",
+            Self::Uint16 => "uint16",
+            Self::Uint32 => "uint32",
+            Self::Uint64 => "uint64",
+            Self::Int8 => "int8",
+            Self::Int16 => "int16",
+            Self::Int32 => "int32",
+            Self::Int64 => "int64",
+            Self::Float => "float",
+            Self::Double => "double",
+            Self::Character => "character",
+        }
+    }
+
+    /// The element type in arrays; characters are `|S1`.
+    #[must_use]
+    pub fn dtype(self, order: ByteOrder) -> DType {
+        let kind = match self {
+            Self::Uint8 | Self::Uint16 | Self::Uint32 | Self::Uint64 => Kind::Uint,
+            Self::Int8 | Self::Int16 | Self::Int32 | Self::Int64 => Kind::Int,
+            Self::Float | Self::Double => Kind::Float,
+            Self::Character => Kind::Bytes,
+        };
+        DType::new(kind, self.itemsize(), order)
+    }
+
+    /// The type that holds elements of `dtype` exactly, byte order aside; `None` for what GSD lacks: bool, f16, complex
+    /// numbers, strings, times, records.
+    #[must_use]
+    pub fn from_dtype(dtype: &DType) -> Option<Self> {
+        let native = dtype.with_order(ByteOrder::NATIVE);
+        Self::ALL.into_iter().find(|one| one.dtype(ByteOrder::NATIVE) == native)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_sizes_and_dtypes_agree() {
+        // Sizes by code, from the reference's table.
+        let sizes = [0, 1, 2, 4, 8, 1, 2, 4, 8, 4, 8, 1, 0];
+        for (code, size) in (0_u8..).zip(sizes) {
+            let found = Type::from_code(code);
+            assert_eq!(found.map_or(0, Type::size), size, "{code}");
+            if let Some(found) = found {
+                assert_eq!(found.code(), code);
+                assert_eq!(found.dtype(ByteOrder::Big).itemsize() as u64, size);
+                assert_eq!(Type::from_dtype(&found.dtype(ByteOrder::Big)), Some(found));
+            }
+        }
+        for text in ["|b1", "<f2", "<c8", "<U1", "|V4", "|S2"] {
+            assert_eq!(Type::from_dtype(&DType::parse(text).unwrap()), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,291 @@
+//! An open file: which chunks there are, and their values.
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::path::Path;
+
+use container_core::array::{Array, StoredArray};
+use container_core::dtype::{Element, Order};
+use container_core::region::Region;
+use container_core::source::{Access, Source, check_range, open_path, read_parallel, zeroed_vec};
+use container_core::{Error, Limits, Result};
+
+use crate::header::Header;
+use crate::index::{Index, IndexEntry};
+use crate::layout::{Layout, Policy, index_bytes};
+use crate::namelist::Names;
+
+/// How a file is opened.
+#[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
+pub struct OpenOptions {
+    /// How much is checked.
+    pub policy: Policy,
+    /// Bounds on what the file may ask for.
+    pub limits: Limits,
+    /// How its bytes are reached. Use [`Access::Positioned`] for a file that somebody may truncate meanwhile.
+    pub access: Access,
+}
+
+impl OpenOptions {
+    /// The same with another policy.
+    #[must_use]
+    pub const fn with_policy(mut self, policy: Policy) -> Self {
+        self.policy = policy;
+        self
+    }
+}
+
+/// An open GSD file, as it was when it was opened: what a writer adds later is not seen.
+pub struct File {
+    source: Box<dyn Source>,
+    layout: Layout,
+    /// The index block, where the source does not lend it.
+    index: Option<Vec<u8>>,
+    options: OpenOptions,
+}
+
+impl File {
+    /// Opens the file at `path`, as the reference would.
+    ///
+    /// # Errors
+    /// `WrongFormat`, `Unsupported`, `Truncated`, `Malformed`, `Io`.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Self::open_with(path, &OpenOptions::default())
+    }
+
+    /// Opens the file at `path` with options.
+    ///
+    /// # Errors
+    /// As [`File::open`].
+    pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
+        let path = path.as_ref();
+        let named = |error: Error| error.part(path.display().to_string());
+        let source = open_path(path, options.access, &options.limits).map_err(named)?;
+        Self::from_source(source, options).map_err(named)
+    }
+
+    /// Opens bytes from anywhere.
+    ///
+    /// # Errors
+    /// As [`File::open`].
+    pub fn from_source(source: Box<dyn Source>, options: &OpenOptions) -> Result<Self> {
+        let layout = Layout::parse(&source, &options.limits, options.policy)?;
+        let index = match index_bytes(&source, layout.header(), &options.limits)? {
+            Cow::Borrowed(_) => None,
+            Cow::Owned(bytes) => Some(bytes),
+        };
+        Ok(Self { source, layout, index, options: *options })
+    }
+
+    /// The header.
+    #[must_use]
+    pub fn header(&self) -> &Header {
+        self.layout.header()
+    }
+
+    /// Where everything is.
+    #[must_use]
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// The bytes of the file.
+    #[must_use]
+    pub fn source(&self) -> &dyn Source {
+        &self.source
+    }
+
+    /// How it was opened.
+    #[must_use]
+    pub fn options(&self) -> &OpenOptions {
+        &self.options
+    }
+
+    /// Number of frames: `gsd_get_nframes`.
+    #[must_use]
+    pub fn nframes(&self) -> u64 {
+        self.layout.frames()
+    }
+
+    /// The names of chunks, by id.
+    #[must_use]
+    pub fn names(&self) -> &Names {
+        self.layout.names()
+    }
+
+    /// The used entries of the index.
+    #[must_use]
+    pub fn index(&self) -> Index<'_> {
+        let used = self.layout.used_index();
+        let used = usize::try_from(self.layout.entries()).map_or(0..0, |_| used);
+        let bytes = match &self.index {
+            Some(bytes) => bytes,
+            None => self.source.lend(used).unwrap_or_default(),
+        };
+        Index::new(bytes, self.header().byte_order)
+            .first(usize::try_from(self.layout.entries()).unwrap_or(usize::MAX))
+    }
+
+    /// The chunk called `name` in `frame`: `gsd_find_chunk`. Of several, the one that the reference finds.
+    #[must_use]
+    pub fn find_chunk(&self, frame: u64, name: &str) -> Option<IndexEntry> {
+        let id = self.names().id(name)?;
+        self.find_id(frame, id)
+    }
+
+    /// The chunk with the name `id` in `frame`.
+    #[must_use]
+    pub fn find_id(&self, frame: u64, id: u16) -> Option<IndexEntry> {
+        if frame >= self.nframes() {
+            return None;
+        }
+        let index = self.index();
+        if self.header().is_v1() {
+            // Sorted by frame alone: the last entry of the frame, then backwards.
+            let (mut low, mut high) = (0, index.len());
+            while high - low > 1 {
+                let middle = low.midpoint(high);
+                if index.get(middle)?.frame > frame { high = middle } else { low = middle }
+            }
+            let of_frame = (0..=low).rev().map_while(|at| index.get(at).filter(|entry| entry.frame == frame));
+            return of_frame.into_iter().find(|entry| entry.id == id);
+        }
+        let (mut low, mut high) = (0, index.len());
+        while low < high {
+            let middle = low.midpoint(high - 1);
+            let entry = index.get(middle)?;
+            match (entry.frame, entry.id).cmp(&(frame, id)) {
+                std::cmp::Ordering::Equal => return Some(entry),
+                std::cmp::Ordering::Less => low = middle + 1,
+                std::cmp::Ordering::Greater => high = middle,
+            }
+        }
+        None
+    }
+
+    /// Positions in [`File::index`] of the entries of `frame`.
+    #[must_use]
+    pub fn frame_entries(&self, frame: u64) -> Range<usize> {
+        let index = self.index();
+        let first_from = |frame: u64| {
+            let (mut low, mut high) = (0, index.len());
+            while low < high {
+                let middle = low.midpoint(high);
+                if index.get(middle).is_some_and(|entry| entry.frame < frame) {
+                    low = middle + 1;
+                } else {
+                    high = middle;
+                }
+            }
+            low
+        };
+        first_from(frame)..frame.checked_add(1).map_or(index.len(), first_from)
+    }
+
+    /// The first name with `prefix` whose id is above that of `previous`: `gsd_find_matching_chunk_name`. Names are listed
+    /// whether or not a chunk has them.
+    #[must_use]
+    pub fn find_matching_chunk_name(&self, prefix: &str, previous: Option<&str>) -> Option<Cow<'_, str>> {
+        let start = match previous {
+            None => 0,
+            Some(name) => usize::from(self.names().id(name)?).checked_add(1)?,
+        };
+        let mut ids = (0..=u16::MAX).take(self.names().len()).skip(start);
+        ids.find(|id| self.names().bytes(*id).is_some_and(|name| name.starts_with(prefix.as_bytes())))
+            .and_then(|id| self.names().get(id))
+    }
+
+    /// The bytes of a chunk as they are stored, row by row, lent where the source can: `gsd_read_chunk`.
+    ///
+    /// # Errors
+    /// `Malformed` for an entry that describes no chunk, `Truncated` past the end of the file, `Limit`, `Io`.
+    pub fn read_chunk(&self, entry: &IndexEntry) -> Result<Cow<'_, [u8]>> {
+        self.bytes(self.chunk_range(entry)?)
+    }
+
+    /// Rows `rows` of a chunk, as they are stored, lent where the source can.
+    ///
+    /// # Errors
+    /// `Usage` for rows past the last one; else as [`File::read_chunk`].
+    pub fn read_rows(&self, entry: &IndexEntry, rows: Range<u64>) -> Result<Cow<'_, [u8]>> {
+        let whole = self.chunk_range(entry)?;
+        if rows.start > rows.end || rows.end > entry.n {
+            let problem = format!("rows {}..{} of a chunk of {}", rows.start, rows.end, entry.n);
+            return Err(Error::usage(problem));
+        }
+        // Within the chunk, whose range has been computed without overflow.
+        let row = (whole.end - whole.start).checked_div(entry.n).unwrap_or(0);
+        self.bytes(whole.start + row * rows.start..whole.start + row * rows.end)
+    }
+
+    /// A chunk as an array of shape (N,) or (N, M), C order, in the byte order of the file; lent where the source can.
+    ///
+    /// # Errors
+    /// As [`File::read_chunk`].
+    pub fn read_array(&self, entry: &IndexEntry) -> Result<Array<'_>> {
+        let stored = self.stored_array(entry)?;
+        stored.read(&self.source, &Region::whole(&stored.shape), &self.options.limits, 1)
+    }
+
+    /// The elements of a chunk as Rust values: borrowed where they are lent, aligned, and in this machine's byte order. Types
+    /// must be the same; nothing is converted.
+    ///
+    /// # Errors
+    /// `Usage` for another type; else as [`File::read_chunk`].
+    pub fn read_elements<T: Element>(&self, entry: &IndexEntry) -> Result<Cow<'_, [T]>> {
+        let limits = &self.options.limits;
+        let dtype = self.stored_array(entry)?.dtype;
+        let bytes = self.read_chunk(entry)?;
+        match bytes {
+            Cow::Borrowed(bytes) => {
+                if dtype.is_in_order(container_core::dtype::ByteOrder::NATIVE)
+                    && dtype == T::dtype()
+                    && let Ok(elements) = bytemuck::try_cast_slice(bytes)
+                {
+                    return Ok(Cow::Borrowed(elements));
+                }
+                let count = bytes.len() / dtype.itemsize().max(1);
+                let array = Array::new(dtype, vec![count as u64], Order::C, Cow::Borrowed(bytes))?;
+                Ok(Cow::Owned(array.elements::<T>(Order::C, limits)?.into_owned()))
+            }
+            Cow::Owned(bytes) => {
+                let count = bytes.len() / dtype.itemsize().max(1);
+                let array = Array::new(dtype, vec![count as u64], Order::C, Cow::Owned(bytes))?;
+                Ok(Cow::Owned(array.elements::<T>(Order::C, limits)?.into_owned()))
+            }
+        }
+    }
+
+    /// Where a chunk lies, as an array.
+    ///
+    /// # Errors
+    /// As [`File::read_chunk`].
+    pub fn stored_array(&self, entry: &IndexEntry) -> Result<StoredArray> {
+        let range = self.chunk_range(entry)?;
+        let chunk_type = entry.chunk_type().ok_or_else(|| Error::malformed("the chunk has no type"))?;
+        let dtype = chunk_type.dtype(self.header().byte_order);
+        Ok(StoredArray { dtype, shape: entry.shape(), order: Order::C, data_at: range.start })
+    }
+
+    /// The bytes of a chunk, within the file.
+    fn chunk_range(&self, entry: &IndexEntry) -> Result<Range<u64>> {
+        let range = entry.byte_range().ok_or_else(|| {
+            Error::malformed(format!(
+                "type {} and location {} make no chunk",
+                entry.type_code, entry.location
+            ))
+        })?;
+        check_range(&range, self.source.len()).map_err(|error| error.context("gsd chunk"))?;
+        Ok(range)
+    }
+
+    fn bytes(&self, range: Range<u64>) -> Result<Cow<'_, [u8]>> {
+        if let Some(bytes) = self.source.lend(range.clone()) {
+            return Ok(Cow::Borrowed(bytes));
+        }
+        let mut bytes = zeroed_vec(range.end - range.start, &self.options.limits)?;
+        read_parallel(&self.source, range.start, &mut bytes, 1)?;
+        Ok(Cow::Owned(bytes))
+    }
+}

@@ -1,0 +1,4 @@
+//! The `hoomd` schema: particles, topology, boxes and logs, as HOOMD-blue writes them.
+
+/// The name of the schema in the header.
+pub const SCHEMA: &str = "hoomd";

@@ -1,0 +1,221 @@
+//! The index: 32-byte entries, each the place, type and shape of one chunk.
+//!
+//! Spec: "Index block" of the file layer document. Since file layer 2.0 entries are sorted by frame and id; in 1.0 files they
+//! are in write order within a frame. The first entry whose location is 0 ends the list, as does the end of the block.
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+
+use std::ops::Range;
+
+use container_core::block::Block;
+use container_core::dtype::ByteOrder;
+use nom::number::complete::{i64, u8, u16, u32, u64};
+use nom::{IResult, Parser};
+
+use crate::Type;
+use crate::header::endianness;
+
+/// One entry of the index: `struct gsd_index_entry`. Nothing in it has been checked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct IndexEntry {
+    /// Frame that the chunk belongs to.
+    pub frame: u64,
+    /// Rows.
+    pub n: u64,
+    /// Absolute offset of the first byte; 0 in an unused entry.
+    pub location: i64,
+    /// Columns, the fast axis.
+    pub m: u32,
+    /// Index of the chunk's name in the namelist.
+    pub id: u16,
+    /// Type code; see [`IndexEntry::chunk_type`].
+    pub type_code: u8,
+    /// 0.
+    pub flags: u8,
+}
+
+impl IndexEntry {
+    /// Parses one entry.
+    #[must_use]
+    pub fn from_bytes(bytes: &[u8; 32], order: ByteOrder) -> Self {
+        fn le(bytes: &[u8; 32]) -> Option<IndexEntry> {
+            // Constant offsets of a fixed array: loads, without a check that could fail.
+            Some(IndexEntry {
+                frame: u64::from_le_bytes(*bytes.first_chunk()?),
+                n: u64::from_le_bytes(*bytes.get(8..)?.first_chunk()?),
+                location: i64::from_le_bytes(*bytes.get(16..)?.first_chunk()?),
+                m: u32::from_le_bytes(*bytes.get(24..)?.first_chunk()?),
+                id: u16::from_le_bytes(*bytes.get(28..)?.first_chunk()?),
+                type_code: *bytes.get(30)?,
+                flags: *bytes.get(31)?,
+            })
+        }
+        match order {
+            ByteOrder::Little => le(bytes).unwrap_or_default(),
+            ByteOrder::Big => fields(order, bytes).map_or_else(|_| Self::default(), |(_, entry)| entry),
+        }
+    }
+
+    /// The 32 bytes of the entry.
+    #[must_use]
+    pub fn to_bytes(&self, order: ByteOrder) -> [u8; 32] {
+        let mut bytes = Vec::with_capacity(32);
+        match order {
+            ByteOrder::Little => {
+                bytes.extend(self.frame.to_le_bytes());
+                bytes.extend(self.n.to_le_bytes());
+                bytes.extend(self.location.to_le_bytes());
+                bytes.extend(self.m.to_le_bytes());
+                bytes.extend(self.id.to_le_bytes());
+            }
+            ByteOrder::Big => {
+                bytes.extend(self.frame.to_be_bytes());
+                bytes.extend(self.n.to_be_bytes());
+                bytes.extend(self.location.to_be_bytes());
+                bytes.extend(self.m.to_be_bytes());
+                bytes.extend(self.id.to_be_bytes());
+            }
+        }
+        bytes.extend([self.type_code, self.flags]);
+        // The fields add up to 32 bytes.
+        bytes.try_into().unwrap_or([0; 32])
+    }
+
+    /// True for a slot that ends the list.
+    #[must_use]
+    pub const fn is_unused(&self) -> bool {
+        self.location == 0
+    }
+
+    /// The element type; `None` for a code without one.
+    #[must_use]
+    pub const fn chunk_type(&self) -> Option<Type> {
+        Type::from_code(self.type_code)
+    }
+
+    /// Bytes of the chunk; `None` without a type, and past 2^64.
+    #[must_use]
+    pub fn size(&self) -> Option<u64> {
+        self.n.checked_mul(u64::from(self.m))?.checked_mul(self.chunk_type()?.size())
+    }
+
+    /// Absolute bytes of the chunk; `None` where they cannot be: no type, a negative location, past 2^64.
+    #[must_use]
+    pub fn byte_range(&self) -> Option<Range<u64>> {
+        let start = u64::try_from(self.location).ok()?;
+        Some(start..start.checked_add(self.size()?)?)
+    }
+
+    /// Shape as arrays have it: (N,) where M is 1, else (N, M).
+    #[must_use]
+    pub fn shape(&self) -> Vec<u64> {
+        if self.m == 1 { vec![self.n] } else { vec![self.n, self.m.into()] }
+    }
+}
+
+impl Block for IndexEntry {
+    /// The chunk's bytes; empty at 0 where they cannot be (see [`IndexEntry::byte_range`]).
+    fn range(&self) -> Range<u64> {
+        self.byte_range().unwrap_or(0..0)
+    }
+
+    fn decoded_len(&self) -> u64 {
+        self.size().unwrap_or(0)
+    }
+
+    fn codec(&self) -> Option<&str> {
+        None
+    }
+}
+
+fn fields(order: ByteOrder, bytes: &[u8]) -> IResult<&[u8], IndexEntry> {
+    let order = endianness(order);
+    let (rest, (frame, n, location)) = (u64(order), u64(order), i64(order)).parse(bytes)?;
+    let (rest, (m, id, type_code, flags)) = (u32(order), u16(order), u8, u8).parse(rest)?;
+    Ok((rest, IndexEntry { frame, n, location, m, id, type_code, flags }))
+}
+
+/// The entries of an index, parsed as they are asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Index<'a> {
+    entries: &'a [[u8; 32]],
+    order: ByteOrder,
+}
+
+impl<'a> Index<'a> {
+    /// The entries in `bytes`; what is left at the end and is no whole entry is left out.
+    #[must_use]
+    pub fn new(bytes: &'a [u8], order: ByteOrder) -> Self {
+        Self { entries: bytes.as_chunks().0, order }
+    }
+
+    /// Number of entries.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// True without entries.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// The entry at `at`.
+    #[must_use]
+    pub fn get(&self, at: usize) -> Option<IndexEntry> {
+        self.entries.get(at).map(|bytes| IndexEntry::from_bytes(bytes, self.order))
+    }
+
+    /// The first `len` entries, or all where there are fewer.
+    #[must_use]
+    pub fn first(&self, len: usize) -> Self {
+        Self { entries: self.entries.get(..len).unwrap_or(self.entries), order: self.order }
+    }
+
+    /// The entries from `range.start` to `range.end`; none where the index is not that long.
+    #[must_use]
+    pub fn slice(&self, range: Range<usize>) -> Self {
+        Self { entries: self.entries.get(range).unwrap_or_default(), order: self.order }
+    }
+
+    /// All entries in order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = IndexEntry> + DoubleEndedIterator + Clone + use<'a> {
+        let order = self.order;
+        self.entries.iter().map(move |bytes| IndexEntry::from_bytes(bytes, order))
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn sizes_that_wrap_are_no_sizes() {
+        let entry = IndexEntry { n: 1 << 62, m: 4, type_code: 9, location: 256, ..IndexEntry::default() };
+        assert_eq!((entry.size(), entry.byte_range()), (None, None));
+        let entry = IndexEntry { n: 2, m: 3, type_code: 9, location: -1, ..IndexEntry::default() };
+        assert_eq!((entry.size(), entry.byte_range()), (Some(24), None));
+        assert_eq!(IndexEntry { type_code: 12, ..entry }.size(), None);
+        assert_eq!(IndexEntry { location: 300, ..entry }.byte_range(), Some(300..324));
+    }
+
+    proptest! {
+        #[test]
+        fn reader_and_writer_are_inverse(bytes in any::<[u8; 32]>(), big in any::<bool>()) {
+            let order = if big { ByteOrder::Big } else { ByteOrder::Little };
+            let entry = IndexEntry::from_bytes(&bytes, order);
+            prop_assert_eq!(entry.to_bytes(order), bytes);
+            // The loads and nom's parser read the same.
+            prop_assert_eq!(fields(order, &bytes).unwrap().1, entry);
+        }
+    }
+}

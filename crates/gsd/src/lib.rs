@@ -1,0 +1,20 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+mod chunk_type;
+mod file;
+pub mod header;
+pub mod hoomd;
+pub mod index;
+mod layout;
+mod namelist;
+
+pub use chunk_type::Type;
+pub use container_core;
+pub use container_core::dtype::Element;
+pub use container_core::{Error, ErrorKind, Limits, Result};
+pub use file::{File, OpenOptions};
+pub use header::{Header, Version};
+pub use index::{Index, IndexEntry};
+pub use layout::{Layout, Policy};
+pub use namelist::{MOST_NAMES, Names};
