@@ -33,6 +33,22 @@ pub struct Fixture {
     pub repaired_shape: Option<Vec<u64>>,
     pub repaired_values: Option<String>,
     pub repaired_items: Option<Vec<String>>,
+    /// GSD: committed frames.
+    pub frames: Option<u64>,
+    /// GSD: what a plain listing shows, by path.
+    pub datasets: Option<Vec<Listed>>,
+    pub repaired_frames: Option<u64>,
+    pub repaired_datasets: Option<Vec<Listed>>,
+}
+
+/// One dataset of a listing.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Listed {
+    pub path: String,
+    pub dtype: String,
+    pub shape: Vec<u64>,
+    /// SHA-256 of the elements in C order, numbers little-endian.
+    pub values: String,
 }
 
 #[derive(Deserialize)]
@@ -57,8 +73,16 @@ pub fn formats() -> Vec<String> {
     names
 }
 
-/// Every fixture of every format.
+/// Formats with fixtures that the library does not open yet.
+const UNREAD: &[&str] = &["gsd"];
+
+/// Every fixture of every format that the library opens.
 pub fn fixtures() -> Vec<Fixture> {
+    all_fixtures().into_iter().filter(|fixture| !UNREAD.contains(&fixture.format.as_str())).collect()
+}
+
+/// Every fixture of every format.
+fn all_fixtures() -> Vec<Fixture> {
     let mut all = Vec::new();
     for format in formats() {
         let folder = testdata().join(&format);
@@ -92,8 +116,8 @@ pub fn sha256(bytes: &[u8]) -> String {
 
 #[test]
 fn every_fixture_is_listed_and_is_what_the_manifest_says() {
-    let fixtures = fixtures();
-    assert!(fixtures.len() > 150, "only {} fixtures", fixtures.len());
+    let fixtures = all_fixtures();
+    assert!(fixtures.len() > 800, "only {} fixtures", fixtures.len());
     for fixture in &fixtures {
         let bytes = fixture.bytes();
         assert_eq!(sha256(&bytes), fixture.sha256, "{}", fixture.path);
@@ -107,6 +131,20 @@ fn every_fixture_is_listed_and_is_what_the_manifest_says() {
             "odd"
         };
         assert!(fixture.path.starts_with(&format!("{kind}/")), "{} belongs into {kind}", fixture.path);
+    }
+    for fixture in &fixtures {
+        let lists =
+            [(&fixture.frames, &fixture.datasets), (&fixture.repaired_frames, &fixture.repaired_datasets)];
+        for (frames, datasets) in lists {
+            assert_eq!(frames.is_some(), datasets.is_some(), "{}", fixture.path);
+            let datasets = datasets.as_deref().unwrap_or_default();
+            assert!(datasets.is_sorted_by(|a, b| a.path < b.path), "{}", fixture.path);
+            for it in datasets {
+                assert!(it.values.len() == 64 && !it.dtype.is_empty(), "{} of {}", it.path, fixture.path);
+                // Stacked along the frames, or a chunk of one.
+                assert!(it.shape.first() == frames.as_ref() || it.path.starts_with("frames/"), "{}", it.path);
+            }
+        }
     }
     let listed: BTreeSet<PathBuf> = fixtures.iter().map(|fixture| fixture.full_path.clone()).collect();
     for format in formats() {
