@@ -17,6 +17,7 @@ mod open;
 mod sparse;
 
 pub use file::FileSource;
+pub(crate) use file::read_exact_at;
 #[cfg(feature = "mmap")]
 pub use mmap::MmapSource;
 pub use open::{Access, open_path, read_stream};

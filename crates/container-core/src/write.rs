@@ -6,6 +6,13 @@ use std::path::{Path, PathBuf};
 
 use crate::{Error, Result};
 
+#[cfg(any(test, feature = "testing"))]
+pub mod recording;
+#[cfg(any(test, feature = "testing"))]
+pub mod replay;
+mod room;
+pub mod storage;
+
 /// What to do when the target exists.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Overwrite {
@@ -106,24 +113,7 @@ impl AtomicFile {
     /// # Errors
     /// `Io` when the disk is full. File systems that cannot reserve are left alone.
     pub fn reserve(&self, len: u64) -> Result<()> {
-        #[cfg(target_os = "linux")]
-        if len > 0 {
-            use rustix::io::Errno;
-            // Asked for more than there is, a file system may take all it has before it says no.
-            let room = rustix::fs::fstatvfs(self.file());
-            // One of no size does not say (ramfs, some FUSE).
-            if room.is_ok_and(|room| room.f_blocks > 0 && room.f_bavail.saturating_mul(room.f_frsize) < len) {
-                return Err(io::Error::from(Errno::NOSPC).into());
-            }
-            return match rustix::fs::fallocate(self.file(), rustix::fs::FallocateFlags::KEEP_SIZE, 0, len) {
-                Err(errno @ (Errno::NOSPC | Errno::DQUOT | Errno::FBIG)) => {
-                    Err(io::Error::from(errno).into())
-                }
-                _ => Ok(()),
-            };
-        }
-        let _ = len;
-        Ok(())
+        room::take(self.file(), 0..len)
     }
 
     /// Moves the complete file to its target.
@@ -150,14 +140,33 @@ impl AtomicFile {
                 result.map_err(|failed| cannot_place(failed.error, &target))?;
             }
         }
-        if let Some(directory) = directory.filter(|_| durability == Durability::Synced) {
-            match directory.sync_all() {
-                // Some file systems have no such thing.
-                Err(error) if error.kind() != io::ErrorKind::InvalidInput => return Err(error.into()),
-                _ => {}
-            }
+        match directory.filter(|_| durability == Durability::Synced) {
+            Some(directory) => sync_open_directory(&directory),
+            None => Ok(()),
         }
-        Ok(())
+    }
+}
+
+/// Makes the entry of the file at `path` in its directory last: without that a power cut may leave a file that was synced without
+/// a name. Directories that cannot be opened, and systems on which they cannot be synced, are let pass.
+///
+/// # Errors
+/// `Io`.
+pub fn sync_directory(path: impl AsRef<Path>) -> Result<()> {
+    if !cfg!(unix) {
+        return Ok(());
+    }
+    match File::open(directory_of(path.as_ref())) {
+        Ok(directory) => sync_open_directory(&directory),
+        Err(_) => Ok(()),
+    }
+}
+
+fn sync_open_directory(directory: &File) -> Result<()> {
+    match directory.sync_all() {
+        // Some file systems have no such thing.
+        Err(error) if error.kind() != io::ErrorKind::InvalidInput => Err(error.into()),
+        _ => Ok(()),
     }
 }
 

@@ -38,20 +38,28 @@ impl Source for FileSource {
     }
 
     fn read_into(&self, at: u64, dst: &mut [u8]) -> Result<()> {
-        let range = at..at.saturating_add(dst.len() as u64);
-        check_range(&range, self.len)?;
-        let mut done = 0;
-        while done < dst.len() {
-            match read_at(&self.file, &mut dst[done..], at + done as u64) {
-                // The file shrank after it was opened.
-                Ok(0) => return Err(Error::truncated(range, done as u64)),
-                Ok(count) => done += count,
-                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(Error::from(error).at(range)),
-            }
-        }
-        Ok(())
+        check_range(&(at..at.saturating_add(dst.len() as u64)), self.len)?;
+        // It may have shrunk after it was opened.
+        read_exact_at(&self.file, at, dst)
     }
+}
+
+/// Fills `dst` from `at` on.
+///
+/// # Errors
+/// `Truncated` when the file ends before; `Io`.
+pub(crate) fn read_exact_at(file: &File, at: u64, dst: &mut [u8]) -> Result<()> {
+    let range = at..at.saturating_add(dst.len() as u64);
+    let mut done = 0;
+    while done < dst.len() {
+        match read_at(file, &mut dst[done..], at.saturating_add(done as u64)) {
+            Ok(0) => return Err(Error::truncated(range, done as u64)),
+            Ok(count) => done += count,
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(Error::from(error).at(range)),
+        }
+    }
+    Ok(())
 }
 
 #[cfg(unix)]

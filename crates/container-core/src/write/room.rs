@@ -1,0 +1,73 @@
+//! Room on the disk, taken before it is needed.
+
+use std::fs::File;
+use std::io;
+use std::ops::Range;
+
+use crate::{Error, Result};
+
+/// Has the file system set aside the blocks of `range`, so that a full disk shows at once and they lie together. The length of the
+/// file stays.
+///
+/// # Errors
+/// `Io` where there is no room. File systems that cannot set blocks aside are let pass.
+#[cfg(target_os = "linux")]
+pub(super) fn take(file: &File, range: Range<u64>) -> Result<()> {
+    use rustix::fs::{FallocateFlags, fallocate, fstatvfs};
+    use rustix::io::Errno;
+
+    let len = range.end.saturating_sub(range.start);
+    if len == 0 {
+        return Ok(());
+    }
+    check_size_limit(&range)?;
+    // Asked for more than there is, a file system may take all it has before it says no.
+    let held = file.metadata().map_or(0, |about| std::os::linux::fs::MetadataExt::st_blocks(&about));
+    let wanted = range.end.saturating_sub(held.saturating_mul(512)).min(len);
+    let room = fstatvfs(file);
+    // One of no size does not say (ramfs, some FUSE).
+    if room.is_ok_and(|room| room.f_blocks > 0 && room.f_bavail.saturating_mul(room.f_frsize) < wanted) {
+        return Err(Error::from(io::Error::from(Errno::NOSPC)).at(range));
+    }
+    match fallocate(file, FallocateFlags::KEEP_SIZE, range.start, len) {
+        Err(errno @ (Errno::NOSPC | Errno::DQUOT | Errno::FBIG)) => {
+            Err(Error::from(io::Error::from(errno)).at(range))
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(super) fn take(_file: &File, range: Range<u64>) -> Result<()> {
+    check_size_limit(&range)
+}
+
+/// Gives the blocks of `range` back, which then reads as zeros, where the file system can.
+#[cfg(target_os = "linux")]
+pub(super) fn give_back(file: &File, range: Range<u64>) {
+    use rustix::fs::{FallocateFlags, fallocate};
+    let len = range.end.saturating_sub(range.start);
+    if len > 0 {
+        // What cannot be given back does no harm where it is.
+        let _ = fallocate(file, FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE, range.start, len);
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(super) fn give_back(_file: &File, _range: Range<u64>) {}
+
+/// Refuses what lies past the limit on file sizes of this process: there the kernel would not say no, but end the process (SIGXFSZ).
+///
+/// # Errors
+/// `Io` of the kind `FileTooLarge`.
+pub(super) fn check_size_limit(range: &Range<u64>) -> Result<()> {
+    #[cfg(unix)]
+    {
+        let limit = rustix::process::getrlimit(rustix::process::Resource::Fsize).current;
+        if limit.is_some_and(|limit| range.end > limit) {
+            return Err(Error::from(io::Error::from(rustix::io::Errno::FBIG)).at(range.clone()));
+        }
+    }
+    let _ = range;
+    Ok(())
+}

@@ -1,0 +1,197 @@
+//! Files that are changed in place: what a writer asks of a file, so that tests can stand in for the disk.
+//!
+//! Formats that are appended to or updated where they lie write through [`Storage`]. What survives a power cut is what was
+//! written before the last [`Storage::sync`] that returned; what came after may be there or not, in any order, sector by sector.
+
+use std::ops::Range;
+
+use crate::source::{Source, check_range};
+use crate::{Error, Result};
+
+mod file;
+
+pub use file::FileStorage;
+
+/// Bytes that can be changed in place.
+///
+/// A write that failed may have been done in part, and a sync that failed says nothing of what was written before it, nor does a
+/// later one: a writer stops at the first error, and its caller opens the file again.
+#[expect(clippy::len_without_is_empty, reason = "an empty file is an ordinary one to a writer")]
+pub trait Storage: Send + Sync {
+    /// Length in bytes, as it is now.
+    ///
+    /// # Errors
+    /// `Io`.
+    fn len(&self) -> Result<u64>;
+
+    /// Fills `dst` with the bytes from `at` on.
+    ///
+    /// # Errors
+    /// `Truncated` where the file ends before; `Io`. Both name the range.
+    fn read_at(&self, at: u64, dst: &mut [u8]) -> Result<()>;
+
+    /// Writes `bytes` at `at`. A gap behind the end reads as zeros.
+    ///
+    /// # Errors
+    /// `Io` for a full disk (`StorageFull`, `QuotaExceeded`), a limit on file sizes (`FileTooLarge`) and whatever else the system
+    /// refuses, with the range.
+    fn write_at(&mut self, at: u64, bytes: &[u8]) -> Result<()>;
+
+    /// Writes parts one after the other, from `at` on.
+    ///
+    /// # Errors
+    /// As [`Storage::write_at`].
+    fn write_vectored_at(&mut self, at: u64, parts: &[&[u8]]) -> Result<()> {
+        let mut at = at;
+        for &part in parts {
+            self.write_at(at, part)?;
+            at = end_of(at, <[u8]>::len(part))?;
+        }
+        Ok(())
+    }
+
+    /// Cuts the file, or lengthens it by zeros.
+    ///
+    /// # Errors
+    /// As [`Storage::write_at`].
+    fn set_len(&mut self, len: u64) -> Result<()>;
+
+    /// Returns when everything that was written, and the length, are on the disk.
+    ///
+    /// # Errors
+    /// `Io`.
+    fn sync(&mut self) -> Result<()>;
+
+    /// Has blocks set aside for `range`, so that a full disk shows before anything is promised. Neither bytes nor length change.
+    ///
+    /// # Errors
+    /// `Io` where there is no room.
+    fn reserve(&mut self, range: Range<u64>) -> Result<()> {
+        let _ = range;
+        Ok(())
+    }
+
+    /// Says that the bytes of `range` are of no more use. They may read as zeros from now on, or stay. The length stays.
+    ///
+    /// # Errors
+    /// `Io`.
+    fn punch_hole(&mut self, range: Range<u64>) -> Result<()> {
+        let _ = range;
+        Ok(())
+    }
+}
+
+impl<S: Storage + ?Sized> Storage for Box<S> {
+    fn len(&self) -> Result<u64> {
+        (**self).len()
+    }
+
+    fn read_at(&self, at: u64, dst: &mut [u8]) -> Result<()> {
+        (**self).read_at(at, dst)
+    }
+
+    fn write_at(&mut self, at: u64, bytes: &[u8]) -> Result<()> {
+        (**self).write_at(at, bytes)
+    }
+
+    fn write_vectored_at(&mut self, at: u64, parts: &[&[u8]]) -> Result<()> {
+        (**self).write_vectored_at(at, parts)
+    }
+
+    fn set_len(&mut self, len: u64) -> Result<()> {
+        (**self).set_len(len)
+    }
+
+    fn sync(&mut self) -> Result<()> {
+        (**self).sync()
+    }
+
+    fn reserve(&mut self, range: Range<u64>) -> Result<()> {
+        (**self).reserve(range)
+    }
+
+    fn punch_hole(&mut self, range: Range<u64>) -> Result<()> {
+        (**self).punch_hole(range)
+    }
+}
+
+/// A file in memory. Nothing of it survives anything.
+impl Storage for Vec<u8> {
+    fn len(&self) -> Result<u64> {
+        Ok(self.len() as u64)
+    }
+
+    fn read_at(&self, at: u64, dst: &mut [u8]) -> Result<()> {
+        self.as_slice().read_into(at, dst)
+    }
+
+    fn write_at(&mut self, at: u64, bytes: &[u8]) -> Result<()> {
+        let end = end_of(at, bytes.len())?;
+        if end > self.len() as u64 {
+            Storage::set_len(self, end)?;
+        }
+        // Both are within the length, which is one of memory.
+        let start = usize::try_from(at).unwrap_or(usize::MAX);
+        if let Some(place) = self.get_mut(start..).and_then(|rest| rest.get_mut(..bytes.len())) {
+            place.copy_from_slice(bytes);
+        }
+        Ok(())
+    }
+
+    fn set_len(&mut self, len: u64) -> Result<()> {
+        let refused = || Error::limit("memory in bytes (the machine refused it)", len, isize::MAX as u64);
+        let new = usize::try_from(len).map_err(|_| refused())?;
+        self.try_reserve(new.saturating_sub(self.len())).map_err(|_| refused())?;
+        self.resize(new, 0);
+        Ok(())
+    }
+
+    fn sync(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    fn punch_hole(&mut self, range: Range<u64>) -> Result<()> {
+        let end = range.end.min(self.len() as u64);
+        let bytes = usize::try_from(range.start).ok().zip(usize::try_from(end).ok());
+        if let Some(hole) = bytes.and_then(|(start, end)| self.get_mut(start..end)) {
+            hole.fill(0);
+        }
+        Ok(())
+    }
+}
+
+/// A storage as it is now, to be read by what reads a [`Source`].
+pub struct StorageSource<'a> {
+    storage: &'a dyn Storage,
+    len: u64,
+}
+
+impl<'a> StorageSource<'a> {
+    /// The storage at its present length.
+    ///
+    /// # Errors
+    /// `Io` where the length cannot be read.
+    pub fn new(storage: &'a dyn Storage) -> Result<Self> {
+        Ok(Self { storage, len: storage.len()? })
+    }
+}
+
+impl Source for StorageSource<'_> {
+    fn len(&self) -> u64 {
+        self.len
+    }
+
+    fn read_into(&self, at: u64, dst: &mut [u8]) -> Result<()> {
+        check_range(&(at..at.saturating_add(dst.len() as u64)), self.len)?;
+        self.storage.read_at(at, dst)
+    }
+}
+
+/// Where `len` bytes from `at` on end.
+fn end_of(at: u64, len: usize) -> Result<u64> {
+    at.checked_add(len as u64)
+        .ok_or_else(|| Error::usage(format!("{len} bytes at {at} would end past 2^64 bytes")))
+}
+
+#[cfg(test)]
+mod tests;
