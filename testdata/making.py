@@ -1,4 +1,4 @@
-"""What the `make.py` of every format does: writes the fixtures and their MANIFEST.toml beside it, or only compares.
+"""What every format's `make.py` does: writes the fixtures and their MANIFEST.toml beside it, or only compares.
 
 Each `make.py` says what its fixtures are; this says how they come into the folder.
 """

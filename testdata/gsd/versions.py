@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from parts import CODES, V03, V10, V20, V21, Fixture, Hand, edges, frames, numbers, three_frames
+from parts import CODES, V03, V10, V20, Fixture, Hand, edges, frames, numbers, three_frames
 
 NUMERIC = [dtype for dtype in CODES if dtype != "S1"]
 
