@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod chunk_type;
+pub mod emit;
 mod file;
 pub mod header;
 pub mod hoomd;
