@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use container_core::block::for_each_piece;
 use container_core::container::{Depth, ReadOptions};
 use container_core::report::{BlockCounts, Finding, Report, Severity};
+use container_core::threads::on_threads;
 use container_core::{Error, ErrorKind, Progress, Result};
 
 use crate::chunks::State;
 use crate::fault::{Fault, FaultKind};
 use crate::file::File;
 use crate::offsets_index;
-use crate::reader::on_threads;
 
 /// Path of the array.
 pub(crate) const DATASET: &str = "data";

@@ -9,6 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use blosc_chunk::{Chunk, Decoder};
 use container_core::container::{Digests, ReadOptions};
 use container_core::source::zeroed_vec;
+use container_core::threads::on_threads;
 use container_core::{Error, ErrorKind, Limits, Result};
 
 use crate::chunks::ChunkEntry;
@@ -304,22 +305,6 @@ impl Reader {
             word.fetch_or(1 << (index % 64), Ordering::Relaxed);
         }
     }
-}
-
-/// Runs `work` on up to `threads` threads, this one included; it takes what is to be done from where all take it.
-pub(crate) fn on_threads(threads: usize, work: &(impl Fn() -> Result<()> + Sync)) -> Result<()> {
-    std::thread::scope(|scope| {
-        let start = |_| std::thread::Builder::new().spawn_scoped(scope, work).ok();
-        // A thread that the system refuses to start is done without.
-        let running: Vec<_> = (1..threads).map_while(start).collect();
-        let first = work();
-        let results = running.into_iter().map(|thread| match thread.join() {
-            Ok(result) => result,
-            Err(panic) => std::panic::resume_unwind(panic),
-        });
-        // All are joined before an error is given.
-        results.fold(first, Result::and)
-    })
 }
 
 /// The file may have changed since it was opened.

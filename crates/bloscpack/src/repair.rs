@@ -21,10 +21,9 @@ use std::path::Path;
 
 use blosc_chunk::Decoder;
 use container_core::container::OpenOptions;
-use container_core::format::{Input, Output};
+use container_core::format::{Input, Output, repair_file};
 use container_core::report::{RepairItem, RepairReport};
-use container_core::source::{Source, open_path};
-use container_core::write::{AtomicFile, Durability, Overwrite};
+use container_core::source::Source;
 use container_core::{Error, Limits, Progress, Result};
 
 use crate::chunks::{ChunkEntry, State};
@@ -40,12 +39,7 @@ use crate::writer::with_seek;
 /// `Malformed` and `Truncated` when nothing can be brought back, `Unsupported` where nobody knows what the file says, `Usage` when
 /// the target exists, `Io`. No file appears then.
 pub fn repair(path: impl AsRef<Path>, target: impl AsRef<Path>) -> Result<RepairReport> {
-    let options = OpenOptions::default();
-    let source = open_path(path.as_ref(), options.access, &options.limits)?;
-    let mut out = AtomicFile::create(target, Overwrite::Refuse)?;
-    let report = repair_to(Input::bytes(source), &options, Some(&mut out), Progress::none())?;
-    out.commit(Durability::Synced)?;
-    Ok(report)
+    repair_file(path.as_ref(), target.as_ref(), repair_to)
 }
 
 /// The entry for the table of formats.

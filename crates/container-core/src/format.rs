@@ -7,8 +7,8 @@ use crate::container::{Container, OpenOptions, ReadOptions};
 use crate::dtype::Order;
 use crate::region::Region;
 use crate::report::{Loss, RepairReport};
-use crate::source::Source;
-use crate::write::{AtomicFile, Durability};
+use crate::source::{Source, open_path};
+use crate::write::{AtomicFile, Durability, Overwrite};
 use crate::{Error, Limits, Progress, Result, Value};
 
 /// Writes datasets to an output and says what it could not carry over.
@@ -176,6 +176,19 @@ pub struct Import<'a> {
     pub read: ReadOptions,
     /// Told `(done, total)` bytes of elements.
     pub progress: Progress<'a>,
+}
+
+/// Repairs the file at `path` into a new one at `target`, which appears when it is complete and synced. The input is only read.
+///
+/// # Errors
+/// Those of `repair`; `Usage` when the target exists; `Io`. No file appears then.
+pub fn repair_file(path: &Path, target: &Path, repair: RepairFn) -> Result<RepairReport> {
+    let options = OpenOptions::default();
+    let source = open_path(path, options.access, &options.limits)?;
+    let mut out = AtomicFile::create(target, Overwrite::Refuse)?;
+    let report = repair(Input::bytes(source), &options, Some(&mut out), Progress::none())?;
+    out.commit(Durability::Synced)?;
+    Ok(report)
 }
 
 impl Import<'_> {

@@ -18,6 +18,7 @@ pub mod region;
 pub mod report;
 pub mod source;
 pub mod stream;
+pub mod threads;
 mod value;
 pub mod write;
 

@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::threads::on_threads;
 use crate::{Error, Limits, Result};
 
 mod file;
@@ -173,7 +174,7 @@ pub fn read_parallel(source: &dyn Source, at: u64, dst: &mut [u8], threads: usiz
         return source.read_into(at, dst);
     }
     let threads = threads.min(dst.len().div_ceil(share));
-    // Each takes the next share until none is left. A thread that the system refuses to start is done without.
+    // Each takes the next share until none is left.
     let shares = Mutex::new((at, dst.chunks_mut(share)));
     let work = || {
         loop {
@@ -187,17 +188,7 @@ pub fn read_parallel(source: &dyn Source, at: u64, dst: &mut [u8], threads: usiz
             source.read_into(start, piece)?;
         }
     };
-    std::thread::scope(|scope| {
-        let started = (1..threads).map_while(|_| std::thread::Builder::new().spawn_scoped(scope, work).ok());
-        let running: Vec<_> = started.collect();
-        let first = work();
-        let results = running.into_iter().map(|thread| match thread.join() {
-            Ok(result) => result,
-            Err(panic) => std::panic::resume_unwind(panic),
-        });
-        // All are joined before an error is given.
-        results.fold(first, Result::and)
-    })
+    on_threads(threads, &work)
 }
 
 #[cfg(test)]

@@ -17,11 +17,10 @@ use container_core::block::read_block;
 use container_core::codec::lz4::decode_prefix;
 use container_core::container::OpenOptions;
 use container_core::dtype::{ByteOrder, DType};
-use container_core::format::{Input, Output};
+use container_core::format::{Input, Output, repair_file};
 use container_core::region::element_count;
 use container_core::report::{RepairItem, RepairReport};
-use container_core::source::{into_vec, open_path, zeroed_vec};
-use container_core::write::{AtomicFile, Durability, Overwrite};
+use container_core::source::{into_vec, zeroed_vec};
 use container_core::{Error, Progress, Result};
 
 use crate::bits::Bits;
@@ -38,12 +37,7 @@ use crate::{Eltype, Encoding};
 /// # Errors
 /// `Malformed` and `Truncated` when nothing can be brought back, `Usage` when the target exists, `Io`. No file appears then.
 pub fn repair(path: impl AsRef<Path>, target: impl AsRef<Path>) -> Result<RepairReport> {
-    let options = OpenOptions::default();
-    let source = open_path(path.as_ref(), options.access, &options.limits)?;
-    let mut out = AtomicFile::create(target, Overwrite::Refuse)?;
-    let report = repair_to(Input::bytes(source), &options, Some(&mut out), Progress::none())?;
-    out.commit(Durability::Synced)?;
-    Ok(report)
+    repair_file(path.as_ref(), target.as_ref(), repair_to)
 }
 
 /// The entry for the table of formats.
