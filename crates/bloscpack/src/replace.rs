@@ -4,12 +4,11 @@
 //! written there and synced, and only then does the item's offset point to it: a crash leaves the old item or the new one.
 //! The offset is eight bytes, which disks write whole unless they straddle two sectors.
 
-use std::fs::{File, OpenOptions as FileOptions};
-use std::io::{Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::Path;
 
 use container_core::container::OpenOptions;
+use container_core::write::storage::{FileStorage, Storage};
 use container_core::write::{AtomicFile, Durability, Overwrite};
 use container_core::{Error, Result};
 
@@ -41,8 +40,8 @@ pub enum Replaced {
 /// the old one's place in one step, with `reserve` bytes left free after the item.
 ///
 /// # Errors
-/// `Usage` for a file of another kind, an item that is not there, or one that is not what the file says it is; the first error of
-/// a file that is damaged; `Io`.
+/// `Usage` for a file of another kind, an item that is not there, one that is not what the file says it is, and while another
+/// program holds the lock on the file; the first error of a file that is damaged; `Io`.
 pub fn replace(
     path: impl AsRef<Path>,
     index: u64,
@@ -69,12 +68,7 @@ pub fn replace(
         Ok(())
     })?;
     if let Some(at) = slot.place(encoded.len() as u64, in_place) {
-        let mut file = FileOptions::new().write(true).open(path)?;
-        let synced = |file: &mut File| match options.durability {
-            Durability::Synced => file.sync_data(),
-            Durability::Cached => Ok(()),
-        };
-        slot.write(&mut file, at, &encoded, synced)?;
+        slot.write(&mut FileStorage::open(path)?, at, &encoded, options.durability)?;
         return Ok(Replaced::InPlace);
     }
     slot.rewrite(&old, &encoded, reserve, options.durability)?;
@@ -119,20 +113,16 @@ impl Slot {
     }
 
     /// Writes the chunk, and then the offset.
-    fn write<W: Write + Seek>(
-        &self,
-        file: &mut W,
-        at: u64,
-        encoded: &[u8],
-        sync: impl Fn(&mut W) -> std::io::Result<()>,
-    ) -> Result<()> {
-        file.seek(SeekFrom::Start(at))?;
-        file.write_all(encoded)?;
+    fn write(&self, file: &mut dyn Storage, at: u64, encoded: &[u8], durability: Durability) -> Result<()> {
+        let sync = |file: &mut dyn Storage| match durability {
+            Durability::Synced => file.sync(),
+            Durability::Cached => Ok(()),
+        };
+        file.write_at(at, encoded)?;
         sync(file)?;
         if at != self.stored.start {
             let offset = i64::try_from(at).map_err(|_| Error::usage("a file over 2^63 bytes"))?;
-            file.seek(SeekFrom::Start(self.entry_at))?;
-            file.write_all(&offset.to_le_bytes())?;
+            file.write_at(self.entry_at, &offset.to_le_bytes())?;
             sync(file)?;
         }
         Ok(())

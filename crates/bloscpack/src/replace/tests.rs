@@ -1,6 +1,5 @@
-use std::cell::RefCell;
-use std::io::Cursor;
-
+use container_core::write::recording::RecordingStorage;
+use container_core::write::replay::{self, Crash};
 use container_core::{ErrorKind, Limits};
 
 use super::*;
@@ -91,67 +90,59 @@ fn what_cannot_be_replaced_changes_nothing() {
     assert!(matches!(error.kind(), ErrorKind::Usage(_)), "{error}");
 }
 
-/// A file in memory that takes three bytes at a time, and shows itself after each of them.
-struct Slow<'a> {
-    file: Cursor<Vec<u8>>,
-    seen: &'a RefCell<Vec<Vec<u8>>>,
+/// Text that does not compress, over more than one sector.
+fn long(seed: u32) -> String {
+    (0..180_u32).map(|number| format!("{:08x}", (number ^ seed).wrapping_mul(0x9e37_79b1))).collect()
 }
 
-impl Write for Slow<'_> {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        // The offset is written whole, as a disk does.
-        let most = if bytes.len() == 8 { 8 } else { bytes.len().min(3) };
-        let written = self.file.write(&bytes[..most])?;
-        self.seen.borrow_mut().push(self.file.get_ref().clone());
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
-impl Seek for Slow<'_> {
-    fn seek(&mut self, to: SeekFrom) -> std::io::Result<u64> {
-        self.file.seek(to)
-    }
-}
-
-/// The states that a crash can leave, and the item's new text in each, where it can be read.
-fn states(reserve: u64, in_place: InPlace) -> Vec<Option<String>> {
-    let Place { path, _directory } = place(reserve);
+/// What becomes of an item that is replaced, in every state that a crash can leave: its text where it can be read, and whether the
+/// replacement was over.
+fn states(reserve: u64, in_place: InPlace, durability: Durability) -> Vec<(Option<String>, bool)> {
+    let items = ["first item".to_owned(), long(0), "third item".to_owned()];
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("a.blp");
+    let mut writer = VarWriter::create(&path, None, &VarOptions { reserve, ..VarOptions::text() }).unwrap();
+    items.iter().try_for_each(|item| writer.push(item)).unwrap();
+    writer.finish().unwrap();
     let old = Old::open(&path, &OpenOptions::default()).unwrap();
     let slot = Slot::of(&old, 1).unwrap();
     let mut engine =
         Engine::new(old.own_options().params().unwrap(), crate::ChecksumCode::ADLER32, 1).unwrap();
     let mut encoded = Vec::new();
     engine
-        .encode(&[b"2nd item"], &mut |chunk| {
+        .encode(&[long(1).as_bytes()], &mut |chunk| {
             encoded.extend_from_slice(chunk);
             Ok(())
         })
         .unwrap();
     let at = slot.place(encoded.len() as u64, in_place).unwrap();
-    let seen = RefCell::new(Vec::new());
-    let mut file = Slow { file: Cursor::new(std::fs::read(&path).unwrap()), seen: &seen };
-    slot.write(&mut file, at, &encoded, |_| Ok(())).unwrap();
-    let read = |bytes: Vec<u8>| {
-        assert!(Layout::parse(&bytes, &Limits::default()).is_ok());
-        let reader = VarReader::from_source(Box::new(bytes), &OpenOptions::default()).unwrap();
-        assert_eq!(reader.text(0).unwrap(), ITEMS[0]);
-        assert_eq!(reader.text(2).unwrap(), ITEMS[2]);
-        reader.text(1).ok()
+    let start = std::fs::read(&path).unwrap();
+    let mut storage = RecordingStorage::new(start.clone());
+    slot.write(&mut storage, at, &encoded, durability).unwrap();
+    let operations = storage.operations();
+    let mut states = Vec::new();
+    let mut look = |crash: &Crash<'_>| {
+        assert!(Layout::parse(&crash.image, &Limits::default()).is_ok());
+        let bytes = Box::new(crash.image.to_vec());
+        let reader = VarReader::from_source(bytes, &OpenOptions::default()).unwrap();
+        assert_eq!((reader.text(0).unwrap(), reader.text(2).unwrap()), (items[0].clone(), items[2].clone()));
+        states.push((reader.text(1).ok(), crash.done == operations.len()));
     };
-    seen.into_inner().into_iter().map(read).collect()
+    replay::torn_images(&start, &operations, &mut look);
+    replay::power_images(&start, &operations, 1, &mut look);
+    states
 }
 
 #[test]
 fn a_crash_leaves_the_old_item_or_the_new_one() {
-    let safe = states(30, InPlace::Safe);
-    assert!(safe.len() > 8);
-    let (last, before) = safe.split_last().unwrap();
-    assert!(before.iter().all(|text| text.as_deref() == Some(ITEMS[1])), "{safe:?}");
-    assert_eq!(last.as_deref(), Some("2nd item"));
-    // And the test can fail: over the old item there are states with neither.
-    assert!(states(0, InPlace::Over).contains(&None));
+    let (old, new) = (Some(long(0)), Some(long(1)));
+    let is_right = |(text, over): &(Option<String>, bool)| *text == new || (*text == old && !over);
+    let safe = states(2000, InPlace::Safe, Durability::Synced);
+    assert!(safe.len() > 100 && safe.iter().all(is_right), "{safe:?}");
+    // And the test can fail: over the old item, and without waiting for the disk, there are states with neither.
+    for (reserve, in_place, durability) in
+        [(0, InPlace::Over, Durability::Synced), (2000, InPlace::Safe, Durability::Cached)]
+    {
+        assert!(!states(reserve, in_place, durability).iter().all(is_right), "{in_place:?} {durability:?}");
+    }
 }
