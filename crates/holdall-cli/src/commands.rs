@@ -143,22 +143,13 @@ fn no_selection(address: &Address) -> Result<()> {
     }
 }
 
-/// The datasets that an address names, one after the other; without one, the listed ones or all.
+/// The datasets that an address names, one after the other; where it names none, the listed ones or all.
 fn chosen<'a>(
     address: &Address,
     container: &'a dyn Container,
     most: Listed,
 ) -> Result<impl Iterator<Item = Cow<'a, Dataset>>> {
-    let named = match (&address.dataset, &address.selection) {
-        (None, None) => Vec::new(),
-        _ => select(address, container)?.into_iter().map(|(index, _)| index).collect(),
-    };
-    let count = match (&address.dataset, &address.selection, most) {
-        (None, None, Listed::Recursive) => container.dataset_count(),
-        (None, None, Listed::Always) => container.listed_count(),
-        _ => 0,
-    };
-    Ok(named.into_iter().chain(0..count).filter_map(|index| container.dataset(index)))
+    address.datasets(container, most).on(shown(&address.file))
 }
 
 #[cfg(test)]

@@ -178,24 +178,37 @@ impl Out {
         if !self.terminal {
             return rows.into_iter().try_for_each(|row| self.row(&row));
         }
-        let mut table = Table::new();
-        table.load_style(comfy_table::presets::NOTHING);
-        table.set_header(heading.iter().map(Cell::new));
-        for row in rows {
-            table.add_row(row.iter().map(|field| Cell::new(printable(field))));
-        }
-        for (number, column) in table.column_iter_mut().enumerate() {
-            column.set_padding((0, 2));
-            if numbers.contains(&number) {
-                column.set_cell_alignment(CellAlignment::Right);
+        // Nobody sees more at a time, and there may be more than the memory holds.
+        const MOST_ALIGNED: usize = 10_000;
+        let mut rows = rows.into_iter();
+        let mut has_heading = true;
+        loop {
+            let part: Vec<Vec<String>> = rows.by_ref().take(MOST_ALIGNED).collect();
+            if part.is_empty() && !has_heading {
+                return Ok(());
             }
+            let mut table = Table::new();
+            table.load_style(comfy_table::presets::NOTHING);
+            if has_heading {
+                table.set_header(heading.iter().map(Cell::new));
+            }
+            for row in part {
+                table.add_row(row.iter().map(|field| Cell::new(printable(field))));
+            }
+            for (number, column) in table.column_iter_mut().enumerate() {
+                column.set_padding((0, 2));
+                if numbers.contains(&number) {
+                    column.set_cell_alignment(CellAlignment::Right);
+                }
+            }
+            for (number, line) in table.lines().enumerate() {
+                let line = line.trim_end();
+                let is_heading = has_heading && number == 0;
+                let line = if is_heading { self.paint.with(STRONG, line) } else { Cow::Borrowed(line) };
+                writeln!(self.writer, "{line}")?;
+            }
+            has_heading = false;
         }
-        for (number, line) in table.lines().enumerate() {
-            let line = line.trim_end();
-            let line = if number == 0 { self.paint.with(STRONG, line) } else { Cow::Borrowed(line) };
-            writeln!(self.writer, "{line}")?;
-        }
-        Ok(())
     }
 }
 

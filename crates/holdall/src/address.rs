@@ -14,7 +14,7 @@ use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use container_core::container::{Container, Dataset, listed};
+use container_core::container::{Container, Dataset, Listed, listed};
 use container_core::region::Region;
 use container_core::{Error, Result};
 
@@ -101,6 +101,24 @@ impl Address {
             None => Ok(vec![whole((index, dataset))]),
             Some(selection) => Ok(vec![(index, Region::parse(selection, &dataset.shape)?)]),
         }
+    }
+
+    /// The datasets that are meant, made one after the other: where the address is the file alone, the listed ones, or all.
+    ///
+    /// # Errors
+    /// As [`Address::select`].
+    pub fn datasets<'c>(
+        &self,
+        container: &'c dyn Container,
+        most: Listed,
+    ) -> Result<impl Iterator<Item = Cow<'c, Dataset>> + use<'c>> {
+        let (named, count) = match (&self.dataset, &self.selection, most) {
+            (None, None, Listed::Always) => (Vec::new(), container.listed_count()),
+            (None, None, Listed::Recursive) => (Vec::new(), container.dataset_count()),
+            _ => (self.select(container)?, 0),
+        };
+        let indices = named.into_iter().map(|(index, _)| index).chain(0..count);
+        Ok(indices.filter_map(|index| container.dataset(index)))
     }
 
     /// Everything after the `::`, as it was written.

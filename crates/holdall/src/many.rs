@@ -141,6 +141,13 @@ fn what_is_said_of_the_file_is_said_of_what_is_listed() {
     assert_eq!(many.select("").unwrap().len(), 1);
     assert_eq!(listed(&many).count(), 1);
     assert_eq!(every(&many).take(3).map(|(_, one)| one.path.clone()).collect::<Vec<_>>(), PATHS);
+    let listing = |rest: &str, most| -> Vec<String> {
+        let address = Address::parse(&format!("no-such-file{rest}"));
+        address.datasets(&many, most).unwrap().take(3).map(|one| one.path.clone()).collect()
+    };
+    assert_eq!(listing("", Listed::Always), ["all"]);
+    assert_eq!(listing("", Listed::Recursive), PATHS);
+    assert_eq!(listing("::parts/1", Listed::Always), ["parts/1"]);
     assert_eq!(many.select("[0]").unwrap(), [(0, Region::parse("0", &[1]).unwrap())]);
     let error = many.select("parts/1000000000").unwrap_err();
     assert_eq!(error.next_step(), Some("one of: all"));

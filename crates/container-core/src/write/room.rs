@@ -1,10 +1,11 @@
 //! Room on the disk, taken before it is needed.
 
 use std::fs::File;
-use std::io;
 use std::ops::Range;
 
-use crate::{Error, Result};
+#[cfg(unix)]
+use crate::Error;
+use crate::Result;
 
 /// Has the file system set aside the blocks of `range`, so that a full disk shows at once and they lie together. The length of the
 /// file stays.
@@ -27,11 +28,11 @@ pub(super) fn take(file: &File, range: Range<u64>) -> Result<()> {
     let room = fstatvfs(file);
     // One of no size does not say (ramfs, some FUSE).
     if room.is_ok_and(|room| room.f_blocks > 0 && room.f_bavail.saturating_mul(room.f_frsize) < wanted) {
-        return Err(Error::from(io::Error::from(Errno::NOSPC)).at(range));
+        return Err(Error::from(std::io::Error::from(Errno::NOSPC)).at(range));
     }
     match fallocate(file, FallocateFlags::KEEP_SIZE, range.start, len) {
         Err(errno @ (Errno::NOSPC | Errno::DQUOT | Errno::FBIG)) => {
-            Err(Error::from(io::Error::from(errno)).at(range))
+            Err(Error::from(std::io::Error::from(errno)).at(range))
         }
         _ => Ok(()),
     }
@@ -65,7 +66,7 @@ pub(super) fn check_size_limit(range: &Range<u64>) -> Result<()> {
     {
         let limit = rustix::process::getrlimit(rustix::process::Resource::Fsize).current;
         if limit.is_some_and(|limit| range.end > limit) {
-            return Err(Error::from(io::Error::from(rustix::io::Errno::FBIG)).at(range.clone()));
+            return Err(Error::from(std::io::Error::from(rustix::io::Errno::FBIG)).at(range.clone()));
         }
     }
     let _ = range;

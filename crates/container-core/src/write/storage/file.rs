@@ -1,6 +1,6 @@
 //! Files of the operating system.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions};
 use std::io;
 use std::ops::Range;
 use std::path::Path;
@@ -57,7 +57,7 @@ impl FileStorage {
     pub fn lock(file: File, path: &Path) -> Result<Self> {
         // On Windows the way it was opened keeps other writers out; a lock would keep out readers, too.
         #[cfg(not(windows))]
-        if let Err(TryLockError::WouldBlock) = file.try_lock() {
+        if let Err(std::fs::TryLockError::WouldBlock) = file.try_lock() {
             return Err(in_use(path));
         }
         // Any other failure is a file system without locks, which must not keep anyone from writing.
