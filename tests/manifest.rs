@@ -33,6 +33,8 @@ pub struct Fixture {
     pub repaired_shape: Option<Vec<u64>>,
     pub repaired_values: Option<String>,
     pub repaired_items: Option<Vec<String>>,
+    /// GSD: the frames that the reference sees, or `refuses`; `None` where it gives no answer.
+    pub reference: Option<String>,
     /// GSD: committed frames.
     pub frames: Option<u64>,
     /// GSD: what a plain listing shows, by path.
@@ -82,7 +84,7 @@ pub fn fixtures() -> Vec<Fixture> {
 }
 
 /// Every fixture of every format.
-fn all_fixtures() -> Vec<Fixture> {
+pub fn all_fixtures() -> Vec<Fixture> {
     let mut all = Vec::new();
     for format in formats() {
         let folder = testdata().join(&format);

@@ -17,11 +17,12 @@ import making
 import tool
 import view
 from parts import Fixture
+from reference import answers
 
 HEAD = f"# Written by make.py; the fields are explained in README.md.\n\nmade_with = {json.dumps(tool.MADE_WITH)}\n"
 
 
-def fields(fixture: Fixture) -> dict[str, object]:
+def fields(fixture: Fixture, reference: dict[str, str]) -> dict[str, object]:
     made: dict[str, object] = {
         "path": fixture.path,
         "sha256": making.sha256(fixture.data),
@@ -31,6 +32,10 @@ def fields(fixture: Fixture) -> dict[str, object]:
         "verdict": fixture.verdict,
         "codes": list(fixture.codes),
     }
+    if fixture.name in reference:
+        made["reference"] = reference[fixture.name]
+    if fixture.verdict == "sound" and view.trailing(fixture.data):
+        made["trailing"] = view.trailing(fixture.data)
     if fixture.listed_of is not None:
         made["frames"] = view.parse(fixture.listed_of).frames
         made["datasets"] = datasets(fixture.listed_of)
@@ -57,18 +62,23 @@ def by_tools() -> list[Fixture]:
     return [it for module in (fl, hoomd, appended) for it in module.fixtures()]
 
 
+def outputs(fixtures: list[Fixture]) -> dict[str, bytes]:
+    reference = answers({fixture.name: fixture.data for fixture in fixtures})
+    return making.outputs(HEAD, fixtures, lambda fixture: fields(fixture, reference))
+
+
 def main() -> int:
     if not making.wants_check(__doc__):
         fixtures = [*by_hand(), *by_tools()]
         problems = disagreements(fixtures)
-        making.write(HERE, making.outputs(HEAD, fixtures, fields))
+        making.write(HERE, outputs(fixtures))
         return making.report(problems) if problems else 0
     made_with = making.made_with(HERE)
     if made_with != tool.MADE_WITH:
         print(f"made with {made_with}, here is {tool.MADE_WITH}: only what is made by hand is made anew")
         return making.report(making.by_hand_only(HERE, {it.path: it.data for it in by_hand()}))
     fixtures = [*by_hand(), *by_tools()]
-    wrong = making.differences(HERE, making.outputs(HEAD, fixtures, fields))
+    wrong = making.differences(HERE, outputs(fixtures))
     return making.report(wrong + disagreements(fixtures))
 
 

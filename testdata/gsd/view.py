@@ -20,6 +20,7 @@ class File:
     version: int
     schema: str
     frames: int = 0
+    end: int = 256  # of what the header and the entries name
     names: list[str] = field(default_factory=list)
     chunks: Chunks = field(default_factory=dict)
 
@@ -32,6 +33,7 @@ def parse(data: bytes) -> File:
     magic, index_at, slots, names_at, units, _, version, _, schema, _ = fields
     assert magic == 0x65DF65DF65DF65DF
     file = File(big, version, schema.split(b"\0")[0].decode())
+    file.end = max(256, index_at + 32 * slots, names_at + 64 * units)
     block = data[names_at : names_at + 64 * units]
     assert len(block) == 64 * units
     if version < 0x20000:
@@ -45,11 +47,17 @@ def parse(data: bytes) -> File:
             break
         size = n * m * SIZES[code]
         assert 0 < location and location + size <= len(data)
+        file.end = max(file.end, location + size)
         dtype = np.dtype(NAMES[code]).newbyteorder(order)
         array = np.frombuffer(data[location : location + size], dtype)
         file.chunks.setdefault(file.names[id], {})[frame] = array if m == 1 else array.reshape(n, m)
         file.frames = frame + 1
     return file
+
+
+def trailing(data: bytes) -> int:
+    """Bytes at the end that belong to nothing."""
+    return len(data) - parse(data).end
 
 
 def listed(data: bytes) -> list[tuple[str, str, list[int], str]]:

@@ -1,0 +1,84 @@
+//! GSD files: the file layer opens what the reference opens, and holds what the independent script says.
+
+use gsd::{File, OpenOptions, Policy};
+
+use crate::manifest::{Fixture, all_fixtures, sha256};
+
+fn gsd_fixtures() -> impl Iterator<Item = Fixture> {
+    all_fixtures().into_iter().filter(|fixture| fixture.format == "gsd")
+}
+
+fn open(fixture: &Fixture, policy: Policy) -> gsd::Result<File> {
+    File::from_source(Box::new(fixture.bytes()), &OpenOptions::default().with_policy(policy))
+}
+
+#[test]
+fn the_compatible_policy_opens_what_the_reference_opens() {
+    let mut problems = Vec::new();
+    let mut refused = 0;
+    for fixture in gsd_fixtures() {
+        let Some(expected) = &fixture.reference else { continue };
+        // Only we read what big-endian machines write.
+        if fixture.path.contains("/be_") || fixture.path.contains("/hoomd_be") {
+            continue;
+        }
+        // The last byte of the namelist is not looked at.
+        if ["bad/names_last_byte.gsd", "bad/v1_name_unterminated.gsd"].contains(&fixture.path.as_str()) {
+            continue;
+        }
+        refused += u64::from(expected == "refuses");
+        let frames = open(&fixture, Policy::Compatible).map(|file| file.nframes().to_string());
+        if *frames.as_ref().map_or("refuses", String::as_str) != **expected {
+            problems.push(format!("{}: {frames:?}, the reference: {expected}", fixture.path));
+        }
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+    assert!(refused > 40, "only {refused} refused");
+}
+
+/// The values of a dataset, as they are listed: of one frame's chunk, or of the chunk in every frame.
+fn stored(file: &File, path: &str) -> Option<String> {
+    let read = |frame: u64, name: &str| {
+        let entry = file.find_chunk(frame, name)?;
+        let mut bytes = file.read_chunk(&entry).expect("a chunk").into_owned();
+        if file.header().byte_order == container_core::dtype::ByteOrder::Big {
+            let dtype = file.stored_array(&entry).expect("a chunk").dtype;
+            dtype.swap_to(container_core::dtype::ByteOrder::Little, &mut bytes).expect("whole elements");
+        }
+        Some(bytes)
+    };
+    // A chunk that is called like a path wins.
+    let frames: Option<Vec<Vec<u8>>> = (0..file.nframes()).map(|frame| read(frame, path)).collect();
+    let one = || {
+        let (frame, name) = path.strip_prefix("frames/")?.split_once('/')?;
+        read(frame.parse().ok()?, name)
+    };
+    frames.map(|frames| frames.concat()).or_else(one).map(|bytes| sha256(&bytes))
+}
+
+#[test]
+fn every_stored_chunk_is_what_the_independent_script_says() {
+    let mut problems = Vec::new();
+    let mut count = 0;
+    for fixture in gsd_fixtures() {
+        let (Some(frames), Some(datasets)) = (fixture.frames, &fixture.datasets) else { continue };
+        let file = match open(&fixture, Policy::Compatible) {
+            Ok(file) => file,
+            Err(error) => {
+                problems.push(format!("{}: {error}", fixture.path));
+                continue;
+            }
+        };
+        assert_eq!(file.nframes(), frames, "{}", fixture.path);
+        for dataset in datasets {
+            // `None` where some frame falls back on another: the schema's business.
+            let Some(values) = stored(&file, &dataset.path) else { continue };
+            count += 1;
+            if values != dataset.values {
+                problems.push(format!("{}: other values of {}", fixture.path, dataset.path));
+            }
+        }
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+    assert!(count > 900, "only {count} datasets");
+}
