@@ -2,6 +2,7 @@
 //!
 //! Read-only and object-safe. Writing, appending, repair and what a schema means stay with each format's own API.
 
+use std::any::Any;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -65,6 +66,17 @@ pub trait Container: Send + Sync {
     /// `Usage` for an unknown index or a region that does not fit; `Truncated`, `Malformed`, `Checksum`,
     /// `Unsupported` and `Limit` where the values cannot be read.
     fn read(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<Array<'_>>;
+
+    /// The open file of the format's own crate, for an import from the format's own kind that keeps what datasets do not show.
+    fn native(&self) -> Option<&dyn Any> {
+        None
+    }
+
+    /// True where the first axis of a dataset counts frames that the format stacks. Of one frame, an array is what is in it.
+    fn has_frame_axis(&self, dataset: &Dataset) -> bool {
+        let _ = dataset;
+        false
+    }
 
     /// The stored blocks, in file order.
     fn blocks(&self) -> Vec<&dyn Block>;

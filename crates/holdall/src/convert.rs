@@ -14,6 +14,7 @@ use container_core::{Error, Progress, Result};
 use crate::address::Address;
 use crate::diff::{Attributes, DiffOptions, Difference, Retyped, compare_datasets};
 use crate::formats::target_format;
+use crate::one_frame::without_frame_axes;
 use crate::open::{Accept, Opened, is_stream, open_to_pass};
 use crate::reversed::Reversed;
 use crate::target::{Target, refuse_source};
@@ -107,7 +108,10 @@ pub fn convert(source: &Address, target: &Path, options: &ConvertOptions<'_>) ->
         Axes::Reversed => format.order.map(Order::reversed),
     };
     let opened = open_to_pass(&source.file, Accept::ContainersAndArrays, &options.open, target_order)?;
-    let selection = source.select(&*opened.container)?;
+    let mut selection = source.select(&*opened.container)?;
+    if format.name != opened.format.name {
+        without_frame_axes(&*opened.container, &mut selection);
+    }
     if let ([], Some(error)) = (selection.as_slice(), first_damage(&*opened.container)) {
         return Err(error);
     }

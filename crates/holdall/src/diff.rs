@@ -170,6 +170,14 @@ fn compare_pair(
         let map = |dataset: &Dataset| Value::Map(dataset.attributes.clone());
         meta::compare("attribute", &map(one), &map(other), options.ignore, &mut note);
     }
+    // An array of another format is what is in the one frame.
+    let bare = |side: &Side<'_>, other: &Side<'_>| {
+        let frames = side.region.shape().len() == other.region.shape().len().saturating_add(1);
+        if frames { side.without_frame_axis() } else { None }
+    };
+    let (a_bare, b_bare) = (bare(a, b), bare(b, a));
+    let a = &a.with_region(a_bare.as_ref().unwrap_or(a.region));
+    let b = &b.with_region(b_bare.as_ref().unwrap_or(b.region));
     let (a_shape, b_shape) = (a.region.shape(), b.region.shape());
     if a_shape != b_shape {
         note(format!("shape: {a_shape:?} and {b_shape:?}"));

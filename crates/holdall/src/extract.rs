@@ -13,6 +13,7 @@ use container_core::{Error, Progress, Result};
 use crate::export::{AsStored, ExportFormat, export};
 use crate::items::{ITEM, NAME, TEXT, attribute, relative_name};
 use crate::lines::{Ending, ending_of};
+use crate::one_frame::without_frame_axis;
 
 /// What a dataset is taken out as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,6 +137,8 @@ pub fn extract_files(
             ExtractAs::Arrays => ExportFormat::Npy,
         };
         let mut out = BufWriter::with_capacity(256 << 10, AtomicFile::create(&path, overwrite)?);
+        let bare = without_frame_axis(container, *index, region);
+        let region = bare.as_ref().unwrap_or(region);
         export(container, *index, region, form, AsStored::No, read, Progress::none(), &mut out)?;
         let file = out.into_inner().map_err(|failed| Error::from(failed.into_error()))?;
         file.commit(Durability::Cached)

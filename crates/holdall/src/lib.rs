@@ -13,6 +13,7 @@ pub mod json;
 mod lines;
 #[cfg(test)]
 mod many;
+mod one_frame;
 pub mod open;
 pub mod pack;
 mod plain;

@@ -157,9 +157,9 @@ struct Words {
     #[arg(long, value_name = "WORD")]
     checksum: Option<String>,
 
-    /// Take axis 0 as the frames
-    #[arg(long)]
-    frames: bool,
+    /// Take axis 0 as the frames; =10:20 or =::5 takes those frames alone
+    #[arg(long, value_name = "RANGE", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    frames: Option<String>,
 
     /// Write element types that the format lacks as bytes
     #[arg(long)]
@@ -173,11 +173,13 @@ struct Words {
 impl Words {
     fn list(&self) -> Vec<(String, String)> {
         let valued = [("chunks", &self.chunks), ("blocks", &self.blocks), ("checksum", &self.checksum)];
-        let flags = [("frames", self.frames), ("as-bytes", self.as_bytes)];
+        let flags = [("as-bytes", self.as_bytes)];
         let filters = self.filter.iter().map(|filter| ("filter", filter.clone()));
+        let frames = self.frames.iter().map(|range| ("frames", range.clone()));
         let valued = valued.into_iter().filter_map(|(word, value)| Some((word, value.clone()?)));
         let flags = flags.into_iter().filter(|(_, given)| *given).map(|(word, _)| (word, String::new()));
-        let named = filters.chain(valued).chain(flags).map(|(word, value)| (word.to_owned(), value));
+        let named =
+            filters.chain(valued).chain(frames).chain(flags).map(|(word, value)| (word.to_owned(), value));
         named.chain(self.options.iter().cloned()).collect()
     }
 }

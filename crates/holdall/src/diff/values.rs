@@ -10,6 +10,7 @@ use container_core::stream::{piece_len, prove};
 use container_core::{Error, Result};
 
 use super::{DiffOptions, Retyped, first, second};
+use crate::one_frame::without_frame_axis;
 use crate::text::{field_bytes, part, write_item};
 
 mod close;
@@ -35,6 +36,16 @@ impl<'a> Side<'a> {
 
     pub(super) fn dataset(&self) -> &Dataset {
         &self.dataset
+    }
+
+    /// The region without the axis of a single frame, where there is one.
+    pub(super) fn without_frame_axis(&self) -> Option<Region> {
+        without_frame_axis(self.container, self.index, self.region)
+    }
+
+    /// The same dataset, another region of it.
+    pub(super) fn with_region<'b>(&'b self, region: &'b Region) -> Side<'b> {
+        Side { container: self.container, index: self.index, dataset: Cow::Borrowed(&*self.dataset), region }
     }
 
     /// The elements of a part of what the region gives.
