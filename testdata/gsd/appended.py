@@ -1,4 +1,4 @@
-"""What the releases of gsd make of files that others wrote: appended to and upgraded. And what gsd 3 writes itself."""
+"""What the releases of gsd make of files that others wrote: appended to and upgraded. What gsd 3 writes itself, and what a kill leaves."""
 
 import numpy as np
 
@@ -88,5 +88,32 @@ def by_the_old_release() -> list[Fixture]:
     return out
 
 
+def killed() -> list[Fixture]:
+    def whole(schema: str) -> bytes:
+        """The same 25 frames, flushed at the end as well."""
+        frames = [
+            {"step": np.array([step], "u8"), "x": np.arange(step, step + 6, dtype="f8")} for step in range(25)
+        ]
+        if schema == "none":
+            return tool.file_of(frames)
+        made = []
+        for step in range(25):
+            it = tool.frame(10 * (step + 1), 4)
+            it.particles.position = ((np.arange(12) * 7 + 3 * step) % 31).reshape(4, 3) / 4 - 3.75
+            made.append(it)
+        return tool.trajectory(made)
+
+    return [
+        Fixture(
+            f"killed_{schema}",
+            "25 frames were written, 3 flushed, and the writer killed: the data of the others are there",
+            tool.killed(schema),
+            producer=tool.PRODUCER,
+            repaired_of=whole(schema),
+        )
+        for schema in ("none", "hoomd")
+    ]
+
+
 def fixtures() -> list[Fixture]:
-    return [*by_the_new_release(), *by_the_old_release()]
+    return [*by_the_new_release(), *by_the_old_release(), *killed()]

@@ -20,7 +20,7 @@ def base(
     **options: object,
 ) -> Hand:
     """Frames with a step, a box, N and positions."""
-    hand = Hand(schema="hoomd", schema_version=version, slots=32, units=8, **options)
+    hand = Hand(**({"schema": "hoomd", "schema_version": version, "slots": 32, "units": 8} | options))
     for frame in range(count):
         hand.chunk(frame, "configuration/step", np.array([steps[frame] if steps else 10 * frame], "u8"))
         hand.chunk(frame, "configuration/box", np.array(box, floats))
@@ -69,6 +69,7 @@ def spellings() -> list[Fixture]:
             Fixture(f"hoomd_1_{minor}", f"schema 1.{minor}", base(version=0x10000 + minor).done())
             for minor in range(4)
         ),
+        *older(),
         Fixture("hoomd_v1", "schema 1.0 in a file of version 1.0", in_version_1()),
         Fixture("hoomd_be", "a trajectory of a big-endian machine", base(big=True).done(), reference=False),
         Fixture(
@@ -134,6 +135,40 @@ def spellings() -> list[Fixture]:
             with_chunks({"particles/types": rows(b"A", b"B"), "particles/type_shapes": rows(text)}),
         ),
     ]
+
+
+def older() -> list[Fixture]:
+    """Chunks of schemas 1.1 to 1.3 in files of version 1.0."""
+    pairs = {
+        "pairs/N": np.array([2], "u4"),
+        "pairs/types": rows(b"p"),
+        "pairs/typeid": np.array([0, 0], "u4"),
+        "pairs/group": np.array([[0, 1], [1, 2]], "i4"),
+    }
+    state = {
+        "particles/types": rows(b"A", b"B"),
+        "state/hpmc/integrate/d": np.array([0.25]),
+        "state/hpmc/sphere/radius": np.array([0.5, 1.5], "f4"),
+    }
+    files = [
+        ("hoomd_1_1_pairs", "schema 1.1 in a file of version 1.0: pairs", 0x10001, pairs),
+        ("hoomd_1_2_state", "schema 1.2 in a file of version 1.0: state of HPMC in frame 0", 0x10002, state),
+        (
+            "hoomd_1_3_orientable",
+            "schema 1.3 in a file of version 1.0: which spheres turn",
+            0x10003,
+            state | {"state/hpmc/sphere/orientable": np.array([0, 1], "u1")},
+        ),
+    ]
+    made = []
+    for name, about, version, chunks in files:
+        hand = base(version=version, units=16)
+        hand.version = V10
+        for chunk, data in chunks.items():
+            hand.chunk(0, chunk, data)
+        hand.entries.sort(key=lambda entry: entry.frame)
+        made.append(Fixture(name, about, hand.done()))
+    return made
 
 
 def in_version_1() -> bytes:

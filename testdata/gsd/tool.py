@@ -80,6 +80,15 @@ def of_old_release(start: dict[str, bytes] | None = None) -> dict[str, bytes]:
         return {path.stem: path.read_bytes() for path in Path(folder).iterdir()}
 
 
+def killed(schema: str) -> bytes:
+    """A file of 25 frames whose writer died after a flush at the third: the data are there, the entries are not."""
+    return written(
+        lambda path: subprocess.run(
+            [sys.executable, "-B", str(HERE / "killed_writer.py"), path, schema], check=True
+        )
+    )
+
+
 def frame(step: int | None, n: int, seed: int = 1) -> gsd.hoomd.Frame:
     """A frame of `n` particles on a grid within the box."""
     made = gsd.hoomd.Frame()
