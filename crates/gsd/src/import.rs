@@ -1,0 +1,152 @@
+//! Writing datasets of any container as a GSD file.
+
+mod own;
+mod part;
+mod stream;
+
+use container_core::container::Axes;
+use container_core::format::{Import, Output};
+use container_core::report::Loss;
+use container_core::stream::prove;
+use container_core::{Error, Result};
+
+use crate::emit::Plan;
+use crate::header::Version;
+use crate::rank::SHAPE_SUFFIX;
+use crate::{File, Type};
+use part::{Frames, Part};
+
+/// What new files say they were written by, and the schema of arrays that have none.
+const APPLICATION: &str = "holdall";
+const SCHEMA: &str = "none";
+
+/// What a GSD target can be told.
+pub(crate) struct Words {
+    pub(crate) frames: Option<String>,
+    pub(crate) as_bytes: bool,
+    pub(crate) drop_repeats: bool,
+}
+
+impl Words {
+    fn new(job: &Import<'_>) -> Result<Self> {
+        refuse_codec(job)?;
+        job.options.allow_words("GSD", &["frames", "as-bytes", "repeats"])?;
+        let mut words = Self { frames: None, as_bytes: false, drop_repeats: false };
+        for (word, value) in &job.options.words {
+            match (word.as_str(), value.as_str()) {
+                ("frames", value) if value != "none" => words.frames = Some(value.to_owned()),
+                ("as-bytes", _) => words.as_bytes = true,
+                ("repeats", "drop") => words.drop_repeats = true,
+                ("repeats", "keep") => words.drop_repeats = false,
+                ("repeats", _) => {
+                    return Err(Error::usage(format!("GSD has no repeats={value} (it has keep, drop)")));
+                }
+                // Another word with the value none.
+                _ => {}
+            }
+        }
+        Ok(words)
+    }
+}
+
+/// GSD is not compressed.
+pub(crate) fn refuse_codec(job: &Import<'_>) -> Result<()> {
+    match &job.options.codec {
+        Some((name, _)) if name != "none" => {
+            Err(Error::usage(format!("GSD has no codec {name:?} (it has none)")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Writes the selected datasets, little-endian and row-major: frame 0 of a file of schema `none`, or with the word `frames` as many
+/// frames as their first axis is long. All of another GSD file is copied chunk by chunk, with its schema.
+pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
+    let words = Words::new(job)?;
+    if let Some(file) = whole_file(job) {
+        return own::copy(file, &words, job, out);
+    }
+    let (parts, mut losses) = parts(job, &words)?;
+    for part in &parts {
+        // Nothing is written for what a cut file merely claims.
+        prove(job.container, part.index, &part.region, &job.read)?;
+    }
+    let mut plan = Plan::new(APPLICATION, SCHEMA, Version::new(0, 0))?;
+    let frames = part::frames(&parts)?;
+    plan_chunks(&mut plan, &parts, frames)?;
+    if frames == 0 && !parts.is_empty() {
+        losses.push(Loss {
+            dataset: None,
+            what: "arrays of no frames: there is no chunk to tell of them".into(),
+        });
+    }
+    out.reserve(plan.file_len())?;
+    let mut emitter = plan.emit(out, &job.options.limits)?;
+    stream::write(job, &parts, frames, &mut |bytes| emitter.write(bytes))?;
+    emitter.finish()?;
+    losses.extend(job.container.losses());
+    Ok(losses)
+}
+
+/// The file behind a lens of ours, where all that it lists is wanted.
+fn whole_file<'a>(job: &Import<'a>) -> Option<&'a File> {
+    let file = job.container.native()?.downcast_ref::<File>()?;
+    let whole = job.selection.len() == job.container.listed_count()
+        && job.selection.iter().enumerate().all(|(place, (index, region))| {
+            let dataset = job.container.dataset(*index);
+            place == *index && dataset.is_some_and(|dataset| region.is_whole(&dataset.shape))
+        });
+    whole.then_some(file)
+}
+
+/// What each selected dataset becomes, and what is lost on the way.
+pub(crate) fn parts(job: &Import<'_>, words: &Words) -> Result<(Vec<Part>, Vec<Loss>)> {
+    let mut losses = Vec::new();
+    let mut parts: Vec<Part> = Vec::with_capacity(job.selection.len());
+    for (index, region) in job.selection {
+        let dataset = &*job.container.require(*index)?;
+        let frames = match (&words.frames, job.options.axes) {
+            (Some(_), Axes::Reversed) => {
+                return Err(Error::usage("axes cannot be reversed and one of them taken as the frames"));
+            }
+            (Some(range), Axes::AsStored) => Frames::Axis(range),
+            (None, Axes::AsStored) if part::is_stacked(job.container, dataset, region) => Frames::Axis(""),
+            (None, _) => Frames::One,
+        };
+        let part = Part::new(job, *index, dataset, region, frames, words.as_bytes)?;
+        if let Some(what) = &part.loss {
+            losses.push(Loss { dataset: Some(dataset.path.clone()), what: what.clone() });
+        }
+        parts.push(part);
+    }
+    let mut names: Vec<&str> = parts.iter().map(|part| part.name.as_str()).collect();
+    names.sort_unstable();
+    if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+        let problem = format!("two datasets would be the chunk {:?}", twice[0]);
+        return Err(Error::usage(problem).hint("convert one at a time: FILE::PATH"));
+    }
+    Ok((parts, losses))
+}
+
+/// The chunks of every frame, with their shapes beside them.
+fn plan_chunks(plan: &mut Plan, parts: &[Part], frames: u64) -> Result<()> {
+    let mut ids = Vec::with_capacity(parts.len());
+    for part in parts {
+        let id = plan.name(part.name.as_bytes())?;
+        let shape = part.shape.beside.is_some();
+        let shape = shape.then(|| plan.name(format!("{}{SHAPE_SUFFIX}", part.name).as_bytes()));
+        ids.push((id, shape.transpose()?));
+    }
+    for frame in 0..frames {
+        for (part, (id, shape_id)) in parts.iter().zip(&ids) {
+            plan.chunk(frame, *id, part.chunk_type, part.shape.n, part.shape.m)?;
+            if let (Some(id), Some(shape)) = (shape_id, &part.shape.beside) {
+                plan.chunk(frame, *id, Type::Uint64, shape.len() as u64, 1)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

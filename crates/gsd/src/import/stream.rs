@@ -1,0 +1,134 @@
+//! The bytes of planned chunks, in the order of the plan.
+
+use container_core::format::Import;
+use container_core::stream::for_each_run;
+use container_core::{Error, Progress, Result};
+
+use super::part::Part;
+
+/// Bytes of the frames that are held at a time, all datasets together, where several are interleaved.
+const HELD: u64 = 8 << 20;
+
+/// Passes to `sink` the chunks of frame after frame, and within a frame those of each part: its elements, then its shape.
+pub(crate) fn write(
+    job: &Import<'_>,
+    parts: &[Part],
+    frames: u64,
+    sink: &mut dyn FnMut(&[u8]) -> Result<()>,
+) -> Result<()> {
+    let frame_len = parts.iter().fold(0_u64, |len, part| len.saturating_add(part.len));
+    let total = frame_len.saturating_mul(frames);
+    let mut done = Done { job, total, before: 0 };
+    match parts {
+        // Its chunks follow each other without anything between them.
+        [only] if only.shape.beside.is_none() => {
+            let region = only.of_frames(job, 0, only.frames)?;
+            only.run(job, &region, &mut done, sink)
+        }
+        _ => {
+            let held = HELD.min(job.read.limits.memory / 8);
+            let at_a_time = held.checked_div(frame_len).unwrap_or(1 << 16).clamp(1, 1 << 16);
+            let mut first = 0;
+            while first < frames {
+                let count = at_a_time.min(frames - first);
+                match count {
+                    1 => one_frame(job, parts, first, &mut done, sink)?,
+                    _ => several(job, parts, first, count, &mut done, sink)?,
+                }
+                first += count;
+            }
+            Ok(())
+        }
+    }
+}
+
+/// A frame that may be long: in pieces.
+fn one_frame(
+    job: &Import<'_>,
+    parts: &[Part],
+    frame: u64,
+    done: &mut Done<'_>,
+    sink: &mut dyn FnMut(&[u8]) -> Result<()>,
+) -> Result<()> {
+    for part in parts {
+        let region = part.of_frames(job, frame, 1)?;
+        part.run(job, &region, done, sink)?;
+        sink(&part.shape_bytes())?;
+    }
+    Ok(())
+}
+
+/// Frames that are short: the same ones of every part are read at once.
+fn several(
+    job: &Import<'_>,
+    parts: &[Part],
+    first: u64,
+    count: u64,
+    done: &mut Done<'_>,
+    sink: &mut dyn FnMut(&[u8]) -> Result<()>,
+) -> Result<()> {
+    let mut read: Vec<(Vec<u8>, Vec<u8>, usize)> = Vec::with_capacity(parts.len());
+    for part in parts {
+        let region = part.of_frames(job, first, count)?;
+        let mut bytes = Vec::new();
+        part.run(job, &region, done, &mut |run| {
+            bytes.extend_from_slice(run);
+            Ok(())
+        })?;
+        let len = usize::try_from(part.len).map_err(|_| Error::usage("a frame is too long"))?;
+        read.push((bytes, part.shape_bytes(), len));
+    }
+    for frame in 0..usize::try_from(count).unwrap_or(0) {
+        for (bytes, shape, len) in &read {
+            let start = frame.saturating_mul(*len);
+            sink(bytes.get(start..start.saturating_add(*len)).unwrap_or_default())?;
+            sink(shape)?;
+        }
+    }
+    Ok(())
+}
+
+impl Part {
+    /// Passes the elements of a region, little-endian.
+    fn run(
+        &self,
+        job: &Import<'_>,
+        region: &container_core::region::Region,
+        done: &mut Done<'_>,
+        sink: &mut dyn FnMut(&[u8]) -> Result<()>,
+    ) -> Result<()> {
+        let little = self.dtype.is_in_order(container_core::dtype::ByteOrder::Little);
+        let mut swapped = Vec::new();
+        for_each_run(job.container, self.index, region, self.order, &job.read, Progress::none(), |bytes| {
+            if little {
+                sink(bytes)?;
+            } else {
+                swapped.clear();
+                swapped.extend_from_slice(bytes);
+                self.to_little_endian(&mut swapped)?;
+                sink(&swapped)?;
+            }
+            done.add(bytes.len() as u64)
+        })
+    }
+
+    /// What `<name>/shape` holds; nothing where there is no such chunk.
+    fn shape_bytes(&self) -> Vec<u8> {
+        let shape = self.shape.beside.as_deref().unwrap_or_default();
+        shape.iter().flat_map(|len| len.to_le_bytes()).collect()
+    }
+}
+
+/// How far it is.
+struct Done<'a> {
+    job: &'a Import<'a>,
+    total: u64,
+    before: u64,
+}
+
+impl Done<'_> {
+    fn add(&mut self, len: u64) -> Result<()> {
+        self.before = self.before.saturating_add(len);
+        self.job.progress.tick(self.before, self.total)
+    }
+}
