@@ -36,9 +36,9 @@ fn sound() -> impl Iterator<Item = Fixture> {
     fixtures().into_iter().filter(|fixture| fixture.verdict == "sound")
 }
 
-/// Those of one array, not of items.
+/// Those of one array, not of items or frames.
 fn arrays() -> impl Iterator<Item = Fixture> {
-    sound().filter(|fixture| fixture.items.is_none())
+    sound().filter(|fixture| fixture.items.is_none() && fixture.format != "gsd")
 }
 
 /// The usual extension of a fixture's format.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use container_core::container::{Container, Depth, OpenOptions, ReadOptions, every};
+use container_core::container::{Container, Dataset, Depth, OpenOptions, ReadOptions, every, listed};
 use container_core::dtype::{ByteOrder, Order};
 use container_core::format::{Format, Input};
 use container_core::region::Region;
@@ -10,7 +10,7 @@ use container_core::report::Report;
 use container_core::source::{Access, FileSource, Source, SparseSource, drive, open_path};
 use container_core::{Limits, Progress, Result};
 
-use crate::manifest::{Fixture, fixtures, sha256};
+use crate::manifest::{Fixture, Listed, fixtures, sha256};
 
 /// What a reader makes of a file.
 #[derive(Debug, PartialEq)]
@@ -20,10 +20,48 @@ pub struct Seen {
     pub order: Option<String>,
     /// SHA-256 of the elements in stored order, numbers little-endian; the error's text where they cannot be read.
     pub values: std::result::Result<String, String>,
+    /// The other datasets of a plain listing.
+    pub others: Vec<Shown>,
     pub trailer: u64,
     pub report: Report,
     pub layout: Vec<container_core::container::Segment>,
     pub size: u64,
+}
+
+/// What a reader makes of one dataset.
+#[derive(Debug, PartialEq)]
+pub struct Shown {
+    pub path: String,
+    pub dtype: String,
+    pub shape: Vec<u64>,
+    pub order: Order,
+    /// As of [`Seen`].
+    pub values: std::result::Result<String, String>,
+}
+
+/// One dataset with its values. `Err` where bytes are yet to be fetched.
+fn show(container: &dyn Container, index: usize, dataset: &Dataset) -> Result<Shown> {
+    let values = match elements(container, index) {
+        Ok(bytes) => Ok(sha256(&bytes)),
+        Err(error) if matches!(error.kind(), container_core::ErrorKind::Missing(_)) => return Err(error),
+        Err(error) => Err(error.to_string()),
+    };
+    Ok(Shown {
+        path: dataset.path.clone(),
+        dtype: dataset.dtype.to_string(),
+        shape: dataset.shape.clone(),
+        order: dataset.order,
+        values,
+    })
+}
+
+/// What a plain listing shows, by path.
+pub fn shown(container: &dyn Container) -> Result<Vec<Shown>> {
+    let mut all = listed(container)
+        .map(|(index, dataset)| show(container, index, &dataset))
+        .collect::<Result<Vec<_>>>()?;
+    all.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(all)
 }
 
 /// The entry of a format in the table.
@@ -38,21 +76,15 @@ pub fn open(name: &str, source: Box<dyn Source>) -> Result<Box<dyn Container>> {
 
 /// Everything that a reader makes of a file. `Err` where it cannot be opened.
 pub fn see(container: &dyn Container) -> Result<Seen> {
-    let listed = container.dataset(0);
+    let first = container.dataset(0).map(|dataset| show(container, 0, &dataset)).transpose()?;
+    let others = listed(container).skip(1).map(|(index, dataset)| show(container, index, &dataset));
     let trailer = container.find("trailer").and_then(|index| container.dataset(index));
-    let values = match &listed {
-        Some(_) => match elements(container, 0) {
-            Ok(bytes) => Ok(sha256(&bytes)),
-            Err(error) if matches!(error.kind(), container_core::ErrorKind::Missing(_)) => return Err(error),
-            Err(error) => Err(error.to_string()),
-        },
-        None => Err("no dataset".into()),
-    };
     Ok(Seen {
-        dtype: listed.as_ref().map(|dataset| dataset.dtype.to_string()),
-        shape: listed.as_ref().map(|dataset| dataset.shape.clone()),
-        order: listed.as_ref().map(|dataset| dataset.order.letter().to_string()),
-        values,
+        dtype: first.as_ref().map(|first| first.dtype.clone()),
+        shape: first.as_ref().map(|first| first.shape.clone()),
+        order: first.as_ref().map(|first| first.order.letter().to_string()),
+        others: others.collect::<Result<_>>()?,
+        values: first.map_or_else(|| Err("no dataset".into()), |first| first.values),
         trailer: trailer.map_or(0, |dataset| dataset.logical),
         report: container.check(Depth::Full, &ReadOptions::default(), Progress::none())?,
         layout: container.layout(),
@@ -141,8 +173,12 @@ fn compare(fixture: &Fixture) {
     if let Some(values) = &fixture.values {
         assert_eq!(seen.values.as_ref(), Ok(values));
     }
+    if let Some(expected) = &fixture.datasets {
+        let file = open(&fixture.format, Box::new(fixture.bytes())).expect("it opened before");
+        assert_eq!(&as_listed(shown(&*file).expect("a listing")), expected);
+    }
     // Values that the damage leaves out are in the manifest.
-    if fixture.verdict == "damaged" && fixture.values.is_none() {
+    if fixture.verdict == "damaged" && fixture.format != "gsd" && fixture.values.is_none() {
         assert!(seen.values.is_err(), "damaged values were read");
     }
     assert_eq!(seen.trailer, fixture.trailer.unwrap_or(0));
@@ -157,6 +193,15 @@ fn compare(fixture: &Fixture) {
         let range = finding.range.as_ref().expect("every finding has its place");
         assert!(range.start <= range.end && range.start <= seen.size, "{finding:?}");
     }
+}
+
+/// A listing as manifests have it; values that cannot be read are the error's text.
+pub fn as_listed(shown: Vec<Shown>) -> Vec<Listed> {
+    let one = |it: Shown| {
+        let values = it.values.unwrap_or_else(|error| error);
+        Listed { path: it.path, dtype: it.dtype, shape: it.shape, values }
+    };
+    shown.into_iter().map(one).collect()
 }
 
 #[test]
