@@ -4,6 +4,8 @@
 mod chunk_type;
 pub mod emit;
 mod file;
+mod frames;
+pub mod gather;
 pub mod header;
 pub mod hoomd;
 #[allow(dead_code, reason = "the table of functions takes it")]
@@ -12,12 +14,15 @@ pub mod index;
 mod layout;
 mod namelist;
 mod rank;
+mod window;
 
 pub use chunk_type::Type;
 pub use container_core;
 pub use container_core::dtype::Element;
 pub use container_core::{Error, ErrorKind, Limits, Result};
 pub use file::{File, OpenOptions};
+pub use frames::Frames;
+pub use gather::{Fallback, Rows, Stack};
 pub use header::{Header, Version};
 pub use index::{Index, IndexEntry};
 pub use layout::{Layout, Policy};

@@ -1,0 +1,165 @@
+use container_core::ErrorKind;
+use container_core::source::Source;
+use proptest::prelude::*;
+
+use super::*;
+use crate::emit::{NewChunk, Plan, to_vec};
+use crate::{OpenOptions, Policy, Version};
+
+/// Bytes that are only copied, never lent.
+struct Copied(Vec<u8>);
+
+impl Source for Copied {
+    fn len(&self) -> u64 {
+        self.0.len() as u64
+    }
+
+    fn read_into(&self, at: u64, dst: &mut [u8]) -> Result<()> {
+        self.0.read_into(at, dst)
+    }
+}
+
+fn file(schema: &str, chunks: &[NewChunk<'_>]) -> [File; 2] {
+    let plan = Plan::new("test", schema, Version::new(1, 4)).unwrap();
+    let bytes = to_vec(plan, chunks).unwrap();
+    let options = OpenOptions::default().with_policy(Policy::Strict);
+    let lent = File::from_source(Box::new(bytes.clone()), &options).unwrap();
+    [lent, File::from_source(Box::new(Copied(bytes)), &options).unwrap()]
+}
+
+fn floats(values: &[f32]) -> Vec<u8> {
+    values.iter().flat_map(|value| value.to_le_bytes()).collect()
+}
+
+fn read(file: &File, name: &str, rows: &Rows<'_>) -> Result<(Vec<u64>, Vec<f32>)> {
+    let stack = Stack::new(file, name, &Frames::all(file), Fallback::Schema)?;
+    let array = stack.read(rows, 2)?;
+    let values = array.elements::<f32>(Order::C, &file.options().limits)?.into_owned();
+    Ok((array.shape().to_vec(), values))
+}
+
+#[test]
+fn frame_0_is_shared_and_defaults_stand_where_n_differs() {
+    let two = floats(&[1., 2., 3., 4., 5., 6.]);
+    let other = floats(&[7., 8., 9., 7., 8., 9.]);
+    let (n2, n3) = (2_u32.to_le_bytes(), 3_u32.to_le_bytes());
+    let chunks: Vec<NewChunk<'_>> = vec![
+        (0, "particles/N", Type::Uint32, 1, 1, &n2),
+        (0, "particles/position", Type::Float, 2, 3, &two),
+        (1, "configuration/step", Type::Uint64, 1, 1, &[9, 0, 0, 0, 0, 0, 0, 0]),
+        (2, "particles/position", Type::Float, 2, 3, &other),
+    ];
+    for file in file("hoomd", &chunks) {
+        let (shape, values) = read(&file, "particles/position", &Rows::All).unwrap();
+        assert_eq!(shape, [3, 2, 3]);
+        assert_eq!(values, [1., 2., 3., 4., 5., 6., 1., 2., 3., 4., 5., 6., 7., 8., 9., 7., 8., 9.]);
+        // Never stored: the default, of the frame's N.
+        let (shape, values) = read(&file, "particles/orientation", &Rows::List(&[1])).unwrap();
+        assert_eq!((shape, &values[..4]), (vec![3, 1, 4], &[1., 0., 0., 0.][..]));
+        // Without the schema a gap is an error.
+        let stored = Stack::new(&file, "particles/position", &Frames::all(&file), Fallback::Stored);
+        assert!(stored.is_err_and(|error| error.to_string().contains("frame 1")));
+    }
+    let mut more = chunks.clone();
+    more.push((3, "particles/N", Type::Uint32, 1, 1, &n3));
+    for file in file("hoomd", &more) {
+        // Three particles at the default, where frame 0 has two.
+        let error = read(&file, "particles/position", &Rows::All).unwrap_err();
+        assert!(
+            matches!(error.kind(), ErrorKind::Usage(_)) && error.to_string().contains("frame 3 has 3 by 3")
+        );
+        let last = Stack::new(&file, "particles/position", &Frames::range(3..4), Fallback::Schema).unwrap();
+        assert_eq!((last.extent(), last.place(0)), ((1, 3, 3), None));
+        assert!(
+            last.read(&Rows::All, 1)
+                .unwrap()
+                .bytes(Order::C, &file.options().limits)
+                .unwrap()
+                .iter()
+                .all(|b| *b == 0)
+        );
+        let counts = Stack::new(&file, "particles/N", &Frames::all(&file), Fallback::Schema).unwrap();
+        let counts = counts.read(&Rows::All, 1).unwrap();
+        assert_eq!(*counts.elements::<u32>(Order::C, &file.options().limits).unwrap(), [2, 2, 2, 3]);
+    }
+    // Under another schema nothing is inherited.
+    for file in file("none", &chunks) {
+        assert!(read(&file, "particles/position", &Rows::All).is_err());
+    }
+}
+
+#[test]
+fn shapes_and_types_that_change_are_refused_by_frame() {
+    let double = 1_f64.to_le_bytes();
+    let chunks: Vec<NewChunk<'_>> = vec![
+        (0, "a", Type::Float, 2, 1, &double),
+        (1, "a", Type::Float, 2, 1, &double),
+        (2, "a", Type::Double, 1, 1, &double),
+    ];
+    for file in file("none", &chunks) {
+        let error = read(&file, "a", &Rows::All).unwrap_err();
+        assert!(
+            error.to_string().contains("frame 2 has 1 by 1 of double, frame 0 has 2 by 1 of float"),
+            "{error}"
+        );
+        assert!(read(&file, "b", &Rows::All).is_err());
+        let stack = Stack::new(&file, "a", &Frames::range(0..2), Fallback::Stored).unwrap();
+        assert!(stack.byte_len(&Rows::List(&[2])).is_err());
+        assert!(stack.byte_len(&Rows::Strided { start: 1, step: 1, count: 2 }).is_err());
+        assert!(stack.read_into(&Rows::All, &mut [0; 3], 1).is_err());
+        assert!(Stack::new(&file, "a", &Frames::range(0..4), Fallback::Stored).is_err());
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    /// Against reading chunk by chunk, element by element.
+    #[test]
+    fn a_stack_is_its_chunks(
+        frames in 1..40_usize, n in 0..6_u64, m in 1..4_u32,
+        start in 0..40_u64, step in -7..8_i64, count in 0..40_u64,
+        row in 0..6_u64, row_step in -2..3_i64, row_count in 0..4_u64,
+        list in prop::collection::vec(0..6_u64, 0..5),
+        threads in 1..4_usize,
+    ) {
+        let len = usize::try_from(n).unwrap() * m as usize * 2;
+        let data: Vec<Vec<u8>> = (0..frames).map(|f| (0..len).map(|at| (f * 7 + at) as u8).collect()).collect();
+        let mut chunks: Vec<NewChunk<'_>> = Vec::new();
+        for (frame, bytes) in data.iter().enumerate() {
+            chunks.push((frame as u64, "other", Type::Uint8, 3, 1, b"abc"));
+            chunks.push((frame as u64, "a", Type::Uint16, n, m, bytes));
+        }
+        for file in file("none", &chunks) {
+            let chosen = Frames { start, step, count };
+            let stack = Stack::new(&file, "a", &chosen, Fallback::Schema);
+            let valid = chosen.check(&file).is_ok();
+            prop_assert_eq!(stack.is_ok(), valid);
+            let Ok(stack) = stack else { continue };
+            let picks: Vec<(Rows<'_>, Vec<i64>)> = vec![
+                (Rows::All, (0..n as i64).collect()),
+                (Rows::Strided { start: row, step: row_step, count: row_count },
+                    (0..row_count as i64).map(|at| row as i64 + at * row_step).collect()),
+                (Rows::List(&list), list.iter().map(|row| *row as i64).collect()),
+            ];
+            for (rows, picked) in picks {
+                let inside = picked.iter().all(|row| (0..n as i64).contains(row));
+                let inside = inside && (picked.len() < 2 || row_step != 0 || !matches!(rows, Rows::Strided { .. }));
+                let result = stack.read(&rows, threads);
+                prop_assert_eq!(result.is_ok(), inside, "{:?} of {}", rows, n);
+                let Ok(array) = result else { continue };
+                let width = m as usize * 2;
+                let expected: Vec<u8> = (0..count)
+                    .flat_map(|slot| {
+                        let frame = usize::try_from(chosen.frame(slot).unwrap()).unwrap();
+                        let data = &data;
+                        picked.iter().flat_map(move |row| {
+                            let at = usize::try_from(*row).unwrap() * width;
+                            data[frame][at..at + width].to_vec()
+                        })
+                    })
+                    .collect();
+                prop_assert_eq!(&*array.bytes(Order::C, &file.options().limits).unwrap(), &expected[..]);
+            }
+        }
+    }
+}

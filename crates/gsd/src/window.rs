@@ -1,0 +1,131 @@
+//! Many small reads of one source: lent where it lends, else through a window that grows while reads go on side by side.
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+
+use std::ops::Range;
+
+use container_core::source::{Source, check_range, zeroed_vec};
+use container_core::{Limits, Result};
+
+/// Bytes fetched at least, and at most unless one read asks for more.
+const LEAST: u64 = 4 << 10;
+const MOST: u64 = 1 << 20;
+
+pub(crate) struct Window<'s> {
+    source: &'s dyn Source,
+    /// Everything, where the source lends it.
+    all: Option<&'s [u8]>,
+    buffer: Vec<u8>,
+    start: u64,
+    /// Bytes that the next fetch asks for.
+    ahead: u64,
+    limits: Limits,
+}
+
+impl<'s> Window<'s> {
+    pub(crate) fn new(source: &'s dyn Source, limits: Limits) -> Self {
+        let all = source.lend(0..source.len());
+        Self { source, all, buffer: Vec::new(), start: 0, ahead: LEAST, limits }
+    }
+
+    /// The bytes of `range`, until the next call.
+    pub(crate) fn bytes(&mut self, range: Range<u64>) -> Result<&[u8]> {
+        if let Some(all) = self.all
+            && let Some(bytes) = within(all, 0, &range)
+        {
+            return Ok(bytes);
+        }
+        let end = self.start.saturating_add(self.buffer.len() as u64);
+        if range.start < self.start || range.end > end {
+            self.fetch(&range, end)?;
+        }
+        Ok(within(&self.buffer, self.start, &range).unwrap_or_default())
+    }
+
+    fn fetch(&mut self, range: &Range<u64>, end: u64) -> Result<()> {
+        check_range(range, self.source.len())?;
+        let near = range.start >= self.start && range.start <= end.saturating_add(LEAST);
+        self.ahead = if near { self.ahead.saturating_mul(2).min(MOST) } else { LEAST };
+        let len = range.end.saturating_sub(range.start).max(self.ahead);
+        let len = len.min(self.source.len().saturating_sub(range.start));
+        let count = usize::try_from(len).unwrap_or(usize::MAX);
+        if count > self.buffer.capacity() {
+            self.buffer = zeroed_vec(len, &self.limits)?;
+        }
+        self.buffer.resize(count, 0);
+        self.start = range.start;
+        let read = self.source.read_into(range.start, &mut self.buffer);
+        if read.is_err() {
+            self.buffer.clear();
+        }
+        read
+    }
+
+    /// Copies the bytes from `at` on to `dst`, past the window where they are many.
+    pub(crate) fn copy(&mut self, at: u64, dst: &mut [u8]) -> Result<()> {
+        let range = at..at.saturating_add(dst.len() as u64);
+        if self.all.is_none() && dst.len() as u64 >= MOST {
+            return self.source.read_into(at, dst);
+        }
+        let bytes = self.bytes(range)?;
+        if bytes.len() == dst.len() {
+            dst.copy_from_slice(bytes);
+            return Ok(());
+        }
+        self.source.read_into(at, dst)
+    }
+}
+
+fn within<'b>(bytes: &'b [u8], start: u64, range: &Range<u64>) -> Option<&'b [u8]> {
+    let from = usize::try_from(range.start.checked_sub(start)?).ok()?;
+    let to = usize::try_from(range.end.checked_sub(start)?).ok()?;
+    bytes.get(from..to)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Bytes that are only copied.
+    struct Copied(Vec<u8>);
+
+    impl Source for Copied {
+        fn len(&self) -> u64 {
+            self.0.len() as u64
+        }
+
+        fn read_into(&self, at: u64, dst: &mut [u8]) -> Result<()> {
+            self.0.read_into(at, dst)
+        }
+    }
+
+    #[test]
+    fn bytes_are_those_of_the_source_in_any_order() {
+        let bytes: Vec<u8> =
+            (0..3_000_000_u32).map(|at| at.wrapping_mul(2_654_435_761).to_le_bytes()[3]).collect();
+        let source = Copied(bytes.clone());
+        for source in [&source as &dyn Source, &bytes] {
+            let mut window = Window::new(source, Limits::default());
+            let mut at = 1_u64;
+            for step in 0..3000_u64 {
+                // Forwards, with jumps back and long reads between.
+                at = if step % 97 == 0 { step * 7 } else { at + step % 50 };
+                let len = if step % 500 == 3 { 1_500_000 } else { step % 33 };
+                let range = at..at + len;
+                let expected =
+                    &bytes[usize::try_from(range.start).unwrap()..usize::try_from(range.end).unwrap()];
+                assert_eq!(window.bytes(range).unwrap(), expected);
+                let mut copy = vec![0; expected.len()];
+                window.copy(at, &mut copy).unwrap();
+                assert_eq!(copy, expected);
+            }
+            assert!(window.bytes(2_999_999..3_000_001).is_err());
+            assert_eq!(window.bytes(2_999_999..3_000_000).unwrap(), &bytes[2_999_999..]);
+        }
+    }
+}
