@@ -17,6 +17,9 @@ use crate::manifest::{Fixture, fixtures, formats, testdata};
 /// Elements shown of each dataset.
 const SHOWN: u64 = 8;
 
+/// Datasets, and entries of the physical map, shown of each file.
+const LINES: usize = 140;
+
 fn golden(format: &str, kind: &str) -> PathBuf {
     testdata().join(format).join(format!("{kind}.golden.txt"))
 }
@@ -35,7 +38,7 @@ fn describe_file(file: &dyn Container, text: &mut String) {
     let details = about.details.iter().map(|(name, value)| format!("{name} {}", json::value_json(value)));
     let complete = if about.complete { "complete" } else { "incomplete" };
     _ = writeln!(text, "info: {} bytes, {complete}; {}", about.size, details.collect::<Vec<_>>().join(", "));
-    for (index, dataset) in every(file) {
+    for (index, dataset) in every(file).take(LINES) {
         let shape = &dataset.shape;
         _ = writeln!(
             text,
@@ -49,9 +52,12 @@ fn describe_file(file: &dyn Container, text: &mut String) {
         );
         _ = writeln!(text, "values: {}", first_values(file, index));
     }
-    for segment in file.layout() {
+    more(file.dataset_count(), "datasets", text);
+    let layout = file.layout();
+    for segment in layout.iter().take(LINES) {
         _ = writeln!(text, "layout: {}..{} {}", segment.range.start, segment.range.end, segment.role);
     }
+    more(layout.len(), "ranges", text);
     match file.check(Depth::Full, &ReadOptions::default(), Progress::none()) {
         Err(error) => _ = writeln!(text, "check: error: {error}"),
         Ok(report) => {
@@ -66,6 +72,12 @@ fn describe_file(file: &dyn Container, text: &mut String) {
                 );
             }
         }
+    }
+}
+
+fn more(count: usize, what: &str, text: &mut String) {
+    if count > LINES {
+        _ = writeln!(text, "and {} more {what}", count - LINES);
     }
 }
 

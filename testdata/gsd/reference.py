@@ -1,4 +1,4 @@
-"""Whether gsd opens a file at all, damaged ones too: run over a folder as a program of its own, for it may not survive them."""
+"""Whether gsd opens a file at all, damaged ones too: asked of a program of its own, which is run over a folder."""
 
 import subprocess
 import sys
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import gsd.fl
 
-# The answer hangs on what lies behind the file in memory, or on arithmetic that wraps.
+# Of these there is no answer that is the same each time.
 UNDEFINED = {
     "index_allocated_0", "index_allocated_2e59", "index_allocated_2e59_8", "index_allocated_max", "index_location_max",
     "index_location_wraps", "names_allocated_2e58", "names_allocated_2e58_4", "names_allocated_max",
