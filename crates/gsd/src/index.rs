@@ -64,26 +64,32 @@ impl IndexEntry {
     /// The 32 bytes of the entry.
     #[must_use]
     pub fn to_bytes(&self, order: ByteOrder) -> [u8; 32] {
-        let mut bytes = Vec::with_capacity(32);
-        match order {
-            ByteOrder::Little => {
-                bytes.extend(self.frame.to_le_bytes());
-                bytes.extend(self.n.to_le_bytes());
-                bytes.extend(self.location.to_le_bytes());
-                bytes.extend(self.m.to_le_bytes());
-                bytes.extend(self.id.to_le_bytes());
-            }
-            ByteOrder::Big => {
-                bytes.extend(self.frame.to_be_bytes());
-                bytes.extend(self.n.to_be_bytes());
-                bytes.extend(self.location.to_be_bytes());
-                bytes.extend(self.m.to_be_bytes());
-                bytes.extend(self.id.to_be_bytes());
-            }
-        }
-        bytes.extend([self.type_code, self.flags]);
-        // The fields add up to 32 bytes.
-        bytes.try_into().unwrap_or([0; 32])
+        // Constant ranges of a fixed array: stores, without a check that could fail.
+        let mut bytes = [0; 32];
+        let (frame, n, location, m, id) = match order {
+            ByteOrder::Little => (
+                self.frame.to_le_bytes(),
+                self.n.to_le_bytes(),
+                self.location.to_le_bytes(),
+                self.m.to_le_bytes(),
+                self.id.to_le_bytes(),
+            ),
+            ByteOrder::Big => (
+                self.frame.to_be_bytes(),
+                self.n.to_be_bytes(),
+                self.location.to_be_bytes(),
+                self.m.to_be_bytes(),
+                self.id.to_be_bytes(),
+            ),
+        };
+        bytes[..8].copy_from_slice(&frame);
+        bytes[8..16].copy_from_slice(&n);
+        bytes[16..24].copy_from_slice(&location);
+        bytes[24..28].copy_from_slice(&m);
+        bytes[28..30].copy_from_slice(&id);
+        bytes[30] = self.type_code;
+        bytes[31] = self.flags;
+        bytes
     }
 
     /// True for a slot that ends the list.

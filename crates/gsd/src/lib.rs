@@ -15,6 +15,7 @@ mod layout;
 mod namelist;
 mod rank;
 mod window;
+mod writer;
 
 pub use chunk_type::Type;
 pub use container_core;
@@ -27,3 +28,4 @@ pub use header::{Header, Version};
 pub use index::{Index, IndexEntry};
 pub use layout::{Layout, Policy};
 pub use namelist::{MOST_NAMES, Names};
+pub use writer::{Alignment, Commit, Mode, Reservation, RowWriter, Scheme, Sync, Writer, WriterOptions};

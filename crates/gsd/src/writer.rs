@@ -1,0 +1,361 @@
+//! Writing a file: chunks, frames, and when they are committed.
+//!
+//! How a commit is laid out on the disk is a [`Scheme`]; what the two write is in `atomic` and `reference`. Chunks go to the end of
+//! the file in the order in which they are written, through a buffer where they are small. Entries of the index and new names wait
+//! in memory for the commit.
+//!
+//! To change this: nothing that a committed header refers to is ever overwritten in the atomic scheme, and the header is written
+//! last, after a sync. `tests/crash.rs` replays every write and finds what breaks this.
+
+use std::path::Path;
+
+use container_core::source::Source;
+use container_core::write::storage::{FileStorage, Storage, StorageSource};
+use container_core::write::{AtomicFile, Durability, Overwrite};
+use container_core::{Error, ErrorKind, Limits, Result};
+
+use crate::header::{self, Header, Version};
+use crate::index::IndexEntry;
+
+mod atomic;
+mod chunks;
+mod existing;
+mod frames;
+mod image;
+mod names;
+mod options;
+mod reading;
+mod reference;
+mod reservation;
+
+use names::NameTable;
+pub use options::{Alignment, Commit, Mode, Scheme, Sync, WriterOptions};
+pub use reservation::{Reservation, RowWriter};
+
+/// Version of the file layer that is written.
+pub(crate) const CURRENT_VERSION: Version = Version::new(2, 1);
+
+/// Writes frames to a file, or to anything that can be changed in place.
+///
+/// ```
+/// # fn main() -> gsd::Result<()> {
+/// # let directory = tempfile::tempdir()?;
+/// # let path = directory.path().join("trajectory.gsd");
+/// let mut options = gsd::WriterOptions::default();
+/// options.schema = "hoomd".into();
+/// let mut writer = gsd::Writer::create(&path, &options)?;
+/// for step in 0..3_u64 {
+///     writer.write_chunk("configuration/step", 1, 1, &[step])?;
+///     writer.write_chunk("particles/position", 2, 3, &[0_f32; 6])?;
+///     writer.end_frame()?;
+/// }
+/// writer.close()?;
+/// assert_eq!(gsd::File::open(&path)?.nframes(), 3);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # What survives
+///
+/// In [`Scheme::Atomic`], a file is at any moment the last committed state, whole: after the process is killed, after a power cut,
+/// and after a disk ran full. What is not committed is not seen. When frames are committed is the caller's choice:
+///
+/// | [`Commit`] | killed process | power cut |
+/// |---|---|---|
+/// | `EveryFrame` | every ended frame survives | every ended frame survives |
+/// | `Every(n)` | all but up to n − 1 ended frames survive | the same |
+/// | `Manual` | frames up to the last `flush` survive | the same |
+///
+/// With [`Sync::Never`] the column of the power cut does not hold: such a file may lose frames, or not open. The first column holds
+/// as it is.
+///
+/// In [`Scheme::Reference`], which is for files that must equal those of gsd byte for byte, a commit is as it is there: a kill or a
+/// power cut in its course can leave a last frame that lacks chunks, and a file that no reader opens.
+///
+/// # Errors
+///
+/// After an error of the disk (`Io`) nothing more is written: every later call fails, dropping the writer does nothing, and the
+/// committed frames are as they were. Open the file again to go on. Errors in what the caller asks for (`Usage`) change nothing.
+///
+/// Frames without chunks count, but leave no trace unless a frame with chunks follows: trailing ones are gone when the file is
+/// opened again.
+///
+/// Dropped without [`Writer::close`], a writer commits the frames that have ended, and keeps errors to itself.
+pub struct Writer<S: Storage = FileStorage> {
+    storage: S,
+    options: WriterOptions,
+    /// As it is on the disk.
+    header: Header,
+    names: NameTable,
+    /// Entries of the index that the header's frames have.
+    used: u64,
+    /// Entries that there is room for, from the header's place of the index on. What is behind the used ones is zero.
+    capacity: u64,
+    /// Where the next byte goes that is not in the buffer: at or behind the end of the file.
+    end: u64,
+    /// Chunks that wait to be written at `end`.
+    buffer: Vec<u8>,
+    /// Entries that are not in the file, in the order of writing.
+    entries: Vec<IndexEntry>,
+    /// How many of them, the last ones, belong to the frame that has not ended.
+    pending: usize,
+    /// Number of the frame that has not ended.
+    frame: u64,
+    /// Frames that a reader finds in the file.
+    committed: u64,
+    /// Frames that have ended since the last commit.
+    ended: u64,
+    state: State,
+    /// Room for names that no header points to.
+    spare: Option<atomic::Spare>,
+    /// Whether the header's namelist is one that this writer made.
+    owns_names: bool,
+    /// Chunks of the frame that others write.
+    reservations: Vec<std::sync::Arc<reservation::Rows>>,
+    /// Bytes of entries on their way to the disk, kept for their memory.
+    scratch: Vec<u8>,
+}
+
+#[derive(Debug)]
+enum State {
+    Ready,
+    Closed,
+    /// An error of the disk, in words.
+    Poisoned(String),
+}
+
+impl Writer<FileStorage> {
+    /// Makes a file, in place of any that is there: mode `w`. The new file appears in one step.
+    ///
+    /// # Errors
+    /// `Usage` for names that do not fit the header, and while another writer has the file; `Io`.
+    pub fn create(path: impl AsRef<Path>, options: &WriterOptions) -> Result<Self> {
+        Self::make(path.as_ref(), options, Overwrite::Replace)
+    }
+
+    /// Makes a file where none is: mode `x`.
+    ///
+    /// # Errors
+    /// As [`Writer::create`]; `Usage` when there is a file.
+    pub fn create_new(path: impl AsRef<Path>, options: &WriterOptions) -> Result<Self> {
+        Self::make(path.as_ref(), options, Overwrite::Refuse)
+    }
+
+    /// Opens a file to add frames to it: mode `r+`. Application and schema stay as they are.
+    ///
+    /// # Errors
+    /// As [`crate::File::open`]; `Malformed` for any fault of the index, so that nothing is added to a damaged file; `Unsupported`
+    /// for big-endian files; `Usage` while another writer has the file.
+    pub fn open(path: impl AsRef<Path>, options: &WriterOptions) -> Result<Self> {
+        let path = path.as_ref();
+        let named = |error: Error| error.part(path.display().to_string());
+        let storage = FileStorage::open(path).map_err(named)?;
+        Self::open_storage(storage, options).map_err(named)
+    }
+
+    /// Opens a file to add frames to it, and makes it where there is none: mode `a`.
+    ///
+    /// # Errors
+    /// As [`Writer::open`] and [`Writer::create`].
+    pub fn append(path: impl AsRef<Path>, options: &WriterOptions) -> Result<Self> {
+        let path = path.as_ref();
+        match Self::open(path, options) {
+            Err(error) if is_not_found(&error) => Self::make(path, options, Overwrite::Refuse),
+            opened => opened,
+        }
+    }
+
+    /// Opens a file as the reference's modes do.
+    ///
+    /// # Errors
+    /// As the function that the mode names.
+    pub fn open_mode(path: impl AsRef<Path>, mode: Mode, options: &WriterOptions) -> Result<Self> {
+        match mode {
+            Mode::ReadWrite => Self::open(path, options),
+            Mode::Write => Self::create(path, options),
+            Mode::Exclusive => Self::create_new(path, options),
+            Mode::Append => Self::append(path, options),
+        }
+    }
+
+    fn make(path: &Path, options: &WriterOptions, overwrite: Overwrite) -> Result<Self> {
+        let named = |error: Error| error.part(path.display().to_string());
+        let header = options.header()?;
+        // Held until the new file is in its place: nobody may be writing to the one that goes.
+        let replaced = match (overwrite, FileStorage::open(path)) {
+            (Overwrite::Replace, Err(error)) if !is_not_found(&error) => return Err(named(error)),
+            (_, opened) => opened.ok(),
+        };
+        let mut file = AtomicFile::create(path, overwrite)?;
+        std::io::Write::write_all(&mut file, &image::empty(&header))?;
+        file.commit(match options.sync {
+            Sync::Always => Durability::Synced,
+            Sync::Never => Durability::Cached,
+        })?;
+        drop(replaced);
+        Self::open(path, options)
+    }
+}
+
+impl<S: Storage> Writer<S> {
+    /// Makes a file of a storage, whatever is in it. What makes it a GSD file is written last.
+    ///
+    /// # Errors
+    /// `Usage` for names that do not fit the header; `Io`.
+    pub fn create_storage(mut storage: S, options: &WriterOptions) -> Result<Self> {
+        let header = options.header()?;
+        let image = image::empty(&header);
+        let (head, body) = image.split_at_checked(256).unwrap_or((&image, &[]));
+        storage.set_len(0)?;
+        storage.write_at(header::LEN, body)?;
+        if options.sync == Sync::Always {
+            storage.sync()?;
+        }
+        storage.write_at(0, head)?;
+        if options.sync == Sync::Always {
+            storage.sync()?;
+        }
+        Self::open_storage(storage, options)
+    }
+
+    /// Adds frames to the file that a storage holds.
+    ///
+    /// # Errors
+    /// As [`Writer::open`].
+    pub fn open_storage(storage: S, options: &WriterOptions) -> Result<Self> {
+        options.check()?;
+        let found = existing::scan(&storage, options)?;
+        let mut writer = Self {
+            storage,
+            options: options.clone(),
+            header: found.header,
+            names: found.names,
+            used: found.used,
+            capacity: found.capacity,
+            end: found.file_len,
+            buffer: Vec::new(),
+            entries: Vec::new(),
+            pending: 0,
+            frame: found.frames,
+            committed: found.frames,
+            ended: 0,
+            state: State::Ready,
+            spare: None,
+            owns_names: false,
+            reservations: Vec::new(),
+            scratch: Vec::new(),
+        };
+        if options.scheme == Scheme::Reference {
+            writer.guard(|writer| reference::set_version(writer))?;
+        }
+        Ok(writer)
+    }
+
+    /// The header as it is in the file.
+    #[must_use]
+    pub const fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// How it was opened.
+    #[must_use]
+    pub const fn options(&self) -> &WriterOptions {
+        &self.options
+    }
+
+    /// Frames that have ended, committed or not.
+    #[must_use]
+    pub const fn nframes(&self) -> u64 {
+        self.frame
+    }
+
+    /// Frames that a reader finds who opens the file now.
+    #[must_use]
+    pub const fn committed_frames(&self) -> u64 {
+        self.committed
+    }
+
+    /// The names of chunks so far, by id, whether or not they are in the file yet.
+    pub fn names(&self) -> impl Iterator<Item = std::borrow::Cow<'_, str>> {
+        self.names.iter().map(String::from_utf8_lossy)
+    }
+
+    /// Bytes of chunks that wait in memory.
+    #[must_use]
+    pub const fn buffered_len(&self) -> usize {
+        self.buffer.len()
+    }
+
+    /// Changes how many bytes of chunks wait in memory at most.
+    ///
+    /// # Errors
+    /// `Usage` for 0. `Io`, where the buffer holds more already and is written.
+    pub fn set_maximum_write_buffer_size(&mut self, bytes: usize) -> Result<()> {
+        self.check_usable()?;
+        options::check_buffer_size(bytes)?;
+        if self.buffer.len() > bytes {
+            self.guard(Self::write_buffer)?;
+        }
+        self.options.maximum_write_buffer_size = bytes;
+        Ok(())
+    }
+
+    /// Fails where an earlier error has ended the writing.
+    fn check_usable(&self) -> Result<()> {
+        match &self.state {
+            State::Ready => Ok(()),
+            State::Closed => Err(Error::usage("the writer is closed")),
+            State::Poisoned(why) => {
+                Err(Error::usage(format!("the writer stopped at an earlier error: {why}"))
+                    .hint("open the file again: the frames that were committed are in it"))
+            }
+        }
+    }
+
+    /// Does what can fail halfway; an error ends the writing.
+    fn guard<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        self.check_usable()?;
+        work(self).inspect_err(|error| self.state = State::Poisoned(error.to_string()))
+    }
+
+    fn sync_storage(&mut self) -> Result<()> {
+        match self.options.sync {
+            Sync::Always => self.storage.sync(),
+            Sync::Never => Ok(()),
+        }
+    }
+
+    /// The file as it is now.
+    fn source(&self) -> Result<impl Source> {
+        StorageSource::new(&self.storage)
+    }
+}
+
+fn is_not_found(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::Io(error) if error.kind() == std::io::ErrorKind::NotFound)
+}
+
+/// Fills whole buffers in pieces: what a copy within a file needs.
+fn copy_within(
+    storage: &mut impl Storage,
+    from: std::ops::Range<u64>,
+    to: u64,
+    limits: &Limits,
+) -> Result<()> {
+    const PIECE: u64 = 1 << 20;
+    let mut piece =
+        container_core::source::zeroed_vec(PIECE.min(from.end.saturating_sub(from.start)), limits)?;
+    let mut done = 0;
+    while from.start + done < from.end {
+        let len = PIECE.min(from.end - from.start - done);
+        // At most the length of the piece.
+        let bytes = piece.get_mut(..usize::try_from(len).unwrap_or(usize::MAX)).unwrap_or_default();
+        storage.read_at(from.start + done, bytes)?;
+        storage.write_at(to + done, bytes)?;
+        done += len;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

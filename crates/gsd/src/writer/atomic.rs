@@ -1,0 +1,130 @@
+//! Commits that come about or do not.
+//!
+//! Readers look at the first `index_allocated_entries` slots of the index and take a full one as it is. So the header says how many
+//! entries are *committed*, and zeroed room follows that no reader looks at. A commit writes
+//!
+//! 1. the chunks, at the end of the file;
+//! 2. the names, if there are new ones: all of them, where the header does not point;
+//! 3. the entries, behind the visible ones, and waits for the disk;
+//! 4. the words of the header that change, in one write within the file's first sector, and waits for the disk.
+//!
+//! Until the last, nothing has changed that a reader sees. The index moves to the end of the file when its room is used up, and
+//! when there are visible slots that are unused, as in files of the reference and in files without frames: entries written there
+//! would be seen one by one. Readers refuse an entry whose frame is not below the visible slots, so after many frames without chunks
+//! there are more slots visible than used, all zero, and the index moves with each commit until the entries have caught up.
+
+use container_core::Result;
+use container_core::write::storage::Storage;
+
+use super::frames::Ended;
+use super::{CURRENT_VERSION, Writer, copy_within};
+use crate::header::{Header, INDEX_ENTRY_LEN, NAMELIST_ENTRY_LEN, Version};
+
+/// Bytes that disks write whole or not at all: entries of an index that starts at a multiple straddle none.
+const SECTOR: u64 = 512;
+
+/// Least entries that a moved index has room for.
+const LEAST_ENTRIES: u64 = 128;
+
+/// Least bytes that a moved namelist has room for.
+const LEAST_NAMES: u64 = 1024;
+
+/// Room for names that no header points to, with a part of the list in it. A list only grows, so the next one starts with the same
+/// bytes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Spare {
+    at: u64,
+    room: u64,
+    /// Bytes of the list that are there.
+    stored: usize,
+}
+
+/// Commits the frames that have ended.
+pub(super) fn commit<S: Storage>(writer: &mut Writer<S>) -> Result<()> {
+    let Some(ended) = writer.encode_ended() else { return Ok(()) };
+    writer.write_buffer()?;
+    let mut header = writer.header;
+    if (Version::new(2, 0)..CURRENT_VERSION).contains(&header.gsd_version) {
+        header.gsd_version = CURRENT_VERSION;
+    }
+    let spare = if writer.names.has_new() { place_names(writer, &mut header)? } else { writer.spare };
+    let capacity = place_entries(writer, &mut header, &ended)?;
+    writer.sync_storage()?;
+    write_header(writer, &header)?;
+    writer.sync_storage()?;
+    writer.spare = spare;
+    writer.capacity = capacity;
+    writer.names.set_stored();
+    writer.forget_ended(&ended);
+    Ok(())
+}
+
+/// Writes the whole namelist where no header points; gives what will be spare room once the header points there.
+pub(super) fn place_names<S: Storage>(writer: &mut Writer<S>, header: &mut Header) -> Result<Option<Spare>> {
+    let block = writer.names.block();
+    let len = block.len() as u64;
+    let old = Spare {
+        at: header.namelist_location,
+        room: header.namelist_allocated_entries.saturating_mul(NAMELIST_ENTRY_LEN),
+        stored: writer.names.stored_len(),
+    };
+    let spare = writer.spare.filter(|spare| spare.room >= len);
+    let place = match spare {
+        Some(spare) => spare,
+        None => {
+            let room = len.saturating_mul(2).next_power_of_two().max(LEAST_NAMES);
+            let at = writer.end.next_multiple_of(NAMELIST_ENTRY_LEN);
+            Spare { at, room, stored: 0 }
+        }
+    };
+    let new = block.get(place.stored..).unwrap_or_default();
+    writer.storage.write_at(place.at + place.stored as u64, new)?;
+    if spare.is_none() {
+        writer.end = place.at + place.room;
+        // The rest of the room reads as zeros.
+        writer.storage.set_len(writer.end)?;
+    }
+    header.namelist_location = place.at;
+    header.namelist_allocated_entries = place.room / NAMELIST_ENTRY_LEN;
+    // Room that this writer made holds nothing else. Of room that it found, it cannot know.
+    Ok(std::mem::replace(&mut writer.owns_names, true).then_some(old))
+}
+
+/// Writes the encoded entries where readers do not look; gives the room of the index.
+fn place_entries<S: Storage>(writer: &mut Writer<S>, header: &mut Header, ended: &Ended) -> Result<u64> {
+    let used = writer.used + ended.count;
+    let visible = used.max(ended.last_frame + 1);
+    let mut capacity = writer.capacity;
+    if header.index_allocated_entries != writer.used || visible > capacity {
+        capacity = visible.saturating_mul(2).next_power_of_two().max(LEAST_ENTRIES);
+        move_index(writer, header, capacity)?;
+    }
+    let at = header.index_location + INDEX_ENTRY_LEN * writer.used;
+    writer.storage.write_at(at, &writer.scratch)?;
+    header.index_allocated_entries = visible;
+    Ok(capacity)
+}
+
+/// Copies the used entries to the end of the file, with room behind them.
+fn move_index<S: Storage>(writer: &mut Writer<S>, header: &mut Header, capacity: u64) -> Result<()> {
+    let used = header.index_location..header.index_location + INDEX_ENTRY_LEN * writer.used;
+    let at = writer.end.next_multiple_of(SECTOR);
+    writer.end = at + INDEX_ENTRY_LEN * capacity;
+    writer.storage.set_len(writer.end)?;
+    copy_within(&mut writer.storage, used, at, &writer.options.limits)?;
+    header.index_location = at;
+    Ok(())
+}
+
+/// Writes what differs between the header and the one in the file, in one write.
+pub(super) fn write_header<S: Storage>(writer: &mut Writer<S>, header: &Header) -> Result<()> {
+    let (old, new) = (writer.header.to_bytes(), header.to_bytes());
+    let differs = |at: &usize| old.get(*at) != new.get(*at);
+    if let Some((first, last)) = (0..new.len()).find(differs).zip((0..new.len()).rev().find(differs)) {
+        // Whole words: what is torn elsewhere is not torn within one.
+        let (start, end) = (first / 8 * 8, (last + 1).next_multiple_of(8));
+        writer.storage.write_at(start as u64, new.get(start..end).unwrap_or_default())?;
+    }
+    writer.header = *header;
+    Ok(())
+}

@@ -1,0 +1,119 @@
+//! What a writer has to know of a file that it adds to.
+
+use std::ops::Range;
+
+use container_core::dtype::ByteOrder;
+use container_core::source::{Source, zeroed_vec};
+use container_core::write::storage::{Storage, StorageSource};
+use container_core::{Error, Limits, Result};
+
+use super::names::{NameTable, Slots};
+use super::{Scheme, WriterOptions};
+use crate::header::{Header, INDEX_ENTRY_LEN};
+use crate::index::Index;
+use crate::layout::{Layout, Policy};
+
+pub(super) struct Existing {
+    pub(super) header: Header,
+    pub(super) names: NameTable,
+    pub(super) used: u64,
+    pub(super) capacity: u64,
+    pub(super) frames: u64,
+    pub(super) file_len: u64,
+}
+
+/// Entries read at a time.
+const PIECE: u64 = 1 << 15;
+
+/// Room behind the index that is looked for: more is as good as none.
+const MOST_ROOM: u64 = 64 << 20;
+
+/// Reads header and names, and every entry: a fault is an error, for what a writer adds must not depend on it.
+pub(super) fn scan(storage: &dyn Storage, options: &WriterOptions) -> Result<Existing> {
+    let limits = &options.limits;
+    let source = StorageSource::new(storage)?;
+    let layout = Layout::parse(&source, limits, Policy::Compatible)?;
+    let header = *layout.header();
+    if header.byte_order == ByteOrder::Big {
+        return Err(Error::unsupported("adding frames to a big-endian GSD file")
+            .hint("convert it, and add to the copy"));
+    }
+    let lowest = check_entries(&source, &layout, limits)?;
+    let used = layout.entries();
+    let allocated = header.index_allocated_entries;
+    let capacity = match options.scheme {
+        Scheme::Reference => allocated,
+        // Slots that readers look at are not room: entries in them would be seen before they are committed.
+        Scheme::Atomic if used != allocated => used,
+        Scheme::Atomic => {
+            let end = header.index_range().map_or(u64::MAX, |range| range.end);
+            let namelist = Some(header.namelist_location).filter(|at| *at >= end);
+            let room = end..lowest.min(namelist.unwrap_or(u64::MAX)).min(layout.file_len());
+            used.saturating_add(zeros(&source, room, limits)? / INDEX_ENTRY_LEN)
+        }
+    };
+    let slots = if header.is_v1() { Slots::Fixed } else { Slots::Packed };
+    Ok(Existing {
+        header,
+        names: NameTable::new(layout.names(), slots),
+        used,
+        capacity,
+        frames: layout.frames(),
+        file_len: layout.file_len(),
+    })
+}
+
+/// Checks every entry, and gives the lowest place of a chunk that ends behind the index; 2^64 − 1 where none does.
+fn check_entries(source: &dyn Source, layout: &Layout, limits: &Limits) -> Result<u64> {
+    let header = layout.header();
+    let index_end = header.index_range().map_or(u64::MAX, |range| range.end);
+    let wrong = |at: u64, why: &str| {
+        let start = header.index_location.saturating_add(at.saturating_mul(INDEX_ENTRY_LEN));
+        Error::malformed(format!("index entry {at}: {why}; nothing is added to a damaged file"))
+            .at(start..start.saturating_add(INDEX_ENTRY_LEN))
+            .hint("holdall repair")
+    };
+    let used = layout.used_index();
+    let (mut at, mut lowest, mut frame) = (0_u64, u64::MAX, 0);
+    let mut bytes = zeroed_vec(layout.entries().min(PIECE).saturating_mul(INDEX_ENTRY_LEN), limits)?;
+    while at < layout.entries() {
+        let start = used.start.saturating_add(at.saturating_mul(INDEX_ENTRY_LEN));
+        let len = used.end.saturating_sub(start).min(bytes.len() as u64);
+        let piece = bytes.get_mut(..usize::try_from(len).unwrap_or(usize::MAX)).unwrap_or_default();
+        source.read_into(start, piece)?;
+        for entry in Index::new(piece, header.byte_order).iter() {
+            if entry.is_unused() {
+                return Err(wrong(at, "its location is 0, and entries follow"));
+            }
+            if let Some(why) = layout.entry_problem(&entry) {
+                return Err(wrong(at, why));
+            }
+            if entry.frame < frame {
+                return Err(wrong(at, "its frame comes before that of an earlier entry"));
+            }
+            frame = entry.frame;
+            if let Some(range) = entry.byte_range()
+                && range.end.max(range.start.saturating_add(1)) > index_end
+            {
+                lowest = lowest.min(range.start);
+            }
+            at = at.saturating_add(1);
+        }
+    }
+    Ok(lowest)
+}
+
+/// Bytes from the start of a range that are 0.
+fn zeros(source: &dyn Source, range: Range<u64>, limits: &Limits) -> Result<u64> {
+    let end = range.end.min(range.start.saturating_add(MOST_ROOM));
+    let mut at = range.start;
+    while at < end {
+        let mut bytes: Vec<u8> = zeroed_vec((end - at).min(1 << 20), limits)?;
+        source.read_into(at, &mut bytes)?;
+        if let Some(other) = bytes.iter().position(|byte| *byte != 0) {
+            return Ok(at - range.start + other as u64);
+        }
+        at += bytes.len() as u64;
+    }
+    Ok(at.saturating_sub(range.start))
+}

@@ -1,0 +1,137 @@
+//! Frames: their end, and when they are committed.
+
+use container_core::write::storage::Storage;
+use container_core::{Error, Result};
+
+use super::{Commit, Scheme, State, Writer, atomic, reference};
+
+impl<S: Storage> Writer<S> {
+    /// Ends the frame and starts the next: `gsd_end_frame`. Commits what the options say.
+    ///
+    /// # Errors
+    /// `Io`, which ends the writing; `Usage` after that.
+    pub fn end_frame(&mut self) -> Result<()> {
+        self.check_usable()?;
+        self.check_reservations()?;
+        self.names.end_frame();
+        self.reservations.clear();
+        self.pending = 0;
+        self.frame += 1;
+        self.ended += 1;
+        let due = match self.options.commit {
+            Commit::EveryFrame => true,
+            Commit::Every(frames) => self.ended >= frames.max(1),
+            Commit::Manual => false,
+        };
+        if due { self.flush() } else { Ok(()) }
+    }
+
+    /// Gives up the chunks of the frame that has not ended. Those that are in the file already take up room there.
+    ///
+    /// # Errors
+    /// `Usage` after an error has ended the writing.
+    pub fn discard_frame(&mut self) -> Result<()> {
+        self.check_usable()?;
+        let kept = self.entries.len() - self.pending;
+        if let Some(first) = self.entries.get(kept)
+            && let Some(start) =
+                u64::try_from(first.location).ok().and_then(|location| location.checked_sub(self.end))
+        {
+            // All of the frame is still in memory.
+            self.buffer.truncate(usize::try_from(start).unwrap_or(usize::MAX));
+        }
+        self.entries.truncate(kept);
+        self.pending = 0;
+        self.names.discard_frame();
+        self.reservations.clear();
+        Ok(())
+    }
+
+    /// Commits the frames that have ended: `gsd_flush`. With [`Sync::Always`](super::Sync::Always) they are on the disk when it
+    /// returns. The frame that has not ended goes on.
+    ///
+    /// # Errors
+    /// `Io`, which ends the writing.
+    pub fn flush(&mut self) -> Result<()> {
+        self.guard(|writer| match writer.options.scheme {
+            Scheme::Atomic => atomic::commit(writer),
+            Scheme::Reference => reference::flush(writer),
+        })?;
+        self.ended = 0;
+        Ok(())
+    }
+
+    /// Waits until all that has been written is on the disk, whatever the options say of [`Sync`](super::Sync). Commits nothing.
+    ///
+    /// # Errors
+    /// `Io`, which ends the writing.
+    pub fn sync(&mut self) -> Result<()> {
+        self.guard(|writer| writer.storage.sync())
+    }
+
+    /// Commits the frames that have ended, and gives up the one that has not: `gsd_close`.
+    ///
+    /// # Errors
+    /// `Io`; `Usage` after an error has ended the writing.
+    pub fn close(mut self) -> Result<()> {
+        let flushed = self.finish();
+        self.state = State::Closed;
+        flushed
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        self.discard_frame()?;
+        self.flush()
+    }
+
+    /// Entries of ended frames, by frame and id, as bytes in `scratch`; how many they are, and the frame of the last.
+    pub(super) fn encode_ended(&mut self) -> Option<Ended> {
+        let count = self.entries.len() - self.pending;
+        let (ended, _) = self.entries.split_at_mut(count);
+        let key = |entry: &crate::IndexEntry| (entry.frame, entry.id);
+        if !ended.is_sorted_by_key(key) {
+            ended.sort_unstable_by_key(key);
+        }
+        let last_frame = ended.last()?.frame;
+        self.scratch.clear();
+        for entry in &*ended {
+            self.scratch.extend_from_slice(&entry.to_bytes(self.header.byte_order));
+        }
+        Some(Ended { count: count as u64, last_frame })
+    }
+
+    /// The entries that [`Writer::encode_ended`] encoded are in the file.
+    pub(super) fn forget_ended(&mut self, ended: &Ended) {
+        let kept = self.entries.len() - self.pending;
+        self.entries.drain(..kept);
+        self.used += ended.count;
+        self.committed = ended.last_frame + 1;
+    }
+
+    fn check_reservations(&self) -> Result<()> {
+        match self.reservations.iter().find_map(|reservation| reservation.missing()) {
+            None => Ok(()),
+            Some(rows) => Err(Error::usage(format!(
+                "rows {}..{} of a reserved chunk have not been written",
+                rows.start, rows.end
+            ))
+            .hint("write them, or confirm those that another process wrote")),
+        }
+    }
+}
+
+/// Entries that are to be committed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ended {
+    pub(super) count: u64,
+    pub(super) last_frame: u64,
+}
+
+impl<S: Storage> Drop for Writer<S> {
+    fn drop(&mut self) {
+        if matches!(self.state, State::Ready) {
+            // There is nobody to tell.
+            let _ = self.finish();
+        }
+    }
+}

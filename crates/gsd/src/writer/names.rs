@@ -1,0 +1,147 @@
+//! Names of chunks and their ids, as a writer needs them.
+
+use std::collections::HashMap;
+
+use container_core::{Error, Result};
+
+use crate::namelist::{MOST_NAMES, Names};
+
+/// Names by id, those of the file first.
+#[derive(Debug, Default)]
+pub(super) struct NameTable {
+    /// The used part of the namelist, with names that are not in the file yet.
+    block: Vec<u8>,
+    names: Vec<Box<[u8]>>,
+    ids: HashMap<Box<[u8]>, u16>,
+    /// For each name the frame of its last chunk, plus one; 0 for none.
+    seen: Vec<u64>,
+    /// Names in the file, and their bytes in the block.
+    stored: usize,
+    stored_len: usize,
+    slots: Slots,
+    /// Ids in the order of the frame before: what is written next is likely to be the next of these.
+    before: Vec<u16>,
+    /// Ids of the frame that has not ended, in the order of writing.
+    current: Vec<u16>,
+}
+
+/// How names lie in the block.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Slots {
+    /// One after the other with a NUL between.
+    #[default]
+    Packed,
+    /// In 64 bytes each: file layer 1.0.
+    Fixed,
+}
+
+impl NameTable {
+    pub(super) fn new(names: &Names, slots: Slots) -> Self {
+        let mut table = Self { slots, ..Self::default() };
+        for id in (0..=u16::MAX).take(names.len()) {
+            if let Some(name) = names.bytes(id) {
+                table.push(name, id);
+            }
+        }
+        table.set_stored();
+        table
+    }
+
+    fn push(&mut self, name: &[u8], id: u16) {
+        self.block.extend_from_slice(name);
+        match self.slots {
+            Slots::Packed => self.block.push(0),
+            Slots::Fixed => self.block.resize(self.block.len().next_multiple_of(64), 0),
+        }
+        self.names.push(name.into());
+        self.seen.push(0);
+        self.ids.entry(name.into()).or_insert(id);
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        self.names.iter().map(|name| &**name)
+    }
+
+    /// The block as it is to be, without room.
+    pub(super) fn block(&self) -> &[u8] {
+        &self.block
+    }
+
+    /// Bytes of the block that are in the file.
+    pub(super) const fn stored_len(&self) -> usize {
+        self.stored_len
+    }
+
+    pub(super) const fn slots(&self) -> Slots {
+        self.slots
+    }
+
+    pub(super) fn has_new(&self) -> bool {
+        self.stored < self.names.len()
+    }
+
+    /// All names are in the file.
+    pub(super) fn set_stored(&mut self) {
+        (self.stored, self.stored_len) = (self.names.len(), self.block.len());
+    }
+
+    /// The id of a name of the file.
+    pub(super) fn find(&self, name: &str) -> Option<u16> {
+        self.ids.get(name.as_bytes()).copied()
+    }
+
+    /// The id of a name for a chunk of `frame`, new if need be.
+    ///
+    /// # Errors
+    /// `Usage` for names that cannot be stored, one too many, and one that the frame has already. Nothing has changed then.
+    pub(super) fn take(&mut self, name: &str, frame: u64) -> Result<u16> {
+        let next = self.before.get(self.current.len()).copied();
+        let likely =
+            next.filter(|id| self.names.get(usize::from(*id)).is_some_and(|one| **one == *name.as_bytes()));
+        let id = match likely.or_else(|| self.find(name)) {
+            Some(id) => id,
+            None => self.add(name)?,
+        };
+        if let Some(seen) = self.seen.get_mut(usize::from(id)) {
+            if *seen == frame + 1 {
+                return Err(Error::usage(format!("frame {frame} has a chunk {name:?} already")));
+            }
+            *seen = frame + 1;
+        }
+        self.current.push(id);
+        Ok(id)
+    }
+
+    fn add(&mut self, name: &str) -> Result<u16> {
+        if name.is_empty() || name.contains('\0') {
+            let problem = format!("the chunk name {name:?} is empty or contains a NUL");
+            return Err(Error::usage(problem));
+        }
+        if self.slots == Slots::Fixed && name.len() > 63 {
+            let problem = format!("the chunk name {name:?} has {} bytes, a 1.0 file takes 63", name.len());
+            return Err(Error::usage(problem).hint("upgrade the file"));
+        }
+        match u16::try_from(self.names.len()) {
+            Ok(id) if self.names.len() < MOST_NAMES => {
+                self.push(name.as_bytes(), id);
+                Ok(id)
+            }
+            _ => Err(Error::usage(format!("a file has at most {MOST_NAMES} chunk names"))),
+        }
+    }
+
+    /// The frame has ended.
+    pub(super) fn end_frame(&mut self) {
+        std::mem::swap(&mut self.before, &mut self.current);
+        self.current.clear();
+    }
+
+    /// The frame is given up.
+    pub(super) fn discard_frame(&mut self) {
+        for id in self.current.drain(..) {
+            if let Some(seen) = self.seen.get_mut(usize::from(id)) {
+                *seen = 0;
+            }
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! How a file is written.
+
+use container_core::dtype::ByteOrder;
+use container_core::{Error, Limits, Result};
+
+use super::{CURRENT_VERSION, image};
+use crate::header::{Header, Version, name_field};
+
+/// How commits are laid out in the file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Scheme {
+    /// The header says how many entries of the index there are, and is written last: a commit comes about or does not. Every
+    /// reader of GSD reads such files, and the reference appends to them.
+    #[default]
+    Atomic,
+    /// As gsd 5.0.1 writes, byte for byte.
+    Reference,
+}
+
+/// When frames are committed that have ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Commit {
+    /// When they end.
+    #[default]
+    EveryFrame,
+    /// When so many have ended since the last commit; 0 is 1.
+    Every(u64),
+    /// By [`Writer::flush`](super::Writer::flush) and [`Writer::close`](super::Writer::close), and only then.
+    Manual,
+}
+
+/// Whether a commit waits for the disk.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Sync {
+    /// It does, twice.
+    #[default]
+    Always,
+    /// It does not: frames survive the end of the process, but not a power cut.
+    Never,
+}
+
+/// At which multiples chunks start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Alignment {
+    /// Anywhere, as the reference writes. The only one in [`Scheme::Reference`].
+    Packed,
+    /// 8 bytes: mapped chunks of every type can be borrowed.
+    #[default]
+    Eight,
+    /// 64 bytes, a cache line.
+    SixtyFour,
+}
+
+impl Alignment {
+    /// In bytes.
+    #[must_use]
+    pub const fn bytes(self) -> u64 {
+        match self {
+            Self::Packed => 1,
+            Self::Eight => 8,
+            Self::SixtyFour => 64,
+        }
+    }
+}
+
+/// The reference's modes of opening for writing. Its `r` is [`crate::File`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Mode {
+    /// `r+`: an existing file.
+    ReadWrite,
+    /// `w`: a new file, in place of any that is there.
+    Write,
+    /// `x`: a new file where none is.
+    Exclusive,
+    /// `a`: an existing file, or else a new one.
+    Append,
+}
+
+impl Mode {
+    /// The mode that the reference spells like this.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        match name {
+            "r+" => Some(Self::ReadWrite),
+            "w" => Some(Self::Write),
+            "x" => Some(Self::Exclusive),
+            "a" => Some(Self::Append),
+            _ => None,
+        }
+    }
+}
+
+/// How a file is written.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct WriterOptions {
+    /// Name of the program, up to 63 bytes. For new files.
+    pub application: String,
+    /// Name of the schema, up to 63 bytes. For new files.
+    pub schema: String,
+    /// Version of the schema. For new files.
+    pub schema_version: Version,
+    /// How commits are laid out.
+    pub scheme: Scheme,
+    /// When frames are committed.
+    pub commit: Commit,
+    /// Whether commits wait for the disk.
+    pub sync: Sync,
+    /// Where chunks start.
+    pub alignment: Alignment,
+    /// Bytes of chunks that wait in memory at most. Larger chunks are not buffered.
+    pub maximum_write_buffer_size: usize,
+    /// Bounds on what an existing file may ask for.
+    pub limits: Limits,
+}
+
+impl Default for WriterOptions {
+    fn default() -> Self {
+        Self {
+            application: concat!("holdall ", env!("CARGO_PKG_VERSION")).into(),
+            schema: "none".into(),
+            schema_version: Version::new(1, 0),
+            scheme: Scheme::Atomic,
+            commit: Commit::EveryFrame,
+            sync: Sync::Always,
+            alignment: Alignment::Eight,
+            maximum_write_buffer_size: 1 << 20,
+            limits: Limits::default(),
+        }
+    }
+}
+
+impl WriterOptions {
+    /// The same with another scheme.
+    #[must_use]
+    pub const fn with_scheme(mut self, scheme: Scheme) -> Self {
+        self.scheme = scheme;
+        self
+    }
+
+    /// The same with another time of commits.
+    #[must_use]
+    pub const fn with_commit(mut self, commit: Commit) -> Self {
+        self.commit = commit;
+        self
+    }
+
+    /// The same, waiting for the disk or not.
+    #[must_use]
+    pub const fn with_sync(mut self, sync: Sync) -> Self {
+        self.sync = sync;
+        self
+    }
+
+    /// The same for another application, schema and version of the schema.
+    #[must_use]
+    pub fn with_schema(mut self, application: &str, schema: &str, version: Version) -> Self {
+        (self.application, self.schema) = (application.into(), schema.into());
+        self.schema_version = version;
+        self
+    }
+
+    pub(super) fn check(&self) -> Result<()> {
+        check_buffer_size(self.maximum_write_buffer_size)
+    }
+
+    /// Where chunks start, in bytes.
+    pub(super) const fn chunk_alignment(&self) -> u64 {
+        match self.scheme {
+            Scheme::Atomic => self.alignment.bytes(),
+            Scheme::Reference => 1,
+        }
+    }
+
+    /// The header of a new file without chunks.
+    pub(super) fn header(&self) -> Result<Header> {
+        self.check()?;
+        Ok(image::header_of(
+            self.scheme,
+            &Header {
+                byte_order: ByteOrder::Little,
+                index_location: 0,
+                index_allocated_entries: 0,
+                namelist_location: 0,
+                namelist_allocated_entries: 0,
+                schema_version: self.schema_version,
+                gsd_version: CURRENT_VERSION,
+                application: name_field("application", &self.application)?,
+                schema: name_field("schema", &self.schema)?,
+                reserved: [0; 80],
+            },
+        ))
+    }
+}
+
+pub(super) fn check_buffer_size(bytes: usize) -> Result<()> {
+    if bytes == 0 {
+        return Err(Error::usage("the write buffer cannot be of 0 bytes"));
+    }
+    Ok(())
+}

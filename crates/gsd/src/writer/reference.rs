@@ -1,0 +1,96 @@
+//! Commits as gsd 5.0.1 makes them, byte for byte.
+
+use container_core::Result;
+use container_core::write::storage::Storage;
+
+use super::{CURRENT_VERSION, Writer, copy_within};
+use crate::header::{INDEX_ENTRY_LEN, NAMELIST_ENTRY_LEN};
+
+/// What opening for writing does to files of layer 2: they become 2.1, at once and unsynced.
+pub(super) fn set_version<S: Storage>(writer: &mut Writer<S>) -> Result<()> {
+    if !writer.header.is_v1() && writer.header.gsd_version <= CURRENT_VERSION {
+        writer.header.gsd_version = CURRENT_VERSION;
+        write_header(writer)?;
+    }
+    Ok(())
+}
+
+/// Chunks, names, sync, index, sync.
+pub(super) fn flush<S: Storage>(writer: &mut Writer<S>) -> Result<()> {
+    writer.write_buffer()?;
+    if writer.names.has_new() {
+        write_names(writer)?;
+    }
+    writer.sync_storage()?;
+    if let Some(ended) = writer.encode_ended() {
+        let used = writer.used + ended.count;
+        if used > writer.capacity {
+            expand_index(writer, used)?;
+        }
+        let at = writer.header.index_location + INDEX_ENTRY_LEN * writer.used;
+        writer.storage.write_at(at, &writer.scratch)?;
+        writer.sync_storage()?;
+        writer.forget_ended(&ended);
+    }
+    Ok(())
+}
+
+/// The tail of the list in place where it fits, else the whole list at the end of the file in twice the room.
+fn write_names<S: Storage>(writer: &mut Writer<S>) -> Result<()> {
+    let room = writer.header.namelist_allocated_entries * NAMELIST_ENTRY_LEN;
+    let len = writer.names.block().len() as u64;
+    if len > room {
+        let mut new = room * 2;
+        // An exact fit is none once the list has to grow.
+        while len >= new {
+            new *= 2;
+        }
+        let block = padded(writer.names.block(), new);
+        writer.storage.write_at(writer.end, &block)?;
+        writer.sync_storage()?;
+        writer.header.namelist_location = writer.end;
+        writer.header.namelist_allocated_entries = new / NAMELIST_ENTRY_LEN;
+        writer.end += new;
+        write_header(writer)?;
+    } else {
+        let old = writer.names.stored_len();
+        let tail = writer.names.block().get(old..).unwrap_or_default();
+        let tail = padded(tail, room.saturating_sub(old as u64));
+        writer.storage.write_at(writer.header.namelist_location + old as u64, &tail)?;
+    }
+    writer.sync_storage()?;
+    writer.names.set_stored();
+    Ok(())
+}
+
+/// Bytes with zeros up to `len`, which is at most four times the names there can be.
+pub(super) fn padded(bytes: &[u8], len: u64) -> Vec<u8> {
+    let mut padded = bytes.to_vec();
+    padded.resize(usize::try_from(len).unwrap_or(bytes.len()).max(bytes.len()), 0);
+    padded
+}
+
+/// Doubles the index, once more where `used` would fill it, and moves it to the end of the file.
+fn expand_index<S: Storage>(writer: &mut Writer<S>, used: u64) -> Result<()> {
+    let mut capacity = writer.capacity.max(1) * 2;
+    while capacity <= used {
+        capacity *= 2;
+    }
+    let at = writer.end;
+    writer.end += INDEX_ENTRY_LEN * capacity;
+    writer.storage.set_len(writer.end)?;
+    let old = writer.header.index_location;
+    let block = old..old + INDEX_ENTRY_LEN * writer.capacity;
+    copy_within(&mut writer.storage, block, at, &writer.options.limits)?;
+    writer.sync_storage()?;
+    writer.header.index_location = at;
+    writer.header.index_allocated_entries = capacity;
+    writer.capacity = capacity;
+    write_header(writer)?;
+    writer.sync_storage()
+}
+
+pub(super) fn write_header<S: Storage>(writer: &mut Writer<S>) -> Result<()> {
+    let header = writer.header.to_bytes();
+    writer.storage.write_at(0, &header)
+}

@@ -1,0 +1,323 @@
+//! Chunks that several threads or processes fill, each other rows.
+//!
+//! The owner of the writer reserves the room, hands out row writers or a token, and ends the frame when every row is there. Rows
+//! are written where they belong, and seen with the commit like everything else.
+
+use std::fs::File;
+use std::io;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use container_core::dtype::{ByteOrder, Element};
+use container_core::write::storage::{FileStorage, Storage};
+use container_core::{Error, Result};
+
+use super::Writer;
+use crate::Type;
+
+/// A chunk whose room is reserved in the frame that has not ended.
+#[derive(Debug)]
+pub struct Reservation {
+    shared: Arc<Shared>,
+}
+
+/// Writes rows of a reserved chunk. Clones may be used in other threads; see [`Reservation::to_token`] for other processes.
+#[derive(Clone, Debug)]
+pub struct RowWriter {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    file: File,
+    place: Place,
+    rows: Arc<Rows>,
+}
+
+/// A chunk, and where it goes.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    chunk_type: Type,
+    n: u64,
+    m: u32,
+    at: u64,
+}
+
+impl Place {
+    /// Bytes of a row. The whole chunk has been found to fit a file.
+    const fn row_len(&self) -> u64 {
+        self.m as u64 * self.chunk_type.size()
+    }
+}
+
+/// Which rows are there.
+#[derive(Debug)]
+pub(super) struct Rows {
+    count: u64,
+    claims: Mutex<Vec<Claim>>,
+}
+
+/// Rows that somebody writes or has written. None overlap; they are in order.
+#[derive(Clone, Debug)]
+struct Claim {
+    rows: Range<u64>,
+    written: bool,
+}
+
+impl Rows {
+    fn new(count: u64) -> Self {
+        Self { count, claims: Mutex::new(Vec::new()) }
+    }
+
+    fn claims(&self) -> MutexGuard<'_, Vec<Claim>> {
+        self.claims.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The first rows that are not there yet.
+    pub(super) fn missing(&self) -> Option<Range<u64>> {
+        let mut next = 0;
+        for claim in self.claims().iter() {
+            if claim.rows.start > next || !claim.written {
+                let end = if claim.rows.start > next { claim.rows.start } else { claim.rows.end };
+                return Some(next..end);
+            }
+            next = claim.rows.end;
+        }
+        (next < self.count).then_some(next..self.count)
+    }
+
+    fn claim(&self, rows: &Range<u64>) -> Result<()> {
+        let mut claims = self.claims();
+        let place = claims.partition_point(|claim| claim.rows.end <= rows.start);
+        if let Some(other) = claims.get(place).filter(|claim| claim.rows.start < rows.end) {
+            let (mine, other) = (rows, &other.rows);
+            let problem = format!(
+                "rows {}..{} overlap rows {}..{}, which are written already",
+                mine.start, mine.end, other.start, other.end
+            );
+            return Err(Error::usage(problem));
+        }
+        claims.insert(place, Claim { rows: rows.clone(), written: false });
+        Ok(())
+    }
+
+    /// What became of a claim.
+    fn settle(&self, rows: &Range<u64>, written: bool) {
+        let mut claims = self.claims();
+        if let Some(place) = claims.iter().position(|claim| claim.rows == *rows) {
+            match claims.get_mut(place) {
+                Some(claim) if written => claim.written = true,
+                _ => _ = claims.remove(place),
+            }
+        }
+    }
+}
+
+impl Writer<FileStorage> {
+    /// Reserves the room of a chunk of N × M elements in the frame that has not ended. Rows that nobody writes are zero.
+    ///
+    /// The frame ends only when all rows have been written or [confirmed](Reservation::confirm).
+    ///
+    /// # Errors
+    /// As [`Writer::write_chunk`].
+    pub fn reserve_chunk(&mut self, name: &str, chunk_type: Type, n: u64, m: u32) -> Result<Reservation> {
+        let size = self.check_chunk(chunk_type, n, m)?;
+        let file = self.storage.file().try_clone()?;
+        let id = self.names.take(name, self.frame)?;
+        let at = self.guard(|writer| {
+            writer.write_buffer()?;
+            let at = writer.end + writer.padding(size);
+            writer.storage.set_len(at + size)?;
+            writer.end = at + size;
+            Ok(at)
+        })?;
+        self.push_entry(id, chunk_type, n, m, at);
+        let rows = Arc::new(Rows::new(n));
+        self.reservations.push(Arc::clone(&rows));
+        let place = Place { chunk_type, n, m, at };
+        Ok(Reservation { shared: Arc::new(Shared { file, place, rows }) })
+    }
+}
+
+/// First word of a token, with its version.
+const TOKEN: &str = "gsd-rows-1";
+
+impl Reservation {
+    /// A writer of rows, for this thread or another.
+    #[must_use]
+    pub fn row_writer(&self) -> RowWriter {
+        RowWriter { shared: Arc::clone(&self.shared) }
+    }
+
+    /// What another process needs beside the path of the file, as a line of text. See [`RowWriter::open_token`].
+    ///
+    /// # Errors
+    /// `Io`.
+    pub fn to_token(&self) -> Result<String> {
+        let Place { chunk_type, n, m, at } = self.shared.place;
+        let identity = identity(&self.shared.file)?;
+        Ok(format!("{TOKEN} {at} {} {n} {m} {identity}", chunk_type.code()))
+    }
+
+    /// Takes it from the caller that other processes have written `rows`.
+    ///
+    /// # Errors
+    /// `Usage` for rows that the chunk has not, and for some that were written here or confirmed before.
+    pub fn confirm(&self, rows: Range<u64>) -> Result<()> {
+        check_rows(&rows, self.shared.place.n)?;
+        self.shared.rows.claim(&rows)?;
+        self.shared.rows.settle(&rows, true);
+        Ok(())
+    }
+
+    /// The first rows that have been neither written here nor confirmed.
+    #[must_use]
+    pub fn missing(&self) -> Option<Range<u64>> {
+        self.shared.rows.missing()
+    }
+}
+
+impl RowWriter {
+    /// A writer of rows of a chunk that another process has reserved in the file at `path`. That process keeps its lock, and says
+    /// which rows are whose: only within one process are rows refused that overlap.
+    ///
+    /// # Errors
+    /// `Usage` for what is no token, or one of another file; `Io`.
+    pub fn open_token(path: impl AsRef<Path>, token: &str) -> Result<Self> {
+        let place =
+            place_of(token).ok_or_else(|| Error::usage(format!("{token:?} is no reservation of a chunk")))?;
+        let file = std::fs::OpenOptions::new().read(true).write(true).open(path)?;
+        let end = place.n.saturating_mul(place.row_len()).saturating_add(place.at);
+        if !token.ends_with(&format!(" {}", identity(&file)?)) || file.metadata()?.len() < end {
+            return Err(Error::usage("the reservation is one of another file"));
+        }
+        let rows = Arc::new(Rows::new(place.n));
+        Ok(Self { shared: Arc::new(Shared { file, place, rows }) })
+    }
+
+    /// Rows and columns of the chunk.
+    #[must_use]
+    pub fn shape(&self) -> (u64, u32) {
+        (self.shared.place.n, self.shared.place.m)
+    }
+
+    /// Writes whole rows from `first_row` on.
+    ///
+    /// # Errors
+    /// `Usage` for elements of another type than the chunk's, for part of a row, for rows that the chunk has not, and for some that are
+    /// written already; `Io`, after which they can be written again.
+    pub fn write_rows<T: Element>(&self, first_row: u64, elements: &[T]) -> Result<()> {
+        let place = &self.shared.place;
+        let dtype = T::dtype();
+        if Type::from_dtype(&dtype) != Some(place.chunk_type) {
+            return Err(Error::usage(format!(
+                "the chunk is one of {}, not {dtype}",
+                place.chunk_type.name()
+            )));
+        }
+        let bytes: &[u8] = bytemuck::cast_slice(elements);
+        if cfg!(target_endian = "big") {
+            let mut swapped = bytes.to_vec();
+            dtype.swap_to(ByteOrder::Little, &mut swapped)?;
+            return self.write_row_bytes(first_row, &swapped);
+        }
+        self.write_row_bytes(first_row, bytes)
+    }
+
+    /// As [`RowWriter::write_rows`], for elements given as little-endian bytes.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn write_row_bytes(&self, first_row: u64, bytes: &[u8]) -> Result<()> {
+        let place = &self.shared.place;
+        let (len, row_len) = (bytes.len() as u64, place.row_len());
+        if len % row_len != 0 {
+            return Err(Error::usage(format!("{len} bytes are no whole rows of {row_len}")));
+        }
+        let rows = first_row..first_row.saturating_add(len / row_len);
+        check_rows(&rows, place.n)?;
+        if rows.is_empty() {
+            return Ok(());
+        }
+        self.shared.rows.claim(&rows)?;
+        // Within the chunk, which fits a file.
+        let at = place.at + first_row * row_len;
+        let written = write_all_at(&self.shared.file, bytes, at);
+        self.shared.rows.settle(&rows, written.is_ok());
+        written.map_err(|error| Error::from(error).at(at..at + len))
+    }
+
+    /// Waits until the rows written here are on the disk. On a local disk the owner's commit does that for all; on a file system of
+    /// another machine each process has to.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub fn sync(&self) -> Result<()> {
+        Ok(self.shared.file.sync_data()?)
+    }
+}
+
+fn check_rows(rows: &Range<u64>, count: u64) -> Result<()> {
+    if rows.start > rows.end || rows.end > count {
+        return Err(Error::usage(format!("rows {}..{} of a chunk of {count}", rows.start, rows.end)));
+    }
+    Ok(())
+}
+
+fn place_of(token: &str) -> Option<Place> {
+    let mut words = token.split(' ');
+    if words.next()? != TOKEN {
+        return None;
+    }
+    let at = words.next()?.parse().ok()?;
+    let chunk_type = Type::from_code(words.next()?.parse().ok()?)?;
+    let (n, m): (u64, u32) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
+    let place = Place { chunk_type, n, m, at };
+    let end = n.checked_mul(place.row_len()).and_then(|len| len.checked_add(at))?;
+    (m > 0 && end <= i64::MAX as u64).then_some(place)
+}
+
+/// Tells files apart where the system can.
+fn identity(file: &File) -> Result<String> {
+    let about = file.metadata()?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        Ok(format!("{}:{}", about.dev(), about.ino()))
+    }
+    #[cfg(not(unix))]
+    {
+        Ok(if about.is_file() { "file" } else { "" }.to_owned())
+    }
+}
+
+fn write_all_at(file: &File, mut bytes: &[u8], mut at: u64) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match write_at(file, bytes, at) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(count) => {
+                bytes = bytes.get(count..).unwrap_or_default();
+                at += count as u64;
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+#[cfg(unix)]
+fn write_at(file: &File, bytes: &[u8], at: u64) -> io::Result<usize> {
+    std::os::unix::fs::FileExt::write_at(file, bytes, at)
+}
+
+#[cfg(windows)]
+fn write_at(file: &File, bytes: &[u8], at: u64) -> io::Result<usize> {
+    std::os::windows::fs::FileExt::seek_write(file, bytes, at)
+}
+
+#[cfg(not(any(unix, windows)))]
+fn write_at(_file: &File, _bytes: &[u8], _at: u64) -> io::Result<usize> {
+    Err(io::ErrorKind::Unsupported.into())
+}
