@@ -1,6 +1,28 @@
 //! The `hoomd` schema: particles, topology, boxes and logs, as HOOMD-blue writes them.
 
+mod configuration;
+mod frame;
+mod groups;
+mod log;
+mod particles;
+mod read;
+mod reals;
 pub mod schema;
+mod shapes;
+mod simulation_box;
+mod table;
+mod trajectory;
+
+pub use configuration::ConfigurationData;
+pub use frame::Frame;
+pub use groups::{ConstraintData, ConstraintsView, GroupData, GroupsView};
+pub use log::{Log, Logged};
+pub use particles::{ParticleData, ParticlesView};
+pub use read::FrameView;
+pub use reals::{Quaternions, Reals, Scalars, Single, Vectors};
+pub use shapes::Shape;
+pub use simulation_box::SimulationBox;
+pub use trajectory::Trajectory;
 
 /// The name of the schema in the header.
 pub const SCHEMA: &str = "hoomd";

@@ -1,0 +1,466 @@
+//! One frame as it is read: which chunk stands for a field, and its values.
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::OnceLock;
+
+use bytemuck::Pod;
+use container_core::dtype::ByteOrder;
+use container_core::source::zeroed_vec;
+use container_core::{Error, Result};
+
+use crate::header::Version;
+use crate::hoomd::reals::{Reals, Single};
+use crate::hoomd::schema::{Container, FIELDS, Field, Fit, Inherit, Rows};
+use crate::hoomd::trajectory::Trajectory;
+use crate::hoomd::{Shape, table};
+use crate::index::IndexEntry;
+use crate::{File, Type};
+
+/// Number of chunks that the schema knows.
+pub(crate) const FIELD_COUNT: usize = FIELDS.len();
+
+/// Place of a chunk in [`FIELDS`]; a name that is not there does not compile.
+#[allow(clippy::indexing_slicing, reason = "evaluated by the compiler")]
+pub(crate) const fn place(name: &str) -> usize {
+    let (mut at, name) = (0, name.as_bytes());
+    while at < FIELDS.len() {
+        let other = FIELDS[at].name.as_bytes();
+        let mut same = 0;
+        while same < name.len() && name.len() == other.len() && name[same] == other[same] {
+            same += 1;
+        }
+        if same == name.len() && name.len() == other.len() {
+            return at;
+        }
+        at += 1;
+    }
+    panic!("no such chunk in the schema")
+}
+
+/// Where the fields of one frame are in the index.
+#[derive(Clone, Debug)]
+pub(crate) struct Slots {
+    /// Entries of the frame.
+    entries: Range<usize>,
+    /// By field: its entry among those of the frame, counted from 1; 0 where there is none.
+    at: [u32; FIELD_COUNT],
+}
+
+impl Slots {
+    pub(crate) fn of_frame(file: &File, fields: &[u8], frame: u64) -> Self {
+        let entries = file.frame_entries(frame);
+        let mut at = [0; FIELD_COUNT];
+        for (entry, count) in file.index().slice(entries.clone()).iter().zip(1_u32..) {
+            let field = fields.get(usize::from(entry.id)).copied().unwrap_or(u8::MAX);
+            let Some(slot) = at.get_mut(usize::from(field)) else { continue };
+            // Of several chunks with one name the reference's search decides.
+            let twice = *slot != 0 && file.find_id(frame, entry.id) != Some(entry);
+            if !twice {
+                *slot = count;
+            }
+        }
+        Self { entries, at }
+    }
+
+    pub(crate) fn entries(&self) -> Range<usize> {
+        self.entries.clone()
+    }
+
+    pub(crate) fn entry(&self, file: &File, field: usize) -> Option<IndexEntry> {
+        let at = usize::try_from(*self.at.get(field)?).ok()?.checked_sub(1)?;
+        file.index().get(self.entries.start.checked_add(at)?)
+    }
+}
+
+/// Values of frame 0, aligned for every type.
+#[derive(Debug)]
+pub(crate) struct Aligned {
+    words: Vec<u64>,
+    len: usize,
+}
+
+impl Aligned {
+    fn cast<T: Pod>(&self) -> &[T] {
+        let bytes: &[u8] = bytemuck::cast_slice(&self.words);
+        bytemuck::try_cast_slice(bytes.get(..self.len).unwrap_or_default()).unwrap_or_default()
+    }
+}
+
+/// What stands for a field in a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stand {
+    /// A chunk of the frame.
+    Stored(IndexEntry),
+    /// A chunk of frame 0.
+    Initial(IndexEntry),
+    /// The default, where frame 0's is the default too and has as many rows.
+    SharedDefault,
+    /// The default.
+    Default,
+}
+
+/// One frame, read field by field as they are asked for. A field that the frame does not store is that of frame 0, or the
+/// default: see [`Inherit`].
+///
+/// Arrays are borrowed where the file is mapped, the chunk aligned and of this machine's byte order, and where
+/// they are frame 0's; else they are copies.
+pub struct FrameView<'t> {
+    trajectory: &'t Trajectory,
+    index: u64,
+    slots: Slots,
+}
+
+impl<'t> FrameView<'t> {
+    pub(crate) fn new(trajectory: &'t Trajectory, index: u64) -> Self {
+        let slots = match index {
+            0 => trajectory.initial.clone(),
+            _ => Slots::of_frame(trajectory.file(), trajectory.fields(), index),
+        };
+        Self { trajectory, index, slots }
+    }
+
+    /// Number of the frame.
+    #[must_use]
+    pub fn index(&self) -> u64 {
+        self.index
+    }
+
+    /// The trajectory.
+    #[must_use]
+    pub fn trajectory(&self) -> &'t Trajectory {
+        self.trajectory
+    }
+
+    /// The chunk that this frame itself stores for a field of the schema, by its name.
+    #[must_use]
+    pub fn stored(&self, name: &str) -> Option<IndexEntry> {
+        let at = FIELDS.iter().position(|field| field.name == name)?;
+        self.slots.entry(self.file(), at)
+    }
+
+    /// Number of particles, bonds … of the frame; 0 for containers that count nothing.
+    ///
+    /// # Errors
+    /// `Malformed` where the chunk is not one number of 0 to 2^32 − 1; as [`File::read_chunk`].
+    pub fn count(&self, container: Container) -> Result<u32> {
+        let at = match container {
+            Container::Particles => const { place("particles/N") },
+            Container::Bonds => const { place("bonds/N") },
+            Container::Angles => const { place("angles/N") },
+            Container::Dihedrals => const { place("dihedrals/N") },
+            Container::Impropers => const { place("impropers/N") },
+            Container::Constraints => const { place("constraints/N") },
+            Container::Pairs => const { place("pairs/N") },
+            Container::Configuration | Container::State | Container::Log => return Ok(0),
+        };
+        self.scalar(at)
+    }
+
+    pub(crate) fn file(&self) -> &'t File {
+        self.trajectory.file()
+    }
+
+    /// Entries of the frame in the index.
+    pub(crate) fn entries(&self) -> Range<usize> {
+        self.slots.entries()
+    }
+
+    /// True where the frame itself stores the field at `at`.
+    pub(crate) fn is_stored(&self, at: usize) -> bool {
+        self.slots.entry(self.file(), at).is_some()
+    }
+
+    /// What stands for the field at `at`.
+    pub(crate) fn stand(&self, at: usize) -> Result<Stand> {
+        if let Some(entry) = self.slots.entry(self.file(), at) {
+            return Ok(Stand::Stored(entry));
+        }
+        let field = field_at(at);
+        let same = match field.inherits {
+            Inherit::Always => true,
+            Inherit::Never => return Ok(Stand::Default),
+            Inherit::IfSameN => self.has_initial_count(field.container)?,
+        };
+        let initial = self.trajectory.initial.entry(self.file(), at);
+        Ok(match (same, initial) {
+            (true, Some(entry)) => Stand::Initial(entry),
+            (true, None) => Stand::SharedDefault,
+            (false, _) => Stand::Default,
+        })
+    }
+
+    fn has_initial_count(&self, container: Container) -> Result<bool> {
+        let stored = container.count_chunk().and_then(|name| self.stored(name));
+        if self.index == 0 || stored.is_none() {
+            return Ok(true);
+        }
+        Ok(self.count(container)? == FrameView::new(self.trajectory, 0).count(container)?)
+    }
+
+    /// A single number, of any integer type that holds it.
+    pub(crate) fn scalar<T: TryFrom<i128>>(&self, at: usize) -> Result<T> {
+        let field = field_at(at);
+        let value = match self.stand(at)? {
+            Stand::Stored(entry) | Stand::Initial(entry) => self.number(field, &entry)?,
+            Stand::SharedDefault | Stand::Default => field.default.first().copied().map_or(0, i128::from),
+        };
+        T::try_from(value).map_err(|_| self.wrong(field, None, format!("{value} is out of range")))
+    }
+
+    fn number(&self, field: &Field, entry: &IndexEntry) -> Result<i128> {
+        let chunk_type = self.fitting_type(field, entry)?;
+        if entry.n.checked_mul(entry.m.into()) != Some(1) {
+            let problem = format!("one number is wanted, {} × {} are there", entry.n, entry.m);
+            return Err(self.wrong(field, Some(entry), problem));
+        }
+        let bytes = self.file().read_chunk(entry).map_err(|error| error.context(field.name))?;
+        let mut wide = [0_u8; 8];
+        let signed = matches!(chunk_type, Type::Int8 | Type::Int16 | Type::Int32 | Type::Int64);
+        let big = self.file().header().byte_order == ByteOrder::Big;
+        let top = if big { bytes.first() } else { bytes.last() };
+        if signed && top.is_some_and(|byte| *byte >= 0x80) {
+            wide = [0xFF; 8];
+        }
+        for (at, place) in wide.iter_mut().enumerate().take(bytes.len()) {
+            let from = if big { bytes.len().checked_sub(at + 1) } else { Some(at) };
+            *place = from.and_then(|from| bytes.get(from)).copied().unwrap_or(0);
+        }
+        Ok(if signed { i64::from_le_bytes(wide).into() } else { u64::from_le_bytes(wide).into() })
+    }
+
+    /// Rows of integers; each `T` is a row.
+    pub(crate) fn rows<T: Pod>(&self, at: usize) -> Result<Cow<'t, [T]>> {
+        let field = field_at(at);
+        self.load(at, field, self.stand(at)?, field.chunk_type)
+    }
+
+    /// Rows of reals, in the precision in which they are stored. A default has the precision of frame 0's chunk, else f32.
+    pub(crate) fn reals<S: Single>(&self, at: usize) -> Result<Reals<'t, S>> {
+        let field = field_at(at);
+        let stand = self.stand(at)?;
+        let chunk_type = match stand {
+            Stand::Stored(entry) | Stand::Initial(entry) => self.fitting_type(field, &entry)?,
+            Stand::SharedDefault => Type::Float,
+            Stand::Default => {
+                let initial = self.trajectory.initial.entry(self.file(), at);
+                initial.and_then(|entry| entry.chunk_type()).unwrap_or(Type::Float)
+            }
+        };
+        Ok(match chunk_type {
+            Type::Double => Reals::F64(self.load(at, field, stand, Type::Double)?),
+            _ => Reals::F32(self.load(at, field, stand, Type::Float)?),
+        })
+    }
+
+    /// Rows of `T` of what stands for the field, whose elements are as wide as those of `like`.
+    fn load<T: Pod>(&self, at: usize, field: &Field, stand: Stand, like: Type) -> Result<Cow<'t, [T]>> {
+        match stand {
+            Stand::Stored(entry) => {
+                self.check(field, &entry, size_of::<T>())?;
+                match self.lend(&entry) {
+                    Some(rows) => Ok(Cow::Borrowed(rows)),
+                    None => Ok(Cow::Owned(self.copy(&entry)?)),
+                }
+            }
+            Stand::Initial(entry) => {
+                self.check(field, &entry, size_of::<T>())?;
+                match self.lend(&entry) {
+                    Some(rows) => Ok(Cow::Borrowed(rows)),
+                    None => Ok(Cow::Borrowed(self.shared(at, field, Some(&entry), like)?.cast())),
+                }
+            }
+            Stand::SharedDefault => Ok(Cow::Borrowed(self.shared(at, field, None, like)?.cast())),
+            Stand::Default => {
+                let rows = self.row_count(field)?.unwrap_or(0);
+                let limits = &self.file().options().limits;
+                // Fixed chunks hold all their values in one default row.
+                let row = field.default_row(like, ByteOrder::NATIVE);
+                let mut values: Vec<T> = zeroed_vec(rows, limits)?;
+                if row.iter().any(|byte| *byte != 0) {
+                    let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut values);
+                    for place in bytes.chunks_exact_mut(row.len().max(1)) {
+                        place.copy_from_slice(&row);
+                    }
+                }
+                Ok(Cow::Owned(values))
+            }
+        }
+    }
+
+    /// Frame 0's values, kept for all frames.
+    fn shared(
+        &self,
+        at: usize,
+        field: &Field,
+        entry: Option<&IndexEntry>,
+        like: Type,
+    ) -> Result<&'t Aligned> {
+        let missing = || Error::usage("no such field of the schema");
+        let cell: &'t OnceLock<Aligned> = self.trajectory.shared(at).ok_or_else(missing)?;
+        if let Some(values) = cell.get() {
+            return Ok(values);
+        }
+        let limits = &self.file().options().limits;
+        let aligned = match entry {
+            Some(entry) => {
+                let len = entry.size().unwrap_or(0);
+                let mut words: Vec<u64> = zeroed_vec(len.div_ceil(8), limits)?;
+                let len = limits.allocate(len)?;
+                let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut words);
+                self.fill(entry, bytes.get_mut(..len).unwrap_or_default())?;
+                Aligned { words, len }
+            }
+            None => {
+                let rows = self.row_count(field)?.unwrap_or(0);
+                let bytes = field.default_bytes(rows, like, ByteOrder::NATIVE, limits)?;
+                let mut words: Vec<u64> = zeroed_vec((bytes.len() as u64).div_ceil(8), limits)?;
+                let place: &mut [u8] = bytemuck::cast_slice_mut(&mut words);
+                place.get_mut(..bytes.len()).unwrap_or_default().copy_from_slice(&bytes);
+                Aligned { words, len: bytes.len() }
+            }
+        };
+        Ok(cell.get_or_init(|| aligned))
+    }
+
+    /// The rows of a chunk where they can be lent.
+    fn lend<T: Pod>(&self, entry: &IndexEntry) -> Option<&'t [T]> {
+        let order = self.file().header().byte_order;
+        if order != ByteOrder::NATIVE && entry.chunk_type()?.size() > 1 {
+            return None;
+        }
+        let bytes = self.file().source().lend(entry.byte_range()?)?;
+        bytemuck::try_cast_slice(bytes).ok()
+    }
+
+    fn copy<T: Pod>(&self, entry: &IndexEntry) -> Result<Vec<T>> {
+        let rows = entry.size().unwrap_or(0) / (size_of::<T>() as u64).max(1);
+        let mut values: Vec<T> = zeroed_vec(rows, &self.file().options().limits)?;
+        self.fill(entry, bytemuck::cast_slice_mut(&mut values))?;
+        Ok(values)
+    }
+
+    /// Reads a chunk into `dst`, in this machine's byte order.
+    fn fill(&self, entry: &IndexEntry, dst: &mut [u8]) -> Result<()> {
+        let file = self.file();
+        let array = file.stored_array(entry)?;
+        file.source().read_into(array.data_at, dst)?;
+        if !array.dtype.is_in_order(ByteOrder::NATIVE) {
+            array.dtype.swap_to(ByteOrder::NATIVE, dst)?;
+        }
+        Ok(())
+    }
+
+    /// Rows that the field has in this frame; `None` where the schema leaves them open.
+    fn row_count(&self, field: &Field) -> Result<Option<u64>> {
+        Ok(match field.rows {
+            Rows::Fixed(rows) => Some(rows),
+            Rows::N => Some(self.count(field.container)?.into()),
+            Rows::Types | Rows::Vertices => None,
+        })
+    }
+
+    /// Holds a chunk's type and shape against the schema.
+    fn check(&self, field: &Field, entry: &IndexEntry, row_len: usize) -> Result<()> {
+        let chunk_type = self.fitting_type(field, entry)?;
+        let rows = self.row_count(field)?.unwrap_or(entry.n);
+        let columns = u64::from(field.columns);
+        let size = entry.n.checked_mul(entry.m.into());
+        // The six numbers of a box are taken as a column or as a row.
+        let fixed = matches!(field.rows, Rows::Fixed(_)) && size == rows.checked_mul(columns);
+        let empty = rows == 0 && size == Some(0);
+        if !(fixed || empty || (entry.n == rows && u64::from(entry.m) == columns)) {
+            let problem = format!("{} × {} where {rows} × {columns} are wanted", entry.n, entry.m);
+            return Err(self.wrong(field, Some(entry), problem));
+        }
+        let row = if fixed { 1 } else { columns };
+        if chunk_type.size().checked_mul(row) != Some(row_len as u64) {
+            return Err(self.wrong(field, Some(entry), format!("rows of {row} {}", chunk_type.name())));
+        }
+        Ok(())
+    }
+
+    /// The type of a chunk, where the schema or a known writer's habit has it.
+    pub(crate) fn fitting_type(&self, field: &Field, entry: &IndexEntry) -> Result<Type> {
+        let schema: Version = self.trajectory.schema_version();
+        match entry.chunk_type() {
+            Some(found) if field.fit(found, schema) != Fit::Wrong => Ok(found),
+            found => {
+                let found = found.map_or("no type", Type::name);
+                let problem = format!("{found} where the schema has {}", field.chunk_type.name());
+                Err(self.wrong(field, Some(entry), problem))
+            }
+        }
+    }
+
+    /// Type names of a container.
+    pub(crate) fn type_names(&self, at: usize) -> Result<Cow<'t, [String]>> {
+        let field = field_at(at);
+        match self.stand(at)? {
+            Stand::Stored(entry) => Ok(Cow::Owned(self.text_rows(field, &entry)?)),
+            Stand::Initial(entry) => {
+                let Some(cell) = self.trajectory.shared_types(field.container) else {
+                    return Ok(Cow::Owned(self.text_rows(field, &entry)?));
+                };
+                if let Some(names) = cell.get() {
+                    return Ok(Cow::Borrowed(names));
+                }
+                let names = self.text_rows(field, &entry)?;
+                Ok(Cow::Borrowed(cell.get_or_init(|| names)))
+            }
+            Stand::SharedDefault | Stand::Default => {
+                Ok(Cow::Owned(field.default_text().iter().map(|text| (*text).to_owned()).collect()))
+            }
+        }
+    }
+
+    pub(crate) fn shapes(&self) -> Result<Cow<'t, [Shape]>> {
+        const AT: usize = place("particles/type_shapes");
+        let field = field_at(AT);
+        let parse = |entry: &IndexEntry| -> Result<Vec<Shape>> {
+            let rows = self.text_rows(field, entry)?;
+            let shapes = rows.iter().map(|json| Shape::parse(json));
+            shapes.collect::<Result<_>>().map_err(|error| self.place_error(error, field, Some(entry)))
+        };
+        match self.stand(AT)? {
+            Stand::Stored(entry) => Ok(Cow::Owned(parse(&entry)?)),
+            Stand::Initial(entry) => {
+                let cell = self.trajectory.shared_shapes();
+                if let Some(shapes) = cell.get() {
+                    return Ok(Cow::Borrowed(shapes));
+                }
+                let shapes = parse(&entry)?;
+                Ok(Cow::Borrowed(cell.get_or_init(|| shapes)))
+            }
+            Stand::SharedDefault | Stand::Default => {
+                let types = self.type_names(const { place("particles/types") })?.len();
+                Ok(Cow::Owned(vec![Shape::None; types]))
+            }
+        }
+    }
+
+    fn text_rows(&self, field: &Field, entry: &IndexEntry) -> Result<Vec<String>> {
+        self.fitting_type(field, entry)?;
+        let bytes =
+            self.file().read_chunk(entry).map_err(|error| self.place_error(error, field, Some(entry)))?;
+        table::rows(&bytes, entry.n, entry.m).map_err(|error| self.place_error(error, field, Some(entry)))
+    }
+
+    fn wrong(&self, field: &Field, entry: Option<&IndexEntry>, problem: String) -> Error {
+        self.place_error(Error::malformed(problem), field, entry)
+    }
+
+    fn place_error(&self, error: Error, field: &Field, entry: Option<&IndexEntry>) -> Error {
+        let error = error.context(format!("gsd frame {} {}", self.index, field.name));
+        match entry.and_then(IndexEntry::byte_range) {
+            Some(range) => error.at(range),
+            None => error,
+        }
+    }
+}
+
+/// The field at a place that [`place`] has given.
+pub(crate) fn field_at(at: usize) -> &'static Field {
+    const FIRST: &Field = &FIELDS[0];
+    FIELDS.get(at).unwrap_or(FIRST)
+}

@@ -1,0 +1,38 @@
+//! Tables of strings: one per row, UTF-8, padded with NUL to the width of the table.
+
+use container_core::{Error, Result};
+
+/// The strings of a table of `n` rows of `m` bytes. NULs at the end of a row are padding, and a row may be full; NULs within
+/// a string belong to it, as for numpy.
+///
+/// # Errors
+/// `Malformed` for bytes that are no UTF-8, and for more than 2^24 rows without a byte, which no table of names has.
+pub(crate) fn rows(bytes: &[u8], n: u64, m: u32) -> Result<Vec<String>> {
+    let width = usize::try_from(m).unwrap_or(usize::MAX);
+    if width == 0 {
+        // Rows that take no bytes cost the file nothing.
+        let count = usize::try_from(n).ok().filter(|count| *count <= 1 << 24);
+        let count = count.ok_or_else(|| Error::malformed(format!("{n} strings without a byte")))?;
+        return Ok(vec![String::new(); count]);
+    }
+    let texts = bytes.chunks_exact(width).enumerate().map(|(row, bytes)| {
+        let end = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last.saturating_add(1));
+        let text = std::str::from_utf8(bytes.get(..end).unwrap_or_default());
+        text.map(str::to_owned).map_err(|_| Error::malformed(format!("string {row} is not UTF-8")))
+    });
+    texts.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_may_be_padded_full_or_empty() {
+        assert_eq!(rows(b"A\0\0bcd\0\0\0e\0f", 4, 3).unwrap(), ["A", "bcd", "", "e\0f"]);
+        assert!(rows(b"", 0, 5).unwrap().is_empty());
+        assert_eq!(rows(b"", 2, 0).unwrap(), ["", ""]);
+        assert!(rows(b"\xFF\0", 1, 2).is_err() && rows(b"", u64::MAX, 0).is_err());
+        assert_eq!(rows("é\0".as_bytes(), 1, 3).unwrap(), ["é"]);
+    }
+}
