@@ -1,8 +1,8 @@
 //! Writing datasets of any container as a GSD file.
 
-mod own;
-mod part;
-mod stream;
+pub(crate) mod own;
+pub(crate) mod part;
+pub(crate) mod stream;
 
 use container_core::container::Axes;
 use container_core::format::{Import, Output};
@@ -17,7 +17,7 @@ use crate::{File, Type};
 use part::{Frames, Part};
 
 /// What new files say they were written by, and the schema of arrays that have none.
-const APPLICATION: &str = "holdall";
+const APPLICATION: &str = concat!("holdall ", env!("CARGO_PKG_VERSION"));
 const SCHEMA: &str = "none";
 
 /// What a GSD target can be told.
@@ -29,8 +29,17 @@ pub(crate) struct Words {
 
 impl Words {
     fn new(job: &Import<'_>) -> Result<Self> {
+        Self::of(job, &["frames", "as-bytes", "repeats"])
+    }
+
+    /// What an append can be told.
+    pub(crate) fn for_append(job: &Import<'_>) -> Result<Self> {
+        Self::of(job, &["frames", "as-bytes"])
+    }
+
+    fn of(job: &Import<'_>, known: &[&str]) -> Result<Self> {
         refuse_codec(job)?;
-        job.options.allow_words("GSD", &["frames", "as-bytes", "repeats"])?;
+        job.options.allow_words("GSD", known)?;
         let mut words = Self { frames: None, as_bytes: false, drop_repeats: false };
         for (word, value) in &job.options.words {
             match (word.as_str(), value.as_str()) {
@@ -50,7 +59,7 @@ impl Words {
 }
 
 /// GSD is not compressed.
-pub(crate) fn refuse_codec(job: &Import<'_>) -> Result<()> {
+fn refuse_codec(job: &Import<'_>) -> Result<()> {
     match &job.options.codec {
         Some((name, _)) if name != "none" => {
             Err(Error::usage(format!("GSD has no codec {name:?} (it has none)")))
@@ -71,7 +80,7 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
         // Nothing is written for what a cut file merely claims.
         prove(job.container, part.index, &part.region, &job.read)?;
     }
-    let mut plan = Plan::new(APPLICATION, SCHEMA, Version::new(0, 0))?;
+    let mut plan = Plan::new(APPLICATION, SCHEMA, Version::new(1, 0))?;
     let frames = part::frames(&parts)?;
     plan_chunks(&mut plan, &parts, frames)?;
     if frames == 0 && !parts.is_empty() {
@@ -89,7 +98,7 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
 }
 
 /// The file behind a lens of ours, where all that it lists is wanted.
-fn whole_file<'a>(job: &Import<'a>) -> Option<&'a File> {
+pub(crate) fn whole_file<'a>(job: &Import<'a>) -> Option<&'a File> {
     let file = job.container.native()?.downcast_ref::<File>()?;
     let whole = job.selection.len() == job.container.listed_count()
         && job.selection.iter().enumerate().all(|(place, (index, region))| {
@@ -100,7 +109,7 @@ fn whole_file<'a>(job: &Import<'a>) -> Option<&'a File> {
 }
 
 /// What each selected dataset becomes, and what is lost on the way.
-pub(crate) fn parts(job: &Import<'_>, words: &Words) -> Result<(Vec<Part>, Vec<Loss>)> {
+fn parts(job: &Import<'_>, words: &Words) -> Result<(Vec<Part>, Vec<Loss>)> {
     let mut losses = Vec::new();
     let mut parts: Vec<Part> = Vec::with_capacity(job.selection.len());
     for (index, region) in job.selection {

@@ -93,6 +93,8 @@ pub struct Writer<S: Storage = FileStorage> {
     capacity: u64,
     /// Where the next byte goes that is not in the buffer: at or behind the end of the file.
     end: u64,
+    /// Length and frames of the file when it was opened.
+    opened: (u64, u64),
     /// Chunks that wait to be written at `end`.
     buffer: Vec<u8>,
     /// Entries that are not in the file, in the order of writing.
@@ -233,6 +235,7 @@ impl<S: Storage> Writer<S> {
             used: found.used,
             capacity: found.capacity,
             end: found.file_len,
+            opened: (found.file_len, found.frames),
             buffer: Vec::new(),
             entries: Vec::new(),
             pending: 0,

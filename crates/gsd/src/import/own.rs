@@ -7,7 +7,7 @@ use container_core::report::Loss;
 use container_core::{Error, Result};
 
 use super::Words;
-use super::part::frame_slice;
+use super::part::{frame_at, frame_slice};
 use crate::emit::Plan;
 use crate::{File, IndexEntry};
 
@@ -52,23 +52,26 @@ pub(crate) fn copy(file: &File, words: &Words, job: &Import<'_>, out: &mut dyn O
     Ok(losses)
 }
 
-/// Tells of the entries of chosen frames, with the frames' new numbers, in the order in which the chunks of a frame lie in the file.
-pub(crate) fn for_each_entry(
+/// Tells of the entries of chosen frames, with the frames' new numbers.
+fn for_each_entry(
     file: &File,
     chosen: AxisSelection,
     mut look: impl FnMut(u64, &IndexEntry) -> Result<()>,
 ) -> Result<()> {
-    let index = file.index();
-    let mut of_frame: Vec<IndexEntry> = Vec::new();
+    let mut entries = Vec::new();
     for new in 0..chosen.count {
-        let old = i128::from(chosen.start) + i128::from(chosen.step) * i128::from(new);
-        let old = u64::try_from(old).map_err(|_| Error::usage("no such frame"))?;
-        of_frame.clear();
-        of_frame.extend(file.frame_entries(old).filter_map(|at| index.get(at)));
-        of_frame.sort_by_key(|entry| entry.location);
-        of_frame.iter().try_for_each(|entry| look(new, entry))?;
+        entries_of(file, frame_at(chosen, new)?, &mut entries);
+        entries.iter().try_for_each(|entry| look(new, entry))?;
     }
     Ok(())
+}
+
+/// The entries of a frame, in the order in which its chunks lie in the file.
+pub(crate) fn entries_of(file: &File, frame: u64, entries: &mut Vec<IndexEntry>) {
+    let index = file.index();
+    entries.clear();
+    entries.extend(file.frame_entries(frame).filter_map(|at| index.get(at)));
+    entries.sort_by_key(|entry| entry.location);
 }
 
 /// Passes the bytes of a chunk, little-endian, piece by piece.

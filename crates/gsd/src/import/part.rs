@@ -32,6 +32,8 @@ pub(crate) struct Part {
     pub(crate) name: String,
     pub(crate) chunk_type: Type,
     pub(crate) shape: ChunkShape,
+    /// Shape of the array in a frame.
+    pub(crate) item: Vec<u64>,
     /// Type of the source's elements, for bringing them into little-endian order.
     pub(crate) dtype: DType,
     /// The order in which elements are taken: column by column where axes are reversed.
@@ -84,7 +86,8 @@ impl Part {
             shape.push(dataset.dtype.itemsize() as u64);
         }
         let too_long = || Error::malformed(format!("{} reaches past 2^64 bytes", dataset.path));
-        let shape = ChunkShape::of(&shape).ok_or_else(too_long)?;
+        let item = shape;
+        let shape = ChunkShape::of(&item).ok_or_else(too_long)?;
         let len = u128::from(shape.n) * u128::from(shape.m) * u128::from(chunk_type.size());
         Ok(Self {
             index,
@@ -94,6 +97,7 @@ impl Part {
             name: chunk_name(job.container, &dataset.path),
             chunk_type,
             shape,
+            item,
             dtype: dataset.dtype.clone(),
             order,
             len: u64::try_from(len).map_err(|_| too_long())?,
@@ -146,7 +150,7 @@ fn is_gsd(container: &dyn Container) -> bool {
 }
 
 /// The chunk's own name, where the path is that of one in a frame.
-fn chunk_name(container: &dyn Container, path: &str) -> String {
+pub(crate) fn chunk_name(container: &dyn Container, path: &str) -> String {
     let inner = path.strip_prefix(FRAMES).filter(|_| is_gsd(container));
     let inner = inner.and_then(|rest| rest.split_once('/')).filter(|(frame, _)| frame.parse::<u64>().is_ok());
     inner.map_or(path, |(_, name)| name).to_owned()
@@ -172,6 +176,12 @@ fn cut(region: &Region, at: usize, range: &str, shape: &[u64]) -> Result<Region>
 pub(crate) fn frame_slice(range: &str, count: u64) -> Result<AxisSelection> {
     let chosen = Region::parse(range, &[count]).map_err(|error| error.context("frames"))?;
     chosen.axes().first().copied().ok_or_else(|| Error::usage("no frames are named"))
+}
+
+/// The frame at place `new` among those chosen.
+pub(crate) fn frame_at(chosen: AxisSelection, new: u64) -> Result<u64> {
+    let frame = i128::from(chosen.start) + i128::from(chosen.step) * i128::from(new);
+    u64::try_from(frame).map_err(|_| Error::usage("no such frame"))
 }
 
 /// Every `step`th index from the `first` of a selection on.

@@ -26,8 +26,7 @@ pub(crate) fn write(
             only.run(job, &region, &mut done, sink)
         }
         _ => {
-            let held = HELD.min(job.read.limits.memory / 8);
-            let at_a_time = held.checked_div(frame_len).unwrap_or(1 << 16).clamp(1, 1 << 16);
+            let at_a_time = at_a_time(job, frame_len);
             let mut first = 0;
             while first < frames {
                 let count = at_a_time.min(frames - first);
@@ -67,7 +66,50 @@ fn several(
     done: &mut Done<'_>,
     sink: &mut dyn FnMut(&[u8]) -> Result<()>,
 ) -> Result<()> {
-    let mut read: Vec<(Vec<u8>, Vec<u8>, usize)> = Vec::with_capacity(parts.len());
+    let shapes: Vec<Vec<u8>> = parts.iter().map(Part::shape_bytes).collect();
+    frames_at_once(job, parts, first, count, done, &mut |chunks| {
+        for (bytes, shape) in chunks.iter().zip(&shapes) {
+            sink(bytes)?;
+            sink(shape)?;
+        }
+        Ok(())
+    })
+}
+
+/// Passes to `sink` the elements of each part, little-endian, frame after frame.
+pub(crate) fn for_each_frame(
+    job: &Import<'_>,
+    parts: &[Part],
+    frames: u64,
+    sink: &mut dyn FnMut(&[&[u8]]) -> Result<()>,
+) -> Result<()> {
+    let frame_len = parts.iter().fold(0_u64, |len, part| len.saturating_add(part.len));
+    let mut done = Done { job, total: frame_len.saturating_mul(frames), before: 0 };
+    let at_a_time = at_a_time(job, frame_len);
+    let mut first = 0;
+    while first < frames {
+        let count = at_a_time.min(frames - first);
+        frames_at_once(job, parts, first, count, &mut done, sink)?;
+        first += count;
+    }
+    Ok(())
+}
+
+/// How many frames are held at a time.
+fn at_a_time(job: &Import<'_>, frame_len: u64) -> u64 {
+    let held = HELD.min(job.read.limits.memory / 8);
+    held.checked_div(frame_len).unwrap_or(1 << 16).clamp(1, 1 << 16)
+}
+
+fn frames_at_once(
+    job: &Import<'_>,
+    parts: &[Part],
+    first: u64,
+    count: u64,
+    done: &mut Done<'_>,
+    sink: &mut dyn FnMut(&[&[u8]]) -> Result<()>,
+) -> Result<()> {
+    let mut read: Vec<(Vec<u8>, usize)> = Vec::with_capacity(parts.len());
     for part in parts {
         let region = part.of_frames(job, first, count)?;
         let mut bytes = Vec::new();
@@ -76,14 +118,16 @@ fn several(
             Ok(())
         })?;
         let len = usize::try_from(part.len).map_err(|_| Error::usage("a frame is too long"))?;
-        read.push((bytes, part.shape_bytes(), len));
+        read.push((bytes, len));
     }
+    let mut chunks: Vec<&[u8]> = Vec::with_capacity(parts.len());
     for frame in 0..usize::try_from(count).unwrap_or(0) {
-        for (bytes, shape, len) in &read {
+        chunks.clear();
+        for (bytes, len) in &read {
             let start = frame.saturating_mul(*len);
-            sink(bytes.get(start..start.saturating_add(*len)).unwrap_or_default())?;
-            sink(shape)?;
+            chunks.push(bytes.get(start..start.saturating_add(*len)).unwrap_or_default());
         }
+        sink(&chunks)?;
     }
     Ok(())
 }

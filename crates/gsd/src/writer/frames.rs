@@ -79,6 +79,16 @@ impl<S: Storage> Writer<S> {
         flushed
     }
 
+    /// Gives up all frames that are not committed. Where none has been since the file was opened, it is what it was, byte for byte, if
+    /// the disk allows; else the bytes behind its end belong to nobody.
+    pub fn abandon(mut self) {
+        let (len, frames) = self.opened;
+        if matches!(self.state, State::Ready) && self.committed == frames {
+            let _ = self.storage.set_len(len);
+        }
+        self.state = State::Closed;
+    }
+
     fn finish(&mut self) -> Result<()> {
         self.discard_frame()?;
         self.flush()

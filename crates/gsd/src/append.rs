@@ -1,0 +1,180 @@
+//! Adding frames to a file, in place and in one commit: whatever fails, the frames are those that were there.
+
+mod frames;
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use container_core::container::OpenOptions;
+use container_core::format::Import;
+use container_core::report::Loss;
+use container_core::stream::prove;
+use container_core::write::Durability;
+use container_core::{Error, Result};
+
+use crate::import::part::{self, Frames, Part};
+use crate::import::{Words, stream, whole_file};
+use crate::rank::SHAPE_SUFFIX;
+use crate::writer::{Commit, Sync, Writer, WriterOptions};
+use crate::{IndexEntry, Type};
+
+/// The entry for the table of formats: adds the frames of another GSD file, or arrays whose first axis is the frames, to the file at
+/// `path`. Committed with two syncs whatever `durability` says, because without them a power cut could take the old frames along.
+pub(crate) fn append(
+    path: &Path,
+    open: &OpenOptions,
+    job: &Import<'_>,
+    durability: Durability,
+) -> Result<Vec<Loss>> {
+    let _ = durability;
+    let words = Words::for_append(job)?;
+    let mut options = WriterOptions::default().with_commit(Commit::Manual).with_sync(Sync::Always);
+    options.limits = open.limits;
+    let mut writer = Writer::open(path, &options)?;
+    let written = match whole_file(job) {
+        Some(source) => frames::add(&mut writer, source, &words, job),
+        None => add_arrays(&mut writer, &words, job),
+    };
+    match written {
+        Ok(losses) => {
+            writer.close()?;
+            Ok(losses)
+        }
+        Err(error) => {
+            writer.abandon();
+            Err(error)
+        }
+    }
+}
+
+/// What a chunk of the file is, for arrays to be held against.
+struct Stored {
+    name: String,
+    entry: IndexEntry,
+    shape: Vec<u64>,
+}
+
+/// Adds arrays: as many frames as their first axes are long.
+fn add_arrays(writer: &mut Writer, words: &Words, job: &Import<'_>) -> Result<Vec<Loss>> {
+    let stored = stored(writer)?;
+    let mut losses = Vec::new();
+    let mut parts: Vec<Part> = Vec::with_capacity(job.selection.len());
+    for (index, region) in job.selection {
+        let dataset = &*job.container.require(*index)?;
+        let fits = counterpart(&stored, &part::chunk_name(job.container, &dataset.path), job)?;
+        // One frame, where the array is as the chunk of a frame is.
+        let single = words.frames.is_none() && fits.is_some_and(|fits| fits.shape == region.shape());
+        let frames = match &words.frames {
+            _ if single => Frames::One,
+            range => Frames::Axis(range.as_deref().unwrap_or_default()),
+        };
+        let mut part = Part::new(job, *index, dataset, region, frames, words.as_bytes)?;
+        if let Some(fits) = fits {
+            part.name.clone_from(&fits.name);
+            check(&part, fits)?;
+        }
+        losses.extend(
+            part.loss.iter().map(|what| Loss { dataset: Some(dataset.path.clone()), what: what.clone() }),
+        );
+        prove(job.container, *index, &part.region, &job.read)?;
+        parts.push(part);
+    }
+    complete(&stored, &parts, &writer.header().schema_name())?;
+    let count = part::frames(&parts)?;
+    let frame_len = parts.iter().fold(0_u64, |len, part| len.saturating_add(part.len));
+    job.options.limits.allocate(frame_len)?;
+    stream::for_each_frame(job, &parts, count, &mut |chunks| {
+        for (part, bytes) in parts.iter().zip(chunks) {
+            writer.write_chunk_bytes(&part.name, part.chunk_type, part.shape.n, part.shape.m, bytes)?;
+            if let Some(shape) = &part.shape.beside {
+                let name = format!("{}{SHAPE_SUFFIX}", part.name);
+                let lens: Vec<u8> = shape.iter().flat_map(|len| len.to_le_bytes()).collect();
+                writer.write_chunk_bytes(&name, Type::Uint64, shape.len() as u64, 1, &lens)?;
+            }
+        }
+        writer.end_frame()
+    })?;
+    losses.extend(job.container.losses());
+    Ok(losses)
+}
+
+/// The chunks of the last frame, or of frame 0 where the last one lacks them.
+fn stored(writer: &Writer) -> Result<Vec<Stored>> {
+    let Some(last) = writer.nframes().checked_sub(1) else { return Ok(Vec::new()) };
+    let names: Vec<String> = writer.names().map(std::borrow::Cow::into_owned).collect();
+    let mut stored = Vec::new();
+    for name in &names {
+        if is_shape(name, &names) {
+            continue;
+        }
+        let found = match writer.find_chunk(last, name)? {
+            None if last > 0 => writer.find_chunk(0, name)?.map(|entry| (0, entry)),
+            found => found.map(|entry| (last, entry)),
+        };
+        let Some((frame, entry)) = found else { continue };
+        let shape = match writer.find_chunk(frame, &format!("{name}{SHAPE_SUFFIX}"))? {
+            Some(beside) if beside.chunk_type() == Some(Type::Uint64) && entry.m == 1 => {
+                let bytes = writer.read_chunk(&beside)?;
+                bytes.as_chunks::<8>().0.iter().map(|len| u64::from_le_bytes(*len)).collect()
+            }
+            _ => entry.shape(),
+        };
+        stored.push(Stored { name: name.clone(), entry, shape });
+    }
+    Ok(stored)
+}
+
+/// True for the chunk that tells another's shape.
+fn is_shape(name: &str, names: &[String]) -> bool {
+    name.strip_suffix(SHAPE_SUFFIX).is_some_and(|of| names.iter().any(|name| name == of))
+}
+
+/// The chunk that an array adds to: that of its name, or the only one there is.
+fn counterpart<'s>(stored: &'s [Stored], name: &str, job: &Import<'_>) -> Result<Option<&'s Stored>> {
+    if let Some(found) = stored.iter().find(|stored| stored.name == name) {
+        return Ok(Some(found));
+    }
+    match (stored, job.selection) {
+        ([], _) => Ok(None),
+        ([only], [_]) => Ok(Some(only)),
+        _ => {
+            let names: Vec<&str> = stored.iter().map(|stored| stored.name.as_str()).take(8).collect();
+            let problem = format!("the frames of this file have no chunk {name:?}");
+            Err(Error::usage(problem).hint(format!("an array that is called like one: {}", names.join(", "))))
+        }
+    }
+}
+
+/// Refuses arrays of another type or shape: what is in every frame would no longer stack.
+fn check(part: &Part, fits: &Stored) -> Result<()> {
+    let Stored { name, entry, shape } = fits;
+    if entry.chunk_type() != Some(part.chunk_type) {
+        let stored = entry.chunk_type().map_or("unknown", Type::name);
+        let problem = format!("{name} is {stored}, what is added is {}", part.chunk_type.name());
+        return Err(Error::usage(problem));
+    }
+    if *shape != part.item {
+        let problem = format!("{name} has the shape {shape:?} in each frame, what is added {:?}", part.item);
+        return Err(Error::usage(problem).hint("its first axis counts the frames"));
+    }
+    Ok(())
+}
+
+/// Refuses frames that lack chunks which those of the file have, where no schema says what stands for them.
+fn complete(stored: &[Stored], parts: &[Part], schema: &str) -> Result<()> {
+    if schema == "hoomd" {
+        return Ok(());
+    }
+    let given: BTreeSet<&str> = parts.iter().map(|part| part.name.as_str()).collect();
+    match stored.iter().find(|stored| !given.contains(stored.name.as_str())) {
+        None => Ok(()),
+        Some(missing) => {
+            let problem =
+                format!("the frames of this file have a chunk {:?}, which is not given", missing.name);
+            Err(Error::usage(problem).hint("a file with arrays of all their names"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

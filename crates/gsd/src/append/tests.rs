@@ -1,0 +1,252 @@
+use container_core::array::Array;
+use container_core::block::Block;
+use container_core::container::{About, Container, Dataset, Depth, ReadOptions, Segment};
+use container_core::dtype::{ByteOrder, DType, Order};
+use container_core::format::ImportOptions;
+use container_core::region::Region;
+use container_core::report::Report;
+use container_core::{ErrorKind, Progress, Value};
+
+use super::*;
+use crate::{File, OpenOptions as GsdOptions, Policy, Version};
+
+/// A GSD file or one array, as much of a lens as an append looks at.
+struct Given {
+    file: Option<File>,
+    datasets: Vec<Dataset>,
+    bytes: Vec<u8>,
+}
+
+impl Container for Given {
+    fn about(&self) -> About {
+        About { format: "given", version: None, size: 0, complete: true, details: vec![] }
+    }
+
+    fn meta(&self) -> Result<Value> {
+        Ok(Value::Map(vec![]))
+    }
+
+    fn datasets(&self) -> &[Dataset] {
+        &self.datasets
+    }
+
+    fn read(&self, index: usize, region: &Region, _options: &ReadOptions) -> Result<Array<'_>> {
+        let Dataset { dtype, shape, order, .. } = self.require(index)?.into_owned();
+        Array::new(dtype, shape, order, self.bytes.as_slice().into())?.select(region)
+    }
+
+    fn native(&self) -> Option<&dyn std::any::Any> {
+        self.file.as_ref().map(|file| file as &dyn std::any::Any)
+    }
+
+    fn blocks(&self) -> Vec<&dyn Block> {
+        vec![]
+    }
+
+    fn layout(&self) -> Vec<Segment> {
+        vec![]
+    }
+
+    fn check(&self, _: Depth, _: &ReadOptions, _: Progress<'_>) -> Result<Report> {
+        Err(Error::unsupported("not looked at"))
+    }
+}
+
+fn array(path: &str, dtype: &str, shape: &[u64], bytes: &[u8]) -> Given {
+    let dataset = Dataset {
+        path: path.into(),
+        dtype: DType::parse(dtype).unwrap(),
+        shape: shape.to_vec(),
+        order: Order::C,
+        chunks: None,
+        codec: "none".into(),
+        stored: bytes.len() as u64,
+        logical: bytes.len() as u64,
+        attributes: vec![],
+        listed: container_core::container::Listed::Always,
+    };
+    Given { file: None, datasets: vec![dataset], bytes: bytes.to_vec() }
+}
+
+fn add(path: &Path, given: &Given, words: &[(&str, &str)]) -> Result<Vec<Loss>> {
+    let mut options = ImportOptions::default();
+    options.words = words.iter().map(|(word, value)| ((*word).to_owned(), (*value).to_owned())).collect();
+    let selection: Vec<_> =
+        given.datasets.iter().enumerate().map(|(at, one)| (at, Region::whole(&one.shape))).collect();
+    let job = Import {
+        container: given,
+        selection: &selection,
+        options: &options,
+        read: ReadOptions::default(),
+        progress: Progress::none(),
+    };
+    append(path, &OpenOptions::default(), &job, Durability::Cached)
+}
+
+type Chunk<'a> = (&'a str, Type, u64, u32, &'a [u8]);
+
+/// A file of a schema with the chunks of each frame.
+fn make(path: &Path, schema: &str, frames: &[&[Chunk<'_>]]) {
+    let options = WriterOptions::default().with_schema("a", schema, Version::new(2, 0));
+    let mut writer = Writer::create(path, &options).unwrap();
+    for frame in frames {
+        for (name, chunk_type, n, m, bytes) in *frame {
+            writer.write_chunk_bytes(name, *chunk_type, *n, *m, bytes).unwrap();
+        }
+        writer.end_frame().unwrap();
+    }
+    writer.close().unwrap();
+}
+
+fn opened(path: &Path) -> File {
+    File::open_with(path, &GsdOptions::default().with_policy(Policy::Strict)).unwrap()
+}
+
+fn given(path: &Path) -> Given {
+    Given { file: Some(opened(path)), datasets: vec![], bytes: vec![] }
+}
+
+/// The bytes of a chunk; `None` where a frame has none.
+fn chunk(file: &File, frame: u64, name: &str) -> Option<Vec<u8>> {
+    let entry = file.find_chunk(frame, name)?;
+    Some(file.read_chunk(&entry).unwrap().into_owned())
+}
+
+#[test]
+fn rows_of_an_array_become_frames() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.gsd");
+    make(&path, "none", &[&[("x", Type::Uint16, 2, 1, &[1, 0, 2, 0])]]);
+    // Big-endian, and under another name: there is but one chunk it could go to.
+    add(&path, &array("data", ">u2", &[2, 2], &[0, 3, 0, 4, 0, 5, 0, 6]), &[]).unwrap();
+    // As long as a frame: one.
+    add(&path, &array("x", "<u2", &[2], &[7, 0, 8, 0]), &[]).unwrap();
+    add(&path, &array("x", "<u2", &[3, 2], &[0, 0, 0, 0, 0, 0, 0, 0, 9, 0, 9, 0]), &[("frames", "-1:")])
+        .unwrap();
+    let file = opened(&path);
+    assert_eq!(file.nframes(), 5);
+    let all: Vec<_> = (0..5).map(|frame| chunk(&file, frame, "x").unwrap()).collect();
+    assert_eq!(all, [[1, 0, 2, 0], [3, 0, 4, 0], [5, 0, 6, 0], [7, 0, 8, 0], [9, 0, 9, 0]]);
+}
+
+#[test]
+fn what_does_not_fit_leaves_the_file_as_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.gsd");
+    make(&path, "none", &[&[("x", Type::Uint8, 2, 1, &[1, 2]), ("y", Type::Uint8, 1, 1, &[3])]]);
+    let before = std::fs::read(&path).unwrap();
+    for (wrong, why) in [
+        (array("z", "|u1", &[1, 2], &[1, 2]), "no chunk \"z\""),
+        (array("x", "|i1", &[1, 2], &[1, 2]), "x is uint8"),
+        (array("x", "|u1", &[1, 3], &[1, 2, 3]), "has the shape [2]"),
+        (array("x", "|u1", &[1, 2], &[1, 2]), "\"y\", which is not given"),
+        (array("x", "<c8", &[1], &[0; 8]), "no type"),
+    ] {
+        let error = add(&path, &wrong, &[]).unwrap_err();
+        assert!(error.to_string().contains(why), "{error}");
+        assert_eq!(std::fs::read(&path).unwrap(), before);
+    }
+    // Values that cannot be read after some could: the file ends within them.
+    let mut cut = array("x", "|u1", &[1, 2], &[1, 2]);
+    cut.datasets.push(array("y", "|u1", &[1], &[]).datasets.remove(0));
+    cut.bytes.truncate(1);
+    add(&path, &cut, &[]).unwrap_err();
+    assert_eq!(std::fs::read(&path).unwrap(), before);
+    let other = folder.path().join("b.gsd");
+    make(&other, "hoomd", &[]);
+    let error = add(&path, &given(&other), &[]).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::Usage(_)), "{error}");
+    assert_eq!(std::fs::read(&path).unwrap(), before);
+}
+
+#[test]
+fn frames_of_another_file_follow_with_all_their_chunks() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, other) = (folder.path().join("a.gsd"), folder.path().join("b.gsd"));
+    make(&path, "none", &[&[("x", Type::Uint8, 1, 1, &[1])]]);
+    make(&other, "none", &[&[("y", Type::Character, 2, 1, b"hi")], &[], &[("x", Type::Int8, 0, 3, b"")]]);
+    assert_eq!(add(&path, &given(&other), &[]).unwrap(), []);
+    let file = opened(&path);
+    assert_eq!((file.nframes(), file.index().len()), (4, 3));
+    assert_eq!(chunk(&file, 1, "y").unwrap(), b"hi");
+    assert_eq!((chunk(&file, 1, "x"), file.find_chunk(3, "x").unwrap().m), (None, 3));
+    add(&path, &given(&other), &[("frames", "::-2")]).unwrap();
+    let file = opened(&path);
+    assert_eq!((file.nframes(), chunk(&file, 5, "y").unwrap().as_slice()), (6, &b"hi"[..]));
+}
+
+#[test]
+fn frames_of_the_schema_read_the_same_in_their_new_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, other) = (folder.path().join("a.gsd"), folder.path().join("b.gsd"));
+    let (two, one) = (2_u32.to_le_bytes(), 1_u32.to_le_bytes());
+    let reals = |values: &[f32]| values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>();
+    let (ten, twenty) = (10_u64.to_le_bytes(), 20_u64.to_le_bytes());
+    let (masses, others) = (reals(&[5.0, 6.0]), reals(&[7.0, 8.0]));
+    let charge = reals(&[0.5, 0.25]);
+    make(
+        &path,
+        "hoomd",
+        &[&[
+            ("configuration/step", Type::Uint64, 1, 1, &ten),
+            ("particles/N", Type::Uint32, 1, 1, &two),
+            ("particles/mass", Type::Float, 2, 1, &masses),
+            ("particles/charge", Type::Float, 2, 1, &charge),
+            ("log/a", Type::Uint8, 1, 1, &[1]),
+        ]],
+    );
+    make(
+        &other,
+        "hoomd",
+        &[
+            // Step 0, charges 0 by default, no log; mass as there.
+            &[("particles/N", Type::Uint32, 1, 1, &two), ("particles/mass", Type::Float, 2, 1, &others)],
+            // Masses of frame 0.
+            &[("configuration/step", Type::Uint64, 1, 1, &twenty)],
+            // One particle: mass 1 by default, here and there.
+            &[("particles/N", Type::Uint32, 1, 1, &one)],
+        ],
+    );
+    let losses = add(&path, &given(&other), &[]).unwrap();
+    assert_eq!(losses.len(), 1);
+    assert_eq!(losses[0].dataset.as_deref(), Some("log/a"));
+    let file = opened(&path);
+    assert_eq!(file.nframes(), 4);
+    let names = |frame: u64| {
+        let index = file.index();
+        let ids = file.frame_entries(frame).map(|at| index.get(at).unwrap().id);
+        let mut names: Vec<String> = ids.map(|id| file.names().get(id).unwrap().into_owned()).collect();
+        names.sort_unstable();
+        names
+    };
+    let all = ["configuration/step", "particles/N", "particles/charge", "particles/mass"];
+    assert_eq!(names(1), all);
+    assert_eq!(chunk(&file, 1, "configuration/step").unwrap(), [0; 8]);
+    assert_eq!(chunk(&file, 1, "particles/charge").unwrap(), [0; 8]);
+    // As many particles as frame 0 here has, which need not be said.
+    assert_eq!(names(2), [all[0], all[2], all[3]]);
+    assert_eq!(chunk(&file, 2, "particles/mass").unwrap(), others);
+    assert_eq!(chunk(&file, 2, "particles/charge").unwrap(), [0; 8]);
+    assert_eq!(names(3), [all[0], all[1]]);
+}
+
+#[test]
+fn an_empty_file_takes_everything_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, other) = (folder.path().join("a.gsd"), folder.path().join("b.gsd"));
+    make(&path, "hoomd", &[]);
+    make(&other, "hoomd", &[&[("particles/N", Type::Uint32, 1, 1, &[0; 4])]]);
+    add(&path, &given(&other), &[]).unwrap();
+    let file = opened(&path);
+    assert_eq!((file.nframes(), file.index().len()), (1, 1));
+    let path = folder.path().join("c.gsd");
+    make(&path, "none", &[]);
+    add(&path, &array("a/b", "<u2", &[2, 1, 1, 1], &[1, 0, 2, 0]), &[]).unwrap();
+    let file = opened(&path);
+    assert_eq!((file.nframes(), chunk(&file, 1, "a/b").unwrap()), (2, vec![2, 0]));
+    assert_eq!(chunk(&file, 0, "a/b/shape").unwrap(), [1_u64; 3].map(u64::to_le_bytes).concat());
+    // The shape that is stored is that of a frame.
+    add(&path, &array("a/b", "<u2", &[1, 1, 1, 1], &[3, 0]), &[]).unwrap();
+    assert_eq!(opened(&path).nframes(), 3);
+    assert_eq!(ByteOrder::Little, opened(&path).header().byte_order);
+}
