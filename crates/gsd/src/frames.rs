@@ -100,13 +100,14 @@ impl From<&AxisSelection> for Frames {
     }
 }
 
-/// Calls `visit` with `(slot, entry)` for every chunk with one of the names `ids` in `frames`. The order is that of the index,
-/// or that of the frames where they lie far apart. Of several chunks with one name and frame, the last call counts.
+/// Calls `visit` with `(slot, place of the name in ids, entry)` for every chunk with one of the names `ids` in `frames`. The
+/// order is that of the index, or that of the frames where they lie far apart. Of several chunks with one name and frame, the
+/// last call counts.
 pub(crate) fn sweep(
     file: &File,
     ids: &[u16],
     frames: &Frames,
-    visit: &mut dyn FnMut(u64, &IndexEntry) -> Result<()>,
+    mut visit: impl FnMut(u64, usize, &IndexEntry) -> Result<()>,
 ) -> Result<()> {
     /// Entries passed in the time of one search.
     const SEARCH: u64 = 64;
@@ -121,19 +122,28 @@ pub(crate) fn sweep(
     if searches < range.len() as u64 {
         for slot in 0..frames.count {
             let Some(frame) = frames.frame(slot) else { continue };
-            for id in ids {
+            for (which, id) in ids.iter().enumerate() {
                 if let Some(entry) = file.find_id(frame, *id) {
-                    visit(slot, &entry)?;
+                    visit(slot, which, &entry)?;
                 }
             }
         }
         return Ok(());
     }
+    // Names have 16-bit ids, so there are never too many for a table of them.
+    const NONE: u32 = u32::MAX;
+    let mut table = vec![NONE; ids.iter().max().map_or(0, |id| usize::from(*id).saturating_add(1))];
+    for (id, which) in ids.iter().zip(0_u32..) {
+        if let Some(place) = table.get_mut(usize::from(*id)) {
+            *place = which;
+        }
+    }
     for entry in file.index().slice(range).iter() {
-        if ids.contains(&entry.id)
+        let which = table.get(usize::from(entry.id)).copied().unwrap_or(NONE);
+        if which != NONE
             && let Some(slot) = frames.slot(entry.frame)
         {
-            visit(slot, &entry)?;
+            visit(slot, which as usize, &entry)?;
         }
     }
     Ok(())

@@ -335,7 +335,7 @@ impl Search<'_> {
     fn stored(&mut self) -> Result<()> {
         let Some(id) = self.file.names().id(self.name) else { return Ok(()) };
         let (file, frames) = (self.file, self.frames);
-        sweep(file, &[id], frames, &mut |slot, entry| {
+        sweep(file, &[id], frames, |slot, _, entry| {
             let place = self.accept(entry.frame, entry)?;
             if let Some(one) = usize::try_from(slot).ok().and_then(|slot| self.places.get_mut(slot)) {
                 *one = place;
@@ -445,7 +445,7 @@ impl Counts {
             None => 0,
         };
         let mut stored: Vec<u64> = Vec::new();
-        sweep(file, &[id], frames, &mut |slot, entry| {
+        sweep(file, &[id], frames, |slot, _, entry| {
             let count = count_of(file, entry, &mut window)?;
             if stored.is_empty() {
                 stored = zeroed_vec(frames.count, &file.options().limits)?;

@@ -1,6 +1,8 @@
 //! The `hoomd` schema: particles, topology, boxes and logs, as HOOMD-blue writes them.
 
+pub mod columns;
 mod configuration;
+pub mod csv;
 mod frame;
 mod groups;
 mod log;
