@@ -171,13 +171,20 @@ fn compare_pair(
         meta::compare("attribute", &map(one), &map(other), options.ignore, &mut note);
     }
     // An array of another format is what is in the one frame.
+    let as_they_are = a.region.shape() == b.region.shape() || ruler.are_bytes_of(a, b);
     let bare = |side: &Side<'_>, other: &Side<'_>| {
-        let frames = side.region.shape().len() == other.region.shape().len().saturating_add(1);
-        if frames { side.without_frame_axis() } else { None }
+        let more = side.region.shape().len() > other.region.shape().len();
+        if more && !as_they_are { side.without_frame_axis() } else { None }
     };
     let (a_bare, b_bare) = (bare(a, b), bare(b, a));
     let a = &a.with_region(a_bare.as_ref().unwrap_or(a.region));
     let b = &b.with_region(b_bare.as_ref().unwrap_or(b.region));
+    if ruler.are_bytes_of(a, b) {
+        found.extend(
+            ruler.compare_bytes(a, b)?.map(|what| Difference { dataset: Some(one.path.clone()), what }),
+        );
+        return Ok(());
+    }
     let (a_shape, b_shape) = (a.region.shape(), b.region.shape());
     if a_shape != b_shape {
         note(format!("shape: {a_shape:?} and {b_shape:?}"));

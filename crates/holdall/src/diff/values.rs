@@ -13,6 +13,7 @@ use super::{DiffOptions, Retyped, first, second};
 use crate::one_frame::without_frame_axis;
 use crate::text::{field_bytes, part, write_item};
 
+mod bytes;
 mod close;
 
 use close::Tolerance;
