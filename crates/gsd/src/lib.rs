@@ -30,4 +30,6 @@ pub use header::{Header, Version};
 pub use index::{Index, IndexEntry};
 pub use layout::{Layout, Policy};
 pub use namelist::{MOST_NAMES, Names};
-pub use writer::{Alignment, Commit, Mode, Reservation, RowWriter, Scheme, Sync, Writer, WriterOptions};
+pub use writer::{
+    Alignment, Commit, Mode, Reservation, RowWriter, Scheme, Sync, Writer, WriterOptions, write_restart,
+};

@@ -27,10 +27,14 @@ mod options;
 mod reading;
 mod reference;
 mod reservation;
+mod restart;
+mod truncate;
+mod upgrade;
 
 use names::NameTable;
 pub use options::{Alignment, Commit, Mode, Scheme, Sync, WriterOptions};
 pub use reservation::{Reservation, RowWriter};
+pub use restart::write_restart;
 
 /// Version of the file layer that is written.
 pub(crate) const CURRENT_VERSION: Version = Version::new(2, 1);

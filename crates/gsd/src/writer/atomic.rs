@@ -96,8 +96,7 @@ fn place_entries<S: Storage>(writer: &mut Writer<S>, header: &mut Header, ended:
     let visible = used.max(ended.last_frame + 1);
     let mut capacity = writer.capacity;
     if header.index_allocated_entries != writer.used || visible > capacity {
-        capacity = visible.saturating_mul(2).next_power_of_two().max(LEAST_ENTRIES);
-        move_index(writer, header, capacity)?;
+        capacity = move_index(writer, header, visible)?;
     }
     let at = header.index_location + INDEX_ENTRY_LEN * writer.used;
     writer.storage.write_at(at, &writer.scratch)?;
@@ -106,14 +105,33 @@ fn place_entries<S: Storage>(writer: &mut Writer<S>, header: &mut Header, ended:
 }
 
 /// Copies the used entries to the end of the file, with room behind them.
-fn move_index<S: Storage>(writer: &mut Writer<S>, header: &mut Header, capacity: u64) -> Result<()> {
+fn move_index<S: Storage>(writer: &mut Writer<S>, header: &mut Header, visible: u64) -> Result<u64> {
     let used = header.index_location..header.index_location + INDEX_ENTRY_LEN * writer.used;
+    let capacity = make_room(writer, header, visible)?;
+    copy_within(&mut writer.storage, used, header.index_location, &writer.options.limits)?;
+    Ok(capacity)
+}
+
+/// Writes an index to the end of the file, with room behind it; gives the room.
+pub(super) fn place_index<S: Storage>(
+    writer: &mut Writer<S>,
+    header: &mut Header,
+    visible: u64,
+    index: &[u8],
+) -> Result<u64> {
+    let capacity = make_room(writer, header, visible)?;
+    writer.storage.write_at(header.index_location, index)?;
+    Ok(capacity)
+}
+
+/// Makes room for an index at the end of the file, all zero.
+fn make_room<S: Storage>(writer: &mut Writer<S>, header: &mut Header, visible: u64) -> Result<u64> {
+    let capacity = visible.saturating_mul(2).next_power_of_two().max(LEAST_ENTRIES);
     let at = writer.end.next_multiple_of(SECTOR);
     writer.end = at + INDEX_ENTRY_LEN * capacity;
     writer.storage.set_len(writer.end)?;
-    copy_within(&mut writer.storage, used, at, &writer.options.limits)?;
     header.index_location = at;
-    Ok(())
+    Ok(capacity)
 }
 
 /// Writes what differs between the header and the one in the file, in one write.

@@ -11,9 +11,7 @@ use super::Writer;
 use super::names::Slots;
 use crate::Type;
 use crate::index::IndexEntry;
-
-/// Ranks that a chunk has not by itself are stored under the chunk's name with this behind it.
-const SHAPE_SUFFIX: &str = "/shape";
+use crate::rank::{ChunkShape, SHAPE_SUFFIX};
 
 impl<S: Storage> Writer<S> {
     /// Writes a chunk of N × M elements, row by row, to the frame that has not ended: `gsd_write_chunk`. Nothing is converted:
@@ -111,17 +109,15 @@ impl<S: Storage> Writer<S> {
             dtype.swap_to(ByteOrder::Little, &mut swapped)?;
             bytes = Cow::Owned(swapped);
         }
-        let plain = match *array.shape() {
-            [n] => Some((n, 1)),
-            [n, m] => u32::try_from(m).ok().filter(|m| *m > 1).map(|m| (n, m)),
-            _ => None,
-        };
-        let Some((n, m)) = plain else {
-            let shape_name = format!("{name}{SHAPE_SUFFIX}");
-            self.write_chunk_bytes(name, chunk_type, array.len(), 1, &bytes)?;
-            return self.write_chunk(&shape_name, array.shape().len() as u64, 1, array.shape());
-        };
-        self.write_chunk_bytes(name, chunk_type, n, m, &bytes)
+        let shape = ChunkShape::of(array.shape())
+            .ok_or_else(|| Error::usage(format!("{:?} elements are over 2^64", array.shape())))?;
+        self.write_chunk_bytes(name, chunk_type, shape.n, shape.m, &bytes)?;
+        match shape.beside {
+            Some(beside) => {
+                self.write_chunk(&format!("{name}{SHAPE_SUFFIX}"), beside.len() as u64, 1, &beside)
+            }
+            None => Ok(()),
+        }
     }
 
     /// Bytes of a chunk that can be written.

@@ -90,7 +90,10 @@ impl<S: Storage> Writer<S> {
     }
 
     fn finish(&mut self) -> Result<()> {
-        self.discard_frame()?;
+        // The reference leaves the data of an unended frame in the file.
+        if self.options.scheme == Scheme::Atomic {
+            self.discard_frame()?;
+        }
         self.flush()
     }
 

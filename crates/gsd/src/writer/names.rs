@@ -40,14 +40,16 @@ impl NameTable {
         let mut table = Self { slots, ..Self::default() };
         for id in (0..=u16::MAX).take(names.len()) {
             if let Some(name) = names.bytes(id) {
-                table.push(name, id);
+                table.push(name);
             }
         }
         table.set_stored();
         table
     }
 
-    fn push(&mut self, name: &[u8], id: u16) {
+    /// Adds a name, whatever it is, with the next id.
+    pub(super) fn push(&mut self, name: &[u8]) {
+        let id = u16::try_from(self.names.len()).unwrap_or(u16::MAX);
         self.block.extend_from_slice(name);
         match self.slots {
             Slots::Packed => self.block.push(0),
@@ -123,7 +125,7 @@ impl NameTable {
         }
         match u16::try_from(self.names.len()) {
             Ok(id) if self.names.len() < MOST_NAMES => {
-                self.push(name.as_bytes(), id);
+                self.push(name.as_bytes());
                 Ok(id)
             }
             _ => Err(Error::usage(format!("a file has at most {MOST_NAMES} chunk names"))),

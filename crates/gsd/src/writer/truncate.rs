@@ -1,0 +1,72 @@
+//! A file made to have no frames.
+
+use container_core::Result;
+use container_core::write::storage::Storage;
+
+use super::names::NameTable;
+use super::{Scheme, Writer, atomic, image, reference};
+use crate::header::{Header, LEN};
+
+impl<S: Storage> Writer<S> {
+    /// Removes all frames, committed or not: `gsd_truncate`. Application, schema and its version stay; the file is one of layer 2.1
+    /// then, and short. Readers that have it mapped may fault.
+    ///
+    /// In the atomic scheme a crash leaves the file as it was or without frames. To replace a restart file by the next, use
+    /// [`write_restart`](crate::write_restart), which leaves the old frame or the new one.
+    ///
+    /// # Errors
+    /// `Io`, which ends the writing.
+    pub fn truncate(&mut self) -> Result<()> {
+        self.check_usable()?;
+        self.guard(|writer| match writer.options.scheme {
+            Scheme::Atomic => turn_over(writer),
+            Scheme::Reference => in_place(writer),
+        })?;
+        self.capacity = match self.options.scheme {
+            Scheme::Atomic => 0,
+            Scheme::Reference => self.header.index_allocated_entries,
+        };
+        self.end = self.storage.len()?;
+        self.names = NameTable::default();
+        self.buffer.clear();
+        self.entries.clear();
+        self.reservations.clear();
+        (self.used, self.pending) = (0, 0);
+        (self.frame, self.committed, self.ended) = (0, 0, 0);
+        (self.spare, self.owns_names) = (None, false);
+        Ok(())
+    }
+}
+
+/// Once to an empty index at the end of the file, and from there to one at its start, where nothing is needed any more.
+fn turn_over<S: Storage>(writer: &mut Writer<S>) -> Result<()> {
+    let front = image::header_of(Scheme::Atomic, &writer.header);
+    let end = writer.storage.len()?.max(writer.end);
+    let shift = end.next_multiple_of(512) - LEN;
+    let back = Header {
+        index_location: front.index_location + shift,
+        namelist_location: front.namelist_location + shift,
+        ..front
+    };
+    writer.storage.set_len(end.next_multiple_of(512) + 512)?;
+    writer.sync_storage()?;
+    atomic::write_header(writer, &back)?;
+    writer.sync_storage()?;
+    let image = image::empty(&front);
+    writer.storage.write_at(LEN, image.get(256..).unwrap_or_default())?;
+    writer.sync_storage()?;
+    atomic::write_header(writer, &front)?;
+    writer.sync_storage()?;
+    writer.storage.set_len(image.len() as u64)?;
+    writer.sync_storage()
+}
+
+fn in_place<S: Storage>(writer: &mut Writer<S>) -> Result<()> {
+    let header = Header { reserved: [0; 80], ..writer.header };
+    writer.header = image::header_of(Scheme::Reference, &header);
+    let image = image::empty(&writer.header);
+    writer.storage.set_len(0)?;
+    reference::write_header(writer)?;
+    writer.storage.write_at(LEN, image.get(256..).unwrap_or_default())?;
+    writer.sync_storage()
+}
