@@ -223,6 +223,18 @@ pub struct OpenOptions {
     pub assume_codec: Option<String>,
     /// How the axes of column-major data are presented.
     pub axes: Axes,
+    /// Whether a schema fills in what is not stored.
+    pub fallback: Fallback,
+}
+
+/// What a dataset shows where its file stores nothing and has a schema that says what this means (GSD's `hoomd`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Fallback {
+    /// What the schema says.
+    #[default]
+    Apply,
+    /// Only what is stored.
+    Stored,
 }
 
 /// How the axes of column-major data are presented.

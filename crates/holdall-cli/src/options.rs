@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 
 use clap::ColorChoice;
 use container_core::Limits;
-use container_core::container::{Axes, OpenOptions, ReadOptions, Tolerance};
+use container_core::container::{Axes, Fallback, OpenOptions, ReadOptions, Tolerance};
 use container_core::source::Access;
 use container_core::write::Overwrite;
 use holdall::address::Address;
@@ -52,6 +52,10 @@ pub struct OpenArgs {
     #[arg(long, help_heading = READING)]
     pub reversed_dims: bool,
 
+    /// Show only what is stored, without the values that a schema puts in the place of absent ones (GSD's hoomd)
+    #[arg(long, help_heading = READING)]
+    pub stored: bool,
+
     /// Read by position instead of mapping: for files that others may truncate or rewrite meanwhile
     #[arg(long, help_heading = READING)]
     pub positioned: bool,
@@ -65,6 +69,7 @@ impl OpenArgs {
         options.access = if self.positioned { Access::Positioned } else { Access::Auto };
         options.tolerance = if self.lenient { Tolerance::Lenient } else { Tolerance::Strict };
         options.assume_codec.clone_from(&self.assume_codec);
+        options.fallback = if self.stored { Fallback::Stored } else { Fallback::Apply };
         options.axes = if self.reversed_dims { Axes::Reversed } else { Axes::AsStored };
         options
     }
