@@ -1,4 +1,5 @@
-//! Measuring contenders side by side: interleaved (A B C, A B C, …), so that a noisy minute meets all of them.
+//! Measuring contenders side by side: interleaved, so that a noisy minute meets all of them, and with another one first in each
+//! round (A B C, B C A, C A B, …): whoever runs after the pause between rounds, or after a large file, runs slower.
 
 use std::time::{Duration, Instant};
 
@@ -16,13 +17,22 @@ pub struct Run {
 /// One way of doing what a group measures.
 pub struct Contender<'a> {
     name: &'static str,
+    most: usize,
     run: Box<dyn FnMut() -> Result<Run> + 'a>,
 }
 
 impl<'a> Contender<'a> {
     /// A contender; `run` measures itself.
     pub fn new(name: &'static str, run: impl FnMut() -> Result<Run> + 'a) -> Self {
-        Self { name, run: Box::new(run) }
+        Self { name, most: usize::MAX, run: Box::new(run) }
+    }
+
+    /// The same, run in `rounds` rounds at most and not in the one that is not counted: for one so slow that more would take
+    /// minutes, and whose ratio is so large that noise does not matter.
+    #[must_use]
+    pub fn at_most(mut self, rounds: usize) -> Self {
+        self.most = rounds;
+        self
     }
 }
 
@@ -33,6 +43,10 @@ pub enum Unit {
     Rate(u64),
     /// Microseconds.
     Time,
+    /// So many items, told as thousands of them for each second.
+    Items(u64, &'static str),
+    /// So many items, told as nanoseconds for each.
+    Each(u64, &'static str),
 }
 
 /// What is expected of the results of a group.
@@ -40,7 +54,7 @@ pub enum Unit {
 pub enum Claim {
     /// How many times as fast the first contender is as the second, and at least how many times it should be.
     Speed(&'static str, &'static str, Option<f64>),
-    /// The most microseconds that a contender should take.
+    /// The most microseconds that a contender should take; of a group with [`Unit::Each`], for each item.
     AtMost(&'static str, f64),
 }
 
@@ -100,7 +114,7 @@ pub struct Measured {
     pub claims: Vec<Claim>,
 }
 
-/// Runs every contender of `group` once for each round, one after the other, and once before that.
+/// Runs every contender of `group` once for each round, each round beginning with the next one, and once before that.
 ///
 /// # Errors
 /// That of a contender, and when two of them do not come to the same result.
@@ -109,7 +123,12 @@ pub fn measure(group: Group<'_>, rounds: usize) -> Result<Measured> {
     let mut seconds = vec![Vec::new(); contenders.len()];
     let mut agreed: Option<(&'static str, u64)> = None;
     for round in 0..=rounds {
-        for (contender, seconds) in contenders.iter_mut().zip(&mut seconds) {
+        for turn in 0..contenders.len() {
+            let at = (round + turn) % contenders.len();
+            let (contender, seconds) = (&mut contenders[at], &mut seconds[at]);
+            if seconds.len() == contender.most || (round == 0 && contender.most < usize::MAX) {
+                continue;
+            }
             let name = contender.name;
             let run = (contender.run)().with_context(|| format!("{title}: {name}"))?;
             if let Some(check) = run.check {
@@ -164,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn contenders_take_turns_and_the_first_round_is_not_counted() {
+    fn another_contender_begins_each_round_and_the_first_round_is_not_counted() {
         let order = RefCell::new(String::new());
         let contender = |name: &'static str, first: f64| {
             let mut seconds = first;
@@ -175,10 +194,26 @@ mod tests {
                 Ok(Run { seconds: seconds + 1.0, check: Some(7) })
             })
         };
-        let measured = measure(group(vec![contender("a", 9.0), contender("b", 90.0)]), 3).unwrap();
-        assert_eq!(*order.borrow(), "abababab");
+        let measured =
+            measure(group(vec![contender("a", 9.0), contender("b", 90.0), contender("c", 0.0)]), 3).unwrap();
+        assert_eq!(*order.borrow(), "abcbcacababc");
         assert_eq!((measured.times[0].best(), measured.times[0].median()), (6.0, 7.0));
         assert_eq!((measured.times[1].best(), measured.times[1].median()), (87.0, 88.0));
+    }
+
+    #[test]
+    fn a_slow_contender_has_fewer_rounds() {
+        let order = RefCell::new(String::new());
+        let contender = |name: &'static str| {
+            let order = &order;
+            Contender::new(name, move || {
+                order.borrow_mut().push_str(name);
+                Ok(Run { seconds: 1.0, check: None })
+            })
+        };
+        let measured = measure(group(vec![contender("a"), contender("s").at_most(2)]), 3).unwrap();
+        assert_eq!(*order.borrow(), "asaasa");
+        assert_eq!((measured.times[0].sorted.len(), measured.times[1].sorted.len()), (3, 2));
     }
 
     #[test]

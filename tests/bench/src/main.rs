@@ -91,7 +91,8 @@ fn run(options: &Options) -> Result<()> {
         _ => ("bloscpack_peer.py", ""),
     };
     let mut peer = Peer::start(script)?;
-    let setting = Setting::new(&format!("{}{others}", peer.version()?), options.size, options.rounds);
+    let data = format!("An array of {} MiB", options.size);
+    let setting = Setting::new(&format!("{}{others}", peer.version()?), data, options.rounds);
     println!("{setting}\n");
     if let Some(warning) = report::warning(options.size) {
         eprintln!("warning: {warning}\n");

@@ -12,29 +12,25 @@ use crate::harness::{Claim, Measured, Times, Unit};
 pub struct Setting {
     machine: String,
     versions: String,
-    size: usize,
+    data: String,
     rounds: usize,
 }
 
 impl Setting {
-    /// Asks the machine and the compiler; `peers` are the versions of the others.
+    /// Asks the machine and the compiler; `peers` are the versions of the others, `data` is what is measured.
     #[must_use]
-    pub fn new(peers: &str, size: usize, rounds: usize) -> Self {
+    pub fn new(peers: &str, data: String, rounds: usize) -> Self {
         let rustc = Command::new("rustc").arg("--version").output().ok();
         let rustc =
             rustc.map_or_else(String::new, |output| String::from_utf8_lossy(&output.stdout).into_owned());
         let rustc = rustc.split(" (").next().unwrap_or_default().trim().to_owned();
-        Self { machine: machine(), versions: format!("{rustc}, {peers}"), size, rounds }
+        Self { machine: machine(), versions: format!("{rustc}, {peers}"), data, rounds }
     }
 }
 
 impl fmt::Display for Setting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{}; {}. An array of {} MiB, {} rounds.",
-            self.machine, self.versions, self.size, self.rounds
-        )
+        write!(f, "{}; {}. {}, {} rounds.", self.machine, self.versions, self.data, self.rounds)
     }
 }
 
@@ -79,8 +75,10 @@ fn machine() -> String {
 pub fn markdown(measured: &Measured) -> String {
     let width = measured.times.iter().map(|times| times.name.chars().count()).max().unwrap_or(0);
     let unit = match measured.unit {
-        Unit::Rate(_) => "GB/s",
-        Unit::Time => "µs",
+        Unit::Rate(_) => "GB/s".to_owned(),
+        Unit::Time => "µs".to_owned(),
+        Unit::Items(_, item) => format!("10³ {item}s/s"),
+        Unit::Each(_, item) => format!("ns/{item}"),
     };
     let mut text = format!("### {}\n\n| {:width$} | best {unit} | median {unit} |\n", measured.title, "");
     text += &format!("|-{}-|---:|---:|\n", "-".repeat(width));
@@ -88,6 +86,8 @@ pub fn markdown(measured: &Measured) -> String {
         let shown = |seconds: f64| match measured.unit {
             Unit::Rate(bytes) => format!("{:.2}", bytes as f64 / seconds / 1e9),
             Unit::Time => format!("{:.1}", seconds * 1e6),
+            Unit::Items(count, _) => digits(count as f64 / seconds / 1e3),
+            Unit::Each(count, _) => digits(seconds * 1e9 / count as f64),
         };
         text += &format!("| {:width$} | {} | {} |\n", times.name, shown(times.best()), shown(times.median()));
     }
@@ -95,12 +95,24 @@ pub fn markdown(measured: &Measured) -> String {
         text += "\n| | best | median | goal |\n|---|---:|---:|---|\n";
     }
     for claim in &measured.claims {
-        text += &line(claim, &measured.times);
+        text += &line(claim, measured.unit, &measured.times);
     }
     text
 }
 
-fn line(claim: &Claim, times: &[Times]) -> String {
+/// Three digits that count, or all before the point.
+fn digits(number: f64) -> String {
+    let decimals = if number < 1.0 {
+        3
+    } else if number < 10.0 {
+        2
+    } else {
+        usize::from(number < 100.0)
+    };
+    format!("{number:.decimals$}")
+}
+
+fn line(claim: &Claim, unit: Unit, times: &[Times]) -> String {
     let find = |name: &str| times.iter().find(|times| times.name == name);
     match claim {
         Claim::Speed(of, to, goal) => {
@@ -115,11 +127,11 @@ fn line(claim: &Claim, times: &[Times]) -> String {
         }
         Claim::AtMost(of, most) => {
             let Some(times) = find(of) else { return format!("| {of} | ? | ? | |\n") };
-            let (best, median) = (times.best() * 1e6, times.median() * 1e6);
-            format!(
-                "| {of} | {best:.1} µs | {median:.1} µs | < {most} µs: {} |\n",
-                verdict(best < *most, median < *most)
-            )
+            let each = if let Unit::Each(count, _) = unit { count as f64 } else { 1.0 };
+            let (best, median) = (times.best() * 1e6 / each, times.median() * 1e6 / each);
+            let verdict = verdict(best < *most, median < *most);
+            let decimals = if *most < 1.0 { 3 } else { 1 };
+            format!("| {of} | {best:.decimals$} µs | {median:.decimals$} µs | < {most} µs: {verdict} |\n")
         }
     }
 }
@@ -175,6 +187,22 @@ mod tests {
         assert!(text.contains("| ours against theirs | 2.00 × | 2.00 × | ≥ 2 ×: met |"), "{text}");
         assert!(text.contains("| theirs against ours | 0.50 × | 0.50 × | ≥ 1 ×: **missed** |"), "{text}");
         assert!(text.contains("| ours | 500000.0 µs | 500000.0 µs | < 100 µs: **missed** |"), "{text}");
+    }
+
+    #[test]
+    fn items_are_told_by_their_number() {
+        let mut each = measured(vec![Claim::AtMost("ours", 0.5), Claim::AtMost("theirs", 0.5)]);
+        each.unit = Unit::Each(1_000_000, "find");
+        let text = markdown(&each);
+        assert!(text.contains("| ours   | 500 | 500 |"), "{text}");
+        assert!(text.contains("| theirs | 1.000 µs | 1.000 µs | < 0.5 µs: **missed** |"), "{text}");
+        each.unit = Unit::Items(6_250, "frame");
+        let text = markdown(&each);
+        assert!(text.contains("best 10³ frames/s"), "{text}");
+        assert!(
+            text.contains("| ours   | 12.5 | 12.5 |") && text.contains("| theirs | 6.25 | 6.25 |"),
+            "{text}"
+        );
     }
 
     #[test]
