@@ -60,7 +60,7 @@ def full(step: int, n: int = 4) -> gsd.hoomd.Frame:
 
 def kinds() -> list[Fixture]:
     plane = frame(7, 3)
-    plane.configuration.box = [8, 8, 0, 0.25, 0, 0]
+    plane.configuration.box, plane.configuration.dimensions = [8, 8, 0, 0.25, 0, 0], 2
     plane.particles.position = grid(3, 1) * [1, 1, 0]
     tilted = frame(9, 3)
     tilted.configuration.box = [8, 9, 10, 0.5, -0.25, 0.125]

@@ -45,7 +45,7 @@ def rows(*names: bytes, width: int = 0, dtype: str = "i1") -> np.ndarray:
 
 def spellings() -> list[Fixture]:
     """Right, if not as gsd.hoomd would write it."""
-    mixed = base(count=3)
+    mixed = base(version=0x20000, count=3)
     mixed.chunk(0, "particles/mass", np.array([1.5, 2, 3], "f4"))
     mixed.chunk(1, "particles/mass", np.array([1.1, 2, 3], "f8"))
     wide = Hand(schema="hoomd", schema_version=0x10004)
