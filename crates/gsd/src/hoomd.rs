@@ -14,6 +14,7 @@ mod shapes;
 mod simulation_box;
 mod table;
 mod trajectory;
+mod validate;
 
 pub use configuration::ConfigurationData;
 pub use frame::Frame;
@@ -25,6 +26,7 @@ pub use reals::{Quaternions, Reals, Scalars, Single, Vectors};
 pub use shapes::Shape;
 pub use simulation_box::SimulationBox;
 pub use trajectory::Trajectory;
+pub use validate::{Grade, Problem, check_frame, check_trajectory};
 
 /// The name of the schema in the header.
 pub const SCHEMA: &str = "hoomd";

@@ -168,7 +168,12 @@ impl<'t> FrameView<'t> {
 
     /// True where the frame itself stores the field at `at`.
     pub(crate) fn is_stored(&self, at: usize) -> bool {
-        self.slots.entry(self.file(), at).is_some()
+        self.stored_at(at).is_some()
+    }
+
+    /// The chunk that the frame itself stores for the field at `at`.
+    pub(crate) fn stored_at(&self, at: usize) -> Option<IndexEntry> {
+        self.slots.entry(self.file(), at)
     }
 
     /// What stands for the field at `at`.
@@ -363,25 +368,32 @@ impl<'t> FrameView<'t> {
     /// Holds a chunk's type and shape against the schema.
     fn check(&self, field: &Field, entry: &IndexEntry, row_len: usize) -> Result<()> {
         let chunk_type = self.fitting_type(field, entry)?;
-        let rows = self.row_count(field)?.unwrap_or(entry.n);
-        let columns = u64::from(field.columns);
-        let size = entry.n.checked_mul(entry.m.into());
-        // The six numbers of a box are taken as a column or as a row.
-        let fixed = matches!(field.rows, Rows::Fixed(_)) && size == rows.checked_mul(columns);
-        let empty = rows == 0 && size == Some(0);
-        if !(fixed || empty || (entry.n == rows && u64::from(entry.m) == columns)) {
-            let problem = format!("{} × {} where {rows} × {columns} are wanted", entry.n, entry.m);
+        if let Some(problem) = self.shape_problem(field, entry)? {
             return Err(self.wrong(field, Some(entry), problem));
         }
-        let row = if fixed { 1 } else { columns };
+        let row = if matches!(field.rows, Rows::Fixed(_)) { 1 } else { u64::from(field.columns) };
         if chunk_type.size().checked_mul(row) != Some(row_len as u64) {
             return Err(self.wrong(field, Some(entry), format!("rows of {row} {}", chunk_type.name())));
         }
         Ok(())
     }
 
+    /// What is wrong with a chunk's shape; `None` where nothing is, and where the schema leaves the rows open.
+    pub(crate) fn shape_problem(&self, field: &Field, entry: &IndexEntry) -> Result<Option<String>> {
+        let Some(rows) = self.row_count(field)? else { return Ok(None) };
+        let (columns, m) = (u64::from(field.columns), u64::from(entry.m));
+        let size = entry.n.checked_mul(m);
+        // The six numbers of a box are taken as a column or as a row.
+        let fixed = matches!(field.rows, Rows::Fixed(_)) && size == rows.checked_mul(columns);
+        let empty = rows == 0 && size == Some(0);
+        if fixed || empty || (entry.n == rows && m == columns) {
+            return Ok(None);
+        }
+        Ok(Some(format!("{} × {m} where {rows} × {columns} are wanted", entry.n)))
+    }
+
     /// The type of a chunk, where the schema or a known writer's habit has it.
-    pub(crate) fn fitting_type(&self, field: &Field, entry: &IndexEntry) -> Result<Type> {
+    fn fitting_type(&self, field: &Field, entry: &IndexEntry) -> Result<Type> {
         let schema: Version = self.trajectory.schema_version();
         match entry.chunk_type() {
             Some(found) if field.fit(found, schema) != Fit::Wrong => Ok(found),

@@ -1,0 +1,396 @@
+//! What is wrong with frames by the schema, for those who write them and for those who verify files.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use container_core::Progress;
+use container_core::{Error, Result};
+
+use crate::hoomd::read::{FrameView, field_at, place};
+use crate::hoomd::schema::{Container, FIELDS, Field, Fit, Rows};
+use crate::hoomd::{Reals, Shape, SimulationBox, Single, Trajectory, Vectors};
+use crate::index::IndexEntry;
+
+/// Positions may be outside the box by this part of its extent: wrapping in f32 rounds to the face.
+const TOLERANCE: f64 = 1e-6;
+
+/// How bad a [`Problem`] is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Grade {
+    /// Another spelling of what the schema wants: groups in i32.
+    Note,
+    /// Values that a simulation would not have: not finite, outside the box, steps that do not rise.
+    Warning,
+    /// Values that contradict each other or the schema: counts, shapes, types, ids and tags out of range, names twice.
+    Error,
+}
+
+/// Something that the schema has otherwise.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Problem {
+    /// How bad it is.
+    pub grade: Grade,
+    /// A stable name: `schema_type`, `schema_shape`, `schema_text`, `box`, `typeid`, `tags`, `not_finite`, `outside_box`,
+    /// `step_order`, `late_log`, `newer_schema`, `signed_groups`.
+    pub code: &'static str,
+    /// Name of the chunk.
+    pub chunk: String,
+    /// The first frame that has it.
+    pub frame: u64,
+    /// How many frames have it.
+    pub frames: u64,
+    /// Bytes of the chunk in the first frame; `None` for what is not in a file.
+    pub range: Option<Range<u64>>,
+    /// The sentence for people, about the first frame.
+    pub message: String,
+}
+
+impl Problem {
+    pub(crate) fn new(grade: Grade, code: &'static str, chunk: &str, message: String) -> Self {
+        Self { grade, code, chunk: chunk.to_owned(), frame: 0, frames: 1, range: None, message }
+    }
+}
+
+/// What is wrong with the frames of a file, each kind of problem of each chunk once. Only chunks that are there are looked at,
+/// and every value of them.
+///
+/// # Errors
+/// `Io`, `Limit`, `Cancelled`. What is wrong with the file is no error but a problem.
+pub fn check_trajectory(trajectory: &Trajectory, progress: Progress<'_>) -> Result<Vec<Problem>> {
+    let mut found = Found::default();
+    let mut previous = None;
+    for frame in trajectory.iter() {
+        found.frame = frame.index();
+        check_into(&frame, previous, &mut found)?;
+        previous = frame.step().ok().or(previous);
+        progress.tick(frame.index().saturating_add(1), trajectory.len())?;
+    }
+    Ok(found.problems)
+}
+
+/// What is wrong with one frame. `previous` is the step of the frame before.
+///
+/// # Errors
+/// As [`check_trajectory`].
+pub fn check_frame(frame: &FrameView<'_>, previous: Option<u64>) -> Result<Vec<Problem>> {
+    let mut found = Found { frame: frame.index(), ..Found::default() };
+    check_into(frame, previous, &mut found)?;
+    Ok(found.problems)
+}
+
+/// Problems, equal ones of several frames counted together.
+#[derive(Debug, Default)]
+struct Found {
+    problems: Vec<Problem>,
+    frame: u64,
+}
+
+impl Found {
+    fn push(&mut self, problem: Problem, entry: Option<&IndexEntry>) {
+        let same = |known: &&mut Problem| known.code == problem.code && known.chunk == problem.chunk;
+        match self.problems.iter_mut().find(same) {
+            Some(known) => known.frames = known.frames.saturating_add(1),
+            None => {
+                let range = entry.and_then(IndexEntry::byte_range);
+                self.problems.push(Problem { frame: self.frame, range, ..problem });
+            }
+        }
+    }
+
+    fn push_some(&mut self, problem: Option<Problem>, entry: Option<&IndexEntry>) {
+        if let Some(problem) = problem {
+            self.push(problem, entry);
+        }
+    }
+}
+
+/// The value, or `None` where the file is at fault, which other checks report.
+fn sound<T>(value: Result<T>) -> Result<Option<T>> {
+    match value {
+        Ok(value) => Ok(Some(value)),
+        Err(error) if error.is_damage() => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn check_into(frame: &FrameView<'_>, previous: Option<u64>, found: &mut Found) -> Result<()> {
+    for at in 0..FIELDS.len() {
+        if let Some(entry) = frame.stored_at(at) {
+            check_chunk(frame, at, &entry, found)?;
+        }
+    }
+    let stored = |name: &str| frame.stored(name);
+    let step = stored("configuration/step");
+    if step.is_some()
+        && let (Some(step_value), Some(previous)) = (sound(frame.step())?, previous)
+        && step_value <= previous
+    {
+        let message = format!("step {step_value} comes after step {previous}");
+        found.push(Problem::new(Grade::Warning, "step_order", "configuration/step", message), step.as_ref());
+    }
+    let simulation_box = check_box(frame, found)?;
+    let particles = sound(frame.count(Container::Particles))?;
+    let position = stored("particles/position").or_else(|| stored("configuration/box"));
+    if let (Some(entry), Some(simulation_box)) = (position, simulation_box)
+        && let Some(positions) = sound(frame.particles().position())?
+    {
+        found.push_some(outside_box(&positions, &simulation_box), Some(&entry));
+    }
+    for container in Container::COUNTED {
+        check_ids(frame, container, particles, found)?;
+    }
+    check_shapes(frame, found)?;
+    check_logs(frame, found)
+}
+
+/// Type, shape and finiteness of one chunk.
+fn check_chunk(frame: &FrameView<'_>, at: usize, entry: &IndexEntry, found: &mut Found) -> Result<()> {
+    let field = field_at(at);
+    let schema = frame.trajectory().schema_version();
+    let name = field.name;
+    let type_name = entry.chunk_type().map_or("no type", crate::Type::name);
+    let message = format!("{type_name} where schema {schema} has {}", field.chunk_type.name());
+    match entry.chunk_type().map_or(Fit::Wrong, |found| field.fit(found, schema)) {
+        Fit::Exact => (),
+        Fit::Wrong => {
+            found.push(Problem::new(Grade::Error, "schema_type", name, message), Some(entry));
+            return Ok(());
+        }
+        // hoomd-gsd's tables of strings are u8.
+        Fit::Readable if field.is_text() => (),
+        Fit::Readable if name.ends_with("/group") => {
+            found.push(Problem::new(Grade::Note, "signed_groups", name, message), Some(entry));
+        }
+        Fit::Readable => found.push(Problem::new(Grade::Warning, "schema_type", name, message), Some(entry)),
+    }
+    let shape = match field.rows {
+        Rows::N | Rows::Fixed(_) => sound(frame.shape_problem(field, entry))?.flatten(),
+        Rows::Types | Rows::Vertices => None,
+    };
+    if let Some(problem) = shape {
+        found.push(Problem::new(Grade::Error, "schema_shape", name, problem), Some(entry));
+    } else if field.is_text() {
+        check_text(frame, at, field, entry, found)?;
+    } else if field.is_real() && field.container != Container::State && name != "configuration/box" {
+        let finite = match field.columns {
+            1 => sound(frame.reals::<f32>(at))?.and_then(|values| not_finite(name, &values)),
+            3 => sound(frame.reals::<[f32; 3]>(at))?.and_then(|values| not_finite(name, &values)),
+            _ => sound(frame.reals::<[f32; 4]>(at))?.and_then(|values| not_finite(name, &values)),
+        };
+        found.push_some(finite, Some(entry));
+    }
+    Ok(())
+}
+
+fn check_text(
+    frame: &FrameView<'_>,
+    at: usize,
+    field: &Field,
+    entry: &IndexEntry,
+    found: &mut Found,
+) -> Result<()> {
+    let damaged = |error: Error| -> Result<Option<Problem>> {
+        let problem = Problem::new(Grade::Error, "schema_text", field.name, error.kind().to_string());
+        if error.is_damage() { Ok(Some(problem)) } else { Err(error) }
+    };
+    let problem = if field.name == "particles/type_shapes" {
+        match frame.shapes() {
+            Ok(_) => None,
+            Err(error) => damaged(error)?,
+        }
+    } else {
+        match frame.type_names(at) {
+            Ok(names) => duplicate_names(field.name, &names),
+            Err(error) => damaged(error)?,
+        }
+    };
+    found.push_some(problem, Some(entry));
+    Ok(())
+}
+
+/// Reports what is wrong with a box that the frame stores, and gives the box where nothing is.
+fn check_box(frame: &FrameView<'_>, found: &mut Found) -> Result<Option<SimulationBox>> {
+    let Some(simulation_box) = sound(frame.simulation_box())? else { return Ok(None) };
+    let problem = improper_box(&simulation_box);
+    let proper = problem.is_none();
+    let stored = frame.stored("configuration/box").or_else(|| frame.stored("configuration/dimensions"));
+    if let Some(entry) = stored {
+        found.push_some(problem, Some(&entry));
+    }
+    Ok(proper.then_some(simulation_box))
+}
+
+/// Ids of types and tags of particles.
+fn check_ids(
+    frame: &FrameView<'_>,
+    container: Container,
+    particles: Option<u32>,
+    found: &mut Found,
+) -> Result<()> {
+    let (types, typeid, group) = match container {
+        Container::Particles => (place("particles/types"), place("particles/typeid"), None),
+        Container::Bonds => (place("bonds/types"), place("bonds/typeid"), Some(place("bonds/group"))),
+        Container::Angles => (place("angles/types"), place("angles/typeid"), Some(place("angles/group"))),
+        Container::Dihedrals => {
+            (place("dihedrals/types"), place("dihedrals/typeid"), Some(place("dihedrals/group")))
+        }
+        Container::Impropers => {
+            (place("impropers/types"), place("impropers/typeid"), Some(place("impropers/group")))
+        }
+        Container::Pairs => (place("pairs/types"), place("pairs/typeid"), Some(place("pairs/group"))),
+        _ => (usize::MAX, usize::MAX, Some(place("constraints/group"))),
+    };
+    let entry = frame.stored_at(typeid).or_else(|| frame.stored_at(types));
+    if let Some(entry) = entry
+        && let (Some(types), Some(ids)) = (sound(frame.type_names(types))?, sound(frame.rows::<u32>(typeid))?)
+    {
+        // Bonds of which only the number is known have type 0 by default, and no types. Ids of another type are reported as that.
+        let exact = |entry: IndexEntry| entry.chunk_type() == Some(crate::Type::Uint32);
+        let given = frame.stored_at(typeid).is_some_and(exact);
+        let name = field_at(typeid).name;
+        found.push_some(bad_typeid(name, &ids, types.len()).filter(|_| given), Some(&entry));
+    }
+    let Some(group) = group else { return Ok(()) };
+    let entry = frame.stored_at(group).or_else(|| frame.stored("particles/N"));
+    let (Some(entry), Some(particles)) = (entry, particles) else { return Ok(()) };
+    if frame.count(container).is_ok_and(|count| count == 0) {
+        return Ok(());
+    }
+    let tags = match container.group_size() {
+        2 => sound(frame.rows::<[u32; 2]>(group))?.and_then(|rows| largest(rows.as_flattened())),
+        3 => sound(frame.rows::<[u32; 3]>(group))?.and_then(|rows| largest(rows.as_flattened())),
+        _ => sound(frame.rows::<[u32; 4]>(group))?.and_then(|rows| largest(rows.as_flattened())),
+    };
+    // The default, tag 0, is nobody's where there are no particles; only what is given counts.
+    if frame.stored_at(group).is_some() || tags.is_some_and(|tag| tag > 0) {
+        found.push_some(bad_tag(field_at(group).name, tags, particles), Some(&entry));
+    }
+    Ok(())
+}
+
+fn check_shapes(frame: &FrameView<'_>, found: &mut Found) -> Result<()> {
+    let Some(entry) = frame.stored("particles/type_shapes") else { return Ok(()) };
+    let particles = frame.particles();
+    if let (Some(shapes), Some(types)) = (sound(particles.type_shapes())?, sound(particles.types())?) {
+        found.push_some(shape_count(&shapes, types.len()), Some(&entry));
+    }
+    Ok(())
+}
+
+/// Logs that frame 0 lacks, and those of another type than there.
+fn check_logs(frame: &FrameView<'_>, found: &mut Found) -> Result<()> {
+    if frame.index() == 0 {
+        return Ok(());
+    }
+    let file = frame.file();
+    let initial = file.index().slice(file.frame_entries(0));
+    for entry in file.index().slice(frame.entries()).iter() {
+        let Some(name) = file.names().get(entry.id).filter(|name| name.starts_with("log/")) else { continue };
+        match initial.iter().find(|first| first.id == entry.id) {
+            None => {
+                let message = "not in frame 0, which stands for frames without it".to_owned();
+                found.push(Problem::new(Grade::Warning, "late_log", &name, message), Some(&entry));
+            }
+            Some(first) if first.type_code != entry.type_code => {
+                let name_of = |entry: &IndexEntry| entry.chunk_type().map_or("no type", crate::Type::name);
+                let message = format!("{} where frame 0 has {}", name_of(&entry), name_of(&first));
+                found.push(Problem::new(Grade::Warning, "schema_type", &name, message), Some(&entry));
+            }
+            Some(_) => (),
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn improper_box(simulation_box: &SimulationBox) -> Option<Problem> {
+    let problem = |message| Some(Problem::new(Grade::Warning, "box", "configuration/box", message));
+    if !(2..=3).contains(&simulation_box.dimensions) {
+        return problem(format!("{} dimensions", simulation_box.dimensions));
+    }
+    if !simulation_box.is_proper() {
+        let [lx, ly, lz, xy, xz, yz] = simulation_box.values();
+        let dimensions = simulation_box.dimensions;
+        return problem(format!("no box in {dimensions} dimensions: {lx}, {ly}, {lz}, {xy}, {xz}, {yz}"));
+    }
+    None
+}
+
+pub(crate) fn outside_box(positions: &Vectors<'_>, simulation_box: &SimulationBox) -> Option<Problem> {
+    let inside = |position: [f64; 3]| {
+        // What is not finite is reported as that.
+        simulation_box.is_inside_by(position, TOLERANCE) || position.iter().any(|one| !one.is_finite())
+    };
+    let (first, count) = match positions {
+        Reals::F32(rows) => failing(rows, |row| inside(row.widen())),
+        Reals::F64(rows) => failing(rows, |row| inside(*row)),
+    };
+    let first = first?;
+    let message = format!("particle {first} is outside the box{}", and_others(count));
+    Some(Problem::new(Grade::Warning, "outside_box", "particles/position", message))
+}
+
+pub(crate) fn not_finite<S: Single>(name: &str, values: &Reals<'_, S>) -> Option<Problem> {
+    let finite32 =
+        |row: &S| bytemuck::cast_slice::<S, f32>(std::slice::from_ref(row)).iter().all(|one| one.is_finite());
+    let finite64 = |row: &S::Double| {
+        bytemuck::cast_slice::<S::Double, f64>(std::slice::from_ref(row)).iter().all(|one| one.is_finite())
+    };
+    let (first, count) = match values {
+        Reals::F32(rows) => failing(rows, finite32),
+        Reals::F64(rows) => failing(rows, finite64),
+    };
+    let first = first?;
+    let message = format!("row {first} is not finite{}", and_others(count));
+    Some(Problem::new(Grade::Warning, "not_finite", name, message))
+}
+
+pub(crate) fn bad_typeid(name: &str, ids: &[u32], types: usize) -> Option<Problem> {
+    let bad = |id: &u32| usize::try_from(*id).unwrap_or(usize::MAX) < types;
+    let (first, count) = failing(ids, bad);
+    let first = first?;
+    let id = ids.get(first).copied().unwrap_or(0);
+    let message = format!("row {first} has type {id} of {types}{}", and_others(count));
+    Some(Problem::new(Grade::Error, "typeid", name, message))
+}
+
+pub(crate) fn largest(tags: &[u32]) -> Option<u32> {
+    tags.iter().copied().max()
+}
+
+pub(crate) fn bad_tag(name: &str, largest: Option<u32>, particles: u32) -> Option<Problem> {
+    let tag = largest.filter(|tag| *tag >= particles)?;
+    // i32 groups of older writers come as the same bits.
+    #[allow(clippy::cast_possible_wrap, reason = "the bits of an i32")]
+    let tag = if tag > u32::MAX / 2 { i64::from(tag as i32) } else { tag.into() };
+    let message = format!("tag {tag} of {particles} particles");
+    Some(Problem::new(Grade::Error, "tags", name, message))
+}
+
+pub(crate) fn duplicate_names(chunk: &str, names: &[String]) -> Option<Problem> {
+    let mut known = HashSet::new();
+    let twice = names.iter().find(|name| !known.insert(name.as_str()))?;
+    Some(Problem::new(Grade::Error, "schema_text", chunk, format!("{twice:?} is there twice")))
+}
+
+pub(crate) fn shape_count(shapes: &[Shape], types: usize) -> Option<Problem> {
+    let message = format!("{} shapes of {types} types", shapes.len());
+    let problem = Problem::new(Grade::Error, "schema_shape", "particles/type_shapes", message);
+    (shapes.len() != types).then_some(problem)
+}
+
+/// The first row that fails, and how many do.
+fn failing<T>(rows: &[T], good: impl Fn(&T) -> bool) -> (Option<usize>, usize) {
+    // Nearly always none fails.
+    if rows.iter().all(&good) {
+        return (None, 0);
+    }
+    (rows.iter().position(|row| !good(row)), rows.iter().filter(|row| !good(row)).count())
+}
+
+fn and_others(count: usize) -> String {
+    match count {
+        0 | 1 => String::new(),
+        count => format!(", and {} more", count - 1),
+    }
+}
