@@ -14,6 +14,8 @@ pub mod hoomd;
 mod import;
 pub mod index;
 mod layout;
+#[allow(dead_code, reason = "the lens shows it")]
+mod log_records;
 mod namelist;
 mod rank;
 mod window;

@@ -26,6 +26,14 @@ macro_rules! values {
                 })
             }
 
+            /// The bytes of numbers; nothing of texts.
+            pub(crate) fn number_bytes(&self) -> &[u8] {
+                match self {
+                    $(Self::$variant(values) => bytemuck::cast_slice(values),)+
+                    Self::Text(_) => &[],
+                }
+            }
+
             /// The bytes of numbers; of texts, those of their spans.
             pub(super) fn bytes_mut(&mut self) -> &mut [u8] {
                 match self {
