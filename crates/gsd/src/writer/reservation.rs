@@ -321,3 +321,6 @@ fn write_at(file: &File, bytes: &[u8], at: u64) -> io::Result<usize> {
 fn write_at(_file: &File, _bytes: &[u8], _at: u64) -> io::Result<usize> {
     Err(io::ErrorKind::Unsupported.into())
 }
+
+#[cfg(test)]
+mod tests;

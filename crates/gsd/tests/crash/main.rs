@@ -1,0 +1,124 @@
+//! Every state in which a crash can leave a file opens as one that was committed, with all of its data.
+//!
+//! Scripts are written to a storage that records, and the record is replayed: stopped after every operation and in the middle of
+//! writes, and with any subset of sectors between two syncs. What the writer had promised by then must be there.
+
+use container_core::write::recording::Operation;
+use gsd::{Commit, Scheme, Sync, Writer};
+
+mod script;
+
+use script::{Script, Torn, append, made_by, options, write_frame};
+
+#[test]
+fn a_new_file_and_its_frames() {
+    for commit in [Commit::EveryFrame, Commit::Every(20), Commit::Manual] {
+        let mut script = Script::new(Vec::new());
+        let options = options(Scheme::Atomic, commit);
+        drop(Writer::create_storage(script.storage.clone(), &options).unwrap());
+        script.promise();
+        append(&mut script, &options, 70, 3);
+        script.torn = Torn::Anywhere;
+        script.check(&format!("{commit:?}"));
+    }
+}
+
+#[test]
+fn names_that_outgrow_their_room() {
+    let mut script = Script::new(made_by(Scheme::Atomic, 3));
+    append(&mut script, &options(Scheme::Atomic, Commit::EveryFrame), 60, 300);
+    script.check("long names");
+}
+
+#[test]
+fn an_index_that_outgrows_its_room() {
+    let mut script = Script::new(made_by(Scheme::Atomic, 120));
+    append(&mut script, &options(Scheme::Atomic, Commit::EveryFrame), 40, 3);
+    script.check("a moved index");
+}
+
+#[test]
+fn frames_behind_those_of_the_reference() {
+    for frames in [0, 1, 30, 60] {
+        let mut script = Script::new(made_by(Scheme::Reference, frames));
+        append(&mut script, &options(Scheme::Atomic, Commit::EveryFrame), 9, 3);
+        script.check(&format!("{frames} frames of the reference"));
+    }
+}
+
+#[test]
+fn frames_behind_ones_without_chunks() {
+    let mut script = Script::new(made_by(Scheme::Atomic, 2));
+    let mut writer =
+        Writer::open_storage(script.storage.clone(), &options(Scheme::Atomic, Commit::EveryFrame)).unwrap();
+    for frame in 0..60_u8 {
+        if frame >= 20 {
+            writer.write_chunk("a", 1, 1, &[frame]).unwrap();
+            writer.write_chunk("b", 1, 1, &[frame]).unwrap();
+        }
+        writer.end_frame().unwrap();
+        script.promise();
+    }
+    writer.close().unwrap();
+    script.check("frames without chunks");
+}
+
+/// The harness has to find what is wrong: the reference's order of writing, and commits that forget to sync.
+#[test]
+fn writers_that_can_be_torn_are_found_out() {
+    let mut script = Script::new(made_by(Scheme::Reference, 30));
+    append(&mut script, &options(Scheme::Reference, Commit::EveryFrame), 10, 3);
+    let broken = script.broken();
+    assert!(broken.iter().any(|what| what.starts_with("killed")), "no kill found");
+    assert!(broken.iter().any(|what| what.starts_with("power")), "no power cut found");
+
+    let mut script = Script::new(made_by(Scheme::Atomic, 30));
+    append(&mut script, &options(Scheme::Atomic, Commit::EveryFrame).with_sync(Sync::Never), 10, 3);
+    let broken = script.broken();
+    assert!(broken.iter().all(|what| what.starts_with("power")), "{broken:#?}");
+    assert!(!broken.is_empty(), "nothing was synced, and nothing was found");
+    // What survives without syncs is what the end of the process leaves.
+    assert!(script.storage.operations().iter().all(|operation| *operation != Operation::Sync));
+}
+
+fn fixture(name: &str) -> Vec<u8> {
+    let folder = std::path::PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../testdata/gsd/ok");
+    std::fs::read(folder.join(format!("{name}.gsd"))).unwrap()
+}
+
+#[test]
+fn files_of_older_versions_before_and_after_their_upgrade() {
+    for name in ["v1_0_frames", "v1_small", "v1_types", "v1_write_order", "v03_small", "v20_small"] {
+        let mut script = Script::new(fixture(name));
+        append(&mut script, &options(Scheme::Atomic, Commit::EveryFrame), 9, 3);
+        let mut writer =
+            Writer::open_storage(script.storage.clone(), &options(Scheme::Atomic, Commit::EveryFrame))
+                .unwrap();
+        writer.upgrade().unwrap();
+        assert!(!writer.header().is_v1());
+        script.promise();
+        write_frame(&mut writer, 80);
+        script.promise();
+        writer.close().unwrap();
+        script.check(name);
+    }
+}
+
+#[test]
+fn a_file_that_is_truncated() {
+    for start in [made_by(Scheme::Atomic, 40), made_by(Scheme::Reference, 40), fixture("v1_small")] {
+        let mut script = Script::new(start);
+        let mut writer =
+            Writer::open_storage(script.storage.clone(), &options(Scheme::Atomic, Commit::EveryFrame))
+                .unwrap();
+        writer.truncate().unwrap();
+        assert_eq!(script.storage.image().len(), 512);
+        script.promise();
+        for _ in 0..8 {
+            write_frame(&mut writer, 3);
+            script.promise();
+        }
+        writer.close().unwrap();
+        script.check("truncated");
+    }
+}

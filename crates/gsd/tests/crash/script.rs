@@ -1,0 +1,147 @@
+//! Scripts of writes, and what crashes in their course may leave.
+
+use std::borrow::Cow;
+
+use container_core::write::recording::RecordingStorage;
+use container_core::write::replay::{self, Crash};
+use gsd::{Commit, File, OpenOptions, Policy, Scheme, Version, Writer, WriterOptions};
+
+/// What a file holds: for each frame its chunks by name, in the order of names.
+pub type State = Vec<Vec<(String, Vec<u8>)>>;
+
+pub fn read(image: &[u8]) -> gsd::Result<State> {
+    let strict = OpenOptions::default().with_policy(Policy::Strict);
+    let file = File::from_source(Box::new(image.to_vec()), &strict)?;
+    (0..file.nframes())
+        .map(|frame| {
+            let entries = file.frame_entries(frame).filter_map(|at| file.index().get(at));
+            let chunks = entries.map(|entry| {
+                let name = file.names().get(entry.id).map(Cow::into_owned);
+                let bytes = file.read_chunk(&entry)?.into_owned();
+                Ok((name.expect("strict files have a name for each entry"), bytes))
+            });
+            let mut chunks: Vec<_> = chunks.collect::<gsd::Result<_>>()?;
+            chunks.sort();
+            Ok(chunks)
+        })
+        .collect()
+}
+
+/// A file that is being written, and what it was after each commit.
+pub struct Script {
+    /// The file, and all that is done to it.
+    pub storage: RecordingStorage,
+    /// What was in it before.
+    pub start: Vec<u8>,
+    /// States that were promised, with the number of operations after which they were.
+    pub promised: Vec<(usize, State)>,
+    /// How hard a kill is.
+    pub torn: Torn,
+}
+
+/// Which writes a kill tears.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Torn {
+    /// Those that span sectors.
+    Sectors,
+    /// All of more than 32 bytes. The header's are shorter, unless the version of the file changes as well.
+    Anywhere,
+}
+
+impl Script {
+    /// Nothing has been promised of `start` but what is in it.
+    pub fn new(start: Vec<u8>) -> Self {
+        let promised = read(&start).map(|state| (0, state)).into_iter().collect();
+        Self { storage: RecordingStorage::new(start.clone()), start, promised, torn: Torn::Sectors }
+    }
+
+    /// What is in the file now is promised.
+    pub fn promise(&mut self) {
+        let state = read(&self.storage.image()).expect("a file between two commits opens");
+        self.promised.push((self.storage.operation_count(), state));
+    }
+
+    /// Crashes that left something else than the last state promised, or the one after it.
+    pub fn broken(&self) -> Vec<String> {
+        let operations = self.storage.operations();
+        let mut broken = Vec::new();
+        let mut look = |crash: &Crash<'_>| {
+            let kept = self.promised.iter().filter(|(done, _)| *done <= crash.done).count();
+            let allowed = self.promised.get(kept.saturating_sub(1)..=kept.min(self.promised.len() - 1));
+            match read(crash.image) {
+                Ok(state) if allowed.is_some_and(|some| some.iter().any(|(_, one)| *one == state)) => {}
+                // A file that is being made does not have to be one yet.
+                Err(_) if kept == 0 => {}
+                Ok(state) => broken.push(format!("{}: {} frames", crash.what, state.len())),
+                Err(error) => broken.push(format!("{}: {error}", crash.what)),
+            }
+        };
+        replay::kill_images(&self.start, &operations, &mut look);
+        if self.torn == Torn::Anywhere {
+            replay::torn_images(&self.start, &operations, &mut look);
+        }
+        replay::power_images(&self.start, &operations, 4, &mut look);
+        broken
+    }
+
+    pub fn check(&self, what: &str) {
+        assert!(self.promised.len() > 1, "{what} promises nothing");
+        let broken = self.broken();
+        assert!(broken.is_empty(), "{what}: {} broken states, first {:#?}", broken.len(), broken.first());
+    }
+}
+
+pub fn options(scheme: Scheme, commit: Commit) -> WriterOptions {
+    let mut options = WriterOptions::default()
+        .with_schema("crash", "none", Version::new(1, 0))
+        .with_scheme(scheme)
+        .with_commit(commit);
+    // Small enough to be full now and then.
+    options.maximum_write_buffer_size = 900;
+    options
+}
+
+/// Three or four small chunks, and each seventh frame one with a new name; now and then one that goes around the buffer.
+pub fn write_frame(writer: &mut Writer<RecordingStorage>, name_len: usize) {
+    let frame = writer.nframes();
+    let byte = u8::try_from(frame % 251).unwrap() + 1;
+    writer.write_chunk("step", 1, 1, &[frame + 1]).unwrap();
+    writer.write_chunk("position", 5, 3, &[byte; 15]).unwrap();
+    if frame.is_multiple_of(3) {
+        writer.write_chunk("log/energy", 1, 1, &[f64::from(byte)]).unwrap();
+    }
+    if frame % 7 == 6 {
+        let name = format!("log/{frame}/{}", "n".repeat(name_len));
+        writer.write_chunk(&name, 3, 1, &[byte; 3]).unwrap();
+    }
+    if frame % 11 == 10 {
+        writer.write_chunk("large", 1300, 1, &[byte; 1300]).unwrap();
+    }
+    writer.end_frame().unwrap();
+}
+
+/// Appends `frames` frames, and promises what each commit leaves.
+pub fn append(script: &mut Script, options: &WriterOptions, frames: u64, name_len: usize) {
+    let mut writer = Writer::open_storage(script.storage.clone(), options).unwrap();
+    let last = writer.nframes() + frames;
+    let mut committed = writer.committed_frames();
+    while writer.nframes() < last {
+        write_frame(&mut writer, name_len);
+        if writer.committed_frames() > committed {
+            committed = writer.committed_frames();
+            script.promise();
+        }
+    }
+    writer.close().unwrap();
+    script.promise();
+}
+
+/// A file of so many frames.
+pub fn made_by(scheme: Scheme, frames: u64) -> Vec<u8> {
+    let storage = RecordingStorage::default();
+    let options = options(scheme, Commit::Manual);
+    let mut writer = Writer::create_storage(storage.clone(), &options).unwrap();
+    (0..frames).for_each(|_| write_frame(&mut writer, 3));
+    writer.close().unwrap();
+    storage.image()
+}
