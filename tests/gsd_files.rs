@@ -1,6 +1,7 @@
 //! GSD files: the file layer opens what the reference opens, and holds what the independent script says.
 
-use gsd::{File, OpenOptions, Policy};
+use container_core::dtype::ByteOrder;
+use gsd::{Fallback, File, Frames, OpenOptions, Policy, Rows, Stack};
 
 use crate::manifest::{Fixture, all_fixtures, sha256};
 
@@ -41,9 +42,9 @@ fn stored(file: &File, path: &str) -> Option<String> {
     let read = |frame: u64, name: &str| {
         let entry = file.find_chunk(frame, name)?;
         let mut bytes = file.read_chunk(&entry).expect("a chunk").into_owned();
-        if file.header().byte_order == container_core::dtype::ByteOrder::Big {
+        if file.header().byte_order == ByteOrder::Big {
             let dtype = file.stored_array(&entry).expect("a chunk").dtype;
-            dtype.swap_to(container_core::dtype::ByteOrder::Little, &mut bytes).expect("whole elements");
+            dtype.swap_to(ByteOrder::Little, &mut bytes).expect("whole elements");
         }
         Some(bytes)
     };
@@ -81,4 +82,45 @@ fn every_stored_chunk_is_what_the_independent_script_says() {
     }
     assert!(problems.is_empty(), "{}", problems.join("\n"));
     assert!(count > 900, "only {count} datasets");
+}
+
+/// What a name is in all frames, as the manifest has it; the error's text where it does not stack.
+fn stacked(file: &File, name: &str) -> Result<(String, Vec<u64>, String), String> {
+    let stack =
+        Stack::new(file, name, &Frames::all(file), Fallback::Schema).map_err(|error| error.to_string())?;
+    let len = stack.byte_len(&Rows::All).expect("a length");
+    let mut bytes = vec![0; usize::try_from(len).expect("a small file")];
+    stack.read_into(&Rows::All, &mut bytes, 2).expect("values");
+    stack.dtype().swap_to(ByteOrder::Little, &mut bytes).expect("whole elements");
+    let (frames, n, m) = stack.extent();
+    let shape = if m == 1 { vec![frames, n] } else { vec![frames, n, m.into()] };
+    Ok((stack.dtype().to_string(), shape, sha256(&bytes)))
+}
+
+#[test]
+fn every_name_stacks_where_the_independent_script_says_so() {
+    let mut problems = Vec::new();
+    let mut counts = [0, 0];
+    for fixture in gsd_fixtures() {
+        let Some(datasets) = &fixture.datasets else { continue };
+        let file = open(&fixture, Policy::Compatible).expect("a sound fixture");
+        for id in 0..file.names().len() {
+            let id = u16::try_from(id).expect("an id");
+            let name = file.names().get(id).expect("a name").into_owned();
+            // A shape beside a chunk is the lens's business, and a name without a chunk nobody's.
+            let unused = (0..file.nframes()).all(|frame| file.find_id(frame, id).is_none());
+            if unused || fixture.path.contains("/shape_") {
+                continue;
+            }
+            let found = stacked(&file, &name);
+            counts[usize::from(found.is_ok())] += 1;
+            let expected = datasets.iter().find(|dataset| dataset.path == name);
+            let expected = expected.map(|it| (it.dtype.clone(), it.shape.clone(), it.values.clone()));
+            if found.as_ref().ok() != expected.as_ref() {
+                problems.push(format!("{}: {name} is {found:?}, wanted {expected:?}", fixture.path));
+            }
+        }
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+    assert!(counts[0] > 50 && counts[1] > 900, "{counts:?}");
 }

@@ -135,9 +135,6 @@ def fallback(chunks: Chunks, name: str, frame: int, dtype: np.dtype) -> np.ndarr
         return stored.get(0, np.array(WHOLE.get(name, [0]), dtype))
     if container in ("particles", *GROUPS) and last in ("types", "type_shapes"):
         return stored.get(0, np.zeros((0, 0), dtype))  # no kinds, or those of no shape: not what is stored
-    count = number(chunks, container, frame)
-    if count == number(chunks, container, 0) and 0 in stored:
-        return stored[0]
     if container == "particles" and last in PARTICLES:
         row = PARTICLES[last]
     elif container in GROUPS and last == "group":
@@ -145,7 +142,10 @@ def fallback(chunks: Chunks, name: str, frame: int, dtype: np.dtype) -> np.ndarr
     elif container in GROUPS and last in ("typeid", "value"):
         row = [0]
     else:
-        return None  # not of the schema, or state, which has no default
+        return None  # not of the schema, or state, which has neither
+    count = number(chunks, container, frame)
+    if count == number(chunks, container, 0) and 0 in stored:
+        return stored[0]
     array = np.tile(np.array(row, dtype), (count, 1))
     return array[:, 0] if len(row) == 1 else array
 
