@@ -93,7 +93,7 @@ pub enum ConvertOutcome {
 ///
 /// # Errors
 /// `Usage` for a target that is the source, exists, or whose format is not known, for several datasets into a format of
-/// one, and for reading back from a pipe; `Unsupported` for what the target's format cannot hold; those of opening
+/// one, and for reading back from a pipe or what is only some of the frames; `Unsupported` for what the target's format cannot hold; those of opening
 /// and reading the source; `Io`.
 pub fn convert(source: &Address, target: &Path, options: &ConvertOptions<'_>) -> Result<ConvertOutcome> {
     let format = target_format(target, options.to)?;
@@ -102,6 +102,11 @@ pub fn convert(source: &Address, target: &Path, options: &ConvertOptions<'_>) ->
         return Err(
             Error::usage("standard output cannot be read back").hint("convert to a file to verify it")
         );
+    }
+    let some_frames = |(word, range): &(String, String)| word == "frames" && !range.is_empty();
+    if options.verify == ReadBack::Yes && options.import.words.iter().any(some_frames) {
+        let problem = "a target that has some of the frames is not what it was made from";
+        return Err(Error::usage(problem).hint("FILE::PATH[SEL], or holdall diff"));
     }
     let target_order = |_: &Opened| match options.import.axes {
         Axes::AsStored => format.order,

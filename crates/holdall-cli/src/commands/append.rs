@@ -24,11 +24,14 @@ that `convert` reads, or with --raw from bytes without a header; with --items fr
 New chunks are written as the file's own are, unless --codec and its like say otherwise. Whether the last of all lines ends with a \
 line feed stays as it was when the file was packed.
 
-The file is replaced in one step when all is written, so that it has to be writable and the disk has to have room for it twice.
+A GSD file grows by frames: those of another GSD file, or the rows of arrays that are called as its chunks are; --frames=RANGE takes \
+some of them.
+The file changes in one step, when all is written: a GSD file in place, another by a new file, for which the disk has to have room.
 
 Examples:
   holdall append log.blp today.npy
   holdall append log.blp 'scan.ra::data[100:]' --codec zstd:5
+  holdall append run.gsd more.gsd
   sensor | holdall append log.blp - --raw
   holdall append --items lines notes.blp more.txt")]
 pub struct Args {

@@ -18,6 +18,7 @@ format; what is not kept is listed on standard error. Space that nothing uses is
 
 Examples:
   holdall recode old.blp small.blp --codec zstd:9
+  holdall recode --compact run.gsd small.gsd
   holdall recode notes.blp checked.blp --checksum sha256 --verify")]
 pub struct Args {
     /// The file; `-` is standard input
@@ -28,12 +29,17 @@ pub struct Args {
     #[arg(value_name = "TARGET")]
     target: PathBuf,
 
+    /// Drop the space that nothing uses; a file that is written again never has any, so that this changes nothing
+    #[arg(long)]
+    compact: bool,
+
     #[command(flatten)]
     make: MakeArgs,
 }
 
 pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     let bar = args.make.check_target("recode", &args.target, console)?;
+    let _ = args.compact;
     let (source, target) = (shown(&args.source), shown(&args.target));
     let outcome = Meter::new(printable(&target), bar).watch(|progress| {
         let options = args.make.options(None, args.make.write.import_options(), console.limits, progress);
