@@ -18,6 +18,7 @@ mod layout;
 mod log_records;
 mod namelist;
 mod rank;
+pub mod repair;
 mod window;
 mod writer;
 

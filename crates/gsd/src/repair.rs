@@ -1,0 +1,143 @@
+//! Bringing back what can be proved of a damaged file, into a new one.
+//!
+//! The levels, each of which comes into play where the one before leaves something undone:
+//!
+//! 1. *Trim*: a last frame that lacks chunks although their bytes are there was torn by a crash. It goes, or is completed.
+//! 2. *Order*: entries are collected one by one, whatever stands between them, sorted, and of several for one chunk the one
+//!    whose data were written last is taken. Chunks that lie over others or in the index are lost.
+//! 3. *Search*: where the header leads to no index, or to no namelist, the file is searched for one. Each growth leaves an
+//!    older copy behind, so that even a file that was cut has most of its frames.
+//! 4. *Salvage*: frames that were written and not committed are found by the form of those that were (see [`Salvage`]).
+//! 5. *Names*: lost ones are replaced by what the chunks look like (`particles/position`), or by `unknown/<id>`;
+//!    [`RepairOptions::names`] says better.
+//!
+//! A frame that lacks a chunk is worse than none in the schema `hoomd`, where an absent chunk means that of frame 0: it is left
+//! out, but for frame 0 itself, and later frames move up. In other schemas it stays, without the chunk.
+//!
+//! Values carry no digest: a chunk is called kept where its entry makes sense by itself and beside all others.
+//!
+//! The result is written by [`emit`](crate::emit), little-endian, file layer 2.1. Memory is needed for the index, time is
+//! proportional to the file.
+
+mod entries;
+mod expect;
+mod frames;
+mod index;
+mod input;
+mod names;
+mod report;
+mod rescue;
+mod salvage;
+mod schema;
+mod search;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use container_core::container;
+use container_core::format::{Input, Output};
+use container_core::report::RepairReport;
+use container_core::source::{Access, Source, open_path};
+use container_core::write::{AtomicFile, Durability, Overwrite};
+use container_core::{Limits, Progress, Result};
+
+use self::rescue::Rescue;
+
+/// What becomes of data behind the last committed chunk.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Salvage {
+    /// Frames are taken where their values can be true: a number that rises from frame to frame goes on doing so
+    /// (`configuration/step`, or any chunk of one integer), real numbers are finite and no larger than before, positions are in
+    /// the box, text is UTF-8. They are reported as guessed. Without a number that rises nothing is taken.
+    #[default]
+    Checked,
+    /// Committed frames alone.
+    Off,
+}
+
+/// How a file is repaired.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct RepairOptions {
+    /// What becomes of data that no entry describes.
+    pub salvage: Salvage,
+    /// Names of chunks by id, used in place of what the namelist says, if it can still be read.
+    pub names: BTreeMap<u16, String>,
+    /// Bounds on what the file may ask for.
+    pub limits: Limits,
+    /// How its bytes are reached.
+    pub access: Access,
+}
+
+impl RepairOptions {
+    /// The same with or without salvage.
+    #[must_use]
+    pub const fn with_salvage(mut self, salvage: Salvage) -> Self {
+        self.salvage = salvage;
+        self
+    }
+
+    /// The same with a name for `id`.
+    #[must_use]
+    pub fn with_name(mut self, id: u16, name: impl Into<String>) -> Self {
+        self.names.insert(id, name.into());
+        self
+    }
+}
+
+/// Repairs the file at `path` into a new one at `target`. The input is only read.
+///
+/// # Errors
+/// `WrongFormat` and `Truncated` without a header, `Malformed` when not one frame of a file with data can be brought back,
+/// `Usage` when the target exists, `Limit`, `Io`. No file appears then.
+pub fn repair(path: impl AsRef<Path>, target: impl AsRef<Path>) -> Result<RepairReport> {
+    repair_with(path, target, &RepairOptions::default())
+}
+
+/// The same with options.
+///
+/// # Errors
+/// As [`repair`]; `Usage` for names that cannot be names of chunks.
+pub fn repair_with(
+    path: impl AsRef<Path>,
+    target: impl AsRef<Path>,
+    options: &RepairOptions,
+) -> Result<RepairReport> {
+    let source = open_path(path.as_ref(), options.access, &options.limits)?;
+    let mut out = AtomicFile::create(target, Overwrite::Refuse)?;
+    let report = repair_source(&source, options, Some(&mut out), Progress::none())?;
+    out.commit(Durability::Synced)?;
+    Ok(report)
+}
+
+/// Repairs bytes from anywhere into `out`; without an output it only reports.
+///
+/// # Errors
+/// As [`repair_with`].
+pub fn repair_source(
+    source: &dyn Source,
+    options: &RepairOptions,
+    out: Option<&mut dyn Output>,
+    progress: Progress<'_>,
+) -> Result<RepairReport> {
+    let rescue = Rescue::new(source, options, progress)?;
+    if let Some(out) = out {
+        rescue.write(out, progress)?;
+    }
+    Ok(rescue.report)
+}
+
+/// The entry for the table of formats.
+#[allow(dead_code)]
+pub(crate) fn repair_to(
+    input: Input,
+    options: &container::OpenOptions,
+    out: Option<&mut dyn Output>,
+    progress: Progress<'_>,
+) -> Result<RepairReport> {
+    let options = RepairOptions { limits: options.limits, ..RepairOptions::default() };
+    repair_source(&input.into_source()?, &options, out, progress)
+}
+
+#[cfg(test)]
+mod tests;

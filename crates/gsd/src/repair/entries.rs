@@ -1,0 +1,282 @@
+//! The entries of the index: which of them make sense, by themselves and together.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use container_core::Result;
+use container_core::source::zeroed_vec;
+
+use super::input::{Damaged, PAST_END};
+use crate::header::INDEX_ENTRY_LEN;
+use crate::index::{Index, IndexEntry};
+
+/// Slots of an index that hold nothing of use, one run of equal ones.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Ruin {
+    pub(super) range: Range<u64>,
+    pub(super) why: &'static str,
+    /// The frames that it may have belonged to, inclusive; `None` at the end, where it belonged to any later one.
+    pub(super) frames: (u64, Option<u64>),
+}
+
+impl Ruin {
+    pub(super) fn slots(&self) -> u64 {
+        (self.range.end - self.range.start) / INDEX_ENTRY_LEN
+    }
+}
+
+/// What an index block holds.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Collected {
+    /// Entries that make sense by themselves, in the order of the block; later sorted by (frame, id).
+    pub(super) entries: Vec<IndexEntry>,
+    pub(super) ruins: Vec<Ruin>,
+    /// Entries that were not in order.
+    pub(super) unsorted: u64,
+    /// Frames with entries that make sense and others that lead past the end of the file.
+    pub(super) cut: BTreeSet<u64>,
+    /// Bytes of the block up to the last entry that makes sense.
+    pub(super) used: Range<u64>,
+}
+
+/// Reads every entry of `block`. Zeros at its end are its end; zeros before another entry are a hole.
+pub(super) fn collect(damaged: &Damaged<'_>, block: Range<u64>, names: Option<usize>) -> Result<Collected> {
+    let mut found = Collected { used: block.start..block.start, ..Collected::default() };
+    let mut pending: Vec<Ruin> = Vec::new();
+    let mut hole: Option<Range<u64>> = None;
+    let mut bad_since_good = 0_u64;
+    let mut cut: Option<u64> = None;
+    let whole = block.start..block.end - (block.end - block.start) % INDEX_ENTRY_LEN;
+    for window in damaged.windows(whole, 0) {
+        let (start, bytes) = window?;
+        for (position, entry) in (0_u64..).zip(Index::new(&bytes, damaged.order()).iter()) {
+            let at = start + position * INDEX_ENTRY_LEN;
+            let range = at..at + INDEX_ENTRY_LEN;
+            if entry == IndexEntry::default() {
+                let start = hole.as_ref().map_or(at, |hole| hole.start);
+                hole = Some(start..range.end);
+                continue;
+            }
+            let last = found.entries.last().map_or(0, |last| last.frame);
+            if let Some(why) = damaged.entry_problem(&entry, names) {
+                // After a block's end nothing follows: what the block was made of is no longer clear.
+                if let Some(zeros) = hole.take() {
+                    add(&mut pending, zeros, "an empty slot", (last, None));
+                }
+                if why == PAST_END {
+                    cut = Some(entry.frame);
+                    if !found.entries.is_empty() && entry.frame == last {
+                        found.cut.insert(last);
+                    }
+                }
+                add(&mut pending, range, why, (last, None));
+                bad_since_good += 1;
+                continue;
+            }
+            if let Some(zeros) = hole.take() {
+                add(&mut pending, zeros, "an empty slot", (last, None));
+            }
+            for ruin in pending.drain(..) {
+                found.ruins.push(Ruin { frames: (last, Some(entry.frame.max(last))), ..ruin });
+            }
+            bad_since_good = 0;
+            found.cut.extend(cut.take().filter(|frame| *frame == entry.frame));
+            found.used.end = range.end;
+            push(&mut found.entries, entry, damaged)?;
+        }
+    }
+    // Ruined slots at the end; empty ones between and behind them are none.
+    if bad_since_good > 0 {
+        found.ruins.extend(pending.into_iter().filter(|ruin| ruin.why != "an empty slot"));
+    }
+    Ok(found)
+}
+
+fn add(ruins: &mut Vec<Ruin>, range: Range<u64>, why: &'static str, frames: (u64, Option<u64>)) {
+    let full = ruins.len() >= 4096;
+    match ruins.last_mut() {
+        Some(last) if last.why == why && last.range.end == range.start => last.range.end = range.end,
+        // A block of nothing but noise: the reasons no longer matter.
+        Some(last) if full => {
+            *last = Ruin { range: last.range.start..range.end, why: "nothing that makes sense", frames };
+        }
+        _ => ruins.push(Ruin { range, why, frames }),
+    }
+}
+
+fn push(entries: &mut Vec<IndexEntry>, entry: IndexEntry, damaged: &Damaged<'_>) -> Result<()> {
+    if entries.len() == entries.capacity() {
+        let more = entries.len().max(64);
+        damaged.limits.allocate((entries.len() as u64 + more as u64) * INDEX_ENTRY_LEN)?;
+        let no_memory = |_| container_core::Error::limit("entries of the index", more as u64, 0);
+        entries.try_reserve(more).map_err(no_memory)?;
+    }
+    entries.push(entry);
+    Ok(())
+}
+
+/// An entry that was left out, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Dropped {
+    pub(super) entry: IndexEntry,
+    pub(super) why: &'static str,
+    /// True where the frame has another chunk of the name.
+    pub(super) replaced: bool,
+}
+
+/// Sorts by (frame, id), and of several entries for one chunk keeps the one whose data lie last.
+pub(super) fn sort(found: &mut Collected, v1: bool) -> Vec<Dropped> {
+    let in_order = |pair: &[IndexEntry]| match pair {
+        [a, b] if v1 => a.frame <= b.frame,
+        [a, b] => (a.frame, a.id) < (b.frame, b.id),
+        _ => true,
+    };
+    found.unsorted = found.entries.windows(2).filter(|pair| !in_order(pair)).count() as u64;
+    if found.unsorted > 0 || v1 {
+        // Write order is the order of locations, also where a v1 index does not say so.
+        found.entries.sort_by_key(|entry| (entry.frame, entry.id, entry.location));
+    }
+    let mut dropped = Vec::new();
+    found.entries.dedup_by(|later, kept| {
+        if (later.frame, later.id) != (kept.frame, kept.id) {
+            return false;
+        }
+        if later != kept {
+            dropped.push(Dropped { entry: *kept, why: "written again later", replaced: true });
+        }
+        *kept = *later;
+        true
+    });
+    dropped
+}
+
+/// Takes out entries whose chunks lie where others do, or do not fill the place that they have. `blocks` are the index, the
+/// namelist and the header: nothing else lies there.
+pub(super) fn take_out_clashes(
+    entries: &mut Vec<IndexEntry>,
+    blocks: &[Range<u64>],
+    damaged: &Damaged<'_>,
+) -> Result<Vec<Dropped>> {
+    let mut places: Vec<u32> = Vec::new();
+    let stored = |entry: &IndexEntry| entry.byte_range().unwrap_or(0..0);
+    let count = u32::try_from(entries.len()).unwrap_or(u32::MAX);
+    places.extend((0..count).filter(|at| !stored(&entries[*at as usize]).is_empty()));
+    let key = |at: &u32| stored(&entries[*at as usize]).start;
+    if !places.is_sorted_by_key(key) {
+        places.sort_by_key(key);
+    }
+    let usual = Usual::of(entries, damaged)?;
+    let mut bad: Vec<(u32, &'static str)> = Vec::new();
+    let mut previous: Option<u32> = None;
+    let mut clashing: Vec<(u32, u32)> = Vec::new();
+    for (position, at) in places.iter().enumerate() {
+        let entry = &entries[*at as usize];
+        let range = stored(entry);
+        if blocks.iter().any(|block| range.start < block.end && block.start < range.end) {
+            bad.push((*at, "a chunk in the index or the namelist"));
+            continue;
+        }
+        if let Some(before) = previous {
+            let other = stored(&entries[before as usize]);
+            if other.end > range.start && other != range {
+                clashing.push((before, *at));
+            }
+            if other.end > range.end {
+                // The longer one is still to be compared with what follows.
+                continue;
+            }
+        }
+        let next = places.get(position + 1).map(|next| stored(&entries[*next as usize]).start);
+        if next.is_some_and(|next| usual.leaves_a_gap(entry, next)) {
+            bad.push((*at, "a size that leaves a gap which the usual one fills"));
+        }
+        previous = Some(*at);
+    }
+    if !clashing.is_empty() {
+        let bounds = Bounds::of(entries, blocks);
+        for (a, b) in clashing {
+            let score = |at: u32| bounds.score(&entries[at as usize]);
+            let why = "a chunk that lies over another";
+            match score(a).cmp(&score(b)) {
+                std::cmp::Ordering::Less => bad.push((a, why)),
+                std::cmp::Ordering::Greater => bad.push((b, why)),
+                std::cmp::Ordering::Equal => bad.extend([(a, why), (b, why)]),
+            }
+        }
+    }
+    bad.sort_unstable();
+    bad.dedup_by_key(|(at, _)| *at);
+    let dropped = bad.iter().map(|(at, why)| {
+        let entry = entries[*at as usize];
+        Dropped { entry, why, replaced: false }
+    });
+    let dropped: Vec<Dropped> = dropped.collect();
+    let mut next = bad.iter().map(|(at, _)| *at as usize).peekable();
+    let mut at = 0;
+    entries.retain(|_| {
+        let drop = next.next_if_eq(&at).is_some();
+        at += 1;
+        !drop
+    });
+    Ok(dropped)
+}
+
+/// Where chunks begin and end, for telling which of two that clash is out of place.
+struct Bounds {
+    starts: Vec<u64>,
+    ends: Vec<u64>,
+}
+
+impl Bounds {
+    fn of(entries: &[IndexEntry], blocks: &[Range<u64>]) -> Self {
+        let ranges = || entries.iter().filter_map(IndexEntry::byte_range).chain(blocks.iter().cloned());
+        let mut starts: Vec<u64> = ranges().map(|range| range.start).collect();
+        let mut ends: Vec<u64> = ranges().map(|range| range.end).collect();
+        starts.sort_unstable();
+        ends.sort_unstable();
+        Self { starts, ends }
+    }
+
+    /// How many ends of the chunk meet a neighbour.
+    fn score(&self, entry: &IndexEntry) -> u8 {
+        let Some(range) = entry.byte_range() else { return 0 };
+        u8::from(self.ends.binary_search(&range.start).is_ok())
+            + u8::from(self.starts.binary_search(&range.end).is_ok())
+    }
+}
+
+/// The usual type and shape of each name: that of most frames, where there is one.
+struct Usual(Vec<(u64, u32, u8, u32)>);
+
+impl Usual {
+    fn of(entries: &[IndexEntry], damaged: &Damaged<'_>) -> Result<Self> {
+        let mut usual: Vec<(u64, u32, u8, u32)> = Vec::new();
+        damaged.limits.allocate(65536 * 24)?;
+        let ids = entries.iter().map(|entry| entry.id).max().map_or(0, |id| usize::from(id) + 1);
+        usual.resize(ids, (0, 0, 0, 0));
+        for entry in entries {
+            let (n, m, code, votes) = &mut usual[usize::from(entry.id)];
+            if *votes == 0 {
+                (*n, *m, *code, *votes) = (entry.n, entry.m, entry.type_code, 1);
+            } else if (*n, *m, *code) == (entry.n, entry.m, entry.type_code) {
+                *votes = votes.saturating_add(1);
+            } else {
+                *votes -= 1;
+            }
+        }
+        Ok(Self(usual))
+    }
+
+    /// True where the chunk ends before `next`, and with the name's usual shape would end there exactly.
+    fn leaves_a_gap(&self, entry: &IndexEntry, next: u64) -> bool {
+        let (n, m, type_code, votes) = self.0[usize::from(entry.id)];
+        let meant = IndexEntry { n, m, type_code, ..*entry };
+        let end = |entry: &IndexEntry| entry.byte_range().map(|range| range.end);
+        votes > 0 && meant != *entry && end(entry) < Some(next) && end(&meant) == Some(next)
+    }
+}
+
+/// Memory for `len` flags.
+pub(super) fn flags(len: usize, damaged: &Damaged<'_>) -> Result<Vec<u8>> {
+    zeroed_vec(len as u64, &damaged.limits)
+}

@@ -1,0 +1,204 @@
+//! Which frames are whole.
+//!
+//! Data lie in the file in the order in which they were written. A chunk whose entry is lost therefore leaves a gap between
+//! chunks of its own frame, or between those of the frames around it; a frame is held against its neighbours only there.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use container_core::Result;
+
+use super::entries::{Dropped, Ruin};
+use super::input::{Damaged, PAST_END};
+use crate::index::IndexEntry;
+
+/// Frames on either side among which one is looked for that nothing is wrong with.
+const MOST_NEIGHBOURS: usize = 64;
+
+/// Bytes that no chunk and no known block uses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Gap {
+    pub(super) range: Range<u64>,
+    /// Frame of the chunk before; `None` before the first.
+    pub(super) before: Option<u64>,
+    /// Frame of the chunk behind; `None` behind the last.
+    pub(super) behind: Option<u64>,
+}
+
+/// The gaps of the file, in order.
+pub(super) fn gaps(damaged: &Damaged<'_>, entries: &[IndexEntry], blocks: &[Range<u64>]) -> Result<Vec<Gap>> {
+    damaged.limits.allocate((entries.len() as u64).saturating_mul(24))?;
+    let chunks = entries.iter().filter_map(|entry| Some((entry.byte_range()?, Some(entry.frame))));
+    let mut used: Vec<(Range<u64>, Option<u64>)> = chunks
+        .chain(blocks.iter().map(|block| (block.clone(), None)))
+        .filter(|(range, _)| !range.is_empty())
+        .collect();
+    used.sort_unstable_by_key(|(range, frame)| (range.start, *frame));
+    let mut gaps: Vec<Gap> = Vec::new();
+    let mut unfinished = 0;
+    let (mut at, mut before) = (0, None);
+    for (range, frame) in used {
+        if range.start > at {
+            gaps.push(Gap { range: at..range.start, before, behind: None });
+        }
+        if frame.is_some() {
+            gaps[unfinished..].iter_mut().for_each(|gap| gap.behind = frame);
+            unfinished = gaps.len();
+            before = frame;
+        }
+        at = at.max(range.end);
+    }
+    if at < damaged.len {
+        gaps.push(Gap { range: at..damaged.len, before, behind: None });
+    }
+    Ok(gaps)
+}
+
+/// Frames that are not what they were.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Wounds {
+    /// Frames that lack chunks.
+    pub(super) partial: BTreeSet<u64>,
+    /// Frames that have none left; in order, apart from one another.
+    pub(super) gone: Vec<Range<u64>>,
+}
+
+/// What points at frames that lack something.
+pub(super) struct Signs<'s> {
+    pub(super) ruins: &'s [Ruin],
+    pub(super) dropped: &'s [Dropped],
+    pub(super) unsorted: u64,
+    pub(super) cut: &'s BTreeSet<u64>,
+}
+
+/// The frames that lack something. Where nothing is known to be lost, gaps are no sign: dead copies and padding leave them, too.
+pub(super) fn wounds(
+    damaged: &Damaged<'_>,
+    entries: &[IndexEntry],
+    gaps: &[Gap],
+    signs: &Signs<'_>,
+    hoomd: bool,
+) -> Result<Wounds> {
+    let mut wounds = Wounds::default();
+    if signs.ruins.is_empty() && signs.dropped.is_empty() && signs.unsorted == 0 {
+        return Ok(wounds);
+    }
+    wounds.partial.extend(signs.cut);
+    let mut gone: Vec<(u64, u64)> = Vec::new();
+    let lost = signs.dropped.iter().filter(|dropped| !dropped.replaced);
+    let mut touched: BTreeSet<u64> = lost.map(|dropped| dropped.entry.frame).collect();
+    for ruin in signs.ruins {
+        touched.insert(ruin.frames.0);
+        if let Some(behind) = ruin.frames.1 {
+            touched.insert(behind);
+            gone.push((ruin.frames.0, behind));
+        }
+    }
+    for gap in gaps {
+        let (Some(before), Some(behind)) = (gap.before, gap.behind) else { continue };
+        if is_padding(damaged, &gap.range)? {
+            continue;
+        }
+        if before == behind && !is_block(damaged, &gap.range)? {
+            wounds.partial.insert(before);
+        }
+        touched.extend([before, behind]);
+        if before < behind {
+            gone.push((before, behind));
+        }
+    }
+    let starts = starts(entries);
+    let frame_of = |start: &usize| entries.get(*start).map_or(0, |entry| entry.frame);
+    let mut unproved: BTreeSet<u64> = BTreeSet::new();
+    for frame in &touched {
+        let Ok(at) = starts.binary_search_by_key(frame, frame_of) else { continue };
+        // Frame 0 of the schema holds what later frames do not repeat.
+        let model = |at: &usize| *at > 0 || !hoomd;
+        let sound = |at: &usize| {
+            model(at) && starts.get(*at).is_some_and(|start| !touched.contains(&frame_of(start)))
+        };
+        let before = || (0..at).rev().take(MOST_NEIGHBOURS);
+        let behind = || (at + 1..starts.len()).take(MOST_NEIGHBOURS);
+        if !before().chain(behind()).any(|at| sound(&at)) {
+            unproved.insert(*frame);
+        }
+        let nearest =
+            [before().find(sound).or(before().find(model)), behind().find(sound).or(behind().find(model))];
+        let own = frame_set(entries, &starts, at);
+        let part =
+            nearest.into_iter().flatten().any(|other| is_part(own, frame_set(entries, &starts, other)));
+        if at > 0 && part {
+            wounds.partial.insert(*frame);
+        }
+    }
+    for (before, behind) in gone {
+        let next = starts.partition_point(|start| frame_of(start) <= before);
+        let there = starts.get(next).map_or(behind, frame_of).min(behind);
+        if before.saturating_add(1) < there {
+            wounds.gone.push(before.saturating_add(1)..there);
+        }
+    }
+    wounds.gone.sort_unstable_by_key(|gone| (gone.start, gone.end));
+    // Each starts behind a frame with entries and ends at the next one, or before it.
+    wounds.gone.dedup_by(|later, kept| {
+        let same = later.start <= kept.end;
+        if same {
+            kept.end = kept.end.max(later.end);
+        }
+        same
+    });
+    for ruin in signs.ruins.iter().filter(|ruin| ruin.why != PAST_END) {
+        let (first, last) = (ruin.frames.0, ruin.frames.1.unwrap_or(ruin.frames.0));
+        // With nothing to hold them against, frames beside a lost entry are not proved; and some frame lacks it.
+        wounds
+            .partial
+            .extend([first, last].into_iter().filter(|frame| *frame > 0 && unproved.contains(frame)));
+        let gone = wounds.gone.partition_point(|gone| gone.end <= first);
+        let gone = wounds.gone.get(gone).is_some_and(|gone| gone.start <= last);
+        if ruin.frames.1.is_some() && !gone && wounds.partial.range(first..=last).next().is_none() {
+            wounds.partial.insert(first);
+            if first > 0 {
+                wounds.partial.insert(last);
+            }
+        }
+    }
+    Ok(wounds)
+}
+
+/// Positions of the first entry of each frame.
+pub(super) fn starts(entries: &[IndexEntry]) -> Vec<usize> {
+    let mut at = 0;
+    let frames = entries.chunk_by(|a, b| a.frame == b.frame);
+    frames
+        .map(|frame| {
+            at += frame.len();
+            at - frame.len()
+        })
+        .collect()
+}
+
+/// The entries of the frame that is number `at` of those with entries.
+pub(super) fn frame_set<'e>(entries: &'e [IndexEntry], starts: &[usize], at: usize) -> &'e [IndexEntry] {
+    let Some(start) = starts.get(at) else { return &[] };
+    &entries[*start..starts.get(at + 1).copied().unwrap_or(entries.len())]
+}
+
+/// True where the names of one frame, sorted, are some of those of another, but not all.
+pub(super) fn is_part(one: &[IndexEntry], other: &[IndexEntry]) -> bool {
+    let mut rest = other.iter().map(|entry| entry.id);
+    one.len() < other.len() && one.iter().all(|entry| rest.any(|id| id == entry.id))
+}
+
+/// True for the zeros that writers put between chunks to align them.
+fn is_padding(damaged: &Damaged<'_>, range: &Range<u64>) -> Result<bool> {
+    Ok(range.end - range.start < 4096 && damaged.read(range.clone())?.iter().all(|byte| *byte == 0))
+}
+
+/// True for what an index or namelist that has moved leaves behind.
+fn is_block(damaged: &Damaged<'_>, range: &Range<u64>) -> Result<bool> {
+    let head = damaged.read(range.start..range.end.min(range.start.saturating_add(64)))?;
+    let entry = head.first_chunk().map(|bytes| IndexEntry::from_bytes(bytes, damaged.order()));
+    let is_entry = entry.is_some_and(|entry| damaged.entry_problem(&entry, None).is_none());
+    let name = head.split(|byte| *byte == 0).next().unwrap_or_default();
+    Ok(is_entry || (name.len() >= 3 && super::names::readable(name)))
+}

@@ -1,0 +1,273 @@
+//! The names of chunks: from the namelist, from another place that holds one, or made up.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashSet};
+use std::ops::Range;
+
+use container_core::Result;
+use container_core::report::RepairItem;
+
+use super::input::Damaged;
+use crate::header::{self, INDEX_ENTRY_LEN};
+use crate::hoomd;
+use crate::namelist::Names;
+
+/// Most bytes that are taken for one namelist.
+const MOST_BYTES: u64 = 64 << 20;
+
+/// Where a fresh file of the reference has its namelist: after an index of 128 entries.
+const USUAL_PLACE: u64 = header::LEN + 128 * INDEX_ENTRY_LEN;
+
+/// Names by id, `None` where one is lost, and the bytes that they were found in.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Found {
+    pub(super) names: Vec<Option<Vec<u8>>>,
+    pub(super) range: Range<u64>,
+    /// Set where this is not what the header says.
+    pub(super) guess: Option<RepairItem>,
+}
+
+impl Found {
+    fn new(names: &Names, start: u64) -> Self {
+        let ids = (0..=u16::MAX).take(names.len());
+        let names_by_id = ids.map(|id| names.bytes(id).map(<[u8]>::to_vec)).collect();
+        Self { names: names_by_id, range: start..start.saturating_add(names.used_len()), guess: None }
+    }
+}
+
+/// The namelist that the header points at, where it is one: names for every id, zeros behind them.
+pub(super) fn stated(damaged: &Damaged<'_>, needed: usize) -> Result<Option<Found>> {
+    let Some(range) = damaged.header.namelist_range().filter(|range| range.end <= damaged.len) else {
+        return Ok(None);
+    };
+    if range.start < header::LEN || range.end - range.start > MOST_BYTES {
+        return Ok(None);
+    }
+    let bytes = damaged.read(range.clone())?;
+    let names = Names::parse(&bytes, damaged.header.is_v1());
+    let used = usize::try_from(names.used_len()).unwrap_or(usize::MAX);
+    let clean = bytes.get(used..).is_some_and(|rest| rest.iter().all(|byte| *byte == 0));
+    let cut = first_is_cut(damaged, &names, range.start)?;
+    let sound = names.len() >= needed && !cut && (clean || (needed > 0 && sensible(&names)));
+    Ok(sound.then(|| Found::new(&names, range.start)))
+}
+
+/// Names for ids below `needed` from wherever they are; `gaps` are bytes that nothing else is known to use.
+pub(super) fn find(damaged: &Damaged<'_>, needed: usize, gaps: &[Range<u64>]) -> Result<Found> {
+    if let Some(found) = stated(damaged, needed)? {
+        return Ok(found);
+    }
+    let stated_at = damaged.header.namelist_location;
+    let v1 = damaged.header.is_v1();
+    let moved = |found: Found| {
+        let what = format!("{} names, where a namelist was found", found.names.len());
+        Found { guess: Some(RepairItem::new(found.range.clone(), what)), ..found }
+    };
+    for place in [stated_at, USUAL_PLACE] {
+        let block = damaged.clip(Some(place..place.saturating_add(MOST_BYTES)));
+        if place < header::LEN || block.is_empty() {
+            continue;
+        }
+        let bytes = damaged.read(block.clone())?;
+        let names = Names::parse(upto_end(&bytes, v1), v1);
+        let cut = first_is_cut(damaged, &names, block.start)?;
+        if names.len() >= needed.max(1) && !cut && sensible(&names) {
+            return Ok(moved(Found::new(&names, block.start)));
+        }
+    }
+    if needed == 0 {
+        return Ok(Found::default());
+    }
+    let mut best: Option<(usize, Found)> = None;
+    for gap in gaps {
+        for window in damaged.windows(gap.clone(), 1 << 20) {
+            let (start, bytes) = window?;
+            search(&bytes, start, v1, needed, &mut best);
+        }
+    }
+    if let Some((_, found)) = best {
+        return Ok(moved(found));
+    }
+    with_hole(damaged, needed)
+}
+
+/// The part of a block up to the first empty name: what follows need not be looked at.
+fn upto_end(bytes: &[u8], v1: bool) -> &[u8] {
+    if v1 {
+        let slots = bytes.as_chunks::<64>().0.iter().take_while(|slot| slot_name(slot).is_some()).count();
+        return bytes.get(..slots * 64).unwrap_or_default();
+    }
+    let end = bytes.windows(2).position(|pair| pair == [0, 0]);
+    bytes.get(..end.map_or(bytes.len(), |end| end + 1)).unwrap_or_default()
+}
+
+fn slot_name(slot: &[u8; 64]) -> Option<&[u8]> {
+    let len = slot.iter().position(|byte| *byte == 0)?;
+    let (name, rest) = slot.split_at(len);
+    (len > 0 && rest.iter().all(|byte| *byte == 0)).then_some(name)
+}
+
+/// True for names as programs choose them: text without control characters, each once.
+fn sensible(names: &Names) -> bool {
+    let mut seen = HashSet::new();
+    (0..=u16::MAX)
+        .take(names.len())
+        .all(|id| names.bytes(id).is_some_and(|name| readable(name) && seen.insert(name)))
+}
+
+/// True for text without control characters.
+pub(super) fn readable(name: &[u8]) -> bool {
+    std::str::from_utf8(name).is_ok_and(|name| !name.is_empty() && !name.chars().any(char::is_control))
+}
+
+/// True where the list begins within a name of the schema, so that the pointer to it is off by a few bytes.
+fn first_is_cut(damaged: &Damaged<'_>, names: &Names, start: u64) -> Result<bool> {
+    let Some(first) = names.bytes(0).filter(|_| start > header::LEN) else { return Ok(false) };
+    let before = damaged.read(start.saturating_sub(64).max(header::LEN)..start)?;
+    let head = before.iter().rev().take_while(|byte| byte.is_ascii_graphic()).count();
+    let whole = [&before[before.len() - head..], first].concat();
+    Ok(head > 0 && known(&whole) && !known(first))
+}
+
+/// True for names of the `hoomd` schema.
+fn known(name: &[u8]) -> bool {
+    let container = name.split(|byte| *byte == b'/').next().unwrap_or_default();
+    name.contains(&b'/') && hoomd_containers().any(|known| known.as_bytes() == container)
+}
+
+fn hoomd_containers() -> impl Iterator<Item = &'static str> {
+    use hoomd::schema::Container;
+    let others = [Container::Configuration, Container::State, Container::Log];
+    others.into_iter().chain(Container::COUNTED).map(Container::name)
+}
+
+/// Looks for lists of at least `needed` names in `bytes`. More names of the schema are better, then more names.
+fn search(bytes: &[u8], start: u64, v1: bool, needed: usize, best: &mut Option<(usize, Found)>) {
+    let usual = |byte: u8| byte.is_ascii_alphanumeric() || b"_/.:+- ".contains(&byte);
+    let mut at = 0;
+    while at < bytes.len() {
+        let Some(skip) = bytes[at..].iter().position(|byte| usual(*byte)) else { return };
+        at += skip;
+        let rest = &bytes[at..];
+        let mut used = 0;
+        let mut count = 0_usize;
+        if v1 {
+            let named =
+                |slot: &&[u8; 64]| slot_name(slot).is_some_and(|name| name.iter().all(|byte| usual(*byte)));
+            count = rest.as_chunks::<64>().0.iter().take_while(named).count();
+            used = count * 64;
+        } else {
+            while let Some(len) = rest[used..].iter().position(|byte| !usual(*byte)) {
+                if len == 0 || rest[used + len] != 0 || count == crate::MOST_NAMES {
+                    break;
+                }
+                used += len + 1;
+                count += 1;
+            }
+        }
+        if count >= needed {
+            let names = Names::parse(&rest[..used], v1);
+            let listed = (0..=u16::MAX).take(names.len()).filter_map(|id| names.bytes(id));
+            let score = listed.filter(|name| known(name)).count() * crate::MOST_NAMES + count;
+            if sensible(&names) && best.as_ref().is_none_or(|(other, _)| *other <= score) {
+                *best = Some((score, Found::new(&names, start + at as u64)));
+            }
+        }
+        let word = rest.iter().position(|byte| !usual(*byte)).unwrap_or(rest.len());
+        at += used.max(word).max(1);
+    }
+}
+
+/// The namelist that the header points at with the names that are left in it, where some were overwritten with zeros.
+fn with_hole(damaged: &Damaged<'_>, needed: usize) -> Result<Found> {
+    let block = damaged.clip(damaged.header.namelist_range());
+    let block = block.start..block.end.min(block.start.saturating_add(MOST_BYTES));
+    let mut names: Vec<Option<Vec<u8>>> = vec![None; needed];
+    let mut left = 0;
+    if block.start >= header::LEN {
+        let bytes = damaged.read(block.clone())?;
+        if damaged.header.is_v1() {
+            for (name, slot) in names.iter_mut().zip(bytes.as_chunks::<64>().0) {
+                *name = slot_name(slot).filter(|name| readable(name)).map(<[u8]>::to_vec);
+            }
+            left = names.iter().flatten().count();
+        } else {
+            left = fill_around_hole(&bytes, &mut names);
+        }
+    }
+    let what = format!("{left} of {needed} names are left");
+    let guess = Some(RepairItem::new(block.clone(), what));
+    Ok(Found { names, range: block.start..block.start, guess })
+}
+
+/// Names before the hole count from the first id, names behind it from the last. How many are set.
+fn fill_around_hole(bytes: &[u8], names: &mut [Option<Vec<u8>>]) -> usize {
+    let whole = |name: &&[u8]| readable(name);
+    let mut parts = bytes.split(|byte| *byte == 0);
+    let before: Vec<&[u8]> = parts.by_ref().take_while(|name| readable(name)).collect();
+    let behind: Vec<&[u8]> = parts.filter(|name| !name.is_empty()).collect();
+    if before.len() + behind.len() > names.len() || !behind.iter().all(whole) {
+        return 0;
+    }
+    let tail = names.len() - behind.len();
+    let places = (0..before.len()).chain(tail..names.len());
+    let mut set = 0;
+    for (place, name) in places.zip(before.iter().chain(&behind)) {
+        if let Some(slot) = names.get_mut(place) {
+            *slot = Some(name.to_vec());
+            set += 1;
+        }
+    }
+    set
+}
+
+/// Names that can be written: what the caller says, what was found, placeholders. Fills `report` with what is not as found.
+pub(super) fn settle(
+    found: Found,
+    wanted: &BTreeMap<u16, String>,
+    placeholder: impl Fn(u16) -> Cow<'static, str>,
+    guessed: &mut Vec<RepairItem>,
+) -> Vec<Vec<u8>> {
+    let mut taken: HashSet<Vec<u8>> = wanted
+        .values()
+        .map(|name| name.clone().into_bytes())
+        .chain(found.names.iter().flatten().cloned())
+        .collect();
+    let mut used: HashSet<Vec<u8>> = HashSet::new();
+    let mut names = Vec::with_capacity(found.names.len());
+    let at = found.range.start;
+    for (id, name) in (0_u16..).zip(found.names) {
+        let chosen = match (wanted.get(&id), name) {
+            (Some(name), _) => {
+                guessed.push(RepairItem::new(at..at, format!("name {id} is {name:?}, as asked for")));
+                name.clone().into_bytes()
+            }
+            (None, Some(name)) if readable(&name) && !used.contains(&name) => name,
+            (None, old) => {
+                let mut new = match &old {
+                    None => placeholder(id).into_owned(),
+                    Some(_) => format!("unknown/{id}"),
+                };
+                if taken.contains(new.as_bytes()) {
+                    new = format!("unknown/{id}");
+                }
+                while taken.contains(new.as_bytes()) {
+                    new.push('_');
+                }
+                let what = match old {
+                    None => format!("name {id} is lost: {new:?} stands for it"),
+                    Some(old) => {
+                        let old = String::from_utf8_lossy(&old).into_owned();
+                        format!("name {id}, {old:?}, cannot be told from others: {new:?} stands for it")
+                    }
+                };
+                guessed.push(RepairItem::new(at..at, what));
+                new.into_bytes()
+            }
+        };
+        taken.insert(chosen.clone());
+        used.insert(chosen.clone());
+        names.push(chosen);
+    }
+    names
+}

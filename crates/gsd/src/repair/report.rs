@@ -1,0 +1,129 @@
+//! What a repair says it did, runs of neighbours as one.
+
+use std::ops::Range;
+
+use container_core::Result;
+use container_core::report::RepairItem;
+
+use super::entries::{Dropped, Ruin};
+use super::input::Damaged;
+use crate::header;
+use crate::index::IndexEntry;
+
+/// Lines about things of one kind; the last one stands for all that follow.
+const MOST_LINES: usize = 1000;
+
+/// Frames, put together as far as their numbers follow one another.
+pub(super) struct Frames {
+    one: &'static str,
+    several: &'static str,
+    runs: Vec<(u64, u64, Range<u64>, u64)>,
+}
+
+impl Frames {
+    pub(super) fn new(one: &'static str, several: &'static str) -> Self {
+        Self { one, several, runs: Vec::new() }
+    }
+
+    /// Adds a chunk; frames come in order.
+    pub(super) fn add(&mut self, entry: &IndexEntry) {
+        let range = entry.byte_range().unwrap_or(0..0);
+        let full = self.runs.len() >= MOST_LINES;
+        match self.runs.last_mut() {
+            Some((_, last, bytes, chunks)) if full || entry.frame <= last.saturating_add(1) => {
+                *last = entry.frame.max(*last);
+                *bytes = bytes.start.min(range.start)..bytes.end.max(range.end);
+                *chunks += 1;
+            }
+            _ => self.runs.push((entry.frame, entry.frame, range, 1)),
+        }
+    }
+
+    pub(super) fn items(self) -> Vec<RepairItem> {
+        let Self { one, several, runs } = self;
+        let item = |(first, last, bytes, chunks): (u64, u64, Range<u64>, u64)| {
+            let what = if first == last {
+                format!("frame {first}, {chunks} chunks, {one}")
+            } else {
+                format!("frames {first} to {last}, {chunks} chunks, {several}")
+            };
+            RepairItem::new(bytes, what)
+        };
+        runs.into_iter().map(item).collect()
+    }
+}
+
+/// What the new file stands on.
+pub(super) fn ground(damaged: &Damaged<'_>, names: &[Vec<u8>]) -> Vec<RepairItem> {
+    let schema = damaged.header.schema_name();
+    vec![RepairItem::new(0..header::LEN, format!("header, schema {schema:?}, {} names", names.len()))]
+}
+
+/// Slots of the index that hold no entry.
+pub(super) fn ruins(ruins: &[Ruin]) -> Vec<RepairItem> {
+    let mut lines: Vec<(Range<u64>, &'static str, u64)> = Vec::new();
+    for ruin in ruins {
+        match lines.last_mut() {
+            Some((range, why, slots))
+                if (*why == ruin.why && range.end == ruin.range.start) || lines_full(ruins) =>
+            {
+                range.end = range.end.max(ruin.range.end);
+                *slots += ruin.slots();
+            }
+            _ => lines.push((ruin.range.clone(), ruin.why, ruin.slots())),
+        }
+    }
+    lines
+        .into_iter()
+        .map(|(range, why, slots)| RepairItem::new(range, format!("{slots} index entries: {why}")))
+        .collect()
+}
+
+fn lines_full(ruins: &[Ruin]) -> bool {
+    ruins.len() > MOST_LINES
+}
+
+/// Entries that made sense only by themselves.
+pub(super) fn dropped(dropped: &[Dropped], names: &[Vec<u8>]) -> Vec<RepairItem> {
+    let line = |dropped: &Dropped| {
+        let entry = &dropped.entry;
+        let name = names.get(usize::from(entry.id)).map(|name| String::from_utf8_lossy(name));
+        let what = format!("{} of frame {}: {}", name.unwrap_or_default(), entry.frame, dropped.why);
+        RepairItem::new(entry.byte_range().unwrap_or(0..0), what)
+    };
+    let mut lines: Vec<RepairItem> = dropped.iter().take(MOST_LINES).map(line).collect();
+    if let Some(rest) = dropped.get(MOST_LINES..).filter(|rest| !rest.is_empty()) {
+        lines.push(RepairItem { range: None, what: format!("{} more chunks", rest.len()) });
+    }
+    lines
+}
+
+/// Frames without an entry.
+pub(super) fn gone(frames: &Range<u64>) -> RepairItem {
+    let last = frames.end.saturating_sub(1);
+    let what = if frames.start == last {
+        format!("frame {last}: no entry is left")
+    } else {
+        format!("frames {} to {last}: no entry is left", frames.start)
+    };
+    RepairItem { range: None, what }
+}
+
+pub(super) fn unsorted(count: u64, index: Range<u64>) -> RepairItem {
+    RepairItem::new(index, format!("entries in order, {count} were not"))
+}
+
+pub(super) fn orphans(range: Range<u64>) -> RepairItem {
+    let len = range.end - range.start;
+    RepairItem::new(range, format!("{len} bytes behind the last frame that no entry describes"))
+}
+
+/// Whether any byte of a range is not zero.
+pub(super) fn holds_something(damaged: &Damaged<'_>, range: &Range<u64>) -> Result<bool> {
+    for window in damaged.windows(range.clone(), 0) {
+        if window?.1.iter().any(|byte| *byte != 0) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}

@@ -1,0 +1,359 @@
+//! What a repair keeps, and how it is written.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use container_core::dtype::ByteOrder;
+use container_core::format::Output;
+use container_core::report::RepairReport;
+use container_core::source::Source;
+use container_core::{Error, Progress, Result};
+
+use super::entries::{self, Collected};
+use super::expect::{Clock, Expectations};
+use super::frames::{self, Signs, Wounds, frame_set, is_part};
+use super::index;
+use super::input::Damaged;
+use super::salvage::{Walk, templates};
+use super::{RepairOptions, Salvage, names, report, schema};
+use crate::emit::Plan;
+use crate::header::{self, Header};
+use crate::hoomd;
+use crate::index::IndexEntry;
+
+/// Frames at the end of the committed ones that show what later ones look like.
+const RECENT: usize = 64;
+
+/// A file as it can be written.
+pub(super) struct Rescue<'a> {
+    damaged: Damaged<'a>,
+    header: Header,
+    names: Vec<Vec<u8>>,
+    /// Sorted by frame and id, with the frame numbers of the input.
+    entries: Vec<IndexEntry>,
+    /// Frames that later ones move up over.
+    left_out: Vec<Range<u64>>,
+    pub(super) report: RepairReport,
+}
+
+impl<'a> Rescue<'a> {
+    pub(super) fn new(
+        source: &'a dyn Source,
+        options: &RepairOptions,
+        progress: Progress<'_>,
+    ) -> Result<Self> {
+        let mut report = RepairReport::default();
+        let damaged = Damaged::open(source, options.limits, &mut report.guessed)?;
+        let v1 = damaged.header.is_v1();
+        let (mut found, block) = index::find(&damaged, &mut report.guessed)?;
+        let used_block = found.used.clone();
+        let listed = needed(&found.entries);
+        let stated = names::stated(&damaged, listed)?.map_or(0..0, |names| names.range);
+        let mut blocks = vec![0..header::LEN, used_block.clone(), stated];
+        let mut uncommitted = Vec::new();
+        if options.salvage == Salvage::Checked && !found.entries.is_empty() {
+            uncommitted = add_uncommitted(&damaged, &mut found, &block, &mut blocks)?;
+        }
+        let mut dropped = entries::sort(&mut found, v1);
+        // Marked in their flags, which are 0 in the file.
+        for entry in &mut found.entries {
+            entry.flags = u8::from(uncommitted.binary_search(&(entry.frame, entry.location)).is_ok());
+        }
+        dropped.extend(entries::take_out_clashes(&mut found.entries, &blocks, &damaged)?);
+
+        let gaps = frames::gaps(&damaged, &found.entries, &blocks)?;
+        let free: Vec<Range<u64>> = gaps.iter().map(|gap| gap.range.clone()).collect();
+        let mut names = names::find(&damaged, needed(&found.entries), &free)?;
+        blocks.push(names.range.clone());
+        report.guessed.extend(names.guess.take());
+        let entries = &found.entries;
+        let names = names::settle(
+            names,
+            &options.names,
+            |id| schema::placeholder(&damaged, entries, id),
+            &mut report.guessed,
+        );
+        let header = schema::header(&damaged, &names, &mut report.guessed);
+        let mut rescue =
+            Self { damaged, header, names, entries: found.entries, left_out: Vec::new(), report };
+        let signs =
+            Signs { ruins: &found.ruins, dropped: &dropped, unsorted: found.unsorted, cut: &found.cut };
+        let wounds = frames::wounds(&rescue.damaged, &rescue.entries, &gaps, &signs, rescue.is_hoomd())?;
+        rescue.report.lost.extend(report::ruins(&found.ruins));
+        rescue.report.lost.extend(report::dropped(&dropped, &rescue.names));
+        if found.unsorted > 0 {
+            rescue.report.guessed.push(report::unsorted(found.unsorted, used_block));
+        }
+        rescue.finish(wounds, &blocks, options.salvage, progress)?;
+        Ok(rescue)
+    }
+
+    fn is_hoomd(&self) -> bool {
+        self.header.schema_name() == hoomd::SCHEMA
+    }
+
+    /// Leaves out frames that are not whole, and adds those that were not committed.
+    fn finish(
+        &mut self,
+        wounds: Wounds,
+        blocks: &[Range<u64>],
+        salvage: Salvage,
+        progress: Progress<'_>,
+    ) -> Result<()> {
+        let hoomd = self.is_hoomd();
+        let mut partial = wounds.partial;
+        let behind = free_behind(&self.damaged, &self.entries, blocks)?;
+        if let Some(frame) = torn_last(&self.damaged, &self.entries, &behind)? {
+            partial.insert(frame);
+        }
+        // Frames at the end that are not whole go in every schema: they were never committed, or nothing follows them.
+        let mut end = self.entries.len();
+        while let Some(last) =
+            self.entries.get(end.wrapping_sub(1)).filter(|last| partial.contains(&last.frame))
+        {
+            if last.frame == 0 {
+                break;
+            }
+            end = self.entries.partition_point(|entry| entry.frame < last.frame);
+        }
+        let tail: Vec<IndexEntry> = self.entries.split_off(end);
+        let behind = free_behind(&self.damaged, &self.entries, blocks)?;
+        let mut lost = report::Frames::new("lacks chunks: left out", "lack chunks: left out");
+        if hoomd {
+            let out = |entry: &IndexEntry| entry.frame > 0 && partial.contains(&entry.frame);
+            self.entries.iter().filter(|entry| out(entry)).for_each(|entry| lost.add(entry));
+            self.entries.retain(|entry| !out(entry));
+            let inner = partial
+                .iter()
+                .filter(|frame| **frame > 0 && tail.first().is_none_or(|tail| **frame < tail.frame));
+            self.left_out = inner.map(|frame| *frame..*frame + 1).collect();
+            self.left_out.extend(wounds.gone.iter().cloned());
+            self.left_out.sort_unstable_by_key(|range| range.start);
+        }
+        let first_uncommitted = self.entries.iter().find(|entry| entry.flags != 0).map(|entry| entry.frame);
+        let committed = first_uncommitted
+            .map_or(self.entries.len(), |frame| self.entries.partition_point(|entry| entry.frame < frame));
+        let waiting = self.entries.split_off(committed);
+        let mut kept = report::Frames::new("kept", "kept");
+        self.entries.iter().for_each(|entry| kept.add(entry));
+        let resume = tail.first().map(|entry| entry.frame);
+        let mut taken = Vec::new();
+        let mut end = None;
+        if salvage == Salvage::Checked && !self.entries.is_empty() {
+            (taken, end) = self.salvage(&waiting, &behind, resume, progress)?;
+        }
+        let has = |entry: &IndexEntry| {
+            taken.binary_search_by_key(&(entry.frame, entry.id), |taken| (taken.frame, taken.id)).is_ok()
+        };
+        tail.iter().chain(&waiting).filter(|entry| !has(entry)).for_each(|entry| lost.add(entry));
+        let left = if partial.contains(&0) { Some("frame 0 lacks chunks") } else { None };
+        self.report.kept.extend(report::ground(&self.damaged, &self.names));
+        self.report.kept.extend(kept.items());
+        self.report.lost.extend(left.map(|what| container_core::report::RepairItem::new(0..0, what)));
+        for gone in &wounds.gone {
+            self.report.lost.push(report::gone(gone));
+        }
+        self.report.lost.extend(lost.items());
+        let mut guessed =
+            report::Frames::new("was written and not committed", "were written and not committed");
+        taken.iter().for_each(|entry| guessed.add(entry));
+        self.report.guessed.extend(guessed.items());
+        let from = end.unwrap_or(0);
+        for range in &behind {
+            let rest = range.start.max(from)..range.end;
+            if !rest.is_empty() && report::holds_something(&self.damaged, &rest)? {
+                self.report.lost.push(report::orphans(rest));
+            }
+        }
+        self.entries.extend(taken);
+        if self.entries.is_empty()
+            && report::holds_something(&self.damaged, &(header::LEN..self.damaged.len))?
+        {
+            return Err(self.nothing());
+        }
+        Ok(())
+    }
+
+    fn nothing(&self) -> Error {
+        let error = Error::malformed("no entry of an index describes a chunk of this file");
+        error.context("gsd index").at(header::LEN..self.damaged.len)
+    }
+
+    /// The frames behind the committed ones: those with entries that were not committed yet, then those without; and where
+    /// the bytes of the last one end.
+    fn salvage(
+        &self,
+        waiting: &[IndexEntry],
+        free: &[Range<u64>],
+        resume: Option<u64>,
+        progress: Progress<'_>,
+    ) -> Result<(Vec<IndexEntry>, Option<u64>)> {
+        let damaged = &self.damaged;
+        let starts = frames::starts(&self.entries);
+        // Frame 0 is unlike the others, unless it is the only one.
+        let from = starts.len().saturating_sub(RECENT).max(usize::from(starts.len() > 1 && self.is_hoomd()));
+        let recent: Vec<&[IndexEntry]> =
+            (from..starts.len()).map(|at| frame_set(&self.entries, &starts, at)).collect();
+        let meanings = schema::meanings(&self.names);
+        let with_first: Vec<&[IndexEntry]> =
+            [frame_set(&self.entries, &starts, 0)].into_iter().chain(recent.iter().copied()).collect();
+        let expected = Expectations::of(damaged, &with_first, meanings)?;
+        let mut clock = Clock::find(damaged, &recent, meanings)?;
+        let mut taken: Vec<IndexEntry> = Vec::new();
+        let mut previous = recent.last().copied().unwrap_or_default();
+        for frame in waiting.chunk_by(|a, b| a.frame == b.frame) {
+            if is_part(frame, previous) || !expected.meets(damaged, frame)? {
+                return Ok((taken, None));
+            }
+            if let Some((before, entry)) =
+                clock.and_then(|clock| Some((clock, frame.iter().find(|entry| entry.id == clock.id)?)))
+            {
+                let Some(next) = before.tick(damaged, entry)? else { return Ok((taken, None)) };
+                clock = Some(next);
+            }
+            taken.extend(frame.iter().map(|entry| IndexEntry { flags: 0, ..*entry }));
+            previous = frame;
+        }
+        let all = || self.entries.iter().chain(&taken);
+        let start = all().filter_map(IndexEntry::byte_range).map(|range| range.end).max();
+        let next = all().next_back().map_or(0, |entry| entry.frame + 1);
+        let (Some(clock), Some(start)) = (clock, start) else { return Ok((taken, None)) };
+        let container = |id: u16| {
+            let name = self.names.get(usize::from(id)).filter(|_| self.is_hoomd())?;
+            let slash = name.iter().position(|byte| *byte == b'/')?;
+            Some((&name[..slash], &name[slash..] == b"/N"))
+        };
+        let templates = templates(damaged, &recent, container)?;
+        let alignment = alignment(&self.entries);
+        let claimed = [damaged.header.index_range(), damaged.header.namelist_range()];
+        let claimed = claimed.into_iter().flatten().filter(|block| block.end <= damaged.len).collect();
+        let free = free.to_vec();
+        let walk = Walk { damaged, templates: &templates, expected: &expected, free, claimed, alignment };
+        let (found, end) = walk.run(start, resume.unwrap_or(next).max(next), clock, progress)?;
+        let end = if found.is_empty() { None } else { Some(end) };
+        taken.extend(found);
+        Ok((taken, end))
+    }
+
+    /// Writes the new file.
+    pub(super) fn write(&self, out: &mut dyn Output, progress: Progress<'_>) -> Result<()> {
+        let mut plan = Plan::like(&self.header);
+        let mut ids = Vec::with_capacity(self.names.len());
+        for name in &self.names {
+            ids.push(plan.name(name)?);
+        }
+        let mut left_out = self.left_out.iter().peekable();
+        let mut moved = 0;
+        for entry in &self.entries {
+            while let Some(range) = left_out.next_if(|range| range.start <= entry.frame) {
+                moved += range.end - range.start;
+            }
+            let (Some(id), Some(chunk_type)) = (ids.get(usize::from(entry.id)), entry.chunk_type()) else {
+                continue;
+            };
+            plan.chunk(entry.frame - moved, *id, chunk_type, entry.n, entry.m)?;
+        }
+        out.reserve(plan.file_len())?;
+        let total = plan.file_len();
+        let mut emitter = plan.emit(out, &self.damaged.limits)?;
+        for entry in &self.entries {
+            let width = entry.chunk_type().map_or(1, crate::Type::size);
+            for window in self.damaged.windows(entry.byte_range().unwrap_or(0..0), 0) {
+                let (_, mut bytes) = window?;
+                if self.damaged.order() == ByteOrder::Big && width > 1 {
+                    let width = usize::try_from(width).unwrap_or(1);
+                    bytes = Cow::Owned(swapped(bytes, width, &self.damaged)?);
+                }
+                emitter.write(&bytes)?;
+            }
+            progress.tick(emitter.position(), total)?;
+        }
+        emitter.finish()?;
+        Ok(())
+    }
+}
+
+fn swapped(bytes: Cow<'_, [u8]>, width: usize, damaged: &Damaged<'_>) -> Result<Vec<u8>> {
+    let mut bytes = match bytes {
+        Cow::Owned(bytes) => bytes,
+        Cow::Borrowed(lent) => {
+            let mut bytes = entries::flags(lent.len(), damaged)?;
+            bytes.copy_from_slice(lent);
+            bytes
+        }
+    };
+    bytes.chunks_exact_mut(width).for_each(<[u8]>::reverse);
+    Ok(bytes)
+}
+
+fn needed(entries: &[IndexEntry]) -> usize {
+    entries.iter().map(|entry| usize::from(entry.id) + 1).max().unwrap_or(0)
+}
+
+/// Adds entries that were written and not committed; gives their frames and places, sorted.
+fn add_uncommitted(
+    damaged: &Damaged<'_>,
+    found: &mut Collected,
+    block: &Range<u64>,
+    blocks: &mut Vec<Range<u64>>,
+) -> Result<Vec<(u64, i64)>> {
+    let mut more = index::beyond(damaged, found, block)?;
+    if more.is_none() {
+        let gaps = frames::gaps(damaged, &found.entries, blocks)?;
+        more = index::newer(damaged, &found.used, &gaps)?;
+        if let Some(more) = &more {
+            let len = found.used.end - found.used.start;
+            blocks.push(more.used.start.saturating_sub(len)..more.used.end);
+        }
+    } else if let Some(more) = &more {
+        blocks.push(more.used.clone());
+    }
+    let Some(more) = more else { return Ok(Vec::new()) };
+    let mut places: Vec<(u64, i64)> =
+        more.entries.iter().map(|entry| (entry.frame, entry.location)).collect();
+    places.sort_unstable();
+    found.entries.extend(more.entries);
+    Ok(places)
+}
+
+/// The bytes behind the last chunk that nothing is known to use.
+fn free_behind(
+    damaged: &Damaged<'_>,
+    entries: &[IndexEntry],
+    blocks: &[Range<u64>],
+) -> Result<Vec<Range<u64>>> {
+    let gaps = frames::gaps(damaged, entries, blocks)?.into_iter();
+    let behind = gaps.filter(|gap| gap.behind.is_none() && gap.before.is_some());
+    Ok(behind.map(|gap| gap.range).collect())
+}
+
+/// The last frame, if it lacks what the one before has although there are bytes behind it that no entry describes. A torn write
+/// of sorted entries lacks the last ones.
+fn torn_last(damaged: &Damaged<'_>, entries: &[IndexEntry], behind: &[Range<u64>]) -> Result<Option<u64>> {
+    let starts = frames::starts(entries);
+    let Some(at) = starts.len().checked_sub(1).filter(|at| *at > 0) else { return Ok(None) };
+    let (last, before) = (frame_set(entries, &starts, at), frame_set(entries, &starts, at - 1));
+    let most = last.last().filter(|_| !damaged.header.is_v1()).map(|entry| entry.id);
+    let has = |frame: &[IndexEntry], id: u16| frame.iter().any(|entry| entry.id == id);
+    let missing = || before.iter().filter(|entry| !has(last, entry.id) && Some(entry.id) > most);
+    // Frame 0 has what others need not repeat.
+    if last.iter().any(|entry| !has(before, entry.id)) || (at > 1 && !is_part_behind(last, before, most)) {
+        return Ok(None);
+    }
+    let needed: u64 = missing().filter_map(IndexEntry::size).fold(0, u64::saturating_add);
+    let there: u64 = behind.iter().map(|range| range.end - range.start).fold(0, u64::saturating_add);
+    let something = behind.iter().map(|range| report::holds_something(damaged, range));
+    let something = something.collect::<Result<Vec<_>>>()?.into_iter().any(|holds| holds);
+    Ok(last.first().filter(|_| needed > 0 && needed <= there && something).map(|entry| entry.frame))
+}
+
+/// True where a frame lacks of another only names behind `most`.
+fn is_part_behind(one: &[IndexEntry], other: &[IndexEntry], most: Option<u16>) -> bool {
+    is_part(one, other) && other.iter().filter(|entry| Some(entry.id) <= most).count() == one.len()
+}
+
+/// The largest of 64 and 8 that all chunks are at a multiple of, else 1.
+fn alignment(entries: &[IndexEntry]) -> u64 {
+    let all = |by: i64| entries.iter().filter(|entry| entry.n > 0).all(|entry| entry.location % by == 0);
+    [64, 8].into_iter().find(|by| all(*by)).map_or(1, i64::unsigned_abs)
+}

@@ -1,0 +1,113 @@
+//! What is known of a file by its schema: which names mean what, and which names chunks without one may have had.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use container_core::report::RepairItem;
+
+use super::expect::{Meanings, scalar};
+use super::input::Damaged;
+use super::names::readable;
+use crate::Type;
+use crate::header::{Header, Version};
+use crate::hoomd::{self, schema};
+use crate::index::IndexEntry;
+
+/// Chunks of a name that are looked at.
+const MOST_SAMPLES: usize = 16;
+
+/// The ids of the names that say whether values can be true.
+pub(super) fn meanings(names: &[Vec<u8>]) -> Meanings {
+    let id = |wanted: &str| {
+        let at = names.iter().position(|name| name == wanted.as_bytes());
+        at.and_then(|at| u16::try_from(at).ok())
+    };
+    Meanings {
+        step: id("configuration/step"),
+        lattice: id("configuration/box"),
+        position: id("particles/position"),
+    }
+}
+
+/// A name for chunks whose own is lost, by their form: that of the schema where it can be told, else `unknown/<id>`.
+pub(super) fn placeholder(damaged: &Damaged<'_>, entries: &[IndexEntry], id: u16) -> Cow<'static, str> {
+    let unknown = || Cow::Owned(format!("unknown/{id}"));
+    let schema = damaged.header.schema_name();
+    if schema != hoomd::SCHEMA && readable(schema.as_bytes()) {
+        return unknown();
+    }
+    let samples: Vec<&IndexEntry> =
+        entries.iter().filter(|entry| entry.id == id).take(MOST_SAMPLES).collect();
+    let Some(first) = samples.first() else { return unknown() };
+    let one_form = samples.iter().all(|entry| (entry.m, entry.type_code) == (first.m, first.type_code));
+    let values =
+        || samples.iter().map(|entry| scalar(damaged, entry).ok().flatten()).collect::<Option<Vec<_>>>();
+    // The largest number of rows in the frame is that of the particles.
+    let frame = entries.iter().filter(|entry| entry.frame == first.frame).take(usize::from(u16::MAX));
+    let particles = frame.filter(|entry| entry.m == 3).map(|entry| entry.n).max();
+    let Some(chunk_type) = first.chunk_type().filter(|_| one_form) else { return unknown() };
+    let name = match (chunk_type, first.n, first.m) {
+        (Type::Uint64, 1, 1) if values().is_some_and(|all| all.windows(2).all(|pair| pair[0] < pair[1])) => {
+            "configuration/step"
+        }
+        (Type::Uint8, 1, 1) if values().is_some_and(|all| all.iter().all(|value| [2, 3].contains(value))) => {
+            "configuration/dimensions"
+        }
+        (Type::Float | Type::Double, 6, 1) => "configuration/box",
+        (Type::Uint32, 1, 1)
+            if values().is_some_and(|all| all.first().copied() == particles.map(i128::from)) =>
+        {
+            "particles/N"
+        }
+        (Type::Float | Type::Double, n, 3) if Some(n) == particles => "particles/position",
+        (Type::Float | Type::Double, n, 4) if Some(n) == particles => "particles/orientation",
+        (Type::Int32, n, 3) if Some(n) == particles => "particles/image",
+        (Type::Uint32, n, 1) if Some(n) == particles => "particles/typeid",
+        (Type::Int8, _, m) if m > 1 => "particles/types",
+        _ => return unknown(),
+    };
+    Cow::Borrowed(name)
+}
+
+/// The header of the new file: application, schema and its version, with what could not be written as it was put right.
+pub(super) fn header(damaged: &Damaged<'_>, names: &[Vec<u8>], guessed: &mut Vec<RepairItem>) -> Header {
+    const APPLICATION: Range<usize> = 48..112;
+    const SCHEMA: Range<usize> = 112..176;
+    let mut header = damaged.header;
+    let bytes = |range: Range<usize>| range.start as u64..range.end as u64;
+    if !is_text(&header.application) {
+        header.application = [0; 64];
+        guessed.push(RepairItem::new(bytes(APPLICATION), "no application: the field holds no text"));
+    }
+    let listed = names.iter().filter_map(|name| std::str::from_utf8(name).ok());
+    let hoomd_names = listed.filter(|name| schema::field(name).is_some()).count();
+    let mut is_hoomd = header.schema_name() == hoomd::SCHEMA;
+    if !is_text(&header.schema) {
+        is_hoomd = hoomd_names > 0;
+        let name = if is_hoomd { hoomd::SCHEMA } else { "none" };
+        header.schema = [0; 64];
+        header.schema[..name.len()].copy_from_slice(name.as_bytes());
+        guessed.push(RepairItem::new(bytes(SCHEMA), format!("schema {name:?}: the field holds no text")));
+    }
+    let version = header.schema_version;
+    let in_use = match version.major() {
+        1 => version.minor() <= 4,
+        2 => version.minor() <= 9,
+        _ => false,
+    };
+    if is_hoomd && hoomd_names > 0 && !in_use {
+        // The newest that every reader takes.
+        header.schema_version = Version::new(1, 4);
+        let what = format!("schema version {}, not {version}", header.schema_version);
+        guessed.push(RepairItem::new(40..44, what));
+    }
+    header
+}
+
+/// True for text that ends within the field.
+fn is_text(field: &[u8; 64]) -> bool {
+    let len = field.iter().position(|byte| *byte == 0).unwrap_or(64);
+    let (text, rest) = field.split_at(len);
+    let printable = std::str::from_utf8(text).is_ok_and(|text| !text.chars().any(char::is_control));
+    printable && !rest.is_empty()
+}

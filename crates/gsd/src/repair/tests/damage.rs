@@ -1,0 +1,183 @@
+//! Damage to header, index, namelist and length.
+
+use proptest::prelude::*;
+
+use super::build::*;
+use crate::Type;
+use crate::header::Version;
+use container_core::dtype::ByteOrder;
+
+#[test]
+fn an_undamaged_file_is_kept_whole() {
+    let v1 = Version::new(1, 0);
+    let both = [ByteOrder::Little, ByteOrder::Big];
+    let versions = [Version::new(0, 3), v1, Version::new(2, 0), Version::new(2, 1)];
+    for (version, order) in versions.into_iter().flat_map(|version| both.map(|order| (version, order))) {
+        for count in [0_u64, 1, 2, 50, 100] {
+            let mut builder = Builder::new("hoomd", version, order);
+            for frame in 0..count {
+                builder.hoomd_frame(10 * frame, 5);
+                if frame % 7 == 3 {
+                    builder.flush();
+                }
+            }
+            builder.flush();
+            let (new, report) = repaired(&builder.file).unwrap();
+            assert_eq!(new, frames(&builder.file).unwrap(), "{version} {order:?} {count}");
+            assert!(
+                report.guessed.is_empty() && report.lost.is_empty(),
+                "{version} {order:?} {count} {report:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn frames_may_have_fewer_chunks_than_others() {
+    let mut builder = Builder::new("none", Version::new(2, 1), ByteOrder::Little);
+    for frame in 0..20_u64 {
+        builder.chunk("a", Type::Uint64, 1, 1, &frame.to_le_bytes());
+        if frame % 3 == 0 {
+            builder.chunk("b", Type::Float, 2, 3, &[1; 24]);
+        }
+        builder.end_frame();
+        if frame % 4 == 0 {
+            builder.end_frame();
+        }
+    }
+    builder.flush();
+    let (new, report) = repaired(&builder.file).unwrap();
+    assert_eq!(new, frames(&builder.file).unwrap());
+    assert!(report.guessed.is_empty() && report.lost.is_empty(), "{report:?}");
+}
+
+#[test]
+fn a_file_cut_anywhere_gives_its_first_frames() {
+    for (count, every) in [(6, 6), (6, 1), (50, 9)] {
+        let (builder, whole) = sample(count, 4, every);
+        let step = if count > 9 { 11 } else { 1 };
+        for cut in (0..builder.file.len()).step_by(step) {
+            let file = &builder.file[..cut];
+            for (result, salvaged) in [(repaired(file), true), (committed(file), false)] {
+                let (new, report) = match result {
+                    Ok(result) => result,
+                    Err(error) => {
+                        assert!(cut < 5376 + 96, "{cut}: {error}");
+                        continue;
+                    }
+                };
+                assert!(new.len() <= whole.len());
+                for (frame, (new, old)) in new.iter().zip(&whole).enumerate() {
+                    if frame == 0 && new != old {
+                        let part = new.iter().all(|(name, chunk)| old.get(name) == Some(chunk));
+                        assert!(
+                            part && cut < 5376 + 96 && !report.lost.is_empty(),
+                            "cut at {cut}: {report:?}"
+                        );
+                        continue;
+                    }
+                    assert_eq!(new, old, "cut at {cut}, frame {frame}, salvaged {salvaged}: {report:?}");
+                }
+            }
+        }
+    }
+}
+
+/// Frames that a repair keeps are those of the original, perhaps fewer, in order.
+fn assert_subsequence(new: &[Frame], whole: &[Frame], what: &str) {
+    let mut rest = whole.iter();
+    for (at, frame) in new.iter().enumerate() {
+        assert!(rest.any(|old| old == frame), "{what}: frame {at} is none of the original");
+    }
+}
+
+#[test]
+fn any_field_of_the_header_may_be_ruined() {
+    let (builder, whole) = sample(50, 4, 9);
+    let fields = [0..8, 8..16, 16..24, 24..32, 32..40, 40..44, 44..48, 48..112, 112..176, 176..256];
+    for field in fields {
+        for fill in [0_u8, 1, 0x7F, 0xFF] {
+            let mut file = builder.file.clone();
+            file[field.clone()].fill(fill);
+            let (new, report) = repaired(&file).unwrap_or_else(|error| panic!("{field:?} {fill}: {error}"));
+            let names = |frames: &[Frame]| frames.iter().map(Frame::len).sum::<usize>();
+            assert_eq!(names(&new), names(&whole), "{field:?} {fill}: {report:?}");
+            assert_eq!(new, whole, "{field:?} {fill}: {report:?}");
+        }
+    }
+}
+
+#[test]
+fn the_older_copy_of_a_lost_index_is_found() {
+    let (mut builder, whole) = sample(50, 4, 9);
+    let index = builder.header.index_range().unwrap();
+    assert!(index.start > 5376);
+    builder.file[index.start as usize..index.end as usize].fill(0);
+    let (new, report) = committed(&builder.file).unwrap();
+    // 128 entries: frame 0 has 5, the others have 3.
+    assert!(new.len() >= 36 && new[..] == whole[..new.len()], "{} {report:?}", new.len());
+    let (new, report) = repaired(&builder.file).unwrap();
+    assert_eq!(new, whole, "{report:?}");
+}
+
+#[test]
+fn lost_names_are_replaced_by_what_chunks_look_like() {
+    let (mut builder, whole) = sample(5, 4, 9);
+    builder.file[4352..5376].fill(0);
+    let (new, report) = repaired(&builder.file).unwrap();
+    assert_eq!(new.len(), 5);
+    assert!(report.lost.is_empty(), "{report:?}");
+    for (new, old) in new.iter().zip(&whole) {
+        for name in ["configuration/step", "particles/position"] {
+            assert_eq!(new.get(name), old.get(name));
+        }
+        assert_eq!(new.get("unknown/4"), old.get("log/energy"));
+    }
+    assert_eq!(new[0].get("particles/N"), whole[0].get("particles/N"));
+    assert_eq!(new[0].get("configuration/box"), whole[0].get("configuration/box"));
+    let options = crate::repair::RepairOptions::default().with_name(4, "log/energy");
+    assert_eq!(repaired_with(&builder.file, &options).unwrap().0, whole);
+}
+
+#[test]
+fn a_name_that_is_overwritten_leaves_the_others_in_place() {
+    let (mut builder, whole) = sample(5, 4, 9);
+    // The third, with its end.
+    let at = 4352 + "configuration/box\0particles/N\0".len();
+    builder.file[at..at + "configuration/step\0".len()].fill(0);
+    let (new, report) = repaired(&builder.file).unwrap();
+    assert_eq!(new, whole, "{report:?}");
+    assert!(!report.guessed.is_empty());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    #[test]
+    fn what_is_kept_is_what_was_written(
+        count in 2_u64..60, every in 1_u64..20, from in 0_u64..70, len in 1_usize..5, seed in any::<[u8; 32]>(), zero in any::<bool>(),
+    ) {
+        let (builder, whole) = sample(count, 4, every);
+        let mut file = builder.file.clone();
+        let start = builder.header.index_location as usize + 32 * (from as usize % (3 * count as usize + 2));
+        for slot in file[start..start + 32 * len].as_chunks_mut::<32>().0 {
+            *slot = if zero { [0; 32] } else { seed };
+        }
+        if let Ok((new, report)) = repaired(&file) {
+            // Frame 0 may be in part.
+            let first = usize::from(new.first() != whole.first());
+            assert_subsequence(&new[first.min(new.len())..], &whole, &format!("{report:?}"));
+        }
+    }
+
+    #[test]
+    fn noise_does_no_harm(noise in proptest::collection::vec(any::<u8>(), 0..2000), at in 0_usize..6000) {
+        let (builder, _) = sample(50, 4, 9);
+        let mut file = builder.file;
+        let end = file.len().min(at + noise.len());
+        let start = at.min(end);
+        file[start..end].copy_from_slice(&noise[..end - start]);
+        let _ = repaired(&file);
+        let _ = repaired(&noise);
+    }
+}

@@ -1,0 +1,112 @@
+//! Frames that were written and not committed.
+
+use super::build::*;
+use crate::Type;
+use crate::header::Version;
+use container_core::dtype::ByteOrder;
+
+#[test]
+fn frames_written_before_a_kill_are_found() {
+    for particles in [1, 4, 300] {
+        let mut builder = Builder::hoomd();
+        for frame in 0..25 {
+            builder.hoomd_frame(1000 * (frame + 1), particles);
+            if frame == 2 {
+                builder.flush();
+            }
+        }
+        let killed = builder.file.clone();
+        builder.flush();
+        let whole = frames(&builder.file).unwrap();
+        let (new, report) = committed(&killed).unwrap();
+        assert_eq!(new, whole[..3], "{report:?}");
+        assert_eq!(report.lost.len(), 1, "{report:?}");
+        let (new, report) = repaired(&killed).unwrap();
+        assert_eq!(new, whole, "{particles} {report:?}");
+        assert!(report.lost.is_empty() && report.guessed.len() == 1, "{report:?}");
+        // What is missing at the end of the last frame is not made up.
+        let (new, report) = repaired(&killed[..killed.len() - 1]).unwrap();
+        assert_eq!(new, whole[..24], "{report:?}");
+        assert_eq!(report.lost.len(), 1, "{report:?}");
+    }
+}
+
+#[test]
+fn frames_of_several_forms_are_told_apart() {
+    let mut builder = Builder::hoomd();
+    let frame = |builder: &mut Builder, at: u64| {
+        if at % 3 == 1 {
+            let velocity: Vec<u8> = (0..12).flat_map(|axis| ((at + axis) as f32).to_le_bytes()).collect();
+            builder.chunk("particles/velocity", Type::Float, 4, 3, &velocity);
+        }
+        builder.hoomd_frame(100 * at + 100, 4);
+    };
+    (0..8).for_each(|at| frame(&mut builder, at));
+    builder.flush();
+    (8..30).for_each(|at| frame(&mut builder, at));
+    let killed = builder.file.clone();
+    builder.flush();
+    let (new, report) = repaired(&killed).unwrap();
+    assert_eq!(new, frames(&builder.file).unwrap(), "{report:?}");
+}
+
+#[test]
+fn bytes_that_cannot_be_frames_are_lost() {
+    let (builder, whole) = sample(5, 4, 9);
+    for fill in [0xFF, 0x41, 1] {
+        let mut file = builder.file.clone();
+        file.extend([fill; 4000]);
+        let (new, report) = repaired(&file).unwrap();
+        assert_eq!(new, whole);
+        assert_eq!((report.guessed.len(), report.lost.len()), (0, 1), "{report:?}");
+    }
+    // Zeros are what a power cut leaves of data, and what nobody misses.
+    let mut file = builder.file.clone();
+    file.extend([0; 4000]);
+    let (new, report) = repaired(&file).unwrap();
+    assert_eq!(new, whole);
+    assert!(report.guessed.is_empty() && report.lost.is_empty(), "{report:?}");
+}
+
+#[test]
+fn without_a_number_that_rises_nothing_is_taken() {
+    let mut builder = Builder::new("none", Version::new(2, 1), ByteOrder::Little);
+    for _ in 0..5 {
+        builder.chunk("a", Type::Float, 2, 1, &[0, 0, 0x80, 0x3F, 0, 0, 0, 0x40]).end_frame();
+    }
+    builder.flush();
+    let whole = frames(&builder.file).unwrap();
+    builder.chunk("a", Type::Float, 2, 1, &[0, 0, 0x80, 0x3F, 0, 0, 0, 0x40]).end_frame();
+    let (new, report) = repaired(&builder.file).unwrap();
+    assert_eq!(new, whole);
+    assert_eq!((report.guessed.len(), report.lost.len()), (0, 1), "{report:?}");
+}
+
+#[test]
+fn a_torn_last_frame_is_completed_or_left_out() {
+    let (builder, whole) = sample(10, 4, 5);
+    // The last entry of the last frame was not written: the frame reads as whole.
+    let index = builder.header.index_location as usize;
+    for missing in 1..3 {
+        let mut file = builder.file.clone();
+        let at = index + 32 * (32 - missing);
+        file[at..index + 32 * 32].fill(0);
+        let (new, report) = committed(&file).unwrap();
+        assert_eq!(new, whole[..9], "{report:?}");
+        let (new, report) = repaired(&file).unwrap();
+        assert_eq!(new, whole, "{report:?}");
+    }
+}
+
+#[test]
+fn entries_behind_the_visible_end_are_taken_as_guessed() {
+    let (builder, whole) = sample(10, 4, 5);
+    let mut file = builder.file.clone();
+    // Eight frames are committed: 5 + 7 * 3 entries.
+    file[16..24].copy_from_slice(&26_u64.to_le_bytes());
+    let (new, report) = committed(&file).unwrap();
+    assert_eq!(new, whole[..8], "{report:?}");
+    let (new, report) = repaired(&file).unwrap();
+    assert_eq!(new, whole, "{report:?}");
+    assert_eq!(report.guessed.len(), 1, "{report:?}");
+}
