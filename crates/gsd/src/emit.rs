@@ -124,6 +124,12 @@ impl Plan {
         Ok(id)
     }
 
+    /// The name of an id.
+    #[must_use]
+    pub fn name_of(&self, id: u16) -> Option<&[u8]> {
+        self.names.get(usize::from(id)).map(|name| &**name)
+    }
+
     /// Adds a chunk of `n` rows and `m` columns. Chunks are written in the order in which they are added, frames rising; within
     /// a frame the order is free.
     ///

@@ -19,6 +19,7 @@ mod log_records;
 mod namelist;
 mod rank;
 pub mod repair;
+pub mod rewrite;
 mod window;
 mod writer;
 

@@ -1,0 +1,169 @@
+//! New files from the frames of others: all of one ([`repack`]), some of one ([`slice`]), all of several ([`concat`]).
+//!
+//! What a file keeps beside its chunks is left behind: older copies of the index, bytes that no entry points at. The result is
+//! of file layer 2.1 and little-endian, whatever the input was; application, schema, its version and the names stay.
+//!
+//! Under the `hoomd` schema a frame means more than it stores: what it lacks is frame 0's. So that every frame reads as it
+//! did, the new frame 0 stores all that the old one inherited, and other frames what they would no longer inherit. With
+//! [`Equal::Drop`] chunks are left out that are equal to what the frame inherits anyway.
+//!
+//! Frames are passed twice, once to lay the file out and once to write it; 32 bytes of memory a chunk are held. The same input
+//! and options give the same bytes.
+
+use container_core::format::Output;
+use container_core::report::Loss;
+use container_core::{Error, Progress, Result};
+
+use crate::emit::Plan;
+use crate::file::File;
+use crate::frames::Frames;
+use crate::gather::Fallback;
+
+mod assemble;
+mod data;
+mod input;
+
+use assemble::Assembly;
+
+/// What becomes of chunks of the `hoomd` schema that are equal to what their frame inherits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Equal {
+    /// They are left out. Time steps stay, and one chunk of each frame, without which the last frame would not be seen.
+    #[default]
+    Drop,
+    /// They are written.
+    Keep,
+}
+
+/// How files are rewritten.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct RewriteOptions {
+    /// Whether the schema's rule for absent chunks counts; if not, chunks are copied as they are stored.
+    pub fallback: Fallback,
+    /// What becomes of chunks that are equal to what their frame inherits.
+    pub equal: Equal,
+    /// Chunks start at multiples of this many bytes; see [`Plan::with_alignment`].
+    pub alignment: u64,
+}
+
+impl Default for RewriteOptions {
+    fn default() -> Self {
+        Self { fallback: Fallback::default(), equal: Equal::default(), alignment: 8 }
+    }
+}
+
+impl RewriteOptions {
+    /// The same with another fallback.
+    #[must_use]
+    pub const fn with_fallback(mut self, fallback: Fallback) -> Self {
+        self.fallback = fallback;
+        self
+    }
+
+    /// The same with another way to treat equal chunks.
+    #[must_use]
+    pub const fn with_equal(mut self, equal: Equal) -> Self {
+        self.equal = equal;
+        self
+    }
+
+    /// The same with chunks at other multiples.
+    #[must_use]
+    pub const fn with_alignment(mut self, bytes: u64) -> Self {
+        self.alignment = bytes;
+        self
+    }
+}
+
+/// What a rewritten file holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Rewritten {
+    /// Frames.
+    pub frames: u64,
+    /// Chunks.
+    pub chunks: u64,
+    /// Chunks left out because their frame inherits the same.
+    pub dropped: u64,
+    /// Chunks that are new: what frames inherited before and would not now.
+    pub added: u64,
+    /// Bytes of the file.
+    pub file_len: u64,
+    /// What frames did not have, and readers of the new file will see: logs that frame 0 has now, and did not have before.
+    pub losses: Vec<Loss>,
+}
+
+/// Writes all frames of a file.
+///
+/// # Errors
+/// `Malformed` for entries that describe no chunk of the file and for frames out of order, `Truncated`, `Unsupported` for chunks
+/// under a name that is listed twice, `Limit`, `Io`, `Cancelled`.
+pub fn repack(
+    file: &File,
+    out: &mut dyn Output,
+    options: &RewriteOptions,
+    progress: Progress<'_>,
+) -> Result<Rewritten> {
+    slice(file, &Frames::all(file), out, options, progress)
+}
+
+/// Writes some frames of a file, the first of them as frame 0.
+///
+/// # Errors
+/// `Usage` for frames that the file does not have; else as [`repack`].
+pub fn slice(
+    file: &File,
+    frames: &Frames,
+    out: &mut dyn Output,
+    options: &RewriteOptions,
+    progress: Progress<'_>,
+) -> Result<Rewritten> {
+    write(&[(file, *frames)], out, options, progress)
+}
+
+/// Writes all frames of several files, one file after the other. The first one's application is that of the result; the schema
+/// version is the highest.
+///
+/// # Errors
+/// `Usage` without files, for files of several schemas, and for more than 65535 names; else as [`repack`].
+pub fn concat(
+    files: &[&File],
+    out: &mut dyn Output,
+    options: &RewriteOptions,
+    progress: Progress<'_>,
+) -> Result<Rewritten> {
+    let parts: Vec<(&File, Frames)> = files.iter().map(|file| (*file, Frames::all(file))).collect();
+    write(&parts, out, options, progress)
+}
+
+/// Writes some frames of several files, one after the other; see [`concat`].
+///
+/// # Errors
+/// As [`slice`] and [`concat`].
+pub fn write(
+    parts: &[(&File, Frames)],
+    out: &mut dyn Output,
+    options: &RewriteOptions,
+    progress: Progress<'_>,
+) -> Result<Rewritten> {
+    let Some(((first, _), rest)) = parts.split_first() else {
+        return Err(Error::usage("there is no file to write"));
+    };
+    let mut header = *first.header();
+    for (other, _) in rest {
+        let (schema, wanted) = (other.header().schema_name(), header.schema_name());
+        if schema != wanted {
+            return Err(Error::usage(format!("files of schemas {wanted:?} and {schema:?} do not make one")));
+        }
+        header.schema_version = header.schema_version.max(other.header().schema_version);
+    }
+    for (file, frames) in parts {
+        frames.check(file)?;
+    }
+    let plan = Plan::like(&header).with_alignment(options.alignment)?;
+    Assembly::new(parts, plan, options)?.run(out, progress)
+}
+
+#[cfg(test)]
+mod tests;
