@@ -4,7 +4,10 @@ pub mod columns;
 mod configuration;
 pub mod csv;
 mod frame;
+mod given;
+mod given_check;
 mod groups;
+mod initial;
 mod log;
 mod particles;
 mod read;
@@ -15,6 +18,7 @@ mod simulation_box;
 mod table;
 mod trajectory;
 mod validate;
+mod write;
 
 pub use configuration::ConfigurationData;
 pub use frame::Frame;
@@ -27,6 +31,7 @@ pub use shapes::Shape;
 pub use simulation_box::SimulationBox;
 pub use trajectory::Trajectory;
 pub use validate::{Grade, Problem, check_frame, check_trajectory};
+pub use write::{StepRule, TrajectoryOptions, TrajectoryWriter, Validation};
 
 /// The name of the schema in the header.
 pub const SCHEMA: &str = "hoomd";

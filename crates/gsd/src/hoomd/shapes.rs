@@ -105,7 +105,7 @@ impl Shape {
         }
     }
 
-    /// The JSON text, spaced and escaped to ASCII as Python's `json.dumps` does.
+    /// The JSON text, spaced and escaped to ASCII as Python's `json.dumps` does. Numbers of known shapes are reals: 1 becomes 1.0.
     ///
     /// # Errors
     /// As [`Shape::to_object`].

@@ -23,6 +23,20 @@ pub(crate) fn rows(bytes: &[u8], n: u64, m: u32) -> Result<Vec<String>> {
     texts.collect()
 }
 
+/// The table of some strings and its width: one byte more than the longest. With at least two columns: `gsd.hoomd` cannot read a
+/// table of one.
+pub(crate) fn bytes(texts: &[impl AsRef<str>]) -> (Vec<u8>, usize) {
+    let longest = texts.iter().map(|text| text.as_ref().len()).max().unwrap_or(0);
+    let width = longest.saturating_add(1).max(2);
+    let mut bytes = Vec::new();
+    for text in texts {
+        let end = bytes.len().saturating_add(width);
+        bytes.extend_from_slice(text.as_ref().as_bytes());
+        bytes.resize(end, 0);
+    }
+    (bytes, width)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -34,5 +48,12 @@ mod tests {
         assert_eq!(rows(b"", 2, 0).unwrap(), ["", ""]);
         assert!(rows(b"\xFF\0", 1, 2).is_err() && rows(b"", u64::MAX, 0).is_err());
         assert_eq!(rows("é\0".as_bytes(), 1, 3).unwrap(), ["é"]);
+    }
+
+    #[test]
+    fn tables_are_one_byte_wider_than_their_longest_string() {
+        assert_eq!(bytes(&["A", "longer", ""]), (b"A\0\0\0\0\0\0longer\0\0\0\0\0\0\0\0".to_vec(), 7));
+        assert_eq!(bytes(&["é"]), (b"\xC3\xA9\0".to_vec(), 3));
+        assert_eq!(bytes(&[""; 0]), (Vec::new(), 2));
     }
 }
