@@ -22,6 +22,7 @@
 mod entries;
 mod expect;
 mod frames;
+mod hypotheses;
 mod index;
 mod input;
 mod names;

@@ -147,6 +147,11 @@ impl Expectations {
         Ok(expected)
     }
 
+    /// Expects nothing of the values of `id`, of which something else is known.
+    pub(super) fn forget(&mut self, id: u16) {
+        self.looks.remove(&id);
+    }
+
     /// Whether `entries`, chunks of one frame, hold what such chunks held before.
     pub(super) fn meets(&self, damaged: &Damaged<'_>, entries: &[IndexEntry]) -> Result<bool> {
         let mut lattice = self.lattice;

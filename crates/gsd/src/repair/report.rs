@@ -109,6 +109,16 @@ pub(super) fn gone(frames: &Range<u64>) -> RepairItem {
     RepairItem { range: None, what }
 }
 
+/// What the first of some frames was taken to have.
+pub(super) fn form(entries: &[IndexEntry], names: &[Vec<u8>]) -> RepairItem {
+    let frame = entries.chunk_by(|a, b| a.frame == b.frame).next().unwrap_or_default();
+    let listed = frame.iter().filter_map(|entry| names.get(usize::from(entry.id)));
+    let listed: Vec<_> = listed.take(32).map(|name| String::from_utf8_lossy(name)).collect();
+    let range = frame.iter().filter_map(IndexEntry::byte_range);
+    let range = range.reduce(|a, b| a.start.min(b.start)..a.end.max(b.end)).unwrap_or(0..0);
+    RepairItem::new(range, format!("no committed frame shows the form of later ones: {}", listed.join(", ")))
+}
+
 pub(super) fn unsorted(count: u64, index: Range<u64>) -> RepairItem {
     RepairItem::new(index, format!("entries in order, {count} were not"))
 }

@@ -15,7 +15,7 @@ use super::frames::{self, Signs, Wounds, frame_set, is_part};
 use super::index;
 use super::input::Damaged;
 use super::salvage::{Walk, templates};
-use super::{RepairOptions, Salvage, names, report, schema};
+use super::{RepairOptions, Salvage, hypotheses, names, report, schema};
 use crate::emit::Plan;
 use crate::header::{self, Header};
 use crate::hoomd;
@@ -182,7 +182,7 @@ impl<'a> Rescue<'a> {
     /// The frames behind the committed ones: those with entries that were not committed yet, then those without; and where
     /// the bytes of the last one end.
     fn salvage(
-        &self,
+        &mut self,
         waiting: &[IndexEntry],
         free: &[Range<u64>],
         resume: Option<u64>,
@@ -194,11 +194,18 @@ impl<'a> Rescue<'a> {
         let from = starts.len().saturating_sub(RECENT).max(usize::from(starts.len() > 1 && self.is_hoomd()));
         let recent: Vec<&[IndexEntry]> =
             (from..starts.len()).map(|at| frame_set(&self.entries, &starts, at)).collect();
-        let meanings = schema::meanings(&self.names);
+        let mut meanings = schema::meanings(&self.names);
+        // A first step of 0 is not written, so that its name may be missing.
+        let alone = self.is_hoomd() && starts.len() == 1;
+        let new_step = u16::try_from(self.names.len()).ok().filter(|_| alone && meanings.step.is_none());
+        meanings.step = meanings.step.or(new_step);
         let with_first: Vec<&[IndexEntry]> =
             [frame_set(&self.entries, &starts, 0)].into_iter().chain(recent.iter().copied()).collect();
-        let expected = Expectations::of(damaged, &with_first, meanings)?;
+        let mut expected = Expectations::of(damaged, &with_first, meanings)?;
         let mut clock = Clock::find(damaged, &recent, meanings)?;
+        if let Some(clock) = &clock {
+            expected.forget(clock.id);
+        }
         let mut taken: Vec<IndexEntry> = Vec::new();
         let mut previous = recent.last().copied().unwrap_or_default();
         for frame in waiting.chunk_by(|a, b| a.frame == b.frame) {
@@ -223,14 +230,34 @@ impl<'a> Rescue<'a> {
             let slash = name.iter().position(|byte| *byte == b'/')?;
             Some((&name[..slash], &name[slash..] == b"/N"))
         };
-        let templates = templates(damaged, &recent, container)?;
+        let mut templates = templates(damaged, &recent, container)?;
+        let hypotheses_from = templates.len();
+        if let Some(step) = meanings.step.filter(|_| alone && taken.is_empty()) {
+            let name = |id: u16| Some(String::from_utf8_lossy(self.names.get(usize::from(id))?).into_owned());
+            let new = hypotheses::of(recent.first().copied().unwrap_or_default(), step, name);
+            templates.extend(new.into_iter().filter(|new| !templates.contains(new)).collect::<Vec<_>>());
+        }
         let alignment = alignment(&self.entries);
         let claimed = [damaged.header.index_range(), damaged.header.namelist_range()];
         let claimed = claimed.into_iter().flatten().filter(|block| block.end <= damaged.len).collect();
         let free = free.to_vec();
-        let walk = Walk { damaged, templates: &templates, expected: &expected, free, claimed, alignment };
+        let walk = Walk {
+            damaged,
+            templates: &templates,
+            hypotheses_from,
+            expected: &expected,
+            free,
+            claimed,
+            alignment,
+        };
         let (found, end) = walk.run(start, resume.unwrap_or(next).max(next), clock, progress)?;
         let end = if found.is_empty() { None } else { Some(end) };
+        if new_step.is_some_and(|step| found.iter().any(|entry| entry.id == step)) {
+            self.names.push(b"configuration/step".to_vec());
+        }
+        if alone && !found.is_empty() && taken.is_empty() {
+            self.report.guessed.push(report::form(&found, &self.names));
+        }
         taken.extend(found);
         Ok((taken, end))
     }

@@ -69,6 +69,8 @@ pub(super) fn templates<'n>(
 pub(super) struct Walk<'w, 'a> {
     pub(super) damaged: &'w Damaged<'a>,
     pub(super) templates: &'w [Template],
+    /// Templates from here on are none that a committed frame has.
+    pub(super) hypotheses_from: usize,
     pub(super) expected: &'w Expectations,
     /// The bytes behind the last committed chunk, without known blocks.
     pub(super) free: Vec<Range<u64>>,
@@ -96,9 +98,10 @@ impl Walk<'_, '_> {
         progress: Progress<'_>,
     ) -> Result<(Vec<IndexEntry>, u64)> {
         let mut found: Vec<IndexEntry> = Vec::new();
+        let mut shown: Vec<bool> = (0..self.templates.len()).map(|at| at < self.hypotheses_from).collect();
         let mut at = start;
         while frame < self.damaged.most_frames() {
-            let Some(fit) = self.fit(at, clock, frame)? else {
+            let Some(fit) = self.fit(at, clock, frame, &shown)? else {
                 let Some(block) = self.claimed.iter().find(|block| block.start == at && block.end > at)
                 else {
                     break;
@@ -107,6 +110,7 @@ impl Walk<'_, '_> {
                 continue;
             };
             self.damaged.limits.allocate((found.len() as u64 + fit.entries.len() as u64) * 32)?;
+            shown[fit.template] = true;
             let mut entries = fit.entries;
             entries.sort_by_key(|entry| entry.id);
             found.extend(entries);
@@ -117,30 +121,40 @@ impl Walk<'_, '_> {
         Ok((found, at))
     }
 
-    /// The frame that begins at `at`.
-    fn fit(&self, at: u64, clock: Clock, frame: u64) -> Result<Option<Fit>> {
-        let mut fits: Vec<Fit> = Vec::new();
+    /// The frame that begins at `at`; `shown` are the templates that frames were found to have.
+    fn fit(&self, at: u64, clock: Clock, frame: u64, shown: &[bool]) -> Result<Option<Fit>> {
+        let (mut followed, mut others) = (Vec::new(), Vec::new());
         for template in 0..self.templates.len() {
-            if let Some(fit) = self.lay(template, at, clock, frame)?
-                && self.expected.meets(self.damaged, &fit.entries)?
-            {
-                fits.push(fit);
-            }
+            let Some(fit) = self.lay(template, at, clock, frame)? else { continue };
+            let list = if self.begins_at(fit.end, fit.clock)? { &mut followed } else { &mut others };
+            list.push(fit);
         }
         // Best proved where another frame follows. Longer ones first: a short one may be the start of a long one.
-        fits.sort_by_key(|fit| std::cmp::Reverse(fit.end));
-        let mut followed = None;
-        for (position, fit) in fits.iter().enumerate() {
-            if self.begins_at(fit.end, fit.clock)? {
-                followed = Some(position);
-                break;
-            }
-        }
-        if let Some(position) = followed {
-            return Ok(Some(fits.swap_remove(position)));
+        if let Some(fit) = self.longest(followed)? {
+            return Ok(Some(fit));
         }
         // The last one: nothing longer may begin as it does.
-        Ok(fits.into_iter().next().filter(|fit| !self.may_be_longer(fit.template)))
+        let is_shown = |at: usize| shown.get(at).copied().unwrap_or(false);
+        others.retain(|fit| is_shown(fit.template));
+        Ok(self.longest(others)?.filter(|fit| !self.may_be_longer(fit.template, is_shown)))
+    }
+
+    /// The longest whose values can be true; none where two that are equally long can.
+    fn longest(&self, mut fits: Vec<Fit>) -> Result<Option<Fit>> {
+        fits.sort_by_key(|fit| std::cmp::Reverse(fit.end));
+        let mut best: Option<Fit> = None;
+        for fit in fits {
+            if best.as_ref().is_some_and(|best| best.end != fit.end) {
+                break;
+            }
+            if self.expected.meets(self.damaged, &fit.entries)? {
+                if best.is_some() {
+                    return Ok(None);
+                }
+                best = Some(fit);
+            }
+        }
+        Ok(best)
     }
 
     /// Lays a template at `at`; `None` where it does not fit or its clock is not the next.
@@ -204,9 +218,10 @@ impl Walk<'_, '_> {
         Ok(false)
     }
 
-    /// True where a template begins with all of another.
-    fn may_be_longer(&self, template: usize) -> bool {
+    /// True where one of the templates in question begins with all of another.
+    fn may_be_longer(&self, template: usize, in_question: impl Fn(usize) -> bool) -> bool {
         let short = &self.templates[template];
-        self.templates.iter().any(|long| long.len() > short.len() && long.starts_with(short))
+        let longer = |long: &Template| long.len() > short.len() && long.starts_with(short);
+        self.templates.iter().enumerate().any(|(at, long)| in_question(at) && longer(long))
     }
 }

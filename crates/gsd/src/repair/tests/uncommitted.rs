@@ -110,3 +110,34 @@ fn entries_behind_the_visible_end_are_taken_as_guessed() {
     assert_eq!(new, whole, "{report:?}");
     assert_eq!(report.guessed.len(), 1, "{report:?}");
 }
+
+#[test]
+fn frame_0_is_enough_to_go_by() {
+    for first_step in [0, 7] {
+        let mut builder = Builder::hoomd();
+        for frame in 0..12 {
+            // The first step is not written where it is 0.
+            if frame == 0 && first_step == 0 {
+                let lattice = [10.0_f32, 10.0, 10.0, 0.0, 0.0, 0.0];
+                builder.chunk("configuration/box", Type::Float, 6, 1, bytemuck::cast_slice(&lattice));
+                builder.chunk("particles/N", Type::Uint32, 1, 1, &4_u32.to_le_bytes());
+                let positions: Vec<u8> =
+                    (0..12).flat_map(|at| (at as f32 / 3.0 - 1.0).to_le_bytes()).collect();
+                builder.chunk("particles/position", Type::Float, 4, 3, &positions);
+                builder.chunk("log/energy", Type::Double, 1, 1, &1.5_f64.to_le_bytes());
+                builder.end_frame();
+            } else {
+                builder.hoomd_frame(first_step + 500 * frame, 4);
+            }
+            if frame == 0 {
+                builder.flush();
+            }
+        }
+        let killed = builder.file.clone();
+        builder.flush();
+        let whole = frames(&builder.file).unwrap();
+        let (new, report) = repaired(&killed).unwrap();
+        assert_eq!(new, whole, "{first_step} {report:?}");
+        assert!(report.lost.is_empty() && report.guessed.len() == 2, "{report:?}");
+    }
+}
