@@ -5,6 +5,7 @@
 
 pub mod blosc;
 pub mod bloscpack;
+pub mod gsd;
 pub mod harness;
 pub mod peer;
 pub mod rawarray;

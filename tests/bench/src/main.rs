@@ -9,16 +9,17 @@ use bench::harness::{Group, measure};
 use bench::peer::Peer;
 use bench::report::{self, Setting};
 use bench::scratch::Scratch;
-use bench::{blosc, bloscpack, rawarray};
+use bench::{blosc, bloscpack, gsd, rawarray};
 
-const USAGE: &str = "usage: bench rawarray|blosc|bloscpack [--size MiB] [--rounds N] [--only WORD,…] [--dir FOLDER] [--write-docs]
+const USAGE: &str = "usage: bench rawarray|blosc|bloscpack|gsd [--size MiB] [--rounds N] [--only WORD,…] [--dir FOLDER] [--write-docs]
 
-  --size        of the data, in MiB (rawarray: 512, blosc: 16, bloscpack: 256)
-  --rounds      that count; one more is run first (rawarray, bloscpack: 9, blosc: 5)
+  --size        of the data, in MiB (rawarray: 512, blosc: 16, bloscpack: 256); gsd: percent of the frames (100)
+  --rounds      that count; one more is run first (rawarray, bloscpack: 9, blosc, gsd: 5)
   --only        parts whose name begins with one of the words:
                 rawarray: open read sum write verify convert
                 blosc: blosclz lz4 zlib zstd items threads
                 bloscpack: pack unpack
+                gsd: write flush read find open log hoomd tensor
   --dir         where the files go; its file system is what is measured (default: the temporary folder)
   --write-docs  replace the results in docs/benchmarks.md";
 
@@ -58,6 +59,7 @@ fn parse(args: &[String]) -> Option<Options> {
         "rawarray" => (512, 9),
         "blosc" => (16, 5),
         "bloscpack" => (256, 9),
+        "gsd" => (100, 5),
         _ => return None,
     };
     let dir = std::env::temp_dir();
@@ -88,10 +90,27 @@ fn run(options: &Options) -> Result<()> {
     let (script, others) = match options.name.as_str() {
         "rawarray" => ("numpy_peer.py", ", rawarray 0.1.4"),
         "blosc" => ("blosc_peer.py", ", blosc2-pure-rs 0.2.4"),
+        "gsd" => ("gsd_peer.py", ", hoomd-gsd 1.4.0"),
         _ => ("bloscpack_peer.py", ""),
     };
     let mut peer = Peer::start(script)?;
-    let data = format!("An array of {} MiB", options.size);
+    let data = match options.name.as_str() {
+        "gsd" if options.size == 100 => "Frames as told".to_owned(),
+        "gsd" => format!("{} % of the frames", options.size),
+        _ => format!("An array of {} MiB", options.size),
+    };
+    let c = (options.name == "gsd").then(|| gsd::c_library::start(&scratch));
+    let (c, others) = match c.transpose() {
+        Ok(None) => (None, others.to_owned()),
+        Ok(Some(mut c)) => {
+            let others = format!("{others}, gsd's C library by {}", c.version()?);
+            (Some(c.into()), others)
+        }
+        Err(error) => {
+            eprintln!("warning: no C library of gsd: {error:#}\n");
+            (None, format!("{others}, no C library of gsd"))
+        }
+    };
     let setting = Setting::new(&format!("{}{others}", peer.version()?), data, options.rounds);
     println!("{setting}\n");
     if let Some(warning) = report::warning(options.size) {
@@ -105,6 +124,10 @@ fn run(options: &Options) -> Result<()> {
         "blosc" => {
             let mut job = blosc::Job { scratch: &scratch, peer, bytes, rounds: options.rounds };
             blosc::run(&mut job, &|name| options.wants(name), &|table| println!("{table}"))?
+        }
+        "gsd" => {
+            let job = gsd::Job { scratch: &scratch, python: peer.into(), c, percent: options.size as u64 };
+            groups(options, gsd::GROUPS.iter().map(|(name, groups)| (*name, groups(&job))))?
         }
         _ => {
             let job = bloscpack::Job { scratch: &scratch, peer: peer.into(), bytes };

@@ -25,7 +25,7 @@ pub fn script(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("peers").join(name)
 }
 
-/// A Python process that does what it is told, line by line, and says how long each thing took.
+/// A process that does what it is told, line by line, and says how long each thing took.
 pub struct Peer {
     child: Child,
     to: ChildStdin,
@@ -38,13 +38,21 @@ impl Peer {
     /// # Errors
     /// When there is no Python, or it lacks what the script needs.
     pub fn start(name: &str) -> Result<Self> {
-        let python = python()?;
-        let mut child = Command::new(&python)
-            .arg(script(name))
+        let mut python = Command::new(python()?);
+        python.arg(script(name));
+        Self::spawn(python)
+    }
+
+    /// Starts a program that speaks as the scripts do.
+    ///
+    /// # Errors
+    /// When it does not start, or does not say its version.
+    pub fn spawn(mut program: Command) -> Result<Self> {
+        let mut child = program
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
-            .with_context(|| format!("cannot start {}", python.display()))?;
+            .with_context(|| format!("cannot start {}", program.get_program().display()))?;
         let to = child.stdin.take().context("a child without stdin")?;
         let from = BufReader::new(child.stdout.take().context("a child without stdout")?);
         let mut peer = Self { child, to, from };
@@ -57,8 +65,8 @@ impl Peer {
     /// # Errors
     /// When the process does not answer.
     pub fn version(&mut self) -> Result<String> {
-        let python = self.ask("version", &[])?;
-        python.first().cloned().context("no version")
+        let version = self.ask("version", &[])?;
+        version.first().cloned().context("no version")
     }
 
     /// Has it do `command` to `paths`.
@@ -67,7 +75,15 @@ impl Peer {
     /// What it says went wrong.
     pub fn run(&mut self, command: &str, paths: &[&Path]) -> Result<Run> {
         let paths = paths.iter().map(|path| path.to_str().context("a path that is no text"));
-        let fields = self.ask(command, &paths.collect::<Result<Vec<_>>>()?)?;
+        self.measure(command, &paths.collect::<Result<Vec<_>>>()?)
+    }
+
+    /// Has it do `command`, with what `args` say.
+    ///
+    /// # Errors
+    /// What it says went wrong.
+    pub fn measure(&mut self, command: &str, args: &[&str]) -> Result<Run> {
+        let fields = self.ask(command, args)?;
         let [seconds, check] = fields.as_slice() else { bail!("{command}: {fields:?}") };
         let check = if check == "-" { None } else { Some(check.parse()?) };
         Ok(Run { seconds: seconds.parse()?, check })
@@ -83,7 +99,7 @@ impl Peer {
         self.to.flush()?;
         let mut answer = String::new();
         self.from.read_line(&mut answer)?;
-        ensure!(!answer.is_empty(), "the Python peer ended at {command:?}");
+        ensure!(!answer.is_empty(), "the peer ended at {command:?}");
         let mut fields = answer.trim_end_matches('\n').split('\t').map(str::to_owned);
         match fields.next().as_deref() {
             Some("ok") => Ok(fields.collect()),
