@@ -93,7 +93,9 @@ pub struct Writer<S: Storage = FileStorage> {
     names: NameTable,
     /// Entries of the index that the header's frames have.
     used: u64,
-    /// Entries that there is room for, from the header's place of the index on. What is behind the used ones is zero.
+    /// Where the first entry is, or goes.
+    index_at: u64,
+    /// Entries that there is room for from there on. What is behind the used ones is zero.
     capacity: u64,
     /// Where the next byte goes that is not in the buffer: at or behind the end of the file.
     end: u64,
@@ -237,6 +239,7 @@ impl<S: Storage> Writer<S> {
             header: found.header,
             names: found.names,
             used: found.used,
+            index_at: found.header.index_location,
             capacity: found.capacity,
             end: found.file_len,
             opened: (found.file_len, found.frames),

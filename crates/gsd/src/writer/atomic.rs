@@ -8,10 +8,13 @@
 //! 3. the entries, behind the visible ones, and waits for the disk;
 //! 4. the words of the header that change, in one write within the file's first sector, and waits for the disk.
 //!
-//! Until the last, nothing has changed that a reader sees. The index moves to the end of the file when its room is used up, and
-//! when there are visible slots that are unused, as in files of the reference and in files without frames: entries written there
-//! would be seen one by one. Readers refuse an entry whose frame is not below the visible slots, so after many frames without chunks
-//! there are more slots visible than used, all zero, and the index moves with each commit until the entries have caught up.
+//! Until the last, nothing has changed that a reader sees. The index moves to the end of the file when its room is used up.
+//!
+//! Slots that are visible and unused, as in new files and those of the reference, are hidden by a header write of its own, and a
+//! sync, before entries go there: they would be seen one by one. [`close`] shows the room again, for the reference to append to.
+//! Readers trip over an index of no slots, so that of a file without entries keeps its last one in sight. And they refuse an entry
+//! whose frame is not below the number of visible slots, so nothing is hidden where frames without chunks have used up more numbers
+//! than there are entries: then the index moves instead, with each commit until the entries have caught up.
 
 use container_core::Result;
 use container_core::write::storage::Storage;
@@ -43,6 +46,7 @@ pub(super) struct Spare {
 pub(super) fn commit<S: Storage>(writer: &mut Writer<S>) -> Result<()> {
     let Some(ended) = writer.encode_ended() else { return Ok(()) };
     writer.write_buffer()?;
+    hide_room(writer)?;
     let mut header = writer.header;
     if (Version::new(2, 0)..CURRENT_VERSION).contains(&header.gsd_version) {
         header.gsd_version = CURRENT_VERSION;
@@ -53,7 +57,7 @@ pub(super) fn commit<S: Storage>(writer: &mut Writer<S>) -> Result<()> {
     write_header(writer, &header)?;
     writer.sync_storage()?;
     writer.spare = spare;
-    writer.capacity = capacity;
+    (writer.index_at, writer.capacity) = (header.index_location, capacity);
     writer.names.set_stored();
     writer.forget_ended(&ended);
     Ok(())
@@ -93,20 +97,62 @@ pub(super) fn place_names<S: Storage>(writer: &mut Writer<S>, header: &mut Heade
 /// Writes the encoded entries where readers do not look; gives the room of the index.
 fn place_entries<S: Storage>(writer: &mut Writer<S>, header: &mut Header, ended: &Ended) -> Result<u64> {
     let used = writer.used + ended.count;
-    let visible = used.max(ended.last_frame + 1);
+    let least = used.max(ended.last_frame + 1);
     let mut capacity = writer.capacity;
-    if header.index_allocated_entries != writer.used || visible > capacity {
-        capacity = move_index(writer, header, visible)?;
+    if hidden_slots(writer) < least {
+        capacity = move_index(writer, header, least)?;
+    } else {
+        header.index_location = writer.index_at;
     }
     let at = header.index_location + INDEX_ENTRY_LEN * writer.used;
     writer.storage.write_at(at, &writer.scratch)?;
-    header.index_allocated_entries = visible;
+    // With frames that have no chunks all of the room is visible, so that there is some for more of them.
+    header.index_allocated_entries = if used > ended.last_frame { used } else { capacity };
     Ok(capacity)
+}
+
+/// Entries that the index can have without one more of them being visible.
+fn hidden_slots<S: Storage>(writer: &Writer<S>) -> u64 {
+    let (at, visible) = (writer.header.index_location, writer.header.index_allocated_entries);
+    if at == writer.index_at && visible == writer.used {
+        writer.capacity
+    } else if writer.used == 0 && visible == 1 {
+        // The last slot of the room is the one in sight.
+        at.saturating_sub(writer.index_at) / INDEX_ENTRY_LEN
+    } else {
+        writer.used
+    }
+}
+
+/// Hides visible slots that are unused, where that leaves readers what they need.
+fn hide_room<S: Storage>(writer: &mut Writer<S>) -> Result<()> {
+    let mut header = writer.header;
+    if writer.used == 0 {
+        let last = writer.capacity.saturating_sub(1);
+        (header.index_location, header.index_allocated_entries) =
+            (writer.index_at + INDEX_ENTRY_LEN * last, 1);
+    } else if writer.used >= writer.committed {
+        header.index_allocated_entries = writer.used;
+    }
+    if header != writer.header {
+        write_header(writer, &header)?;
+        writer.sync_storage()?;
+    }
+    Ok(())
+}
+
+/// Shows the room of the index. It is zero, so that is the same file to readers, and a power cut may undo it.
+pub(super) fn close<S: Storage>(writer: &mut Writer<S>) -> Result<()> {
+    if writer.used > 0 {
+        let header = Header { index_allocated_entries: writer.capacity, ..writer.header };
+        write_header(writer, &header)?;
+    }
+    Ok(())
 }
 
 /// Copies the used entries to the end of the file, with room behind them.
 fn move_index<S: Storage>(writer: &mut Writer<S>, header: &mut Header, visible: u64) -> Result<u64> {
-    let used = header.index_location..header.index_location + INDEX_ENTRY_LEN * writer.used;
+    let used = writer.index_at..writer.index_at + INDEX_ENTRY_LEN * writer.used;
     let capacity = make_room(writer, header, visible)?;
     copy_within(&mut writer.storage, used, header.index_location, &writer.options.limits)?;
     Ok(capacity)

@@ -9,7 +9,7 @@ use container_core::{Error, Limits, Result};
 
 use super::names::{NameTable, Slots};
 use super::{Scheme, WriterOptions};
-use crate::header::{Header, INDEX_ENTRY_LEN};
+use crate::header::{Header, INDEX_ENTRY_LEN, LEN};
 use crate::index::Index;
 use crate::layout::{Layout, Policy};
 
@@ -43,13 +43,16 @@ pub(super) fn scan(storage: &dyn Storage, options: &WriterOptions) -> Result<Exi
     let allocated = header.index_allocated_entries;
     let capacity = match options.scheme {
         Scheme::Reference => allocated,
-        // Slots that readers look at are not room: entries in them would be seen before they are committed.
-        Scheme::Atomic if used != allocated => used,
+        // Where nothing is referred to and all is zero, visible or not.
         Scheme::Atomic => {
-            let end = header.index_range().map_or(u64::MAX, |range| range.end);
-            let namelist = Some(header.namelist_location).filter(|at| *at >= end);
-            let room = end..lowest.min(namelist.unwrap_or(u64::MAX)).min(layout.file_len());
-            used.saturating_add(zeros(&source, room, limits)? / INDEX_ENTRY_LEN)
+            let end = layout.used_index().end;
+            // A namelist that runs into the room leaves none.
+            let namelist = header.namelist_range().filter(|range| range.end > end);
+            let next = namelist.map_or(u64::MAX, |range| range.start).min(lowest).min(layout.file_len());
+            let room = end..if end < LEN { 0 } else { next };
+            let zeros = zeros(&source, room, limits)? / INDEX_ENTRY_LEN;
+            // With something else in the visible slots, what is behind them is no room either.
+            if used.saturating_add(zeros) < allocated { used } else { used.saturating_add(zeros) }
         }
     };
     let slots = if header.is_v1() { Slots::Fixed } else { Slots::Packed };
@@ -63,10 +66,10 @@ pub(super) fn scan(storage: &dyn Storage, options: &WriterOptions) -> Result<Exi
     })
 }
 
-/// Checks every entry, and gives the lowest place of a chunk that ends behind the index; 2^64 − 1 where none does.
+/// Checks every entry, and gives the lowest place of a chunk that ends behind its used part; 2^64 − 1 where none does.
 fn check_entries(source: &dyn Source, layout: &Layout, limits: &Limits) -> Result<u64> {
     let header = layout.header();
-    let index_end = header.index_range().map_or(u64::MAX, |range| range.end);
+    let index_end = layout.used_index().end;
     let wrong = |at: u64, why: &str| {
         let start = header.index_location.saturating_add(at.saturating_mul(INDEX_ENTRY_LEN));
         Error::malformed(format!("index entry {at}: {why}; nothing is added to a damaged file"))

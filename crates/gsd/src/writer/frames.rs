@@ -91,10 +91,12 @@ impl<S: Storage> Writer<S> {
 
     fn finish(&mut self) -> Result<()> {
         // The reference leaves the data of an unended frame in the file.
-        if self.options.scheme == Scheme::Atomic {
-            self.discard_frame()?;
+        if self.options.scheme == Scheme::Reference {
+            return self.flush();
         }
-        self.flush()
+        self.discard_frame()?;
+        self.flush()?;
+        self.guard(atomic::close)
     }
 
     /// Entries of ended frames, by frame and id, as bytes in `scratch`; how many they are, and the frame of the last.

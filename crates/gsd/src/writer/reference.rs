@@ -85,7 +85,7 @@ fn expand_index<S: Storage>(writer: &mut Writer<S>, used: u64) -> Result<()> {
     writer.sync_storage()?;
     writer.header.index_location = at;
     writer.header.index_allocated_entries = capacity;
-    writer.capacity = capacity;
+    (writer.index_at, writer.capacity) = (at, capacity);
     write_header(writer)?;
     writer.sync_storage()
 }

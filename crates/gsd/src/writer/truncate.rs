@@ -5,7 +5,7 @@ use container_core::write::storage::Storage;
 
 use super::names::NameTable;
 use super::{Scheme, Writer, atomic, image, reference};
-use crate::header::{Header, LEN};
+use crate::header::{Header, INDEX_ENTRY_LEN, LEN};
 
 impl<S: Storage> Writer<S> {
     /// Removes all frames, committed or not: `gsd_truncate`. Application, schema and its version stay; the file is one of layer 2.1
@@ -22,10 +22,7 @@ impl<S: Storage> Writer<S> {
             Scheme::Atomic => turn_over(writer),
             Scheme::Reference => in_place(writer),
         })?;
-        self.capacity = match self.options.scheme {
-            Scheme::Atomic => 0,
-            Scheme::Reference => self.header.index_allocated_entries,
-        };
+        (self.index_at, self.capacity) = (self.header.index_location, self.header.index_allocated_entries);
         self.end = self.storage.len()?;
         self.names = NameTable::default();
         self.buffer.clear();
@@ -41,14 +38,16 @@ impl<S: Storage> Writer<S> {
 /// Once to an empty index at the end of the file, and from there to one at its start, where nothing is needed any more.
 fn turn_over<S: Storage>(writer: &mut Writer<S>) -> Result<()> {
     let front = image::header_of(Scheme::Atomic, &writer.header);
-    let end = writer.storage.len()?.max(writer.end);
-    let shift = end.next_multiple_of(512) - LEN;
+    let at = writer.storage.len()?.max(writer.end).next_multiple_of(512);
     let back = Header {
-        index_location: front.index_location + shift,
-        namelist_location: front.namelist_location + shift,
+        index_location: at,
+        index_allocated_entries: 1,
+        namelist_location: at + INDEX_ENTRY_LEN,
+        namelist_allocated_entries: 1,
         ..front
     };
-    writer.storage.set_len(end.next_multiple_of(512) + 512)?;
+    // One unused slot and no name are zeros.
+    writer.storage.set_len(at + 512)?;
     writer.sync_storage()?;
     atomic::write_header(writer, &back)?;
     writer.sync_storage()?;

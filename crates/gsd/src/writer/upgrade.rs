@@ -64,7 +64,7 @@ fn turn_over<S: Storage>(writer: &mut Writer<S>, names: NameTable, index: &[u8])
     writer.sync_storage()?;
     atomic::write_header(writer, &header)?;
     writer.sync_storage()?;
-    (writer.spare, writer.capacity) = (spare, capacity);
+    (writer.spare, writer.capacity, writer.index_at) = (spare, capacity, header.index_location);
     writer.names.set_stored();
     Ok(())
 }

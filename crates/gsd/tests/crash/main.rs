@@ -112,7 +112,7 @@ fn a_file_that_is_truncated() {
             Writer::open_storage(script.storage.clone(), &options(Scheme::Atomic, Commit::EveryFrame))
                 .unwrap();
         writer.truncate().unwrap();
-        assert_eq!(script.storage.image().len(), 512);
+        assert_eq!(script.storage.image().len(), 4416);
         script.promise();
         for _ in 0..8 {
             write_frame(&mut writer, 3);

@@ -1,10 +1,8 @@
 //! Scripts of writes, and what crashes in their course may leave.
 
-use std::borrow::Cow;
-
 use container_core::write::recording::RecordingStorage;
 use container_core::write::replay::{self, Crash};
-use gsd::{Commit, File, OpenOptions, Policy, Scheme, Version, Writer, WriterOptions};
+use gsd::{Commit, Error, File, OpenOptions, Policy, Scheme, Version, Writer, WriterOptions};
 
 /// What a file holds: for each frame its chunks by name, in the order of names.
 pub type State = Vec<Vec<(String, Vec<u8>)>>;
@@ -12,19 +10,15 @@ pub type State = Vec<Vec<(String, Vec<u8>)>>;
 pub fn read(image: &[u8]) -> gsd::Result<State> {
     let strict = OpenOptions::default().with_policy(Policy::Strict);
     let file = File::from_source(Box::new(image.to_vec()), &strict)?;
-    (0..file.nframes())
-        .map(|frame| {
-            let entries = file.frame_entries(frame).filter_map(|at| file.index().get(at));
-            let chunks = entries.map(|entry| {
-                let name = file.names().get(entry.id).map(Cow::into_owned);
-                let bytes = file.read_chunk(&entry)?.into_owned();
-                Ok((name.expect("strict files have a name for each entry"), bytes))
-            });
-            let mut chunks: Vec<_> = chunks.collect::<gsd::Result<_>>()?;
-            chunks.sort();
-            Ok(chunks)
-        })
-        .collect()
+    let mut state: State = Vec::new();
+    for entry in file.index().iter() {
+        let frame = usize::try_from(entry.frame).unwrap_or(usize::MAX).min(image.len());
+        state.resize(state.len().max(frame + 1), Vec::new());
+        let name = file.names().get(entry.id).ok_or_else(|| Error::malformed("an entry without a name"))?;
+        state[frame].push((name.into_owned(), file.read_chunk(&entry)?.into_owned()));
+    }
+    state.iter_mut().for_each(|chunks| chunks.sort());
+    Ok(state)
 }
 
 /// A file that is being written, and what it was after each commit.
