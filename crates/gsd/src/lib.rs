@@ -1,29 +1,29 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
-#[allow(dead_code, reason = "the table of functions takes it")]
 mod append;
 mod chunk_type;
+mod container;
 pub mod emit;
 mod file;
 mod frames;
 pub mod gather;
 pub mod header;
 pub mod hoomd;
-#[allow(dead_code, reason = "the table of functions takes it")]
 mod import;
 pub mod index;
 mod layout;
-#[allow(dead_code, reason = "the lens shows it")]
 mod log_records;
 mod namelist;
 mod rank;
 pub mod repair;
 pub mod rewrite;
+mod survey;
 mod window;
 mod writer;
 
 pub use chunk_type::Type;
+pub use container::FORMAT;
 pub use container_core;
 pub use container_core::dtype::Element;
 pub use container_core::{Error, ErrorKind, Limits, Result};

@@ -13,6 +13,7 @@ use container_core::{Error, Progress, Result};
 
 use crate::extract::is_text;
 
+mod characters;
 mod csv;
 mod decoded;
 mod json;
@@ -24,7 +25,7 @@ mod walk;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExportFormat {
     /// Rows for people: the last axis along the line, a blank line between planes; one value a line for one axis. Items of
-    /// text are text.
+    /// text are text, and so are arrays of characters, whose last axis is along the line.
     Text,
     /// Comma-separated: a column for one axis, rows for two; for more, the indices and the value. Records give a column
     /// for each field, under a line of their names.
@@ -117,6 +118,7 @@ pub fn export(
     let walk = walk::Walk::new(container, index, region, read, progress)?;
     match format {
         ExportFormat::Text if is_text(&walk.dataset) => decoded::write(&walk, out)?,
+        ExportFormat::Text if characters::are_characters(&walk.dataset) => characters::write(&walk, out)?,
         ExportFormat::Text => rows::write(&walk, out)?,
         ExportFormat::Csv => csv::write(&walk, out)?,
         ExportFormat::Json => json::write(&walk, out)?,

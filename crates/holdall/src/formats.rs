@@ -9,6 +9,8 @@ use container_core::{Error, Result};
 pub static FORMATS: &[&Format] = &[
     #[cfg(feature = "bloscpack")]
     &bloscpack::FORMAT,
+    #[cfg(feature = "gsd")]
+    &gsd::FORMAT,
     #[cfg(feature = "rawarray")]
     &rawarray::FORMAT,
 ];

@@ -37,6 +37,8 @@ pub use diff::diff;
 pub use export::export;
 pub use extract::{extract_files, extract_lines};
 pub use formats::formats;
+#[cfg(feature = "gsd")]
+pub use gsd;
 pub use open::{Accept, Opened, open, open_to_pass};
 pub use pack::{pack_items, pack_raw};
 #[cfg(feature = "rawarray")]

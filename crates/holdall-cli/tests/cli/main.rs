@@ -6,6 +6,7 @@ mod bloscpack;
 mod codes;
 mod damage;
 mod generated;
+mod gsd;
 mod items;
 mod json;
 mod limits;

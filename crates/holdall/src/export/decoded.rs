@@ -48,7 +48,7 @@ fn push(bytes: &[u8], text: &mut String) -> usize {
     taken
 }
 
-fn push_safely(c: char, text: &mut String) {
+pub(super) fn push_safely(c: char, text: &mut String) {
     let reorders = matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     if reorders || (c.is_control() && !matches!(c, '\n' | '\t')) {
         text.extend(c.escape_default());

@@ -1,0 +1,212 @@
+//! GSD files: arrays that go there and come back, frames that are chosen and added.
+
+use std::path::Path;
+
+use holdall::gsd::emit::{Plan, to_vec};
+use holdall::gsd::{Type, Version};
+
+use crate::support::{contents, files, npy, run};
+
+type Chunk<'a> = (u64, &'a str, Type, u64, u32, &'a [u8]);
+
+fn write(path: &Path, schema: &str, chunks: &[Chunk<'_>]) {
+    let plan = Plan::new("a test", schema, Version::new(1, 4)).unwrap();
+    std::fs::write(path, to_vec(plan, chunks).unwrap()).unwrap();
+}
+
+fn u8s(count: u8) -> Vec<u8> {
+    (0..count).collect()
+}
+
+#[test]
+fn arrays_of_every_rank_go_there_and_back() {
+    let directory = files();
+    let at = directory.path();
+    for (shape, count, frames) in [
+        ("(6,)", 6, true),
+        ("(2, 3)", 6, true),
+        ("(6, 1)", 6, true),
+        ("(1, 6)", 6, true),
+        ("(2, 1, 3)", 6, true),
+        ("(1, 2, 3)", 6, true),
+        ("()", 1, false),
+        ("(0,)", 0, false),
+        ("(2, 0)", 0, true),
+    ] {
+        let array = npy("|u1", false, shape, &u8s(count));
+        std::fs::write(at.join("a.npy"), &array).unwrap();
+        run(at, &["convert", "a.npy", "a.gsd", "-f", "--verify"]).expect(0);
+        run(at, &["convert", "a.gsd", "b.npy", "-f", "--verify"]).expect(0);
+        assert_eq!(std::fs::read(at.join("b.npy")).unwrap(), array, "{shape}");
+        assert_eq!(run(at, &["diff", "a.npy", "a.gsd"]).expect(0), "");
+        assert!(run(at, &["verify", "a.gsd"]).expect(0).starts_with("a.gsd\tsound\t"));
+        assert_eq!(run(at, &["ls", "a.gsd"]).expect(0).lines().count(), 1);
+        if frames {
+            run(at, &["convert", "--frames", "a.npy", "a.gsd", "-f", "--verify"]).expect(0);
+            run(at, &["convert", "a.gsd", "b.npy", "-f", "--verify"]).expect(0);
+            // One frame is an array, not an array of one.
+            let expected = if shape == "(1, 6)" { "(6,)" } else { shape };
+            let expected = if shape == "(1, 2, 3)" { "(2, 3)" } else { expected };
+            let expected = npy("|u1", false, expected, &u8s(count));
+            assert_eq!(std::fs::read(at.join("b.npy")).unwrap(), expected, "{shape}");
+        }
+    }
+}
+
+#[test]
+fn column_major_and_big_endian_arrays_are_written_as_gsd_has_them() {
+    let directory = files();
+    let at = directory.path();
+    run(at, &["convert", "good.npy", "good.gsd", "--verify"]).expect(0);
+    run(at, &["convert", "good.ra", "other.gsd", "--verify"]).expect(0);
+    assert_eq!(std::fs::read(at.join("good.gsd")).unwrap(), std::fs::read(at.join("other.gsd")).unwrap());
+    run(at, &["convert", "good.gsd", "back.ra", "--verify"]).expect(0);
+    assert_eq!(std::fs::read(at.join("back.ra")).unwrap(), std::fs::read(at.join("good.ra")).unwrap());
+    let big: Vec<u8> = (0..6_u16).flat_map(u16::to_be_bytes).collect();
+    let little: Vec<u8> = (0..6_u16).flat_map(u16::to_le_bytes).collect();
+    std::fs::write(at.join("big.npy"), npy(">u2", false, "(2, 3)", &big)).unwrap();
+    run(at, &["convert", "big.npy", "big.gsd", "--verify"]).expect(0);
+    run(at, &["convert", "big.gsd", "little.npy"]).expect(0);
+    assert_eq!(std::fs::read(at.join("little.npy")).unwrap(), npy("<u2", false, "(2, 3)", &little));
+}
+
+#[test]
+fn types_that_gsd_lacks_need_a_word() {
+    let directory = files();
+    let at = directory.path();
+    let data = u8s(48);
+    for (descr, size) in [("<c16", 16_usize), ("|b1", 1), ("<f2", 2), ("|S3", 3), ("<M8[s]", 8)] {
+        std::fs::write(at.join("a.npy"), npy(descr, false, "(3,)", &data[..3 * size])).unwrap();
+        let before = contents(at);
+        let refused = run(at, &["convert", "a.npy", "a.gsd"]);
+        refused.expect(2);
+        assert!(refused.err.contains("--as-bytes"), "{refused:#?}");
+        assert_eq!(contents(at), before);
+        let done = run(at, &["convert", "a.npy", "a.gsd", "--as-bytes", "--verify", "-f"]);
+        done.expect(0);
+        assert!(done.err.contains("not carried over"), "{done:#?}");
+        let shape = if size == 1 { "(1, 3)".to_owned() } else { format!("(1, 3, {size})") };
+        let listed = run(at, &["ls", "a.gsd"]);
+        assert!(listed.expect(0).starts_with(&format!("data\t|u1\t{shape}\t")), "{listed:#?}");
+        std::fs::remove_file(at.join("a.gsd")).unwrap();
+    }
+}
+
+#[test]
+fn frames_are_chosen_and_added() {
+    let directory = files();
+    let at = directory.path();
+    std::fs::write(at.join("a.npy"), npy("|u1", false, "(5, 2)", &u8s(10))).unwrap();
+    run(at, &["convert", "--frames=1:4:2", "a.npy", "a.gsd", "--verify"]).expect(2);
+    run(at, &["convert", "--frames=1:4:2", "a.npy", "a.gsd"]).expect(0);
+    assert_eq!(run(at, &["cat", "a.gsd"]).expect(0), "2 3\n6 7\n");
+    run(at, &["append", "a.gsd", "a.npy"]).expect(0);
+    assert_eq!(run(at, &["cat", "a.gsd::[1:3]"]).expect(0), "6 7\n0 1\n");
+    run(at, &["convert", "a.gsd", "b.gsd", "--frames=-2:", "--no-sync"]).expect(0);
+    assert_eq!(run(at, &["cat", "b.gsd::data"]).expect(0), "6 7\n8 9\n");
+    run(at, &["append", "b.gsd", "a.gsd"]).expect(0);
+    assert!(run(at, &["ls", "b.gsd"]).expect(0).starts_with("data\t|u1\t(9, 2)\t"));
+    run(at, &["append", "--raw", "b.gsd", "other.txt"]).expect(2);
+    std::fs::write(at.join("four.bin"), [9, 9, 8, 8]).unwrap();
+    run(at, &["append", "--raw", "b.gsd", "four.bin"]).expect(0);
+    assert_eq!(run(at, &["cat", "b.gsd::[-3:]"]).expect(0), "8 9\n9 9\n8 8\n");
+    let before = contents(at);
+    for (source, why) in [("good.npy", "float"), ("a.gsd::frames/0/data", "append")] {
+        let _ = why;
+        let refused = run(at, &["append", "b.gsd", source, "--codec", "zstd"]);
+        refused.expect(2);
+        assert_eq!(contents(at), before);
+    }
+    run(at, &["append", "b.gsd", "a.gsd::frames/0/data"]).expect(0);
+    assert_eq!(run(at, &["cat", "b.gsd::data[-1]"]).expect(0), "2\n3\n");
+}
+
+#[test]
+fn a_file_is_copied_chunk_by_chunk() {
+    let directory = files();
+    let at = directory.path();
+    let chunks: [Chunk<'_>; 5] = [
+        (0, "b", Type::Uint16, 2, 1, &[1, 0, 2, 0]),
+        (0, "a", Type::Character, 3, 1, b"abc"),
+        (1, "b", Type::Uint16, 1, 2, &[3, 0, 4, 0]),
+        (3, "a", Type::Int8, 0, 5, b""),
+        (
+            3,
+            "an/unusually/long/name/of/more/than/sixty-three/bytes/in/all/of/it",
+            Type::Double,
+            1,
+            1,
+            &[0; 8],
+        ),
+    ];
+    write(&at.join("a.gsd"), "of my own", &chunks);
+    run(at, &["convert", "a.gsd", "b.gsd", "--verify"]).expect(0);
+    assert_eq!(std::fs::read(at.join("b.gsd")).unwrap(), std::fs::read(at.join("a.gsd")).unwrap());
+    // What no entry refers to goes.
+    let mut fat = std::fs::read(at.join("a.gsd")).unwrap();
+    fat.extend([7; 1000]);
+    std::fs::write(at.join("fat.gsd"), fat).unwrap();
+    run(at, &["recode", "fat.gsd", "thin.gsd", "--compact"]).expect(0);
+    assert_eq!(std::fs::read(at.join("thin.gsd")).unwrap(), std::fs::read(at.join("a.gsd")).unwrap());
+    run(at, &["recode", "a.gsd", "c.gsd", "--codec", "zstd"]).expect(2);
+}
+
+#[test]
+fn texts_are_text() {
+    let directory = files();
+    let at = directory.path();
+    let text = "né ok".as_bytes();
+    write(&at.join("a.gsd"), "none", &[(0, "s", Type::Character, text.len() as u64, 1, text)]);
+    assert!(run(at, &["ls", "a.gsd"]).expect(0).starts_with("s\t|S1\t(1, 6)\t"));
+    assert_eq!(run(at, &["cat", "a.gsd", "--format", "text"]).expect(0), "né ok\n");
+    assert_eq!(run(at, &["cat", "a.gsd", "--format", "raw"]).expect(0), "né ok");
+}
+
+#[test]
+fn the_log_is_a_table() {
+    let directory = files();
+    let at = directory.path();
+    let f = |value: f64| value.to_le_bytes();
+    let u = |value: u64| value.to_le_bytes();
+    let vector: Vec<u8> = [1_u32, 2].iter().flat_map(|one| one.to_le_bytes()).collect();
+    write(
+        &at.join("a.gsd"),
+        "hoomd",
+        &[
+            (0, "log/e", Type::Double, 1, 1, &f(0.5)),
+            (0, "log/v", Type::Uint32, 1, 2, &vector),
+            (0, "log/s", Type::Character, 1, 1, b"a"),
+            (1, "configuration/step", Type::Uint64, 1, 1, &u(10)),
+            (1, "log/e", Type::Double, 1, 1, &f(-2.0)),
+            (1, "log/s", Type::Character, 2, 1, b"bc"),
+        ],
+    );
+    let table = run(at, &["cat", "a.gsd::log", "--format", "csv"]).expect(0).to_owned();
+    assert_eq!(table, "frame,step,e,v[0],v[1],s\n0,0,0.5,1,2,a\n1,10,-2.0,1,2,bc\n");
+    assert_eq!(run(at, &["cat", "a.gsd::log[1:]", "--format", "csv"]).expect(0).lines().count(), 2);
+    assert_eq!(run(at, &["cat", "a.gsd::log/e", "--format", "csv"]).expect(0), "0.5\n-2.0\n");
+    run(at, &["convert", "a.gsd::log", "log.npy", "--verify"]).expect(0);
+    write(&at.join("b.gsd"), "none", &[(0, "x", Type::Uint8, 1, 1, &[1])]);
+    run(at, &["cat", "b.gsd::log"]).expect(2);
+}
+
+#[test]
+fn what_is_stored_is_shown_without_the_schema() {
+    let directory = files();
+    let at = directory.path();
+    let n = 1_u32.to_le_bytes();
+    write(
+        &at.join("a.gsd"),
+        "hoomd",
+        &[
+            (0, "particles/N", Type::Uint32, 1, 1, &n),
+            (0, "particles/mass", Type::Float, 1, 1, &2_f32.to_le_bytes()),
+            (1, "particles/charge", Type::Float, 1, 1, &3_f32.to_le_bytes()),
+        ],
+    );
+    assert_eq!(run(at, &["cat", "a.gsd::particles/mass"]).expect(0), "2.0\n2.0\n");
+    assert_eq!(run(at, &["cat", "a.gsd::particles/charge"]).expect(0), "0.0\n3.0\n");
+    let stored = run(at, &["ls", "--stored", "a.gsd"]).expect(0).to_owned();
+    let paths: Vec<&str> = stored.lines().filter_map(|line| line.split('\t').next()).collect();
+    assert_eq!(paths, ["frames/0/particles/N", "frames/0/particles/mass", "frames/1/particles/charge"]);
+}
