@@ -1,5 +1,7 @@
 //! The `hoomd` schema: particles, topology, boxes and logs, as HOOMD-blue writes them.
 
+#[cfg(feature = "arrow")]
+pub mod arrow;
 pub mod columns;
 mod configuration;
 pub mod csv;
