@@ -115,6 +115,18 @@ fn push(entries: &mut Vec<IndexEntry>, entry: IndexEntry, damaged: &Damaged<'_>)
     Ok(())
 }
 
+/// Forgets ruins at the end of the block where it cannot be an index any more: among data and names, and where its claimed
+/// end is not in the file. Returns where it ends then.
+pub(super) fn end_block(found: &mut Collected, names: &Range<u64>, claimed: bool) -> Option<u64> {
+    let data = found.entries.iter().filter_map(IndexEntry::byte_range).map(|range| range.start);
+    let limit = data.chain([names.start]).filter(|start| *start >= found.used.end).min().unwrap_or(u64::MAX);
+    let before = found.ruins.len();
+    found.ruins.retain(|ruin| {
+        ruin.frames.1.is_some() || (ruin.range.end <= limit && (claimed || ruin.why == PAST_END))
+    });
+    (found.ruins.len() < before).then_some(found.used.end)
+}
+
 /// An entry that was left out, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Dropped {
@@ -148,6 +160,26 @@ pub(super) fn sort(found: &mut Collected, v1: bool) -> Vec<Dropped> {
         true
     });
     dropped
+}
+
+/// Takes out entries, of an index that is not in order, whose frame is not that of what lies before and behind their chunks.
+pub(super) fn take_out_misplaced(entries: &mut Vec<IndexEntry>) -> Vec<Dropped> {
+    let start = |at: &u32| entries[*at as usize].location;
+    let count = u32::try_from(entries.len()).unwrap_or(u32::MAX);
+    let mut places: Vec<u32> = (0..count).filter(|at| entries[*at as usize].size() != Some(0)).collect();
+    places.sort_by_key(start);
+    let frame = |at: usize| places.get(at).map(|place| entries[*place as usize].frame);
+    let mut bad: Vec<(u32, &'static str)> = Vec::new();
+    for (at, place) in places.iter().enumerate() {
+        let before = at.checked_sub(1).and_then(frame).unwrap_or(0);
+        let behind = frame(at + 1).unwrap_or(u64::MAX);
+        let own = entries[*place as usize].frame;
+        if before <= behind && (own < before || own > behind) {
+            bad.push((*place, "a frame that the chunks around it are not of"));
+        }
+    }
+    bad.sort_unstable();
+    take_out(entries, &bad)
 }
 
 /// Takes out entries whose chunks lie where others do, or do not fill the place that they have. `blocks` are the index, the
@@ -206,6 +238,11 @@ pub(super) fn take_out_clashes(
     }
     bad.sort_unstable();
     bad.dedup_by_key(|(at, _)| *at);
+    Ok(take_out(entries, &bad))
+}
+
+/// Takes out the entries at some positions, which are in order.
+fn take_out(entries: &mut Vec<IndexEntry>, bad: &[(u32, &'static str)]) -> Vec<Dropped> {
     let dropped = bad.iter().map(|(at, why)| {
         let entry = entries[*at as usize];
         Dropped { entry, why, replaced: false }
@@ -218,7 +255,7 @@ pub(super) fn take_out_clashes(
         at += 1;
         !drop
     });
-    Ok(dropped)
+    dropped
 }
 
 /// Where chunks begin and end, for telling which of two that clash is out of place.

@@ -119,12 +119,15 @@ pub(super) fn wounds(
         };
         let before = || (0..at).rev().take(MOST_NEIGHBOURS);
         let behind = || (at + 1..starts.len()).take(MOST_NEIGHBOURS);
-        if !before().chain(behind()).any(|at| sound(&at)) {
-            unproved.insert(*frame);
-        }
         let nearest =
             [before().find(sound).or(before().find(model)), behind().find(sound).or(behind().find(model))];
         let own = frame_set(entries, &starts, at);
+        let ids = |frame: &[IndexEntry]| frame.iter().map(|entry| entry.id).collect::<Vec<_>>();
+        let same = |other: usize| ids(frame_set(entries, &starts, other)) == ids(own);
+        // To look alike and not be whole, one would have to lack at its end what the other lacks at its beginning.
+        if !nearest.into_iter().flatten().any(|other| sound(&other) || same(other)) {
+            unproved.insert(*frame);
+        }
         let part =
             nearest.into_iter().flatten().any(|other| is_part(own, frame_set(entries, &starts, other)));
         if at > 0 && part {

@@ -23,6 +23,8 @@ pub(super) struct Damaged<'a> {
     pub(super) limits: Limits,
     pub(super) len: u64,
     pub(super) header: Header,
+    /// Frames that entries may be of, where more is known than what the file has room for.
+    pub(super) frames: Option<u64>,
 }
 
 impl<'a> Damaged<'a> {
@@ -43,7 +45,11 @@ impl<'a> Damaged<'a> {
             Ok(header) => header,
             Err(wrong) => without_magic(&head, len).ok_or(wrong)?,
         };
-        if header::byte_order(&head).is_none() {
+        let absurd = !header.is_supported() && header.index_range().is_none_or(|range| range.end > len);
+        if let Some(other) = without_magic(&head, len).filter(|_| absurd) {
+            header = other;
+        }
+        if header::byte_order(&head) != Some(header.byte_order) {
             guessed.push(RepairItem::new(0..8, "the first 8 bytes are those of a GSD file"));
         }
         if !header.is_supported() {
@@ -54,7 +60,7 @@ impl<'a> Damaged<'a> {
             let what = format!("file layer {layer}, by the form of the namelist, not {found}");
             guessed.push(RepairItem::new(44..48, what));
         }
-        Ok(Self { source, limits, len, header })
+        Ok(Self { source, limits, len, header, frames: None })
     }
 
     pub(super) fn order(&self) -> ByteOrder {
@@ -83,6 +89,9 @@ impl<'a> Damaged<'a> {
 
     /// Frames that the index can have: each needs an entry, or at least room for one.
     pub(super) fn most_frames(&self) -> u64 {
+        if let Some(frames) = self.frames {
+            return frames;
+        }
         let room = self.len / header::INDEX_ENTRY_LEN;
         let block = self.index_block();
         ((block.end - block.start) / header::INDEX_ENTRY_LEN).max(room).max(128)

@@ -63,7 +63,7 @@ pub(super) fn find(damaged: &Damaged<'_>, needed: usize, gaps: &[Range<u64>]) ->
         let what = format!("{} names, where a namelist was found", found.names.len());
         Found { guess: Some(RepairItem::new(found.range.clone(), what)), ..found }
     };
-    for place in [stated_at, USUAL_PLACE] {
+    for (place, v1) in [(stated_at, v1), (stated_at, !v1), (USUAL_PLACE, v1)] {
         let block = damaged.clip(Some(place..place.saturating_add(MOST_BYTES)));
         if place < header::LEN || block.is_empty() {
             continue;
@@ -79,10 +79,15 @@ pub(super) fn find(damaged: &Damaged<'_>, needed: usize, gaps: &[Range<u64>]) ->
         return Ok(Found::default());
     }
     let mut best: Option<(usize, Found)> = None;
+    let stated = damaged.clip(damaged.header.namelist_range());
     for gap in gaps {
-        for window in damaged.windows(gap.clone(), 1 << 20) {
-            let (start, bytes) = window?;
-            search(&bytes, start, v1, needed, &mut best);
+        // What is left in the block itself is looked at below: there ids count.
+        let around = [gap.start..gap.end.min(stated.start), gap.start.max(stated.end)..gap.end];
+        for part in around.into_iter().filter(|part| part.start < part.end) {
+            for window in damaged.windows(part, 1 << 20) {
+                let (start, bytes) = window?;
+                search(&bytes, start, v1, needed, &mut best);
+            }
         }
     }
     if let Some((_, found)) = best {
@@ -211,10 +216,16 @@ fn fill_around_hole(bytes: &[u8], names: &mut [Option<Vec<u8>>]) -> usize {
     }
     let tail = names.len() - behind.len();
     let places = (0..before.len()).chain(tail..names.len());
+    let all = before.len() + behind.len() == names.len();
     let mut set = 0;
     for (place, name) in places.zip(before.iter().chain(&behind)) {
-        if let Some(slot) = names.get_mut(place) {
-            *slot = Some(name.to_vec());
+        // Beside the hole a name may have lost its end or its beginning.
+        let beside = place + 1 == before.len() || place == tail;
+        let name = name.to_vec();
+        let proved =
+            !beside || std::str::from_utf8(&name).is_ok_and(|name| hoomd::schema::field(name).is_some());
+        if let Some(slot) = names.get_mut(place).filter(|_| proved || (all && bytes.first() != Some(&0))) {
+            *slot = Some(name);
             set += 1;
         }
     }
@@ -237,12 +248,21 @@ pub(super) fn settle(
     let mut names = Vec::with_capacity(found.names.len());
     let at = found.range.start;
     for (id, name) in (0_u16..).zip(found.names) {
+        // A name of file layer 1.0 may have been cut within a character.
+        let name = name.map(|name| match std::str::from_utf8(&name) {
+            Err(error) if error.error_len().is_none() => name[..error.valid_up_to()].to_vec(),
+            _ => name,
+        });
         let chosen = match (wanted.get(&id), name) {
             (Some(name), _) => {
                 guessed.push(RepairItem::new(at..at, format!("name {id} is {name:?}, as asked for")));
                 name.clone().into_bytes()
             }
-            (None, Some(name)) if readable(&name) && !used.contains(&name) => name,
+            (None, Some(name))
+                if !name.is_empty() && std::str::from_utf8(&name).is_ok() && !used.contains(&name) =>
+            {
+                name
+            }
             (None, old) => {
                 let mut new = match &old {
                     None => placeholder(id).into_owned(),

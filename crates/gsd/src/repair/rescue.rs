@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use container_core::dtype::ByteOrder;
 use container_core::format::Output;
-use container_core::report::RepairReport;
+use container_core::report::{RepairItem, RepairReport};
 use container_core::source::Source;
 use container_core::{Error, Progress, Result};
 
@@ -23,6 +23,9 @@ use crate::index::IndexEntry;
 
 /// Frames at the end of the committed ones that show what later ones look like.
 const RECENT: usize = 64;
+
+/// Frames of a file whose entries name frames that it has no room for.
+const MOST_FRAMES: u64 = 1 << 20;
 
 /// A file as it can be written.
 pub(super) struct Rescue<'a> {
@@ -43,12 +46,28 @@ impl<'a> Rescue<'a> {
         progress: Progress<'_>,
     ) -> Result<Self> {
         let mut report = RepairReport::default();
-        let damaged = Damaged::open(source, options.limits, &mut report.guessed)?;
+        let mut damaged = Damaged::open(source, options.limits, &mut report.guessed)?;
         let v1 = damaged.header.is_v1();
         let (mut found, block) = index::find(&damaged, &mut report.guessed)?;
+        if found.entries.is_empty() {
+            // Frames without chunks take no room: an entry may be of any frame, if there is no other way.
+            damaged.frames = Some(MOST_FRAMES);
+            let (other, _) = index::find(&damaged, &mut Vec::new())?;
+            if other.entries.is_empty() {
+                damaged.frames = None;
+            } else {
+                let what = "entries of frames past the room of the index: the frames before had no chunks";
+                report.guessed.push(RepairItem::new(other.used.clone(), what));
+                found = other;
+            }
+        }
         let used_block = found.used.clone();
         let listed = needed(&found.entries);
         let stated = names::stated(&damaged, listed)?.map_or(0..0, |names| names.range);
+        let claimed = damaged.header.index_range().is_some_and(|range| range.end <= damaged.len);
+        if let Some(end) = entries::end_block(&mut found, &stated, claimed) {
+            report.guessed.push(RepairItem::new(used_block.clone(), format!("the index ends at {end}")));
+        }
         let mut blocks = vec![0..header::LEN, used_block.clone(), stated];
         let mut uncommitted = Vec::new();
         if options.salvage == Salvage::Checked && !found.entries.is_empty() {
@@ -58,6 +77,9 @@ impl<'a> Rescue<'a> {
         // Marked in their flags, which are 0 in the file.
         for entry in &mut found.entries {
             entry.flags = u8::from(uncommitted.binary_search(&(entry.frame, entry.location)).is_ok());
+        }
+        if found.unsorted > 0 {
+            dropped.extend(entries::take_out_misplaced(&mut found.entries));
         }
         dropped.extend(entries::take_out_clashes(&mut found.entries, &blocks, &damaged)?);
 
@@ -149,7 +171,7 @@ impl<'a> Rescue<'a> {
         let left = if partial.contains(&0) { Some("frame 0 lacks chunks") } else { None };
         self.report.kept.extend(report::ground(&self.damaged, &self.names));
         self.report.kept.extend(kept.items());
-        self.report.lost.extend(left.map(|what| container_core::report::RepairItem::new(0..0, what)));
+        self.report.lost.extend(left.map(|what| RepairItem::new(0..0, what)));
         for gone in &wounds.gone {
             self.report.lost.push(report::gone(gone));
         }

@@ -75,24 +75,27 @@ pub(super) fn header(damaged: &Damaged<'_>, names: &[Vec<u8>], guessed: &mut Vec
     const SCHEMA: Range<usize> = 112..176;
     let mut header = damaged.header;
     let bytes = |range: Range<usize>| range.start as u64..range.end as u64;
-    if !is_text(&header.application) {
-        header.application = [0; 64];
-        guessed.push(RepairItem::new(bytes(APPLICATION), "no application: the field holds no text"));
+    if let Err(text) = text(&header.application) {
+        header.application = text;
+        guessed.push(RepairItem::new(bytes(APPLICATION), "the application as far as the field is text"));
     }
     let listed = names.iter().filter_map(|name| std::str::from_utf8(name).ok());
     let hoomd_names = listed.filter(|name| schema::field(name).is_some()).count();
     let mut is_hoomd = header.schema_name() == hoomd::SCHEMA;
-    if !is_text(&header.schema) {
-        is_hoomd = hoomd_names > 0;
-        let name = if is_hoomd { hoomd::SCHEMA } else { "none" };
-        header.schema = [0; 64];
-        header.schema[..name.len()].copy_from_slice(name.as_bytes());
-        guessed.push(RepairItem::new(bytes(SCHEMA), format!("schema {name:?}: the field holds no text")));
+    if let Err(text) = text(&header.schema) {
+        header.schema = text;
+        if text[0] == 0 {
+            is_hoomd = hoomd_names > 0;
+            let name = if is_hoomd { hoomd::SCHEMA } else { "none" };
+            header.schema[..name.len()].copy_from_slice(name.as_bytes());
+        }
+        let what = format!("schema {:?}: the field is not all text", header.schema_name());
+        guessed.push(RepairItem::new(bytes(SCHEMA), what));
     }
     let version = header.schema_version;
     let in_use = match version.major() {
         1 => version.minor() <= 4,
-        2 => version.minor() <= 9,
+        2..=9 => version.minor() <= 9,
         _ => false,
     };
     if is_hoomd && hoomd_names > 0 && !in_use {
@@ -104,10 +107,18 @@ pub(super) fn header(damaged: &Damaged<'_>, names: &[Vec<u8>], guessed: &mut Vec
     header
 }
 
-/// True for text that ends within the field.
-fn is_text(field: &[u8; 64]) -> bool {
+/// Whether a field is text that ends within it; else the part of it that is.
+fn text(field: &[u8; 64]) -> Result<(), [u8; 64]> {
     let len = field.iter().position(|byte| *byte == 0).unwrap_or(64);
-    let (text, rest) = field.split_at(len);
-    let printable = std::str::from_utf8(text).is_ok_and(|text| !text.chars().any(char::is_control));
-    printable && !rest.is_empty()
+    let text = &field[..len];
+    let valid = std::str::from_utf8(text).map_or_else(|error| error.valid_up_to(), str::len);
+    let control = text[..valid].iter().position(u8::is_ascii_control);
+    let good = control.unwrap_or(valid);
+    if good == len && len < 64 {
+        return Ok(());
+    }
+    let mut cut = [0; 64];
+    let good = (0..=good.min(63)).rev().find(|at| std::str::from_utf8(&text[..*at]).is_ok()).unwrap_or(0);
+    cut[..good].copy_from_slice(&text[..good]);
+    Err(cut)
 }
