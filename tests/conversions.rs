@@ -7,7 +7,8 @@ use container_core::format::ImportOptions;
 use holdall::address::Address;
 use holdall::convert::{ConvertOptions, ConvertOutcome, ReadBack, convert};
 
-use crate::corpus::{elements, format, open};
+use crate::corpus::{as_listed, elements, format, open, shown};
+use crate::gsd_files::gsd_fixtures;
 use crate::manifest::{Fixture, fixtures, sha256};
 
 fn address(path: &Path) -> Address {
@@ -186,4 +187,72 @@ fn the_memory_limit_holds_for_what_is_written_too() {
     let error =
         convert(&address(&fixture.full_path), &folder.path().join("a.ra"), &options).expect_err("a limit");
     assert!(matches!(error.kind(), container_core::ErrorKind::Limit { .. }), "{error}");
+}
+
+/// What a GSD file lists, one dataset at a time.
+#[test]
+fn datasets_of_frames_go_to_npy_and_back() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (npy, back) = (folder.path().join("a.npy"), folder.path().join("b.gsd"));
+    let mut count = 0;
+    for fixture in gsd_fixtures().filter(|fixture| fixture.verdict == "sound") {
+        // A file of a hundred names does not tell more than a few of them.
+        for dataset in fixture.datasets.iter().flatten().take(6) {
+            let name = format!("{} of {}", dataset.path, fixture.path);
+            let mut source = address(&fixture.full_path);
+            source.dataset = Some(dataset.path.clone());
+            convert_one(&source, &npy, &[]);
+            let (shape, _, digest) = values("npy", &npy);
+            // Of one frame, an array is what is in it.
+            let stacked = !dataset.path.starts_with("frames/");
+            let bare =
+                if stacked && fixture.frames == Some(1) { &dataset.shape[1..] } else { &dataset.shape };
+            assert_eq!((shape.as_slice(), digest.as_str()), (bare, dataset.values.as_str()), "{name}");
+            // Text is no type of arrays that come in.
+            if dataset.dtype != "|S1" {
+                let frames = stacked && fixture.frames != Some(1);
+                convert_one(
+                    &Address { file: npy.clone(), dataset: None, selection: None },
+                    &back,
+                    if frames { &["frames"] } else { &[] },
+                );
+                let (shape, _, digest) = values("gsd", &back);
+                let expected = if frames { dataset.shape.clone() } else { [&[1], bare].concat() };
+                assert_eq!((shape, digest.as_str()), (expected, dataset.values.as_str()), "{name}");
+                std::fs::remove_file(&back).expect("the target");
+            }
+            std::fs::remove_file(&npy).expect("the target");
+            count += 1;
+        }
+    }
+    assert!(count > 600, "only {count} datasets");
+}
+
+fn convert_one(source: &Address, target: &Path, words: &[&str]) {
+    let mut options = ConvertOptions { verify: ReadBack::Yes, ..ConvertOptions::default() };
+    options.import.words = words.iter().map(|&word| (word.into(), String::new())).collect();
+    match convert(source, target, &options) {
+        Ok(ConvertOutcome::Done(_)) => {}
+        Ok(ConvertOutcome::Differs(differences)) => panic!("{}: {differences:?}", target.display()),
+        Err(error) => panic!("{:?} to {}: {error}", source.dataset, target.display()),
+    }
+}
+
+/// A GSD file rewritten lists what it listed, little-endian.
+#[test]
+fn every_sound_file_of_frames_is_rewritten() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for fixture in gsd_fixtures().filter(|fixture| fixture.verdict == "sound") {
+        let Some(expected) = &fixture.datasets else { continue };
+        let target = folder.path().join("a.gsd");
+        run(&fixture.full_path, &target, |_| ());
+        let file = open("gsd", Box::new(std::fs::read(&target).expect("the target"))).expect("it opens");
+        let mut found = as_listed(shown(&*file).expect("a listing"));
+        let mut wanted = expected.clone();
+        for it in found.iter_mut().chain(&mut wanted) {
+            it.dtype = it.dtype.replace('>', "<");
+        }
+        assert_eq!(found, wanted, "{}", fixture.path);
+        std::fs::remove_file(target).expect("the target");
+    }
 }

@@ -5,9 +5,10 @@ use container_core::dtype::ByteOrder;
 use gsd::repair::{RepairOptions, repair_source};
 use gsd::{Fallback, File, Frames, OpenOptions, Policy, Rows, Stack};
 
+use crate::corpus;
 use crate::manifest::{Fixture, Listed, all_fixtures, sha256};
 
-fn gsd_fixtures() -> impl Iterator<Item = Fixture> {
+pub fn gsd_fixtures() -> impl Iterator<Item = Fixture> {
     all_fixtures().into_iter().filter(|fixture| fixture.format == "gsd")
 }
 
@@ -185,4 +186,20 @@ fn repairs_bring_back_the_frames_that_the_independent_script_expects() {
     }
     assert!(problems.is_empty(), "{}", problems.join("\n"));
     assert!(count > 25, "only {count} repairs");
+}
+
+#[test]
+fn every_listing_is_what_the_independent_script_says() {
+    let mut problems = Vec::new();
+    for fixture in gsd_fixtures() {
+        let Some(expected) = &fixture.datasets else { continue };
+        let listing = |source| corpus::shown(&*corpus::open("gsd", source)?).map(corpus::as_listed);
+        let found = listing(Box::new(fixture.bytes()));
+        if found.as_ref().ok() != Some(expected) {
+            let found: Result<Vec<_>, _> =
+                found.map(|all| all.into_iter().filter(|it| !expected.contains(it)).collect());
+            problems.push(format!("{}: {found:?}", fixture.path));
+        }
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
 }
