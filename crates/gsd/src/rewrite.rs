@@ -167,3 +167,5 @@ pub fn write(
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+pub(crate) use tests::big_endian;

@@ -111,6 +111,49 @@ fn shapes_and_types_that_change_are_refused_by_frame() {
     }
 }
 
+#[test]
+fn precisions_are_mixed_only_as_double() {
+    let single = floats(&[0.1, 2.0, 3.0]);
+    let double: Vec<u8> = [0.1, -5.0, 1e300].iter().flat_map(|value: &f64| value.to_le_bytes()).collect();
+    let step = [1, 0, 0, 0, 0, 0, 0, 0];
+    let chunks: Vec<NewChunk<'_>> = vec![
+        (0, "particles/N", Type::Uint32, 1, 1, &[3, 0, 0, 0]),
+        (0, "particles/charge", Type::Float, 3, 1, &single),
+        (1, "particles/charge", Type::Double, 3, 1, &double),
+        (2, "configuration/step", Type::Uint64, 1, 1, &step),
+    ];
+    let tenth = f64::from(0.1_f32);
+    let [lent, copied] = file("hoomd", &chunks);
+    let big = {
+        let bytes = crate::rewrite::big_endian(&lent.source().read(0..lent.source().len()).unwrap());
+        File::from_source(Box::new(bytes), &OpenOptions::default()).unwrap()
+    };
+    for file in [lent, copied, big] {
+        let error = read(&file, "particles/charge", &Rows::All).unwrap_err();
+        assert!(error.next_step().is_some_and(|step| step.contains("f64")));
+        let all = Frames::all(&file);
+        for threads in [1, 2] {
+            let stack = Stack::of_reals(&file, "particles/charge", &all, Fallback::Schema).unwrap();
+            let values = stack.read_f64(&Rows::All, threads).unwrap();
+            assert_eq!(values, [tenth, 2.0, 3.0, 0.1, -5.0, 1e300, tenth, 2.0, 3.0]);
+            let values = stack.read_f64(&Rows::List(&[2, 0]), threads).unwrap();
+            assert_eq!(values, [3.0, tenth, 1e300, 0.1, 3.0, tenth]);
+            assert!(stack.read(&Rows::All, threads).is_err());
+        }
+        let diameter = Stack::of_reals(&file, "particles/diameter", &all, Fallback::Schema).unwrap();
+        assert_eq!(diameter.read_f64(&Rows::All, 1).unwrap(), [1.0; 9]);
+        let single = Stack::new(&file, "particles/mass", &all, Fallback::Schema).unwrap();
+        assert_eq!(single.read_f64(&Rows::Strided { start: 2, step: -2, count: 2 }, 1).unwrap(), [1.0; 6]);
+        assert!(Stack::of_reals(&file, "particles/N", &all, Fallback::Schema).is_err());
+        let trajectory = crate::hoomd::Trajectory::from_file(file).unwrap();
+        let tensor = trajectory.tensor("particles/charge");
+        let (shape, values) = tensor.frames(1.., 2).unwrap().rows(Rows::List(&[1])).read_f64().unwrap();
+        assert_eq!((shape, values), ([1, 1, 1], vec![-5.0]));
+        assert!(tensor.frames(..4, 1).is_err() && tensor.frames(.., 0).is_err());
+        assert_eq!(tensor.frames(..=0, 1).unwrap().read().unwrap().shape(), [1, 3]);
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     /// Against reading chunk by chunk, element by element.

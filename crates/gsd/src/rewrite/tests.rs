@@ -126,7 +126,7 @@ fn trajectory(frames: &[Sketch], schema: &str) -> File {
 }
 
 /// The same file as a big-endian host would have written it.
-fn big_endian(bytes: &[u8]) -> Vec<u8> {
+pub(crate) fn big_endian(bytes: &[u8]) -> Vec<u8> {
     let file = open(bytes.to_vec());
     let mut big = bytes.to_vec();
     let mut header = *file.header();
