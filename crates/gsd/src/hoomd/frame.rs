@@ -66,8 +66,9 @@ impl<'t> FrameView<'t> {
     /// Every field, read: those that the frame does not store come from frame 0 or are the defaults.
     ///
     /// # Errors
-    /// As the methods for the fields.
+    /// As the methods for the fields; `Limit` where the defaults together would be over the limits.
     pub fn to_frame(&self) -> Result<Frame<'t>> {
+        self.check_defaults()?;
         Ok(Frame {
             configuration: self.configuration()?,
             particles: self.particles().read()?,

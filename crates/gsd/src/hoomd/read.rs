@@ -356,6 +356,28 @@ impl<'t> FrameView<'t> {
         Ok(())
     }
 
+    /// Holds the memory of all defaults together against the limits, for those who read every field: an N is a number that
+    /// costs a file nothing.
+    pub(crate) fn check_defaults(&self) -> Result<()> {
+        /// Up to here they take no more than a few mebibytes.
+        const SMALL: u32 = 1 << 16;
+        let mut counts = [0; Container::COUNTED.len()];
+        for (container, count) in Container::COUNTED.into_iter().zip(&mut counts) {
+            *count = self.count(container)?;
+        }
+        if counts.iter().all(|count| *count <= SMALL) {
+            return Ok(());
+        }
+        let mut total = 0_u64;
+        for (at, field) in FIELDS.iter().enumerate().filter(|(_, field)| field.rows == Rows::N) {
+            if matches!(self.stand(at)?, Stand::Default | Stand::SharedDefault) {
+                let row = u64::from(field.columns).saturating_mul(8);
+                total = total.saturating_add(row.saturating_mul(self.count(field.container)?.into()));
+            }
+        }
+        self.file().options().limits.allocate(total).map(|_| ())
+    }
+
     /// Rows that the field has in this frame; `None` where the schema leaves them open.
     fn row_count(&self, field: &Field) -> Result<Option<u64>> {
         Ok(match field.rows {

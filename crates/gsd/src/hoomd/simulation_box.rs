@@ -177,12 +177,15 @@ fn flag(cells: f64) -> i32 {
 mod tests {
     use super::*;
 
-    /// A box and points: position, fraction, wrapped position, image flags.
+    /// Position, fraction, wrapped position, image flags.
+    type Point = ([f64; 3], [f64; 3], [f64; 3], [i32; 3]);
+
+    /// A box and points.
     struct Case {
         values: [f64; 6],
         dimensions: u8,
         volume: f64,
-        points: &'static [([f64; 3], [f64; 3], [f64; 3], [i32; 3])],
+        points: &'static [Point],
     }
 
     /// Computed with numpy: fractions solve H f = p for the matrix H of the lattice vectors, images are their whole parts.

@@ -6,7 +6,7 @@ use std::ops::Range;
 use container_core::Progress;
 use container_core::{Error, Result};
 
-use crate::hoomd::read::{FrameView, field_at, place};
+use crate::hoomd::read::{FrameView, Stand, field_at, place};
 use crate::hoomd::schema::{Container, FIELDS, Field, Fit, Rows};
 use crate::hoomd::{Reals, Shape, SimulationBox, Single, Trajectory, Vectors};
 use crate::index::IndexEntry;
@@ -133,6 +133,7 @@ fn check_into(frame: &FrameView<'_>, previous: Option<u64>, found: &mut Found) -
     let particles = sound(frame.count(Container::Particles))?;
     let position = stored("particles/position").or_else(|| stored("configuration/box"));
     if let (Some(entry), Some(simulation_box)) = (position, simulation_box)
+        && is_there(frame, place("particles/position"))?
         && let Some(positions) = sound(frame.particles().position())?
     {
         found.push_some(outside_box(&positions, &simulation_box), Some(&entry));
@@ -241,20 +242,17 @@ fn check_ids(
         Container::Pairs => (place("pairs/types"), place("pairs/typeid"), Some(place("pairs/group"))),
         _ => (usize::MAX, usize::MAX, Some(place("constraints/group"))),
     };
-    let entry = frame.stored_at(typeid).or_else(|| frame.stored_at(types));
-    if let Some(entry) = entry
+    // Ids of another type are reported as that.
+    let exact = |entry: &IndexEntry| entry.chunk_type() == Some(crate::Type::Uint32);
+    if let Some(entry) = frame.stored_at(typeid).filter(exact)
         && let (Some(types), Some(ids)) = (sound(frame.type_names(types))?, sound(frame.rows::<u32>(typeid))?)
     {
-        // Bonds of which only the number is known have type 0 by default, and no types. Ids of another type are reported as that.
-        let exact = |entry: IndexEntry| entry.chunk_type() == Some(crate::Type::Uint32);
-        let given = frame.stored_at(typeid).is_some_and(exact);
-        let name = field_at(typeid).name;
-        found.push_some(bad_typeid(name, &ids, types.len()).filter(|_| given), Some(&entry));
+        found.push_some(bad_typeid(field_at(typeid).name, &ids, types.len()), Some(&entry));
     }
     let Some(group) = group else { return Ok(()) };
     let entry = frame.stored_at(group).or_else(|| frame.stored("particles/N"));
     let (Some(entry), Some(particles)) = (entry, particles) else { return Ok(()) };
-    if frame.count(container).is_ok_and(|count| count == 0) {
+    if !is_there(frame, group)? {
         return Ok(());
     }
     let tags = match container.group_size() {
@@ -262,11 +260,14 @@ fn check_ids(
         3 => sound(frame.rows::<[u32; 3]>(group))?.and_then(|rows| largest(rows.as_flattened())),
         _ => sound(frame.rows::<[u32; 4]>(group))?.and_then(|rows| largest(rows.as_flattened())),
     };
-    // The default, tag 0, is nobody's where there are no particles; only what is given counts.
-    if frame.stored_at(group).is_some() || tags.is_some_and(|tag| tag > 0) {
-        found.push_some(bad_tag(field_at(group).name, tags, particles), Some(&entry));
-    }
+    found.push_some(bad_tag(field_at(group).name, tags, particles), Some(&entry));
     Ok(())
+}
+
+/// True where a chunk, of this frame or of frame 0, stands for the field: defaults, of however many rows, are sound.
+fn is_there(frame: &FrameView<'_>, at: usize) -> Result<bool> {
+    let stand = sound(frame.stand(at))?;
+    Ok(matches!(stand, Some(Stand::Stored(_) | Stand::Initial(_))))
 }
 
 fn check_shapes(frame: &FrameView<'_>, found: &mut Found) -> Result<()> {
