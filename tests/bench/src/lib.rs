@@ -6,6 +6,7 @@
 pub mod blosc;
 pub mod bloscpack;
 pub mod gsd;
+pub mod gsd_calls;
 pub mod harness;
 pub mod peer;
 pub mod rawarray;

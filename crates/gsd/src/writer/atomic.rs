@@ -23,8 +23,8 @@ use super::frames::Ended;
 use super::{CURRENT_VERSION, Writer, copy_within};
 use crate::header::{Header, INDEX_ENTRY_LEN, NAMELIST_ENTRY_LEN, Version};
 
-/// Bytes that disks write whole or not at all: entries of an index that starts at a multiple straddle none.
-const SECTOR: u64 = 512;
+/// Where a moved index starts: entries straddle neither sectors of 512 bytes nor of 4096, nor pages.
+const INDEX_ALIGNMENT: u64 = 4096;
 
 /// Least entries that a moved index has room for.
 const LEAST_ENTRIES: u64 = 128;
@@ -173,7 +173,7 @@ pub(super) fn place_index<S: Storage>(
 /// Makes room for an index at the end of the file, all zero.
 fn make_room<S: Storage>(writer: &mut Writer<S>, header: &mut Header, visible: u64) -> Result<u64> {
     let capacity = visible.saturating_mul(2).next_power_of_two().max(LEAST_ENTRIES);
-    let at = writer.end.next_multiple_of(SECTOR);
+    let at = writer.end.next_multiple_of(INDEX_ALIGNMENT);
     writer.end = at + INDEX_ENTRY_LEN * capacity;
     writer.storage.set_len(writer.end)?;
     header.index_location = at;
