@@ -6,7 +6,7 @@ use container_core::report::Verdict;
 use container_core::{Progress, container::Depth};
 
 use crate::corpus::{as_listed, elements, format, items, open, shown};
-use crate::manifest::{Fixture, Listed, fixtures, sha256};
+use crate::manifest::{Fixture, Listed, all_fixtures, fixtures, sha256};
 
 fn repaired(fixture: &Fixture) -> container_core::Result<(Vec<u8>, container_core::report::RepairReport)> {
     let repair = format(&fixture.format).repair.expect("a format with fixtures repairs");
@@ -76,7 +76,7 @@ fn little(datasets: &[Listed]) -> Vec<Listed> {
 #[test]
 fn whatever_is_repaired_is_sound_and_every_sound_file_survives() {
     let mut problems = Vec::new();
-    for fixture in fixtures() {
+    for fixture in all_fixtures() {
         if let Err(problem) = std::panic::catch_unwind(|| expect_sound_repair(&fixture)) {
             let text = problem.downcast_ref::<String>().cloned().unwrap_or_default();
             problems.push(format!("{}: {text}", fixture.path));
@@ -106,7 +106,12 @@ fn expect_sound_repair(fixture: &Fixture) {
     // Files older than today's version are written anew, and odd ones straightened.
     let as_it_is =
         fixture.codes.is_empty() && !report.guessed.iter().any(|it| it.what.contains("is written as"));
-    assert!(report.lost.is_empty() && (report.guessed.is_empty() || !as_it_is), "{report:?}");
+    // Bytes that no entry of a GSD file names, or names twice, are told of and left behind.
+    let left_behind = fixture.format == "gsd" && !fixture.codes.is_empty();
+    assert!(
+        (report.lost.is_empty() || left_behind) && (report.guessed.is_empty() || !as_it_is),
+        "{report:?}"
+    );
     if let Some(expected) = &fixture.items {
         assert_eq!(&items(&*file), expected);
         return;

@@ -148,6 +148,7 @@ def committed() -> list[Fixture]:
     body.write_index()
     torn = body.entries.copy()
     frames(body, [3])
+    four = body.done()
     ahead = body.done(index_allocated=len(torn))
     return [
         Fixture(
@@ -159,7 +160,9 @@ def committed() -> list[Fixture]:
             grown.done(index_allocated=6),
         ),
         Fixture("commit_0_frames", "one free slot stands for an empty index", empty.done(index_allocated=1)),
-        Fixture("commit_ahead", "a frame whose entries are written and not yet committed", ahead),
+        Fixture(
+            "commit_ahead", "a frame whose entries are written and not yet committed", ahead, repaired_of=four
+        ),
         Fixture(
             "commit_exact", "the index is full and ends where the data begin", three_frames(slots=6).done()
         ),

@@ -1,6 +1,6 @@
 //! What datasets a file has, found in one pass over the index: which names stack, and where the chunks of the others are.
 
-use container_core::Result;
+use container_core::{ErrorKind, Result};
 
 use crate::Type;
 use crate::file::File;
@@ -81,8 +81,8 @@ impl Survey {
             let stacks = fact.uniform
                 && !fact.twice
                 && first.chunk_type().is_some()
-                && (fact.count == file.nframes() || inherits(file, id, fallback));
-            let item = if stacks { item_shape(file, id, &first) } else { None };
+                && (fact.count == file.nframes() || inherits(file, id, fallback)?);
+            let item = if stacks { item_shape(file, id, &first)? } else { None };
             match (item, first.chunk_type()) {
                 (Some(item), Some(chunk_type)) => survey.stacked.push(Stacked {
                     id,
@@ -172,38 +172,49 @@ impl Survey {
     }
 }
 
+/// `None` for what is wrong with the file; errors of the source are not the file's.
+fn told<T>(result: Result<T>) -> Result<Option<T>> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(error) if matches!(error.kind(), ErrorKind::Missing(_) | ErrorKind::Io(_)) => Err(error),
+        Err(_) => Ok(None),
+    }
+}
+
 /// Whether what is not stored comes from frame 0 or a default, in the shape of what is stored.
-fn inherits(file: &File, id: u16, fallback: Fallback) -> bool {
+fn inherits(file: &File, id: u16, fallback: Fallback) -> Result<bool> {
     if !fallback.applies(file) {
-        return false;
+        return Ok(false);
     }
-    let Some(name) = file.names().get(id) else { return false };
+    let Some(name) = file.names().get(id) else { return Ok(false) };
     if schema::inherits(&name) == Inherit::Never {
-        return false;
+        return Ok(false);
     }
-    Stack::new(file, &name, &Frames::all(file), fallback).is_ok()
+    Ok(told(Stack::new(file, &name, &Frames::all(file), fallback))?.is_some())
 }
 
 /// Shape in each frame, with what `<name>/shape` says; `None` where frames differ in it.
-fn item_shape(file: &File, id: u16, entry: &IndexEntry) -> Option<Vec<u64>> {
-    let name = file.names().get(id)?;
+fn item_shape(file: &File, id: u16, entry: &IndexEntry) -> Result<Option<Vec<u64>>> {
+    let Some(name) = file.names().get(id) else { return Ok(None) };
     let beside = format!("{name}{SHAPE_SUFFIX}");
     if entry.m != 1 || file.names().id(&beside).is_none() {
-        return Some(entry.shape());
+        return Ok(Some(entry.shape()));
     }
-    let stack = Stack::new(file, &beside, &Frames::all(file), Fallback::Stored).ok()?;
+    let Some(stack) = told(Stack::new(file, &beside, &Frames::all(file), Fallback::Stored))? else {
+        return Ok(None);
+    };
     let (_, rank, columns) = stack.extent();
     if stack.chunk_type() != Type::Uint64 || columns != 1 || rank > 64 {
-        return Some(entry.shape());
+        return Ok(Some(entry.shape()));
     }
-    let all = stack.read(&crate::gather::Rows::All, 1).ok()?;
-    let all = all.elements::<u64>(container_core::dtype::Order::C, &file.options().limits).ok()?;
-    let rank = usize::try_from(rank).ok()?;
-    let shape = all.get(..rank)?.to_vec();
+    let Some(all) = told(stack.read(&crate::gather::Rows::All, 1))? else { return Ok(None) };
+    let all = told(all.elements::<u64>(container_core::dtype::Order::C, &file.options().limits))?;
+    let (Some(all), Ok(rank)) = (all, usize::try_from(rank)) else { return Ok(None) };
+    let Some(shape) = all.get(..rank).map(<[u64]>::to_vec) else { return Ok(None) };
     let same = rank == 0 || all.chunks_exact(rank).all(|other| other == shape);
     let product = container_core::region::element_count(shape.iter().copied());
     if product != Some(entry.n) {
-        return Some(entry.shape());
+        return Ok(Some(entry.shape()));
     }
-    same.then_some(shape)
+    Ok(same.then_some(shape))
 }
