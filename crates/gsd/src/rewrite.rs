@@ -28,7 +28,8 @@ use assemble::Assembly;
 /// What becomes of chunks of the `hoomd` schema that are equal to what their frame inherits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Equal {
-    /// They are left out. Time steps stay, and one chunk of each frame, without which the last frame would not be seen.
+    /// They are left out. Time steps stay, texts, which `gsd.hoomd` 5.0.1 does not inherit, and one chunk of each frame, without
+    /// which the last frame would not be seen.
     #[default]
     Drop,
     /// They are written.

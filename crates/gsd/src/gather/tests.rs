@@ -145,7 +145,7 @@ fn precisions_are_mixed_only_as_double() {
         let single = Stack::new(&file, "particles/mass", &all, Fallback::Schema).unwrap();
         assert_eq!(single.read_f64(&Rows::Strided { start: 2, step: -2, count: 2 }, 1).unwrap(), [1.0; 6]);
         assert!(Stack::of_reals(&file, "particles/N", &all, Fallback::Schema).is_err());
-        let trajectory = crate::hoomd::Trajectory::from_file(file).unwrap();
+        let trajectory = hoomd::Trajectory::from_file(file).unwrap();
         let tensor = trajectory.tensor("particles/charge");
         let (shape, values) = tensor.frames(1.., 2).unwrap().rows(Rows::List(&[1])).read_f64().unwrap();
         assert_eq!((shape, values), ([1, 1, 1], vec![-5.0]));

@@ -214,7 +214,9 @@ impl<'f> Assembly<'f> {
         for chunk in stored {
             let meaning = self.meanings[usize::from(chunk.id)];
             let base = self.base.chunks.get(&chunk.id).copied();
-            let free = self.equal == Equal::Drop && !meaning.is_step;
+            // gsd.hoomd, up to 5.0.1 at least, fails to read a frame that inherits a text.
+            let is_text = chunk.entry.chunk_type() == Some(Type::Character);
+            let free = self.equal == Equal::Drop && !meaning.is_step && !is_text;
             let base = base.filter(|_| free && meaning.is_inherited(counts, &self.base.counts));
             if let Some((of, entry)) = base {
                 let drop = match pass {
@@ -329,6 +331,8 @@ impl<'f> Assembly<'f> {
         };
         let chunk_type = base.chunk_type()?;
         let (n, m) = field.default_shape(n);
+        // gsd.hoomd takes a table of one column for no table at all, and fails.
+        let m = if field.is_text() { m.max(2) } else { m };
         let row = field.default_row(chunk_type, container_core::dtype::ByteOrder::Little);
         let len = n.checked_mul(m.into())?.checked_mul(chunk_type.size())?;
         Some(Item { id, chunk_type, n, m, data: Data::Pattern(row, len) })
