@@ -51,8 +51,13 @@ impl<S: Storage> Writer<S> {
     /// returns. The frame that has not ended goes on.
     ///
     /// # Errors
-    /// `Io`, which ends the writing.
+    /// `Io`, which ends the writing. In the reference's scheme `Usage` where so many frames have no chunks that no reader would open
+    /// the file; nothing has changed then.
     pub fn flush(&mut self) -> Result<()> {
+        self.check_usable()?;
+        if self.options.scheme == Scheme::Reference {
+            reference::check(self)?;
+        }
         self.guard(|writer| match writer.options.scheme {
             Scheme::Atomic => atomic::commit(writer),
             Scheme::Reference => reference::flush(writer),

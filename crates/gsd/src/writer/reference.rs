@@ -1,7 +1,7 @@
 //! Commits as gsd 5.0.1 makes them, byte for byte.
 
-use container_core::Result;
 use container_core::write::storage::Storage;
+use container_core::{Error, Result};
 
 use super::{CURRENT_VERSION, Writer, copy_within};
 use crate::header::{INDEX_ENTRY_LEN, NAMELIST_ENTRY_LEN};
@@ -13,6 +13,31 @@ pub(super) fn set_version<S: Storage>(writer: &mut Writer<S>) -> Result<()> {
         write_header(writer)?;
     }
     Ok(())
+}
+
+/// Fails where the flush would make a file that no reader opens: an entry's frame has to be below the number of slots, and frames
+/// without chunks use up numbers, but no slots.
+pub(super) fn check<S: Storage>(writer: &Writer<S>) -> Result<()> {
+    let ended = writer.entries.get(..writer.entries.len() - writer.pending).unwrap_or_default();
+    let Some(last) = ended.last() else { return Ok(()) };
+    let capacity = room_for(writer.capacity, writer.used + ended.len() as u64);
+    if last.frame >= capacity {
+        let problem = format!("frame {} with an index of {capacity} slots: no reader opens that", last.frame);
+        return Err(Error::usage(problem).hint("Scheme::Atomic makes room for frames without chunks"));
+    }
+    Ok(())
+}
+
+/// The room of an index that has to hold `used` entries: doubled while that would fill it.
+const fn room_for(capacity: u64, used: u64) -> u64 {
+    if used <= capacity {
+        return capacity;
+    }
+    let mut room = if capacity == 0 { 2 } else { capacity * 2 };
+    while room <= used {
+        room *= 2;
+    }
+    room
 }
 
 /// Chunks, names, sync, index, sync.
@@ -70,12 +95,9 @@ pub(super) fn padded(bytes: &[u8], len: u64) -> Vec<u8> {
     padded
 }
 
-/// Doubles the index, once more where `used` would fill it, and moves it to the end of the file.
+/// Moves the index to the end of the file, with more room.
 fn expand_index<S: Storage>(writer: &mut Writer<S>, used: u64) -> Result<()> {
-    let mut capacity = writer.capacity.max(1) * 2;
-    while capacity <= used {
-        capacity *= 2;
-    }
+    let capacity = room_for(writer.capacity, used);
     let at = writer.end;
     writer.end += INDEX_ENTRY_LEN * capacity;
     writer.storage.set_len(writer.end)?;

@@ -164,6 +164,28 @@ fn frames_without_chunks_never_hide_those_after_them() {
 }
 
 #[test]
+fn files_that_no_reader_opens_are_not_made() {
+    let storage = RecordingStorage::default();
+    let options = options().with_scheme(Scheme::Reference).with_commit(Commit::Manual);
+    let mut writer = Writer::create_storage(storage.clone(), &options).unwrap();
+    for frame in 0..130_u64 {
+        if frame == 127 || frame == 129 {
+            writer.write_chunk("step", 1, 1, &[frame]).unwrap();
+        }
+        writer.end_frame().unwrap();
+        if frame == 128 {
+            writer.flush().unwrap();
+        }
+    }
+    let before = storage.image();
+    // Frame 129 does not fit 128 slots, which two entries do not fill.
+    usage(writer.flush());
+    assert!(storage.image() == before);
+    usage(writer.close());
+    assert_eq!(opened(&storage).nframes(), 128);
+}
+
+#[test]
 fn chunks_are_found_before_they_are_committed() {
     let storage = RecordingStorage::default();
     let mut options = options().with_commit(Commit::Manual);
