@@ -15,7 +15,7 @@ use container_core::{Error, Result};
 use crate::import::part::{self, Frames, Part};
 use crate::import::{Words, stream, whole_file};
 use crate::rank::SHAPE_SUFFIX;
-use crate::writer::{Commit, Sync, Writer, WriterOptions};
+use crate::writer::{Commit, Writer, WriterOptions};
 use crate::{IndexEntry, Type};
 
 /// The entry for the table of formats: adds the frames of another GSD file, or arrays whose first axis is the frames, to the file at
@@ -28,7 +28,8 @@ pub(crate) fn append(
 ) -> Result<Vec<Loss>> {
     let _ = durability;
     let words = Words::for_append(job)?;
-    let mut options = WriterOptions::default().with_commit(Commit::Manual).with_sync(Sync::Always);
+    let mut options =
+        WriterOptions::default().with_commit(Commit::Manual).with_durability(Durability::Synced);
     options.limits = open.limits;
     let mut writer = Writer::open(path, &options)?;
     let written = match whole_file(job) {

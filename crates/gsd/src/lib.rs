@@ -26,6 +26,7 @@ pub use chunk_type::Type;
 pub use container::FORMAT;
 pub use container_core;
 pub use container_core::dtype::Element;
+pub use container_core::write::Durability;
 pub use container_core::{Error, ErrorKind, Limits, Result};
 pub use file::{File, OpenOptions};
 pub use frames::Frames;
@@ -35,5 +36,5 @@ pub use index::{Index, IndexEntry};
 pub use layout::{Layout, Policy};
 pub use namelist::{MOST_NAMES, Names};
 pub use writer::{
-    Alignment, Commit, Mode, Reservation, RowWriter, Scheme, Sync, Writer, WriterOptions, write_restart,
+    Alignment, Commit, Mode, Reservation, RowWriter, Scheme, Writer, WriterOptions, write_restart,
 };

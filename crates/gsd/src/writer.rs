@@ -32,7 +32,7 @@ mod truncate;
 mod upgrade;
 
 use names::NameTable;
-pub use options::{Alignment, Commit, Mode, Scheme, Sync, WriterOptions};
+pub use options::{Alignment, Commit, Mode, Scheme, WriterOptions};
 pub use reservation::{Reservation, RowWriter};
 pub use restart::write_restart;
 
@@ -70,7 +70,7 @@ pub(crate) const CURRENT_VERSION: Version = Version::new(2, 1);
 /// | `Every(n)` | all but up to n − 1 ended frames survive | the same |
 /// | `Manual` | frames up to the last `flush` survive | the same |
 ///
-/// With [`Sync::Never`] the column of the power cut does not hold: such a file may lose frames, or not open. The first column holds
+/// With [`Durability::Cached`] the column of the power cut does not hold: such a file may lose frames, or not open. The first column holds
 /// as it is.
 ///
 /// In [`Scheme::Reference`], which is for files that must equal those of gsd byte for byte, a commit is as it is there: a kill or a
@@ -196,10 +196,7 @@ impl Writer<FileStorage> {
         };
         let mut file = AtomicFile::create(path, overwrite)?;
         std::io::Write::write_all(&mut file, &image::empty(&header))?;
-        file.commit(match options.sync {
-            Sync::Always => Durability::Synced,
-            Sync::Never => Durability::Cached,
-        })?;
+        file.commit(options.durability)?;
         drop(replaced);
         Self::open(path, options)
     }
@@ -216,11 +213,11 @@ impl<S: Storage> Writer<S> {
         let (head, body) = image.split_at_checked(256).unwrap_or((&image, &[]));
         storage.set_len(0)?;
         storage.write_at(header::LEN, body)?;
-        if options.sync == Sync::Always {
+        if options.durability == Durability::Synced {
             storage.sync()?;
         }
         storage.write_at(0, head)?;
-        if options.sync == Sync::Always {
+        if options.durability == Durability::Synced {
             storage.sync()?;
         }
         Self::open_storage(storage, options)
@@ -329,9 +326,9 @@ impl<S: Storage> Writer<S> {
     }
 
     fn sync_storage(&mut self) -> Result<()> {
-        match self.options.sync {
-            Sync::Always => self.storage.sync(),
-            Sync::Never => Ok(()),
+        match self.options.durability {
+            Durability::Synced => self.storage.sync(),
+            Durability::Cached => Ok(()),
         }
     }
 

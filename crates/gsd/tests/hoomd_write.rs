@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use gsd::hoomd::{
     Frame, Logged, Shape, StepRule, Trajectory, TrajectoryOptions, TrajectoryWriter, Validation,
 };
-use gsd::{Commit, ErrorKind, File, Scheme, Sync, Version, WriterOptions};
+use gsd::{Commit, Durability, ErrorKind, File, Scheme, Version, WriterOptions};
 
 fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/gsd/ok")
@@ -24,7 +24,8 @@ fn written_by_gsd_hoomd() -> Vec<PathBuf> {
 }
 
 fn options(schema: Version) -> TrajectoryOptions {
-    let writer = WriterOptions::default().with_schema("test", "hoomd", schema).with_sync(Sync::Never);
+    let writer =
+        WriterOptions::default().with_schema("test", "hoomd", schema).with_durability(Durability::Cached);
     TrajectoryOptions::default().with_writer(writer)
 }
 
@@ -70,7 +71,7 @@ fn the_same_frames_make_the_file_of_gsd_hoomd() {
             .with_schema("gsd.hoomd 5.0.1", "hoomd", version)
             .with_scheme(Scheme::Reference)
             .with_commit(Commit::Manual)
-            .with_sync(Sync::Never);
+            .with_durability(Durability::Cached);
         let options = TrajectoryOptions::default()
             .with_writer(writer)
             .with_step_rule(StepRule::IfDifferent)

@@ -9,7 +9,9 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use container_core::ErrorKind;
-use gsd::{File, OpenOptions, Policy, RowWriter, Scheme, Sync, Type, Writer, WriterOptions, write_restart};
+use gsd::{
+    Durability, File, OpenOptions, Policy, RowWriter, Scheme, Type, Writer, WriterOptions, write_restart,
+};
 
 const PART: &str = "HOLDALL_GSD_CHILD";
 
@@ -82,8 +84,8 @@ fn options() -> WriterOptions {
 fn a_killed_writer_leaves_every_frame_that_it_committed() {
     if let Some(part) = part() {
         let [path, sync] = &part[..] else { panic!("{part:?}") };
-        let sync = if sync == "sync" { Sync::Always } else { Sync::Never };
-        let mut writer = Writer::append(path, &options().with_sync(sync)).unwrap();
+        let sync = if sync == "sync" { Durability::Synced } else { Durability::Cached };
+        let mut writer = Writer::append(path, &options().with_durability(sync)).unwrap();
         loop {
             write_frame(&mut writer).unwrap();
             println!("did {}", writer.committed_frames());
@@ -123,7 +125,7 @@ fn a_killed_restart_leaves_the_old_frame_or_the_new_one() {
     if let Some(part) = part() {
         let first: u64 = part[1].parse().unwrap();
         for step in first.. {
-            write_restart(&part[0], &options().with_sync(Sync::Never), fill(step)).unwrap();
+            write_restart(&part[0], &options().with_durability(Durability::Cached), fill(step)).unwrap();
             println!("did {step}");
         }
     }

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
-use gsd::{Commit, Sync, Version, Writer, WriterOptions};
+use gsd::{Commit, Durability, Version, Writer, WriterOptions};
 
 use crate::harness::{Claim, Contender, Group, Run};
 use crate::peer::Peer;
@@ -157,7 +157,7 @@ impl Job<'_> {
 
 /// Nothing waits for the disk: for files that are only made to be read.
 fn quick(commit: Commit) -> WriterOptions {
-    options(commit).with_sync(Sync::Never)
+    options(commit).with_durability(Durability::Cached)
 }
 
 fn options(commit: Commit) -> WriterOptions {

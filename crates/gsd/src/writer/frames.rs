@@ -13,8 +13,8 @@ impl<S: Storage> Writer<S> {
     pub fn end_frame(&mut self) -> Result<()> {
         self.check_usable()?;
         self.check_reservations()?;
+        self.close_reservations()?;
         self.names.end_frame();
-        self.reservations.clear();
         self.pending = 0;
         self.frame += 1;
         self.ended += 1;
@@ -29,9 +29,10 @@ impl<S: Storage> Writer<S> {
     /// Gives up the chunks of the frame that has not ended. Those that are in the file already take up room there.
     ///
     /// # Errors
-    /// `Usage` after an error has ended the writing.
+    /// `Usage` after an error has ended the writing, and while rows of a reserved chunk are being written.
     pub fn discard_frame(&mut self) -> Result<()> {
         self.check_usable()?;
+        self.close_reservations()?;
         let kept = self.entries.len() - self.pending;
         if let Some(first) = self.entries.get(kept)
             && let Some(start) =
@@ -43,11 +44,10 @@ impl<S: Storage> Writer<S> {
         self.entries.truncate(kept);
         self.pending = 0;
         self.names.discard_frame();
-        self.reservations.clear();
         Ok(())
     }
 
-    /// Commits the frames that have ended: `gsd_flush`. With [`Sync::Always`](super::Sync::Always) they are on the disk when it
+    /// Commits the frames that have ended: `gsd_flush`. With [`Durability::Synced`](crate::Durability::Synced) they are on the disk when it
     /// returns. The frame that has not ended goes on.
     ///
     /// # Errors
@@ -66,7 +66,7 @@ impl<S: Storage> Writer<S> {
         Ok(())
     }
 
-    /// Waits until all that has been written is on the disk, whatever the options say of [`Sync`](super::Sync). Commits nothing.
+    /// Waits until all that has been written is on the disk, whatever the options say of [`Durability`](crate::Durability). Commits nothing.
     ///
     /// # Errors
     /// `Io`, which ends the writing.
@@ -88,7 +88,9 @@ impl<S: Storage> Writer<S> {
     /// the disk allows; else the bytes behind its end belong to nobody.
     pub fn abandon(mut self) {
         let (len, frames) = self.opened;
-        if matches!(self.state, State::Ready) && self.committed == frames {
+        // In the reference's scheme the header may point behind the end for new names alone.
+        let unchanged = self.committed == frames && self.options.scheme == Scheme::Atomic;
+        if matches!(self.state, State::Ready) && unchanged {
             let _ = self.storage.set_len(len);
         }
         self.state = State::Closed;
@@ -126,6 +128,13 @@ impl<S: Storage> Writer<S> {
         self.entries.drain(..kept);
         self.used += ended.count;
         self.committed = ended.last_frame + 1;
+    }
+
+    /// Nobody writes rows of the frame from now on.
+    pub(super) fn close_reservations(&mut self) -> Result<()> {
+        self.reservations.iter().try_for_each(|reservation| reservation.close())?;
+        self.reservations.clear();
+        Ok(())
     }
 
     fn check_reservations(&self) -> Result<()> {

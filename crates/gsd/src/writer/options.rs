@@ -1,6 +1,7 @@
 //! How a file is written.
 
 use container_core::dtype::ByteOrder;
+use container_core::write::Durability;
 use container_core::{Error, Limits, Result};
 
 use super::{CURRENT_VERSION, image};
@@ -27,16 +28,6 @@ pub enum Commit {
     Every(u64),
     /// By [`Writer::flush`](super::Writer::flush) and [`Writer::close`](super::Writer::close), and only then.
     Manual,
-}
-
-/// Whether a commit waits for the disk.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Sync {
-    /// It does, twice.
-    #[default]
-    Always,
-    /// It does not: frames survive the end of the process, but not a power cut.
-    Never,
 }
 
 /// At which multiples chunks start.
@@ -104,8 +95,9 @@ pub struct WriterOptions {
     pub scheme: Scheme,
     /// When frames are committed.
     pub commit: Commit,
-    /// Whether commits wait for the disk.
-    pub sync: Sync,
+    /// Whether commits wait for the disk, each of them twice. Frames that were committed without survive the end of the process, but
+    /// not a power cut.
+    pub durability: Durability,
     /// Where chunks start.
     pub alignment: Alignment,
     /// Bytes of chunks that wait in memory at most. Larger chunks are not buffered.
@@ -122,7 +114,7 @@ impl Default for WriterOptions {
             schema_version: Version::new(1, 0),
             scheme: Scheme::Atomic,
             commit: Commit::EveryFrame,
-            sync: Sync::Always,
+            durability: Durability::Synced,
             alignment: Alignment::Eight,
             maximum_write_buffer_size: 1 << 20,
             limits: Limits::default(),
@@ -147,8 +139,8 @@ impl WriterOptions {
 
     /// The same, waiting for the disk or not.
     #[must_use]
-    pub const fn with_sync(mut self, sync: Sync) -> Self {
-        self.sync = sync;
+    pub const fn with_durability(mut self, durability: Durability) -> Self {
+        self.durability = durability;
         self
     }
 

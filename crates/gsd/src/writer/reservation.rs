@@ -22,7 +22,8 @@ pub struct Reservation {
     shared: Arc<Shared>,
 }
 
-/// Writes rows of a reserved chunk. Clones may be used in other threads; see [`Reservation::to_token`] for other processes.
+/// Writes rows of a reserved chunk, until its frame ends or is given up. Clones may be used in other threads; see
+/// [`Reservation::to_token`] for other processes. The lock on the file is held until the last one is dropped.
 #[derive(Clone, Debug)]
 pub struct RowWriter {
     shared: Arc<Shared>,
@@ -55,10 +56,18 @@ impl Place {
 #[derive(Debug)]
 pub(super) struct Rows {
     count: u64,
-    claims: Mutex<Vec<Claim>>,
+    claims: Mutex<Claims>,
 }
 
-/// Rows that somebody writes or has written. None overlap; they are in order.
+#[derive(Debug, Default)]
+struct Claims {
+    /// None overlap; they are in order.
+    rows: Vec<Claim>,
+    /// The frame has ended or was given up: the room may be somebody else's.
+    closed: bool,
+}
+
+/// Rows that somebody writes or has written.
 #[derive(Clone, Debug)]
 struct Claim {
     rows: Range<u64>,
@@ -67,17 +76,17 @@ struct Claim {
 
 impl Rows {
     fn new(count: u64) -> Self {
-        Self { count, claims: Mutex::new(Vec::new()) }
+        Self { count, claims: Mutex::default() }
     }
 
-    fn claims(&self) -> MutexGuard<'_, Vec<Claim>> {
+    fn claims(&self) -> MutexGuard<'_, Claims> {
         self.claims.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The first rows that are not there yet.
     pub(super) fn missing(&self) -> Option<Range<u64>> {
         let mut next = 0;
-        for claim in self.claims().iter() {
+        for claim in &self.claims().rows {
             if claim.rows.start > next || !claim.written {
                 let end = if claim.rows.start > next { claim.rows.start } else { claim.rows.end };
                 return Some(next..end);
@@ -89,6 +98,10 @@ impl Rows {
 
     fn claim(&self, rows: &Range<u64>) -> Result<()> {
         let mut claims = self.claims();
+        if claims.closed {
+            return Err(Error::usage("the frame of this chunk has ended or was given up"));
+        }
+        let claims = &mut claims.rows;
         let place = claims.partition_point(|claim| claim.rows.end <= rows.start);
         if let Some(other) = claims.get(place).filter(|claim| claim.rows.start < rows.end) {
             let (mine, other) = (rows, &other.rows);
@@ -102,9 +115,22 @@ impl Rows {
         Ok(())
     }
 
+    /// Refuses rows from now on.
+    ///
+    /// # Errors
+    /// `Usage` while rows are being written.
+    pub(super) fn close(&self) -> Result<()> {
+        let mut claims = self.claims();
+        if claims.rows.iter().any(|claim| !claim.written) {
+            return Err(Error::usage("rows of a reserved chunk are being written"));
+        }
+        claims.closed = true;
+        Ok(())
+    }
+
     /// What became of a claim.
     fn settle(&self, rows: &Range<u64>, written: bool) {
-        let mut claims = self.claims();
+        let claims = &mut self.claims().rows;
         if let Some(place) = claims.iter().position(|claim| claim.rows == *rows) {
             match claims.get_mut(place) {
                 Some(claim) if written => claim.written = true,

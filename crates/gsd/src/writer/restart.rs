@@ -6,7 +6,7 @@ use container_core::Result;
 use container_core::write::storage::FileStorage;
 use container_core::write::{AtomicFile, Durability, Overwrite};
 
-use super::{Commit, Sync, Writer, WriterOptions, is_not_found};
+use super::{Commit, Writer, WriterOptions, is_not_found};
 
 /// Writes a whole file that takes the place of the one at `path` in one step: a crash at any moment leaves the old file or the new
 /// one. For restart files, instead of [`Writer::truncate`] and a new frame.
@@ -30,17 +30,14 @@ pub fn write_restart(
     let file = AtomicFile::create(path, Overwrite::Replace)?;
     let storage = FileStorage::lock(file.file().try_clone()?, path)?;
     // Nobody sees the file until it is complete, and it is synced as a whole.
-    let new = options.clone().with_commit(Commit::Manual).with_sync(Sync::Never);
+    let new = options.clone().with_commit(Commit::Manual).with_durability(Durability::Cached);
     let mut writer = Writer::create_storage(storage, &new)?;
     fill(&mut writer)?;
     if writer.pending > 0 {
         writer.end_frame()?;
     }
     writer.close()?;
-    file.commit(match options.sync {
-        Sync::Always => Durability::Synced,
-        Sync::Never => Durability::Cached,
-    })?;
+    file.commit(options.durability)?;
     drop(replaced);
     Ok(())
 }

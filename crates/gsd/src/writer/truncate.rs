@@ -15,9 +15,10 @@ impl<S: Storage> Writer<S> {
     /// [`write_restart`](crate::write_restart), which leaves the old frame or the new one.
     ///
     /// # Errors
-    /// `Io`, which ends the writing.
+    /// `Io`, which ends the writing; `Usage` while rows of a reserved chunk are being written.
     pub fn truncate(&mut self) -> Result<()> {
         self.check_usable()?;
+        self.close_reservations()?;
         self.guard(|writer| match writer.options.scheme {
             Scheme::Atomic => turn_over(writer),
             Scheme::Reference => in_place(writer),
@@ -27,7 +28,6 @@ impl<S: Storage> Writer<S> {
         self.names = NameTable::default();
         self.buffer.clear();
         self.entries.clear();
-        self.reservations.clear();
         (self.used, self.pending) = (0, 0);
         (self.frame, self.committed, self.ended) = (0, 0, 0);
         (self.spare, self.owns_names) = (None, false);

@@ -4,7 +4,7 @@
 //! writes, and with any subset of sectors between two syncs. What the writer had promised by then must be there.
 
 use container_core::write::recording::Operation;
-use gsd::{Commit, Scheme, Sync, Writer};
+use gsd::{Commit, Durability, Scheme, Writer};
 
 mod script;
 
@@ -73,7 +73,12 @@ fn writers_that_can_be_torn_are_found_out() {
     assert!(broken.iter().any(|what| what.starts_with("power")), "no power cut found");
 
     let mut script = Script::new(made_by(Scheme::Atomic, 30));
-    append(&mut script, &options(Scheme::Atomic, Commit::EveryFrame).with_sync(Sync::Never), 10, 3);
+    append(
+        &mut script,
+        &options(Scheme::Atomic, Commit::EveryFrame).with_durability(Durability::Cached),
+        10,
+        3,
+    );
     let broken = script.broken();
     assert!(broken.iter().all(|what| what.starts_with("power")), "{broken:#?}");
     assert!(!broken.is_empty(), "nothing was synced, and nothing was found");

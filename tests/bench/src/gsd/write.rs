@@ -44,7 +44,7 @@ pub(super) fn write<'a>(job: &'a Job<'a>) -> Result<Vec<Group<'a>>> {
         let frames = job.frames(full);
         let title = format!("Write {frames} frames of {particles} particles, committed at the end");
         let mut group = group(job, title, frames, particles, When::AtTheEnd);
-        let unsynced = options(Commit::Manual).with_sync(gsd::Sync::Never);
+        let unsynced = options(Commit::Manual).with_durability(gsd::Durability::Cached);
         group.contenders.push(ours(job, UNSYNCED, frames, particles, unsynced));
         group.claims = vec![
             Claim::Speed(OURS, C, Some(1.0)),

@@ -52,8 +52,11 @@ fn threads_fill_a_chunk_and_the_frame_waits_for_them() {
     assert_eq!(held.missing(), Some(5..10));
     held.confirm(5..10).unwrap();
     writer.end_frame().unwrap();
-    let _given_up = writer.reserve_chunk("held", Type::Uint8, 10, 1).unwrap();
+    usage(rows.write_rows(0, &[1_u8]));
+    let given_up = writer.reserve_chunk("held", Type::Uint8, 10, 1).unwrap();
     writer.close().unwrap();
+    usage(given_up.row_writer().write_rows(0, &[1_u8]));
+    usage(given_up.confirm(0..1));
 
     let file = crate::File::open(&path).unwrap();
     assert_eq!(file.nframes(), 2);
