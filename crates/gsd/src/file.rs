@@ -14,6 +14,7 @@ use crate::header::Header;
 use crate::index::{Index, IndexEntry};
 use crate::layout::{Layout, Policy, index_bytes};
 use crate::namelist::Names;
+use crate::search::Sorted;
 
 /// How a file is opened.
 #[derive(Clone, Copy, Debug, Default)]
@@ -151,36 +152,21 @@ impl File {
             let of_frame = (0..=low).rev().map_while(|at| index.get(at).filter(|entry| entry.frame == frame));
             return of_frame.into_iter().find(|entry| entry.id == id);
         }
-        let (mut low, mut high) = (0, index.len());
-        while low < high {
-            let middle = low.midpoint(high - 1);
-            let entry = index.get(middle)?;
-            match (entry.frame, entry.id).cmp(&(frame, id)) {
-                std::cmp::Ordering::Equal => return Some(entry),
-                std::cmp::Ordering::Less => low = middle + 1,
-                std::cmp::Ordering::Greater => high = middle,
-            }
-        }
-        None
+        self.sorted(index).find(frame, id)
+    }
+
+    fn sorted<'i>(&self, index: Index<'i>) -> Sorted<'i> {
+        Sorted::new(index, self.nframes(), self.names().len())
     }
 
     /// Positions in [`File::index`] of the entries of `frame`.
     #[must_use]
     pub fn frame_entries(&self, frame: u64) -> Range<usize> {
         let index = self.index();
-        let first_from = |frame: u64| {
-            let (mut low, mut high) = (0, index.len());
-            while low < high {
-                let middle = low.midpoint(high);
-                if index.get(middle).is_some_and(|entry| entry.frame < frame) {
-                    low = middle + 1;
-                } else {
-                    high = middle;
-                }
-            }
-            low
-        };
-        first_from(frame)..frame.checked_add(1).map_or(index.len(), first_from)
+        let sorted = self.sorted(index);
+        let first = sorted.first_of(frame);
+        // In an index out of order the next frame may seem to come before.
+        first..frame.checked_add(1).map_or(index.len(), |next| sorted.first_of(next)).max(first)
     }
 
     /// The first name with `prefix` whose id is above that of `previous`: `gsd_find_matching_chunk_name`. Names are listed

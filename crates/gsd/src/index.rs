@@ -178,6 +178,16 @@ impl<'a> Index<'a> {
         self.entries.get(at).map(|bytes| IndexEntry::from_bytes(bytes, self.order))
     }
 
+    /// Frame and id of the entry at `at`, by which the index is sorted.
+    pub(crate) fn key(&self, at: usize) -> Option<(u64, u16)> {
+        let bytes = self.entries.get(at)?;
+        let (frame, id) = (*bytes.first_chunk()?, *bytes.get(28..)?.first_chunk()?);
+        Some(match self.order {
+            ByteOrder::Little => (u64::from_le_bytes(frame), u16::from_le_bytes(id)),
+            ByteOrder::Big => (u64::from_be_bytes(frame), u16::from_be_bytes(id)),
+        })
+    }
+
     /// The first `len` entries, or all where there are fewer.
     #[must_use]
     pub fn first(&self, len: usize) -> Self {

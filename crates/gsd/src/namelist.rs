@@ -11,7 +11,6 @@
 )]
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use nom::bytes::complete::{tag, take_till1};
@@ -20,6 +19,7 @@ use nom::sequence::terminated;
 use nom::{IResult, Parser};
 
 use crate::header::NAMELIST_ENTRY_LEN;
+use crate::name_map::{NameMap, Seed};
 
 /// Most names of a file: ids have 16 bits, and the reference keeps 65535 for "not found".
 pub const MOST_NAMES: usize = 65535;
@@ -30,7 +30,7 @@ pub struct Names {
     names: Vec<Box<[u8]>>,
     /// Bytes of the block up to and with the NUL of the last name.
     used: u64,
-    ids: OnceLock<HashMap<Box<[u8]>, u16>>,
+    ids: OnceLock<NameMap>,
 }
 
 impl Names {
@@ -107,7 +107,7 @@ impl Names {
     #[must_use]
     pub fn id(&self, name: &str) -> Option<u16> {
         let ids = self.ids.get_or_init(|| {
-            let mut ids = HashMap::with_capacity(self.names.len());
+            let mut ids = NameMap::with_capacity_and_hasher(self.names.len(), Seed::default());
             for (name, id) in self.names.iter().zip(0_u16..) {
                 ids.entry(name.clone()).or_insert(id);
             }

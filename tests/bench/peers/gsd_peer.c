@@ -35,6 +35,12 @@ static uint64_t scattered(uint64_t at, uint64_t count)
     return (at * UINT64_C(0x9e3779b97f4a7c15) >> 32) % count;
 }
 
+/* The at-th thing in an order. No division where none is needed: it would take as long as half a search. */
+static uint64_t visited(int random, uint64_t at, uint64_t count)
+{
+    return random ? scattered(at, count) : at < count ? at : at % count;
+}
+
 static float sum(const float* values, size_t count)
 {
     float lanes[16] = {0};
@@ -97,7 +103,7 @@ static int read_frames(char** words, double* seconds, uint64_t* check)
     double total = 0;
     double start = now();
     for (uint64_t at = 0; at < count && !error; at++) {
-        uint64_t frame = random ? scattered(at, frames) : at % frames;
+        uint64_t frame = visited(random, at, frames);
         const struct gsd_index_entry* entry = gsd_find_chunk(&handle, frame, "particles/position");
         if (!entry)
             return GSD_ERROR_FILE_CORRUPT;
@@ -127,7 +133,7 @@ static int find_chunks(char** words, double* seconds, uint64_t* check)
     uint64_t total = 0;
     double start = now();
     for (uint64_t at = 0; at < count; at++) {
-        uint64_t which = random ? scattered(at, frames * NAMES) : at % (frames * NAMES);
+        uint64_t which = visited(random, at, frames * NAMES);
         const struct gsd_index_entry* entry = gsd_find_chunk(&handle, which / NAMES, names[which % NAMES]);
         if (!entry)
             return GSD_ERROR_FILE_CORRUPT;

@@ -1,9 +1,8 @@
 //! Names of chunks and their ids, as a writer needs them.
 
-use std::collections::HashMap;
-
 use container_core::{Error, Result};
 
+use crate::name_map::NameMap;
 use crate::namelist::{MOST_NAMES, Names};
 
 /// Names by id, those of the file first.
@@ -12,7 +11,7 @@ pub(super) struct NameTable {
     /// The used part of the namelist, with names that are not in the file yet.
     block: Vec<u8>,
     names: Vec<Box<[u8]>>,
-    ids: HashMap<Box<[u8]>, u16>,
+    ids: NameMap,
     /// For each name the frame of its last chunk, plus one; 0 for none.
     seen: Vec<u64>,
     /// Names in the file, and their bytes in the block.

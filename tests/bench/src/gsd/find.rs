@@ -49,6 +49,9 @@ pub(super) fn find<'a>(job: &'a Job<'a>) -> Result<Vec<Group<'a>>> {
             contenders: vec![ours, theirs],
             claims: vec![Claim::Speed(OURS, C, Some(1.0)), Claim::Speed(OURS, CRATE, None)],
         };
+        if visit == Visit::Sequential {
+            group.claims.push(Claim::AtMost(OURS, 0.05));
+        }
         job.with_c(&mut group, C, words(&["find", text(&path)?, &count.to_string(), visit.name()]));
         groups.push(group);
     }
