@@ -13,6 +13,7 @@ use crate::scratch::Scratch;
 pub mod c_library;
 mod find;
 mod hoomd;
+mod lens;
 mod log;
 mod open;
 mod read;
@@ -40,6 +41,7 @@ pub const GROUPS: &[(&str, Groups)] = &[
     ("read", read::read),
     ("find", find::find),
     ("open", open::open),
+    ("ls", lens::list),
     ("log", log::log),
     ("hoomd", hoomd::decode),
     ("tensor", hoomd::tensor),

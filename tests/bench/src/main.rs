@@ -19,7 +19,7 @@ const USAGE: &str = "usage: bench rawarray|blosc|bloscpack|gsd [--size MiB] [--r
                 rawarray: open read sum write verify convert
                 blosc: blosclz lz4 zlib zstd items threads
                 bloscpack: pack unpack
-                gsd: write flush read find open log hoomd tensor
+                gsd: write flush read find open ls log hoomd tensor
   --dir         where the files go; its file system is what is measured (default: the temporary folder)
   --write-docs  replace the results in docs/benchmarks.md";
 

@@ -71,10 +71,7 @@ pub(super) fn decode<'a>(job: &'a Job<'a>) -> Result<Vec<Group<'a>>> {
                 Contender::new(COPIED, ours(true)?),
                 Contender::new(PYTHON, python).at_most(3),
             ],
-            claims: vec![
-                Claim::Speed(OURS, PYTHON, Some(20.0)),
-                Claim::Speed(COPIED, PYTHON, (particles < 100_000).then_some(20.0)),
-            ],
+            claims: vec![Claim::Speed(OURS, PYTHON, Some(20.0)), Claim::Speed(COPIED, PYTHON, None)],
         });
     }
     Ok(groups)
