@@ -144,11 +144,12 @@ pub(super) fn sort(found: &mut Collected, v1: bool) -> Vec<Dropped> {
         _ => true,
     };
     found.unsorted = found.entries.windows(2).filter(|pair| !in_order(pair)).count() as u64;
+    // Before one of two for the same chunk is chosen by its place.
+    let mut dropped = if found.unsorted > 0 { take_out_misplaced(&mut found.entries) } else { Vec::new() };
     if found.unsorted > 0 || v1 {
         // Write order is the order of locations, also where a v1 index does not say so.
         found.entries.sort_by_key(|entry| (entry.frame, entry.id, entry.location));
     }
-    let mut dropped = Vec::new();
     found.entries.dedup_by(|later, kept| {
         if (later.frame, later.id) != (kept.frame, kept.id) {
             return false;
@@ -163,7 +164,7 @@ pub(super) fn sort(found: &mut Collected, v1: bool) -> Vec<Dropped> {
 }
 
 /// Takes out entries, of an index that is not in order, whose frame is not that of what lies before and behind their chunks.
-pub(super) fn take_out_misplaced(entries: &mut Vec<IndexEntry>) -> Vec<Dropped> {
+fn take_out_misplaced(entries: &mut Vec<IndexEntry>) -> Vec<Dropped> {
     let start = |at: &u32| entries[*at as usize].location;
     let count = u32::try_from(entries.len()).unwrap_or(u32::MAX);
     let mut places: Vec<u32> = (0..count).filter(|at| entries[*at as usize].size() != Some(0)).collect();

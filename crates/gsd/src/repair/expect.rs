@@ -51,12 +51,14 @@ pub(super) struct Expectations {
 pub(super) struct Clock {
     pub(super) id: u16,
     last: i128,
+    least: i128,
     most: i128,
 }
 
 impl Clock {
     /// Finds the number that rises in `frames` of entries: the step of the schema, else the first name that has one value in
-    /// each of at least three frames.
+    /// each of several frames. Of two frames alone it
+    /// has to go on by the same difference.
     pub(super) fn find(
         damaged: &Damaged<'_>,
         frames: &[&[IndexEntry]],
@@ -75,7 +77,7 @@ impl Clock {
                 }
             }
         }
-        let Some((last, _)) = frames.split_last().filter(|(_, before)| before.len() >= 2) else {
+        let Some((last, _)) = frames.split_last().filter(|(_, before)| !before.is_empty()) else {
             return Ok(None);
         };
         for entry in last.iter().filter(|entry| entry.n == 1 && entry.m == 1).take(64) {
@@ -84,7 +86,10 @@ impl Clock {
             let values = entries.iter().map(|entry| scalar(damaged, entry));
             let Some(values) = values.collect::<Result<Option<Vec<_>>>>()? else { continue };
             if let Some(last) = values.last().filter(|_| values.windows(2).all(|pair| pair[0] < pair[1])) {
-                return Ok(Some(Self::of(entry.id, *last, &values)));
+                return Ok(Some(match values[..] {
+                    [first, last] => Self::exact(entry.id, first, last),
+                    _ => Self::of(entry.id, *last, &values),
+                }));
             }
         }
         Ok(None)
@@ -92,13 +97,25 @@ impl Clock {
 
     fn of(id: u16, last: i128, values: &[i128]) -> Self {
         let stride = values.windows(2).map(|pair| pair[1] - pair[0]).max();
-        Self { id, last, most: stride.map_or(1 << 32, |stride| stride.saturating_mul(MOST_STRIDES)) }
+        Self {
+            id,
+            last,
+            least: 1,
+            most: stride.map_or(1 << 32, |stride| stride.saturating_mul(MOST_STRIDES)),
+        }
+    }
+
+    fn exact(id: u16, first: i128, last: i128) -> Self {
+        Self { id, last, least: last - first, most: last - first }
     }
 
     /// The clock after `entry`, if its value can be the next.
     pub(super) fn tick(self, damaged: &Damaged<'_>, entry: &IndexEntry) -> Result<Option<Self>> {
         let value = scalar(damaged, entry)?;
-        let good = value.filter(|value| *value > self.last && value.saturating_sub(self.last) <= self.most);
+        let good = value.filter(|value| {
+            let difference = value.saturating_sub(self.last);
+            self.least <= difference && difference <= self.most
+        });
         Ok(good.map(|value| Self { last: value, ..self }))
     }
 }

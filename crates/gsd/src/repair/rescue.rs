@@ -78,9 +78,6 @@ impl<'a> Rescue<'a> {
         for entry in &mut found.entries {
             entry.flags = u8::from(uncommitted.binary_search(&(entry.frame, entry.location)).is_ok());
         }
-        if found.unsorted > 0 {
-            dropped.extend(entries::take_out_misplaced(&mut found.entries));
-        }
         dropped.extend(entries::take_out_clashes(&mut found.entries, &blocks, &damaged)?);
 
         let gaps = frames::gaps(&damaged, &found.entries, &blocks)?;
@@ -188,9 +185,9 @@ impl<'a> Rescue<'a> {
             }
         }
         self.entries.extend(taken);
-        if self.entries.is_empty()
-            && report::holds_something(&self.damaged, &(header::LEN..self.damaged.len))?
-        {
+        let whole = self.damaged.header.index_range().is_some_and(|range| range.end <= self.damaged.len);
+        let something = report::holds_something(&self.damaged, &(header::LEN..self.damaged.len))?;
+        if self.entries.is_empty() && (something || !whole) {
             return Err(self.nothing());
         }
         Ok(())
