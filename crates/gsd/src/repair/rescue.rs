@@ -68,7 +68,7 @@ impl<'a> Rescue<'a> {
         if let Some(end) = entries::end_block(&mut found, &stated, claimed) {
             report.guessed.push(RepairItem::new(used_block.clone(), format!("the index ends at {end}")));
         }
-        let mut blocks = vec![0..header::LEN, used_block.clone(), stated];
+        let mut blocks = vec![0..header::LEN, with_room(&damaged, &used_block)?, stated];
         let mut uncommitted = Vec::new();
         if options.salvage == Salvage::Checked && !found.entries.is_empty() {
             uncommitted = add_uncommitted(&damaged, &mut found, &block, &mut blocks)?;
@@ -334,6 +334,17 @@ fn swapped(bytes: Cow<'_, [u8]>, width: usize, damaged: &Damaged<'_>) -> Result<
 
 fn needed(entries: &[IndexEntry]) -> usize {
     entries.iter().map(|entry| usize::from(entry.id) + 1).max().unwrap_or(0)
+}
+
+/// An index with the empty slots that follow it, as many as the header says.
+fn with_room(damaged: &Damaged<'_>, used: &Range<u64>) -> Result<Range<u64>> {
+    let len = damaged.header.index_allocated_entries.checked_mul(header::INDEX_ENTRY_LEN);
+    let end =
+        len.and_then(|len| used.start.checked_add(len)).filter(|end| (used.end..=damaged.len).contains(end));
+    match end {
+        Some(end) if !report::holds_something(damaged, &(used.end..end))? => Ok(used.start..end),
+        _ => Ok(used.clone()),
+    }
 }
 
 /// Adds entries that were written and not committed; gives their frames and places, sorted.
