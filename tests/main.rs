@@ -4,6 +4,7 @@ mod conversions;
 mod corpus;
 mod damage;
 mod goldens;
+mod gsd_conversions;
 mod gsd_files;
 mod large;
 mod manifest;
