@@ -4,7 +4,7 @@ use std::path::Path;
 
 use container_core::dtype::ByteOrder;
 use container_core::write::Durability;
-use gsd::{File, OpenOptions, Policy, Type};
+use gsd::{File, Type};
 use holdall::address::Address;
 use holdall::append::{Addition, AppendOptions, append};
 use holdall::convert::{ConvertOptions, ConvertOutcome, convert};
@@ -62,9 +62,7 @@ fn a_copy_holds_the_same_chunks_and_no_more() {
         let source = opened(&fixture.full_path);
         let target = folder.path().join("a.gsd");
         copy(&fixture.full_path, &target);
-        let strict = OpenOptions::default().with_policy(Policy::Strict);
-        let copied =
-            File::open_with(&target, &strict).unwrap_or_else(|error| panic!("{}: {error}", fixture.path));
+        let copied = opened(&target);
         assert_eq!(chunks(&source), chunks(&copied), "{}", fixture.path);
         let (one, other) = (source.header(), copied.header());
         assert_eq!(
