@@ -95,6 +95,9 @@ fn check_entries(source: &dyn Source, layout: &Layout, limits: &Limits) -> Resul
                 return Err(wrong(at, "its frame comes before that of an earlier entry"));
             }
             frame = entry.frame;
+            if entry.byte_range().is_some_and(|range| range.start < LEN && !range.is_empty()) {
+                return Err(wrong(at, "its chunk lies in the header"));
+            }
             if let Some(range) = entry.byte_range()
                 && range.end.max(range.start.saturating_add(1)) > index_end
             {

@@ -338,3 +338,37 @@ fn chunks_start_where_they_are_to() {
         }
     }
 }
+
+#[test]
+fn damaged_files_are_refused_or_written_without_panic() {
+    let storage = RecordingStorage::default();
+    let mut writer =
+        Writer::create_storage(storage.clone(), &options().with_scheme(Scheme::Reference)).unwrap();
+    write(&mut writer, 0..3);
+    writer.close().unwrap();
+    let whole = storage.image();
+    let mut images: Vec<Vec<u8>> = (0..whole.len()).step_by(13).map(|len| whole[..len].to_vec()).collect();
+    for at in (0..48).chain(256..256 + 7 * 32).chain(4352..4380) {
+        for byte in [0x00, 0x01, 0x7f, 0x80, 0xff] {
+            let mut image = whole.clone();
+            image[at] = byte;
+            images.push(image);
+        }
+    }
+    let mut taken = 0;
+    for image in images {
+        for scheme in [Scheme::Atomic, Scheme::Reference] {
+            let storage = RecordingStorage::new(image.clone());
+            let Ok(mut writer) = Writer::open_storage(storage, &options().with_scheme(scheme)) else {
+                continue;
+            };
+            taken += 1;
+            let frames = writer.nframes();
+            let written = writer.write_chunk("new", 1, 1, &[1_u8]).and_then(|()| writer.end_frame());
+            assert!(written.is_err() || writer.committed_frames() == frames + 1);
+            let _ = writer.upgrade();
+            let _ = writer.truncate();
+        }
+    }
+    assert!(taken > 100, "{taken}");
+}

@@ -3,8 +3,8 @@
 //! Scripts are written to a storage that records, and the record is replayed: stopped after every operation and in the middle of
 //! writes, and with any subset of sectors between two syncs. What the writer had promised by then must be there.
 
-use container_core::write::recording::Operation;
-use gsd::{Commit, Durability, Scheme, Writer};
+use container_core::write::recording::{Operation, RecordingStorage};
+use gsd::{Commit, Durability, Policy, Scheme, Writer};
 
 mod script;
 
@@ -126,4 +126,36 @@ fn a_file_that_is_truncated() {
         writer.close().unwrap();
         script.check("truncated");
     }
+}
+
+/// All that are sound, whoever wrote them: what was in them stays, whatever they look like.
+#[test]
+fn frames_behind_those_of_every_producer() {
+    let folder = std::path::PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../testdata/gsd");
+    let mut appended = 0;
+    for kind in ["ok", "odd", "bad"] {
+        for path in std::fs::read_dir(folder.join(kind)).unwrap().map(|entry| entry.unwrap().path()) {
+            let image = std::fs::read(&path).unwrap();
+            let storage = RecordingStorage::new(image.clone());
+            let options = options(Scheme::Atomic, Commit::EveryFrame);
+            let Ok(mut writer) = Writer::open_storage(storage.clone(), &options) else {
+                // Big-endian, or damaged. It is as it was.
+                let big = image.starts_with(&[0x65, 0xdf]);
+                assert!(kind != "ok" || big, "{path:?}");
+                assert!(storage.image() == image, "{path:?}");
+                continue;
+            };
+            let Ok(before) = script::read_as(&image, Policy::Compatible) else { continue };
+            let frames = writer.nframes();
+            for _ in 0..3 {
+                write_frame(&mut writer, 3);
+            }
+            assert_eq!(writer.nframes(), frames + 3);
+            writer.close().unwrap();
+            let after = script::read_as(&storage.image(), Policy::Compatible).unwrap();
+            assert_eq!((after.len(), &after[..before.len()]), (before.len() + 3, &before[..]), "{path:?}");
+            appended += 1;
+        }
+    }
+    assert!(appended > 100, "{appended}");
 }

@@ -8,8 +8,13 @@ use gsd::{Commit, Error, File, OpenOptions, Policy, Scheme, Version, Writer, Wri
 pub type State = Vec<Vec<(String, Vec<u8>)>>;
 
 pub fn read(image: &[u8]) -> gsd::Result<State> {
-    let strict = OpenOptions::default().with_policy(Policy::Strict);
-    let file = File::from_source(Box::new(image.to_vec()), &strict)?;
+    read_as(image, Policy::Strict)
+}
+
+/// What a file holds, under a policy.
+pub fn read_as(image: &[u8], policy: Policy) -> gsd::Result<State> {
+    let options = OpenOptions::default().with_policy(policy);
+    let file = File::from_source(Box::new(image.to_vec()), &options)?;
     let mut state: State = Vec::new();
     for entry in file.index().iter() {
         let frame = usize::try_from(entry.frame).unwrap_or(usize::MAX).min(image.len());
