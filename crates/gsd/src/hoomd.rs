@@ -34,7 +34,7 @@ pub use shapes::Shape;
 pub use simulation_box::SimulationBox;
 pub use tensor::Tensor;
 pub use trajectory::Trajectory;
-pub use validate::{Grade, Problem, check_frame, check_trajectory};
+pub use validate::{Grade, Problem, check_file, check_frame, check_trajectory};
 pub use write::{StepRule, TrajectoryOptions, TrajectoryWriter, Validation};
 
 /// The name of the schema in the header.

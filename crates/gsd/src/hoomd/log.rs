@@ -234,7 +234,7 @@ impl<'t> FrameView<'t> {
     /// # Errors
     /// As [`File::read_chunk`].
     pub fn log(&self, name: &str) -> Result<Option<Logged<'t>>> {
-        let logs = self.trajectory().logs();
+        let logs = self.core().logs();
         match logs.iter().find(|(_, known)| known == name) {
             Some((id, _)) => self.logged(*id, true),
             None => Ok(None),
@@ -276,7 +276,7 @@ impl<'t> FrameView<'t> {
 
     fn collect_logs(&self, inherited: bool) -> Result<Log<'t>> {
         let mut log = Log::default();
-        for (id, name) in self.trajectory().logs() {
+        for (id, name) in self.core().logs() {
             if let Some(value) = self.logged(*id, inherited)? {
                 log.values.push((Cow::Borrowed(name), value));
             }
@@ -288,7 +288,7 @@ impl<'t> FrameView<'t> {
         let file = self.file();
         let find = |entries| file.index().slice(entries).iter().find(|entry| entry.id == id);
         let entry = find(self.entries())
-            .or_else(|| if inherited { find(self.trajectory().initial.entries()) } else { None });
+            .or_else(|| if inherited { find(self.core().initial.entries()) } else { None });
         let Some(entry) = entry else { return Ok(None) };
         let named = |error: Error| match file.names().get(id) {
             Some(name) => error.context(format!("gsd frame {} {name}", self.index())),

@@ -12,7 +12,7 @@ use container_core::{Error, Result};
 use crate::header::Version;
 use crate::hoomd::reals::{Reals, Single};
 use crate::hoomd::schema::{Container, FIELDS, Field, Fit, Inherit, Rows};
-use crate::hoomd::trajectory::Trajectory;
+use crate::hoomd::trajectory::Core;
 use crate::hoomd::{Shape, table};
 use crate::index::IndexEntry;
 use crate::{File, Type};
@@ -106,18 +106,19 @@ pub(crate) enum Stand {
 /// Arrays are borrowed where the file is mapped, the chunk aligned and of this machine's byte order, and where
 /// they are frame 0's; else they are copies.
 pub struct FrameView<'t> {
-    trajectory: &'t Trajectory,
+    file: &'t File,
+    core: &'t Core,
     index: u64,
     slots: Slots,
 }
 
 impl<'t> FrameView<'t> {
-    pub(crate) fn new(trajectory: &'t Trajectory, index: u64) -> Self {
+    pub(crate) fn new(file: &'t File, core: &'t Core, index: u64) -> Self {
         let slots = match index {
-            0 => trajectory.initial.clone(),
-            _ => Slots::of_frame(trajectory.file(), trajectory.fields(), index),
+            0 => core.initial.clone(),
+            _ => Slots::of_frame(file, core.fields(), index),
         };
-        Self { trajectory, index, slots }
+        Self { file, core, index, slots }
     }
 
     /// Number of the frame.
@@ -126,10 +127,20 @@ impl<'t> FrameView<'t> {
         self.index
     }
 
-    /// The trajectory.
+    /// The file.
     #[must_use]
-    pub fn trajectory(&self) -> &'t Trajectory {
-        self.trajectory
+    pub fn file(&self) -> &'t File {
+        self.file
+    }
+
+    /// Version of the schema.
+    #[must_use]
+    pub fn schema_version(&self) -> Version {
+        self.file.header().schema_version
+    }
+
+    pub(crate) fn core(&self) -> &'t Core {
+        self.core
     }
 
     /// The chunk that this frame itself stores for a field of the schema, by its name.
@@ -155,10 +166,6 @@ impl<'t> FrameView<'t> {
             Container::Configuration | Container::State | Container::Log => return Ok(0),
         };
         self.scalar(at)
-    }
-
-    pub(crate) fn file(&self) -> &'t File {
-        self.trajectory.file()
     }
 
     /// Entries of the frame in the index.
@@ -187,7 +194,7 @@ impl<'t> FrameView<'t> {
             Inherit::Never => return Ok(Stand::Default),
             Inherit::IfSameN => self.has_initial_count(field.container)?,
         };
-        let initial = self.trajectory.initial.entry(self.file(), at);
+        let initial = self.core.initial.entry(self.file(), at);
         Ok(match (same, initial) {
             (true, Some(entry)) => Stand::Initial(entry),
             (true, None) => Stand::SharedDefault,
@@ -200,7 +207,7 @@ impl<'t> FrameView<'t> {
         if self.index == 0 || stored.is_none() {
             return Ok(true);
         }
-        Ok(self.count(container)? == FrameView::new(self.trajectory, 0).count(container)?)
+        Ok(self.count(container)? == FrameView::new(self.file, self.core, 0).count(container)?)
     }
 
     /// A single number, of any integer type that holds it.
@@ -248,7 +255,7 @@ impl<'t> FrameView<'t> {
             Stand::Stored(entry) | Stand::Initial(entry) => self.fitting_type(field, &entry)?,
             Stand::SharedDefault => Type::Float,
             Stand::Default => {
-                let initial = self.trajectory.initial.entry(self.file(), at);
+                let initial = self.core.initial.entry(self.file(), at);
                 initial.and_then(|entry| entry.chunk_type()).unwrap_or(Type::Float)
             }
         };
@@ -302,7 +309,7 @@ impl<'t> FrameView<'t> {
         like: Type,
     ) -> Result<&'t Aligned> {
         let missing = || Error::usage("no such field of the schema");
-        let cell: &'t OnceLock<Aligned> = self.trajectory.shared(at).ok_or_else(missing)?;
+        let cell: &'t OnceLock<Aligned> = self.core.shared(at).ok_or_else(missing)?;
         if let Some(values) = cell.get() {
             return Ok(values);
         }
@@ -416,7 +423,7 @@ impl<'t> FrameView<'t> {
 
     /// The type of a chunk, where the schema or a known writer's habit has it.
     fn fitting_type(&self, field: &Field, entry: &IndexEntry) -> Result<Type> {
-        let schema: Version = self.trajectory.schema_version();
+        let schema = self.schema_version();
         match entry.chunk_type() {
             Some(found) if field.fit(found, schema) != Fit::Wrong => Ok(found),
             found => {
@@ -433,7 +440,7 @@ impl<'t> FrameView<'t> {
         match self.stand(at)? {
             Stand::Stored(entry) => Ok(Cow::Owned(self.text_rows(field, &entry)?)),
             Stand::Initial(entry) => {
-                let Some(cell) = self.trajectory.shared_types(field.container) else {
+                let Some(cell) = self.core.shared_types(field.container) else {
                     return Ok(Cow::Owned(self.text_rows(field, &entry)?));
                 };
                 if let Some(names) = cell.get() {
@@ -459,7 +466,7 @@ impl<'t> FrameView<'t> {
         match self.stand(AT)? {
             Stand::Stored(entry) => Ok(Cow::Owned(parse(&entry)?)),
             Stand::Initial(entry) => {
-                let cell = self.trajectory.shared_shapes();
+                let cell = self.core.shared_shapes();
                 if let Some(shapes) = cell.get() {
                     return Ok(Cow::Borrowed(shapes));
                 }

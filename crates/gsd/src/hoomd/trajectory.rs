@@ -31,6 +31,11 @@ pub(crate) const NO_FIELD: u8 = u8::MAX;
 /// ```
 pub struct Trajectory {
     file: File,
+    core: Core,
+}
+
+/// What frames of a file have in common.
+pub(crate) struct Core {
     /// Index in [`FIELDS`] by chunk id.
     fields: Vec<u8>,
     /// Chunks called `log/…`: id and name without `log/`, by rising id.
@@ -65,28 +70,8 @@ impl Trajectory {
     /// # Errors
     /// `WrongFormat` for another schema, `Unsupported` for a version of it that is not 1.x or 2.x.
     pub fn from_file(file: File) -> Result<Self> {
-        let header = file.header();
-        if header.schema_name() != SCHEMA {
-            return Err(Error::wrong_format("a GSD file of schema hoomd").at(112..176));
-        }
-        let version = header.schema_version;
-        if !(Version::new(1, 0)..Version::new(3, 0)).contains(&version) {
-            let problem = format!("version {version} of the schema hoomd (1.x and 2.x are read)");
-            return Err(Error::unsupported(problem).at(40..44));
-        }
-        let mut fields = vec![NO_FIELD; file.names().len()];
-        for (field, at) in FIELDS.iter().zip(0_u8..) {
-            // A name that is listed twice is known by its first id.
-            if let Some(place) = file.names().id(field.name).and_then(|id| fields.get_mut(usize::from(id))) {
-                *place = at;
-            }
-        }
-        let logs = (0..=u16::MAX).zip(file.names().iter());
-        let logs = logs.filter_map(|(id, name)| Some((id, name.strip_prefix("log/")?.to_owned()))).collect();
-        let initial = Slots::of_frame(&file, &fields, 0);
-        let shared = std::array::from_fn(|_| OnceLock::new());
-        let types = std::array::from_fn(|_| OnceLock::new());
-        Ok(Self { file, fields, logs, initial, shared, types, shapes: OnceLock::new() })
+        let core = Core::new(&file)?;
+        Ok(Self { file, core })
     }
 
     /// The file.
@@ -127,7 +112,7 @@ impl Trajectory {
 
     /// Names of what is logged, without `log/`, in the order in which the file came to know them. Not every frame has them all.
     pub fn log_names(&self) -> impl ExactSizeIterator<Item = &str> {
-        self.logs.iter().map(|(_, name)| name.as_str())
+        self.core.logs.iter().map(|(_, name)| name.as_str())
     }
 
     /// Frame `index`, of which nothing is read yet.
@@ -138,7 +123,7 @@ impl Trajectory {
         if index >= self.len() {
             return Err(Error::usage(format!("frame {index} of {}", self.len())));
         }
-        Ok(FrameView::new(self, index))
+        Ok(FrameView::new(&self.file, &self.core, index))
     }
 
     /// Frame `index`, counted from the end where it is below 0, with every field read; see [`FrameView::to_frame`].
@@ -193,7 +178,39 @@ impl Trajectory {
     ) -> impl ExactSizeIterator<Item = FrameView<'_>> + DoubleEndedIterator {
         // The number of frames is that of index entries at most, which are in memory.
         let count = usize::try_from((end - start).div_ceil(step)).unwrap_or(usize::MAX);
-        (0..count).map(move |at| FrameView::new(self, start + at as u64 * step))
+        (0..count).map(move |at| FrameView::new(&self.file, &self.core, start + at as u64 * step))
+    }
+
+    pub(crate) fn core(&self) -> &Core {
+        &self.core
+    }
+}
+
+impl Core {
+    /// Finds frame 0's chunks, and which chunks are the schema's.
+    pub(crate) fn new(file: &File) -> Result<Self> {
+        let header = file.header();
+        if header.schema_name() != SCHEMA {
+            return Err(Error::wrong_format("a GSD file of schema hoomd").at(112..176));
+        }
+        let version = header.schema_version;
+        if !(Version::new(1, 0)..Version::new(3, 0)).contains(&version) {
+            let problem = format!("version {version} of the schema hoomd (1.x and 2.x are read)");
+            return Err(Error::unsupported(problem).at(40..44));
+        }
+        let mut fields = vec![NO_FIELD; file.names().len()];
+        for (field, at) in FIELDS.iter().zip(0_u8..) {
+            // A name that is listed twice is known by its first id.
+            if let Some(place) = file.names().id(field.name).and_then(|id| fields.get_mut(usize::from(id))) {
+                *place = at;
+            }
+        }
+        let logs = (0..=u16::MAX).zip(file.names().iter());
+        let logs = logs.filter_map(|(id, name)| Some((id, name.strip_prefix("log/")?.to_owned()))).collect();
+        let initial = Slots::of_frame(file, &fields, 0);
+        let shared = std::array::from_fn(|_| OnceLock::new());
+        let types = std::array::from_fn(|_| OnceLock::new());
+        Ok(Self { fields, logs, initial, shared, types, shapes: OnceLock::new() })
     }
 
     pub(crate) fn fields(&self) -> &[u8] {

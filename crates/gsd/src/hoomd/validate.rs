@@ -3,12 +3,14 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use container_core::Progress;
-use container_core::{Error, Result};
+use container_core::report::{Finding, Severity};
+use container_core::{Error, ErrorKind, Progress, Result};
 
+use crate::File;
 use crate::hoomd::read::{FrameView, Stand, field_at, place};
-use crate::hoomd::schema::{Container, FIELDS, Field, Fit, Rows};
-use crate::hoomd::{Reals, Shape, SimulationBox, Single, Trajectory, Vectors};
+use crate::hoomd::schema::{Container, FIELDS, Field, Fit, Rows, V2_0};
+use crate::hoomd::trajectory::Core;
+use crate::hoomd::{Reals, SCHEMA, Shape, SimulationBox, Single, Trajectory, Vectors};
 use crate::index::IndexEntry;
 
 /// Positions may be outside the box by this part of its extent: wrapping in f32 rounds to the face.
@@ -47,24 +49,75 @@ pub struct Problem {
 }
 
 impl Problem {
+    /// The problem as `verify` reports it: an error by the schema is a warning of a file, whose bytes are what was written.
+    /// The dataset is the chunk in its first frame.
+    #[must_use]
+    pub fn finding(&self) -> Finding {
+        let severity = if self.grade == Grade::Note { Severity::Note } else { Severity::Warning };
+        let mut message = self.message.clone();
+        if self.frames > 1 {
+            message.push_str(&format!(" (and {} frames more)", self.frames - 1));
+        }
+        let mut finding = Finding::new(severity, self.code, message);
+        if !self.chunk.is_empty() {
+            finding = finding.dataset(format!("frames/{}/{}", self.frame, self.chunk));
+        }
+        match &self.range {
+            Some(range) => finding.at(range.clone()),
+            None => finding,
+        }
+    }
+
     pub(crate) fn new(grade: Grade, code: &'static str, chunk: &str, message: String) -> Self {
         Self { grade, code, chunk: chunk.to_owned(), frame: 0, frames: 1, range: None, message }
     }
 }
 
-/// What is wrong with the frames of a file, each kind of problem of each chunk once. Only chunks that are there are looked at,
-/// and every value of them.
+/// What is wrong with the frames of a trajectory: see [`check_file`].
+///
+/// # Errors
+/// As [`check_file`].
+pub fn check_trajectory(trajectory: &Trajectory, progress: Progress<'_>) -> Result<Vec<Problem>> {
+    check_frames(trajectory.file(), trajectory.core(), progress)
+}
+
+/// What is wrong with the frames of a file by the schema, each kind of problem of each chunk once. Only chunks that are there are
+/// looked at, and every value of them. A file of another schema has no problems.
 ///
 /// # Errors
 /// `Io`, `Limit`, `Cancelled`. What is wrong with the file is no error but a problem.
-pub fn check_trajectory(trajectory: &Trajectory, progress: Progress<'_>) -> Result<Vec<Problem>> {
+pub fn check_file(file: &File, progress: Progress<'_>) -> Result<Vec<Problem>> {
+    let header = file.header();
+    if header.schema_name() != SCHEMA {
+        return Ok(Vec::new());
+    }
+    let version = header.schema_version;
+    let mut problems = Vec::new();
+    if version > V2_0 {
+        let message = format!("schema hoomd {version}; known are 1.0 to 1.4 and 2.0");
+        problems.push(Problem {
+            range: Some(40..44),
+            ..Problem::new(Grade::Warning, "newer_schema", "", message)
+        });
+    }
+    match Core::new(file) {
+        Ok(core) => problems.extend(check_frames(file, &core, progress)?),
+        // Of versions that are not known nothing more can be said.
+        Err(error) if matches!(error.kind(), ErrorKind::Unsupported(_)) => (),
+        Err(error) => return Err(error),
+    }
+    Ok(problems)
+}
+
+fn check_frames(file: &File, core: &Core, progress: Progress<'_>) -> Result<Vec<Problem>> {
     let mut found = Found::default();
     let mut previous = None;
-    for frame in trajectory.iter() {
-        found.frame = frame.index();
+    for index in 0..file.nframes() {
+        let frame = FrameView::new(file, core, index);
+        found.frame = index;
         check_into(&frame, previous, &mut found)?;
         previous = frame.step().ok().or(previous);
-        progress.tick(frame.index().saturating_add(1), trajectory.len())?;
+        progress.tick(index.saturating_add(1), file.nframes())?;
     }
     Ok(found.problems)
 }
@@ -72,7 +125,7 @@ pub fn check_trajectory(trajectory: &Trajectory, progress: Progress<'_>) -> Resu
 /// What is wrong with one frame. `previous` is the step of the frame before.
 ///
 /// # Errors
-/// As [`check_trajectory`].
+/// As [`check_file`].
 pub fn check_frame(frame: &FrameView<'_>, previous: Option<u64>) -> Result<Vec<Problem>> {
     let mut found = Found { frame: frame.index(), ..Found::default() };
     check_into(frame, previous, &mut found)?;
@@ -148,7 +201,7 @@ fn check_into(frame: &FrameView<'_>, previous: Option<u64>, found: &mut Found) -
 /// Type, shape and finiteness of one chunk.
 fn check_chunk(frame: &FrameView<'_>, at: usize, entry: &IndexEntry, found: &mut Found) -> Result<()> {
     let field = field_at(at);
-    let schema = frame.trajectory().schema_version();
+    let schema = frame.schema_version();
     let name = field.name;
     let type_name = entry.chunk_type().map_or("no type", crate::Type::name);
     let message = format!("{type_name} where schema {schema} has {}", field.chunk_type.name());
