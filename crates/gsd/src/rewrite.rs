@@ -1,4 +1,4 @@
-//! New files from the frames of others: all of one ([`repack`]), some of one ([`slice`]), all of several ([`concat`]).
+//! New files from the frames of others: all of one ([`repack`]), some of one ([`slice()`]), all of several ([`concat()`]).
 //!
 //! What a file keeps beside its chunks is left behind: older copies of the index, bytes that no entry points at. The result is
 //! of file layer 2.1 and little-endian, whatever the input was; application, schema, its version and the names stay.
@@ -138,10 +138,10 @@ pub fn concat(
     write(&parts, out, options, progress)
 }
 
-/// Writes some frames of several files, one after the other; see [`concat`].
+/// Writes some frames of several files, one after the other; see [`concat()`].
 ///
 /// # Errors
-/// As [`slice`] and [`concat`].
+/// As [`slice()`] and [`concat()`].
 pub fn write(
     parts: &[(&File, Frames)],
     out: &mut dyn Output,
