@@ -1,6 +1,6 @@
 //! The types that a chunk's elements can have.
 
-use container_core::dtype::{ByteOrder, DType, Kind};
+use container_core::dtype::{ByteOrder, DType, Kind, Scalar};
 
 /// Element type of a chunk: `gsd_type` of the file layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -120,8 +120,21 @@ impl Type {
     /// numbers, strings, times, records.
     #[must_use]
     pub fn from_dtype(dtype: &DType) -> Option<Self> {
-        let native = dtype.with_order(ByteOrder::NATIVE);
-        Self::ALL.into_iter().find(|one| one.dtype(ByteOrder::NATIVE) == native)
+        let DType::Scalar(Scalar { kind, size, .. }) = dtype else { return None };
+        Some(match (kind, size) {
+            (Kind::Uint, 1) => Self::Uint8,
+            (Kind::Uint, 2) => Self::Uint16,
+            (Kind::Uint, 4) => Self::Uint32,
+            (Kind::Uint, 8) => Self::Uint64,
+            (Kind::Int, 1) => Self::Int8,
+            (Kind::Int, 2) => Self::Int16,
+            (Kind::Int, 4) => Self::Int32,
+            (Kind::Int, 8) => Self::Int64,
+            (Kind::Float, 4) => Self::Float,
+            (Kind::Float, 8) => Self::Double,
+            (Kind::Bytes, 1) => Self::Character,
+            _ => return None,
+        })
     }
 }
 
