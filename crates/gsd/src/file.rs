@@ -5,11 +5,12 @@ use std::ops::Range;
 use std::path::Path;
 
 use container_core::array::{Array, StoredArray};
-use container_core::dtype::{Element, Order};
+use container_core::dtype::{ByteOrder, Element, Order};
 use container_core::region::Region;
 use container_core::source::{Access, Source, check_range, open_path, read_parallel, zeroed_vec};
 use container_core::{Error, Limits, Result};
 
+use crate::Type;
 use crate::header::Header;
 use crate::index::{Index, IndexEntry};
 use crate::layout::{Layout, Policy, index_bytes};
@@ -220,27 +221,54 @@ impl File {
     /// # Errors
     /// `Usage` for another type; else as [`File::read_chunk`].
     pub fn read_elements<T: Element>(&self, entry: &IndexEntry) -> Result<Cow<'_, [T]>> {
+        let range = self.chunk_range(entry)?;
         let limits = &self.options.limits;
-        let dtype = self.stored_array(entry)?.dtype;
-        let bytes = self.read_chunk(entry)?;
-        match bytes {
-            Cow::Borrowed(bytes) => {
-                if dtype.is_in_order(container_core::dtype::ByteOrder::NATIVE)
-                    && dtype == T::dtype()
-                    && let Ok(elements) = bytemuck::try_cast_slice(bytes)
-                {
-                    return Ok(Cow::Borrowed(elements));
-                }
-                let count = bytes.len() / dtype.itemsize().max(1);
-                let array = Array::new(dtype, vec![count as u64], Order::C, Cow::Borrowed(bytes))?;
-                Ok(Cow::Owned(array.elements::<T>(Order::C, limits)?.into_owned()))
-            }
-            Cow::Owned(bytes) => {
-                let count = bytes.len() / dtype.itemsize().max(1);
-                let array = Array::new(dtype, vec![count as u64], Order::C, Cow::Owned(bytes))?;
-                Ok(Cow::Owned(array.elements::<T>(Order::C, limits)?.into_owned()))
-            }
+        if !holds::<T>(entry) {
+            // What is opaque on the Rust side takes whatever has its size; all else is refused.
+            let array = self.read_array(entry)?;
+            return Ok(Cow::Owned(array.elements::<T>(Order::C, limits)?.into_owned()));
         }
+        if self.is_native(entry)
+            && let Some(bytes) = self.source.lend(range.clone())
+            && let Ok(elements) = bytemuck::try_cast_slice(bytes)
+        {
+            return Ok(Cow::Borrowed(elements));
+        }
+        let mut elements: Vec<T> = zeroed_vec((range.end - range.start) / size_of::<T>() as u64, limits)?;
+        self.fill(entry, range, &mut elements)?;
+        Ok(Cow::Owned(elements))
+    }
+
+    /// Copies the elements of a chunk to `dst`, row by row. Types must be the same; nothing but the byte order is converted.
+    ///
+    /// # Errors
+    /// `Usage` for another type, and for another number of elements than N × M; else as [`File::read_chunk`].
+    pub fn read_chunk_into<T: Element>(&self, entry: &IndexEntry, dst: &mut [T]) -> Result<()> {
+        let range = self.chunk_range(entry)?;
+        if !holds::<T>(entry) {
+            let stored = self.stored_array(entry)?.dtype;
+            return Err(Error::usage(format!("the elements are {stored}, not {}", T::dtype())));
+        }
+        if range.end - range.start != size_of_val(dst) as u64 {
+            let (n, m, count) = (entry.n, entry.m, dst.len());
+            return Err(Error::usage(format!("{n} × {m} elements, and memory for {count}")));
+        }
+        self.fill(entry, range, dst)
+    }
+
+    /// Fills `dst` with the bytes of `range`, which is a chunk's and as long, and puts them into this machine's order.
+    fn fill<T: Element>(&self, entry: &IndexEntry, range: Range<u64>, dst: &mut [T]) -> Result<()> {
+        let bytes: &mut [u8] = bytemuck::cast_slice_mut(dst);
+        self.source.read_into(range.start, bytes)?;
+        if !self.is_native(entry) {
+            self.stored_array(entry)?.dtype.swap_to(ByteOrder::NATIVE, bytes)?;
+        }
+        Ok(())
+    }
+
+    /// True where the elements of a chunk need no swapping.
+    fn is_native(&self, entry: &IndexEntry) -> bool {
+        self.header().byte_order == ByteOrder::NATIVE || entry.chunk_type().is_some_and(|one| one.size() == 1)
     }
 
     /// Where a chunk lies, as an array.
@@ -274,4 +302,9 @@ impl File {
         read_parallel(&self.source, range.start, &mut bytes, 1)?;
         Ok(Cow::Owned(bytes))
     }
+}
+
+/// True where a chunk's elements are `T`.
+fn holds<T: Element>(entry: &IndexEntry) -> bool {
+    Type::from_dtype(&T::dtype()).is_some_and(|one| Some(one) == entry.chunk_type())
 }

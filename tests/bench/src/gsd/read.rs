@@ -88,7 +88,7 @@ fn copied<'a>(
             for at in 0..count {
                 let frame = visit.index(at, file.nframes());
                 let entry = file.find_chunk(frame, POSITION).context("no positions")?;
-                values.copy_from_slice(&file.read_elements(&entry)?);
+                file.read_chunk_into(&entry, values)?;
                 all += f64::from(values[frame as usize % values.len()]);
             }
             Ok(all)

@@ -1,0 +1,91 @@
+//! Elements of chunks as Rust values: borrowed, copied, swapped.
+
+use std::borrow::Cow;
+use std::path::PathBuf;
+
+use container_core::dtype::{Element, Order};
+use container_core::source::Access;
+use gsd::emit::{Plan, to_vec};
+use gsd::{ErrorKind, File, IndexEntry, Limits, OpenOptions, Type, Version};
+
+const VALUES: [f32; 6] = [1.5, -2.0, 3.0, 4.0, 5.0, 6.25];
+
+/// One byte before the values, so that they are aligned only if the plan says so.
+fn file(alignment: u64) -> File {
+    let plan = Plan::new("test", "none", Version::new(1, 0)).unwrap().with_alignment(alignment).unwrap();
+    let values: Vec<u8> = VALUES.iter().flat_map(|value| value.to_le_bytes()).collect();
+    let chunks = [(0, "a", Type::Uint8, 1, 1, &[7][..]), (0, "b", Type::Float, 3, 2, &values)];
+    // Of words, so that what is aligned in the file is aligned in memory.
+    let bytes = to_vec(plan, &chunks).unwrap();
+    let mut words = vec![0_u64; bytes.len().div_ceil(8)];
+    bytemuck::cast_slice_mut(&mut words)[..bytes.len()].copy_from_slice(&bytes);
+    let bytes: &'static [u8] = bytemuck::cast_slice(Vec::leak(words));
+    File::from_source(Box::new(bytes), &OpenOptions::default()).unwrap()
+}
+
+#[test]
+fn aligned_elements_are_borrowed_and_others_copied() {
+    for (alignment, borrowed) in [(8, true), (1, false)] {
+        let file = file(alignment);
+        let entry = file.find_chunk(0, "b").unwrap();
+        let elements = file.read_elements::<f32>(&entry).unwrap();
+        assert_eq!((&*elements, matches!(elements, Cow::Borrowed(_))), (&VALUES[..], borrowed));
+        let mut copy = [0.0_f32; 6];
+        file.read_chunk_into(&entry, &mut copy).unwrap();
+        assert_eq!(copy, VALUES);
+    }
+}
+
+#[test]
+fn other_types_and_other_counts_are_refused() {
+    let file = file(8);
+    let entry = file.find_chunk(0, "b").unwrap();
+    let usage = |result: gsd::Result<()>| matches!(result.unwrap_err().kind(), ErrorKind::Usage(_));
+    assert!(usage(file.read_chunk_into(&entry, &mut [0.0_f32; 5])));
+    assert!(usage(file.read_chunk_into(&entry, &mut [0.0_f32; 7])));
+    assert!(usage(file.read_chunk_into(&entry, &mut [0_u32; 6])));
+    assert!(usage(file.read_chunk_into(&entry, &mut [0.0_f64; 3])));
+    assert!(usage(file.read_elements::<i32>(&entry).map(drop)));
+}
+
+/// A chunk in both ways, if it is of `T`, as the array has it.
+fn compare<T: Element + PartialEq + std::fmt::Debug>(
+    file: &File,
+    entry: &IndexEntry,
+    chunk_type: Type,
+) -> usize {
+    if entry.chunk_type() != Some(chunk_type) {
+        return 0;
+    }
+    let array = file.read_array(entry).unwrap();
+    let expected = array.elements::<T>(Order::C, &Limits::default()).unwrap();
+    let same =
+        |elements: &[T]| bytemuck::cast_slice::<T, u8>(elements) == bytemuck::cast_slice::<T, u8>(&expected);
+    assert!(same(&file.read_elements::<T>(entry).unwrap()));
+    let mut copy = vec![T::zeroed(); expected.len()];
+    file.read_chunk_into(entry, &mut copy).unwrap();
+    assert!(same(&copy));
+    1
+}
+
+#[test]
+fn both_byte_orders_and_all_ways_into_a_file_give_the_same() {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../testdata/gsd/ok");
+    for name in ["fl_all_types.gsd", "be_v21_types.gsd"] {
+        for access in [Access::Auto, Access::Positioned, Access::Memory] {
+            let mut options = OpenOptions::default();
+            options.access = access;
+            let file = File::open_with(folder.join(name), &options).unwrap();
+            let mut compared = 0;
+            for entry in file.index().iter() {
+                compared += compare::<u8>(&file, &entry, Type::Uint8);
+                compared += compare::<i16>(&file, &entry, Type::Int16);
+                compared += compare::<u32>(&file, &entry, Type::Uint32);
+                compared += compare::<i64>(&file, &entry, Type::Int64);
+                compared += compare::<f32>(&file, &entry, Type::Float);
+                compared += compare::<f64>(&file, &entry, Type::Double);
+            }
+            assert!(compared >= 6, "{name}: {compared}");
+        }
+    }
+}
