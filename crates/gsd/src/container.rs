@@ -1,27 +1,30 @@
 //! The lens over an open file, and the entry for the table of formats.
 
+use std::any::Any;
 use std::borrow::Cow;
-use std::sync::OnceLock;
+use std::collections::BTreeSet;
+use std::sync::{Arc, OnceLock};
 
-use container_core::array::{Array, byte_len};
+use container_core::array::{Array, StoredArray};
 use container_core::block::Block;
-use container_core::container::{
-    self, About, Container, Dataset, Depth, Listed, OpenOptions, ReadOptions, Segment,
-};
-use container_core::dtype::{ByteOrder, Order};
+use container_core::container::{self, About, Container, Dataset, Depth, ReadOptions, Segment};
+use container_core::dtype::Order;
 use container_core::format::{Format, Input, Level, Probe, Support};
 use container_core::region::{AxisSelection, Region};
-use container_core::report::{BlockCounts, Finding, Loss, Report, Severity};
-use container_core::{Error, Progress, Result, Value};
+use container_core::report::{Loss, Report};
+use container_core::source::{Source, zeroed_vec};
+use container_core::{Error, Limits, Progress, Result, Value};
 
-use crate::file::File;
+use crate::catalogue::{Catalogue, Place};
+use crate::check::{self, Subject};
+use crate::file::{File, OpenOptions};
 use crate::frames::Frames;
 use crate::gather::{Fallback, Rows, Stack};
-use crate::header::INDEX_ENTRY_LEN;
 use crate::index::IndexEntry;
+use crate::layout::Policy;
 use crate::log_records::{self, LogRecords};
-use crate::survey::{Stacked, Survey};
-use crate::{append, import, repair};
+use crate::stacked::Facts;
+use crate::{append, details, header, hoomd, import, repair, segments};
 
 const ALL: Level = Level::Yes;
 
@@ -37,277 +40,238 @@ pub const FORMAT: Format = Format {
         Support { version: "1.0, 0.3", read: ALL, write: Level::Partly, verify: ALL, repair: ALL },
         Support { version: "big-endian", read: ALL, write: Level::No, verify: ALL, repair: ALL },
     ],
-    sniff: |probe: &Probe<'_>| {
-        let magic = probe.head.first_chunk::<8>();
-        magic.is_some_and(|magic| {
-            [u64::from_le_bytes(*magic), u64::from_be_bytes(*magic)].contains(&crate::header::MAGIC)
-        })
-    },
-    open: |input: Input, options: &OpenOptions| Ok(Box::new(Lens::new(input, options)?)),
+    sniff: |probe: &Probe<'_>| header::byte_order(probe.head).is_some(),
+    open: |input: Input, options: &container::OpenOptions| Ok(Box::new(Lens::new(input, options)?)),
     import: Some(import::import),
     repair: Some(repair::repair_to),
     append: Some(append::append),
     pack: None,
 };
 
+/// A file seen through the lens.
 struct Lens {
     file: File,
-    fallback: Fallback,
-    survey: Survey,
-    stacked: Vec<Dataset>,
-    blocks: OnceLock<Vec<IndexEntry>>,
+    /// The bytes once more, for those who want a file of their own.
+    source: Arc<Box<dyn Source>>,
+    options: OpenOptions,
+    limits: Limits,
+    catalogue: Catalogue,
+    /// Readable chunks in file order, once they are asked for.
+    chunks: OnceLock<Vec<IndexEntry>>,
+    /// The log as records, once it is asked for; `None` where there is none.
     log: OnceLock<Option<LogRecords>>,
 }
 
 impl Lens {
-    fn new(input: Input, options: &OpenOptions) -> Result<Self> {
-        let own = crate::OpenOptions {
-            limits: options.limits,
-            access: options.access,
-            ..crate::OpenOptions::default()
-        };
-        let file = File::from_source(input.into_source()?, &own)?;
+    fn new(input: Input, options: &container::OpenOptions) -> Result<Self> {
+        let source = Arc::new(input.into_source()?);
+        let limits = options.limits;
+        let options_of_file =
+            OpenOptions { policy: Policy::Lenient, limits, access: options.access, ..OpenOptions::default() };
+        let file = File::from_source(Box::new(Arc::clone(&source)), &options_of_file)?;
         let fallback = match options.fallback {
             container::Fallback::Apply => Fallback::Schema,
             container::Fallback::Stored => Fallback::Stored,
         };
-        let survey = Survey::new(&file, fallback)?;
-        let stacked = survey.stacked.iter().filter_map(|one| stacked(&file, one)).collect();
-        Ok(Self { file, fallback, survey, stacked, blocks: OnceLock::new(), log: OnceLock::new() })
+        let catalogue = Catalogue::new(&file, Facts::new(&file, fallback)?);
+        let options = options_of_file;
+        Ok(Self { file, source, options, limits, catalogue, chunks: OnceLock::new(), log: OnceLock::new() })
+    }
+
+    fn chunks(&self) -> &[IndexEntry] {
+        self.chunks.get_or_init(|| {
+            let len = self.file.layout().file_len();
+            let readable = |entry: &IndexEntry| entry.byte_range().is_some_and(|range| range.end <= len);
+            let mut chunks: Vec<IndexEntry> = self.file.index().iter().filter(readable).collect();
+            chunks.sort_by_key(|entry| entry.location);
+            chunks
+        })
+    }
+
+    /// True where there may be a log, which is read only when it is asked for.
+    fn may_log(&self) -> bool {
+        self.file.header().schema_name() == hoomd::SCHEMA
+            && self.file.nframes() > 0
+            && self.file.names().iter().any(|name| name.starts_with("log/"))
+            && self.file.names().id(log_records::PATH).is_none()
     }
 
     fn log(&self) -> Option<&LogRecords> {
-        self.log.get_or_init(|| LogRecords::read(&self.file).ok().flatten()).as_ref()
+        let read = || LogRecords::read(&self.file).ok().flatten();
+        self.log.get_or_init(read).as_ref()
     }
 
-    fn read_stack(&self, one: &Stacked, region: &Region, threads: usize) -> Result<Array<'_>> {
-        let name = self.file.names().get(one.id).unwrap_or_default();
-        let Some((frames, rest)) = region.axes().split_first() else { return Err(Error::usage("no axes")) };
-        let chosen = Frames { start: frames.start, step: frames.step, count: frames.count };
-        let stack = Stack::new(&self.file, &name, &chosen, self.fallback)?;
-        let array = if (one.m == 1 && one.item == [one.n]) || (one.m > 1 && one.item == [one.n, one.m.into()])
-        {
-            let array = stack.read(&rest.first().map_or(Rows::All, Rows::from), threads)?;
-            let mut axes = vec![AxisSelection { start: 0, step: 1, ..*frames }];
-            axes.extend(rest.first().map(|rows| AxisSelection { start: 0, step: 1, ..*rows }));
-            axes.extend(rest.iter().skip(1));
-            let region = Region::new(axes, array.shape())?;
-            array.select(&region)?
-        } else {
-            let array = stack.read(&Rows::All, threads)?;
-            let mut shape = vec![frames.count];
-            shape.extend(&one.item);
-            let bytes = array.bytes(Order::C, &self.file.options().limits)?.into_owned();
-            let mut axes = vec![AxisSelection { start: 0, step: 1, ..*frames }];
-            axes.extend(rest);
-            let region = Region::new(axes, &shape)?;
-            Array::new(stack.dtype(), shape, Order::C, Cow::Owned(bytes))?.select(&region)?
-        };
-        Ok(array)
+    fn is_log(&self, index: usize) -> bool {
+        index == self.catalogue.count() && self.may_log()
     }
+
+    /// Reads a region of the chunks of one name in all frames.
+    fn read_stacked(&self, id: u16, region: &Region, options: &ReadOptions) -> Result<Array<'_>> {
+        let facts = &self.catalogue.facts;
+        let gone = || Error::usage("no such dataset");
+        let dataset = facts.stacked(&self.file, id).ok_or_else(gone)?;
+        let first = facts.get(id).map(|name| name.first).ok_or_else(gone)?;
+        let region = Region::new(region.axes().to_vec(), &dataset.shape)?;
+        let [frames, inner @ ..] = region.axes() else { return Err(gone()) };
+        let dtype = dataset.dtype.clone();
+        if region.is_empty() {
+            let counts: Vec<u64> = region.axes().iter().map(|axis| axis.count).collect();
+            return selected(Array::new(dtype, counts, Order::C, Cow::Borrowed(&[]))?, &region);
+        }
+        let inner_shape = dataset.shape.get(1..).unwrap_or_default();
+        let chosen = Frames { step: if frames.count == 1 { 1 } else { frames.step }, ..Frames::from(frames) };
+        let stack = Stack::like(&self.file, &dataset.path, &chosen, facts.fallback, &first)?;
+        if chosen.count == 1
+            && let Some(data_at) = stack.place(0)
+        {
+            let mut axes = region.axes().to_vec();
+            axes[0] = AxisSelection { start: 0, step: 1, ..axes[0] };
+            let mut shape = dataset.shape.clone();
+            shape[0] = 1;
+            let stored = StoredArray { dtype, order: Order::C, data_at, shape: shape.clone() };
+            return stored.read(
+                self.file.source(),
+                &Region::new(axes, &shape)?,
+                &options.limits,
+                options.threads,
+            );
+        }
+        // Rows of chunks are picked as they are copied, what is within a row afterwards.
+        let (rows, axes) = match inner {
+            [row, rest @ ..] if inner_shape == first.shape() => {
+                let taken = AxisSelection { start: 0, step: 1, ..*row };
+                (Rows::from(row), [&[taken][..], rest].concat())
+            }
+            _ => (Rows::All, inner.to_vec()),
+        };
+        let mut bytes = zeroed_vec(stack.byte_len(&rows)?, &options.limits)?;
+        stack.read_into(&rows, &mut bytes, options.threads)?;
+        let mut shape = vec![chosen.count];
+        shape.extend(inner_shape);
+        if let (Rows::Strided { count, .. }, Some(place)) = (rows, shape.get_mut(1)) {
+            *place = count;
+        }
+        let frames = AxisSelection { start: 0, step: 1, ..*frames };
+        let axes = [&[frames][..], &axes].concat();
+        let picked = Region::new(axes, &shape)?;
+        Array::new(dtype, shape, Order::C, Cow::Owned(bytes))?.select(&picked)
+    }
+
+    fn read_chunk(&self, entry: &IndexEntry, region: &Region, options: &ReadOptions) -> Result<Array<'_>> {
+        let mut stored = self.file.stored_array(entry)?;
+        stored.shape = self.catalogue.facts.shape_of(&self.file, entry);
+        stored.read(self.file.source(), region, &options.limits, options.threads)
+    }
+}
+
+/// An array of the region's counts without the axes that the region drops.
+fn selected<'a>(array: Array<'a>, region: &Region) -> Result<Array<'a>> {
+    let axes = region.axes().iter().map(|axis| AxisSelection { start: 0, step: 1, ..*axis }).collect();
+    let kept = Region::new(axes, array.shape())?;
+    array.select(&kept)
 }
 
 impl Container for Lens {
     fn about(&self) -> About {
-        let header = self.file.header();
-        let details = [
-            ("application", Value::from(header.application_name())),
-            ("schema", Value::from(format!("{} {}", header.schema_name(), header.schema_version))),
-            ("frames", Value::from(self.file.nframes())),
-        ];
         About {
             format: FORMAT.name,
-            version: Some(header.gsd_version.to_string()),
+            version: Some(self.file.header().gsd_version.to_string()),
             size: self.file.layout().file_len(),
-            complete: true,
-            details: details.map(|(name, value)| (name.to_owned(), value)).into(),
+            complete: self.file.layout().is_complete(),
+            details: details::details(&self.file, &self.catalogue.facts, &self.limits),
         }
     }
 
     fn meta(&self) -> Result<Value> {
-        let header = self.file.header();
-        Ok(Value::Map(vec![
-            ("application".into(), header.application_name().into()),
-            ("schema".into(), header.schema_name().into()),
-            ("schema_version".into(), header.schema_version.to_string().into()),
-        ]))
+        Ok(details::meta(&self.file))
     }
 
     fn datasets(&self) -> &[Dataset] {
-        &self.stacked
+        self.catalogue.ready()
     }
 
     fn dataset_count(&self) -> usize {
-        self.survey.total()
+        // The log as a table repeats what is there, and is not listed.
+        self.catalogue.count()
     }
 
     fn listed_count(&self) -> usize {
-        self.survey.listed()
+        self.catalogue.listed_count()
     }
 
     fn dataset(&self, index: usize) -> Option<Cow<'_, Dataset>> {
-        if let Some(dataset) = self.stacked.get(index) {
-            return Some(Cow::Borrowed(dataset));
-        }
-        if index == self.survey.total() {
+        if self.is_log(index) {
             return self.log().map(|log| Cow::Borrowed(log.dataset()));
         }
-        let entry = self.survey.entry(&self.file, index)?;
-        let name = self.file.names().get(entry.id)?;
-        let listed = if index < self.survey.listed() { Listed::Always } else { Listed::Recursive };
-        let dtype = entry.chunk_type()?.dtype(self.file.header().byte_order);
-        let size = entry.size()?;
-        Some(Cow::Owned(described(
-            format!("frames/{}/{name}", entry.frame),
-            dtype,
-            entry.shape(),
-            size,
-            listed,
-        )))
+        self.catalogue.dataset(&self.file, index)
     }
 
     fn find(&self, path: &str) -> Option<usize> {
-        if let Some(index) = self.stacked.iter().position(|dataset| dataset.path == path) {
-            return Some(index);
-        }
-        if path == log_records::PATH {
-            return self.log().map(|_| self.survey.total());
-        }
-        let (frame, name) = path.strip_prefix("frames/")?.split_once('/')?;
-        self.survey.find(&self.file, frame.parse().ok()?, name)
+        let found = self.catalogue.find(&self.file, path);
+        let log = || (path == log_records::PATH && self.may_log()).then(|| self.catalogue.count());
+        found.or_else(log)
     }
 
     fn read(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<Array<'_>> {
-        if let Some(one) = self.survey.stacked.get(index) {
-            return self.read_stack(one, region, options.threads);
-        }
-        if index == self.survey.total() {
-            let log = self.log().ok_or_else(|| Error::usage("no such dataset"))?;
+        if self.is_log(index) {
+            let log = self.log().ok_or_else(|| Error::usage("the file has no log that is a table"))?;
             return log.array()?.select(region);
         }
-        let entry = self.survey.entry(&self.file, index).ok_or_else(|| Error::usage("no such dataset"))?;
-        let stored = self.file.stored_array(&entry)?;
-        stored.read(self.file.source(), region, &options.limits, options.threads)
+        match self.catalogue.place(&self.file, index) {
+            Some(Place::Stacked(id)) => self.read_stacked(id, region, options),
+            Some(Place::Chunk(entry)) => self.read_chunk(&entry, region, options),
+            None => Err(Error::usage(format!("no dataset {index}"))),
+        }
     }
 
-    fn native(&self) -> Option<&dyn std::any::Any> {
+    fn native(&self) -> Option<&dyn Any> {
         Some(&self.file)
     }
 
     fn has_frame_axis(&self, dataset: &Dataset) -> bool {
-        !dataset.path.starts_with("frames/") && dataset.path != log_records::PATH
+        self.catalogue.ready().iter().any(|own| own.path == dataset.path)
     }
 
     fn blocks(&self) -> Vec<&dyn Block> {
-        let blocks = self.blocks.get_or_init(|| self.file.index().iter().collect());
-        blocks.iter().map(|block| block as &dyn Block).collect()
+        self.chunks().iter().map(|chunk| chunk as &dyn Block).collect()
     }
 
     fn layout(&self) -> Vec<Segment> {
-        segments(&self.file)
+        let mut segments = Vec::new();
+        let push = |segment| {
+            segments.push(segment);
+            Ok(())
+        };
+        let mut push = push;
+        // What keeps a gap from being read keeps the map from going on.
+        let _ = self.for_each_segment(&mut push);
+        segments
+    }
+
+    fn for_each_segment(&self, look: &mut dyn FnMut(Segment) -> Result<()>) -> Result<()> {
+        let visit = |range, part| look(segments::segment(&self.file, range, &part));
+        segments::walk(&self.file, &self.limits, visit, |_, _, _, _| {})
+    }
+
+    fn checksums(&self) -> BTreeSet<String> {
+        BTreeSet::new()
     }
 
     fn losses(&self) -> Vec<Loss> {
         let header = self.file.header();
-        vec![Loss {
-            dataset: None,
-            what: format!("application {:?}, schema {:?}", header.application_name(), header.schema_name()),
-        }]
+        let what = format!(
+            "application {:?}, schema {:?} {}",
+            header.application_name(),
+            header.schema_name(),
+            header.schema_version
+        );
+        vec![Loss { dataset: None, what }]
     }
 
-    fn check(&self, _depth: Depth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report> {
-        let (mut findings, mut bad) = (Vec::new(), 0);
-        let total = self.file.index().len() as u64;
-        for (entry, at) in self.file.index().iter().zip(0_u64..) {
-            progress.tick(at, total)?;
-            let range = entry.byte_range().filter(|range| range.end <= self.file.layout().file_len());
-            let code = if entry.chunk_type().is_none() {
-                "entry_type"
-            } else if range.is_none() {
-                "entry_range"
-            } else if entry.frame >= self.file.header().index_allocated_entries {
-                "entry_frame"
-            } else if usize::from(entry.id) >= self.file.names().len() {
-                "entry_id"
-            } else if entry.flags != 0 {
-                "entry_flags"
-            } else {
-                continue;
-            };
-            bad += 1;
-            let start = self.file.layout().used_index().start + at * INDEX_ENTRY_LEN;
-            let message = self.file.layout().entry_problem(&entry).unwrap_or("it makes no sense");
-            let finding = Finding::new(Severity::Error, code, format!("index entry {at}: {message}"));
-            findings.push(finding.at(start..start + INDEX_ENTRY_LEN));
-            options.limits.allocate(findings.len() as u64 * 256)?;
-        }
-        Ok(Report::new(findings, BlockCounts { total, checked: total, bad }))
-    }
-}
-
-/// Every byte: header, names, index, chunks, and what lies between them.
-fn segments(file: &File) -> Vec<Segment> {
-    let header = file.header();
-    let mut known = vec![(0..crate::header::LEN, "header", None)];
-    known.extend(header.namelist_range().map(|range| (range, "namelist", None)));
-    known.extend(header.index_range().map(|range| (range, "index", None)));
-    for entry in file.index().iter() {
-        let name = file.names().get(entry.id).map(|name| format!("frames/{}/{name}", entry.frame));
-        known.extend(entry.byte_range().map(|range| (range, "chunk", name)));
-    }
-    known.sort_by_key(|(range, ..)| (range.start, range.end));
-    let (mut at, end) = (0, file.layout().file_len());
-    let mut segments = Vec::with_capacity(known.len());
-    let mut push = |range: std::ops::Range<u64>, role: &str, dataset: Option<String>| {
-        if range.start < range.end {
-            let stored = dataset.is_some().then_some(range.end - range.start);
-            let role = role.to_owned();
-            segments.push(Segment { range, role, dataset, stored, decoded: stored, ..Segment::default() });
-        }
-    };
-    for (range, role, dataset) in known {
-        let range = range.start.min(end)..range.end.min(end);
-        if range.start > at {
-            push(at..range.start, "unused", None);
-        }
-        push(range.start.max(at)..range.end.max(at), role, dataset);
-        at = at.max(range.end);
-    }
-    push(at..end, "unused", None);
-    segments
-}
-
-fn stacked(file: &File, one: &Stacked) -> Option<Dataset> {
-    let mut shape = vec![file.nframes()];
-    shape.extend(&one.item);
-    let order = file.header().byte_order;
-    let name = file.names().get(one.id)?.into_owned();
-    Some(described(name, one.chunk_type.dtype(order), shape, one.stored, Listed::Always))
-}
-
-fn described(
-    path: String,
-    dtype: container_core::dtype::DType,
-    shape: Vec<u64>,
-    stored: u64,
-    listed: Listed,
-) -> Dataset {
-    let logical = byte_len(&dtype, &shape).unwrap_or(0);
-    let attributes = if dtype == crate::Type::Character.dtype(ByteOrder::NATIVE) {
-        vec![("type".to_owned(), Value::from("character"))]
-    } else {
-        vec![]
-    };
-    Dataset {
-        path,
-        dtype,
-        shape,
-        order: Order::C,
-        chunks: None,
-        codec: "none".into(),
-        stored,
-        logical,
-        attributes,
-        listed,
+    fn check(&self, depth: Depth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report> {
+        let again = || File::from_source(Box::new(Arc::clone(&self.source)), &self.options);
+        let subject =
+            Subject { file: &self.file, facts: &self.catalogue.facts, chunks: self.chunks(), again: &again };
+        check::check(&subject, depth, options, progress)
     }
 }

@@ -13,7 +13,7 @@ use container_core::{Error, Limits, Result};
 use crate::Type;
 use crate::header::Header;
 use crate::index::{Index, IndexEntry};
-use crate::layout::{Layout, Policy, index_bytes};
+use crate::layout::{Layout, Policy};
 use crate::namelist::Names;
 use crate::search::Sorted;
 
@@ -72,11 +72,7 @@ impl File {
     /// # Errors
     /// As [`File::open`].
     pub fn from_source(source: Box<dyn Source>, options: &OpenOptions) -> Result<Self> {
-        let layout = Layout::parse(&source, &options.limits, options.policy)?;
-        let index = match index_bytes(&source, layout.header(), &options.limits)? {
-            Cow::Borrowed(_) => None,
-            Cow::Owned(bytes) => Some(bytes),
-        };
+        let (layout, index) = Layout::with_index(&source, &options.limits, options.policy)?;
         Ok(Self { source, layout, index, options: *options })
     }
 

@@ -24,6 +24,7 @@ use crate::Type;
 use crate::file::File;
 use crate::frames::Frames;
 use crate::hoomd;
+use crate::index::IndexEntry;
 use crate::window::Window;
 
 mod runs;
@@ -98,7 +99,18 @@ impl<'f> Stack<'f> {
     /// without a chunk for which the fallback has nothing; `Malformed` and `Truncated` for chunks that are not within the file,
     /// `Limit`, `Io`.
     pub fn new(file: &'f File, name: &str, frames: &Frames, fallback: Fallback) -> Result<Self> {
-        Self::find(file, name, frames, fallback, None)
+        Self::find(file, name, frames, fallback, None, None)
+    }
+
+    /// As [`Stack::new`], for chunks that are all to be like `like`: a default takes its type.
+    pub(crate) fn like(
+        file: &'f File,
+        name: &str,
+        frames: &Frames,
+        fallback: Fallback,
+        like: &IndexEntry,
+    ) -> Result<Self> {
+        Self::find(file, name, frames, fallback, None, Found::of(like))
     }
 
     /// Finds the chunks called `name` in `frames`, of single or double precision, which may differ from frame to frame. They are
@@ -110,7 +122,7 @@ impl<'f> Stack<'f> {
         frames.check(file)?;
         let singles = zeroed_vec::<u8>(frames.count, &file.options().limits)?;
         let singles = singles.into_iter().map(|one| one != 0).collect();
-        Self::find(file, name, frames, fallback, Some(singles))
+        Self::find(file, name, frames, fallback, Some(singles), None)
     }
 
     fn find(
@@ -119,11 +131,12 @@ impl<'f> Stack<'f> {
         frames: &Frames,
         fallback: Fallback,
         singles: Option<Vec<bool>>,
+        found: Option<Found>,
     ) -> Result<Self> {
         frames.check(file)?;
         let named = |error: Error| error.context(format!("chunk {name}"));
         let places = zeroed_vec(frames.count, &file.options().limits)?;
-        let mut search = Search { file, name, frames, found: None, places, default: Vec::new(), singles };
+        let mut search = Search { file, name, frames, found, places, default: Vec::new(), singles };
         search.stored().map_err(named)?;
         if search.places.contains(&0) {
             search.gaps(fallback).map_err(named)?;

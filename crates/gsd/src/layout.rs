@@ -10,12 +10,16 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use container_core::report::Severity;
 use container_core::source::{Source, check_range, zeroed_vec};
 use container_core::{Error, Limits, Result};
 
+use crate::blocks;
+use crate::fault::{Fault, FaultKind, Faults};
 use crate::header::{self, Header};
 use crate::index::{Index, IndexEntry};
 use crate::namelist::Names;
+use crate::scan::{self, Rules};
 
 /// How much of a file is checked when it is opened, and what becomes of one that is not as it should be.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -24,9 +28,11 @@ pub enum Policy {
     /// Opening costs the same for any number of frames.
     #[default]
     Compatible,
-    /// Every entry, in one pass. Anything wrong is an error.
+    /// Every entry, in one pass. The first fault over a note is an error: an entry, name or unused slot that is not as the
+    /// reference writes it.
     Strict,
-    /// Every entry, in one pass. What is wrong is recorded, and what it concerns cannot be read.
+    /// Every entry, in one pass. What is wrong is recorded. Entries are put in order where they are not; those whose frame or name is
+    /// impossible are left out, and those whose data are impossible are found, but not read.
     Lenient,
 }
 
@@ -38,6 +44,9 @@ pub struct Layout {
     names: Names,
     entries: u64,
     frames: u64,
+    faults: Vec<Fault>,
+    /// Entries that no search can find.
+    dropped: u64,
 }
 
 impl Layout {
@@ -47,7 +56,15 @@ impl Layout {
     /// `WrongFormat`, `Unsupported` for versions the reference refuses, `Truncated` and `Malformed` for what the policy does
     /// not let pass, `Limit`, and those of the source.
     pub fn parse(source: &dyn Source, limits: &Limits, policy: Policy) -> Result<Self> {
-        let _ = policy;
+        Self::with_index(source, limits, policy).map(|(layout, _)| layout)
+    }
+
+    /// The layout, and the index where it had to be copied or put in order.
+    pub(crate) fn with_index(
+        source: &dyn Source,
+        limits: &Limits,
+        policy: Policy,
+    ) -> Result<(Self, Option<Vec<u8>>)> {
         let file_len = source.len();
         let head = source.read(0..file_len.min(header::LEN))?;
         let header = Header::parse(&head)?;
@@ -56,15 +73,130 @@ impl Layout {
             let problem = format!("GSD file layer {version} (0.3 and 1.0 up to 2.x are read)");
             return Err(Error::unsupported(problem).at(44..48).context("gsd header"));
         }
-        let names = namelist_bytes(source, &header, limits)?;
-        let names = Names::parse(&names, header.is_v1());
-        let mut layout = Self { file_len, header, names, entries: 0, frames: 0 };
-        let bytes = index_bytes(source, &header, limits)?;
-        let index = Index::new(&bytes, header.byte_order);
-        layout.entries = layout.find_end(index)?;
-        let last = usize::try_from(layout.entries).ok().and_then(|used| index.get(used.checked_sub(1)?));
-        layout.frames = last.map_or(0, |entry| entry.frame.saturating_add(1));
-        Ok(layout)
+        let names = Names::default();
+        let empty = Self { file_len, header, names, entries: 0, frames: 0, faults: Vec::new(), dropped: 0 };
+        match policy {
+            Policy::Compatible => empty.probed(source, limits),
+            Policy::Strict | Policy::Lenient => empty.scanned(source, limits, policy),
+        }
+    }
+
+    /// As the reference opens it.
+    fn probed(mut self, source: &dyn Source, limits: &Limits) -> Result<(Self, Option<Vec<u8>>)> {
+        let block = namelist_bytes(source, &self.header, limits)?;
+        let range = self.header.namelist_range().unwrap_or_default();
+        match block.last() {
+            Some(0) => {}
+            Some(_) => {
+                let last = range.end.saturating_sub(1)..range.end;
+                return Err(Error::malformed("the last byte of the namelist is not 0").at(last));
+            }
+            None => return Err(Error::malformed("the namelist has no room").at(32..40)),
+        }
+        self.names = Names::parse(&block, self.header.is_v1());
+        let bytes = index_bytes(source, &self.header, limits)?;
+        let index = Index::new(&bytes, self.header.byte_order);
+        self.entries = self.find_end(index)?;
+        let last = usize::try_from(self.entries).ok().and_then(|used| index.get(used.checked_sub(1)?));
+        self.frames = last.map_or(0, |entry| entry.frame.saturating_add(1));
+        let copy = match bytes {
+            Cow::Borrowed(_) => None,
+            Cow::Owned(bytes) => Some(bytes),
+        };
+        Ok((self, copy))
+    }
+
+    /// Every slot looked at.
+    fn scanned(
+        mut self,
+        source: &dyn Source,
+        limits: &Limits,
+        policy: Policy,
+    ) -> Result<(Self, Option<Vec<u8>>)> {
+        let strict = policy == Policy::Strict;
+        let mut faults = blocks::faults(&self.header, self.file_len);
+        let torn = !faults.as_slice().is_empty();
+        let refuse = |faults: &Faults| {
+            let first = faults.as_slice().iter().find(|fault| fault.severity() > Severity::Note);
+            first.filter(|_| strict).map_or(Ok(()), |first| Err(first.error()))
+        };
+        refuse(&faults)?;
+        let clip = |range: Option<Range<u64>>, start: u64| {
+            let range = range.unwrap_or(start..u64::MAX);
+            range.start.min(self.file_len)..range.end.min(self.file_len)
+        };
+        let overlap = faults.as_slice().iter().any(|fault| fault.kind() == FaultKind::BlocksOverlap);
+        let block = clip(self.header.namelist_range(), self.header.namelist_location);
+        let bytes = read(source, block.clone(), limits).map_err(|error| error.context("gsd namelist"))?;
+        if !overlap {
+            self.names = Names::parse(&bytes, self.header.is_v1());
+            if !torn {
+                blocks::name_faults(&self.header, &self.names, &bytes, &mut faults);
+                refuse(&faults)?;
+            }
+        }
+        let block = clip(self.header.index_range(), self.header.index_location);
+        let room = block.end.saturating_sub(block.start) / header::INDEX_ENTRY_LEN;
+        let block = block.start..block.start.saturating_add(room.saturating_mul(header::INDEX_ENTRY_LEN));
+        let bytes = match overlap {
+            true => Cow::Borrowed(&[][..]),
+            false => read(source, block, limits).map_err(|error| error.context("gsd index"))?,
+        };
+        let index = Index::new(&bytes, self.header.byte_order);
+        let rules = Rules {
+            header: &self.header,
+            file_len: self.file_len,
+            names: self.names.len(),
+            frames: self.header.index_allocated_entries.min(room),
+        };
+        // Where blocks are cut, what their entries lack is a consequence.
+        let mut own = Faults::default();
+        let scan = scan::scan(index, &rules, &mut own, strict);
+        refuse(&own)?;
+        self.dropped = scan.dropped;
+        self.entries = scan.used as u64;
+        let copy = if scan.rebuild {
+            let (copy, frames) = scan::rebuilt(index.first(scan.used), &rules, limits)?;
+            self.entries = copy.len() as u64 / header::INDEX_ENTRY_LEN;
+            self.frames = frames;
+            Some(copy)
+        } else {
+            let last = scan.used.checked_sub(1).and_then(|last| index.get(last));
+            self.frames = last.map_or(0, |entry| entry.frame.saturating_add(1));
+            match bytes {
+                Cow::Borrowed(_) => None,
+                Cow::Owned(bytes) => Some(bytes),
+            }
+        };
+        self.faults = faults.into_vec();
+        if !torn {
+            self.faults.extend(own.into_vec());
+        }
+        Ok((self, copy))
+    }
+
+    /// What is wrong or odd as far as header, names and index tell. Empty but under [`Policy::Lenient`].
+    #[must_use]
+    pub fn faults(&self) -> &[Fault] {
+        &self.faults
+    }
+
+    /// Entries that no search can find because their frame or their name is impossible.
+    #[must_use]
+    pub const fn dropped_entries(&self) -> u64 {
+        self.dropped
+    }
+
+    /// False where the file ends before something that it announces.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        let cut = |fault: &Fault| {
+            matches!(
+                fault.kind(),
+                FaultKind::IndexPastEnd | FaultKind::NamelistPastEnd | FaultKind::EntryRange
+            )
+        };
+        !self.faults.iter().any(cut)
     }
 
     /// Length of the file.
@@ -107,19 +239,13 @@ impl Layout {
     /// What is wrong with an entry by itself; `None` where nothing is. What the reference checks, in checked arithmetic.
     #[must_use]
     pub fn entry_problem(&self, entry: &IndexEntry) -> Option<&'static str> {
-        if entry.chunk_type().is_none() {
-            Some("its type code has no meaning")
-        } else if entry.byte_range().is_none_or(|range| range.end > self.file_len) {
-            Some("its chunk is not within the file")
-        } else if entry.frame >= self.header.index_allocated_entries {
-            Some("its frame is not below the number of entries allocated")
-        } else if usize::from(entry.id) >= self.names.len() {
-            Some("its name is not in the namelist")
-        } else if entry.flags != 0 {
-            Some("its flags are not 0")
-        } else {
-            None
-        }
+        let rules = Rules {
+            header: &self.header,
+            file_len: self.file_len,
+            names: self.names.len(),
+            frames: self.header.index_allocated_entries,
+        };
+        rules.problem(entry).map(|(_, why)| why)
     }
 
     /// The number of used entries, by the reference's binary search: where it looks, entries have to make sense.
@@ -163,11 +289,7 @@ fn namelist_bytes<'s>(source: &'s dyn Source, header: &Header, limits: &Limits) 
 }
 
 /// The index block: every entry that there is room for.
-pub(crate) fn index_bytes<'s>(
-    source: &'s dyn Source,
-    header: &Header,
-    limits: &Limits,
-) -> Result<Cow<'s, [u8]>> {
+fn index_bytes<'s>(source: &'s dyn Source, header: &Header, limits: &Limits) -> Result<Cow<'s, [u8]>> {
     let range = header.index_range();
     let range = range.ok_or_else(|| Error::malformed("the index ends past 2^64").at(8..24))?;
     read(source, range, limits).map_err(|error| error.context("gsd index"))

@@ -2,9 +2,14 @@
 #![forbid(unsafe_code)]
 
 mod append;
+mod blocks;
+mod catalogue;
+mod check;
 mod chunk_type;
 mod container;
+mod details;
 pub mod emit;
+mod fault;
 mod file;
 mod frames;
 pub mod gather;
@@ -19,8 +24,10 @@ mod namelist;
 mod rank;
 pub mod repair;
 pub mod rewrite;
+mod scan;
 mod search;
-mod survey;
+mod segments;
+mod stacked;
 mod window;
 mod writer;
 
@@ -30,6 +37,7 @@ pub use container_core;
 pub use container_core::dtype::Element;
 pub use container_core::write::Durability;
 pub use container_core::{Error, ErrorKind, Limits, Result};
+pub use fault::{Fault, FaultKind};
 pub use file::{File, OpenOptions};
 pub use frames::Frames;
 pub use gather::{Fallback, Rows, Stack};

@@ -129,7 +129,6 @@ pub fn repair_source(
 }
 
 /// The entry for the table of formats.
-#[allow(dead_code)]
 pub(crate) fn repair_to(
     input: Input,
     options: &container::OpenOptions,

@@ -118,6 +118,13 @@ mod tests {
         assert_eq!(target_format(Path::new("x.blp"), None).unwrap().name, "bloscpack");
     }
 
+    #[cfg(feature = "gsd")]
+    #[test]
+    fn gsd_is_in_the_table() {
+        assert_eq!(by_name("gsd").unwrap().title, "GSD");
+        assert_eq!(target_format(Path::new("x.gsd"), None).unwrap().name, "gsd");
+    }
+
     #[cfg(feature = "rawarray")]
     #[test]
     fn rawarray_is_in_the_table() {

@@ -29,6 +29,12 @@ pub(super) struct Found {
 }
 
 impl Found {
+    /// What an entry has; `None` without a type.
+    pub(super) fn of(entry: &IndexEntry) -> Option<Self> {
+        let IndexEntry { frame, n, m, .. } = *entry;
+        entry.chunk_type().map(|chunk_type| Self { frame, chunk_type, n, m })
+    }
+
     /// The first chunk of that name in the file, or what the schema says.
     pub(super) fn any(file: &File, name: &str) -> Option<Self> {
         let id = file.names().id(name);

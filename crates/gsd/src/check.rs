@@ -1,0 +1,174 @@
+//! Looking for damage: blocks, entries and what lies between chunks; then every chunk, and what the schema says of them.
+
+use std::collections::BTreeSet;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use container_core::block::{Block, verify_block};
+use container_core::codec::Codecs;
+use container_core::container::{Depth, ReadOptions};
+use container_core::report::{BlockCounts, Finding, Report, Severity};
+use container_core::threads::on_threads;
+use container_core::{Error, Progress, Result};
+
+use crate::fault::{Fault, FaultKind};
+use crate::file::File;
+use crate::hoomd::{Grade, Trajectory, check_trajectory};
+use crate::index::IndexEntry;
+use crate::segments;
+use crate::stacked::Facts;
+
+/// What a check needs beside the file: the facts of its names, its chunks in file order, the file once more for the schema.
+pub(crate) struct Subject<'a> {
+    pub(crate) file: &'a File,
+    pub(crate) facts: &'a Facts,
+    pub(crate) chunks: &'a [IndexEntry],
+    pub(crate) again: &'a dyn Fn() -> Result<File>,
+}
+
+pub(crate) fn check(
+    subject: &Subject<'_>,
+    depth: Depth,
+    options: &ReadOptions,
+    progress: Progress<'_>,
+) -> Result<Report> {
+    let file = subject.file;
+    let mut findings: Vec<Finding> = file.layout().faults().iter().map(Fault::finding).collect();
+    let broken = findings.iter().any(|finding| finding.severity == Severity::Error);
+    let blocks_broken = file.layout().faults().iter().any(|fault| {
+        use FaultKind::{BlocksOverlap, IndexEmpty, IndexPastEnd, NamelistPastEnd};
+        matches!(fault.kind(), BlocksOverlap | IndexEmpty | IndexPastEnd | NamelistPastEnd)
+    });
+    let places = segments::faults(file, &options.limits)?;
+    if !blocks_broken {
+        // What damaged entries leave unnamed is not odd.
+        let told = places.iter().filter(|fault| !broken || fault.severity() == Severity::Error);
+        findings.extend(told.map(Fault::finding));
+    }
+    if !broken {
+        findings.extend(frame_faults(subject).iter().map(Fault::finding));
+    }
+    let total = file.layout().entries().saturating_add(file.layout().dropped_entries());
+    let good = subject.chunks.len() as u64;
+    let mut blocks = BlockCounts { total, checked: 0, bad: total.saturating_sub(good) };
+    if depth == Depth::Full {
+        let bad = read_all(subject, options, progress)?;
+        blocks.checked = good;
+        blocks.bad = blocks.bad.saturating_add(bad.len() as u64);
+        findings.extend(bad);
+        if !broken && file.header().schema_name() == crate::hoomd::SCHEMA {
+            findings.extend(schema_findings(subject)?);
+        }
+    }
+    Ok(Report::new(findings, blocks))
+}
+
+/// What is odd about frames and names.
+fn frame_faults(subject: &Subject<'_>) -> Vec<Fault> {
+    let (file, facts) = (subject.file, subject.facts);
+    let mut faults = Vec::new();
+    let index = file.layout().used_index();
+    let empty = file.nframes().saturating_sub(facts.inhabited);
+    if empty > 0 {
+        faults.push(Fault::new(
+            FaultKind::ChunklessFrames,
+            index.clone(),
+            format!("{empty} frames have no chunk"),
+        ));
+    }
+    let unused: Vec<u16> =
+        (0..=u16::MAX).take(facts.names.len()).filter(|id| facts.get(*id).is_none()).collect();
+    if let Some(first) = unused.first() {
+        let name = file.names().get(*first).unwrap_or_default();
+        let more = if unused.len() > 1 { format!(" (and {} more)", unused.len() - 1) } else { String::new() };
+        let range = file.header().namelist_range().unwrap_or_default();
+        faults.push(Fault::new(FaultKind::NameUnused, range, format!("no chunk is called {name:?}{more}")));
+    }
+    let ids = |frame: u64| -> BTreeSet<u16> {
+        file.index().slice(file.frame_entries(frame)).iter().map(|entry| entry.id).collect()
+    };
+    // Frame 0 holds what the others inherit, so it is not compared with.
+    if let Some(last) = file.nframes().checked_sub(1).filter(|last| *last >= 4) {
+        let (own, before) = (ids(last), ids(last - 1));
+        let steady = (2..=3).all(|back| ids(last - back) == before);
+        if steady && own.len() < before.len() && own.is_subset(&before) {
+            let lacks = before.len() - own.len();
+            faults.push(Fault::new(
+                FaultKind::FramePattern,
+                index,
+                format!("the last frame, {last}, lacks {lacks} of the chunks of the frames before it"),
+            ));
+        }
+    }
+    faults
+}
+
+/// Reads every chunk, in file order.
+fn read_all(subject: &Subject<'_>, options: &ReadOptions, progress: Progress<'_>) -> Result<Vec<Finding>> {
+    /// Chunks that a thread takes at once.
+    const RUN: usize = 64;
+    let (file, chunks) = (subject.file, subject.chunks);
+    let total = chunks.iter().map(Block::decoded_len).fold(0, u64::saturating_add);
+    let (next, done) = (AtomicUsize::new(0), AtomicU64::new(0));
+    let findings = Mutex::new(Vec::new());
+    let codecs = Codecs::none();
+    let work = || {
+        loop {
+            let at = next.fetch_add(RUN, Ordering::Relaxed);
+            let Some(run) =
+                chunks.get(at..chunks.len().min(at.saturating_add(RUN))).filter(|run| !run.is_empty())
+            else {
+                return Ok(());
+            };
+            for chunk in run {
+                let read = verify_block(file.source(), chunk, &codecs, &options.limits, Progress::none());
+                if let Err(error) = read {
+                    let finding = unreadable(file, chunk, error)?;
+                    findings.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(finding);
+                }
+            }
+            let len = run.iter().map(Block::decoded_len).fold(0, u64::saturating_add);
+            progress.tick(done.fetch_add(len, Ordering::Relaxed).saturating_add(len), total)?;
+        }
+    };
+    on_threads(options.threads.min(chunks.len() / RUN).max(1), &work)?;
+    Ok(findings.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner))
+}
+
+fn unreadable(file: &File, chunk: &IndexEntry, error: Error) -> Result<Finding> {
+    if !error.is_damage() {
+        return Err(error);
+    }
+    let name = file.names().get(chunk.id).unwrap_or_default();
+    let fault = Fault::new(FaultKind::UnreadableChunk, chunk.range(), error.kind().to_string());
+    Ok(fault.finding().dataset(format!("frames/{}/{name}", chunk.frame)))
+}
+
+/// What is odd by the schema: none of it is damage.
+fn schema_findings(subject: &Subject<'_>) -> Result<Vec<Finding>> {
+    let trajectory = match (subject.again)().and_then(Trajectory::from_file) {
+        Ok(trajectory) => trajectory,
+        Err(error)
+            if error.is_damage() || matches!(error.kind(), container_core::ErrorKind::Unsupported(_)) =>
+        {
+            return Ok(vec![Finding::new(Severity::Warning, "newer_schema", error.to_string())]);
+        }
+        Err(error) => return Err(error),
+    };
+    let problems = check_trajectory(&trajectory, Progress::none())?;
+    let finding = |problem: crate::hoomd::Problem| {
+        let severity = if problem.grade == Grade::Note { Severity::Note } else { Severity::Warning };
+        let more = match problem.frames {
+            0 | 1 => String::new(),
+            frames => format!(" ({frames} frames)"),
+        };
+        let message = format!("frame {}: {}{more}", problem.frame, problem.message);
+        let finding = Finding::new(severity, problem.code, message);
+        let finding = match problem.range {
+            Some(range) => finding.at(range),
+            None => finding,
+        };
+        finding.dataset(format!("frames/{}/{}", problem.frame, problem.chunk))
+    };
+    Ok(problems.into_iter().map(finding).collect())
+}

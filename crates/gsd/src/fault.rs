@@ -1,0 +1,273 @@
+//! What can be wrong or odd about a file: each case with its stable code, its place and its sentence.
+
+use std::ops::Range;
+
+use container_core::report::{Finding, Severity};
+use container_core::{Error, ErrorKind};
+
+/// What is wrong or odd.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum FaultKind {
+    /// The index runs past the end of the file.
+    IndexPastEnd,
+    /// The namelist runs past the end of the file, or has no room at all.
+    NamelistPastEnd,
+    /// Header, index and namelist share bytes.
+    BlocksOverlap,
+    /// The index has no room for an entry.
+    IndexEmpty,
+    /// A type code without a meaning.
+    EntryType,
+    /// A chunk that is not within the file.
+    EntryRange,
+    /// A frame that is not below the number of entries allocated.
+    EntryFrame,
+    /// A name that is not in the namelist.
+    EntryId,
+    /// Flags that are set.
+    EntryFlags,
+    /// A chunk of 0 columns, which the reference does not write and Python's reader refuses.
+    EntryZeroColumns,
+    /// An entry that comes before its predecessor.
+    EntryOrder,
+    /// Two entries of one frame and name: readers differ in which they find.
+    EntryDuplicate,
+    /// Unused slots between entries: readers differ in where the index ends.
+    HoleInIndex,
+    /// Bytes are set in unused slots: an entry that was not written whole.
+    TailNotZero,
+    /// Two chunks share some of their bytes.
+    ChunksOverlap,
+    /// A chunk lies in header, index or namelist.
+    ChunkInBlock,
+    /// The last byte of the namelist is set.
+    NamelistUnterminated,
+    /// Bytes are set after the last name.
+    NamelistTail,
+    /// A name that is not UTF-8.
+    NameNotUtf8,
+    /// A name that is listed twice.
+    NameDuplicate,
+    /// A name that no chunk has.
+    NameUnused,
+    /// Application or schema are not text padded with NULs.
+    HeaderText,
+    /// Reserved bytes of the header are set.
+    ReservedNotZero,
+    /// An earlier copy of the index.
+    DeadIndex,
+    /// An earlier copy of the namelist.
+    DeadBytes,
+    /// Data that no entry names.
+    OrphanBytes,
+    /// Two entries name the same bytes.
+    SharedBytes,
+    /// Frames without a chunk.
+    ChunklessFrames,
+    /// The last frame lacks chunks that the frames before it have.
+    FramePattern,
+    /// A chunk that could not be read.
+    UnreadableChunk,
+}
+
+impl FaultKind {
+    /// The stable name, as in machine output.
+    #[must_use]
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::IndexPastEnd => "index_past_end",
+            Self::NamelistPastEnd => "namelist_past_end",
+            Self::BlocksOverlap => "blocks_overlap",
+            Self::IndexEmpty => "index_empty",
+            Self::EntryType => "entry_type",
+            Self::EntryRange => "entry_range",
+            Self::EntryFrame => "entry_frame",
+            Self::EntryId => "entry_id",
+            Self::EntryFlags => "entry_flags",
+            Self::EntryZeroColumns => "entry_zero_columns",
+            Self::EntryOrder => "entry_order",
+            Self::EntryDuplicate => "entry_duplicate",
+            Self::HoleInIndex => "hole_in_index",
+            Self::TailNotZero => "tail_not_zero",
+            Self::ChunksOverlap => "chunks_overlap",
+            Self::ChunkInBlock => "chunk_in_block",
+            Self::NamelistUnterminated => "namelist_unterminated",
+            Self::NamelistTail => "namelist_tail",
+            Self::NameNotUtf8 => "name_not_utf8",
+            Self::NameDuplicate => "name_duplicate",
+            Self::NameUnused => "name_unused",
+            Self::HeaderText => "header_text",
+            Self::ReservedNotZero => "reserved_not_zero",
+            Self::DeadIndex => "dead_index",
+            Self::DeadBytes => "dead_bytes",
+            Self::OrphanBytes => "orphan_bytes",
+            Self::SharedBytes => "shared_bytes",
+            Self::ChunklessFrames => "chunkless_frames",
+            Self::FramePattern => "frame_pattern",
+            Self::UnreadableChunk => "unreadable_chunk",
+        }
+    }
+
+    /// Damage, something that may trouble a reader, or merely odd.
+    #[must_use]
+    pub const fn severity(self) -> Severity {
+        match self {
+            Self::EntryDuplicate
+            | Self::NamelistTail
+            | Self::NameNotUtf8
+            | Self::NameDuplicate
+            | Self::HeaderText
+            | Self::FramePattern => Severity::Warning,
+            Self::NameUnused
+            | Self::ReservedNotZero
+            | Self::DeadIndex
+            | Self::DeadBytes
+            | Self::OrphanBytes
+            | Self::SharedBytes
+            | Self::ChunklessFrames => Severity::Note,
+            _ => Severity::Error,
+        }
+    }
+}
+
+/// One thing that is wrong or odd, or a run of equal ones. [`Fault::code`] is the stable name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    kind: FaultKind,
+    range: Range<u64>,
+    count: u64,
+    message: String,
+}
+
+impl Fault {
+    pub(crate) fn new(kind: FaultKind, range: Range<u64>, message: impl Into<String>) -> Self {
+        Self { kind, range, count: 1, message: message.into() }
+    }
+
+    /// What is wrong.
+    #[must_use]
+    pub const fn kind(&self) -> FaultKind {
+        self.kind
+    }
+
+    /// The stable name, as in machine output.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        self.kind.code()
+    }
+
+    /// Damage, something that may trouble a reader, or merely odd.
+    #[must_use]
+    pub const fn severity(&self) -> Severity {
+        self.kind.severity()
+    }
+
+    /// The absolute bytes that it concerns: of the index for an entry; for what runs past the end, those that are claimed.
+    #[must_use]
+    pub fn range(&self) -> Range<u64> {
+        self.range.clone()
+    }
+
+    /// How many there are in the range.
+    #[must_use]
+    pub const fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// The sentence for people, about the first of them.
+    #[must_use]
+    pub fn message(&self) -> String {
+        match self.count {
+            0 | 1 => self.message.clone(),
+            more => format!("{} (and {} more)", self.message, more.saturating_sub(1)),
+        }
+    }
+
+    /// As a finding of a check.
+    #[must_use]
+    pub fn finding(&self) -> Finding {
+        Finding::new(self.severity(), self.code(), self.message()).at(self.range())
+    }
+
+    /// As the error of an open that does not let it pass.
+    #[must_use]
+    pub fn error(&self) -> Error {
+        Error::new(ErrorKind::Malformed(self.message().into())).at(self.range()).context("gsd file")
+    }
+}
+
+/// Faults as they are found: equal ones side by side become one, and of each kind only so many are kept apart.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Faults {
+    all: Vec<Fault>,
+    /// Of each kind that was met: where its last fault is, and how many there are.
+    kinds: Vec<(FaultKind, usize, usize)>,
+}
+
+/// Faults of one kind that are told apart; those after are counted with the last.
+const MOST: usize = 100;
+
+impl Faults {
+    /// Adds a fault; its sentence is made only where it is kept apart.
+    pub(crate) fn add(&mut self, kind: FaultKind, range: Range<u64>, message: impl FnOnce() -> String) {
+        let known = self.kinds.iter_mut().find(|(one, ..)| *one == kind);
+        if let Some((_, last, count)) = known {
+            if let Some(fault) = self.all.get_mut(*last)
+                && (fault.range.end == range.start || *count >= MOST)
+            {
+                fault.range.end = fault.range.end.max(range.end);
+                fault.count = fault.count.saturating_add(1);
+                return;
+            }
+            (*last, *count) = (self.all.len(), count.saturating_add(1));
+        } else {
+            self.kinds.push((kind, self.all.len(), 1));
+        }
+        self.all.push(Fault::new(kind, range, message()));
+    }
+
+    /// Adds a fault that is told apart as long as there is room for it.
+    pub(crate) fn push(&mut self, fault: Fault) {
+        let Fault { kind, range, message, .. } = fault;
+        let known = self.kinds.iter().find(|(one, ..)| *one == kind);
+        if known.is_none_or(|(.., count)| *count < MOST) {
+            match self.kinds.iter_mut().find(|(one, ..)| *one == kind) {
+                Some((_, last, count)) => (*last, *count) = (self.all.len(), count.saturating_add(1)),
+                None => self.kinds.push((kind, self.all.len(), 1)),
+            }
+            self.all.push(Fault::new(kind, range, message));
+        } else {
+            self.add(kind, range, || message);
+        }
+    }
+
+    pub(crate) fn as_slice(&self) -> &[Fault] {
+        &self.all
+    }
+
+    pub(crate) fn into_vec(self) -> Vec<Fault> {
+        self.all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_are_folded_and_kinds_bounded() {
+        let mut faults = Faults::default();
+        for at in 0..1000_u64 {
+            faults.add(FaultKind::EntryType, at * 32..at * 32 + 32, || format!("entry {at}"));
+        }
+        for at in 0..1000_u64 {
+            faults.add(FaultKind::EntryFlags, at * 64..at * 64 + 32, || format!("entry {at}"));
+        }
+        let [run, apart @ ..] = faults.as_slice() else { panic!() };
+        assert_eq!((run.range(), run.count()), (0..32_000, 1000));
+        assert_eq!(apart.len(), MOST);
+        assert_eq!(apart.iter().map(Fault::count).sum::<u64>(), 1000);
+        assert_eq!(apart.last().unwrap().range().end, 999 * 64 + 32);
+    }
+}

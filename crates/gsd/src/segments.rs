@@ -1,0 +1,286 @@
+//! What every byte of a file is for: blocks, chunks, and what lies between them.
+
+use std::ops::Range;
+
+use container_core::container::Segment;
+use container_core::source::PIECE_LEN;
+use container_core::{Limits, Result};
+
+use crate::fault::{Fault, FaultKind};
+use crate::file::File;
+use crate::header;
+use crate::index::IndexEntry;
+
+/// What a run of bytes is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Part {
+    /// The header.
+    Header,
+    /// Entries of the index.
+    Index,
+    /// Room of the index.
+    IndexRoom,
+    /// The namelist up to the last name.
+    Names,
+    /// Room of the namelist.
+    NamesRoom,
+    /// The chunk of an entry.
+    Chunk(IndexEntry),
+    /// Zeros that belong to nothing.
+    Padding,
+    /// An earlier copy of the index.
+    DeadIndex,
+    /// An earlier copy of the namelist.
+    DeadNames,
+    /// Data that no entry names.
+    Orphan,
+}
+
+impl Part {
+    pub(crate) const fn role(&self) -> &'static str {
+        match self {
+            Self::Header => "header",
+            Self::Index => "index",
+            Self::IndexRoom => "index room",
+            Self::Names => "namelist",
+            Self::NamesRoom => "namelist room",
+            Self::Chunk(_) => "chunk",
+            Self::Padding => "padding",
+            Self::DeadIndex => "dead index",
+            Self::DeadNames => "dead namelist",
+            Self::Orphan => "orphan",
+        }
+    }
+}
+
+/// Passes the file to `visit` from the first byte to the last, each run once; what overlaps goes to `overlap` with the run that
+/// was there first.
+pub(crate) fn walk(
+    file: &File,
+    limits: &Limits,
+    mut visit: impl FnMut(Range<u64>, Part) -> Result<()>,
+    mut overlap: impl FnMut(&Part, &Part, Range<u64>, bool),
+) -> Result<()> {
+    let len = file.layout().file_len();
+    let mut runs = blocks(file);
+    let entries = file.index();
+    limits.allocate((entries.len() as u64).saturating_mul(size_of::<(Range<u64>, Part)>() as u64))?;
+    for entry in entries.iter() {
+        if let Some(range) = entry.byte_range().filter(|range| range.end <= len && range.start < range.end) {
+            runs.push((range, Part::Chunk(entry)));
+        }
+    }
+    runs.sort_by_key(|(range, _)| range.start);
+    let marks = Marks::new(file);
+    let (mut at, mut last): (u64, Option<(Range<u64>, Part)>) = (0, None);
+    for (range, part) in runs {
+        if let Some((before, owner)) = last.as_ref().filter(|(before, _)| before.end > range.start) {
+            let shared = range.start..range.end.min(before.end);
+            overlap(owner, &part, shared, *before == range);
+        }
+        if range.start > at {
+            marks.gap(at..range.start, &mut visit)?;
+        }
+        let own = range.start.max(at)..range.end;
+        if own.start < own.end {
+            at = own.end;
+            visit(own, part)?;
+        }
+        if last.as_ref().is_none_or(|(before, _)| range.end > before.end) {
+            last = Some((range, part));
+        }
+    }
+    if at < len {
+        marks.gap(at..len, &mut visit)?;
+    }
+    Ok(())
+}
+
+/// Header, index and namelist, as far as they are in the file.
+fn blocks(file: &File) -> Vec<(Range<u64>, Part)> {
+    let (header, layout) = (file.header(), file.layout());
+    let len = layout.file_len();
+    let mut runs = vec![(0..header::LEN.min(len), Part::Header)];
+    let mut add = |whole: Option<Range<u64>>, used: u64, parts: [Part; 2]| {
+        let Some(whole) = whole else { return };
+        let whole = whole.start.min(len)..whole.end.min(len);
+        let end = whole.start.saturating_add(used).min(whole.end);
+        for (range, part) in [(whole.start..end, parts[0]), (end..whole.end, parts[1])] {
+            if range.start < range.end {
+                runs.push((range, part));
+            }
+        }
+    };
+    let used = layout.entries().saturating_mul(header::INDEX_ENTRY_LEN);
+    add(header.index_range(), used, [Part::Index, Part::IndexRoom]);
+    add(header.namelist_range(), layout.names().used_len(), [Part::Names, Part::NamesRoom]);
+    runs
+}
+
+/// What earlier copies of index and namelist begin with.
+struct Marks<'f> {
+    file: &'f File,
+    first_entry: Option<[u8; 32]>,
+    first_name: Vec<u8>,
+}
+
+impl<'f> Marks<'f> {
+    fn new(file: &'f File) -> Self {
+        let first_entry = file.index().get(0).map(|entry| entry.to_bytes(file.header().byte_order));
+        let name = file.names().bytes(0).unwrap_or_default();
+        let first_name = if name.is_empty() { Vec::new() } else { [name, &[0]].concat() };
+        Self { file, first_entry, first_name }
+    }
+
+    /// Tells what a gap consists of.
+    fn gap(&self, gap: Range<u64>, visit: &mut impl FnMut(Range<u64>, Part) -> Result<()>) -> Result<()> {
+        let mut at = gap.start;
+        while at < gap.end {
+            // Enough to tell copies by; a longer one goes on in the next turn.
+            let most =
+                self.file.source().lend(at..gap.end).map_or(2 * PIECE_LEN as u64, |all| all.len() as u64);
+            let bytes = self.file.source().read(at..gap.end.min(at.saturating_add(most)))?;
+            let (len, part) = self.recognise(&bytes);
+            let mut end = at.saturating_add(len as u64);
+            if len == bytes.len() && matches!(part, Part::Orphan) {
+                end = gap.end;
+            }
+            visit(at..end, part)?;
+            at = end;
+        }
+        Ok(())
+    }
+
+    /// What `bytes` start with, and how many of them it is.
+    fn recognise(&self, bytes: &[u8]) -> (usize, Part) {
+        let set = bytes.iter().position(|byte| *byte != 0).unwrap_or(bytes.len());
+        if set == bytes.len() {
+            return (set, Part::Padding);
+        }
+        if self.first_entry.is_some_and(|first| bytes.starts_with(&first)) {
+            return (self.index_len(bytes), Part::DeadIndex);
+        }
+        if !self.first_name.is_empty() && bytes.starts_with(&self.first_name) {
+            return (self.names_len(bytes), Part::DeadNames);
+        }
+        let next = self.first_entry.and_then(|first| find(bytes, &first));
+        (next.unwrap_or(bytes.len()), Part::Orphan)
+    }
+
+    /// Entries that are those of the index, and the zero slots after them.
+    fn index_len(&self, bytes: &[u8]) -> usize {
+        let order = self.file.header().byte_order;
+        let slots = bytes.as_chunks::<32>().0;
+        let same =
+            self.file.index().iter().zip(slots).take_while(|(entry, slot)| entry.to_bytes(order) == **slot);
+        let used = same.count();
+        let free = slots[used..].iter().take_while(|slot| **slot == [0; 32]).count();
+        (used + free) * 32
+    }
+
+    /// Names that are those of the namelist, and the zeros after them, in whole units.
+    fn names_len(&self, bytes: &[u8]) -> usize {
+        let range = self.file.header().namelist_range().unwrap_or_default();
+        let own = self.file.source().read(range).unwrap_or_default();
+        let same = bytes.iter().zip(own.iter()).take_while(|(a, b)| a == b).count();
+        let end = bytes[same..].iter().position(|byte| *byte != 0).map_or(bytes.len(), |more| same + more);
+        // A copy that ends in a longer list than it is has no NUL where that one goes on.
+        end.max(self.first_name.len())
+    }
+}
+
+/// The first place of a pattern that begins with eight telling bytes or more.
+fn find(bytes: &[u8], pattern: &[u8; 32]) -> Option<usize> {
+    // The location, which is never 0, tells most.
+    let key: [u8; 8] = pattern[16..24].try_into().ok()?;
+    (1..bytes.len().saturating_sub(31))
+        .find(|at| bytes[at + 16..at + 24] == key && bytes[*at..at + 32] == *pattern)
+}
+
+/// One entry of the map.
+pub(crate) fn segment(file: &File, range: Range<u64>, part: &Part) -> Segment {
+    let mut segment = Segment { range: range.clone(), role: part.role().to_owned(), ..Segment::default() };
+    if let Part::Chunk(entry) = part {
+        let name = file.names().get(entry.id).unwrap_or_default();
+        segment.codec = Some("none".to_owned());
+        segment.stored = entry.size();
+        segment.decoded = entry.size();
+        segment.dataset = Some(format!("frames/{}/{name}", entry.frame));
+    }
+    segment
+}
+
+/// Bytes that hold nothing that is read: copies of blocks, and data without an entry.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Waste {
+    pub(crate) dead: u64,
+    pub(crate) orphan: u64,
+}
+
+pub(crate) fn waste(file: &File, limits: &Limits) -> Result<Waste> {
+    let mut waste = Waste::default();
+    walk(
+        file,
+        limits,
+        |range, part| {
+            let len = range.end - range.start;
+            match part {
+                Part::DeadIndex | Part::DeadNames => waste.dead += len,
+                Part::Orphan => waste.orphan += len,
+                _ => {}
+            }
+            Ok(())
+        },
+        |_, _, _, _| {},
+    )?;
+    Ok(waste)
+}
+
+/// What is odd or wrong about where chunks lie.
+pub(crate) fn faults(file: &File, limits: &Limits) -> Result<Vec<Fault>> {
+    let mut found = crate::fault::Faults::default();
+    let mut shared = crate::fault::Faults::default();
+    walk(
+        file,
+        limits,
+        |range, part| {
+            let len = range.end - range.start;
+            match part {
+                Part::DeadIndex => {
+                    found.push(Fault::new(
+                        FaultKind::DeadIndex,
+                        range,
+                        format!("{len} bytes of an earlier copy of the index"),
+                    ));
+                }
+                Part::DeadNames => found.push(Fault::new(
+                    FaultKind::DeadBytes,
+                    range,
+                    format!("{len} bytes of an earlier copy of the namelist"),
+                )),
+                Part::Orphan => {
+                    found.push(Fault::new(
+                        FaultKind::OrphanBytes,
+                        range,
+                        format!("{len} bytes that no entry names"),
+                    ));
+                }
+                _ => {}
+            }
+            Ok(())
+        },
+        |one, other, range, same| {
+            let (kind, what) = match (one, other) {
+                (Part::Chunk(a), Part::Chunk(b)) if same && a.type_code == b.type_code => {
+                    (FaultKind::SharedBytes, "two entries name the same bytes")
+                }
+                (Part::Chunk(_), Part::Chunk(_)) => (FaultKind::ChunksOverlap, "two chunks overlap"),
+                _ => (FaultKind::ChunkInBlock, "a chunk lies in header, index or namelist"),
+            };
+            shared.add(kind, range, || what.to_owned());
+        },
+    )?;
+    let mut all = found.into_vec();
+    all.extend(shared.into_vec());
+    Ok(all)
+}
