@@ -33,7 +33,10 @@ pub(crate) fn check(
     progress: Progress<'_>,
 ) -> Result<Report> {
     let file = subject.file;
-    let mut findings: Vec<Finding> = file.layout().faults().iter().map(Fault::finding).collect();
+    let lost_names = file.layout().faults().iter().any(|fault| fault.kind() == FaultKind::EntryId);
+    // Where names are lost, what is left of them is their remains.
+    let told = |fault: &&Fault| !(lost_names && fault.kind() == FaultKind::NamelistTail);
+    let mut findings: Vec<Finding> = file.layout().faults().iter().filter(told).map(Fault::finding).collect();
     let broken = findings.iter().any(|finding| finding.severity == Severity::Error);
     let blocks_broken = file.layout().faults().iter().any(|fault| {
         use FaultKind::{BlocksOverlap, IndexEmpty, IndexPastEnd, NamelistPastEnd};
@@ -42,6 +45,7 @@ pub(crate) fn check(
     let places = segments::faults(file, &options.limits)?;
     if !blocks_broken {
         // What damaged entries leave unnamed is not odd.
+        let broken = broken || places.iter().any(|fault| fault.severity() == Severity::Error);
         let told = places.iter().filter(|fault| !broken || fault.severity() == Severity::Error);
         findings.extend(told.map(Fault::finding));
     }
@@ -155,6 +159,11 @@ fn schema_findings(subject: &Subject<'_>) -> Result<Vec<Finding>> {
         }
         Err(error) => return Err(error),
     };
+    let mut newer = Vec::new();
+    if trajectory.schema_version() > crate::hoomd::schema::V2_0 {
+        let message = format!("schema {} is newer than 2.0", trajectory.schema_version());
+        newer.push(Finding::new(Severity::Warning, "newer_schema", message).at(40..44));
+    }
     let problems = check_trajectory(&trajectory, Progress::none())?;
     let finding = |problem: crate::hoomd::Problem| {
         let severity = if problem.grade == Grade::Note { Severity::Note } else { Severity::Warning };
@@ -170,5 +179,5 @@ fn schema_findings(subject: &Subject<'_>) -> Result<Vec<Finding>> {
         };
         finding.dataset(format!("frames/{}/{}", problem.frame, problem.chunk))
     };
-    Ok(problems.into_iter().map(finding).collect())
+    Ok(newer.into_iter().chain(problems.into_iter().map(finding)).collect())
 }

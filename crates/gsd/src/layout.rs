@@ -28,8 +28,7 @@ pub enum Policy {
     /// Opening costs the same for any number of frames.
     #[default]
     Compatible,
-    /// Every entry, in one pass. The first fault over a note is an error: an entry, name or unused slot that is not as the
-    /// reference writes it.
+    /// Every entry, in one pass. The first error among the faults is one, as is a second entry of one frame and name.
     Strict,
     /// Every entry, in one pass. What is wrong is recorded. Entries are put in order where they are not; those whose frame or name is
     /// impossible are left out, and those whose data are impossible are found, but not read.
@@ -117,7 +116,11 @@ impl Layout {
         let mut faults = blocks::faults(&self.header, self.file_len);
         let torn = !faults.as_slice().is_empty();
         let refuse = |faults: &Faults| {
-            let first = faults.as_slice().iter().find(|fault| fault.severity() > Severity::Note);
+            // Doubtful names and text are no less readable for it, a second entry of one name is.
+            let wrong = |fault: &&Fault| {
+                fault.severity() == Severity::Error || fault.kind() == FaultKind::EntryDuplicate
+            };
+            let first = faults.as_slice().iter().find(wrong);
             first.filter(|_| strict).map_or(Ok(()), |first| Err(first.error()))
         };
         refuse(&faults)?;

@@ -103,6 +103,10 @@ pub(crate) fn scan(index: Index<'_>, rules: &Rules<'_>, faults: &mut Faults, sto
                 let key = |entry: &IndexEntry| (entry.frame, if v1 { 0 } else { entry.id });
                 if key(&entry) < key(&last) {
                     scan.rebuild = true;
+                }
+                // Of an entry that is wrong by itself, the place tells nothing more.
+                if problem.is_some() {
+                } else if key(&entry) < key(&last) {
                     faults.add(FaultKind::EntryOrder, place, || {
                         format!(
                             "index entry {at}: frame {} and name {} come after frame {} and name {}",

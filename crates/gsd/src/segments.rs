@@ -140,7 +140,10 @@ impl<'f> Marks<'f> {
             let most =
                 self.file.source().lend(at..gap.end).map_or(2 * PIECE_LEN as u64, |all| all.len() as u64);
             let bytes = self.file.source().read(at..gap.end.min(at.saturating_add(most)))?;
-            let (len, part) = self.recognise(&bytes);
+            let (len, part) = match self.initial(at, &bytes) {
+                Some(initial) => initial,
+                None => self.recognise(&bytes),
+            };
             let mut end = at.saturating_add(len as u64);
             if len == bytes.len() && matches!(part, Part::Orphan) {
                 end = gap.end;
@@ -149,6 +152,20 @@ impl<'f> Marks<'f> {
             at = end;
         }
         Ok(())
+    }
+
+    /// The blocks of a new file, which were never written to where they grew at once: gsd puts an index of 128 entries at 256
+    /// and the namelist after it.
+    fn initial(&self, at: u64, bytes: &[u8]) -> Option<(usize, Part)> {
+        const INDEX: usize = 4096;
+        let names = if self.file.header().is_v1() { 8192 } else { 1024 };
+        let (len, part) = match at {
+            header::LEN => (INDEX, Part::DeadIndex),
+            _ if at == header::LEN + INDEX as u64 => (names, Part::DeadNames),
+            _ => return None,
+        };
+        let block = bytes.get(..len)?;
+        block.iter().all(|byte| *byte == 0).then_some((len, part))
     }
 
     /// What `bytes` start with, and how many of them it is.
