@@ -19,19 +19,24 @@ pub(crate) fn faults(header: &Header, file_len: u64) -> Faults {
     let mut faults = Faults::default();
     let (index, names) = (header.index_range(), header.namelist_range());
     let past = |range: &Option<Range<u64>>| range.as_ref().is_none_or(|range| range.end > file_len);
-    let claimed = |range: &Option<Range<u64>>, at: u64| range.clone().unwrap_or(at..u64::MAX);
+    // What is claimed, or where no byte of it is there, what claims it.
+    let claimed = |range: &Option<Range<u64>>, at: u64, field: Range<u64>| match range {
+        _ if at > file_len => field,
+        Some(range) => range.clone(),
+        None => at..u64::MAX,
+    };
     if header.index_allocated_entries == 0 {
         faults.add(FaultKind::IndexEmpty, 16..24, || "the index has no room for an entry".into());
     }
     if past(&index) {
-        let range = claimed(&index, header.index_location);
+        let range = claimed(&index, header.index_location, 8..24);
         faults.add(FaultKind::IndexPastEnd, range, || "the index runs past the end of the file".into());
     }
     if header.namelist_allocated_entries == 0 {
         faults.add(FaultKind::NamelistPastEnd, 32..40, || "the namelist has no room for a name".into());
     }
     if past(&names) {
-        let range = claimed(&names, header.namelist_location);
+        let range = claimed(&names, header.namelist_location, 24..40);
         faults.add(FaultKind::NamelistPastEnd, range, || "the namelist runs past the end of the file".into());
     }
     if faults.as_slice().is_empty()

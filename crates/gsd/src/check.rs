@@ -155,7 +155,7 @@ fn schema_findings(subject: &Subject<'_>) -> Result<Vec<Finding>> {
         Err(error)
             if error.is_damage() || matches!(error.kind(), container_core::ErrorKind::Unsupported(_)) =>
         {
-            return Ok(vec![Finding::new(Severity::Warning, "newer_schema", error.to_string())]);
+            return Ok(vec![Finding::new(Severity::Warning, "newer_schema", error.to_string()).at(40..44)]);
         }
         Err(error) => return Err(error),
     };
