@@ -164,12 +164,23 @@ fn schema_findings(subject: &Subject<'_>) -> Result<Vec<Finding>> {
         let message = format!("schema {} is newer than 2.0", trajectory.schema_version());
         newer.push(Finding::new(Severity::Warning, "newer_schema", message).at(40..44));
     }
-    let problems = check_trajectory(&trajectory, Progress::none())?;
-    let finding = |problem: crate::hoomd::Problem| {
+    // One finding of a kind, about the first: files that have it in one chunk mostly have it in many.
+    let mut found: Vec<(crate::hoomd::Problem, u64)> = Vec::new();
+    for problem in check_trajectory(&trajectory, Progress::none())? {
+        match found.iter_mut().find(|(first, _)| first.code == problem.code) {
+            Some((first, chunks)) => {
+                *chunks += 1;
+                first.frames = first.frames.max(problem.frames);
+            }
+            None => found.push((problem, 1)),
+        }
+    }
+    let finding = |(problem, chunks): (crate::hoomd::Problem, u64)| {
         let severity = if problem.grade == Grade::Note { Severity::Note } else { Severity::Warning };
-        let more = match problem.frames {
-            0 | 1 => String::new(),
-            frames => format!(" ({frames} frames)"),
+        let more = match (problem.frames, chunks) {
+            (0 | 1, 1) => String::new(),
+            (frames, 1) => format!(" ({frames} frames)"),
+            (frames, chunks) => format!(" ({chunks} chunks, up to {frames} frames)"),
         };
         let message = format!("frame {}: {}{more}", problem.frame, problem.message);
         let finding = Finding::new(severity, problem.code, message);
@@ -179,5 +190,6 @@ fn schema_findings(subject: &Subject<'_>) -> Result<Vec<Finding>> {
         };
         finding.dataset(format!("frames/{}/{}", problem.frame, problem.chunk))
     };
-    Ok(newer.into_iter().chain(problems.into_iter().map(finding)).collect())
+    let findings = found.into_iter().map(finding);
+    Ok(newer.into_iter().chain(findings).collect())
 }
