@@ -31,8 +31,9 @@ pub(crate) fn append(
     let mut options =
         WriterOptions::default().with_commit(Commit::Manual).with_durability(Durability::Synced);
     options.limits = open.limits;
+    let source = whole_file(job)?;
     let mut writer = Writer::open(path, &options)?;
-    let written = match whole_file(job) {
+    let written = match source {
         Some(source) => frames::add(&mut writer, source, &words, job),
         None => add_arrays(&mut writer, &words, job),
     };

@@ -6,7 +6,7 @@ pub(crate) mod stream;
 
 use container_core::container::Axes;
 use container_core::format::{Import, Output};
-use container_core::report::Loss;
+use container_core::report::{Loss, Severity};
 use container_core::stream::prove;
 use container_core::{Error, Result};
 
@@ -72,7 +72,7 @@ fn refuse_codec(job: &Import<'_>) -> Result<()> {
 /// frames as their first axis is long. All of another GSD file is copied chunk by chunk, with its schema.
 pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
     let words = Words::new(job)?;
-    if let Some(file) = whole_file(job) {
+    if let Some(file) = whole_file(job)? {
         return own::copy(file, &words, job, out);
     }
     let (parts, mut losses) = parts(job, &words)?;
@@ -98,7 +98,20 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
 }
 
 /// The file behind a lens of ours, where all that it lists is wanted.
-pub(crate) fn whole_file<'a>(job: &Import<'a>) -> Option<&'a File> {
+///
+/// # Errors
+/// The first fault of a damaged file: what of it is left is for `repair` to say.
+pub(crate) fn whole_file<'a>(job: &Import<'a>) -> Result<Option<&'a File>> {
+    let file = of_lens(job);
+    let damage =
+        file.and_then(|file| file.layout().faults().iter().find(|fault| fault.severity() == Severity::Error));
+    match damage {
+        Some(fault) => Err(fault.error()),
+        None => Ok(file),
+    }
+}
+
+fn of_lens<'a>(job: &Import<'a>) -> Option<&'a File> {
     let file = job.container.native()?.downcast_ref::<File>()?;
     let whole = job.selection.len() == job.container.listed_count()
         && job.selection.iter().enumerate().all(|(place, (index, region))| {

@@ -210,3 +210,31 @@ fn what_is_stored_is_shown_without_the_schema() {
     let paths: Vec<&str> = stored.lines().filter_map(|line| line.split('\t').next()).collect();
     assert_eq!(paths, ["frames/0/particles/N", "frames/0/particles/mass", "frames/1/particles/charge"]);
 }
+
+#[test]
+fn of_a_damaged_file_nothing_is_copied() {
+    let directory = files();
+    let at = directory.path();
+    let chunks: [Chunk<'_>; 2] = [(0, "x", Type::Uint8, 1, 1, &[1]), (1, "x", Type::Uint8, 1, 1, &[2])];
+    write(&at.join("a.gsd"), "none", &chunks);
+    let mut bytes = std::fs::read(at.join("a.gsd")).unwrap();
+    // Header, a unit of names, an entry; byte 30 of the second one is its type.
+    bytes[256 + 64 + 32 + 30] = 12;
+    std::fs::write(at.join("bad.gsd"), bytes).unwrap();
+    let report = run(at, &["verify", "bad.gsd"]);
+    assert!(report.expect(1).contains("entry_type"), "{report:#?}");
+    let before = contents(at);
+    for args in [
+        &["convert", "bad.gsd", "b.gsd"][..],
+        &["recode", "bad.gsd", "b.gsd"],
+        &["append", "a.gsd", "bad.gsd"],
+        &["append", "bad.gsd", "a.gsd"],
+    ] {
+        let refused = run(at, args);
+        refused.expect(2);
+        assert!(refused.err.contains("type"), "{refused:#?}");
+        assert_eq!(contents(at), before);
+    }
+    run(at, &["repair", "bad.gsd", "-o", "b.gsd"]).expect(1);
+    assert_eq!(run(at, &["cat", "b.gsd"]).expect(0), "1\n");
+}
