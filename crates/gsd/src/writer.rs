@@ -99,8 +99,8 @@ pub struct Writer<S: Storage = FileStorage> {
     capacity: u64,
     /// Where the next byte goes that is not in the buffer: at or behind the end of the file.
     end: u64,
-    /// Length and frames of the file when it was opened.
-    opened: (u64, u64),
+    /// Length of the file when it was opened, until its header is written.
+    opened: Option<u64>,
     /// Chunks that wait to be written at `end`.
     buffer: Vec<u8>,
     /// Entries that are not in the file, in the order of writing.
@@ -239,7 +239,7 @@ impl<S: Storage> Writer<S> {
             index_at: found.header.index_location,
             capacity: found.capacity,
             end: found.file_len,
-            opened: (found.file_len, found.frames),
+            opened: (options.scheme == Scheme::Atomic).then_some(found.file_len),
             buffer: Vec::new(),
             entries: Vec::new(),
             pending: 0,

@@ -183,6 +183,7 @@ fn make_room<S: Storage>(writer: &mut Writer<S>, header: &mut Header, visible: u
 /// Writes what differs between the header and the one in the file, in one write.
 pub(super) fn write_header<S: Storage>(writer: &mut Writer<S>, header: &Header) -> Result<()> {
     let (old, new) = (writer.header.to_bytes(), header.to_bytes());
+    writer.opened = None;
     let differs = |at: &usize| old.get(*at) != new.get(*at);
     if let Some((first, last)) = (0..new.len()).find(differs).zip((0..new.len()).rev().find(differs)) {
         // Whole words: what is torn elsewhere is not torn within one.

@@ -84,13 +84,11 @@ impl<S: Storage> Writer<S> {
         flushed
     }
 
-    /// Gives up all frames that are not committed. Where none has been since the file was opened, it is what it was, byte for byte, if
-    /// the disk allows; else the bytes behind its end belong to nobody.
+    /// Gives up all frames that are not committed, after an error of the disk as well. Where nothing has been committed, truncated or
+    /// upgraded since the file was opened, it is what it was, byte for byte, if the disk allows; else the bytes behind its end belong
+    /// to nobody.
     pub fn abandon(mut self) {
-        let (len, frames) = self.opened;
-        // In the reference's scheme the header may point behind the end for new names alone.
-        let unchanged = self.committed == frames && self.options.scheme == Scheme::Atomic;
-        if matches!(self.state, State::Ready) && unchanged {
+        if let Some(len) = self.opened {
             let _ = self.storage.set_len(len);
         }
         self.state = State::Closed;
@@ -101,9 +99,11 @@ impl<S: Storage> Writer<S> {
         if self.options.scheme == Scheme::Reference {
             return self.flush();
         }
-        self.discard_frame()?;
+        // Rows that are being written keep their frame from being given up, but not those before it from being committed.
+        let discarded = self.discard_frame();
         self.flush()?;
-        self.guard(atomic::close)
+        self.guard(atomic::close)?;
+        discarded
     }
 
     /// Entries of ended frames, by frame and id, as bytes in `scratch`; how many they are, and the frame of the last.

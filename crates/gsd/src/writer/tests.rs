@@ -372,3 +372,36 @@ fn damaged_files_are_refused_or_written_without_panic() {
     }
     assert!(taken > 100, "{taken}");
 }
+
+/// What a header refers to is not cut off, however many frames there were when the file was opened.
+#[test]
+fn what_is_given_up_takes_nothing_along() {
+    let storage = RecordingStorage::default();
+    let manual = options().with_commit(Commit::Manual);
+    let mut writer = Writer::create_storage(storage.clone(), &manual).unwrap();
+    write(&mut writer, 0..3);
+    writer.close().unwrap();
+
+    let before = storage.image();
+    let mut writer = Writer::open_storage(storage.clone(), &manual).unwrap();
+    writer.write_chunk("large", 2 << 20, 1, &vec![1_u8; 2 << 20]).unwrap();
+    writer.abandon();
+    assert!(storage.image() == before, "nothing was committed");
+
+    let mut writer = Writer::open_storage(storage.clone(), &manual).unwrap();
+    writer.truncate().unwrap();
+    writer.write_chunk("large", 2 << 20, 1, &vec![1_u8; 2 << 20]).unwrap();
+    writer.discard_frame().unwrap();
+    write(&mut writer, 0..3);
+    writer.flush().unwrap();
+    writer.abandon();
+    check(&opened(&storage), 3);
+
+    let v1 = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/gsd/ok/v1_small.gsd");
+    let storage = RecordingStorage::new(std::fs::read(v1).unwrap());
+    let frames = opened(&storage).nframes();
+    let mut writer = Writer::open_storage(storage.clone(), &manual).unwrap();
+    writer.upgrade().unwrap();
+    writer.abandon();
+    assert_eq!(opened(&storage).nframes(), frames);
+}
