@@ -23,7 +23,15 @@ impl FileStorage {
     /// `Io`; `Usage` where another process changes the file, or this one does elsewhere.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        Self::lock(options().open(path).map_err(|error| opening(error, path))?, path)
+        // Whoever had the lock may have put another file in its place before giving it back: this one would be nobody's.
+        for _ in 0..ATTEMPTS {
+            let file = options().open(path).map_err(|error| opening(error, path))?;
+            let storage = Self::lock(file, path)?;
+            if is_at(&storage.file, path)? {
+                return Ok(storage);
+            }
+        }
+        Err(in_use(path))
     }
 
     /// Makes a file. One that is there is refused, or emptied once the lock on it is held, and not before.
@@ -71,6 +79,23 @@ impl FileStorage {
     pub const fn file(&self) -> &File {
         &self.file
     }
+}
+
+/// How often a file is opened that others replace at the same time.
+const ATTEMPTS: usize = 16;
+
+/// Whether the name is still that of the file.
+#[cfg(unix)]
+pub(super) fn is_at(file: &File, path: &Path) -> Result<bool> {
+    use std::os::unix::fs::MetadataExt;
+    let opened = file.metadata()?;
+    Ok(std::fs::metadata(path).is_ok_and(|named| (named.dev(), named.ino()) == (opened.dev(), opened.ino())))
+}
+
+/// Elsewhere, a file that is open for writing keeps its name, or the system does not tell.
+#[cfg(not(unix))]
+pub(super) fn is_at(_file: &File, _path: &Path) -> Result<bool> {
+    Ok(true)
 }
 
 fn options() -> OpenOptions {

@@ -93,6 +93,23 @@ fn one_writer_keeps_out_another_and_no_reader() {
 }
 
 #[cfg(target_os = "linux")]
+/// A writer that waits for the lock of a file gets that of the one which has taken its place.
+#[cfg(unix)]
+#[test]
+fn a_file_that_was_replaced_meanwhile_is_nobodys() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, new) = (folder.path().join("a"), folder.path().join("new"));
+    std::fs::write(&path, b"old").unwrap();
+    let old = FileStorage::open(&path).unwrap();
+    assert!(file::is_at(old.file(), &path).unwrap());
+    std::fs::write(&new, b"newer").unwrap();
+    std::fs::rename(&new, &path).unwrap();
+    assert!(!file::is_at(old.file(), &path).unwrap());
+    assert_eq!(FileStorage::open(&path).unwrap().len().unwrap(), 5);
+    std::fs::remove_file(&path).unwrap();
+    assert!(!file::is_at(old.file(), &path).unwrap());
+}
+
 #[test]
 fn more_room_than_the_disk_has_is_refused_before_anything_is_written() {
     let directory = tempfile::tempdir().unwrap();
