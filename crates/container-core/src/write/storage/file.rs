@@ -98,6 +98,15 @@ pub(super) fn is_at(_file: &File, _path: &Path) -> Result<bool> {
     Ok(true)
 }
 
+/// The lock belongs to the open file, which processes that are being started at this moment share until they run their program: closed
+/// here, it would still be locked for as long.
+#[cfg(not(windows))]
+impl Drop for FileStorage {
+    fn drop(&mut self) {
+        let _ = self.file.unlock();
+    }
+}
+
 fn options() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.read(true).write(true);

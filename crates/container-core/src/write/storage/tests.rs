@@ -81,8 +81,11 @@ fn one_writer_keeps_out_another_and_no_reader() {
         assert!(error.to_string().contains(&path.display().to_string()) && error.next_step().is_some());
     }
     assert_eq!(std::fs::read(&path).unwrap(), b"kept");
+    // What a process has that is started now.
+    let inherited = first.file().try_clone().unwrap();
     drop(first);
     let second = FileStorage::open(&path).unwrap();
+    drop(inherited);
     assert_eq!(second.len().unwrap(), 4);
     drop(second);
     let error = FileStorage::create(&path, Overwrite::Refuse).unwrap_err();
