@@ -1,0 +1,273 @@
+"""The side of gsd's own library in the tests of tests/gsd.
+
+    gsd_cases.py calls (SCRIPT GSD)...   does what each script says, by gsd_calls.py, to the file beside it
+    gsd_cases.py chunks DIR              lists the chunks of each NAME.gsd: NAME.fl by gsd.fl, NAME.pygsd by gsd.pygsd
+    gsd_cases.py frames DIR              lists the fields of each frame, by gsd.hoomd over both: NAME.hoomd, NAME.hoomd_pygsd
+    gsd_cases.py random DIR SEED COUNT   writes random frames by gsd.hoomd, NAME.gsd, and what was given, NAME.given
+
+Lists are lines of: frame, name, dtype, shape, MD5 of the bytes, with tabs between. What cannot be read is a line that says why.
+With an older gsd on the path, `random` keeps to what that one knows.
+"""
+
+import contextlib
+import hashlib
+import json
+import logging
+import sys
+from pathlib import Path
+
+import gsd.fl
+import gsd.hoomd
+import gsd.pygsd
+import gsd.version
+import numpy as np
+
+import gsd_calls
+
+OLD = int(gsd.version.version.split(".")[0]) < 5
+
+
+def line(frame: int, name: str, value: object) -> str:
+    if isinstance(value, str):
+        # Texts have no shape here, and their end is not told from NULs.
+        data, dtype, shape = value.encode().rstrip(b"\0"), "text", ""
+    else:
+        array = np.asarray(value)
+        data, dtype = array.tobytes(), array.dtype.str
+        # gsd.pygsd gives every empty chunk one axis.
+        shape = ",".join(map(str, array.shape)) if array.size else "0"
+    return f"{frame}\t{name}\t{dtype}\t{shape}\t{hashlib.md5(data).hexdigest()}"
+
+
+def chunk_lines(file: gsd.fl.GSDFile) -> list[str]:
+    names = file.find_matching_chunk_names("")
+    there = ((at, name) for at in range(file.nframes) for name in names if file.chunk_exists(frame=at, name=name))
+    return [f"{file.nframes} frames", *sorted(line(at, name, file.read_chunk(frame=at, name=name)) for at, name in there)]
+
+
+def write_list(path: Path, suffix: str, listing: object) -> None:
+    try:
+        lines = listing()
+    except Exception as error:
+        lines = [f"{type(error).__name__}: {error}"]
+    path.with_suffix(suffix).write_text("\n".join(lines), encoding="utf-8", newline="\n")
+
+
+@contextlib.contextmanager
+def opened(path: Path, slow: bool):
+    if slow:
+        with path.open("rb") as raw:
+            yield gsd.pygsd.GSDFile(raw)
+    else:
+        with gsd.fl.open(name=str(path), mode="r") as file:
+            yield file
+
+
+def chunks(folder: str) -> None:
+    for path in sorted(Path(folder).glob("*.gsd")):
+        for suffix, slow in ((".fl", False), (".pygsd", True)):
+
+            def listing() -> list[str]:
+                with opened(path, slow) as file:
+                    return chunk_lines(file)
+
+            write_list(path, suffix, listing)
+
+
+GROUPS = {"bonds": 2, "angles": 3, "dihedrals": 4, "impropers": 4, "pairs": 2}
+WIDTHS = {"moment_inertia": 3, "position": 3, "orientation": 4, "velocity": 3, "angmom": 4, "image": 3}
+PARTICLES = (
+    "typeid", "mass", "charge", "diameter", "body", "moment_inertia", "position", "orientation", "velocity", "angmom",
+    "image",
+)  # fmt: skip
+
+
+def shortest(array: np.ndarray) -> np.ndarray:
+    """Reals that f32 holds as f32: defaults are of either type, here and there."""
+    if array.dtype != np.dtype("f8"):
+        return array
+    single = array.astype("f4")
+    return single if (single == array).all() else array
+
+
+def frame_lines(trajectory: gsd.hoomd.HOOMDTrajectory) -> list[str]:
+    lines = [f"{len(trajectory)} frames"]
+    for at in range(len(trajectory)):
+        frame = trajectory[at]
+        lines += [line(at, "configuration/step", np.array([frame.configuration.step], "u8"))]
+        lines += [line(at, "configuration/dimensions", np.array([frame.configuration.dimensions], "u1"))]
+        lines += [line(at, "configuration/box", shortest(frame.configuration.box))]
+        for container in ("particles", *GROUPS, "constraints"):
+            data = getattr(frame, container)
+            lines += [line(at, f"{container}/N", np.array([data.N], "u4"))]
+            names = PARTICLES if container == "particles" else ("typeid", "group")
+            for name in ("value", "group") if container == "constraints" else names:
+                value = getattr(data, name)
+                # Up to 5.0.0, tags are i32.
+                value = value.astype("u4") if name == "group" else shortest(value)
+                lines += [line(at, f"{container}/{name}", value)]
+            if container != "constraints":
+                lines += [line(at, f"{container}/types", "\n".join(data.types))]
+        # By default there is one, whatever the types are.
+        shapes = frame.particles.type_shapes
+        shapes = [json.dumps(shape) for shape in (shapes if any(shapes) else [])]
+        lines += [line(at, "particles/type_shapes", "\n".join(shapes))]
+        lines += [line(at, f"log/{name}", value) for name, value in frame.log.items()]
+    return [lines[0], *sorted(lines[1:])]
+
+
+def frames(folder: str) -> None:
+    for path in sorted(Path(folder).glob("*.gsd")):
+        for suffix, slow in ((".hoomd", False), (".hoomd_pygsd", True)):
+
+            def listing() -> list[str]:
+                with opened(path, slow) as file:
+                    return frame_lines(gsd.hoomd.HOOMDTrajectory(file))
+
+            write_list(path, suffix, listing)
+
+
+def table(texts: list[str]) -> np.ndarray:
+    width = max(map(len, texts)) + 1
+    return np.array(texts, dtype=f"S{width}").view("i1").reshape(len(texts), width)
+
+
+class Random:
+    """One random trajectory: frames as they are given, and the chunks that say the same."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = np.random.default_rng(seed)
+        self.double = not OLD and seed % 3 == 2
+        self.real = np.dtype("f8" if self.double else "f4")
+        self.logs = {name: self.log_kind(name) for name in ("energy", "näme", "vector", "text", "particles/force", "bonds/x")}
+        self.first: dict[str, np.ndarray] = {}
+
+    def chance(self, of_ten: int) -> bool:
+        return self.random.integers(10) < of_ten
+
+    def log_kind(self, name: str) -> np.dtype | None:
+        dtypes = ["u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8", "f4", "f8"]
+        return None if name == "text" else np.dtype(dtypes[self.random.integers(10)])
+
+    def numbers(self, dtype: np.dtype, *shape: int) -> np.ndarray:
+        dtype = np.dtype(dtype)
+        if dtype.kind == "f":
+            return self.random.normal(0, 3, shape).astype(dtype)
+        info = np.iinfo(dtype)
+        return self.random.integers(info.min, info.max, shape, dtype=dtype, endpoint=True)
+
+    def types(self, most: int) -> list[str]:
+        return [f"{'type' * int(self.random.integers(3))}{at}" for at in range(1 + self.random.integers(most))]
+
+    def frame(self, at: int) -> tuple[gsd.hoomd.Frame, dict[str, np.ndarray]]:
+        made, given = gsd.hoomd.Frame(), {}
+
+        def give(container: str, name: str, value: object, stored: np.ndarray) -> None:
+            setattr(getattr(made, container), name, value)
+            given[f"{container}/{name}"] = stored
+
+        def numbers(container: str, name: str, default: object, dtype: np.dtype, *shape: int) -> None:
+            """Nothing, the default, what frame 0 has, or something else."""
+            if self.chance(4):
+                return
+            path = f"{container}/{name}"
+            value = self.numbers(dtype, *shape)
+            if name == "typeid":
+                value %= 2
+            if self.chance(3):
+                value = np.broadcast_to(np.array(default, dtype), shape).copy()
+            elif self.chance(3) and path in self.first and self.first[path].shape == value.shape:
+                value = self.first[path]
+            give(container, name, value, value)
+
+        if self.chance(9) or at == 0:
+            step = int(self.random.integers(1 << 60)) if self.chance(8) else 0
+            give("configuration", "step", step, np.array([step], "u8"))
+        if self.chance(6):
+            box = self.random.integers(1, 100, 6).astype("f4") / 4
+            if self.chance(3):
+                box[2:] = [0, box[3], 0, 0]
+            give("configuration", "box", box, box.astype(self.real))
+        if self.chance(3):
+            dimensions = int(self.random.integers(2, 4))
+            give("configuration", "dimensions", dimensions, np.array([dimensions], "u1"))
+        elif "configuration/box" in given:
+            given["configuration/dimensions"] = np.array([made.configuration.dimensions], "u1")
+        before = int(self.first.get("particles/N", [4])[0])
+        n = before if self.chance(6) else int(self.random.integers(7))
+        give("particles", "N", n, np.array([n], "u4"))
+        if self.chance(4) or at == 0:
+            types = self.types(4)
+            give("particles", "types", types, table(types))
+        defaults = {"mass": 1, "diameter": 1, "body": -1, "orientation": [1, 0, 0, 0]}
+        kinds = {"typeid": "u4", "body": "i4", "image": "i4"}
+        for name in PARTICLES:
+            width = [WIDTHS[name]] if name in WIDTHS else []
+            numbers("particles", name, defaults.get(name, 0), kinds.get(name, self.real), n, *width)
+        if self.chance(3):
+            shapes = [{"type": "Sphere", "diameter": 0.5 + at}, {}, {"type": "Ellipsoid", "a": 0.5, "b": 0.25, "c": 2.0}]
+            give("particles", "type_shapes", shapes, table([json.dumps(shape) for shape in shapes]))
+        for container, width in (*GROUPS.items(), ("constraints", 2)):
+            if self.chance(5):
+                # N that is not said is 0 in gsd.hoomd, and frame 0's here.
+                getattr(made, container).N = int(self.first.get(f"{container}/N", [0])[0])
+                continue
+            n = int(self.random.integers(4))
+            give(container, "N", n, np.array([n], "u4"))
+            if container == "constraints":
+                numbers(container, "value", 0, self.real, n)
+            else:
+                if self.chance(5):
+                    types = self.types(3)
+                    give(container, "types", types, table(types))
+                numbers(container, "typeid", 0, "u4", n)
+            numbers(container, "group", 0, "u4" if not OLD else "i4", n, width)
+        for name, dtype in self.logs.items():
+            # gsd.hoomd fails at a log that frame 0 lacks, and inherits no texts.
+            if at and dtype is not None and self.chance(3):
+                continue
+            if dtype is None:
+                value = f"text {at} {'x' * int(self.random.integers(9))}"
+            elif name == "energy":
+                value = self.numbers(dtype, 1)
+            elif name == "particles/force":
+                value = self.numbers(dtype, int(self.random.integers(5)), 3)
+            else:
+                value = self.numbers(dtype, int(self.random.integers(1, 5)))
+            made.log[name] = given[f"log/{name}"] = value
+        if at == 0:
+            self.first = given
+        return made, given
+
+
+def random(folder: str, seed: str, count: str) -> None:
+    for number in range(int(seed), int(seed) + int(count)):
+        source = Random(number)
+        path = Path(folder) / f"random{number:03}.gsd"
+        precision = {} if OLD else {"precision": "double" if source.double else "single"}
+        version = [1, 4] if OLD else [2, 0]
+        given = gsd.fl.open(
+            str(path.with_suffix(".given")), mode="w", application="given", schema="hoomd", schema_version=version
+        )
+        with gsd.hoomd.open(str(path), mode="w", **precision) as trajectory, given:
+            for at in range(int(source.random.integers(1, 9))):
+                made, stored = source.frame(at)
+                trajectory.append(made)
+                for name, value in stored.items():
+                    given.write_chunk(name, value)
+                given.end_frame()
+
+
+def calls(*paths: str) -> None:
+    for script, path in zip(paths[::2], paths[1::2], strict=True):
+        gsd_calls.run(Path(script).read_text(encoding="utf-8"), path)
+
+
+def main() -> None:
+    logging.disable(logging.WARNING)
+    command, *args = sys.argv[1:]
+    {"calls": calls, "chunks": chunks, "frames": frames, "random": random}[command](*args)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,9 @@
+//! Files of GSD go back and forth between this workspace, gsd in its newest and an older release, gsd.pygsd, and hoomd-gsd. What
+//! each of them reads is compared bit by bit.
+
+mod appends;
+mod calls;
+mod fields;
+mod listing;
+mod peers;
+mod schema;
