@@ -20,6 +20,10 @@ pub(crate) fn details(file: &File, facts: &Facts, limits: &Limits) -> Vec<(Strin
         ("frames", file.nframes().into()),
         ("chunks", layout.entries().into()),
         ("names", (names.len() as u64).into()),
+        ("index location", header.index_location.into()),
+        ("index allocated entries", header.index_allocated_entries.into()),
+        ("namelist location", header.namelist_location.into()),
+        ("namelist allocated entries", header.namelist_allocated_entries.into()),
         ("schema", header.schema_name().into()),
         ("schema version", header.schema_version.to_string().into()),
         ("application", header.application_name().into()),
@@ -63,10 +67,6 @@ pub(crate) fn meta(file: &File) -> Value {
         ("schema_version", header.schema_version.to_string().into()),
         ("gsd_version", header.gsd_version.to_string().into()),
         ("frames", file.nframes().into()),
-        ("index_location", header.index_location.into()),
-        ("index_allocated_entries", header.index_allocated_entries.into()),
-        ("namelist_location", header.namelist_location.into()),
-        ("namelist_allocated_entries", header.namelist_allocated_entries.into()),
         ("names", names.into()),
     ];
     if header.schema_name() == crate::hoomd::SCHEMA {

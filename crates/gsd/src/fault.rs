@@ -136,13 +136,15 @@ impl FaultKind {
 pub struct Fault {
     kind: FaultKind,
     range: Range<u64>,
+    /// Where it was found: what equal faults have to be side by side in, to be told as one.
+    place: Range<u64>,
     count: u64,
     message: String,
 }
 
 impl Fault {
     pub(crate) fn new(kind: FaultKind, range: Range<u64>, message: impl Into<String>) -> Self {
-        Self { kind, range, count: 1, message: message.into() }
+        Self { kind, place: range.clone(), range, count: 1, message: message.into() }
     }
 
     /// What is wrong.
@@ -211,12 +213,24 @@ const MOST: usize = 100;
 impl Faults {
     /// Adds a fault; its sentence is made only where it is kept apart.
     pub(crate) fn add(&mut self, kind: FaultKind, range: Range<u64>, message: impl FnOnce() -> String) {
+        self.add_found_at(range.clone(), kind, range, message);
+    }
+
+    /// Adds a fault that was found at `place` and concerns `range`.
+    pub(crate) fn add_found_at(
+        &mut self,
+        place: Range<u64>,
+        kind: FaultKind,
+        range: Range<u64>,
+        message: impl FnOnce() -> String,
+    ) {
         let known = self.kinds.iter_mut().find(|(one, ..)| *one == kind);
         if let Some((_, last, count)) = known {
             if let Some(fault) = self.all.get_mut(*last)
-                && (fault.range.end == range.start || *count >= MOST)
+                && (fault.place.end == place.start || *count >= MOST)
             {
-                fault.range.end = fault.range.end.max(range.end);
+                fault.place.end = fault.place.end.max(place.end);
+                fault.range = fault.range.start.min(range.start)..fault.range.end.max(range.end);
                 fault.count = fault.count.saturating_add(1);
                 return;
             }
@@ -224,7 +238,7 @@ impl Faults {
         } else {
             self.kinds.push((kind, self.all.len(), 1));
         }
-        self.all.push(Fault::new(kind, range, message()));
+        self.all.push(Fault { place, ..Fault::new(kind, range, message()) });
     }
 
     /// Adds a fault that is told apart as long as there is room for it.
@@ -269,5 +283,16 @@ mod tests {
         assert_eq!(apart.len(), MOST);
         assert_eq!(apart.iter().map(Fault::count).sum::<u64>(), 1000);
         assert_eq!(apart.last().unwrap().range().end, 999 * 64 + 32);
+    }
+
+    #[test]
+    fn chunks_past_the_end_are_told_by_the_bytes_they_claim() {
+        let mut faults = Faults::default();
+        // Two entries side by side, whose chunks are not; then one that is apart.
+        for (slot, claimed) in [(0, 900..1000), (1, 800..850), (3, 10..2000)] {
+            faults.add_found_at(slot * 32..slot * 32 + 32, FaultKind::EntryRange, claimed, String::new);
+        }
+        let told: Vec<_> = faults.as_slice().iter().map(|fault| (fault.range(), fault.count())).collect();
+        assert_eq!(told, [(800..1000, 2), (10..2000, 1)]);
     }
 }

@@ -80,7 +80,10 @@ pub(crate) fn scan(index: Index<'_>, rules: &Rules<'_>, faults: &mut Faults, sto
             .or_else(|| (entry.m == 0).then_some((FaultKind::EntryZeroColumns, "its chunk has no columns")));
         let place = place(rules.header, at, 1);
         if let Some((kind, why)) = problem {
-            faults.add(kind, place.clone(), || format!("index entry {at}: {why}"));
+            // What a cut file lacks are the chunk's bytes, and these are told.
+            let claimed = entry.byte_range().filter(|_| kind == FaultKind::EntryRange);
+            let range = claimed.unwrap_or_else(|| place.clone());
+            faults.add_found_at(place.clone(), kind, range, || format!("index entry {at}: {why}"));
         }
         if let Some(first) = unused {
             // What follows the end and is no entry is what a write has left, not a part of the list.
