@@ -42,12 +42,14 @@ impl Frames {
     pub(super) fn items(self) -> Vec<RepairItem> {
         let Self { one, several, runs } = self;
         let item = |(first, last, bytes, chunks): (u64, u64, Range<u64>, u64)| {
-            let what = if first == last {
-                format!("frame {first}, {chunks} chunks, {one}")
+            let (frames, end) = if first == last {
+                (format!("frame {first}"), one)
             } else {
-                format!("frames {first} to {last}, {chunks} chunks, {several}")
+                (format!("frames {first} to {last}"), several)
             };
-            RepairItem::new(bytes, what)
+            let noun = if chunks == 1 { "chunk" } else { "chunks" };
+            let comma = if end.is_empty() { "" } else { ", " };
+            RepairItem::new(bytes, format!("{frames}, {chunks} {noun}{comma}{end}"))
         };
         runs.into_iter().map(item).collect()
     }

@@ -153,7 +153,7 @@ impl<'a> Rescue<'a> {
         let committed = first_uncommitted
             .map_or(self.entries.len(), |frame| self.entries.partition_point(|entry| entry.frame < frame));
         let waiting = self.entries.split_off(committed);
-        let mut kept = report::Frames::new("kept", "kept");
+        let mut kept = report::Frames::new("", "");
         self.entries.iter().for_each(|entry| kept.add(entry));
         let resume = tail.first().map(|entry| entry.frame);
         let mut taken = Vec::new();
