@@ -77,7 +77,7 @@ fn frame_faults(subject: &Subject<'_>) -> Vec<Fault> {
         faults.push(Fault::new(
             FaultKind::ChunklessFrames,
             index.clone(),
-            format!("{empty} frames have no chunk"),
+            format!("{empty} {} no chunk", if empty == 1 { "frame has" } else { "frames have" }),
         ));
     }
     let unused: Vec<u16> =

@@ -1,14 +1,18 @@
 //! What a file is, in one screen, and its metadata.
 
-use container_core::dtype::ByteOrder;
+use container_core::dtype::{ByteOrder, Order};
 use container_core::{Limits, Value};
 
 use crate::file::File;
+use crate::frames::Frames;
+use crate::gather::{Fallback, Rows, Stack};
 use crate::segments;
 use crate::stacked::Facts;
 
 /// More entries than this, and what lies between their chunks is left to `layout` and `verify`.
 const MANY: u64 = 1 << 21;
+
+const COUNT: &str = "particles/N";
 
 /// More names than this are not all shown.
 const NAMES: usize = 200;
@@ -32,12 +36,16 @@ pub(crate) fn details(file: &File, facts: &Facts, limits: &Limits) -> Vec<(Strin
         details.push(("byte order", "big".into()));
     }
     if header.schema_name() == crate::hoomd::SCHEMA {
-        let step = |frame: u64| number(file, frame, "configuration/step");
         if let Some(last) = file.nframes().checked_sub(1) {
-            details.push(("first step", step(0).into()));
-            details.push(("last step", step(last).into()));
+            for (what, frame) in [("first step", 0), ("last step", last)] {
+                details.extend(number(file, frame, "configuration/step").map(|step| (what, step.into())));
+            }
         }
-        details.push(("particles", number(file, 0, "particles/N").into()));
+        details.extend(number(file, 0, COUNT).map(|count| ("particles", count.into())));
+        if let Some((least, most)) = counts(file, facts).filter(|(least, most)| least != most) {
+            details.push(("least particles", least.into()));
+            details.push(("most particles", most.into()));
+        }
         details.push(("particle types", types(file).into()));
         let logs: Vec<Value> = names
             .iter()
@@ -58,6 +66,7 @@ pub(crate) fn details(file: &File, facts: &Facts, limits: &Limits) -> Vec<(Strin
     details.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
+/// What is told of a file whatever it holds. Where its blocks lie is the map's matter: copies that are laid out otherwise are the same.
 pub(crate) fn meta(file: &File) -> Value {
     let header = file.header();
     let names = file.names().iter().map(|name| Value::from(name.into_owned())).collect::<Vec<_>>();
@@ -76,25 +85,37 @@ pub(crate) fn meta(file: &File) -> Value {
     Value::Map(entries.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
 }
 
-/// The number in a chunk of one, of frame 0 where the frame has none, 0 where that has none either.
-fn number(file: &File, frame: u64, name: &str) -> u64 {
+/// The number in a chunk of one, of frame 0 where the frame has none, 0 where that has none either. `None` where it cannot be read.
+fn number(file: &File, frame: u64, name: &str) -> Option<u64> {
     let found = file.find_chunk(frame, name).or_else(|| file.find_chunk(0, name));
-    let Some(entry) = found.filter(|entry| entry.n == 1 && entry.m == 1) else { return 0 };
-    let bytes = file.read_chunk(&entry).unwrap_or_default();
-    let mut word = [0; 8];
-    if bytes.len() > word.len() {
-        return 0;
+    let Some(entry) = found else { return Some(0) };
+    if (entry.n, entry.m) != (1, 1) {
+        return None;
     }
+    let bytes = file.read_chunk(&entry).ok()?;
+    let mut word = [0; 8];
     match file.header().byte_order {
         ByteOrder::Little => {
-            word[..bytes.len()].copy_from_slice(&bytes);
-            u64::from_le_bytes(word)
+            word.get_mut(..bytes.len())?.copy_from_slice(&bytes);
+            Some(u64::from_le_bytes(word))
         }
         ByteOrder::Big => {
-            word[8 - bytes.len()..].copy_from_slice(&bytes);
-            u64::from_be_bytes(word)
+            word.get_mut(8_usize.checked_sub(bytes.len())?..)?.copy_from_slice(&bytes);
+            Some(u64::from_be_bytes(word))
         }
     }
+}
+
+/// The least and the most particles that a frame has, where some frame but the first tells.
+fn counts(file: &File, facts: &Facts) -> Option<(u32, u32)> {
+    let name = facts.get(file.names().id(COUNT)?)?;
+    if name.frames == 1 && name.first.frame == 0 {
+        return None;
+    }
+    let stack = Stack::like(file, COUNT, &Frames::all(file), Fallback::Schema, &name.first).ok()?;
+    let all = stack.read(&Rows::All, 1).ok()?;
+    let counts = all.elements::<u32>(Order::C, &file.options().limits).ok()?;
+    counts.iter().copied().min().zip(counts.iter().copied().max())
 }
 
 /// The box of frame 0.
