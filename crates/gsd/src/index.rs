@@ -178,6 +178,16 @@ impl<'a> Index<'a> {
         self.entries.get(at).map(|bytes| IndexEntry::from_bytes(bytes, self.order))
     }
 
+    /// The entries as they are stored.
+    pub(crate) const fn slots(&self) -> &'a [[u8; 32]] {
+        self.entries
+    }
+
+    /// The byte order of the entries.
+    pub(crate) const fn order(&self) -> ByteOrder {
+        self.order
+    }
+
     /// Frame and id of the entry at `at`, by which the index is sorted.
     pub(crate) fn key(&self, at: usize) -> Option<(u64, u16)> {
         let bytes = self.entries.get(at)?;

@@ -27,6 +27,7 @@ pub mod rewrite;
 mod scan;
 mod search;
 mod segments;
+mod sound;
 mod stacked;
 mod window;
 mod writer;

@@ -16,6 +16,7 @@ use container_core::{Limits, Result};
 use crate::fault::{FaultKind, Faults};
 use crate::header::{Header, INDEX_ENTRY_LEN};
 use crate::index::{Index, IndexEntry};
+use crate::sound::{is_zero, sound_slots};
 
 /// What entries are held against.
 pub(crate) struct Rules<'a> {
@@ -63,12 +64,26 @@ pub(crate) struct Scan {
 
 /// Looks at every slot. What is wrong goes to `faults`; the pass ends early when `stop` says so.
 pub(crate) fn scan(index: Index<'_>, rules: &Rules<'_>, faults: &mut Faults, stop: bool) -> Scan {
-    let mut scan = Scan::default();
-    let (mut last, mut unused): (Option<IndexEntry>, Option<usize>) = (None, None);
+    scan_from(index, sound_slots(index, rules), rules, faults, stop)
+}
+
+/// [`scan`] behind the first `sound` slots.
+pub(crate) fn scan_from(
+    index: Index<'_>,
+    sound: usize,
+    rules: &Rules<'_>,
+    faults: &mut Faults,
+    stop: bool,
+) -> Scan {
+    let mut scan = Scan { used: sound, ..Scan::default() };
+    let (mut last, mut unused) = (sound.checked_sub(1).and_then(|last| index.get(last)), None);
     let mut tail: Option<usize> = None;
     let v1 = rules.header.is_v1();
-    for (at, entry) in index.iter().enumerate() {
+    for (at, entry) in index.iter().enumerate().skip(sound) {
         if entry.is_unused() {
+            if unused.is_none() && is_zero(index, at) {
+                break;
+            }
             unused = unused.or(Some(at));
             if tail.is_none() && entry != IndexEntry::default() {
                 tail = Some(at);
