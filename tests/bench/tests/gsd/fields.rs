@@ -10,13 +10,17 @@ use crate::listing::{line, text_line, whole};
 /// What is read here, whole frames.
 pub fn ours(path: &Path) -> String {
     let trajectory = Trajectory::open(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let read = trajectory.iter().map(|frame| frame.to_frame()).collect::<gsd::Result<Vec<_>>>();
+    list(&read.unwrap_or_else(|error| panic!("{}: {error}", path.display())))
+}
+
+/// The fields of frames, which have them all.
+pub fn list(frames: &[Frame<'_>]) -> String {
     let mut lines = Vec::new();
-    for at in 0..trajectory.len() {
-        let read = trajectory.frame(at).unwrap().to_frame();
-        let frame = read.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        List { at, lines: &mut lines }.frame(&frame);
+    for (at, frame) in (0..).zip(frames) {
+        List { at, lines: &mut lines }.frame(frame);
     }
-    whole(trajectory.len(), lines)
+    whole(frames.len() as u64, lines)
 }
 
 struct List<'l> {

@@ -3,7 +3,9 @@
 
 mod appends;
 mod calls;
+mod crashes;
 mod fields;
 mod listing;
+mod outputs;
 mod peers;
 mod schema;
