@@ -79,7 +79,7 @@ pub(crate) fn scan_from(
     let (mut last, mut unused) = (sound.checked_sub(1).and_then(|last| index.get(last)), None);
     let mut tail: Option<usize> = None;
     let v1 = rules.header.is_v1();
-    for (at, entry) in index.iter().enumerate().skip(sound) {
+    for (at, entry) in (sound..).zip(index.slice(sound..index.len()).iter()) {
         if entry.is_unused() {
             if unused.is_none() && is_zero(index, at) {
                 break;
