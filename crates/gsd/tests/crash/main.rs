@@ -4,6 +4,7 @@
 //! writes, and with any subset of sectors between two syncs. What the writer had promised by then must be there.
 
 use container_core::write::recording::{Operation, RecordingStorage};
+use container_core::write::replay::{self, Crash};
 use gsd::{Commit, Durability, Policy, Scheme, Writer};
 
 mod script;
@@ -125,6 +126,57 @@ fn a_file_that_is_truncated() {
         }
         writer.close().unwrap();
         script.check("truncated");
+    }
+}
+
+/// Frames of zeros, which look like room once they are orphans, behind an index that fills up.
+fn write_zeros(writer: &mut Writer<RecordingStorage>) {
+    writer.write_chunk("step", 1, 1, &[writer.nframes()]).unwrap();
+    writer.write_chunk("zeros", 700, 1, &[0_u8; 700]).unwrap();
+    writer.write_chunk("none", 0, 3, &[0_f32; 0]).unwrap();
+    writer.end_frame().unwrap();
+}
+
+/// What a crash leaves behind is not taken for room, and what is written next can crash as well.
+#[test]
+fn frames_after_a_crash() {
+    let options = options(Scheme::Atomic, Commit::EveryFrame);
+    for frames in [0, 41] {
+        let storage = RecordingStorage::default();
+        let mut writer = Writer::create_storage(storage.clone(), &options).unwrap();
+        (0..frames).for_each(|_| write_zeros(&mut writer));
+        drop(writer);
+        let start = storage.image();
+        let storage = RecordingStorage::new(start.clone());
+        let mut writer = Writer::open_storage(storage.clone(), &options).unwrap();
+        (0..4).for_each(|_| write_zeros(&mut writer));
+        writer.close().unwrap();
+
+        let mut crashes = 0_usize;
+        let mut go_on = |crash: &Crash<'_>| {
+            crashes += 1;
+            let mut again = Script::new(crash.image.to_vec());
+            let before = again.promised[0].1.clone();
+            let mut writer = Writer::open_storage(again.storage.clone(), &options).unwrap();
+            for _ in 0..3 {
+                write_zeros(&mut writer);
+                again.promise();
+            }
+            writer.close().unwrap();
+            let after = script::read(&again.storage.image()).unwrap();
+            assert_eq!(
+                (after.len(), &after[..before.len()]),
+                (before.len() + 3, &before[..]),
+                "{}",
+                crash.what
+            );
+            if crashes.is_multiple_of(41) {
+                again.check(&format!("{}, and another crash", crash.what));
+            }
+        };
+        replay::kill_images(&start, &storage.operations(), &mut go_on);
+        replay::power_images(&start, &storage.operations(), 2, &mut go_on);
+        assert!(crashes > 50, "{crashes}");
     }
 }
 
