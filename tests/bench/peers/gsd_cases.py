@@ -4,6 +4,10 @@
     gsd_cases.py chunks DIR              lists the chunks of each NAME.gsd: NAME.fl by gsd.fl, NAME.pygsd by gsd.pygsd
     gsd_cases.py frames DIR              lists the fields of each frame, by gsd.hoomd over both: NAME.hoomd, NAME.hoomd_pygsd
     gsd_cases.py random DIR SEED COUNT   writes random frames by gsd.hoomd, NAME.gsd, and what was given, NAME.given
+    gsd_cases.py stacks DIR              lists what does not change in type and shape, as one array of all frames: NAME.stacks
+    gsd_cases.py pack NPYS DIR           writes each array of one or two axes that GSD has a type for, by gsd.fl
+    gsd_cases.py unpack NPYS DIR BACK    each array was converted to NAME.gsd of DIR if GSD has its type, and from there to BACK
+    gsd_cases.py unpacked DIR BACK       each NAME.gsd of `pack` was converted to NAME.npy
 
 Lists are lines of: frame, name, dtype, shape, MD5 of the bytes, with tabs between. What cannot be read is a line that says why.
 With an older gsd on the path, `random` keeps to what that one knows.
@@ -258,6 +262,92 @@ def random(folder: str, seed: str, count: str) -> None:
                 given.end_frame()
 
 
+def stack_lines(trajectory: gsd.hoomd.HOOMDTrajectory) -> list[str]:
+    stacks: dict[str, list[np.ndarray]] = {}
+    for at in range(len(trajectory)):
+        frame = trajectory[at]
+        stacks.setdefault("configuration/step", []).append(np.array([frame.configuration.step], "u8"))
+        stacks.setdefault("configuration/box", []).append(frame.configuration.box)
+        for name in PARTICLES:
+            stacks.setdefault(f"particles/{name}", []).append(getattr(frame.particles, name))
+        for name, value in frame.log.items():
+            stacks.setdefault(f"log/{name}", []).append(np.asarray(value))
+    lines = []
+    for name, values in stacks.items():
+        if values[0].dtype.kind != "U" and len({value.shape for value in values}) == 1:
+            stack = np.stack(values)
+            # The schema's reals are read as f64, in whatever precision they are stored.
+            if not name.startswith("log/") and stack.dtype.kind == "f":
+                stack = stack.astype("f8")
+            # One column, or one row, is an axis to some and none to others.
+            lines.append(line(len(values), name, stack.reshape(-1)))
+    return sorted(lines)
+
+
+def stacks(folder: str) -> None:
+    for path in sorted(Path(folder).glob("*.gsd")):
+
+        def listing() -> list[str]:
+            with gsd.hoomd.open(str(path)) as trajectory:
+                return stack_lines(trajectory)
+
+        write_list(path, ".stacks", listing)
+
+
+def has_type(dtype: np.dtype) -> bool:
+    return dtype.kind in "iu" or (dtype.kind == "f" and dtype.itemsize in (4, 8))
+
+
+def pack(npys: str, folder: str) -> None:
+    for path in sorted(Path(npys).glob("*.npy")):
+        array = np.load(path)
+        if has_type(array.dtype) and array.ndim in (1, 2) and array.shape[-1]:
+            target = Path(folder) / f"{path.stem}.gsd"
+            with gsd.fl.open(str(target), mode="w", application="cases", schema="none", schema_version=[1, 0]) as file:
+                file.write_chunk("data", np.ascontiguousarray(array.astype(array.dtype.newbyteorder("="))))
+                file.end_frame()
+
+
+def same(found: np.ndarray, expected: np.ndarray) -> bool:
+    expected = expected.astype(expected.dtype.newbyteorder("="))
+    return found.dtype == expected.dtype and found.shape == expected.shape and found.tobytes() == expected.tobytes()
+
+
+def unpack(npys: str, folder: str, back: str) -> None:
+    problems = []
+    for path in sorted(Path(npys).glob("*.npy")):
+        array = np.load(path)
+        converted = Path(folder) / f"{path.stem}.gsd"
+        if not has_type(array.dtype):
+            # Bytes are characters, which gsd.fl gives as text.
+            if converted.exists() and array.dtype != np.dtype("S1"):
+                problems.append(f"{path.name}: {array.dtype} as it is")
+            continue
+        with gsd.fl.open(str(converted), mode="r") as file:
+            data = file.read_chunk(frame=0, name="data")
+            if file.chunk_exists(frame=0, name="data/shape"):
+                data = data.reshape(file.read_chunk(frame=0, name="data/shape").tolist())
+        if not same(data, array):
+            problems.append(f"{path.name}: {array.dtype} {array.shape}, not {data.dtype} {data.shape}")
+        if not same(np.load(Path(back) / path.name), array):
+            problems.append(f"{path.name} came back otherwise")
+    end(problems)
+
+
+def unpacked(folder: str, back: str) -> None:
+    problems = []
+    for path in sorted(Path(folder).glob("*.gsd")):
+        with gsd.fl.open(str(path), mode="r") as file:
+            if not same(np.load(Path(back) / f"{path.stem}.npy"), file.read_chunk(frame=0, name="data")):
+                problems.append(path.name)
+    end(problems)
+
+
+def end(problems: list[str]) -> None:
+    if problems:
+        sys.exit("\n".join([f"{len(problems)} problems", *problems[:20]]))
+
+
 def calls(*paths: str) -> None:
     for script, path in zip(paths[::2], paths[1::2], strict=True):
         gsd_calls.run(Path(script).read_text(encoding="utf-8"), path)
@@ -266,7 +356,8 @@ def calls(*paths: str) -> None:
 def main() -> None:
     logging.disable(logging.WARNING)
     command, *args = sys.argv[1:]
-    {"calls": calls, "chunks": chunks, "frames": frames, "random": random}[command](*args)
+    commands = (calls, chunks, frames, random, stacks, pack, unpack, unpacked)
+    {function.__name__: function for function in commands}[command](*args)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 //! each of them reads is compared bit by bit.
 
 mod appends;
+mod arrays;
 mod calls;
 mod crashes;
 mod fields;
