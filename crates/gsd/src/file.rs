@@ -7,7 +7,7 @@ use std::path::Path;
 use container_core::array::{Array, StoredArray};
 use container_core::dtype::{ByteOrder, Element, Order};
 use container_core::region::Region;
-use container_core::source::{Access, Source, check_range, open_path, read_parallel, zeroed_vec};
+use container_core::source::{Access, Source, check_range, copy_vec, open_path, read_parallel, zeroed_vec};
 use container_core::{Error, Limits, Result};
 
 use crate::Type;
@@ -74,6 +74,43 @@ impl File {
     pub fn from_source(source: Box<dyn Source>, options: &OpenOptions) -> Result<Self> {
         let (layout, index) = Layout::with_index(&source, &options.limits, options.policy)?;
         Ok(Self { source, layout, index, options: *options })
+    }
+
+    /// A file of which nothing but the header is known, to be [extended](File::extend).
+    pub(crate) fn without_frames(source: Box<dyn Source>, options: &OpenOptions) -> Result<Self> {
+        let layout = Layout::without_frames(&source)?;
+        Ok(Self { source, layout, index: Some(Vec::new()), options: *options })
+    }
+
+    /// Adds the bytes of entries, and names where there are others than before. The entries have been checked.
+    pub(crate) fn extend(
+        &mut self,
+        source: Box<dyn Source>,
+        header: &Header,
+        names: Option<Names>,
+        entries: &[u8],
+    ) -> Result<()> {
+        let new = Index::new(entries, header.byte_order);
+        let Some(last) = new.len().checked_sub(1).and_then(|last| new.get(last)) else { return Ok(()) };
+        let index = self.index.get_or_insert_default();
+        let len = (index.len() as u64).saturating_add(entries.len() as u64);
+        self.options.limits.allocate(len)?;
+        let refused =
+            |_| Error::limit("memory in bytes (the machine refused it)", len, self.options.limits.memory);
+        index.try_reserve(entries.len()).map_err(refused)?;
+        index.extend_from_slice(entries);
+        self.layout.grow(source.len(), header, new.len() as u64, last.frame);
+        if let Some(names) = names {
+            self.layout.set_names(names);
+        }
+        self.source = source;
+        Ok(())
+    }
+
+    /// The same file, read through another source of the same bytes.
+    pub(crate) fn duplicate(&self, source: Box<dyn Source>) -> Result<Self> {
+        let index = self.index.as_deref().map(|index| copy_vec(index, &self.options.limits)).transpose()?;
+        Ok(Self { source, layout: self.layout.clone(), index, options: self.options })
     }
 
     /// The header.
@@ -150,6 +187,19 @@ impl File {
             return of_frame.into_iter().find(|entry| entry.id == id);
         }
         self.sorted(index).find(frame, id)
+    }
+
+    /// True where `frame` has a chunk called `name`.
+    #[must_use]
+    pub fn contains(&self, frame: u64, name: &str) -> bool {
+        self.find_chunk(frame, name).is_some()
+    }
+
+    /// The chunks of `frame` with their names, in the order of the index. Those without a name in the list are left out.
+    pub fn frame_chunks(&self, frame: u64) -> impl Iterator<Item = (Cow<'_, str>, IndexEntry)> {
+        let range = if frame < self.nframes() { self.frame_entries(frame) } else { 0..0 };
+        let of_frame = self.index().slice(range).iter().filter(move |entry| entry.frame == frame);
+        of_frame.filter_map(|entry| Some((self.names().get(entry.id)?, entry)))
     }
 
     fn sorted<'i>(&self, index: Index<'i>) -> Sorted<'i> {

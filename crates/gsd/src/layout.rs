@@ -64,6 +64,15 @@ impl Layout {
         limits: &Limits,
         policy: Policy,
     ) -> Result<(Self, Option<Vec<u8>>)> {
+        let empty = Self::without_frames(source)?;
+        match policy {
+            Policy::Compatible => empty.probed(source, limits),
+            Policy::Strict | Policy::Lenient => empty.scanned(source, limits, policy),
+        }
+    }
+
+    /// The header, and nothing of what it points to.
+    pub(crate) fn without_frames(source: &dyn Source) -> Result<Self> {
         let file_len = source.len();
         let head = source.read(0..file_len.min(header::LEN))?;
         let header = Header::parse(&head)?;
@@ -73,11 +82,18 @@ impl Layout {
             return Err(Error::unsupported(problem).at(44..48).context("gsd header"));
         }
         let names = Names::default();
-        let empty = Self { file_len, header, names, entries: 0, frames: 0, faults: Vec::new(), dropped: 0 };
-        match policy {
-            Policy::Compatible => empty.probed(source, limits),
-            Policy::Strict | Policy::Lenient => empty.scanned(source, limits, policy),
-        }
+        Ok(Self { file_len, header, names, entries: 0, frames: 0, faults: Vec::new(), dropped: 0 })
+    }
+
+    /// Makes this the layout of the file after it has grown: with another header and more entries, the last of `frame`.
+    pub(crate) fn grow(&mut self, file_len: u64, header: &Header, more: u64, frame: u64) {
+        (self.file_len, self.header) = (file_len, *header);
+        self.entries = self.entries.saturating_add(more);
+        self.frames = frame.saturating_add(1);
+    }
+
+    pub(crate) fn set_names(&mut self, names: Names) {
+        self.names = names;
     }
 
     /// As the reference opens it.

@@ -103,6 +103,20 @@ impl Names {
         self.names.iter().map(|name| String::from_utf8_lossy(name))
     }
 
+    /// All names as they are stored, by rising id.
+    pub(crate) fn raw(&self) -> impl Iterator<Item = &[u8]> {
+        self.names.iter().map(|name| &**name)
+    }
+
+    /// The first `count` names.
+    pub(crate) fn first(mut self, count: usize) -> Self {
+        if count < self.names.len() {
+            self.names.truncate(count);
+            self = Self::from_names(&self.names);
+        }
+        self
+    }
+
     /// The id of `name`. Where a file lists one twice, the first: what the reference's readers find.
     #[must_use]
     pub fn id(&self, name: &str) -> Option<u16> {

@@ -1,0 +1,168 @@
+//! What a poll reads of a file that may be written to meanwhile.
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+
+use std::ops::Range;
+
+use container_core::source::{FileSource, Source, zeroed_vec};
+use container_core::{Error, Result};
+
+use super::Follower;
+use crate::header::{self, Header, INDEX_ENTRY_LEN, NAMELIST_ENTRY_LEN};
+use crate::index::Index;
+use crate::namelist::Names;
+
+impl Follower {
+    /// Used slots behind those that are known, up to the first unused one; true where none in sight is unused.
+    pub(super) fn new_slots(&self, source: &FileSource, header: &Header) -> Result<(Vec<u8>, bool)> {
+        const LEAST: u64 = 128;
+        const MOST: u64 = 1 << 17;
+        let limits = &self.file.options().limits;
+        let mut at = self.file.layout().entries();
+        let (mut new, mut piece) = (Vec::new(), LEAST);
+        loop {
+            let more = self.slots(source, header, at, piece)?;
+            let entries = Index::new(&more, header.byte_order);
+            let used = entries.iter().position(|entry| entry.is_unused());
+            let count = used.unwrap_or(entries.len());
+            let len = (new.len() as u64).saturating_add((count as u64).saturating_mul(INDEX_ENTRY_LEN));
+            limits.allocate(len)?;
+            new.extend_from_slice(bytes_of(&more, 0..count));
+            if used.is_some() || entries.is_empty() {
+                return Ok((new, used.is_none()));
+            }
+            at = at.saturating_add(count as u64);
+            piece = piece.saturating_mul(2).min(MOST);
+        }
+    }
+
+    /// Up to `count` slots from slot `from` on, fewer at the end of those in sight.
+    pub(super) fn slots(
+        &self,
+        source: &FileSource,
+        header: &Header,
+        from: u64,
+        count: u64,
+    ) -> Result<Vec<u8>> {
+        let range = header.index_range();
+        let range = range.ok_or_else(|| Error::malformed("the index ends past 2^64").at(8..24))?;
+        let start = range.start.saturating_add(from.saturating_mul(INDEX_ENTRY_LEN)).min(range.end);
+        let end = start.saturating_add(count.saturating_mul(INDEX_ENTRY_LEN)).min(range.end);
+        let mut bytes = zeroed_vec(end.saturating_sub(start), &self.file.options().limits)?;
+        source.read_into(start, &mut bytes).map_err(|error| error.context("gsd index"))?;
+        Ok(bytes)
+    }
+
+    /// The first `needed` names, or as many as there are, and at least those that are known; `None` where these are others.
+    pub(super) fn names(&self, source: &FileSource, header: &Header, needed: usize) -> Result<Option<Names>> {
+        let known = self.file.names();
+        let before = self.file.header();
+        let moved = (before.namelist_location, before.namelist_allocated_entries)
+            != (header.namelist_location, header.namelist_allocated_entries);
+        if needed <= known.len() && !moved {
+            return Ok(Some(known.clone()));
+        }
+        let range = header.namelist_range();
+        let range = range.ok_or_else(|| Error::malformed("the namelist ends past 2^64").at(24..40))?;
+        // In place, a list only grows behind its end.
+        let skipped = if moved { 0 } else { names_len(known, header.is_v1()) };
+        let start = range.start.saturating_add(skipped).min(range.end);
+        let mut bytes = zeroed_vec(range.end.saturating_sub(start), &self.file.options().limits)?;
+        source.read_into(start, &mut bytes).map_err(|error| error.context("gsd namelist"))?;
+        let read = Names::parse(&bytes, header.is_v1());
+        let names = if moved { read } else { Names::from_names(known.raw().chain(read.raw())) };
+        let same = names.len() >= known.len() && known.raw().zip(names.raw()).all(|(a, b)| a == b);
+        Ok(same.then(|| names.first(needed.max(known.len()))))
+    }
+
+    /// The header, when two reads find it the same; `None` where it is being written all the time.
+    pub(super) fn settled_header(&self) -> Result<Option<Header>> {
+        const TRIES: usize = 16;
+        let source = self.source()?;
+        let read = || {
+            let mut bytes = [0; 256];
+            source.read_into(0, &mut bytes).map(|()| bytes)
+        };
+        let mut bytes = read()?;
+        if bytes == self.file.header().to_bytes() {
+            return Ok(Some(*self.file.header()));
+        }
+        for _ in 0..TRIES {
+            let again = read()?;
+            if again == bytes {
+                // What is no header belongs to another file.
+                return Ok(Some(Header::parse(&bytes).unwrap_or(NO_HEADER)));
+            }
+            bytes = again;
+        }
+        Ok(None)
+    }
+
+    pub(super) fn source(&self) -> Result<FileSource> {
+        FileSource::new(self.handle.try_clone()?)
+    }
+
+    /// True where the file is shorter than it was: one that is written to only grows.
+    pub(super) fn is_cut(&self) -> Result<bool> {
+        Ok(self.handle.metadata()?.len() < self.file.layout().file_len())
+    }
+
+    /// True where the path still leads to the file that is open.
+    pub(super) fn is_at_path(&self) -> bool {
+        let open = self.handle.metadata();
+        let there = std::fs::metadata(&self.path);
+        open.is_ok_and(|open| there.is_ok_and(|there| is_same_file(&open, &there)))
+    }
+}
+
+/// Stands for bytes that are none.
+const NO_HEADER: Header = Header {
+    byte_order: container_core::dtype::ByteOrder::NATIVE,
+    index_location: 0,
+    index_allocated_entries: 0,
+    namelist_location: 0,
+    namelist_allocated_entries: 0,
+    schema_version: header::Version(0),
+    gsd_version: header::Version(0),
+    application: [0; 64],
+    schema: [0; 64],
+    reserved: [0; 80],
+};
+
+/// True where a header can be a later one of the same file, of which `used` entries are known. Writers that open a file change the
+/// minor version.
+pub(super) fn is_same(before: &Header, after: &Header, used: u64) -> bool {
+    let fixed = |header: &Header| {
+        (header.byte_order, header.schema_version, header.application, header.schema, header.is_v1())
+    };
+    after.is_supported() && after.index_allocated_entries >= used && fixed(before) == fixed(after)
+}
+
+/// Bytes of a namelist that names take.
+fn names_len(names: &Names, v1: bool) -> u64 {
+    if v1 {
+        return (names.len() as u64).saturating_mul(NAMELIST_ENTRY_LEN);
+    }
+    names.raw().fold(0, |len, name| len.saturating_add(name.len() as u64).saturating_add(1))
+}
+
+pub(super) fn bytes_of(slots: &[u8], range: Range<usize>) -> &[u8] {
+    slots.get(range.start.saturating_mul(32)..range.end.saturating_mul(32)).unwrap_or_default()
+}
+
+#[cfg(unix)]
+fn is_same_file(one: &std::fs::Metadata, other: &std::fs::Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    (one.dev(), one.ino()) == (other.dev(), other.ino())
+}
+
+/// Without numbers of files, by when they were made.
+#[cfg(not(unix))]
+fn is_same_file(one: &std::fs::Metadata, other: &std::fs::Metadata) -> bool {
+    one.created().ok() == other.created().ok()
+}
