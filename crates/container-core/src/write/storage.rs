@@ -10,7 +10,7 @@ use crate::{Error, Result};
 
 mod file;
 
-pub use file::FileStorage;
+pub use file::{FileStorage, write_all_at};
 
 /// Bytes that can be changed in place.
 ///

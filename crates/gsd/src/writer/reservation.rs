@@ -4,13 +4,12 @@
 //! are written where they belong, and seen with the commit like everything else.
 
 use std::fs::File;
-use std::io;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use container_core::dtype::{ByteOrder, Element};
-use container_core::write::storage::{FileStorage, Storage};
+use container_core::write::storage::{FileStorage, Storage, write_all_at};
 use container_core::{Error, Result};
 
 use super::Writer;
@@ -23,7 +22,7 @@ pub struct Reservation {
 }
 
 /// Writes rows of a reserved chunk, until its frame ends or is given up. Clones may be used in other threads; see
-/// [`Reservation::to_token`] for other processes. The lock on the file is held until the last one is dropped.
+/// [`Reservation::to_token`] for other processes.
 #[derive(Clone, Debug)]
 pub struct RowWriter {
     shared: Arc<Shared>,
@@ -206,7 +205,8 @@ impl Reservation {
 
 impl RowWriter {
     /// A writer of rows of a chunk that another process has reserved in the file at `path`. That process keeps its lock, and says
-    /// which rows are whose: only within one process are rows refused that overlap.
+    /// which rows are whose: only within one process are rows refused that overlap. It also ends the frame, of which nobody here
+    /// learns, so rows have to be written before it is told that they are: later ones would change a committed frame.
     ///
     /// # Errors
     /// `Usage` for what is no token, or one of another file; `Io`.
@@ -269,9 +269,9 @@ impl RowWriter {
         self.shared.rows.claim(&rows)?;
         // Within the chunk, which fits a file.
         let at = place.at + first_row * row_len;
-        let written = write_all_at(&self.shared.file, bytes, at);
+        let written = write_all_at(&self.shared.file, at, bytes);
         self.shared.rows.settle(&rows, written.is_ok());
-        written.map_err(|error| Error::from(error).at(at..at + len))
+        written
     }
 
     /// Waits until the rows written here are on the disk. On a local disk the owner's commit does that for all; on a file system of
@@ -316,36 +316,6 @@ fn identity(file: &File) -> Result<String> {
     {
         Ok(if about.is_file() { "file" } else { "" }.to_owned())
     }
-}
-
-fn write_all_at(file: &File, mut bytes: &[u8], mut at: u64) -> io::Result<()> {
-    while !bytes.is_empty() {
-        match write_at(file, bytes, at) {
-            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
-            Ok(count) => {
-                bytes = bytes.get(count..).unwrap_or_default();
-                at += count as u64;
-            }
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(())
-}
-
-#[cfg(unix)]
-fn write_at(file: &File, bytes: &[u8], at: u64) -> io::Result<usize> {
-    std::os::unix::fs::FileExt::write_at(file, bytes, at)
-}
-
-#[cfg(windows)]
-fn write_at(file: &File, bytes: &[u8], at: u64) -> io::Result<usize> {
-    std::os::windows::fs::FileExt::seek_write(file, bytes, at)
-}
-
-#[cfg(not(any(unix, windows)))]
-fn write_at(_file: &File, _bytes: &[u8], _at: u64) -> io::Result<usize> {
-    Err(io::ErrorKind::Unsupported.into())
 }
 
 #[cfg(test)]

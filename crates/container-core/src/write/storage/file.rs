@@ -136,19 +136,7 @@ impl Storage for FileStorage {
     }
 
     fn write_at(&mut self, at: u64, bytes: &[u8]) -> Result<()> {
-        let range = at..end_of(at, bytes.len())?;
-        room::check_size_limit(&range)?;
-        let mut rest = bytes;
-        while !rest.is_empty() {
-            let place = range.end - rest.len() as u64;
-            match write_at(&self.file, rest, place) {
-                Ok(0) => return Err(Error::from(io::Error::from(io::ErrorKind::WriteZero)).at(range)),
-                Ok(count) => rest = rest.get(count..).unwrap_or_default(),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(Error::from(error).at(range)),
-            }
-        }
-        Ok(())
+        write_all_at(&self.file, at, bytes)
     }
 
     #[cfg(target_os = "linux")]
@@ -201,6 +189,26 @@ impl Storage for FileStorage {
         room::give_back(&self.file, range);
         Ok(())
     }
+}
+
+/// Writes `bytes` at `at`, for those who share an open file and write other parts of it each. A gap behind the end reads as zeros.
+///
+/// # Errors
+/// As [`Storage::write_at`].
+pub fn write_all_at(file: &File, at: u64, bytes: &[u8]) -> Result<()> {
+    let range = at..end_of(at, bytes.len())?;
+    room::check_size_limit(&range)?;
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        let place = range.end - rest.len() as u64;
+        match write_at(file, rest, place) {
+            Ok(0) => return Err(Error::from(io::Error::from(io::ErrorKind::WriteZero)).at(range)),
+            Ok(count) => rest = rest.get(count..).unwrap_or_default(),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(Error::from(error).at(range)),
+        }
+    }
+    Ok(())
 }
 
 #[cfg(unix)]
