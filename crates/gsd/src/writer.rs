@@ -122,6 +122,8 @@ pub struct Writer<S: Storage = FileStorage> {
     reservations: Vec<std::sync::Arc<reservation::Rows>>,
     /// Bytes of entries on their way to the disk, kept for their memory.
     scratch: Vec<u8>,
+    /// False while the room of the index may be on no disk: what an earlier writer gave up makes room, and nobody waited for it.
+    is_settled: bool,
 }
 
 #[derive(Debug)]
@@ -251,6 +253,7 @@ impl<S: Storage> Writer<S> {
             owns_names: false,
             reservations: Vec::new(),
             scratch: Vec::new(),
+            is_settled: found.capacity <= found.header.index_allocated_entries,
         };
         if options.scheme == Scheme::Reference {
             writer.guard(|writer| reference::set_version(writer))?;
@@ -327,9 +330,11 @@ impl<S: Storage> Writer<S> {
 
     fn sync_storage(&mut self) -> Result<()> {
         match self.options.durability {
-            Durability::Synced => self.storage.sync(),
-            Durability::Cached => Ok(()),
+            Durability::Synced => self.storage.sync()?,
+            Durability::Cached => {}
         }
+        self.is_settled = true;
+        Ok(())
     }
 
     /// The file as it is now.

@@ -135,16 +135,23 @@ fn hide_room<S: Storage>(writer: &mut Writer<S>) -> Result<()> {
         header.index_allocated_entries = writer.used;
     }
     if header != writer.header {
+        settle(writer)?;
         write_header(writer, &header)?;
         writer.sync_storage()?;
     }
     Ok(())
 }
 
+/// Sees to it that the room is on the disk before the header shows any of it.
+fn settle<S: Storage>(writer: &mut Writer<S>) -> Result<()> {
+    if writer.is_settled { Ok(()) } else { writer.sync_storage() }
+}
+
 /// Shows the room of the index. It is zero, so that is the same file to readers, and a power cut may undo it.
 pub(super) fn close<S: Storage>(writer: &mut Writer<S>) -> Result<()> {
     if writer.used > 0 {
         let header = Header { index_allocated_entries: writer.capacity, ..writer.header };
+        settle(writer)?;
         write_header(writer, &header)?;
     }
     Ok(())

@@ -64,6 +64,21 @@ fn frames_behind_ones_without_chunks() {
     script.check("frames without chunks");
 }
 
+/// Zeros that were given up, and are behind the index, are room for more of it, which may be on no disk.
+#[test]
+fn room_that_nobody_waited_for() {
+    let mut script = Script::new(made_by(Scheme::Atomic, 60));
+    let options = options(Scheme::Atomic, Commit::EveryFrame);
+    for zeros in [0, 4000, 0] {
+        let mut writer = Writer::open_storage(script.storage.clone(), &options).unwrap();
+        writer.write_chunk("given up", zeros, 1, &vec![0_u8; usize::try_from(zeros).unwrap()]).unwrap();
+        writer.discard_frame().unwrap();
+        writer.close().unwrap();
+        script.promise();
+    }
+    script.check("zeros behind the index");
+}
+
 /// The harness has to find what is wrong: the reference's order of writing, and commits that forget to sync.
 #[test]
 fn writers_that_can_be_torn_are_found_out() {
