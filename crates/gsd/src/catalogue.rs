@@ -92,11 +92,10 @@ impl Catalogue {
         }
         let (frame, name) = path.strip_prefix("frames/")?.split_once('/')?;
         let number: u64 = frame.parse().ok().filter(|number: &u64| number.to_string() == frame)?;
-        let id = file.names().id(name).or_else(|| {
-            // A name that is no UTF-8 is addressed as it is shown.
-            file.names().iter().zip(0_u16..).find(|(shown, _)| shown == name).map(|(_, id)| id)
-        })?;
-        let found = file.find_id(number, id)?;
+        // Of a name that is listed twice, the one that the frame has.
+        let named = file.names().iter().zip(0_u16..).filter(|(shown, _)| shown == name).map(|(_, id)| id);
+        let mut ids = file.names().id(name).into_iter().chain(named);
+        let (id, found) = ids.find_map(|id| Some((id, file.find_id(number, id)?)))?;
         let index = file.index();
         let at = file.frame_entries(number).find(|at| index.get(*at) == Some(found))?;
         let kind = self.kind(id)?;

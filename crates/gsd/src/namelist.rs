@@ -117,7 +117,8 @@ impl Names {
         self
     }
 
-    /// The id of `name`. Where a file lists one twice, the first: what the reference's readers find.
+    /// The id of `name`. Where a file lists one twice, the first: what the reference's readers find. A name that is not UTF-8 is found
+    /// as it is shown, where no other name is that.
     #[must_use]
     pub fn id(&self, name: &str) -> Option<u16> {
         let ids = self.ids.get_or_init(|| {
@@ -127,7 +128,12 @@ impl Names {
             }
             ids
         });
-        ids.get(name.as_bytes()).copied()
+        let shown = |id: &u16| self.get(*id).is_some_and(|one| one == name);
+        ids.get(name.as_bytes()).copied().or_else(|| {
+            // Looking through all of them is for the few that have one.
+            let replaced = name.contains(char::REPLACEMENT_CHARACTER);
+            replaced.then(|| (0..=u16::MAX).take(self.len()).find(shown)).flatten()
+        })
     }
 }
 
@@ -153,6 +159,17 @@ mod tests {
         assert_eq!(listed(b"a\0bc", false), ["a"]);
         assert!(listed(b"", false).is_empty() && listed(b"\0\0", false).is_empty());
         assert_eq!(Names::parse(b"a\0bc\0\0\0", false).used_len(), 5);
+    }
+
+    #[test]
+    fn names_that_are_no_text_are_found_as_they_are_shown() {
+        let names = Names::from_names([&b"a\xff"[..], b"a\xfe", b"b"]);
+        assert_eq!(names.get(1).unwrap(), "a\u{fffd}");
+        // As of equal names, the first.
+        assert_eq!(names.id("a\u{fffd}"), Some(0));
+        assert_eq!(names.id("b\u{fffd}"), None);
+        let names = Names::from_names([&b"a\xff"[..], "a\u{fffd}".as_bytes()]);
+        assert_eq!(names.id("a\u{fffd}"), Some(1));
     }
 
     #[test]

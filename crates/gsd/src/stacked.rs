@@ -132,6 +132,10 @@ impl Facts {
         if self.shapes.contains(&Some(id)) {
             return Ok(View::Hidden);
         }
+        // What a name means that is listed twice is the first of the two.
+        if file.names().get(id).is_none_or(|text| file.names().id(&text) != Some(id)) {
+            return Ok(View::Apart);
+        }
         let whole = name.frames == file.nframes();
         if !name.alike || name.chunks != name.frames || !(whole || self.fills(file, id, name)?) {
             return Ok(View::Apart);
@@ -145,13 +149,14 @@ impl Facts {
     /// True where the schema fills the frames that lack the chunk, with values of the same type and shape.
     fn fills(&self, file: &File, id: u16, name: &Name) -> Result<bool> {
         let text = file.names().get(id).unwrap_or_default();
-        if !self.fallback.applies(file) || file.names().id(&text) != Some(id) {
+        if !self.fallback.applies(file) {
             return Ok(false);
         }
         let initial = name.first.frame == 0;
         let count = schema::field(&text).and_then(|field| field.container.count_chunk());
         let constant = count.and_then(|count| file.names().id(count)).is_none_or(|count| {
-            self.get(count).is_none_or(|count| count.frames == 1 && count.first.frame == 0)
+            self.get(count)
+                .is_none_or(|count| is_number(&count.first) && count.frames == 1 && count.first.frame == 0)
         });
         match schema::inherits(&text) {
             Inherit::Never => Ok(false),
@@ -241,6 +246,12 @@ impl Facts {
             listed: if apart { Listed::Always } else { Listed::Recursive },
         })
     }
+}
+
+/// True for a chunk of one integer.
+fn is_number(entry: &IndexEntry) -> bool {
+    let real = [Type::Float, Type::Double, Type::Character];
+    entry.n == 1 && entry.m == 1 && entry.chunk_type().is_some_and(|found| !real.contains(&found))
 }
 
 /// `None` for what is wrong with the file; errors of the source are not the file's.
