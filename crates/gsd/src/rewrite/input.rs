@@ -124,6 +124,9 @@ impl<'f> Input<'f> {
         if of(at).is_some_and(|after| after < frame) {
             return Err(self.wrong(at, "its frame comes before that of an earlier entry"));
         }
+        if of(at).is_some_and(|after| after >= self.file.nframes()) {
+            return Err(self.wrong(at, "its frame comes after that of the last entry"));
+        }
         self.next = at;
         chunks.sort_by_key(|chunk| (chunk.id, chunk.entry.location));
         if chunks.windows(2).any(|pair| pair[0].id == pair[1].id) {
