@@ -130,6 +130,11 @@ pub(super) fn orphans(range: Range<u64>) -> RepairItem {
     RepairItem::new(range, format!("{len} bytes behind the last frame that no entry describes"))
 }
 
+pub(super) fn leftovers(range: Range<u64>) -> RepairItem {
+    let len = range.end - range.start;
+    RepairItem::new(range, format!("{len} bytes that belong to no frame: left out"))
+}
+
 /// Whether any byte of a range is not zero.
 pub(super) fn holds_something(damaged: &Damaged<'_>, range: &Range<u64>) -> Result<bool> {
     for window in damaged.windows(range.clone(), 0) {

@@ -178,14 +178,21 @@ impl<'a> Rescue<'a> {
         taken.iter().for_each(|entry| guessed.add(entry));
         self.report.guessed.extend(guessed.items());
         let from = end.unwrap_or(0);
+        let whole = self.damaged.header.index_range().is_some_and(|range| range.end <= self.damaged.len);
+        // Where nothing else is wrong, and no frame was found in them, they are what a stopped writer has left or somebody added.
+        let sound = self.report.lost.is_empty() && self.report.guessed.is_empty() && whole;
+        let sound = sound && salvage == Salvage::Checked;
         for range in &behind {
             let rest = range.start.max(from)..range.end;
             if !rest.is_empty() && report::holds_something(&self.damaged, &rest)? {
-                self.report.lost.push(report::orphans(rest));
+                if sound {
+                    self.report.guessed.push(report::leftovers(rest));
+                } else {
+                    self.report.lost.push(report::orphans(rest));
+                }
             }
         }
         self.entries.extend(taken);
-        let whole = self.damaged.header.index_range().is_some_and(|range| range.end <= self.damaged.len);
         let something = report::holds_something(&self.damaged, &(header::LEN..self.damaged.len))?;
         if self.entries.is_empty() && (something || !whole) {
             return Err(self.nothing());

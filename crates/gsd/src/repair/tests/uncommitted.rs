@@ -51,14 +51,25 @@ fn frames_of_several_forms_are_told_apart() {
 }
 
 #[test]
-fn bytes_that_cannot_be_frames_are_lost() {
+fn bytes_that_cannot_be_frames_are_left_out() {
     let (builder, whole) = sample(5, 4, 9);
     for fill in [0xFF, 0x41, 1] {
         let mut file = builder.file.clone();
         file.extend([fill; 4000]);
         let (new, report) = repaired(&file).unwrap();
         assert_eq!(new, whole);
+        let [left] = &report.guessed[..] else { panic!("{report:?}") };
+        assert_eq!(left.what, "4000 bytes that belong to no frame: left out");
+        assert!(report.lost.is_empty(), "{report:?}");
+        // Nobody has looked for frames in them.
+        let (new, report) = committed(&file).unwrap();
+        assert_eq!(new, whole);
         assert_eq!((report.guessed.len(), report.lost.len()), (0, 1), "{report:?}");
+        // They may be what a lost entry described.
+        let at = builder.header.index_location as usize + 32;
+        file[at + 30] = 0;
+        let (_, report) = repaired(&file).unwrap();
+        assert!(report.lost.iter().any(|it| it.what.starts_with("4000 bytes")), "{report:?}");
     }
     // Zeros are what a power cut leaves of data, and what nobody misses.
     let mut file = builder.file.clone();
@@ -79,7 +90,7 @@ fn without_a_number_that_rises_nothing_is_taken() {
     builder.chunk("a", Type::Float, 2, 1, &[0, 0, 0x80, 0x3F, 0, 0, 0, 0x40]).end_frame();
     let (new, report) = repaired(&builder.file).unwrap();
     assert_eq!(new, whole);
-    assert_eq!((report.guessed.len(), report.lost.len()), (0, 1), "{report:?}");
+    assert_eq!((report.guessed.len(), report.lost.len()), (1, 0), "{report:?}");
 }
 
 #[test]
