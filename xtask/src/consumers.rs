@@ -14,8 +14,25 @@ use crate::{Outcome, flags};
 const FOLDER: &str = "tests/consumers";
 
 /// What must not be in the dependency tree of a consumer, by the beginning of its name.
-const BANNED: &[(&str, &[&str])] =
-    &[("rawarray-only", &["zstd", "bzip2", "libbz2", "yaml", "serde_yaml", "rmp"])];
+const BANNED: &[(&str, &[&str])] = &[
+    ("rawarray-only", &["zstd", "bzip2", "libbz2", "yaml", "serde_yaml", "rmp"]),
+    (
+        "gsd-only",
+        &[
+            "zstd",
+            "bzip2",
+            "libbz2",
+            "lz4",
+            "flate2",
+            "zlib",
+            "yaml",
+            "serde_yaml",
+            "rmp",
+            "arrow",
+            "parquet",
+        ],
+    ),
+];
 
 pub(crate) fn consumers(repo: &Repo, args: &[String]) -> Result<Outcome> {
     flags(args, [])?;
