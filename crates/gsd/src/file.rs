@@ -217,16 +217,18 @@ impl File {
     }
 
     /// The first name with `prefix` whose id is above that of `previous`: `gsd_find_matching_chunk_name`. Names are listed
-    /// whether or not a chunk has them.
+    /// whether or not a chunk has them; those that no text finds are not: bytes that are no UTF-8, and what is listed before.
     #[must_use]
     pub fn find_matching_chunk_name(&self, prefix: &str, previous: Option<&str>) -> Option<Cow<'_, str>> {
         let start = match previous {
             None => 0,
             Some(name) => usize::from(self.names().id(name)?).checked_add(1)?,
         };
-        let mut ids = (0..=u16::MAX).take(self.names().len()).skip(start);
-        ids.find(|id| self.names().bytes(*id).is_some_and(|name| name.starts_with(prefix.as_bytes())))
-            .and_then(|id| self.names().get(id))
+        let matching = |id: u16| {
+            let name = self.names().get(id)?;
+            (name.starts_with(prefix) && self.names().id(&name) == Some(id)).then_some(name)
+        };
+        (0..=u16::MAX).take(self.names().len()).skip(start).find_map(matching)
     }
 
     /// The bytes of a chunk as they are stored, row by row, lent where the source can: `gsd_read_chunk`.

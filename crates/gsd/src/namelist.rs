@@ -14,7 +14,7 @@ use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use nom::bytes::complete::{tag, take_till1};
-use nom::multi::many0;
+use nom::multi::many_m_n;
 use nom::sequence::terminated;
 use nom::{IResult, Parser};
 
@@ -49,7 +49,7 @@ impl Names {
                 used = used.saturating_add(NAMELIST_ENTRY_LEN);
             }
         } else if let Ok((_, packed)) = packed_names(block) {
-            for name in packed.into_iter().take(MOST_NAMES) {
+            for name in packed {
                 used = used.saturating_add(name.len() as u64).saturating_add(1);
                 names.push(name.into());
             }
@@ -137,9 +137,9 @@ impl Names {
     }
 }
 
-/// Names until an empty one.
+/// Names until an empty one, as many as there can be: a block of one-letter names is a fraction of what the list of them would be.
 fn packed_names(block: &[u8]) -> IResult<&[u8], Vec<&[u8]>> {
-    many0(terminated(take_till1(|byte| byte == 0), tag(&[0][..]))).parse(block)
+    many_m_n(0, MOST_NAMES, terminated(take_till1(|byte| byte == 0), tag(&[0][..]))).parse(block)
 }
 
 #[cfg(test)]
@@ -179,6 +179,12 @@ mod tests {
         block[64..128].fill(b'x');
         assert_eq!(listed(&block, true), ["ab".to_owned(), "x".repeat(64)]);
         assert_eq!(listed(&block[64..], true), ["x".repeat(64)]);
+    }
+
+    #[test]
+    fn names_past_the_most_there_can_be_are_left_out() {
+        let names = Names::parse(&b"a\0".repeat(MOST_NAMES + 9), false);
+        assert_eq!((names.len(), names.used_len()), (MOST_NAMES, 2 * MOST_NAMES as u64));
     }
 
     #[test]

@@ -89,3 +89,19 @@ fn both_byte_orders_and_all_ways_into_a_file_give_the_same() {
         }
     }
 }
+
+#[test]
+fn names_are_found_one_after_the_other_to_the_end() {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../testdata/gsd/odd");
+    let found = |fixture: &str, prefix: &str| {
+        let file = File::open(folder.join(fixture)).unwrap();
+        let mut names: Vec<String> = Vec::new();
+        while let Some(name) = file.find_matching_chunk_name(prefix, names.last().map(String::as_str)) {
+            assert!(names.len() < file.names().len(), "{names:?}");
+            names.push(name.into_owned());
+        }
+        names
+    };
+    assert_eq!(found("names_same.gsd", ""), ["a"]);
+    assert_eq!(found("name_not_utf8.gsd", ""), ["b"]);
+}
