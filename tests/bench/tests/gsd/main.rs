@@ -8,5 +8,6 @@ mod crashes;
 mod fields;
 mod listing;
 mod outputs;
+mod own_tests;
 mod peers;
 mod schema;
