@@ -8,11 +8,10 @@ use bench::gsd_calls::{options, pattern, run};
 use container_core::dtype::DType;
 use gsd::{Commit, Durability, Scheme, Type};
 use hoomd_gsd::file_layer::{GsdFile, Mode};
-use tempfile::tempdir;
 
 use crate::calls::{Random, expected, frames};
 use crate::listing::{hoomd_gsd, ours};
-use crate::peers::{Gsd, assert_chunks, assert_same, gsd};
+use crate::peers::{Gsd, assert_chunks, assert_same, folder, gsd};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Who {
@@ -87,7 +86,7 @@ fn chunk(file: &mut GsdFile, name: &str, dtype: &str, m: &str, bytes: &[u8]) -> 
 fn each_appends_to_what_the_others_wrote() {
     const FILES: usize = 10;
     const ROUNDS: usize = 5;
-    let folder = tempdir().unwrap();
+    let folder = folder();
     let paths: Vec<PathBuf> = (0..FILES).map(|at| folder.path().join(format!("{at}.gsd"))).collect();
     let mut whole = vec![String::new(); FILES];
     let mut names = vec![Vec::new(); FILES];

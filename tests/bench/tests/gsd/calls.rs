@@ -6,10 +6,9 @@ use std::path::{Path, PathBuf};
 use bench::gsd_calls::{options, pattern, run};
 use container_core::dtype::DType;
 use gsd::{Commit, Durability, Scheme, Type};
-use tempfile::tempdir;
 
 use crate::listing::{hoomd_gsd, line, ours, whole};
-use crate::peers::{Gsd, assert_chunks, assert_same, gsd};
+use crate::peers::{Gsd, assert_chunks, assert_same, folder, gsd};
 
 const TYPES: [&str; 10] = ["u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8", "f4", "f8"];
 
@@ -134,7 +133,7 @@ fn scripts(folder: &Path, seeds: std::ops::Range<u64>, script: fn(u64) -> String
 /// Bytes, not only what is read: sizes of files, dead copies of the index and all.
 #[test]
 fn the_same_calls_make_the_same_file_in_the_references_scheme() {
-    let folder = tempdir().unwrap();
+    let folder = folder();
     let scripts = scripts(folder.path(), 0..60, sessions);
     let args = scripts.iter().flat_map(|(script, path)| [script.as_os_str(), path.as_os_str()]);
     gsd(Gsd::Newest, [std::ffi::OsStr::new("calls")].into_iter().chain(args));
@@ -155,7 +154,7 @@ fn the_same_calls_make_the_same_file_in_the_references_scheme() {
 /// Each scheme and time of commits, aligned chunks or not.
 #[test]
 fn everyone_reads_what_is_written_here() {
-    let folder = tempdir().unwrap();
+    let folder = folder();
     for (script, path) in scripts(folder.path(), 100..148, sessions) {
         let script = std::fs::read_to_string(script).unwrap();
         let number = path.file_stem().unwrap().to_str().unwrap().parse::<usize>().unwrap();

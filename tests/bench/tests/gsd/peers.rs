@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use bench::peer::{python, script};
+use tempfile::{TempDir, tempdir, tempdir_in};
 
 /// A release of gsd.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +14,11 @@ pub enum Gsd {
     Newest,
     /// 3.4.1, which reads the schema up to 1.4.
     Old,
+}
+
+/// A folder for files that are written by many small commits, in memory where there is such a place: gsd syncs each.
+pub fn folder() -> TempDir {
+    tempdir_in("/dev/shm").or_else(|_| tempdir()).unwrap()
 }
 
 /// Runs a command of `gsd_cases.py`.

@@ -5,9 +5,8 @@ use std::path::Path;
 
 use gsd::hoomd::{StepRule, Trajectory, TrajectoryOptions, TrajectoryWriter, Validation};
 use gsd::{Commit, Durability, Scheme, Version, WriterOptions};
-use tempfile::tempdir;
 
-use crate::peers::{Gsd, assert_same, files, gsd, listed};
+use crate::peers::{Gsd, assert_same, files, folder, gsd, listed};
 use crate::{fields, listing};
 
 fn random(release: Gsd, folder: &Path, count: &str) {
@@ -55,7 +54,7 @@ fn frames_of_each_are_read_by_the_other() {
     for (release, version, count) in
         [(Gsd::Newest, Version::new(2, 0), "30"), (Gsd::Old, Version::new(1, 4), "10")]
     {
-        let (theirs, ours) = (tempdir().unwrap(), tempdir().unwrap());
+        let (theirs, ours) = (folder(), folder());
         random(release, theirs.path(), count);
         let paths = files(theirs.path(), "gsd");
         assert_eq!(paths.len(), count.parse::<usize>().unwrap());
@@ -78,7 +77,7 @@ fn frames_of_each_are_read_by_the_other() {
 /// With [`StepRule::IfDifferent`]: the same chunks in each frame, no more and no less.
 #[test]
 fn the_same_frames_make_the_same_chunks() {
-    let folder = tempdir().unwrap();
+    let folder = folder();
     random(Gsd::Newest, folder.path(), "30");
     for (number, path) in files(folder.path(), "gsd").iter().enumerate() {
         let target = path.with_extension("ours");
