@@ -20,7 +20,7 @@ impl fmt::Display for Version {
 }
 
 /// The oldest that the peers still support.
-pub(super) const OLDEST: Version = Version(3, 10, 0);
+pub(super) const OLDEST: Version = Version(3, 11, 0);
 
 #[derive(Debug)]
 pub(super) struct Python {
@@ -115,7 +115,7 @@ mod tests {
     fn versions_order_by_number_not_by_letter() {
         let version = |text: &str| answer(&format!("python {text} 1 1\n")).unwrap().version;
         assert!(version("3.9.18") < OLDEST);
-        assert!(version("3.10.0") >= OLDEST);
+        assert!(version("3.11.0") >= OLDEST);
         assert!(version("3.13.0") > version("3.9.18"));
         assert!(version("3.10.13") > version("3.10.2"));
         assert_eq!(version("3.14.1").to_string(), "3.14.1");
