@@ -6,6 +6,7 @@ mod arrays;
 mod calls;
 mod crashes;
 mod fields;
+mod follow;
 mod listing;
 mod outputs;
 mod own_tests;
