@@ -4,18 +4,16 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::path::Path;
 
-use container_core::array::{Array, StoredArray};
-use container_core::dtype::{ByteOrder, Element, Order};
-use container_core::region::Region;
-use container_core::source::{Access, Source, check_range, copy_vec, open_path, read_parallel, zeroed_vec};
+use container_core::source::{Access, Source, copy_vec, open_path};
 use container_core::{Error, Limits, Result};
 
-use crate::Type;
 use crate::header::Header;
 use crate::index::{Index, IndexEntry};
 use crate::layout::{Layout, Policy};
 use crate::namelist::Names;
 use crate::search::Sorted;
+
+mod read;
 
 /// How a file is opened.
 #[derive(Clone, Copy, Debug, Default)]
@@ -27,6 +25,8 @@ pub struct OpenOptions {
     pub limits: Limits,
     /// How its bytes are reached. Use [`Access::Positioned`] for a file that somebody may truncate meanwhile.
     pub access: Access,
+    /// Threads that copy a large chunk together, where the source does not lend it. 0 and 1 start none.
+    pub threads: usize,
 }
 
 impl OpenOptions {
@@ -34,6 +34,13 @@ impl OpenOptions {
     #[must_use]
     pub const fn with_policy(mut self, policy: Policy) -> Self {
         self.policy = policy;
+        self
+    }
+
+    /// The same with another number of threads.
+    #[must_use]
+    pub const fn with_threads(mut self, threads: usize) -> Self {
+        self.threads = threads;
         self
     }
 }
@@ -117,6 +124,18 @@ impl File {
     #[must_use]
     pub fn header(&self) -> &Header {
         self.layout.header()
+    }
+
+    /// Name of the generating application; bytes that are no UTF-8 are replaced.
+    #[must_use]
+    pub fn application(&self) -> String {
+        self.header().application_name()
+    }
+
+    /// Name of the schema; bytes that are no UTF-8 are replaced.
+    #[must_use]
+    pub fn schema(&self) -> String {
+        self.header().schema_name()
     }
 
     /// Where everything is.
@@ -230,137 +249,4 @@ impl File {
         };
         (0..=u16::MAX).take(self.names().len()).skip(start).find_map(matching)
     }
-
-    /// The bytes of a chunk as they are stored, row by row, lent where the source can: `gsd_read_chunk`.
-    ///
-    /// # Errors
-    /// `Malformed` for an entry that describes no chunk, `Truncated` past the end of the file, `Limit`, `Io`.
-    pub fn read_chunk(&self, entry: &IndexEntry) -> Result<Cow<'_, [u8]>> {
-        self.bytes(self.chunk_range(entry)?)
-    }
-
-    /// Rows `rows` of a chunk, as they are stored, lent where the source can.
-    ///
-    /// # Errors
-    /// `Usage` for rows past the last one; else as [`File::read_chunk`].
-    pub fn read_rows(&self, entry: &IndexEntry, rows: Range<u64>) -> Result<Cow<'_, [u8]>> {
-        let whole = self.chunk_range(entry)?;
-        if rows.start > rows.end || rows.end > entry.n {
-            let problem = format!("rows {}..{} of a chunk of {}", rows.start, rows.end, entry.n);
-            return Err(Error::usage(problem));
-        }
-        // Within the chunk, whose range has been computed without overflow.
-        let row = (whole.end - whole.start).checked_div(entry.n).unwrap_or(0);
-        self.bytes(whole.start + row * rows.start..whole.start + row * rows.end)
-    }
-
-    /// A chunk as an array of shape (N,) or (N, M), C order, in the byte order of the file; lent where the source can.
-    ///
-    /// # Errors
-    /// As [`File::read_chunk`].
-    pub fn read_array(&self, entry: &IndexEntry) -> Result<Array<'_>> {
-        let stored = self.stored_array(entry)?;
-        stored.read(&self.source, &Region::whole(&stored.shape), &self.options.limits, 1)
-    }
-
-    /// The elements of a chunk as Rust values: borrowed where they are lent, aligned, and in this machine's byte order. Types
-    /// must be the same; nothing is converted.
-    ///
-    /// # Errors
-    /// `Usage` for another type; else as [`File::read_chunk`].
-    pub fn read_elements<T: Element>(&self, entry: &IndexEntry) -> Result<Cow<'_, [T]>> {
-        let range = self.chunk_range(entry)?;
-        let limits = &self.options.limits;
-        if !holds::<T>(entry) {
-            // What is opaque on the Rust side takes whatever has its size; all else is refused.
-            let array = self.read_array(entry)?;
-            return Ok(Cow::Owned(array.elements::<T>(Order::C, limits)?.into_owned()));
-        }
-        if self.is_native(entry)
-            && let Some(bytes) = self.source.lend(range.clone())
-            && let Ok(elements) = bytemuck::try_cast_slice(bytes)
-        {
-            return Ok(Cow::Borrowed(elements));
-        }
-        let mut elements: Vec<T> = zeroed_vec((range.end - range.start) / size_of::<T>() as u64, limits)?;
-        self.fill(entry, range, &mut elements)?;
-        Ok(Cow::Owned(elements))
-    }
-
-    /// Copies the elements of a chunk to `dst`, row by row. Types must be the same; nothing but the byte order is converted.
-    ///
-    /// # Errors
-    /// `Usage` for another type, and for another number of elements than N × M; else as [`File::read_chunk`].
-    pub fn read_chunk_into<T: Element>(&self, entry: &IndexEntry, dst: &mut [T]) -> Result<()> {
-        let range = self.chunk_range(entry)?;
-        if !holds::<T>(entry) {
-            let stored = self.stored_array(entry)?.dtype;
-            return Err(Error::usage(format!("the elements are {stored}, not {}", T::dtype())));
-        }
-        if range.end - range.start != size_of_val(dst) as u64 {
-            let (n, m, count) = (entry.n, entry.m, dst.len());
-            return Err(Error::usage(format!("{n} × {m} elements, and memory for {count}")));
-        }
-        self.fill(entry, range, dst)
-    }
-
-    /// Fills `dst` with the bytes of `range`, which is a chunk's and as long, and puts them into this machine's order.
-    fn fill<T: Element>(&self, entry: &IndexEntry, range: Range<u64>, dst: &mut [T]) -> Result<()> {
-        // A copy of more than the cache holds goes around it, which is slower where `dst` is memory that is used again.
-        const PIECE: usize = 256 << 10;
-        let bytes: &mut [u8] = bytemuck::cast_slice_mut(dst);
-        match self.source.lend(range.clone()) {
-            Some(lent) => {
-                let pieces = bytes.chunks_mut(PIECE).zip(lent.chunks(PIECE));
-                pieces.for_each(|(to, from)| to.copy_from_slice(from));
-            }
-            None => self.source.read_into(range.start, bytes)?,
-        }
-        if !self.is_native(entry) {
-            self.stored_array(entry)?.dtype.swap_to(ByteOrder::NATIVE, bytes)?;
-        }
-        Ok(())
-    }
-
-    /// True where the elements of a chunk need no swapping.
-    fn is_native(&self, entry: &IndexEntry) -> bool {
-        self.header().byte_order == ByteOrder::NATIVE || entry.chunk_type().is_some_and(|one| one.size() == 1)
-    }
-
-    /// Where a chunk lies, as an array.
-    ///
-    /// # Errors
-    /// As [`File::read_chunk`].
-    pub fn stored_array(&self, entry: &IndexEntry) -> Result<StoredArray> {
-        let range = self.chunk_range(entry)?;
-        let chunk_type = entry.chunk_type().ok_or_else(|| Error::malformed("the chunk has no type"))?;
-        let dtype = chunk_type.dtype(self.header().byte_order);
-        Ok(StoredArray { dtype, shape: entry.shape(), order: Order::C, data_at: range.start })
-    }
-
-    /// The bytes of a chunk, within the file.
-    fn chunk_range(&self, entry: &IndexEntry) -> Result<Range<u64>> {
-        let range = entry.byte_range().ok_or_else(|| {
-            Error::malformed(format!(
-                "type {} and location {} make no chunk",
-                entry.type_code, entry.location
-            ))
-        })?;
-        check_range(&range, self.source.len()).map_err(|error| error.context("gsd chunk"))?;
-        Ok(range)
-    }
-
-    fn bytes(&self, range: Range<u64>) -> Result<Cow<'_, [u8]>> {
-        if let Some(bytes) = self.source.lend(range.clone()) {
-            return Ok(Cow::Borrowed(bytes));
-        }
-        let mut bytes = zeroed_vec(range.end - range.start, &self.options.limits)?;
-        read_parallel(&self.source, range.start, &mut bytes, 1)?;
-        Ok(Cow::Owned(bytes))
-    }
-}
-
-/// True where a chunk's elements are `T`.
-fn holds<T: Element>(entry: &IndexEntry) -> bool {
-    Type::from_dtype(&T::dtype()).is_some_and(|one| Some(one) == entry.chunk_type())
 }

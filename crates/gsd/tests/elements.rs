@@ -105,3 +105,49 @@ fn names_are_found_one_after_the_other_to_the_end() {
     assert_eq!(found("names_same.gsd", ""), ["a"]);
     assert_eq!(found("name_not_utf8.gsd", ""), ["b"]);
 }
+
+#[test]
+fn rows_are_part_of_what_all_are() {
+    for alignment in [8, 1] {
+        let file = file(alignment);
+        let entry = file.find_chunk(0, "b").unwrap();
+        for (start, end) in (0..4_u32).flat_map(|start| (start..4).map(move |end| (start, end))) {
+            let rows = file.read_rows_elements::<f32>(&entry, start.into()..end.into()).unwrap();
+            let expected = &VALUES[2 * start as usize..2 * end as usize];
+            assert_eq!((&*rows, matches!(rows, Cow::Borrowed(_))), (expected, alignment == 8));
+        }
+        for (start, end) in [(0, 4), (4, 4), (2, 1)] {
+            let error = file.read_rows_elements::<f32>(&entry, start..end).unwrap_err();
+            assert!(matches!(error.kind(), ErrorKind::Usage(_)), "{error}");
+        }
+        assert!(file.read_rows_elements::<u32>(&entry, 0..1).is_err());
+    }
+}
+
+#[test]
+fn text_ends_where_its_padding_begins() {
+    let plan = Plan::new("test", "none", Version::new(1, 0)).unwrap();
+    let text = |name, chunk_type, bytes: &'static [u8]| (0, name, chunk_type, bytes.len() as u64, 1, bytes);
+    let chunks = [
+        text("a", Type::Character, "caf\u{e9}\0".as_bytes()),
+        text("b", Type::Int8, b"a\0b\0\0"),
+        text("c", Type::Uint8, b"\0\0"),
+        text("d", Type::Character, b""),
+        text("e", Type::Character, b"\xff"),
+        (0, "f", Type::Float, 1, 1, &[0; 4]),
+    ];
+    let bytes = to_vec(plan, &chunks).unwrap();
+    let file = File::from_source(Box::new(bytes), &OpenOptions::default()).unwrap();
+    let read = |name| file.read_string(&file.find_chunk(0, name).unwrap());
+    for (name, expected) in [("a", "caf\u{e9}"), ("b", "a\0b"), ("c", ""), ("d", "")] {
+        assert_eq!(read(name).unwrap(), expected);
+    }
+    assert!(matches!(read("e").unwrap_err().kind(), ErrorKind::Malformed(_)));
+    assert!(matches!(read("f").unwrap_err().kind(), ErrorKind::Usage(_)));
+    assert_eq!((file.application(), file.schema()), ("test".to_owned(), "none".to_owned()));
+    let names: Vec<_> = file.frame_chunks(0).map(|(name, entry)| (name.into_owned(), entry.n)).collect();
+    let expected = [("a", 6), ("b", 5), ("c", 2), ("d", 0), ("e", 1), ("f", 1)];
+    assert_eq!(names, expected.map(|(name, n)| (name.to_owned(), n)));
+    assert_eq!((file.contains(0, "f"), file.contains(0, "g"), file.contains(1, "f")), (true, false, false));
+    assert_eq!(file.frame_chunks(1).count(), 0);
+}
