@@ -5,6 +5,7 @@ mod corpus;
 mod damage;
 mod goldens;
 mod gsd_conversions;
+mod gsd_damage;
 mod gsd_files;
 mod large;
 mod manifest;

@@ -18,6 +18,13 @@ mod bloscpack_write;
 mod codecs;
 mod dialects;
 mod feed;
+mod gsd_file;
+mod gsd_hoomd;
+mod gsd_lookup;
+mod gsd_repair;
+mod gsd_rewrite;
+mod gsd_seeds;
+mod gsd_write;
 mod lens;
 mod lz4;
 pub mod mutate;
@@ -40,13 +47,19 @@ pub use bloscpack_file::{bloscpack_open, bloscpack_repair};
 pub use bloscpack_write::bloscpack_roundtrip;
 pub use codecs::codecs_decode;
 pub use dialects::{rawarray_leb128, rawarray_roundtrip};
+pub use gsd_file::gsd_open;
+pub use gsd_hoomd::gsd_hoomd;
+pub use gsd_lookup::gsd_lookup;
+pub use gsd_repair::gsd_repair;
+pub use gsd_rewrite::gsd_rewrite;
+pub use gsd_write::gsd_writer;
 pub use lz4::lz4_walk;
 pub use npy::{npy_open, npy_roundtrip};
 pub use options::MEMORY;
 pub use python::{dtype_parse, literal_parse};
 pub use rawarray_file::{rawarray_open, rawarray_repair};
 pub use region::region_parse;
-pub use sources::{bloscpack_differential, rawarray_differential, sparse_source};
+pub use sources::{bloscpack_differential, gsd_differential, rawarray_differential, sparse_source};
 pub use writers::{convert, export};
 
 /// A fuzz target.
@@ -90,6 +103,13 @@ targets! {
     bloscpack_differential: blosc_seeds::files;
     bloscpack_repair: blosc_seeds::files;
     bloscpack_roundtrip: blosc_seeds::choices;
+    gsd_open: gsd_seeds::files;
+    gsd_differential: gsd_seeds::files;
+    gsd_lookup: gsd_seeds::choices;
+    gsd_repair: gsd_seeds::files;
+    gsd_hoomd: gsd_seeds::hoomd_files;
+    gsd_rewrite: gsd_seeds::files;
+    gsd_writer: gsd_seeds::choices;
     convert: seeds::array_files;
     export: seeds::array_files;
 }

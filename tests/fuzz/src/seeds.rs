@@ -103,6 +103,7 @@ pub(crate) fn npy_files() -> Vec<Vec<u8>> {
 pub(crate) fn array_files() -> Vec<Vec<u8>> {
     let mut files = rawarray_files();
     files.extend(npy_files());
+    files.extend(crate::gsd_seeds::small_files());
     files
 }
 

@@ -3,7 +3,7 @@
 use std::fmt::{Debug, Write as _};
 use std::ops::Range;
 
-use container_core::container::{Container, Depth, OpenOptions, Tolerance, every};
+use container_core::container::{Container, Depth, Fallback, OpenOptions, Tolerance, every};
 use container_core::dtype::Order;
 use container_core::format::{Format, Input};
 use container_core::region::Region;
@@ -43,6 +43,20 @@ pub fn bloscpack_differential(data: &[u8]) {
             .map_or(0, |file| file.chunks().iter().map(|chunk| u64::from(chunk.nbytes())).sum());
         if held <= 1 << 16 {
             differential(&bloscpack::FORMAT, data, &options);
+        }
+    }
+}
+
+/// The same for GSD.
+pub fn gsd_differential(data: &[u8]) {
+    for fallback in [Fallback::Apply, Fallback::Stored] {
+        let mut options = small_options();
+        options.fallback = fallback;
+        let Ok(lens) = (gsd::FORMAT.open)(Input::bytes(Box::new(data.to_vec())), &options) else { continue };
+        // Few bytes can be the chunk of many frames.
+        let held = every(&*lens).map(|(_, dataset)| dataset.logical).fold(0, u64::saturating_add);
+        if held <= 1 << 16 {
+            differential(&gsd::FORMAT, data, &options);
         }
     }
 }

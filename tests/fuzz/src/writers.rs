@@ -60,13 +60,18 @@ pub fn convert(data: &[u8]) {
             ("rawarray", Some("lz4")),
             ("rawarray", Some("leb128")),
             ("rawarray", Some("bits")),
+            ("gsd", None),
         ] {
             for axes in [Axes::AsStored, Axes::Reversed] {
                 let format = by_name(format).expect("it is in the table");
+                if format.name == "gsd" && container.about().format == "gsd" {
+                    // Frames stay frames there.
+                    continue;
+                }
                 let mut options = ImportOptions::default();
                 options.codec = codec.map(|codec| (codec.to_owned(), None));
-                // The writer of .npy files keeps the order of storage as it is.
-                options.axes = if format.name == "npy" { Axes::AsStored } else { axes };
+                // The writer of .npy files keeps the order of storage as it is; GSD has one.
+                options.axes = if format.name == "rawarray" { axes } else { Axes::AsStored };
                 let out = converted(&*container, &part, &source, format, &options);
                 if let Some(out) =
                     out.filter(|_| whole && is_rawarray(&*container) && format.name == "rawarray")
@@ -118,6 +123,8 @@ fn converted(
             return None;
         }
     };
+    // What becomes a frame has an axis for frames.
+    let shape = if format.name == "gsd" { &shape[1..] } else { &shape };
     assert_eq!(shape, source.0);
     if dtype.has_bfloat() && format.name == "npy" {
         assert_eq!(bytes.len(), source.1.len() * 2);

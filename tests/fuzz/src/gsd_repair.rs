@@ -1,0 +1,125 @@
+//! GSD files of any bytes, repaired.
+
+use container_core::Progress;
+use container_core::container::Depth;
+use container_core::dtype::ByteOrder;
+use container_core::format::{Input, Output};
+use container_core::report::{RepairReport, Report, Severity, Verdict};
+use gsd::repair::{RepairOptions, Salvage, repair_source};
+use gsd::{FORMAT, File, Policy};
+
+use crate::gsd_file::open;
+use crate::lens::look_at_error;
+use crate::options::{read_options, small_options};
+
+/// Repairs the bytes, and holds the result against them.
+pub fn gsd_repair(data: &[u8]) {
+    // Data that no entry describes may be of a frame that was torn.
+    let orphans = |report: &Report| report.findings.iter().any(|one| one.code == "orphan_bytes");
+    let whole = report(data).is_some_and(|report| report.verdict() == Verdict::Sound && !orphans(&report));
+    let was_strict = open(data, Policy::Strict).ok().filter(|_| whole);
+    for salvage in [Salvage::Checked, Salvage::Off] {
+        let mut options = RepairOptions::default().with_salvage(salvage);
+        options.limits = small_options().limits;
+        let (repaired, report) = match repair(data, &options) {
+            Ok(done) => done,
+            Err(error) => {
+                let Some(file) = &was_strict else { continue };
+                // What says nothing but its name holds nothing to bring back.
+                let empty = file.nframes() == 0;
+                let limit = matches!(error.kind(), gsd::ErrorKind::Limit { .. });
+                assert!(empty || limit, "sound, but not repaired: {error}");
+                continue;
+            }
+        };
+        let fixed = open(&repaired, Policy::Strict).expect("a repaired file opens");
+        assert!(is_sound(&repaired), "repaired, and damaged");
+        for item in report.kept.iter().chain(&report.guessed).chain(&report.lost) {
+            assert!(!item.what.is_empty());
+            assert!(item.range.as_ref().is_none_or(|range| range.start <= range.end), "{item:?}");
+        }
+        for item in report.kept.iter().chain(&report.guessed) {
+            let within = item.range.as_ref().is_none_or(|range| range.end <= data.len() as u64);
+            assert!(within, "{item:?}");
+        }
+        let (again, second) = repair(&repaired, &options).expect("a sound file");
+        if has_doubtful_sizes(&report) || has_doubtful_sizes(&second) {
+            continue;
+        }
+        assert!(second.lost.is_empty(), "{second:?}");
+        let again = open(&again, Policy::Strict).expect("a repaired file opens");
+        assert_eq!((again.nframes(), again.index().len()), (fixed.nframes(), fixed.index().len()));
+        if let Some(file) = &was_strict {
+            assert!(report.lost.iter().all(|item| !item.what.starts_with("frame")), "{report:?}");
+            keeps(file, &fixed, salvage, &report);
+        }
+    }
+}
+
+/// Chunks that are shorter than others of their name, with padding behind them, may be taken for damaged ones.
+fn has_doubtful_sizes(report: &RepairReport) -> bool {
+    report.lost.iter().any(|item| item.what.ends_with("a gap which the usual one fills"))
+}
+
+/// Every chunk of a sound file is in the repaired one.
+fn keeps(file: &File, fixed: &File, salvage: Salvage, report: &RepairReport) {
+    if report.guessed.iter().any(|item| item.what.ends_with("names are left")) {
+        // A list with an unlikely name is taken for damaged.
+        return;
+    }
+    assert!(fixed.nframes() >= file.nframes());
+    if salvage == Salvage::Off {
+        assert_eq!(fixed.nframes(), file.nframes());
+    }
+    for entry in file.index().iter() {
+        let Some(name) = file.names().bytes(entry.id).and_then(|name| std::str::from_utf8(name).ok()) else {
+            continue;
+        };
+        if file.names().id(name) != Some(entry.id) {
+            continue;
+        }
+        let found =
+            fixed.find_chunk(entry.frame, name).unwrap_or_else(|| panic!("{entry:?} {name}: {report:?}"));
+        assert_eq!((found.n, found.m, found.type_code), (entry.n, entry.m, entry.type_code));
+        let is_bytes = entry.chunk_type().is_some_and(|one| one.size() == 1);
+        if is_bytes || file.header().byte_order == ByteOrder::Little {
+            assert!(file.read_chunk(&entry).ok() == fixed.read_chunk(&found).ok(), "{name} changed");
+        }
+    }
+}
+
+/// The repaired file and the report, which is the same without a file.
+fn repair(data: &[u8], options: &RepairOptions) -> gsd::Result<(Vec<u8>, RepairReport)> {
+    let run = |out: Option<&mut dyn Output>| repair_source(&data.to_vec(), options, out, Progress::none());
+    let mut out = Vec::new();
+    let (wet, dry) = (run(Some(&mut out)), run(None));
+    match (wet, dry) {
+        (Ok(wet), Ok(dry)) => {
+            assert_eq!(wet, dry);
+            Ok((out, wet))
+        }
+        (Err(wet), Err(dry)) => {
+            look_at_error(&wet);
+            assert_eq!(wet.to_string(), dry.to_string());
+            Err(wet)
+        }
+        // The copy takes memory, the report does not.
+        (Err(wet), Ok(_)) if matches!(wet.kind(), gsd::ErrorKind::Limit { .. }) => Err(wet),
+        (wet, dry) => panic!("with a target {wet:?}, without one {dry:?}"),
+    }
+}
+
+/// Nothing is wrong with the bytes.
+fn is_sound(data: &[u8]) -> bool {
+    report(data).is_some_and(|report| report.verdict() == Verdict::Sound)
+}
+
+/// Nor is anything doubtful.
+pub(crate) fn is_clean(data: &[u8]) -> bool {
+    report(data).is_some_and(|report| report.findings.iter().all(|one| one.severity == Severity::Note))
+}
+
+fn report(data: &[u8]) -> Option<Report> {
+    let lens = (FORMAT.open)(Input::bytes(Box::new(data.to_vec())), &small_options()).ok()?;
+    lens.check(Depth::Full, &read_options(), Progress::none()).ok()
+}

@@ -1,0 +1,152 @@
+//! GSD files cut anywhere and with any header or index bit flipped: what is still read of a frame is what was there.
+
+use std::collections::BTreeMap;
+
+use container_core::container::{Container, Depth, OpenOptions, ReadOptions, every};
+use container_core::format::Input;
+use container_core::report::{Report, Severity, Verdict};
+use container_core::{ErrorKind, Limits, Progress};
+
+use crate::corpus::{elements, format};
+use crate::manifest::{Fixture, fixtures, sha256};
+
+const HEADER: u64 = 256;
+
+/// Enough for every fixture, and nothing for what damage may ask for.
+fn options() -> OpenOptions {
+    let mut options = OpenOptions::default();
+    options.limits = Limits::default().with_memory(1 << 20);
+    options
+}
+
+fn sound() -> impl Iterator<Item = Fixture> {
+    fixtures().into_iter().filter(|fixture| {
+        fixture.format == "gsd" && fixture.verdict == "sound" && !fixture.path.contains("duplicate")
+    })
+}
+
+fn look(bytes: &[u8]) -> container_core::Result<Box<dyn Container>> {
+    (format("gsd").open)(Input::bytes(Box::new(bytes.to_vec())), &options())
+}
+
+fn check(file: &dyn Container) -> Report {
+    file.check(Depth::Full, &ReadOptions::default(), Progress::none()).expect("a check")
+}
+
+/// The values of every stored chunk that can be read, without their shape, which may be in a chunk of its own, by `frames/<n>/<name>`.
+fn chunks(file: &dyn Container) -> BTreeMap<String, String> {
+    let frames = every(file).filter(|(_, dataset)| dataset.path.starts_with("frames/"));
+    let read = frames.filter_map(|(index, dataset)| {
+        let values = elements(file, index).ok()?;
+        Some((dataset.path.clone(), format!("{} {}", dataset.dtype, sha256(&values))))
+    });
+    read.collect()
+}
+
+/// Where a file is cut: near both ends, and here and there between.
+fn cuts(len: usize) -> impl Iterator<Item = usize> {
+    (0..len).filter(move |&cut| {
+        if len < 1100 { cut % 3 == 0 || len - cut < 64 } else { len - cut < 40 || cut % 211 == 0 }
+    })
+}
+
+#[test]
+fn a_cut_file_says_so_and_holds_only_what_was_there() {
+    let mut count = 0;
+    for fixture in sound() {
+        let bytes = fixture.bytes();
+        let whole = chunks(&*look(&bytes).expect("a sound fixture"));
+        let end = bytes.len() as u64 - fixture.expendable();
+        for cut in cuts(bytes.len()) {
+            let name = format!("{} cut at {cut}", fixture.path);
+            let cut = cut as u64;
+            match look(&bytes[..cut as usize]) {
+                Err(error) if cut < 8 => {
+                    assert!(matches!(error.kind(), ErrorKind::WrongFormat { .. }), "{name}: {error}");
+                }
+                Err(error) => {
+                    assert!(cut < HEADER, "{name}: {error}");
+                    let ErrorKind::Truncated { need, have } = error.kind() else { panic!("{name}: {error}") };
+                    assert!(*have == cut && *need <= HEADER, "{name}: {error}");
+                }
+                Ok(file) => {
+                    count += 1;
+                    let report = check(&*file);
+                    expect_cut(&name, cut < end, cut, &report);
+                    for (path, values) in chunks(&*file) {
+                        assert_eq!(whole.get(&path), Some(&values), "{name}: {path}");
+                    }
+                }
+            }
+        }
+    }
+    assert!(count > 5000, "only {count} cuts");
+}
+
+/// What is missing lies in the range of some error, or what announces it.
+fn expect_cut(name: &str, damaged: bool, cut: u64, report: &Report) {
+    assert_eq!(report.verdict() == Verdict::Damaged, damaged, "{name}: {:?}", report.findings);
+    let mut errors = report.findings.iter().filter(|finding| finding.severity == Severity::Error);
+    let explains = errors.any(|error| {
+        error.code.ends_with("_past_end") || error.range.as_ref().is_some_and(|range| range.end > cut)
+    });
+    assert!(explains || !damaged, "{name}: {:?}", report.findings);
+}
+
+#[test]
+fn a_flipped_bit_of_header_or_index_is_survived() {
+    for fixture in sound() {
+        let bytes = fixture.bytes();
+        // Text and reserved bytes mean nothing to the reader; of the index the first entries.
+        let places = (0..48).chain([112]).chain(256..256 + 8 * 32).filter(|&at| at < bytes.len());
+        for at in places {
+            let mut damaged = bytes.clone();
+            damaged[at] ^= 1 << (at % 8);
+            let name = format!("{} with a bit of byte {at} flipped", fixture.path);
+            let Ok(file) = look(&damaged) else { continue };
+            _ = check(&*file);
+            _ = chunks(&*file);
+            let layout = file.layout();
+            let mut end = 0;
+            for segment in &layout {
+                assert_eq!(segment.range.start, end, "{name}: {layout:?}");
+                end = segment.range.end;
+            }
+            assert_eq!(end, bytes.len() as u64, "{name}");
+        }
+    }
+}
+
+/// What a repair makes of bytes, which has to be sound; `None` where it finds nothing to keep.
+fn sound_after_repair(bytes: &[u8], what: &str) -> Option<Vec<u8>> {
+    let repair = format("gsd").repair.expect("a repair");
+    let mut out = Vec::new();
+    repair(Input::bytes(Box::new(bytes.to_vec())), &options(), Some(&mut out), Progress::none()).ok()?;
+    let file =
+        (format("gsd").open)(Input::bytes(Box::new(out.clone())), &options()).expect("a repaired file opens");
+    let report = file.check(Depth::Full, &ReadOptions::default(), Progress::none()).expect("a check");
+    assert_eq!(report.verdict(), Verdict::Sound, "{what}: {:?}", report.findings);
+    Some(out)
+}
+
+#[test]
+fn repairs_of_cut_files_are_sound_and_hold_only_what_was_there() {
+    for fixture in sound() {
+        let bytes = fixture.bytes();
+        let whole = chunks(&*look(&bytes).expect("a sound fixture"));
+        for cut in cuts(bytes.len()).step_by(5) {
+            let name = format!("{} cut at {cut}", fixture.path);
+            let Some(repaired) = sound_after_repair(&bytes[..cut], &name) else {
+                continue;
+            };
+            // Salvaged frames of files that hold orphans are new to it.
+            if fixture.expendable() > 0 {
+                continue;
+            }
+            for (path, values) in chunks(&*look(&repaired).expect("it opened before")) {
+                let was = whole.get(&path).map(|was| was.replace('>', "<"));
+                assert_eq!(was.as_ref(), Some(&values), "{name}: {path}");
+            }
+        }
+    }
+}
