@@ -95,8 +95,9 @@ pub(crate) fn scan_from(
             .or_else(|| (entry.m == 0).then_some((FaultKind::EntryZeroColumns, "its chunk has no columns")));
         let place = place(rules.header, at, 1);
         if let Some((kind, why)) = problem {
-            // What a cut file lacks are the chunk's bytes, and these are told.
+            // What a cut file lacks are the chunk's bytes, and these are told: from the end of the file on, if not before.
             let claimed = entry.byte_range().filter(|_| kind == FaultKind::EntryRange);
+            let claimed = claimed.map(|claimed| claimed.start.min(rules.file_len)..claimed.end);
             let range = claimed.unwrap_or_else(|| place.clone());
             faults.add_found_at(place.clone(), kind, range, || format!("index entry {at}: {why}"));
         }
