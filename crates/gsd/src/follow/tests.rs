@@ -269,3 +269,33 @@ fn names_of_frames_that_are_not_given_are_not_known() {
     assert_eq!(follower.wait(|| true).unwrap(), Change::Frames(1..2));
     assert!(follower.file().contains(1, "second"));
 }
+
+#[test]
+fn files_of_layer_1_and_frames_without_chunks_are_followed() {
+    let folder = tempfile::tempdir().unwrap();
+    let old = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../testdata/gsd/ok/v1_small.gsd");
+    for scheme in [Scheme::Atomic, Scheme::Reference] {
+        let path = folder.path().join(format!("{scheme:?}.gsd"));
+        std::fs::copy(&old, &path).unwrap();
+        let mut follower = Follower::open(&path).unwrap();
+        let count = File::open(&path).unwrap().nframes();
+        while follower.file().nframes() < count {
+            assert!(matches!(follower.poll().unwrap(), Change::Frames(_) | Change::Nothing));
+        }
+        let mut writer = Writer::open(&path, &options(scheme)).unwrap();
+        for _ in 0..3 {
+            writer.end_frame().unwrap();
+        }
+        assert_eq!(follower.poll().unwrap(), Change::Nothing);
+        writer.write_chunk("of their own", 2, 1, &[1_u8, 2]).unwrap();
+        writer.end_frame().unwrap();
+        writer.flush().unwrap();
+        let frames = follower.wait(|| true).unwrap();
+        assert_eq!(frames, Change::Frames(count..count + 4), "{scheme:?}");
+        let chunk = follower.file().find_chunk(count + 3, "of their own").unwrap();
+        assert_eq!(*follower.file().read_elements::<u8>(&chunk).unwrap(), [1, 2]);
+        // An upgrade orders the index anew.
+        writer.upgrade().unwrap();
+        assert_eq!(follower.poll().unwrap(), Change::Replaced);
+    }
+}
