@@ -49,8 +49,8 @@ pub fn gsd_repair(data: &[u8]) {
         assert!(second.lost.is_empty(), "{second:?}");
         let again = open(&again, Policy::Strict).expect("a repaired file opens");
         assert_eq!((again.nframes(), again.index().len()), (fixed.nframes(), fixed.index().len()));
-        if let Some(file) = &was_strict {
-            assert!(report.lost.iter().all(|item| !item.what.starts_with("frame")), "{report:?}");
+        // Repair judges what verify lets pass: the places of empty chunks, unlikely names, odd sizes. What it calls lost it leaves out.
+        if let Some(file) = was_strict.as_ref().filter(|_| report.lost.is_empty()) {
             keeps(file, &fixed, salvage, &report);
         }
     }
@@ -103,8 +103,12 @@ fn repair(data: &[u8], options: &RepairOptions) -> gsd::Result<(Vec<u8>, RepairR
             assert_eq!(wet.to_string(), dry.to_string());
             Err(wet)
         }
-        // The copy takes memory, the report does not.
-        (Err(wet), Ok(_)) if matches!(wet.kind(), gsd::ErrorKind::Limit { .. }) => Err(wet),
+        // The copy takes memory, and names that were lost may have become the same: the report alone does not tell.
+        (Err(wet), Ok(_))
+            if matches!(wet.kind(), gsd::ErrorKind::Limit { .. } | gsd::ErrorKind::Usage(_)) =>
+        {
+            Err(wet)
+        }
         (wet, dry) => panic!("with a target {wet:?}, without one {dry:?}"),
     }
 }
