@@ -236,7 +236,7 @@ impl File {
     }
 
     /// The first name with `prefix` whose id is above that of `previous`: `gsd_find_matching_chunk_name`. Names are listed
-    /// whether or not a chunk has them; those that no text finds are not: bytes that are no UTF-8, and what is listed before.
+    /// whether or not a chunk has them; one that is listed a second time is not listed again.
     #[must_use]
     pub fn find_matching_chunk_name(&self, prefix: &str, previous: Option<&str>) -> Option<Cow<'_, str>> {
         let start = match previous {
