@@ -1,7 +1,7 @@
 //! Looking for damage: blocks, entries and what lies between chunks; then every chunk, and what the schema says of them.
 
 use std::collections::BTreeSet;
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -57,12 +57,17 @@ pub(crate) fn check(
     let good = subject.chunks.len() as u64;
     let mut blocks = BlockCounts { total, checked: 0, bad: total.saturating_sub(good) };
     if depth == Depth::Full {
-        let bad = read_all(subject, options, progress)?;
+        let (bad, bytes) = read_all(subject, options, progress)?;
         blocks.checked = good;
         blocks.bad = blocks.bad.saturating_add(bad.len() as u64);
         findings.extend(bad);
         if !broken && file.header().schema_name() == crate::hoomd::SCHEMA {
-            findings.extend(schema_findings(subject)?);
+            // All bytes are read by now; that it goes on is told, so that it can be ended.
+            let on = |_, _| match progress.tick(bytes, bytes) {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(_) => ControlFlow::Break(()),
+            };
+            findings.extend(schema_findings(subject, Progress::new(&on))?);
         }
     }
     Ok(Report::new(findings, blocks))
@@ -108,8 +113,12 @@ fn frame_faults(subject: &Subject<'_>) -> Vec<Fault> {
     faults
 }
 
-/// Reads every chunk, in file order. Bytes that several chunks name are read once, so that a small file is not a day's work.
-fn read_all(subject: &Subject<'_>, options: &ReadOptions, progress: Progress<'_>) -> Result<Vec<Finding>> {
+/// Reads every chunk, in file order, and says how many bytes they are. Bytes that several chunks name are read once, so that a small file is not a day's work.
+fn read_all(
+    subject: &Subject<'_>,
+    options: &ReadOptions,
+    progress: Progress<'_>,
+) -> Result<(Vec<Finding>, u64)> {
     /// Chunks that a thread takes at once.
     const RUN: usize = 64;
     let (file, chunks) = (subject.file, subject.chunks);
@@ -145,7 +154,7 @@ fn read_all(subject: &Subject<'_>, options: &ReadOptions, progress: Progress<'_>
         }
     };
     on_threads(options.threads.min(chunks.len() / RUN).max(1), &work)?;
-    Ok(findings.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner))
+    Ok((findings.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner), total))
 }
 
 /// What of a chunk lies behind `end`, which becomes the end of both.
@@ -170,7 +179,7 @@ fn unreadable(file: &File, chunk: &IndexEntry, error: Error) -> Result<Finding> 
 }
 
 /// What is odd by the schema: none of it is damage.
-fn schema_findings(subject: &Subject<'_>) -> Result<Vec<Finding>> {
+fn schema_findings(subject: &Subject<'_>, progress: Progress<'_>) -> Result<Vec<Finding>> {
     let trajectory = match (subject.again)().and_then(Trajectory::from_file) {
         Ok(trajectory) => trajectory,
         Err(error)
@@ -187,7 +196,7 @@ fn schema_findings(subject: &Subject<'_>) -> Result<Vec<Finding>> {
     }
     // One finding of a kind, about the first: files that have it in one chunk mostly have it in many.
     let mut found: Vec<(crate::hoomd::Problem, u64)> = Vec::new();
-    for problem in check_trajectory(&trajectory, Progress::none())? {
+    for problem in check_trajectory(&trajectory, progress)? {
         match found.iter_mut().find(|(first, _)| first.code == problem.code) {
             Some((first, chunks)) => {
                 *chunks += 1;

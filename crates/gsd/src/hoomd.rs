@@ -5,6 +5,7 @@ pub mod arrow;
 pub mod columns;
 mod configuration;
 pub mod csv;
+mod found;
 mod frame;
 mod given;
 mod given_check;

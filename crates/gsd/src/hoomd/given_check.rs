@@ -53,7 +53,7 @@ pub(crate) fn check(
     problems.extend(context.tags(place("constraints/group"), Container::Constraints));
     if let Some(shapes) = &frame.particles.type_shapes {
         let types = context.text(place("particles/types"), false).map_or(1, <[String]>::len);
-        problems.extend(shape_count(shapes, types));
+        problems.extend(shape_count(shapes.len(), types));
     }
     check_finite(frame, &mut problems);
     problems

@@ -7,10 +7,11 @@ use container_core::report::{Finding, Severity};
 use container_core::{Error, ErrorKind, Progress, Result};
 
 use crate::File;
+use crate::hoomd::found::{Found, Look, Seen};
 use crate::hoomd::read::{FrameView, Stand, field_at, place};
 use crate::hoomd::schema::{Container, FIELDS, Field, Fit, Rows, V2_0};
 use crate::hoomd::trajectory::Core;
-use crate::hoomd::{Reals, SCHEMA, Shape, SimulationBox, Single, Trajectory, Vectors};
+use crate::hoomd::{Reals, SCHEMA, SimulationBox, Single, Trajectory, Vectors};
 use crate::index::IndexEntry;
 
 /// Positions may be outside the box by this part of its extent: wrapping in f32 rounds to the face.
@@ -127,35 +128,9 @@ fn check_frames(file: &File, core: &Core, progress: Progress<'_>) -> Result<Vec<
 /// # Errors
 /// As [`check_file`].
 pub fn check_frame(frame: &FrameView<'_>, previous: Option<u64>) -> Result<Vec<Problem>> {
-    let mut found = Found { frame: frame.index(), ..Found::default() };
+    let mut found = Found::of_frame(frame.index());
     check_into(frame, previous, &mut found)?;
     Ok(found.problems)
-}
-
-/// Problems, equal ones of several frames counted together.
-#[derive(Debug, Default)]
-struct Found {
-    problems: Vec<Problem>,
-    frame: u64,
-}
-
-impl Found {
-    fn push(&mut self, problem: Problem, entry: Option<&IndexEntry>) {
-        let same = |known: &&mut Problem| known.code == problem.code && known.chunk == problem.chunk;
-        match self.problems.iter_mut().find(same) {
-            Some(known) => known.frames = known.frames.saturating_add(1),
-            None => {
-                let range = entry.and_then(IndexEntry::byte_range);
-                self.problems.push(Problem { frame: self.frame, range, ..problem });
-            }
-        }
-    }
-
-    fn push_some(&mut self, problem: Option<Problem>, entry: Option<&IndexEntry>) {
-        if let Some(problem) = problem {
-            self.push(problem, entry);
-        }
-    }
 }
 
 /// The value, or `None` where the file is at fault, which other checks report.
@@ -185,11 +160,17 @@ fn check_into(frame: &FrameView<'_>, previous: Option<u64>, found: &mut Found) -
     let simulation_box = check_box(frame, found)?;
     let particles = sound(frame.count(Container::Particles))?;
     let position = stored("particles/position").or_else(|| stored("configuration/box"));
-    if let (Some(entry), Some(simulation_box)) = (position, simulation_box)
-        && is_there(frame, place("particles/position"))?
-        && let Some(positions) = sound(frame.particles().position())?
+    const POSITION: usize = place("particles/position");
+    if let (Some(entry), Some(simulation_box), Some(chunk)) =
+        (position, simulation_box, chunk_of(frame, POSITION)?)
     {
-        found.push_some(outside_box(&positions, &simulation_box), Some(&entry));
+        let geometry = simulation_box.values().map(f64::to_bits);
+        let beside = [u64::from(simulation_box.dimensions), particles.map_or(u64::MAX, u64::from)];
+        let seen = Seen::new(Look::Outside, POSITION, &chunk).beside(geometry.into_iter().chain(beside));
+        found.look(seen, &entry, |_| {
+            let positions = sound(frame.particles().position())?;
+            Ok(positions.and_then(|positions| outside_box(&positions, &simulation_box)))
+        })?;
     }
     for container in Container::COUNTED {
         check_ids(frame, container, particles, found)?;
@@ -227,12 +208,14 @@ fn check_chunk(frame: &FrameView<'_>, at: usize, entry: &IndexEntry, found: &mut
     } else if field.is_text() {
         check_text(frame, at, field, entry, found)?;
     } else if field.is_real() && field.container != Container::State && name != "configuration/box" {
-        let finite = match field.columns {
-            1 => sound(frame.reals::<f32>(at))?.and_then(|values| not_finite(name, &values)),
-            3 => sound(frame.reals::<[f32; 3]>(at))?.and_then(|values| not_finite(name, &values)),
-            _ => sound(frame.reals::<[f32; 4]>(at))?.and_then(|values| not_finite(name, &values)),
-        };
-        found.push_some(finite, Some(entry));
+        // The shape was held against the frame's counts above.
+        found.look(Seen::new(Look::Finite, at, entry), entry, |_| {
+            Ok(match field.columns {
+                1 => sound(frame.reals::<f32>(at))?.and_then(|values| not_finite(name, &values)),
+                3 => sound(frame.reals::<[f32; 3]>(at))?.and_then(|values| not_finite(name, &values)),
+                _ => sound(frame.reals::<[f32; 4]>(at))?.and_then(|values| not_finite(name, &values)),
+            })
+        })?;
     }
     Ok(())
 }
@@ -248,19 +231,12 @@ fn check_text(
         let problem = Problem::new(Grade::Error, "schema_text", field.name, error.kind().to_string());
         if error.is_damage() { Ok(Some(problem)) } else { Err(error) }
     };
-    let problem = if field.name == "particles/type_shapes" {
-        match frame.shapes() {
-            Ok(_) => None,
-            Err(error) => damaged(error)?,
+    found.look(Seen::new(Look::Text, at, entry), entry, |_| {
+        if field.name == "particles/type_shapes" {
+            return frame.shapes().map_or_else(damaged, |_| Ok(None));
         }
-    } else {
-        match frame.type_names(at) {
-            Ok(names) => duplicate_names(field.name, &names),
-            Err(error) => damaged(error)?,
-        }
-    };
-    found.push_some(problem, Some(entry));
-    Ok(())
+        frame.type_names(at).map_or_else(damaged, |names| Ok(duplicate_names(field.name, &names)))
+    })
 }
 
 /// Reports what is wrong with a box that the frame stores, and gives the box where nothing is.
@@ -297,37 +273,60 @@ fn check_ids(
     };
     // Ids of another type are reported as that.
     let exact = |entry: &IndexEntry| entry.chunk_type() == Some(crate::Type::Uint32);
+    let rows = sound(frame.count(container))?.map_or(u64::MAX, u64::from);
     if let Some(entry) = frame.stored_at(typeid).filter(exact)
-        && let (Some(types), Some(ids)) = (sound(frame.type_names(types))?, sound(frame.rows::<u32>(typeid))?)
+        && let Some(types) = type_count(frame, types, found)?
     {
-        found.push_some(bad_typeid(field_at(typeid).name, &ids, types.len()), Some(&entry));
+        let seen = Seen::new(Look::Ids, typeid, &entry).beside([types as u64, rows]);
+        found.look(seen, &entry, |_| {
+            let ids = sound(frame.rows::<u32>(typeid))?;
+            Ok(ids.and_then(|ids| bad_typeid(field_at(typeid).name, &ids, types)))
+        })?;
     }
     let Some(group) = group else { return Ok(()) };
     let entry = frame.stored_at(group).or_else(|| frame.stored("particles/N"));
     let (Some(entry), Some(particles)) = (entry, particles) else { return Ok(()) };
-    if !is_there(frame, group)? {
-        return Ok(());
-    }
-    let tags = match container.group_size() {
-        2 => sound(frame.rows::<[u32; 2]>(group))?.and_then(|rows| largest(rows.as_flattened())),
-        3 => sound(frame.rows::<[u32; 3]>(group))?.and_then(|rows| largest(rows.as_flattened())),
-        _ => sound(frame.rows::<[u32; 4]>(group))?.and_then(|rows| largest(rows.as_flattened())),
-    };
+    let Some(chunk) = chunk_of(frame, group)? else { return Ok(()) };
+    let tags = found.number(Seen::new(Look::Tags, group, &chunk).beside([rows]), || {
+        let tags = match container.group_size() {
+            2 => sound(frame.rows::<[u32; 2]>(group))?.and_then(|rows| largest(rows.as_flattened())),
+            3 => sound(frame.rows::<[u32; 3]>(group))?.and_then(|rows| largest(rows.as_flattened())),
+            _ => sound(frame.rows::<[u32; 4]>(group))?.and_then(|rows| largest(rows.as_flattened())),
+        };
+        Ok(tags.map(u64::from))
+    })?;
+    let tags = tags.and_then(|tag| u32::try_from(tag).ok());
     found.push_some(bad_tag(field_at(group).name, tags, particles), Some(&entry));
     Ok(())
 }
 
-/// True where a chunk, of this frame or of frame 0, stands for the field: defaults, of however many rows, are sound.
-fn is_there(frame: &FrameView<'_>, at: usize) -> Result<bool> {
+/// The chunk, of this frame or of frame 0, that stands for the field: defaults, of however many rows, are sound.
+fn chunk_of(frame: &FrameView<'_>, at: usize) -> Result<Option<IndexEntry>> {
     let stand = sound(frame.stand(at))?;
-    Ok(matches!(stand, Some(Stand::Stored(_) | Stand::Initial(_))))
+    Ok(match stand {
+        Some(Stand::Stored(entry) | Stand::Initial(entry)) => Some(entry),
+        _ => None,
+    })
+}
+
+/// How many types a container has, where its table can be read.
+fn type_count(frame: &FrameView<'_>, at: usize, found: &mut Found) -> Result<Option<usize>> {
+    let count = || Ok(sound(frame.type_names(at))?.map(|names| names.len() as u64));
+    let types = match chunk_of(frame, at)? {
+        Some(chunk) => found.number(Seen::new(Look::Count, at, &chunk), count)?,
+        None => count()?,
+    };
+    Ok(types.and_then(|types| usize::try_from(types).ok()))
 }
 
 fn check_shapes(frame: &FrameView<'_>, found: &mut Found) -> Result<()> {
-    let Some(entry) = frame.stored("particles/type_shapes") else { return Ok(()) };
-    let particles = frame.particles();
-    if let (Some(shapes), Some(types)) = (sound(particles.type_shapes())?, sound(particles.types())?) {
-        found.push_some(shape_count(&shapes, types.len()), Some(&entry));
+    const SHAPES: usize = place("particles/type_shapes");
+    let Some(entry) = frame.stored_at(SHAPES) else { return Ok(()) };
+    let shapes = found.number(Seen::new(Look::Count, SHAPES, &entry), || {
+        Ok(sound(frame.shapes())?.map(|shapes| shapes.len() as u64))
+    })?;
+    if let (Some(shapes), Some(types)) = (shapes, type_count(frame, place("particles/types"), found)?) {
+        found.push_some(shape_count(usize::try_from(shapes).unwrap_or(usize::MAX), types), Some(&entry));
     }
     Ok(())
 }
@@ -338,10 +337,9 @@ fn check_logs(frame: &FrameView<'_>, found: &mut Found) -> Result<()> {
         return Ok(());
     }
     let file = frame.file();
-    let initial = file.index().slice(file.frame_entries(0));
     for entry in file.index().slice(frame.entries()).iter() {
         let Some(name) = file.names().get(entry.id).filter(|name| name.starts_with("log/")) else { continue };
-        match initial.iter().find(|first| first.id == entry.id) {
+        match found.initial(file, entry.id) {
             None => {
                 let message = "not in frame 0, which stands for frames without it".to_owned();
                 found.push(Problem::new(Grade::Warning, "late_log", &name, message), Some(&entry));
@@ -434,10 +432,10 @@ pub(crate) fn duplicate_names(chunk: &str, names: &[String]) -> Option<Problem> 
     Some(Problem::new(Grade::Error, "schema_text", chunk, format!("{twice:?} is there twice")))
 }
 
-pub(crate) fn shape_count(shapes: &[Shape], types: usize) -> Option<Problem> {
-    let message = format!("{} shapes of {types} types", shapes.len());
+pub(crate) fn shape_count(shapes: usize, types: usize) -> Option<Problem> {
+    let message = format!("{shapes} shapes of {types} types");
     let problem = Problem::new(Grade::Error, "schema_shape", "particles/type_shapes", message);
-    (shapes.len() != types).then_some(problem)
+    (shapes != types).then_some(problem)
 }
 
 /// The first row that fails, and how many do.
