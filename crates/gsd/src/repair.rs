@@ -1,8 +1,10 @@
 //! Bringing back what can be proved of a damaged file, into a new one.
 //!
-//! The levels, each of which comes into play where the one before leaves something undone:
+//! A file that opens under [`Policy::Strict`](crate::Policy::Strict), and whose chunks lie apart, is sound: all that it lists is
+//! kept, and frames are at most added. Else the levels, each of which comes into play where the one before leaves something undone:
 //!
-//! 1. *Trim*: a last frame that lacks chunks although their bytes are there was torn by a crash. It goes, or is completed.
+//! 1. *Trim*: a last frame that lacks chunks although their bytes are there was torn by a crash. It goes, or is completed; in a
+//!    sound file it stays or is completed.
 //! 2. *Order*: entries are collected one by one, whatever stands between them, sorted, and of several for one chunk the one
 //!    whose data were written last is taken. Chunks that lie over others or in the index are lost.
 //! 3. *Search*: where the header leads to no index, or to no namelist, the file is searched for one. Each growth leaves an
@@ -26,11 +28,13 @@ mod hypotheses;
 mod index;
 mod input;
 mod names;
+mod output;
 mod report;
 mod rescue;
 mod salvage;
 mod schema;
 mod search;
+mod sound;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -122,8 +126,9 @@ pub fn repair_source(
     progress: Progress<'_>,
 ) -> Result<RepairReport> {
     let rescue = Rescue::new(source, options, progress)?;
-    if let Some(out) = out {
-        rescue.write(out, progress)?;
+    match out {
+        Some(out) => rescue.write(out, progress)?,
+        None => rescue.try_out()?,
     }
     Ok(rescue.report)
 }

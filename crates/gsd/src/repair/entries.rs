@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use container_core::Result;
-use container_core::source::zeroed_vec;
 
 use super::input::{Damaged, PAST_END};
 use crate::header::INDEX_ENTRY_LEN;
@@ -220,7 +219,10 @@ pub(super) fn take_out_clashes(
             }
         }
         let next = places.get(position + 1).map(|next| stored(&entries[*next as usize]).start);
-        if next.is_some_and(|next| usual.leaves_a_gap(entry, next)) {
+        let next = next.filter(|next| usual.leaves_a_gap(entry, *next));
+        if let Some(next) = next
+            && !is_aligning(damaged, &(range.end..next))?
+        {
             bad.push((*at, "a size that leaves a gap which the usual one fills"));
         }
         previous = Some(*at);
@@ -240,6 +242,11 @@ pub(super) fn take_out_clashes(
     bad.sort_unstable();
     bad.dedup_by_key(|(at, _)| *at);
     Ok(take_out(entries, &bad))
+}
+
+/// True for the zeros that a writer puts between chunks at multiples of up to 64.
+fn is_aligning(damaged: &Damaged<'_>, gap: &Range<u64>) -> Result<bool> {
+    Ok(gap.end - gap.start < 64 && damaged.read(gap.clone())?.iter().all(|byte| *byte == 0))
 }
 
 /// Takes out the entries at some positions, which are in order.
@@ -312,9 +319,4 @@ impl Usual {
         let end = |entry: &IndexEntry| entry.byte_range().map(|range| range.end);
         votes > 0 && meant != *entry && end(entry) < Some(next) && end(&meant) == Some(next)
     }
-}
-
-/// Memory for `len` flags.
-pub(super) fn flags(len: usize, damaged: &Damaged<'_>) -> Result<Vec<u8>> {
-    zeroed_vec(len as u64, &damaged.limits)
 }

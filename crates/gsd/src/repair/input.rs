@@ -103,7 +103,8 @@ impl<'a> Damaged<'a> {
             return Some("a type that there is not");
         }
         let Some(range) = entry.byte_range() else { return Some("a size or place that cannot be") };
-        if range.start < header::LEN {
+        // A chunk without rows may lie anywhere but where an unused slot says that it does.
+        if range.start < header::LEN && (!range.is_empty() || entry.is_unused()) {
             Some("a chunk in the header")
         } else if range.end > self.len {
             Some(PAST_END)

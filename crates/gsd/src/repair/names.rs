@@ -25,13 +25,20 @@ pub(super) struct Found {
     pub(super) range: Range<u64>,
     /// Set where this is not what the header says.
     pub(super) guess: Option<RepairItem>,
+    /// True where the names are taken as they are, whatever bytes they have.
+    pub(super) as_listed: bool,
 }
 
 impl Found {
     fn new(names: &Names, start: u64) -> Self {
         let ids = (0..=u16::MAX).take(names.len());
         let names_by_id = ids.map(|id| names.bytes(id).map(<[u8]>::to_vec)).collect();
-        Self { names: names_by_id, range: start..start.saturating_add(names.used_len()), guess: None }
+        Self {
+            names: names_by_id,
+            range: start..start.saturating_add(names.used_len()),
+            guess: None,
+            as_listed: false,
+        }
     }
 }
 
@@ -49,7 +56,14 @@ pub(super) fn stated(damaged: &Damaged<'_>, needed: usize) -> Result<Option<Foun
     let clean = bytes.get(used..).is_some_and(|rest| rest.iter().all(|byte| *byte == 0));
     let cut = first_is_cut(damaged, &names, range.start)?;
     let sound = names.len() >= needed && !cut && (clean || (needed > 0 && sensible(&names)));
-    Ok(sound.then(|| Found::new(&names, range.start)))
+    Ok(sound.then(|| Found { as_listed: clean, ..Found::new(&names, range.start) }))
+}
+
+/// The names of a sound file, with room for those that uncommitted entries need.
+pub(super) fn listed(names: &Names, damaged: &Damaged<'_>, needed: usize) -> Found {
+    let mut found = Found { as_listed: true, ..Found::new(names, damaged.header.namelist_location) };
+    found.names.resize(found.names.len().max(needed), None);
+    found
 }
 
 /// Names for ids below `needed` from wherever they are; `gaps` are bytes that nothing else is known to use.
@@ -202,7 +216,7 @@ fn with_hole(damaged: &Damaged<'_>, needed: usize) -> Result<Found> {
     }
     let what = format!("{left} of {needed} names are left");
     let guess = Some(RepairItem::new(block.clone(), what));
-    Ok(Found { names, range: block.start..block.start, guess })
+    Ok(Found { names, range: block.start..block.start, guess, as_listed: false })
 }
 
 /// Names before the hole count from the first id, names behind it from the last. How many are set.
@@ -250,7 +264,9 @@ pub(super) fn settle(
     for (id, name) in (0_u16..).zip(found.names) {
         // A name of file layer 1.0 may have been cut within a character.
         let name = name.map(|name| match std::str::from_utf8(&name) {
-            Err(error) if error.error_len().is_none() => name[..error.valid_up_to()].to_vec(),
+            Err(error) if !found.as_listed && error.error_len().is_none() => {
+                name[..error.valid_up_to()].to_vec()
+            }
             _ => name,
         });
         let chosen = match (wanted.get(&id), name) {
@@ -259,7 +275,9 @@ pub(super) fn settle(
                 name.clone().into_bytes()
             }
             (None, Some(name))
-                if !name.is_empty() && std::str::from_utf8(&name).is_ok() && !used.contains(&name) =>
+                if !name.is_empty()
+                    && (found.as_listed || std::str::from_utf8(&name).is_ok())
+                    && !used.contains(&name) =>
             {
                 name
             }

@@ -1,10 +1,7 @@
 //! What a repair keeps, and how it is written.
 
-use std::borrow::Cow;
 use std::ops::Range;
 
-use container_core::dtype::ByteOrder;
-use container_core::format::Output;
 use container_core::report::{RepairItem, RepairReport};
 use container_core::source::Source;
 use container_core::{Error, Progress, Result};
@@ -15,8 +12,8 @@ use super::frames::{self, Signs, Wounds, frame_set, is_part};
 use super::index;
 use super::input::Damaged;
 use super::salvage::{Walk, templates};
-use super::{RepairOptions, Salvage, hypotheses, names, report, schema};
-use crate::emit::Plan;
+use super::sound::{self, Sound};
+use super::{RepairOptions, Salvage, hypotheses, names, output, report, schema};
 use crate::header::{self, Header};
 use crate::hoomd;
 use crate::index::IndexEntry;
@@ -25,7 +22,7 @@ use crate::index::IndexEntry;
 const RECENT: usize = 64;
 
 /// Frames of a file whose entries name frames that it has no room for.
-const MOST_FRAMES: u64 = 1 << 20;
+const MOST_FRAMES: u64 = 1 << 12;
 
 /// A file as it can be written.
 pub(super) struct Rescue<'a> {
@@ -48,41 +45,37 @@ impl<'a> Rescue<'a> {
         let mut report = RepairReport::default();
         let mut damaged = Damaged::open(source, options.limits, &mut report.guessed)?;
         let v1 = damaged.header.is_v1();
-        let (mut found, block) = index::find(&damaged, &mut report.guessed)?;
-        if found.entries.is_empty() {
-            // Frames without chunks take no room: an entry may be of any frame, if there is no other way.
-            damaged.frames = Some(MOST_FRAMES);
-            let (other, _) = index::find(&damaged, &mut Vec::new())?;
-            if other.entries.is_empty() {
-                damaged.frames = None;
-            } else {
-                let what = "entries of frames past the room of the index: the frames before had no chunks";
-                report.guessed.push(RepairItem::new(other.used.clone(), what));
-                found = other;
+        let mut sound = sound::listed(&damaged)?;
+        let is_sound = sound.is_some();
+        let (mut found, block, mut blocks) = match &mut sound {
+            Some(sound) => {
+                let block = damaged.header.index_range().unwrap_or_default();
+                (std::mem::take(&mut sound.found), block, sound.blocks.clone())
             }
-        }
+            None => search_index(&mut damaged, &mut report)?,
+        };
         let used_block = found.used.clone();
-        let listed = needed(&found.entries);
-        let stated = names::stated(&damaged, listed)?.map_or(0..0, |names| names.range);
-        let claimed = damaged.header.index_range().is_some_and(|range| range.end <= damaged.len);
-        if let Some(end) = entries::end_block(&mut found, &stated, claimed) {
-            report.guessed.push(RepairItem::new(used_block.clone(), format!("the index ends at {end}")));
-        }
-        let mut blocks = vec![0..header::LEN, with_room(&damaged, &used_block)?, stated];
         let mut uncommitted = Vec::new();
         if options.salvage == Salvage::Checked && !found.entries.is_empty() {
-            uncommitted = add_uncommitted(&damaged, &mut found, &block, &mut blocks)?;
+            uncommitted = add_uncommitted(&damaged, &mut found, &block, &mut blocks, is_sound)?;
         }
         let mut dropped = entries::sort(&mut found, v1);
         // Marked in their flags, which are 0 in the file.
         for entry in &mut found.entries {
-            entry.flags = u8::from(uncommitted.binary_search(&(entry.frame, entry.location)).is_ok());
+            let place = (entry.frame, entry.id, entry.location);
+            entry.flags = u8::from(uncommitted.binary_search(&place).is_ok());
         }
-        dropped.extend(entries::take_out_clashes(&mut found.entries, &blocks, &damaged)?);
+        if !is_sound {
+            dropped.extend(entries::take_out_clashes(&mut found.entries, &blocks, &damaged)?);
+        }
 
         let gaps = frames::gaps(&damaged, &found.entries, &blocks)?;
         let free: Vec<Range<u64>> = gaps.iter().map(|gap| gap.range.clone()).collect();
-        let mut names = names::find(&damaged, needed(&found.entries), &free)?;
+        let needed = needed(&found.entries);
+        let mut names = match sound {
+            Some(Sound { names, .. }) => names::listed(&names, &damaged, needed),
+            None => names::find(&damaged, needed, &free)?,
+        };
         blocks.push(names.range.clone());
         report.guessed.extend(names.guess.take());
         let entries = &found.entries;
@@ -97,13 +90,16 @@ impl<'a> Rescue<'a> {
             Self { damaged, header, names, entries: found.entries, left_out: Vec::new(), report };
         let signs =
             Signs { ruins: &found.ruins, dropped: &dropped, unsorted: found.unsorted, cut: &found.cut };
-        let wounds = frames::wounds(&rescue.damaged, &rescue.entries, &gaps, &signs, rescue.is_hoomd())?;
+        let mut wounds = frames::wounds(&rescue.damaged, &rescue.entries, &gaps, &signs, rescue.is_hoomd())?;
+        if is_sound {
+            (wounds, dropped) = (Wounds::default(), Vec::new());
+        }
         rescue.report.lost.extend(report::ruins(&found.ruins));
         rescue.report.lost.extend(report::dropped(&dropped, &rescue.names));
         if found.unsorted > 0 {
             rescue.report.guessed.push(report::unsorted(found.unsorted, used_block));
         }
-        rescue.finish(wounds, &blocks, options.salvage, progress)?;
+        rescue.finish(wounds, &blocks, options.salvage, is_sound, progress)?;
         Ok(rescue)
     }
 
@@ -117,6 +113,7 @@ impl<'a> Rescue<'a> {
         wounds: Wounds,
         blocks: &[Range<u64>],
         salvage: Salvage,
+        is_sound: bool,
         progress: Progress<'_>,
     ) -> Result<()> {
         let hoomd = self.is_hoomd();
@@ -135,8 +132,8 @@ impl<'a> Rescue<'a> {
             }
             end = self.entries.partition_point(|entry| entry.frame < last.frame);
         }
-        let tail: Vec<IndexEntry> = self.entries.split_off(end);
-        let behind = free_behind(&self.damaged, &self.entries, blocks)?;
+        let mut tail: Vec<IndexEntry> = self.entries.split_off(end);
+        let mut behind = free_behind(&self.damaged, &self.entries, blocks)?;
         let mut lost = report::Frames::new("lacks chunks: left out", "lack chunks: left out");
         if hoomd {
             let out = |entry: &IndexEntry| entry.frame > 0 && partial.contains(&entry.frame);
@@ -145,26 +142,57 @@ impl<'a> Rescue<'a> {
             let inner = partial
                 .iter()
                 .filter(|frame| **frame > 0 && tail.first().is_none_or(|tail| **frame < tail.frame));
-            self.left_out = inner.map(|frame| *frame..*frame + 1).collect();
-            self.left_out.extend(wounds.gone.iter().cloned());
-            self.left_out.sort_unstable_by_key(|range| range.start);
+            let inner = inner.map(|frame| *frame..*frame + 1);
+            self.left_out = output::joined(inner.chain(wounds.gone.iter().cloned()).collect());
         }
         let first_uncommitted = self.entries.iter().find(|entry| entry.flags != 0).map(|entry| entry.frame);
         let committed = first_uncommitted
             .map_or(self.entries.len(), |frame| self.entries.partition_point(|entry| entry.frame < frame));
-        let waiting = self.entries.split_off(committed);
+        let mut waiting = self.entries.split_off(committed);
         let mut kept = report::Frames::new("", "");
         self.entries.iter().for_each(|entry| kept.add(entry));
         let resume = tail.first().map(|entry| entry.frame);
         let mut taken = Vec::new();
         let mut end = None;
+        let mut put_back = false;
         if salvage == Salvage::Checked && !self.entries.is_empty() {
+            let (names, guessed) = (self.names.len(), self.report.guessed.len());
             (taken, end) = self.salvage(&waiting, &behind, resume, progress)?;
+            // What is committed in a sound file is at most added to, and that only where it explains all that follows.
+            let same = |entry: &&IndexEntry| {
+                let key = (entry.frame, entry.id);
+                let at = taken.binary_search_by_key(&key, |taken| (taken.frame, taken.id));
+                at.ok().and_then(|at| taken.get(at)) == Some(entry)
+            };
+            let mut committed = tail.iter().chain(&waiting).filter(|entry| entry.flags == 0).peekable();
+            if is_sound
+                && committed.peek().is_some()
+                && !(committed.all(|entry| same(&entry)) && is_rest_zero(&self.damaged, &behind, end)?)
+            {
+                self.names.truncate(names);
+                self.report.guessed.truncate(guessed);
+                put_back = true;
+            }
+        }
+        if is_sound && (put_back || salvage == Salvage::Off || self.entries.is_empty()) {
+            let committed = tail.iter().chain(&waiting).filter(|entry| entry.flags == 0);
+            let committed: Vec<IndexEntry> = committed.copied().collect();
+            committed.iter().for_each(|entry| kept.add(entry));
+            self.entries.extend(committed);
+            self.entries.sort_by_key(|entry| (entry.frame, entry.id));
+            tail.clear();
+            waiting.retain(|entry| entry.flags != 0);
+            behind = free_behind(&self.damaged, &self.entries, blocks)?;
+            if salvage == Salvage::Checked {
+                (taken, end) = self.salvage(&[], &behind, None, progress)?;
+            }
         }
         let has = |entry: &IndexEntry| {
             taken.binary_search_by_key(&(entry.frame, entry.id), |taken| (taken.frame, taken.id)).is_ok()
         };
-        tail.iter().chain(&waiting).filter(|entry| !has(entry)).for_each(|entry| lost.add(entry));
+        // What a sound file does not list is no loss.
+        let unproved = tail.iter().chain(&waiting).filter(|entry| !has(entry) && !is_sound);
+        unproved.for_each(|entry| lost.add(entry));
         let left = if partial.contains(&0) { Some("frame 0 lacks chunks") } else { None };
         self.report.kept.extend(report::ground(&self.damaged, &self.names));
         self.report.kept.extend(kept.items());
@@ -288,55 +316,55 @@ impl<'a> Rescue<'a> {
         Ok((taken, end))
     }
 
-    /// Writes the new file.
-    pub(super) fn write(&self, out: &mut dyn Output, progress: Progress<'_>) -> Result<()> {
-        let mut plan = Plan::like(&self.header);
-        let mut ids = Vec::with_capacity(self.names.len());
-        for name in &self.names {
-            ids.push(plan.name(name)?);
-        }
-        let mut left_out = self.left_out.iter().peekable();
-        let mut moved = 0;
-        for entry in &self.entries {
-            while let Some(range) = left_out.next_if(|range| range.start <= entry.frame) {
-                moved += range.end - range.start;
-            }
-            let (Some(id), Some(chunk_type)) = (ids.get(usize::from(entry.id)), entry.chunk_type()) else {
-                continue;
-            };
-            plan.chunk(entry.frame - moved, *id, chunk_type, entry.n, entry.m)?;
-        }
-        out.reserve(plan.file_len())?;
-        let total = plan.file_len();
-        let mut emitter = plan.emit(out, &self.damaged.limits)?;
-        for entry in &self.entries {
-            let width = entry.chunk_type().map_or(1, crate::Type::size);
-            for window in self.damaged.windows(entry.byte_range().unwrap_or(0..0), 0) {
-                let (_, mut bytes) = window?;
-                if self.damaged.order() == ByteOrder::Big && width > 1 {
-                    let width = usize::try_from(width).unwrap_or(1);
-                    bytes = Cow::Owned(swapped(bytes, width, &self.damaged)?);
-                }
-                emitter.write(&bytes)?;
-            }
-            progress.tick(emitter.position(), total)?;
-        }
-        emitter.finish()?;
-        Ok(())
+    pub(super) const fn damaged(&self) -> &Damaged<'a> {
+        &self.damaged
+    }
+
+    pub(super) const fn header(&self) -> &Header {
+        &self.header
+    }
+
+    pub(super) fn names(&self) -> &[Vec<u8>] {
+        &self.names
+    }
+
+    pub(super) fn entries(&self) -> &[IndexEntry] {
+        &self.entries
+    }
+
+    /// Frames that later ones move up over: in order, apart from one another.
+    pub(super) fn left_out(&self) -> &[Range<u64>] {
+        &self.left_out
     }
 }
 
-fn swapped(bytes: Cow<'_, [u8]>, width: usize, damaged: &Damaged<'_>) -> Result<Vec<u8>> {
-    let mut bytes = match bytes {
-        Cow::Owned(bytes) => bytes,
-        Cow::Borrowed(lent) => {
-            let mut bytes = entries::flags(lent.len(), damaged)?;
-            bytes.copy_from_slice(lent);
-            bytes
+/// The entries of an index, the block that they are in, and the blocks that are known.
+fn search_index(
+    damaged: &mut Damaged<'_>,
+    report: &mut RepairReport,
+) -> Result<(Collected, Range<u64>, Vec<Range<u64>>)> {
+    let (mut found, block) = index::find(damaged, &mut report.guessed)?;
+    if found.entries.is_empty() {
+        // Frames without chunks take no room: an entry may be of any frame, if there is no other way.
+        damaged.frames = Some(MOST_FRAMES);
+        let (other, _) = index::find(damaged, &mut Vec::new())?;
+        if other.entries.is_empty() {
+            damaged.frames = None;
+        } else {
+            let what = "entries of frames past the room of the index: the frames before had no chunks";
+            report.guessed.push(RepairItem::new(other.used.clone(), what));
+            found = other;
         }
-    };
-    bytes.chunks_exact_mut(width).for_each(<[u8]>::reverse);
-    Ok(bytes)
+    }
+    let used_block = found.used.clone();
+    let listed = needed(&found.entries);
+    let stated = names::stated(damaged, listed)?.map_or(0..0, |names| names.range);
+    let claimed = damaged.header.index_range().is_some_and(|range| range.end <= damaged.len);
+    if let Some(end) = entries::end_block(&mut found, &stated, claimed) {
+        report.guessed.push(RepairItem::new(used_block.clone(), format!("the index ends at {end}")));
+    }
+    let blocks = vec![0..header::LEN, with_room(damaged, &used_block)?, stated];
+    Ok((found, block, blocks))
 }
 
 fn needed(entries: &[IndexEntry]) -> usize {
@@ -360,11 +388,23 @@ fn add_uncommitted(
     found: &mut Collected,
     block: &Range<u64>,
     blocks: &mut Vec<Range<u64>>,
-) -> Result<Vec<(u64, i64)>> {
+    is_sound: bool,
+) -> Result<Vec<(u64, u16, i64)>> {
+    let known = blocks.clone();
     let mut more = index::beyond(damaged, found, block)?;
+    let check = |more: &mut Option<Collected>, found: &Collected| {
+        if is_sound && let Some(some) = more {
+            sound::keep_new(&mut some.entries, &some.used, &found.entries, &known);
+            if some.entries.is_empty() {
+                *more = None;
+            }
+        }
+    };
+    check(&mut more, found);
     if more.is_none() {
         let gaps = frames::gaps(damaged, &found.entries, blocks)?;
         more = index::newer(damaged, &found.used, &gaps)?;
+        check(&mut more, found);
         if let Some(more) = &more {
             let len = found.used.end - found.used.start;
             blocks.push(more.used.start.saturating_sub(len)..more.used.end);
@@ -373,8 +413,8 @@ fn add_uncommitted(
         blocks.push(more.used.clone());
     }
     let Some(more) = more else { return Ok(Vec::new()) };
-    let mut places: Vec<(u64, i64)> =
-        more.entries.iter().map(|entry| (entry.frame, entry.location)).collect();
+    let place = |entry: &IndexEntry| (entry.frame, entry.id, entry.location);
+    let mut places: Vec<(u64, u16, i64)> = more.entries.iter().map(place).collect();
     places.sort_unstable();
     found.entries.extend(more.entries);
     Ok(places)
@@ -389,6 +429,17 @@ fn free_behind(
     let gaps = frames::gaps(damaged, entries, blocks)?.into_iter();
     let behind = gaps.filter(|gap| gap.behind.is_none() && gap.before.is_some());
     Ok(behind.map(|gap| gap.range).collect())
+}
+
+/// True where nothing is set in the bytes that salvage has left.
+fn is_rest_zero(damaged: &Damaged<'_>, behind: &[Range<u64>], end: Option<u64>) -> Result<bool> {
+    for range in behind {
+        let rest = range.start.max(end.unwrap_or(0))..range.end;
+        if !rest.is_empty() && report::holds_something(damaged, &rest)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// The last frame, if it lacks what the one before has although there are bytes behind it that no entry describes. A torn write

@@ -7,4 +7,5 @@
 
 mod build;
 mod damage;
+mod sound;
 mod uncommitted;

@@ -1,0 +1,101 @@
+//! Files that nothing is wrong with: what they list is taken as it is.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use container_core::{ErrorKind, Result};
+
+use super::entries::Collected;
+use super::input::Damaged;
+use crate::header::{self, INDEX_ENTRY_LEN};
+use crate::index::{Index, IndexEntry};
+use crate::layout::{Layout, Policy};
+use crate::namelist::Names;
+
+/// What a sound file lists.
+pub(super) struct Sound {
+    pub(super) found: Collected,
+    pub(super) names: Names,
+    /// Header, namelist and index with their room.
+    pub(super) blocks: Vec<Range<u64>>,
+}
+
+/// The entries and names of a file that opens under [`Policy::Strict`] and whose chunks lie apart from one another and from
+/// the blocks, or name the very same bytes as the same type. `None` for others, and where no entry is listed: then an older
+/// index may have some.
+pub(super) fn listed(damaged: &Damaged<'_>) -> Result<Option<Sound>> {
+    let limits = &damaged.limits;
+    let (layout, index) = match Layout::with_index(damaged.source, limits, Policy::Strict) {
+        Ok(parts) => parts,
+        Err(error) if matches!(error.kind(), ErrorKind::Io(_) | ErrorKind::Limit { .. }) => {
+            return Err(error);
+        }
+        Err(_) => return Ok(None),
+    };
+    let header = layout.header();
+    // The header may have been put right.
+    if *header != damaged.header || layout.entries() == 0 {
+        return Ok(None);
+    }
+    let used = layout.used_index();
+    let bytes = match &index {
+        Some(bytes) => bytes.as_slice().into(),
+        None => damaged.read(used.clone())?,
+    };
+    let count = usize::try_from(layout.entries()).unwrap_or(usize::MAX);
+    limits.allocate(layout.entries().saturating_mul(INDEX_ENTRY_LEN))?;
+    let entries: Vec<IndexEntry> = Index::new(&bytes, damaged.order()).first(count).iter().collect();
+    let blocks = [Some(0..header::LEN), header.index_range(), header.namelist_range()];
+    let blocks: Vec<Range<u64>> = blocks.into_iter().flatten().collect();
+    if !apart(damaged, &entries, &blocks)? {
+        return Ok(None);
+    }
+    let found = Collected { entries, used, ..Collected::default() };
+    Ok(Some(Sound { found, names: layout.names().clone(), blocks }))
+}
+
+/// True where no chunk shares bytes with a block or, but for being the same, with another chunk.
+fn apart(damaged: &Damaged<'_>, entries: &[IndexEntry], blocks: &[Range<u64>]) -> Result<bool> {
+    damaged.limits.allocate((entries.len() as u64).saturating_mul(24))?;
+    let chunks = entries.iter().filter_map(|entry| Some((entry.byte_range()?, entry.type_code)));
+    // No type has the code 0.
+    let mut runs: Vec<(Range<u64>, u8)> =
+        chunks.chain(blocks.iter().map(|block| (block.clone(), 0))).collect();
+    runs.retain(|(range, _)| !range.is_empty());
+    runs.sort_unstable_by_key(|(range, code)| (range.start, range.end, *code));
+    Ok(runs.windows(2).all(|pair| match pair {
+        [one, other] => one.0.end <= other.0.start || (one == other && one.1 != 0),
+        _ => true,
+    }))
+}
+
+/// Leaves of entries that were not committed those that lie apart from all that a sound file lists.
+pub(super) fn keep_new(
+    more: &mut Vec<IndexEntry>,
+    more_at: &Range<u64>,
+    entries: &[IndexEntry],
+    blocks: &[Range<u64>],
+) {
+    let chunks = entries.iter().filter_map(IndexEntry::byte_range);
+    let mut used: Vec<Range<u64>> = chunks.chain(blocks.iter().cloned()).collect();
+    used.retain(|range| !range.is_empty());
+    used.sort_unstable_by_key(|range| range.start);
+    let free = |range: &Range<u64>| {
+        let at = used.partition_point(|used| used.end <= range.start);
+        used.get(at).is_none_or(|used| used.start >= range.end)
+    };
+    if !free(more_at) {
+        // What stands there is data that look like entries.
+        more.clear();
+        return;
+    }
+    let last = entries.last().map_or(0, |entry| entry.frame);
+    let listed: BTreeSet<u16> =
+        entries.iter().filter(|entry| entry.frame == last).map(|entry| entry.id).collect();
+    let is_new = |entry: &IndexEntry| {
+        let place = entry.frame > last || (entry.frame == last && !listed.contains(&entry.id));
+        place && entry.byte_range().is_some_and(|range| range.is_empty() || free(&range))
+    };
+    let good = more.iter().take_while(|entry| is_new(entry)).count();
+    more.truncate(good);
+}

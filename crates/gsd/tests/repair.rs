@@ -1,0 +1,80 @@
+//! What a repair makes of the sound fixtures: all that they list is kept.
+
+use std::path::{Path, PathBuf};
+
+use container_core::Progress;
+use container_core::dtype::ByteOrder;
+use gsd::repair::{RepairOptions, Salvage, repair_source};
+use gsd::{File, IndexEntry, OpenOptions, Policy};
+
+fn fixtures() -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/gsd");
+    let mut all: Vec<PathBuf> = ["ok", "odd"]
+        .iter()
+        .flat_map(|folder| std::fs::read_dir(root.join(folder)).unwrap())
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "gsd"))
+        .collect();
+    all.sort();
+    assert!(all.len() > 150);
+    all
+}
+
+fn strict(bytes: &[u8]) -> Option<File> {
+    let options = OpenOptions::default().with_policy(Policy::Strict);
+    File::from_source(Box::new(bytes.to_vec()), &options).ok()
+}
+
+/// The bytes of a chunk, little-endian.
+fn bytes(file: &File, entry: &IndexEntry) -> Vec<u8> {
+    let mut bytes = file.read_chunk(entry).unwrap().into_owned();
+    if file.header().byte_order == ByteOrder::Big {
+        let width = usize::try_from(entry.chunk_type().unwrap().size()).unwrap();
+        bytes.chunks_exact_mut(width).for_each(<[u8]>::reverse);
+    }
+    bytes
+}
+
+#[test]
+fn sound_files_are_kept_whole() {
+    for path in fixtures() {
+        let file = std::fs::read(&path).unwrap();
+        // Of entries for one chunk, the last is taken.
+        let Some(whole) = strict(&file) else {
+            assert!(path.file_name().unwrap().to_str().unwrap().starts_with("duplicate_"), "{path:?}");
+            continue;
+        };
+        for salvage in [Salvage::Checked, Salvage::Off] {
+            let options = RepairOptions::default().with_salvage(salvage);
+            let run = |file: &[u8]| {
+                let mut out = Vec::new();
+                let report = repair_source(&file, &options, Some(&mut out), Progress::none()).unwrap();
+                let dry = repair_source(&file, &options, None, Progress::none()).unwrap();
+                assert_eq!(report, dry, "{path:?}");
+                (out, report)
+            };
+            let (once, report) = run(&file);
+            // Nobody knows what they are.
+            let lost = report.lost.iter().filter(|item| !item.what.ends_with("that no entry describes"));
+            assert_eq!(lost.count(), 0, "{path:?} {report:?}");
+            let fixed = strict(&once).unwrap();
+            assert!(fixed.nframes() >= whole.nframes(), "{path:?} {report:?}");
+            if salvage == Salvage::Off {
+                let counts = |file: &File| (file.nframes(), file.index().len());
+                assert_eq!(counts(&fixed), counts(&whole), "{path:?}");
+            }
+            for entry in whole.index().iter() {
+                let found = fixed.find_id(entry.frame, entry.id).unwrap();
+                let form = |entry: &IndexEntry| (entry.n, entry.m, entry.type_code);
+                assert_eq!(form(&found), form(&entry), "{path:?}");
+                assert_eq!(bytes(&fixed, &found), bytes(&whole, &entry), "{path:?} {entry:?}");
+                let name = whole.names().bytes(entry.id);
+                // The second of two equal names is told apart.
+                let first = whole.names().id(&whole.names().get(entry.id).unwrap()) == Some(entry.id);
+                assert!(!first || fixed.names().bytes(entry.id) == name, "{path:?} {entry:?}");
+            }
+            let (twice, report) = run(&once);
+            assert!(twice == once && report.lost.is_empty(), "{path:?} {report:?}");
+        }
+    }
+}
