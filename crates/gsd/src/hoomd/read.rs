@@ -484,6 +484,8 @@ impl<'t> FrameView<'t> {
         self.fitting_type(field, entry)?;
         let bytes =
             self.file().read_chunk(entry).map_err(|error| self.place_error(error, field, Some(entry)))?;
+        // Rows of one byte, or of none, are far smaller in the file.
+        self.file().options().limits.allocate(entry.n.saturating_mul(size_of::<String>() as u64))?;
         table::rows(&bytes, entry.n, entry.m).map_err(|error| self.place_error(error, field, Some(entry)))
     }
 

@@ -39,6 +39,17 @@ fn tables_of_types_of_any_form() {
 }
 
 #[test]
+fn tables_of_types_with_more_rows_than_bytes() {
+    // Short strings take more memory than their bytes, and those without a byte take it for nothing.
+    for (n, m, len) in [(1 << 24, 0, 0), (1 << 20, 1, 1 << 20)] {
+        let bytes = hoomd(b"particles/types", &[(0, 0, 5, n, m, &vec![b'A'; len])]);
+        let trajectory = Trajectory::from_file(open(&bytes, Policy::Compatible).unwrap()).unwrap();
+        let error = trajectory.frame(0).unwrap().particles().types().err().unwrap();
+        assert!(matches!(error.kind(), ErrorKind::Limit { .. }), "{n} × {m}: {error}");
+    }
+}
+
+#[test]
 fn a_count_without_arrays() {
     // 2^32 − 1 particles of which nothing is stored: their defaults are not made, and nothing is wrong with them.
     let bytes = hoomd(b"particles/N", &[(0, 0, 3, 1, 1, &[0xFF; 4])]);
