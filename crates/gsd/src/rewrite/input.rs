@@ -29,7 +29,9 @@ pub(super) struct Meaning {
 
 impl Meaning {
     pub(super) fn of(name: &[u8], schema: bool) -> Self {
-        let name = std::str::from_utf8(name).ok().filter(|_| schema);
+        // As trajectories show names: a log whose name is not UTF-8 is a log.
+        let shown = String::from_utf8_lossy(name);
+        let name = Some(&*shown).filter(|_| schema);
         let field = name.and_then(schema::field);
         let inherits = name.map_or(Inherit::Never, schema::inherits);
         let place = |of: Container| Container::COUNTED.iter().position(|one| *one == of);

@@ -8,7 +8,8 @@ use container_core::Progress;
 use container_core::container::{self, Depth, ReadOptions};
 use container_core::format::Input;
 use gsd::hoomd::{Trajectory, check_file, check_trajectory};
-use gsd::{ErrorKind, FORMAT, File, OpenOptions, Policy, Version};
+use gsd::rewrite::{RewriteOptions, slice};
+use gsd::{ErrorKind, FORMAT, File, Frames, OpenOptions, Policy, Version};
 
 use crate::made::{Chunk, Counted, change, entry, file, open, put, said};
 
@@ -93,6 +94,18 @@ fn logs_that_change_shape() {
     let trajectory = trajectory(&bytes);
     let shapes = [0, 1, 2].map(|frame| trajectory.frame(frame).unwrap().log("a").unwrap().unwrap().shape());
     assert_eq!(shapes, [(2, 1), (1, 3), (0, 1)]);
+}
+
+#[test]
+fn a_log_whose_name_is_not_utf8_stays_with_later_frames() {
+    let names = b"configuration/step\0log/\xA8";
+    let bytes = hoomd(names, &[(0, 0, 4, 1, 1, &[1; 8]), (0, 1, 1, 1, 1, b"x"), (1, 0, 4, 1, 1, &[2; 8])]);
+    let mut copy = Vec::new();
+    let last = Frames::range(1..2);
+    let options = RewriteOptions::default();
+    slice(&open(&bytes, Policy::Strict).unwrap(), &last, &mut copy, &options, Progress::none()).unwrap();
+    let logged = trajectory(&copy).frame(0).unwrap().log("\u{FFFD}").unwrap().unwrap().bytes().to_vec();
+    assert_eq!(logged, b"x");
 }
 
 /// Frames that all name one chunk of positions, of which one is not finite and one outside the box; with as many particles.
