@@ -149,7 +149,14 @@ pub(super) fn sort(found: &mut Collected, v1: bool) -> Vec<Dropped> {
         // Write order is the order of locations, also where a v1 index does not say so.
         found.entries.sort_by_key(|entry| (entry.frame, entry.id, entry.location));
     }
-    found.entries.dedup_by(|later, kept| {
+    dropped.extend(dedup(&mut found.entries));
+    dropped
+}
+
+/// Keeps the last of several entries for one chunk that follow one another.
+pub(super) fn dedup(entries: &mut Vec<IndexEntry>) -> Vec<Dropped> {
+    let mut dropped = Vec::new();
+    entries.dedup_by(|later, kept| {
         if (later.frame, later.id) != (kept.frame, kept.id) {
             return false;
         }

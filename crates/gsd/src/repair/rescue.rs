@@ -59,7 +59,13 @@ impl<'a> Rescue<'a> {
         if options.salvage == Salvage::Checked && !found.entries.is_empty() {
             uncommitted = add_uncommitted(&damaged, &mut found, &block, &mut blocks, is_sound)?;
         }
-        let mut dropped = entries::sort(&mut found, v1);
+        let mut dropped = Vec::new();
+        if is_sound && v1 {
+            // Of two for one chunk, readers find the one that stands last in the index.
+            found.entries.sort_by_key(|entry| (entry.frame, entry.id));
+            dropped = entries::dedup(&mut found.entries);
+        }
+        dropped.extend(entries::sort(&mut found, v1));
         // Marked in their flags, which are 0 in the file.
         for entry in &mut found.entries {
             let place = (entry.frame, entry.id, entry.location);
@@ -92,7 +98,7 @@ impl<'a> Rescue<'a> {
             Signs { ruins: &found.ruins, dropped: &dropped, unsorted: found.unsorted, cut: &found.cut };
         let mut wounds = frames::wounds(&rescue.damaged, &rescue.entries, &gaps, &signs, rescue.is_hoomd())?;
         if is_sound {
-            (wounds, dropped) = (Wounds::default(), Vec::new());
+            wounds = Wounds::default();
         }
         rescue.report.lost.extend(report::ruins(&found.ruins));
         rescue.report.lost.extend(report::dropped(&dropped, &rescue.names));
