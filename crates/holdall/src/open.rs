@@ -99,7 +99,9 @@ pub fn open_to_pass(
 ) -> Result<Opened> {
     let opened = open(path, accept, options)?;
     let order = order(&opened);
-    if is_stream(path) || options.access != Access::Auto || !passes(&*opened.container, order) {
+    // A pipe under a name, as `/dev/stdin` is, gives its bytes once.
+    let again = path.is_file() || path.is_dir();
+    if !again || options.access != Access::Auto || !passes(&*opened.container, order) {
         return Ok(opened);
     }
     let mut options = options.clone();

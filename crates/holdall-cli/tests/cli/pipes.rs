@@ -80,3 +80,29 @@ fn a_full_disk_under_standard_output_is_an_error() {
         );
     }
 }
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_is_read_once_whatever_the_order_of_its_values() {
+    use std::io::Write as _;
+
+    use crate::support::npy;
+
+    let directory = files();
+    // Row-major values pass through as they are stored: a file would be opened again for that, by position.
+    let array = npy("<f4", false, "(3, 2)", &floats(6));
+    for args in [&["cat", "-::data[1]"][..], &["convert", "-::data[1]", "-", "--to", "npy"]] {
+        let mut command = holdall(directory.path());
+        let mut child = command
+            .args(args)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child.stdin.take().unwrap().write_all(&array).unwrap();
+        let run = Run::of(&child.wait_with_output().unwrap());
+        let out = run.expect(0);
+        assert!(args[0] == "convert" || out == "2.0\n3.0\n", "{out:?}");
+    }
+}
