@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 use sha2::{Digest as _, Sha256};
@@ -12,17 +12,19 @@ use toml::de::{DeTable, DeValue};
 use crate::python::{self, hex};
 use crate::repo::{Repo, folders};
 use crate::step::Step;
-use crate::{Outcome, flags};
+use crate::{Outcome, Usage, flags};
 
 /// The folders of fixtures; whatever else stands beside them is not one.
 pub(crate) const FOLDERS: [&str; 3] = ["ok", "odd", "bad"];
 
 pub(crate) fn fixtures(repo: &Repo, args: &[String]) -> Result<Outcome> {
-    let [check] = flags(args, ["--check"])?;
+    let (options, names): (Vec<_>, Vec<_>) = args.iter().cloned().partition(|arg| arg.starts_with('-'));
+    let [check] = flags(&options, ["--check"])?;
+    let dirs = wanted(folders(&repo.path("testdata"))?, &names)?;
     let python = python::ready(repo)?;
     let mut wrong = Vec::new();
     let mut count = 0;
-    for dir in folders(&repo.path("testdata"))? {
+    for dir in dirs {
         if !dir.join("MANIFEST.toml").is_file() {
             bail!("{} has no MANIFEST.toml", repo.name_of(&dir));
         }
@@ -46,6 +48,16 @@ pub(crate) fn fixtures(repo: &Repo, args: &[String]) -> Result<Outcome> {
     }
     println!("{count} fixtures, each as its manifest says");
     Ok(Outcome::Done)
+}
+
+/// Of these folders those of the formats that are named; all if none is.
+fn wanted(folders: Vec<PathBuf>, names: &[String]) -> Result<Vec<PathBuf>> {
+    let is = |folder: &Path, name: &str| folder.file_name().is_some_and(|it| it == name);
+    if let Some(name) = names.iter().find(|name| !folders.iter().any(|folder| is(folder, name))) {
+        return Err(Usage(format!("no fixtures of a format {name:?}")).into());
+    }
+    let named = |folder: &PathBuf| names.is_empty() || names.iter().any(|name| is(folder, name));
+    Ok(folders.into_iter().filter(named).collect())
 }
 
 /// Path and sha256 of each `[[file]]`. Parsed, not deserialised: a shape may hold numbers beyond TOML's i64.
@@ -121,6 +133,14 @@ mod tests {
         assert_eq!(listed(&manifest).unwrap(), [("ok/a.ra".to_owned(), ABC.to_owned())]);
         assert!(listed("[[file]]\npath = \"ok/a.ra\"\n").is_err());
         assert!(listed("").is_err());
+    }
+
+    #[test]
+    fn formats_are_named_or_all() {
+        let folders = || vec![PathBuf::from("testdata/blosc2"), PathBuf::from("testdata/gsd")];
+        assert_eq!(wanted(folders(), &[]).unwrap(), folders());
+        assert_eq!(wanted(folders(), &["gsd".to_owned()]).unwrap(), folders()[1..]);
+        assert!(wanted(folders(), &["gs".to_owned()]).unwrap_err().is::<Usage>());
     }
 
     #[test]

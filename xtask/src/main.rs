@@ -83,7 +83,7 @@ pub(crate) const TASKS: &[Task] = &[
     task("lines", "", "no source file over the line limit", lines::lines),
     task("arrows", "", "who may depend on whom, and where nom, unsafe, printing may stand", arrows::arrows),
     task("words", "", "no machine-local paths or foreign hosts in the text", words::words),
-    task("fixtures", "[--check]", "regenerate testdata/*/ by their make.py, or compare", fixtures::fixtures),
+    task("fixtures", "[--check] [FORMAT...]", "regenerate testdata/*/ by their make.py, or compare", fixtures::fixtures),
     task("goldens", "[--check]", "rewrite the readable dumps of the fixtures, or compare", test::goldens),
     task("fuzz", "TARGET|all|smoke [--seconds N]", "cargo-fuzz on nightly; smoke: deterministic mutants on stable", fuzz::fuzz),
     task("bench", "[NAME] [ARGS…]", "setup, then a benchmark of the bench package", test::bench),

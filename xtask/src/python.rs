@@ -1,6 +1,7 @@
 //! `setup`: a virtual environment with the Python peers that tests, fixtures and benchmarks compare against.
 
 mod find;
+mod old;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,9 +17,6 @@ use find::Python;
 
 const REQUIREMENTS: &str = "tests/requirements.txt";
 const VENV: &str = ".venv";
-/// Releases that files still come from, which stand beside the newest ones: not on the path unless asked for.
-const OLD_REQUIREMENTS: &str = "tests/requirements-old.txt";
-const OLD: &str = ".venv/old-gsd";
 /// Says from what the environment was made.
 const STAMP: &str = "made-from.txt";
 /// Pure Python that was only released as source.
@@ -38,13 +36,9 @@ pub(crate) fn setup(repo: &Repo, args: &[String]) -> Result<Outcome> {
 /// # Errors
 /// When no Python here can make it, saying what was tried.
 pub(crate) fn ready(repo: &Repo) -> Result<PathBuf> {
-    let requirements = fs::read_to_string(repo.path(REQUIREMENTS)).context(REQUIREMENTS)?;
-    let old_requirements = fs::read_to_string(repo.path(OLD_REQUIREMENTS)).context(OLD_REQUIREMENTS)?;
-    let both = requirements.clone() + &old_requirements;
+    let requirements = Requirements::read(repo)?;
     let python = interpreter(&repo.path(VENV));
-    let names = package_names(&requirements);
-    let old_names = package_names(&old_requirements);
-    if let Some(what) = up_to_date(repo, &python, &both, &names, &old_names) {
+    if let Some(what) = up_to_date(repo, &python, &requirements) {
         println!("peers: {what} ({VENV}, up to date)");
         return Ok(python);
     }
@@ -57,10 +51,11 @@ pub(crate) fn ready(repo: &Repo) -> Result<PathBuf> {
     }
     let mut tried = Vec::new();
     for base in &found {
-        match make(repo, base, &python, &requirements) {
+        match make(repo, base, &python, &requirements.newest) {
             Ok(()) => {
-                let what = describe_all(repo, &python, &names, &old_names)?;
-                fs::write(repo.path(VENV).join(STAMP), stamp(&both, &what))?;
+                old::make(repo, &python, &found)?;
+                let what = describe_all(repo, &python, &requirements)?;
+                fs::write(repo.path(VENV).join(STAMP), stamp(&requirements.all(), &what))?;
                 println!("peers: {what} ({VENV}, made with {})", base.program.display());
                 return Ok(python);
             }
@@ -80,17 +75,33 @@ fn interpreter(venv: &Path) -> PathBuf {
     if cfg!(windows) { venv.join("Scripts").join("python.exe") } else { venv.join("bin").join("python") }
 }
 
+/// The texts of the requirements.
+struct Requirements {
+    newest: String,
+    old_beside: String,
+    old_blosc2: String,
+}
+
+impl Requirements {
+    fn read(repo: &Repo) -> Result<Self> {
+        let text = |name: &'static str| fs::read_to_string(repo.path(name)).context(name);
+        Ok(Self {
+            newest: text(REQUIREMENTS)?,
+            old_beside: text(old::BESIDE_REQUIREMENTS)?,
+            old_blosc2: text(old::BLOSC2_REQUIREMENTS)?,
+        })
+    }
+
+    fn all(&self) -> String {
+        [self.newest.as_str(), &self.old_beside, &self.old_blosc2].concat()
+    }
+}
+
 /// What the environment holds, if it was made from these requirements and still works.
-fn up_to_date(
-    repo: &Repo,
-    python: &Path,
-    requirements: &str,
-    names: &[String],
-    old_names: &[String],
-) -> Option<String> {
+fn up_to_date(repo: &Repo, python: &Path, requirements: &Requirements) -> Option<String> {
     let stamped = fs::read_to_string(repo.path(VENV).join(STAMP)).ok()?;
-    let what = describe_all(repo, python, names, old_names).ok()?;
-    (stamped == stamp(requirements, &what)).then_some(what)
+    let what = describe_all(repo, python, requirements).ok()?;
+    (stamped == stamp(&requirements.all(), &what)).then_some(what)
 }
 
 fn stamp(requirements: &str, what: &str) -> String {
@@ -99,30 +110,33 @@ fn stamp(requirements: &str, what: &str) -> String {
 
 fn make(repo: &Repo, base: &Python, python: &Path, requirements: &str) -> Result<()> {
     Step::new(repo, &base.program).args(["-m", "venv", "--clear", VENV]).run()?;
-    // Wheels only: building numpy from source needs compilers and half an hour.
-    let pip = || {
-        Step::new(repo, python)
-            .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"])
-            .args(["--only-binary", ":all:"])
-    };
     // What was never released as a wheel is built by the setuptools that is installed here, not by the newest one.
     let setuptools = requirements.lines().find(|line| line.starts_with("setuptools=="));
-    pip().arg(setuptools.context("no setuptools== in the requirements")?).run()?;
+    pip(repo, python).arg(setuptools.context("no setuptools== in the requirements")?).run()?;
     let built = SOURCE_ONLY.iter().flat_map(|name| ["--no-binary", name]);
-    pip().args(built).args(["--no-build-isolation", "--use-pep517", "-r", REQUIREMENTS]).run()?;
-    pip().args(["--no-deps", "--target", OLD, "-r", OLD_REQUIREMENTS]).run()
+    pip(repo, python).args(built).args(["--no-build-isolation", "--use-pep517", "-r", REQUIREMENTS]).run()
 }
 
-/// "Python 3.13.0, numpy 2.5.5; gsd 3.4.1".
-fn describe_all(repo: &Repo, python: &Path, names: &[String], old_names: &[String]) -> Result<String> {
+/// Wheels only: building numpy from source needs compilers and half an hour.
+fn pip(repo: &Repo, python: &Path) -> Step {
+    Step::new(repo, python)
+        .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"])
+        .args(["--only-binary", ":all:"])
+}
+
+/// "Python 3.13.0, numpy 2.5.5; gsd 3.4.1; Python 3.11.7, blosc2 3.1.1".
+fn describe_all(repo: &Repo, python: &Path, requirements: &Requirements) -> Result<String> {
+    let base = version(repo, python)?;
+    let names = package_names(&requirements.newest);
+    let new = Step::new(repo, python).args(["-c", old::VERSIONS]).args(names).stdout()?;
+    let old = old::describe(repo, python, &requirements.old_beside, &requirements.old_blosc2)?;
+    Ok(format!("{base}, {}; {old}", new.trim()))
+}
+
+/// "Python 3.13.0".
+fn version(repo: &Repo, python: &Path) -> Result<String> {
     const PYTHON: &str = "import platform\nprint('Python ' + platform.python_version())";
-    const VERSIONS: &str = "import sys\nfrom importlib.metadata import version\n\
-        print(', '.join(n + ' ' + version(n) for n in sys.argv[1:]))";
-    let step = |ask: &str| Step::new(repo, python).args(["-c", ask]);
-    let base = step(PYTHON).stdout()?;
-    let new = step(VERSIONS).args(names).stdout()?;
-    let old = step(VERSIONS).args(old_names).env("PYTHONPATH", repo.path(OLD)).stdout()?;
-    Ok(format!("{}, {}; {}", base.trim(), new.trim(), old.trim()))
+    Ok(Step::new(repo, python).args(["-c", PYTHON]).stdout()?.trim().to_owned())
 }
 
 /// The names in a requirements file of `name==version` lines, each once.
