@@ -1,0 +1,145 @@
+//! The metalayer `b2nd` (or `caterva`, its ancestor): shape, chunks, blocks and element type of an array.
+//!
+//! Spec: docs/formats/blosc2.md, "b2nd". C-Blosc2 looks at no marker but the one before the dtype, and writes one for 16
+//! dimensions that is none; so places are counted here, and markers of lists are not looked at either.
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+
+use container_core::{Error, Result};
+
+/// Name of the metalayer.
+pub const NAME: &str = "b2nd";
+
+/// Its name before C-Blosc2 2.5; without the element type.
+pub const OLD_NAME: &str = "caterva";
+
+/// Most dimensions (8 before C-Blosc2 2.21.3).
+pub const MOST_DIMENSIONS: usize = 16;
+
+/// What the metalayer says, unjudged.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Meta {
+    /// Version of the metalayer, 0 until now.
+    pub version: u8,
+    /// Length of each axis, outermost first.
+    pub shape: Vec<u64>,
+    /// Elements of a chunk along each axis.
+    pub chunkshape: Vec<u32>,
+    /// Elements of a block along each axis.
+    pub blockshape: Vec<u32>,
+    /// What kind of string `dtype` is: 0 for numpy's. `None` in `caterva`.
+    pub dtype_format: Option<u8>,
+    /// The element type. Empty in `caterva`, where C-Blosc2 takes `|u1`.
+    pub dtype: String,
+}
+
+impl Meta {
+    /// Parses the value of the metalayer.
+    ///
+    /// # Errors
+    /// `Malformed`, with a range inside the value; `Unsupported` for over 16 dimensions.
+    pub fn parse(bytes: &[u8]) -> Result<Self> {
+        let mut cursor = Cursor { bytes, at: 0 };
+        cursor.skip(1)?;
+        let version = cursor.byte()?;
+        let dimensions = usize::from(cursor.byte()?);
+        if dimensions > MOST_DIMENSIONS {
+            let problem = format!("{dimensions} dimensions, the most is {MOST_DIMENSIONS}");
+            return Err(Error::unsupported(problem).at(2..3).context("metalayer b2nd"));
+        }
+        let shape = cursor.list(dimensions, Cursor::long)?;
+        let chunkshape = cursor.list(dimensions, Cursor::word)?;
+        let blockshape = cursor.list(dimensions, Cursor::word)?;
+        let mut meta =
+            Self { version, shape, chunkshape, blockshape, dtype_format: None, dtype: String::new() };
+        if cursor.at < bytes.len() {
+            meta.dtype_format = Some(cursor.byte()?);
+            if cursor.byte()? != 0xdb {
+                return Err(cursor.wrong("no string for the element type"));
+            }
+            let len = usize::try_from(u32::from_be_bytes(cursor.take()?)).unwrap_or(usize::MAX);
+            let end = cursor.at.saturating_add(len);
+            let text = bytes.get(cursor.at..end).ok_or_else(|| cursor.wrong("the element type is cut"))?;
+            let text = std::str::from_utf8(text).map_err(|_| cursor.wrong("the element type is no text"))?;
+            text.clone_into(&mut meta.dtype);
+        }
+        Ok(meta)
+    }
+
+    /// The value of the metalayer. Its length depends on the number of dimensions and on the dtype only.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        let [dimensions, ..] = self.shape.len().to_le_bytes();
+        // 0x90 + 16 is no marker of a list of 16, but what C-Blosc2 writes and its readers step over.
+        let list = 0x90_u8.wrapping_add(dimensions);
+        let items = if self.dtype_format.is_some() { 7 } else { 5 };
+        let mut out = vec![0x90 | items, self.version, dimensions, list];
+        for len in &self.shape {
+            out.push(0xd3);
+            out.extend_from_slice(&len.to_be_bytes());
+        }
+        for lens in [&self.chunkshape, &self.blockshape] {
+            out.push(list);
+            for len in lens {
+                out.push(0xd2);
+                out.extend_from_slice(&len.to_be_bytes());
+            }
+        }
+        if let Some(format) = self.dtype_format {
+            out.extend_from_slice(&[format, 0xdb]);
+            out.extend_from_slice(&u32::try_from(self.dtype.len()).unwrap_or(u32::MAX).to_be_bytes());
+            out.extend_from_slice(self.dtype.as_bytes());
+        }
+        out
+    }
+}
+
+struct Cursor<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl Cursor<'_> {
+    fn wrong(&self, what: &'static str) -> Error {
+        let at = self.at as u64;
+        Error::malformed(what).at(at..at.saturating_add(1)).context("metalayer b2nd")
+    }
+
+    fn take<const N: usize>(&mut self) -> Result<[u8; N]> {
+        let bytes = self.bytes.get(self.at..).and_then(<[u8]>::first_chunk::<N>).copied();
+        let bytes = bytes.ok_or_else(|| self.wrong("it ends early"))?;
+        self.skip(N)?;
+        Ok(bytes)
+    }
+
+    fn skip(&mut self, count: usize) -> Result<()> {
+        self.at = self.at.saturating_add(count);
+        Ok(())
+    }
+
+    fn byte(&mut self) -> Result<u8> {
+        self.take::<1>().map(|[byte]| byte)
+    }
+
+    fn list<T>(&mut self, count: usize, mut item: impl FnMut(&mut Self) -> Result<T>) -> Result<Vec<T>> {
+        self.skip(1)?;
+        (0..count).map(|_| item(self)).collect()
+    }
+
+    fn long(&mut self) -> Result<u64> {
+        self.skip(1)?;
+        let number = i64::from_be_bytes(self.take()?);
+        u64::try_from(number).map_err(|_| self.wrong("a negative length"))
+    }
+
+    fn word(&mut self) -> Result<u32> {
+        self.skip(1)?;
+        let number = i32::from_be_bytes(self.take()?);
+        u32::try_from(number).map_err(|_| self.wrong("a negative length"))
+    }
+}

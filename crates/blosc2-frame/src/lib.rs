@@ -1,0 +1,27 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+pub mod b2nd;
+mod editor;
+mod frame;
+pub mod header;
+mod layout;
+pub mod metalayer;
+mod offsets;
+mod options;
+mod trailer;
+mod writer;
+
+pub use blosc_chunk;
+pub use container_core;
+pub use container_core::write::Durability;
+pub use container_core::{Error, ErrorKind, Limits, Result};
+pub use editor::{EditOptions, Editor, Locking};
+pub use frame::Frame;
+pub use header::{ChunkSize, Header, Kind};
+pub use layout::Layout;
+pub use metalayer::Metalayers;
+pub use offsets::{Offset, Offsets};
+pub use options::{FrameOptions, OpenOptions, default_params};
+pub use trailer::{Fingerprint, Trailer};
+pub use writer::Writer;

@@ -1,0 +1,157 @@
+//! Where the chunks of a frame are: one 64-bit number for each, which may also say that there is nothing to store.
+//!
+//! Spec: docs/formats/blosc2.md, "Chunks and offsets". The numbers are the contents of one Blosc2 chunk, little-endian.
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+
+use blosc_chunk::{Chunk, Compressor, Decoder, Encoder, Generation, Params, Pipeline, Special, SplitMode};
+use container_core::source::zeroed_vec;
+use container_core::{Error, Limits, Result};
+
+/// Where one chunk is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Offset {
+    /// In a contiguous frame the bytes from the end of the header to the chunk; in a sparse one the number of its file.
+    Stored(u64),
+    /// Nowhere: it holds nothing but this. Never [`Special::Value`].
+    Special(Special),
+    /// A negative number without a known meaning.
+    Unknown(i64),
+}
+
+impl Offset {
+    /// What a stored number means. C-Blosc2 looks at the bits in the order zeros, uninit, NaN; other bits of the top byte are reserved.
+    #[must_use]
+    pub const fn from_raw(raw: i64) -> Self {
+        if raw >= 0 {
+            return Self::Stored(raw.cast_unsigned());
+        }
+        match (raw >> 56).cast_unsigned() & 0x7f {
+            1 => Self::Special(Special::Zeros),
+            4 => Self::Special(Special::Uninit),
+            2 => Self::Special(Special::Nan),
+            _ => Self::Unknown(raw),
+        }
+    }
+
+    /// The number that is stored.
+    #[must_use]
+    pub const fn to_raw(self) -> i64 {
+        let kind = match self {
+            Self::Stored(at) => return at.cast_signed(),
+            Self::Unknown(raw) => return raw,
+            Self::Special(Special::Nan) => 2,
+            Self::Special(Special::Uninit) => 4,
+            Self::Special(_) => 1,
+        };
+        (0x80_i64 | kind) << 56
+    }
+}
+
+/// The offsets of all chunks. One that all have in common takes no memory, so that an array of zeros of any size opens at once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Offsets {
+    /// So many times the same.
+    Same(Offset, u64),
+    /// As stored, one for each chunk.
+    Each(Vec<i64>),
+}
+
+impl Offsets {
+    /// Decodes the chunk `bytes` (of which more may follow), which is to hold `count` numbers.
+    ///
+    /// # Errors
+    /// Those of the chunk, with ranges inside it; `Malformed` when it holds another number of bytes; `Limit` when the numbers do not
+    /// fit `limits`.
+    pub fn decode(bytes: &[u8], count: u64, limits: &Limits) -> Result<Self> {
+        let chunk = Chunk::parse(bytes)?;
+        if chunk.nbytes() as u64 != count.saturating_mul(8) {
+            let problem = format!("an index of {} bytes for {count} chunks", chunk.nbytes());
+            return Err(Error::malformed(problem).at(4..8));
+        }
+        let same = match (chunk.header().special(), chunk.bytes().get(32..).unwrap_or_default()) {
+            (Some(Special::Zeros | Special::Uninit), _) => Some(0),
+            (Some(Special::Value), value) => value.try_into().ok().map(i64::from_le_bytes),
+            _ => None,
+        };
+        if let Some(raw) = same {
+            return Ok(Self::Same(Offset::from_raw(raw), count));
+        }
+        let mut numbers: Vec<i64> = zeroed_vec(count, limits)?;
+        Decoder::new().with_limits(*limits).decode(&chunk, bytemuck::cast_slice_mut(&mut numbers))?;
+        if cfg!(target_endian = "big") {
+            for number in &mut numbers {
+                *number = number.swap_bytes();
+            }
+        }
+        Ok(Self::Each(numbers))
+    }
+
+    /// Appends the chunk that holds them to `out`, as C-Blosc2 makes it: BloscLZ at level 5, byte shuffle, blocks of 16 KiB.
+    /// Nothing for no chunks.
+    ///
+    /// # Errors
+    /// `Usage` for more than a chunk can hold (268 million), `Io` when there is no memory.
+    pub fn encode(&self, out: &mut Vec<u8>) -> Result<()> {
+        if self.is_empty() {
+            return Ok(());
+        }
+        let params = Params {
+            generation: Generation::Blosc2,
+            compressor: Compressor::BLOSCLZ,
+            level: 5,
+            typesize: 8,
+            filters: Pipeline::shuffle(),
+            split: SplitMode::Never,
+            blocksize: Some(16 << 10),
+            dictionary: false,
+            threads: 1,
+        };
+        let bytes = match self {
+            Self::Each(numbers) => numbers.iter().flat_map(|number| number.to_le_bytes()).collect(),
+            Self::Same(offset, count) => {
+                let count = usize::try_from(*count).unwrap_or(usize::MAX).min(1 << 28);
+                offset.to_raw().to_le_bytes().repeat(count)
+            }
+        };
+        let bytes: Vec<u8> = bytes;
+        Encoder::new(params)?.encode(&bytes, out)?;
+        Ok(())
+    }
+
+    /// How many chunks there are.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        match self {
+            Self::Same(_, count) => *count,
+            Self::Each(numbers) => numbers.len() as u64,
+        }
+    }
+
+    /// True for a frame without chunks.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Where the chunk `index` is.
+    #[must_use]
+    pub fn get(&self, index: u64) -> Option<Offset> {
+        match self {
+            Self::Same(offset, count) => (index < *count).then_some(*offset),
+            Self::Each(numbers) => {
+                numbers.get(usize::try_from(index).ok()?).map(|raw| Offset::from_raw(*raw))
+            }
+        }
+    }
+
+    /// All of them, in the order of the chunks.
+    pub fn iter(&self) -> impl Iterator<Item = Offset> + '_ {
+        (0..self.len()).filter_map(|index| self.get(index))
+    }
+}

@@ -1,0 +1,87 @@
+//! How frames are opened, and how they are written.
+
+use blosc_chunk::{Compressor, Generation, Params, Pipeline, SplitMode};
+use container_core::Limits;
+use container_core::container::{self, Tolerance};
+use container_core::source::Access;
+
+use crate::header::Kind;
+use crate::metalayer::Metalayers;
+
+/// How a frame is opened.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct OpenOptions {
+    /// Bounds on what the file may ask for.
+    pub limits: Limits,
+    /// How its bytes are reached.
+    pub access: Access,
+    /// How damage is met: refused, or kept aside as faults with what can still be read.
+    pub tolerance: Tolerance,
+    /// Bytes of decoded blocks that are kept for the next read; 0 for none.
+    pub cache: u64,
+}
+
+impl Default for OpenOptions {
+    /// Mapped where possible, strict, 16 MiB of decoded blocks.
+    fn default() -> Self {
+        Self {
+            limits: Limits::default(),
+            access: Access::default(),
+            tolerance: Tolerance::default(),
+            cache: 16 << 20,
+        }
+    }
+}
+
+impl From<&container::OpenOptions> for OpenOptions {
+    fn from(options: &container::OpenOptions) -> Self {
+        Self {
+            limits: options.limits,
+            access: options.access,
+            tolerance: options.tolerance,
+            ..Self::default()
+        }
+    }
+}
+
+/// How a new frame is written.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct FrameOptions {
+    /// How chunks are encoded; its `typesize` is the frame's.
+    pub params: Params,
+    /// Bytes that each chunk holds; `None` takes those of the first.
+    pub chunksize: Option<u32>,
+    /// Metalayers, which cannot be added once there are chunks.
+    pub metalayers: Metalayers,
+    /// One file, or a directory of chunks.
+    pub kind: Kind,
+}
+
+impl Default for FrameOptions {
+    fn default() -> Self {
+        Self {
+            params: default_params(1),
+            chunksize: None,
+            metalayers: Metalayers::new(),
+            kind: Kind::Contiguous,
+        }
+    }
+}
+
+/// zstd at level 5 with byte shuffle, as python-blosc2 writes unless told otherwise; elements of `typesize` bytes.
+#[must_use]
+pub fn default_params(typesize: usize) -> Params {
+    Params {
+        generation: Generation::Blosc2,
+        compressor: Compressor::ZSTD,
+        level: 5,
+        typesize,
+        filters: Pipeline::shuffle(),
+        split: SplitMode::Auto,
+        blocksize: None,
+        dictionary: false,
+        threads: 1,
+    }
+}
