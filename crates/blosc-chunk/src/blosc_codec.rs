@@ -28,6 +28,7 @@ impl Default for BloscCodec {
         Self(Params {
             generation: Generation::Blosc1,
             compressor: Compressor::BLOSCLZ,
+            codec_meta: 0,
             level: 5,
             typesize: 8,
             filters: Pipeline::shuffle(),

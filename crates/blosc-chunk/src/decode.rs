@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use container_core::{Error, Limits, Result};
 
-use crate::Chunk;
+use crate::{Chunk, Plugins};
 use job::{Job, Worker, room};
 use part::Plan;
 
@@ -27,6 +27,7 @@ pub struct Geometry {
 pub struct Decoder {
     geometry: Geometry,
     limits: Limits,
+    plugins: Plugins,
     worker: Worker,
     /// Those of the other threads.
     others: Vec<Worker>,
@@ -53,11 +54,17 @@ impl Decoder {
         Self { limits, ..self }
     }
 
+    /// The same with codecs and filters of the caller's own, for chunks that name them.
+    #[must_use]
+    pub fn with_plugins(self, plugins: Plugins) -> Self {
+        Self { plugins, ..self }
+    }
+
     /// Decodes all of `chunk` into `dst`, which is exactly as long as its `nbytes`.
     ///
     /// # Errors
-    /// `Malformed` with the range inside the chunk, `Unsupported` for codecs and filters that are not here, `Limit`, `Usage` when
-    /// `dst` has another length.
+    /// `Malformed` with the range inside the chunk, `Unsupported` for codecs and filters that are neither here nor among the
+    /// plugins, `Limit`, `Usage` when `dst` has another length.
     pub fn decode(&mut self, chunk: &Chunk<'_>, dst: &mut [u8]) -> Result<()> {
         self.decode_parallel(chunk, dst, 1)
     }
@@ -146,13 +153,13 @@ impl Decoder {
         if decode_plain(chunk, 0, dst)? {
             return Ok(());
         }
-        let job = Job { chunk, geometry: &self.geometry, limits: &self.limits };
+        let job = Job { chunk, geometry: &self.geometry, limits: &self.limits, plugins: &self.plugins };
         threads::decode(job, &mut self.worker, &mut self.others, dst, threads)
     }
 
     /// Decodes as much of the first block as the block `index` needs under DELTA, for the bytes `part` of it or for all.
     fn find_reference(&mut self, chunk: &Chunk<'_>, index: usize, part: Option<Range<usize>>) -> Result<()> {
-        let job = Job { chunk, geometry: &self.geometry, limits: &self.limits };
+        let job = Job { chunk, geometry: &self.geometry, limits: &self.limits, plugins: &self.plugins };
         if index == 0 || !job.needs_reference() {
             return Ok(());
         }
@@ -171,7 +178,7 @@ impl Decoder {
         range: Range<usize>,
         dst: &mut [u8],
     ) -> Result<()> {
-        let job = Job { chunk, geometry: &self.geometry, limits: &self.limits };
+        let job = Job { chunk, geometry: &self.geometry, limits: &self.limits, plugins: &self.plugins };
         let has_reference = index > 0 && job.needs_reference();
         let reference = has_reference.then(|| &self.reference[..chunk.block_len(0)]);
         self.worker.part(job, index, reference, range, dst)

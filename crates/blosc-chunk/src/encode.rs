@@ -12,7 +12,7 @@ use std::io;
 use container_core::{Error, Result};
 
 use crate::tuning::{self, Blocks};
-use crate::{Compressor, Filter, Geometry, Header, Pipeline};
+use crate::{CodecPlugin, Compressor, Filter, Geometry, Header, Pipeline, Plugins};
 
 mod blocks;
 mod check;
@@ -81,6 +81,8 @@ pub struct Params {
     pub generation: Generation,
     /// The codec.
     pub compressor: Compressor,
+    /// The codec's own byte, which chunks hold: 0 but for those of [`Plugins`].
+    pub codec_meta: u8,
     /// 0 (stored) to 9.
     pub level: u8,
     /// Bytes of an element, 1 to 512 MiB; over 255 the chunk says 1.
@@ -105,6 +107,7 @@ pub struct Params {
 #[derive(Debug)]
 pub struct Encoder {
     params: Params,
+    plugins: Plugins,
     blockshape: Vec<usize>,
     /// One for each thread; the first is always there.
     workers: Vec<Worker>,
@@ -119,15 +122,23 @@ impl Encoder {
     /// # Errors
     /// `Usage` for parameters that make no sense together, `Unsupported` for codecs and filters that are only read, `Io` when
     /// there is no memory.
-    pub fn new(mut params: Params) -> Result<Self> {
-        check::params(&params)?;
+    pub fn new(params: Params) -> Result<Self> {
+        Self::new_with_plugins(params, Plugins::new())
+    }
+
+    /// An encoder that has codecs and filters of the caller's own.
+    ///
+    /// # Errors
+    /// As [`Encoder::new`]; `Usage` for codecs of users in chunks of Blosc1.
+    pub fn new_with_plugins(mut params: Params, plugins: Plugins) -> Result<Self> {
+        check::params(&params, &plugins)?;
         for filter in &mut params.filters.0 {
             if filter.id == Filter::BYTEDELTA && filter.meta == 0 {
                 filter.meta = tuning::stored_typesize(params.typesize);
             }
         }
-        let worker = Worker::new(&params)?;
-        Ok(Self { params, blockshape: Vec::new(), workers: vec![worker] })
+        let worker = Worker::new(&params, &plugins)?;
+        Ok(Self { params, plugins, blockshape: Vec::new(), workers: vec![worker] })
     }
 
     /// The same for chunks of an array, whose blocks have a shape: filters over cells need it. Its typesize is not looked at;
@@ -205,8 +216,8 @@ impl Encoder {
         let start = out.len();
         let mut header = self.header(src.len(), blocks);
         let reference = self.reference(src, blocks)?;
-        let plan =
-            Plan::new(&self.params, &self.blockshape, src, blocks).with_reference(reference.as_deref());
+        let plan = Plan::new(&self.params, &self.plugins, &self.blockshape, src, blocks)
+            .with_reference(reference.as_deref());
         // The last block may go over what a chunk may come to, which is found out after it.
         reserve(out, self.max_encoded_len(src.len()) + plan.max_block_len())?;
         header.encode(out);
@@ -218,14 +229,13 @@ impl Encoder {
             out.extend_from_slice(dictionary);
         }
         let limit = start + self.max_encoded_len(src.len());
-        let outcome =
-            parallel::encode_blocks(&mut self.workers, &self.params, &plan, start..limit, starts_at, out)?;
+        let outcome = parallel::encode_blocks(&mut self.workers, &plan, start..limit, starts_at, out)?;
         match outcome {
             Outcome::TooLong => {
                 out.truncate(start);
                 self.store(src, blocks, out)
             }
-            Outcome::AllZeros if self.params.generation == Generation::Blosc2 => {
+            Outcome::AllZeros if self.keeps_zeros() => {
                 out.truncate(start);
                 self.append_special(&special::Found::Zeros, src.len(), out)
             }
@@ -240,10 +250,22 @@ impl Encoder {
     /// Block 0 as readers will see it, where differences refer to it and filters before them change it.
     fn reference(&mut self, src: &[u8], blocks: Blocks) -> Result<Option<Vec<u8>>> {
         let filters = self.params.filters;
-        if !filters.is_lossy() || !filters.contains(Filter::DELTA) || src.len() <= blocks.blocksize {
+        let may_change = filters.is_lossy() || self.has_plugin_filters();
+        if !may_change || !filters.contains(Filter::DELTA) || src.len() <= blocks.blocksize {
             return Ok(None);
         }
-        self.workers[0].decoded_first(&Plan::new(&self.params, &self.blockshape, src, blocks)).map(Some)
+        let plan = Plan::new(&self.params, &self.plugins, &self.blockshape, src, blocks);
+        self.workers[0].decoded_first(&plan).map(Some)
+    }
+
+    /// Whether a chunk whose streams are all zeros holds zeros and may say so. A plugin makes zeros of other bytes, too, which
+    /// C-Blosc2 (3.3.5) does not heed: it gives zeros back.
+    fn keeps_zeros(&self) -> bool {
+        self.params.generation == Generation::Blosc2 && !self.has_plugin_filters()
+    }
+
+    fn has_plugin_filters(&self) -> bool {
+        self.params.filters.filters().any(|filter| !filter.is_known())
     }
 
     /// The bytes as they are, after a header that says so.
@@ -260,7 +282,7 @@ impl Encoder {
 
     /// The header of a chunk with streams, but for its length.
     fn header(&self, nbytes: usize, blocks: Blocks) -> Header {
-        let Params { generation, compressor, filters, .. } = self.params;
+        let Params { generation, compressor, codec_meta, filters, .. } = self.params;
         let extended = generation == Generation::Blosc2;
         let mut flags = compressor.format() << 5;
         if extended {
@@ -275,7 +297,7 @@ impl Encoder {
         }
         Header {
             version: if extended { 5 } else { 2 },
-            versionlz: 1,
+            versionlz: self.plugins.codec(compressor.0).map_or(1, CodecPlugin::version),
             flags,
             typesize: tuning::stored_typesize(self.params.typesize),
             nbytes: to_u32(nbytes),
@@ -283,7 +305,7 @@ impl Encoder {
             cbytes: 0,
             filters,
             compressor,
-            codec_meta: 0,
+            codec_meta,
             blosc2_flags2: 0,
             blosc2_flags: 0,
             extended,

@@ -16,6 +16,8 @@ use std::fmt;
 
 use container_core::{Error, Result};
 
+use crate::Plugins;
+
 pub use bitshuffle::{bitshuffle, bitshuffle_blosc1, bitunshuffle, bitunshuffle_blosc1};
 pub use bytedelta::{bytedelta_buggy_decode, bytedelta_decode, bytedelta_encode};
 pub use cells::{ndcell_decode, ndcell_encode, ndmean_decode, ndmean_encode};
@@ -226,7 +228,15 @@ impl Pipeline {
     /// # Errors
     /// `Unsupported`, with the number.
     pub fn check_known(&self) -> Result<()> {
-        match self.filters().find(|filter| !filter.is_known()) {
+        self.check_known_with(&Plugins::new())
+    }
+
+    /// Fails if one of the filters is neither in this library nor among `plugins`.
+    ///
+    /// # Errors
+    /// `Unsupported`, with the number.
+    pub fn check_known_with(&self, plugins: &Plugins) -> Result<()> {
+        match self.filters().find(|filter| !filter.is_known() && plugins.filter(filter.id).is_none()) {
             None => Ok(()),
             Some(filter) => Err(unknown(filter)),
         }
@@ -250,7 +260,8 @@ fn unknown(filter: Filter) -> Error {
         160..=255 => "is defined by the program that wrote the chunk",
         _ => "does not exist in any released Blosc",
     };
-    Error::unsupported(format!("filter number {} {what}", filter.id)).hint("plugins are never loaded")
+    Error::unsupported(format!("filter number {} {what}", filter.id))
+        .hint("plugins are never loaded; `Plugins` registers those of users")
 }
 
 #[cfg(test)]

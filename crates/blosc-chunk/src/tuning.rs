@@ -189,6 +189,7 @@ mod tests {
             let params = Params {
                 generation: if words[0] == "1" { Generation::Blosc1 } else { Generation::Blosc2 },
                 compressor: Compressor::from_name(words[3]).unwrap(),
+                codec_meta: 0,
                 level: words[4].parse().unwrap(),
                 typesize: number(2),
                 filters: filters(words[5]),
@@ -217,6 +218,7 @@ mod tests {
         let params = Params {
             generation: Generation::Blosc2,
             compressor: Compressor::LZ4,
+            codec_meta: 0,
             level: 5,
             typesize: 7,
             filters: filters("shuffle"),

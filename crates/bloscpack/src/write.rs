@@ -144,6 +144,7 @@ impl ChunkOptions {
         Ok(Params {
             generation: Generation::Blosc1,
             compressor: self.compressor,
+            codec_meta: 0,
             level: self.level,
             typesize: self.stored_typesize().into(),
             filters: self.shuffle.pipeline(),

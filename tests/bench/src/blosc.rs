@@ -130,6 +130,7 @@ fn params(set: &data::Set, setting: Setting<'_>) -> Result<blosc_chunk::Params> 
     Ok(blosc_chunk::Params {
         generation: blosc_chunk::Generation::Blosc2,
         compressor: blosc_chunk::Compressor::from_name(setting.codec).context("no such codec")?,
+        codec_meta: 0,
         level: setting.level,
         typesize: set.typesize,
         filters: match setting.filter {

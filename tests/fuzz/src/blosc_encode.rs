@@ -71,6 +71,7 @@ fn params(feed: &mut Feed<'_>) -> Params {
     Params {
         generation,
         compressor,
+        codec_meta: 0,
         level,
         typesize,
         filters,

@@ -58,6 +58,7 @@ fn own_chunks() -> Vec<Vec<u8>> {
             let params = Params {
                 generation,
                 compressor,
+                codec_meta: 0,
                 level: 5,
                 typesize: 4,
                 filters: Pipeline::parse_words(words).expect("filters that there are"),

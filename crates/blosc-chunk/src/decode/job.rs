@@ -6,7 +6,7 @@ use container_core::{Limits, Result};
 use super::Geometry;
 use super::stream::{Codecs, Stream, Streams};
 use crate::filters::{BlockContext, Filter, Pipeline, Scratch};
-use crate::{Chunk, Header};
+use crate::{Chunk, Header, Plugins};
 
 /// What all blocks of a chunk have in common.
 #[derive(Clone, Copy, Debug)]
@@ -14,6 +14,7 @@ pub(super) struct Job<'j, 'a> {
     pub(super) chunk: &'j Chunk<'a>,
     pub(super) geometry: &'j Geometry,
     pub(super) limits: &'j Limits,
+    pub(super) plugins: &'j Plugins,
 }
 
 impl<'j> Job<'j, '_> {
@@ -38,6 +39,7 @@ impl<'j> Job<'j, '_> {
             version: self.header().version,
             reference,
             blockshape: &self.geometry.blockshape,
+            plugins: self.plugins,
         }
     }
 }

@@ -10,7 +10,7 @@ use container_core::{Error, Result};
 
 use super::job::Job;
 use crate::lz4::Fault;
-use crate::{Chunk, Compressor, blosclz, lz4, ndlz};
+use crate::{Chunk, CodecPlugin, Compressor, blosclz, lz4, ndlz};
 
 /// How a stream is stored.
 #[derive(Clone, Debug)]
@@ -163,7 +163,10 @@ impl Codecs {
                 let meta = job.header().codec_meta;
                 crate::zfp::decode(src, dst, codec, meta, cx.schunk_typesize, cx.blockshape)?;
             }
-            other => return Err(Problem::Error(unsupported(other))),
+            other => match job.plugins.codec(other.0) {
+                Some(plugin) => decode_by(plugin, job, src, dst)?,
+                None => return Err(Problem::Error(unsupported(other))),
+            },
         }
         Ok(())
     }
@@ -215,10 +218,32 @@ impl Problem {
             Self::Error(error) => {
                 let inside = error.range().unwrap_or(0..range.len() as u64);
                 let start = range.start as u64;
-                Error::new(error.into_kind()).at(start + inside.start..start + inside.end)
+                let hint = error.next_step().map(str::to_owned);
+                let place = start.saturating_add(inside.start)..start.saturating_add(inside.end);
+                let moved = Error::new(error.into_kind()).at(place);
+                match hint {
+                    Some(hint) => moved.hint(hint),
+                    None => moved,
+                }
             }
         }
     }
+}
+
+/// Decodes a whole stream by a plugin: none can stop early.
+fn decode_by(plugin: &dyn CodecPlugin, job: Job<'_, '_>, src: &[u8], dst: &mut [u8]) -> Result<()> {
+    let header = job.header();
+    if header.versionlz != plugin.version() {
+        let problem = format!(
+            "version {} of the streams of codec {} ({}), where version {} is registered",
+            header.versionlz,
+            header.compressor.0,
+            plugin.name(),
+            plugin.version()
+        );
+        return Err(Error::unsupported(problem).hint("register the codec in that version"));
+    }
+    plugin.decode(src, &job.context(None).plugin(header.codec_meta), dst)
 }
 
 /// What is said of codecs that are not here: plugins are other people's code, and none is ever loaded.
@@ -229,5 +254,10 @@ fn unsupported(compressor: Compressor) -> Error {
         }
         _ => "is not supported",
     };
-    Error::unsupported(format!("codec {} ({compressor}) {why}", compressor.0))
+    let error = Error::unsupported(format!("codec {} ({compressor}) {why}", compressor.0));
+    if compressor.0 >= 160 {
+        error.hint("register it with `Plugins`, or read the file with its program")
+    } else {
+        error
+    }
 }

@@ -6,6 +6,7 @@ use container_core::{Error, Result};
 
 use super::dictionary::Samples;
 use super::{Encoder, Generation, Params, check, le32, reserve, to_u32};
+use crate::Plugins;
 use crate::filters::BlockContext;
 use crate::tuning::{self, Blocks};
 
@@ -80,7 +81,7 @@ impl Encoder {
             out.extend_from_slice(&le32(dictionary.len()));
             out.extend_from_slice(dictionary);
         }
-        let context = context(&self.params, &self.blockshape);
+        let context = context(&self.params, &self.plugins, &self.blockshape);
         for (index, block) in blocks.iter().enumerate() {
             let block_at = le32(out.len() - start);
             out[starts_at + 4 * index..][..4].copy_from_slice(&block_at);
@@ -93,7 +94,7 @@ impl Encoder {
 
     fn train_for(&mut self, blocks: &[&[u8]], nbytes: usize) -> Result<Option<Vec<u8>>> {
         let Some(mut samples) = Samples::new(self.params.compressor, nbytes) else { return Ok(None) };
-        let context = context(&self.params, &self.blockshape);
+        let context = context(&self.params, &self.plugins, &self.blockshape);
         for block in blocks {
             samples.take(self.workers[0].filtered_cut(&self.params, &context, block)?)?;
         }
@@ -102,12 +103,13 @@ impl Encoder {
 }
 
 /// Each block is filtered as if it were the first.
-fn context<'a>(params: &Params, blockshape: &'a [usize]) -> BlockContext<'a> {
+fn context<'a>(params: &Params, plugins: &'a Plugins, blockshape: &'a [usize]) -> BlockContext<'a> {
     BlockContext {
         typesize: usize::from(tuning::stored_typesize(params.typesize)),
         schunk_typesize: params.typesize,
         version: 6,
         reference: None,
         blockshape,
+        plugins,
     }
 }

@@ -4,13 +4,13 @@ use container_core::{Error, Result};
 
 use super::{Generation, Params};
 use crate::tuning::MAX_BLOCKSIZE;
-use crate::{Compressor, Filter};
+use crate::{Compressor, Filter, Plugins};
 
 /// Widest element (`BLOSC2_MAXTYPESIZE` is the largest block; frames hold as much).
 const MAX_TYPESIZE: usize = 512 << 20;
 
 /// Refuses what cannot be written.
-pub(super) fn params(params: &Params) -> Result<()> {
+pub(super) fn params(params: &Params, plugins: &Plugins) -> Result<()> {
     if params.level > 9 {
         return Err(Error::usage(format!("there is no level {}, only 0 to 9", params.level)));
     }
@@ -27,15 +27,22 @@ pub(super) fn params(params: &Params) -> Result<()> {
             "blocks of {blocksize} bytes are not between 1 and {MAX_BLOCKSIZE}"
         )));
     }
-    codec(params)?;
-    filters(params)
+    codec(params, plugins)?;
+    filters(params, plugins)
 }
 
-fn codec(params: &Params) -> Result<()> {
+fn codec(params: &Params, plugins: &Plugins) -> Result<()> {
     let codec = params.compressor;
-    if Compressor::from_name(codec.name()) != Some(codec) {
+    if plugins.codec(codec.0).is_some() {
+        if params.generation == Generation::Blosc1 {
+            return Err(Error::usage("chunks of Blosc1 have no place for codecs of users"));
+        }
+    } else if Compressor::from_name(codec.name()) != Some(codec) {
         return Err(Error::unsupported(format!("codec {} ({codec}) cannot be written", codec.0))
-            .hint("blosclz, lz4, lz4hc, zlib and zstd can"));
+            .hint("blosclz, lz4, lz4hc, zlib and zstd can, and codecs of users that are registered"));
+    }
+    if params.codec_meta != 0 && params.generation == Generation::Blosc1 {
+        return Err(Error::usage("chunks of Blosc1 have no place for a byte of the codec"));
     }
     if params.dictionary {
         if params.generation == Generation::Blosc1 {
@@ -48,7 +55,7 @@ fn codec(params: &Params) -> Result<()> {
     Ok(())
 }
 
-fn filters(params: &Params) -> Result<()> {
+fn filters(params: &Params, plugins: &Plugins) -> Result<()> {
     let filters = params.filters;
     match params.generation {
         Generation::Blosc1 => {
@@ -65,7 +72,7 @@ fn filters(params: &Params) -> Result<()> {
                 return Err(Error::unsupported("filter 34 (the old bytedelta) is only read")
                     .hint("filter 35 is its successor"));
             }
-            filters.check_known()
+            filters.check_known_with(plugins)
         }
     }
 }

@@ -95,7 +95,7 @@ impl Encoder {
     ) -> Result<()> {
         let start = out.len();
         self.append_streams(src, blocks, None, out)?;
-        let plan = Plan::new(&self.params, &self.blockshape, src, blocks);
+        let plan = Plan::new(&self.params, &self.plugins, &self.blockshape, src, blocks);
         let Some(dictionary) = train(&mut self.workers[0], self.params.compressor, &plan)? else {
             return Ok(());
         };
@@ -119,7 +119,7 @@ impl Encoder {
     ) -> Result<()> {
         // Workers that are added meanwhile would have none.
         while self.workers.len() < self.params.threads {
-            self.workers.push(Worker::new(&self.params)?);
+            self.workers.push(Worker::new(&self.params, &self.plugins)?);
         }
         for worker in &mut self.workers {
             worker.set_dictionary(dictionary)?;

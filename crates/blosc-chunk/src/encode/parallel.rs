@@ -7,7 +7,7 @@ use std::thread;
 use container_core::Result;
 
 use super::worker::{Made, Plan, Worker, append};
-use super::{Outcome, Params, le32, reserve};
+use super::{Outcome, le32, reserve};
 
 /// Below this many bytes for each thread, starting it takes longer than it saves.
 const MIN_NBYTES: usize = 64 << 10;
@@ -19,15 +19,14 @@ const MIN_NBYTES: usize = 64 << 10;
 /// is too long on the sum alone.
 pub(super) fn encode_blocks(
     workers: &mut Vec<Worker>,
-    params: &Params,
     plan: &Plan<'_>,
     chunk: Range<usize>,
     starts_at: usize,
     out: &mut Vec<u8>,
 ) -> Result<Outcome> {
-    let threads = params.threads.min(plan.count()).min(plan.nbytes() / MIN_NBYTES).max(1);
+    let threads = plan.params.threads.min(plan.count()).min(plan.nbytes() / MIN_NBYTES).max(1);
     while workers.len() < threads {
-        workers.push(Worker::new(params)?);
+        workers.push(Worker::new(plan.params, plan.plugins)?);
     }
     if threads == 1 {
         return encode_in_turn(&mut workers[0], plan, chunk, starts_at, out);

@@ -139,6 +139,8 @@ impl Encoder {
         header.flags = 0x05;
         header.filters = Pipeline::default();
         header.compressor = Compressor::BLOSCLZ;
+        header.versionlz = 1;
+        header.codec_meta = 0;
         header.blosc2_flags = code(kind) << 4;
         header.cbytes = to_u32(header.len() + value.len());
         reserve(out, header.len() + value.len())?;

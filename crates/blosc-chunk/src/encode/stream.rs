@@ -2,11 +2,14 @@
 //!
 //! Spec: blosc2 section 3 and bloscpack section 3.3 for what a level means to each.
 
-use container_core::Result;
+use std::sync::Arc;
+
 use container_core::codec::{zlib, zstd};
+use container_core::{Error, Result};
 
 use super::{Generation, Params};
-use crate::{Compressor, blosclz, lz4};
+use crate::filters::BlockContext;
+use crate::{CodecPlugin, Compressor, Plugins, blosclz, lz4};
 
 /// A codec with its tables, which are kept from stream to stream and leave no trace in the next.
 #[derive(Debug)]
@@ -16,13 +19,17 @@ pub(super) enum StreamCodec {
     Lz4Hc { encoder: Box<lz4::hc::Encoder>, level: u8, dictionary: Vec<u8> },
     Zlib(zlib::Deflater),
     Zstd(zstd::Compressor),
+    Plugin { plugin: Arc<dyn CodecPlugin>, level: u8, meta: u8 },
 }
 
 impl StreamCodec {
     /// The codec of `params`, which have been checked.
-    pub(super) fn new(params: &Params) -> Result<Self> {
+    pub(super) fn new(params: &Params, plugins: &Plugins) -> Result<Self> {
         // At level 0 no stream is encoded; any level of the codec will do.
         let level = params.level.clamp(1, 9);
+        if let Some(plugin) = plugins.shared_codec(params.compressor.0) {
+            return Ok(Self::Plugin { plugin, level, meta: params.codec_meta });
+        }
         Ok(match params.compressor {
             Compressor::LZ4 => Self::Lz4 {
                 encoder: lz4::Encoder::default(),
@@ -37,7 +44,12 @@ impl StreamCodec {
     }
 
     /// Encodes `src` into `dst`, which is shorter than it, and gives the length; `None` when it does not fit.
-    pub(super) fn encode(&mut self, src: &[u8], dst: &mut [u8]) -> Result<Option<usize>> {
+    pub(super) fn encode(
+        &mut self,
+        src: &[u8],
+        cx: &BlockContext<'_>,
+        dst: &mut [u8],
+    ) -> Result<Option<usize>> {
         Ok(match self {
             Self::BloscLz { encoder, level } => encoder.encode(src, dst, *level),
             Self::Lz4 { encoder, acceleration, dictionary } if dictionary.is_empty() => {
@@ -54,6 +66,19 @@ impl StreamCodec {
             }
             Self::Zlib(encoder) => encoder.encode(src, dst)?,
             Self::Zstd(encoder) => encoder.encode(src, dst)?,
+            Self::Plugin { plugin, level, meta } => {
+                let len = plugin.encode(src, &cx.plugin(*meta), *level, dst)?;
+                // Nothing, or more than there is room for, would end in a chunk that cannot be read.
+                if len.is_some_and(|len| !(1..=dst.len()).contains(&len)) {
+                    let problem = format!(
+                        "codec `{}` says that it made {len:?} bytes for {}",
+                        plugin.name(),
+                        dst.len()
+                    );
+                    return Err(Error::usage(problem));
+                }
+                len
+            }
         })
     }
 
@@ -66,7 +91,7 @@ impl StreamCodec {
                 Ok(())
             }
             Self::Zstd(encoder) => encoder.set_dictionary(new),
-            Self::BloscLz { .. } | Self::Zlib(_) => Ok(()),
+            Self::BloscLz { .. } | Self::Zlib(_) | Self::Plugin { .. } => Ok(()),
         }
     }
 }

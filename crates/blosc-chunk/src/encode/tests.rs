@@ -11,6 +11,7 @@ fn params(generation: Generation, compressor: Compressor, typesize: usize, filte
     Params {
         generation,
         compressor,
+        codec_meta: 0,
         level: 5,
         typesize,
         filters: Pipeline::parse_words(filters).unwrap(),

@@ -6,13 +6,15 @@ use container_core::Result;
 
 use super::stream::StreamCodec;
 use super::{Generation, Params, le32, reserve};
+use crate::Plugins;
 use crate::filters::{BlockContext, Scratch};
 use crate::tuning::{self, Blocks};
 
 /// A chunk to be encoded, the same for all workers.
 #[derive(Debug)]
 pub(super) struct Plan<'a> {
-    params: &'a Params,
+    pub(super) params: &'a Params,
+    pub(super) plugins: &'a Plugins,
     blockshape: &'a [usize],
     src: &'a [u8],
     blocks: Blocks,
@@ -22,9 +24,15 @@ pub(super) struct Plan<'a> {
 }
 
 impl<'a> Plan<'a> {
-    pub(super) fn new(params: &'a Params, blockshape: &'a [usize], src: &'a [u8], blocks: Blocks) -> Self {
+    pub(super) fn new(
+        params: &'a Params,
+        plugins: &'a Plugins,
+        blockshape: &'a [usize],
+        src: &'a [u8],
+        blocks: Blocks,
+    ) -> Self {
         let version = if params.generation == Generation::Blosc1 { 2 } else { 5 };
-        Self { params, blockshape, src, blocks, version, reference: None }
+        Self { params, plugins, blockshape, src, blocks, version, reference: None }
     }
 
     /// The same with another block 0 for differences to refer to.
@@ -65,6 +73,7 @@ impl<'a> Plan<'a> {
             version: self.version,
             reference: (index > 0).then(|| self.reference.unwrap_or_else(|| self.block(0))),
             blockshape: self.blockshape,
+            plugins: self.plugins,
         }
     }
 }
@@ -90,8 +99,8 @@ pub(super) struct Worker {
 }
 
 impl Worker {
-    pub(super) fn new(params: &Params) -> Result<Self> {
-        Ok(Self { codec: StreamCodec::new(params)?, scratch: Scratch::default(), stage: Vec::new() })
+    pub(super) fn new(params: &Params, plugins: &Plugins) -> Result<Self> {
+        Ok(Self { codec: StreamCodec::new(params, plugins)?, scratch: Scratch::default(), stage: Vec::new() })
     }
 
     /// For every stream from now on; empty for none.
@@ -112,7 +121,8 @@ impl Worker {
         out: &mut Vec<u8>,
     ) -> Result<Made<'b>> {
         let block = plan.block(index);
-        let filtered = plan.params.filters.encode(&plan.context(index), block, &mut self.scratch)?;
+        let context = plan.context(index);
+        let filtered = plan.params.filters.encode(&context, block, &mut self.scratch)?;
         let stream_len = filtered.len() / plan.streams(block);
         // As long as the source means stored, so one byte less is the most that a codec may take.
         let stage = stage(&mut self.stage, stream_len - 1)?;
@@ -122,7 +132,7 @@ impl Worker {
         for (number, stream) in filtered.chunks_exact(stream_len).enumerate() {
             let run = if has_runs { constant(stream) } else { None };
             all_zeros &= run == Some(0);
-            let encoded = if run.is_none() { self.codec.encode(stream, stage)? } else { None };
+            let encoded = if run.is_none() { self.codec.encode(stream, &context, stage)? } else { None };
             if run.is_none() && encoded.is_none() && held == number {
                 held += 1;
                 continue;
@@ -181,7 +191,7 @@ impl Worker {
     ) -> Result<()> {
         let filtered = params.filters.encode(context, block, &mut self.scratch)?;
         let stage = stage(&mut self.stage, block.len() - 1)?;
-        let encoded = if params.level == 0 { None } else { self.codec.encode(filtered, stage)? };
+        let encoded = if params.level == 0 { None } else { self.codec.encode(filtered, context, stage)? };
         let payload = encoded.map_or(filtered, |len| &stage[..len]);
         reserve(out, payload.len() + 4)?;
         out.extend_from_slice(&le32(block.len()));

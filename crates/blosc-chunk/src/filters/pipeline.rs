@@ -7,6 +7,7 @@ use super::{
     bytedelta_buggy_decode, bytedelta_decode, bytedelta_encode, delta_decode, delta_encode, int_trunc,
     ndcell_decode, ndcell_encode, ndmean_decode, ndmean_encode, shuffle, trunc_prec, unknown, unshuffle,
 };
+use crate::Plugins;
 
 /// What the filters must know of a block besides its bytes.
 #[derive(Clone, Copy, Debug)]
@@ -24,6 +25,8 @@ pub(crate) struct BlockContext<'a> {
     pub(crate) reference: Option<&'a [u8]>,
     /// Shape of a block in elements, outermost axis first; empty where there is none.
     pub(crate) blockshape: &'a [usize],
+    /// Filters that are not built in.
+    pub(crate) plugins: &'a Plugins,
 }
 
 /// Room for what lies between two filters. Kept from block to block.
@@ -131,7 +134,7 @@ impl BlockContext<'_> {
         match filter.id {
             Filter::SHUFFLE => !self.is_identity(filter),
             Filter::BITSHUFFLE | Filter::NDCELL | Filter::NDMEAN => true,
-            _ => false,
+            id => self.plugins.filter(id).is_some(),
         }
     }
 }
@@ -152,7 +155,11 @@ fn encode_one(filter: Filter, cx: &BlockContext<'_>, src: &[u8], dst: &mut [u8])
         Filter::BYTEDELTA_BUGGY => {
             return Err(Error::unsupported("filter number 34 is only read").hint("bytedelta is number 35"));
         }
-        _ => return Err(unknown(filter)),
+        id => cx.plugins.filter(id).ok_or_else(|| unknown(filter))?.forward(
+            src,
+            &cx.plugin(filter.meta),
+            dst,
+        )?,
     }
     Ok(())
 }
@@ -165,7 +172,11 @@ fn decode_moving(filter: Filter, cx: &BlockContext<'_>, src: &[u8], dst: &mut [u
         Filter::BITSHUFFLE => bitunshuffle(cx.typesize, src, dst),
         Filter::NDCELL => ndcell_decode(filter.meta, cx.blockshape, cx.typesize, src, dst)?,
         Filter::NDMEAN => ndmean_decode(filter.meta, cx.blockshape, cx.typesize, src, dst)?,
-        _ => return Err(unknown(filter)),
+        id => cx.plugins.filter(id).ok_or_else(|| unknown(filter))?.backward(
+            src,
+            &cx.plugin(filter.meta),
+            dst,
+        )?,
     }
     Ok(())
 }

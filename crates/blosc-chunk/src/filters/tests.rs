@@ -278,8 +278,16 @@ fn words_that_mean_nothing_are_refused() {
     assert!(Pipeline::parse_words(&["delta"; 6]).is_ok());
 }
 
-const CONTEXT: BlockContext<'_> =
-    BlockContext { typesize: 4, schunk_typesize: 4, version: 5, reference: None, blockshape: &[] };
+const NONE: Plugins = Plugins::new();
+
+const CONTEXT: BlockContext<'_> = BlockContext {
+    typesize: 4,
+    schunk_typesize: 4,
+    version: 5,
+    reference: None,
+    blockshape: &[],
+    plugins: &NONE,
+};
 
 /// What comes back of `src` through `pipeline`.
 fn through(pipeline: Pipeline, cx: &BlockContext<'_>, src: &[u8]) -> (Vec<u8>, Vec<u8>) {

@@ -7,6 +7,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let params = Params {
         generation: Generation::Blosc1,
         compressor: Compressor::BLOSCLZ,
+        codec_meta: 0,
         level: 5,
         typesize: 4,
         filters: Pipeline::shuffle(),
