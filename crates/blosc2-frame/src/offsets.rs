@@ -104,6 +104,7 @@ impl Offsets {
         let params = Params {
             generation: Generation::Blosc2,
             compressor: Compressor::BLOSCLZ,
+            codec_meta: 0,
             level: 5,
             typesize: 8,
             filters: Pipeline::shuffle(),

@@ -76,6 +76,7 @@ pub fn default_params(typesize: usize) -> Params {
     Params {
         generation: Generation::Blosc2,
         compressor: Compressor::ZSTD,
+        codec_meta: 0,
         level: 5,
         typesize,
         filters: Pipeline::shuffle(),
