@@ -28,6 +28,14 @@ pub trait Container: Send + Sync {
     /// Those of the source, and `Malformed` for metadata that cannot be read.
     fn meta(&self) -> Result<Value>;
 
+    /// The metadata less what says how values are stored: where two files differ in nothing else, they hold the same.
+    ///
+    /// # Errors
+    /// As [`Container::meta`].
+    fn logical_meta(&self) -> Result<Value> {
+        self.meta()
+    }
+
     /// The datasets that are held ready, the first of them all. Most formats hold every one; a format that has millions makes the
     /// rest when [`Container::dataset`] is asked for them.
     fn datasets(&self) -> &[Dataset];

@@ -75,7 +75,7 @@ pub fn diff(
     let same_format = a.about().format == b.about().format;
     let mut found = Vec::new();
     if same_format && meta::is_all(a, a_sel) && meta::is_all(b, b_sel) {
-        let (a, b) = (a.meta().map_err(first)?, b.meta().map_err(second)?);
+        let (a, b) = (a.logical_meta().map_err(first)?, b.logical_meta().map_err(second)?);
         meta::compare("metadata", &a, &b, options.ignore, &mut |what| {
             found.push(Difference { dataset: None, what });
         });

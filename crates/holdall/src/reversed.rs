@@ -54,6 +54,10 @@ impl Container for Reversed<'_> {
         self.inner.meta()
     }
 
+    fn logical_meta(&self) -> Result<Value> {
+        self.inner.logical_meta()
+    }
+
     fn datasets(&self) -> &[Dataset] {
         &self.datasets
     }
