@@ -2,6 +2,7 @@
 
 mod job;
 mod part;
+mod runs;
 mod stream;
 mod threads;
 

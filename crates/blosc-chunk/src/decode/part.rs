@@ -37,10 +37,14 @@ pub(super) struct Plan {
     /// Where the sum of BYTEDELTA begins anew in each row; `None` without that filter.
     restart: Option<usize>,
     is_delta: bool,
+    /// Bytes of the block that are made together, a multiple of `unit`.
+    align: usize,
+    /// Whether all bytes before those that are wanted are made as well.
+    from_start: bool,
     /// Bytes of the block that are wanted and lie in the rows.
-    wanted: Range<usize>,
+    pub(super) wanted: Range<usize>,
     /// Bytes of the block that are wanted and lie behind the rows, in their places.
-    tail: Range<usize>,
+    pub(super) tail: Range<usize>,
 }
 
 impl Plan {
@@ -88,24 +92,34 @@ impl Plan {
                 Some(if is_buggy { row_len / 16 * 16 } else { row_len })
             }
         };
-        let body = rows * row_len;
-        let wanted = range.start.min(body)..range.end.min(body);
-        let tail = range.start.max(body)..range.end.max(body);
-        if !tail.is_empty() && (is_delta || restart.is_some()) {
+        if range.end > rows * row_len && (is_delta || restart.is_some()) {
             return None;
         }
-        let mut made = wanted.clone();
-        if is_delta {
-            let word = delta_word(typesize);
-            let align = if unit.is_multiple_of(word) { unit } else { word };
-            if !align.is_multiple_of(unit) {
-                return None;
-            }
-            made = if is_first { 0 } else { wanted.start / align * align }
-                ..wanted.end.next_multiple_of(align).min(body);
+        let word = if is_delta { delta_word(typesize) } else { 1 };
+        let align = if unit.is_multiple_of(word) { unit } else { word };
+        if !align.is_multiple_of(unit) {
+            return None;
         }
-        let columns = made.start / unit..made.end.div_ceil(unit);
-        Some(Self { shape, rows, row_len, columns, unit, restart, is_delta, wanted, tail })
+        let from_start = is_delta && is_first;
+        let (columns, wanted, tail) = (0..0, 0..0, 0..0);
+        let all =
+            Self { shape, rows, row_len, columns, unit, restart, is_delta, align, from_start, wanted, tail };
+        Some(all.of(range))
+    }
+
+    /// The same for other bytes, `range`, of the block.
+    pub(super) fn of(&self, range: Range<usize>) -> Self {
+        let body = self.rows * self.row_len;
+        let wanted = range.start.min(body)..range.end.min(body);
+        let tail = range.start.max(body)..range.end.max(body);
+        let start = if self.from_start { 0 } else { wanted.start / self.align * self.align };
+        let end = wanted.end.next_multiple_of(self.align).min(body);
+        Self { columns: start / self.unit..end / self.unit, wanted, tail, ..*self }
+    }
+
+    /// Whether any of its bytes can be made without the others.
+    pub(super) const fn is_divisible(&self) -> bool {
+        !self.from_start
     }
 
     /// The bytes of the block that come out.
@@ -136,7 +150,7 @@ impl Plan {
     }
 
     /// Undoes BYTEDELTA in each row, up to the last column.
-    fn sum(&self, joined: &mut [u8]) {
+    pub(super) fn sum(&self, joined: &mut [u8]) {
         let Some(restart) = self.restart else { return };
         for row in joined.chunks_exact_mut(self.row_len.max(1)).take(self.rows) {
             let (before, after) = row[..self.columns.end].split_at_mut(restart.min(self.columns.end));
@@ -196,24 +210,43 @@ impl Worker {
         let result = room(&mut joined, job.chunk.block_len(index), job.limits).and_then(|joined| {
             self.fetch(job, index, plan, joined)?;
             plan.sum(joined);
-            let (body, tail) = dst.split_at_mut(plan.wanted.len());
-            tail.copy_from_slice(&joined[plan.tail.clone()]);
-            let made = plan.made();
-            if made == plan.wanted {
-                return self.make(job, plan, reference, joined, body);
-            }
-            let block = room(block, made.len(), job.limits)?;
-            self.make(job, plan, reference, joined, block)?;
-            let skip = plan.wanted.start - made.start;
-            body.copy_from_slice(&block[skip..skip + body.len()]);
-            Ok(())
+            self.make_wanted(job, plan, reference, joined, block, dst)
         });
         self.streams = joined;
         result
     }
 
+    /// Makes what `plan` wants, through `block` where more has to be made.
+    pub(super) fn make_wanted(
+        &mut self,
+        job: Job<'_, '_>,
+        plan: &Plan,
+        reference: Option<&[u8]>,
+        joined: &[u8],
+        block: &mut Vec<u8>,
+        dst: &mut [u8],
+    ) -> Result<()> {
+        let (body, tail) = dst.split_at_mut(plan.wanted.len());
+        tail.copy_from_slice(&joined[plan.tail.clone()]);
+        let made = plan.made();
+        if made == plan.wanted {
+            return self.make(job, plan, reference, joined, body);
+        }
+        let block = room(block, made.len(), job.limits)?;
+        self.make(job, plan, reference, joined, block)?;
+        let skip = plan.wanted.start - made.start;
+        body.copy_from_slice(&block[skip..skip + body.len()]);
+        Ok(())
+    }
+
     /// Decodes what is needed of each stream to its place among the joined ones.
-    fn fetch(&mut self, job: Job<'_, '_>, index: usize, plan: &Plan, joined: &mut [u8]) -> Result<()> {
+    pub(super) fn fetch(
+        &mut self,
+        job: Job<'_, '_>,
+        index: usize,
+        plan: &Plan,
+        joined: &mut [u8],
+    ) -> Result<()> {
         let mut streams = Streams::of(job.chunk, index)?;
         let len = streams.len;
         let mut start = 0;
@@ -240,7 +273,7 @@ impl Worker {
     }
 
     /// Makes the columns of `plan` into bytes of the block.
-    fn make(
+    pub(super) fn make(
         &mut self,
         job: Job<'_, '_>,
         plan: &Plan,

@@ -156,6 +156,57 @@ fn blocks_decode_one_by_one_and_by_choice() {
     }
 }
 
+/// `count` runs in a block of `len` bytes, of any place and length up to `most`.
+fn runs_of(len: usize, count: usize, most: usize, seed: &mut u32) -> Vec<Range<usize>> {
+    let mut next = |below: usize| {
+        *seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (*seed >> 8) as usize % below.max(1)
+    };
+    let mut at = 0;
+    let mut runs = Vec::new();
+    for left in (1..=count).rev() {
+        let start = at + next(2 * (len - at) / left + 1).min(len - at);
+        at = start + next(most + 1).min(len - start);
+        runs.push(start..at);
+    }
+    runs
+}
+
+#[test]
+fn runs_of_a_block_are_those_parts_of_it() {
+    let mut seed = 7;
+    let mut kept = Decoder::new();
+    for stored in stored() {
+        let chunk = stored.chunk();
+        kept = kept.with_geometry(stored.geometry.clone());
+        let blocks = chunk.block_count();
+        for (index, block) in
+            chunk.blocks().enumerate().step_by(if cfg!(miri) { 11 } else { 1 + blocks / 40 })
+        {
+            for (count, most) in [(0, 0), (1, 50), (2, 9), (3, 1), (9, 40), (40, 3), (5, block.len())] {
+                let runs = runs_of(block.len(), count, most, &mut seed);
+                let whole = &stored.want[block.clone()];
+                let want: Vec<u8> = runs.iter().flat_map(|run| &whole[run.clone()]).copied().collect();
+                let mut dst = vec![0xA5; want.len()];
+                kept.decode_runs(&chunk, index, &runs, &mut dst).unwrap();
+                assert!(dst == want, "{} block {index} {runs:?}", stored.name);
+            }
+        }
+        let mut wrong = |index: usize, runs: &[Range<usize>], room: usize| {
+            let error = kept.decode_runs(&chunk, index, runs, &mut vec![0; room]).unwrap_err();
+            assert!(matches!(error.kind(), ErrorKind::Usage(_)), "{}: {error}", stored.name);
+        };
+        let len = chunk.block_len(0);
+        wrong(blocks, &[0..1, 1..1], 1);
+        if len > 2 {
+            wrong(0, &[0..1, len..len + 1], 2);
+            wrong(0, &[1..2, 0..1], 2);
+            wrong(0, &[0..2, 1..2], 3);
+            wrong(0, &[0..1, 2..2], 2);
+        }
+    }
+}
+
 #[test]
 fn a_cut_chunk_says_so_and_one_that_hides_it_does_not_decode() {
     for stored in stored() {
@@ -198,6 +249,9 @@ fn decode_as(stored: &Stored, bytes: &[u8]) -> Result<()> {
     let mut decoder = stored.decoder().with_limits(limits);
     let last = chunk.nbytes().saturating_sub(9)..chunk.nbytes();
     let part = look(decoder.decode_range(&chunk, last.clone(), &mut vec![0; last.len()]));
+    let block = chunk.block_len(0);
+    let runs = [0..block.min(3), block.max(5) - 2..block.max(5)];
+    look(decoder.decode_runs(&chunk, 0, &runs, &mut vec![0; block.min(3) + 2])).ok();
     if chunk.nbytes() > 1 << 20 {
         return part;
     }
