@@ -117,9 +117,11 @@ impl Plan {
         Self { columns: start / self.unit..end / self.unit, wanted, tail, ..*self }
     }
 
-    /// Whether any of its bytes can be made without the others.
-    pub(super) const fn is_divisible(&self) -> bool {
-        !self.from_start
+    /// Whether it is less work to make `count` pieces of it, of `len` bytes together, than all of it: counted in bytes of all.
+    pub(super) fn is_sparse(&self, count: usize, len: usize) -> bool {
+        // What a piece takes to begin with, as measured.
+        let piece = if self.shape == Shape::Bitshuffled { 4096 } else { 64 };
+        !self.from_start && count.saturating_mul(piece) + len.saturating_mul(4) < self.made().len()
     }
 
     /// The bytes of the block that come out.
@@ -147,6 +149,24 @@ impl Plan {
             (from, to) = (from.min(tail.start), to.max(tail.end));
         }
         from..to
+    }
+
+    /// Puts what is needed of a stream of one byte, which makes up `span` of the joined ones.
+    fn fill(&self, byte: u8, span: &Range<usize>, joined: &mut [u8]) {
+        let needed = self.needed(span);
+        // There may be nothing, which lies nowhere.
+        if !needed.is_empty() {
+            joined[needed].fill(byte);
+        }
+    }
+
+    /// Copies what is needed of a stream that is stored at `range`, and makes up `span` of the joined ones.
+    fn copy(&self, job: Job<'_, '_>, range: &Range<usize>, span: &Range<usize>, joined: &mut [u8]) {
+        let needed = self.needed(span);
+        if !needed.is_empty() {
+            let from = range.start + (needed.start - span.start);
+            joined[needed.clone()].copy_from_slice(&job.chunk.bytes()[from..from + needed.len()]);
+        }
     }
 
     /// Undoes BYTEDELTA in each row, up to the last column.
@@ -208,7 +228,7 @@ impl Worker {
     ) -> Result<()> {
         let mut joined = std::mem::take(&mut self.streams);
         let result = room(&mut joined, job.chunk.block_len(index), job.limits).and_then(|joined| {
-            self.fetch(job, index, plan, joined)?;
+            self.fetch(job, index, plan, None, joined)?;
             plan.sum(joined);
             self.make_wanted(job, plan, reference, joined, block, dst)
         });
@@ -239,12 +259,14 @@ impl Worker {
         Ok(())
     }
 
-    /// Decodes what is needed of each stream to its place among the joined ones.
+    /// Decodes what is needed of each stream to its place among the joined ones: for `plan`, or for no more than the bytes `runs`
+    /// of it.
     pub(super) fn fetch(
         &mut self,
         job: Job<'_, '_>,
         index: usize,
         plan: &Plan,
+        runs: Option<&[Range<usize>]>,
         joined: &mut [u8],
     ) -> Result<()> {
         let mut streams = Streams::of(job.chunk, index)?;
@@ -257,13 +279,18 @@ impl Worker {
             if needed.is_empty() {
                 continue;
             }
-            match stream {
-                Stream::Run(byte) => joined[needed].fill(byte),
-                Stream::Stored(range) => {
-                    let from = range.start + (needed.start - span.start);
-                    joined[needed.clone()].copy_from_slice(&job.chunk.bytes()[from..from + needed.len()]);
+            // Where a stream holds several rows, or sums run from its start, each run needs most of it.
+            let runs = runs.filter(|_| len <= plan.row_len && plan.restart.is_none());
+            match (stream, runs) {
+                (Stream::Run(byte), None) => plan.fill(byte, &span, joined),
+                (Stream::Stored(range), None) => plan.copy(job, &range, &span, joined),
+                (Stream::Run(byte), Some(runs)) => {
+                    runs.iter().for_each(|run| plan.of(run.clone()).fill(byte, &span, joined));
                 }
-                Stream::Coded(range) => {
+                (Stream::Stored(range), Some(runs)) => {
+                    runs.iter().for_each(|run| plan.of(run.clone()).copy(job, &range, &span, joined));
+                }
+                (Stream::Coded(range), _) => {
                     let need = needed.end - span.start;
                     self.codecs.decode(job, range, &mut joined[span], need)?;
                 }

@@ -12,10 +12,6 @@ use super::part::Plan;
 use super::{Decoder, check_len, decode_plain};
 use crate::Chunk;
 
-/// Work of undoing filters for a piece alone, in bytes of a whole range: to begin with, and for each byte.
-const PIECE: usize = 64;
-const PIECE_BYTE: usize = 4;
-
 impl Decoder {
     /// Decodes the bytes `runs` of the block `index` of `chunk` into `dst`, one run behind the other; nothing else is decoded that
     /// need not be.
@@ -124,10 +120,10 @@ impl Worker {
     ) -> Result<()> {
         let mut joined = std::mem::take(&mut self.streams);
         let result = room(&mut joined, job.chunk.block_len(index), job.limits).and_then(|joined| {
-            self.fetch(job, index, cover, joined)?;
+            let is_sparse = cover.is_sparse(runs.len(), dst.len());
+            self.fetch(job, index, cover, is_sparse.then_some(runs), joined)?;
             cover.sum(joined);
-            let alone = runs.len() * PIECE + dst.len() * PIECE_BYTE;
-            if cover.is_divisible() && alone < cover.made().len() {
+            if is_sparse {
                 return pieces(runs, dst).filter(|(run, _)| !run.is_empty()).try_for_each(|(run, piece)| {
                     self.make_wanted(job, &cover.of(run), reference, joined, block, piece)
                 });
