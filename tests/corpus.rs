@@ -10,7 +10,7 @@ use container_core::report::Report;
 use container_core::source::{Access, FileSource, Source, SparseSource, drive, open_path};
 use container_core::{Limits, Progress, Result};
 
-use crate::manifest::{Fixture, Listed, all_fixtures, fixtures, sha256};
+use crate::manifest::{Fixture, Listed, fixtures, sha256};
 
 /// What a reader makes of a file.
 #[derive(Debug, PartialEq)]
@@ -129,7 +129,7 @@ fn through_every_source(fixture: &Fixture) -> Vec<(&'static str, Result<Seen>)> 
 
 #[test]
 fn every_fixture_reads_the_same_through_every_source() {
-    for fixture in all_fixtures() {
+    for fixture in fixtures() {
         let mut views = through_every_source(&fixture).into_iter();
         let (_, first) = views.next().expect("a first source");
         let first = first.map_err(|error| error.to_string());

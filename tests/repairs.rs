@@ -6,7 +6,7 @@ use container_core::report::Verdict;
 use container_core::{Progress, container::Depth};
 
 use crate::corpus::{as_listed, elements, format, items, open, shown};
-use crate::manifest::{Fixture, Listed, all_fixtures, fixtures, sha256};
+use crate::manifest::{Fixture, Listed, fixtures, sha256};
 
 fn repaired(fixture: &Fixture) -> container_core::Result<(Vec<u8>, container_core::report::RepairReport)> {
     let repair = format(&fixture.format).repair.expect("a format with fixtures repairs");
@@ -76,7 +76,7 @@ fn little(datasets: &[Listed]) -> Vec<Listed> {
 #[test]
 fn whatever_is_repaired_is_sound_and_every_sound_file_survives() {
     let mut problems = Vec::new();
-    for fixture in all_fixtures() {
+    for fixture in fixtures() {
         if let Err(problem) = std::panic::catch_unwind(|| expect_sound_repair(&fixture)) {
             let text = problem.downcast_ref::<String>().cloned().unwrap_or_default();
             problems.push(format!("{}: {text}", fixture.path));

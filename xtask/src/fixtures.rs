@@ -60,7 +60,8 @@ fn wanted(folders: Vec<PathBuf>, names: &[String]) -> Result<Vec<PathBuf>> {
     Ok(folders.into_iter().filter(named).collect())
 }
 
-/// Path and sha256 of each `[[file]]`. Parsed, not deserialised: a shape may hold numbers beyond TOML's i64.
+/// Path and sha256 of each `[[file]]`, and of each of its `files` where it is a folder. Parsed, not deserialised: a
+/// shape may hold numbers beyond TOML's i64.
 fn listed(manifest: &str) -> Result<Vec<(String, String)>> {
     let manifest = DeTable::parse(manifest)?;
     let files = manifest.get_ref().get("file").and_then(|files| files.get_ref().as_array());
@@ -68,8 +69,19 @@ fn listed(manifest: &str) -> Result<Vec<(String, String)>> {
         let value = file.get(key).and_then(|value| value.get_ref().as_str());
         value.map(str::to_owned).with_context(|| format!("a [[file]] without {key}"))
     };
-    let files = files.context("no [[file]] entries")?.iter().map(Spanned::get_ref);
-    files.map(|file| Ok((text(file, "path")?, text(file, "sha256")?))).collect()
+    let mut listed = Vec::new();
+    for file in files.context("no [[file]] entries")?.iter().map(Spanned::get_ref) {
+        let path = text(file, "path")?;
+        match file.get("files").and_then(|files| files.get_ref().as_array()) {
+            None => listed.push((path, text(file, "sha256")?)),
+            Some(files) => {
+                for file in files.iter().map(Spanned::get_ref) {
+                    listed.push((format!("{path}/{}", text(file, "name")?), text(file, "sha256")?));
+                }
+            }
+        }
+    }
+    Ok(listed)
 }
 
 /// What differs between the list and the files below `dir`.
@@ -131,6 +143,8 @@ mod tests {
         let manifest =
             format!("[[file]]\npath = \"ok/a.ra\"\nsha256 = \"{ABC}\"\nshape = [18446744073709551615]\n");
         assert_eq!(listed(&manifest).unwrap(), [("ok/a.ra".to_owned(), ABC.to_owned())]);
+        let folder = format!("[[file]]\npath = \"ok/a.b2d\"\nfiles = [{{ name = \"b/c\", sha256 = \"{ABC}\" }}]\n");
+        assert_eq!(listed(&folder).unwrap(), [("ok/a.b2d/b/c".to_owned(), ABC.to_owned())]);
         assert!(listed("[[file]]\npath = \"ok/a.ra\"\n").is_err());
         assert!(listed("").is_err());
     }

@@ -1,0 +1,270 @@
+"""python-blosc2 on command, either release: a JSON request on each line of stdin, a JSON answer on each line of stdout.
+
+    .venv/bin/python -B testdata/blosc2/peer.py              # blosc2 4.14.1, C-Blosc2 3.3.5
+    .venv/old-blosc2/bin/python -B testdata/blosc2/peer.py   # blosc2 3.1.1, C-Blosc2 2.16.0
+
+An answer is `{"ok": true, ...}`, or `{"ok": false, "error": "ValueError: ..."}` where blosc2 raised. Arrays go through files:
+`raw` names a file of their bytes in C order, which is read by what writes and written by what reads; short data of a
+request can stand in it as `hex` instead. With `BLOSC_*` unset and one thread, the same requests make the same bytes.
+
+| `do` | fields | answer |
+|---|---|---|
+| `version` | | `blosc2`, `c_blosc2`, `numpy`, `python` |
+| `write` | `path`; `dtype`, `shape`, and `raw` or `hex` or `special` (`zeros`, `nans`, `uninit`, `full` with `value` as hex of an item); `chunks`, `blocks`, `sparse`, `cparams`, `meta`, `vlmeta` | |
+| `frame` | `path`; `raw` or `hex`; `typesize`, `chunksize`, or `sizes` of each chunk; `sparse`, `cparams`, `meta`, `vlmeta` | |
+| `read` | `path`; `offset` of a frame inside a file; `raw` to have the values | `kind` (`array` or `frame`), `dtype`, `shape`, `chunks`, `blocks` of an array; `nchunks`, `chunksize`, `blocksize`, `typesize`, `nbytes`, `cbytes`, `meta` and `vlmeta` (name to hex of the msgpack), `sha256` of the values |
+| `slice` | `path`, `start`, `stop`, `step` per axis (or one number each for a frame, in items); `raw` | `shape`, `sha256` |
+| `chunk` | `path`, `n`, `raw` | `size`, `sha256` of the decoded chunk |
+| `mutate` | `path`, `steps` | |
+
+`cparams`: `codec` (`zstd`), `clevel`, `filters` (`[["shuffle", 0], ...]`), `typesize`, `blocksize`, `splitmode` (1 always, 2 never, 3 auto, 4
+forward_compat), `use_dict`, `nthreads`, `codec_meta`. `meta` and `vlmeta` are JSON values, stored as msgpack.
+
+A step of `mutate` is `[name, arguments...]`; DATA is `{"raw": path}` or `{"hex": text}`:
+`["append", DATA]`, `["insert", n, DATA]`, `["update", n, DATA]`, `["delete", n]`, `["reorder", [n...]]`, `["zero", n]` (update to a special
+chunk of zeros; 4.14), `["vlmeta", name, value]`, `["unvlmeta", name]`, `["meta", name, value]`, and of arrays `["resize", shape]`, `["set", start, stop, DATA]`,
+`["nd_append", axis, shape, DATA]` (4.14).
+"""
+
+import hashlib
+import json
+import os
+import platform
+import sys
+
+for name in [name for name in os.environ if name.startswith("BLOSC")]:
+    del os.environ[name]  # they change parameters behind one's back
+
+import blosc2
+import numpy as np
+
+blosc2.set_nthreads(1)
+
+
+def tuples(value):
+    """numpy wants the fields of a record as tuples."""
+    return [tuple(tuples(part) if isinstance(part, list) else part for part in field) for field in value]
+
+
+def dtype_of(value):
+    if isinstance(value, str):
+        return np.dtype(value)
+    fields = []
+    for field in value:
+        name, inner, *shape = field
+        inner = dtype_of(inner) if isinstance(inner, list) else inner
+        fields.append((name, inner, *[tuple(part) for part in shape]))
+    return np.dtype(fields)
+
+
+def data(request):
+    if "hex" in request:
+        return bytes.fromhex(request["hex"])
+    with open(request["raw"], "rb") as file:
+        return file.read()
+
+
+def out(request, values):
+    if "raw" in request:
+        with open(request["raw"], "wb") as file:
+            file.write(values)
+    return hashlib.sha256(values).hexdigest()
+
+
+def cparams(request, typesize=None):
+    given = dict(request.get("cparams", {}))
+    made = {"nthreads": given.pop("nthreads", 1)}
+    if typesize is not None:
+        made["typesize"] = typesize
+    if "codec" in given:
+        made["codec"] = blosc2.Codec[given.pop("codec").upper()]
+    if "splitmode" in given:
+        made["splitmode"] = blosc2.SplitMode(given.pop("splitmode"))
+    if "filters" in given:
+        filters = given.pop("filters")
+        made["filters"] = [blosc2.Filter[name.upper()] for name, _ in filters]
+        made["filters_meta"] = [meta for _, meta in filters]
+    return made | given
+
+
+def storage(request, typesize=None):
+    made = {
+        "urlpath": request["path"],
+        "mode": "w",
+        "contiguous": not request.get("sparse", False),
+        "cparams": cparams(request, typesize),
+        "dparams": {"nthreads": 1},
+    }
+    if request.get("meta"):
+        made["meta"] = request["meta"]
+    return made
+
+
+def write(request):
+    dtype, shape = dtype_of(request["dtype"]), tuple(request["shape"])
+    more = storage(request)
+    for name in ("chunks", "blocks"):
+        if name in request:
+            more[name] = tuple(request[name])
+    special = request.get("special")
+    if special is None:
+        array = blosc2.asarray(np.frombuffer(data(request), dtype).reshape(shape), **more)
+    elif special == "full":
+        value = np.frombuffer(bytes.fromhex(request["value"]), dtype)[0]
+        array = blosc2.full(shape, value, dtype=dtype, **more)
+    else:
+        array = getattr(blosc2, special)(shape, dtype=dtype, **more)
+    for name, value in request.get("vlmeta", {}).items():
+        array.schunk.vlmeta[name] = value
+    return {}
+
+
+def frame(request):
+    more = storage(request, request["typesize"])
+    values = data(request)
+    if "sizes" in request:
+        schunk = blosc2.SChunk(chunksize=request.get("chunksize") or request["sizes"][0], **more)
+        at = 0
+        for size in request["sizes"]:
+            schunk.append_data(values[at : at + size])
+            at += size
+    else:
+        schunk = blosc2.SChunk(chunksize=request["chunksize"], data=values or None, **more)
+    for name, value in request.get("vlmeta", {}).items():
+        schunk.vlmeta[name] = value
+    return {}
+
+
+def opened(request, mode="r"):
+    more = {"offset": request["offset"]} if "offset" in request else {}
+    return blosc2.open(request["path"], mode=mode, **more)
+
+
+def schunk_of(thing):
+    return getattr(thing, "schunk", thing)
+
+
+def is_array(thing):
+    return isinstance(thing, blosc2.NDArray)
+
+
+def raw_metas(schunk):
+    """The bytes of the metalayers as stored."""
+    fixed = {name: blosc2.blosc2_ext.meta__getitem__(schunk, name).hex() for name in schunk.meta}
+    variable = {name: super(type(schunk.vlmeta), schunk.vlmeta).get_vlmeta(name).hex() for name in schunk.vlmeta}
+    return {"meta": fixed, "vlmeta": variable}
+
+
+def facts(thing, request):
+    schunk = schunk_of(thing)
+    made = {"kind": "array" if is_array(thing) else "frame"}
+    if is_array(thing):
+        dtype = thing.dtype
+        made |= {
+            "dtype": dtype.str if dtype.names is None else json.loads(json.dumps(dtype.descr)),
+            "shape": list(thing.shape),
+            "chunks": list(thing.chunks),
+            "blocks": list(thing.blocks),
+        }
+    for name in ("nchunks", "chunksize", "blocksize", "typesize", "nbytes", "cbytes"):
+        made[name] = int(getattr(schunk, name))
+    made |= raw_metas(schunk)
+    return made | {"sha256": out(request, values_of(thing))}
+
+
+def values_of(thing):
+    if is_array(thing):
+        return np.ascontiguousarray(thing[()]).tobytes() if thing.ndim == 0 else np.ascontiguousarray(thing[...]).tobytes()
+    return b"".join(thing.decompress_chunk(n) for n in range(thing.nchunks))
+
+
+def read(request):
+    return facts(opened(request), request)
+
+
+def cut(request):
+    thing = opened(request)
+    if not is_array(thing):
+        values = thing.get_slice(request["start"], request["stop"])
+        return {"size": len(values), "sha256": out(request, values)}
+    steps = request.get("step") or [1] * len(request["start"])
+    values = thing[tuple(slice(*part) for part in zip(request["start"], request["stop"], steps))]
+    return {"shape": list(values.shape), "sha256": out(request, np.ascontiguousarray(values).tobytes())}
+
+
+def chunk(request):
+    values = schunk_of(opened(request)).decompress_chunk(request["n"])
+    return {"size": len(values), "sha256": out(request, values)}
+
+
+def step(thing, name, *args):
+    schunk = schunk_of(thing)
+    if name == "append":
+        schunk.append_data(data(args[0]))
+    elif name == "insert":
+        schunk.insert_data(args[0], data(args[1]), True)
+    elif name == "update":
+        schunk.update_data(args[0], data(args[1]), True)
+    elif name == "delete":
+        schunk.delete_chunk(args[0])
+    elif name == "reorder":
+        schunk.reorder_offsets(args[0])
+    elif name == "zero":
+        schunk.update_special(args[0], blosc2.SpecialValue.ZERO)
+    elif name == "vlmeta":
+        schunk.vlmeta[args[0]] = args[1]
+    elif name == "unvlmeta":
+        del schunk.vlmeta[args[0]]
+    elif name == "meta":
+        schunk.meta[args[0]] = args[1]
+    elif name == "resize":
+        thing.resize(tuple(args[0]))
+    elif name == "set":
+        start, stop, values = args
+        shape = [b - a for a, b in zip(start, stop)]
+        values = np.frombuffer(data(values), thing.dtype).reshape(shape)
+        thing[tuple(slice(*part) for part in zip(start, stop))] = values
+    elif name == "nd_append":
+        axis, shape, values = args
+        thing.append(np.frombuffer(data(values), thing.dtype).reshape(shape), axis=axis)
+    else:
+        raise ValueError(f"no step {name!r}")
+
+
+def mutate(request):
+    thing = opened(request, "a")
+    for name, *args in request["steps"]:
+        step(thing, name, *args)
+    return {}
+
+
+def version(_request):
+    return {
+        "blosc2": blosc2.__version__,
+        "c_blosc2": blosc2.blosclib_version.split()[0],
+        "numpy": np.__version__,
+        "python": platform.python_version(),
+    }
+
+
+DO = {
+    "version": version, "write": write, "frame": frame, "read": read, "slice": cut, "chunk": chunk, "mutate": mutate,
+}  # fmt: skip
+
+
+def answer(request):
+    try:
+        return {"ok": True} | DO[request["do"]](request)
+    except Exception as error:
+        return {"ok": False, "error": f"{type(error).__name__}: {error}"}
+
+
+def main():
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # what the library prints is no answer
+    for line in sys.stdin:
+        print(json.dumps(answer(json.loads(line))), file=answers, flush=True)
+
+
+if __name__ == "__main__":
+    main()

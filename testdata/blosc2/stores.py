@@ -1,0 +1,214 @@
+"""The containers of python-blosc2 that are made of several frames: stores, objects, tables, and arrays that stand for others."""
+
+import dataclasses
+import os
+import tempfile
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+for variable in [name for name in os.environ if name.startswith("BLOSC")]:
+    del os.environ[variable]  # they change parameters behind one's back
+
+import blosc2
+import msgpack
+import numpy as np
+
+import tool
+from parts import Fixture, Stored, numbers, text
+
+blosc2.set_nthreads(1)
+ONE = {"nthreads": 1}
+A, B, C = numbers("i4", 5, 7), numbers("f8", 11), numbers("u2", 3, 4, 5)
+DATE = b"\x00\x00\x21\x00"  # 1980-01-01 00:00, as a zip has it
+
+
+@dataclasses.dataclass
+class Row:
+    number: int = blosc2.field(blosc2.int32(), default=0)
+    value: float = blosc2.field(blosc2.float64(), default=0.0)
+    good: bool = blosc2.field(blosc2.bool(), default=False)
+    name: str = blosc2.field(blosc2.string(max_length=8), default="")
+
+
+@dataclasses.dataclass
+class Words:
+    number: int = blosc2.field(blosc2.int64(), default=0)
+    kind: str = blosc2.field(blosc2.dictionary(), default="")
+    word: str = blosc2.field(blosc2.vlstring(), default="")
+
+
+def params() -> blosc2.CParams:
+    """A store changes what it is given."""
+    return blosc2.CParams(nthreads=1)
+
+
+def nd(array: np.ndarray) -> blosc2.NDArray:
+    chunks = tuple(max(1, size - 2) for size in array.shape)
+    blocks = tuple(max(1, size // 2) for size in array.shape)
+    return blosc2.asarray(array, chunks=chunks, blocks=blocks, cparams=ONE)
+
+
+def undated(data: bytes) -> bytes:
+    """A zip whose members are of 1980: it has the time of its making."""
+    out = bytearray(data)
+    with tempfile.TemporaryFile() as file:
+        file.write(data)
+        with zipfile.ZipFile(file) as archive:
+            members, at = archive.infolist(), archive.start_dir
+    for member in members:
+        out[member.header_offset + 10 : member.header_offset + 14] = DATE
+        out[at + 12 : at + 16] = DATE
+        name, extra, comment = (int.from_bytes(out[at + k : at + k + 2], "little") for k in (28, 30, 32))
+        at += 46 + name + extra + comment
+    return bytes(out)
+
+
+def made(suffix: str, write: Callable[[str], None]) -> Stored:
+    """What `write` makes of the path that it is given."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"a{suffix}"
+        write(str(path))
+        data = tool.stored(path)
+        return undated(data) if suffix == ".b2z" else data
+
+
+def store(name: str, about: str, suffix: str, write: Callable[[str], None], **more: object) -> Fixture:
+    return Fixture(name, about, made(suffix, write), suffix, producer=tool.new().producer, **more)
+
+
+def dict_store(path: str) -> None:
+    with blosc2.DictStore(path, mode="w", cparams=params()) as store:
+        store["/a"] = nd(A)
+        store["/b"] = nd(B)
+
+
+def embedded(path: str) -> None:
+    with blosc2.DictStore(path, mode="w", threshold=1 << 20, cparams=params()) as store:
+        store["/a"] = nd(A)
+        store["/deep/b"] = nd(B)
+
+
+def tree_store(path: str) -> None:
+    with blosc2.TreeStore(path, mode="w", cparams=params()) as store:
+        store["/a"] = nd(A)
+        store["/group/b"] = nd(B)
+        store["/group/deeper/c"] = nd(C)
+        store.vlmeta["title"] = "a tree"
+        store["/group"].vlmeta["unit"] = {"b": "m", "scale": [1, 2.5]}
+
+
+def empty_tree(path: str) -> None:
+    with blosc2.TreeStore(path, mode="w", cparams=params()) as store:
+        store.vlmeta["title"] = "nothing yet"
+
+
+def embed_store(path: str) -> None:
+    store = blosc2.EmbedStore(path, mode="w", cparams=params())
+    store["/a"] = nd(A)
+    store["/group/b"] = nd(B)
+
+
+def embed_deleted(path: str) -> None:
+    embed_store(path)
+    store = blosc2.EmbedStore(path, mode="a")
+    del store["/a"]
+
+
+OBJECTS = [1, -5, 2.5, "größe", None, True, [1, [2, "x"]], {"a": {"b": 1}}, b"\0\1", ""]
+
+
+def objects(path: str) -> None:
+    array = blosc2.ObjectArray(urlpath=path, mode="w", contiguous=True, cparams=ONE)
+    for value in OBJECTS:
+        array.append(value)
+
+
+BATCHES = [["a", "bc", "def", "x" * 50, ""], [{"n": 1}, {"n": 2}], [5]]
+
+
+def batches(path: str) -> None:
+    array = blosc2.BatchArray(urlpath=path, mode="w", contiguous=True, items_per_block=2, cparams=ONE)
+    for batch in BATCHES:
+        array.append(batch)
+
+
+def batched() -> tuple[list[bytes], list[list[int]]]:
+    """The bytes of each batch, and how long its blocks are."""
+    chunks, sizes = [], []
+    for batch in BATCHES:
+        blocks = [msgpack.packb(batch[at : at + 2]) for at in range(0, len(batch), 2)]
+        chunks.append(b"".join(blocks))
+        sizes.append([len(block) for block in blocks])
+    return chunks, sizes
+
+
+ROWS = [(1, 0.5, True, "one"), (-2, float("nan"), False, ""), (3, 1e300, True, "three")]
+
+
+def table(path: str) -> None:
+    made = blosc2.CTable(Row, urlpath=path, mode="w", expected_size=8, cparams=ONE, create_summary_index=False)
+    made.extend(ROWS)
+    made.close()
+
+
+def words(path: str) -> None:
+    made = blosc2.CTable(Words, urlpath=path, mode="w", expected_size=8, cparams=ONE, create_summary_index=False)
+    made.extend([(1, "a", "some words"), (2, "b", ""), (3, "a", "more")])
+    made.close()
+
+
+def expression(path: str) -> None:
+    folder = Path(path).parent
+    here = Path.cwd()
+    os.chdir(folder)  # so that paths of operands are the same on every machine
+    try:
+        a = blosc2.asarray(A, urlpath="operand_a.b2nd", mode="w", cparams=ONE)
+        b = blosc2.asarray(A, urlpath="operand_b.b2nd", mode="w", cparams=ONE)
+        (a + 2 * b).save(urlpath=Path(path).name)
+    finally:
+        os.chdir(here)
+
+
+def source(path: str) -> None:
+    folder = Path(path).parent
+    here = Path.cwd()
+    os.chdir(folder)
+    try:
+        array = blosc2.asarray(A, urlpath="source.b2nd", mode="w", chunks=(4, 5), blocks=(2, 3), cparams=ONE)
+        proxy = blosc2.Proxy(array, urlpath=Path(path).name, mode="w")
+        proxy[:4, :5]  # one of four chunks is fetched
+    finally:
+        os.chdir(here)
+
+
+def tensors(path: str) -> None:
+    blosc2.save_tensor(A, path, mode="w", cparams=ONE)
+
+
+def fixtures() -> list[Fixture]:
+    trees = {"a": A, "group/b": B, "group/deeper/c": C}
+    chunks, sizes = batched()
+    part = np.zeros_like(A)
+    part[:4, :5] = A[:4, :5]
+    found = []
+    for suffix, kind in ((".b2z", "a zip"), (".b2d", "a folder")):
+        name = suffix[1:]
+        found += [
+            store(f"dict_{name}", f"a store, {kind}: each array is a file", suffix, dict_store, datasets={"a": A, "b": B}),
+            store(f"embedded_{name}", f"a store, {kind}: arrays are inside embed.b2e", suffix, embedded, datasets={"a": A, "deep/b": B}),
+            store(f"tree_{name}", f"a tree, {kind}: with attributes", suffix, tree_store, datasets=trees),
+            store(f"tree_empty_{name}", f"a tree, {kind}: attributes alone", suffix, empty_tree, datasets={}),
+            store(f"table_{name}", f"a table, {kind}", suffix, table, facts={"rows": len(ROWS)}),
+            store(f"table_words_{name}", f"a table, {kind}: a dictionary and texts", suffix, words, facts={"rows": 3}),
+        ]  # fmt: skip
+    found += [
+        store("embed", "arrays one behind the other in a frame", ".b2e", embed_store, datasets={"a": A, "group/b": B}),
+        store("embed_deleted", "one was deleted, and its bytes are still there", ".b2e", embed_deleted, datasets={"group/b": B}),
+        store("objects", "a chunk for each object", ".b2f", objects, chunks=[msgpack.packb(it) for it in OBJECTS]),
+        store("batches", "a chunk for each batch, of blocks of two items", ".b2b", batches, chunks=chunks, blocks=sizes),
+        store("expression", "an array that stands for a + 2 * b", ".b2nd", expression, reference=False, array=np.zeros_like(A)),
+        store("proxy", "an array that was fetched in part: what was not is zeros", ".b2nd", source, reference=False, array=part),
+        store("tensor", "an array as save_tensor keeps it", ".b2frame", tensors, plain=(A.tobytes(), 4)),
+    ]
+    return found
