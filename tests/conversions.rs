@@ -98,7 +98,7 @@ fn every_sound_fixture_is_rewritten_with_its_trailer() {
         let flagged_single = fixture.path.contains("be_u1") || fixture.path.contains("bits_flag");
         if little && plain_header && !flagged_single && codec.as_deref() != Some("lz4") {
             let bytes = std::fs::read(&target).expect("the target");
-            assert_eq!(sha256(&bytes), fixture.sha256, "{} changed", fixture.path);
+            assert_eq!(Some(sha256(&bytes)), fixture.sha256, "{} changed", fixture.path);
         }
         std::fs::remove_file(target).expect("the target");
     }
@@ -138,7 +138,7 @@ fn reversed_dimensions_move_no_byte() {
     let mut import = ImportOptions::default();
     import.axes = Axes::Reversed;
     run(&npy, &back, |options| options.import = import);
-    assert_eq!(sha256(&std::fs::read(&back).expect("the target")), fixture.sha256);
+    assert_eq!(Some(sha256(&std::fs::read(&back).expect("the target"))), fixture.sha256);
 }
 
 #[test]
@@ -156,7 +156,7 @@ fn words_of_the_format_choose_its_dialect() {
     };
     // What comes out is what the script wrote.
     let (fixture, bytes, _) = word("ok/be_i4_3x4.ra", "byte-order", "big");
-    assert_eq!(sha256(&bytes), fixture.sha256);
+    assert_eq!(Some(sha256(&bytes)), fixture.sha256);
     let (fixture, bytes, losses) = word("odd/trailer_json.ra", "trailer", "drop");
     assert_eq!(bytes.len() as u64, fixture.bytes().len() as u64 - fixture.trailer.expect("a trailer"));
     assert!(losses.is_empty(), "{losses:?}");

@@ -143,7 +143,8 @@ mod tests {
         let manifest =
             format!("[[file]]\npath = \"ok/a.ra\"\nsha256 = \"{ABC}\"\nshape = [18446744073709551615]\n");
         assert_eq!(listed(&manifest).unwrap(), [("ok/a.ra".to_owned(), ABC.to_owned())]);
-        let folder = format!("[[file]]\npath = \"ok/a.b2d\"\nfiles = [{{ name = \"b/c\", sha256 = \"{ABC}\" }}]\n");
+        let folder =
+            format!("[[file]]\npath = \"ok/a.b2d\"\nfiles = [{{ name = \"b/c\", sha256 = \"{ABC}\" }}]\n");
         assert_eq!(listed(&folder).unwrap(), [("ok/a.b2d/b/c".to_owned(), ABC.to_owned())]);
         assert!(listed("[[file]]\npath = \"ok/a.ra\"\n").is_err());
         assert!(listed("").is_err());
