@@ -1,68 +1,47 @@
 //! Reading a frame: its chunks, whole or in parts, and its metadata.
 
-use std::borrow::Cow;
-use std::ops::Range;
-use std::path::Path;
+mod copy;
+mod items;
+mod locate;
+mod open;
+mod read;
+mod spans;
 
-use container_core::container::ReadOptions;
-use container_core::source::Source;
+pub(crate) use locate::Found;
+
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use blosc_chunk::{Chunk, Decoder, Geometry};
+use container_core::codec::Codecs;
+use container_core::source::{Source, zeroed_vec};
 use container_core::{Error, Result};
 
+use crate::fault::shift;
 use crate::header::Header;
 use crate::layout::Layout;
 use crate::metalayer::Metalayers;
 use crate::options::OpenOptions;
+use crate::parts::Parts;
+use crate::reader::Pool;
 
 /// An open frame, contiguous or sparse. Shared by reference, it is read from several threads at once.
 pub struct Frame {
+    /// The frame; of a sparse one its index file.
+    source: Box<dyn Source>,
+    /// Where the chunks of a sparse frame are.
+    parts: Option<Parts>,
+    /// The file that it was opened from.
+    path: Option<PathBuf>,
     layout: Layout,
     options: OpenOptions,
+    pool: Pool,
+    pub(crate) codecs: Codecs,
+    /// Where each chunk of a frame of different sizes ends in the data; found when it is first needed.
+    spans: OnceLock<Vec<u64>>,
 }
 
 impl Frame {
-    /// Opens the frame in the file, or the sparse frame in the directory, at `path`.
-    ///
-    /// # Errors
-    /// Those of [`Layout::parse`]; `Io`.
-    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        Self::open_with(path, &OpenOptions::default())
-    }
-
-    /// As [`Frame::open`], with options.
-    ///
-    /// # Errors
-    /// As [`Frame::open`].
-    pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
-        let _ = (path, options);
-        Err(Error::unsupported("frames"))
-    }
-
-    /// Opens the frame that begins at byte `at` of a larger file, which may go on behind it.
-    ///
-    /// # Errors
-    /// As [`Frame::open`].
-    pub fn open_at(path: impl AsRef<Path>, at: u64, options: &OpenOptions) -> Result<Self> {
-        let _ = (path, at, options);
-        Err(Error::unsupported("frames"))
-    }
-
-    /// Opens the contiguous frame that begins at byte `at` of `source`.
-    ///
-    /// # Errors
-    /// As [`Frame::open`].
-    pub fn from_source(source: Box<dyn Source>, at: u64, options: &OpenOptions) -> Result<Self> {
-        let _ = (source, at, options);
-        Err(Error::unsupported("frames"))
-    }
-
-    /// Opens a frame in memory: what C-Blosc2 calls a cframe.
-    ///
-    /// # Errors
-    /// As [`Frame::open`].
-    pub fn from_bytes(bytes: Vec<u8>) -> Result<Self> {
-        Self::from_source(Box::new(bytes), 0, &OpenOptions::default())
-    }
-
     /// The header.
     #[must_use]
     pub fn header(&self) -> &Header {
@@ -81,6 +60,12 @@ impl Frame {
         &self.options
     }
 
+    /// The bytes that the frame lies in; of a sparse frame those of its index file.
+    #[must_use]
+    pub fn source(&self) -> &dyn Source {
+        &self.source
+    }
+
     /// The metalayers of the header, as stored: by convention msgpack.
     #[must_use]
     pub fn metalayers(&self) -> &Metalayers {
@@ -92,13 +77,24 @@ impl Frame {
         self.layout.trailer().vlmetalayers.iter().map(|(name, _)| name.as_str())
     }
 
-    /// The decoded value of a piece of user metadata: by convention msgpack.
+    /// The decoded value of a piece of user metadata: by convention msgpack. `None` where there is none of this name.
     ///
     /// # Errors
     /// Those of the chunk that holds it; `Limit`.
     pub fn vlmetalayer(&self, name: &str) -> Result<Option<Vec<u8>>> {
-        let _ = name;
-        Err(Error::unsupported("frames"))
+        let mut all = self.layout.trailer().vlmetalayers.iter();
+        let Some((_, stored)) = all.find(|(own, _)| own == name) else { return Ok(None) };
+        let at = self.layout.trailer_range().start;
+        let decoded = Chunk::parse(stored).and_then(|chunk| {
+            let mut value = zeroed_vec(chunk.nbytes() as u64, &self.options.limits)?;
+            self.pool.plain_decoder().decode(&chunk, &mut value)?;
+            Ok(value)
+        });
+        let named = |error: Error| {
+            let range = at..self.layout.trailer_range().end;
+            Error::new(shift(error, at).into_kind()).at(range).context(format!("user metalayer {name:?}"))
+        };
+        decoded.map(Some).map_err(named)
     }
 
     /// How many chunks there are.
@@ -107,54 +103,33 @@ impl Frame {
         self.layout.offsets().len()
     }
 
-    /// Bytes that the chunk `index` holds.
-    ///
-    /// # Errors
-    /// `Usage` where there is no such chunk; those of reading its header.
-    pub fn chunk_len(&self, index: u64) -> Result<u64> {
-        let _ = index;
-        Err(Error::unsupported("frames"))
+    /// Bytes of all chunks after decoding, by the header; of an array with its padding.
+    #[must_use]
+    pub fn data_len(&self) -> u64 {
+        self.header().nbytes
     }
 
-    /// The chunk `index` as it is stored, lent where the source can; for one that is not stored, the 32 bytes that say what it holds.
+    /// Lends a decoder that knows element size and block shape of this frame, and the codecs of the options.
     ///
     /// # Errors
-    /// `Usage` where there is no such chunk, `Truncated` and `Malformed` where it does not lie within the chunks, those of the source.
-    pub fn chunk(&self, index: u64) -> Result<Cow<'_, [u8]>> {
-        let _ = index;
-        Err(Error::unsupported("frames"))
+    /// Those of `work`.
+    pub fn with_decoder<T>(&self, work: impl FnOnce(&mut Decoder) -> Result<T>) -> Result<T> {
+        self.pool.with(|worker| work(&mut worker.decoder))
     }
 
-    /// Decodes the bytes `range` of the chunk `index` into `dst`, which is as long; only what is needed of it.
-    ///
-    /// # Errors
-    /// As [`Frame::chunk`], and those of the chunk with ranges in the file.
-    pub fn read_chunk_into(
-        &self,
-        index: u64,
-        range: Range<usize>,
-        dst: &mut [u8],
-        options: &ReadOptions,
-    ) -> Result<()> {
-        let _ = (index, range, dst, options);
-        Err(Error::unsupported("frames"))
+    /// What its chunks do not know of themselves.
+    #[must_use]
+    pub fn geometry(&self) -> &Geometry {
+        self.pool.geometry()
     }
 
-    /// All bytes of the chunk `index`.
-    ///
-    /// # Errors
-    /// As [`Frame::read_chunk_into`]; `Limit`.
-    pub fn read_chunk(&self, index: u64, options: &ReadOptions) -> Result<Vec<u8>> {
-        let _ = (index, options);
-        Err(Error::unsupported("frames"))
+    pub(crate) fn pool(&self) -> &Pool {
+        &self.pool
     }
+}
 
-    /// The bytes `range` of all chunks joined, into `dst`, which is as long; on the threads of `options`.
-    ///
-    /// # Errors
-    /// As [`Frame::read_chunk_into`]; `Usage` where the range ends behind the data.
-    pub fn read_into(&self, range: Range<u64>, dst: &mut [u8], options: &ReadOptions) -> Result<()> {
-        let _ = (range, dst, options);
-        Err(Error::unsupported("frames"))
+impl std::fmt::Debug for Frame {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Frame").field("layout", &self.layout).finish_non_exhaustive()
     }
 }

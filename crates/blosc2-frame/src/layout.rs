@@ -1,4 +1,7 @@
-//! Where everything is in a frame: owned facts, made from any source. No chunk is decoded but the index.
+//! Where everything is in a frame: owned facts, made from any source. No chunk is decoded but the index, none is looked at.
+//!
+//! Only bytes that are no frame, a frame of an unknown kind, or one without a whole header fail to give a [`Layout`]. All other damage
+//! is recorded as [`Fault`]s, so that a damaged frame can still be shown, explained and repaired.
 #![deny(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -7,15 +10,20 @@
     clippy::cast_possible_truncation
 )]
 
+use std::borrow::Cow;
 use std::ops::Range;
 
+use container_core::container::Tolerance;
 use container_core::source::Source;
-use container_core::{Error, Limits, Result};
+use container_core::{Error, ErrorKind, Limits, Result};
 
-use crate::header::Header;
+use crate::fault::{Fault, FaultKind, shift};
+use crate::header::{ChunkSize, FIXED_LEN, Header, Kind};
 use crate::metalayer::Metalayers;
 use crate::offsets::Offsets;
-use crate::trailer::Trailer;
+use crate::trailer::{BARE_LEN, TAIL_LEN, Trailer, len_of};
+
+mod judge;
 
 /// The layout of a frame. Ranges are absolute in the file that holds it (of a sparse frame, its index file).
 #[derive(Clone, Debug)]
@@ -28,17 +36,42 @@ pub struct Layout {
     index: Range<u64>,
     trailer: Trailer,
     trailer_range: Range<u64>,
+    faults: Vec<Fault>,
 }
 
 impl Layout {
     /// Reads header, index and trailer of the frame that begins at byte `start`.
     ///
     /// # Errors
-    /// `WrongFormat` without the magic; `Unsupported` for versions and kinds that nobody has written; `Truncated`; `Malformed`; `Limit`
-    /// when the index does not fit; those of the source.
+    /// `WrongFormat` without the magic; `Unsupported` for versions and kinds that nobody has written; `Truncated` and `Malformed` for
+    /// the fixed part of the header; `Limit` when index or trailer do not fit; those of the source.
     pub fn parse(source: &dyn Source, start: u64, limits: &Limits) -> Result<Self> {
-        let _ = (source, start, limits);
-        Err(Error::unsupported("frames"))
+        let file_len = source.len();
+        if start > file_len {
+            return Err(Error::usage(format!("a frame at byte {start} of {file_len}")));
+        }
+        let fixed = start.saturating_add(FIXED_LEN as u64).min(file_len);
+        let header = Header::parse(&source.read(start..fixed)?).map_err(|error| shift(error, start))?;
+        let mut layout = Self {
+            start,
+            file_len,
+            header,
+            metalayers: Metalayers::new(),
+            offsets: Offsets::Each(Vec::new()),
+            index: start..start,
+            trailer: Trailer::default(),
+            trailer_range: start..start,
+            faults: Vec::new(),
+        };
+        layout.judge_fields(&source.read(start..fixed)?);
+        if layout.read_metalayers(source, limits)? {
+            layout.read_trailer(source, limits)?;
+            layout.read_index(source, limits)?;
+            layout.judge_offsets();
+        }
+        layout.judge_rest();
+        layout.faults.sort_by_key(|fault| std::cmp::Reverse(fault.severity()));
+        Ok(layout)
     }
 
     /// Where the frame begins in its file.
@@ -53,10 +86,22 @@ impl Layout {
         self.file_len
     }
 
+    /// Where the frame ends by its header, which may be behind the end of the file.
+    #[must_use]
+    pub const fn end(&self) -> u64 {
+        self.start.saturating_add(self.header.frame_len)
+    }
+
     /// The header.
     #[must_use]
     pub const fn header(&self) -> &Header {
         &self.header
+    }
+
+    /// The bytes of the header with its metalayers.
+    #[must_use]
+    pub fn header_range(&self) -> Range<u64> {
+        self.start..self.start.saturating_add(self.header.header_len.into())
     }
 
     /// The metalayers.
@@ -65,10 +110,37 @@ impl Layout {
         &self.metalayers
     }
 
+    /// The bytes between header and index, dead space included; empty in a sparse frame. Cut at the end of the file.
+    #[must_use]
+    pub fn chunks(&self) -> Range<u64> {
+        let start = self.header_range().end.min(self.file_len);
+        let len = if self.header.kind == Kind::Sparse { 0 } else { self.header.cbytes };
+        start..start.saturating_add(len).min(self.file_len)
+    }
+
     /// Where chunks are.
     #[must_use]
     pub const fn offsets(&self) -> &Offsets {
         &self.offsets
+    }
+
+    /// How many chunks the header speaks of; `None` where chunks are of different sizes, or nothing can be made of it.
+    #[must_use]
+    pub fn expected_chunks(&self) -> Option<u64> {
+        match (self.header.chunksize, self.header.nbytes) {
+            (ChunkSize::Variable, _) => None,
+            (_, 0) => Some(0),
+            (ChunkSize::Unset, _) => None,
+            (ChunkSize::Fixed(len), nbytes) => Some(nbytes.div_ceil(u64::from(len).max(1))),
+        }
+    }
+
+    /// Bytes that the chunk `index` holds by the header; `None` where the header does not say.
+    #[must_use]
+    pub fn expected_len(&self, index: u64) -> Option<u64> {
+        let ChunkSize::Fixed(len) = self.header.chunksize else { return None };
+        let start = index.checked_mul(len.into())?;
+        self.header.nbytes.checked_sub(start).filter(|left| *left > 0).map(|left| left.min(len.into()))
     }
 
     /// The bytes of the chunk that holds the offsets; empty where there are no chunks.
@@ -83,9 +155,183 @@ impl Layout {
         &self.trailer
     }
 
-    /// The bytes of the trailer.
+    /// The bytes of the trailer; empty where it was not found.
     #[must_use]
     pub fn trailer_range(&self) -> Range<u64> {
         self.trailer_range.clone()
+    }
+
+    /// Everything that is wrong or odd, as far as it can be told without looking at chunks; errors first.
+    #[must_use]
+    pub fn faults(&self) -> &[Fault] {
+        &self.faults
+    }
+
+    /// The first fault that keeps the frame from being opened.
+    #[must_use]
+    pub fn blocking(&self, tolerance: Tolerance) -> Option<&Fault> {
+        let strict = tolerance == Tolerance::Strict;
+        self.faults.iter().find(|fault| strict && fault.kind().is_of_structure())
+    }
+
+    fn tell(&mut self, kind: FaultKind, range: Range<u64>, message: impl Into<String>) {
+        self.faults.push(Fault::new(kind, range, message));
+    }
+
+    /// Where the frame ends as far as it is there.
+    fn available_end(&self) -> u64 {
+        self.end().min(self.file_len)
+    }
+
+    /// Checks the lengths of header and frame, and reads the metalayers. False where nothing can be behind such a header.
+    fn read_metalayers(&mut self, source: &dyn Source, limits: &Limits) -> Result<bool> {
+        let header_len = u64::from(self.header.header_len);
+        let end = self.end();
+        if header_len < FIXED_LEN as u64
+            || header_len.saturating_add(BARE_LEN.into()) > self.header.frame_len
+            || end == u64::MAX
+        {
+            let message = format!(
+                "a header of {header_len} bytes in a frame of {}, which ends with {BARE_LEN} or more of trailer",
+                self.header.frame_len
+            );
+            self.tell(FaultKind::HeaderSizes, self.field(10, 14), message);
+            return Ok(false);
+        }
+        if end > self.file_len {
+            let claimed = self.start..end;
+            let fault = Fault::truncated(FaultKind::FrameTruncated, claimed, self.file_len, "the frame");
+            self.faults.push(fault);
+        }
+        let region = self.field(FIXED_LEN as u64, header_len.saturating_sub(FIXED_LEN as u64));
+        if region.end > self.file_len {
+            return Ok(false);
+        }
+        let parsed = read(source, region.clone(), limits)
+            .and_then(|bytes| Metalayers::parse(&bytes, FIXED_LEN as u64));
+        match parsed {
+            Ok(metalayers) => self.metalayers = metalayers,
+            Err(error) => self.fail(FaultKind::MetalayersUnreadable, shift(error, self.start), region)?,
+        }
+        Ok(true)
+    }
+
+    fn read_trailer(&mut self, source: &dyn Source, limits: &Limits) -> Result<()> {
+        let end = self.end();
+        self.trailer_range = self.available_end()..self.available_end();
+        if end > self.file_len {
+            return Ok(());
+        }
+        let tail = end.saturating_sub(TAIL_LEN as u64)..end;
+        let len = len_of(&source.read(tail.clone())?).map(u64::from);
+        let most = self.header.frame_len.saturating_sub(self.header.header_len.into());
+        let Some(len) = len.filter(|len| (u64::from(BARE_LEN)..=most).contains(len)) else {
+            let message = "the frame does not end with the length of its trailer";
+            self.tell(FaultKind::TrailerUnreadable, tail, message);
+            return Ok(());
+        };
+        let region = end.saturating_sub(len)..end;
+        self.trailer_range = region.clone();
+        let at = region.start.saturating_sub(self.start);
+        match read(source, region.clone(), limits).and_then(|bytes| Trailer::parse(&bytes, at)) {
+            Ok(trailer) => self.trailer = trailer,
+            Err(error) => self.fail(FaultKind::TrailerUnreadable, shift(error, self.start), region)?,
+        }
+        Ok(())
+    }
+
+    fn read_index(&mut self, source: &dyn Source, limits: &Limits) -> Result<()> {
+        let start = self.header_range().end;
+        let end = self.trailer_range.start;
+        let cbytes = if self.header.kind == Kind::Sparse { 0 } else { self.header.cbytes };
+        let at = start.saturating_add(cbytes);
+        self.index = at.min(end)..end;
+        if at > end {
+            let message =
+                format!("{cbytes} bytes of chunks where there is room for {}", end.saturating_sub(start));
+            let kind =
+                if self.end() > self.file_len { FaultKind::IndexUnreadable } else { FaultKind::HeaderSizes };
+            self.tell(kind, self.field(38, 9), message);
+            return Ok(());
+        }
+        let expected = self.expected_chunks();
+        if self.index.is_empty() && (expected == Some(0) || self.header.nbytes == 0) {
+            return Ok(());
+        }
+        match self.decode_index(source, expected, limits) {
+            Ok(offsets) => self.offsets = offsets,
+            // Where nothing is to be, anything may.
+            Err(error) if expected == Some(0) && error.is_damage() => {}
+            Err(error) => {
+                self.fail(FaultKind::IndexUnreadable, shift(error, self.index.start), self.index())?
+            }
+        }
+        Ok(())
+    }
+
+    /// Decodes the chunk at the start of the index, which then ends where that does.
+    fn decode_index(
+        &mut self,
+        source: &dyn Source,
+        expected: Option<u64>,
+        limits: &Limits,
+    ) -> Result<Offsets> {
+        let room = self.index();
+        let have = room.end.saturating_sub(room.start);
+        let head = room.start..room.start.saturating_add(have.min(32));
+        let len = u64::from(blosc_chunk::Header::parse(&source.read(head)?)?.cbytes);
+        if len > have {
+            return Err(Error::truncated(0..len, have));
+        }
+        let end = room.start.saturating_add(len);
+        let bytes = read(source, room.start..end, limits).map_err(|error| shift_back(error, room.start))?;
+        let offsets = Offsets::decode(&bytes, None, limits)?;
+        self.index.end = end;
+        let found = offsets.len();
+        if let Some(expected) = expected.filter(|expected| *expected != found) {
+            let message = format!("the index has {found} offsets, the header speaks of {expected} chunks");
+            self.tell(FaultKind::IndexCount, self.index(), message);
+        }
+        if end < room.end && self.trailer_range.end > self.trailer_range.start {
+            let message = format!("{} bytes between index and trailer", room.end.saturating_sub(end));
+            self.tell(FaultKind::IndexSlack, end..room.end, message);
+        }
+        Ok(offsets)
+    }
+
+    /// Records an error as a fault, unless it says nothing of the file.
+    fn fail(&mut self, kind: FaultKind, error: Error, range: Range<u64>) -> Result<()> {
+        match error.kind() {
+            ErrorKind::Limit { .. } | ErrorKind::Io(_) | ErrorKind::Missing(_) => Err(error),
+            _ => {
+                self.faults.push(Fault::of_error(kind, error, range));
+                Ok(())
+            }
+        }
+    }
+
+    /// The bytes of a field of the header: `len` from byte `at` on.
+    fn field(&self, at: u64, len: u64) -> Range<u64> {
+        let start = self.start.saturating_add(at);
+        start..start.saturating_add(len)
+    }
+}
+
+/// The bytes of `range`, lent or within the limits.
+fn read<'s>(source: &'s dyn Source, range: Range<u64>, limits: &Limits) -> Result<Cow<'s, [u8]>> {
+    if source.lend(range.clone()).is_none() {
+        limits.allocate(range.end.saturating_sub(range.start))?;
+    }
+    source.read(range)
+}
+
+/// The error of a source, as one that counts from `start`, so that it can be shifted with the others.
+fn shift_back(error: Error, start: u64) -> Error {
+    match error.range() {
+        Some(range) if range.start >= start => {
+            let own = range.start.saturating_sub(start)..range.end.saturating_sub(start);
+            Error::new(error.into_kind()).at(own)
+        }
+        _ => error,
     }
 }

@@ -2,21 +2,27 @@
 #![forbid(unsafe_code)]
 
 pub mod b2nd;
+mod block;
 mod editor;
+mod fault;
 mod frame;
 pub mod header;
 mod layout;
 pub mod metalayer;
 mod offsets;
 mod options;
+mod parts;
+mod reader;
 mod trailer;
 mod writer;
 
+pub use block::ChunkEntry;
 pub use blosc_chunk;
 pub use container_core;
 pub use container_core::write::Durability;
 pub use container_core::{Error, ErrorKind, Limits, Result};
 pub use editor::{EditOptions, Editor, Locking};
+pub use fault::{Fault, FaultKind};
 pub use frame::Frame;
 pub use header::{ChunkSize, Header, Kind};
 pub use layout::Layout;

@@ -90,12 +90,14 @@ impl Metalayers {
         decode::read_u16(&mut rest).map_err(|_| wrong(rest, "no size of the index"))?;
         let (rest, entries) = map(rest).map_err(|rest| wrong(rest, "no map of names and places"))?;
         let mut found = Vec::with_capacity(entries.len());
+        let mut room = bytes.len();
         for (name, offset) in entries {
             let start = u64::try_from(offset).ok().and_then(|offset| offset.checked_sub(at));
             let value = start
                 .and_then(|start| bytes.get(usize::try_from(start).ok()?..))
                 .and_then(value)
                 .ok_or_else(|| wrong(rest, "the value of a metalayer is not within the header"))?;
+            room = room.checked_sub(value.len()).ok_or_else(|| wrong(rest, "values share bytes"))?;
             found.push((name, value.to_vec()));
         }
         Ok(Self(found))

@@ -63,21 +63,33 @@ pub enum Offsets {
 }
 
 impl Offsets {
-    /// Decodes the chunk `bytes` (of which more may follow), which is to hold `count` numbers.
+    /// Decodes the chunk `bytes` (of which more may follow), which is to hold `count` numbers; where that is not known, as many as it
+    /// says.
     ///
     /// # Errors
     /// Those of the chunk, with ranges inside it; `Malformed` when it holds another number of bytes; `Limit` when the numbers do not
     /// fit `limits`.
-    pub fn decode(bytes: &[u8], count: u64, limits: &Limits) -> Result<Self> {
+    pub fn decode(bytes: &[u8], count: Option<u64>, limits: &Limits) -> Result<Self> {
         let chunk = Chunk::parse(bytes)?;
-        if chunk.nbytes() as u64 != count.saturating_mul(8) {
-            let problem = format!("an index of {} bytes for {count} chunks", chunk.nbytes());
+        let held = chunk.nbytes() as u64;
+        let count = count.unwrap_or(held / 8);
+        if Some(held) != count.checked_mul(8) {
+            let problem = format!("an index of {held} bytes for {count} chunks");
             return Err(Error::malformed(problem).at(4..8));
         }
         let same = match (chunk.header().special(), chunk.bytes().get(32..).unwrap_or_default()) {
             (Some(Special::Zeros | Special::Uninit), _) => Some(0),
-            (Some(Special::Value), value) => value.try_into().ok().map(i64::from_le_bytes),
-            _ => None,
+            (Some(Special::Nan), _) => {
+                return Err(Error::malformed("an index of NaN").at(31..32));
+            }
+            (Some(Special::Value), value) => match value.try_into() {
+                Ok(value) => Some(i64::from_le_bytes(value)),
+                Err(_) => {
+                    let problem = format!("an index of a value of {} bytes over and over", value.len());
+                    return Err(Error::malformed(problem).at(12..16));
+                }
+            },
+            (None, _) => None,
         };
         if let Some(raw) = same {
             return Ok(Self::Same(Offset::from_raw(raw), count));

@@ -1,6 +1,6 @@
 //! How frames are opened, and how they are written.
 
-use blosc_chunk::{Compressor, Generation, Params, Pipeline, SplitMode};
+use blosc_chunk::{Compressor, Generation, Params, Pipeline, Plugins, SplitMode};
 use container_core::Limits;
 use container_core::container::{self, Tolerance};
 use container_core::source::Access;
@@ -20,6 +20,8 @@ pub struct OpenOptions {
     pub tolerance: Tolerance,
     /// Bytes of decoded blocks that are kept for the next read; 0 for none.
     pub cache: u64,
+    /// Codecs and filters with the numbers that Blosc2 leaves to users.
+    pub plugins: Plugins,
 }
 
 impl Default for OpenOptions {
@@ -30,6 +32,7 @@ impl Default for OpenOptions {
             access: Access::default(),
             tolerance: Tolerance::default(),
             cache: 16 << 20,
+            plugins: Plugins::new(),
         }
     }
 }

@@ -80,12 +80,14 @@ impl Trailer {
             return Err(Error::limit("entries of user metadata", entries.len() as u64, MOST_READ as u64));
         }
         let mut vlmetalayers = Vec::with_capacity(entries.len());
+        let mut room = bytes.len();
         for (name, offset) in entries {
             let value = usize::try_from(offset)
                 .ok()
                 .and_then(|start| bytes.get(start..))
                 .and_then(value)
                 .ok_or_else(|| wrong(rest, "a value is not within the trailer"))?;
+            room = room.checked_sub(value.len()).ok_or_else(|| wrong(rest, "values share bytes"))?;
             vlmetalayers.push((name, value.to_vec()));
         }
         let mut fingerprint = Fingerprint::default();

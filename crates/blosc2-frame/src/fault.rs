@@ -1,0 +1,328 @@
+//! What can be wrong or odd about a frame: each case with its stable code, its place and its sentence.
+
+use std::ops::Range;
+
+use container_core::report::{Finding, Severity};
+use container_core::{Error, ErrorKind};
+
+/// What is wrong or odd.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum FaultKind {
+    /// The file ends before the length that the header gives the frame.
+    FrameTruncated,
+    /// Lengths in the header that cannot be together: of header, frame and chunks section.
+    HeaderSizes,
+    /// A chunk size that cannot be: none although there are data.
+    ImpossibleChunkSize,
+    /// Bits of the header that are reserved, or belong to user-defined types of frames.
+    ReservedNotZero,
+    /// The version of the frame does not fit what its flags say.
+    VersionFlags,
+    /// The metalayers cannot be read.
+    MetalayersUnreadable,
+    /// More metalayers than C-Blosc2 writes, or longer names.
+    ManyMetalayers,
+    /// The trailer cannot be read, or is not where the frame ends.
+    TrailerUnreadable,
+    /// The header says otherwise than the trailer whether there are user metalayers.
+    UserMetadataFlag,
+    /// A fingerprint, which no known writer makes.
+    Fingerprint,
+    /// The chunk that holds the offsets cannot be read.
+    IndexUnreadable,
+    /// The index has more or fewer offsets than the header needs.
+    IndexCount,
+    /// Bytes between index and trailer.
+    IndexSlack,
+    /// An offset that leads out of the chunks section.
+    OffsetOutside,
+    /// A negative offset without a known meaning.
+    OffsetUnknown,
+    /// Chunks do not lie in the order of their data: insertions and updates leave this.
+    OffsetsUnsorted,
+    /// A chunk that is in the index twice.
+    ChunkShared,
+    /// A chunk that shares bytes with another.
+    ChunkOverlap,
+    /// No chunk is where the index leads: its header cannot be, or it reaches out of the chunks section.
+    ChunkHeader,
+    /// A chunk holds more or fewer bytes than the header says.
+    ChunkSizeMismatch,
+    /// A chunk with the header of Blosc1, which C-Blosc2 does not read in frames.
+    ChunkShortHeader,
+    /// Elements of another size than those of the frame.
+    ChunkTypesize,
+    /// An all-zero chunk without a length in a frame of chunks of different sizes: C-Blosc2 wrote it and cannot read it.
+    ChunkSizeLost,
+    /// Bytes in the chunks section that no offset leads to: deleted and replaced chunks.
+    DeadSpace,
+    /// Bytes after the end of the frame.
+    TrailingBytes,
+    /// The file of a chunk is not there.
+    PartMissing,
+    /// The file of a chunk is longer or shorter than the chunk.
+    PartSize,
+    /// A file of a chunk that no offset leads to.
+    PartUnused,
+    /// The sizes of the chunks do not add up to what the header says.
+    SizesDiffer,
+}
+
+impl FaultKind {
+    /// The stable name, as in machine output.
+    #[must_use]
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::FrameTruncated => "frame_truncated",
+            Self::HeaderSizes => "header_sizes",
+            Self::ImpossibleChunkSize => "impossible_chunk_size",
+            Self::ReservedNotZero => "reserved_not_zero",
+            Self::VersionFlags => "version_flags",
+            Self::MetalayersUnreadable => "metalayers_unreadable",
+            Self::ManyMetalayers => "many_metalayers",
+            Self::TrailerUnreadable => "trailer_unreadable",
+            Self::UserMetadataFlag => "user_metadata_flag",
+            Self::Fingerprint => "fingerprint",
+            Self::IndexUnreadable => "index_unreadable",
+            Self::IndexCount => "index_count",
+            Self::IndexSlack => "index_slack",
+            Self::OffsetOutside => "offset_outside",
+            Self::OffsetUnknown => "offset_unknown",
+            Self::OffsetsUnsorted => "offsets_unsorted",
+            Self::ChunkShared => "chunk_shared",
+            Self::ChunkOverlap => "chunk_overlap",
+            Self::ChunkHeader => "chunk_header",
+            Self::ChunkSizeMismatch => "chunk_size_mismatch",
+            Self::ChunkShortHeader => "chunk_short_header",
+            Self::ChunkTypesize => "chunk_typesize",
+            Self::ChunkSizeLost => "chunk_size_lost",
+            Self::DeadSpace => "dead_space",
+            Self::TrailingBytes => "trailing_bytes",
+            Self::PartMissing => "part_missing",
+            Self::PartSize => "part_size",
+            Self::PartUnused => "part_unused",
+            Self::SizesDiffer => "sizes_differ",
+        }
+    }
+
+    /// Damage, something that may trouble a reader, or merely odd.
+    #[must_use]
+    pub const fn severity(self) -> Severity {
+        match self {
+            Self::VersionFlags
+            | Self::ManyMetalayers
+            | Self::UserMetadataFlag
+            | Self::ChunkShared
+            | Self::ChunkShortHeader
+            | Self::ChunkSizeLost
+            | Self::PartSize
+            | Self::SizesDiffer => Severity::Warning,
+            Self::ReservedNotZero
+            | Self::Fingerprint
+            | Self::IndexSlack
+            | Self::OffsetsUnsorted
+            | Self::ChunkTypesize
+            | Self::DeadSpace
+            | Self::TrailingBytes
+            | Self::PartUnused => Severity::Note,
+            _ => Severity::Error,
+        }
+    }
+
+    /// True where it keeps the frame as a whole from being read, and a strict reader from opening it.
+    #[must_use]
+    pub const fn is_of_structure(self) -> bool {
+        matches!(
+            self,
+            Self::FrameTruncated
+                | Self::HeaderSizes
+                | Self::ImpossibleChunkSize
+                | Self::MetalayersUnreadable
+                | Self::TrailerUnreadable
+                | Self::IndexUnreadable
+                | Self::IndexCount
+        )
+    }
+
+    const fn part_of_frame(self) -> &'static str {
+        match self {
+            Self::MetalayersUnreadable | Self::ManyMetalayers => "blosc2 metalayers",
+            Self::TrailerUnreadable | Self::Fingerprint | Self::UserMetadataFlag => "blosc2 frame trailer",
+            Self::IndexUnreadable
+            | Self::IndexCount
+            | Self::IndexSlack
+            | Self::OffsetOutside
+            | Self::OffsetUnknown
+            | Self::OffsetsUnsorted => "blosc2 frame index",
+            Self::ChunkShared
+            | Self::ChunkOverlap
+            | Self::ChunkHeader
+            | Self::ChunkSizeMismatch
+            | Self::ChunkShortHeader
+            | Self::ChunkTypesize
+            | Self::ChunkSizeLost
+            | Self::PartMissing
+            | Self::PartSize
+            | Self::PartUnused => "blosc2 chunk",
+            Self::FrameTruncated | Self::DeadSpace | Self::TrailingBytes => "blosc2 frame",
+            _ => "blosc2 frame header",
+        }
+    }
+}
+
+/// One thing that is wrong or odd, with its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    kind: FaultKind,
+    range: Range<u64>,
+    message: String,
+    chunk: Option<u64>,
+    part: Option<String>,
+    cause: Cause,
+}
+
+/// What reading gives for a fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Cause {
+    Malformed,
+    Unsupported,
+    /// Bytes of the claimed ones that are there.
+    Truncated {
+        have: u64,
+    },
+}
+
+impl Fault {
+    /// A fault of the bytes `range`.
+    pub(crate) fn new(kind: FaultKind, range: Range<u64>, message: impl Into<String>) -> Self {
+        let message = message.into();
+        Self { kind, range, message, chunk: None, part: None, cause: Cause::Malformed }
+    }
+
+    /// A file of `file_len` bytes ends before the bytes that it claims.
+    pub(crate) fn truncated(kind: FaultKind, claimed: Range<u64>, file_len: u64, what: &str) -> Self {
+        let need = claimed.end.saturating_sub(claimed.start);
+        let have = file_len.saturating_sub(claimed.start).min(need);
+        let message = format!("the file ends within {what}: need {need} bytes, {have} present");
+        Self { cause: Cause::Truncated { have }, ..Self::new(kind, claimed, message) }
+    }
+
+    /// What `error` says, at its range or else at `range`.
+    pub(crate) fn of_error(kind: FaultKind, error: Error, range: Range<u64>) -> Self {
+        let range = error.range().unwrap_or(range);
+        let message = error.kind().to_string();
+        let cause = match error.into_kind() {
+            ErrorKind::Unsupported(_) => Cause::Unsupported,
+            ErrorKind::Truncated { have, .. } => Cause::Truncated { have },
+            _ => Cause::Malformed,
+        };
+        Self { cause, ..Self::new(kind, range, message) }
+    }
+
+    /// The chunk that it concerns, counted from 0.
+    pub(crate) fn of_chunk(mut self, index: u64) -> Self {
+        self.chunk = Some(index);
+        self
+    }
+
+    /// The file of a sparse frame that it concerns.
+    pub(crate) fn of_part(mut self, part: Option<String>) -> Self {
+        self.part = part;
+        self
+    }
+
+    /// What is wrong or odd.
+    #[must_use]
+    pub const fn kind(&self) -> FaultKind {
+        self.kind
+    }
+
+    /// The stable name, as in machine output.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        self.kind.code()
+    }
+
+    /// Damage, something that may trouble a reader, or merely odd.
+    #[must_use]
+    pub const fn severity(&self) -> Severity {
+        self.kind.severity()
+    }
+
+    /// The absolute bytes that it concerns. A truncation's are those that the file claims.
+    #[must_use]
+    pub fn range(&self) -> Range<u64> {
+        self.range.clone()
+    }
+
+    /// The sentence for people.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// The chunk that it concerns, counted from 0.
+    #[must_use]
+    pub const fn chunk(&self) -> Option<u64> {
+        self.chunk
+    }
+
+    /// The file of a sparse frame that it concerns; `None` for the index file and for contiguous frames.
+    #[must_use]
+    pub fn part(&self) -> Option<&str> {
+        self.part.as_deref()
+    }
+
+    /// As a finding of a check.
+    #[must_use]
+    pub fn finding(&self) -> Finding {
+        let mut finding = Finding::new(self.severity(), self.code(), self.message.clone()).at(self.range());
+        finding.part.clone_from(&self.part);
+        finding
+    }
+
+    /// As the error that reading what it concerns gives.
+    #[must_use]
+    pub fn error(&self) -> Error {
+        let kind = match self.cause {
+            Cause::Malformed => ErrorKind::Malformed(self.message.clone().into()),
+            Cause::Unsupported => ErrorKind::Unsupported(self.message.clone().into()),
+            Cause::Truncated { have } => {
+                ErrorKind::Truncated { need: self.range.end.saturating_sub(self.range.start), have }
+            }
+        };
+        let error = Error::new(kind).at(self.range()).context(self.kind.part_of_frame());
+        let error = match &self.part {
+            Some(part) => error.part(part.clone()),
+            None => error,
+        };
+        if self.severity() == Severity::Error {
+            error.hint("holdall repair FILE -o NEW brings back what is there")
+        } else {
+            error
+        }
+    }
+}
+
+/// The error of something that counts its bytes from its own start, which is at byte `by` of the file.
+pub(crate) fn shift(error: Error, by: u64) -> Error {
+    let range = error.range().map(|range| by.saturating_add(range.start)..by.saturating_add(range.end));
+    let what = error.what().map(str::to_owned);
+    let hint = error.next_step().map(str::to_owned);
+    let part = error.part_name().map(str::to_owned);
+    let mut shifted = Error::new(error.into_kind());
+    if let Some(range) = range {
+        shifted = shifted.at(range);
+    }
+    if let Some(what) = what {
+        shifted = shifted.context(what);
+    }
+    if let Some(hint) = hint {
+        shifted = shifted.hint(hint);
+    }
+    match part {
+        Some(part) => shifted.part(part),
+        None => shifted,
+    }
+}

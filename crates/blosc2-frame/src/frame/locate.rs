@@ -1,0 +1,225 @@
+//! Where a chunk is, and its bytes as they are stored.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use blosc_chunk::{Compressor, Filter, Header as ChunkHeader, Pipeline, Special};
+use container_core::source::Source;
+use container_core::{Error, ErrorKind, Result};
+
+use super::Frame;
+use crate::fault::{FaultKind, shift};
+use crate::offsets::Offset;
+use crate::parts::part_name;
+
+/// The longest header of a chunk.
+const HEAD: u64 = ChunkHeader::MAX_LEN as u64;
+
+/// The bytes of a stored chunk, still in their source.
+pub(crate) enum Place<'f> {
+    /// In the frame itself.
+    Frame(&'f dyn Source, Range<u64>),
+    /// In a file of its own, which is called so.
+    Part(Box<dyn Source>, String, Range<u64>),
+}
+
+impl<'f> Place<'f> {
+    pub(crate) fn source(&self) -> &dyn Source {
+        match self {
+            Self::Frame(source, _) => *source,
+            Self::Part(source, ..) => source,
+        }
+    }
+
+    pub(crate) fn range(&self) -> Range<u64> {
+        match self {
+            Self::Frame(_, range) | Self::Part(_, _, range) => range.clone(),
+        }
+    }
+
+    pub(crate) fn part(&self) -> Option<&str> {
+        match self {
+            Self::Frame(..) => None,
+            Self::Part(_, name, _) => Some(name),
+        }
+    }
+
+    /// The bytes that the range counts in, for longer.
+    pub(crate) fn into_source(self) -> Box<dyn Source + 'f> {
+        match self {
+            Self::Frame(source, _) => Box::new(source),
+            Self::Part(source, ..) => source,
+        }
+    }
+
+    /// Says of an error about the chunk `index`, whose range counts from its start, where in the file that is.
+    pub(crate) fn in_chunk(&self, error: Error, index: u64) -> Error {
+        if matches!(error.kind(), ErrorKind::Limit { .. } | ErrorKind::Io(_) | ErrorKind::Missing(_)) {
+            return error;
+        }
+        let own = self.range();
+        let range = error.range().map_or_else(
+            || own.clone(),
+            |range| own.start.saturating_add(range.start)..own.start.saturating_add(range.end),
+        );
+        let error = Error::new(error.into_kind()).at(range).context(format!("blosc2 chunk {index}"));
+        match self.part() {
+            Some(part) => error.part(part),
+            None => error,
+        }
+    }
+}
+
+impl Frame {
+    /// The chunk `index` as it is stored, lent where the source can; for one that is not stored, the 32 bytes that say what it holds.
+    ///
+    /// # Errors
+    /// `Usage` where there is no such chunk, `Truncated` and `Malformed` where it does not lie within the chunks, those of the source.
+    pub fn chunk(&self, index: u64) -> Result<Cow<'_, [u8]>> {
+        match self.place(index)? {
+            Found::Special(special) => {
+                let mut bytes = Vec::with_capacity(ChunkHeader::MAX_LEN);
+                self.special_header(index, special)?.encode(&mut bytes);
+                Ok(Cow::Owned(bytes))
+            }
+            Found::Stored(Place::Frame(source, range)) => {
+                if source.lend(range.clone()).is_none() {
+                    self.options.limits.allocate(range.end.saturating_sub(range.start))?;
+                }
+                source.read(range)
+            }
+            Found::Stored(place) => {
+                let range = place.range();
+                self.options.limits.allocate(range.end.saturating_sub(range.start))?;
+                let bytes = place.source().read(range);
+                Ok(Cow::Owned(bytes.map_err(|error| place.in_chunk(error, index))?.into_owned()))
+            }
+        }
+    }
+
+    /// Where the chunk `index` is by the index.
+    ///
+    /// # Errors
+    /// `Usage` where there is no such chunk; what is wrong with the index where the header speaks of it.
+    pub(crate) fn offset(&self, index: u64) -> Result<Offset> {
+        if let Some(offset) = self.layout.offsets().get(index) {
+            return Ok(offset);
+        }
+        let count = self.chunk_count();
+        let announced = self.layout.expected_chunks().is_none_or(|expected| index < expected);
+        let is_lost = |kind| matches!(kind, FaultKind::IndexCount | FaultKind::IndexUnreadable);
+        let structural = self.layout.faults().iter().filter(|fault| fault.kind().is_of_structure());
+        let mut lost: Vec<_> = structural.collect();
+        lost.sort_by_key(|fault| !is_lost(fault.kind()));
+        match lost.first() {
+            Some(fault) if announced => Err(fault.error()),
+            _ => Err(Error::usage(format!("chunk {index} of {count}"))),
+        }
+    }
+
+    /// Where the bytes of the chunk `index` are, if it has any. Its header is read for their number.
+    pub(crate) fn place(&self, index: u64) -> Result<Found<'_>> {
+        let at = match self.offset(index)? {
+            Offset::Stored(at) => at,
+            Offset::Special(special) => return Ok(Found::Special(special)),
+            Offset::Unknown(raw) => {
+                let problem = format!("the offset {raw:#018x} has no known meaning");
+                let error = Error::malformed(problem).at(self.layout.index());
+                return Err(error.context(format!("blosc2 chunk {index}")));
+            }
+        };
+        let place = if self.header().kind == crate::header::Kind::Sparse {
+            let parts = self.parts.as_ref().ok_or_else(|| {
+                Error::usage("the chunks of a sparse frame are files of a directory, which was not opened")
+            })?;
+            let limits = &self.options.limits;
+            let source =
+                parts.open(at, limits).map_err(|error| error.context(format!("blosc2 chunk {index}")))?;
+            let len = source.len();
+            Place::Part(source, part_name(at), 0..len)
+        } else {
+            let section = self.layout.chunks();
+            let start = section.start.saturating_add(at);
+            if start >= section.end {
+                let problem =
+                    format!("the offset {at} leads out of the chunks, which end at {}", section.end);
+                let error = Error::malformed(problem).at(self.layout.index());
+                return Err(error.context(format!("blosc2 chunk {index}")));
+            }
+            Place::Frame(&self.source, start..section.end)
+        };
+        let room = place.range();
+        let have = room.end.saturating_sub(room.start);
+        let len = self.head(&place).map(|header| u64::from(header.cbytes));
+        let len = len.map_err(|error| place.in_chunk(error, index))?;
+        if len > have {
+            return Err(place.in_chunk(Error::truncated(0..len, have), index));
+        }
+        let range = room.start..room.start.saturating_add(len);
+        Ok(Found::Stored(match place {
+            Place::Frame(source, _) => Place::Frame(source, range),
+            Place::Part(source, name, _) => Place::Part(source, name, range),
+        }))
+    }
+
+    /// The header of the chunk at a place, with ranges from its start.
+    pub(crate) fn head(&self, place: &Place<'_>) -> Result<ChunkHeader> {
+        let range = place.range();
+        let end = range.end.min(range.start.saturating_add(HEAD));
+        let mut head = [0; ChunkHeader::MAX_LEN];
+        let head = &mut head[..usize::try_from(end - range.start).unwrap_or(0)];
+        place.source().read_into(range.start, head).map_err(|error| shift(error, 0))?;
+        ChunkHeader::parse(head)
+    }
+
+    /// The header of the chunk `index`; of one that is not stored, the one that it would have.
+    ///
+    /// # Errors
+    /// As [`Frame::chunk`].
+    pub fn chunk_header(&self, index: u64) -> Result<ChunkHeader> {
+        match self.place(index)? {
+            Found::Special(special) => self.special_header(index, special),
+            Found::Stored(place) => self.head(&place).map_err(|error| place.in_chunk(error, index)),
+        }
+    }
+
+    /// The header that C-Blosc2 makes up for a chunk that is not stored.
+    pub(crate) fn special_header(&self, index: u64, special: Special) -> Result<ChunkHeader> {
+        let len = self.chunk_len(index)?;
+        let nbytes = u32::try_from(len).ok().filter(|len| *len <= 0x7fff_ffdf).ok_or_else(|| {
+            let problem = format!("a chunk of {len} bytes, more than a chunk can hold");
+            Error::malformed(problem).at(self.layout.index()).context(format!("blosc2 chunk {index}"))
+        })?;
+        let kind: u8 = match special {
+            Special::Zeros => 1,
+            Special::Nan => 2,
+            Special::Value => 3,
+            Special::Uninit => 4,
+        };
+        let blocksize = match self.header().blocksize {
+            0 => nbytes,
+            len => len.min(nbytes),
+        };
+        Ok(ChunkHeader {
+            version: 5,
+            versionlz: 1,
+            flags: 0x05,
+            typesize: u8::try_from(self.header().typesize).unwrap_or(1).max(1),
+            nbytes,
+            blocksize: blocksize.max(1),
+            cbytes: 32,
+            filters: Pipeline([Filter::default(); 6]),
+            compressor: Compressor::BLOSCLZ,
+            codec_meta: 0,
+            blosc2_flags2: 0,
+            blosc2_flags: kind << 4,
+            extended: true,
+        })
+    }
+}
+
+/// Where the bytes of a chunk are, or what it is without being anywhere.
+pub(crate) enum Found<'f> {
+    Stored(Place<'f>),
+    Special(Special),
+}

@@ -1,0 +1,141 @@
+//! Opening a frame, and looking again whether it has changed.
+
+use std::path::Path;
+use std::sync::OnceLock;
+
+use blosc_chunk::Geometry;
+use container_core::source::{Source, open_path};
+use container_core::{Error, Result};
+
+use super::Frame;
+use crate::header::{FIXED_LEN, Kind};
+use crate::layout::Layout;
+use crate::options::OpenOptions;
+use crate::parts::{INDEX_NAME, Parts, open_file};
+use crate::reader::Pool;
+use crate::{b2nd, block};
+
+impl Frame {
+    /// Opens the frame in the file, or the sparse frame in the directory, at `path`.
+    ///
+    /// # Errors
+    /// Those of [`Layout::parse`]; unless lenient, the first fault of its structure; `Io`. The file is named.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Self::open_with(path, &OpenOptions::default())
+    }
+
+    /// As [`Frame::open`], with options.
+    ///
+    /// # Errors
+    /// As [`Frame::open`].
+    pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
+        let path = path.as_ref();
+        let named = |error: Error| error.part(path.display().to_string());
+        if path.is_dir() {
+            let index = path.join(INDEX_NAME);
+            let source = open_file(&index, options.access, &options.limits)
+                .map_err(|error| named(error.context("a sparse frame's chunks.b2frame")))?;
+            return Self::build(source, 0, Some(path), options).map_err(named);
+        }
+        Self::open_at(path, 0, options)
+    }
+
+    /// Opens the frame that begins at byte `at` of a larger file, which may go on behind it.
+    ///
+    /// # Errors
+    /// As [`Frame::open`].
+    pub fn open_at(path: impl AsRef<Path>, at: u64, options: &OpenOptions) -> Result<Self> {
+        let path = path.as_ref();
+        let named = |error: Error| error.part(path.display().to_string());
+        let source = open_path(path, options.access, &options.limits).map_err(named)?;
+        Self::build(source, at, Some(path), options).map_err(named)
+    }
+
+    /// Opens the frame that begins at byte `at` of `source`. Of a sparse one only the index file is there, and no chunk can be read.
+    ///
+    /// # Errors
+    /// As [`Frame::open`].
+    pub fn from_source(source: Box<dyn Source>, at: u64, options: &OpenOptions) -> Result<Self> {
+        Self::build(source, at, None, options)
+    }
+
+    /// Opens a frame in memory: what C-Blosc2 calls a cframe.
+    ///
+    /// # Errors
+    /// As [`Frame::open`].
+    pub fn from_bytes(bytes: Vec<u8>) -> Result<Self> {
+        Self::from_source(Box::new(bytes), 0, &OpenOptions::default())
+    }
+
+    /// Reads the header again, and the rest where it has changed; true where it has. Another program may have appended since.
+    ///
+    /// What was borrowed before is gone, which the compiler sees to. A frame that was opened from bytes or a source never changes.
+    ///
+    /// # Errors
+    /// As [`Frame::open`]; the frame then stays as it was.
+    pub fn refresh(&mut self) -> Result<bool> {
+        let Some(path) = &self.path else { return Ok(false) };
+        let source = if path.is_dir() {
+            open_file(&path.join(INDEX_NAME), self.options.access, &self.options.limits)?
+        } else {
+            open_path(path, self.options.access, &self.options.limits)?
+        };
+        let start = self.layout.start();
+        let head = |source: &dyn Source| -> Result<Vec<u8>> {
+            // Metalayers change too, in their places.
+            let len = u64::from(self.header().header_len).max(FIXED_LEN as u64);
+            let end = start.saturating_add(len).min(source.len());
+            Ok(source.read(start.min(end)..end)?.into_owned())
+        };
+        let same_trailer = || -> Result<bool> {
+            let range = self.layout.trailer_range();
+            Ok(range.end <= source.len() && source.read(range.clone())? == self.source.read(range)?)
+        };
+        let is_mapped = self.source.lend(start..start).is_some();
+        // A map shows what is in the file now, so that there is nothing old to compare with.
+        let old = if is_mapped { self.layout.header().encode() } else { head(&self.source)? };
+        let new = head(&source)?;
+        if !is_mapped && old == new && same_trailer()? {
+            return Ok(false);
+        }
+        let path = path.clone();
+        let fresh = Self::build(source, start, Some(&path), &self.options)?;
+        let changed = fresh.layout.header() != self.layout.header()
+            || fresh.layout.metalayers() != self.layout.metalayers()
+            || fresh.layout.trailer() != self.layout.trailer()
+            || fresh.layout.offsets() != self.layout.offsets();
+        *self = fresh;
+        Ok(changed)
+    }
+
+    fn build(source: Box<dyn Source>, at: u64, path: Option<&Path>, options: &OpenOptions) -> Result<Self> {
+        let layout = Layout::parse(&source, at, &options.limits)?;
+        if let Some(fault) = layout.blocking(options.tolerance) {
+            return Err(fault.error());
+        }
+        let parts = match (layout.header().kind, path) {
+            (Kind::Sparse, Some(path)) if path.is_dir() => Some(Parts::new(path, options.access)),
+            (Kind::Sparse, Some(path)) => path.parent().map(|dir| Parts::new(dir, options.access)),
+            _ => None,
+        };
+        let geometry = geometry(&layout);
+        let codecs = block::codecs(&geometry, options);
+        let pool = Pool::new(geometry, options);
+        let path = path.map(Path::to_owned);
+        let options = options.clone();
+        Ok(Self { source, parts, path, layout, options, pool, codecs, spans: OnceLock::new() })
+    }
+}
+
+/// What chunks need to know of the frame that they are in.
+fn geometry(layout: &Layout) -> Geometry {
+    let metalayers = layout.metalayers();
+    let stored = metalayers.get(b2nd::NAME).or_else(|| metalayers.get(b2nd::OLD_NAME));
+    // A metalayer that cannot be read is told of when the array is opened; chunks then stand alone.
+    let meta = stored.and_then(|bytes| b2nd::Meta::parse(bytes).ok()).unwrap_or_default();
+    let len = |len: &u32| usize::try_from(*len).unwrap_or(usize::MAX);
+    Geometry {
+        typesize: usize::try_from(layout.header().typesize).ok().filter(|typesize| *typesize > 0),
+        blockshape: meta.blockshape.iter().map(len).collect(),
+    }
+}

@@ -1,0 +1,165 @@
+//! The bytes of chunks.
+
+use std::ops::Range;
+
+use blosc_chunk::Chunk;
+use container_core::container::ReadOptions;
+use container_core::source::{Source, zeroed_vec};
+use container_core::{Error, Limits, Result};
+
+use super::Frame;
+use super::locate::{Found, Place};
+use crate::offsets::Offset;
+use crate::reader::{self, Worker};
+
+impl Frame {
+    /// Decodes the bytes `range` of the chunk `index` into `dst`, which is as long; only what is needed of it.
+    ///
+    /// # Errors
+    /// As [`Frame::chunk`], and those of the chunk with ranges in the file; `Usage` where the range ends behind the chunk or `dst` has
+    /// another length.
+    pub fn read_chunk_into(
+        &self,
+        index: u64,
+        range: Range<usize>,
+        dst: &mut [u8],
+        options: &ReadOptions,
+    ) -> Result<()> {
+        let len = self.chunk_len(index)?;
+        if range.start > range.end || range.end as u64 > len || dst.len() != range.end - range.start {
+            let problem = format!(
+                "bytes {}..{} of a chunk of {len} into room for {}",
+                range.start,
+                range.end,
+                dst.len()
+            );
+            return Err(Error::usage(problem));
+        }
+        let from = range.start as u64;
+        self.pool.with(|worker| self.decode_part(worker, index, from, dst, options.threads))
+    }
+
+    /// All bytes of the chunk `index`.
+    ///
+    /// # Errors
+    /// As [`Frame::read_chunk_into`]; `Limit`.
+    pub fn read_chunk(&self, index: u64, options: &ReadOptions) -> Result<Vec<u8>> {
+        let len = self.chunk_len(index)?;
+        let mut bytes = zeroed_vec(len, &options.limits)?;
+        let is_zero = matches!(
+            self.offset(index)?,
+            Offset::Special(blosc_chunk::Special::Zeros | blosc_chunk::Special::Uninit)
+        );
+        if !is_zero {
+            self.pool.with(|worker| self.decode_part(worker, index, 0, &mut bytes, options.threads))?;
+        }
+        Ok(bytes)
+    }
+
+    /// All chunks, decoded one after the other.
+    pub fn chunks<'f>(&'f self, options: &'f ReadOptions) -> impl Iterator<Item = Result<Vec<u8>>> + 'f {
+        (0..self.chunk_count()).map(|index| self.read_chunk(index, options))
+    }
+
+    /// How many blocks the chunk `index` has; of one that is not stored, how many it would have.
+    ///
+    /// # Errors
+    /// As [`Frame::chunk`].
+    pub fn block_count(&self, index: u64) -> Result<u64> {
+        Ok(self.chunk_header(index)?.block_count().into())
+    }
+
+    /// All bytes of the block `block` of the chunk `index`, whether blocks have one length or each its own.
+    ///
+    /// # Errors
+    /// As [`Frame::read_chunk_into`]; `Usage` where there is no such block.
+    pub fn read_block(&self, index: u64, block: u64, options: &ReadOptions) -> Result<Vec<u8>> {
+        let missing = |count: u64| Error::usage(format!("block {block} of {count} of chunk {index}"));
+        if let Offset::Special(special) = self.offset(index)? {
+            let header = self.special_header(index, special)?;
+            let count = u64::from(header.block_count());
+            if block >= count {
+                return Err(missing(count));
+            }
+            let from = block.saturating_mul(header.block_len().into());
+            let len = u64::from(header.nbytes).saturating_sub(from).min(header.block_len().into());
+            let mut bytes = zeroed_vec(len, &options.limits)?;
+            self.fill(index, special, from, &mut bytes)?;
+            return Ok(bytes);
+        }
+        self.pool.with(|worker| {
+            let Worker { decoder, stored } = worker;
+            self.with_stored(index, stored, |bytes| {
+                let chunk = Chunk::parse(bytes)?;
+                let own = usize::try_from(block).ok().filter(|block| *block < chunk.block_count());
+                let own = own.ok_or_else(|| missing(chunk.block_count() as u64))?;
+                let mut bytes = zeroed_vec(chunk.block_len(own) as u64, &options.limits)?;
+                decoder.decode_block(&chunk, own, &mut bytes)?;
+                Ok(bytes)
+            })
+        })
+    }
+
+    /// Decodes bytes of the chunk `index` from byte `from` on. The caller has compared their number with [`Frame::chunk_len`].
+    pub(crate) fn decode_part(
+        &self,
+        worker: &mut Worker,
+        index: u64,
+        from: u64,
+        dst: &mut [u8],
+        threads: usize,
+    ) -> Result<()> {
+        if let Offset::Special(special) = self.offset(index)? {
+            return self.fill(index, special, from, dst);
+        }
+        let expected = self.layout.expected_len(index);
+        let Worker { decoder, stored } = worker;
+        self.with_stored(index, stored, |bytes| {
+            let chunk = Chunk::parse(bytes)?;
+            let nbytes = chunk.nbytes() as u64;
+            if let Some(expected) = expected.filter(|expected| *expected != nbytes) {
+                let problem = format!("it holds {nbytes} bytes, the frame says {expected}");
+                return Err(Error::malformed(problem).at(4..8));
+            }
+            if from.saturating_add(dst.len() as u64) > nbytes {
+                return Err(Error::malformed(format!("it holds no more than {nbytes} bytes")).at(4..8));
+            }
+            reader::decode(decoder, &chunk, from, dst, threads)
+        })
+    }
+
+    fn fill(&self, index: u64, special: blosc_chunk::Special, from: u64, dst: &mut [u8]) -> Result<()> {
+        let filled = reader::fill(special, self.header().typesize, from, dst);
+        filled.map_err(|error| error.context(format!("blosc2 chunk {index}")))
+    }
+
+    /// Shows the stored bytes of a chunk to `look`, lent or in `buffer`; its errors count from the start of the chunk.
+    pub(crate) fn with_stored<T>(
+        &self,
+        index: u64,
+        buffer: &mut Vec<u8>,
+        look: impl FnOnce(&[u8]) -> Result<T>,
+    ) -> Result<T> {
+        let Found::Stored(place) = self.place(index)? else {
+            return Err(Error::usage(format!("chunk {index} is not stored")));
+        };
+        let result = stored(&place, buffer, &self.options.limits).and_then(look);
+        result.map_err(|error| place.in_chunk(error, index))
+    }
+}
+
+/// The bytes of a place, lent or read into `buffer`.
+fn stored<'b>(place: &'b Place<'_>, buffer: &'b mut Vec<u8>, limits: &Limits) -> Result<&'b [u8]> {
+    let range = place.range();
+    let source: &dyn Source = place.source();
+    if let Some(bytes) = source.lend(range.clone()) {
+        return Ok(bytes);
+    }
+    let len = limits.allocate(range.end.saturating_sub(range.start))?;
+    if buffer.len() < len {
+        *buffer = zeroed_vec(len as u64, limits)?;
+    }
+    let buffer = &mut buffer[..len];
+    source.read_into(range.start, buffer)?;
+    Ok(buffer)
+}

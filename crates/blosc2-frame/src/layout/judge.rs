@@ -1,0 +1,170 @@
+//! What a frame has against itself, as far as header, index and trailer tell.
+
+use std::ops::Range;
+
+use super::Layout;
+use crate::fault::{Fault, FaultKind};
+use crate::header::{BARE_LEN, ChunkSize, Header, Kind};
+use crate::metalayer::{MOST, MOST_NAME};
+use crate::offsets::{Offset, Offsets};
+
+/// Faults of single offsets that are told one by one; the rest are counted.
+const TOLD: u64 = 64;
+
+impl Layout {
+    /// Sizes and flags of the header. `fixed` are its first 87 bytes.
+    pub(super) fn judge_fields(&mut self, fixed: &[u8]) {
+        let header = self.header.clone();
+        match header.chunksize {
+            ChunkSize::Unset if header.nbytes > 0 => {
+                let message = format!("{} bytes of data in chunks of an unknown size", header.nbytes);
+                self.tell(FaultKind::ImpossibleChunkSize, self.field(57, 5), message);
+            }
+            _ => {}
+        }
+        if i64::try_from(header.cbytes).is_err() || u32::try_from(i64::from(header.typesize)).is_err() {
+            self.tell(FaultKind::HeaderSizes, self.field(38, 9), "more bytes than a file has");
+        }
+        if header.typesize == 0 || header.typesize > i32::MAX.unsigned_abs() {
+            let message = format!("elements of {} bytes", header.typesize);
+            self.tell(FaultKind::HeaderSizes, self.field(47, 5), message);
+        }
+        let (variable, version) = (header.variable_chunks || header.variable_blocks, header.version);
+        let is_variable = header.chunksize == ChunkSize::Variable;
+        if variable && version < 3 {
+            let message = format!(
+                "chunks or blocks of different sizes in a frame of version {version}; they came with 3"
+            );
+            self.tell(FaultKind::VersionFlags, self.field(25, 1), message);
+        } else if is_variable && header.nbytes > 0 && !header.variable_chunks {
+            let message = "a chunk size of 0, and no flag that says that chunks are of different sizes";
+            self.tell(FaultKind::VersionFlags, self.field(25, 1), message);
+        } else if header.variable_chunks && matches!(header.chunksize, ChunkSize::Fixed(_)) {
+            let message = "the flag says that chunks are of different sizes, and there is a chunk size";
+            self.tell(FaultKind::VersionFlags, self.field(25, 1), message);
+        }
+        self.judge_reserved(fixed);
+    }
+
+    fn judge_reserved(&mut self, fixed: &[u8]) {
+        let byte = |at: usize| fixed.get(at).copied().unwrap_or_default();
+        let set = [(26, 0xf0), (28, 0xfc), (85, 0xfe), (86, 0xff)];
+        for (at, mask) in set {
+            let bits = byte(at) & mask;
+            if bits != 0 {
+                let message = format!("reserved bits {bits:#04x} are set in byte {at} of the header");
+                self.tell(FaultKind::ReservedNotZero, self.field(at as u64, 1), message);
+            }
+        }
+    }
+
+    /// Each offset by itself, and their order.
+    pub(super) fn judge_offsets(&mut self) {
+        let section = self.chunks();
+        let room = section.end.saturating_sub(section.start);
+        let is_sparse = self.header.kind == Kind::Sparse;
+        let mut told = 0_u64;
+        let (mut before, mut unsorted) = (None, false);
+        let mut faults = Vec::new();
+        // A value that all share is looked at once.
+        let count = if matches!(self.offsets, Offsets::Same(..)) { 1 } else { u64::MAX };
+        for (index, offset) in (0_u64..count).zip(self.offsets.iter()) {
+            let wrong = match offset {
+                Offset::Stored(at) if is_sparse => {
+                    (at > u64::from(u32::MAX)).then_some((FaultKind::OffsetOutside, at.cast_signed()))
+                }
+                // A chunk has 16 bytes of header or more.
+                Offset::Stored(at) => {
+                    (at.saturating_add(16) > room).then_some((FaultKind::OffsetOutside, at.cast_signed()))
+                }
+                Offset::Unknown(raw) => Some((FaultKind::OffsetUnknown, raw)),
+                Offset::Special(_) => None,
+            };
+            if let Offset::Stored(at) = offset {
+                unsorted |= before.is_some_and(|before| at < before);
+                before = Some(at);
+            }
+            if let Some((kind, raw)) = wrong {
+                told = told.saturating_add(1);
+                if told <= TOLD {
+                    let place = if is_sparse {
+                        "no file has such a number".to_owned()
+                    } else {
+                        format!("the chunks have {room} bytes")
+                    };
+                    let message = match kind {
+                        FaultKind::OffsetUnknown => {
+                            format!("the offset {raw:#018x} of chunk {index} has no known meaning")
+                        }
+                        _ => format!("the offset of chunk {index} is {raw}, {place}"),
+                    };
+                    faults.push(Fault::new(kind, self.index(), message).of_chunk(index));
+                }
+            }
+        }
+        if told > TOLD {
+            let message = format!("{} more offsets lead nowhere", told.saturating_sub(TOLD));
+            faults.push(Fault::new(FaultKind::OffsetOutside, self.index(), message));
+        }
+        if unsorted {
+            let message = "chunks do not lie in the order of their data";
+            faults.push(Fault::new(FaultKind::OffsetsUnsorted, self.index(), message));
+        }
+        self.faults.append(&mut faults);
+    }
+
+    /// Metalayers, trailer and what follows.
+    pub(super) fn judge_rest(&mut self) {
+        let names = |kind: &str, names: Vec<usize>| {
+            let long = names.iter().filter(|len| **len > MOST_NAME).count();
+            match (names.len() > MOST, long) {
+                (true, _) => Some(format!("{} {kind}, C-Blosc2 takes {MOST}", names.len())),
+                (false, 1..) => Some(format!("{long} names of {kind} are longer than {MOST_NAME} bytes")),
+                _ => None,
+            }
+        };
+        let header = self.header_range();
+        let fixed = self.metalayers.iter().map(|(name, _)| name.len()).collect();
+        let user = self.trailer.vlmetalayers.iter().map(|(name, _)| name.len()).collect();
+        if let Some(message) = names("metalayers", fixed) {
+            self.tell(FaultKind::ManyMetalayers, header.clone(), message);
+        }
+        if let Some(message) = names("user metalayers", user) {
+            self.tell(FaultKind::ManyMetalayers, self.trailer_range(), message);
+        }
+        if self.header.header_len < BARE_LEN && self.metalayers.is_empty() && header.end <= self.file_len {
+            let message = format!("a header of {} bytes", self.header.header_len);
+            self.tell(FaultKind::HeaderSizes, self.field(10, 5), message);
+        }
+        let has_trailer = !self.trailer_range.is_empty()
+            && !self.faults.iter().any(|fault| fault.kind() == FaultKind::TrailerUnreadable);
+        if has_trailer && self.header.has_vlmetalayers == self.trailer.vlmetalayers.is_empty() {
+            let message = format!(
+                "the header says that there are {} user metalayers, the trailer has {}",
+                if self.header.has_vlmetalayers { "some" } else { "no" },
+                self.trailer.vlmetalayers.len()
+            );
+            self.tell(FaultKind::UserMetadataFlag, self.field(68, 1), message);
+        }
+        let fingerprint = self.trailer.fingerprint;
+        if fingerprint.kind != 0 || fingerprint.bytes != [0; 16] {
+            let end = self.trailer_range.end;
+            let message = format!("a fingerprint of type {}, which no known writer makes", fingerprint.kind);
+            self.tell(FaultKind::Fingerprint, end.saturating_sub(17)..end, message);
+        }
+        let end = self.end();
+        if end < self.file_len {
+            let rest: Range<u64> = end..self.file_len;
+            let message = format!("{} bytes follow the frame", rest.end.saturating_sub(rest.start));
+            self.tell(FaultKind::TrailingBytes, rest, message);
+        }
+    }
+}
+
+impl Header {
+    /// Bytes of an element for arithmetic: never 0.
+    #[must_use]
+    pub fn item_len(&self) -> u64 {
+        u64::from(self.typesize).max(1)
+    }
+}

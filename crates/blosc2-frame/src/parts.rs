@@ -1,0 +1,76 @@
+//! The files of a sparse frame: a directory with `chunks.b2frame`, and each chunk in a file named by its number.
+//!
+//! Names are made of numbers alone, and links are not followed, so that no frame leads out of its directory.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use container_core::source::{Access, Source, open_path};
+use container_core::{Error, ErrorKind, Limits, Result};
+
+/// The file with header, index and trailer.
+pub(crate) const INDEX_NAME: &str = "chunks.b2frame";
+
+/// The name of the file of the chunk with this number.
+pub(crate) fn part_name(number: u64) -> String {
+    format!("{number:08X}.chunk")
+}
+
+/// The number that a file's name says.
+pub(crate) fn part_number(name: &str) -> Option<u64> {
+    let digits = name.strip_suffix(".chunk")?;
+    let number = u64::from_str_radix(digits, 16).ok()?;
+    (part_name(number) == name).then_some(number)
+}
+
+/// Where the chunks of a sparse frame are.
+#[derive(Clone, Debug)]
+pub(crate) struct Parts {
+    dir: PathBuf,
+    access: Access,
+}
+
+impl Parts {
+    pub(crate) fn new(dir: &Path, access: Access) -> Self {
+        Self { dir: dir.to_owned(), access }
+    }
+
+    pub(crate) fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Opens the file of the chunk with this number.
+    ///
+    /// # Errors
+    /// `Malformed` where there is none, or what is there is no file; `Io`.
+    pub(crate) fn open(&self, number: u64, limits: &Limits) -> Result<Box<dyn Source>> {
+        let name = part_name(number);
+        open_file(&self.dir.join(&name), self.access, limits).map_err(|error| error.part(name))
+    }
+
+    /// The numbers and sizes of all files with names of chunks, in the order of the numbers.
+    pub(crate) fn list(&self) -> Result<Vec<(u64, u64)>> {
+        let mut found = Vec::new();
+        for entry in fs::read_dir(&self.dir)? {
+            let entry = entry?;
+            let name = entry.file_name();
+            if let Some(number) = name.to_str().and_then(part_number) {
+                found.push((number, entry.metadata()?.len()));
+            }
+        }
+        found.sort_unstable();
+        Ok(found)
+    }
+}
+
+/// Opens a file of a sparse frame, and nothing but a file: no link, no pipe, no directory.
+pub(crate) fn open_file(path: &Path, access: Access, limits: &Limits) -> Result<Box<dyn Source>> {
+    let kind = fs::symlink_metadata(path).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => Error::malformed("the file of a chunk is not there"),
+        _ => Error::new(ErrorKind::Io(error)),
+    })?;
+    if !kind.is_file() {
+        return Err(Error::malformed("not a file, where a sparse frame is to have one"));
+    }
+    open_path(path, access, limits)
+}
