@@ -1,9 +1,17 @@
 //! Arrays: a frame whose metalayer `b2nd` gives it a shape, an element type, and n-dimensional chunks and blocks.
 
 mod array;
+mod create;
+mod dtype_text;
 mod geometry;
 mod metalayer;
+mod partition;
+mod stream;
+mod window;
 
 pub use array::NdArray;
+pub use create::{Fill, NdOptions, write_array, write_filled};
 pub use geometry::Geometry;
 pub use metalayer::{MOST_DIMENSIONS, Meta, NAME, OLD_NAME};
+pub use partition::partition;
+pub use stream::NdWriter;

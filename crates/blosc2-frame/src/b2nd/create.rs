@@ -1,0 +1,217 @@
+//! New arrays: from elements in memory, or of one value.
+
+use blosc_chunk::{Encoder, Filter, Params, Special};
+use container_core::array::Array;
+use container_core::dtype::{ByteOrder, DType, Kind, Order};
+use container_core::format::Output;
+use container_core::source::zeroed_vec;
+use container_core::{Error, Limits, Result};
+
+use super::partition::partition;
+use super::{Geometry, Meta, NAME, NdWriter, OLD_NAME, dtype_text};
+use crate::metalayer::Metalayers;
+use crate::options::{FrameOptions, default_params};
+use crate::writer::Writer;
+
+/// How a new array is written.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct NdOptions {
+    /// How chunks are encoded. `typesize` and `blocksize` are not looked at: the element type and the blocks give them.
+    ///
+    /// A byte shuffle without a width of its own works on the 4-byte characters of unicode strings, as python-blosc2 4 has it.
+    /// C-Blosc2 before 2.23.1 takes no note of that width, and decodes such strings wrongly; give the size of the element as the
+    /// width for readers of that age.
+    pub params: Params,
+    /// Elements of a chunk along each axis; chosen from shape and codec if not given.
+    pub chunkshape: Option<Vec<u32>>,
+    /// Elements of a block along each axis; chosen likewise.
+    pub blockshape: Option<Vec<u32>>,
+    /// Metalayers behind `b2nd`.
+    pub metalayers: Metalayers,
+    /// User metadata: by convention msgpack.
+    pub vlmetalayers: Vec<(String, Vec<u8>)>,
+    /// Bounds on the memory that the writing takes.
+    pub limits: Limits,
+}
+
+impl Default for NdOptions {
+    /// zstd at level 5 with byte shuffle, and shapes of the library's choice.
+    fn default() -> Self {
+        Self {
+            params: default_params(1),
+            chunkshape: None,
+            blockshape: None,
+            metalayers: Metalayers::new(),
+            vlmetalayers: Vec::new(),
+            limits: Limits::default(),
+        }
+    }
+}
+
+impl NdOptions {
+    /// How an array of `shape` is cut under these options.
+    ///
+    /// # Errors
+    /// Those of [`partition`].
+    pub fn geometry(&self, shape: &[u64], itemsize: usize) -> Result<Geometry> {
+        partition(shape, itemsize, &self.params, self.chunkshape.as_deref(), self.blockshape.as_deref())
+    }
+
+    /// The options of the frame that holds the array.
+    pub(super) fn frame(&self, geometry: &Geometry, dtype: &str, params: Params) -> Result<FrameOptions> {
+        let meta = Meta {
+            version: 0,
+            shape: geometry.shape().to_vec(),
+            chunkshape: geometry.chunkshape().to_vec(),
+            blockshape: geometry.blockshape().to_vec(),
+            dtype_format: Some(0),
+            dtype: dtype.to_owned(),
+        };
+        // First, as C-Blosc2 has it.
+        let mut metalayers = Metalayers::new();
+        metalayers.set(NAME, meta.encode())?;
+        for (name, value) in self.metalayers.iter() {
+            if name == NAME || name == OLD_NAME {
+                return Err(Error::usage(format!("the metalayer {name} is the array's own")));
+            }
+            metalayers.set(name, value.to_vec())?;
+        }
+        let mut options = FrameOptions::default();
+        options.params = params;
+        options.chunksize = Some(to_u32(geometry.chunk_bytes())?);
+        options.metalayers = metalayers;
+        Ok(options)
+    }
+
+    /// The parameters for chunks of elements of `dtype` in blocks of `geometry`.
+    pub(super) fn chunk_params(&self, geometry: &Geometry, dtype: &DType) -> Result<Params> {
+        let mut params = self.params.clone();
+        params.typesize = geometry.itemsize();
+        params.blocksize = Some(usize::try_from(geometry.block_bytes()).unwrap_or(usize::MAX));
+        if dtype.as_scalar().is_some_and(|scalar| scalar.kind == Kind::Unicode) {
+            for filter in &mut params.filters.0 {
+                if filter.id == Filter::SHUFFLE && filter.meta == 0 {
+                    filter.meta = 4;
+                }
+            }
+        }
+        Ok(params)
+    }
+
+    /// Starts the frame of an array.
+    pub(super) fn start<'o>(
+        &self,
+        out: &'o mut dyn Output,
+        geometry: &Geometry,
+        dtype: &DType,
+    ) -> Result<Writer<'o>> {
+        let params = self.chunk_params(geometry, dtype)?;
+        let mut writer = Writer::new(out, self.frame(geometry, &dtype_text::text(dtype)?, params)?)?;
+        for (name, value) in &self.vlmetalayers {
+            writer.set_vlmetalayer(name, value)?;
+        }
+        Ok(writer)
+    }
+}
+
+/// Writes `array` as a new frame.
+///
+/// The elements are read in C order; an array that lies otherwise is copied once. Chunks of nothing but zeros take no room.
+///
+/// # Errors
+/// Those of [`NdWriter`].
+pub fn write_array(out: &mut dyn Output, array: &Array<'_>, options: &NdOptions) -> Result<()> {
+    let mut writer = NdWriter::new(out, array.dtype(), array.shape(), options)?;
+    writer.push(&array.bytes(Order::C, &options.limits)?)?;
+    writer.finish()
+}
+
+/// What an array is full of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Fill<'a> {
+    /// Zero bytes.
+    Zeros,
+    /// NaN, for floating-point numbers: the positive quiet one without payload.
+    Nan,
+    /// Nothing yet. Reads as zeros here, as anything elsewhere.
+    Uninit,
+    /// One element, as stored.
+    Value(&'a [u8]),
+}
+
+/// Writes an array of `shape` in which all elements are the same. None of them is made: zeros, NaN and nothing at all take a few
+/// bytes of index for all chunks together, another value some 40 bytes for each chunk.
+///
+/// # Errors
+/// Those of [`NdWriter::new`]; `Usage` for NaN of a type that has none, and a value of another length than an element.
+pub fn write_filled(
+    out: &mut dyn Output,
+    dtype: &DType,
+    shape: &[u64],
+    fill: Fill<'_>,
+    options: &NdOptions,
+) -> Result<()> {
+    let geometry = options.geometry(shape, dtype.itemsize())?;
+    let nan;
+    let fill = match fill {
+        Fill::Nan => {
+            nan = nan_of(dtype)?;
+            // The special value is one of this byte order, and there is none of 2 bytes.
+            let is_special = matches!(dtype.itemsize(), 4 | 8) && dtype.is_in_order(ByteOrder::Little);
+            if is_special { Fill::Nan } else { Fill::Value(&nan) }
+        }
+        Fill::Value(value) if value.len() != dtype.itemsize() => {
+            let problem = format!("a value of {} bytes for elements of {}", value.len(), dtype.itemsize());
+            return Err(Error::usage(problem));
+        }
+        Fill::Value(value) if value.iter().all(|byte| *byte == 0) => Fill::Zeros,
+        other => other,
+    };
+    let special = match fill {
+        Fill::Zeros => Special::Zeros,
+        Fill::Nan => Special::Nan,
+        Fill::Uninit => Special::Uninit,
+        Fill::Value(_) => Special::Value,
+    };
+    let mut writer = options.start(out, &geometry, dtype)?;
+    let chunk_len = to_u32(geometry.chunk_bytes())?;
+    if let Fill::Value(value) = fill {
+        let params = options.chunk_params(&geometry, dtype)?;
+        let mut chunk = Vec::new();
+        Encoder::new(params)?.value(value, chunk_len as usize, &mut chunk)?;
+        for _ in 0..geometry.chunk_count() {
+            writer.append_chunk(&chunk)?;
+        }
+    } else {
+        for _ in 0..geometry.chunk_count() {
+            writer.append_special(special, chunk_len)?;
+        }
+    }
+    writer.finish()
+}
+
+/// One NaN, as stored.
+fn nan_of(dtype: &DType) -> Result<Vec<u8>> {
+    let mut bytes = match (dtype.as_scalar().map(|scalar| &scalar.kind), dtype.itemsize()) {
+        (Some(Kind::Float), 2) => 0x7e00_u16.to_le_bytes().to_vec(),
+        (Some(Kind::Float), 4) => 0x7fc0_0000_u32.to_le_bytes().to_vec(),
+        (Some(Kind::Float), 8) => 0x7ff8_0000_0000_0000_u64.to_le_bytes().to_vec(),
+        _ => return Err(Error::usage(format!("there is no NaN of type {dtype}"))),
+    };
+    if !dtype.is_in_order(ByteOrder::Little) {
+        bytes.reverse();
+    }
+    Ok(bytes)
+}
+
+/// A chunk's length. [`partition`] has bounded it.
+pub(super) fn to_u32(len: u64) -> Result<u32> {
+    u32::try_from(len).map_err(|_| Error::usage(format!("chunks of {len} bytes")))
+}
+
+/// Zeros for one chunk.
+pub(super) fn zero_chunk(geometry: &Geometry, limits: &Limits) -> Result<Vec<u8>> {
+    zeroed_vec(geometry.chunk_bytes(), limits)
+}

@@ -1,0 +1,151 @@
+//! Shapes of chunks and blocks for an array that does not say which it wants.
+//!
+//! The choice depends on shape, element and codec alone, so that the same array makes the same file everywhere (python-blosc2
+//! asks the machine for the sizes of its caches). A block is what has to be decoded for one element: 256 KiB for fast codecs,
+//! 512 KiB for slow ones, twice that at level 9, where ratio is all. A chunk is what is encoded at once and rewritten for one
+//! element: 8 or 16 MiB, some 32 blocks, enough for several threads. Axes are filled from the last, so that blocks are runs of
+//! rows; an axis that has to be cut is cut into equal parts where it has a divisor at hand, else into parts as equal as can be.
+
+use blosc_chunk::{Compressor, Params};
+use container_core::{Error, Result};
+
+use super::{Geometry, MOST_DIMENSIONS};
+
+/// Most bytes of a chunk before encoding: C keeps its length, with a header of 32 bytes, in an `int32_t`.
+const MOST_CHUNK: u64 = 0x7fff_ffff - 32;
+
+/// Most bytes of a block (`BLOSC2_MAXBLOCKSIZE`).
+const MOST_BLOCK: u64 = 536_866_816;
+
+/// Divisors that are tried before an axis is cut unevenly.
+const MOST_TRIES: u64 = 4096;
+
+/// Settles how an array of `shape`, of elements of `itemsize` bytes, is cut: as asked for, or as described in the module where
+/// nothing is. Along an axis of length 0, which may grow, chunks are as long as along one that never ends.
+///
+/// # Errors
+/// `Usage` for over 16 dimensions, for elements of no bytes, for shapes of another number of dimensions or with a 0, for blocks
+/// larger than chunks, for chunks of 2 GiB or blocks of 512 MiB, and for arrays of 2^63 bytes with their padding.
+pub fn partition(
+    shape: &[u64],
+    itemsize: usize,
+    params: &Params,
+    chunkshape: Option<&[u32]>,
+    blockshape: Option<&[u32]>,
+) -> Result<Geometry> {
+    if shape.len() > MOST_DIMENSIONS {
+        let problem = format!("{} dimensions, the most is {MOST_DIMENSIONS}", shape.len());
+        return Err(Error::usage(problem));
+    }
+    if itemsize == 0 {
+        return Err(Error::usage("elements of no bytes cannot be stored in chunks"));
+    }
+    for (what, asked) in [("chunks", chunkshape), ("blocks", blockshape)] {
+        if let Some(asked) = asked
+            && (asked.len() != shape.len() || asked.contains(&0))
+        {
+            return Err(Error::usage(format!("{what} of {asked:?} for an array of shape {shape:?}")));
+        }
+    }
+    let targets = Targets::new(params, itemsize);
+    let (chunks, blocks) = match (chunkshape, blockshape) {
+        (Some(chunks), Some(blocks)) => (chunks.to_vec(), blocks.to_vec()),
+        (Some(chunks), None) => (chunks.to_vec(), fill_u32(chunks, targets.block)),
+        (None, Some(blocks)) => (around(shape, blocks, targets.chunk), blocks.to_vec()),
+        (None, None) => {
+            let chunks = fill(shape, targets.chunk);
+            let blocks = fill_u32(&chunks, targets.block);
+            (chunks, blocks)
+        }
+    };
+    if chunks.iter().zip(&blocks).any(|(chunk, block)| block > chunk) {
+        return Err(Error::usage(format!("blocks of {blocks:?} do not fit into chunks of {chunks:?}")));
+    }
+    let geometry = Geometry::new(shape, &chunks, &blocks, itemsize)
+        .map_err(|error| Error::usage(error.kind().to_string()))?;
+    if geometry.chunk_bytes() > MOST_CHUNK || geometry.block_bytes() > MOST_BLOCK {
+        return Err(Error::usage(format!(
+            "chunks of {} bytes in blocks of {}: a chunk holds {MOST_CHUNK} and a block {MOST_BLOCK} at most",
+            geometry.chunk_bytes(),
+            geometry.block_bytes()
+        )));
+    }
+    Ok(geometry)
+}
+
+/// What chunks and blocks should hold, in elements.
+struct Targets {
+    chunk: u64,
+    block: u64,
+}
+
+impl Targets {
+    fn new(params: &Params, itemsize: usize) -> Self {
+        let is_slow = matches!(params.compressor, Compressor::LZ4HC | Compressor::ZLIB | Compressor::ZSTD);
+        let (chunk, block) = if is_slow { (16 << 20, 512 << 10) } else { (8 << 20, 256 << 10) };
+        let block = if params.level >= 9 { 2 * block } else { block };
+        let item = itemsize as u64;
+        Self { chunk: (chunk / item).max(1), block: (block / item).max(1) }
+    }
+}
+
+/// A box of at most `most` elements in an array of `lens`, as long as possible along the last axes. `most` is under 2^32.
+fn fill(lens: &[u64], most: u64) -> Vec<u32> {
+    let mut rest = most.max(1);
+    let mut shape: Vec<u32> = Vec::with_capacity(lens.len());
+    for len in lens.iter().rev() {
+        let taken = if *len == 0 { rest } else { cut(*len, rest) };
+        rest = (rest / taken.max(1)).max(1);
+        shape.push(u32::try_from(taken).unwrap_or(u32::MAX));
+    }
+    shape.reverse();
+    shape
+}
+
+fn fill_u32(lens: &[u32], most: u64) -> Vec<u32> {
+    let lens: Vec<u64> = lens.iter().map(|len| u64::from(*len)).collect();
+    fill(&lens, most)
+}
+
+/// Chunks of whole blocks, about `most` elements of them.
+fn around(shape: &[u64], blocks: &[u32], most: u64) -> Vec<u32> {
+    let block = blocks.iter().fold(1_u64, |items, len| items.saturating_mul(u64::from(*len)));
+    let grid: Vec<u64> =
+        shape.iter().zip(blocks).map(|(len, block)| len.div_ceil(u64::from(*block))).collect();
+    let counts = fill(&grid, (most / block).max(1));
+    let chunk = |((count, block), len): ((&u32, &u32), &u64)| {
+        // The last block of an axis may stick out of the array; the chunk need not.
+        let whole = count.saturating_mul(*block);
+        if *len == 0 {
+            whole
+        } else {
+            u64::from(whole).min((*len).max(u64::from(*block))).try_into().unwrap_or(whole)
+        }
+    };
+    counts.iter().zip(blocks).zip(shape).map(chunk).collect()
+}
+
+/// The length of the parts that an axis of `len` is cut into, at most `most`: the longest divisor that is over half of that, or
+/// else such that there are as few parts as can be, of about one length.
+fn cut(len: u64, most: u64) -> u64 {
+    if len <= most {
+        return len;
+    }
+    let fewest = len.div_ceil(most);
+    // There are no more parts than twice the fewest, and no more lengths than half the most.
+    let by_count =
+        (fewest..=fewest.saturating_mul(2)).take_while(|count| *count <= fewest.saturating_add(MOST_TRIES));
+    let by_len = (most / 2 + 1..=most).rev().take(usize::try_from(MOST_TRIES).unwrap_or(usize::MAX));
+    let divisor = if fewest < most / 2 {
+        by_count
+            .filter(|count| len.is_multiple_of(*count))
+            .map(|count| len / count)
+            .find(|part| *part > most / 2)
+    } else {
+        by_len.into_iter().find(|part| len.is_multiple_of(*part))
+    };
+    divisor.unwrap_or_else(|| len.div_ceil(fewest))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,201 @@
+//! Writing an array whose elements come one after the other.
+
+use std::ops::Range;
+
+use container_core::dtype::DType;
+use container_core::format::Output;
+use container_core::{Error, Limits, Result};
+
+use super::create::{NdOptions, zero_chunk};
+use super::window::{Window, for_each_place};
+use super::{Geometry, MOST_DIMENSIONS};
+use crate::writer::Writer;
+
+/// Writes an array as its elements come, in C order, in pieces of any length.
+///
+/// Elements wait until a row of chunks is complete: all chunks that share their place along the first axis on which a chunk is longer
+/// than 1. That row is what it takes of memory, and one chunk more (and what [`Writer`] takes for its threads); a piece that brings a whole row is not copied.
+pub struct NdWriter<'o> {
+    writer: Writer<'o>,
+    geometry: Geometry,
+    rows: Rows,
+    /// The elements of the row that is not complete.
+    waiting: Vec<u8>,
+    /// The row that comes next.
+    row: u64,
+    chunk: Vec<u8>,
+    limits: Limits,
+    failed: bool,
+}
+
+impl<'o> NdWriter<'o> {
+    /// Starts the frame of an array where `out` is.
+    ///
+    /// # Errors
+    /// Those of [`super::partition`] and [`Writer::new`]; `Unsupported` for types that numpy lacks; `Usage` for a metalayer `b2nd` of
+    /// the caller's; `Limit` where a row of chunks does not fit.
+    pub fn new(out: &'o mut dyn Output, dtype: &DType, shape: &[u64], options: &NdOptions) -> Result<Self> {
+        let geometry = options.geometry(shape, dtype.itemsize())?;
+        let rows = Rows::new(&geometry);
+        options.limits.allocate(rows.byte_len(&geometry).saturating_add(geometry.chunk_bytes()))?;
+        let chunk = if rows.count == 0 { Vec::new() } else { zero_chunk(&geometry, &options.limits)? };
+        let writer = options.start(out, &geometry, dtype)?;
+        Ok(Self {
+            writer,
+            geometry,
+            rows,
+            waiting: Vec::new(),
+            row: 0,
+            chunk,
+            limits: options.limits,
+            failed: false,
+        })
+    }
+
+    /// Shapes of array, chunks and blocks.
+    #[must_use]
+    pub fn geometry(&self) -> &Geometry {
+        &self.geometry
+    }
+
+    /// Takes the next bytes, any number of them.
+    ///
+    /// # Errors
+    /// `Usage` for more than the array has, and after an error; `Limit`; `Io`.
+    pub fn push(&mut self, bytes: &[u8]) -> Result<()> {
+        if self.failed {
+            return Err(Error::usage("an earlier piece of this array could not be written"));
+        }
+        let result = self.take(bytes);
+        self.failed = result.is_err();
+        result
+    }
+
+    fn take(&mut self, bytes: &[u8]) -> Result<()> {
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            if self.row >= self.rows.count {
+                let problem =
+                    format!("{} bytes more than an array of {:?} has", rest.len(), self.geometry.shape());
+                return Err(Error::usage(problem));
+            }
+            let len = self.limits.allocate(self.rows.window(&self.geometry, self.row)?.byte_len())?;
+            if self.waiting.is_empty() && rest.len() >= len {
+                let (row, behind) = rest.split_at(len);
+                self.write_row(row)?;
+                rest = behind;
+                continue;
+            }
+            let (now, behind) = rest.split_at(rest.len().min(len - self.waiting.len()));
+            if self.waiting.is_empty() {
+                let room = self.waiting.try_reserve_exact(len);
+                room.map_err(|_| Error::from(std::io::Error::from(std::io::ErrorKind::OutOfMemory)))?;
+            }
+            self.waiting.extend_from_slice(now);
+            rest = behind;
+            if self.waiting.len() == len {
+                let mut row = std::mem::take(&mut self.waiting);
+                self.write_row(&row)?;
+                row.clear();
+                self.waiting = row;
+            }
+        }
+        Ok(())
+    }
+
+    /// Completes the frame.
+    ///
+    /// # Errors
+    /// `Usage` where elements are missing or an earlier call failed; `Io`.
+    pub fn finish(self) -> Result<()> {
+        if self.failed || self.row < self.rows.count || !self.waiting.is_empty() {
+            let problem = format!("elements of an array of {:?} are missing", self.geometry.shape());
+            return Err(Error::usage(problem));
+        }
+        self.writer.finish()
+    }
+
+    fn write_row(&mut self, bytes: &[u8]) -> Result<()> {
+        let window = self.rows.window(&self.geometry, self.row)?;
+        let Self { writer, geometry, chunk, .. } = self;
+        for_each_place(&self.rows.places(geometry, self.row), |place| {
+            if window.leaves_padding(geometry, place) {
+                chunk.fill(0);
+            }
+            window.into_chunk(geometry, place, bytes, chunk)?;
+            writer.append(chunk)
+        })?;
+        self.row += 1;
+        Ok(())
+    }
+}
+
+/// The rows of chunks of an array: what comes together in C order.
+pub(super) struct Rows {
+    /// The first axis along which a chunk is longer than 1; the last axis if there is none.
+    axis: usize,
+    /// How many rows there are.
+    pub(super) count: u64,
+}
+
+impl Rows {
+    pub(super) fn new(geometry: &Geometry) -> Self {
+        let axis = geometry.chunkshape().iter().position(|len| *len > 1);
+        Self::along(geometry, axis.unwrap_or(geometry.shape().len().saturating_sub(1)))
+    }
+
+    /// The rows that are one chunk long along the axes up to `axis`, and whole along the others.
+    pub(super) fn along(geometry: &Geometry, axis: usize) -> Self {
+        let grid = geometry.chunk_grid();
+        let count = match geometry.chunk_count() {
+            0 => 0,
+            _ => grid.iter().take(axis + 1).fold(1, |count: u64, len| count.saturating_mul(*len)),
+        };
+        Self { axis, count }
+    }
+
+    /// Most bytes of a row.
+    pub(super) fn byte_len(&self, geometry: &Geometry) -> u64 {
+        let item = geometry.itemsize() as u64;
+        let lens = geometry.shape().iter().zip(geometry.chunkshape()).enumerate();
+        lens.fold(item, |len, (axis, (whole, chunk))| {
+            let own = if axis <= self.axis { u64::from(*chunk).min(*whole) } else { *whole };
+            len.saturating_mul(own)
+        })
+    }
+
+    /// The places of the chunks of a row.
+    pub(super) fn places(&self, geometry: &Geometry, row: u64) -> Vec<Range<u64>> {
+        let mut rest = row;
+        let mut places: Vec<Range<u64>> = Vec::with_capacity(MOST_DIMENSIONS);
+        for (axis, len) in geometry.chunk_grid().iter().enumerate().rev() {
+            if axis > self.axis {
+                places.push(0..*len);
+            } else {
+                let at = rest % (*len).max(1);
+                places.push(at..at + 1);
+                rest /= (*len).max(1);
+            }
+        }
+        places.reverse();
+        places
+    }
+
+    /// Where a row begins in the array, and its shape.
+    pub(super) fn extent(&self, geometry: &Geometry, row: u64) -> (Vec<u64>, Vec<u64>) {
+        let axes =
+            self.places(geometry, row).into_iter().zip(geometry.shape().iter().zip(geometry.chunkshape()));
+        axes.map(|(places, (len, chunk))| {
+            let start = places.start.saturating_mul(u64::from(*chunk)).min(*len);
+            let end = places.end.saturating_mul(u64::from(*chunk)).min(*len);
+            (start, end - start)
+        })
+        .unzip()
+    }
+
+    /// A row over a buffer of its elements.
+    pub(super) fn window(&self, geometry: &Geometry, row: u64) -> Result<Window> {
+        let (origin, shape) = self.extent(geometry, row);
+        Window::plain(&origin, &shape, geometry.itemsize())
+    }
+}
