@@ -9,11 +9,13 @@ mod frame;
 pub mod header;
 mod layout;
 pub mod metalayer;
+pub mod msgpack;
 mod offsets;
 mod options;
 mod parts;
 mod reader;
 mod trailer;
+pub mod typed;
 mod writer;
 
 pub use block::ChunkEntry;

@@ -1,0 +1,98 @@
+//! msgpack as a [`Value`] to look at, and back: what metalayers and user metadata hold by convention.
+//!
+//! [`to_value`] keeps all that can be kept, and runs nothing: where python-blosc2 makes objects of extensions, here is a map that
+//! says what they are. [`from_value`] writes what python-blosc2 and any other reader of msgpack take. For values with types of
+//! your own there is [`typed`](crate::typed).
+//!
+//! | msgpack | [`Value`] |
+//! |---|---|
+//! | nil, bool, integers, f64 | the same |
+//! | f32 | `Float`, widened |
+//! | str | `Text`; `Bytes` where it is not UTF-8 (writers of msgpack before 2013 had no bin) |
+//! | bin | `Bytes` |
+//! | array | `List` |
+//! | array that begins with `"__tuple__"` | `List` of the rest: python-blosc2's tuples |
+//! | map with nothing but text for keys | `Map`, in order, keys that repeat included |
+//! | any other map | `List` of pairs, each a `List` of key and value |
+//! | ext | `Map` of `ext` (its number), `kind` where it is known, and `value` |
+//!
+//! Extensions: −1 `timestamp` (value: seconds and nanoseconds), and python-blosc2's own, 42 `cframe` (value: the bytes of a frame;
+//! and `nbytes`, their number), 43 `reference` (a map with `kind` and `version`), 44 `complex` (real and imaginary part), 45 `set`
+//! (a list), 46 `ndarray` (a map with `dtype`, `shape` and `data`, or `values`). The value is `Bytes` where it does not hold that.
+//!
+//! Source: the msgpack specification; `msgpack_utils.py` of python-blosc2 4.14.1.
+
+use container_core::{Limits, Result, Value};
+
+mod json;
+mod read;
+#[cfg(test)]
+mod tests;
+mod write;
+
+pub use json::decode_json_text;
+
+use crate::b2nd::{Meta, NAME, OLD_NAME};
+
+/// Arrays, maps and extensions within each other that are followed.
+pub const MAX_DEPTH: usize = 64;
+
+/// Decodes one msgpack value, which is all there is in `bytes`. Copies.
+///
+/// Takes as much memory as `limits` allow, counted in values and bytes, and no more than a small multiple of `bytes.len()`.
+///
+/// # Errors
+/// `Truncated` and `Malformed` with the range inside `bytes`, `Limit`, `Unsupported` for more than [`MAX_DEPTH`] levels.
+pub fn to_value(bytes: &[u8], limits: &Limits) -> Result<Value> {
+    read::whole(bytes, limits)
+}
+
+/// Encodes a value as msgpack: each number as short as it goes, floating-point numbers as f64, text as str, bytes as bin.
+///
+/// What [`to_value`] shows of tuples, odd maps and extensions is written as the lists and maps that it shows.
+///
+/// # Errors
+/// `Usage` for integers beyond 64 bits, for more than 2³² − 1 bytes or items, and for more than [`MAX_DEPTH`] levels.
+pub fn from_value(value: &Value) -> Result<Vec<u8>> {
+    write::whole(value)
+}
+
+/// What the metalayer or the piece of user metadata `name` holds, to look at: [`to_value`], or `Bytes` where it is not msgpack.
+///
+/// The metalayers of arrays, `b2nd` and `caterva`, are lists as C-Blosc2 reads them; the marker that it writes for 16 dimensions
+/// is not msgpack.
+///
+/// # Errors
+/// `Limit`.
+pub fn metalayer_to_value(name: &str, bytes: &[u8], limits: &Limits) -> Result<Value> {
+    if matches!(name, NAME | OLD_NAME)
+        && let Ok(meta) = Meta::parse(bytes)
+    {
+        return Ok(of_array(&meta));
+    }
+    match to_value(bytes, limits) {
+        Err(error) if !matches!(error.kind(), container_core::ErrorKind::Limit { .. }) => {
+            limits.allocate(bytes.len() as u64)?;
+            Ok(Value::Bytes(bytes.to_vec()))
+        }
+        other => other,
+    }
+}
+
+/// The items of the metalayer of an array.
+fn of_array(meta: &Meta) -> Value {
+    let longs = |lens: &[u64]| Value::List(lens.iter().map(|&len| len.into()).collect());
+    let words = |lens: &[u32]| Value::List(lens.iter().map(|&len| len.into()).collect());
+    let dimensions = meta.shape.len() as u64;
+    let mut items = vec![
+        meta.version.into(),
+        dimensions.into(),
+        longs(&meta.shape),
+        words(&meta.chunkshape),
+        words(&meta.blockshape),
+    ];
+    if let Some(format) = meta.dtype_format {
+        items.extend([format.into(), meta.dtype.as_str().into()]);
+    }
+    Value::List(items)
+}
