@@ -13,6 +13,9 @@ use blosc_chunk::{Chunk, Compressor, Decoder, Encoder, Generation, Params, Pipel
 use container_core::source::zeroed_vec;
 use container_core::{Error, Limits, Result};
 
+/// Fewer offsets than these are stored plainly.
+const FEWEST: u64 = 4;
+
 /// Where one chunk is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Offset {
@@ -125,15 +128,21 @@ impl Offsets {
             dictionary: false,
             threads: 1,
         };
-        let bytes = match self {
+        let bytes: Vec<u8> = match self {
             Self::Each(numbers) => numbers.iter().flat_map(|number| number.to_le_bytes()).collect(),
+            // One number says it all, in a chunk that repeats it.
+            Self::Same(offset, count) if *count >= FEWEST => {
+                let nbytes = usize::try_from(count.saturating_mul(8)).unwrap_or(usize::MAX);
+                Encoder::new(params)?.value(&offset.to_raw().to_le_bytes(), nbytes, out)?;
+                return Ok(());
+            }
             Self::Same(offset, count) => {
-                let count = usize::try_from(*count).unwrap_or(usize::MAX).min(1 << 28);
-                offset.to_raw().to_le_bytes().repeat(count)
+                offset.to_raw().to_le_bytes().repeat(usize::try_from(*count).unwrap_or(0))
             }
         };
-        let bytes: Vec<u8> = bytes;
-        Encoder::new(params)?.encode(&bytes, out)?;
+        // A single 0 is not to become a chunk of zeros: C-Blosc2 stores so few as they are.
+        let level = if self.len() < FEWEST { 0 } else { params.level };
+        Encoder::new(Params { level, ..params })?.encode(&bytes, out)?;
         Ok(())
     }
 

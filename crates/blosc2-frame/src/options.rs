@@ -60,6 +60,10 @@ pub struct FrameOptions {
     pub metalayers: Metalayers,
     /// One file, or a directory of chunks.
     pub kind: Kind,
+    /// Whether chunks may be of different sizes. C-Blosc2 reads that from 3.0 on; earlier versions take such a frame for an empty one.
+    pub variable_chunks: bool,
+    /// Codecs and filters of the caller's own, with ids 160 to 255.
+    pub plugins: Plugins,
 }
 
 impl Default for FrameOptions {
@@ -69,6 +73,8 @@ impl Default for FrameOptions {
             chunksize: None,
             metalayers: Metalayers::new(),
             kind: Kind::Contiguous,
+            variable_chunks: false,
+            plugins: Plugins::new(),
         }
     }
 }

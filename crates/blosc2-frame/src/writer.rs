@@ -1,25 +1,89 @@
 //! Writing a new contiguous frame from front to back: chunks go out as they come, index and trailer behind them, the header last.
 
-use blosc_chunk::Special;
+use blosc_chunk::{Chunk, Params, Special};
 use container_core::format::Output;
 use container_core::{Error, Result};
 
+use crate::header::{Header, Kind};
+use crate::metalayer::Metalayers;
 use crate::options::FrameOptions;
+use crate::trailer::Trailer;
+
+mod body;
+mod engine;
+mod head;
+mod places;
+mod sink;
+mod sizes;
+mod stored;
+#[cfg(test)]
+mod tests;
+mod vlmeta;
+
+use body::Body;
+pub(crate) use engine::Engine;
+pub(crate) use head::{
+    check_total, geometry, header_len, mixture, new_header, other_engine, set_chunksize, settle,
+};
+pub(crate) use places::Places;
+use sink::Sink;
+pub(crate) use sizes::{Fit, Sizes, check_range};
+pub(crate) use stored::{Rules, Stored, check, check_mark, physical, stored};
+pub(crate) use vlmeta::{remove_vlmetalayer, set_vlmetalayer};
 
 /// Writes a new frame to an output.
+///
+/// ```
+/// use blosc2_frame::{Frame, FrameOptions, Writer, default_params};
+///
+/// let mut options = FrameOptions::default();
+/// options.params = default_params(2);
+/// let mut bytes = Vec::new();
+/// let mut writer = Writer::new(&mut bytes, options)?;
+/// writer.append(&[1, 0, 2, 0, 3, 0])?;
+/// writer.append(&[4, 0])?;
+/// writer.set_vlmetalayer("count", &[4])?;
+/// writer.finish()?;
+/// assert_eq!(bytes[..10], blosc2_frame::header::MAGIC);
+/// # Ok::<(), blosc2_frame::Error>(())
+/// ```
 pub struct Writer<'o> {
-    out: &'o mut dyn Output,
+    body: Body<'o>,
     options: FrameOptions,
+    engine: Engine,
+    metalayers: Metalayers,
+    trailer: Trailer,
+    /// An earlier call failed: what is in the output then is not known.
+    failed: bool,
 }
 
 impl<'o> Writer<'o> {
-    /// Starts a frame where `out` is. An output that cannot go back (a pipe) gets it when it is complete; until then chunks wait
-    /// in a temporary file.
+    /// Starts a frame where `out` is. An output that cannot go back (a pipe, memory) gets it when it is complete; until then chunks
+    /// wait in memory, and over 8 MiB in a temporary file without a name.
+    ///
+    /// The kind in the options does not matter here: this is always one file. [`crate::Editor::create`] makes sparse frames.
     ///
     /// # Errors
     /// `Usage` for parameters that make no sense together; `Io`.
     pub fn new(out: &'o mut dyn Output, options: FrameOptions) -> Result<Self> {
-        Ok(Self { out, options })
+        let header = new_header(&options)?;
+        Self::with_header(out, header, options)
+    }
+
+    /// As [`Writer::new`], where the fields of the header that are no matter of its chunks are settled.
+    pub(crate) fn with_header(
+        out: &'o mut dyn Output,
+        mut header: Header,
+        options: FrameOptions,
+    ) -> Result<Self> {
+        let metalayers = options.metalayers.clone();
+        header.kind = Kind::Contiguous;
+        header.header_len = header_len(&metalayers)?;
+        let geometry = geometry(&header, &metalayers);
+        let engine = Engine::new(options.params.clone(), geometry, options.plugins.clone())?;
+        let sink = Sink::new(out, u64::from(header.header_len))?;
+        let body = Body::new(sink, header, options.variable_chunks);
+        Ok(Self { body, options, engine, metalayers, trailer: Trailer::default(), failed: false })
     }
 
     /// How it writes.
@@ -28,40 +92,118 @@ impl<'o> Writer<'o> {
         &self.options
     }
 
-    /// Encodes `data` as the next chunk. Chunks of all zeros take no room in frames of chunks of one size.
-    ///
-    /// # Errors
-    /// `Usage` for more than a chunk holds, and where the chunk before was shorter than the others and sizes are not to vary; `Io`.
-    pub fn append(&mut self, data: &[u8]) -> Result<()> {
-        let _ = data;
-        Err(Error::unsupported("frames"))
+    /// How many chunks there are so far.
+    #[must_use]
+    pub fn chunk_count(&self) -> u64 {
+        self.body.places.len()
     }
 
-    /// Takes an encoded chunk as it is.
+    /// Encodes chunks to come otherwise. The header keeps saying how the first ones were meant to be.
     ///
     /// # Errors
-    /// As [`Writer::append`]; those of a chunk that is none.
+    /// `Usage` for parameters that make no sense together, and for another typesize.
+    pub fn set_params(&mut self, params: Params) -> Result<()> {
+        self.engine = other_engine(&self.engine, params, self.body.header.typesize)?;
+        Ok(())
+    }
+
+    /// Encodes `data` as the next chunk. Chunks of all zeros, or all NaN, take no room in frames of chunks of one size. With more threads
+    /// than one in the parameters its blocks are encoded at once; see [`Writer::append_all`] for many small chunks.
+    ///
+    /// # Errors
+    /// `Usage` for nothing, for more than a chunk holds, and where sizes begin to vary and the options do not say that they may; `Io`.
+    pub fn append(&mut self, data: &[u8]) -> Result<()> {
+        self.append_all(&[data])
+    }
+
+    /// Encodes each of `pieces` as the next chunk, on as many threads as the parameters say. The bytes do not depend on it.
+    ///
+    /// # Errors
+    /// As [`Writer::append`].
+    pub fn append_all(&mut self, pieces: &[&[u8]]) -> Result<()> {
+        let mut after = self.body.sizes;
+        for piece in pieces {
+            let fit = after.insert(after.count, piece.len(), 1)?;
+            settle(&mut after, fit);
+            after.count = after.count.saturating_add(1);
+            after.nbytes = after.nbytes.saturating_add(piece.len() as u64);
+        }
+        self.body.refuse_mixing(false)?;
+        self.start_call()?;
+        let body = &mut self.body;
+        self.engine.encode(pieces, &mut |chunk| body.take(&Chunk::parse(chunk)?))?;
+        self.failed = false;
+        Ok(())
+    }
+
+    /// Takes an encoded chunk as it is. One of zeros, NaN or nothing becomes a mark in the index, or in a frame of chunks of different
+    /// sizes one that repeats a value.
+    ///
+    /// # Errors
+    /// As [`Writer::append`]; those of a chunk that is none; `Usage` for one of Blosc1.
     pub fn append_chunk(&mut self, chunk: &[u8]) -> Result<()> {
-        let _ = chunk;
-        Err(Error::unsupported("frames"))
+        let chunk = check(chunk)?;
+        self.body.sizes.insert(self.body.sizes.count, chunk.nbytes(), 1)?;
+        self.body.refuse_mixing(chunk.header().has_variable_blocks())?;
+        self.start_call()?;
+        self.body.take(&chunk)?;
+        self.failed = false;
+        Ok(())
     }
 
     /// A chunk that holds `nbytes` bytes of nothing but `special`, which is not [`Special::Value`].
     ///
     /// # Errors
-    /// As [`Writer::append`].
+    /// As [`Writer::append`]; `Usage` for NaN of another width than 4 and 8, and for parts of elements but zeros.
     pub fn append_special(&mut self, special: Special, nbytes: u32) -> Result<()> {
-        let _ = (special, nbytes);
-        Err(Error::unsupported("frames"))
+        self.append_specials(special, nbytes, 1)
     }
 
-    /// A chunk whose blocks the caller cuts (C-Blosc2 3.0).
+    /// So many chunks that hold `nbytes` bytes each of nothing but `special`. In a frame of chunks of one size that takes no time and
+    /// no room, however many they are.
     ///
     /// # Errors
-    /// As [`Writer::append`].
+    /// As [`Writer::append_special`].
+    pub fn append_specials(&mut self, special: Special, nbytes: u32, count: u64) -> Result<()> {
+        if count == 0 {
+            return Ok(());
+        }
+        check_mark(special, u64::from(nbytes), self.body.header.typesize)?;
+        self.body.sizes.insert(self.body.sizes.count, nbytes as usize, count)?;
+        self.body.refuse_mixing(false)?;
+        self.start_call()?;
+        self.body.take_specials(special, nbytes as usize, count)?;
+        self.failed = false;
+        Ok(())
+    }
+
+    /// A chunk whose blocks the caller cuts, each of which can be read without the others (C-Blosc2 3.0). All chunks of a frame are of
+    /// that kind, or none is.
+    ///
+    /// # Errors
+    /// As [`Writer::append`]; `Usage` for an empty block, and for chunks of both kinds.
     pub fn append_blocks(&mut self, blocks: &[&[u8]]) -> Result<()> {
-        let _ = blocks;
-        Err(Error::unsupported("frames"))
+        let mut chunk = Vec::new();
+        self.engine.encoder()?.encode_blocks(blocks, &mut chunk)?;
+        self.append_chunk(&chunk)
+    }
+
+    /// Gives a metalayer of the options another value of the same length: what is only known behind the chunks, as the shape of an array
+    /// that grew.
+    ///
+    /// # Errors
+    /// `Usage` where there is no such metalayer, or it has another length.
+    pub fn set_metalayer(&mut self, name: &str, value: Vec<u8>) -> Result<()> {
+        match self.metalayers.get(name) {
+            Some(own) if own.len() == value.len() => self.metalayers.set(name, value),
+            Some(own) => {
+                let problem = format!("{} bytes for the metalayer {name:?} of {}", value.len(), own.len());
+                Err(Error::usage(problem))
+            }
+            None => {
+                Err(Error::usage(format!("no metalayer {name:?}")).hint("metalayers come with the options"))
+            }
+        }
     }
 
     /// Sets a piece of user metadata: by convention msgpack.
@@ -69,16 +211,42 @@ impl<'o> Writer<'o> {
     /// # Errors
     /// `Usage` for a name of no or over 31 bytes and for a 17th one.
     pub fn set_vlmetalayer(&mut self, name: &str, value: &[u8]) -> Result<()> {
-        let _ = (name, value);
-        Err(Error::unsupported("frames"))
+        set_vlmetalayer(&mut self.trailer.vlmetalayers, name, value)
     }
 
-    /// Writes index, trailer and header.
+    /// Takes pieces of user metadata as they are stored, whatever their names and number.
+    pub(crate) fn take_trailer(&mut self, trailer: Trailer) {
+        self.trailer = trailer;
+    }
+
+    /// Writes index, trailer and header, and leaves the output behind the frame.
     ///
     /// # Errors
-    /// `Io`.
-    pub fn finish(self) -> Result<()> {
-        let _ = self.out;
-        Err(Error::unsupported("frames"))
+    /// `Usage` where an earlier call failed; `Io`.
+    pub fn finish(mut self) -> Result<()> {
+        self.start_call()?;
+        let Body { mut sink, mut header, sizes, places } = self.body;
+        header.cbytes = sink.len();
+        let mut index = Vec::new();
+        places.offsets().encode(&mut index)?;
+        sink.put(&index)?;
+        sink.put(&self.trailer.encode())?;
+        header.frame_len = sink.len().saturating_add(u64::from(header.header_len));
+        header.has_vlmetalayers = !self.trailer.vlmetalayers.is_empty();
+        header.nbytes = sizes.nbytes;
+        set_chunksize(&mut header, sizes.chunksize);
+        check_total(header.frame_len)?;
+        check_total(header.nbytes)?;
+        let mut bytes = header.encode();
+        bytes.extend(self.metalayers.encode());
+        sink.finish(&bytes)
+    }
+
+    /// Until the call has succeeded, the writer counts as failed.
+    fn start_call(&mut self) -> Result<()> {
+        if std::mem::replace(&mut self.failed, true) {
+            return Err(Error::usage("an earlier write failed, so bytes are missing"));
+        }
+        Ok(())
     }
 }

@@ -1,0 +1,173 @@
+//! Encoding, one chunk on several threads or several chunks at once. The bytes do not depend on how many threads there are.
+
+use std::collections::BTreeMap;
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Mutex, PoisonError};
+
+use blosc_chunk::{Encoder, Geometry, Params, Plugins};
+use container_core::{Error, ErrorKind, Result};
+
+/// Raw bytes that wait to be encoded at once, or to be written.
+const BATCH: usize = 64 << 20;
+
+/// Below this many bytes a thread costs more than it encodes.
+const LEAST: usize = 64 << 10;
+
+/// Encoders for one way of encoding; made when there is something to encode, so that chunks which are only copied may be of codecs that
+/// are not here.
+#[derive(Debug)]
+pub(crate) struct Engine {
+    params: Params,
+    geometry: Geometry,
+    plugins: Plugins,
+    /// One for each thread that was ever needed.
+    encoders: Vec<Encoder>,
+    /// Memory of chunks that have been passed on.
+    buffers: Vec<Vec<u8>>,
+}
+
+impl Engine {
+    /// # Errors
+    /// `Usage` for parameters that make no sense together.
+    pub(crate) fn new(params: Params, geometry: Geometry, plugins: Plugins) -> Result<Self> {
+        let mut engine = Self { params, geometry, plugins, encoders: Vec::new(), buffers: Vec::new() };
+        match engine.encoder() {
+            // What cannot be encoded may still be copied.
+            Err(error) if !matches!(error.kind(), ErrorKind::Unsupported(_)) => Err(error),
+            _ => Ok(engine),
+        }
+    }
+
+    pub(crate) fn params(&self) -> &Params {
+        &self.params
+    }
+
+    /// One for the same frame that encodes otherwise.
+    ///
+    /// # Errors
+    /// As [`Engine::new`].
+    pub(crate) fn with_params(&self, params: Params) -> Result<Self> {
+        Self::new(params, self.geometry.clone(), self.plugins.clone())
+    }
+
+    /// An encoder on as many threads as the parameters say.
+    ///
+    /// # Errors
+    /// Those of [`Encoder::new`].
+    pub(crate) fn encoder(&mut self) -> Result<&mut Encoder> {
+        self.grow(1)?;
+        let threads = self.params.threads;
+        let encoder = self.encoders.first_mut().ok_or_else(no_encoder)?;
+        encoder.set_threads(threads);
+        Ok(encoder)
+    }
+
+    fn grow(&mut self, count: usize) -> Result<()> {
+        while self.encoders.len() < count {
+            let encoder = Encoder::new_with_plugins(
+                Params { threads: 1, ..self.params.clone() },
+                self.plugins.clone(),
+            )?;
+            self.encoders.push(encoder.with_geometry(self.geometry.clone()));
+        }
+        Ok(())
+    }
+
+    /// Encodes each of `pieces` and passes the chunks to `sink` in order, on this thread, while others are being encoded.
+    ///
+    /// # Errors
+    /// Those of [`Encoder::encode`] and of `sink`.
+    pub(crate) fn encode(
+        &mut self,
+        pieces: &[&[u8]],
+        sink: &mut dyn FnMut(&[u8]) -> Result<()>,
+    ) -> Result<()> {
+        let mut rest = pieces;
+        while let Some(first) = rest.first() {
+            // As many as may wait at once, and at least one.
+            let mut bytes = first.len();
+            let more = rest.iter().skip(1).take_while(|piece| {
+                bytes = bytes.saturating_add(piece.len());
+                bytes <= BATCH
+            });
+            let (batch, after) = rest.split_at(1 + more.count());
+            rest = after;
+            let bytes: usize = batch.iter().map(|piece| piece.len()).sum();
+            let threads = self.params.threads.min(batch.len()).min(bytes / LEAST);
+            if threads > 1 {
+                self.shared(batch, threads, sink)?;
+                continue;
+            }
+            let mut out = self.buffers.pop().unwrap_or_default();
+            for piece in batch {
+                out.clear();
+                self.encoder()?.encode(piece, &mut out)?;
+                sink(&out)?;
+            }
+            self.buffers.push(out);
+        }
+        Ok(())
+    }
+
+    /// Each thread takes the next piece until none is left. A thread that the system refuses to start is done without.
+    fn shared(
+        &mut self,
+        pieces: &[&[u8]],
+        threads: usize,
+        sink: &mut dyn FnMut(&[u8]) -> Result<()>,
+    ) -> Result<()> {
+        self.grow(threads)?;
+        let Self { encoders, buffers, .. } = self;
+        let mut taken = std::mem::take(buffers);
+        taken.resize_with(pieces.len(), Vec::new);
+        let jobs = Mutex::new(pieces.iter().zip(taken).enumerate());
+        let work = |encoder: &mut Encoder, done: Sender<(usize, Result<Vec<u8>>)>| {
+            encoder.set_threads(1);
+            loop {
+                let job = jobs.lock().unwrap_or_else(PoisonError::into_inner).next();
+                let Some((index, (piece, mut out))) = job else { return };
+                out.clear();
+                let encoded = encoder.encode(piece, &mut out).map(|_| out);
+                // Nobody listens any more once something has failed.
+                if done.send((index, encoded)).is_err() {
+                    return;
+                }
+            }
+        };
+        let work = &work;
+        std::thread::scope(|scope| {
+            let (done, finished) = channel();
+            let (first, others) = encoders.split_first_mut().ok_or_else(no_encoder)?;
+            let mut started = 0;
+            for encoder in others.iter_mut().take(threads - 1) {
+                let done = done.clone();
+                let thread = std::thread::Builder::new();
+                started += usize::from(thread.spawn_scoped(scope, move || work(encoder, done)).is_ok());
+            }
+            // This thread writes; the one in its place starts last, or this one does its work before.
+            let last = done.clone();
+            if started == 0 {
+                work(first, last);
+            } else if std::thread::Builder::new().spawn_scoped(scope, move || work(first, last)).is_err() {
+                // The others do it.
+            }
+            drop(done);
+            let mut early = BTreeMap::new();
+            let mut next = 0;
+            for (index, encoded) in finished {
+                early.insert(index, encoded?);
+                while let Some(out) = early.remove(&next) {
+                    sink(&out)?;
+                    buffers.push(out);
+                    next += 1;
+                }
+            }
+            // A thread that panicked makes the scope panic.
+            if next == pieces.len() { Ok(()) } else { Err(no_encoder()) }
+        })
+    }
+}
+
+fn no_encoder() -> Error {
+    Error::usage("no encoder")
+}

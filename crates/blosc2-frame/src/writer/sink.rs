@@ -1,0 +1,99 @@
+//! Bytes of a frame in the order in which they become known: chunks first, the header before them last.
+
+use std::io::{self, Read, Seek, SeekFrom, Write};
+
+use container_core::Result;
+use container_core::format::Output;
+use tempfile::SpooledTempFile;
+
+/// Bytes that are held in memory before they go to a temporary file.
+const SPOOL: usize = 8 << 20;
+
+/// Bytes of the buffer that gathers small chunks.
+const BUFFER: usize = 256 << 10;
+
+/// What is behind the header of a frame, on its way to an output.
+pub(super) struct Sink<'o> {
+    out: &'o mut dyn Output,
+    way: Way,
+    /// Not written yet.
+    buffer: Vec<u8>,
+    /// Bytes behind the header so far.
+    len: u64,
+}
+
+enum Way {
+    /// The frame starts here, and the header will be put there.
+    Seek(u64),
+    /// The output cannot go back: all waits for the header.
+    Spool(SpooledTempFile),
+}
+
+impl<'o> Sink<'o> {
+    /// Starts behind a header of `header_len` bytes, which are zeros until it is known: a frame that was not finished is none.
+    pub(super) fn new(out: &'o mut dyn Output, header_len: u64) -> Result<Self> {
+        let way = match out.as_seek() {
+            Some(file) => {
+                let start = file.stream_position()?;
+                io::copy(&mut io::repeat(0).take(header_len), file)?;
+                Way::Seek(start)
+            }
+            None => Way::Spool(SpooledTempFile::new(SPOOL)),
+        };
+        Ok(Self { out, way, buffer: Vec::new(), len: 0 })
+    }
+
+    /// Bytes behind the header so far.
+    pub(super) fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Takes the next bytes.
+    pub(super) fn put(&mut self, bytes: &[u8]) -> Result<()> {
+        self.len = self.len.saturating_add(bytes.len() as u64);
+        if self.buffer.len().saturating_add(bytes.len()) > BUFFER {
+            self.flush()?;
+        }
+        if bytes.len() >= BUFFER {
+            return self.write(bytes);
+        }
+        self.buffer.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        let mut buffer = std::mem::take(&mut self.buffer);
+        self.write(&buffer)?;
+        buffer.clear();
+        self.buffer = buffer;
+        Ok(())
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        match &mut self.way {
+            Way::Seek(_) => self.out.write_all(bytes)?,
+            Way::Spool(spool) => spool.write_all(bytes)?,
+        }
+        Ok(())
+    }
+
+    /// Puts the header in its place, and the output behind the frame.
+    pub(super) fn finish(mut self, header: &[u8]) -> Result<()> {
+        self.flush()?;
+        match (self.way, self.out.as_seek()) {
+            (Way::Seek(start), Some(out)) => {
+                out.seek(SeekFrom::Start(start))?;
+                out.write_all(header)?;
+                let end = start.saturating_add(header.len() as u64).saturating_add(self.len);
+                out.seek(SeekFrom::Start(end))?;
+            }
+            (Way::Spool(mut spool), _) => {
+                self.out.write_all(header)?;
+                spool.rewind()?;
+                io::copy(&mut spool, self.out)?;
+            }
+            (Way::Seek(_), None) => return Err(io::Error::from(io::ErrorKind::NotSeekable).into()),
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,133 @@
+//! How long chunks may be: what settles the size of all, and what makes sizes vary.
+//!
+//! Spec: docs/formats/blosc2.md, "Chunk sizes". C-Blosc2 takes the size of the first chunk for all, lets the last be shorter, and
+//! since 3.0 turns the frame into one of variable sizes when anything else comes. Earlier versions show such frames as empty, so here
+//! the caller has to allow it.
+
+use std::ops::Range;
+
+use blosc_chunk::Generation;
+use container_core::{Error, Result};
+
+use crate::header::ChunkSize;
+
+/// Most bytes that a chunk of a frame holds.
+pub(crate) const MOST: usize = Generation::Blosc2.max_nbytes();
+
+/// Sizes of the chunks of a frame, as far as they are no matter of each.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sizes {
+    /// Bytes of each chunk.
+    pub chunksize: ChunkSize,
+    /// How many chunks there are.
+    pub count: u64,
+    /// Bytes of all.
+    pub nbytes: u64,
+    /// Whether sizes may begin to vary.
+    pub may_vary: bool,
+}
+
+/// What a new chunk does to the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fit {
+    /// Nothing.
+    Fits,
+    /// It settles the size of those to come.
+    Settles(u32),
+    /// From now on each has its own size.
+    Varies,
+}
+
+impl Sizes {
+    /// Whether each chunk has its own size.
+    pub(crate) fn vary(&self) -> bool {
+        self.chunksize == ChunkSize::Variable
+    }
+
+    /// Bytes of the chunk `index`, where all but the last are equal.
+    pub(crate) fn len_of(&self, index: u64) -> Option<u64> {
+        let ChunkSize::Fixed(size) = self.chunksize else { return None };
+        let start = u64::from(size).checked_mul(index)?;
+        Some(self.nbytes.saturating_sub(start).min(u64::from(size)))
+    }
+
+    /// Judges `count` new chunks of `len` bytes each before the chunk `index`.
+    ///
+    /// # Errors
+    /// `Usage` where there is no such place, for chunks of nothing or of more than a chunk holds, and for sizes that may not vary.
+    pub(crate) fn insert(&self, index: u64, len: usize, count: u64) -> Result<Fit> {
+        if index > self.count {
+            return Err(no_chunk(index, self.count));
+        }
+        let len = check_len(len)?;
+        let fits = match self.chunksize {
+            ChunkSize::Variable => true,
+            ChunkSize::Unset => return Ok(Fit::Settles(len)),
+            ChunkSize::Fixed(size) => {
+                let last = index == self.count && self.nbytes.is_multiple_of(u64::from(size.max(1)));
+                // Whole chunks go anywhere but behind a short one.
+                let whole = len == size && (last || index < self.count);
+                whole || (last && len < size && count <= 1)
+            }
+        };
+        self.fit(fits, len)
+    }
+
+    /// Judges another length for the chunk `index`.
+    ///
+    /// # Errors
+    /// As [`Sizes::insert`].
+    pub(crate) fn update(&self, index: u64, len: usize) -> Result<Fit> {
+        if index >= self.count {
+            return Err(no_chunk(index, self.count));
+        }
+        let len = check_len(len)?;
+        let fits = match self.chunksize {
+            ChunkSize::Fixed(size) => len == size || (index == self.count - 1 && len < size),
+            ChunkSize::Variable | ChunkSize::Unset => true,
+        };
+        self.fit(fits, len)
+    }
+
+    /// Judges another order: the short chunk at the end has to stay there.
+    ///
+    /// # Errors
+    /// As [`Sizes::insert`].
+    pub(crate) fn reorder(&self, last_stays: bool) -> Result<Fit> {
+        let ChunkSize::Fixed(size) = self.chunksize else { return Ok(Fit::Fits) };
+        self.fit(last_stays || self.nbytes.is_multiple_of(u64::from(size.max(1))), size)
+    }
+
+    fn fit(&self, fits: bool, len: u32) -> Result<Fit> {
+        match fits {
+            true => Ok(Fit::Fits),
+            false if self.may_vary => Ok(Fit::Varies),
+            false => {
+                let ChunkSize::Fixed(size) = self.chunksize else { return Ok(Fit::Fits) };
+                let problem = format!(
+                    "a chunk of {len} bytes in a frame whose chunks have {size}; only the last may be shorter"
+                );
+                Err(Error::usage(problem).hint(
+                    "allow variable_chunks in the options; C-Blosc2 before 3.0 cannot read such frames",
+                ))
+            }
+        }
+    }
+}
+
+/// Refuses a range of chunks that are not all there.
+pub(crate) fn check_range(range: &Range<u64>, count: u64) -> Result<()> {
+    if range.start <= range.end && range.end <= count { Ok(()) } else { Err(no_chunk(range.end, count)) }
+}
+
+fn check_len(len: usize) -> Result<u32> {
+    match u32::try_from(len) {
+        Ok(0) => Err(Error::usage("a chunk of no bytes")),
+        Ok(short) if len <= MOST => Ok(short),
+        _ => Err(Error::usage(format!("{len} bytes for one chunk, which holds {MOST} at most"))),
+    }
+}
+
+fn no_chunk(index: u64, count: u64) -> Error {
+    Error::usage(format!("chunk {index} of a frame that has {count}"))
+}

@@ -1,0 +1,120 @@
+//! What is stored of a chunk: its bytes, or a mark in the index that says what they would be.
+
+use std::borrow::Cow;
+
+use blosc_chunk::{Chunk, Encoder, Generation, Params, Special};
+use container_core::{Error, Result};
+
+use crate::options::default_params;
+
+/// What becomes of a chunk.
+#[derive(Debug)]
+pub(crate) enum Stored<'a> {
+    /// A mark in the index.
+    Mark(Special),
+    /// These bytes.
+    Bytes(Cow<'a, [u8]>),
+}
+
+/// What is to be known of a frame for that.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rules {
+    /// Bytes of an element.
+    pub typesize: u32,
+    /// Whether each chunk has its own size. A mark does not say how long the chunk is, so there are none then.
+    pub vary: bool,
+}
+
+/// Checks a chunk that is to be stored.
+///
+/// # Errors
+/// Those of [`Chunk::parse`]; `Usage` for chunks of Blosc1, which C-Blosc2 does not look for in a frame, and for one of no bytes.
+pub(crate) fn check(chunk: &[u8]) -> Result<Chunk<'_>> {
+    let chunk = Chunk::parse(chunk)?;
+    let header = chunk.header();
+    if !header.extended {
+        return Err(Error::usage("a chunk with a header of 16 bytes cannot be in a frame")
+            .hint("decode it, and append what it holds"));
+    }
+    if header.nbytes == 0 {
+        return Err(Error::usage("a chunk of no bytes"));
+    }
+    Ok(chunk)
+}
+
+/// What is stored of `chunk`. C-Blosc2 refuses chunks of zeros, NaN and nothing when it finds them between others.
+///
+/// # Errors
+/// As [`physical`].
+pub(crate) fn stored<'a>(chunk: &Chunk<'a>, rules: Rules) -> Result<Stored<'a>> {
+    let header = chunk.header();
+    let special = match header.special() {
+        None | Some(Special::Value) => return Ok(Stored::Bytes(Cow::Borrowed(chunk.bytes()))),
+        Some(special) => special,
+    };
+    // NaN of another width than the frame's elements would become others.
+    let same = special != Special::Nan || u32::from(header.typesize) == rules.typesize;
+    if !rules.vary && same {
+        return Ok(Stored::Mark(special));
+    }
+    Ok(Stored::Bytes(Cow::Owned(physical(special, chunk.nbytes(), u32::from(header.typesize))?)))
+}
+
+/// Judges a mark of `nbytes` bytes.
+///
+/// # Errors
+/// `Usage` for [`Special::Value`], for NaN of another width than 4 and 8, and for parts of elements.
+pub(crate) fn check_mark(special: Special, nbytes: u64, typesize: u32) -> Result<()> {
+    let whole = nbytes.is_multiple_of(u64::from(typesize.max(1)));
+    match special {
+        Special::Value => {
+            Err(Error::usage("a value does not fit the index").hint("append a chunk that repeats it"))
+        }
+        Special::Nan if !matches!(typesize, 4 | 8) => {
+            Err(Error::usage(format!("there is no NaN of {typesize} bytes, only of 4 and 8")))
+        }
+        Special::Nan | Special::Uninit if !whole => {
+            Err(Error::usage(format!("{nbytes} bytes are no multiple of {typesize}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The chunk that repeats a value, for `nbytes` bytes of `special` that need a length of their own.
+///
+/// # Errors
+/// `Usage` for NaN of another width than 4 and 8.
+pub(crate) fn physical(special: Special, nbytes: usize, typesize: u32) -> Result<Vec<u8>> {
+    let width = match (special, typesize as usize) {
+        (Special::Nan, width) => width,
+        (_, width @ 1..=255) if nbytes.is_multiple_of(width) => width,
+        _ => 1,
+    };
+    let value = match (special, width) {
+        (Special::Nan, 4) => 0x7FC0_0000_u32.to_le_bytes().to_vec(),
+        (Special::Nan, 8) => 0x7FF8_0000_0000_0000_u64.to_le_bytes().to_vec(),
+        (Special::Nan, _) => {
+            return Err(Error::usage(format!("there is no NaN of {width} bytes, only of 4 and 8")));
+        }
+        _ => vec![0; width],
+    };
+    let params = Params { generation: Generation::Blosc2, ..default_params(width) };
+    let mut out = Vec::new();
+    Encoder::new(params)?.value(&value, nbytes, &mut out)?;
+    Ok(out)
+}
+
+/// A value of user metadata as it is stored: zstd, elements of one byte.
+///
+/// # Errors
+/// `Usage` for more than a chunk holds.
+pub(crate) fn vlmetalayer(value: &[u8]) -> Result<Vec<u8>> {
+    let mut out = Vec::new();
+    Encoder::new(default_params(1))?.encode(value, &mut out)?;
+    if Chunk::parse(&out)?.header().special().is_some() {
+        // C-Blosc2 takes such chunks where it decodes, but a plain one for sure.
+        out.clear();
+        Encoder::new(Params { level: 0, ..default_params(1) })?.encode(value, &mut out)?;
+    }
+    Ok(out)
+}
