@@ -14,6 +14,9 @@ mod offsets;
 mod options;
 mod parts;
 mod reader;
+// Used by the lens.
+#[allow(dead_code, unused_imports)]
+mod stores;
 mod trailer;
 pub mod typed;
 mod writer;

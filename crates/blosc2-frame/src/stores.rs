@@ -1,0 +1,150 @@
+//! Stores of python-blosc2, read-only: many frames under keys.
+//!
+//! | ending | what it is |
+//! |---|---|
+//! | `.b2z` | a zip file whose members are frames, stored and not deflated, read where they lie |
+//! | `.b2d` | a directory of frames |
+//! | `.b2e` | an EmbedStore: one frame of bytes that holds other frames |
+//!
+//! A `.b2z` or `.b2d` is a DictStore, a TreeStore (groups have attributes) or a CTable (a table of columns); small values and references
+//! to servers are in its `embed.b2e`. The key of a leaf is its path without its extension. Nothing that a store refers to is opened, and
+//! nothing that it holds is run.
+//!
+//! Spec: docs/formats/blosc2.md, "Stores".
+
+use std::path::Path;
+use std::sync::Arc;
+
+use container_core::container::{self, Container};
+use container_core::format::Input;
+use container_core::report::{Finding, Severity};
+use container_core::{Error, Result};
+
+mod archive;
+mod check;
+mod describe;
+mod directory;
+mod embed;
+mod leaf;
+mod lens;
+mod map;
+mod sniff;
+mod table;
+mod window;
+
+use archive::Archive;
+use directory::Walk;
+use leaf::{Bytes, EMBED, Leaves, Place};
+use lens::{Kind, Store};
+use window::Shared;
+
+pub(crate) use embed::is_embed;
+pub(crate) use leaf::{LensOf, Opener};
+pub(crate) use sniff::sniff;
+
+/// The format's name in machine output.
+const FORMAT: &str = "blosc2";
+
+/// Opens what [`sniff`] knows: a zip file of frames, or a directory of them.
+///
+/// # Errors
+/// `WrongFormat` where there is no frame in it; `Malformed` for a zip file without its directory; `Io`; `Limit`. A leaf that cannot be
+/// opened is no error: the others are there, and a check tells of it.
+pub(crate) fn open(
+    input: Input,
+    options: &container::OpenOptions,
+    lens_of: LensOf,
+) -> Result<Box<dyn Container>> {
+    let store = match (input.source, &input.path) {
+        (Some(source), _) => open_zip(Arc::from(source), options, lens_of)?,
+        (None, Some(path)) => open_directory(path, options, lens_of)?,
+        (None, None) => return Err(Error::usage("nothing to open")),
+    };
+    Ok(Box::new(store))
+}
+
+/// Opens the EmbedStore that the frame at the start of `source` is, by [`is_embed`].
+pub(crate) fn open_embed(
+    source: Shared,
+    options: &container::OpenOptions,
+    lens_of: LensOf,
+) -> Box<dyn Container> {
+    let len = source.len();
+    let mut leaves = Leaves::new(options, lens_of, 1);
+    let place = Place { part: None, range: 0..len, inside: None };
+    leaves.take("", place, Bytes::Within(source, 0..len));
+    Box::new(Store::new(Kind::Embed, len, leaves))
+}
+
+fn open_zip(source: Shared, options: &container::OpenOptions, lens_of: LensOf) -> Result<Store> {
+    let size = source.len();
+    let mut archive = Archive::read(Arc::clone(&source), &options.limits)?;
+    let mut leaves = Leaves::new(options, lens_of, archive.members.len());
+    leaves.findings.append(&mut archive.findings);
+    // Of two members of one key python-blosc2 finds the later one, which is therefore first here.
+    for member in archive.members.iter().rev() {
+        let place = Place { part: None, range: member.data.clone(), inside: None };
+        let named = directory::has_leaf_extension(&member.name) || member.name == EMBED;
+        match member.refused {
+            Some(why) if named => leaves.refuse(&member.name, place, why),
+            Some(_) => {}
+            None if named || starts_like_a_frame(&source, member) => {
+                let bytes = Bytes::Within(Arc::clone(&source), member.data.clone());
+                leaves.take(&member.name, place, bytes);
+            }
+            None => {
+                let message = format!("{}: a member that is no frame", member.name);
+                leaves
+                    .findings
+                    .push(Finding::new(Severity::Note, "store_stray", message).at(member.data.clone()));
+            }
+        }
+    }
+    if leaves.leaves.is_empty() {
+        return Err(Error::wrong_format("a Blosc2 store: no member of the zip file is a frame"));
+    }
+    tell_missing(&mut leaves);
+    Ok(Store::new(Kind::Zip(archive), size, leaves))
+}
+
+fn starts_like_a_frame(source: &Shared, member: &archive::Member) -> bool {
+    let start = member.data.start;
+    let magic = start..start.saturating_add(crate::header::MAGIC.len() as u64);
+    magic.end <= member.data.end && source.read(magic).is_ok_and(|bytes| *bytes == crate::header::MAGIC)
+}
+
+fn open_directory(root: &Path, options: &container::OpenOptions, lens_of: LensOf) -> Result<Store> {
+    let walk = Walk::new(root)?;
+    if walk.files.is_empty() {
+        return Err(Error::wrong_format("a Blosc2 store: there is no frame in the directory"));
+    }
+    let mut leaves = Leaves::new(options, lens_of, walk.files.len());
+    leaves.findings = walk.findings;
+    let mut size = 0_u64;
+    for file in walk.files {
+        size = size.saturating_add(file.len);
+        let place = Place { part: Some(file.part.clone()), range: 0..file.len, inside: None };
+        if file.sparse {
+            leaves.take(&file.part, place, Bytes::At(file.path));
+            continue;
+        }
+        match container_core::source::open_path(&file.path, options.access, &options.limits) {
+            Ok(source) => {
+                let source: Shared = Arc::from(source);
+                let len = source.len();
+                leaves.take(&file.part, Place { range: 0..len, ..place }, Bytes::Within(source, 0..len));
+            }
+            Err(error) => leaves.lose(&file.part, place, error),
+        }
+    }
+    tell_missing(&mut leaves);
+    Ok(Store::new(Kind::Directory, size, leaves))
+}
+
+/// python-blosc2 opens no store without its EmbedStore, even an empty one.
+fn tell_missing(leaves: &mut Leaves<'_>) {
+    if !leaves.leaves.iter().any(|leaf| leaf.file == EMBED) {
+        let message = format!("there is no {EMBED}, without which python-blosc2 does not open a store");
+        leaves.findings.push(Finding::new(Severity::Warning, "store_no_embed", message));
+    }
+}

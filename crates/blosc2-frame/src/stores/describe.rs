@@ -1,0 +1,133 @@
+//! What a store says of itself: its kind, the attributes of its groups, its tables, and what its leaves say.
+
+use container_core::Value;
+use container_core::container::Dataset;
+use container_core::report::Loss;
+
+use super::leaf::{EMBED, Leaf, Role};
+use super::lens::Store;
+use super::table;
+
+/// The name that the attributes of a group have.
+const ATTRIBUTES: &str = "__vlmeta__";
+
+/// One screen.
+pub(crate) fn details(store: &Store) -> Vec<(String, Value)> {
+    let counted = |role: Role| store.leaves.iter().filter(|leaf| leaf.role == role).count() as u64;
+    let mut details = vec![
+        ("store".to_owned(), Value::from(store.kind.name())),
+        ("leaves".to_owned(), counted(Role::Data).into()),
+    ];
+    if let Some(kind) = marked(store) {
+        details.push(("kind".to_owned(), kind.into()));
+    }
+    let groups = counted(Role::Attributes);
+    if groups > 0 {
+        details.push(("groups with attributes".to_owned(), groups.into()));
+    }
+    for table in &store.tables {
+        let name = if table.root.is_empty() { "table".to_owned() } else { format!("table {}", table.root) };
+        let columns = Value::from(table.column_count());
+        let rows = table.rows().cloned().unwrap_or(Value::Null);
+        details.push((name, Value::Map(vec![("columns".to_owned(), columns), ("rows".to_owned(), rows)])));
+    }
+    if !store.references.is_empty() {
+        details.push(("on servers".to_owned(), (store.references.len() as u64).into()));
+    }
+    let unreadable: Vec<Value> = store
+        .leaves
+        .iter()
+        .filter_map(|leaf| Some(Value::from(format!("{}: {}", leaf.file, leaf.lens.as_ref().err()?))))
+        .collect();
+    if !unreadable.is_empty() {
+        details.push(("unreadable".to_owned(), unreadable.into()));
+    }
+    details
+}
+
+/// What python-blosc2 calls the store, by the mark in its EmbedStore.
+fn marked(store: &Store) -> Option<&'static str> {
+    let embed = store.leaf(EMBED).or_else(|| store.leaf(""))?;
+    let meta = embed.lens.as_ref().ok()?.meta().ok()?;
+    let kinds = [("b2tree", "TreeStore"), ("b2dict", "DictStore"), ("b2embed", "EmbedStore")];
+    let is_table = store.tables.iter().any(|table| table.root.is_empty());
+    let kind = kinds.into_iter().find(|(mark, _)| meta.get(mark).is_some()).map(|(_, kind)| kind);
+    if is_table { Some("CTable") } else { kind }
+}
+
+/// The tree of metadata: of groups, tables and leaves, by key.
+pub(crate) fn meta(store: &Store) -> Value {
+    let mut entries = Vec::new();
+    let of = |leaf: &Leaf| match &leaf.lens {
+        Ok(lens) => lens.meta().unwrap_or_else(|error| format!("unreadable: {error}").into()),
+        Err(error) => format!("unreadable: {error}").into(),
+    };
+    let mut put = |name: &str, found: Vec<(String, Value)>| {
+        if !found.is_empty() {
+            entries.push((name.to_owned(), Value::Map(found)));
+        }
+    };
+    let with = |role: Role| store.leaves.iter().filter(move |leaf| leaf.role == role);
+    let group = |leaf: &Leaf| {
+        let group = leaf.key.strip_suffix(ATTRIBUTES).unwrap_or(&leaf.key);
+        let own = attributes(leaf).unwrap_or_else(|| of(leaf));
+        (format!("/{}", group.trim_end_matches('/')), own)
+    };
+    put("attributes", with(Role::Attributes).map(group).collect());
+    let table =
+        |table: &table::Table| (format!("/{}", table.root.trim_end_matches('/')), table.schema.clone());
+    put("tables", store.tables.iter().map(table).collect());
+    let slashed = |leaf: &Leaf| (format!("/{}", leaf.key), of(leaf));
+    put("leaves", with(Role::Data).map(slashed).collect());
+    put("embedded", with(Role::Embed).map(slashed).collect());
+    let reference = |(key, place): &(String, String)| (format!("/{key}"), Value::from(place.as_str()));
+    put("references", store.references.iter().map(reference).collect());
+    Value::Map(entries)
+}
+
+/// The attributes that a leaf holds for its group.
+fn attributes(leaf: &Leaf) -> Option<Value> {
+    let meta = leaf.lens.as_ref().ok()?.meta().ok()?;
+    Some(meta.get("vlmeta").cloned().unwrap_or_else(|| Value::Map(Vec::new())))
+}
+
+/// Adds what the store says of a dataset beside the frame itself.
+pub(crate) fn add_attributes(store: &Store, leaf: &Leaf, dataset: &mut Dataset) {
+    if let Some(column) = table::column(&store.tables, &leaf.key) {
+        dataset.attributes.push(("column".to_owned(), column.name.into()));
+        dataset.attributes.push(("holds".to_owned(), column.holds.into()));
+        if let Some(kind) = column.kind {
+            dataset.attributes.push(("kind".to_owned(), kind.into()));
+        }
+    }
+    let own = store.leaf(&format!("{}/{ATTRIBUTES}", leaf.key)).and_then(attributes);
+    if let Some(Value::Map(own)) = own {
+        dataset.attributes.extend(own);
+    }
+}
+
+/// What a bare array cannot take along.
+pub(crate) fn losses(store: &Store) -> Vec<Loss> {
+    let mut losses = Vec::new();
+    for leaf in &store.leaves {
+        match (leaf.role, &leaf.lens) {
+            (Role::Attributes, _) => {
+                let group = leaf.key.strip_suffix(ATTRIBUTES).unwrap_or(&leaf.key);
+                let what = format!("attributes of the group /{}", group.trim_end_matches('/'));
+                losses.push(Loss { dataset: None, what });
+            }
+            (Role::Data, Ok(lens)) => losses.extend(lens.losses().into_iter().map(|loss| {
+                let own = loss.dataset.as_deref().unwrap_or("data");
+                Loss { dataset: Some(super::lens::path_of(&leaf.key, own)), what: loss.what }
+            })),
+            _ => {}
+        }
+    }
+    for table in &store.tables {
+        losses.push(Loss { dataset: None, what: format!("the schema of the table /{}", table.root) });
+    }
+    for (key, _) in &store.references {
+        losses.push(Loss { dataset: None, what: format!("/{key}, whose values are on a server") });
+    }
+    losses
+}

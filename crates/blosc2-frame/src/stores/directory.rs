@@ -1,0 +1,211 @@
+//! The directory that a `.b2d` is: every frame below it, by its path. Links are not followed, so nothing outside is ever read.
+
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use container_core::report::{Finding, Severity};
+use container_core::{Error, Result};
+
+use crate::header::MAGIC;
+
+/// Directories within directories that are looked into.
+pub(crate) const MOST_DEPTH: usize = 32;
+
+/// Files and directories that are looked at.
+const MOST_ENTRIES: u64 = 1 << 20;
+
+/// What a sparse frame keeps its index in.
+const SPARSE_INDEX: &str = "chunks.b2frame";
+
+/// A frame in a directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct File {
+    /// Its path below the store, with `/` between names.
+    pub(crate) part: String,
+    /// Where it is.
+    pub(crate) path: PathBuf,
+    /// Bytes in it; of a sparse frame those of all its files.
+    pub(crate) len: u64,
+    /// True for a sparse frame, which is a directory.
+    pub(crate) sparse: bool,
+}
+
+/// What is below a directory.
+#[derive(Default)]
+pub(crate) struct Walk {
+    /// Frames in the order of their paths.
+    pub(crate) files: Vec<File>,
+    /// What is odd.
+    pub(crate) findings: Vec<Finding>,
+    looked_at: u64,
+}
+
+impl Walk {
+    /// Looks for frames below `root`.
+    ///
+    /// # Errors
+    /// `Io` where `root` cannot be listed; `Limit` for over a million entries.
+    pub(crate) fn new(root: &Path) -> Result<Self> {
+        let mut walk = Self::default();
+        walk.list(root, "", 0)?;
+        walk.files.sort_by(|a, b| a.part.cmp(&b.part));
+        Ok(walk)
+    }
+
+    fn list(&mut self, directory: &Path, below: &str, depth: usize) -> Result<()> {
+        for entry in fs::read_dir(directory)? {
+            let entry = entry?;
+            self.looked_at = self.looked_at.saturating_add(1);
+            if self.looked_at > MOST_ENTRIES {
+                return Err(Error::limit("entries of a directory", self.looked_at, MOST_ENTRIES));
+            }
+            let name = entry.file_name();
+            let Some(name) = name.to_str() else {
+                let part = format!("{below}{}", name.to_string_lossy());
+                self.tell(Severity::Warning, "store_name", part, "its name is not UTF-8, which keys are");
+                continue;
+            };
+            let part = format!("{below}{name}");
+            // Of the entry itself, not of what a link points to.
+            let kind = entry.file_type()?;
+            if kind.is_symlink() {
+                self.tell(Severity::Warning, "store_link", part, "a symbolic link, which is not followed");
+            } else if kind.is_dir() {
+                self.enter(&entry.path(), part, depth)?;
+            } else if kind.is_file() {
+                self.take(entry.path(), part)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn enter(&mut self, path: &Path, part: String, depth: usize) -> Result<()> {
+        if is_plain_file(&path.join(SPARSE_INDEX)) {
+            let len = size_of_files(path);
+            self.files.push(File { part, path: path.to_owned(), len, sparse: true });
+            return Ok(());
+        }
+        if depth >= MOST_DEPTH {
+            let message = format!("a directory {MOST_DEPTH} levels down, which is not looked into");
+            self.tell(Severity::Error, "store_depth", part, message);
+            return Ok(());
+        }
+        if let Err(error) = self.list(path, &format!("{part}/"), depth + 1) {
+            if !matches!(error.kind(), container_core::ErrorKind::Io(_)) {
+                return Err(error);
+            }
+            self.tell(Severity::Error, "store_unlisted", part, format!("it cannot be listed: {error}"));
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, path: PathBuf, part: String) -> Result<()> {
+        // The sidecar of C-Blosc2's locks is no part of the store.
+        if part.ends_with(".b2lock") {
+            return Ok(());
+        }
+        let len = fs::symlink_metadata(&path)?.len();
+        if has_leaf_extension(&part) || starts_like_a_frame(&path) {
+            self.files.push(File { part, path, len, sparse: false });
+        } else {
+            self.tell(Severity::Note, "store_stray", part, "a file that is no frame");
+        }
+        Ok(())
+    }
+
+    fn tell(&mut self, severity: Severity, code: &'static str, part: String, message: impl Into<String>) {
+        let mut finding = Finding::new(severity, code, message);
+        finding.part = Some(part);
+        self.findings.push(finding);
+    }
+}
+
+/// Extensions by which python-blosc2 takes a file for a leaf without looking into it.
+pub(crate) fn has_leaf_extension(part: &str) -> bool {
+    [".b2nd", ".b2f", ".b2b"].iter().any(|extension| part.ends_with(extension))
+}
+
+/// True for a file, but not for a link to one.
+pub(crate) fn is_plain_file(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|kind| kind.is_file())
+}
+
+fn starts_like_a_frame(path: &Path) -> bool {
+    let mut start = [0; MAGIC.len()];
+    let read = fs::File::open(path).and_then(|mut file| file.read_exact(&mut start));
+    read.is_ok() && start == MAGIC
+}
+
+fn size_of_files(directory: &Path) -> u64 {
+    let entries = fs::read_dir(directory).into_iter().flatten().filter_map(std::result::Result::ok);
+    entries.filter_map(|entry| entry.metadata().ok()).map(|kind| kind.len()).fold(0, u64::saturating_add)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frame_at(path: &Path) {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, MAGIC).unwrap();
+    }
+
+    #[test]
+    fn frames_are_found_by_extension_or_by_magic() {
+        let root = tempfile::tempdir().unwrap();
+        frame_at(&root.path().join("a.b2nd"));
+        frame_at(&root.path().join("g/h/odd.name"));
+        frame_at(&root.path().join("s.b2f/chunks.b2frame"));
+        fs::write(root.path().join("s.b2f/00000000.chunk"), [0; 40]).unwrap();
+        fs::write(root.path().join("broken.b2b"), b"").unwrap();
+        fs::write(root.path().join("embed.b2e.b2lock"), b"x").unwrap();
+        fs::write(root.path().join("notes.txt"), b"x").unwrap();
+        let walk = Walk::new(root.path()).unwrap();
+        let parts: Vec<(&str, u64, bool)> =
+            walk.files.iter().map(|file| (file.part.as_str(), file.len, file.sparse)).collect();
+        let magic = MAGIC.len() as u64;
+        assert_eq!(
+            parts,
+            [
+                ("a.b2nd", magic, false),
+                ("broken.b2b", 0, false),
+                ("g/h/odd.name", magic, false),
+                ("s.b2f", magic + 40, true)
+            ]
+        );
+        let codes: Vec<_> =
+            walk.findings.iter().map(|finding| (finding.code, finding.part.as_deref())).collect();
+        assert_eq!(codes, [("store_stray", Some("notes.txt"))]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_told_and_not_followed() {
+        let outside = tempfile::tempdir().unwrap();
+        frame_at(&outside.path().join("secret.b2nd"));
+        let root = tempfile::tempdir().unwrap();
+        std::os::unix::fs::symlink(outside.path(), root.path().join("out")).unwrap();
+        std::os::unix::fs::symlink(root.path(), root.path().join("round")).unwrap();
+        std::os::unix::fs::symlink(outside.path().join("secret.b2nd"), root.path().join("a.b2nd")).unwrap();
+        let walk = Walk::new(root.path()).unwrap();
+        assert_eq!(walk.files, []);
+        let mut parts: Vec<_> = walk.findings.iter().map(|finding| finding.part.clone().unwrap()).collect();
+        parts.sort();
+        assert_eq!(parts, ["a.b2nd", "out", "round"]);
+        assert!(walk.findings.iter().all(|finding| finding.code == "store_link"));
+    }
+
+    #[test]
+    fn the_depth_is_bounded() {
+        let root = tempfile::tempdir().unwrap();
+        let deep: PathBuf = std::iter::repeat_n("d", MOST_DEPTH + 2).collect();
+        frame_at(&root.path().join(&deep).join("far.b2nd"));
+        let near: PathBuf = std::iter::repeat_n("d", MOST_DEPTH).collect();
+        frame_at(&root.path().join(&near).join("near.b2nd"));
+        let walk = Walk::new(root.path()).unwrap();
+        assert_eq!(walk.files.len(), 1);
+        assert!(walk.files[0].part.ends_with("near.b2nd"));
+        assert_eq!(walk.findings[0].code, "store_depth");
+    }
+}

@@ -1,0 +1,263 @@
+//! What a store holds: frames with a key each, wherever their bytes are.
+
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use container_core::container::{self, Container};
+use container_core::report::{Finding, Severity};
+use container_core::{Error, Result};
+
+use super::embed::{self, EmbedMap};
+use super::window::{Decoded, Shared, Until};
+use crate::frame::Frame;
+use crate::options::OpenOptions;
+
+/// EmbedStores within EmbedStores that are looked into.
+const MOST_NESTED: usize = 4;
+
+/// Most bytes of an EmbedStore that are decoded at once and kept; of larger ones each leaf is decoded as it is read.
+const KEPT: u64 = 16 << 20;
+
+/// The name of the EmbedStore in a store, and of the file that it is in.
+pub(crate) const EMBED: &str = "embed.b2e";
+
+/// What a leaf is there for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// Its values.
+    Data,
+    /// Its user metadata, which are the attributes of the group it lies in.
+    Attributes,
+    /// Other leaves, which are listed by themselves.
+    Embed,
+}
+
+/// Where a leaf is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// The file, in a directory.
+    pub(crate) part: Option<String>,
+    /// Bytes of the file; of a leaf in an EmbedStore those of the EmbedStore.
+    pub(crate) range: Range<u64>,
+    /// Bytes of what the EmbedStore decodes to.
+    pub(crate) inside: Option<Range<u64>>,
+}
+
+/// A frame in a store.
+pub(crate) struct Leaf {
+    /// Its key without the slash at the start.
+    pub(crate) key: String,
+    /// The file, member or embedded key that it is.
+    pub(crate) file: String,
+    pub(crate) role: Role,
+    pub(crate) place: Place,
+    /// True where a finding says already why it cannot be opened.
+    pub(crate) told: bool,
+    /// The frame seen by itself, or why it cannot be.
+    pub(crate) lens: Result<Box<dyn Container>>,
+}
+
+/// Where the bytes of a frame are.
+#[derive(Clone)]
+pub(crate) enum Bytes {
+    /// From here to there in a source.
+    Within(Shared, Range<u64>),
+    /// In a file, or in a directory for a sparse frame.
+    At(PathBuf),
+}
+
+impl Bytes {
+    fn open(&self, options: &OpenOptions) -> Result<Frame> {
+        match self {
+            Self::Within(source, range) => {
+                let until = Until { source: Arc::clone(source), end: range.end };
+                Frame::from_source(Box::new(until), range.start, options)
+            }
+            Self::At(path) => Frame::open_with(path, options),
+        }
+    }
+}
+
+/// Opens a frame with other options than those it was found with.
+pub(crate) type Opener = Arc<dyn Fn(&OpenOptions) -> Result<Frame> + Send + Sync>;
+
+/// Makes the lens of a frame by itself.
+pub(crate) type LensOf = fn(Opener, &container::OpenOptions) -> Result<Box<dyn Container>>;
+
+/// Leaves as they are found.
+pub(crate) struct Leaves<'a> {
+    lens_of: LensOf,
+    options: &'a container::OpenOptions,
+    /// Bytes of decoded blocks that each leaf keeps.
+    cache: u64,
+    pub(crate) leaves: Vec<Leaf>,
+    /// Keys whose values are on a server, and where.
+    pub(crate) references: Vec<(String, String)>,
+    pub(crate) findings: Vec<Finding>,
+}
+
+impl<'a> Leaves<'a> {
+    /// None yet; so many are to be expected.
+    pub(crate) fn new(options: &'a container::OpenOptions, lens_of: LensOf, count: usize) -> Self {
+        let cache = OpenOptions::from(options).cache / (count as u64).max(1);
+        Self { lens_of, options, cache, leaves: Vec::new(), references: Vec::new(), findings: Vec::new() }
+    }
+
+    /// Opens a leaf. What fails is kept with the leaf, so that the others are there all the same.
+    pub(crate) fn take(&mut self, file: &str, place: Place, bytes: Bytes) {
+        let key = if file == EMBED { file } else { key_of(file) };
+        self.take_nested(key.to_owned(), file.to_owned(), place, bytes, 0);
+    }
+
+    /// Keeps a leaf of a file that cannot be opened, which a finding has told.
+    pub(crate) fn refuse(&mut self, file: &str, place: Place, why: &'static str) {
+        let (key, file) = (key_of(file).to_owned(), file.to_owned());
+        let role = role_of(&key);
+        let lens = Err(Error::unsupported(why));
+        self.leaves.push(Leaf { key, file, role, place, told: true, lens });
+    }
+
+    /// Keeps a leaf of a file whose bytes cannot be reached.
+    pub(crate) fn lose(&mut self, file: &str, place: Place, error: Error) {
+        self.lose_nested(key_of(file).to_owned(), file.to_owned(), place, error);
+    }
+
+    fn lose_nested(&mut self, key: String, file: String, place: Place, error: Error) {
+        let role = role_of(&key);
+        self.leaves.push(Leaf { key, file, role, place, told: false, lens: Err(error) });
+    }
+
+    fn take_nested(&mut self, key: String, file: String, place: Place, bytes: Bytes, depth: usize) {
+        let mut options = OpenOptions::from(self.options);
+        options.cache = self.cache;
+        let mut role = role_of(&key);
+        // Why a frame does not open is told by the lens, which goes further to find out.
+        if let Ok(frame) = bytes.open(&options)
+            && embed::is_embed(&frame)
+        {
+            role = Role::Embed;
+            self.look_inside(&key, &place, frame, depth);
+        }
+        // A store of many leaves keeps no more decoded blocks than a single frame does.
+        let cache = self.cache;
+        let again = move |options: &OpenOptions| bytes.open(&OpenOptions { cache, ..options.clone() });
+        let lens = (self.lens_of)(Arc::new(again), self.options);
+        self.leaves.push(Leaf { key, file, role, place, told: false, lens });
+    }
+
+    /// Takes the leaves of an EmbedStore.
+    fn look_inside(&mut self, key: &str, place: &Place, frame: Frame, depth: usize) {
+        if depth >= MOST_NESTED {
+            let message = format!("{MOST_NESTED} stores within stores; this one is not looked into");
+            self.tell(Severity::Error, "store_depth", key, place, message);
+            return;
+        }
+        let map = match EmbedMap::read(&frame) {
+            Ok(map) => map,
+            Err(error) => {
+                let message = format!("what it holds cannot be read: {error}");
+                self.tell(Severity::Error, "embed_map", key, place, message);
+                return;
+            }
+        };
+        let len = frame.header().nbytes;
+        let holes = map.holes(len);
+        if holes > 0 {
+            let message = format!("{holes} bytes that no key names, where values were removed");
+            self.tell(Severity::Note, "embed_hole", key, place, message);
+        }
+        // The store's own EmbedStore gives its keys no name in front.
+        let below = if key == EMBED || key.is_empty() { String::new() } else { format!("{key}/") };
+        let outer = if key.is_empty() { EMBED } else { key };
+        let source = match self.decoded(frame, len) {
+            Ok(source) => source,
+            Err(error) => {
+                self.tell(Severity::Error, "embed_data", key, place, error.to_string());
+                return;
+            }
+        };
+        for (own, value) in map.0 {
+            let key = format!("{below}{}", own.trim_start_matches('/'));
+            let file = format!("{}/{}", outer, own.trim_start_matches('/'));
+            match value {
+                embed::Value::Here(range) if range.end <= len => {
+                    let place = Place { inside: Some(range.clone()), ..place.clone() };
+                    let bytes = Bytes::Within(Arc::clone(&source), range);
+                    self.take_nested(key, file, place, bytes, depth + 1);
+                }
+                embed::Value::Here(range) => {
+                    let problem = format!("it is to end at byte {} of {len}", range.end);
+                    let place = Place { inside: Some(range), ..place.clone() };
+                    self.lose_nested(key, file, place, Error::malformed(problem));
+                }
+                embed::Value::Elsewhere(reference) => self.references.push((key, reference)),
+                embed::Value::Nowhere => {
+                    let place = Place { inside: Some(0..0), ..place.clone() };
+                    let error = Error::malformed("the store does not say where it is");
+                    self.lose_nested(key, file, place, error);
+                }
+            }
+        }
+    }
+
+    /// What an EmbedStore decodes to: at once where it is small, else as it is read.
+    fn decoded(&self, frame: Frame, len: u64) -> Result<Shared> {
+        let limits = self.options.limits;
+        let lazy: Shared = Arc::new(Decoded { frame: Arc::new(frame), limits });
+        if len > KEPT || len > limits.memory {
+            return Ok(lazy);
+        }
+        // Where some of it is damaged, the rest is still read piece by piece.
+        let mut bytes = container_core::source::zeroed_vec(len, &limits)?;
+        Ok(match lazy.read_into(0, &mut bytes) {
+            Ok(()) => Arc::new(bytes),
+            Err(_) => lazy,
+        })
+    }
+
+    fn tell(&mut self, severity: Severity, code: &'static str, key: &str, place: &Place, message: String) {
+        let message = if key.is_empty() { message } else { format!("{key}: {message}") };
+        let mut finding = Finding::new(severity, code, message).at(place.range.clone());
+        finding.part.clone_from(&place.part);
+        self.findings.push(finding);
+    }
+}
+
+fn role_of(key: &str) -> Role {
+    let name = key.rsplit('/').next().unwrap_or(key);
+    if name == "__vlmeta__" { Role::Attributes } else { Role::Data }
+}
+
+/// The key of a file: its path without its last extension, as Python's `os.path.splitext` takes it off.
+pub(crate) fn key_of(part: &str) -> &str {
+    let name_at = part.rfind('/').map_or(0, |slash| slash + 1);
+    let name = part.get(name_at..).unwrap_or_default();
+    // Dots that a name begins with begin no extension.
+    let body = name.len() - name.trim_start_matches('.').len();
+    match name.rfind('.') {
+        Some(dot) if dot > body => part.get(..name_at + dot).unwrap_or(part),
+        _ => part,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_paths_without_their_last_extension() {
+        // By os.path.splitext of Python 3.13.
+        for (part, key) in [
+            ("a.b2nd", "a"),
+            ("g/b.c/x", "g/b.c/x"),
+            ("_cols/name.utf8.b2nd", "_cols/name.utf8"),
+            (".b2f", ".b2f"),
+            ("g/..b2f", "g/..b2f"),
+            ("g/.a.b2f", "g/.a"),
+            ("g/a.", "g/a"),
+        ] {
+            assert_eq!(key_of(part), key, "{part}");
+        }
+    }
+}

@@ -1,0 +1,303 @@
+//! A store seen through the lens: each leaf is a frame seen through its own, and what it has is found under its key.
+
+use std::borrow::Cow;
+use std::collections::{BTreeSet, HashMap};
+use std::ops::Range;
+use std::sync::OnceLock;
+
+use container_core::array::Array;
+use container_core::block::Block;
+use container_core::container::{About, Container, Dataset, Depth, Listed, ReadOptions, Segment};
+use container_core::region::Region;
+use container_core::report::{Finding, Loss, Report};
+use container_core::{Error, Progress, Result, Value};
+
+use super::leaf::{Leaf, Leaves, Role};
+use super::table::{self, Table};
+use super::{check, describe, map};
+
+/// Where a frame's own lens has the values of a frame that is one array.
+const WHOLE: &str = "data";
+
+/// A store.
+pub(crate) struct Store {
+    /// What kind of store: `b2z`, `b2d`, `b2e`.
+    pub(crate) kind: Kind,
+    /// Bytes of all its files.
+    pub(crate) size: u64,
+    /// The leaves, by their keys.
+    pub(crate) leaves: Vec<Leaf>,
+    pub(crate) references: Vec<(String, String)>,
+    pub(crate) findings: Vec<Finding>,
+    /// The tables in it.
+    pub(crate) tables: Vec<Table>,
+    /// Datasets that are listed, and those that only a recursive listing shows.
+    listed: Spans,
+    hidden: Spans,
+    keys: HashMap<String, usize>,
+    /// The datasets of leaves that are one array, by their index.
+    ready: Vec<Dataset>,
+    blocks: OnceLock<Vec<map::Stored>>,
+}
+
+/// How a store is kept.
+pub(crate) enum Kind {
+    /// A zip file of frames.
+    Zip(map::Zip),
+    /// A directory of frames.
+    Directory,
+    /// One frame that holds the others.
+    Embed,
+}
+
+impl Kind {
+    pub(crate) const fn name(&self) -> &'static str {
+        match self {
+            Self::Zip(_) => "b2z",
+            Self::Directory => "b2d",
+            Self::Embed => "b2e",
+        }
+    }
+}
+
+/// Which indices are whose: leaf, its first own index, and the index that this has in the store.
+#[derive(Default)]
+struct Spans {
+    spans: Vec<(usize, usize, usize)>,
+    count: usize,
+}
+
+impl Spans {
+    fn push(&mut self, leaf: usize, from: usize, count: usize) {
+        if count > 0 {
+            self.spans.push((leaf, from, self.count));
+            self.count = self.count.saturating_add(count);
+        }
+    }
+
+    /// Leaf and own index of an index.
+    fn get(&self, index: usize) -> Option<(usize, usize)> {
+        if index >= self.count {
+            return None;
+        }
+        let at = self.spans.partition_point(|(_, _, start)| *start <= index).checked_sub(1)?;
+        let (leaf, from, start) = self.spans.get(at)?;
+        Some((*leaf, from.checked_add(index.checked_sub(*start)?)?))
+    }
+
+    /// The index of a leaf's own index, if it is one of these.
+    fn find(&self, leaf: usize, own: usize) -> Option<usize> {
+        let at = self.spans.binary_search_by_key(&leaf, |(leaf, _, _)| *leaf).ok()?;
+        let (_, from, start) = self.spans.get(at)?;
+        let index = start.checked_add(own.checked_sub(*from)?)?;
+        (index < self.spans.get(at + 1).map_or(self.count, |(_, _, next)| *next)).then_some(index)
+    }
+}
+
+impl Store {
+    /// A store of these leaves.
+    pub(crate) fn new(kind: Kind, size: u64, found: Leaves<'_>) -> Self {
+        let Leaves { mut leaves, references, mut findings, .. } = found;
+        // Stable, so that of two leaves of one key the one that readers find stays the first.
+        leaves.sort_by(|a, b| a.key.cmp(&b.key));
+        let mut keys: HashMap<String, usize> = HashMap::new();
+        let tables = table::find(&leaves);
+        let (mut listed, mut hidden) = (Spans::default(), Spans::default());
+        for (at, leaf) in leaves.iter_mut().enumerate() {
+            if keys.contains_key(&leaf.key) {
+                findings.push(check::double(leaf));
+                // Nothing is hidden: the other one is found under its file's name.
+                leaf.key.clone_from(&leaf.file);
+                if keys.contains_key(&leaf.key) {
+                    leaf.key = format!("{}#{at}", leaf.file);
+                }
+            }
+            keys.insert(leaf.key.clone(), at);
+            let (Ok(lens), Role::Data) = (&leaf.lens, leaf.role) else { continue };
+            let (most, count) = (lens.listed_count(), lens.dataset_count());
+            let shown = if table::is_listed(&tables, &leaf.key) { most } else { 0 };
+            listed.push(at, 0, shown);
+            hidden.push(at, shown, count.saturating_sub(shown));
+        }
+        let blocks = OnceLock::new();
+        let ready = Vec::new();
+        let mut store =
+            Self { kind, size, leaves, references, findings, tables, listed, hidden, keys, ready, blocks };
+        store.ready = store.first_ready();
+        store
+    }
+
+    /// The first datasets, until one that its leaf makes on demand.
+    fn first_ready(&self) -> Vec<Dataset> {
+        let mut ready = Vec::new();
+        for index in 0..self.listed.count {
+            let held = |(leaf, own): (usize, usize)| {
+                let Ok(lens) = &self.leaves.get(leaf)?.lens else { return None };
+                lens.datasets().get(own)
+            };
+            let Some(own) = self.place(index).filter(|place| held(*place).is_some()) else { break };
+            let Some(dataset) = self.make(own) else { break };
+            ready.push(dataset);
+        }
+        ready
+    }
+
+    /// Leaf and own index of an index.
+    fn place(&self, index: usize) -> Option<(usize, usize)> {
+        match index.checked_sub(self.listed.count) {
+            None => self.listed.get(index),
+            Some(index) => self.hidden.get(index),
+        }
+    }
+
+    fn make(&self, (at, own): (usize, usize)) -> Option<Dataset> {
+        let leaf = self.leaves.get(at)?;
+        let Ok(lens) = &leaf.lens else { return None };
+        let mut dataset = lens.dataset(own)?.into_owned();
+        dataset.path = path_of(&leaf.key, &dataset.path);
+        if !table::is_listed(&self.tables, &leaf.key) {
+            dataset.listed = Listed::Recursive;
+        }
+        describe::add_attributes(self, leaf, &mut dataset);
+        Some(dataset)
+    }
+
+    /// The leaf of a key.
+    pub(crate) fn leaf(&self, key: &str) -> Option<&Leaf> {
+        self.leaves.get(*self.keys.get(key)?)
+    }
+}
+
+/// The path of what a frame's own lens calls `own`.
+pub(crate) fn path_of(key: &str, own: &str) -> String {
+    if own == WHOLE { key.to_owned() } else { format!("{key}/{own}") }
+}
+
+impl Container for Store {
+    fn about(&self) -> About {
+        About {
+            format: super::FORMAT,
+            version: None,
+            size: self.size,
+            complete: self
+                .leaves
+                .iter()
+                .all(|leaf| leaf.lens.as_ref().is_ok_and(|lens| lens.about().complete)),
+            details: describe::details(self),
+        }
+    }
+
+    fn meta(&self) -> Result<Value> {
+        Ok(describe::meta(self))
+    }
+
+    fn datasets(&self) -> &[Dataset] {
+        &self.ready
+    }
+
+    fn dataset_count(&self) -> usize {
+        self.listed.count.saturating_add(self.hidden.count)
+    }
+
+    fn listed_count(&self) -> usize {
+        self.listed.count
+    }
+
+    fn dataset(&self, index: usize) -> Option<Cow<'_, Dataset>> {
+        if let Some(dataset) = self.ready.get(index) {
+            return Some(Cow::Borrowed(dataset));
+        }
+        self.make(self.place(index)?).map(Cow::Owned)
+    }
+
+    /// By the key, with or without the slash that keys begin with in python-blosc2; else by the name of a column.
+    fn find(&self, path: &str) -> Option<usize> {
+        let path = path.strip_prefix('/').unwrap_or(path);
+        let index = |at: usize, own: &str| {
+            let Ok(lens) = &self.leaves.get(at)?.lens else { return None };
+            let own = lens.find(own)?;
+            let hidden = || Some(self.listed.count.saturating_add(self.hidden.find(at, own)?));
+            self.listed.find(at, own).or_else(hidden)
+        };
+        if let Some(found) = self.keys.get(path).and_then(|at| index(*at, WHOLE)) {
+            return Some(found);
+        }
+        let below = path.rmatch_indices('/').find_map(|(slash, _)| {
+            let (key, own) = path.split_at_checked(slash)?;
+            index(*self.keys.get(key)?, own.get(1..)?)
+        });
+        below.or_else(|| index(*self.keys.get(&table::column_key(path))?, WHOLE))
+    }
+
+    fn read(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<Array<'_>> {
+        let (at, own) = self.place(index).ok_or_else(|| Error::usage(format!("no dataset {index}")))?;
+        let leaf = self.leaves.get(at).ok_or_else(|| Error::usage("no such leaf"))?;
+        match &leaf.lens {
+            Ok(lens) => lens.read(own, region, options).map_err(|error| check::in_place(error, &leaf.place)),
+            Err(_) => Err(Error::usage("no such dataset")),
+        }
+    }
+
+    fn blocks(&self) -> Vec<&dyn Block> {
+        self.blocks.get_or_init(|| map::blocks(self)).iter().map(|block| block as &dyn Block).collect()
+    }
+
+    fn layout(&self) -> Vec<Segment> {
+        let mut segments = Vec::new();
+        let mut push = |segment| {
+            segments.push(segment);
+            Ok(())
+        };
+        // Only `push` could fail.
+        let _ = map::walk(self, &mut push);
+        segments
+    }
+
+    fn for_each_segment(&self, look: &mut dyn FnMut(Segment) -> Result<()>) -> Result<()> {
+        map::walk(self, look)
+    }
+
+    fn checksums(&self) -> BTreeSet<String> {
+        let lenses = self.leaves.iter().filter_map(|leaf| leaf.lens.as_ref().ok());
+        let own = matches!(self.kind, Kind::Zip(_)).then(|| map::CRC.to_owned());
+        lenses.flat_map(|lens| lens.checksums()).chain(own).collect()
+    }
+
+    fn losses(&self) -> Vec<Loss> {
+        describe::losses(self)
+    }
+
+    fn check(&self, depth: Depth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report> {
+        check::check(self, depth, options, progress)
+    }
+}
+
+/// The bytes of a leaf that its own lens tells of, in a file that holds others.
+pub(crate) fn clip(range: &Range<u64>, within: &Range<u64>) -> Option<Range<u64>> {
+    let clipped = range.start.max(within.start)..range.end.min(within.end);
+    (clipped.start < clipped.end).then_some(clipped)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn indices_go_to_leaves_and_back() {
+        let mut spans = Spans::default();
+        spans.push(0, 0, 1);
+        spans.push(2, 3, 4);
+        spans.push(3, 0, 0);
+        spans.push(5, 0, 2);
+        let places: Vec<_> = (0..8).map(|index| spans.get(index)).collect();
+        let want = [(0, 0), (2, 3), (2, 4), (2, 5), (2, 6), (5, 0), (5, 1)];
+        assert_eq!(places[..7], want.map(Some));
+        assert_eq!(places[7], None);
+        for (index, (leaf, own)) in want.into_iter().enumerate() {
+            assert_eq!(spans.find(leaf, own), Some(index));
+        }
+        for (leaf, own) in [(0, 1), (1, 0), (2, 2), (2, 7), (3, 0), (5, 2)] {
+            assert_eq!(spans.find(leaf, own), None, "{leaf} {own}");
+        }
+    }
+}
