@@ -21,12 +21,10 @@ pub enum FaultKind {
     VersionFlags,
     /// The metalayers cannot be read.
     MetalayersUnreadable,
-    /// More metalayers than C-Blosc2 writes, or longer names.
-    ManyMetalayers,
     /// The trailer cannot be read, or is not where the frame ends.
     TrailerUnreadable,
     /// The header says otherwise than the trailer whether there are user metalayers.
-    UserMetadataFlag,
+    VlmetaFlag,
     /// A fingerprint, which no known writer makes.
     Fingerprint,
     /// The chunk that holds the offsets cannot be read.
@@ -42,19 +40,28 @@ pub enum FaultKind {
     /// Chunks do not lie in the order of their data: insertions and updates leave this.
     OffsetsUnsorted,
     /// A chunk that is in the index twice.
-    ChunkShared,
+    SharedChunk,
     /// A chunk that shares bytes with another.
     ChunkOverlap,
     /// No chunk is where the index leads: its header cannot be, or it reaches out of the chunks section.
     ChunkHeader,
+    /// A chunk goes on where the chunks section, or its file, ends.
+    ChunkTruncated,
     /// A chunk holds more or fewer bytes than the header says.
     ChunkSizeMismatch,
     /// A chunk with the header of Blosc1, which C-Blosc2 does not read in frames.
     ChunkShortHeader,
     /// Elements of another size than those of the frame.
-    ChunkTypesize,
-    /// An all-zero chunk without a length in a frame of chunks of different sizes: C-Blosc2 wrote it and cannot read it.
+    TypesizeDiffers,
+    /// A chunk of nothing but zeros, NaN or unset bytes that is stored all the same: C-Blosc2 does not read it from files.
+    StoredSpecial,
+    /// A chunk that is not stored in a frame of chunks of different sizes (C-Blosc2 wrote such, and does not read them). It is the only
+    /// one, so that the others tell how long it is.
+    ChunkSizeSalvaged,
+    /// As [`FaultKind::ChunkSizeSalvaged`], and nothing tells how long it is.
     ChunkSizeLost,
+    /// Chunks of different codecs.
+    MixedCodecs,
     /// Bytes in the chunks section that no offset leads to: deleted and replaced chunks.
     DeadSpace,
     /// Bytes after the end of the frame.
@@ -65,8 +72,10 @@ pub enum FaultKind {
     PartSize,
     /// A file of a chunk that no offset leads to.
     PartUnused,
-    /// The sizes of the chunks do not add up to what the header says.
-    SizesDiffer,
+    /// The stored sizes of the chunks do not add up to what the header says.
+    StoredSizesDiffer,
+    /// What the chunks hold does not add up to what the header says.
+    DataSizesDiffer,
 }
 
 impl FaultKind {
@@ -80,9 +89,8 @@ impl FaultKind {
             Self::ReservedNotZero => "reserved_not_zero",
             Self::VersionFlags => "version_flags",
             Self::MetalayersUnreadable => "metalayers_unreadable",
-            Self::ManyMetalayers => "many_metalayers",
             Self::TrailerUnreadable => "trailer_unreadable",
-            Self::UserMetadataFlag => "user_metadata_flag",
+            Self::VlmetaFlag => "vlmeta_flag",
             Self::Fingerprint => "fingerprint",
             Self::IndexUnreadable => "index_unreadable",
             Self::IndexCount => "index_count",
@@ -90,19 +98,24 @@ impl FaultKind {
             Self::OffsetOutside => "offset_outside",
             Self::OffsetUnknown => "offset_unknown",
             Self::OffsetsUnsorted => "offsets_unsorted",
-            Self::ChunkShared => "chunk_shared",
+            Self::SharedChunk => "shared_chunk",
             Self::ChunkOverlap => "chunk_overlap",
             Self::ChunkHeader => "chunk_header",
+            Self::ChunkTruncated => "chunk_truncated",
             Self::ChunkSizeMismatch => "chunk_size_mismatch",
             Self::ChunkShortHeader => "chunk_short_header",
-            Self::ChunkTypesize => "chunk_typesize",
+            Self::TypesizeDiffers => "typesize_differs",
+            Self::StoredSpecial => "stored_special",
+            Self::ChunkSizeSalvaged => "chunk_size_salvaged",
             Self::ChunkSizeLost => "chunk_size_lost",
+            Self::MixedCodecs => "mixed_codecs",
             Self::DeadSpace => "dead_space",
             Self::TrailingBytes => "trailing_bytes",
             Self::PartMissing => "part_missing",
             Self::PartSize => "part_size",
             Self::PartUnused => "part_unused",
-            Self::SizesDiffer => "sizes_differ",
+            Self::StoredSizesDiffer => "stored_sizes_differ",
+            Self::DataSizesDiffer => "data_sizes_differ",
         }
     }
 
@@ -111,18 +124,19 @@ impl FaultKind {
     pub const fn severity(self) -> Severity {
         match self {
             Self::VersionFlags
-            | Self::ManyMetalayers
-            | Self::UserMetadataFlag
-            | Self::ChunkShared
+            | Self::VlmetaFlag
+            | Self::SharedChunk
             | Self::ChunkShortHeader
-            | Self::ChunkSizeLost
+            | Self::ChunkSizeSalvaged
+            | Self::StoredSpecial
             | Self::PartSize
-            | Self::SizesDiffer => Severity::Warning,
+            | Self::StoredSizesDiffer => Severity::Warning,
             Self::ReservedNotZero
             | Self::Fingerprint
             | Self::IndexSlack
             | Self::OffsetsUnsorted
-            | Self::ChunkTypesize
+            | Self::TypesizeDiffers
+            | Self::MixedCodecs
             | Self::DeadSpace
             | Self::TrailingBytes
             | Self::PartUnused => Severity::Note,
@@ -147,21 +161,25 @@ impl FaultKind {
 
     const fn part_of_frame(self) -> &'static str {
         match self {
-            Self::MetalayersUnreadable | Self::ManyMetalayers => "blosc2 metalayers",
-            Self::TrailerUnreadable | Self::Fingerprint | Self::UserMetadataFlag => "blosc2 frame trailer",
+            Self::MetalayersUnreadable => "blosc2 metalayers",
+            Self::TrailerUnreadable | Self::Fingerprint | Self::VlmetaFlag => "blosc2 frame trailer",
             Self::IndexUnreadable
             | Self::IndexCount
             | Self::IndexSlack
             | Self::OffsetOutside
             | Self::OffsetUnknown
             | Self::OffsetsUnsorted => "blosc2 frame index",
-            Self::ChunkShared
+            Self::SharedChunk
             | Self::ChunkOverlap
             | Self::ChunkHeader
             | Self::ChunkSizeMismatch
             | Self::ChunkShortHeader
-            | Self::ChunkTypesize
+            | Self::TypesizeDiffers
+            | Self::ChunkTruncated
+            | Self::StoredSpecial
+            | Self::ChunkSizeSalvaged
             | Self::ChunkSizeLost
+            | Self::MixedCodecs
             | Self::PartMissing
             | Self::PartSize
             | Self::PartUnused => "blosc2 chunk",
@@ -230,6 +248,11 @@ impl Fault {
     pub(crate) fn of_part(mut self, part: Option<String>) -> Self {
         self.part = part;
         self
+    }
+
+    /// Says first what the sentence is about.
+    pub(crate) fn prefix(&mut self, what: &str) {
+        self.message = format!("{what}: {}", self.message);
     }
 
     /// What is wrong or odd.

@@ -6,8 +6,10 @@ mod locate;
 mod open;
 mod read;
 mod spans;
+mod survey;
 
 pub(crate) use locate::Found;
+pub use survey::{Survey, SurveyedChunk};
 
 use std::path::PathBuf;
 use std::sync::OnceLock;

@@ -263,7 +263,7 @@ impl Layout {
             // Where nothing is to be, anything may.
             Err(error) if expected == Some(0) && error.is_damage() => {}
             Err(error) => {
-                self.fail(FaultKind::IndexUnreadable, shift(error, self.index.start), self.index())?
+                self.fail(FaultKind::IndexUnreadable, shift(error, self.index.start), self.index())?;
             }
         }
         Ok(())

@@ -28,7 +28,7 @@ pub use container_core::write::Durability;
 pub use container_core::{Error, ErrorKind, Limits, Result};
 pub use editor::{EditOptions, Editor, Locking};
 pub use fault::{Fault, FaultKind};
-pub use frame::Frame;
+pub use frame::{Frame, Survey, SurveyedChunk};
 pub use header::{ChunkSize, Header, Kind};
 pub use layout::Layout;
 pub use metalayer::Metalayers;

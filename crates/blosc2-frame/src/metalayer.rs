@@ -112,8 +112,11 @@ impl Metalayers {
     }
 }
 
+/// What is behind a map of names to places, and the map.
+type Behind<'b> = (&'b [u8], Vec<(String, i32)>);
+
 /// A map of names to places, as header and trailer have it, and what is behind it; or where it breaks off.
-pub(crate) fn map(bytes: &[u8]) -> std::result::Result<(&[u8], Vec<(String, i32)>), &[u8]> {
+pub(crate) fn map(bytes: &[u8]) -> std::result::Result<Behind<'_>, &[u8]> {
     let mut rest = bytes;
     let count = decode::read_map_len(&mut rest).map_err(|_| bytes)?;
     let mut entries = Vec::new();

@@ -35,10 +35,6 @@ impl Parts {
         Self { dir: dir.to_owned(), access }
     }
 
-    pub(crate) fn dir(&self) -> &Path {
-        &self.dir
-    }
-
     /// Opens the file of the chunk with this number.
     ///
     /// # Errors

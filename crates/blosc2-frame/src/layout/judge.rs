@@ -5,7 +5,6 @@ use std::ops::Range;
 use super::Layout;
 use crate::fault::{Fault, FaultKind};
 use crate::header::{BARE_LEN, ChunkSize, Header, Kind};
-use crate::metalayer::{MOST, MOST_NAME};
 use crate::offsets::{Offset, Offsets};
 
 /// Faults of single offsets that are told one by one; the rest are counted.
@@ -115,23 +114,7 @@ impl Layout {
 
     /// Metalayers, trailer and what follows.
     pub(super) fn judge_rest(&mut self) {
-        let names = |kind: &str, names: Vec<usize>| {
-            let long = names.iter().filter(|len| **len > MOST_NAME).count();
-            match (names.len() > MOST, long) {
-                (true, _) => Some(format!("{} {kind}, C-Blosc2 takes {MOST}", names.len())),
-                (false, 1..) => Some(format!("{long} names of {kind} are longer than {MOST_NAME} bytes")),
-                _ => None,
-            }
-        };
         let header = self.header_range();
-        let fixed = self.metalayers.iter().map(|(name, _)| name.len()).collect();
-        let user = self.trailer.vlmetalayers.iter().map(|(name, _)| name.len()).collect();
-        if let Some(message) = names("metalayers", fixed) {
-            self.tell(FaultKind::ManyMetalayers, header.clone(), message);
-        }
-        if let Some(message) = names("user metalayers", user) {
-            self.tell(FaultKind::ManyMetalayers, self.trailer_range(), message);
-        }
         if self.header.header_len < BARE_LEN && self.metalayers.is_empty() && header.end <= self.file_len {
             let message = format!("a header of {} bytes", self.header.header_len);
             self.tell(FaultKind::HeaderSizes, self.field(10, 5), message);
@@ -144,7 +127,7 @@ impl Layout {
                 if self.header.has_vlmetalayers { "some" } else { "no" },
                 self.trailer.vlmetalayers.len()
             );
-            self.tell(FaultKind::UserMetadataFlag, self.field(68, 1), message);
+            self.tell(FaultKind::VlmetaFlag, self.field(68, 1), message);
         }
         let fingerprint = self.trailer.fingerprint;
         if fingerprint.kind != 0 || fingerprint.bytes != [0; 16] {
