@@ -2,10 +2,13 @@
 
 mod array;
 mod create;
+mod dtype;
 mod dtype_text;
 mod geometry;
 mod metalayer;
 mod partition;
+mod read;
+mod select;
 mod stream;
 mod window;
 
@@ -14,4 +17,5 @@ pub use create::{Fill, NdOptions, write_array, write_filled};
 pub use geometry::Geometry;
 pub use metalayer::{MOST_DIMENSIONS, Meta, NAME, OLD_NAME};
 pub use partition::partition;
+pub use select::Indices;
 pub use stream::NdWriter;

@@ -3,6 +3,7 @@
 
 pub mod b2nd;
 mod block;
+mod cache;
 mod editor;
 mod fault;
 mod frame;

@@ -1,23 +1,29 @@
-//! Reading an array.
+//! An array in a frame, and reading it.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use container_core::array::Array;
 use container_core::container::ReadOptions;
-use container_core::dtype::DType;
+use container_core::dtype::{DType, Order};
 use container_core::region::Region;
+use container_core::source::zeroed_vec;
 use container_core::{Error, Result};
 
-use super::{Geometry, Meta};
+use super::read::{self, Reader};
+use super::select::{self, Indices};
+use super::{Geometry, Meta, dtype, metalayer};
 use crate::frame::Frame;
+use crate::header::{ChunkSize, Header};
 use crate::options::OpenOptions;
 
-/// An n-dimensional array in a frame.
+/// An n-dimensional array in a frame. Shared by reference, it is read from several threads at once.
 pub struct NdArray {
     frame: Frame,
     meta: Meta,
     dtype: DType,
     geometry: Geometry,
+    reader: Reader,
 }
 
 impl NdArray {
@@ -29,20 +35,37 @@ impl NdArray {
         Self::from_frame(Frame::open_with(path, &OpenOptions::default())?)
     }
 
-    /// The array that a frame holds.
+    /// The array that a frame holds. No chunk is looked at.
     ///
     /// # Errors
     /// `Usage` for a frame without the metalayer; `Malformed` where shapes and chunks contradict each other; `Unsupported` for a dtype
     /// that numpy does not have.
     pub fn from_frame(frame: Frame) -> Result<Self> {
-        let _ = frame;
-        Err(Error::unsupported("frames"))
+        let metalayers = frame.metalayers();
+        let value = metalayers.get(metalayer::NAME).or_else(|| metalayers.get(metalayer::OLD_NAME));
+        let value = value.ok_or_else(|| {
+            Error::usage("a frame without the metalayer \"b2nd\", which has no shape")
+                .hint("read its chunks instead")
+        })?;
+        let meta = Meta::parse(value)?;
+        let itemsize = usize::try_from(frame.header().typesize).unwrap_or(usize::MAX);
+        let geometry = Geometry::new(&meta.shape, &meta.chunkshape, &meta.blockshape, itemsize)?;
+        check_frame(&geometry, frame.header(), frame.chunk_count())?;
+        let dtype = dtype::parse(&meta, itemsize)?;
+        let reader = Reader::new(&geometry, frame.options().cache);
+        Ok(Self { frame, meta, dtype, geometry, reader })
     }
 
     /// The frame.
     #[must_use]
     pub fn frame(&self) -> &Frame {
         &self.frame
+    }
+
+    /// The frame again.
+    #[must_use]
+    pub fn into_frame(self) -> Frame {
+        self.frame
     }
 
     /// The metalayer.
@@ -57,19 +80,30 @@ impl NdArray {
         &self.dtype
     }
 
+    /// Length of each axis.
+    #[must_use]
+    pub fn shape(&self) -> &[u64] {
+        self.geometry.shape()
+    }
+
     /// Shapes of array, chunks and blocks.
     #[must_use]
     pub fn geometry(&self) -> &Geometry {
         &self.geometry
     }
 
-    /// The elements of `region` in C order; only the blocks that it touches are decoded.
+    pub(super) fn reader(&self) -> &Reader {
+        &self.reader
+    }
+
+    /// The elements of `region` in C order; only the blocks that it touches are decoded, of each no more than is needed.
+    ///
+    /// What is asked for again and again is kept decoded, up to [`OpenOptions::cache`] bytes.
     ///
     /// # Errors
-    /// `Usage` for a region of another shape; those of [`Frame::read_chunk_into`]; `Limit`.
+    /// `Usage` for a region of another shape; those of [`Frame::chunk`] and of its decoding, with ranges in the file; `Limit`.
     pub fn read(&self, region: &Region, options: &ReadOptions) -> Result<Array<'static>> {
-        let _ = (region, options);
-        Err(Error::unsupported("frames"))
+        self.read_orthogonal(&select::of_region(region), options)
     }
 
     /// As [`NdArray::read`], into memory of the caller's: as many bytes as the region has.
@@ -77,7 +111,85 @@ impl NdArray {
     /// # Errors
     /// As [`NdArray::read`]; `Usage` for another length.
     pub fn read_into(&self, region: &Region, dst: &mut [u8], options: &ReadOptions) -> Result<()> {
-        let _ = (region, dst, options);
-        Err(Error::unsupported("frames"))
+        self.read_orthogonal_into(&select::of_region(region), dst, options)
     }
+
+    /// Every combination of the indices that are selected along each axis, as `numpy.ix_` takes them: in the order of the lists,
+    /// repeated where they repeat. A block is decoded once, however its indices are ordered.
+    ///
+    /// # Errors
+    /// As [`NdArray::read`]; `Usage` for another number of axes, or an index outside its axis.
+    pub fn read_orthogonal(&self, selection: &[Indices], options: &ReadOptions) -> Result<Array<'static>> {
+        select::check(selection, self.shape())?;
+        let len = self.byte_len(selection)?;
+        let mut bytes = zeroed_vec(len, &options.limits)?;
+        if len > 0 {
+            read::read(self, selection, &mut bytes, true, options)?;
+        }
+        Array::new(self.dtype.clone(), select::shape(selection), Order::C, Cow::Owned(bytes))
+    }
+
+    /// As [`NdArray::read_orthogonal`], into memory of the caller's, in C order: as many bytes as are selected.
+    ///
+    /// # Errors
+    /// As [`NdArray::read_orthogonal`]; `Usage` for another length.
+    pub fn read_orthogonal_into(
+        &self,
+        selection: &[Indices],
+        dst: &mut [u8],
+        options: &ReadOptions,
+    ) -> Result<()> {
+        select::check(selection, self.shape())?;
+        let len = self.byte_len(selection)?;
+        if dst.len() as u64 != len {
+            return Err(Error::usage(format!("room for {} bytes, not {len}", dst.len())));
+        }
+        if dst.is_empty() { Ok(()) } else { read::read(self, selection, dst, false, options) }
+    }
+
+    /// Forgets the blocks that are kept.
+    pub fn forget(&self) {
+        self.reader.forget();
+    }
+
+    fn byte_len(&self, selection: &[Indices]) -> Result<u64> {
+        let bytes =
+            select::count(selection).and_then(|count| count.checked_mul(self.geometry.itemsize() as u64));
+        bytes.ok_or_else(|| Error::limit("memory in bytes", u64::MAX, usize::MAX as u64))
+    }
+}
+
+/// Whether the frame has the chunks that the array says: places of blocks and chunks follow from shapes alone.
+fn check_frame(geometry: &Geometry, header: &Header, chunks: u64) -> Result<()> {
+    let wrong = |what: String, at: std::ops::Range<u64>| {
+        Err(Error::malformed(what).at(at).context("b2nd").hint("its chunks can be read without the shape"))
+    };
+    let count = geometry.chunk_count();
+    if chunks != count {
+        return wrong(format!("{chunks} chunks, the shape has {count}"), 29..38);
+    }
+    if count == 0 {
+        return Ok(());
+    }
+    let bytes = geometry.chunk_bytes();
+    if header.chunksize != ChunkSize::Fixed(u32::try_from(bytes).unwrap_or(u32::MAX)) {
+        let have = match header.chunksize {
+            ChunkSize::Fixed(len) => format!("chunks of {len} bytes"),
+            ChunkSize::Variable => "chunks of different sizes".to_owned(),
+            ChunkSize::Unset => "chunks of no size".to_owned(),
+        };
+        return wrong(format!("{have}, the shape has chunks of {bytes}"), 57..62);
+    }
+    if Some(header.nbytes) != count.checked_mul(bytes) {
+        return wrong(format!("{} bytes in {count} chunks of {bytes}", header.nbytes), 29..38);
+    }
+    // 0 leaves it to each chunk, which says it in any case.
+    let block = geometry.block_bytes();
+    if header.blocksize != 0 && u64::from(header.blocksize) != block {
+        return wrong(
+            format!("blocks of {} bytes, the shape has blocks of {block}", header.blocksize),
+            52..57,
+        );
+    }
+    Ok(())
 }

@@ -1,0 +1,315 @@
+//! From chunks to the elements that were selected: of each chunk the blocks that are touched, of each block what is needed.
+
+mod block;
+mod gather;
+mod share;
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use blosc_chunk::{Chunk, Special};
+use container_core::container::ReadOptions;
+use container_core::threads::on_threads;
+use container_core::{Error, Limits, Result};
+
+use super::select::{Indices, Plan, Tile, index_of};
+use super::{Geometry, MOST_DIMENSIONS, NdArray};
+use crate::cache::{BlockCache, Lookup};
+use crate::frame::{Found, Frame};
+use crate::offsets::Offset;
+use block::{Scratch, Stored};
+use gather::{Copy, Patch, Shape, Target};
+use share::Slab;
+
+/// Below this a read is done before a second thread has started.
+const WORTH_THREADS: u64 = 1 << 20;
+
+/// A read that may be served from memory goes on alone for so long before it asks for help.
+const ALONE: Duration = Duration::from_micros(60);
+
+/// What reads of one array share.
+pub(super) struct Reader {
+    cache: BlockCache,
+    /// Buffers that no read is using.
+    idle: Mutex<Vec<Scratch>>,
+    /// Bytes from one element of a block to the next, by axis.
+    block_strides: Vec<usize>,
+    /// Chunks from one index of the grid to the next, by axis.
+    chunk_strides: Vec<u64>,
+    /// The same for the blocks of a chunk.
+    grid_strides: Vec<u64>,
+}
+
+impl Reader {
+    pub(super) fn new(geometry: &Geometry, cache: u64) -> Self {
+        let mut block_strides = Vec::new();
+        let lens = geometry.blockshape().iter().map(|len| *len as usize);
+        gather::strides_into(&mut block_strides, lens, geometry.itemsize());
+        if block_strides.is_empty() {
+            block_strides.push(geometry.itemsize());
+        }
+        let grid_strides = |grid: &[u64]| {
+            let behind = |axis: usize| {
+                grid[axis + 1..].iter().fold(1, |product: u64, len| product.saturating_mul(*len))
+            };
+            (0..grid.len()).map(behind).collect()
+        };
+        Self {
+            cache: BlockCache::new(cache),
+            idle: Mutex::default(),
+            block_strides,
+            chunk_strides: grid_strides(geometry.chunk_grid()),
+            grid_strides: grid_strides(geometry.block_grid()),
+        }
+    }
+
+    /// Forgets what was decoded.
+    pub(super) fn forget(&self) {
+        self.cache.clear();
+    }
+
+    fn with_scratch<T>(&self, work: impl FnOnce(&mut Scratch) -> Result<T>) -> Result<T> {
+        let idle = lock(&self.idle).pop();
+        let mut scratch = idle.unwrap_or_default();
+        let result = work(&mut scratch);
+        lock(&self.idle).push(scratch);
+        result
+    }
+}
+
+/// Reads what is selected, which is not empty, into `dst`, which is as long. `is_zeroed` where it holds zeros already.
+pub(super) fn read(
+    array: &NdArray,
+    selection: &[Indices],
+    dst: &mut [u8],
+    is_zeroed: bool,
+    options: &ReadOptions,
+) -> Result<()> {
+    let geometry = array.geometry();
+    let plan = Plan::new(selection, geometry, &options.limits)?;
+    let blocks = plan.block_count();
+    let touched = blocks.saturating_mul(geometry.block_bytes());
+    let threads = if touched < WORTH_THREADS { 1 } else { options.threads.max(1) };
+    let (split, count) = share::cut(&plan, threads, dst.len());
+    let shape = Shape::new(&plan, geometry.itemsize(), split);
+    let reader = array.reader();
+    let keeps = reader.cache.keeps(geometry.block_bytes(), blocks);
+    let job = Job { array, reader, plan: &plan, shape, keeps, is_zeroed };
+    let slabs = share::slabs(&plan, dst, geometry.itemsize(), split, count);
+    let slabs = Mutex::new(slabs.into_iter());
+    let start = Instant::now();
+    let is_late = || keeps && start.elapsed() < ALONE;
+    let work = || {
+        job.reader.with_scratch(|scratch| {
+            loop {
+                // A statement of its own: in the head of the loop the lock would be held through the body.
+                let slab = lock(&slabs).next();
+                let Some(slab) = slab else { return Ok(()) };
+                job.slab(slab, scratch)?;
+            }
+        })
+    };
+    if count <= 1 || threads <= 1 {
+        return work();
+    }
+    if keeps {
+        job.reader.with_scratch(|scratch| {
+            while is_late() {
+                let slab = lock(&slabs).next();
+                let Some(slab) = slab else { break };
+                job.slab(slab, scratch)?;
+            }
+            Ok(())
+        })?;
+    }
+    let left = lock(&slabs).len();
+    on_threads(threads.min(left), &work)
+}
+
+/// What all parts of one read have in common.
+struct Job<'j> {
+    array: &'j NdArray,
+    reader: &'j Reader,
+    plan: &'j Plan,
+    shape: Shape,
+    /// Whether blocks are looked for in the cache, and kept there.
+    keeps: bool,
+    is_zeroed: bool,
+}
+
+/// A combination of one element of each of several ranges, the last of which changes fastest.
+fn combine(ranges: &[Range<usize>], number: usize, out: &mut Vec<usize>) {
+    out.clear();
+    out.resize(ranges.len(), 0);
+    let mut rest = number;
+    for (place, range) in out.iter_mut().zip(ranges).rev() {
+        let len = range.len().max(1);
+        *place = range.start + rest % len;
+        rest /= len;
+    }
+}
+
+fn combinations(ranges: &[Range<usize>]) -> usize {
+    ranges.iter().fold(1, |product, range| product.saturating_mul(range.len()))
+}
+
+/// What is selected in one block.
+struct Piece<'p> {
+    block: u64,
+    tiles: Vec<&'p [Tile]>,
+    /// What is needed of it, by axis.
+    bounds: Vec<Range<usize>>,
+}
+
+impl<'j> Job<'j> {
+    /// Reads one slab.
+    fn slab(&self, mut slab: Slab<'_>, scratch: &mut Scratch) -> Result<()> {
+        let split = slab.target.split;
+        let mut rows: Vec<Range<usize>> = self.plan.axes.iter().map(|axis| 0..axis.rows.len()).collect();
+        if let (Some(axis), Some(range)) = (self.plan.axes.get(split), rows.get_mut(split)) {
+            *range = axis.rows.partition_point(|row| row.parts.end <= slab.parts.start)
+                ..axis.rows.partition_point(|row| row.parts.start < slab.parts.end);
+        }
+        let mut at = Vec::new();
+        let mut parts: Vec<Range<usize>> = Vec::new();
+        for number in 0..combinations(&rows) {
+            combine(&rows, number, &mut at);
+            parts.clear();
+            let mut chunk = 0;
+            let places = self.plan.axes.iter().zip(&at).enumerate();
+            let strides = self.reader.chunk_strides.iter().chain(std::iter::repeat(&0));
+            for ((axis, (plan, row)), stride) in places.zip(strides) {
+                let row = &plan.rows[*row];
+                chunk += row.chunk * stride;
+                let own = row.parts.clone();
+                parts.push(if axis == split {
+                    own.start.max(slab.parts.start)..own.end.min(slab.parts.end)
+                } else {
+                    own
+                });
+            }
+            self.chunk(chunk, &parts, &mut slab.target, scratch)?;
+        }
+        Ok(())
+    }
+
+    /// Reads what is selected of one chunk.
+    fn chunk(
+        &self,
+        index: u64,
+        parts: &[Range<usize>],
+        target: &mut Target<'_>,
+        scratch: &mut Scratch,
+    ) -> Result<()> {
+        let frame = self.array.frame();
+        let offset = frame.layout().offsets().get(index);
+        let is_zero = matches!(offset, Some(Offset::Special(Special::Zeros | Special::Uninit)));
+        if is_zero && self.is_zeroed {
+            return Ok(());
+        }
+        let all = combinations(parts);
+        if !self.keeps || !matches!(offset, Some(Offset::Stored(_))) {
+            return self.stored(index, parts, (0..all).map(|number| (number, false)), all, target, scratch);
+        }
+        // What is kept first: it may be that the chunk need not be looked at.
+        let mut missed = std::mem::take(&mut scratch.missed);
+        missed.clear();
+        for number in 0..all {
+            let piece = self.piece(parts, number, scratch);
+            match self.reader.cache.look_up((index, piece.block)) {
+                Lookup::Kept(bytes) => {
+                    self.copy(&piece, self.whole(&bytes)).run(target);
+                }
+                Lookup::Again => missed.push((number, true)),
+                Lookup::New => missed.push((number, false)),
+            }
+        }
+        let result = if missed.is_empty() {
+            Ok(())
+        } else {
+            self.stored(index, parts, missed.iter().copied(), missed.len(), target, scratch)
+        };
+        scratch.missed = missed;
+        result
+    }
+
+    /// Reads `count` blocks of a chunk from where it is stored. With each number goes whether the block is to be kept.
+    fn stored(
+        &self,
+        index: u64,
+        parts: &[Range<usize>],
+        numbers: impl Iterator<Item = (usize, bool)>,
+        count: usize,
+        target: &mut Target<'_>,
+        scratch: &mut Scratch,
+    ) -> Result<()> {
+        let frame = self.array.frame();
+        let bytes: Cow<'_, [u8]> = frame.chunk(index)?;
+        let read = || -> Result<()> {
+            let chunk = Chunk::parse(&bytes)?;
+            let want = self.array.geometry().chunk_bytes();
+            if chunk.nbytes() as u64 != want {
+                return Err(Error::malformed(format!("holds {} bytes, not {want}", chunk.nbytes())).at(4..8));
+            }
+            frame.with_decoder(|decoder| {
+                let mut stored = Stored::new(self, &chunk, decoder, index, scratch);
+                stored.prepare(parts, count)?;
+                if stored.is_done() {
+                    return Ok(());
+                }
+                for (number, again) in numbers {
+                    stored.read(parts, number, again, target)?;
+                }
+                Ok(())
+            })
+        };
+        read().map_err(|error| in_chunk(frame, error, index))
+    }
+
+    /// The selection in the block with this number among those that are touched of a chunk.
+    fn piece(&self, parts: &[Range<usize>], number: usize, scratch: &mut Scratch) -> Piece<'j> {
+        combine(parts, number, &mut scratch.at);
+        let mut piece = Piece { block: 0, tiles: Vec::new(), bounds: Vec::new() };
+        let strides = self.reader.grid_strides.iter().chain(std::iter::repeat(&0));
+        for ((plan, at), stride) in self.plan.axes.iter().zip(&scratch.at).zip(strides) {
+            let part = &plan.parts[*at];
+            piece.block += part.block * stride;
+            piece.tiles.push(&plan.tiles[part.tiles.clone()]);
+            piece.bounds.push(part.bounds.clone());
+        }
+        piece
+    }
+
+    /// Bounds on buffers beside the result.
+    fn limits(&self) -> &'j Limits {
+        &self.array.frame().options().limits
+    }
+
+    /// A patch that is a whole block.
+    fn whole<'b>(&'b self, bytes: &'b [u8]) -> Patch<'b> {
+        const ORIGIN: [usize; MOST_DIMENSIONS] = [0; MOST_DIMENSIONS];
+        Patch { bytes, low: &ORIGIN, strides: &self.reader.block_strides }
+    }
+
+    fn copy<'c>(&'c self, piece: &'c Piece<'_>, from: Patch<'c>) -> Copy<'c> {
+        Copy { plan: self.plan, shape: &self.shape, tiles: &piece.tiles, from }
+    }
+}
+
+/// Says of an error about a chunk, whose range counts from its start, where in the file that is.
+fn in_chunk(frame: &Frame, error: Error, index: u64) -> Error {
+    match frame.place(index) {
+        Ok(Found::Stored(place)) => place.in_chunk(error, index),
+        _ => error.context(format!("blosc2 chunk {index}")),
+    }
+}
+
+/// Nothing that holds a lock here can panic, and a lock that did would leave nothing half done.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests;

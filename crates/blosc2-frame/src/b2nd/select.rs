@@ -1,0 +1,305 @@
+//! What is selected of an array, and which chunks and blocks that touches.
+//!
+//! Every selection here is orthogonal: along each axis a list of indices, and the result holds each combination of them. Basic
+//! slicing is the case where each list is an arithmetic progression. So each axis is planned by itself ([`AxisPlan`]), and a
+//! chunk is touched when its place along every axis is.
+
+use std::ops::Range;
+
+use container_core::region::{AxisSelection, Kept, Region, element_count};
+use container_core::{Error, Limits, Result};
+
+use super::Geometry;
+
+/// The indices that are selected along one axis.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Indices {
+    /// An arithmetic progression, as a slice gives it; its axis stays or is dropped.
+    Slice(AxisSelection),
+    /// These, in this order; they may repeat. The axis stays.
+    List(Vec<u64>),
+}
+
+impl Indices {
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        match self {
+            Self::Slice(axis) => axis.count,
+            Self::List(list) => list.len() as u64,
+        }
+    }
+
+    /// True where nothing is selected.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Whether the axis is in the result.
+    const fn is_kept(&self) -> bool {
+        match self {
+            Self::Slice(axis) => matches!(axis.kept, Kept::Yes),
+            Self::List(_) => true,
+        }
+    }
+}
+
+impl From<Vec<u64>> for Indices {
+    fn from(list: Vec<u64>) -> Self {
+        Self::List(list)
+    }
+}
+
+impl From<Range<u64>> for Indices {
+    /// The indices of the range; a range that runs backwards has none.
+    fn from(range: Range<u64>) -> Self {
+        let count = range.end.saturating_sub(range.start);
+        Self::Slice(AxisSelection { start: range.start, step: 1, count, kept: Kept::Yes })
+    }
+}
+
+impl From<AxisSelection> for Indices {
+    fn from(axis: AxisSelection) -> Self {
+        Self::Slice(axis)
+    }
+}
+
+/// The indices of each axis that a region selects.
+pub(crate) fn of_region(region: &Region) -> Vec<Indices> {
+    region.axes().iter().map(|axis| Indices::Slice(*axis)).collect()
+}
+
+/// Checks a selection against the shape of its array.
+///
+/// # Errors
+/// `Usage` when the number of axes differs or an index lies outside its axis.
+pub(crate) fn check(selection: &[Indices], shape: &[u64]) -> Result<()> {
+    if selection.len() != shape.len() {
+        return Err(Error::usage(format!("{} selections for {} dimensions", selection.len(), shape.len())));
+    }
+    for (axis, (indices, len)) in selection.iter().zip(shape).enumerate() {
+        match indices {
+            Indices::Slice(slice) => _ = Region::new(vec![*slice], &[*len])?,
+            Indices::List(list) => {
+                if let Some(index) = list.iter().find(|index| *index >= len) {
+                    let problem = format!("index {index} is outside of axis {axis}, which has length {len}");
+                    return Err(Error::usage(problem));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The shape of the result: the axes that are kept.
+pub(crate) fn shape(selection: &[Indices]) -> Vec<u64> {
+    selection.iter().filter(|indices| indices.is_kept()).map(Indices::len).collect()
+}
+
+/// Number of elements of the result; `None` beyond 2^64.
+pub(crate) fn count(selection: &[Indices]) -> Option<u64> {
+    element_count(selection.iter().map(Indices::len))
+}
+
+/// Indices of one axis that lie in one block, evenly spaced, and go to neighbouring places of the result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Tile {
+    /// The first, counted from the start of the block.
+    pub(crate) src: usize,
+    /// From one to the next; may be negative.
+    pub(crate) step: isize,
+    /// How many.
+    pub(crate) count: usize,
+    /// Where the first goes.
+    pub(crate) dst: usize,
+}
+
+impl Tile {
+    /// The smallest index and the one behind the largest.
+    fn bounds(&self) -> Range<usize> {
+        let last =
+            self.src.wrapping_add_signed(self.step.wrapping_mul(self.count.cast_signed().wrapping_sub(1)));
+        self.src.min(last)..self.src.max(last).saturating_add(1)
+    }
+}
+
+/// What is selected along one axis in one block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Part {
+    /// Place of the block in the grid of its chunk.
+    pub(crate) block: u64,
+    /// In [`AxisPlan::tiles`].
+    pub(crate) tiles: Range<usize>,
+    /// From the first index of the block that is needed to behind the last.
+    pub(crate) bounds: Range<usize>,
+}
+
+/// What is selected along one axis in one chunk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Row {
+    /// Place of the chunk in the grid.
+    pub(crate) chunk: u64,
+    /// In [`AxisPlan::parts`].
+    pub(crate) parts: Range<usize>,
+}
+
+/// What is selected along one axis: by chunk, by block, and the runs of indices in it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct AxisPlan {
+    /// Indices that are selected.
+    pub(crate) count: usize,
+    /// Elements of a block.
+    pub(crate) block_len: usize,
+    /// Elements of a chunk, without padding.
+    chunk_len: u64,
+    pub(crate) tiles: Vec<Tile>,
+    pub(crate) parts: Vec<Part>,
+    pub(crate) rows: Vec<Row>,
+    /// Whether places in the result rise with the tiles.
+    pub(crate) is_in_order: bool,
+}
+
+impl AxisPlan {
+    /// Plans an axis; `indices` are checked and not empty.
+    ///
+    /// # Errors
+    /// `Limit` when the plan would be too large.
+    fn new(indices: &Indices, chunk_len: u32, block_len: u32, limits: &Limits) -> Result<Self> {
+        let mut plan = Self {
+            block_len: block_len as usize,
+            chunk_len: chunk_len.into(),
+            is_in_order: true,
+            ..Self::default()
+        };
+        // At most a tile, a part and a row for each index; and no more for a slice than the blocks that it can touch.
+        let reach = match indices {
+            Indices::Slice(slice) => {
+                let span = (slice.count - 1).saturating_mul(slice.step.unsigned_abs());
+                let blocks = span / u64::from(block_len.min(chunk_len).max(1)) + span / plan.chunk_len + 2;
+                slice.count.min(blocks)
+            }
+            Indices::List(list) => list.len() as u64,
+        };
+        limits.allocate(
+            reach.saturating_mul((size_of::<Tile>() + size_of::<Part>() + size_of::<Row>()) as u64),
+        )?;
+        match indices {
+            Indices::Slice(slice) => plan.add_slice(slice),
+            Indices::List(list) => plan.add_list(list),
+        }
+        Ok(plan)
+    }
+
+    fn add_slice(&mut self, slice: &AxisSelection) {
+        let mut index = slice.start;
+        let mut left = slice.count;
+        while left > 0 {
+            // Indices of the same block from here on.
+            let span = self.block_of(index);
+            let fit = if slice.step > 0 {
+                (span.end - 1 - index) / slice.step.unsigned_abs() + 1
+            } else {
+                (index - span.start) / slice.step.unsigned_abs().max(1) + 1
+            };
+            let count = fit.min(left);
+            self.add(index, slice.step, count);
+            left -= count;
+            let passed = slice.step.unsigned_abs().saturating_mul(count);
+            index = if slice.step > 0 { index.saturating_add(passed) } else { index.saturating_sub(passed) };
+        }
+    }
+
+    fn add_list(&mut self, list: &[u64]) {
+        let mut sorted: Vec<(u64, usize)> = list.iter().copied().zip(0..).collect();
+        sorted.sort_unstable();
+        let mut rest = &sorted[..];
+        while let [(index, place), ..] = rest {
+            let end = self.block_of(*index).end;
+            let is_next = |(at, (other, to)): (u64, &(u64, usize))| {
+                index + at == *other && *other < end && place.checked_add(index_of(at)) == Some(*to)
+            };
+            let count = (0..).zip(rest).take_while(|pair| is_next(*pair)).count();
+            self.count = *place;
+            self.add(*index, 1, count as u64);
+            rest = &rest[count..];
+        }
+        self.count = list.len();
+    }
+
+    /// The indices of the array that lie in the same block as `index`.
+    fn block_of(&self, index: u64) -> Range<u64> {
+        let chunk = index / self.chunk_len * self.chunk_len;
+        let len = self.block_len as u64;
+        let start = chunk + (index - chunk) / len * len;
+        start..(start + len).min(chunk + self.chunk_len)
+    }
+
+    /// Adds `count` indices of one block, which go to the places from [`AxisPlan::count`] on.
+    fn add(&mut self, index: u64, step: i64, count: u64) {
+        let (chunk, local) = (index / self.chunk_len, index % self.chunk_len);
+        let block = local / self.block_len as u64;
+        let src = index_of(local % self.block_len as u64);
+        let count = index_of(count);
+        // Of a single index the step is never followed, and may be anything.
+        let step = if count == 1 { 1 } else { isize::try_from(step).unwrap_or(isize::MAX) };
+        let tile = Tile { src, step, count, dst: self.count };
+        let at = self.tiles.len();
+        if self.rows.last().is_none_or(|row| row.chunk != chunk) {
+            let next = self.parts.len();
+            self.rows.push(Row { chunk, parts: next..next });
+        }
+        if let Some(row) = self.rows.last_mut() {
+            let bounds = tile.bounds();
+            match self.parts.last_mut().filter(|part| part.block == block && !row.parts.is_empty()) {
+                Some(part) => {
+                    part.tiles.end = at + 1;
+                    part.bounds = part.bounds.start.min(bounds.start)..part.bounds.end.max(bounds.end);
+                }
+                None => {
+                    self.parts.push(Part { block, tiles: at..at + 1, bounds });
+                    row.parts.end += 1;
+                }
+            }
+        }
+        self.is_in_order &= self.tiles.last().map_or(0, |last| last.dst + last.count) == tile.dst;
+        self.tiles.push(tile);
+        self.count += count;
+    }
+}
+
+/// A selection that is not empty, planned axis by axis. An array without dimensions is planned as one of a single element.
+#[derive(Clone, Debug)]
+pub(crate) struct Plan {
+    pub(crate) axes: Vec<AxisPlan>,
+}
+
+impl Plan {
+    /// Plans a selection that is checked and not empty.
+    ///
+    /// # Errors
+    /// `Limit` when the plan would be too large.
+    pub(crate) fn new(selection: &[Indices], geometry: &Geometry, limits: &Limits) -> Result<Self> {
+        let lens = geometry.chunkshape().iter().zip(geometry.blockshape());
+        let axes = selection.iter().zip(lens);
+        let axes = axes.map(|(indices, (chunk, block))| AxisPlan::new(indices, *chunk, *block, limits));
+        let mut axes = axes.collect::<Result<Vec<_>>>()?;
+        if axes.is_empty() {
+            axes.push(AxisPlan::new(&(0..1).into(), 1, 1, limits)?);
+        }
+        Ok(Self { axes })
+    }
+
+    /// How many blocks are touched.
+    pub(crate) fn block_count(&self) -> u64 {
+        self.axes.iter().fold(1, |product: u64, axis| product.saturating_mul(axis.parts.len() as u64))
+    }
+}
+
+/// As an index; the plan is within memory, so its numbers are.
+pub(crate) fn index_of(number: u64) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,192 @@
+//! Decoded blocks that are kept for the next read.
+//!
+//! A block that is asked for once is not kept: most are never asked for again, and decoding the part that is wanted is cheaper than
+//! decoding all. The second time all of it is decoded and kept. What was asked for once is remembered in a small table
+//! that forgets by overwriting, so that a walk over a large array leaves nothing behind.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// A block: the number of its chunk, and its own in there.
+pub(crate) type Key = (u64, u64);
+
+/// Places of the table of blocks that were asked for once. A power of two.
+const SEEN: usize = 4096;
+
+/// Blocks over this part of the room are not kept: one alone would push out all others.
+const SHARE: u64 = 4;
+
+/// Buffers of blocks that were pushed out, for the next ones: fresh memory costs more than to fill it.
+const SPARES: usize = 4;
+
+/// What is known of a block.
+pub(crate) enum Lookup {
+    /// Its bytes.
+    Kept(Arc<Vec<u8>>),
+    /// It was asked for before: worth to be kept.
+    Again,
+    /// It is new.
+    New,
+}
+
+/// Decoded blocks, up to a number of bytes. Shared by all that read one file.
+pub(crate) struct BlockCache {
+    room: u64,
+    inner: Mutex<Inner>,
+}
+
+#[derive(Default)]
+struct Inner {
+    blocks: HashMap<Key, Kept>,
+    /// In the order in which they are looked at when room is needed.
+    ring: VecDeque<Key>,
+    bytes: u64,
+    /// Keys by the low bits of their hash. Empty until the first is asked for.
+    seen: Vec<Option<Key>>,
+    spares: Vec<Vec<u8>>,
+}
+
+struct Kept {
+    bytes: Arc<Vec<u8>>,
+    /// Whether it was asked for since it was last looked at.
+    is_used: bool,
+}
+
+impl BlockCache {
+    /// A cache of up to `room` bytes; with 0 it keeps nothing.
+    pub(crate) fn new(room: u64) -> Self {
+        Self { room, inner: Mutex::default() }
+    }
+
+    /// Whether blocks of so many bytes are kept at all, when a read touches `count` of them. A read that would push out what it
+    /// keeps itself is better off without.
+    pub(crate) fn keeps(&self, block_bytes: u64, count: u64) -> bool {
+        block_bytes <= self.room / SHARE && block_bytes.saturating_mul(count) <= self.room / 2
+    }
+
+    /// What is known of the block `key`, which from here on counts as asked for.
+    pub(crate) fn look_up(&self, key: Key) -> Lookup {
+        let mut inner = self.lock();
+        if let Some(kept) = inner.blocks.get_mut(&key) {
+            kept.is_used = true;
+            return Lookup::Kept(Arc::clone(&kept.bytes));
+        }
+        if inner.seen.is_empty() {
+            inner.seen.resize(SEEN, None);
+        }
+        let place = hash(key) % SEEN;
+        match inner.seen.get_mut(place).map(|seen| seen.replace(key)) {
+            Some(Some(before)) if before == key => Lookup::Again,
+            _ => Lookup::New,
+        }
+    }
+
+    /// A buffer that may be filled with a block; of any length, with anything in it.
+    pub(crate) fn spare(&self) -> Vec<u8> {
+        self.lock().spares.pop().unwrap_or_default()
+    }
+
+    /// Keeps a block, and as many others as there is room for.
+    pub(crate) fn keep(&self, key: Key, bytes: Vec<u8>) -> Arc<Vec<u8>> {
+        let len = bytes.capacity() as u64;
+        let bytes = Arc::new(bytes);
+        let mut inner = self.lock();
+        // Another thread may have been first.
+        if len > self.room || inner.blocks.contains_key(&key) {
+            return bytes;
+        }
+        while inner.bytes.saturating_add(len) > self.room && inner.push_out() {}
+        inner.bytes = inner.bytes.saturating_add(len);
+        inner.blocks.insert(key, Kept { bytes: Arc::clone(&bytes), is_used: false });
+        inner.ring.push_back(key);
+        bytes
+    }
+
+    /// Forgets everything: the file has changed.
+    pub(crate) fn clear(&self) {
+        *self.lock() = Inner::default();
+    }
+
+    /// Nothing that holds the lock can panic, and what did would leave nothing half done.
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Inner {
+    /// Forgets the next block that was not asked for since it was last looked at; false when there is none left.
+    fn push_out(&mut self) -> bool {
+        while let Some(key) = self.ring.pop_front() {
+            match self.blocks.get_mut(&key) {
+                Some(kept) if kept.is_used => {
+                    kept.is_used = false;
+                    self.ring.push_back(key);
+                }
+                _ => {
+                    if let Some(kept) = self.blocks.remove(&key) {
+                        self.bytes = self.bytes.saturating_sub(kept.bytes.capacity() as u64);
+                        if let Some(buffer) = Arc::into_inner(kept.bytes)
+                            && self.spares.len() < SPARES
+                        {
+                            self.spares.push(buffer);
+                        }
+                    }
+                    return true;
+                }
+            }
+        }
+        false
+    }
+}
+
+/// Spreads neighbouring blocks over the table. Nobody gains from making them meet: a block is then kept later, or never.
+fn hash((chunk, block): Key) -> usize {
+    let mixed = (chunk.rotate_left(32) ^ block).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    usize::try_from(mixed >> 40).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is_kept(cache: &BlockCache, key: Key) -> bool {
+        cache.lock().blocks.contains_key(&key)
+    }
+
+    #[test]
+    fn the_second_time_a_block_is_worth_keeping() {
+        let cache = BlockCache::new(100);
+        assert!(matches!(cache.look_up((3, 4)), Lookup::New));
+        assert!(matches!(cache.look_up((3, 5)), Lookup::New));
+        assert!(matches!(cache.look_up((3, 4)), Lookup::Again));
+        cache.keep((3, 4), vec![7; 10]);
+        assert!(matches!(cache.look_up((3, 4)), Lookup::Kept(bytes) if *bytes == [7; 10]));
+        cache.clear();
+        assert!(matches!(cache.look_up((3, 4)), Lookup::New));
+    }
+
+    #[test]
+    fn what_is_asked_for_outlives_what_is_not_and_the_room_is_enough() {
+        let cache = BlockCache::new(100);
+        for block in 0..4 {
+            cache.keep((0, block), vec![0; 25]);
+        }
+        assert!(matches!(cache.look_up((0, 0)), Lookup::Kept(_)));
+        cache.keep((0, 4), vec![0; 25]);
+        assert!(is_kept(&cache, (0, 0)) && !is_kept(&cache, (0, 1)) && is_kept(&cache, (0, 4)));
+        assert_eq!(cache.lock().bytes, 100);
+        // The buffer of the one that had to go serves the next.
+        assert_eq!(cache.spare().len(), 25);
+        // What does not fit at all pushes out nothing.
+        cache.keep((0, 5), vec![0; 101]);
+        assert_eq!(cache.lock().bytes, 100);
+        assert!(!is_kept(&cache, (0, 5)));
+    }
+
+    #[test]
+    fn large_blocks_and_large_reads_are_passed_by() {
+        let cache = BlockCache::new(1000);
+        assert!(cache.keeps(250, 2) && !cache.keeps(251, 1) && !cache.keeps(250, 3));
+        assert!(!BlockCache::new(0).keeps(1, 1));
+    }
+}
