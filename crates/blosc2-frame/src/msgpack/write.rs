@@ -1,0 +1,76 @@
+//! From values to msgpack.
+
+use container_core::{Error, Result, Value};
+use rmp::encode;
+
+use super::MAX_DEPTH;
+
+pub(super) fn whole(value: &Value) -> Result<Vec<u8>> {
+    let mut out = Vec::new();
+    write(value, MAX_DEPTH, &mut out)?;
+    Ok(out)
+}
+
+fn write(value: &Value, depth: usize, out: &mut Vec<u8>) -> Result<()> {
+    // A `Vec` takes whatever it is given.
+    let written = match value {
+        Value::Null => encode::write_nil(out).map_err(Error::from),
+        Value::Bool(value) => encode::write_bool(out, *value).map_err(Error::from),
+        Value::Int(value) => return int(*value, out),
+        Value::Float(value) => encode::write_f64(out, *value).map_err(wrong),
+        Value::Text(text) => {
+            check_len(text.len())?;
+            encode::write_str(out, text).map_err(wrong)
+        }
+        Value::Bytes(bytes) => {
+            check_len(bytes.len())?;
+            encode::write_bin(out, bytes).map_err(wrong)
+        }
+        Value::List(items) => {
+            let depth = deeper(depth)?;
+            encode::write_array_len(out, check_len(items.len())?).map_err(wrong)?;
+            return items.iter().try_for_each(|item| write(item, depth, out));
+        }
+        Value::Map(entries) => {
+            let depth = deeper(depth)?;
+            encode::write_map_len(out, check_len(entries.len())?).map_err(wrong)?;
+            for (key, value) in entries {
+                check_len(key.len())?;
+                encode::write_str(out, key).map_err(wrong)?;
+                write(value, depth, out)?;
+            }
+            return Ok(());
+        }
+        other => return Err(Error::unsupported(format!("msgpack has nothing for {other:?}"))),
+    };
+    written
+}
+
+/// The shortest form of an integer, as every writer makes it.
+fn int(value: i128, out: &mut Vec<u8>) -> Result<()> {
+    let written = match (u64::try_from(value), i64::try_from(value)) {
+        (Ok(value), _) => encode::write_uint(out, value),
+        (_, Ok(value)) => encode::write_sint(out, value),
+        _ => {
+            let problem = format!("msgpack has no integer as large as {value}, only 64 bits");
+            return Err(Error::usage(problem).hint("write it as text"));
+        }
+    };
+    written.map(|_| ()).map_err(wrong)
+}
+
+fn check_len(len: usize) -> Result<u32> {
+    u32::try_from(len).map_err(|_| Error::usage(format!("msgpack counts 32 bits, not {len} bytes or items")))
+}
+
+fn deeper(depth: usize) -> Result<usize> {
+    let problem = || Error::usage(format!("more than {MAX_DEPTH} values within each other"));
+    depth.checked_sub(1).ok_or_else(problem)
+}
+
+fn wrong(error: encode::ValueWriteError<std::io::Error>) -> Error {
+    match error {
+        encode::ValueWriteError::InvalidMarkerWrite(error)
+        | encode::ValueWriteError::InvalidDataWrite(error) => error.into(),
+    }
+}
