@@ -33,12 +33,41 @@ ODD = {
     "stored_zeros": "stored_special",
     "padding": "padding",
     "embed_deleted": "dead_space",
+    "sparse_stray": "stray_file",
+    "sparse_stray_empty": "stray_file",
+    "variable_one_zeros": "zeros_of_unknown_size",
 }
-BAD: dict[str, str] = {}
+BAD = {
+    "array_dtype_length": "geometry",
+    "chunk_cbytes_long": "chunk_overlap",
+    "chunk_nbytes_less": "chunk_size",
+    "chunk_nbytes_other": "chunk_size",
+    "chunk_noise": "chunk_header",
+    "chunk_zero": "chunk_header",
+    "offset_in_chunk": "chunk_overlap",
+    "offset_overlap": "chunk_header",
+    "sparse_contiguous": "chunk_file",
+    "sparse_index_cut": "truncated",
+    "vl_regular": "chunk_size",
+    "variable_nbytes": "nbytes",
+    "variable_zeros": "chunk_size",
+}
+# Many of one kind, by the beginning of the name.
+LIKE = {
+    "cut_": "truncated", "frame_len_": "frame_len", "header_len_": "header_len", "cbytes_": "cbytes", "nbytes_": "nbytes",
+    "chunksize_": "chunksize", "typesize_": "typesize", "blocksize_": "blocksize", "filters_": "filters",
+    "meta_": "metalayers", "trailer_": "trailer", "vlmeta_": "vlmetalayers", "offset_": "offset", "index_": "offsets",
+    "sparse_": "chunk_file", "chunk_": "chunk_header", "special_": "undecodable_chunk", "block_": "undecodable_chunk",
+    "vl_": "undecodable_chunk", "array_dtype_": "dtype", "array_": "geometry", "zip_": "zip", "embed_": "embed_map",
+    "torn_": "offsets", "old_torn_": "offsets",
+}  # fmt: skip
 
 
 def of(name: str, verdict: str) -> list[str]:
     """The codes, errors first."""
     if verdict == "unreadable":
         return []
-    return (BAD if verdict == "damaged" else ODD).get(name, "").split()
+    if verdict == "sound":
+        return ODD.get(name, "").split()
+    like = [codes for start, codes in LIKE.items() if name.startswith(start)]
+    return BAD.get(name, like[0] if like else "").split()

@@ -39,6 +39,7 @@ class Fixture:
 
     def __post_init__(self) -> None:
         files = [self.data] if isinstance(self.data, bytes) else list(self.data.values())
+        assert self.codes or self.verdict != "damaged", f"{self.name}: what is wrong with it?"
         assert all(len(data) < 65536 for data in files), f"{self.name}: {[len(data) for data in files]}"
 
     @property
