@@ -13,10 +13,10 @@ pub(super) fn whole(value: &Value) -> Result<Vec<u8>> {
 
 fn write(value: &Value, depth: usize, out: &mut Vec<u8>) -> Result<()> {
     // A `Vec` takes whatever it is given.
-    let written = match value {
+    match value {
         Value::Null => encode::write_nil(out).map_err(Error::from),
         Value::Bool(value) => encode::write_bool(out, *value).map_err(Error::from),
-        Value::Int(value) => return int(*value, out),
+        Value::Int(value) => int(*value, out),
         Value::Float(value) => encode::write_f64(out, *value).map_err(wrong),
         Value::Text(text) => {
             check_len(text.len())?;
@@ -29,7 +29,7 @@ fn write(value: &Value, depth: usize, out: &mut Vec<u8>) -> Result<()> {
         Value::List(items) => {
             let depth = deeper(depth)?;
             encode::write_array_len(out, check_len(items.len())?).map_err(wrong)?;
-            return items.iter().try_for_each(|item| write(item, depth, out));
+            items.iter().try_for_each(|item| write(item, depth, out))
         }
         Value::Map(entries) => {
             let depth = deeper(depth)?;
@@ -39,11 +39,10 @@ fn write(value: &Value, depth: usize, out: &mut Vec<u8>) -> Result<()> {
                 encode::write_str(out, key).map_err(wrong)?;
                 write(value, depth, out)?;
             }
-            return Ok(());
+            Ok(())
         }
-        other => return Err(Error::unsupported(format!("msgpack has nothing for {other:?}"))),
-    };
-    written
+        other => Err(Error::unsupported(format!("msgpack has nothing for {other:?}"))),
+    }
 }
 
 /// The shortest form of an integer, as every writer makes it.
