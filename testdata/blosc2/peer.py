@@ -11,19 +11,29 @@ request can stand in it as `hex` instead. With `BLOSC_*` unset and one thread, t
 |---|---|---|
 | `version` | | `blosc2`, `c_blosc2`, `numpy`, `python` |
 | `write` | `path`; `dtype`, `shape`, and `raw` or `hex` or `special` (`zeros`, `nans`, `uninit`, `full` with `value` as hex of an item); `chunks`, `blocks`, `sparse`, `cparams`, `meta`, `vlmeta` | |
-| `frame` | `path`; `raw` or `hex`; `typesize`, `chunksize`, or `sizes` of each chunk; `sparse`, `cparams`, `meta`, `vlmeta` | |
+| `frame` | `path`; `raw` or `hex` or `special` (as above, `value` a number) and `items`; `typesize`, `chunksize`, or `sizes` of each chunk; `sparse`, `cparams`, `meta`, `vlmeta` | |
 | `read` | `path`; `offset` of a frame inside a file; `raw` to have the values | `kind` (`array` or `frame`), `dtype`, `shape`, `chunks`, `blocks` of an array; `nchunks`, `chunksize`, `blocksize`, `typesize`, `nbytes`, `cbytes`, `meta` and `vlmeta` (name to hex of the msgpack), `sha256` of the values |
 | `slice` | `path`, `start`, `stop`, `step` per axis (or one number each for a frame, in items); `raw` | `shape`, `sha256` |
 | `chunk` | `path`, `n`, `raw` | `size`, `sha256` of the decoded chunk |
 | `mutate` | `path`, `steps` | |
+| `memory` | `path`; `raw` | as `read`, of the file's bytes in memory |
+| `open` | `path`, `handle` (a name of your choice), `mode`, `locking` | |
+| `close` | `handle` | |
+| `vlblock` | `path`, `n`, `block`, `raw` (4.14) | `size`, `sha256` of a block of a chunk of unequal ones |
+| `batches` | `path`, `batches` (a list of lists), `items_per_block` (4.14) | |
+| `store` | `path` (`.b2z`, `.b2d`, `.b2e`), `leaves` (key to the fields of `write`), `attributes` (key, or `/`, to a dictionary) (4.14) | |
+| `keys` | `path` of a store (4.14) | `leaves`: key to that of `read` |
+
+What takes a `path` of a frame or an array takes a `handle` as well, which was opened before.
 
 `cparams`: `codec` (`zstd`), `clevel`, `filters` (`[["shuffle", 0], ...]`), `typesize`, `blocksize`, `splitmode` (1 always, 2 never, 3 auto, 4
 forward_compat), `use_dict`, `nthreads`, `codec_meta`. `meta` and `vlmeta` are JSON values, stored as msgpack.
 
 A step of `mutate` is `[name, arguments...]`; DATA is `{"raw": path}` or `{"hex": text}`:
 `["append", DATA]`, `["insert", n, DATA]`, `["update", n, DATA]`, `["delete", n]`, `["reorder", [n...]]`, `["zero", n]` (update to a special
-chunk of zeros; 4.14), `["vlmeta", name, value]`, `["unvlmeta", name]`, `["meta", name, value]`, and of arrays `["resize", shape]`, `["set", start, stop, DATA]`,
-`["nd_append", axis, shape, DATA]` (4.14).
+chunk of zeros; 4.14), `["vlmeta", name, value]`, `["unvlmeta", name]`,
+`["meta", name, value]`, `["lock"]`, `["unlock"]`, `["refresh"]` (4.14), and of arrays `["resize", shape]`, `["set", start, stop, DATA]`,
+`["nd_append", DATA]` (of one axis; 4.14).
 """
 
 import hashlib
@@ -119,10 +129,23 @@ def write(request):
     return {}
 
 
+SPECIAL = {
+    "zeros": blosc2.SpecialValue.ZERO,
+    "nans": blosc2.SpecialValue.NAN,
+    "uninit": blosc2.SpecialValue.UNINIT,
+    "full": blosc2.SpecialValue.VALUE,
+}
+
+
 def frame(request):
     more = storage(request, request["typesize"])
-    values = data(request)
-    if "sizes" in request:
+    special = request.get("special")
+    values = data(request) if special is None else b""
+    if special is not None:
+        schunk = blosc2.SChunk(chunksize=request["chunksize"], **more)
+        value = request.get("value")
+        schunk.fill_special(request["items"], SPECIAL[special], *([] if value is None else [value]))
+    elif "sizes" in request:
         schunk = blosc2.SChunk(chunksize=request.get("chunksize") or request["sizes"][0], **more)
         at = 0
         for size in request["sizes"]:
@@ -135,7 +158,12 @@ def frame(request):
     return {}
 
 
+HANDLES = {}
+
+
 def opened(request, mode="r"):
+    if "handle" in request:
+        return HANDLES[request["handle"]]
     more = {"offset": request["offset"]} if "offset" in request else {}
     return blosc2.open(request["path"], mode=mode, **more)
 
@@ -182,6 +210,24 @@ def read(request):
     return facts(opened(request), request)
 
 
+def memory(request):
+    with open(request["path"], "rb") as file:
+        frame = file.read()
+    schunk = blosc2.schunk_from_cframe(frame, True)
+    return facts(blosc2.ndarray_from_cframe(frame, True) if "b2nd" in schunk.meta else schunk, request)
+
+
+def keep(request):
+    more = {"locking": True} if request.get("locking") else {}
+    HANDLES[request["handle"]] = blosc2.open(request["path"], mode=request.get("mode", "r"), **more)
+    return {}
+
+
+def close(request):
+    del HANDLES[request["handle"]]
+    return {}
+
+
 def cut(request):
     thing = opened(request)
     if not is_array(thing):
@@ -195,6 +241,52 @@ def cut(request):
 def chunk(request):
     values = schunk_of(opened(request)).decompress_chunk(request["n"])
     return {"size": len(values), "sha256": out(request, values)}
+
+
+def vlblock(request):
+    values = schunk_of(opened(request)).get_vlblock(request["n"], request["block"])
+    return {"size": len(values), "sha256": out(request, values)}
+
+
+def batches(request):
+    path, per_block = request["path"], request["items_per_block"]
+    array = blosc2.BatchArray(
+        urlpath=path, mode="w", contiguous=True, items_per_block=per_block, cparams=cparams(request)
+    )
+    for batch in request["batches"]:
+        array.append(batch)
+    return {}
+
+
+def leaf(request):
+    dtype, shape = dtype_of(request["dtype"]), tuple(request["shape"])
+    more = {name: tuple(request[name]) for name in ("chunks", "blocks") if name in request}
+    return blosc2.asarray(np.frombuffer(data(request), dtype).reshape(shape), cparams=cparams(request), **more)
+
+
+def store(request):
+    path, one = request["path"], blosc2.CParams(nthreads=1)
+    if path.endswith(".b2e"):
+        made = blosc2.EmbedStore(path, mode="w", cparams=one)
+        for key, value in request["leaves"].items():
+            made[key] = leaf(value)
+        return {}
+    with blosc2.TreeStore(path, mode="w", cparams=one) as made:
+        for key, value in request["leaves"].items():
+            made[key] = leaf(value)
+        for key, values in request.get("attributes", {}).items():
+            group = made if key == "/" else made[key]
+            for name, value in values.items():
+                group.vlmeta[name] = value
+    return {}
+
+
+def keys(request):
+    path = request["path"]
+    made = blosc2.EmbedStore(path, mode="r") if path.endswith(".b2e") else blosc2.open(path)
+    leaves = {key: made[key] for key in made.keys()}
+    arrays = {key: facts(it, {}) for key, it in leaves.items() if isinstance(it, (blosc2.NDArray, blosc2.SChunk))}
+    return {"leaves": arrays}
 
 
 def step(thing, name, *args):
@@ -211,6 +303,8 @@ def step(thing, name, *args):
         schunk.reorder_offsets(args[0])
     elif name == "zero":
         schunk.update_special(args[0], blosc2.SpecialValue.ZERO)
+    elif name in ("lock", "unlock", "refresh"):
+        getattr(schunk, name)()
     elif name == "vlmeta":
         schunk.vlmeta[args[0]] = args[1]
     elif name == "unvlmeta":
@@ -225,8 +319,7 @@ def step(thing, name, *args):
         values = np.frombuffer(data(values), thing.dtype).reshape(shape)
         thing[tuple(slice(*part) for part in zip(start, stop))] = values
     elif name == "nd_append":
-        axis, shape, values = args
-        thing.append(np.frombuffer(data(values), thing.dtype).reshape(shape), axis=axis)
+        thing.append(np.frombuffer(data(args[0]), thing.dtype))
     else:
         raise ValueError(f"no step {name!r}")
 
@@ -249,6 +342,7 @@ def version(_request):
 
 DO = {
     "version": version, "write": write, "frame": frame, "read": read, "slice": cut, "chunk": chunk, "mutate": mutate,
+    "memory": memory, "open": keep, "close": close, "vlblock": vlblock, "batches": batches, "store": store, "keys": keys,
 }  # fmt: skip
 
 

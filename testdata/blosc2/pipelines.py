@@ -104,6 +104,38 @@ def cells() -> list[Fixture]:
     return found
 
 
+ZFP = {"zfp_acc": 253, "zfp_prec": 12, "zfp_rate": 37}  # a tolerance of 0.001, 12 bits, 37 percent
+BOXES = {
+    1: ((50,), (40,), (16,)),
+    2: ((20, 17), (16, 12), (8, 6)),
+    3: ((6, 20, 17), (5, 16, 12), (5, 8, 6)),
+    4: ((5, 6, 7, 9), (5, 5, 6, 8), (4, 5, 4, 4)),
+}
+
+
+def near() -> list[Fixture]:
+    """Values that are not those that were written, but near them: what the reference makes of them is what they are."""
+    found = []
+    for (codec, meta), dtype in itertools.product(ZFP.items(), ("f4", "f8")):
+        for nd, (shape, chunks, blocks) in BOXES.items():
+            if dtype == "f8" and nd != 2:
+                continue
+            array = numbers(dtype, *shape)
+            cparams = {"codec": codec, "codec_meta": meta, "filters": [["nofilter", 0]], "splitmode": 2}
+            about = f"codec {codec.upper()}, blocks of {nd} axes"
+            found.append(written(tool.new(), f"{codec}_{dtype}_{nd}d", about, array, chunks, blocks, cparams=cparams))
+    for cell in (2, 3):
+        array = numbers("f4", 20, 17)
+        cparams = {"codec": "lz4", "filters": [["ndmean", cell], ["shuffle", 0]]}
+        about = f"each cell of side {cell} is its mean"
+        found.append(written(tool.new(), f"ndmean_{cell}", about, array, (16, 12), (8, 6), cparams=cparams))
+    for it in found:
+        read = np.frombuffer(tool.values(tool.new(), it.data, it.suffix), it.array.dtype).reshape(it.array.shape)
+        assert np.abs(read - it.array).max() < 32, f"{it.name}: {np.abs(read - it.array).max()}"
+        it.array = read
+    return found
+
+
 def dictionaries() -> list[Fixture]:
     data = text(24000)
     found = []
@@ -116,4 +148,4 @@ def dictionaries() -> list[Fixture]:
 
 def fixtures() -> list[Fixture]:
     found = [*codecs(tool.new(), ""), *codecs(tool.old(), "old_"), *typesizes(), *levels(), *lossy(), *cells()]
-    return [*found, *dictionaries()]
+    return [*found, *near(), *dictionaries()]

@@ -95,3 +95,12 @@ def made(peer: Peer, do: str, suffix: str, *steps: list[object], **request: obje
         if steps:
             peer.ask("mutate", path=str(path), steps=list(steps))
         return stored(path)
+
+
+def values(peer: Peer, data: bytes | dict[str, bytes], suffix: str) -> bytes:
+    """The values in C order, as `peer` reads them."""
+    with tempfile.TemporaryDirectory() as folder:
+        path, raw = Path(folder) / f"a{suffix}", Path(folder) / "raw"
+        place(path, data)
+        peer.ask("read", path=str(path), raw=str(raw))
+        return raw.read_bytes()
