@@ -3,27 +3,39 @@
 
 pub mod b2nd;
 mod block;
+mod check;
+mod container;
+mod details;
 mod cache;
 mod editor;
 mod fault;
 mod frame;
 pub mod header;
+mod import;
+mod items;
 mod layout;
+mod metadata;
 pub mod metalayer;
 pub mod msgpack;
 mod offsets;
 mod options;
+mod pack;
+mod padding;
 mod parts;
 mod reader;
-// Used by the lens.
-#[allow(dead_code, unused_imports)]
+mod rewrite;
+mod segments;
 mod stores;
+mod summary;
 mod trailer;
 pub mod typed;
+mod view;
+mod words;
 mod writer;
 
 pub use block::ChunkEntry;
 pub use blosc_chunk;
+pub use container::FORMAT;
 pub use container_core;
 pub use container_core::write::Durability;
 pub use container_core::{Error, ErrorKind, Limits, Result};

@@ -9,6 +9,8 @@ use container_core::{Error, Result};
 pub static FORMATS: &[&Format] = &[
     #[cfg(feature = "bloscpack")]
     &bloscpack::FORMAT,
+    #[cfg(feature = "blosc2")]
+    &blosc2_frame::FORMAT,
     #[cfg(feature = "gsd")]
     &gsd::FORMAT,
     #[cfg(feature = "rawarray")]
@@ -116,6 +118,15 @@ mod tests {
     fn bloscpack_is_in_the_table() {
         assert_eq!(by_name("bloscpack").unwrap().title, "Bloscpack");
         assert_eq!(target_format(Path::new("x.blp"), None).unwrap().name, "bloscpack");
+    }
+
+    #[cfg(feature = "blosc2")]
+    #[test]
+    fn blosc2_is_in_the_table() {
+        assert_eq!(by_name("blosc2").unwrap().title, "Blosc2");
+        for path in ["x.b2nd", "x.b2frame", "x.B2F"] {
+            assert_eq!(target_format(Path::new(path), None).unwrap().name, "blosc2", "{path}");
+        }
     }
 
     #[cfg(feature = "gsd")]

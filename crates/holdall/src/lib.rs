@@ -28,6 +28,8 @@ pub mod verify;
 
 pub use address::Address;
 pub use append::append;
+#[cfg(feature = "blosc2")]
+pub use blosc2_frame;
 #[cfg(feature = "bloscpack")]
 pub use bloscpack;
 pub use container_core;

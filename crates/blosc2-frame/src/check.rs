@@ -1,0 +1,201 @@
+//! Looking for damage: what the layout shows, then where chunks lie and what their headers say, then every chunk through the decoder.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use blosc_chunk::Chunk;
+use container_core::container::{Depth, ReadOptions};
+use container_core::report::{BlockCounts, Finding, Report, Severity};
+use container_core::source::zeroed_vec;
+use container_core::threads::on_threads;
+use container_core::{Error, ErrorKind, Progress, Result};
+
+use crate::b2nd::NdArray;
+use crate::frame::{Frame, Survey, SurveyedChunk};
+use crate::offsets::Offset;
+use crate::padding::has_set_padding;
+use crate::view::{DATASET, View, is_computed};
+
+/// Looks for damage and oddities.
+pub(crate) fn check(
+    view: &View,
+    depth: Depth,
+    options: &ReadOptions,
+    progress: Progress<'_>,
+) -> Result<Report> {
+    let frame = view.frame();
+    let layout = frame.layout();
+    let mut findings: Vec<Finding> =
+        layout.faults().iter().map(|fault| place(view, fault.finding(), fault.chunk())).collect();
+    findings.extend(geometry(view));
+    let survey = frame.survey()?;
+    findings.extend(survey.faults.iter().map(|fault| place(view, fault.finding(), fault.chunk())));
+    let stored = layout.offsets().iter().filter(|offset| matches!(offset, Offset::Stored(_)));
+    let total = stored.count() as u64;
+    let bad = total.saturating_sub(survey.chunks.len() as u64);
+    let mut blocks = BlockCounts { total, checked: 0, bad };
+    if is_computed(frame) {
+        let range = layout.header_range();
+        let message = "an expression or function stands for the values, which are not computed";
+        findings.push(Finding::new(Severity::Note, "computed_array", message).at(range));
+    }
+    if depth == Depth::Full {
+        findings.extend(user_metadata(frame)?);
+        let damaged = decode_all(view, &survey, options, progress)?;
+        blocks.checked = survey.chunks.len() as u64;
+        let bad = damaged.iter().filter(|finding| finding.severity == Severity::Error).count() as u64;
+        blocks.bad = blocks.bad.saturating_add(bad).min(total);
+        findings.extend(damaged);
+    }
+    Ok(Report::new(findings, blocks))
+}
+
+/// Says which dataset a finding concerns.
+pub(crate) fn place(view: &View, finding: Finding, chunk: Option<u64>) -> Finding {
+    match chunk {
+        Some(index) => finding.dataset(view.path_of(index)),
+        None if view.is_of_chunks() => finding,
+        None => finding.dataset(DATASET),
+    }
+}
+
+/// Shapes of an array that contradict each other, or its chunks.
+fn geometry(view: &View) -> Option<Finding> {
+    let error = match view {
+        View::Hidden(_, error) | View::Flat(_, Some(error)) => error,
+        _ => return None,
+    };
+    let code = match error.kind() {
+        ErrorKind::Unsupported(_) => "unsupported_array",
+        _ => "array_geometry",
+    };
+    let range = error.range().unwrap_or_else(|| view.frame().layout().header_range());
+    let message = format!("the metalayer of the array: {}", error.kind());
+    Some(Finding::new(Severity::Error, code, message).at(range).dataset(DATASET))
+}
+
+/// User metadata whose chunks cannot be decoded.
+fn user_metadata(frame: &Frame) -> Result<Vec<Finding>> {
+    let mut findings = Vec::new();
+    for name in frame.vlmetalayer_names() {
+        let Err(error) = frame.vlmetalayer(name) else { continue };
+        if !error.is_damage() && !matches!(error.kind(), ErrorKind::Unsupported(_)) {
+            return Err(error);
+        }
+        let range = error.range().unwrap_or_else(|| frame.layout().trailer_range());
+        let message = format!("user metadata {name:?}: {}", error.kind());
+        findings.push(Finding::new(Severity::Error, "user_metadata", message).at(range));
+    }
+    Ok(findings)
+}
+
+/// Decodes every stored chunk that has a place. Bytes that are set where an array has none are noted once.
+fn decode_all(
+    view: &View,
+    survey: &Survey,
+    options: &ReadOptions,
+    progress: Progress<'_>,
+) -> Result<Vec<Finding>> {
+    let frame = view.frame();
+    let chunks = &survey.chunks;
+    let total = frame.header().cbytes;
+    let (next, done) = (AtomicUsize::new(0), AtomicU64::new(0));
+    let found: Mutex<Vec<(u64, Finding)>> = Mutex::new(Vec::new());
+    let tell = |index: u64, finding: Finding| {
+        found.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((index, finding));
+    };
+    let array = match view {
+        View::Array(array) => Some(array),
+        _ => None,
+    };
+    let work = || {
+        let mut room = Vec::new();
+        loop {
+            let Some(chunk) = chunks.get(next.fetch_add(1, Ordering::Relaxed)) else { return Ok(()) };
+            let len = match decode(frame, array, chunk, &mut room, options) {
+                Ok(Decoded { len, padding }) => {
+                    if padding {
+                        tell(chunk.index, padding_finding(view, chunk));
+                    }
+                    len
+                }
+                Err(error) => {
+                    tell(chunk.index, place(view, finding(error, chunk)?, Some(chunk.index)));
+                    0
+                }
+            };
+            progress.tick(done.fetch_add(len, Ordering::Relaxed).saturating_add(len), total)?;
+        }
+    };
+    on_threads(options.threads.min(chunks.len()).max(1), &work)?;
+    let mut found = found.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    // Threads end in any order.
+    found.sort_by_key(|(index, _)| *index);
+    let first_padding = found.iter().find(|(_, finding)| finding.code == PADDING).map(|(index, _)| *index);
+    found.retain(|(index, finding)| finding.code != PADDING || Some(*index) == first_padding);
+    Ok(found.into_iter().map(|(_, finding)| finding).collect())
+}
+
+const PADDING: &str = "padding";
+
+fn padding_finding(view: &View, chunk: &SurveyedChunk) -> Finding {
+    let index = chunk.index;
+    let message = format!("chunk {index}: bytes behind the edge of the array are set, perhaps from before it shrank");
+    let mut finding = Finding::new(Severity::Note, PADDING, message).at(chunk.range.clone());
+    finding.part = chunk.part();
+    place(view, finding, Some(index))
+}
+
+/// A chunk that could be decoded.
+struct Decoded {
+    /// Stored bytes.
+    len: u64,
+    /// Whether it has bytes set where the array has none.
+    padding: bool,
+}
+
+fn decode(
+    frame: &Frame,
+    array: Option<&NdArray>,
+    chunk: &SurveyedChunk,
+    room: &mut Vec<u8>,
+    options: &ReadOptions,
+) -> Result<Decoded> {
+    let (index, len) = (chunk.index, chunk.range.end.saturating_sub(chunk.range.start));
+    if frame.layout().expected_len(index).is_some_and(|expected| expected != u64::from(chunk.nbytes)) {
+        // Told by the look at the headers.
+        return Ok(Decoded { len, padding: false });
+    }
+    if chunk.special.is_some() {
+        // Nothing is stored, or one value: parsing is all that can fail, and filling gigabytes would prove nothing.
+        let bytes = frame.chunk(index)?;
+        Chunk::parse(&bytes)?;
+        return Ok(Decoded { len, padding: false });
+    }
+    let nbytes = frame.chunk_len(index)?;
+    let size = options.limits.allocate(nbytes)?;
+    if room.len() < size {
+        *room = zeroed_vec(nbytes, &options.limits)?;
+    }
+    let dst = &mut room[..size];
+    let alone = ReadOptions::default().with_limits(options.limits);
+    frame.read_chunk_into(index, 0..size, dst, &alone)?;
+    let padding = array.is_some_and(|array| has_set_padding(array.geometry(), index, dst));
+    Ok(Decoded { len, padding })
+}
+
+/// Damage as a finding; anything else is why the check cannot go on.
+fn finding(error: Error, chunk: &SurveyedChunk) -> Result<Finding> {
+    let code = match error.kind() {
+        ErrorKind::Checksum { .. } => "checksum",
+        ErrorKind::Malformed(_) | ErrorKind::Truncated { .. } => "undecodable_chunk",
+        ErrorKind::Unsupported(_) => "unsupported_chunk",
+        _ => return Err(error),
+    };
+    let range = error.range().unwrap_or_else(|| chunk.range.clone());
+    // Sentence without the place, which the finding has.
+    let message = format!("chunk {}: {}", chunk.index, error.kind());
+    let mut finding = Finding::new(Severity::Error, code, message).at(range);
+    finding.part = chunk.part();
+    Ok(finding)
+}

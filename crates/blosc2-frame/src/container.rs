@@ -1,0 +1,229 @@
+//! The lens over an open frame, and the entry for the table of formats.
+
+use std::any::Any;
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::sync::{Arc, OnceLock};
+
+use container_core::array::Array;
+use container_core::block::Block;
+use container_core::container::{
+    self, About, Container, Dataset, Depth, ReadOptions, Segment, Tolerance,
+};
+use container_core::dtype::Order;
+use container_core::format::{Format, Input, Level, Probe, Support};
+use container_core::region::Region;
+use container_core::report::{Loss, Report};
+use container_core::source::Source;
+use container_core::{Error, Progress, Result, Value};
+
+use crate::block::ChunkEntry;
+use crate::b2nd;
+use crate::check;
+use crate::frame::{Frame, Survey};
+use crate::header::MAGIC;
+use crate::options::OpenOptions;
+use crate::parts::INDEX_NAME;
+use crate::summary::Summary;
+use crate::view::View;
+use crate::{details, import, metadata, pack, segments, stores};
+
+const ALL: Level = Level::Yes;
+const NO: Level = Level::No;
+
+/// Blosc2 frames in a table of formats.
+pub const FORMAT: Format = Format {
+    name: "blosc2",
+    title: "Blosc2",
+    extensions: &["b2nd", "b2frame", "b2f"],
+    order: Some(Order::C),
+    support: &[
+        Support { version: "frames of version 2, b2nd arrays", read: ALL, write: ALL, verify: ALL, repair: NO },
+        Support {
+            version: "version 3: chunks or blocks of different lengths",
+            read: ALL,
+            write: ALL,
+            verify: ALL,
+            repair: NO,
+        },
+        Support { version: "version 1, caterva arrays", read: ALL, write: NO, verify: ALL, repair: NO },
+        Support {
+            version: "sparse frames (directories)",
+            read: ALL,
+            write: Level::Partly,
+            verify: ALL,
+            repair: NO,
+        },
+        Support {
+            version: "stores of python-blosc2: .b2z, .b2d, .b2e",
+            read: ALL,
+            write: NO,
+            verify: ALL,
+            repair: NO,
+        },
+    ],
+    sniff: |probe: &Probe<'_>| {
+        probe.head.starts_with(&MAGIC) || probe.directory.is_some_and(is_sparse) || stores::sniff(probe)
+    },
+    open,
+    import: Some(import::import),
+    repair: None,
+    append: None,
+    pack: Some(pack::pack),
+};
+
+fn is_sparse(directory: &std::path::Path) -> bool {
+    directory.join(INDEX_NAME).is_file()
+}
+
+fn open(input: Input, options: &container::OpenOptions) -> Result<Box<dyn Container>> {
+    let Input { source, path } = input;
+    match (source, path) {
+        (Some(source), _) if starts_with_magic(&*source)? => {
+            let source: Arc<dyn Source> = Arc::from(source);
+            let again = Arc::clone(&source);
+            let open = move |own: &OpenOptions| Frame::from_source(Box::new(Arc::clone(&again)), 0, own);
+            let opened = Lens::new(&open, options)?;
+            if stores::is_embed(opened.view.frame()) {
+                return Ok(stores::open_embed(source, options, lens));
+            }
+            Ok(Box::new(opened))
+        }
+        (None, Some(path)) if is_sparse(&path) => {
+            Ok(Box::new(Lens::new(&move |own: &OpenOptions| Frame::open_with(&path, own), options)?))
+        }
+        (source, path) => stores::open(Input { source, path }, options, lens),
+    }
+}
+
+fn starts_with_magic(source: &dyn Source) -> Result<bool> {
+    Ok(source.read(0..source.len().min(MAGIC.len() as u64))?.starts_with(&MAGIC))
+}
+
+/// The lens over a frame wherever it lies.
+fn lens(open: stores::Opener, options: &container::OpenOptions) -> Result<Box<dyn Container>> {
+    Ok(Box::new(Lens::new(&*open, options)?))
+}
+
+/// A frame seen through the lens.
+struct Lens {
+    view: View,
+    /// A look at the headers of all chunks; nothing where they are too many.
+    survey: OnceLock<Survey>,
+    /// The one dataset, where there is one.
+    datasets: OnceLock<Vec<Dataset>>,
+    blocks: OnceLock<Vec<ChunkEntry>>,
+}
+
+impl Lens {
+    fn new(open: &dyn Fn(&OpenOptions) -> Result<Frame>, options: &container::OpenOptions) -> Result<Self> {
+        // Damage is for the check to tell, and for reading where it is met.
+        let mut own = OpenOptions::from(options);
+        own.tolerance = Tolerance::Lenient;
+        let view = View::new(|| open(&own), options.tolerance)?;
+        Ok(Self { view, survey: OnceLock::new(), datasets: OnceLock::new(), blocks: OnceLock::new() })
+    }
+
+    fn survey(&self) -> &Survey {
+        self.survey.get_or_init(|| self.view.frame().survey().unwrap_or_default())
+    }
+}
+
+impl Container for Lens {
+    fn about(&self) -> About {
+        let frame = self.view.frame();
+        About {
+            format: FORMAT.name,
+            version: Some(frame.header().version.to_string()),
+            size: frame.layout().file_len().saturating_add(segments::parts_len(frame, self.survey())),
+            complete: frame.layout().end() <= frame.layout().file_len(),
+            details: details::details(&self.view, &Summary::new(self.survey())),
+        }
+    }
+
+    fn meta(&self) -> Result<Value> {
+        Ok(metadata::tree(self.view.frame()))
+    }
+
+    fn logical_meta(&self) -> Result<Value> {
+        Ok(metadata::logical_tree(self.view.frame()))
+    }
+
+    fn datasets(&self) -> &[Dataset] {
+        self.datasets.get_or_init(|| self.view.whole(&Summary::new(self.survey())).into_iter().collect())
+    }
+
+    fn dataset_count(&self) -> usize {
+        self.view.count()
+    }
+
+    fn listed_count(&self) -> usize {
+        self.view.count()
+    }
+
+    fn dataset(&self, index: usize) -> Option<Cow<'_, Dataset>> {
+        if self.view.is_of_chunks() {
+            return self.view.chunk(index).map(Cow::Owned);
+        }
+        self.datasets().get(index).map(Cow::Borrowed)
+    }
+
+    fn find(&self, path: &str) -> Option<usize> {
+        self.view.find(path)
+    }
+
+    fn read(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<Array<'_>> {
+        self.view.read(index, region, options)
+    }
+
+    fn native(&self) -> Option<&dyn Any> {
+        Some(self.view.frame())
+    }
+
+    fn blocks(&self) -> Vec<&dyn Block> {
+        let blocks = self.blocks.get_or_init(|| {
+            let frame = self.view.frame();
+            let chunks = self.survey().chunks.iter();
+            chunks.filter_map(|chunk| frame.chunk_entry(chunk.index).ok()).collect()
+        });
+        blocks.iter().map(|block| block as &dyn Block).collect()
+    }
+
+    fn layout(&self) -> Vec<Segment> {
+        segments::segments(&self.view, self.survey())
+    }
+
+    fn for_each_segment(&self, look: &mut dyn FnMut(Segment) -> Result<()>) -> Result<()> {
+        segments::walk(&self.view, self.survey(), look)
+    }
+
+    fn checksums(&self) -> BTreeSet<String> {
+        BTreeSet::new()
+    }
+
+    fn losses(&self) -> Vec<Loss> {
+        let frame = self.view.frame();
+        let mut losses = Vec::new();
+        let mut lose = |what: String| losses.push(Loss { dataset: None, what });
+        let of_array = |name: &str| name == b2nd::NAME || name == b2nd::OLD_NAME;
+        let fixed: Vec<&str> =
+            frame.metalayers().iter().map(|(name, _)| name).filter(|name| !of_array(name)).collect();
+        if !fixed.is_empty() {
+            lose(format!("metalayers: {}", fixed.join(", ")));
+        }
+        let user: Vec<&str> = frame.vlmetalayer_names().filter(|name| *name != metadata::CHECKSUMS).collect();
+        if !user.is_empty() {
+            lose(format!("user metadata: {}", user.join(", ")));
+        }
+        let layout = frame.layout();
+        let behind = layout.file_len().saturating_sub(layout.end());
+        if behind > 0 {
+            lose(format!("{behind} bytes after the frame"));
+        }
+        losses
+    }
+
+    fn check(&self, depth: Depth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report> {
+        check::check(&self.view, depth, options, progress)
+    }
+}

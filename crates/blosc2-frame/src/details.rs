@@ -1,0 +1,129 @@
+//! What `info` shows of a frame: what python-blosc2 does, and what only a look at every chunk tells.
+
+use blosc_chunk::SplitMode;
+use container_core::Value;
+
+use crate::frame::Frame;
+use crate::header::{ChunkSize, Kind};
+use crate::metadata::CHECKSUMS;
+use crate::summary::{Summary, compressor_word};
+use crate::view::{View, is_computed};
+
+/// Containers of python-blosc2 that are frames, by the metalayer that says so.
+const HOLDS: [(&str, &str); 6] = [
+    ("vlarray", "ObjectArray: a chunk for each object, as msgpack"),
+    ("batcharray", "BatchArray: a chunk for each batch, as msgpack"),
+    ("listarray", "ListArray"),
+    ("b2embed", "EmbedStore"),
+    ("proxy-source", "Proxy: the parts of another array that were fetched"),
+    ("b2o", "an expression or function, which is shown and never run"),
+];
+
+/// The details, in the order of the file.
+pub(crate) fn details(view: &View, summary: &Summary) -> Vec<(String, Value)> {
+    let frame = view.frame();
+    let header = frame.header();
+    let mut list = List::default();
+    list.add("kind", if header.kind == Kind::Sparse { "sparse" } else { "contiguous" });
+    if let Some((_, what)) = HOLDS.iter().find(|(name, _)| frame.metalayers().get(name).is_some()) {
+        list.add("holds", *what);
+    }
+    add_shapes(view, &mut list);
+    list.add("typesize", header.typesize);
+    match header.chunksize {
+        ChunkSize::Fixed(len) => list.add("chunk size", len),
+        ChunkSize::Variable => list.add("chunk size", "different"),
+        ChunkSize::Unset => list.add("chunk size", Value::Null),
+    }
+    if header.variable_blocks {
+        list.add("block size", "different");
+    } else if header.blocksize > 0 {
+        list.add("block size", header.blocksize);
+    }
+    list.add("codec", compressor_word(header.compressor));
+    list.add("level", header.level);
+    let filters: Vec<Value> = header.filters.names().into_iter().map(Value::from).collect();
+    list.add("filters", filters);
+    list.add("split", split(header.split));
+    if header.use_dictionary {
+        list.add("dictionary", true);
+    }
+    add_chunks(frame, summary, &mut list);
+    add_metadata(frame, &mut list);
+    if is_computed(frame) {
+        list.add("values", "none: computed by python-blosc2 when the array is read");
+    }
+    list.0
+}
+
+#[derive(Default)]
+struct List(Vec<(String, Value)>);
+
+impl List {
+    fn add(&mut self, name: &str, value: impl Into<Value>) {
+        self.0.push((name.to_owned(), value.into()));
+    }
+}
+
+fn add_shapes(view: &View, list: &mut List) {
+    let View::Array(array) = view else { return };
+    let geometry = array.geometry();
+    let lens = |lens: &[u32]| Value::List(lens.iter().map(|len| Value::from(*len)).collect());
+    list.add("chunk shape", lens(geometry.chunkshape()));
+    list.add("block shape", lens(geometry.blockshape()));
+    list.add("blocks per chunk", geometry.blocks_per_chunk());
+}
+
+fn add_chunks(frame: &Frame, summary: &Summary, list: &mut List) {
+    let header = frame.header();
+    list.add("chunks", frame.chunk_count());
+    if !summary.special.is_empty() {
+        list.add("chunks of one value", summary.special.value());
+    }
+    if !summary.codecs.is_empty() {
+        list.add("chunk codecs", summary.codecs.value());
+    }
+    list.add("blocks", summary.blocks);
+    list.add("decoded bytes", header.nbytes);
+    list.add("stored bytes", summary.stored);
+    list.add("ratio", ratio(header.nbytes, summary.stored));
+    if header.kind == Kind::Contiguous {
+        list.add("dead bytes", summary.dead);
+    }
+    let layout = frame.layout();
+    let behind = layout.file_len().saturating_sub(layout.end());
+    if behind > 0 {
+        list.add("bytes after the frame", behind);
+    }
+}
+
+fn add_metadata(frame: &Frame, list: &mut List) {
+    let fixed: Vec<Value> = frame.metalayers().iter().map(|(name, _)| name.into()).collect();
+    if !fixed.is_empty() {
+        list.add("metalayers", fixed);
+    }
+    let user: Vec<Value> =
+        frame.vlmetalayer_names().filter(|name| *name != CHECKSUMS).map(Value::from).collect();
+    if !user.is_empty() {
+        list.add("user metadata", user);
+    }
+    let fingerprint = frame.layout().trailer().fingerprint;
+    if fingerprint.kind != 0 {
+        list.add("fingerprint type", fingerprint.kind);
+    }
+}
+
+const fn split(mode: SplitMode) -> &'static str {
+    match mode {
+        SplitMode::Always => "always",
+        SplitMode::Never => "never",
+        SplitMode::Auto => "auto",
+        SplitMode::ForwardCompat => "forward compatible",
+    }
+}
+
+/// To three digits after the point.
+#[allow(clippy::cast_precision_loss, reason = "three digits are left of it")]
+fn ratio(decoded: u64, stored: u64) -> f64 {
+    (decoded as f64 / stored.max(1) as f64 * 1000.0).round() / 1000.0
+}

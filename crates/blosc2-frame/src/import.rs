@@ -1,0 +1,128 @@
+//! Writing one dataset of any container as an array in a frame, or another frame with all that it holds.
+
+use container_core::container::{Axes, Dataset};
+use container_core::dtype::{DType, Kind, Order};
+use container_core::format::{Import, Output};
+use container_core::region::Region;
+use container_core::report::Loss;
+use container_core::stream::{for_each_run, prove};
+use container_core::{Error, Result};
+
+use crate::b2nd::{MOST_DIMENSIONS, NAME, NdOptions, NdWriter, OLD_NAME};
+use crate::frame::Frame;
+use crate::metadata::CHECKSUMS;
+use crate::options::default_params;
+use crate::rewrite;
+use crate::words::{self, BLOCKS, CHUNKS};
+
+/// Writes the one selected dataset as a b2nd array, in C order, in its own byte order. All of another frame goes into the new one as it is:
+/// arrays, super-chunks, chunks of different lengths, with their metalayers and user metadata.
+pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
+    job.options.allow_words("Blosc2", &words::ALL)?;
+    let frame = job.container.native().and_then(|native| native.downcast_ref::<Frame>());
+    if let Some(frame) = frame.filter(|_| job.options.axes == Axes::AsStored && is_all(job)) {
+        if !words::is_other_partition(job.options) || !is_array(frame) {
+            return rewrite::rewrite(frame, job, out);
+        }
+    }
+    array(frame, job, out)
+}
+
+/// True where all that the source lists is wanted.
+fn is_all(job: &Import<'_>) -> bool {
+    let container = job.container;
+    job.selection.len() == container.listed_count()
+        && job.selection.iter().enumerate().all(|(place, (index, region))| {
+            let dataset = container.dataset(*index);
+            place == *index && dataset.is_some_and(|dataset| region.is_whole(&dataset.shape))
+        })
+}
+
+fn is_array(frame: &Frame) -> bool {
+    frame.metalayers().get(NAME).or_else(|| frame.metalayers().get(OLD_NAME)).is_some()
+}
+
+/// Element by element. What another frame says of its data is kept.
+fn array(frame: Option<&Frame>, job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
+    let (index, region) = job.single()?;
+    let dataset = &*job.container.require(index)?;
+    let Target { dtype, shape, order, mut losses } = target(dataset, region, job.options.axes)?;
+    let mut options = NdOptions::default();
+    options.params = match frame {
+        Some(frame) => rewrite::params(frame),
+        None => default_params(dtype.itemsize()),
+    };
+    options.params.typesize = dtype.itemsize();
+    options.params.blocksize = None;
+    options.params = words::apply(options.params, job.options)?;
+    options.params.threads = job.read.threads.max(1);
+    options.limits = job.options.limits;
+    options.chunkshape = words::shape(job.options, CHUNKS, &shape)?;
+    options.blockshape = words::shape(job.options, BLOCKS, &shape)?;
+    if let Some(frame) = frame {
+        for (name, value) in frame.metalayers().iter().filter(|(name, _)| *name != NAME && *name != OLD_NAME) {
+            options.metalayers.set(name, value.to_vec())?;
+        }
+        options.vlmetalayers = user_metadata(frame)?;
+    }
+    // Nothing is written for what a cut file merely claims.
+    prove(job.container, index, region, &job.read)?;
+    losses.extend(
+        words::lossy(&options.params).map(|what| Loss { dataset: Some(dataset.path.clone()), what }),
+    );
+    let mut writer = NdWriter::new(out, &dtype, &shape, &options)?;
+    for_each_run(job.container, index, region, order, &job.read, job.progress, |bytes| writer.push(bytes))?;
+    writer.finish()?;
+    if frame.is_none() {
+        losses.extend(job.container.losses());
+    }
+    Ok(losses)
+}
+
+/// The user metadata of a frame, less the digests of its chunks.
+pub(crate) fn user_metadata(frame: &Frame) -> Result<Vec<(String, Vec<u8>)>> {
+    let mut all = Vec::new();
+    for name in frame.vlmetalayer_names().filter(|name| *name != CHECKSUMS) {
+        if let Some(value) = frame.vlmetalayer(name)? {
+            all.push((name.to_owned(), value));
+        }
+    }
+    Ok(all)
+}
+
+/// What a dataset becomes.
+struct Target {
+    dtype: DType,
+    shape: Vec<u64>,
+    /// The order in which elements are taken.
+    order: Order,
+    losses: Vec<Loss>,
+}
+
+fn target(dataset: &Dataset, region: &Region, axes: Axes) -> Result<Target> {
+    let mut shape = region.shape();
+    let order = match axes {
+        Axes::AsStored => Order::C,
+        Axes::Reversed => {
+            shape.reverse();
+            Order::F
+        }
+    };
+    if shape.len() > MOST_DIMENSIONS {
+        let problem = format!("{}: {} dimensions, Blosc2 has {MOST_DIMENSIONS} at most", dataset.path, shape.len());
+        return Err(Error::usage(problem));
+    }
+    let size = dataset.dtype.itemsize();
+    if size == 0 {
+        let problem = format!("{}: elements of {} have no bytes, and Blosc2 has none such", dataset.path, dataset.dtype);
+        return Err(Error::unsupported(problem));
+    }
+    let scalar = dataset.dtype.as_scalar();
+    let foreign = scalar.is_some_and(|scalar| matches!(scalar.kind, Kind::BFloat | Kind::Opaque(_)));
+    if !foreign {
+        return Ok(Target { dtype: dataset.dtype.clone(), shape, order, losses: Vec::new() });
+    }
+    let what = format!("the type {}, which numpy does not have: kept as {size} opaque bytes", dataset.dtype);
+    let losses = vec![Loss { dataset: Some(dataset.path.clone()), what }];
+    Ok(Target { dtype: DType::void(size), shape, order, losses })
+}

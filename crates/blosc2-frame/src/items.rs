@@ -1,0 +1,85 @@
+//! What chunks of different lengths are, where they were packed as items: texts or bytes, with names.
+//!
+//! Kept in the user metadata `holdall.items`, a map: `item` is `text` or `bytes`, `names` a list as long as there are chunks, `others` notes of
+//! the program that packed them. Other programs see a variable-length super-chunk, and one more entry of user metadata.
+
+use container_core::format::ItemKind;
+use container_core::{Result, Value};
+
+use crate::frame::Frame;
+use crate::msgpack;
+
+/// Name of the user metadata.
+pub(crate) const LAYER: &str = "holdall.items";
+
+/// Key of the notes, also in the tree of metadata.
+pub(crate) const NOTES: &str = "others";
+
+const KIND: &str = "item";
+const NAMES: &str = "names";
+
+/// What chunks are.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Items {
+    pub(crate) is_text: bool,
+    pub(crate) names: Option<Vec<String>>,
+    pub(crate) others: Vec<Value>,
+}
+
+impl Items {
+    /// What a frame says of its chunks; bytes without names where it says nothing.
+    pub(crate) fn read(frame: &Frame) -> Self {
+        let bytes = frame.vlmetalayer(LAYER).ok().flatten();
+        let value = bytes.and_then(|bytes| msgpack::to_value(&bytes, &frame.options().limits).ok());
+        let items = value.as_ref().map(Self::from_value).unwrap_or_default();
+        let fits = items.names.as_ref().is_none_or(|names| names.len() as u64 == frame.chunk_count());
+        if fits { items } else { Self { names: None, ..items } }
+    }
+
+    pub(crate) fn of_kind(kind: ItemKind) -> Self {
+        Self { is_text: kind == ItemKind::Text, ..Self::default() }
+    }
+
+    fn from_value(value: &Value) -> Self {
+        let text = |value: &Value| match value {
+            Value::Text(text) => Some(text.clone()),
+            _ => None,
+        };
+        let list = |key: &str| match value.get(key) {
+            Some(Value::List(list)) => Some(list.clone()),
+            _ => None,
+        };
+        Self {
+            is_text: value.get(KIND).and_then(text).is_some_and(|kind| kind == "text"),
+            names: list(NAMES).and_then(|names| names.iter().map(text).collect()),
+            others: list(NOTES).unwrap_or_default(),
+        }
+    }
+
+    /// The value of the user metadata.
+    pub(crate) fn encode(&self) -> Result<Vec<u8>> {
+        let mut entries = vec![(KIND.to_owned(), Value::from(self.kind_word()))];
+        if let Some(names) = &self.names {
+            let names = names.iter().map(|name| Value::from(name.as_str())).collect::<Vec<_>>();
+            entries.push((NAMES.to_owned(), names.into()));
+        }
+        if !self.others.is_empty() {
+            entries.push((NOTES.to_owned(), self.others.clone().into()));
+        }
+        msgpack::from_value(&Value::Map(entries))
+    }
+
+    pub(crate) const fn kind_word(&self) -> &'static str {
+        if self.is_text { "text" } else { "bytes" }
+    }
+
+    pub(crate) fn name(&self, index: usize) -> Option<&str> {
+        self.names.as_ref()?.get(index).map(String::as_str)
+    }
+}
+
+/// The notes in decoded user metadata.
+pub(crate) fn notes(user: &[(String, Value)]) -> Option<Value> {
+    let (_, layer) = user.iter().find(|(name, _)| name == LAYER)?;
+    layer.get(NOTES).cloned()
+}

@@ -1,0 +1,190 @@
+//! All of a frame into a new one: chunk by chunk, as it is or encoded otherwise, with its metalayers and user metadata.
+
+use blosc_chunk::{Generation, Params, Special};
+use container_core::format::{Import, Output};
+use container_core::report::Loss;
+use container_core::source::zeroed_vec;
+use container_core::{Error, Result};
+
+use crate::frame::Frame;
+use crate::header::ChunkSize;
+use crate::import::user_metadata;
+use crate::offsets::Offset;
+use crate::options::FrameOptions;
+use crate::words::{self, BLOCKS, CHUNKS};
+use crate::writer::Writer;
+
+/// How the chunks to come of a frame are encoded, by its header.
+pub(crate) fn params(frame: &Frame) -> Params {
+    let header = frame.header();
+    let blocksize = usize::try_from(header.blocksize).ok().filter(|len| *len > 0);
+    Params {
+        generation: Generation::Blosc2,
+        compressor: header.compressor,
+        level: header.level.min(9),
+        typesize: usize::try_from(header.typesize).unwrap_or(1).max(1),
+        filters: header.filters,
+        split: header.split,
+        blocksize: blocksize.filter(|_| !header.variable_blocks),
+        dictionary: header.use_dictionary,
+        threads: 1,
+        codec_meta: header.codec_meta,
+    }
+}
+
+/// Writes all of `frame` anew. Dead space and what follows the frame stay behind. Without words about the encoding, chunks are copied
+/// byte for byte, each after it has been decoded.
+pub(crate) fn rewrite(frame: &Frame, job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
+    let header = frame.header();
+    let is_variable = header.chunksize == ChunkSize::Variable || header.variable_blocks;
+    let mut options = FrameOptions::default();
+    options.params = words::apply(params(frame), job.options)?;
+    options.params.threads = job.read.threads.max(1);
+    options.metalayers = frame.metalayers().clone();
+    options.variable_chunks = is_variable;
+    if let ChunkSize::Fixed(len) = header.chunksize {
+        options.chunksize = Some(len);
+    }
+    let mut losses = losses_of(frame);
+    losses.extend(words::lossy(&options.params).map(|what| Loss { dataset: None, what }));
+    let plan = Plan::new(frame, &mut options, job, is_variable)?;
+    let mut writer = Writer::new(out, options)?;
+    for (name, value) in user_metadata(frame)? {
+        if let Err(error) = writer.set_vlmetalayer(&name, &value) {
+            losses.push(Loss { dataset: None, what: format!("user metadata {name:?}: {}", error.kind()) });
+        }
+    }
+    match plan {
+        Plan::Chunks { as_they_are } => chunks(frame, job, &mut writer, as_they_are)?,
+        Plan::Runs { len } => runs(frame, job, &mut writer, len)?,
+    }
+    writer.finish()?;
+    Ok(losses)
+}
+
+/// What no copy takes along.
+fn losses_of(frame: &Frame) -> Vec<Loss> {
+    let layout = frame.layout();
+    let mut losses = Vec::new();
+    let behind = layout.file_len().saturating_sub(layout.end());
+    if behind > 0 {
+        losses.push(Loss { dataset: None, what: format!("{behind} bytes after the frame") });
+    }
+    if layout.trailer().fingerprint.kind != 0 {
+        losses.push(Loss { dataset: None, what: "the fingerprint, which would no longer fit".to_owned() });
+    }
+    losses
+}
+
+/// How the data pass.
+enum Plan {
+    /// Each chunk by itself.
+    Chunks { as_they_are: bool },
+    /// In chunks of so many bytes.
+    Runs { len: usize },
+}
+
+impl Plan {
+    fn new(frame: &Frame, options: &mut FrameOptions, job: &Import<'_>, is_variable: bool) -> Result<Self> {
+        let as_they_are = !words::is_other_encoding(job.options);
+        if !words::is_other_partition(job.options) {
+            return Ok(Self::Chunks { as_they_are });
+        }
+        if is_variable {
+            return Err(Error::usage("chunks of different lengths have no choice of chunks or blocks"));
+        }
+        let itemsize = usize::try_from(frame.header().typesize).unwrap_or(1).max(1);
+        let bytes = |name: &str| -> Result<Option<usize>> {
+            // A super-chunk has one axis, of elements.
+            let lens = words::shape(job.options, name, &[u64::MAX])?;
+            let len = lens.and_then(|lens| lens.first().copied());
+            Ok(len.map(|len| usize::try_from(len).unwrap_or(usize::MAX).saturating_mul(itemsize)))
+        };
+        let own = match frame.header().chunksize {
+            ChunkSize::Fixed(len) => usize::try_from(len).unwrap_or(usize::MAX),
+            _ => itemsize,
+        };
+        let len = bytes(CHUNKS)?.unwrap_or(own);
+        options.chunksize = Some(u32::try_from(len).map_err(|_| Error::usage(format!("chunks of {len} bytes")))?);
+        // Blocks of other chunks say nothing.
+        options.params.blocksize = bytes(BLOCKS)?;
+        Ok(Self::Runs { len })
+    }
+}
+
+fn chunks(frame: &Frame, job: &Import<'_>, writer: &mut Writer<'_>, as_they_are: bool) -> Result<()> {
+    let total = frame.header().nbytes;
+    let is_variable = frame.header().chunksize == ChunkSize::Variable;
+    let (mut index, mut done) = (0, 0_u64);
+    let mut room: Vec<u8> = Vec::new();
+    while index < frame.chunk_count() {
+        let len = frame.chunk_len(index)?;
+        if let (Some(Offset::Special(special)), false) = (frame.layout().offsets().get(index), is_variable) {
+            let count = same_from(frame, index, special, len);
+            let nbytes = u32::try_from(len).map_err(|_| Error::malformed(format!("a chunk of {len} bytes")))?;
+            writer.append_specials(special, nbytes, count)?;
+            index += count;
+            done = done.saturating_add(len.saturating_mul(count));
+        } else {
+            let size = job.read.limits.allocate(len)?;
+            if room.len() < size {
+                room = zeroed_vec(len, &job.read.limits)?;
+            }
+            let bytes = &mut room[..size];
+            // Also where it is copied: damage is not to be passed on.
+            frame.read_chunk_into(index, 0..size, bytes, &job.read)?;
+            copy(frame, index, bytes, writer, as_they_are)?;
+            index += 1;
+            done = done.saturating_add(len);
+        }
+        job.progress.tick(done.min(total), total)?;
+    }
+    Ok(())
+}
+
+/// How many chunks from `index` on are the same without being stored.
+fn same_from(frame: &Frame, index: u64, special: Special, len: u64) -> u64 {
+    let offsets = frame.layout().offsets();
+    let is_same = |at: &u64| {
+        offsets.get(*at) == Some(Offset::Special(special)) && frame.chunk_len(*at).is_ok_and(|other| other == len)
+    };
+    if let crate::offsets::Offsets::Same(_, count) = offsets {
+        // The last one may be shorter.
+        let last = count.saturating_sub(1);
+        return if index < last { last - index } else { 1 };
+    }
+    (index..frame.chunk_count()).take_while(is_same).count() as u64
+}
+
+/// A chunk, with its bytes as they decode.
+fn copy(frame: &Frame, index: u64, bytes: &[u8], writer: &mut Writer<'_>, as_they_are: bool) -> Result<()> {
+    let header = frame.chunk_header(index)?;
+    let is_stored = matches!(frame.layout().offsets().get(index), Some(Offset::Stored(_)));
+    if as_they_are && is_stored && header.extended {
+        return writer.append_chunk(&frame.chunk(index)?);
+    }
+    if header.has_variable_blocks() {
+        let stored = frame.chunk(index)?;
+        let chunk = blosc_chunk::Chunk::parse(&stored)?;
+        let blocks: Vec<&[u8]> = chunk.blocks().filter_map(|range| bytes.get(range)).collect();
+        return writer.append_blocks(&blocks);
+    }
+    writer.append(bytes)
+}
+
+/// All bytes, in chunks of `len`.
+fn runs(frame: &Frame, job: &Import<'_>, writer: &mut Writer<'_>, len: usize) -> Result<()> {
+    let total = frame.header().nbytes;
+    let mut room: Vec<u8> = zeroed_vec((len as u64).min(total), &job.read.limits)?;
+    let mut at = 0_u64;
+    while at < total {
+        let here = total.saturating_sub(at).min(room.len() as u64);
+        let end = at.saturating_add(here);
+        let bytes = &mut room[..usize::try_from(here).unwrap_or(0)];
+        frame.read_into(at..end, bytes, &job.read)?;
+        writer.append(bytes)?;
+        at = end;
+        job.progress.tick(at, total)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,296 @@
+//! What a frame is seen as: one array, one run of elements, or chunks of different lengths.
+
+use std::borrow::Cow;
+
+use container_core::array::Array;
+use container_core::container::{Dataset, Listed, ReadOptions, Tolerance};
+use container_core::dtype::{DType, Kind, Order};
+use container_core::region::{AxisSelection, Kept, Region};
+use container_core::source::zeroed_vec;
+use container_core::{Error, Result, Value};
+
+use crate::b2nd::{self, NdArray};
+use crate::frame::Frame;
+use crate::header::ChunkSize;
+use crate::items::Items;
+use crate::offsets::Offset;
+use crate::summary::{Summary, codec_word};
+
+/// Path of the one array.
+pub(crate) const DATASET: &str = "data";
+
+/// How paths of chunks start, where each is a dataset.
+const CHUNKS: &str = "chunks/";
+
+/// Metalayer of arrays that python-blosc2 computes from a stored expression or function.
+const COMPUTED: &str = "b2o";
+
+/// Bytes that a read with a stride looks at in one go.
+const WINDOW: u64 = 4 << 20;
+
+/// Path of a chunk.
+pub(crate) fn chunk_path(index: u64) -> String {
+    format!("{CHUNKS}{index}")
+}
+
+/// A frame as what its metalayers make of it.
+pub(crate) enum View {
+    /// An n-dimensional array.
+    Array(NdArray),
+    /// Elements one after the other; with what keeps them from being an array, where they are to be one.
+    Flat(Frame, Option<Error>),
+    /// Chunks of different lengths, each by itself.
+    Chunks(Frame, Items),
+    /// An array whose shapes contradict each other or its chunks.
+    Hidden(Frame, Error),
+}
+
+impl View {
+    /// Opens a frame, twice where its first view fails.
+    ///
+    /// # Errors
+    /// Those of `open`.
+    pub(crate) fn new(open: impl Fn() -> Result<Frame>, tolerance: Tolerance) -> Result<Self> {
+        let frame = open()?;
+        let metalayers = frame.metalayers();
+        if metalayers.get(b2nd::NAME).or_else(|| metalayers.get(b2nd::OLD_NAME)).is_some() {
+            return match NdArray::from_frame(frame) {
+                Ok(array) => Ok(Self::Array(array)),
+                Err(error) if tolerance == Tolerance::Lenient => Ok(Self::of_plain(open()?, Some(error))),
+                Err(error) => Ok(Self::Hidden(open()?, error)),
+            };
+        }
+        Ok(Self::of_plain(frame, None))
+    }
+
+    fn of_plain(frame: Frame, trouble: Option<Error>) -> Self {
+        let header = frame.header();
+        if header.chunksize == ChunkSize::Variable || header.variable_blocks {
+            let items = Items::read(&frame);
+            return Self::Chunks(frame, items);
+        }
+        Self::Flat(frame, trouble)
+    }
+
+    pub(crate) fn frame(&self) -> &Frame {
+        match self {
+            Self::Array(array) => array.frame(),
+            Self::Flat(frame, _) | Self::Chunks(frame, _) | Self::Hidden(frame, _) => frame,
+        }
+    }
+
+    /// True where each chunk is a dataset.
+    pub(crate) const fn is_of_chunks(&self) -> bool {
+        matches!(self, Self::Chunks(..))
+    }
+
+    /// The dataset that a chunk belongs to.
+    pub(crate) fn path_of(&self, chunk: u64) -> String {
+        if self.is_of_chunks() { chunk_path(chunk) } else { DATASET.to_owned() }
+    }
+
+    /// The one dataset; none where there are chunks, or nothing can be shown.
+    pub(crate) fn whole(&self, summary: &Summary) -> Option<Dataset> {
+        let (dtype, shape, chunks, attributes) = match self {
+            Self::Array(array) => {
+                let geometry = array.geometry();
+                let chunks = geometry.chunkshape().iter().map(|len| u64::from(*len)).collect();
+                let attributes = computed(array.frame());
+                (array.dtype().clone(), geometry.shape().to_vec(), Some(chunks), attributes)
+            }
+            Self::Flat(frame, _) => {
+                let (dtype, count) = elements(frame);
+                let chunk = match frame.header().chunksize {
+                    ChunkSize::Fixed(len) => Some(u64::from(len)),
+                    _ => None,
+                };
+                let itemsize = dtype.itemsize() as u64;
+                let chunk = chunk.filter(|len| len.is_multiple_of(itemsize)).map(|len| vec![len / itemsize]);
+                (dtype, vec![count], chunk, Vec::new())
+            }
+            Self::Chunks(..) | Self::Hidden(..) => return None,
+        };
+        let logical = container_core::array::byte_len(&dtype, &shape).unwrap_or(u64::MAX);
+        Some(Dataset {
+            path: DATASET.to_owned(),
+            dtype,
+            shape,
+            order: Order::C,
+            chunks,
+            codec: summary.codec(),
+            stored: summary.stored,
+            logical,
+            attributes,
+            listed: Listed::Always,
+        })
+    }
+
+    /// How many datasets there are.
+    pub(crate) fn count(&self) -> usize {
+        match self {
+            Self::Array(_) | Self::Flat(..) => 1,
+            Self::Chunks(frame, _) => usize::try_from(frame.chunk_count()).unwrap_or(usize::MAX),
+            Self::Hidden(..) => 0,
+        }
+    }
+
+    /// A chunk as a dataset.
+    pub(crate) fn chunk(&self, index: usize) -> Option<Dataset> {
+        let Self::Chunks(frame, items) = self else { return None };
+        let number = index as u64;
+        if number >= frame.chunk_count() {
+            return None;
+        }
+        // What cannot be read has no bytes, and says so when they are asked for.
+        let len = frame.chunk_len(number).unwrap_or(0);
+        let header = frame.chunk_header(number).ok();
+        let is_stored = matches!(frame.layout().offsets().get(number), Some(Offset::Stored(_)));
+        let stored = header.as_ref().filter(|_| is_stored).map_or(0, |header| header.cbytes.into());
+        let mut attributes = vec![("item".to_owned(), Value::from(items.kind_word()))];
+        attributes.extend(items.name(index).map(|name| ("name".to_owned(), Value::from(name))));
+        if let Some(header) = header.as_ref().filter(|header| header.has_variable_blocks()) {
+            attributes.push(("blocks".to_owned(), header.block_count().into()));
+        }
+        Some(Dataset {
+            path: chunk_path(number),
+            dtype: DType::native(Kind::Uint, 1),
+            shape: vec![len],
+            order: Order::C,
+            chunks: None,
+            codec: header.map_or_else(|| "none".to_owned(), |header| codec_word(&header)),
+            stored,
+            logical: len,
+            attributes,
+            listed: Listed::Always,
+        })
+    }
+
+    /// The index of the dataset of a path.
+    pub(crate) fn find(&self, path: &str) -> Option<usize> {
+        match self {
+            Self::Array(_) | Self::Flat(..) => (path == DATASET).then_some(0),
+            Self::Chunks(frame, _) => {
+                let number = path.strip_prefix(CHUNKS)?;
+                let index: u64 = number.parse().ok()?;
+                let is_spelled = index.to_string() == number && index < frame.chunk_count();
+                is_spelled.then(|| usize::try_from(index).ok()).flatten()
+            }
+            Self::Hidden(..) => None,
+        }
+    }
+
+    /// The elements of a region of a dataset.
+    ///
+    /// # Errors
+    /// Those of the frame; `Usage` where there is no such dataset.
+    pub(crate) fn read(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<Array<'static>> {
+        if index >= self.count() {
+            return Err(Error::usage(format!("no dataset {index}")));
+        }
+        match self {
+            Self::Array(array) => {
+                refuse_computed(array.frame())?;
+                array.read(region, options)
+            }
+            Self::Flat(frame, _) => {
+                let (dtype, count) = elements(frame);
+                let fetch = |at: u64, dst: &mut [u8]| {
+                    frame.read_into(at..at.saturating_add(dst.len() as u64), dst, options)
+                };
+                read_run(dtype, count, region, options, fetch)
+            }
+            Self::Chunks(frame, _) => {
+                let number = index as u64;
+                let len = frame.chunk_len(number)?;
+                let fetch = |at: u64, dst: &mut [u8]| {
+                    let start = usize::try_from(at).unwrap_or(usize::MAX);
+                    let range = start..start.saturating_add(dst.len());
+                    frame.read_chunk_into(number, range, dst, options)
+                };
+                read_run(DType::native(Kind::Uint, 1), len, region, options, fetch)
+            }
+            Self::Hidden(..) => Err(Error::usage("no dataset")),
+        }
+    }
+}
+
+/// Type and number of the elements of a frame without shape: as large as its typesize, where that divides its length.
+fn elements(frame: &Frame) -> (DType, u64) {
+    let (nbytes, typesize) = (frame.header().nbytes, u64::from(frame.header().typesize));
+    let itemsize = usize::try_from(typesize).unwrap_or(1);
+    if typesize > 1 && nbytes.is_multiple_of(typesize) {
+        return (DType::void(itemsize), nbytes / typesize);
+    }
+    (DType::native(Kind::Uint, 1), nbytes)
+}
+
+/// Reads a region of one axis, in windows where it has a stride.
+fn read_run(
+    dtype: DType,
+    count: u64,
+    region: &Region,
+    options: &ReadOptions,
+    fetch: impl Fn(u64, &mut [u8]) -> Result<()>,
+) -> Result<Array<'static>> {
+    let region = Region::new(region.axes().to_vec(), &[count])?;
+    let [axis] = region.axes() else { return Err(Error::usage("one axis")) };
+    let itemsize = dtype.itemsize() as u64;
+    let mut bytes: Vec<u8> = zeroed_vec(axis.count.saturating_mul(itemsize), &options.limits)?;
+    let stride = axis.step.unsigned_abs();
+    if axis.count > 0 && (axis.step == 1 || axis.count == 1) {
+        fetch(axis.start.saturating_mul(itemsize), &mut bytes)?;
+    } else if axis.count > 0 {
+        // Elements of a window, and the bytes from its first to its last.
+        let each = (WINDOW / itemsize.max(1) / stride.max(1)).max(1);
+        let mut window = Vec::new();
+        let item = dtype.itemsize();
+        let mut done = 0_u64;
+        for part in bytes.chunks_mut(usize::try_from(each.saturating_mul(itemsize)).unwrap_or(usize::MAX)) {
+            let here = (part.len() / item.max(1)) as u64;
+            let first = place(axis, done);
+            let last = place(axis, done + here - 1);
+            let low = first.min(last);
+            let len = usize::try_from((first.max(last) - low + 1).saturating_mul(itemsize)).unwrap_or(usize::MAX);
+            window.resize(len, 0);
+            fetch(low.saturating_mul(itemsize), &mut window)?;
+            for (number, dst) in part.chunks_exact_mut(item).enumerate() {
+                let at = (place(axis, done + number as u64) - low).saturating_mul(itemsize);
+                let at = usize::try_from(at).unwrap_or(usize::MAX);
+                dst.copy_from_slice(window.get(at..at.saturating_add(item)).unwrap_or_default());
+            }
+            done += here;
+        }
+    }
+    let shape = if axis.kept == Kept::Yes { vec![axis.count] } else { Vec::new() };
+    Array::new(dtype, shape, Order::C, Cow::Owned(bytes))
+}
+
+/// The index of the element `number` of a selection.
+fn place(axis: &AxisSelection, number: u64) -> u64 {
+    let at = i128::from(axis.start) + i128::from(axis.step) * i128::from(number);
+    u64::try_from(at).unwrap_or(0)
+}
+
+/// What an array that is computed when python-blosc2 opens it is computed from: shown, never run.
+fn computed(frame: &Frame) -> Vec<(String, Value)> {
+    if frame.metalayers().get(COMPUTED).is_none() {
+        return Vec::new();
+    }
+    let stored = frame.vlmetalayer(COMPUTED).ok().flatten();
+    let value = stored.map(|bytes| crate::metadata::decode(&bytes, &frame.options().limits));
+    vec![("computed".to_owned(), value.unwrap_or(Value::Null))]
+}
+
+/// The bytes of such an array are none of its values.
+fn refuse_computed(frame: &Frame) -> Result<()> {
+    if frame.metalayers().get(COMPUTED).is_none() {
+        return Ok(());
+    }
+    let problem = "the values of this array are computed from a stored expression or function when python-blosc2 opens it";
+    Err(Error::unsupported(problem).hint("holdall meta FILE shows it; nothing stored in a file is ever run"))
+}
+
+/// True for an array without values of its own.
+pub(crate) fn is_computed(frame: &Frame) -> bool {
+    frame.metalayers().get(COMPUTED).is_some()
+}
