@@ -2,6 +2,7 @@
 
 use super::*;
 
+mod runs;
 mod stored;
 
 /// The bytes that `hex` spells; blanks do not count.

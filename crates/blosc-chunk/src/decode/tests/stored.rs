@@ -156,22 +156,6 @@ fn blocks_decode_one_by_one_and_by_choice() {
     }
 }
 
-/// `count` runs in a block of `len` bytes, of any place and length up to `most`.
-fn runs_of(len: usize, count: usize, most: usize, seed: &mut u32) -> Vec<Range<usize>> {
-    let mut next = |below: usize| {
-        *seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        (*seed >> 8) as usize % below.max(1)
-    };
-    let mut at = 0;
-    let mut runs = Vec::new();
-    for left in (1..=count).rev() {
-        let start = at + next(2 * (len - at) / left + 1).min(len - at);
-        at = start + next(most + 1).min(len - start);
-        runs.push(start..at);
-    }
-    runs
-}
-
 #[test]
 fn runs_of_a_block_are_those_parts_of_it() {
     let mut seed = 7;
@@ -184,7 +168,7 @@ fn runs_of_a_block_are_those_parts_of_it() {
             chunk.blocks().enumerate().step_by(if cfg!(miri) { 11 } else { 1 + blocks / 40 })
         {
             for (count, most) in [(0, 0), (1, 50), (2, 9), (3, 1), (9, 40), (40, 3), (5, block.len())] {
-                let runs = runs_of(block.len(), count, most, &mut seed);
+                let runs = runs::runs_of(block.len(), count, most, &mut seed);
                 let whole = &stored.want[block.clone()];
                 let want: Vec<u8> = runs.iter().flat_map(|run| &whole[run.clone()]).copied().collect();
                 let mut dst = vec![0xA5; want.len()];
