@@ -86,6 +86,7 @@ impl Archive {
 
     fn read_members(&mut self, archive: &ZipArchive<Bytes<'_>>, room: &mut [u8]) -> Result<()> {
         let whole = self.directory.clone();
+        let mut directories = 0_u64;
         let mut entries = archive.entries(room);
         loop {
             let entry = match entries.next_entry() {
@@ -138,12 +139,14 @@ impl Archive {
                 self.tell(severity, code, range, format!("{}: {why}", member.name));
             }
             member.refused = refused;
-            if !entry.is_dir() {
+            if entry.is_dir() {
+                directories = directories.saturating_add(1);
+            } else {
                 self.members.push(member);
             }
         }
         let (hint, count) = (archive.entries_hint(), self.members.len() as u64);
-        if hint < count {
+        if hint != count.saturating_add(directories) {
             let message = format!("the end of the zip file counts {hint} members, there are {count}");
             self.tell(Severity::Warning, "zip_count", whole, message);
         }

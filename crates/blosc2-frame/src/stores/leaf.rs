@@ -165,7 +165,7 @@ impl<'a> Leaves<'a> {
         let holes = map.holes(len);
         if holes > 0 {
             let message = format!("{holes} bytes that no key names, where values were removed");
-            self.tell(Severity::Note, "embed_hole", key, place, message);
+            self.tell(Severity::Note, "dead_space", key, place, message);
         }
         // The store's own EmbedStore gives its keys no name in front.
         let below = if key == EMBED || key.is_empty() { String::new() } else { format!("{key}/") };
