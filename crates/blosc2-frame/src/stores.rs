@@ -30,6 +30,8 @@ mod lens;
 mod map;
 mod sniff;
 mod table;
+#[cfg(test)]
+mod tests;
 mod window;
 
 use archive::Archive;

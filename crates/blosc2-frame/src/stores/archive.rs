@@ -162,6 +162,10 @@ impl Archive {
         for &at in &order {
             let Some(member) = self.members.get(at) else { continue };
             let range = member.header.start..member.data.end;
+            if range.is_empty() {
+                // Nobody knows where it is.
+                continue;
+            }
             if let Some((before, end)) = last
                 && range.start < end
             {

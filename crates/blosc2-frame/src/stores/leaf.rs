@@ -14,7 +14,7 @@ use crate::frame::Frame;
 use crate::options::OpenOptions;
 
 /// EmbedStores within EmbedStores that are looked into.
-const MOST_NESTED: usize = 4;
+pub(crate) const MOST_NESTED: usize = 4;
 
 /// Most bytes of an EmbedStore that are decoded at once and kept; of larger ones each leaf is decoded as it is read.
 const KEPT: u64 = 16 << 20;

@@ -114,9 +114,13 @@ fn members_are_where_their_local_headers_end() {
 fn zip64_is_read() {
     let bytes = unhex(ZIP64);
     let archive = read(bytes.clone()).unwrap();
-    let data = |at: usize| &bytes[archive.members[at].data.start as usize..archive.members[at].data.end as usize];
+    let data =
+        |at: usize| &bytes[archive.members[at].data.start as usize..archive.members[at].data.end as usize];
     assert_eq!((data(0), data(1)), (&b"twelve bytes"[..], &b"0123456789ab"[..]));
-    assert_eq!((archive.members[0].name.as_str(), archive.members[1].name.as_str()), ("g/x.b2nd", "embed.b2e"));
+    assert_eq!(
+        (archive.members[0].name.as_str(), archive.members[1].name.as_str()),
+        ("g/x.b2nd", "embed.b2e")
+    );
     assert_eq!(archive.findings, []);
 }
 
@@ -185,8 +189,13 @@ fn counts_that_lie_take_no_memory() {
     let at = bytes.windows(4).position(|four| four == b"PK\x06\x06").unwrap();
     bytes[at + 24 + 7] = 0x10;
     bytes[at + 32 + 7] = 0x10;
+    assert!(matches!(read(bytes).err().unwrap().kind(), ErrorKind::Malformed(_)));
+
+    let mut bytes = zip(&[put("a.b2nd", b"data")]);
+    let at = bytes.len() - 22;
+    bytes[at + 8..at + 12].fill(0xfe);
     let archive = read(bytes).unwrap();
-    assert_eq!(archive.members.len(), 2);
+    assert_eq!(archive.members.len(), 1);
     assert_eq!(codes(&archive), ["zip_count"]);
 }
 
