@@ -6,7 +6,7 @@ CHANGED = {
     "deleted_first": "dead_space",
     "deleted_middle": "dead_space",
     "deleted_last": "dead_space",
-    "deleted_all": "dead_space",
+    "deleted_all": "stored_sizes_differ",
     "array_shrunk": "dead_space",
 }
 ODD = {
@@ -22,7 +22,7 @@ ODD = {
     "old_updated_twice": "offsets_unsorted dead_space",
     "gap_before": "dead_space",
     "gaps": "offsets_unsorted dead_space dead_space",
-    "shared_chunk": "shared_chunk",
+    "shared_chunk": "offsets_unsorted shared_chunk",
     "mixed_codecs": "mixed_codecs",
     "mixed_typesizes": "typesize_differs typesize_differs",
     "trailing_bytes": "trailing_bytes",

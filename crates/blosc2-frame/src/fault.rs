@@ -11,16 +11,30 @@ use container_core::{Error, ErrorKind};
 pub enum FaultKind {
     /// The file ends before the length that the header gives the frame.
     FrameTruncated,
-    /// Lengths in the header that cannot be together: of header, frame and chunks section.
-    HeaderSizes,
-    /// A chunk size that cannot be: none although there are data.
-    ImpossibleChunkSize,
+    /// A length of the header that cannot be.
+    HeaderLen,
+    /// A length of the frame that cannot be.
+    FrameLen,
+    /// A size of all data that cannot be, or other chunks than that of different sizes hold.
+    Nbytes,
+    /// A size of the chunks section that cannot be.
+    Cbytes,
+    /// A size of elements that cannot be.
+    Typesize,
+    /// A size of blocks that cannot be.
+    Blocksize,
+    /// A chunk size that cannot be, such as none although there are data.
+    Chunksize,
+    /// More filters than there are places.
+    Filters,
     /// Bits of the header that are reserved, or belong to user-defined types of frames.
     ReservedNotZero,
     /// The version of the frame does not fit what its flags say.
     VersionFlags,
     /// The metalayers cannot be read.
     MetalayersUnreadable,
+    /// Metalayers that can be read, but are not as they should be: more than 16, a name twice, another size of their index.
+    MetalayersOdd,
     /// The trailer cannot be read, or is not where the frame ends.
     TrailerUnreadable,
     /// The header says otherwise than the trailer whether there are user metalayers.
@@ -35,8 +49,10 @@ pub enum FaultKind {
     IndexSlack,
     /// An offset that leads out of the chunks section.
     OffsetOutside,
-    /// A negative offset without a known meaning.
+    /// A negative offset without a known meaning, or with bits beside it.
     OffsetUnknown,
+    /// One offset for all chunks, which cannot all be there.
+    OffsetsSame,
     /// Chunks do not lie in the order of their data: insertions and updates leave this.
     OffsetsUnsorted,
     /// A chunk that is in the index twice.
@@ -62,6 +78,8 @@ pub enum FaultKind {
     ChunkSizeLost,
     /// Chunks of different codecs.
     MixedCodecs,
+    /// Chunks with blocks of different lengths and others, which C-Blosc2 does not mix.
+    MixedBlocks,
     /// Bytes in the chunks section that no offset leads to: deleted and replaced chunks.
     DeadSpace,
     /// Bytes after the end of the frame.
@@ -74,8 +92,6 @@ pub enum FaultKind {
     PartUnused,
     /// The stored sizes of the chunks do not add up to what the header says.
     StoredSizesDiffer,
-    /// What the chunks hold does not add up to what the header says.
-    DataSizesDiffer,
 }
 
 impl FaultKind {
@@ -83,39 +99,46 @@ impl FaultKind {
     #[must_use]
     pub const fn code(self) -> &'static str {
         match self {
-            Self::FrameTruncated => "frame_truncated",
-            Self::HeaderSizes => "header_sizes",
-            Self::ImpossibleChunkSize => "impossible_chunk_size",
+            Self::FrameTruncated => "truncated",
+            Self::HeaderLen => "header_len",
+            Self::FrameLen => "frame_len",
+            Self::Nbytes => "nbytes",
+            Self::Cbytes => "cbytes",
+            Self::Typesize => "typesize",
+            Self::Blocksize => "blocksize",
+            Self::Chunksize => "chunksize",
+            Self::Filters => "filters",
             Self::ReservedNotZero => "reserved_not_zero",
             Self::VersionFlags => "version_flags",
-            Self::MetalayersUnreadable => "metalayers_unreadable",
-            Self::TrailerUnreadable => "trailer_unreadable",
+            Self::MetalayersUnreadable | Self::MetalayersOdd => "metalayers",
+            Self::TrailerUnreadable => "trailer",
             Self::VlmetaFlag => "vlmeta_flag",
             Self::Fingerprint => "fingerprint",
-            Self::IndexUnreadable => "index_unreadable",
-            Self::IndexCount => "index_count",
+            Self::IndexUnreadable => "offsets",
+            Self::IndexCount => "offsets",
             Self::IndexSlack => "index_slack",
-            Self::OffsetOutside => "offset_outside",
-            Self::OffsetUnknown => "offset_unknown",
+            Self::OffsetOutside => "offset",
+            Self::OffsetUnknown => "offset",
+            Self::OffsetsSame => "offsets",
             Self::OffsetsUnsorted => "offsets_unsorted",
             Self::SharedChunk => "shared_chunk",
             Self::ChunkOverlap => "chunk_overlap",
             Self::ChunkHeader => "chunk_header",
-            Self::ChunkTruncated => "chunk_truncated",
-            Self::ChunkSizeMismatch => "chunk_size_mismatch",
-            Self::ChunkShortHeader => "chunk_short_header",
+            Self::ChunkTruncated => "chunk_header",
+            Self::ChunkSizeMismatch => "chunk_size",
+            Self::ChunkShortHeader => "chunk_header",
             Self::TypesizeDiffers => "typesize_differs",
             Self::StoredSpecial => "stored_special",
             Self::ChunkSizeSalvaged => "chunk_size_salvaged",
-            Self::ChunkSizeLost => "chunk_size_lost",
+            Self::ChunkSizeLost => "chunk_size",
             Self::MixedCodecs => "mixed_codecs",
+            Self::MixedBlocks => "mixed_blocks",
             Self::DeadSpace => "dead_space",
             Self::TrailingBytes => "trailing_bytes",
-            Self::PartMissing => "part_missing",
-            Self::PartSize => "part_size",
+            Self::PartMissing => "chunk_file",
+            Self::PartSize => "chunk_file",
             Self::PartUnused => "part_unused",
             Self::StoredSizesDiffer => "stored_sizes_differ",
-            Self::DataSizesDiffer => "data_sizes_differ",
         }
     }
 
@@ -126,10 +149,8 @@ impl FaultKind {
             Self::VersionFlags
             | Self::VlmetaFlag
             | Self::SharedChunk
-            | Self::ChunkShortHeader
             | Self::ChunkSizeSalvaged
             | Self::StoredSpecial
-            | Self::PartSize
             | Self::StoredSizesDiffer => Severity::Warning,
             Self::ReservedNotZero
             | Self::Fingerprint
@@ -150,8 +171,14 @@ impl FaultKind {
         matches!(
             self,
             Self::FrameTruncated
-                | Self::HeaderSizes
-                | Self::ImpossibleChunkSize
+                | Self::HeaderLen
+                | Self::FrameLen
+                | Self::Nbytes
+                | Self::Cbytes
+                | Self::Typesize
+                | Self::Blocksize
+                | Self::Chunksize
+                | Self::Filters
                 | Self::MetalayersUnreadable
                 | Self::TrailerUnreadable
                 | Self::IndexUnreadable
@@ -161,13 +188,14 @@ impl FaultKind {
 
     const fn part_of_frame(self) -> &'static str {
         match self {
-            Self::MetalayersUnreadable => "blosc2 metalayers",
+            Self::MetalayersUnreadable | Self::MetalayersOdd => "blosc2 metalayers",
             Self::TrailerUnreadable | Self::Fingerprint | Self::VlmetaFlag => "blosc2 frame trailer",
             Self::IndexUnreadable
             | Self::IndexCount
             | Self::IndexSlack
             | Self::OffsetOutside
             | Self::OffsetUnknown
+            | Self::OffsetsSame
             | Self::OffsetsUnsorted => "blosc2 frame index",
             Self::SharedChunk
             | Self::ChunkOverlap
@@ -180,6 +208,7 @@ impl FaultKind {
             | Self::ChunkSizeSalvaged
             | Self::ChunkSizeLost
             | Self::MixedCodecs
+            | Self::MixedBlocks
             | Self::PartMissing
             | Self::PartSize
             | Self::PartUnused => "blosc2 chunk",

@@ -16,6 +16,8 @@ use nom::bytes::complete::{tag, take};
 use nom::number::complete::{be_i16, be_i32, be_i64, be_u32, be_u64, u8 as byte};
 use nom::{IResult, Parser};
 
+use crate::fault::FaultKind;
+
 /// What every frame begins with: an array of 14, and the magic as a string of 8.
 pub const MAGIC: [u8; 10] = *b"\x9e\xa8b2frame\0";
 
@@ -101,6 +103,12 @@ impl Header {
     /// byte range inside the header; `Unsupported` for a version over 3, offsets that are not of 64 bits, and kinds of frames but
     /// contiguous and sparse.
     pub fn parse(bytes: &[u8]) -> Result<Self> {
+        let (header, impossible) = Self::parse_any(bytes)?;
+        impossible.into_iter().next().map_or(Ok(header), |(_, error)| Err(error))
+    }
+
+    /// As [`Header::parse`], but with numbers that cannot be beside it: in their places are others that say nothing.
+    pub(crate) fn parse_any(bytes: &[u8]) -> Result<(Self, Vec<(FaultKind, Error)>)> {
         if !bytes.starts_with(&MAGIC) {
             return Err(Error::wrong_format("a Blosc2 frame"));
         }
@@ -117,7 +125,10 @@ impl Header {
                 .at(at..at.saturating_add(1))
                 .context("blosc2 frame header")
         })?;
-        raw.judge().map_err(|error| error.context("blosc2 frame header"))
+        let mut impossible = Vec::new();
+        let header = raw.judge(&mut impossible).map_err(|error| error.context("blosc2 frame header"))?;
+        let named = |(kind, error): (FaultKind, Error)| (kind, error.context("blosc2 frame header"));
+        Ok((header, impossible.into_iter().map(named).collect()))
     }
 
     /// The [`FIXED_LEN`] bytes.
@@ -217,7 +228,7 @@ fn raw(bytes: &[u8]) -> IResult<&[u8], Raw> {
 }
 
 impl Raw {
-    fn judge(self) -> Result<Header> {
+    fn judge(self, impossible: &mut Vec<(FaultKind, Error)>) -> Result<Header> {
         let [general, kind, codec, other] = self.flags;
         let version = general & 0x0f;
         if !(1..=3).contains(&version) {
@@ -240,22 +251,32 @@ impl Raw {
         let [count, f0, f1, f2, f3, f4, f5, udcodec, codec_meta, m0, m1, m2, m3, m4, m5, other2, _] =
             self.filters;
         if count > 6 {
-            return Err(Error::malformed(format!("{count} filters, there are 6 places")).at(70..71));
+            let problem = format!("{count} filters, there are 6 places");
+            impossible.push((FaultKind::Filters, Error::malformed(problem).at(70..71)));
         }
         let compressor = match codec & 0x0f {
             6 => Compressor(udcodec),
             code => Compressor(code),
         };
-        let bytes = |number: i64, at: u64| {
-            u64::try_from(number)
-                .map_err(|_| Error::malformed(format!("{number} bytes")).at(at..at.saturating_add(9)))
+        let mut bytes = |kind: FaultKind, number: i64, at: u64| {
+            u64::try_from(number).unwrap_or_else(|_| {
+                let problem = Error::malformed(format!("{number} bytes")).at(at..at.saturating_add(9));
+                impossible.push((kind, problem));
+                0
+            })
         };
+        let nbytes = bytes(FaultKind::Nbytes, self.nbytes, 29);
+        let cbytes = bytes(FaultKind::Cbytes, self.cbytes, 38);
         let chunksize = match self.chunksize {
             -1 => ChunkSize::Unset,
             0 => ChunkSize::Variable,
             len => match u32::try_from(len) {
                 Ok(len) => ChunkSize::Fixed(len),
-                Err(_) => return Err(Error::malformed(format!("chunks of {len} bytes")).at(57..62)),
+                Err(_) => {
+                    let problem = Error::malformed(format!("chunks of {len} bytes")).at(57..62);
+                    impossible.push((FaultKind::Chunksize, problem));
+                    ChunkSize::Unset
+                }
             },
         };
         let has_vlmetalayers = match self.has_vlmetalayers {
@@ -281,8 +302,8 @@ impl Raw {
                 2 => SplitMode::Auto,
                 _ => SplitMode::ForwardCompat,
             },
-            nbytes: bytes(self.nbytes, 29)?,
-            cbytes: bytes(self.cbytes, 38)?,
+            nbytes,
+            cbytes,
             typesize: self.typesize,
             blocksize: self.blocksize,
             chunksize,

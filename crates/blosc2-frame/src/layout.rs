@@ -51,7 +51,8 @@ impl Layout {
             return Err(Error::usage(format!("a frame at byte {start} of {file_len}")));
         }
         let fixed = start.saturating_add(FIXED_LEN as u64).min(file_len);
-        let header = Header::parse(&source.read(start..fixed)?).map_err(|error| shift(error, start))?;
+        let head = source.read(start..fixed)?;
+        let (header, impossible) = Header::parse_any(&head).map_err(|error| shift(error, start))?;
         let mut layout = Self {
             start,
             file_len,
@@ -63,7 +64,10 @@ impl Layout {
             trailer_range: start..start,
             faults: Vec::new(),
         };
-        layout.judge_fields(&source.read(start..fixed)?);
+        for (kind, error) in impossible {
+            layout.faults.push(Fault::of_error(kind, shift(error, start), start..fixed));
+        }
+        layout.judge_fields(&head);
         if layout.read_metalayers(source, limits)? {
             layout.read_trailer(source, limits)?;
             layout.read_index(source, limits)?;
@@ -115,7 +119,9 @@ impl Layout {
     pub fn chunks(&self) -> Range<u64> {
         let start = self.header_range().end.min(self.file_len);
         let len = if self.header.kind == Kind::Sparse { 0 } else { self.header.cbytes };
-        start..start.saturating_add(len).min(self.file_len)
+        let end = start.saturating_add(len).min(self.file_len);
+        // A frame whose chunks were all deleted still counts their bytes, and has none of them.
+        start..if self.header.nbytes == 0 { end.min(self.index.start.max(start)) } else { end }
     }
 
     /// Where chunks are.
@@ -195,7 +201,12 @@ impl Layout {
                 "a header of {header_len} bytes in a frame of {}, which ends with {BARE_LEN} or more of trailer",
                 self.header.frame_len
             );
-            self.tell(FaultKind::HeaderSizes, self.field(10, 14), message);
+            let kind = if self.header.frame_len < header_len.max(132) || end == u64::MAX {
+                FaultKind::FrameLen
+            } else {
+                FaultKind::HeaderLen
+            };
+            self.tell(kind, self.field(10, 14), message);
             return Ok(false);
         }
         if end > self.file_len {
@@ -235,7 +246,11 @@ impl Layout {
         let at = region.start.saturating_sub(self.start);
         match read(source, region.clone(), limits).and_then(|bytes| Trailer::parse(&bytes, at)) {
             Ok(trailer) => self.trailer = trailer,
-            Err(error) => self.fail(FaultKind::TrailerUnreadable, shift(error, self.start), region)?,
+            Err(error) => {
+                self.fail(FaultKind::TrailerUnreadable, shift(error, self.start), region)?;
+                // Its length may be what is wrong.
+                self.trailer_range = end..end;
+            }
         }
         Ok(())
     }
@@ -246,11 +261,16 @@ impl Layout {
         let cbytes = if self.header.kind == Kind::Sparse { 0 } else { self.header.cbytes };
         let at = start.saturating_add(cbytes);
         self.index = at.min(end)..end;
+        if at > end && self.header.nbytes == 0 {
+            let message = format!("the header counts {cbytes} bytes of chunks, and there are none");
+            self.tell(FaultKind::StoredSizesDiffer, self.field(38, 9), message);
+            return Ok(());
+        }
         if at > end {
             let message =
                 format!("{cbytes} bytes of chunks where there is room for {}", end.saturating_sub(start));
             let kind =
-                if self.end() > self.file_len { FaultKind::IndexUnreadable } else { FaultKind::HeaderSizes };
+                if self.end() > self.file_len { FaultKind::IndexUnreadable } else { FaultKind::Cbytes };
             self.tell(kind, self.field(38, 9), message);
             return Ok(());
         }

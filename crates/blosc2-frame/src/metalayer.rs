@@ -21,13 +21,28 @@ pub const MOST_NAME: usize = 31;
 
 /// Named values in the order of the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Metalayers(Vec<(String, Vec<u8>)>);
+pub struct Metalayers(Vec<(String, Vec<u8>)>, Index);
+
+/// Whether the size of the index is what the entries take, where it was read.
+#[derive(Clone, Copy, Debug, Default)]
+struct Index {
+    is_other: bool,
+}
+
+/// What is read again is the same, whatever its index said.
+impl PartialEq for Index {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Index {}
 
 impl Metalayers {
     /// None.
     #[must_use]
     pub const fn new() -> Self {
-        Self(Vec::new())
+        Self(Vec::new(), Index { is_other: false })
     }
 
     /// The value of `name`, as stored: by convention msgpack.
@@ -39,6 +54,11 @@ impl Metalayers {
     /// Names and values in the order of the file.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &[u8])> {
         self.0.iter().map(|(name, value)| (name.as_str(), value.as_slice()))
+    }
+
+    /// Whether the size that the index had was not its own.
+    pub(crate) const fn has_other_index(&self) -> bool {
+        self.1.is_other
     }
 
     /// How many there are.
@@ -87,7 +107,7 @@ impl Metalayers {
         if decode::read_array_len(&mut rest).ok() != Some(3) {
             return Err(wrong(bytes, "no array of index, map and values"));
         }
-        decode::read_u16(&mut rest).map_err(|_| wrong(rest, "no size of the index"))?;
+        let index_len = decode::read_u16(&mut rest).map_err(|_| wrong(rest, "no size of the index"))?;
         let (rest, entries) = map(rest).map_err(|rest| wrong(rest, "no map of names and places"))?;
         let mut found = Vec::with_capacity(entries.len());
         let mut room = bytes.len();
@@ -100,7 +120,10 @@ impl Metalayers {
             room = room.checked_sub(value.len()).ok_or_else(|| wrong(rest, "values share bytes"))?;
             found.push((name, value.to_vec()));
         }
-        Ok(Self(found))
+        let taken = found.iter().fold(7, |sum: usize, (name, _): &(String, Vec<u8>)| {
+            sum.saturating_add(name_len(name)).saturating_add(5)
+        });
+        Ok(Self(found, Index { is_other: usize::from(index_len) != taken }))
     }
 
     /// The bytes behind the fixed part of the header.

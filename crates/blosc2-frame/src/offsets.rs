@@ -172,6 +172,14 @@ impl Offsets {
         }
     }
 
+    /// The stored number of the chunk `index`.
+    pub(crate) fn raw(&self, index: u64) -> Option<i64> {
+        match self {
+            Self::Same(offset, count) => (index < *count).then(|| offset.to_raw()),
+            Self::Each(numbers) => numbers.get(usize::try_from(index).ok()?).copied(),
+        }
+    }
+
     /// All of them, in the order of the chunks.
     pub fn iter(&self) -> impl Iterator<Item = Offset> + '_ {
         (0..self.len()).filter_map(|index| self.get(index))

@@ -48,7 +48,12 @@ impl Frame {
         let path = path.as_ref();
         let named = |error: Error| error.part(path.display().to_string());
         let source = open_path(path, options.access, &options.limits).map_err(named)?;
-        Self::build(source, at, Some(path), options).map_err(named)
+        let frame = Self::build(source, at, Some(path), options).map_err(named)?;
+        if frame.header().kind == Kind::Sparse && path.file_name() != Some(INDEX_NAME.as_ref()) {
+            let problem = "the index of a sparse frame without its directory, in which the chunks are";
+            return Err(named(Error::unsupported(problem)));
+        }
+        Ok(frame)
     }
 
     /// Opens the frame that begins at byte `at` of `source`. Of a sparse one only the index file is there, and no chunk can be read.

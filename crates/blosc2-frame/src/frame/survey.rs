@@ -196,13 +196,22 @@ impl Surveyor<'_> {
         }
         // What cannot be said in a byte is said as 1.
         let typesize = u8::try_from(frame.header().typesize).unwrap_or(1);
-        if header.typesize != typesize {
+        let is_known = (1..=i32::MAX.unsigned_abs()).contains(&frame.header().typesize);
+        if is_known && header.typesize != typesize {
             let message = format!(
                 "chunk {index} has elements of {} bytes, the frame of {}",
                 header.typesize,
                 frame.header().typesize
             );
             faults.push(Fault::new(FaultKind::TypesizeDiffers, field(3, 4), message));
+        }
+        if header.has_variable_blocks() != frame.header().variable_blocks && header.nbytes > 0 {
+            let message = if header.has_variable_blocks() {
+                format!("the blocks of chunk {index} are of different lengths, those of the frame are not")
+            } else {
+                format!("the blocks of chunk {index} are of one length, those of the frame each of its own")
+            };
+            faults.push(Fault::new(FaultKind::MixedBlocks, range.clone(), message));
         }
         if matches!(header.special(), Some(Special::Zeros | Special::Nan | Special::Uninit)) {
             let message = format!("chunk {index} is stored, and holds nothing that needs to be");
@@ -218,6 +227,7 @@ impl Surveyor<'_> {
             ErrorKind::Limit { .. } | ErrorKind::Io(_) | ErrorKind::Missing(_) | ErrorKind::Usage(_) => {
                 return Err(error);
             }
+            ErrorKind::Truncated { .. } if is_sparse => FaultKind::PartSize,
             ErrorKind::Truncated { .. } => FaultKind::ChunkTruncated,
             _ if is_sparse && error.range().is_none() => FaultKind::PartMissing,
             _ => FaultKind::ChunkHeader,
@@ -267,7 +277,7 @@ impl Surveyor<'_> {
         {
             let start = self.frame.layout.start();
             let message = format!("the chunks hold {} bytes, the header says {nbytes}", self.held);
-            self.tell(Fault::new(FaultKind::DataSizesDiffer, start + 29..start + 38, message));
+            self.tell(Fault::new(FaultKind::Nbytes, start + 29..start + 38, message));
         }
         let rest: Vec<Fault> = self
             .told
@@ -282,6 +292,17 @@ impl Surveyor<'_> {
         self.found.faults.extend(rest);
         self.found.faults.sort_by_key(|fault| std::cmp::Reverse(fault.severity()));
         Ok(self.found)
+    }
+
+    /// Whether every offset leads somewhere.
+    fn is_index_sound(&self) -> bool {
+        !self.frame.layout.faults().iter().any(|fault| {
+            let of_offset = matches!(
+                fault.kind(),
+                FaultKind::OffsetOutside | FaultKind::OffsetUnknown | FaultKind::OffsetsSame
+            );
+            of_offset || fault.kind().is_of_structure()
+        })
     }
 
     /// Finds chunks that share bytes, and bytes that no chunk has.
@@ -320,7 +341,9 @@ impl Surveyor<'_> {
             let next = self.bad.partition_point(|at| *at < gap.start);
             self.bad.get(next).is_none_or(|at| *at >= gap.end)
         });
-        for gap in &gaps {
+        // Of an index that is damaged nobody knows what belongs to nothing.
+        let is_sound = self.is_index_sound();
+        for gap in gaps.iter().filter(|_| is_sound) {
             let message = format!("{} bytes belong to no chunk", gap.end - gap.start);
             shared.push(Fault::new(FaultKind::DeadSpace, gap.clone(), message));
         }
@@ -349,16 +372,16 @@ impl Surveyor<'_> {
         doubles.into_iter().for_each(|fault| self.tell(fault));
         let sum = self.found.chunks.iter().map(|chunk| chunk.range.end - chunk.range.start).sum::<u64>();
         let cbytes = self.frame.header().cbytes;
-        let is_whole = self
-            .told
-            .keys()
-            .all(|code| !matches!(*code, "part_missing" | "chunk_header" | "chunk_truncated"));
-        if sum != cbytes && is_whole && self.told.get("shared_chunk").is_none() {
+        let is_whole = self.is_index_sound()
+            && !["chunk_file", "chunk_header"].iter().any(|code| self.told.contains_key(code));
+        if sum != cbytes && is_whole && !self.told.contains_key("shared_chunk") {
             let start = self.frame.layout.start();
             let message = format!("the chunks have {sum} bytes, the header says {cbytes}");
             self.tell(Fault::new(FaultKind::StoredSizesDiffer, start + 38..start + 47, message));
         }
-        let Some(parts) = &self.frame.parts else { return Ok(()) };
+        let Some(parts) = self.frame.parts.as_ref().filter(|_| self.is_index_sound()) else {
+            return Ok(());
+        };
         let number = |offset| match offset {
             Offset::Stored(number) => Some(number),
             _ => None,

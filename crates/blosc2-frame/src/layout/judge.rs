@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::Layout;
 use crate::fault::{Fault, FaultKind};
 use crate::header::{BARE_LEN, ChunkSize, Header, Kind};
+use crate::metalayer::MOST;
 use crate::offsets::{Offset, Offsets};
 
 /// Faults of single offsets that are told one by one; the rest are counted.
@@ -14,29 +15,28 @@ impl Layout {
     /// Sizes and flags of the header. `fixed` are its first 87 bytes.
     pub(super) fn judge_fields(&mut self, fixed: &[u8]) {
         let header = self.header.clone();
-        match header.chunksize {
-            ChunkSize::Unset if header.nbytes > 0 => {
-                let message = format!("{} bytes of data in chunks of an unknown size", header.nbytes);
-                self.tell(FaultKind::ImpossibleChunkSize, self.field(57, 5), message);
-            }
-            _ => {}
-        }
-        if i64::try_from(header.cbytes).is_err() || u32::try_from(i64::from(header.typesize)).is_err() {
-            self.tell(FaultKind::HeaderSizes, self.field(38, 9), "more bytes than a file has");
+        let (variable, version) = (header.variable_chunks || header.variable_blocks, header.version);
+        let is_variable = header.chunksize == ChunkSize::Variable;
+        let is_told = self.faults.iter().any(|fault| fault.kind() == FaultKind::Chunksize);
+        if header.chunksize == ChunkSize::Unset && header.nbytes > 0 && !is_told {
+            let message = format!("{} bytes of data in chunks of an unknown size", header.nbytes);
+            self.tell(FaultKind::Chunksize, self.field(57, 5), message);
+        } else if is_variable && header.nbytes > 0 && !header.variable_chunks {
+            let message = "a chunk size of 0, and no flag that says that chunks are of different sizes";
+            self.tell(FaultKind::Chunksize, self.field(57, 5), message);
         }
         if header.typesize == 0 || header.typesize > i32::MAX.unsigned_abs() {
             let message = format!("elements of {} bytes", header.typesize);
-            self.tell(FaultKind::HeaderSizes, self.field(47, 5), message);
+            self.tell(FaultKind::Typesize, self.field(47, 5), message);
         }
-        let (variable, version) = (header.variable_chunks || header.variable_blocks, header.version);
-        let is_variable = header.chunksize == ChunkSize::Variable;
+        if header.blocksize > i32::MAX.unsigned_abs() {
+            let message = format!("blocks of {} bytes", header.blocksize);
+            self.tell(FaultKind::Blocksize, self.field(52, 5), message);
+        }
         if variable && version < 3 {
             let message = format!(
                 "chunks or blocks of different sizes in a frame of version {version}; they came with 3"
             );
-            self.tell(FaultKind::VersionFlags, self.field(25, 1), message);
-        } else if is_variable && header.nbytes > 0 && !header.variable_chunks {
-            let message = "a chunk size of 0, and no flag that says that chunks are of different sizes";
             self.tell(FaultKind::VersionFlags, self.field(25, 1), message);
         } else if header.variable_chunks && matches!(header.chunksize, ChunkSize::Fixed(_)) {
             let message = "the flag says that chunks are of different sizes, and there is a chunk size";
@@ -77,9 +77,12 @@ impl Layout {
                     (at.saturating_add(16) > room).then_some((FaultKind::OffsetOutside, at.cast_signed()))
                 }
                 Offset::Unknown(raw) => Some((FaultKind::OffsetUnknown, raw)),
-                Offset::Special(_) => None,
+                Offset::Special(_) => {
+                    let raw = self.offsets.raw(index).unwrap_or(0);
+                    (raw != offset.to_raw()).then_some((FaultKind::OffsetUnknown, raw))
+                }
             };
-            if let Offset::Stored(at) = offset {
+            if let (Offset::Stored(at), None) = (offset, &wrong) {
                 unsorted |= before.is_some_and(|before| at < before);
                 before = Some(at);
             }
@@ -92,6 +95,9 @@ impl Layout {
                         format!("the chunks have {room} bytes")
                     };
                     let message = match kind {
+                        FaultKind::OffsetUnknown if matches!(offset, Offset::Special(_)) => {
+                            format!("the offset {raw:#018x} of chunk {index} has bits that mean nothing")
+                        }
                         FaultKind::OffsetUnknown => {
                             format!("the offset {raw:#018x} of chunk {index} has no known meaning")
                         }
@@ -105,6 +111,10 @@ impl Layout {
             let message = format!("{} more offsets lead nowhere", told.saturating_sub(TOLD));
             faults.push(Fault::new(FaultKind::OffsetOutside, self.index(), message));
         }
+        if let Offsets::Same(Offset::Stored(_), 2..) = self.offsets {
+            let message = format!("{} chunks have one offset in common", self.offsets.len());
+            faults.push(Fault::new(FaultKind::OffsetsSame, self.index(), message));
+        }
         if unsorted {
             let message = "chunks do not lie in the order of their data";
             faults.push(Fault::new(FaultKind::OffsetsUnsorted, self.index(), message));
@@ -115,9 +125,10 @@ impl Layout {
     /// Metalayers, trailer and what follows.
     pub(super) fn judge_rest(&mut self) {
         let header = self.header_range();
+        self.judge_metalayers();
         if self.header.header_len < BARE_LEN && self.metalayers.is_empty() && header.end <= self.file_len {
             let message = format!("a header of {} bytes", self.header.header_len);
-            self.tell(FaultKind::HeaderSizes, self.field(10, 5), message);
+            self.tell(FaultKind::HeaderLen, self.field(10, 5), message);
         }
         let has_trailer = !self.trailer_range.is_empty()
             && !self.faults.iter().any(|fault| fault.kind() == FaultKind::TrailerUnreadable);
@@ -141,6 +152,25 @@ impl Layout {
             let message = format!("{} bytes follow the frame", rest.end.saturating_sub(rest.start));
             self.tell(FaultKind::TrailingBytes, rest, message);
         }
+    }
+}
+
+impl Layout {
+    fn judge_metalayers(&mut self) {
+        let mut names: Vec<&str> = self.metalayers.iter().map(|(name, _)| name).collect();
+        let count = names.len();
+        names.sort_unstable();
+        names.dedup();
+        let message = if count > MOST {
+            format!("{count} metalayers, C-Blosc2 takes {MOST}")
+        } else if names.len() < count {
+            "two metalayers of one name, of which the first is read".to_owned()
+        } else if self.metalayers.has_other_index() {
+            "the size of the index of the metalayers is another".to_owned()
+        } else {
+            return;
+        };
+        self.tell(FaultKind::MetalayersOdd, self.header_range(), message);
     }
 }
 

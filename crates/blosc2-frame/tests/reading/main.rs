@@ -1,0 +1,4 @@
+//! Frames as other programs wrote them, as the specification shows them, and as nobody should have made them.
+
+mod corpus;
+mod manifest;

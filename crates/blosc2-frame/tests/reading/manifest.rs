@@ -1,0 +1,66 @@
+//! The fixtures, and what scripts that share nothing with this crate say of them.
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+/// What `testdata/blosc2/MANIFEST.toml` says of one file or folder; the README beside it explains the fields.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Fixture {
+    pub(crate) path: String,
+    pub(crate) verdict: String,
+    pub(crate) codes: Vec<String>,
+    pub(crate) values: Option<String>,
+    pub(crate) chunk_values: Option<Vec<String>>,
+    pub(crate) block_sizes: Option<Vec<Vec<u64>>>,
+    pub(crate) frame_version: Option<u8>,
+    pub(crate) nchunks: Option<u64>,
+    pub(crate) typesize: Option<u32>,
+    pub(crate) chunksize: Option<i64>,
+    pub(crate) nbytes: Option<u64>,
+    pub(crate) cbytes: Option<u64>,
+    /// Shapes of chunks: of arrays alone.
+    pub(crate) chunks: Option<Vec<u64>>,
+    pub(crate) meta: Option<Vec<Named>>,
+    pub(crate) vlmeta: Option<Vec<Named>>,
+    pub(crate) offset: Option<u64>,
+}
+
+/// A metalayer.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Named {
+    pub(crate) name: String,
+    pub(crate) hex: String,
+}
+
+#[derive(Deserialize)]
+struct Manifest {
+    file: Vec<Fixture>,
+}
+
+pub(crate) fn testdata() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/blosc2")
+}
+
+pub(crate) fn fixtures() -> Vec<Fixture> {
+    let text = std::fs::read_to_string(testdata().join("MANIFEST.toml")).unwrap();
+    let manifest: Manifest = toml::from_str(&text).unwrap();
+    assert!(manifest.file.len() > 200, "the corpus is there");
+    manifest.file
+}
+
+impl Fixture {
+    pub(crate) fn full_path(&self) -> PathBuf {
+        testdata().join(&self.path)
+    }
+
+    /// Whether it is one frame, and no store of several, and has no more than a test decodes.
+    pub(crate) fn is_small_frame(&self) -> bool {
+        self.nchunks.is_some() && self.nbytes.is_some_and(|nbytes| nbytes < 1 << 30)
+    }
+
+    /// Whether it is an array, whose chunks are padded.
+    pub(crate) fn is_array(&self) -> bool {
+        self.chunks.is_some()
+    }
+}
