@@ -4,25 +4,56 @@
 //! frame. Until then the file opens as it was, in released versions of C-Blosc2 too, which do not look behind the length that the
 //! header gives.
 
-use std::path::Path;
+mod chunks;
+mod directory;
+mod file;
+mod open;
+mod read;
+mod store;
+#[cfg(test)]
+mod tests;
 
-use blosc_chunk::{Params, Special};
+use blosc_chunk::{Params, Plugins};
 use container_core::write::Durability;
-use container_core::write::storage::Storage;
 use container_core::{Error, Limits, Result};
 
-use crate::header::Header;
+use crate::header::{ChunkSize, Header};
 use crate::metalayer::Metalayers;
-use crate::options::FrameOptions;
+use crate::trailer::{Fingerprint, Trailer};
+use crate::writer::{
+    Engine, Places, Sizes, check_total, header_len, other_engine, remove_vlmetalayer, set_chunksize,
+    set_vlmetalayer,
+};
+use store::{Commit, Store};
 
 /// How a frame is opened for changes.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct EditOptions {
     /// Bounds on what the file may ask for.
     pub limits: Limits,
     /// Whether the protocol of C-Blosc2's sidecar `.b2lock` is kept.
     pub lock: Locking,
+    /// Whether chunks of a frame whose chunks all have one size may become of different sizes. C-Blosc2 reads that from 3.0 on; earlier
+    /// versions take such a frame for an empty one.
+    pub variable_chunks: bool,
+    /// Most threads that chunks are encoded on.
+    pub threads: usize,
+    /// Codecs and filters of the caller's own, with ids 160 to 255.
+    pub plugins: Plugins,
+}
+
+impl Default for EditOptions {
+    /// No sidecar, one size for all chunks, one thread.
+    fn default() -> Self {
+        Self {
+            limits: Limits::default(),
+            lock: Locking::Off,
+            variable_chunks: false,
+            threads: 1,
+            plugins: Plugins::new(),
+        }
+    }
 }
 
 /// Whether other processes are kept out by C-Blosc2's sidecar file.
@@ -36,145 +67,104 @@ pub enum Locking {
 }
 
 /// A frame that is being changed. Nothing is seen by readers before [`Editor::commit`]; what was not committed is lost with the editor.
+///
+/// A change of a contiguous frame never overwrites what was there, but leaves it as dead space between chunks; `compact`
+/// reclaims that.
+///
+/// ```
+/// use blosc2_frame::{Durability, EditOptions, Editor, FrameOptions, default_params};
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("a.b2frame");
+/// let mut options = FrameOptions::default();
+/// options.params = default_params(2);
+/// let mut editor = Editor::create(&path, options, &EditOptions::default())?;
+/// editor.append(&[1, 0, 2, 0])?;
+/// editor.append(&[3, 0, 4, 0])?;
+/// editor.commit(Durability::Synced)?;
+/// editor.update(0, &[5, 0, 6, 0])?;
+/// editor.set_vlmetalayer("updated", &[0xc3])?;
+/// assert_eq!(editor.read_chunk(0)?, [5, 0, 6, 0]);
+/// editor.commit(Durability::Synced)?;
+/// # Ok::<(), blosc2_frame::Error>(())
+/// ```
 pub struct Editor {
-    storage: Option<Box<dyn Storage>>,
+    store: Store,
+    limits: Limits,
+    header: Header,
+    metalayers: Metalayers,
+    trailer: Trailer,
+    sizes: Sizes,
+    places: Places,
+    engine: Engine,
+    /// Something is to be committed.
+    changed: bool,
+    /// A write failed: what is in the file is the last commit or, if that failed, the one before it.
+    failed: bool,
 }
 
 impl Editor {
-    /// Opens the frame in the file, or the sparse frame in the directory, at `path`.
-    ///
-    /// # Errors
-    /// Those of [`crate::Layout::parse`]; `Usage` where another process writes to it; `Io`.
-    pub fn open(path: impl AsRef<Path>, options: &EditOptions) -> Result<Self> {
-        let _ = (path, options);
-        Err(Error::unsupported("frames"))
-    }
-
-    /// Opens the frame that begins at byte `at` of `storage`.
-    ///
-    /// # Errors
-    /// As [`Editor::open`]; `Usage` where the frame is to begin behind the start and other bytes follow it.
-    pub fn open_storage(storage: Box<dyn Storage>, at: u64, options: &EditOptions) -> Result<Self> {
-        let _ = (storage, at, options);
-        Err(Error::unsupported("frames"))
-    }
-
-    /// Makes an empty frame at `path`, which is not there yet, and opens it.
-    ///
-    /// # Errors
-    /// `Io`, also where there is something.
-    pub fn create(path: impl AsRef<Path>, frame: FrameOptions, options: &EditOptions) -> Result<Self> {
-        let _ = (path, frame, options);
-        Err(Error::unsupported("frames"))
-    }
-
-    /// The header as it will be.
-    ///
-    /// # Panics
-    /// Never.
+    /// The header as it will be; lengths of frame and chunks section are those of the last commit.
     #[must_use]
     pub fn header(&self) -> &Header {
-        let _ = &self.storage;
-        unreachable!("no editor can be made yet")
+        &self.header
     }
 
     /// How many chunks there are, uncommitted ones included.
     #[must_use]
     pub fn chunk_count(&self) -> u64 {
-        0
+        self.places.len()
     }
 
-    /// How chunks to come are encoded.
+    /// How chunks to come are encoded: as the header says, until [`Editor::set_params`].
     #[must_use]
     pub fn params(&self) -> &Params {
-        unreachable!("no editor can be made yet")
+        self.engine.params()
     }
 
-    /// Encodes chunks to come otherwise.
+    /// Encodes chunks to come otherwise. The header, and chunks that are there, stay as they are.
     ///
     /// # Errors
-    /// `Usage` for parameters that make no sense together.
+    /// `Usage` for parameters that make no sense together, and for another typesize.
     pub fn set_params(&mut self, params: Params) -> Result<()> {
-        let _ = params;
-        Err(Error::unsupported("frames"))
-    }
-
-    /// All bytes of the chunk `index`, uncommitted ones included.
-    ///
-    /// # Errors
-    /// As [`crate::Frame::read_chunk`].
-    pub fn read_chunk(&self, index: u64) -> Result<Vec<u8>> {
-        let _ = index;
-        Err(Error::unsupported("frames"))
-    }
-
-    /// Adds a chunk at the end.
-    ///
-    /// # Errors
-    /// `Usage` for more than a chunk holds; `Io`.
-    pub fn append(&mut self, data: &[u8]) -> Result<()> {
-        let _ = data;
-        Err(Error::unsupported("frames"))
-    }
-
-    /// Adds a chunk before the chunk `index`.
-    ///
-    /// # Errors
-    /// As [`Editor::append`].
-    pub fn insert(&mut self, index: u64, data: &[u8]) -> Result<()> {
-        let _ = (index, data);
-        Err(Error::unsupported("frames"))
-    }
-
-    /// Adds so many chunks of `nbytes` bytes of nothing but `special` before the chunk `index`.
-    ///
-    /// # Errors
-    /// As [`Editor::append`].
-    pub fn insert_special(&mut self, index: u64, special: Special, nbytes: u32, count: u64) -> Result<()> {
-        let _ = (index, special, nbytes, count);
-        Err(Error::unsupported("frames"))
-    }
-
-    /// Replaces the chunk `index`.
-    ///
-    /// # Errors
-    /// As [`Editor::append`].
-    pub fn update(&mut self, index: u64, data: &[u8]) -> Result<()> {
-        let _ = (index, data);
-        Err(Error::unsupported("frames"))
-    }
-
-    /// Removes `count` chunks from the chunk `index` on.
-    ///
-    /// # Errors
-    /// `Usage` where they are not there.
-    pub fn delete(&mut self, index: u64, count: u64) -> Result<()> {
-        let _ = (index, count);
-        Err(Error::unsupported("frames"))
-    }
-
-    /// Puts the chunks in another order: the chunk `order[i]` becomes the chunk `i`.
-    ///
-    /// # Errors
-    /// `Usage` where that is no permutation.
-    pub fn reorder(&mut self, order: &[u64]) -> Result<()> {
-        let _ = order;
-        Err(Error::unsupported("frames"))
+        self.engine = other_engine(&self.engine, params, self.header.typesize)?;
+        Ok(())
     }
 
     /// The metalayers as they will be.
     #[must_use]
     pub fn metalayers(&self) -> &Metalayers {
-        unreachable!("no editor can be made yet")
+        &self.metalayers
     }
 
-    /// Sets a metalayer: of the same length as before, or a new one while there are no chunks.
+    /// Sets a metalayer: of the same length as before, or any while there are no chunks.
     ///
     /// # Errors
-    /// `Usage` otherwise.
+    /// `Usage` otherwise, for a name of no or over 31 bytes, and for a 17th one.
     pub fn set_metalayer(&mut self, name: &str, value: Vec<u8>) -> Result<()> {
-        let _ = (name, value);
-        Err(Error::unsupported("frames"))
+        self.check_sound()?;
+        let own = self.metalayers.get(name);
+        if own == Some(&value) {
+            return Ok(());
+        }
+        if self.chunk_count() > 0 && own.map(<[u8]>::len) != Some(value.len()) {
+            let problem = match own {
+                Some(own) => format!("{} bytes for the metalayer {name:?} of {}", value.len(), own.len()),
+                None => format!("no metalayer {name:?}"),
+            };
+            return Err(Error::usage(problem).hint("metalayers have their room once there are chunks"));
+        }
+        let mut metalayers = self.metalayers.clone();
+        metalayers.set(name, value)?;
+        self.header.header_len = header_len(&metalayers)?;
+        self.metalayers = metalayers;
+        self.changed = true;
+        Ok(())
+    }
+
+    /// The names of the user metadata, uncommitted ones included.
+    pub fn vlmetalayer_names(&self) -> impl Iterator<Item = &str> {
+        self.trailer.vlmetalayers.iter().map(|(name, _)| name.as_str())
     }
 
     /// Sets a piece of user metadata: by convention msgpack.
@@ -182,22 +172,88 @@ impl Editor {
     /// # Errors
     /// `Usage` for a name of no or over 31 bytes and for a 17th one.
     pub fn set_vlmetalayer(&mut self, name: &str, value: &[u8]) -> Result<()> {
-        let _ = (name, value);
-        Err(Error::unsupported("frames"))
+        self.check_sound()?;
+        set_vlmetalayer(&mut self.trailer.vlmetalayers, name, value)?;
+        self.changed = true;
+        Ok(())
     }
 
     /// Removes a piece of user metadata; false where there was none.
     pub fn remove_vlmetalayer(&mut self, name: &str) -> bool {
-        let _ = name;
-        false
+        let removed = remove_vlmetalayer(&mut self.trailer.vlmetalayers, name);
+        self.changed |= removed;
+        removed
     }
 
-    /// Makes the changes the frame. When this returns they are as durable as asked for.
+    /// Sets the size of blocks that the header gives, 0 for one that each chunk has for itself. Arrays have theirs there.
+    pub fn set_blocksize(&mut self, blocksize: u32) {
+        self.changed |= self.header.blocksize != blocksize;
+        self.header.blocksize = blocksize;
+    }
+
+    /// Sets how many bytes each chunk of a frame without chunks will hold.
+    ///
+    /// # Errors
+    /// `Usage` where there are chunks, and for none.
+    pub fn set_chunksize(&mut self, chunksize: u32) -> Result<()> {
+        self.check_sound()?;
+        if self.chunk_count() > 0 || chunksize == 0 || chunksize as usize > crate::writer::MOST {
+            let problem = format!("chunks of {chunksize} bytes in a frame of {} chunks", self.chunk_count());
+            return Err(Error::usage(problem));
+        }
+        self.sizes.chunksize = ChunkSize::Fixed(chunksize);
+        self.changed = true;
+        Ok(())
+    }
+
+    /// Whether there is anything to commit.
+    #[must_use]
+    pub fn is_changed(&self) -> bool {
+        self.changed
+    }
+
+    /// Makes the changes the frame. When this returns they are as durable as asked for; without changes nothing is written.
+    ///
+    /// With [`Durability::Synced`] the file is the old frame or the new one whenever the process ends or the power fails. With
+    /// [`Durability::Cached`] that holds for the end of the process only.
     ///
     /// # Errors
     /// `Io`; the editor is then of no more use, and the file is the old frame or the new one.
     pub fn commit(&mut self, durability: Durability) -> Result<()> {
-        let _ = durability;
-        Err(Error::unsupported("frames"))
+        self.check_sound()?;
+        if !self.changed {
+            return Ok(());
+        }
+        // What was true of the old bytes is not of the new ones.
+        self.trailer.fingerprint = Fingerprint::default();
+        let mut header = self.header.clone();
+        header.has_vlmetalayers = !self.trailer.vlmetalayers.is_empty();
+        header.nbytes = self.sizes.nbytes;
+        set_chunksize(&mut header, self.sizes.chunksize);
+        check_total(header.nbytes)?;
+        let mut index = Vec::new();
+        self.places.offsets().encode(&mut index)?;
+        self.keep_shared();
+        self.failed = true;
+        self.store.commit(Commit {
+            header: &mut header,
+            metalayers: &self.metalayers.encode(),
+            index: &index,
+            trailer: &self.trailer.encode(),
+            durability,
+        })?;
+        self.failed = false;
+        self.header = header;
+        self.changed = false;
+        Ok(())
+    }
+
+    /// # Errors
+    /// `Usage` where a write failed before.
+    fn check_sound(&self) -> Result<()> {
+        if self.failed {
+            return Err(Error::usage("an earlier write to this frame failed").hint("open the frame again"));
+        }
+        Ok(())
     }
 }

@@ -3,16 +3,17 @@
 
 pub mod b2nd;
 mod block;
+mod cache;
 mod check;
 mod container;
 mod details;
-mod cache;
 mod editor;
 mod fault;
 mod frame;
 pub mod header;
 mod import;
 mod items;
+mod journal;
 mod layout;
 mod metadata;
 pub mod metalayer;
@@ -43,6 +44,7 @@ pub use editor::{EditOptions, Editor, Locking};
 pub use fault::{Fault, FaultKind};
 pub use frame::{Frame, Survey, SurveyedChunk};
 pub use header::{ChunkSize, Header, Kind};
+pub use journal::{NoSidecar, Sidecar};
 pub use layout::Layout;
 pub use metalayer::Metalayers;
 pub use offsets::{Offset, Offsets};

@@ -27,7 +27,7 @@ pub(crate) use head::{
 };
 pub(crate) use places::Places;
 use sink::Sink;
-pub(crate) use sizes::{Fit, Sizes, check_range};
+pub(crate) use sizes::{Fit, MOST, Sizes, check_range};
 pub(crate) use stored::{Rules, Stored, check, check_mark, physical, stored};
 pub(crate) use vlmeta::{remove_vlmetalayer, set_vlmetalayer};
 
@@ -66,7 +66,8 @@ impl<'o> Writer<'o> {
     /// # Errors
     /// `Usage` for parameters that make no sense together; `Io`.
     pub fn new(out: &'o mut dyn Output, options: FrameOptions) -> Result<Self> {
-        let header = new_header(&options)?;
+        let mut header = new_header(&options)?;
+        header.kind = Kind::Contiguous;
         Self::with_header(out, header, options)
     }
 
@@ -77,7 +78,6 @@ impl<'o> Writer<'o> {
         options: FrameOptions,
     ) -> Result<Self> {
         let metalayers = options.metalayers.clone();
-        header.kind = Kind::Contiguous;
         header.header_len = header_len(&metalayers)?;
         let geometry = geometry(&header, &metalayers);
         let engine = Engine::new(options.params.clone(), geometry, options.plugins.clone())?;

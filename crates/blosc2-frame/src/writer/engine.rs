@@ -30,12 +30,31 @@ impl Engine {
     /// # Errors
     /// `Usage` for parameters that make no sense together.
     pub(crate) fn new(params: Params, geometry: Geometry, plugins: Plugins) -> Result<Self> {
-        let mut engine = Self { params, geometry, plugins, encoders: Vec::new(), buffers: Vec::new() };
+        let mut engine = Self::lazy(params, geometry, plugins);
         match engine.encoder() {
             // What cannot be encoded may still be copied.
             Err(error) if !matches!(error.kind(), ErrorKind::Unsupported(_)) => Err(error),
             _ => Ok(engine),
         }
+    }
+
+    /// As [`Engine::new`], where parameters show what is wrong with them when there is something to encode: those of a file.
+    pub(crate) fn lazy(params: Params, geometry: Geometry, plugins: Plugins) -> Self {
+        Self { params, geometry, plugins, encoders: Vec::new(), buffers: Vec::new() }
+    }
+
+    /// The engine, leaving one in its place that has no encoders yet.
+    pub(crate) fn take(&mut self) -> Self {
+        let rest = Self::lazy(self.params.clone(), self.geometry.clone(), self.plugins.clone());
+        std::mem::replace(self, rest)
+    }
+
+    pub(crate) fn geometry(&self) -> &Geometry {
+        &self.geometry
+    }
+
+    pub(crate) fn plugins(&self) -> &Plugins {
+        &self.plugins
     }
 
     pub(crate) fn params(&self) -> &Params {

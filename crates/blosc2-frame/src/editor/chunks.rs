@@ -1,0 +1,298 @@
+//! Chunks that come, go, and are replaced.
+
+use std::collections::BTreeSet;
+
+use blosc_chunk::{Chunk, Special};
+use container_core::{Error, Result};
+
+use super::Editor;
+use super::store::Store;
+use crate::offsets::Offset;
+use crate::writer::{
+    Fit, Rules, Stored, check, check_mark, check_range, mixture, physical, settle, stored,
+};
+
+impl Editor {
+    /// Adds a chunk at the end. One of all zeros or NaN takes no room in a frame of chunks of one size.
+    ///
+    /// # Errors
+    /// `Usage` for nothing, for more than a chunk holds, and where sizes begin to vary and the options do not say that they may; `Io`.
+    pub fn append(&mut self, data: &[u8]) -> Result<()> {
+        self.append_all(&[data])
+    }
+
+    /// Adds each of `pieces` as a chunk at the end, encoded on as many threads as the parameters say.
+    ///
+    /// # Errors
+    /// As [`Editor::append`]. Pieces before one that cannot be a chunk are appended.
+    pub fn append_all(&mut self, pieces: &[&[u8]]) -> Result<()> {
+        self.encode(pieces, |editor, chunk| editor.take(editor.chunk_count(), chunk))
+    }
+
+    /// Adds an encoded chunk at the end, as it is.
+    ///
+    /// # Errors
+    /// As [`Editor::append`]; those of a chunk that is none; `Usage` for one of Blosc1.
+    pub fn append_chunk(&mut self, chunk: &[u8]) -> Result<()> {
+        self.insert_chunk(self.chunk_count(), chunk)
+    }
+
+    /// Adds a chunk at the end whose blocks the caller cuts (C-Blosc2 3.0). All chunks of a frame are of that kind, or none is.
+    ///
+    /// # Errors
+    /// As [`Editor::append`]; `Usage` for an empty block, and for chunks of both kinds.
+    pub fn append_blocks(&mut self, blocks: &[&[u8]]) -> Result<()> {
+        let mut chunk = Vec::new();
+        self.engine.encoder()?.encode_blocks(blocks, &mut chunk)?;
+        self.append_chunk(&chunk)
+    }
+
+    /// Adds a chunk before the chunk `index`, or at the end.
+    ///
+    /// # Errors
+    /// As [`Editor::append`]; `Usage` where there is no such place.
+    pub fn insert(&mut self, index: u64, data: &[u8]) -> Result<()> {
+        self.encode(&[data], |editor, chunk| editor.take(index, chunk))
+    }
+
+    /// Adds an encoded chunk before the chunk `index`, or at the end, as it is.
+    ///
+    /// # Errors
+    /// As [`Editor::append_chunk`] and [`Editor::insert`].
+    pub fn insert_chunk(&mut self, index: u64, chunk: &[u8]) -> Result<()> {
+        self.check_sound()?;
+        self.take(index, &check(chunk)?)
+    }
+
+    /// Adds so many chunks of `nbytes` bytes of nothing but `special` before the chunk `index`, or at the end. In a frame of chunks of one
+    /// size that takes no room for each, and none at all where all chunks are alike.
+    ///
+    /// # Errors
+    /// As [`Editor::insert`]; `Usage` for [`Special::Value`], for NaN of another width than 4 and 8, and for parts of elements but zeros.
+    pub fn insert_special(&mut self, index: u64, special: Special, nbytes: u32, count: u64) -> Result<()> {
+        self.check_sound()?;
+        if count == 0 {
+            return check_range(&(index..index), self.chunk_count());
+        }
+        check_mark(special, u64::from(nbytes), self.header.typesize)?;
+        let fit = self.sizes.insert(index, nbytes as usize, count)?;
+        self.refuse_mixing(false)?;
+        self.make_fit(fit)?;
+        if self.sizes.vary() {
+            let chunk = physical(special, nbytes as usize, self.header.typesize)?;
+            let chunk = Chunk::parse(&chunk)?;
+            return (index..index.saturating_add(count)).try_for_each(|index| self.take(index, &chunk));
+        }
+        self.places.insert(index, Offset::Special(special), count)?;
+        self.count_in(u64::from(nbytes), count);
+        Ok(())
+    }
+
+    /// Replaces the chunk `index`.
+    ///
+    /// # Errors
+    /// As [`Editor::append`]; `Usage` where there is no such chunk.
+    pub fn update(&mut self, index: u64, data: &[u8]) -> Result<()> {
+        self.sizes.update(index, data.len())?;
+        self.encode(&[data], |editor, chunk| editor.replace(index, chunk))
+    }
+
+    /// Replaces the chunks of these numbers, encoded on as many threads as the parameters say.
+    ///
+    /// # Errors
+    /// As [`Editor::update`]. Chunks before one that cannot be replaced are.
+    pub fn update_all(&mut self, chunks: &[(u64, &[u8])]) -> Result<()> {
+        let pieces: Vec<&[u8]> = chunks.iter().map(|(_, data)| *data).collect();
+        let mut numbers = chunks.iter().map(|(index, _)| *index);
+        self.encode(&pieces, |editor, chunk| match numbers.next() {
+            Some(index) => editor.replace(index, chunk),
+            None => Ok(()),
+        })
+    }
+
+    /// Replaces the chunk `index` by an encoded one.
+    ///
+    /// # Errors
+    /// As [`Editor::append_chunk`] and [`Editor::update`].
+    pub fn update_chunk(&mut self, index: u64, chunk: &[u8]) -> Result<()> {
+        self.check_sound()?;
+        self.replace(index, &check(chunk)?)
+    }
+
+    /// Replaces the chunk `index` by as many bytes of nothing but `special`.
+    ///
+    /// # Errors
+    /// As [`Editor::insert_special`] and [`Editor::update`].
+    pub fn update_special(&mut self, index: u64, special: Special) -> Result<()> {
+        self.check_sound()?;
+        let len = self.chunk_len(index)?;
+        check_mark(special, len, self.header.typesize)?;
+        self.refuse_mixing(false)?;
+        if self.sizes.vary() {
+            let len = usize::try_from(len).unwrap_or(usize::MAX);
+            let chunk = physical(special, len, self.header.typesize)?;
+            return self.replace(index, &Chunk::parse(&chunk)?);
+        }
+        self.set_place(index, Offset::Special(special))?;
+        self.changed = true;
+        Ok(())
+    }
+
+    /// Removes `count` chunks from the chunk `index` on. What they held stays in the file as dead space.
+    ///
+    /// # Errors
+    /// `Usage` where they are not there; where chunks are of different sizes, those of reading their headers.
+    pub fn delete(&mut self, index: u64, count: u64) -> Result<()> {
+        self.check_sound()?;
+        let range = index..index.saturating_add(count);
+        check_range(&range, self.chunk_count())?;
+        if count == 0 {
+            return Ok(());
+        }
+        let nbytes = match (self.sizes.len_of(index), range.end == self.chunk_count()) {
+            (Some(len), false) => len.saturating_mul(count),
+            // All that begins with the first of them.
+            (Some(_), true) => self.sizes.nbytes.saturating_sub(self.sizes.len_of(0).unwrap_or(0).saturating_mul(index)),
+            (None, _) => range.clone().try_fold(0_u64, |sum, index| {
+                Ok::<_, Error>(sum.saturating_add(self.chunk_len(index)?))
+            })?,
+        };
+        if matches!(self.store, Store::Directory(_)) {
+            for index in range.clone() {
+                self.drop_stored(index);
+            }
+        }
+        self.places.remove(range);
+        self.sizes.count = self.places.len();
+        self.sizes.nbytes = self.sizes.nbytes.saturating_sub(nbytes);
+        self.changed = true;
+        Ok(())
+    }
+
+    /// Puts the chunks in another order: the chunk `order[i]` becomes the chunk `i`.
+    ///
+    /// # Errors
+    /// `Usage` where that is no permutation, and where a shorter last chunk does not stay the last and sizes may not vary.
+    pub fn reorder(&mut self, order: &[u64]) -> Result<()> {
+        self.check_sound()?;
+        // Judged on a copy: a frame that is refused stays as it was.
+        let mut places = self.places.clone();
+        places.reorder(order)?;
+        let fit = self.sizes.reorder(order.last().copied() == self.chunk_count().checked_sub(1))?;
+        self.make_fit(fit)?;
+        self.places.reorder(order)?;
+        self.changed = true;
+        Ok(())
+    }
+
+    /// Encodes pieces, and passes the chunks on.
+    fn encode(
+        &mut self,
+        pieces: &[&[u8]],
+        mut take: impl FnMut(&mut Self, &Chunk<'_>) -> Result<()>,
+    ) -> Result<()> {
+        self.check_sound()?;
+        // The engine cannot be a part of what it hands chunks to.
+        let mut engine = self.engine.take();
+        let done = engine.encode(pieces, &mut |chunk| take(self, &Chunk::parse(chunk)?));
+        self.engine = engine;
+        done
+    }
+
+    /// A new chunk before the chunk `index`.
+    fn take(&mut self, index: u64, chunk: &Chunk<'_>) -> Result<()> {
+        let fit = self.sizes.insert(index, chunk.nbytes(), 1)?;
+        self.refuse_mixing(chunk.header().has_variable_blocks())?;
+        self.make_fit(fit)?;
+        let offset = self.store_chunk(chunk)?;
+        self.places.insert(index, offset, 1)?;
+        self.count_in(chunk.nbytes() as u64, 1);
+        Ok(())
+    }
+
+    /// Another chunk in the place of the chunk `index`.
+    fn replace(&mut self, index: u64, chunk: &Chunk<'_>) -> Result<()> {
+        let fit = self.sizes.update(index, chunk.nbytes())?;
+        let variable_blocks = chunk.header().has_variable_blocks();
+        if variable_blocks != self.header.variable_blocks {
+            return Err(mixture());
+        }
+        let old = self.chunk_len(index)?;
+        self.make_fit(fit)?;
+        let offset = self.store_chunk(chunk)?;
+        self.set_place(index, offset)?;
+        self.sizes.nbytes = self.sizes.nbytes.saturating_sub(old).saturating_add(chunk.nbytes() as u64);
+        self.changed = true;
+        Ok(())
+    }
+
+    fn store_chunk(&mut self, chunk: &Chunk<'_>) -> Result<Offset> {
+        let rules = Rules { typesize: self.header.typesize, vary: self.sizes.vary() };
+        match stored(chunk, rules)? {
+            Stored::Mark(special) => Ok(Offset::Special(special)),
+            Stored::Bytes(bytes) => self.put(&bytes),
+        }
+    }
+
+    fn put(&mut self, bytes: &[u8]) -> Result<Offset> {
+        self.failed = true;
+        let number = self.store.put(bytes)?;
+        self.failed = false;
+        self.changed = true;
+        Ok(Offset::Stored(number))
+    }
+
+    /// Makes sizes what a chunk needs them to be. Where they begin to vary, marks get the length that they lack.
+    fn make_fit(&mut self, fit: Fit) -> Result<()> {
+        if fit == Fit::Varies && !self.sizes.vary() {
+            for index in 0..self.places.len() {
+                let Some(Offset::Special(special)) = self.places.get(index) else { continue };
+                let len = usize::try_from(self.sizes.len_of(index).unwrap_or(0)).unwrap_or(usize::MAX);
+                let chunk = physical(special, len, self.header.typesize)?;
+                let offset = self.put(&chunk)?;
+                self.places.set(index, offset)?;
+            }
+        }
+        settle(&mut self.sizes, fit);
+        Ok(())
+    }
+
+    fn set_place(&mut self, index: u64, offset: Offset) -> Result<()> {
+        self.drop_stored(index);
+        self.places.set(index, offset)
+    }
+
+    fn drop_stored(&mut self, index: u64) {
+        if let Some(Offset::Stored(number)) = self.places.get(index) {
+            self.store.drop_chunk(number);
+        }
+    }
+
+    /// Files of chunks that were dropped stay where another chunk is in the same one.
+    pub(super) fn keep_shared(&mut self) {
+        if let Store::Directory(directory) = &mut self.store
+            && directory.has_dropped()
+        {
+            let used: BTreeSet<i64> = self.places.offsets().iter().map(Offset::to_raw).collect();
+            directory.keep(|number| used.contains(&number.cast_signed()));
+        }
+    }
+
+    fn count_in(&mut self, nbytes: u64, count: u64) {
+        self.sizes.count = self.places.len();
+        self.sizes.nbytes = self.sizes.nbytes.saturating_add(nbytes.saturating_mul(count));
+        self.changed = true;
+    }
+
+    fn refuse_mixing(&mut self, variable_blocks: bool) -> Result<()> {
+        if self.chunk_count() > 0 && self.header.variable_blocks != variable_blocks {
+            return Err(mixture());
+        }
+        if variable_blocks {
+            // Whoever reads the one reads the other.
+            self.sizes.may_vary = true;
+        }
+        self.header.variable_blocks = variable_blocks;
+        Ok(())
+    }
+}

@@ -1,0 +1,141 @@
+//! A contiguous frame that is changed where it lies.
+//!
+//! New chunks go behind all that is in the file, then the new index and trailer behind them. When these are on the disk, one write of
+//! what differs in the header makes them the frame, and the old index and trailer dead space between chunks. Nothing that the old
+//! header leads to is ever overwritten.
+
+use container_core::write::Durability;
+use container_core::write::storage::Storage;
+use container_core::{Error, Result};
+
+use super::store::Commit;
+use crate::journal::{Change, Sidecar};
+use crate::writer::check_total;
+
+/// A frame in a storage.
+pub(super) struct InFile {
+    storage: Box<dyn Storage>,
+    sidecar: Box<dyn Sidecar>,
+    /// Where the frame begins.
+    start: u64,
+    /// The header with its metalayers as it is in the file.
+    head: Vec<u8>,
+    /// Where the file ended at the last commit, and where it ends now.
+    committed_end: u64,
+    end: u64,
+    /// Something failed: what is in the file is not known.
+    failed: bool,
+}
+
+impl InFile {
+    /// `head` are the bytes of the header with its metalayers, `frame_end` where the frame ends in the file.
+    ///
+    /// # Errors
+    /// `Usage` where the frame begins behind the start of the file and other bytes follow it; `Io`.
+    pub fn new(
+        storage: Box<dyn Storage>,
+        sidecar: Box<dyn Sidecar>,
+        start: u64,
+        head: Vec<u8>,
+        frame_end: u64,
+    ) -> Result<Self> {
+        let len = storage.len()?;
+        if start > 0 && len > frame_end {
+            let problem = format!("{} bytes follow the frame, a part of a larger file", len - frame_end);
+            return Err(Error::usage(problem).at(frame_end..len).hint("copy the frame to a file of its own"));
+        }
+        Ok(Self { storage, sidecar, start, head, committed_end: len, end: len, failed: false })
+    }
+
+    fn head_end(&self) -> u64 {
+        self.start.saturating_add(self.head.len() as u64)
+    }
+
+    pub fn put(&mut self, chunk: &[u8]) -> Result<u64> {
+        let at = self.end;
+        self.failed = true;
+        self.storage.write_at(at, chunk)?;
+        self.failed = false;
+        self.end = at.saturating_add(chunk.len() as u64);
+        Ok(at.saturating_sub(self.head_end()))
+    }
+
+    pub fn read(&self, offset: u64, dst: &mut [u8]) -> Result<()> {
+        self.storage.read_at(self.head_end().saturating_add(offset), dst)
+    }
+
+    pub fn room(&self, offset: u64) -> u64 {
+        self.end.saturating_sub(self.head_end().saturating_add(offset))
+    }
+
+    pub fn commit(&mut self, commit: Commit<'_>) -> Result<()> {
+        let Commit { header, metalayers, index, trailer, durability } = commit;
+        let synced = durability == Durability::Synced;
+        let head_end = self.start.saturating_add(u64::from(header.header_len));
+        // Of a frame without chunks C-Blosc2 looks for the trailer behind the header, so it goes out in the same write.
+        let (index_at, behind, within) = if index.is_empty() {
+            (head_end, &[][..], trailer)
+        } else {
+            (self.end, trailer, &[][..])
+        };
+        header.cbytes = index_at.saturating_sub(head_end);
+        let end = index_at.saturating_add(index.len() as u64).saturating_add(trailer.len() as u64);
+        header.frame_len = end.saturating_sub(self.start);
+        check_total(header.frame_len)?;
+        let new = [&header.encode(), metalayers, within].concat();
+        let old = self.old(new.len())?;
+
+        self.failed = true;
+        if !index.is_empty() {
+            self.storage.write_vectored_at(index_at, &[index, behind])?;
+            if synced {
+                self.storage.sync()?;
+            }
+        }
+        if let Some(change) = Change::between(self.start, &old, &new) {
+            let journaled = synced && change.crosses_sectors();
+            if journaled {
+                self.sidecar.put(&change.encode())?;
+            }
+            self.storage.write_at(change.at, &change.new)?;
+            if synced {
+                self.storage.sync()?;
+            }
+            if journaled {
+                self.sidecar.remove()?;
+            }
+        }
+        self.failed = false;
+        self.head = new;
+        self.head.truncate(header.header_len as usize);
+        // Behind a frame without chunks there may be those that it had.
+        self.end = self.end.max(end);
+        self.committed_end = self.end;
+        Ok(())
+    }
+
+    /// So many bytes from the start of the frame as they are in the file, with zeros behind its end.
+    ///
+    /// # Errors
+    /// `Usage` where another program has changed the header meanwhile; `Io`.
+    fn old(&self, len: usize) -> Result<Vec<u8>> {
+        let mut old = vec![0; len.max(self.head.len())];
+        let room = usize::try_from(self.end.saturating_sub(self.start)).unwrap_or(usize::MAX).min(old.len());
+        self.storage.read_at(self.start, old.get_mut(..room).unwrap_or_default())?;
+        if !old.starts_with(&self.head) {
+            let range = self.start..self.head_end();
+            return Err(Error::usage("another program has changed the frame meanwhile").at(range));
+        }
+        old.truncate(len);
+        Ok(old)
+    }
+}
+
+impl Drop for InFile {
+    /// What was written and not committed goes, unless it is not known what is in the file.
+    fn drop(&mut self) {
+        if !self.failed && self.end > self.committed_end {
+            let _ = self.storage.set_len(self.committed_end);
+        }
+    }
+}

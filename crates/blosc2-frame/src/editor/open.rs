@@ -1,0 +1,164 @@
+//! Opening a frame for changes, and making one to change.
+
+use std::path::Path;
+
+use blosc_chunk::Params;
+use container_core::container::Tolerance;
+use container_core::source::{Access, FileSource, Source, open_path};
+use container_core::write::storage::{FileStorage, Storage, StorageSource};
+use container_core::write::{AtomicFile, Durability, Overwrite, sync_directory};
+use container_core::{Error, Result};
+
+use super::directory::{Directory, lock};
+use super::file::InFile;
+use super::store::Store;
+use super::{EditOptions, Editor};
+use crate::header::Kind;
+use crate::journal::{FileSidecar, NoSidecar, Sidecar, recover};
+use crate::layout::Layout;
+use crate::options::{FrameOptions, default_params};
+use crate::parts::{INDEX_NAME, open_file};
+use crate::writer::{Engine, Places, Sizes, Writer, geometry, new_header};
+
+impl Editor {
+    /// Opens the frame in the file, or the sparse frame in the directory, at `path`.
+    ///
+    /// # Errors
+    /// Those of [`crate::Layout::parse`], and its first fault; `Usage` where another process writes to it; `Io`.
+    pub fn open(path: impl AsRef<Path>, options: &EditOptions) -> Result<Self> {
+        Self::open_at(path, 0, options)
+    }
+
+    /// Opens the frame that begins at byte `at` of the file at `path`, and ends where that does.
+    ///
+    /// # Errors
+    /// As [`Editor::open`]; `Usage` where the frame is to begin behind the start and other bytes follow it.
+    pub fn open_at(path: impl AsRef<Path>, at: u64, options: &EditOptions) -> Result<Self> {
+        let path = path.as_ref();
+        let named = |error: Error| error.part(path.display().to_string());
+        if path.is_dir() {
+            return Self::open_directory(path, options).map_err(named);
+        }
+        let storage = Box::new(FileStorage::open(path)?);
+        let sidecar = Box::new(FileSidecar::beside(path));
+        Self::open_storage_with(storage, sidecar, at, options).map_err(named)
+    }
+
+    /// Opens the frame that begins at byte `at` of `storage`.
+    ///
+    /// There is no place for a journal, so a header that lies across sectors may be torn by a power cut; see
+    /// [`Editor::open_storage_with`].
+    ///
+    /// # Errors
+    /// As [`Editor::open_at`].
+    pub fn open_storage(storage: Box<dyn Storage>, at: u64, options: &EditOptions) -> Result<Self> {
+        Self::open_storage_with(storage, Box::new(NoSidecar), at, options)
+    }
+
+    /// As [`Editor::open_storage`], with a place for a journal. What an earlier one has to finish is finished first.
+    ///
+    /// # Errors
+    /// As [`Editor::open_at`].
+    pub fn open_storage_with(
+        mut storage: Box<dyn Storage>,
+        mut sidecar: Box<dyn Sidecar>,
+        at: u64,
+        options: &EditOptions,
+    ) -> Result<Self> {
+        recover(&mut *storage, &mut *sidecar)?;
+        let source = StorageSource::new(&*storage)?;
+        let layout = parse(&source, at, options)?;
+        if layout.header().kind == Kind::Sparse {
+            return Err(Error::usage("the index of a sparse frame").hint("open the directory that it is in"));
+        }
+        let head = source.read(layout.header_range())?.into_owned();
+        drop(source);
+        let file = InFile::new(storage, sidecar, at, head, layout.end())?;
+        Self::new(Store::File(file), &layout, options)
+    }
+
+    fn open_directory(dir: &Path, options: &EditOptions) -> Result<Self> {
+        let lock = lock(dir)?;
+        let source = open_file(&dir.join(INDEX_NAME), Access::Positioned, &options.limits)?;
+        let layout = parse(&source, 0, options)?;
+        if layout.header().kind != Kind::Sparse {
+            return Err(Error::usage(format!("{INDEX_NAME} is a contiguous frame")).hint("open that file"));
+        }
+        let directory = Directory::open(dir, layout.header().cbytes, lock)?;
+        Self::new(Store::Directory(directory), &layout, options)
+    }
+
+    fn new(store: Store, layout: &Layout, options: &EditOptions) -> Result<Self> {
+        let header = layout.header().clone();
+        let params = Params {
+            compressor: header.compressor,
+            codec_meta: header.codec_meta,
+            level: header.level.min(9),
+            filters: header.filters,
+            split: header.split,
+            blocksize: usize::try_from(header.blocksize).ok().filter(|len| *len > 0),
+            dictionary: header.use_dictionary,
+            threads: options.threads,
+            ..default_params(usize::try_from(header.typesize).unwrap_or(usize::MAX))
+        };
+        let geometry = geometry(&header, layout.metalayers());
+        let sizes = Sizes {
+            chunksize: header.chunksize,
+            count: layout.offsets().len(),
+            nbytes: header.nbytes,
+            may_vary: options.variable_chunks || header.variable_chunks || header.variable_blocks,
+        };
+        Ok(Self {
+            store,
+            limits: options.limits,
+            metalayers: layout.metalayers().clone(),
+            trailer: layout.trailer().clone(),
+            sizes,
+            places: Places::new(layout.offsets().clone(), options.limits),
+            engine: Engine::lazy(params, geometry, options.plugins.clone()),
+            header,
+            changed: false,
+            failed: false,
+        })
+    }
+
+    /// Makes an empty frame at `path`, which is not there yet, and opens it.
+    ///
+    /// # Errors
+    /// `Usage` where there is something, and for options that make no sense; `Io`.
+    pub fn create(path: impl AsRef<Path>, frame: FrameOptions, options: &EditOptions) -> Result<Self> {
+        let path = path.as_ref();
+        let params = frame.params.clone();
+        let may_vary = frame.variable_chunks;
+        let create = |target: &Path, frame: FrameOptions| -> Result<()> {
+            let mut file = AtomicFile::create(target, Overwrite::Refuse)?;
+            let mut header = new_header(&frame)?;
+            header.kind = frame.kind;
+            Writer::with_header(&mut file, header, frame)?.finish()?;
+            file.commit(Durability::Synced)
+        };
+        if frame.kind == Kind::Sparse {
+            // Judged before anything is made.
+            new_header(&frame)?;
+            std::fs::create_dir(path).map_err(|error| Error::from(error).part(path.display().to_string()))?;
+            create(&path.join(INDEX_NAME), frame)?;
+            sync_directory(path)?;
+        } else {
+            create(path, frame)?;
+        }
+        let mut editor = Self::open(path, options)?;
+        editor.set_params(params)?;
+        editor.sizes.may_vary |= may_vary;
+        Ok(editor)
+    }
+}
+
+/// # Errors
+/// Those of [`Layout::parse`], and the first fault of the structure: nothing is built on what is damaged.
+fn parse(source: &dyn Source, at: u64, options: &EditOptions) -> Result<Layout> {
+    let layout = Layout::parse(source, at, &options.limits)?;
+    match layout.blocking(Tolerance::Strict) {
+        Some(fault) => Err(fault.error()),
+        None => Ok(layout),
+    }
+}

@@ -1,0 +1,99 @@
+//! Reading what is being changed, uncommitted chunks included.
+
+use blosc_chunk::{Chunk, Decoder, Special};
+use container_core::source::zeroed_vec;
+use container_core::{Error, Result};
+
+use super::Editor;
+use crate::offsets::Offset;
+use crate::writer::check_range;
+
+impl Editor {
+    /// Bytes that the chunk `index` holds.
+    ///
+    /// # Errors
+    /// `Usage` where there is no such chunk; `Malformed` where the index leads nowhere; where chunks are of different sizes, those of
+    /// reading its header.
+    pub fn chunk_len(&self, index: u64) -> Result<u64> {
+        check_range(&(index..index.saturating_add(1)), self.chunk_count())?;
+        if let Some(len) = self.sizes.len_of(index) {
+            return Ok(len);
+        }
+        match self.places.get(index) {
+            Some(Offset::Stored(number)) => Ok(u64::from(self.store.header(number)?.nbytes)),
+            Some(Offset::Special(_)) => self.lost_len(index),
+            _ => Err(self.lost(index)),
+        }
+    }
+
+    /// A mark without a length in a frame of chunks of different sizes: C-Blosc2 writes them. If there is but one, it holds what the
+    /// others do not.
+    fn lost_len(&self, lost: u64) -> Result<u64> {
+        let mut others = 0_u64;
+        for index in (0..self.chunk_count()).filter(|index| *index != lost) {
+            let Some(Offset::Stored(number)) = self.places.get(index) else { return Err(self.lost(lost)) };
+            others = others.saturating_add(u64::from(self.store.header(number)?.nbytes));
+        }
+        self.sizes.nbytes.checked_sub(others).ok_or_else(|| self.lost(lost))
+    }
+
+    fn lost(&self, index: u64) -> Error {
+        let offset = self.places.get(index).map_or(0, Offset::to_raw);
+        let problem = format!("the offset {offset:#018x} does not tell where chunk {index} is, or how long");
+        Error::malformed(problem).context("blosc2 index")
+    }
+
+    /// All bytes of the chunk `index`, uncommitted ones included.
+    ///
+    /// # Errors
+    /// As [`Editor::chunk_len`], those of the chunk with ranges inside it, `Limit`.
+    pub fn read_chunk(&self, index: u64) -> Result<Vec<u8>> {
+        let len = self.chunk_len(index)?;
+        let number = match self.places.get(index) {
+            Some(Offset::Stored(number)) => number,
+            Some(Offset::Special(special)) => return self.filled(special, len),
+            _ => return Err(self.lost(index)),
+        };
+        let named = |error: Error| error.context(format!("blosc2 chunk {index}"));
+        let bytes = self.store.chunk(number, &self.limits).map_err(named)?;
+        let chunk = Chunk::parse(&bytes).map_err(named)?;
+        if chunk.nbytes() as u64 != len {
+            let problem = format!("{} bytes in a chunk that is to hold {len}", chunk.nbytes());
+            return Err(named(Error::malformed(problem).at(4..8)));
+        }
+        let mut data = zeroed_vec(len, &self.limits)?;
+        let decoder = Decoder::new().with_geometry(self.engine.geometry().clone());
+        let mut decoder = decoder.with_limits(self.limits).with_plugins(self.engine.plugins().clone());
+        decoder.decode(&chunk, &mut data).map_err(named)?;
+        Ok(data)
+    }
+
+    /// The chunk `index` as it is stored; `None` where it is only a mark.
+    ///
+    /// # Errors
+    /// As [`Editor::chunk_len`]; `Limit`.
+    pub fn stored_chunk(&self, index: u64) -> Result<Option<Vec<u8>>> {
+        check_range(&(index..index.saturating_add(1)), self.chunk_count())?;
+        match self.places.get(index) {
+            Some(Offset::Stored(number)) => self.store.chunk(number, &self.limits).map(Some),
+            Some(Offset::Special(_)) => Ok(None),
+            _ => Err(self.lost(index)),
+        }
+    }
+
+    fn filled(&self, special: Special, len: u64) -> Result<Vec<u8>> {
+        let mut data: Vec<u8> = zeroed_vec(len, &self.limits)?;
+        match (special, self.header.typesize) {
+            (Special::Nan, 4) => data.chunks_exact_mut(4).for_each(|item| item.copy_from_slice(&NAN_F32)),
+            (Special::Nan, 8) => data.chunks_exact_mut(8).for_each(|item| item.copy_from_slice(&NAN_F64)),
+            (Special::Nan, width) => {
+                return Err(Error::malformed(format!("a chunk of NaN in elements of {width} bytes")));
+            }
+            _ => {}
+        }
+        Ok(data)
+    }
+}
+
+const NAN_F32: [u8; 4] = 0x7FC0_0000_u32.to_le_bytes();
+const NAN_F64: [u8; 8] = 0x7FF8_0000_0000_0000_u64.to_le_bytes();

@@ -1,0 +1,102 @@
+//! Where the chunks of a frame that is being changed lie, and how a change becomes the frame.
+
+use blosc_chunk::Header as ChunkHeader;
+use container_core::source::zeroed_vec;
+use container_core::write::Durability;
+use container_core::{Error, Limits, Result};
+
+use super::directory::Directory;
+use super::file::InFile;
+use crate::header::Header;
+
+/// A frame in a file, or in a directory.
+pub(super) enum Store {
+    File(InFile),
+    Directory(Directory),
+}
+
+/// What is written when a change becomes the frame.
+pub(super) struct Commit<'a> {
+    /// The header. Lengths of frame and chunks are filled in by the store.
+    pub header: &'a mut Header,
+    pub metalayers: &'a [u8],
+    pub index: &'a [u8],
+    pub trailer: &'a [u8],
+    pub durability: Durability,
+}
+
+impl Store {
+    /// Stores a chunk, and gives the number that the index has for it.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub fn put(&mut self, chunk: &[u8]) -> Result<u64> {
+        match self {
+            Self::File(file) => file.put(chunk),
+            Self::Directory(directory) => directory.put(chunk),
+        }
+    }
+
+    /// Says that one chunk fewer has this number.
+    pub fn drop_chunk(&mut self, number: u64) {
+        match self {
+            // What is not led to is dead space.
+            Self::File(_) => {}
+            Self::Directory(directory) => directory.drop_chunk(number),
+        }
+    }
+
+    fn read(&self, number: u64, dst: &mut [u8]) -> Result<()> {
+        match self {
+            Self::File(file) => file.read(number, dst),
+            Self::Directory(directory) => directory.read(number, dst),
+        }
+    }
+
+    /// How many bytes there are from the start of a stored chunk on.
+    fn room(&self, number: u64) -> Result<u64> {
+        match self {
+            Self::File(file) => Ok(file.room(number)),
+            Self::Directory(directory) => directory.room(number),
+        }
+    }
+
+    /// The header of a stored chunk.
+    ///
+    /// # Errors
+    /// Those of [`ChunkHeader::parse`]; `Truncated` where the chunk would end behind what there is; `Io`.
+    pub fn header(&self, number: u64) -> Result<ChunkHeader> {
+        let room = self.room(number)?;
+        let mut head = [0; ChunkHeader::MAX_LEN];
+        let len = usize::try_from(room).map_or(head.len(), |room| room.min(head.len()));
+        let head = head.get_mut(..len).unwrap_or_default();
+        self.read(number, head)?;
+        let header = ChunkHeader::parse(head)?;
+        if u64::from(header.cbytes) > room {
+            return Err(Error::truncated(0..u64::from(header.cbytes), room));
+        }
+        Ok(header)
+    }
+
+    /// A stored chunk.
+    ///
+    /// # Errors
+    /// As [`Store::header`]; `Limit`.
+    pub fn chunk(&self, number: u64, limits: &Limits) -> Result<Vec<u8>> {
+        let header = self.header(number)?;
+        let mut chunk = zeroed_vec(u64::from(header.cbytes), limits)?;
+        self.read(number, &mut chunk)?;
+        Ok(chunk)
+    }
+
+    /// Makes a change the frame.
+    ///
+    /// # Errors
+    /// `Io`; the frame is then the old one or the new one.
+    pub fn commit(&mut self, commit: Commit<'_>) -> Result<()> {
+        match self {
+            Self::File(file) => file.commit(commit),
+            Self::Directory(directory) => directory.commit(commit),
+        }
+    }
+}

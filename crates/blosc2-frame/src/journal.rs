@@ -1,0 +1,283 @@
+//! A journal beside the file, for headers that lie across sectors of a disk.
+//!
+//! A change is made the frame's by one write of its header. A disk writes a sector of 512 bytes whole or not at all, and headers with
+//! much metadata have more: a power cut could leave a part of the old and a part of the new. So before such a write the bytes before
+//! and after it go into `<file>.b2journal`, which is removed when the header is on the disk. Whoever finds one that is complete, while
+//! each sector of the header is the old or the new one, reads the new header. Any other journal was left behind, and means nothing.
+//!
+//! The file: the magic `b2journ1`, then 64-bit little-endian numbers: where the bytes are in the file, and how many; the old bytes;
+//! the new bytes; CRC-32 of all before, 32-bit little-endian.
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{ErrorKind, Write};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use container_core::Result;
+use container_core::checksum::Algorithm;
+use container_core::source::{Source, check_range};
+use container_core::write::storage::Storage;
+use container_core::write::sync_directory;
+
+/// Bytes that a disk writes whole or not at all.
+const SECTOR: u64 = 512;
+
+const MAGIC: [u8; 8] = *b"b2journ1";
+
+/// Magic and two numbers.
+const HEAD: usize = 24;
+
+/// A header of C-Blosc2 has 16 metalayers; one over this is no journal of ours.
+const MOST: u64 = 64 << 20;
+
+/// Where a journal is kept, so that tests can stand in for the disk.
+pub trait Sidecar: Send + Sync {
+    /// What is in it, if it is there.
+    ///
+    /// # Errors
+    /// `Io`.
+    fn read(&self) -> Result<Option<Vec<u8>>>;
+
+    /// Makes `bytes` all that is in it. When this returns they are on the disk.
+    ///
+    /// # Errors
+    /// `Io`.
+    fn put(&mut self, bytes: &[u8]) -> Result<()>;
+
+    /// Takes it away. It may come back after a power cut.
+    ///
+    /// # Errors
+    /// `Io`.
+    fn remove(&mut self) -> Result<()>;
+}
+
+/// None: headers across sectors are written without, and a power cut may tear them. For storage that is no disk.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoSidecar;
+
+impl Sidecar for NoSidecar {
+    fn read(&self) -> Result<Option<Vec<u8>>> {
+        Ok(None)
+    }
+
+    fn put(&mut self, _bytes: &[u8]) -> Result<()> {
+        Ok(())
+    }
+
+    fn remove(&mut self) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// The file beside a frame, named as that with `.b2journal` behind.
+#[derive(Clone, Debug)]
+pub(crate) struct FileSidecar(PathBuf);
+
+impl FileSidecar {
+    pub(crate) fn beside(path: &Path) -> Self {
+        let mut name = OsString::from(path);
+        name.push(".b2journal");
+        Self(name.into())
+    }
+}
+
+impl Sidecar for FileSidecar {
+    fn read(&self) -> Result<Option<Vec<u8>>> {
+        // A link, a pipe or a directory of that name is not ours.
+        match fs::symlink_metadata(&self.0) {
+            Ok(kind) if kind.is_file() && kind.len() <= MOST => Ok(Some(fs::read(&self.0)?)),
+            _ => Ok(None),
+        }
+    }
+
+    fn put(&mut self, bytes: &[u8]) -> Result<()> {
+        let mut file = File::create(&self.0)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        sync_directory(&self.0)
+    }
+
+    fn remove(&mut self) -> Result<()> {
+        match fs::remove_file(&self.0) {
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(error.into()),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A change of bytes of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Change {
+    /// Where they are in the file.
+    pub at: u64,
+    /// What they were.
+    pub old: Vec<u8>,
+    /// What they are to be; as many.
+    pub new: Vec<u8>,
+}
+
+impl Change {
+    /// From the first byte that differs to the last; `None` where none does. Both are as long, and begin at byte `at` of the file.
+    pub(crate) fn between(at: u64, old: &[u8], new: &[u8]) -> Option<Self> {
+        let differs = |(old, new): (&u8, &u8)| old != new;
+        let first = old.iter().zip(new).position(differs)?;
+        let last = old.iter().zip(new).rposition(differs)?;
+        let (old, new) = (old.get(first..=last)?, new.get(first..=last)?);
+        Some(Self { at: at.saturating_add(first as u64), old: old.to_vec(), new: new.to_vec() })
+    }
+
+    /// Whether a disk may do the one part of it and not the other.
+    pub(crate) fn crosses_sectors(&self) -> bool {
+        let last = self.range().end.saturating_sub(1);
+        sector(self.at) != sector(last)
+    }
+
+    pub(crate) fn range(&self) -> Range<u64> {
+        self.at..self.at.saturating_add(self.new.len() as u64)
+    }
+
+    /// The bytes of a journal.
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let mut out = MAGIC.to_vec();
+        out.extend_from_slice(&self.at.to_le_bytes());
+        out.extend_from_slice(&(self.new.len() as u64).to_le_bytes());
+        out.extend_from_slice(&self.old);
+        out.extend_from_slice(&self.new);
+        let sum = Algorithm::Crc32.digest(&out);
+        out.extend(sum.as_bytes().iter().rev());
+        out
+    }
+
+    /// Parses a journal; `None` where it is not a whole one.
+    pub(crate) fn parse(bytes: &[u8]) -> Option<Self> {
+        let (body, sum) = bytes.split_last_chunk::<4>()?;
+        let computed = Algorithm::Crc32.digest(body);
+        if !computed.as_bytes().iter().rev().eq(sum) || !body.starts_with(&MAGIC) {
+            return None;
+        }
+        let number = |at: usize| -> Option<u64> {
+            let bytes = body.get(at..)?.first_chunk::<8>()?;
+            Some(u64::from_le_bytes(*bytes))
+        };
+        let (at, len) = (number(8)?, usize::try_from(number(16)?).ok()?);
+        at.checked_add(len as u64)?;
+        let (old, new) = body.get(HEAD..)?.split_at_checked(len)?;
+        (new.len() == len).then(|| Self { at, old: old.to_vec(), new: new.to_vec() })
+    }
+
+    /// Whether a crash in the middle of this change left `now`: each sector of it is the old one, the new one, or has the first bytes of
+    /// the new one. At least one is not new, or there is nothing to do.
+    pub(crate) fn explains(&self, now: &[u8]) -> bool {
+        if now.len() != self.new.len() || now == self.new {
+            return false;
+        }
+        let mut start = 0_usize;
+        while start < now.len() {
+            let here = self.at.saturating_add(start as u64);
+            let next = sector(here).saturating_add(1).saturating_mul(SECTOR);
+            let end = usize::try_from(next.saturating_sub(self.at)).unwrap_or(usize::MAX).min(now.len());
+            let piece = (now.get(start..end), self.old.get(start..end), self.new.get(start..end));
+            let (Some(now), Some(old), Some(new)) = piece else { return false };
+            let same = now.iter().zip(new).take_while(|(now, new)| now == new).count();
+            if now.get(same..) != old.get(same..) {
+                return false;
+            }
+            start = end;
+        }
+        true
+    }
+}
+
+fn sector(at: u64) -> u64 {
+    // The divisor is no zero.
+    at.checked_div(SECTOR).unwrap_or(0)
+}
+
+/// Finishes the change that a journal has, if it has one, and removes it.
+///
+/// # Errors
+/// `Io`.
+pub(crate) fn recover(storage: &mut dyn Storage, sidecar: &mut dyn Sidecar) -> Result<()> {
+    let Some(bytes) = sidecar.read()? else { return Ok(()) };
+    if let Some(change) = Change::parse(&bytes)
+        && change.range().end <= storage.len()?
+    {
+        let mut now = vec![0; change.new.len()];
+        storage.read_at(change.at, &mut now)?;
+        if change.explains(&now) {
+            storage.write_at(change.at, &change.new)?;
+        }
+        // Also where the header is the new one already: it may not be on the disk.
+        storage.sync()?;
+    }
+    sidecar.remove()
+}
+
+/// The change that the journal beside `path` has to finish, if there is one. `source` is the file as it is.
+///
+/// # Errors
+/// `Io`.
+pub(crate) fn pending(path: &Path, source: &dyn Source) -> Result<Option<Change>> {
+    let Some(bytes) = FileSidecar::beside(path).read()? else { return Ok(None) };
+    let Some(change) = Change::parse(&bytes) else { return Ok(None) };
+    if check_range(&change.range(), source.len()).is_err() {
+        return Ok(None);
+    }
+    let now = source.read(change.range())?;
+    Ok(change.explains(&now).then_some(change))
+}
+
+/// The file at `path` as it is to be read: with the header that a crash kept from being finished, if a journal has it.
+///
+/// # Errors
+/// `Io`.
+pub(crate) fn recovered(path: &Path, source: Box<dyn Source>) -> Result<Box<dyn Source>> {
+    Ok(match pending(path, &source)? {
+        Some(change) => Box::new(Recovered { source, change }),
+        None => source,
+    })
+}
+
+/// A source with some bytes replaced.
+struct Recovered {
+    source: Box<dyn Source>,
+    change: Change,
+}
+
+impl Source for Recovered {
+    fn len(&self) -> u64 {
+        self.source.len()
+    }
+
+    fn read_into(&self, at: u64, dst: &mut [u8]) -> Result<()> {
+        self.source.read_into(at, dst)?;
+        let range = self.change.range();
+        let end = at.saturating_add(dst.len() as u64);
+        let (start, end) = (range.start.max(at), range.end.min(end));
+        let index = |place: u64, from: u64| usize::try_from(place.saturating_sub(from)).unwrap_or(usize::MAX);
+        if start < end
+            && let Some(dst) = dst.get_mut(index(start, at)..index(end, at))
+            && let Some(new) = self.change.new.get(index(start, range.start)..index(end, range.start))
+        {
+            dst.copy_from_slice(new);
+        }
+        Ok(())
+    }
+
+    fn lend(&self, range: Range<u64>) -> Option<&[u8]> {
+        let own = self.change.range();
+        let apart = range.end <= own.start || own.end <= range.start;
+        if apart { self.source.lend(range) } else { None }
+    }
+}
+
+#[cfg(test)]
+mod tests;
