@@ -1,8 +1,8 @@
 //! What a store says of itself: its kind, the attributes of its groups, its tables, and what its leaves say.
 
-use container_core::Value;
-use container_core::container::Dataset;
+use container_core::container::{Container, Dataset};
 use container_core::report::Loss;
+use container_core::{Result, Value};
 
 use super::leaf::{EMBED, Leaf, Role};
 use super::lens::Store;
@@ -57,9 +57,18 @@ fn marked(store: &Store) -> Option<&'static str> {
 
 /// The tree of metadata: of groups, tables and leaves, by key.
 pub(crate) fn meta(store: &Store) -> Value {
+    tree(store, |lens| lens.meta(), true)
+}
+
+/// The same without what depends on how the store is kept.
+pub(crate) fn logical_meta(store: &Store) -> Value {
+    tree(store, |lens| lens.logical_meta(), false)
+}
+
+fn tree(store: &Store, meta: fn(&dyn Container) -> Result<Value>, embedded: bool) -> Value {
     let mut entries = Vec::new();
     let of = |leaf: &Leaf| match &leaf.lens {
-        Ok(lens) => lens.meta().unwrap_or_else(|error| format!("unreadable: {error}").into()),
+        Ok(lens) => meta(&**lens).unwrap_or_else(|error| format!("unreadable: {error}").into()),
         Err(error) => format!("unreadable: {error}").into(),
     };
     let mut put = |name: &str, found: Vec<(String, Value)>| {
@@ -79,7 +88,9 @@ pub(crate) fn meta(store: &Store) -> Value {
     put("tables", store.tables.iter().map(table).collect());
     let slashed = |leaf: &Leaf| (format!("/{}", leaf.key), of(leaf));
     put("leaves", with(Role::Data).map(slashed).collect());
-    put("embedded", with(Role::Embed).map(slashed).collect());
+    if embedded {
+        put("embedded", with(Role::Embed).map(slashed).collect());
+    }
     let reference = |(key, place): &(String, String)| (format!("/{key}"), Value::from(place.as_str()));
     put("references", store.references.iter().map(reference).collect());
     Value::Map(entries)

@@ -36,7 +36,7 @@ pub(crate) struct Store {
     hidden: Spans,
     keys: HashMap<String, usize>,
     /// The datasets of leaves that are one array, by their index.
-    ready: Vec<Dataset>,
+    ready: OnceLock<Vec<Dataset>>,
     blocks: OnceLock<Vec<map::Stored>>,
 }
 
@@ -119,12 +119,8 @@ impl Store {
             listed.push(at, 0, shown);
             hidden.push(at, shown, count.saturating_sub(shown));
         }
-        let blocks = OnceLock::new();
-        let ready = Vec::new();
-        let mut store =
-            Self { kind, size, leaves, references, findings, tables, listed, hidden, keys, ready, blocks };
-        store.ready = store.first_ready();
-        store
+        let (ready, blocks) = (OnceLock::new(), OnceLock::new());
+        Self { kind, size, leaves, references, findings, tables, listed, hidden, keys, ready, blocks }
     }
 
     /// The first datasets, until one that its leaf makes on demand.
@@ -191,8 +187,12 @@ impl Container for Store {
         Ok(describe::meta(self))
     }
 
+    fn logical_meta(&self) -> Result<Value> {
+        Ok(describe::logical_meta(self))
+    }
+
     fn datasets(&self) -> &[Dataset] {
-        &self.ready
+        self.ready.get_or_init(|| self.first_ready())
     }
 
     fn dataset_count(&self) -> usize {
@@ -204,7 +204,7 @@ impl Container for Store {
     }
 
     fn dataset(&self, index: usize) -> Option<Cow<'_, Dataset>> {
-        if let Some(dataset) = self.ready.get(index) {
+        if let Some(dataset) = self.ready.get().and_then(|ready| ready.get(index)) {
             return Some(Cow::Borrowed(dataset));
         }
         self.make(self.place(index)?).map(Cow::Owned)

@@ -8,7 +8,7 @@ use container_core::block::Block;
 use container_core::container::{Container, Segment};
 
 use super::archive::{Archive, Member};
-use super::leaf::Leaf;
+use super::leaf::{Leaf, Role};
 use super::lens::{Kind, Store, clip, path_of};
 
 /// The digest of members of a zip file.
@@ -85,13 +85,13 @@ fn file(leaf: &Leaf, look: &mut dyn FnMut(Segment) -> Result<()>) -> Result<()> 
             part: leaf.place.part.clone(),
             range: leaf.place.range.clone(),
             role: "unreadable".to_owned(),
-            dataset: Some(leaf.key.clone()),
+            dataset: dataset(leaf, None),
             ..Segment::default()
         });
     };
     lens.for_each_segment(&mut |mut segment| {
         segment.part = part_of(leaf, segment.part.as_deref());
-        segment.dataset = segment.dataset.map(|own| path_of(&leaf.key, &own));
+        segment.dataset = dataset(leaf, segment.dataset.as_deref());
         look(segment)
     })
 }
@@ -113,9 +113,9 @@ fn zip(
         if let Some((leaf, lens)) = own {
             member_parts(leaf, &**lens, &mut tiles)?;
         }
-        let name = leaf.map_or(&member.name, |leaf| &leaf.key);
+        let dataset = leaf.and_then(|leaf| dataset(leaf, None));
         tiles.put(member.data.clone(), "unused", |range| Segment {
-            dataset: Some(name.clone()),
+            dataset,
             checksum: Some(CRC.to_owned()),
             ..plain(range, "member")
         })?;
@@ -131,11 +131,17 @@ fn member_parts(leaf: &Leaf, lens: &dyn Container, tiles: &mut Tiles<'_>) -> Res
         let Some(range) = clip(&segment.range, within) else { return Ok(()) };
         tiles.put(range, "member", |range| Segment {
             range,
-            dataset: segment.dataset.as_deref().map(|own| path_of(&leaf.key, own)),
+            dataset: dataset(leaf, segment.dataset.as_deref()),
             checksum: Some(CRC.to_owned()),
             ..segment
         })
     })
+}
+
+/// The dataset that something in a leaf belongs to: all of a frame with values belongs to them.
+fn dataset(leaf: &Leaf, own: Option<&str>) -> Option<String> {
+    let path = || own.map_or_else(|| leaf.key.clone(), |own| path_of(&leaf.key, own));
+    (leaf.role == Role::Data).then(path)
 }
 
 fn plain(range: Range<u64>, role: &str) -> Segment {
