@@ -129,7 +129,7 @@ impl FaultKind {
             Self::ChunkShortHeader => "chunk_header",
             Self::TypesizeDiffers => "typesize_differs",
             Self::StoredSpecial => "stored_special",
-            Self::ChunkSizeSalvaged => "chunk_size_salvaged",
+            Self::ChunkSizeSalvaged => "zeros_of_unknown_size",
             Self::ChunkSizeLost => "chunk_size",
             Self::MixedCodecs => "mixed_codecs",
             Self::MixedBlocks => "mixed_blocks",
@@ -137,7 +137,7 @@ impl FaultKind {
             Self::TrailingBytes => "trailing_bytes",
             Self::PartMissing => "chunk_file",
             Self::PartSize => "chunk_file",
-            Self::PartUnused => "part_unused",
+            Self::PartUnused => "stray_file",
             Self::StoredSizesDiffer => "stored_sizes_differ",
         }
     }

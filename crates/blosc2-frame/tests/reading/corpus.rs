@@ -103,15 +103,22 @@ fn compare_values(frame: &Frame, fixture: &Fixture) {
     assert!(frame.read_items(0..count + 1, &options).is_err(), "{path}");
 }
 
+/// The sound frames that this build has the codecs for.
+fn sound() -> Vec<Fixture> {
+    let has_codec = |it: &Fixture| cfg!(feature = "zfp") || !it.path.contains("/zfp_");
+    let is_sound = |it: &Fixture| it.is_small_frame() && it.verdict == "sound";
+    fixtures().into_iter().filter(|it| is_sound(it) && has_codec(it)).collect()
+}
+
 #[test]
 fn frames_hold_what_their_maker_says() {
     let mut seen = 0;
-    for fixture in fixtures().iter().filter(|it| it.is_small_frame() && it.verdict == "sound") {
+    for fixture in sound() {
         for access in [Access::Auto, Access::Positioned] {
-            let frame = open(fixture, access).unwrap_or_else(|error| panic!("{}: {error}", fixture.path));
-            compare_header(&frame, fixture);
-            compare_metadata(&frame, fixture);
-            compare_values(&frame, fixture);
+            let frame = open(&fixture, access).unwrap_or_else(|error| panic!("{}: {error}", fixture.path));
+            compare_header(&frame, &fixture);
+            compare_metadata(&frame, &fixture);
+            compare_values(&frame, &fixture);
         }
         seen += 1;
     }
@@ -121,8 +128,8 @@ fn frames_hold_what_their_maker_says() {
 /// A copy as one run of bytes is the same frame, byte for byte where it was one.
 #[test]
 fn frames_are_copied() {
-    for fixture in fixtures().iter().filter(|it| it.is_small_frame() && it.verdict == "sound") {
-        let frame = open(fixture, Access::Auto).unwrap();
+    for fixture in sound() {
+        let frame = open(&fixture, Access::Auto).unwrap();
         let bytes = frame.to_cframe().unwrap();
         if fixture.full_path().is_file() {
             let start = usize::try_from(frame.layout().start()).unwrap();
@@ -144,8 +151,8 @@ const OF_ARRAYS: &[&str] = &["padding"];
 
 #[test]
 fn oddities_are_told_and_nothing_else() {
-    for fixture in fixtures().iter().filter(|it| it.is_small_frame() && it.verdict == "sound") {
-        let frame = open(fixture, Access::Auto).unwrap();
+    for fixture in sound() {
+        let frame = open(&fixture, Access::Auto).unwrap();
         let survey = frame.survey().unwrap();
         let mut codes: Vec<&str> =
             frame.layout().faults().iter().chain(&survey.faults).map(blosc2_frame::Fault::code).collect();
@@ -161,8 +168,8 @@ fn oddities_are_told_and_nothing_else() {
 /// What is wrong with these is not for a reader of chunks to find: arrays and stores find it.
 const OF_OTHERS: &[&str] = &["bad/array_", "bad/embed_", "bad/zip_"];
 
-/// Its changed byte is one of a stored stream, in which all are possible.
-const UNNOTICED: &str = "bad/block_magic.b2frame";
+/// What is changed in these makes no difference that can be seen: a byte of a stored stream, the size of the only block.
+const UNNOTICED: &[&str] = &["bad/block_magic.b2frame", "bad/vlmeta_chunk.b2frame"];
 
 /// What is wrong with a frame, by everything that can be asked of it.
 fn problems(frame: &Frame) -> Vec<String> {
@@ -188,7 +195,7 @@ fn problems(frame: &Frame) -> Vec<String> {
 #[test]
 fn damage_is_told() {
     let of_others = |it: &&Fixture| {
-        it.path == UNNOTICED || OF_OTHERS.iter().any(|start| it.path.starts_with(start))
+        UNNOTICED.contains(&it.path.as_str()) || OF_OTHERS.iter().any(|start| it.path.starts_with(start))
     };
     let all = fixtures();
     let bad: Vec<&Fixture> = all.iter().filter(|it| it.verdict != "sound" && !of_others(it)).collect();
