@@ -42,8 +42,36 @@ pub struct Fixture {
     pub frames: Option<u64>,
     /// GSD: what a plain listing shows, by path.
     pub datasets: Option<Vec<Listed>>,
+    /// Blosc2: of each chunk, where they differ in size.
+    pub chunk_values: Option<Vec<String>>,
+    /// Blosc2: bytes of each block of each chunk, where those differ.
+    pub block_sizes: Option<Vec<Vec<usize>>>,
+    /// Blosc2: fields of the header, and the number of offsets.
+    pub frame_version: Option<u8>,
+    pub nchunks: Option<u64>,
+    pub typesize: Option<u32>,
+    pub chunksize: Option<i64>,
+    pub nbytes: Option<u64>,
+    pub cbytes: Option<u64>,
+    /// Blosc2: the partitions of an array.
+    pub chunks: Option<Vec<u32>>,
+    pub blocks: Option<Vec<u32>>,
+    /// Blosc2: metalayers and user metadata, as stored.
+    pub meta: Option<Vec<Metalayer>>,
+    pub vlmeta: Option<Vec<Metalayer>>,
+    /// Blosc2: rows of a table.
+    pub rows: Option<u64>,
+    /// Blosc2: where the frame begins.
+    pub offset: Option<u64>,
     pub repaired_frames: Option<u64>,
     pub repaired_datasets: Option<Vec<Listed>>,
+}
+
+/// A metalayer: its name, and its bytes in hexadecimal.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Metalayer {
+    pub name: String,
+    pub hex: String,
 }
 
 /// A file of a folder.
