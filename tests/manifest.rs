@@ -59,8 +59,6 @@ pub struct Fixture {
     /// Blosc2: metalayers and user metadata, as stored.
     pub meta: Option<Vec<Metalayer>>,
     pub vlmeta: Option<Vec<Metalayer>>,
-    /// Blosc2: rows of a table.
-    pub rows: Option<u64>,
     /// Blosc2: where the frame begins.
     pub offset: Option<u64>,
     pub repaired_frames: Option<u64>,
