@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use blosc_chunk::Chunk;
+use blosc_chunk::{Chunk, Compressor, Filter};
 use container_core::container::{Depth, ReadOptions};
 use container_core::report::{BlockCounts, Finding, Report, Severity};
 use container_core::source::zeroed_vec;
@@ -14,7 +14,10 @@ use crate::b2nd::NdArray;
 use crate::frame::{Frame, Survey, SurveyedChunk};
 use crate::offsets::Offset;
 use crate::padding::has_set_padding;
-use crate::view::{DATASET, View, is_computed};
+use crate::view::{DATASET, View};
+
+/// What damage to the index leaves without a name is not odd by itself.
+const CONSEQUENCES: [&str; 4] = ["dead_space", "offsets_unsorted", "part_unused", "stored_sizes_differ"];
 
 /// Looks for damage and oddities.
 pub(crate) fn check(
@@ -30,15 +33,13 @@ pub(crate) fn check(
     findings.extend(geometry(view));
     let survey = frame.survey()?;
     findings.extend(survey.faults.iter().map(|fault| place(view, fault.finding(), fault.chunk())));
+    if findings.iter().any(|finding| finding.severity == Severity::Error) {
+        findings.retain(|finding| !CONSEQUENCES.contains(&finding.code));
+    }
     let stored = layout.offsets().iter().filter(|offset| matches!(offset, Offset::Stored(_)));
     let total = stored.count() as u64;
     let bad = total.saturating_sub(survey.chunks.len() as u64);
     let mut blocks = BlockCounts { total, checked: 0, bad };
-    if is_computed(frame) {
-        let range = layout.header_range();
-        let message = "an expression or function stands for the values, which are not computed";
-        findings.push(Finding::new(Severity::Note, "computed_array", message).at(range));
-    }
     if depth == Depth::Full {
         findings.extend(user_metadata(frame)?);
         let damaged = decode_all(view, &survey, options, progress)?;
@@ -104,8 +105,9 @@ fn decode_all(
     let tell = |index: u64, finding: Finding| {
         found.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((index, finding));
     };
+    // Of blocks that are averaged the padding gets a share.
     let array = match view {
-        View::Array(array) => Some(array),
+        View::Array(array) if !frame.header().filters.contains(Filter::NDMEAN) => Some(array),
         _ => None,
     };
     let work = || {
@@ -140,7 +142,8 @@ const PADDING: &str = "padding";
 
 fn padding_finding(view: &View, chunk: &SurveyedChunk) -> Finding {
     let index = chunk.index;
-    let message = format!("chunk {index}: bytes behind the edge of the array are set, perhaps from before it shrank");
+    let message =
+        format!("chunk {index}: bytes behind the edge of the array are set, perhaps from before it shrank");
     let mut finding = Finding::new(Severity::Note, PADDING, message).at(chunk.range.clone());
     finding.part = chunk.part();
     place(view, finding, Some(index))
@@ -180,6 +183,10 @@ fn decode(
     let dst = &mut room[..size];
     let alone = ReadOptions::default().with_limits(options.limits);
     frame.read_chunk_into(index, 0..size, dst, &alone)?;
+    // Nor does what these lose leave zeros of it.
+    let is_rounded =
+        matches!(chunk.compressor, Compressor::ZFP_ACC | Compressor::ZFP_PREC | Compressor::ZFP_RATE);
+    let array = array.filter(|_| !is_rounded);
     let padding = array.is_some_and(|array| has_set_padding(array.geometry(), index, dst));
     Ok(Decoded { len, padding })
 }

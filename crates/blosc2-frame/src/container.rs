@@ -7,18 +7,16 @@ use std::sync::{Arc, OnceLock};
 
 use container_core::array::Array;
 use container_core::block::Block;
-use container_core::container::{
-    self, About, Container, Dataset, Depth, ReadOptions, Segment, Tolerance,
-};
+use container_core::container::{self, About, Container, Dataset, Depth, ReadOptions, Segment, Tolerance};
 use container_core::dtype::Order;
 use container_core::format::{Format, Input, Level, Probe, Support};
 use container_core::region::Region;
 use container_core::report::{Loss, Report};
 use container_core::source::Source;
-use container_core::{Error, Progress, Result, Value};
+use container_core::{Progress, Result, Value};
 
-use crate::block::ChunkEntry;
 use crate::b2nd;
+use crate::block::ChunkEntry;
 use crate::check;
 use crate::frame::{Frame, Survey};
 use crate::header::MAGIC;
@@ -38,7 +36,13 @@ pub const FORMAT: Format = Format {
     extensions: &["b2nd", "b2frame", "b2f"],
     order: Some(Order::C),
     support: &[
-        Support { version: "frames of version 2, b2nd arrays", read: ALL, write: ALL, verify: ALL, repair: NO },
+        Support {
+            version: "frames of version 2, b2nd arrays",
+            read: ALL,
+            write: ALL,
+            verify: ALL,
+            repair: NO,
+        },
         Support {
             version: "version 3: chunks or blocks of different lengths",
             read: ALL,

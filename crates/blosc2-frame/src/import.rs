@@ -60,16 +60,16 @@ fn array(frame: Option<&Frame>, job: &Import<'_>, out: &mut dyn Output) -> Resul
     options.chunkshape = words::shape(job.options, CHUNKS, &shape)?;
     options.blockshape = words::shape(job.options, BLOCKS, &shape)?;
     if let Some(frame) = frame {
-        for (name, value) in frame.metalayers().iter().filter(|(name, _)| *name != NAME && *name != OLD_NAME) {
+        for (name, value) in frame.metalayers().iter().filter(|(name, _)| *name != NAME && *name != OLD_NAME)
+        {
             options.metalayers.set(name, value.to_vec())?;
         }
         options.vlmetalayers = user_metadata(frame)?;
     }
     // Nothing is written for what a cut file merely claims.
     prove(job.container, index, region, &job.read)?;
-    losses.extend(
-        words::lossy(&options.params).map(|what| Loss { dataset: Some(dataset.path.clone()), what }),
-    );
+    losses
+        .extend(words::lossy(&options.params).map(|what| Loss { dataset: Some(dataset.path.clone()), what }));
     let mut writer = NdWriter::new(out, &dtype, &shape, &options)?;
     for_each_run(job.container, index, region, order, &job.read, job.progress, |bytes| writer.push(bytes))?;
     writer.finish()?;
@@ -109,12 +109,16 @@ fn target(dataset: &Dataset, region: &Region, axes: Axes) -> Result<Target> {
         }
     };
     if shape.len() > MOST_DIMENSIONS {
-        let problem = format!("{}: {} dimensions, Blosc2 has {MOST_DIMENSIONS} at most", dataset.path, shape.len());
+        let problem =
+            format!("{}: {} dimensions, Blosc2 has {MOST_DIMENSIONS} at most", dataset.path, shape.len());
         return Err(Error::usage(problem));
     }
     let size = dataset.dtype.itemsize();
     if size == 0 {
-        let problem = format!("{}: elements of {} have no bytes, and Blosc2 has none such", dataset.path, dataset.dtype);
+        let problem = format!(
+            "{}: elements of {} have no bytes, and Blosc2 has none such",
+            dataset.path, dataset.dtype
+        );
         return Err(Error::unsupported(problem));
     }
     let scalar = dataset.dtype.as_scalar();

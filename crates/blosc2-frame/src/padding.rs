@@ -61,7 +61,8 @@ fn inside(geometry: &Geometry, index: u64) -> Option<Vec<u64>> {
         })
         .collect();
     let blocks = geometry.blockshape().iter().zip(geometry.block_grid());
-    let padded = blocks.zip(&inside).any(|((block, count), len)| u64::from(*block).saturating_mul(*count) != *len);
+    let padded =
+        blocks.zip(&inside).any(|((block, count), len)| u64::from(*block).saturating_mul(*count) != *len);
     padded.then_some(inside)
 }
 

@@ -105,7 +105,8 @@ impl Plan {
             _ => itemsize,
         };
         let len = bytes(CHUNKS)?.unwrap_or(own);
-        options.chunksize = Some(u32::try_from(len).map_err(|_| Error::usage(format!("chunks of {len} bytes")))?);
+        options.chunksize =
+            Some(u32::try_from(len).map_err(|_| Error::usage(format!("chunks of {len} bytes")))?);
         // Blocks of other chunks say nothing.
         options.params.blocksize = bytes(BLOCKS)?;
         Ok(Self::Runs { len })
@@ -121,7 +122,8 @@ fn chunks(frame: &Frame, job: &Import<'_>, writer: &mut Writer<'_>, as_they_are:
         let len = frame.chunk_len(index)?;
         if let (Some(Offset::Special(special)), false) = (frame.layout().offsets().get(index), is_variable) {
             let count = same_from(frame, index, special, len);
-            let nbytes = u32::try_from(len).map_err(|_| Error::malformed(format!("a chunk of {len} bytes")))?;
+            let nbytes =
+                u32::try_from(len).map_err(|_| Error::malformed(format!("a chunk of {len} bytes")))?;
             writer.append_specials(special, nbytes, count)?;
             index += count;
             done = done.saturating_add(len.saturating_mul(count));
@@ -146,7 +148,8 @@ fn chunks(frame: &Frame, job: &Import<'_>, writer: &mut Writer<'_>, as_they_are:
 fn same_from(frame: &Frame, index: u64, special: Special, len: u64) -> u64 {
     let offsets = frame.layout().offsets();
     let is_same = |at: &u64| {
-        offsets.get(*at) == Some(Offset::Special(special)) && frame.chunk_len(*at).is_ok_and(|other| other == len)
+        offsets.get(*at) == Some(Offset::Special(special))
+            && frame.chunk_len(*at).is_ok_and(|other| other == len)
     };
     if let crate::offsets::Offsets::Same(_, count) = offsets {
         // The last one may be shorter.

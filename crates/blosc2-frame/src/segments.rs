@@ -6,10 +6,10 @@ use blosc_chunk::{Chunk, Header};
 use container_core::Result;
 use container_core::container::Segment;
 
+use crate::frame::{Found, Frame, Survey, SurveyedChunk};
 use crate::header::{FIXED_LEN, Kind};
 use crate::metalayer;
 use crate::parts::INDEX_NAME;
-use crate::frame::{Found, Frame, Survey, SurveyedChunk};
 use crate::summary::codec_word;
 use crate::view::View;
 
@@ -203,7 +203,8 @@ fn pieces(view: &View, chunk: &SurveyedChunk, tiles: &mut Tiles<'_>) -> Result<(
         segment.dataset = Some(view.path_of(index));
     })?;
     for (block, decoded) in blocks {
-        let place = range.start.saturating_add(block.start as u64)..range.start.saturating_add(block.end as u64);
+        let place =
+            range.start.saturating_add(block.start as u64)..range.start.saturating_add(block.end as u64);
         tiles.put(place, |segment| {
             segment.role = "block".to_owned();
             segment.decoded = Some(decoded);
@@ -221,8 +222,9 @@ fn blocks(chunk: &Chunk<'_>) -> Vec<(Range<usize>, u64)> {
     }
     let words = chunk.bytes().get(header.len()..).unwrap_or_default().as_chunks::<4>().0;
     let starts = words.iter().take(chunk.block_count()).zip(0..);
-    let mut starts: Vec<(usize, usize)> =
-        starts.filter_map(|(word, index)| Some((usize::try_from(i32::from_le_bytes(*word)).ok()?, index))).collect();
+    let mut starts: Vec<(usize, usize)> = starts
+        .filter_map(|(word, index)| Some((usize::try_from(i32::from_le_bytes(*word)).ok()?, index)))
+        .collect();
     starts.sort_unstable();
     let ends = starts.iter().skip(1).map(|(start, _)| *start).chain([chunk.bytes().len()]);
     let places = starts.iter().zip(ends).filter(|((start, _), end)| start < end);

@@ -183,7 +183,12 @@ impl View {
     ///
     /// # Errors
     /// Those of the frame; `Usage` where there is no such dataset.
-    pub(crate) fn read(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<Array<'static>> {
+    pub(crate) fn read(
+        &self,
+        index: usize,
+        region: &Region,
+        options: &ReadOptions,
+    ) -> Result<Array<'static>> {
         if index >= self.count() {
             return Err(Error::usage(format!("no dataset {index}")));
         }
@@ -250,7 +255,8 @@ fn read_run(
             let first = place(axis, done);
             let last = place(axis, done + here - 1);
             let low = first.min(last);
-            let len = usize::try_from((first.max(last) - low + 1).saturating_mul(itemsize)).unwrap_or(usize::MAX);
+            let len =
+                usize::try_from((first.max(last) - low + 1).saturating_mul(itemsize)).unwrap_or(usize::MAX);
             window.resize(len, 0);
             fetch(low.saturating_mul(itemsize), &mut window)?;
             for (number, dst) in part.chunks_exact_mut(item).enumerate() {

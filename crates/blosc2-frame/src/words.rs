@@ -75,8 +75,9 @@ fn codec(name: &str, level: Option<i32>, own: u8) -> Result<(Compressor, u8)> {
             Some(level) => Err(Error::usage(format!("none has no levels, and {level} was asked for"))),
         };
     }
-    let compressor = Compressor::from_name(name)
-        .ok_or_else(|| Error::usage(format!("Blosc2 has no codec {name:?} (it has {})", CODECS.join(", "))))?;
+    let compressor = Compressor::from_name(name).ok_or_else(|| {
+        Error::usage(format!("Blosc2 has no codec {name:?} (it has {})", CODECS.join(", ")))
+    })?;
     // A frame that was stored plainly says nothing of a level.
     let usual = if own == 0 { 5 } else { own };
     let level = level.unwrap_or_else(|| usual.into());
@@ -111,8 +112,12 @@ pub(crate) fn shape(options: &ImportOptions, name: &str, whole: &[u64]) -> Resul
 
 /// What filters take away for good.
 pub(crate) fn lossy(params: &Params) -> Option<String> {
-    let lossy: Vec<String> =
-        params.filters.filters().filter(|filter| filter.is_lossy()).map(|filter| filter.to_string()).collect();
+    let lossy: Vec<String> = params
+        .filters
+        .filters()
+        .filter(|filter| filter.is_lossy())
+        .map(|filter| filter.to_string())
+        .collect();
     (!lossy.is_empty()).then(|| format!("what the filter {} takes from each value", lossy.join(", ")))
 }
 
@@ -130,7 +135,8 @@ mod tests {
 
     #[test]
     fn words_replace_the_defaults() {
-        let words = [(FILTER, "trunc_prec:10"), (FILTER, "bitshuffle"), (SPLIT, "never"), (DICTIONARY, "yes")];
+        let words =
+            [(FILTER, "trunc_prec:10"), (FILTER, "bitshuffle"), (SPLIT, "never"), (DICTIONARY, "yes")];
         let asked = options(Some(("lz4", Some(9))), &words);
         let params = apply(default_params(4), &asked).unwrap();
         assert_eq!((params.compressor, params.level), (Compressor::LZ4, 9));
