@@ -3,7 +3,6 @@
 use std::ops::Range;
 
 use container_core::container::ReadOptions;
-use container_core::source::zeroed_vec;
 use container_core::{Error, Result};
 
 use super::Frame;
@@ -34,7 +33,7 @@ impl Frame {
     /// As [`Frame::read_into`]; `Limit`.
     pub fn read_range(&self, range: Range<u64>, options: &ReadOptions) -> Result<Vec<u8>> {
         let len = range.end.saturating_sub(range.start).min(self.data_len());
-        let mut bytes = zeroed_vec(len, &options.limits)?;
+        let mut bytes = self.room(len, options)?;
         self.read_into(range, &mut bytes, options)?;
         Ok(bytes)
     }

@@ -130,7 +130,8 @@ impl Frame {
         };
         let place = if self.header().kind == crate::header::Kind::Sparse {
             let parts = self.parts.as_ref().ok_or_else(|| {
-                Error::usage("the chunks of a sparse frame are files of a directory, which was not opened")
+                Error::unsupported("the chunks of a sparse frame are files of a directory, which is not here")
+                    .context(format!("blosc2 chunk {index}"))
             })?;
             let limits = &self.options.limits;
             let source =

@@ -45,7 +45,7 @@ impl Frame {
     /// As [`Frame::read_chunk_into`]; `Limit`.
     pub fn read_chunk(&self, index: u64, options: &ReadOptions) -> Result<Vec<u8>> {
         let len = self.chunk_len(index)?;
-        let mut bytes = zeroed_vec(len, &options.limits)?;
+        let mut bytes = self.room(len, options)?;
         let is_zero = matches!(
             self.offset(index)?,
             Offset::Special(blosc_chunk::Special::Zeros | blosc_chunk::Special::Uninit)
@@ -83,7 +83,7 @@ impl Frame {
             }
             let from = block.saturating_mul(header.block_len().into());
             let len = u64::from(header.nbytes).saturating_sub(from).min(header.block_len().into());
-            let mut bytes = zeroed_vec(len, &options.limits)?;
+            let mut bytes = self.room(len, options)?;
             self.fill(index, special, from, &mut bytes)?;
             return Ok(bytes);
         }
@@ -93,11 +93,17 @@ impl Frame {
                 let chunk = Chunk::parse(bytes)?;
                 let own = usize::try_from(block).ok().filter(|block| *block < chunk.block_count());
                 let own = own.ok_or_else(|| missing(chunk.block_count() as u64))?;
-                let mut bytes = zeroed_vec(chunk.block_len(own) as u64, &options.limits)?;
+                let mut bytes = self.room(chunk.block_len(own) as u64, options)?;
                 decoder.decode_block(&chunk, own, &mut bytes)?;
                 Ok(bytes)
             })
         })
+    }
+
+    /// Zeroed memory for what is read, within the limits of the frame and of the read.
+    pub(crate) fn room(&self, len: u64, options: &ReadOptions) -> Result<Vec<u8>> {
+        self.options.limits.allocate(len)?;
+        zeroed_vec(len, &options.limits)
     }
 
     /// Decodes bytes of the chunk `index` from byte `from` on. The caller has compared their number with [`Frame::chunk_len`].

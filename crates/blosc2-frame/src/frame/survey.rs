@@ -197,7 +197,7 @@ impl Surveyor<'_> {
         // What cannot be said in a byte is said as 1.
         let typesize = u8::try_from(frame.header().typesize).unwrap_or(1);
         let is_known = (1..=i32::MAX.unsigned_abs()).contains(&frame.header().typesize);
-        if is_known && header.typesize != typesize {
+        if is_known && header.special().is_none() && header.typesize != typesize {
             let message = format!(
                 "chunk {index} has elements of {} bytes, the frame of {}",
                 header.typesize,
@@ -213,7 +213,10 @@ impl Surveyor<'_> {
             };
             faults.push(Fault::new(FaultKind::MixedBlocks, range.clone(), message));
         }
-        if matches!(header.special(), Some(Special::Zeros | Special::Nan | Special::Uninit)) {
+        // Where each chunk has its own size, an offset could not say it.
+        let has_size = frame.header().chunksize != ChunkSize::Variable;
+        let special = matches!(header.special(), Some(Special::Zeros | Special::Nan | Special::Uninit));
+        if special && has_size {
             let message = format!("chunk {index} is stored, and holds nothing that needs to be");
             faults.push(Fault::new(FaultKind::StoredSpecial, range.clone(), message));
         }

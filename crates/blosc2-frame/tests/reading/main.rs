@@ -1,4 +1,5 @@
 //! Frames as other programs wrote them, as the specification shows them, and as nobody should have made them.
 
 mod corpus;
+mod hostile;
 mod manifest;
