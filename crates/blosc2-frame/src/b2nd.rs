@@ -4,6 +4,7 @@ mod array;
 mod create;
 mod dtype;
 mod dtype_text;
+mod edit;
 mod geometry;
 mod metalayer;
 mod partition;
@@ -14,6 +15,7 @@ mod window;
 
 pub use array::NdArray;
 pub use create::{Fill, NdOptions, write_array, write_filled};
+pub use edit::NdEditor;
 pub use geometry::Geometry;
 pub use metalayer::{MOST_DIMENSIONS, Meta, NAME, OLD_NAME};
 pub use partition::partition;

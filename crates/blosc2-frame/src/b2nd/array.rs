@@ -160,7 +160,7 @@ impl NdArray {
 }
 
 /// Whether the frame has the chunks that the array says: places of blocks and chunks follow from shapes alone.
-fn check_frame(geometry: &Geometry, header: &Header, chunks: u64) -> Result<()> {
+pub(super) fn check_frame(geometry: &Geometry, header: &Header, chunks: u64) -> Result<()> {
     let wrong = |what: String, at: std::ops::Range<u64>| {
         Err(Error::malformed(what).at(at).context("b2nd").hint("its chunks can be read without the shape"))
     };

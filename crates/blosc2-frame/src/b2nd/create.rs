@@ -1,6 +1,6 @@
 //! New arrays: from elements in memory, or of one value.
 
-use blosc_chunk::{Encoder, Filter, Params, Special};
+use blosc_chunk::{Encoder, Filter, Params, Plugins, Special};
 use container_core::array::Array;
 use container_core::dtype::{ByteOrder, DType, Kind, Order};
 use container_core::format::Output;
@@ -9,6 +9,7 @@ use container_core::{Error, Limits, Result};
 
 use super::partition::partition;
 use super::{Geometry, Meta, NAME, NdWriter, OLD_NAME, dtype_text};
+use crate::header::Kind as FrameKind;
 use crate::metalayer::Metalayers;
 use crate::options::{FrameOptions, default_params};
 use crate::writer::Writer;
@@ -31,6 +32,10 @@ pub struct NdOptions {
     pub metalayers: Metalayers,
     /// User metadata: by convention msgpack.
     pub vlmetalayers: Vec<(String, Vec<u8>)>,
+    /// One file, or a directory of chunks. Only [`super::NdEditor::create`] makes directories.
+    pub kind: FrameKind,
+    /// Codecs and filters of the caller's own, with ids 160 to 255.
+    pub plugins: Plugins,
     /// Bounds on the memory that the writing takes.
     pub limits: Limits,
 }
@@ -44,6 +49,8 @@ impl Default for NdOptions {
             blockshape: None,
             metalayers: Metalayers::new(),
             vlmetalayers: Vec::new(),
+            kind: FrameKind::Contiguous,
+            plugins: Plugins::new(),
             limits: Limits::default(),
         }
     }
@@ -77,11 +84,14 @@ impl NdOptions {
             }
             metalayers.set(name, value.to_vec())?;
         }
-        let mut options = FrameOptions::default();
-        options.params = params;
-        options.chunksize = Some(to_u32(geometry.chunk_bytes())?);
-        options.metalayers = metalayers;
-        Ok(options)
+        Ok(FrameOptions {
+            params,
+            chunksize: Some(to_u32(geometry.chunk_bytes())?),
+            metalayers,
+            kind: self.kind,
+            plugins: self.plugins.clone(),
+            ..FrameOptions::default()
+        })
     }
 
     /// The parameters for chunks of elements of `dtype` in blocks of `geometry`.
@@ -89,11 +99,17 @@ impl NdOptions {
         let mut params = self.params.clone();
         params.typesize = geometry.itemsize();
         params.blocksize = Some(usize::try_from(geometry.block_bytes()).unwrap_or(usize::MAX));
-        if dtype.as_scalar().is_some_and(|scalar| scalar.kind == Kind::Unicode) {
-            for filter in &mut params.filters.0 {
-                if filter.id == Filter::SHUFFLE && filter.meta == 0 {
-                    filter.meta = 4;
+        let is_text = dtype.as_scalar().is_some_and(|scalar| scalar.kind == Kind::Unicode);
+        for filter in &mut params.filters.0 {
+            match filter.id {
+                Filter::SHUFFLE if is_text && filter.meta == 0 => filter.meta = 4,
+                // One stream for each byte of the element, as chunks know it. Left open in the header, python-blosc2 fails over it
+                // for elements of over 127 bytes.
+                Filter::BYTEDELTA if filter.meta == 0 => {
+                    filter.meta = u8::try_from(params.typesize).unwrap_or(1);
                 }
+                Filter::NDCELL => check_cells(filter.meta, geometry)?,
+                _ => {}
             }
         }
         Ok(params)
@@ -180,14 +196,16 @@ pub fn write_filled(
     if let Fill::Value(value) = fill {
         let params = options.chunk_params(&geometry, dtype)?;
         let mut chunk = Vec::new();
-        Encoder::new(params)?.value(value, chunk_len as usize, &mut chunk)?;
+        Encoder::new_with_plugins(params, options.plugins.clone())?.value(
+            value,
+            chunk_len as usize,
+            &mut chunk,
+        )?;
         for _ in 0..geometry.chunk_count() {
             writer.append_chunk(&chunk)?;
         }
     } else {
-        for _ in 0..geometry.chunk_count() {
-            writer.append_special(special, chunk_len)?;
-        }
+        writer.append_specials(special, chunk_len, geometry.chunk_count())?;
     }
     writer.finish()
 }
@@ -204,6 +222,18 @@ fn nan_of(dtype: &DType) -> Result<Vec<u8>> {
         bytes.reverse();
     }
     Ok(bytes)
+}
+
+/// C-Blosc2 refuses to read a block of fewer elements than a cell of full size has.
+fn check_cells(side: u8, geometry: &Geometry) -> Result<()> {
+    let blocks = geometry.blockshape();
+    let cell = blocks.iter().fold(1_u64, |items, _| items.saturating_mul(u64::from(side)));
+    let block = blocks.iter().fold(1_u64, |items, len| items.saturating_mul(u64::from(*len)));
+    if cell > block {
+        return Err(Error::usage(format!("cells of side {side} are larger than blocks of {blocks:?}"))
+            .hint("give larger blocks, or another filter"));
+    }
+    Ok(())
 }
 
 /// A chunk's length. [`partition`] has bounded it.

@@ -14,7 +14,8 @@ use crate::writer::Writer;
 /// Writes an array as its elements come, in C order, in pieces of any length.
 ///
 /// Elements wait until a row of chunks is complete: all chunks that share their place along the first axis on which a chunk is longer
-/// than 1. That row is what it takes of memory, and one chunk more (and what [`Writer`] takes for its threads); a piece that brings a whole row is not copied.
+/// than 1. That row is what it takes of memory, and a chunk more (with several threads, some small ones); a piece that brings a whole
+/// row is not copied.
 pub struct NdWriter<'o> {
     writer: Writer<'o>,
     geometry: Geometry,
@@ -23,7 +24,8 @@ pub struct NdWriter<'o> {
     waiting: Vec<u8>,
     /// The row that comes next.
     row: u64,
-    chunk: Vec<u8>,
+    /// Room for the chunks that are encoded at once.
+    chunks: Vec<Vec<u8>>,
     limits: Limits,
     failed: bool,
 }
@@ -37,8 +39,10 @@ impl<'o> NdWriter<'o> {
     pub fn new(out: &'o mut dyn Output, dtype: &DType, shape: &[u64], options: &NdOptions) -> Result<Self> {
         let geometry = options.geometry(shape, dtype.itemsize())?;
         let rows = Rows::new(&geometry);
-        options.limits.allocate(rows.byte_len(&geometry).saturating_add(geometry.chunk_bytes()))?;
-        let chunk = if rows.count == 0 { Vec::new() } else { zero_chunk(&geometry, &options.limits)? };
+        let batch = if rows.count == 0 { 0 } else { batch(&geometry, &rows, options.params.threads) };
+        let memory = geometry.chunk_bytes().saturating_mul(batch);
+        options.limits.allocate(rows.byte_len(&geometry).saturating_add(memory))?;
+        let chunks = (0..batch).map(|_| zero_chunk(&geometry, &options.limits)).collect::<Result<_>>()?;
         let writer = options.start(out, &geometry, dtype)?;
         Ok(Self {
             writer,
@@ -46,7 +50,7 @@ impl<'o> NdWriter<'o> {
             rows,
             waiting: Vec::new(),
             row: 0,
-            chunk,
+            chunks,
             limits: options.limits,
             failed: false,
         })
@@ -117,17 +121,38 @@ impl<'o> NdWriter<'o> {
 
     fn write_row(&mut self, bytes: &[u8]) -> Result<()> {
         let window = self.rows.window(&self.geometry, self.row)?;
-        let Self { writer, geometry, chunk, .. } = self;
+        let Self { writer, geometry, chunks, .. } = self;
+        let mut filled = 0;
         for_each_place(&self.rows.places(geometry, self.row), |place| {
+            let Some(chunk) = chunks.get_mut(filled) else { return Ok(()) };
             if window.leaves_padding(geometry, place) {
                 chunk.fill(0);
             }
-            window.into_chunk(geometry, place, bytes, chunk)?;
-            writer.append(chunk)
+            window.write_chunk(geometry, place, bytes, chunk)?;
+            filled += 1;
+            if filled == chunks.len() { flush(writer, chunks, &mut filled) } else { Ok(()) }
         })?;
+        flush(writer, chunks, &mut filled)?;
         self.row += 1;
         Ok(())
     }
+}
+
+fn flush(writer: &mut Writer<'_>, chunks: &[Vec<u8>], filled: &mut usize) -> Result<()> {
+    let pieces: Vec<&[u8]> = chunks.iter().take(*filled).map(Vec::as_slice).collect();
+    *filled = 0;
+    writer.append_all(&pieces)
+}
+
+/// How many chunks are encoded at once: some for each thread, as long as they are small.
+fn batch(geometry: &Geometry, rows: &Rows, threads: usize) -> u64 {
+    const MOST_BYTES: u64 = 16 << 20;
+    if threads <= 1 {
+        return 1;
+    }
+    let in_row = geometry.chunk_count() / rows.count.max(1);
+    let wanted = (threads as u64).saturating_mul(4).min(in_row);
+    wanted.min(MOST_BYTES / geometry.chunk_bytes().max(1)).max(1)
 }
 
 /// The rows of chunks of an array: what comes together in C order.

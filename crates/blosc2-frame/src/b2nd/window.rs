@@ -141,7 +141,7 @@ impl Window {
     }
 
     /// Copies from the buffer what it has of the chunk at `place`. Other bytes of the chunk stay as they are.
-    pub(super) fn into_chunk(
+    pub(super) fn write_chunk(
         &self,
         geometry: &Geometry,
         place: &[u64],
@@ -152,7 +152,7 @@ impl Window {
     }
 
     /// Copies to the buffer what it wants of the chunk at `place`.
-    pub(super) fn out_of_chunk(
+    pub(super) fn read_chunk(
         &self,
         geometry: &Geometry,
         place: &[u64],

@@ -80,8 +80,8 @@ proptest! {
         let mut back = vec![0; elements.len()];
         window.for_each_chunk(&geometry, |place| {
             let chunk = &mut chunks[chunk_index(&geometry, place) as usize];
-            window.into_chunk(&geometry, place, &elements, chunk)?;
-            window.out_of_chunk(&geometry, place, chunk, &mut back)?;
+            window.write_chunk(&geometry, place, &elements, chunk)?;
+            window.read_chunk(&geometry, place, chunk, &mut back)?;
             // A chunk that is covered has no element that is not selected.
             let all = chunk_box(&geometry, place).iter().map(|range| range.end - range.start).product::<u64>();
             let own = indices.iter().filter(|at| place_of(&geometry, at).0 == chunk_index(&geometry, place));
@@ -98,8 +98,8 @@ fn a_buffer_that_is_too_short_is_refused() {
     let geometry = Geometry::new(&[4], &[4], &[2], 1).unwrap();
     let window = Window::plain(&[0], &[4], 1).unwrap();
     let mut chunk = [0; 4];
-    assert!(window.into_chunk(&geometry, &[0], &[1, 2, 3], &mut chunk).is_err());
-    assert!(window.into_chunk(&geometry, &[0], &[1, 2, 3, 4], &mut chunk[..3]).is_err());
-    window.into_chunk(&geometry, &[0], &[1, 2, 3, 4], &mut chunk).unwrap();
+    assert!(window.write_chunk(&geometry, &[0], &[1, 2, 3], &mut chunk).is_err());
+    assert!(window.write_chunk(&geometry, &[0], &[1, 2, 3, 4], &mut chunk[..3]).is_err());
+    window.write_chunk(&geometry, &[0], &[1, 2, 3, 4], &mut chunk).unwrap();
     assert_eq!(chunk, [1, 2, 3, 4]);
 }
