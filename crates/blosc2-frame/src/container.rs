@@ -24,7 +24,7 @@ use crate::options::OpenOptions;
 use crate::parts::INDEX_NAME;
 use crate::summary::Summary;
 use crate::view::View;
-use crate::{details, import, metadata, pack, segments, stores};
+use crate::{details, import, journal, metadata, pack, segments, stores};
 
 const ALL: Level = Level::Yes;
 const NO: Level = Level::No;
@@ -83,7 +83,11 @@ fn is_sparse(directory: &std::path::Path) -> bool {
 fn open(input: Input, options: &container::OpenOptions) -> Result<Box<dyn Container>> {
     let Input { source, path } = input;
     match (source, path) {
-        (Some(source), _) if starts_with_magic(&*source)? => {
+        (Some(source), path) if starts_with_magic(&*source)? => {
+            let source = match path {
+                Some(path) => journal::recovered(&path, source)?,
+                None => source,
+            };
             let source: Arc<dyn Source> = Arc::from(source);
             let again = Arc::clone(&source);
             let open = move |own: &OpenOptions| Frame::from_source(Box::new(Arc::clone(&again)), 0, own);

@@ -157,6 +157,7 @@ impl Editor {
         let mut metalayers = self.metalayers.clone();
         metalayers.set(name, value)?;
         self.header.header_len = header_len(&metalayers)?;
+        self.store.set_head_len(self.header.header_len);
         self.metalayers = metalayers;
         self.changed = true;
         Ok(())

@@ -8,9 +8,7 @@ use container_core::{Error, Result};
 use super::Editor;
 use super::store::Store;
 use crate::offsets::Offset;
-use crate::writer::{
-    Fit, Rules, Stored, check, check_mark, check_range, mixture, physical, settle, stored,
-};
+use crate::writer::{Fit, Rules, Stored, check, check_mark, check_range, mixture, physical, settle, stored};
 
 impl Editor {
     /// Adds a chunk at the end. One of all zeros or NaN takes no room in a frame of chunks of one size.
@@ -152,10 +150,12 @@ impl Editor {
         let nbytes = match (self.sizes.len_of(index), range.end == self.chunk_count()) {
             (Some(len), false) => len.saturating_mul(count),
             // All that begins with the first of them.
-            (Some(_), true) => self.sizes.nbytes.saturating_sub(self.sizes.len_of(0).unwrap_or(0).saturating_mul(index)),
-            (None, _) => range.clone().try_fold(0_u64, |sum, index| {
-                Ok::<_, Error>(sum.saturating_add(self.chunk_len(index)?))
-            })?,
+            (Some(_), true) => {
+                self.sizes.nbytes.saturating_sub(self.sizes.len_of(0).unwrap_or(0).saturating_mul(index))
+            }
+            (None, _) => range
+                .clone()
+                .try_fold(0_u64, |sum, index| Ok::<_, Error>(sum.saturating_add(self.chunk_len(index)?)))?,
         };
         if matches!(self.store, Store::Directory(_)) {
             for index in range.clone() {

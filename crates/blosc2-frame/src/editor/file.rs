@@ -20,6 +20,8 @@ pub(super) struct InFile {
     start: u64,
     /// The header with its metalayers as it is in the file.
     head: Vec<u8>,
+    /// Bytes of the header as it will be: others where metalayers come while there are no chunks.
+    head_len: u64,
     /// Where the file ended at the last commit, and where it ends now.
     committed_end: u64,
     end: u64,
@@ -44,11 +46,19 @@ impl InFile {
             let problem = format!("{} bytes follow the frame, a part of a larger file", len - frame_end);
             return Err(Error::usage(problem).at(frame_end..len).hint("copy the frame to a file of its own"));
         }
-        Ok(Self { storage, sidecar, start, head, committed_end: len, end: len, failed: false })
+        let head_len = head.len() as u64;
+        Ok(Self { storage, sidecar, start, head, head_len, committed_end: len, end: len, failed: false })
     }
 
     fn head_end(&self) -> u64 {
-        self.start.saturating_add(self.head.len() as u64)
+        self.start.saturating_add(self.head_len)
+    }
+
+    /// Says how long the header will be, while there are no chunks.
+    pub fn set_head_len(&mut self, len: u32) {
+        self.head_len = u64::from(len);
+        // Chunks come behind it.
+        self.end = self.end.max(self.head_end());
     }
 
     pub fn put(&mut self, chunk: &[u8]) -> Result<u64> {
@@ -71,13 +81,10 @@ impl InFile {
     pub fn commit(&mut self, commit: Commit<'_>) -> Result<()> {
         let Commit { header, metalayers, index, trailer, durability } = commit;
         let synced = durability == Durability::Synced;
-        let head_end = self.start.saturating_add(u64::from(header.header_len));
+        let head_end = self.head_end();
         // Of a frame without chunks C-Blosc2 looks for the trailer behind the header, so it goes out in the same write.
-        let (index_at, behind, within) = if index.is_empty() {
-            (head_end, &[][..], trailer)
-        } else {
-            (self.end, trailer, &[][..])
-        };
+        let (index_at, behind, within) =
+            if index.is_empty() { (head_end, &[][..], trailer) } else { (self.end, trailer, &[][..]) };
         header.cbytes = index_at.saturating_sub(head_end);
         let end = index_at.saturating_add(index.len() as u64).saturating_add(trailer.len() as u64);
         header.frame_len = end.saturating_sub(self.start);
@@ -88,6 +95,14 @@ impl InFile {
         self.failed = true;
         if !index.is_empty() {
             self.storage.write_vectored_at(index_at, &[index, behind])?;
+            if synced {
+                self.storage.sync()?;
+            }
+        }
+        let head_write_end = self.start.saturating_add(new.len() as u64);
+        if self.storage.len()? < head_write_end {
+            // Room first, so that the write changes bytes that are there.
+            self.storage.set_len(head_write_end)?;
             if synced {
                 self.storage.sync()?;
             }
@@ -107,9 +122,9 @@ impl InFile {
         }
         self.failed = false;
         self.head = new;
-        self.head.truncate(header.header_len as usize);
+        self.head.truncate(usize::try_from(self.head_len).unwrap_or(usize::MAX));
         // Behind a frame without chunks there may be those that it had.
-        self.end = self.end.max(end);
+        self.end = self.storage.len()?.max(end);
         self.committed_end = self.end;
         Ok(())
     }
@@ -120,10 +135,11 @@ impl InFile {
     /// `Usage` where another program has changed the header meanwhile; `Io`.
     fn old(&self, len: usize) -> Result<Vec<u8>> {
         let mut old = vec![0; len.max(self.head.len())];
-        let room = usize::try_from(self.end.saturating_sub(self.start)).unwrap_or(usize::MAX).min(old.len());
+        let here = self.storage.len()?.saturating_sub(self.start);
+        let room = usize::try_from(here).unwrap_or(usize::MAX).min(old.len());
         self.storage.read_at(self.start, old.get_mut(..room).unwrap_or_default())?;
         if !old.starts_with(&self.head) {
-            let range = self.start..self.head_end();
+            let range = self.start..self.start.saturating_add(self.head.len() as u64);
             return Err(Error::usage("another program has changed the frame meanwhile").at(range));
         }
         old.truncate(len);

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use blosc_chunk::Params;
 use container_core::container::Tolerance;
-use container_core::source::{Access, FileSource, Source, open_path};
+use container_core::source::{Access, Source};
 use container_core::write::storage::{FileStorage, Storage, StorageSource};
 use container_core::write::{AtomicFile, Durability, Overwrite, sync_directory};
 use container_core::{Error, Result};

@@ -37,6 +37,13 @@ impl Store {
         }
     }
 
+    /// Says how long the header will be, while there are no chunks.
+    pub fn set_head_len(&mut self, len: u32) {
+        if let Self::File(file) = self {
+            file.set_head_len(len);
+        }
+    }
+
     /// Says that one chunk fewer has this number.
     pub fn drop_chunk(&mut self, number: u64) {
         match self {

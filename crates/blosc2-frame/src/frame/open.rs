@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use blosc_chunk::Geometry;
 use container_core::source::{Source, open_path};
-use container_core::{Error, Result};
+use container_core::{Error, ErrorKind, Result};
 
 use super::Frame;
 use crate::header::{FIXED_LEN, Kind};
@@ -13,7 +13,7 @@ use crate::layout::Layout;
 use crate::options::OpenOptions;
 use crate::parts::{INDEX_NAME, Parts, open_file};
 use crate::reader::Pool;
-use crate::{b2nd, block};
+use crate::{b2nd, block, journal};
 
 impl Frame {
     /// Opens the frame in the file, or the sparse frame in the directory, at `path`.
@@ -47,8 +47,7 @@ impl Frame {
     pub fn open_at(path: impl AsRef<Path>, at: u64, options: &OpenOptions) -> Result<Self> {
         let path = path.as_ref();
         let named = |error: Error| error.part(path.display().to_string());
-        let source = open_path(path, options.access, &options.limits).map_err(named)?;
-        let frame = Self::build(source, at, Some(path), options).map_err(named)?;
+        let frame = Self::build_from_file(path, at, options).map_err(named)?;
         if frame.header().kind == Kind::Sparse && path.file_name() != Some(INDEX_NAME.as_ref()) {
             let problem = "the index of a sparse frame without its directory, in which the chunks are";
             return Err(named(Error::unsupported(problem)));
@@ -83,7 +82,7 @@ impl Frame {
         let source = if path.is_dir() {
             open_file(&path.join(INDEX_NAME), self.options.access, &self.options.limits)?
         } else {
-            open_path(path, self.options.access, &self.options.limits)?
+            open_file_at(path, &self.options)?
         };
         let start = self.layout.start();
         let head = |source: &dyn Source| -> Result<Vec<u8>> {
@@ -113,8 +112,27 @@ impl Frame {
         Ok(changed)
     }
 
+    /// Another program may append between the look at the length of a file and the look at the header in it: then that is looked at
+    /// again.
+    fn build_from_file(path: &Path, at: u64, options: &OpenOptions) -> Result<Self> {
+        let mut attempts = 0;
+        loop {
+            let source = open_file_at(path, options)?;
+            let len = source.len();
+            let opened = Self::build(source, at, Some(path), options);
+            let short = match &opened {
+                Ok(frame) => frame.layout.end() > len,
+                Err(error) => matches!(error.kind(), ErrorKind::Truncated { .. }),
+            };
+            attempts += 1;
+            if !short || attempts == ATTEMPTS || std::fs::metadata(path)?.len() <= len {
+                return opened;
+            }
+        }
+    }
+
     fn build(source: Box<dyn Source>, at: u64, path: Option<&Path>, options: &OpenOptions) -> Result<Self> {
-        let layout = Layout::parse(&source, at, &options.limits)?;
+        let layout = settled(&source, at, options)?;
         if let Some(fault) = layout.blocking(options.tolerance) {
             return Err(fault.error());
         }
@@ -143,4 +161,30 @@ fn geometry(layout: &Layout) -> Geometry {
         typesize: usize::try_from(layout.header().typesize).ok().filter(|typesize| *typesize > 0),
         blockshape: meta.blockshape.iter().map(len).collect(),
     }
+}
+
+/// The file at `path`, with the header that a power cut kept a change of it from writing whole.
+fn open_file_at(path: &Path, options: &OpenOptions) -> Result<Box<dyn Source>> {
+    journal::recovered(path, open_path(path, options.access, &options.limits)?)
+}
+
+/// How often a frame is looked at that changes meanwhile.
+const ATTEMPTS: usize = 8;
+
+/// The layout of a frame that others may be changing: its header is the same before and after it was followed.
+fn settled(source: &dyn Source, at: u64, options: &OpenOptions) -> Result<Layout> {
+    let head = || -> Option<Vec<u8>> {
+        let end = at.saturating_add(FIXED_LEN as u64).min(source.len());
+        source.read(at..end).ok().map(std::borrow::Cow::into_owned)
+    };
+    let mut before = head();
+    for _ in 1..ATTEMPTS {
+        let layout = Layout::parse(source, at, &options.limits);
+        let after = head();
+        if before == after {
+            return layout;
+        }
+        before = after;
+    }
+    Layout::parse(source, at, &options.limits)
 }

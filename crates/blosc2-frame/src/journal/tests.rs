@@ -77,9 +77,11 @@ fn a_torn_header_reads_as_the_new_one() {
     let source = recovered(&path, Box::new(file.clone())).unwrap();
     assert_eq!(source.read(0..1900).unwrap(), want);
     for (start, end) in [(0, 300), (250, 350), (700, 1200), (1799, 1801), (1850, 1900)] {
-        assert_eq!(source.read(start..end).unwrap(), want[start as usize..end as usize]);
+        assert_eq!(*source.read(start..end).unwrap(), want[start as usize..end as usize]);
     }
-    assert!(source.lend(0..300).is_some() && source.lend(0..301).is_none() && source.lend(1800..1900).is_some());
+    assert!(
+        source.lend(0..300).is_some() && source.lend(0..301).is_none() && source.lend(1800..1900).is_some()
+    );
     // One that was left behind, or broken, means nothing.
     let other = vec![9; 1900];
     assert_eq!(recovered(&path, Box::new(other.clone())).unwrap().read(0..1900).unwrap(), other);
