@@ -66,13 +66,15 @@ impl Editor {
         options: &EditOptions,
     ) -> Result<Self> {
         recover(&mut *storage, &mut *sidecar)?;
-        let source = StorageSource::new(&*storage)?;
-        let layout = parse(&source, at, options)?;
+        let (layout, head) = {
+            let source = StorageSource::new(&*storage)?;
+            let layout = parse(&source, at, options)?;
+            let head = source.read(layout.header_range())?.into_owned();
+            (layout, head)
+        };
         if layout.header().kind == Kind::Sparse {
             return Err(Error::usage("the index of a sparse frame").hint("open the directory that it is in"));
         }
-        let head = source.read(layout.header_range())?.into_owned();
-        drop(source);
         let file = InFile::new(storage, sidecar, at, head, layout.end())?;
         Self::new(Store::File(file), &layout, options)
     }
