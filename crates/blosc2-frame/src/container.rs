@@ -223,6 +223,11 @@ impl Container for Lens {
         if !user.is_empty() {
             lose(format!("user metadata: {}", user.join(", ")));
         }
+        if let Some(fetched) = stores::Fetched::of(frame).filter(stores::Fetched::is_partial) {
+            lose(format!(
+                "what the proxy never fetched, which reads as zeros: it holds {fetched} of its source"
+            ));
+        }
         let layout = frame.layout();
         let behind = layout.file_len().saturating_sub(layout.end());
         if behind > 0 {

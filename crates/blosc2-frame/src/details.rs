@@ -28,6 +28,9 @@ pub(crate) fn details(view: &View, summary: &Summary) -> Vec<(String, Value)> {
     if let Some((_, what)) = HOLDS.iter().find(|(name, _)| frame.metalayers().get(name).is_some()) {
         list.add("holds", *what);
     }
+    if let Some(fetched) = crate::stores::Fetched::of(frame) {
+        list.add("fetched", fetched.to_string());
+    }
     add_shapes(view, &mut list);
     list.add("typesize", header.typesize);
     match header.chunksize {

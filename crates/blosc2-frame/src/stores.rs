@@ -18,6 +18,7 @@ use std::sync::Arc;
 use container_core::container::{self, Container};
 use container_core::format::Input;
 use container_core::report::{Finding, Severity};
+use container_core::source::{Access, open_path};
 use container_core::{Error, Result};
 
 mod archive;
@@ -28,6 +29,7 @@ mod embed;
 mod leaf;
 mod lens;
 mod map;
+mod proxy;
 mod sniff;
 mod table;
 #[cfg(test)]
@@ -38,10 +40,11 @@ use archive::Archive;
 use directory::Walk;
 use leaf::{Bytes, EMBED, Leaves, Place};
 use lens::{Kind, Store};
-use window::Shared;
+use window::{Reopened, Shared};
 
 pub(crate) use embed::is_embed;
 pub(crate) use leaf::{LensOf, Opener};
+pub(crate) use proxy::Fetched;
 pub(crate) use sniff::sniff;
 
 /// The format's name in machine output.
@@ -105,6 +108,13 @@ fn open_zip(source: Shared, options: &container::OpenOptions, lens_of: LensOf) -
     if leaves.leaves.is_empty() {
         return Err(Error::wrong_format("a Blosc2 store: no member of the zip file is a frame"));
     }
+    if leaves.leaves.iter().all(|leaf| leaf.told)
+        && let Some(leaf) = leaves.leaves.pop()
+        && let Err(error) = leaf.lens
+    {
+        let error = error.at(leaf.place.range).context(leaf.file);
+        return Err(error.hint("unzip it into a directory, and open that"));
+    }
     tell_missing(&mut leaves);
     Ok(Store::new(Kind::Zip(archive), size, leaves))
 }
@@ -123,6 +133,7 @@ fn open_directory(root: &Path, options: &container::OpenOptions, lens_of: LensOf
     let mut leaves = Leaves::new(options, lens_of, walk.files.len());
     leaves.findings = walk.findings;
     let mut size = 0_u64;
+    let many = walk.files.len();
     for file in walk.files {
         size = size.saturating_add(file.len);
         let place = Place { part: Some(file.part.clone()), range: 0..file.len, inside: None };
@@ -130,9 +141,8 @@ fn open_directory(root: &Path, options: &container::OpenOptions, lens_of: LensOf
             leaves.take(&file.part, place, Bytes::At(file.path));
             continue;
         }
-        match container_core::source::open_path(&file.path, options.access, &options.limits) {
+        match file_source(&file.path, file.len, many, options) {
             Ok(source) => {
-                let source: Shared = Arc::from(source);
                 let len = source.len();
                 leaves.take(&file.part, Place { range: 0..len, ..place }, Bytes::Within(source, 0..len));
             }
@@ -141,6 +151,15 @@ fn open_directory(root: &Path, options: &container::OpenOptions, lens_of: LensOf
     }
     tell_missing(&mut leaves);
     Ok(Store::new(Kind::Directory, size, leaves))
+}
+
+/// The bytes of a file, of which there are so many. A system lends a process a thousand open files or so, and 65 thousand maps.
+fn file_source(path: &Path, len: u64, many: usize, options: &container::OpenOptions) -> Result<Shared> {
+    let most = if options.access == Access::Auto { 16_000 } else { 256 };
+    if many > most && options.access != Access::Memory {
+        return Ok(Arc::new(Reopened { path: path.to_owned(), len }));
+    }
+    Ok(Arc::from(open_path(path, options.access, &options.limits)?))
 }
 
 /// python-blosc2 opens no store without its EmbedStore, even an empty one.

@@ -14,6 +14,7 @@ use crate::frame::Frame;
 use crate::header::ChunkSize;
 use crate::items::Items;
 use crate::offsets::Offset;
+use crate::stores::Fetched;
 use crate::summary::{Summary, codec_word};
 
 /// Path of the one array.
@@ -95,7 +96,9 @@ impl View {
             Self::Array(array) => {
                 let geometry = array.geometry();
                 let chunks = geometry.chunkshape().iter().map(|len| u64::from(*len)).collect();
-                let attributes = computed(array.frame());
+                let mut attributes = computed(array.frame());
+                let fetched = Fetched::of(array.frame());
+                attributes.extend(fetched.map(|fetched| ("fetched".to_owned(), fetched.to_string().into())));
                 (array.dtype().clone(), geometry.shape().to_vec(), Some(chunks), attributes)
             }
             Self::Flat(frame, _) => {

@@ -110,7 +110,11 @@ impl Archive {
             let data = local.as_ref().ok().map(|local| local.compressed_data_range());
             let (refused, code, severity) = match data {
                 _ if !plain => (Some("it is encrypted"), "zip_encrypted", Severity::Warning),
-                _ if !stored => (Some("it is deflated"), "zip_deflated", Severity::Warning),
+                _ if !stored => (
+                    Some("it is deflated, and only members that are stored can be read where they lie"),
+                    "zip_deflated",
+                    Severity::Warning,
+                ),
                 None => (
                     Some("its local header is not where the central directory says"),
                     "zip_local",

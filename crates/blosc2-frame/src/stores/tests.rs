@@ -339,3 +339,37 @@ fn what_is_on_a_server_is_shown_and_not_fetched() {
     // The frame that nothing names is a hole.
     assert_eq!(codes(&*store), ["dead_space"]);
 }
+
+#[test]
+fn a_zip_file_of_deflated_members_says_what_to_do() {
+    let mut bytes = fs::read(fixture("ok/dict_b2z.b2z")).unwrap();
+    let deflate = |bytes: &mut Vec<u8>, most: usize| {
+        let entries: Vec<usize> =
+            (0..bytes.len() - 4).filter(|at| bytes[*at..].starts_with(b"PK\x01\x02")).take(most).collect();
+        for at in entries {
+            bytes[at + 10] = 8;
+        }
+    };
+    deflate(&mut bytes, 1);
+    let store = of_bytes(bytes.clone()).unwrap();
+    assert_eq!(store.dataset_count(), 1);
+    assert_eq!(codes(&*store), ["zip_deflated"]);
+    deflate(&mut bytes, 9);
+    let error = of_bytes(bytes).err().unwrap();
+    assert!(matches!(error.kind(), ErrorKind::Unsupported(_)));
+    assert!(error.next_step().is_some());
+}
+
+#[test]
+fn a_store_of_many_files_opens_them_as_they_are_read() {
+    let root = copied("ok/dict_b2d.b2d");
+    for number in 0..400 {
+        fs::copy(root.path().join("b.b2nd"), root.path().join(format!("n{number:03}.b2nd"))).unwrap();
+    }
+    let mut options = OpenOptions::default();
+    options.access = Access::Positioned;
+    let input = Input { source: None, path: Some(root.path().to_owned()) };
+    let store = (crate::FORMAT.open)(input, &options).unwrap();
+    assert_eq!(store.listed_count(), 402);
+    assert_eq!((values(&*store, "n399"), values(&*store, "a")), (B.to_owned(), A.to_owned()));
+}

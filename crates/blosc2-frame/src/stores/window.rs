@@ -1,10 +1,12 @@
 //! Parts of larger things as bytes of their own: a member of a zip file, a frame inside a super-chunk.
 
+use std::fs::File;
 use std::ops::Range;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use container_core::container::ReadOptions;
-use container_core::source::{Source, check_range};
+use container_core::source::{FileSource, Source, check_range};
 use container_core::{Limits, Result};
 
 use crate::frame::Frame;
@@ -32,6 +34,23 @@ impl Source for Until {
     fn lend(&self, range: Range<u64>) -> Option<&[u8]> {
         check_range(&range, Source::len(self)).ok()?;
         self.source.lend(range)
+    }
+}
+
+/// A file that is opened for each read, where there are more files than may be open.
+pub(crate) struct Reopened {
+    pub(crate) path: PathBuf,
+    pub(crate) len: u64,
+}
+
+impl Source for Reopened {
+    fn len(&self) -> u64 {
+        self.len
+    }
+
+    fn read_into(&self, at: u64, dst: &mut [u8]) -> Result<()> {
+        check_range(&(at..at.saturating_add(dst.len() as u64)), self.len)?;
+        FileSource::new(File::open(&self.path)?)?.read_into(at, dst)
     }
 }
 
@@ -67,5 +86,17 @@ mod tests {
         assert!(until.lend(5..7).is_none());
         assert!(until.read_into(5, &mut [0; 2]).is_err());
         assert_eq!(Source::len(&Until { source, end: 60 }), 10);
+    }
+
+    #[test]
+    fn a_file_is_opened_for_each_read() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("file");
+        std::fs::write(&path, b"0123456789").unwrap();
+        let source = Reopened { path: path.clone(), len: 10 };
+        assert_eq!(&*source.read(3..6).unwrap(), b"345");
+        assert!(source.read(8..11).is_err());
+        std::fs::remove_file(path).unwrap();
+        assert!(source.read(3..6).is_err());
     }
 }
