@@ -15,7 +15,7 @@ mod tests;
 
 use blosc_chunk::{Params, Plugins};
 use container_core::write::Durability;
-use container_core::{Error, Limits, Result};
+use container_core::{Error, Limits, Result, Value};
 
 use crate::header::{ChunkSize, Header};
 use crate::metalayer::Metalayers;
@@ -24,6 +24,7 @@ use crate::writer::{
     Engine, Places, Sizes, check_total, header_len, other_engine, remove_vlmetalayer, set_chunksize,
     set_vlmetalayer,
 };
+use crate::{attributes, msgpack};
 use store::{Commit, Store};
 
 /// How a frame is opened for changes.
@@ -184,6 +185,31 @@ impl Editor {
         let removed = remove_vlmetalayer(&mut self.trailer.vlmetalayers, name);
         self.changed |= removed;
         removed
+    }
+
+    /// Sets an attribute: a piece of user metadata, or, where there is no room for one more or its name is too long for one, an entry
+    /// of the piece called `attrs`. What has a place keeps it. See [`Frame::attributes`](crate::Frame::attributes).
+    ///
+    /// # Errors
+    /// `Usage` where there are 16 pieces and none is `attrs`, or `attrs` is no map; those of
+    /// [`msgpack::from_value`](crate::msgpack::from_value).
+    pub fn set_attribute(&mut self, name: &str, value: &Value) -> Result<()> {
+        self.check_sound()?;
+        let value = msgpack::from_value(value)?;
+        attributes::set(&mut self.trailer.vlmetalayers, name, &value, &self.limits)?;
+        self.changed = true;
+        Ok(())
+    }
+
+    /// Removes an attribute; false where there was none.
+    ///
+    /// # Errors
+    /// Those of reading `attrs`.
+    pub fn remove_attribute(&mut self, name: &str) -> Result<bool> {
+        self.check_sound()?;
+        let removed = attributes::remove(&mut self.trailer.vlmetalayers, name, &self.limits)?;
+        self.changed |= removed;
+        Ok(removed)
     }
 
     /// Sets the size of blocks that the header gives, 0 for one that each chunk has for itself. Arrays have theirs there.

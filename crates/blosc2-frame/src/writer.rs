@@ -2,12 +2,13 @@
 
 use blosc_chunk::{Chunk, Params, Special};
 use container_core::format::Output;
-use container_core::{Error, Result};
+use container_core::{Error, Limits, Result, Value};
 
 use crate::header::{Header, Kind};
 use crate::metalayer::Metalayers;
 use crate::options::FrameOptions;
 use crate::trailer::Trailer;
+use crate::{attributes, msgpack};
 
 mod body;
 mod engine;
@@ -212,6 +213,17 @@ impl<'o> Writer<'o> {
     /// `Usage` for a name of no or over 31 bytes and for a 17th one.
     pub fn set_vlmetalayer(&mut self, name: &str, value: &[u8]) -> Result<()> {
         set_vlmetalayer(&mut self.trailer.vlmetalayers, name, value)
+    }
+
+    /// Sets an attribute: a piece of user metadata, or, where there is no room for one more or its name is too long for one, an entry
+    /// of the piece called `attrs`. See [`Frame::attributes`](crate::Frame::attributes).
+    ///
+    /// # Errors
+    /// `Usage` where there are 16 pieces and none is `attrs`, or `attrs` is no map; those of
+    /// [`msgpack::from_value`](crate::msgpack::from_value).
+    pub fn set_attribute(&mut self, name: &str, value: &Value) -> Result<()> {
+        let value = msgpack::from_value(value)?;
+        attributes::set(&mut self.trailer.vlmetalayers, name, &value, &Limits::default())
     }
 
     /// Takes pieces of user metadata as they are stored, whatever their names and number.

@@ -102,7 +102,7 @@ fn every_byte_may_be_another() {
     for path in FILES {
         let bytes = std::fs::read(testdata().join(path)).unwrap();
         for at in 0..bytes.len() {
-            for value in [bytes[at] ^ 1, bytes[at] ^ 0x10, bytes[at] ^ 0x80, 0, 0x7f, 0xff] {
+            for value in [bytes[at] ^ 0x10, bytes[at] ^ 0x80, 0xff] {
                 let mut changed = bytes.clone();
                 changed[at] = value;
                 check(&changed, &format!("{path} byte {at} is {value:#04x}"));
