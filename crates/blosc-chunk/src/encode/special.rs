@@ -37,7 +37,9 @@ pub(super) fn detect<'a>(params: &Params, src: &'a [u8]) -> Option<Found<'a>> {
             {
                 Some(Found::Value(&src[..typesize]))
             }
-            _ => Some(Found::Value(&src[..1])),
+            _ if typesize == 1 => Some(Found::Value(&src[..1])),
+            // C-Blosc2 2 takes no value of another length than an element.
+            _ => None,
         };
     }
     if is_lossy || typesize > MAX_BLOCKSIZE || src.len() < 2 * typesize || !repeats(src, typesize) {
