@@ -24,6 +24,9 @@ use crate::editor::{EditOptions, Editor};
 
 mod resize;
 mod shift;
+#[cfg(test)]
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+mod tests;
 
 /// An array that is being changed. Nothing is seen by readers before [`NdEditor::commit`]; what was not committed is lost with the
 /// editor.

@@ -326,4 +326,5 @@ pub(super) fn for_each_place(
 }
 
 #[cfg(test)]
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 mod tests;
