@@ -13,7 +13,8 @@ mod store;
 #[cfg(test)]
 mod tests;
 
-use blosc_chunk::{Params, Plugins};
+use blosc_chunk::{Chunk, Decoder, Params, Plugins};
+use container_core::source::zeroed_vec;
 use container_core::write::Durability;
 use container_core::{Error, Limits, Result, Value};
 
@@ -167,6 +168,19 @@ impl Editor {
     /// The names of the user metadata, uncommitted ones included.
     pub fn vlmetalayer_names(&self) -> impl Iterator<Item = &str> {
         self.trailer.vlmetalayers.iter().map(|(name, _)| name.as_str())
+    }
+
+    /// The decoded value of a piece of user metadata, uncommitted ones included. `None` where there is none of this name.
+    ///
+    /// # Errors
+    /// Those of the chunk that holds it; `Limit`.
+    pub fn vlmetalayer(&self, name: &str) -> Result<Option<Vec<u8>>> {
+        let mut all = self.trailer.vlmetalayers.iter();
+        let Some((_, stored)) = all.find(|(own, _)| own == name) else { return Ok(None) };
+        let chunk = Chunk::parse(stored)?;
+        let mut value = zeroed_vec(chunk.nbytes() as u64, &self.limits)?;
+        Decoder::new().with_limits(self.limits).decode(&chunk, &mut value)?;
+        Ok(Some(value))
     }
 
     /// Sets a piece of user metadata: by convention msgpack.

@@ -59,6 +59,9 @@ impl Sizes {
         if index > self.count {
             return Err(no_chunk(index, self.count));
         }
+        if let Some(fit) = self.of_nothing(len) {
+            return Ok(fit);
+        }
         let len = check_len(len)?;
         let fits = match self.chunksize {
             ChunkSize::Variable => true,
@@ -81,12 +84,24 @@ impl Sizes {
         if index >= self.count {
             return Err(no_chunk(index, self.count));
         }
+        if let Some(fit) = self.of_nothing(len) {
+            return Ok(fit);
+        }
         let len = check_len(len)?;
         let fits = match self.chunksize {
             ChunkSize::Fixed(size) => len == size || (index == self.count - 1 && len < size),
             ChunkSize::Variable | ChunkSize::Unset => true,
         };
         self.fit(fits, len)
+    }
+
+    /// What a chunk of no bytes does where sizes vary, or may: there it is one like any other, as in python-blosc2.
+    fn of_nothing(&self, len: usize) -> Option<Fit> {
+        match len {
+            0 if self.vary() => Some(Fit::Fits),
+            0 if self.may_vary => Some(Fit::Varies),
+            _ => None,
+        }
     }
 
     /// Judges another order: the short chunk at the end has to stay there.

@@ -28,16 +28,13 @@ pub(crate) struct Rules {
 /// Checks a chunk that is to be stored.
 ///
 /// # Errors
-/// Those of [`Chunk::parse`]; `Usage` for chunks of Blosc1, which C-Blosc2 does not look for in a frame, and for one of no bytes.
+/// Those of [`Chunk::parse`]; `Usage` for chunks of Blosc1, which C-Blosc2 does not look for in a frame.
 pub(crate) fn check(chunk: &[u8]) -> Result<Chunk<'_>> {
     let chunk = Chunk::parse(chunk)?;
     let header = chunk.header();
     if !header.extended {
         return Err(Error::usage("a chunk with a header of 16 bytes cannot be in a frame")
             .hint("decode it, and append what it holds"));
-    }
-    if header.nbytes == 0 {
-        return Err(Error::usage("a chunk of no bytes"));
     }
     Ok(chunk)
 }
