@@ -21,6 +21,8 @@ use container_core::report::{Finding, Severity};
 use container_core::source::{Access, open_path};
 use container_core::{Error, Result};
 
+use crate::journal;
+
 mod archive;
 mod check;
 mod describe;
@@ -159,7 +161,8 @@ fn file_source(path: &Path, len: u64, many: usize, options: &container::OpenOpti
     if many > most && options.access != Access::Memory {
         return Ok(Arc::new(Reopened { path: path.to_owned(), len }));
     }
-    Ok(Arc::from(open_path(path, options.access, &options.limits)?))
+    let source = open_path(path, options.access, &options.limits)?;
+    Ok(Arc::from(journal::recovered(path, source)?))
 }
 
 /// python-blosc2 opens no store without its EmbedStore, even an empty one.

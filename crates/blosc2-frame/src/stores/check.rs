@@ -106,7 +106,7 @@ fn refused(error: &Error, leaf: &Leaf) -> Option<Finding> {
         None => error.range().unwrap_or_else(|| leaf.place.range.clone()),
     };
     finding.range = Some(range);
-    finding.part = part_of(leaf, error.part_name());
+    finding.part.clone_from(&leaf.place.part);
     finding.dataset = Some(leaf.key.clone()).filter(|key| !key.is_empty());
     Some(finding)
 }

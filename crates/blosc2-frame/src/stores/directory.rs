@@ -101,8 +101,8 @@ impl Walk {
     }
 
     fn take(&mut self, path: PathBuf, part: String) -> Result<()> {
-        // The sidecar of C-Blosc2's locks is no part of the store.
-        if part.ends_with(".b2lock") {
+        // What is kept beside a frame while it changes is no part of the store: C-Blosc2's locks, our journals.
+        if part.ends_with(".b2lock") || part.ends_with(".b2journal") {
             return Ok(());
         }
         let len = fs::symlink_metadata(&path)?.len();
