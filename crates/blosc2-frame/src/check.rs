@@ -66,10 +66,8 @@ fn geometry(view: &View) -> Option<Finding> {
         View::Hidden(_, error) | View::Flat(_, Some(error)) => error,
         _ => return None,
     };
-    let code = match error.kind() {
-        ErrorKind::Unsupported(_) => "unsupported_array",
-        _ => "array_geometry",
-    };
+    let of_shapes = matches!(error.what(), None | Some("b2nd" | "metalayer b2nd"));
+    let code = if of_shapes { "geometry" } else { "dtype" };
     let range = error.range().unwrap_or_else(|| view.frame().layout().header_range());
     let message = format!("the metalayer of the array: {}", error.kind());
     Some(Finding::new(Severity::Error, code, message).at(range).dataset(DATASET))

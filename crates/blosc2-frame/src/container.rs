@@ -24,7 +24,7 @@ use crate::options::OpenOptions;
 use crate::parts::INDEX_NAME;
 use crate::summary::Summary;
 use crate::view::View;
-use crate::{details, import, journal, metadata, pack, segments, stores};
+use crate::{append, details, import, journal, metadata, pack, segments, stores};
 
 const ALL: Level = Level::Yes;
 const NO: Level = Level::No;
@@ -72,7 +72,7 @@ pub const FORMAT: Format = Format {
     open,
     import: Some(import::import),
     repair: None,
-    append: None,
+    append: Some(append::append),
     pack: Some(pack::pack),
 };
 

@@ -40,7 +40,7 @@ impl Items {
         Self { is_text: kind == ItemKind::Text, ..Self::default() }
     }
 
-    fn from_value(value: &Value) -> Self {
+    pub(crate) fn from_value(value: &Value) -> Self {
         let text = |value: &Value| match value {
             Value::Text(text) => Some(text.clone()),
             _ => None,

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod attributes;
+mod append;
 pub mod b2nd;
 mod block;
 mod cache;

@@ -1,0 +1,234 @@
+//! Adding to the end of a frame, in place and in one commit: rows to an array, elements to a super-chunk, items to chunks of different
+//! lengths.
+
+use std::path::Path;
+
+use container_core::array::Array;
+use container_core::container::{Dataset, OpenOptions};
+use container_core::dtype::{ByteOrder, DType, Order};
+use container_core::format::Import;
+use container_core::region::{AxisSelection, Kept, Region, element_count};
+use container_core::report::Loss;
+use container_core::stream::{for_each_run, prove};
+use container_core::write::Durability;
+use container_core::{Error, Result};
+
+use crate::b2nd::{NAME, NdEditor, OLD_NAME};
+use crate::editor::{EditOptions, Editor};
+use crate::header::ChunkSize;
+use crate::items::{Items, LAYER};
+use crate::msgpack;
+use crate::words::{self, DICTIONARY, FILTER, SPLIT};
+
+/// Bytes of rows that are added at a time, where chunks are small.
+const STEP: u64 = 16 << 20;
+
+/// Chunks of a super-chunk that had none.
+const FIRST_CHUNK: u64 = 1 << 20;
+
+/// The entry for the table of formats. What is new is encoded as the header says, unless words say otherwise.
+pub(crate) fn append(
+    path: &Path,
+    open: &OpenOptions,
+    job: &Import<'_>,
+    durability: Durability,
+) -> Result<Vec<Loss>> {
+    job.options.allow_words("Blosc2", &[FILTER, SPLIT, DICTIONARY])?;
+    let mut options = EditOptions::default();
+    options.limits = open.limits;
+    options.threads = job.read.threads.max(1);
+    let mut editor = Editor::open(path, &options)?;
+    let params = words::apply(editor.params().clone(), job.options)?;
+    let lossy = words::lossy(&params).filter(|_| words::is_other_encoding(job.options));
+    if words::is_other_encoding(job.options) {
+        editor.set_params(params)?;
+    }
+    let metalayers = editor.metalayers();
+    let is_array = metalayers.get(NAME).or_else(|| metalayers.get(OLD_NAME)).is_some();
+    let mut losses: Vec<Loss> = lossy.map(|what| Loss { dataset: None, what }).into_iter().collect();
+    if metalayers.get("b2o").is_some() {
+        return Err(Error::usage("the values of this array are computed; nothing can be added to them"));
+    }
+    if is_array {
+        rows(NdEditor::from_editor(editor, &open.limits)?, job, durability)?;
+        losses.extend(job.container.losses());
+    } else if editor.header().chunksize == ChunkSize::Variable || editor.header().variable_blocks {
+        losses.extend(items(editor, job, durability)?);
+    } else {
+        losses.extend(elements(editor, job, durability)?);
+        losses.extend(job.container.losses());
+    }
+    Ok(losses)
+}
+
+/// Adds rows to an array: the axes but the first agree.
+fn rows(mut array: NdEditor, job: &Import<'_>, durability: Durability) -> Result<()> {
+    let (index, region) = job.single()?;
+    let dataset = &*job.container.require(index)?;
+    let own = array.shape().to_vec();
+    let shape = region.shape();
+    let (Some((_, row)), Some((count, given))) = (own.split_first(), shape.split_first()) else {
+        return Err(Error::usage("a scalar has no axis to add to, and none to be added along"));
+    };
+    if row != given {
+        let problem = format!("an array of shape {own:?} does not take {shape:?}");
+        return Err(Error::usage(problem).hint("all axes but the first have to agree"));
+    }
+    let dtype = array.dtype().clone();
+    let swap = swap_to(&dataset.dtype, &dtype)?;
+    prove(job.container, index, region, &job.read)?;
+    let axis = region.axes().iter().position(|axis| axis.kept == Kept::Yes);
+    let axis = axis.ok_or_else(|| Error::usage("no axis"))?;
+    let row_len =
+        element_count(row.iter().copied()).unwrap_or(u64::MAX).saturating_mul(dtype.itemsize() as u64);
+    let chunk = array.geometry().chunkshape().first().map_or(1, |len| u64::from(*len)).max(1);
+    let mut done = 0_u64;
+    while done < *count {
+        // Up to the end of a chunk, so that none is written twice.
+        let to_edge = chunk - own.first().map_or(0, |len| (len + done) % chunk);
+        let most = (STEP.min(job.options.limits.memory / 4) / row_len.max(1)).max(1) / chunk * chunk;
+        let here = to_edge.saturating_add(most.saturating_sub(chunk)).max(1).min(*count - done);
+        let part = part_of(region, axis, done, here, &dataset.shape)?;
+        let read = job.container.read(index, &part, &job.read)?;
+        let mut bytes = read.bytes(Order::C, &job.read.limits)?.into_owned();
+        if let Some(order) = swap {
+            dataset.dtype.swap_to(order, &mut bytes)?;
+        }
+        let mut lens = shape.clone();
+        if let Some(first) = lens.first_mut() {
+            *first = here;
+        }
+        array.append(0, &Array::new(dtype.clone(), lens, Order::C, bytes.into())?)?;
+        done += here;
+        job.progress.tick(done.saturating_mul(row_len), count.saturating_mul(row_len))?;
+    }
+    array.commit(durability)
+}
+
+/// So many indices of one axis of a region.
+fn part_of(region: &Region, axis: usize, first: u64, count: u64, shape: &[u64]) -> Result<Region> {
+    let mut axes: Vec<AxisSelection> = region.axes().to_vec();
+    if let Some(axis) = axes.get_mut(axis) {
+        let start = i128::from(axis.start) + i128::from(axis.step) * i128::from(first);
+        axis.start = u64::try_from(start).unwrap_or(0);
+        axis.count = count;
+    }
+    Region::new(axes, shape)
+}
+
+/// The byte order to bring elements of type `from` into so that they have type `to`; `None` where they have it.
+fn swap_to(from: &DType, to: &DType) -> Result<Option<ByteOrder>> {
+    if from == to {
+        return Ok(None);
+    }
+    let order = [ByteOrder::Little, ByteOrder::Big].into_iter().find(|order| from.with_order(*order) == *to);
+    order.map(Some).ok_or_else(|| Error::usage(format!("the file has elements of {to}, not {from}")))
+}
+
+/// Adds elements to a super-chunk of chunks of one size. A last chunk that is shorter is filled up first.
+fn elements(mut editor: Editor, job: &Import<'_>, durability: Durability) -> Result<Vec<Loss>> {
+    let (index, region) = job.single()?;
+    let dataset = &*job.container.require(index)?;
+    let typesize = u64::from(editor.header().typesize).max(1);
+    let added = element_count(region.shape().iter().copied())
+        .and_then(|count| count.checked_mul(dataset.dtype.itemsize() as u64))
+        .ok_or_else(|| Error::usage("more than 2^64 bytes"))?;
+    if !added.is_multiple_of(typesize) && editor.header().nbytes.is_multiple_of(typesize) {
+        return Err(Error::usage(format!("{added} bytes are not whole elements of {typesize}")));
+    }
+    prove(job.container, index, region, &job.read)?;
+    let chunk_len = match editor.header().chunksize {
+        ChunkSize::Fixed(len) => u64::from(len),
+        _ => (FIRST_CHUNK / typesize).max(1).saturating_mul(typesize).min(added.max(1)),
+    };
+    let chunk_len = job.options.limits.allocate(chunk_len)?;
+    let count = editor.chunk_count();
+    let held = editor.header().nbytes;
+    let mut waiting: Vec<u8> = Vec::new();
+    let mut short = None;
+    if let Some(last) = count.checked_sub(1).filter(|_| !held.is_multiple_of(chunk_len as u64)) {
+        waiting = editor.read_chunk(last)?;
+        short = Some(last);
+    }
+    let mut put = |editor: &mut Editor, chunk: &[u8]| match short.take() {
+        Some(last) => editor.update(last, chunk),
+        None => editor.append(chunk),
+    };
+    for_each_run(job.container, index, region, Order::C, &job.read, job.progress, |bytes| {
+        waiting.extend_from_slice(bytes);
+        let whole = waiting.len() / chunk_len * chunk_len;
+        waiting
+            .get(..whole)
+            .unwrap_or_default()
+            .chunks(chunk_len)
+            .try_for_each(|chunk| put(&mut editor, chunk))?;
+        waiting.drain(..whole);
+        Ok(())
+    })?;
+    if !waiting.is_empty() && added > 0 {
+        put(&mut editor, &waiting)?;
+    }
+    editor.commit(durability)?;
+    Ok(losses_of_plain(dataset, region, typesize))
+}
+
+/// What bytes without a type and a shape do not keep.
+fn losses_of_plain(dataset: &Dataset, region: &Region, typesize: u64) -> Vec<Loss> {
+    let dtype = &dataset.dtype;
+    let is_plain = dtype.is_void() || (dtype.itemsize() == 1 && typesize == 1);
+    if is_plain && region.shape().len() == 1 {
+        return Vec::new();
+    }
+    let what = format!("type {dtype} and shape {:?}: the file has plain elements", region.shape());
+    vec![Loss { dataset: Some(dataset.path.clone()), what }]
+}
+
+/// Adds each dataset as a chunk, by the name that it has in the attribute `name`, or else by its path.
+fn items(mut editor: Editor, job: &Import<'_>, durability: Durability) -> Result<Vec<Loss>> {
+    if editor.header().variable_blocks {
+        return Err(Error::usage("nothing is added to chunks whose blocks are of different lengths"));
+    }
+    let stored = editor.vlmetalayer(LAYER)?;
+    let known = stored.as_deref().and_then(|bytes| msgpack::to_value(bytes, &job.options.limits).ok());
+    let known = known.as_ref().map(Items::from_value);
+    let mut names = known.as_ref().and_then(|items| items.names.clone());
+    let mut losses = Vec::new();
+    let total = job.selection.len() as u64;
+    for (done, (index, region)) in (1..).zip(job.selection) {
+        let dataset = &*job.container.require(*index)?;
+        let item = item_bytes(job, *index, region)?;
+        if known.as_ref().is_some_and(|items| items.is_text) && std::str::from_utf8(&item).is_err() {
+            return Err(Error::usage(format!(
+                "{}: the file holds texts, and this is no UTF-8",
+                dataset.path
+            )));
+        }
+        editor.append(&item)?;
+        let name = dataset.attributes.iter().find(|(key, _)| key == "name").map(|(_, value)| value.clone());
+        match (&mut names, name) {
+            (Some(names), Some(container_core::Value::Text(name))) => names.push(name),
+            (Some(names), _) => names.push(dataset.path.clone()),
+            (None, Some(name)) if losses.is_empty() => {
+                let what = format!("the names of items, such as {name:?}");
+                losses.push(Loss { dataset: None, what });
+            }
+            (None, _) => {}
+        }
+        job.progress.tick(done, total)?;
+    }
+    if let (Some(known), true) = (known, names.is_some()) {
+        let items = Items { names, ..known };
+        editor.set_vlmetalayer(LAYER, &items.encode()?)?;
+    }
+    editor.commit(durability)?;
+    Ok(losses)
+}
+
+/// The bytes of a dataset, row by row.
+fn item_bytes(job: &Import<'_>, index: usize, region: &Region) -> Result<Vec<u8>> {
+    let array = job.container.read(index, region, &job.read)?;
+    Ok(array.bytes(Order::C, &job.read.limits)?.into_owned())
+}
+
+#[cfg(test)]
+mod tests;

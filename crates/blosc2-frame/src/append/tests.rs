@@ -1,0 +1,141 @@
+use container_core::ErrorKind;
+use container_core::Progress;
+use container_core::container::{Container, ReadOptions, listed};
+use container_core::format::{Format, ImportOptions, Input, ItemKind, Pack};
+use container_core::source::open_path;
+
+use super::*;
+use crate::FORMAT;
+use crate::b2nd::{NdOptions, write_array};
+use crate::options::{FrameOptions, default_params};
+use crate::writer::Writer;
+
+fn opened(format: &Format, path: &Path) -> Box<dyn Container> {
+    let options = OpenOptions::default();
+    let source = open_path(path, options.access, &options.limits).unwrap();
+    (format.open)(Input { source: Some(source), path: Some(path.to_owned()) }, &options).unwrap()
+}
+
+fn add(path: &Path, source: &dyn Container, part: Option<&str>) -> Result<Vec<Loss>> {
+    let selection: Vec<_> = listed(source)
+        .map(|(index, dataset)| {
+            let whole = Region::whole(&dataset.shape);
+            (index, part.map_or(whole, |text| Region::parse(text, &dataset.shape).unwrap()))
+        })
+        .collect();
+    let options = ImportOptions::default();
+    let (read, progress) = (ReadOptions::default(), Progress::none());
+    let job = Import { container: source, selection: &selection, options: &options, read, progress };
+    append(path, &OpenOptions::default(), &job, Durability::Cached)
+}
+
+fn values(path: &Path) -> (Vec<u64>, Vec<u8>) {
+    let file = opened(&FORMAT, path);
+    let dataset = file.require(0).unwrap();
+    let array = file.read(0, &Region::whole(&dataset.shape), &ReadOptions::default()).unwrap();
+    let bytes = array.bytes(Order::C, &ReadOptions::default().limits).unwrap().into_owned();
+    (dataset.shape.clone(), bytes)
+}
+
+fn write(path: &Path, dtype: &str, shape: &[u64], chunks: &[u32], bytes: &[u8]) {
+    let array = Array::new(DType::parse(dtype).unwrap(), shape.to_vec(), Order::C, bytes.into()).unwrap();
+    let mut options = NdOptions::default();
+    options.chunkshape = Some(chunks.to_vec());
+    let mut file = Vec::new();
+    write_array(&mut file, &array, &options).unwrap();
+    std::fs::write(path, file).unwrap();
+}
+
+/// Five rows in chunks of four and four more: where C-Blosc2's fast way puts zeros in between.
+#[test]
+fn rows_go_behind_the_last_one_wherever_in_a_chunk_that_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, more) = (folder.path().join("a.b2nd"), folder.path().join("b.b2nd"));
+    let bytes: Vec<u8> = (0..18).collect();
+    write(&path, "|u1", &[5, 2], &[4, 2], &bytes[..10]);
+    write(&more, "|u1", &[4, 2], &[4, 2], &bytes[10..]);
+    add(&path, &*opened(&FORMAT, &more), None).unwrap();
+    assert_eq!(values(&path), (vec![9, 2], bytes.clone()));
+    add(&path, &*opened(&FORMAT, &more), Some("::-1")).unwrap();
+    let backwards = [16, 17, 14, 15, 12, 13, 10, 11];
+    assert_eq!(values(&path), (vec![13, 2], [&bytes[..], &backwards].concat()));
+    // Rows of another width, and elements of another type.
+    for (dtype, shape, bytes) in [("|u1", [2, 3], &bytes[..6]), ("<u2", [2, 2], &bytes[..8])] {
+        write(&more, dtype, &shape, &[1, 1], bytes);
+        let error = add(&path, &*opened(&FORMAT, &more), None).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::Usage(_)), "{error}");
+        assert_eq!(values(&path).0, [13, 2]);
+    }
+}
+
+#[test]
+fn rows_of_the_other_byte_order_are_brought_into_the_arrays() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, more) = (folder.path().join("a.b2nd"), folder.path().join("b.b2nd"));
+    write(&path, "<u2", &[1], &[4], &[1, 0]);
+    write(&more, ">u2", &[2], &[4], &[0, 2, 0, 3]);
+    add(&path, &*opened(&FORMAT, &more), None).unwrap();
+    assert_eq!(values(&path), (vec![3], vec![1, 0, 2, 0, 3, 0]));
+}
+
+#[test]
+fn elements_fill_up_the_last_chunk_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, more) = (folder.path().join("a.b2frame"), folder.path().join("b.b2nd"));
+    let mut options = FrameOptions::default();
+    options.params = default_params(2);
+    let mut file = Vec::new();
+    let mut writer = Writer::new(&mut file, options).unwrap();
+    writer.append(&[1, 1, 2, 2, 3, 3]).unwrap();
+    writer.append(&[4, 4]).unwrap();
+    writer.finish().unwrap();
+    std::fs::write(&path, file).unwrap();
+    let added = [5, 5, 6, 6, 7, 7, 8, 8];
+    write(&more, "|V2", &[4], &[4], &added);
+    assert_eq!(add(&path, &*opened(&FORMAT, &more), None).unwrap(), []);
+    let all = [1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 8, 8];
+    assert_eq!(values(&path), (vec![8], all.to_vec()));
+    let frame = crate::Frame::open(&path).unwrap();
+    assert_eq!((frame.chunk_count(), frame.header().chunksize), (3, ChunkSize::Fixed(6)));
+    write(&more, "|u1", &[3], &[3], &[1, 2, 3]);
+    let error = add(&path, &*opened(&FORMAT, &more), None).unwrap_err();
+    assert!(error.to_string().contains("whole elements"), "{error}");
+}
+
+#[test]
+fn items_are_added_with_their_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let pack = |name: &str, items: &[&str], names: Option<&[String]>| {
+        let path = folder.path().join(name);
+        let mut bytes = Vec::new();
+        let mut given = items.iter().map(|item| Ok(item.as_bytes().to_vec()));
+        let job = Pack {
+            items: &mut given,
+            count: Some(items.len() as u64),
+            kind: ItemKind::Text,
+            names,
+            others: &[],
+            options: &ImportOptions::default(),
+            progress: Progress::none(),
+        };
+        crate::pack::pack(job, &mut bytes).unwrap();
+        std::fs::write(&path, bytes).unwrap();
+        path
+    };
+    let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+    let path = pack("a.b2frame", &["one", "", "three"], Some(&names(&["x", "y", "z"])));
+    let more = pack("b.b2frame", &["", "five"], None);
+    assert_eq!(add(&path, &*opened(&FORMAT, &more), None).unwrap(), []);
+    let file = opened(&FORMAT, &path);
+    let read = |index: usize| {
+        let dataset = file.require(index).unwrap();
+        let array = file.read(index, &Region::whole(&dataset.shape), &ReadOptions::default()).unwrap();
+        let bytes = array.bytes(Order::C, &ReadOptions::default().limits).unwrap().into_owned();
+        let name = dataset.attributes.iter().find(|(key, _)| key == "name").map(|(_, name)| name.clone());
+        (String::from_utf8(bytes).unwrap(), name.unwrap())
+    };
+    let found: Vec<_> = (0..file.dataset_count()).map(read).collect();
+    let expected = [("one", "x"), ("", "y"), ("three", "z"), ("", "chunks/0"), ("five", "chunks/1")];
+    let expected: Vec<_> = expected.iter().map(|(item, name)| ((*item).to_owned(), (*name).into())).collect();
+    assert_eq!(found, expected);
+}
