@@ -58,7 +58,11 @@ impl Meta {
         let mut meta =
             Self { version, shape, chunkshape, blockshape, dtype_format: None, dtype: String::new() };
         if cursor.at < bytes.len() {
-            meta.dtype_format = Some(cursor.byte()?);
+            // Of some time there was a type and no format of it; C-Blosc2 does not read these any more.
+            let is_early = bytes.first() == Some(&0x96);
+            if !is_early {
+                meta.dtype_format = Some(cursor.byte()?);
+            }
             if cursor.byte()? != 0xdb {
                 return Err(cursor.wrong("no string for the element type"));
             }
@@ -77,7 +81,8 @@ impl Meta {
         let [dimensions, ..] = self.shape.len().to_le_bytes();
         // 0x90 + 16 is no marker of a list of 16, but what C-Blosc2 writes and its readers step over.
         let list = 0x90_u8.wrapping_add(dimensions);
-        let items = if self.dtype_format.is_some() { 7 } else { 5 };
+        let has_dtype = self.dtype_format.is_some() || !self.dtype.is_empty();
+        let items = 5 + u8::from(has_dtype) + u8::from(self.dtype_format.is_some());
         let mut out = vec![0x90 | items, self.version, dimensions, list];
         for len in &self.shape {
             out.push(0xd3);
@@ -90,8 +95,9 @@ impl Meta {
                 out.extend_from_slice(&len.to_be_bytes());
             }
         }
-        if let Some(format) = self.dtype_format {
-            out.extend_from_slice(&[format, 0xdb]);
+        out.extend(self.dtype_format);
+        if has_dtype {
+            out.push(0xdb);
             out.extend_from_slice(&u32::try_from(self.dtype.len()).unwrap_or(u32::MAX).to_be_bytes());
             out.extend_from_slice(self.dtype.as_bytes());
         }

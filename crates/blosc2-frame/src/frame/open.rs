@@ -71,7 +71,7 @@ impl Frame {
         Self::from_source(Box::new(bytes), 0, &OpenOptions::default())
     }
 
-    /// Reads the header again, and the rest where it has changed; true where it has. Another program may have appended since.
+    /// Reads header, index and trailer again; true where one has changed. Another program may have appended since.
     ///
     /// What was borrowed before is gone, which the compiler sees to. A frame that was opened from bytes or a source never changes.
     ///
@@ -84,26 +84,9 @@ impl Frame {
         } else {
             open_file_at(path, &self.options)?
         };
-        let start = self.layout.start();
-        let head = |source: &dyn Source| -> Result<Vec<u8>> {
-            // Metalayers change too, in their places.
-            let len = u64::from(self.header().header_len).max(FIXED_LEN as u64);
-            let end = start.saturating_add(len).min(source.len());
-            Ok(source.read(start.min(end)..end)?.into_owned())
-        };
-        let same_trailer = || -> Result<bool> {
-            let range = self.layout.trailer_range();
-            Ok(range.end <= source.len() && source.read(range.clone())? == self.source.read(range)?)
-        };
-        let is_mapped = self.source.lend(start..start).is_some();
-        // A map shows what is in the file now, so that there is nothing old to compare with.
-        let old = if is_mapped { self.layout.header().encode() } else { head(&self.source)? };
-        let new = head(&source)?;
-        if !is_mapped && old == new && same_trailer()? {
-            return Ok(false);
-        }
         let path = path.clone();
-        let fresh = Self::build(source, start, Some(&path), &self.options)?;
+        // The header does not tell of all changes: chunks may be in another order, and user metadata others of the same length.
+        let fresh = Self::build(source, self.layout.start(), Some(&path), &self.options)?;
         let changed = fresh.layout.header() != self.layout.header()
             || fresh.layout.metalayers() != self.layout.metalayers()
             || fresh.layout.trailer() != self.layout.trailer()

@@ -1,5 +1,8 @@
 //! Frames as other programs wrote them, as the specification shows them, and as nobody should have made them.
 
 mod corpus;
+mod documents;
 mod hostile;
 mod manifest;
+mod sharing;
+mod sparse;
