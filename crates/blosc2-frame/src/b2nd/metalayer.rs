@@ -82,7 +82,11 @@ impl Meta {
         // 0x90 + 16 is no marker of a list of 16, but what C-Blosc2 writes and its readers step over.
         let list = 0x90_u8.wrapping_add(dimensions);
         let has_dtype = self.dtype_format.is_some() || !self.dtype.is_empty();
-        let items = 5 + u8::from(has_dtype) + u8::from(self.dtype_format.is_some());
+        let items = match (has_dtype, self.dtype_format) {
+            (false, _) => 5,
+            (true, None) => 6,
+            (true, Some(_)) => 7,
+        };
         let mut out = vec![0x90 | items, self.version, dimensions, list];
         for len in &self.shape {
             out.push(0xd3);
