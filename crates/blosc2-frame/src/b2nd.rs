@@ -1,6 +1,7 @@
 //! Arrays: a frame whose metalayer `b2nd` gives it a shape, an element type, and n-dimensional chunks and blocks.
 
 mod array;
+mod copy;
 mod create;
 mod dtype;
 mod dtype_text;
@@ -14,6 +15,7 @@ mod stream;
 mod window;
 
 pub use array::NdArray;
+pub use copy::{concatenate, copy, expand_dims, squeeze};
 pub use create::{Fill, NdOptions, write_array, write_filled};
 pub use edit::NdEditor;
 pub use geometry::Geometry;

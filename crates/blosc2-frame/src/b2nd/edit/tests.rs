@@ -3,7 +3,6 @@
 use container_core::ErrorKind;
 use std::ops::Range;
 
-use container_core::ErrorKind;
 use container_core::container::ReadOptions;
 use container_core::region::{AxisSelection, Kept};
 use proptest::prelude::*;
