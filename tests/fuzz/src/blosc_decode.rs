@@ -139,6 +139,32 @@ impl<'c, 'a> Reading<'c, 'a> {
         }
     }
 
+    /// Pieces of the block `index`.
+    fn runs(&mut self, index: usize, whole: &Result<Vec<u8>>, feed: &mut Feed<'_>) {
+        let block = self.chunk.blocks().nth(index).expect("it is below the count");
+        let mut runs = Vec::new();
+        let mut at = 0;
+        for _ in 0..feed.below(20) {
+            let start = at + feed.word() as usize % (block.len() / 8 + 2);
+            at = start + feed.below(30);
+            if at > block.len() {
+                break;
+            }
+            runs.push(start..at);
+        }
+        let mut dst = vec![0xa5; runs.iter().map(ExactSizeIterator::len).sum()];
+        match (self.decoder.decode_runs(self.chunk, index, &runs, &mut dst), whole) {
+            (Ok(()), Ok(whole)) => {
+                let want: Vec<u8> =
+                    runs.iter().flat_map(|run| &whole[block.clone()][run.clone()]).copied().collect();
+                assert!(dst == want, "block {index} {runs:?}");
+            }
+            (Ok(()), Err(_)) => {}
+            (Err(error), Ok(_)) => panic!("block {index} {runs:?}: {error}"),
+            (Err(error), Err(_)) => known(&error),
+        }
+    }
+
     fn blocks(&mut self, whole: &Result<Vec<u8>>, feed: &mut Feed<'_>) {
         let len = self.chunk.nbytes();
         let wanted: Vec<bool> = (0..self.chunk.block_count()).map(|_| feed.flag()).collect();
@@ -169,6 +195,7 @@ impl<'c, 'a> Reading<'c, 'a> {
                     bad = true;
                 }
             }
+            self.runs(index, whole, feed);
         }
         assert!(bad || whole.is_ok() || count > 32, "every block decodes, but not all of them");
         assert!(self.decoder.decode_block(self.chunk, count, &mut []).is_err());
