@@ -26,6 +26,9 @@ const CHUNKS: &str = "chunks/";
 /// Metalayer of arrays that python-blosc2 computes from a stored expression or function.
 const COMPUTED: &str = "b2o";
 
+/// Metalayer of an ObjectArray, which has an object in each chunk.
+const OBJECTS: &str = "vlarray";
+
 /// Bytes that a read with a stride looks at in one go.
 const WINDOW: u64 = 4 << 20;
 
@@ -66,7 +69,9 @@ impl View {
 
     fn of_plain(frame: Frame, trouble: Option<Error>) -> Self {
         let header = frame.header();
-        if header.chunksize == ChunkSize::Variable || header.variable_blocks {
+        // An ObjectArray of objects of one length is a frame like any other, but each chunk is an object all the same.
+        let objects = frame.metalayers().get(OBJECTS).is_some();
+        if header.chunksize == ChunkSize::Variable || header.variable_blocks || objects {
             let items = Items::read(&frame);
             return Self::Chunks(frame, items);
         }

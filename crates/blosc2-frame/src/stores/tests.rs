@@ -373,3 +373,19 @@ fn a_store_of_many_files_opens_them_as_they_are_read() {
     assert_eq!(store.listed_count(), 402);
     assert_eq!((values(&*store, "n399"), values(&*store, "a")), (B.to_owned(), A.to_owned()));
 }
+
+#[test]
+fn an_object_array_of_equal_objects_has_a_dataset_for_each() {
+    let mut options = crate::FrameOptions::default();
+    options.metalayers.set("vlarray", b"\x82\xa7version\x01\xaaserializer\xa7msgpack".to_vec()).unwrap();
+    let mut bytes = Vec::new();
+    let mut writer = crate::Writer::new(&mut bytes, options).unwrap();
+    for object in [b"\xa1a", b"\xa1b"] {
+        writer.append(object).unwrap();
+    }
+    writer.finish().unwrap();
+    let objects = of_bytes(bytes).unwrap();
+    assert_eq!(paths(&*objects), ["chunks/0", "chunks/1"]);
+    let read = objects.read(1, &Region::whole(&[2]), &ReadOptions::default()).unwrap();
+    assert_eq!(&*read.bytes(Order::C, &Limits::default()).unwrap(), b"\xa1b");
+}
