@@ -20,6 +20,10 @@ use crate::items::{Items, LAYER};
 use crate::msgpack;
 use crate::words::{self, DICTIONARY, FILTER, SPLIT};
 
+/// Metalayers of frames whose chunks mean more than their bytes.
+const CONTAINERS: [&str; 7] =
+    ["b2o", "vlarray", "batcharray", "listarray", "b2embed", "b2dict", "b2tree"];
+
 /// Bytes of rows that are added at a time, where chunks are small.
 const STEP: u64 = 16 << 20;
 
@@ -37,7 +41,10 @@ pub(crate) fn append(
     let mut options = EditOptions::default();
     options.limits = open.limits;
     options.threads = job.read.threads.max(1);
+    // Of items that happen to be of one length the next one may be of another.
+    options.variable_chunks = true;
     let mut editor = Editor::open(path, &options)?;
+    let are_items = editor.vlmetalayer_names().any(|name| name == LAYER);
     let params = words::apply(editor.params().clone(), job.options)?;
     let lossy = words::lossy(&params).filter(|_| words::is_other_encoding(job.options));
     if words::is_other_encoding(job.options) {
@@ -46,13 +53,14 @@ pub(crate) fn append(
     let metalayers = editor.metalayers();
     let is_array = metalayers.get(NAME).or_else(|| metalayers.get(OLD_NAME)).is_some();
     let mut losses: Vec<Loss> = lossy.map(|what| Loss { dataset: None, what }).into_iter().collect();
-    if metalayers.get("b2o").is_some() {
-        return Err(Error::usage("the values of this array are computed; nothing can be added to them"));
+    if let Some(kind) = CONTAINERS.iter().find(|kind| metalayers.get(kind).is_some()) {
+        let problem = format!("what this frame holds is python-blosc2's to grow: it has the metalayer {kind:?}");
+        return Err(Error::usage(problem));
     }
     if is_array {
         rows(NdEditor::from_editor(editor, &open.limits)?, job, durability)?;
         losses.extend(job.container.losses());
-    } else if editor.header().chunksize == ChunkSize::Variable || editor.header().variable_blocks {
+    } else if are_items || editor.header().chunksize == ChunkSize::Variable || editor.header().variable_blocks {
         losses.extend(items(editor, job, durability)?);
     } else {
         losses.extend(elements(editor, job, durability)?);

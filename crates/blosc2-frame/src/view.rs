@@ -12,7 +12,7 @@ use container_core::{Error, Result, Value};
 use crate::b2nd::{self, NdArray};
 use crate::frame::Frame;
 use crate::header::ChunkSize;
-use crate::items::Items;
+use crate::items::{Items, LAYER};
 use crate::offsets::Offset;
 use crate::stores::Fetched;
 use crate::summary::{Summary, codec_word};
@@ -69,9 +69,10 @@ impl View {
 
     fn of_plain(frame: Frame, trouble: Option<Error>) -> Self {
         let header = frame.header();
-        // An ObjectArray of objects of one length is a frame like any other, but each chunk is an object all the same.
+        // An ObjectArray of objects of one length is a frame like any other, and so are items, but each chunk is one all the same.
         let objects = frame.metalayers().get(OBJECTS).is_some();
-        if header.chunksize == ChunkSize::Variable || header.variable_blocks || objects {
+        let are_items = objects || frame.vlmetalayer_names().any(|name| name == LAYER);
+        if header.chunksize == ChunkSize::Variable || header.variable_blocks || are_items {
             let items = Items::read(&frame);
             return Self::Chunks(frame, items);
         }
