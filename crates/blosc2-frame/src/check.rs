@@ -17,7 +17,7 @@ use crate::padding::has_set_padding;
 use crate::view::{DATASET, View};
 
 /// What damage to the index leaves without a name is not odd by itself.
-const CONSEQUENCES: [&str; 4] = ["dead_space", "offsets_unsorted", "part_unused", "stored_sizes_differ"];
+const CONSEQUENCES: [&str; 4] = ["dead_space", "offsets_unsorted", "stray_file", "stored_sizes_differ"];
 
 /// Looks for damage and oddities.
 pub(crate) fn check(
