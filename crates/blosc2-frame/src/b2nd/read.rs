@@ -6,10 +6,11 @@ mod share;
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use blosc_chunk::{Chunk, Special};
+use blosc_chunk::{Chunk, Filter, Special};
 use container_core::container::ReadOptions;
 use container_core::threads::on_threads;
 use container_core::{Error, Limits, Result};
@@ -88,44 +89,28 @@ pub(super) fn read(
     options: &ReadOptions,
 ) -> Result<()> {
     let geometry = array.geometry();
+    let reader = array.reader();
     let plan = Plan::new(selection, geometry, &options.limits)?;
     let blocks = plan.block_count();
     let touched = blocks.saturating_mul(geometry.block_bytes());
     let threads = if touched < WORTH_THREADS { 1 } else { options.threads.max(1) };
-    let (split, count) = share::cut(&plan, threads, dst.len());
-    let shape = Shape::new(&plan, geometry.itemsize(), split);
-    let reader = array.reader();
     let keeps = reader.cache.keeps(geometry.block_bytes(), blocks);
-    let job = Job { array, reader, plan: &plan, shape, keeps, is_zeroed };
-    let slabs = share::slabs(&plan, dst, geometry.itemsize(), split, count);
-    let slabs = Mutex::new(slabs.into_iter());
-    let start = Instant::now();
-    let is_late = || keeps && start.elapsed() < ALONE;
-    let work = || {
-        job.reader.with_scratch(|scratch| {
-            loop {
-                // A statement of its own: in the head of the loop the lock would be held through the body.
-                let slab = lock(&slabs).next();
-                let Some(slab) = slab else { return Ok(()) };
-                job.slab(slab, scratch)?;
-            }
-        })
-    };
-    if count <= 1 || threads <= 1 {
-        return work();
+    // Under DELTA each block needs the first of its chunk, which is better decoded once.
+    let mut by_chunk = array.frame().header().filters.contains(Filter::DELTA);
+    loop {
+        let (split, count) = share::cut(&plan, threads, dst.len(), by_chunk);
+        let shape = Shape::new(&plan, geometry.itemsize(), split);
+        let cuts_chunks = !by_chunk && count > 1;
+        let job =
+            Job { array, reader, plan: &plan, shape, keeps, is_zeroed, cuts_chunks, refused: false.into() };
+        let slabs = share::slabs(&plan, dst, geometry.itemsize(), split, count);
+        job.run(slabs, threads)?;
+        if !job.is_refused() {
+            return Ok(());
+        }
+        // Nothing is lost: what was written was right.
+        by_chunk = true;
     }
-    if keeps {
-        job.reader.with_scratch(|scratch| {
-            while is_late() {
-                let slab = lock(&slabs).next();
-                let Some(slab) = slab else { break };
-                job.slab(slab, scratch)?;
-            }
-            Ok(())
-        })?;
-    }
-    let left = lock(&slabs).len();
-    on_threads(threads.min(left), &work)
 }
 
 /// What all parts of one read have in common.
@@ -137,6 +122,10 @@ struct Job<'j> {
     /// Whether blocks are looked for in the cache, and kept there.
     keeps: bool,
     is_zeroed: bool,
+    /// Whether chunks are cut, so that some are come by more than once.
+    cuts_chunks: bool,
+    /// Whether a chunk was met that is better decoded at once.
+    refused: AtomicBool,
 }
 
 /// A combination of one element of each of several ranges, the last of which changes fastest.
@@ -164,6 +153,31 @@ struct Piece<'p> {
 }
 
 impl<'j> Job<'j> {
+    fn is_refused(&self) -> bool {
+        self.refused.load(Ordering::Relaxed)
+    }
+
+    /// Reads all slabs, on up to `threads` threads.
+    fn run(&self, slabs: Vec<Slab<'_>>, threads: usize) -> Result<()> {
+        let slabs = Mutex::new(slabs.into_iter());
+        let take = || if self.is_refused() { None } else { lock(&slabs).next() };
+        let read_until = |is_over: &(dyn Fn() -> bool + Sync)| {
+            self.reader.with_scratch(|scratch| {
+                while !is_over() {
+                    let Some(slab) = take() else { break };
+                    self.slab(slab, scratch)?;
+                }
+                Ok(())
+            })
+        };
+        let start = Instant::now();
+        if threads > 1 && self.keeps {
+            read_until(&|| start.elapsed() >= ALONE)?;
+        }
+        let left = lock(&slabs).len();
+        if left == 0 { Ok(()) } else { on_threads(threads.min(left), &|| read_until(&|| false)) }
+    }
+
     /// Reads one slab.
     fn slab(&self, mut slab: Slab<'_>, scratch: &mut Scratch) -> Result<()> {
         let split = slab.target.split;
@@ -255,8 +269,7 @@ impl<'j> Job<'j> {
             }
             frame.with_decoder(|decoder| {
                 let mut stored = Stored::new(self, &chunk, decoder, index, scratch);
-                stored.prepare(parts, count)?;
-                if stored.is_done() {
+                if !stored.prepare(parts, count)? {
                     return Ok(());
                 }
                 for (number, again) in numbers {
@@ -312,4 +325,5 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 #[cfg(test)]
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 mod tests;

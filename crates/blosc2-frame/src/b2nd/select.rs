@@ -302,4 +302,5 @@ pub(crate) fn index_of(number: u64) -> usize {
 }
 
 #[cfg(test)]
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 mod tests;

@@ -1,6 +1,7 @@
 //! The blocks of one chunk, each by the way that its chunk allows.
 
 use std::ops::Range;
+use std::sync::atomic::Ordering;
 
 use blosc_chunk::{Chunk, Decoder, Filter, Special};
 use container_core::source::zeroed_vec;
@@ -83,16 +84,16 @@ impl<'s, 'j> Stored<'s, 'j> {
         if is_same { Way::Blocks } else { Way::Whole }
     }
 
-    /// Whether nothing is left to do.
-    pub(super) fn is_done(&self) -> bool {
-        self.way == Way::Done
-    }
-
-    /// Decodes at once what `count` blocks need, where that is less work.
-    pub(super) fn prepare(&mut self, parts: &[Range<usize>], count: usize) -> Result<()> {
+    /// Decodes at once what `count` blocks need, where that is less work. False where no block is to be read: there is nothing to
+    /// do, or the read is to begin anew without cutting chunks.
+    pub(super) fn prepare(&mut self, parts: &[Range<usize>], count: usize) -> Result<bool> {
         let limits = self.job.limits();
         // Under DELTA each block would have the first decoded again.
         let is_delta = self.way == Way::Blocks && self.chunk.header().filters.contains(Filter::DELTA);
+        if (self.way == Way::Whole || is_delta) && self.job.cuts_chunks {
+            self.job.refused.store(true, Ordering::Relaxed);
+            return Ok(false);
+        }
         if self.way == Way::Whole {
             let block = room(&mut self.scratch.block, self.chunk.nbytes(), limits)?;
             self.decoder.decode(self.chunk, block)?;
@@ -109,7 +110,7 @@ impl<'s, 'j> Stored<'s, 'j> {
             self.decoder.decode_blocks(self.chunk, wanted, block)?;
             self.way = Way::Whole;
         }
-        Ok(())
+        Ok(self.way != Way::Done)
     }
 
     /// Reads one block; `again` where it is worth to be kept.

@@ -8,9 +8,11 @@ use crate::b2nd::select::Plan;
 /// A result is not cut into more pieces than this.
 const MOST_PIECES: usize = 1 << 16;
 
-/// A thread is given neighbouring blocks up to this many bytes of the result. Two threads that touch a new huge page at once would
-/// both have the kernel fill one with zeros, and one of them is thrown away.
-const SLAB: usize = 8 << 20;
+/// A large result is filled slab by slab, each of about this many bytes, also by one thread: the kernel fills a new huge page with
+/// zeros when it is first touched, and what is written to it soon after finds it in the cache. Chunk by chunk, as many pages
+/// would be touched at once as a chunk has rows. And two threads that touch a new page at once would both have it filled, one in
+/// vain.
+const SLAB: usize = 4 << 20;
 
 /// Part of a read: some blocks of one axis with all of the others.
 pub(super) struct Slab<'d> {
@@ -19,18 +21,16 @@ pub(super) struct Slab<'d> {
     pub(super) target: Target<'d>,
 }
 
-/// The axis at which a result is best cut, and into how many slabs for so many threads.
+/// The axis at which a result is best cut, and into how many slabs, for so many threads and a result of so many bytes. Cuts are
+/// between blocks, or between chunks if `by_chunk`.
 ///
 /// The slabs of the first axis are the result's own parts, one behind the other. Of an axis further in each slab is a piece of every
 /// index of the axes before.
-pub(super) fn cut(plan: &Plan, threads: usize, bytes: usize) -> (usize, usize) {
-    if threads <= 1 {
-        return (0, 1);
-    }
-    let want = (4 * threads).max(bytes / SLAB);
+pub(super) fn cut(plan: &Plan, threads: usize, bytes: usize, by_chunk: bool) -> (usize, usize) {
+    let want = (bytes / SLAB).max(if threads > 1 { 4 * threads } else { 1 });
     let (mut best, mut pieces) = ((0, 1), 1_usize);
     for (axis, plan) in plan.axes.iter().enumerate() {
-        let count = plan.parts.len().min(want);
+        let count = if by_chunk { plan.rows.len() } else { plan.parts.len() }.min(want);
         if pieces.saturating_mul(count) > MOST_PIECES {
             break;
         }

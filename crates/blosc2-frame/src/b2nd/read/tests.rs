@@ -209,6 +209,22 @@ fn parts_of_chunks_under_delta() {
     }
 }
 
+/// Chunks that are not what the header says of chunks to come, in a read that is cut within them.
+#[test]
+fn chunks_of_other_blocks_are_decoded_once() {
+    let plain = Making::new(&[300, 600], &[300, 200], &[10, 200], 8);
+    let delta = pipeline(Filter::DELTA);
+    for making in [Making { blocksize: Some(5000), ..plain.clone() }, Making { filters: delta, ..plain }] {
+        let (mut frame, elements) = making.make();
+        // The filters of the frame: those of its chunks are in the chunks.
+        frame[71..77].fill(0);
+        let array = NdArray::from_frame(open(frame, 0)).unwrap();
+        for threads in [1, 3] {
+            assert!(bytes(&array, &[slice(0, 1, 300), slice(0, 1, 600)], threads) == elements, "{making:?}");
+        }
+    }
+}
+
 #[test]
 fn sixteen_dimensions_and_none() {
     let making = Making::new(&[2; 16], &[2; 16], &[1; 16], 1);
