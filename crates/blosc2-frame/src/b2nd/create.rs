@@ -245,3 +245,7 @@ pub(super) fn to_u32(len: u64) -> Result<u32> {
 pub(super) fn zero_chunk(geometry: &Geometry, limits: &Limits) -> Result<Vec<u8>> {
     zeroed_vec(geometry.chunk_bytes(), limits)
 }
+
+#[cfg(test)]
+#[allow(clippy::cast_possible_truncation)]
+mod tests;
