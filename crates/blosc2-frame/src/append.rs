@@ -21,8 +21,7 @@ use crate::msgpack;
 use crate::words::{self, DICTIONARY, FILTER, SPLIT};
 
 /// Metalayers of frames whose chunks mean more than their bytes.
-const CONTAINERS: [&str; 7] =
-    ["b2o", "vlarray", "batcharray", "listarray", "b2embed", "b2dict", "b2tree"];
+const CONTAINERS: [&str; 7] = ["b2o", "vlarray", "batcharray", "listarray", "b2embed", "b2dict", "b2tree"];
 
 /// Bytes of rows that are added at a time, where chunks are small.
 const STEP: u64 = 16 << 20;
@@ -54,13 +53,15 @@ pub(crate) fn append(
     let is_array = metalayers.get(NAME).or_else(|| metalayers.get(OLD_NAME)).is_some();
     let mut losses: Vec<Loss> = lossy.map(|what| Loss { dataset: None, what }).into_iter().collect();
     if let Some(kind) = CONTAINERS.iter().find(|kind| metalayers.get(kind).is_some()) {
-        let problem = format!("what this frame holds is python-blosc2's to grow: it has the metalayer {kind:?}");
+        let problem =
+            format!("what this frame holds is python-blosc2's to grow: it has the metalayer {kind:?}");
         return Err(Error::usage(problem));
     }
     if is_array {
         rows(NdEditor::from_editor(editor, &open.limits)?, job, durability)?;
         losses.extend(job.container.losses());
-    } else if are_items || editor.header().chunksize == ChunkSize::Variable || editor.header().variable_blocks {
+    } else if are_items || editor.header().chunksize == ChunkSize::Variable || editor.header().variable_blocks
+    {
         losses.extend(items(editor, job, durability)?);
     } else {
         losses.extend(elements(editor, job, durability)?);

@@ -14,18 +14,23 @@ mod store;
 mod tests;
 
 use blosc_chunk::{Chunk, Decoder, Params, Plugins};
+use container_core::checksum::Algorithm;
 use container_core::source::zeroed_vec;
 use container_core::write::Durability;
 use container_core::{Error, Limits, Result, Value};
 
+use crate::checksums::{self, Digests};
 use crate::header::{ChunkSize, Header};
+use crate::lock::{Locking, SidecarLock};
 use crate::metalayer::Metalayers;
+use crate::offsets::Offset;
 use crate::trailer::{Fingerprint, Trailer};
 use crate::writer::{
     Engine, Places, Sizes, check_total, header_len, other_engine, remove_vlmetalayer, set_chunksize,
     set_vlmetalayer,
 };
 use crate::{attributes, msgpack};
+pub(crate) use directory::lock as lock_directory;
 use store::{Commit, Store};
 
 /// How a frame is opened for changes.
@@ -56,16 +61,6 @@ impl Default for EditOptions {
             plugins: Plugins::new(),
         }
     }
-}
-
-/// Whether other processes are kept out by C-Blosc2's sidecar file.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Locking {
-    /// Only the advisory lock on the frame itself.
-    #[default]
-    Off,
-    /// `<file>.b2lock`, as C-Blosc2 3.2 does when asked to (`BLOSC_LOCKING=1`).
-    Sidecar,
 }
 
 /// A frame that is being changed. Nothing is seen by readers before [`Editor::commit`]; what was not committed is lost with the editor.
@@ -99,10 +94,14 @@ pub struct Editor {
     sizes: Sizes,
     places: Places,
     engine: Engine,
+    /// Of all stored chunks, where they are kept.
+    digests: Option<Digests>,
     /// Something is to be committed.
     changed: bool,
     /// A write failed: what is in the file is the last commit or, if that failed, the one before it.
     failed: bool,
+    /// Behind the store, which may still have something to do when it goes.
+    _lock: Option<SidecarLock>,
 }
 
 impl Editor {
@@ -226,6 +225,29 @@ impl Editor {
         Ok(removed)
     }
 
+    /// Keeps digests of all chunks from now on, or no more. Chunks that are there are read, but not decoded.
+    ///
+    /// # Errors
+    /// Those of reading chunks; `Usage` where there is no room for user metadata.
+    pub fn set_checksums(&mut self, algorithm: Option<Algorithm>) -> Result<()> {
+        self.check_sound()?;
+        let Some(algorithm) = algorithm else {
+            self.digests = None;
+            self.remove_vlmetalayer(checksums::NAME);
+            return Ok(());
+        };
+        let mut digests = Digests::new(algorithm);
+        for offset in self.places.offsets().distinct() {
+            if let Offset::Stored(number) = offset {
+                digests.take(number, &self.store.chunk(number, &self.limits)?);
+            }
+        }
+        // What is set here is replaced in the commit; whether there is room shows now.
+        self.set_vlmetalayer(checksums::NAME, &[0xc0])?;
+        self.digests = Some(digests);
+        Ok(())
+    }
+
     /// Sets the size of blocks that the header gives, 0 for one that each chunk has for itself. Arrays have theirs there.
     pub fn set_blocksize(&mut self, blocksize: u32) {
         self.changed |= self.header.blocksize != blocksize;
@@ -272,6 +294,11 @@ impl Editor {
         header.nbytes = self.sizes.nbytes;
         set_chunksize(&mut header, self.sizes.chunksize);
         check_total(header.nbytes)?;
+        if let Some(digests) = &self.digests {
+            let value = digests.encode(self.places.offsets(), header.nbytes)?;
+            set_vlmetalayer(&mut self.trailer.vlmetalayers, checksums::NAME, &value)?;
+            header.has_vlmetalayers = true;
+        }
         let mut index = Vec::new();
         self.places.offsets().encode(&mut index)?;
         self.keep_shared();

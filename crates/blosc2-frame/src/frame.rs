@@ -22,6 +22,7 @@ use container_core::{Error, Result};
 use crate::fault::shift;
 use crate::header::Header;
 use crate::layout::Layout;
+use crate::lock::SidecarLock;
 use crate::metalayer::Metalayers;
 use crate::options::OpenOptions;
 use crate::parts::Parts;
@@ -41,6 +42,8 @@ pub struct Frame {
     pub(crate) codecs: Codecs,
     /// Where each chunk of a frame of different sizes ends in the data; found when it is first needed.
     spans: OnceLock<Vec<u64>>,
+    /// Keeps those from writing who ask for it.
+    lock: Option<SidecarLock>,
 }
 
 impl Frame {

@@ -1,12 +1,14 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
-mod attributes;
 mod append;
+mod attributes;
 pub mod b2nd;
 mod block;
 mod cache;
 mod check;
+mod checksums;
+mod compact;
 mod container;
 mod details;
 mod editor;
@@ -17,6 +19,7 @@ mod import;
 mod items;
 mod journal;
 mod layout;
+mod lock;
 mod metadata;
 pub mod metalayer;
 pub mod msgpack;
@@ -38,16 +41,19 @@ mod writer;
 
 pub use block::ChunkEntry;
 pub use blosc_chunk;
+pub use checksums::{Checked, check_checksums};
+pub use compact::{CompactOptions, Compacted, compact, to_directory};
 pub use container::FORMAT;
 pub use container_core;
 pub use container_core::write::Durability;
 pub use container_core::{Error, ErrorKind, Limits, Result};
-pub use editor::{EditOptions, Editor, Locking};
+pub use editor::{EditOptions, Editor};
 pub use fault::{Fault, FaultKind};
 pub use frame::{Frame, Survey, SurveyedChunk};
 pub use header::{ChunkSize, Header, Kind};
 pub use journal::{NoSidecar, Sidecar};
 pub use layout::Layout;
+pub use lock::Locking;
 pub use metalayer::Metalayers;
 pub use offsets::{Offset, Offsets};
 pub use options::{FrameOptions, OpenOptions, default_params};

@@ -180,6 +180,12 @@ impl Offsets {
         }
     }
 
+    /// Each of them, but only once what all have in common.
+    pub(crate) fn distinct(&self) -> impl Iterator<Item = Offset> + '_ {
+        let count = if matches!(self, Self::Same(..)) { 1 } else { usize::MAX };
+        self.iter().take(count)
+    }
+
     /// All of them, in the order of the chunks.
     pub fn iter(&self) -> impl Iterator<Item = Offset> + '_ {
         (0..self.len()).filter_map(|index| self.get(index))

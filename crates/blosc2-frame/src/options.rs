@@ -2,10 +2,12 @@
 
 use blosc_chunk::{Compressor, Generation, Params, Pipeline, Plugins, SplitMode};
 use container_core::Limits;
+use container_core::checksum::Algorithm;
 use container_core::container::{self, Tolerance};
 use container_core::source::Access;
 
 use crate::header::Kind;
+use crate::lock::Locking;
 use crate::metalayer::Metalayers;
 
 /// How a frame is opened.
@@ -22,6 +24,8 @@ pub struct OpenOptions {
     pub cache: u64,
     /// Codecs and filters with the numbers that Blosc2 leaves to users.
     pub plugins: Plugins,
+    /// Whether the lock of C-Blosc2 is shared as long as the frame is open, which keeps those from writing who ask for it.
+    pub lock: Locking,
 }
 
 impl Default for OpenOptions {
@@ -33,6 +37,7 @@ impl Default for OpenOptions {
             tolerance: Tolerance::default(),
             cache: 16 << 20,
             plugins: Plugins::new(),
+            lock: Locking::Off,
         }
     }
 }
@@ -64,6 +69,8 @@ pub struct FrameOptions {
     pub variable_chunks: bool,
     /// Codecs and filters of the caller's own, with ids 160 to 255.
     pub plugins: Plugins,
+    /// Digests of all chunks, kept as a piece of user metadata; see [`check_checksums`](crate::check_checksums).
+    pub checksums: Option<Algorithm>,
 }
 
 impl Default for FrameOptions {
@@ -75,6 +82,7 @@ impl Default for FrameOptions {
             kind: Kind::Contiguous,
             variable_chunks: false,
             plugins: Plugins::new(),
+            checksums: None,
         }
     }
 }

@@ -4,6 +4,7 @@ use blosc_chunk::{Chunk, Params, Special};
 use container_core::format::Output;
 use container_core::{Error, Limits, Result, Value};
 
+use crate::checksums::{self, Digests};
 use crate::header::{Header, Kind};
 use crate::metalayer::Metalayers;
 use crate::options::FrameOptions;
@@ -83,7 +84,8 @@ impl<'o> Writer<'o> {
         let geometry = geometry(&header, &metalayers);
         let engine = Engine::new(options.params.clone(), geometry, options.plugins.clone())?;
         let sink = Sink::new(out, u64::from(header.header_len))?;
-        let body = Body::new(sink, header, options.variable_chunks);
+        let mut body = Body::new(sink, header, options.variable_chunks);
+        body.digests = options.checksums.map(Digests::new);
         Ok(Self { body, options, engine, metalayers, trailer: Trailer::default(), failed: false })
     }
 
@@ -226,18 +228,17 @@ impl<'o> Writer<'o> {
         attributes::set(&mut self.trailer.vlmetalayers, name, &value, &Limits::default())
     }
 
-    /// Takes pieces of user metadata as they are stored, whatever their names and number.
-    pub(crate) fn take_trailer(&mut self, trailer: Trailer) {
-        self.trailer = trailer;
-    }
-
     /// Writes index, trailer and header, and leaves the output behind the frame.
     ///
     /// # Errors
     /// `Usage` where an earlier call failed; `Io`.
     pub fn finish(mut self) -> Result<()> {
         self.start_call()?;
-        let Body { mut sink, mut header, sizes, places } = self.body;
+        let Body { mut sink, mut header, sizes, places, digests } = self.body;
+        if let Some(digests) = digests {
+            let value = digests.encode(places.offsets(), sizes.nbytes)?;
+            set_vlmetalayer(&mut self.trailer.vlmetalayers, checksums::NAME, &value)?;
+        }
         header.cbytes = sink.len();
         let mut index = Vec::new();
         places.offsets().encode(&mut index)?;

@@ -239,6 +239,9 @@ impl Editor {
         let number = self.store.put(bytes)?;
         self.failed = false;
         self.changed = true;
+        if let Some(digests) = &mut self.digests {
+            digests.take(number, bytes);
+        }
         Ok(Offset::Stored(number))
     }
 

@@ -125,7 +125,7 @@ impl Drop for Directory {
 /// # Errors
 /// `Usage` where another process has it; `Io`.
 #[cfg(unix)]
-pub(super) fn lock(dir: &Path) -> Result<Option<File>> {
+pub(crate) fn lock(dir: &Path) -> Result<Option<File>> {
     let file = File::open(dir)?;
     match file.try_lock() {
         Err(fs::TryLockError::WouldBlock) => {
@@ -138,6 +138,6 @@ pub(super) fn lock(dir: &Path) -> Result<Option<File>> {
 }
 
 #[cfg(not(unix))]
-pub(super) fn lock(_dir: &Path) -> Result<Option<File>> {
+pub(crate) fn lock(_dir: &Path) -> Result<Option<File>> {
     Ok(None)
 }

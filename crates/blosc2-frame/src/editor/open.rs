@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use blosc_chunk::Params;
+use blosc_chunk::{Chunk, Decoder, Params};
 use container_core::container::Tolerance;
-use container_core::source::{Access, Source};
+use container_core::source::{Access, Source, zeroed_vec};
 use container_core::write::storage::{FileStorage, Storage, StorageSource};
 use container_core::write::{AtomicFile, Durability, Overwrite, sync_directory};
 use container_core::{Error, Result};
@@ -13,9 +13,11 @@ use super::directory::{Directory, lock};
 use super::file::InFile;
 use super::store::Store;
 use super::{EditOptions, Editor};
+use crate::checksums::{self, Digests};
 use crate::header::Kind;
 use crate::journal::{FileSidecar, NoSidecar, Sidecar, recover};
 use crate::layout::Layout;
+use crate::lock::{Locking, SidecarLock};
 use crate::options::{FrameOptions, default_params};
 use crate::parts::{INDEX_NAME, open_file};
 use crate::writer::{Engine, Places, Sizes, Writer, geometry, new_header};
@@ -36,12 +38,18 @@ impl Editor {
     pub fn open_at(path: impl AsRef<Path>, at: u64, options: &EditOptions) -> Result<Self> {
         let path = path.as_ref();
         let named = |error: Error| error.part(path.display().to_string());
+        let lock = match options.lock {
+            Locking::Off => None,
+            Locking::Sidecar => Some(SidecarLock::exclusive(path).map_err(named)?),
+        };
         if path.is_dir() {
-            return Self::open_directory(path, options).map_err(named);
+            let editor = Self::open_directory(path, options).map_err(named)?;
+            return Ok(Self { _lock: lock, ..editor });
         }
         let storage = Box::new(FileStorage::open(path)?);
         let sidecar = Box::new(FileSidecar::beside(path));
-        Self::open_storage_with(storage, sidecar, at, options).map_err(named)
+        let editor = Self::open_storage_with(storage, sidecar, at, options).map_err(named)?;
+        Ok(Self { _lock: lock, ..editor })
     }
 
     /// Opens the frame that begins at byte `at` of `storage`.
@@ -98,7 +106,9 @@ impl Editor {
             level: header.level.min(9),
             filters: header.filters,
             split: header.split,
-            blocksize: usize::try_from(header.blocksize).ok().filter(|len| *len > 0),
+            blocksize: usize::try_from(header.blocksize)
+                .ok()
+                .filter(|len| *len > 0 && !header.variable_blocks),
             dictionary: header.use_dictionary,
             threads: options.threads,
             ..default_params(usize::try_from(header.typesize).unwrap_or(usize::MAX))
@@ -110,18 +120,32 @@ impl Editor {
             nbytes: header.nbytes,
             may_vary: options.variable_chunks || header.variable_chunks || header.variable_blocks,
         };
-        Ok(Self {
+        let mut editor = Self {
             store,
             limits: options.limits,
             metalayers: layout.metalayers().clone(),
             trailer: layout.trailer().clone(),
             sizes,
             places: Places::new(layout.offsets().clone(), options.limits),
+            digests: None,
+            _lock: None,
             engine: Engine::lazy(params, geometry, options.plugins.clone()),
             header,
             changed: false,
             failed: false,
-        })
+        };
+        editor.digests = editor.own_digests();
+        Ok(editor)
+    }
+
+    /// The digests that the frame has, if they are those of its chunks: what another program has changed stays without.
+    fn own_digests(&self) -> Option<Digests> {
+        let mut all = self.trailer.vlmetalayers.iter();
+        let (_, stored) = all.find(|(name, _)| name == checksums::NAME)?;
+        let chunk = Chunk::parse(stored).ok()?;
+        let mut value = zeroed_vec(chunk.nbytes() as u64, &self.limits).ok()?;
+        Decoder::new().with_limits(self.limits).decode(&chunk, &mut value).ok()?;
+        Digests::parse(&value, self.places.offsets(), self.header.nbytes, &self.limits)
     }
 
     /// Makes an empty frame at `path`, which is not there yet, and opens it.
@@ -132,6 +156,7 @@ impl Editor {
         let path = path.as_ref();
         let params = frame.params.clone();
         let may_vary = frame.variable_chunks;
+        let checksums = frame.checksums;
         let create = |target: &Path, frame: FrameOptions| -> Result<()> {
             let mut file = AtomicFile::create(target, Overwrite::Refuse)?;
             let mut header = new_header(&frame)?;
@@ -151,6 +176,9 @@ impl Editor {
         let mut editor = Self::open(path, options)?;
         editor.set_params(params)?;
         editor.sizes.may_vary |= may_vary;
+        if let Some(algorithm) = checksums {
+            editor.set_checksums(Some(algorithm))?;
+        }
         Ok(editor)
     }
 }

@@ -157,7 +157,7 @@ fn sizes_vary_where_the_options_allow_it() {
         let header = frame.header();
         assert_eq!((header.version, header.chunksize), (3, ChunkSize::Variable));
         assert_eq!(header.nbytes, want.iter().map(Vec::len).sum::<usize>() as u64);
-        assert!(frame.layout().offsets().iter().all(|offset| matches!(offset, crate::Offset::Stored(_))));
+        assert!(frame.layout().offsets().iter().all(|offset| matches!(offset, Offset::Stored(_))));
     }
 }
 

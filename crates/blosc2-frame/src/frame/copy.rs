@@ -6,9 +6,11 @@ use container_core::{Error, Result};
 
 use super::Frame;
 use super::locate::Found;
+use crate::checksums;
 use crate::header::{ChunkSize, Header, Kind};
 use crate::offsets::{Offset, Offsets};
 use crate::trailer::{Fingerprint, Trailer};
+use crate::writer::set_vlmetalayer;
 
 impl Frame {
     /// The frame as one run of bytes, what C-Blosc2 calls a cframe. A contiguous one is copied byte by byte, with its fingerprint; a
@@ -66,8 +68,8 @@ impl Frame {
         Ok(())
     }
 
-    /// Puts a sparse frame together: its chunks in the order of the index.
-    fn assemble(&self, put: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+    /// Puts a frame together: its chunks in the order of the index, one behind the other, and nothing else.
+    pub(crate) fn assemble(&self, put: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
         let old = self.header();
         let mut at = 0_u64;
         let offsets = match self.layout.offsets() {
@@ -91,8 +93,11 @@ impl Frame {
         };
         let mut index = Vec::new();
         offsets.encode(&mut index)?;
-        let trailer =
-            Trailer { fingerprint: Fingerprint::default(), ..self.layout.trailer().clone() }.encode();
+        let mut trailer = Trailer { fingerprint: Fingerprint::default(), ..self.layout.trailer().clone() };
+        if let Some(digests) = checksums::moved(self, &offsets)? {
+            set_vlmetalayer(&mut trailer.vlmetalayers, checksums::NAME, &digests)?;
+        }
+        let trailer = trailer.encode();
         let mut header = Header { kind: Kind::Contiguous, cbytes: at, ..old.clone() };
         if old.nbytes == 0 && old.chunksize != ChunkSize::Variable && offsets.is_empty() {
             index.clear();

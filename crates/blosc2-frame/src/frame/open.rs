@@ -10,6 +10,7 @@ use container_core::{Error, ErrorKind, Result};
 use super::Frame;
 use crate::header::{FIXED_LEN, Kind};
 use crate::layout::Layout;
+use crate::lock::{Locking, SidecarLock};
 use crate::options::OpenOptions;
 use crate::parts::{INDEX_NAME, Parts, open_file};
 use crate::reader::Pool;
@@ -32,10 +33,12 @@ impl Frame {
         let path = path.as_ref();
         let named = |error: Error| error.part(path.display().to_string());
         if path.is_dir() {
+            let lock = lock(path, options).map_err(named)?;
             let index = path.join(INDEX_NAME);
             let source = open_file(&index, options.access, &options.limits)
                 .map_err(|error| named(error.context("a sparse frame's chunks.b2frame")))?;
-            return Self::build(source, 0, Some(path), options).map_err(named);
+            let frame = Self::build(source, 0, Some(path), options).map_err(named)?;
+            return Ok(Self { lock, ..frame });
         }
         Self::open_at(path, 0, options)
     }
@@ -47,7 +50,8 @@ impl Frame {
     pub fn open_at(path: impl AsRef<Path>, at: u64, options: &OpenOptions) -> Result<Self> {
         let path = path.as_ref();
         let named = |error: Error| error.part(path.display().to_string());
-        let frame = Self::build_from_file(path, at, options).map_err(named)?;
+        let lock = lock(path, options).map_err(named)?;
+        let frame = Self { lock, ..Self::build_from_file(path, at, options).map_err(named)? };
         if frame.header().kind == Kind::Sparse && path.file_name() != Some(INDEX_NAME.as_ref()) {
             let problem = "the index of a sparse frame without its directory, in which the chunks are";
             return Err(named(Error::unsupported(problem)));
@@ -91,7 +95,7 @@ impl Frame {
             || fresh.layout.metalayers() != self.layout.metalayers()
             || fresh.layout.trailer() != self.layout.trailer()
             || fresh.layout.offsets() != self.layout.offsets();
-        *self = fresh;
+        *self = Self { lock: self.lock.take(), ..fresh };
         Ok(changed)
     }
 
@@ -129,7 +133,7 @@ impl Frame {
         let pool = Pool::new(geometry, options);
         let path = path.map(Path::to_owned);
         let options = options.clone();
-        Ok(Self { source, parts, path, layout, options, pool, codecs, spans: OnceLock::new() })
+        Ok(Self { source, parts, path, layout, options, pool, codecs, spans: OnceLock::new(), lock: None })
     }
 }
 
@@ -170,4 +174,12 @@ fn settled(source: &dyn Source, at: u64, options: &OpenOptions) -> Result<Layout
         before = after;
     }
     Layout::parse(source, at, &options.limits)
+}
+
+/// The lock of C-Blosc2, where it is asked for.
+fn lock(path: &Path, options: &OpenOptions) -> Result<Option<SidecarLock>> {
+    match options.lock {
+        Locking::Off => Ok(None),
+        Locking::Sidecar => SidecarLock::shared(path).map(Some),
+    }
 }

@@ -6,6 +6,7 @@ use container_core::{Limits, Result};
 use super::head::{mixture, settle};
 use super::stored::{Rules, Stored, physical, stored};
 use super::{Fit, Places, Sink, Sizes};
+use crate::checksums::Digests;
 use crate::header::Header;
 use crate::offsets::{Offset, Offsets};
 
@@ -15,13 +16,15 @@ pub(super) struct Body<'o> {
     pub header: Header,
     pub sizes: Sizes,
     pub places: Places,
+    /// Of all stored chunks, where they are wanted.
+    pub digests: Option<Digests>,
 }
 
 impl<'o> Body<'o> {
     pub fn new(sink: Sink<'o>, header: Header, may_vary: bool) -> Self {
         let sizes = Sizes { chunksize: header.chunksize, count: 0, nbytes: 0, may_vary };
         let places = Places::new(Offsets::Each(Vec::new()), Limits::default());
-        Self { sink, header, sizes, places }
+        Self { sink, header, sizes, places, digests: None }
     }
 
     /// Marks in the index, which have been judged; chunks where sizes vary.
@@ -49,15 +52,20 @@ impl<'o> Body<'o> {
         let rules = Rules { typesize: self.header.typesize, vary: self.sizes.vary() };
         let offset = match stored(chunk, rules)? {
             Stored::Mark(special) => Offset::Special(special),
-            Stored::Bytes(bytes) => {
-                let offset = Offset::Stored(self.sink.len());
-                self.sink.put(&bytes)?;
-                offset
-            }
+            Stored::Bytes(bytes) => self.put(&bytes)?,
         };
         self.places.insert(self.sizes.count, offset, 1)?;
         self.count(chunk.nbytes() as u64, 1);
         Ok(())
+    }
+
+    fn put(&mut self, chunk: &[u8]) -> Result<Offset> {
+        let at = self.sink.len();
+        self.sink.put(chunk)?;
+        if let Some(digests) = &mut self.digests {
+            digests.take(at, chunk);
+        }
+        Ok(Offset::Stored(at))
     }
 
     fn count(&mut self, nbytes: u64, count: u64) {
@@ -76,8 +84,8 @@ impl<'o> Body<'o> {
                 };
                 let len = usize::try_from(len).unwrap_or(usize::MAX);
                 let chunk = physical(special, len, self.header.typesize)?;
-                self.places.set(index, Offset::Stored(self.sink.len()))?;
-                self.sink.put(&chunk)?;
+                let offset = self.put(&chunk)?;
+                self.places.set(index, offset)?;
             }
         }
         settle(&mut self.sizes, fit);

@@ -41,7 +41,7 @@ fn parts(bytes: &[u8]) -> (Header, Offsets, Trailer) {
         [] => Offsets::Each(Vec::new()),
         index => {
             let count = Chunk::parse(index).unwrap().nbytes() as u64 / 8;
-            Offsets::decode(index, Some(count), &container_core::Limits::default()).unwrap()
+            Offsets::decode(index, Some(count), &Limits::default()).unwrap()
         }
     };
     (header, offsets, Trailer::parse(&bytes[trailer_at..], trailer_at as u64).unwrap())

@@ -1,0 +1,188 @@
+//! A frame without what no offset leads to: dead space between chunks, files that nothing uses.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+use container_core::source::Access;
+use container_core::write::storage::FileStorage;
+use container_core::write::{AtomicFile, Durability, Overwrite, sync_directory};
+use container_core::{Error, Limits, Result};
+
+use crate::editor::lock_directory;
+use crate::frame::Frame;
+use crate::header::{FIXED_LEN, Header, Kind};
+use crate::journal::{FileSidecar, Sidecar, recover};
+use crate::lock::{Locking, SidecarLock};
+use crate::offsets::{Offset, Offsets};
+use crate::options::OpenOptions;
+use crate::parts::{INDEX_NAME, Parts, part_name};
+use crate::trailer::{Fingerprint, Trailer};
+use crate::{checksums, writer};
+
+/// How a frame is compacted.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct CompactOptions {
+    /// Bounds on what the file may ask for.
+    pub limits: Limits,
+    /// How durable the new file is before it takes the place of the old one.
+    pub durability: Durability,
+    /// Whether bytes that follow the frame go as well. They may be what a crash left behind, or somebody's.
+    pub drop_trailing: bool,
+    /// Whether the protocol of C-Blosc2's sidecar `.b2lock` is kept.
+    pub lock: Locking,
+}
+
+impl Default for CompactOptions {
+    /// Synced; frames that other bytes follow are refused.
+    fn default() -> Self {
+        Self {
+            limits: Limits::default(),
+            durability: Durability::Synced,
+            drop_trailing: false,
+            lock: Locking::Off,
+        }
+    }
+}
+
+/// What compacting has done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Compacted {
+    /// Bytes of the file, or of all files, before.
+    pub before: u64,
+    /// Bytes after.
+    pub after: u64,
+}
+
+/// Takes out of the frame at `path` what no offset leads to. Chunks are copied as they are stored, in the order of the data.
+///
+/// A contiguous frame is written anew and takes the place of the old one in one step; until then, and if anything fails, that stays.
+/// From the directory of a sparse frame unused files of chunks go.
+///
+/// # Errors
+/// Those of opening the frame and of reading its chunks; `Usage` where another program writes to it, and where other bytes follow it
+/// that are not to go; `Io`.
+pub fn compact(path: impl AsRef<Path>, options: &CompactOptions) -> Result<Compacted> {
+    let path = path.as_ref();
+    let _lock = match options.lock {
+        Locking::Off => None,
+        Locking::Sidecar => Some(SidecarLock::exclusive(path)?),
+    };
+    let mut open = OpenOptions::default();
+    open.limits = options.limits;
+    open.access = Access::Positioned;
+    if path.is_dir() {
+        let _lock = lock_directory(path)?;
+        return directory(path, &Frame::open_with(path, &open)?);
+    }
+    let mut storage = FileStorage::open(path)?;
+    let mut sidecar = FileSidecar::beside(path);
+    recover(&mut storage, &mut sidecar)?;
+    let frame = Frame::open_with(path, &open)?;
+    let layout = frame.layout();
+    if frame.header().kind == Kind::Sparse {
+        return Err(Error::usage("the index of a sparse frame").hint("compact the directory that it is in"));
+    }
+    let (end, len) = (layout.end(), layout.file_len());
+    if end < len && !options.drop_trailing {
+        let problem = format!("{} bytes follow the frame", len - end);
+        return Err(Error::usage(problem)
+            .at(end..len)
+            .part(path.display().to_string())
+            .hint("say that they go as well, or copy them first"));
+    }
+    let mut out = BufWriter::with_capacity(1 << 20, AtomicFile::create(path, Overwrite::Replace)?);
+    let mut after = 0_u64;
+    frame.assemble(&mut |piece| {
+        after = after.saturating_add(piece.len() as u64);
+        Ok(out.write_all(piece)?)
+    })?;
+    // One that is left behind must not come to fit the new file.
+    sidecar.remove()?;
+    let out = out.into_inner().map_err(|failed| Error::from(failed.into_error()))?;
+    out.commit(options.durability)?;
+    Ok(Compacted { before: len, after })
+}
+
+fn directory(path: &Path, frame: &Frame) -> Result<Compacted> {
+    let used: BTreeSet<i64> = frame.layout().offsets().iter().map(Offset::to_raw).collect();
+    let index_len = frame.layout().file_len();
+    let mut done = Compacted { before: index_len, after: index_len };
+    for (number, len) in Parts::new(path, Access::Positioned).list()? {
+        done.before = done.before.saturating_add(len);
+        if used.contains(&number.cast_signed()) {
+            done.after = done.after.saturating_add(len);
+        } else {
+            fs::remove_file(path.join(part_name(number)))?;
+        }
+    }
+    Ok(done)
+}
+
+/// Writes `frame` as a sparse one into `dir`, which is made. Chunks are copied as they are stored. The way back is
+/// [`Frame::write_to`].
+///
+/// # Errors
+/// Those of reading chunks; `Io`, also where there is something at `dir`. Whatever was made is then removed.
+pub fn to_directory(frame: &Frame, dir: impl AsRef<Path>, durability: Durability) -> Result<()> {
+    let dir = dir.as_ref();
+    fs::create_dir(dir).map_err(|error| Error::from(error).part(dir.display().to_string()))?;
+    let done = fill(frame, dir, durability);
+    if done.is_err() {
+        let _ = fs::remove_dir_all(dir);
+    }
+    done
+}
+
+fn fill(frame: &Frame, dir: &Path, durability: Durability) -> Result<()> {
+    let (mut cbytes, mut next) = (0_u64, 0_u64);
+    let own = frame.layout().offsets();
+    let mut numbers = Vec::new();
+    for (index, offset) in (0_u64..).zip(own.distinct()) {
+        let number = match offset {
+            Offset::Stored(_) => {
+                let chunk = frame.chunk(index)?;
+                let mut file = File::create_new(dir.join(part_name(next)))?;
+                file.write_all(&chunk)?;
+                if durability == Durability::Synced {
+                    file.sync_all()?;
+                }
+                cbytes = cbytes.saturating_add(chunk.len() as u64);
+                next = next.saturating_add(1);
+                Offset::Stored(next.saturating_sub(1))
+            }
+            mark => mark,
+        };
+        numbers.push(number.to_raw());
+    }
+    let offsets = match own {
+        Offsets::Same(offset @ Offset::Special(_), count) => Offsets::Same(*offset, *count),
+        _ => Offsets::Each(numbers),
+    };
+    let mut index = Vec::new();
+    offsets.encode(&mut index)?;
+    let mut trailer = Trailer { fingerprint: Fingerprint::default(), ..frame.layout().trailer().clone() };
+    if let Some(digests) = checksums::moved(frame, &offsets)? {
+        writer::set_vlmetalayer(&mut trailer.vlmetalayers, checksums::NAME, &digests)?;
+    }
+    let trailer = trailer.encode();
+    let head = frame.layout().header_range();
+    let metalayers = frame.source().read(head.start.saturating_add(FIXED_LEN as u64)..head.end)?;
+    let lens = [head.end.saturating_sub(head.start), index.len() as u64, trailer.len() as u64];
+    let header =
+        Header { kind: Kind::Sparse, cbytes, frame_len: lens.iter().sum(), ..frame.header().clone() };
+    let target = dir.join(INDEX_NAME);
+    let mut file = AtomicFile::create(&target, Overwrite::Refuse)?;
+    file.write_all(&[&header.encode(), &*metalayers, &index, &trailer].concat())?;
+    file.commit(durability)?;
+    if durability == Durability::Synced {
+        sync_directory(dir)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;
