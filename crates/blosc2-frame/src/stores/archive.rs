@@ -93,6 +93,7 @@ impl Archive {
                 Ok(Some(entry)) => entry,
                 Ok(None) => break,
                 Err(error) => {
+                    let error = of_source(error)?;
                     let problem = format!("an entry of the central directory cannot be read: {error}");
                     return Err(Error::malformed(problem).at(whole).context("zip"));
                 }
@@ -106,8 +107,13 @@ impl Archive {
             let (size, decoded) = (entry.compressed_size_hint(), entry.uncompressed_size_hint());
             let (start, crc) = (entry.local_header_offset(), entry.crc32());
             let mut member = Member { name, header: start..start, data: start..start, crc, refused: None };
-            let local = archive.get_entry(entry.wayfinder());
-            let data = local.as_ref().ok().map(|local| local.compressed_data_range());
+            let data = match archive.get_entry(entry.wayfinder()) {
+                Ok(local) => Some(local.compressed_data_range()),
+                Err(error) => match of_source(error) {
+                    Err(error) if !error.is_damage() => return Err(error),
+                    _ => None,
+                },
+            };
             let (refused, code, severity) = match data {
                 _ if !plain => (Some("it is encrypted"), "zip_encrypted", Severity::Warning),
                 _ if !stored => (
@@ -127,7 +133,7 @@ impl Archive {
                 _ if !is_key_path(&member.name) => {
                     (Some("its name is no path below the store"), "zip_name", Severity::Warning)
                 }
-                _ if !same_name(archive.get_ref().0, start, path.as_ref()) => {
+                _ if !same_name(archive.get_ref().0, start, path.as_ref())? => {
                     (Some("its local header has another name"), "zip_local", Severity::Error)
                 }
                 _ => (None, "", Severity::Note),
@@ -222,16 +228,33 @@ pub(crate) fn is_key_path(name: &str) -> bool {
     name.split('/').all(plain) && !drive && !name.contains(['\\', '\0', '\u{fffd}'])
 }
 
-/// Whether the local header at `at` has the name that the central directory has.
-fn same_name(source: &dyn Source, at: u64, name: &[u8]) -> bool {
+/// Whether the local header at `at`, which is there, has the name that the central directory has.
+fn same_name(source: &dyn Source, at: u64, name: &[u8]) -> Result<bool> {
     let start = at.saturating_add(LOCAL_LEN);
-    let len = source.read(at.saturating_add(26)..at.saturating_add(28)).ok();
-    let len = len.and_then(|len| <[u8; 2]>::try_from(&*len).ok()).map(u16::from_le_bytes);
-    len.is_some_and(|len| usize::from(len) == name.len())
-        && source.read(start..start.saturating_add(name.len() as u64)).is_ok_and(|own| *own == *name)
+    let len = source.read(at.saturating_add(26)..at.saturating_add(28))?;
+    let len = <[u8; 2]>::try_from(&*len).map_or(0, u16::from_le_bytes);
+    if usize::from(len) != name.len() {
+        return Ok(false);
+    }
+    Ok(*source.read(start..start.saturating_add(name.len() as u64))? == *name)
+}
+
+/// The error of the source that is the cause, such as that bytes are yet to be fetched; `Ok` where the zip file is.
+fn of_source(error: rawzip::Error) -> Result<rawzip::Error> {
+    match error.into_kind() {
+        rawzip::ErrorKind::IO(error) => match error.downcast::<Error>() {
+            Ok(error) => Err(error),
+            Err(error) => Ok(error.into()),
+        },
+        kind => Ok(kind.into()),
+    }
 }
 
 fn located(error: rawzip::Error, len: u64) -> Error {
+    let error = match of_source(error) {
+        Ok(error) => error,
+        Err(own) => return own,
+    };
     match error.kind() {
         rawzip::ErrorKind::MissingEndOfCentralDirectory => {
             // Nothing says how long it was to be.

@@ -103,7 +103,9 @@ fn zip(
     look: &mut dyn FnMut(Segment) -> Result<()>,
 ) -> Result<()> {
     let by_start: HashMap<u64, &Leaf> = leaves.iter().map(|leaf| (leaf.place.range.start, *leaf)).collect();
-    let mut members: Vec<&Member> = archive.members.iter().collect();
+    // Of a member without its local header nobody knows where it is.
+    let mut members: Vec<&Member> =
+        archive.members.iter().filter(|member| !member.header.is_empty()).collect();
     members.sort_by_key(|member| member.header.start);
     let mut tiles = Tiles { at: 0, look };
     for member in members {
