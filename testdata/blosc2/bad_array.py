@@ -62,13 +62,13 @@ def zips() -> list[Fixture]:
         return bad(name, about, data, suffix=".b2z", **more)
 
     return [
-        lie("zip_cut", "the end of a zip is missing", good[:-30]),
+        Fixture("zip_cut", "the end of a zip is missing", good[:-30], ".b2z", verdict="unreadable"),
         lie("zip_leaf_broken", "a member whose frame is broken", changed(good, start + 16, b"\xff" * 8)),
         lie("zip_crc", "a member that is not of its checksum", changed(good, start + 200, bytes([good[start + 200] ^ 1]))),
-        lie("zip_deflated", "a member that is compressed", bytes(head) + small + bytes(entry) + end),
+        Fixture("zip_deflated", "a member that is compressed", bytes(head) + small + bytes(entry) + end, ".b2z", verdict="unreadable"),
         lie("zip_offset_max", "a member at 2^32 - 1", changed(good, directory + 42, b"\xff" * 4)),
         lie("zip_size_max", "a member of 2^32 - 2 bytes", changed(good, directory + 20, (b"\xfe" + b"\xff" * 3) * 2)),
-        lie("zip_name_up", "a member whose name leads out of the folder", good.replace(b"a.b2nd", b"../a.b")),
+        Fixture("zip_name_up", "a member whose name leads out of the folder", good.replace(b"a.b2nd", b"../a.b"), ".b2z", reference=False, datasets={"b": stores.B}),
     ]  # fmt: skip
 
 

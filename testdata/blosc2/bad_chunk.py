@@ -6,7 +6,7 @@ import blosc2
 
 from bad_header import bad
 from hand import CHUNKS, FOUR
-from parts import NANS, Fixture, Frame, changed, chunk_header, copied, noise, repeated, special, vl_chunk
+from parts import NANS, Fixture, Frame, changed, chunk_header, copied, noise, repeated, special, text, vl_chunk
 
 PACKED = blosc2.compress2(FOUR[1], codec=blosc2.Codec.ZSTD, typesize=4, nthreads=1)
 LZ4 = blosc2.compress2(FOUR[1], codec=blosc2.Codec.LZ4, typesize=4, blocksize=200, nthreads=1)
@@ -54,7 +54,8 @@ def headers() -> list[Fixture]:
 
 def specials() -> list[Fixture]:
     reserved = chunk_header(400, 400, 32, flags=0x05, typesize=4, special=5 << 4)
-    repeats = Frame([repeated(b"abcd", 2**31 - 36)] * 300, typesize=4, chunksize=2**31 - 36)
+    repeat = changed(repeated(b"abcd", 2**31 - 36), 8, struct.pack("<I", 2**20))
+    repeats = Frame([repeat] * 300, typesize=4, chunksize=2**31 - 36)
     return [
         bad("special_reserved", "a special value that nobody has", second(reserved)),
         bad("special_value_3", "a value of 3 bytes, repeated in 400", second(repeated(b"abc", 400))),
@@ -67,9 +68,10 @@ def specials() -> list[Fixture]:
 
 def blocks() -> list[Fixture]:
     (start,) = struct.unpack_from("<I", LZ4, 32)
-    (packed,) = struct.unpack_from("<I", PACKED, 32)
+    whole = blosc2.compress2(text(400), codec=blosc2.Codec.ZSTD, filters=[blosc2.Filter.NOFILTER], typesize=4, nthreads=1)
+    (packed,) = struct.unpack_from("<I", whole, 32)
     return [
-        bad("block_magic", "a stream that is not of its codec", second(changed(PACKED, packed + 4, b"\0"))),
+        bad("block_magic", "a stream that is not of its codec", second(changed(whole, packed + 4, b"\0"))),
         bad("block_start_0", "a block that begins in the header", lying("I", 32, 0, LZ4)),
         bad("block_start_negative", "a block that begins at -1", lying("I", 32, 2**32 - 1, LZ4)),
         bad("block_start_end", "a block that begins where the chunk ends", lying("I", 32, len(LZ4), LZ4)),

@@ -70,7 +70,7 @@ def sparse() -> list[Fixture]:
         lie("sparse_missing", "the file of a chunk is missing", {}, "00000002.chunk"),
         lie("sparse_cut", "the file of a chunk is cut", {"00000002.chunk": CHUNKS[2][:100]}),
         lie("sparse_long", "the file of a chunk goes on", {"00000002.chunk": CHUNKS[2] + b"more"}),
-        lie("sparse_no_index", "there is no index", {}, "chunks.b2frame", suffix=".sparse"),
+        Fixture("sparse_no_index", "there is no index", parts, ".sparse", verdict="unreadable"),
         lie("sparse_index_cut", "the index is cut", {"chunks.b2frame": index[:120]}),
         lie("sparse_number_2_33", "a file whose number has no name", {"chunks.b2frame": ahead}),
         lie("sparse_contiguous", "the index says that it is a frame of one file", {"chunks.b2frame": four(body=b"", offsets=range(4)).done()}),

@@ -207,7 +207,7 @@ def fixtures() -> list[Fixture]:
         store("embed_deleted", "one was deleted, and its bytes are still there", ".b2e", embed_deleted, datasets={"group/b": B}),
         store("objects", "a chunk for each object", ".b2f", objects, chunks=[msgpack.packb(it) for it in OBJECTS]),
         store("batches", "a chunk for each batch, of blocks of two items", ".b2b", batches, chunks=chunks, blocks=sizes),
-        store("expression", "an array that stands for a + 2 * b", ".b2nd", expression, reference=False, array=np.zeros_like(A)),
+        store("expression", "an array that stands for a + 2 * b", ".b2nd", expression, reference=False, facts={"dtype": "<i4", "shape": [5, 7]}),
         store("proxy", "an array that was fetched in part: what was not is zeros", ".b2nd", source, reference=False, array=part),
         store("tensor", "an array as save_tensor keeps it", ".b2frame", tensors, plain=(A.tobytes(), 4)),
     ]
