@@ -37,9 +37,9 @@ fn sound() -> impl Iterator<Item = Fixture> {
     fixtures().into_iter().filter(|fixture| fixture.verdict == "sound")
 }
 
-/// Those of one array, not of items or frames.
+/// Those of one array, not of items, frames or leaves.
 fn arrays() -> impl Iterator<Item = Fixture> {
-    sound().filter(|fixture| fixture.items.is_none() && fixture.format != "gsd")
+    sound().filter(|fixture| fixture.values.is_some())
 }
 
 /// The usual extension of a fixture's format.

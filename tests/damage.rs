@@ -17,9 +17,9 @@ fn options() -> OpenOptions {
     options
 }
 
-/// Those of one array or of items; `gsd_damage` has those of frames.
+/// Those of one array or of items; `gsd_damage` and `blosc2_damage` have the others.
 fn flat_fixtures() -> impl Iterator<Item = Fixture> {
-    fixtures().into_iter().filter(|fixture| fixture.format != "gsd")
+    fixtures().into_iter().filter(|fixture| ["bloscpack", "rawarray"].contains(&fixture.format.as_str()))
 }
 
 fn look(fixture: &Fixture, bytes: Vec<u8>) -> container_core::Result<Seen> {

@@ -11,8 +11,8 @@ use container_core::region::Region;
 use container_core::{Limits, Progress};
 use holdall::json;
 
-use crate::corpus::open;
-use crate::manifest::{Fixture, fixtures, formats, testdata};
+use crate::corpus::open_fixture;
+use crate::manifest::{Fixture, all_fixtures, formats, testdata};
 
 /// Elements shown of each dataset.
 const SHOWN: u64 = 8;
@@ -26,7 +26,7 @@ fn golden(format: &str, kind: &str) -> PathBuf {
 
 fn describe(fixture: &Fixture) -> String {
     let mut text = format!("== {}\n   {}\n", fixture.path, fixture.about);
-    match open(&fixture.format, Box::new(fixture.bytes())) {
+    match open_fixture(fixture) {
         Err(error) => _ = writeln!(text, "error: {error}"),
         Ok(file) => describe_file(&*file, &mut text),
     }
@@ -55,7 +55,8 @@ fn describe_file(file: &dyn Container, text: &mut String) {
     more(file.dataset_count(), "datasets", text);
     let layout = file.layout();
     for segment in layout.iter().take(LINES) {
-        _ = writeln!(text, "layout: {}..{} {}", segment.range.start, segment.range.end, segment.role);
+        let part = part(segment.part.as_deref());
+        _ = writeln!(text, "layout: {part}{}..{} {}", segment.range.start, segment.range.end, segment.role);
     }
     more(layout.len(), "ranges", text);
     match file.check(Depth::Full, &ReadOptions::default(), Progress::none()) {
@@ -65,14 +66,20 @@ fn describe_file(file: &dyn Container, text: &mut String) {
             for finding in report.findings {
                 let range = finding.range.unwrap_or(0..0);
                 let severity = finding.severity.name();
+                let part = part(finding.part.as_deref());
                 _ = writeln!(
                     text,
-                    "  {severity} {} {}..{} {}",
+                    "  {severity} {} {part}{}..{} {}",
                     finding.code, range.start, range.end, finding.message
                 );
             }
         }
     }
+}
+
+/// The file of a folder, before the bytes in it.
+fn part(name: Option<&str>) -> String {
+    name.map(|name| format!("{name} ")).unwrap_or_default()
 }
 
 fn more(count: usize, what: &str, text: &mut String) {
@@ -103,7 +110,7 @@ fn first_values(file: &dyn Container, index: usize) -> String {
 #[test]
 fn goldens() {
     let write = std::env::var("HOLDALL_GOLDENS").is_ok_and(|mode| mode == "write");
-    let all = fixtures();
+    let all = all_fixtures();
     for format in formats() {
         for kind in ["ok", "odd", "bad"] {
             let of_kind = |fixture: &&Fixture| {

@@ -111,13 +111,9 @@ pub fn formats() -> Vec<String> {
     names
 }
 
-/// Formats with fixtures that the library does not open yet.
-const UNREAD: &[&str] = &["blosc2"];
-
-/// Every fixture of every format that the library opens, which is a file.
+/// Every fixture of every format that is a file.
 pub fn fixtures() -> Vec<Fixture> {
-    let is_read = |fixture: &Fixture| fixture.files.is_none() && !UNREAD.contains(&fixture.format.as_str());
-    all_fixtures().into_iter().filter(is_read).collect()
+    all_fixtures().into_iter().filter(|fixture| fixture.files.is_none()).collect()
 }
 
 /// Every fixture of every format, files and folders.

@@ -6,10 +6,16 @@ use container_core::report::Verdict;
 use container_core::{Progress, container::Depth};
 
 use crate::corpus::{as_listed, elements, format, items, open, shown};
-use crate::manifest::{Fixture, Listed, fixtures, sha256};
+use crate::manifest::{Fixture, Listed, sha256};
+
+/// Those of formats that are repaired: `holdall formats` says which.
+fn fixtures() -> Vec<Fixture> {
+    let of_all = crate::manifest::fixtures().into_iter();
+    of_all.filter(|fixture| format(&fixture.format).repair.is_some()).collect()
+}
 
 fn repaired(fixture: &Fixture) -> container_core::Result<(Vec<u8>, container_core::report::RepairReport)> {
-    let repair = format(&fixture.format).repair.expect("a format with fixtures repairs");
+    let repair = format(&fixture.format).repair.expect("the format repairs");
     let mut out = Vec::new();
     let input = Input::bytes(Box::new(fixture.bytes()));
     let report = repair(input, &OpenOptions::default(), Some(&mut out), Progress::none())?;
