@@ -26,7 +26,7 @@ line feed stays as it was when the file was packed.
 
 A GSD file grows by frames: those of another GSD file, or the rows of arrays that are called as its chunks are; --frames=RANGE takes \
 some of them.
-The file changes in one step, when all is written: a GSD file in place, another by a new file, for which the disk has to have room.
+The file changes in one step, when all is written: GSD and Blosc2 files in place, others by a new file, for which the disk has to have room.
 
 Examples:
   holdall append log.blp today.npy

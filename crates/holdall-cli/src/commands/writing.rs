@@ -145,7 +145,7 @@ struct Words {
     #[arg(long, value_name = "WORD")]
     filter: Vec<String>,
 
-    /// Chunk shape, such as 100,100; Bloscpack takes one number, of indices along the slowest axis
+    /// Chunk shape, such as 100,100; one number counts indices along the first axis (Bloscpack: the slowest) and takes the others whole
     #[arg(long, value_name = "SHAPE")]
     chunks: Option<String>,
 
