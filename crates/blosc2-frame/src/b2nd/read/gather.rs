@@ -150,7 +150,10 @@ impl Copy<'_> {
     fn row(&self, tile: &Tile, stride: usize, src: usize, dst: &mut [u8]) {
         let bytes = self.from.bytes;
         if tile.step == 1 {
-            if let Some(run) = bytes.get(src..src + dst.len()) {
+            // The patch holds all that is selected; it is looked up again so that a mistake here cannot reach other memory.
+            let run = bytes.get(src..src.saturating_add(dst.len()));
+            debug_assert!(run.is_some(), "{} bytes from {src} of {}", dst.len(), bytes.len());
+            if let Some(run) = run {
                 dst.copy_from_slice(run);
             }
             return;

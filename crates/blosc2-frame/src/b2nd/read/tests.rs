@@ -4,6 +4,7 @@ use container_core::region::{AxisSelection, Kept, Region};
 use proptest::prelude::*;
 
 use super::*;
+use crate::OpenOptions;
 use blosc_chunk::{Compressor, Filter, Pipeline};
 use build::{Making, indices, open, pipeline};
 
@@ -128,7 +129,7 @@ fn case() -> impl Strategy<Value = (Making, Vec<Vec<Indices>>)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 4 } else { 200 }))]
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 4 } else { 120 }))]
 
     /// Whatever the geometry, the codec, the threads and what is in the cache already.
     #[test]
@@ -269,6 +270,36 @@ fn chunks_that_contradict_the_shape_are_refused() {
         assert!(matches!(error.kind(), container_core::ErrorKind::Malformed(_)), "{error}");
         assert!(error.next_step().is_some() && error.range().is_some(), "{error}");
     }
+}
+
+/// Whatever a byte is changed to, there is an error or there are elements, and memory stays within its limit.
+#[test]
+fn changed_bytes_end_in_errors_or_elements() {
+    let making = Making { special: Some(0), ..Making::new(&[9, 7], &[4, 5], &[2, 3], 4) };
+    let (frame, elements) = making.make();
+    let limits = Limits::default().with_memory(1 << 20);
+    let (mut sound, mut refused) = (0, 0);
+    for at in 0..frame.len() {
+        for change in [0x01, 0x80, 0xff] {
+            let mut frame = frame.clone();
+            frame[at] ^= change;
+            let options = OpenOptions { limits, ..OpenOptions::default() };
+            let array = Frame::from_source(Box::new(frame), 0, &options).and_then(NdArray::from_frame);
+            let Ok(array) = array else {
+                refused += 1;
+                continue;
+            };
+            let options = ReadOptions::default().with_limits(limits);
+            let all = array.read(&Region::whole(array.shape()), &options);
+            match all.and_then(|all| Ok(all.bytes(Order::C, &limits)?.into_owned())) {
+                Ok(bytes) => sound += usize::from(bytes == elements),
+                Err(_) => refused += 1,
+            }
+            let corner: Vec<Indices> = array.shape().iter().map(|len| slice(len - 1, 1, 1)).collect();
+            let _ = array.read_orthogonal(&corner, &options);
+        }
+    }
+    assert!(sound > 100 && refused > 500, "{sound} {refused}");
 }
 
 #[test]

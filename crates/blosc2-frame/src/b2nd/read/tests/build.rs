@@ -165,8 +165,7 @@ pub(super) fn indices(shape: &[u64]) -> impl Iterator<Item = Vec<u64>> + use<'_>
 }
 
 pub(super) fn open(bytes: Vec<u8>, cache: u64) -> Frame {
-    let mut options = OpenOptions::default();
-    options.cache = cache;
+    let options = OpenOptions { cache, ..OpenOptions::default() };
     Frame::from_source(Box::new(bytes), 0, &options).unwrap()
 }
 

@@ -57,7 +57,7 @@ fn parts_of_files_are_parts_of_their_chunks() {
         let whole: Vec<Indices> = shape.iter().map(|len| slice(0, 1, *len)).collect();
         assert!(bytes(&array, &whole, 2) == elements, "{name}");
         let axes: Vec<_> = shape.iter().map(|len| select(*len)).collect();
-        let config = Config { cases: 30, failure_persistence: None, ..Config::default() };
+        let config = Config { cases: 12, failure_persistence: None, ..Config::default() };
         let result = TestRunner::new(config).run(&axes, |selection| {
             prop_assert!(
                 bytes(&array, &selection, 1)
