@@ -3,6 +3,7 @@
 mod corpus;
 mod documents;
 mod hostile;
+mod inverse;
 mod manifest;
 mod sharing;
 mod sparse;
