@@ -8,7 +8,7 @@ use container_core::format::{Format, Input};
 use container_core::region::Region;
 use container_core::report::Report;
 use container_core::source::{Access, FileSource, Source, SparseSource, drive, open_path};
-use container_core::{Limits, Progress, Result};
+use container_core::{ErrorKind, Limits, Progress, Result};
 
 use crate::manifest::{Fixture, Listed, all_fixtures, fixtures, sha256};
 
@@ -43,7 +43,7 @@ pub struct Shown {
 fn show(container: &dyn Container, index: usize, dataset: &Dataset) -> Result<Shown> {
     let values = match elements(container, index) {
         Ok(bytes) => Ok(sha256(&bytes)),
-        Err(error) if matches!(error.kind(), container_core::ErrorKind::Missing(_)) => return Err(error),
+        Err(error) if matches!(error.kind(), ErrorKind::Missing(_)) => return Err(error),
         Err(error) => Err(error.to_string()),
     };
     Ok(Shown {
@@ -87,6 +87,12 @@ pub fn open_fixture(fixture: &Fixture) -> Result<Box<dyn Container>> {
 pub fn see(container: &dyn Container) -> Result<Seen> {
     let first = container.dataset(0).map(|dataset| show(container, 0, &dataset)).transpose()?;
     let others = listed(container).skip(1).map(|(index, dataset)| show(container, index, &dataset));
+    // The layout itself cannot say that bytes are yet to be fetched.
+    if let Err(error) = container.for_each_segment(&mut |_| Ok(()))
+        && matches!(error.kind(), ErrorKind::Missing(_))
+    {
+        return Err(error);
+    }
     let trailer = container.find("trailer").and_then(|index| container.dataset(index));
     Ok(Seen {
         dtype: first.as_ref().map(|first| first.dtype.clone()),
