@@ -71,9 +71,7 @@ pub fn compact(path: impl AsRef<Path>, options: &CompactOptions) -> Result<Compa
         Locking::Off => None,
         Locking::Sidecar => Some(SidecarLock::exclusive(path)?),
     };
-    let mut open = OpenOptions::default();
-    open.limits = options.limits;
-    open.access = Access::Positioned;
+    let open = OpenOptions { limits: options.limits, access: Access::Positioned, ..OpenOptions::default() };
     if path.is_dir() {
         let _lock = lock_directory(path)?;
         return directory(path, &Frame::open_with(path, &open)?);
