@@ -102,11 +102,6 @@ impl BlockCache {
         bytes
     }
 
-    /// Forgets everything: the file has changed.
-    pub(crate) fn clear(&self) {
-        *self.lock() = Inner::default();
-    }
-
     /// Nothing that holds the lock can panic, and what did would leave nothing half done.
     fn lock(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
@@ -161,8 +156,6 @@ mod tests {
         assert!(matches!(cache.look_up((3, 4)), Lookup::Again));
         cache.keep((3, 4), vec![7; 10]);
         assert!(matches!(cache.look_up((3, 4)), Lookup::Kept(bytes) if *bytes == [7; 10]));
-        cache.clear();
-        assert!(matches!(cache.look_up((3, 4)), Lookup::New));
     }
 
     #[test]

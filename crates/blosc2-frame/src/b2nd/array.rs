@@ -41,19 +41,26 @@ impl NdArray {
     /// `Usage` for a frame without the metalayer; `Malformed` where shapes and chunks contradict each other; `Unsupported` for a dtype
     /// that numpy does not have.
     pub fn from_frame(frame: Frame) -> Result<Self> {
-        let metalayers = frame.metalayers();
-        let value = metalayers.get(metalayer::NAME).or_else(|| metalayers.get(metalayer::OLD_NAME));
-        let value = value.ok_or_else(|| {
-            Error::usage("a frame without the metalayer \"b2nd\", which has no shape")
-                .hint("read its chunks instead")
-        })?;
-        let meta = Meta::parse(value)?;
-        let itemsize = usize::try_from(frame.header().typesize).unwrap_or(usize::MAX);
-        let geometry = Geometry::new(&meta.shape, &meta.chunkshape, &meta.blockshape, itemsize)?;
-        check_frame(&geometry, frame.header(), frame.chunk_count())?;
-        let dtype = dtype::parse(&meta, itemsize)?;
+        let (meta, geometry, dtype) = describe(&frame)?;
         let reader = Reader::new(&geometry, frame.options().cache);
         Ok(Self { frame, meta, dtype, geometry, reader })
+    }
+
+    /// Reads again what the frame says, as [`Frame::refresh`] does, and forgets the blocks that are kept; true where shape, metadata or
+    /// places of chunks have changed. Another program may have appended since.
+    ///
+    /// # Errors
+    /// Those of [`Frame::refresh`] and of [`NdArray::from_frame`]. A program that writes chunks first and the shape last is seen in
+    /// between as `Malformed`; what was an element before is still read, and the next refresh finds the new shape.
+    pub fn refresh(&mut self) -> Result<bool> {
+        let changed = self.frame.refresh()?;
+        // Also where nothing has changed that the header or the index tell: a chunk may hold something else.
+        self.reader = Reader::new(&self.geometry, self.frame.options().cache);
+        let (meta, geometry, dtype) = describe(&self.frame)?;
+        self.reader = Reader::new(&geometry, self.frame.options().cache);
+        let changed = changed || meta != self.meta;
+        (self.meta, self.geometry, self.dtype) = (meta, geometry, dtype);
+        Ok(changed)
     }
 
     /// The frame.
@@ -147,16 +154,27 @@ impl NdArray {
         if dst.is_empty() { Ok(()) } else { read::read(self, selection, dst, false, options) }
     }
 
-    /// Forgets the blocks that are kept.
-    pub fn forget(&self) {
-        self.reader.forget();
-    }
-
     fn byte_len(&self, selection: &[Indices]) -> Result<u64> {
         let bytes =
             select::count(selection).and_then(|count| count.checked_mul(self.geometry.itemsize() as u64));
         bytes.ok_or_else(|| Error::limit("memory in bytes", u64::MAX, usize::MAX as u64))
     }
+}
+
+/// What a frame says of the array in it.
+fn describe(frame: &Frame) -> Result<(Meta, Geometry, DType)> {
+    let metalayers = frame.metalayers();
+    let value = metalayers.get(metalayer::NAME).or_else(|| metalayers.get(metalayer::OLD_NAME));
+    let value = value.ok_or_else(|| {
+        let problem = "a frame without the metalayer \"b2nd\", which has no shape";
+        Error::usage(problem).hint("read its chunks instead")
+    })?;
+    let meta = Meta::parse(value)?;
+    let itemsize = usize::try_from(frame.header().typesize).unwrap_or(usize::MAX);
+    let geometry = Geometry::new(&meta.shape, &meta.chunkshape, &meta.blockshape, itemsize)?;
+    check_frame(&geometry, frame.header(), frame.chunk_count())?;
+    let dtype = dtype::parse(&meta, itemsize)?;
+    Ok((meta, geometry, dtype))
 }
 
 /// Whether the frame has the chunks that the array says: places of blocks and chunks follow from shapes alone.

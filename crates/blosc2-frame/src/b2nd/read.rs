@@ -66,11 +66,6 @@ impl Reader {
         }
     }
 
-    /// Forgets what was decoded.
-    pub(super) fn forget(&self) {
-        self.cache.clear();
-    }
-
     fn with_scratch<T>(&self, work: impl FnOnce(&mut Scratch) -> Result<T>) -> Result<T> {
         let idle = lock(&self.idle).pop();
         let mut scratch = idle.unwrap_or_default();

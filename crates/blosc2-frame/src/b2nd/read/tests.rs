@@ -302,6 +302,31 @@ fn changed_bytes_end_in_errors_or_elements() {
     assert!(sound > 100 && refused > 500, "{sound} {refused}");
 }
 
+/// Also what was kept, and what no header tells of.
+#[test]
+fn a_refresh_shows_what_another_program_wrote() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("array.b2nd");
+    let part = [slice(1, 1, 2)];
+    let want = |elements: &[u8]| elements[4..12].to_vec();
+    let (short, short_elements) = Making::new(&[20], &[10], &[5], 4).make();
+    let (long, long_elements) = Making { special: Some(0), ..Making::new(&[30], &[10], &[5], 4) }.make();
+    std::fs::write(&path, short).unwrap();
+    let mut array = NdArray::open(&path).unwrap();
+    for _ in 0..3 {
+        assert_eq!(bytes(&array, &part, 1), want(&short_elements));
+    }
+    assert!(!array.refresh().unwrap());
+    // A new file in the place of the old one, which stays as it is for who has it open.
+    let new = dir.path().join("new");
+    std::fs::write(&new, long).unwrap();
+    std::fs::rename(&new, &path).unwrap();
+    assert_eq!((array.shape(), bytes(&array, &part, 1)), (&[20][..], want(&short_elements)));
+    assert!(array.refresh().unwrap());
+    assert_eq!((array.shape(), bytes(&array, &part, 1)), (&[30][..], want(&long_elements)));
+    assert_ne!(want(&short_elements), want(&long_elements));
+}
+
 #[test]
 fn many_read_at_once() {
     let making = Making::new(&[64, 64, 16], &[32, 32, 16], &[8, 8, 16], 4);
