@@ -12,6 +12,7 @@ use container_core::{Error, ErrorKind, Progress, Result};
 
 use crate::b2nd::NdArray;
 use crate::frame::{Frame, Survey, SurveyedChunk};
+use crate::guard;
 use crate::offsets::Offset;
 use crate::padding::has_set_padding;
 use crate::view::{DATASET, View};
@@ -42,7 +43,10 @@ pub(crate) fn check(
     let mut blocks = BlockCounts { total, checked: 0, bad };
     if depth == Depth::Full {
         findings.extend(user_metadata(frame)?);
-        let damaged = decode_all(view, &survey, options, progress)?;
+        let guarded = guard::verdict(frame, &survey)?;
+        blocks.bad = blocks.bad.saturating_add(guarded.damaged.len() as u64).min(total);
+        findings.extend(guarded.findings.into_iter().map(|(chunk, finding)| place(view, finding, chunk)));
+        let damaged = decode_all(view, &survey, &guarded.damaged, options, progress)?;
         blocks.checked = survey.chunks.len() as u64;
         let bad = damaged.iter().filter(|finding| finding.severity == Severity::Error).count() as u64;
         blocks.bad = blocks.bad.saturating_add(bad).min(total);
@@ -88,10 +92,11 @@ fn user_metadata(frame: &Frame) -> Result<Vec<Finding>> {
     Ok(findings)
 }
 
-/// Decodes every stored chunk that has a place. Bytes that are set where an array has none are noted once.
+/// Decodes every stored chunk that has a place and is not condemned by its digest. Bytes that are set where an array has none are noted once.
 fn decode_all(
     view: &View,
     survey: &Survey,
+    condemned: &[u64],
     options: &ReadOptions,
     progress: Progress<'_>,
 ) -> Result<Vec<Finding>> {
@@ -112,6 +117,9 @@ fn decode_all(
         let mut room = Vec::new();
         loop {
             let Some(chunk) = chunks.get(next.fetch_add(1, Ordering::Relaxed)) else { return Ok(()) };
+            if condemned.contains(&chunk.index) {
+                continue;
+            }
             let len = match decode(frame, array, chunk, &mut room, options) {
                 Ok(Decoded { len, padding }) => {
                     if padding {

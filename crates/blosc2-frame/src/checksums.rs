@@ -16,7 +16,7 @@
 
 use std::collections::BTreeMap;
 
-use container_core::checksum::Algorithm;
+use container_core::checksum::{Algorithm, Digest};
 use container_core::{Error, Limits, Result, Value};
 
 use crate::frame::Frame;
@@ -37,6 +37,18 @@ pub(crate) struct Digests {
 impl Digests {
     pub(crate) fn new(algorithm: Algorithm) -> Self {
         Self { algorithm, chunks: BTreeMap::new() }
+    }
+
+    /// How they are computed.
+    pub(crate) const fn algorithm(&self) -> Algorithm {
+        self.algorithm
+    }
+
+    /// The stored and the computed digest of a chunk that is stored under a number, where they are not the same.
+    pub(crate) fn differ(&self, number: u64, chunk: &[u8]) -> Option<(String, String)> {
+        let stored = Digest::new(self.chunks.get(&number)?).ok()?;
+        let computed = self.algorithm.digest(chunk);
+        (stored != computed).then(|| (stored.to_string(), computed.to_string()))
     }
 
     /// Takes the digest of a chunk that is stored under a number.

@@ -7,7 +7,9 @@ use std::sync::{Arc, OnceLock};
 
 use container_core::array::Array;
 use container_core::block::Block;
-use container_core::container::{self, About, Container, Dataset, Depth, ReadOptions, Segment, Tolerance};
+use container_core::container::{
+    self, About, Container, Dataset, Depth, Digests, ReadOptions, Segment, Tolerance,
+};
 use container_core::dtype::Order;
 use container_core::format::{Format, Input, Level, Probe, Support};
 use container_core::region::Region;
@@ -19,6 +21,7 @@ use crate::b2nd;
 use crate::block::ChunkEntry;
 use crate::check;
 use crate::frame::{Frame, Survey};
+use crate::guard::Guard;
 use crate::header::MAGIC;
 use crate::options::OpenOptions;
 use crate::parts::INDEX_NAME;
@@ -121,6 +124,7 @@ struct Lens {
     /// The one dataset, where there is one.
     datasets: OnceLock<Vec<Dataset>>,
     blocks: OnceLock<Vec<ChunkEntry>>,
+    guard: Guard,
 }
 
 impl Lens {
@@ -129,7 +133,13 @@ impl Lens {
         let mut own = OpenOptions::from(options);
         own.tolerance = Tolerance::Lenient;
         let view = View::new(|| open(&own), options.tolerance)?;
-        Ok(Self { view, survey: OnceLock::new(), datasets: OnceLock::new(), blocks: OnceLock::new() })
+        Ok(Self {
+            view,
+            survey: OnceLock::new(),
+            datasets: OnceLock::new(),
+            blocks: OnceLock::new(),
+            guard: Guard::default(),
+        })
     }
 
     fn survey(&self) -> &Survey {
@@ -145,7 +155,7 @@ impl Container for Lens {
             version: Some(frame.header().version.to_string()),
             size: frame.layout().file_len().saturating_add(segments::parts_len(frame, self.survey())),
             complete: frame.layout().end() <= frame.layout().file_len(),
-            details: details::details(&self.view, &Summary::new(self.survey())),
+            details: details::details(&self.view, &Summary::new(self.survey()), self.guard.algorithm(frame)),
         }
     }
 
@@ -181,6 +191,9 @@ impl Container for Lens {
     }
 
     fn read(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<Array<'_>> {
+        if options.digests == Digests::Compare && self.guard.algorithm(self.view.frame()).is_some() {
+            self.guard.compare(self.view.frame(), self.view.touched(index, region))?;
+        }
         self.view.read(index, region, options)
     }
 
@@ -198,15 +211,19 @@ impl Container for Lens {
     }
 
     fn layout(&self) -> Vec<Segment> {
-        segments::segments(&self.view, self.survey())
+        segments::segments(&self.view, self.survey(), self.guard.algorithm(self.view.frame()))
     }
 
     fn for_each_segment(&self, look: &mut dyn FnMut(Segment) -> Result<()>) -> Result<()> {
-        segments::walk(&self.view, self.survey(), look)
+        segments::walk(&self.view, self.survey(), self.guard.algorithm(self.view.frame()), look)
     }
 
     fn checksums(&self) -> BTreeSet<String> {
-        BTreeSet::new()
+        self.guard
+            .algorithm(self.view.frame())
+            .map(|algorithm| algorithm.name().to_owned())
+            .into_iter()
+            .collect()
     }
 
     fn losses(&self) -> Vec<Loss> {

@@ -2,6 +2,7 @@
 
 use blosc_chunk::SplitMode;
 use container_core::Value;
+use container_core::checksum::Algorithm;
 
 use crate::frame::Frame;
 use crate::header::{ChunkSize, Kind};
@@ -20,7 +21,7 @@ const HOLDS: [(&str, &str); 6] = [
 ];
 
 /// The details, in the order of the file.
-pub(crate) fn details(view: &View, summary: &Summary) -> Vec<(String, Value)> {
+pub(crate) fn details(view: &View, summary: &Summary, digests: Option<Algorithm>) -> Vec<(String, Value)> {
     let frame = view.frame();
     let header = frame.header();
     let mut list = List::default();
@@ -52,6 +53,10 @@ pub(crate) fn details(view: &View, summary: &Summary) -> Vec<(String, Value)> {
         list.add("dictionary", true);
     }
     add_chunks(frame, summary, &mut list);
+    if frame.vlmetalayer_names().any(|name| name == CHECKSUMS) {
+        let what = digests.map_or("none that fits: the frame was changed since", Algorithm::name);
+        list.add("chunk checksums", what);
+    }
     add_metadata(frame, &mut list);
     if is_computed(frame) {
         list.add("values", "none: computed by python-blosc2 when the array is read");

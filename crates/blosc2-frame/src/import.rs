@@ -12,8 +12,8 @@ use crate::b2nd::{MOST_DIMENSIONS, NAME, NdOptions, NdWriter, OLD_NAME};
 use crate::frame::Frame;
 use crate::metadata::CHECKSUMS;
 use crate::options::default_params;
-use crate::rewrite;
 use crate::words::{self, BLOCKS, CHUNKS};
+use crate::{guard, rewrite};
 
 /// Writes the one selected dataset as a b2nd array, in C order, in its own byte order. All of another frame goes into the new one as it is:
 /// arrays, super-chunks, chunks of different lengths, with their metalayers and user metadata.
@@ -66,6 +66,7 @@ fn array(frame: Option<&Frame>, job: &Import<'_>, out: &mut dyn Output) -> Resul
         }
         options.vlmetalayers = user_metadata(frame)?;
     }
+    options.checksums = guard::wanted(job.options, frame)?;
     // Nothing is written for what a cut file merely claims.
     prove(job.container, index, region, &job.read)?;
     losses

@@ -14,6 +14,7 @@ mod details;
 mod editor;
 mod fault;
 mod frame;
+mod guard;
 pub mod header;
 mod import;
 mod items;

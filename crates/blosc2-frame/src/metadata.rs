@@ -10,8 +10,8 @@ use crate::msgpack;
 /// Key of the user metadata.
 const USER: &str = "vlmeta";
 
-/// The user metadata that hold how this library guards chunks: shown as checksums, not as metadata.
-pub(crate) const CHECKSUMS: &str = "holdall.checksums";
+/// The user metadata that hold digests of chunks: shown as checksums, not as metadata.
+pub(crate) use crate::checksums::NAME as CHECKSUMS;
 
 /// Everything, decoded.
 pub(crate) fn tree(frame: &Frame) -> Value {

@@ -3,6 +3,7 @@
 use container_core::Result;
 use container_core::format::{Output, Pack};
 
+use crate::guard;
 use crate::items::{Items, LAYER};
 use crate::options::{FrameOptions, default_params};
 use crate::words::{self, CHECKSUM, DICTIONARY, FILTER, SPLIT};
@@ -21,6 +22,7 @@ pub(crate) fn pack(job: Pack<'_>, out: &mut dyn Output) -> Result<()> {
     params.filters = blosc_chunk::Pipeline::none();
     options.params = words::apply(params, job.options)?;
     options.variable_chunks = true;
+    options.checksums = guard::wanted(job.options, None)?;
     let mut items = Items::of_kind(job.kind);
     items.names = job.names.map(<[String]>::to_vec);
     items.others = job.others.to_vec();

@@ -7,6 +7,7 @@ use container_core::source::zeroed_vec;
 use container_core::{Error, Result};
 
 use crate::frame::Frame;
+use crate::guard;
 use crate::header::ChunkSize;
 use crate::import::user_metadata;
 use crate::offsets::Offset;
@@ -42,6 +43,7 @@ pub(crate) fn rewrite(frame: &Frame, job: &Import<'_>, out: &mut dyn Output) -> 
     options.params.threads = job.read.threads.max(1);
     options.metalayers = frame.metalayers().clone();
     options.variable_chunks = is_variable;
+    options.checksums = guard::wanted(job.options, Some(frame))?;
     if let ChunkSize::Fixed(len) = header.chunksize {
         options.chunksize = Some(len);
     }

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use blosc_chunk::{Chunk, Header};
 use container_core::Result;
+use container_core::checksum::Algorithm;
 use container_core::container::Segment;
 
 use crate::frame::{Found, Frame, Survey, SurveyedChunk};
@@ -21,7 +22,12 @@ const BEFORE_TRAILER_NAMES: usize = 6;
 const VALUE_HEAD: u64 = 5;
 
 /// Tells `visit` of every run of bytes, from the first to the last; of a sparse frame file by file.
-pub(crate) fn walk(view: &View, survey: &Survey, visit: &mut dyn FnMut(Segment) -> Result<()>) -> Result<()> {
+pub(crate) fn walk(
+    view: &View,
+    survey: &Survey,
+    digests: Option<Algorithm>,
+    visit: &mut dyn FnMut(Segment) -> Result<()>,
+) -> Result<()> {
     let frame = view.frame();
     let sparse = frame.header().kind == Kind::Sparse;
     let layout = frame.layout();
@@ -31,7 +37,7 @@ pub(crate) fn walk(view: &View, survey: &Survey, visit: &mut dyn FnMut(Segment) 
     if !sparse {
         tiles.gap = "dead space";
         for chunk in &survey.chunks {
-            pieces(view, chunk, &mut tiles)?;
+            pieces(view, chunk, digests, &mut tiles)?;
         }
         tiles.fill(layout.chunks().end)?;
     }
@@ -54,7 +60,7 @@ pub(crate) fn walk(view: &View, survey: &Survey, visit: &mut dyn FnMut(Segment) 
         for chunk in &survey.chunks {
             let end = file_len(frame, chunk);
             let mut tiles = Tiles { at: 0, end, part: chunk.part(), gap: "unused", visit: &mut *tiles.visit };
-            pieces(view, chunk, &mut tiles)?;
+            pieces(view, chunk, digests, &mut tiles)?;
             tiles.fill(end)?;
         }
     }
@@ -70,10 +76,10 @@ pub(crate) fn parts_len(frame: &Frame, survey: &Survey) -> u64 {
 }
 
 /// The map in one list.
-pub(crate) fn segments(view: &View, survey: &Survey) -> Vec<Segment> {
+pub(crate) fn segments(view: &View, survey: &Survey, digests: Option<Algorithm>) -> Vec<Segment> {
     let mut all = Vec::new();
     // What keeps the places from being sorted keeps the map from going on.
-    let _ = walk(view, survey, &mut |segment| {
+    let _ = walk(view, survey, digests, &mut |segment| {
         all.push(segment);
         Ok(())
     });
@@ -188,7 +194,12 @@ fn file_len(frame: &Frame, chunk: &SurveyedChunk) -> u64 {
 }
 
 /// Header and starts of a chunk, then its blocks.
-fn pieces(view: &View, chunk: &SurveyedChunk, tiles: &mut Tiles<'_>) -> Result<()> {
+fn pieces(
+    view: &View,
+    chunk: &SurveyedChunk,
+    digests: Option<Algorithm>,
+    tiles: &mut Tiles<'_>,
+) -> Result<()> {
     let (index, range) = (chunk.index, chunk.range.clone());
     let bytes = view.frame().chunk(index)?;
     let parsed = Chunk::parse(&bytes).ok();
@@ -197,6 +208,7 @@ fn pieces(view: &View, chunk: &SurveyedChunk, tiles: &mut Tiles<'_>) -> Result<(
     let first = blocks.first().map_or(range.end, |(block, _)| range.start.saturating_add(block.start as u64));
     tiles.put(range.start..first, |segment| {
         segment.role = "chunk".to_owned();
+        segment.checksum = digests.map(|digests| digests.name().to_owned());
         segment.codec = header.map(codec_word);
         segment.stored = Some(range.end.saturating_sub(range.start));
         segment.decoded = header.map(|header| header.nbytes.into());
@@ -207,6 +219,7 @@ fn pieces(view: &View, chunk: &SurveyedChunk, tiles: &mut Tiles<'_>) -> Result<(
             range.start.saturating_add(block.start as u64)..range.start.saturating_add(block.end as u64);
         tiles.put(place, |segment| {
             segment.role = "block".to_owned();
+            segment.checksum = digests.map(|digests| digests.name().to_owned());
             segment.decoded = Some(decoded);
             segment.dataset = Some(view.path_of(index));
         })?;

@@ -9,7 +9,7 @@ use container_core::region::{AxisSelection, Kept, Region};
 use container_core::source::zeroed_vec;
 use container_core::{Error, Result, Value};
 
-use crate::b2nd::{self, NdArray};
+use crate::b2nd::{self, Geometry, NdArray};
 use crate::frame::Frame;
 use crate::header::ChunkSize;
 use crate::items::{Items, LAYER};
@@ -188,6 +188,32 @@ impl View {
         }
     }
 
+    /// The chunks that a region of a dataset is read from.
+    pub(crate) fn touched(&self, index: usize, region: &Region) -> Box<dyn Iterator<Item = u64> + '_> {
+        if region.is_empty() {
+            return Box::new(std::iter::empty());
+        }
+        match self {
+            Self::Array(array) => Box::new(touched_of_array(array.geometry(), region)),
+            Self::Chunks(..) => Box::new(std::iter::once(index as u64)),
+            Self::Flat(frame, _) => {
+                let ChunkSize::Fixed(len) = frame.header().chunksize else {
+                    return Box::new(0..frame.chunk_count());
+                };
+                let (dtype, _) = elements(frame);
+                let item = dtype.itemsize() as u64;
+                let axis = region.axes().first().copied();
+                let (first, last) =
+                    axis.map_or((0, 0), |axis| (place(&axis, 0), place(&axis, axis.count - 1)));
+                let len = u64::from(len).max(1);
+                let start = first.min(last).saturating_mul(item) / len;
+                let end = first.max(last).saturating_add(1).saturating_mul(item).saturating_sub(1) / len;
+                Box::new(start..end.saturating_add(1).min(frame.chunk_count()))
+            }
+            Self::Hidden(..) => Box::new(std::iter::empty()),
+        }
+    }
+
     /// The elements of a region of a dataset.
     ///
     /// # Errors
@@ -226,6 +252,38 @@ impl View {
             Self::Hidden(..) => Err(Error::usage("no dataset")),
         }
     }
+}
+
+/// The numbers of the chunks in which a region has elements, in the order of the grid.
+fn touched_of_array<'g>(geometry: &'g Geometry, region: &Region) -> impl Iterator<Item = u64> + use<'g> {
+    let axes = region.axes().iter().zip(geometry.chunkshape());
+    let per_axis: Vec<Vec<u64>> = axes
+        .map(|(axis, chunk)| {
+            let chunk = u64::from(*chunk).max(1);
+            if axis.step.unsigned_abs() <= chunk {
+                // No chunk in between is left out.
+                let ends = [place(axis, 0), place(axis, axis.count.saturating_sub(1))];
+                let [low, high] = [ends[0].min(ends[1]) / chunk, ends[0].max(ends[1]) / chunk];
+                return (low..=high).collect();
+            }
+            let mut places: Vec<u64> = (0..axis.count).map(|number| place(axis, number) / chunk).collect();
+            places.sort_unstable();
+            places.dedup();
+            places
+        })
+        .collect();
+    let total = per_axis.iter().fold(1_u64, |total, places| total.saturating_mul(places.len() as u64));
+    (0..total).map(move |number| {
+        let (mut rest, mut index, mut stride) = (number, 0_u64, 1_u64);
+        for (places, count) in per_axis.iter().zip(geometry.chunk_grid()).rev() {
+            let len = (places.len() as u64).max(1);
+            let at = usize::try_from(rest % len).ok().and_then(|at| places.get(at)).copied().unwrap_or(0);
+            index = index.saturating_add(at.saturating_mul(stride));
+            stride = stride.saturating_mul(*count);
+            rest /= len;
+        }
+        index
+    })
 }
 
 /// Type and number of the elements of a frame without shape: as large as its typesize, where that divides its length.

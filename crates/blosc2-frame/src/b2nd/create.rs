@@ -2,6 +2,7 @@
 
 use blosc_chunk::{Encoder, Filter, Params, Plugins, Special};
 use container_core::array::Array;
+use container_core::checksum::Algorithm;
 use container_core::dtype::{ByteOrder, DType, Kind, Order};
 use container_core::format::Output;
 use container_core::source::zeroed_vec;
@@ -38,6 +39,8 @@ pub struct NdOptions {
     pub plugins: Plugins,
     /// Bounds on the memory that the writing takes.
     pub limits: Limits,
+    /// Digests of all chunks, as in [`FrameOptions::checksums`].
+    pub checksums: Option<Algorithm>,
 }
 
 impl Default for NdOptions {
@@ -52,6 +55,7 @@ impl Default for NdOptions {
             kind: FrameKind::Contiguous,
             plugins: Plugins::new(),
             limits: Limits::default(),
+            checksums: None,
         }
     }
 }
@@ -89,6 +93,7 @@ impl NdOptions {
             chunksize: Some(to_u32(geometry.chunk_bytes())?),
             metalayers,
             kind: self.kind,
+            checksums: self.checksums,
             plugins: self.plugins.clone(),
             ..FrameOptions::default()
         })

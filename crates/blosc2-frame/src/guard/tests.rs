@@ -1,0 +1,81 @@
+use container_core::Progress;
+use container_core::array::Array;
+use container_core::container::{self, Container, Depth, Digests, ReadOptions};
+use container_core::dtype::{DType, Order};
+use container_core::format::Input;
+use container_core::region::Region;
+
+use super::*;
+use crate::FORMAT;
+use crate::b2nd::{NdOptions, write_array};
+
+/// Six by four bytes in chunks of two by two, stored plainly: each chunk is its header and four bytes.
+fn array() -> Vec<u8> {
+    let bytes: Vec<u8> = (1..25).collect();
+    let array = Array::new(DType::parse("|u1").unwrap(), vec![6, 4], Order::C, bytes.into()).unwrap();
+    let mut options = NdOptions::default();
+    options.chunkshape = Some(vec![2, 2]);
+    options.params.level = 0;
+    options.checksums = Some(Algorithm::Crc32);
+    let mut file = Vec::new();
+    write_array(&mut file, &array, &options).unwrap();
+    file
+}
+
+fn opened(bytes: Vec<u8>) -> Box<dyn Container> {
+    (FORMAT.open)(Input::bytes(Box::new(bytes)), &container::OpenOptions::default()).unwrap()
+}
+
+fn codes(file: &dyn Container) -> Vec<&'static str> {
+    let report = file.check(Depth::Full, &ReadOptions::default(), Progress::none()).unwrap();
+    report.findings.iter().map(|finding| finding.code).collect()
+}
+
+#[test]
+fn values_are_read_where_their_chunks_fit_their_digests() {
+    let mut file = array();
+    let whole = opened(file.clone());
+    assert_eq!(whole.checksums().into_iter().collect::<Vec<_>>(), ["crc32"]);
+    assert_eq!(codes(&*whole), [""; 0]);
+    // The element 11 at (2, 2): the fourth chunk.
+    let at = file.windows(4).position(|bytes| bytes == [11, 12, 15, 16]).unwrap();
+    file[at] ^= 0x40;
+    let damaged = opened(file);
+    assert_eq!(codes(&*damaged), ["checksum"]);
+    let read = |text: &str, options: &ReadOptions| {
+        let region = Region::parse(text, &[6, 4]).unwrap();
+        let array = damaged
+            .read(0, &region, options)
+            .map(|array| array.bytes(Order::C, &ReadOptions::default().limits).unwrap().into_owned());
+        array.map_err(|error| error.to_string())
+    };
+    let options = ReadOptions::default();
+    assert_eq!(read("2:4, :2", &options).unwrap(), [9, 10, 13, 14]);
+    assert_eq!(read("::-4, ::3", &options).unwrap(), [21, 24, 5, 8]);
+    for touching in ["...", "3, 3", "2::2, -1", "::-3, 2"] {
+        let error = read(touching, &options).unwrap_err();
+        assert!(error.contains("blosc2 chunk 3: checksum differs"), "{touching}: {error}");
+    }
+    let mut unguarded = options;
+    unguarded.digests = Digests::Ignore;
+    assert_eq!(read("2, 2", &unguarded).unwrap(), [11 ^ 0x40]);
+}
+
+/// As a program that does not know of them leaves them: the metadata stay, the chunks are others.
+#[test]
+fn digests_of_an_earlier_state_mean_nothing() {
+    let frame = Frame::from_bytes(array()).unwrap();
+    let digests = frame.vlmetalayer(checksums::NAME).unwrap().unwrap();
+    let mut options = crate::FrameOptions::default();
+    options.chunksize = Some(4);
+    let mut bytes = Vec::new();
+    let mut writer = crate::Writer::new(&mut bytes, options).unwrap();
+    writer.append(&[1, 2, 3, 4]).unwrap();
+    writer.set_vlmetalayer(checksums::NAME, &digests).unwrap();
+    writer.finish().unwrap();
+    let file = opened(bytes);
+    assert_eq!(codes(&*file), ["checksums_stale"]);
+    assert!(file.checksums().is_empty());
+    let array = file.read(0, &Region::whole(&[4]), &ReadOptions::default()).unwrap();
+    assert_eq!(*array.bytes(Order::C, &ReadOptions::default().limits).unwrap(), [1, 2, 3, 4]);
+}
