@@ -362,3 +362,65 @@ fn chunks_are_encoded_as_the_call_says() {
     assert_eq!((codecs, frame.header().compressor.name()), (["zstd", "lz4"], "zstd"));
     assert!(read(&place.path) == [numbers(0), numbers(1)]);
 }
+
+#[test]
+fn readers_that_ask_for_it_wait_for_the_sidecar_lock() {
+    for kind in KINDS {
+        let place = place();
+        let options = EditOptions { lock: Locking::Sidecar, ..EditOptions::default() };
+        let mut editor = Editor::create(&place.path, new(kind), &options).unwrap();
+        editor.append(&numbers(0)).unwrap();
+        commit(&mut editor);
+        let path = place.path.clone();
+        let locked = crate::OpenOptions { lock: Locking::Sidecar, ..crate::OpenOptions::default() };
+        let reader = std::thread::spawn(move || Frame::open_with(path, &locked).unwrap().chunk_count());
+        // Others see what is committed, and do not wait.
+        assert_eq!(read(&place.path).len(), 1);
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        assert!(!reader.is_finished());
+        editor.append(&numbers(1)).unwrap();
+        commit(&mut editor);
+        drop(editor);
+        assert_eq!(reader.join().unwrap(), 2);
+    }
+}
+
+#[test]
+fn a_header_across_sectors_is_finished_by_whoever_opens_it() {
+    let place = place();
+    let mut frame = new(Kind::Contiguous);
+    frame.metalayers.set("long", vec![1; 1500]).unwrap();
+    let mut editor = Editor::create(&place.path, frame, &EditOptions::default()).unwrap();
+    editor.append(&numbers(0)).unwrap();
+    commit(&mut editor);
+    let old = std::fs::read(&place.path).unwrap();
+    editor.append(&numbers(1)).unwrap();
+    editor.set_metalayer("long", vec![2; 1500]).unwrap();
+    commit(&mut editor);
+    drop(editor);
+    let beside = place.path.with_file_name("a.b2frame.b2journal");
+    assert!(!beside.exists());
+    let new = std::fs::read(&place.path).unwrap();
+    // What a power cut leaves: the first sector is the new one, others of the header are the old ones.
+    let torn = [&new[..512], &old[512..1700], &new[1700..]].concat();
+    let journal = crate::journal::Change::between(0, &old[..1700], &new[..1700]).unwrap().encode();
+    std::fs::write(&place.path, &torn).unwrap();
+    let state = |path: &Path| {
+        let frame = Frame::open(path).unwrap();
+        (frame.chunk_count(), frame.metalayers().get("long").unwrap().to_vec())
+    };
+    assert_ne!(state(&place.path), (2, vec![2; 1500]), "without the journal it is neither");
+    std::fs::write(&beside, &journal).unwrap();
+    assert_eq!(state(&place.path), (2, vec![2; 1500]));
+    assert!(beside.exists(), "a reader writes nothing");
+    drop(Editor::open(&place.path, &EditOptions::default()).unwrap());
+    assert!(!beside.exists() && std::fs::read(&place.path).unwrap() == new);
+    // A journal that was left behind means nothing to a file that went on.
+    std::fs::write(&beside, &journal).unwrap();
+    let mut editor = Editor::open(&place.path, &EditOptions::default()).unwrap();
+    editor.append(&numbers(2)).unwrap();
+    commit(&mut editor);
+    drop(editor);
+    std::fs::write(&beside, &journal).unwrap();
+    assert_eq!(state(&place.path), (3, vec![2; 1500]));
+}
