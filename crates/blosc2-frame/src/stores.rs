@@ -63,7 +63,7 @@ pub(crate) fn open(
     lens_of: LensOf,
 ) -> Result<Box<dyn Container>> {
     let store = match (input.source, &input.path) {
-        (Some(source), _) => open_zip(Arc::from(source), options, lens_of)?,
+        (Some(source), _) => open_zip(&Arc::from(source), options, lens_of)?,
         (None, Some(path)) => open_directory(path, options, lens_of)?,
         (None, None) => return Err(Error::usage("nothing to open")),
     };
@@ -83,9 +83,9 @@ pub(crate) fn open_embed(
     Box::new(Store::new(Kind::Embed, len, leaves))
 }
 
-fn open_zip(source: Shared, options: &container::OpenOptions, lens_of: LensOf) -> Result<Store> {
+fn open_zip(source: &Shared, options: &container::OpenOptions, lens_of: LensOf) -> Result<Store> {
     let size = source.len();
-    let mut archive = Archive::read(Arc::clone(&source), &options.limits)?;
+    let mut archive = Archive::read(source, &options.limits)?;
     let mut leaves = Leaves::new(options, lens_of, archive.members.len());
     leaves.findings.append(&mut archive.findings);
     // Of two members of one key python-blosc2 finds the later one, which is therefore first here.
@@ -95,8 +95,8 @@ fn open_zip(source: Shared, options: &container::OpenOptions, lens_of: LensOf) -
         match member.refused {
             Some(why) if named => leaves.refuse(&member.name, place, why),
             Some(_) => {}
-            None if named || starts_like_a_frame(&source, member) => {
-                let bytes = Bytes::Within(Arc::clone(&source), member.data.clone());
+            None if named || starts_like_a_frame(source, member) => {
+                let bytes = Bytes::Within(Arc::clone(source), member.data.clone());
                 leaves.take(&member.name, place, bytes);
             }
             None => {

@@ -61,13 +61,13 @@ impl Archive {
     /// Reads the central directory and every local header.
     ///
     /// # Errors
-    /// `WrongFormat` without a central directory; `Malformed` where it cannot be read; `Limit`; those of the source.
-    pub(crate) fn read(source: Shared, limits: &Limits) -> Result<Self> {
+    /// `Malformed` without a central directory, and where it cannot be read; `Limit`; those of the source.
+    pub(crate) fn read(source: &Shared, limits: &Limits) -> Result<Self> {
         let mut room = vec![0; ROOM];
         let len = source.len();
         let archive = ZipLocator::new()
             .max_search_space(COMMENT.saturating_add(22))
-            .locate_in_reader(Bytes(&*source), &mut room, len)
+            .locate_in_reader(Bytes(&**source), &mut room, len)
             .map_err(|(_, error)| located(error, len))?;
         let directory = archive.directory_offset()..archive.end_offset();
         if directory.start > directory.end || directory.end > len {
@@ -77,7 +77,7 @@ impl Archive {
         // An entry takes what is in it, its name once more, and a few words.
         limits.allocate((directory.end.saturating_sub(directory.start)).saturating_mul(8))?;
         let (members, findings) = (Vec::new(), Vec::new());
-        let mut own = Self { source: Arc::clone(&source), members, directory, findings };
+        let mut own = Self { source: Arc::clone(source), members, directory, findings };
         own.read_members(&archive, &mut room)?;
         own.refuse_shared_bytes();
         own.tell_doubles();
