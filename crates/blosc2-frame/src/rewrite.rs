@@ -2,7 +2,7 @@
 
 use blosc_chunk::{Generation, Params, Special};
 use container_core::format::{Import, Output};
-use container_core::report::Loss;
+use container_core::report::{Loss, Severity};
 use container_core::source::zeroed_vec;
 use container_core::{Error, Result};
 
@@ -36,6 +36,10 @@ pub(crate) fn params(frame: &Frame) -> Params {
 /// Writes all of `frame` anew. Dead space and what follows the frame stay behind. Without words about the encoding, chunks are copied
 /// byte for byte, each after it has been decoded.
 pub(crate) fn rewrite(frame: &Frame, job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
+    // What of a damaged frame is left is for a repair to say.
+    if let Some(fault) = frame.layout().faults().iter().find(|fault| fault.severity() == Severity::Error) {
+        return Err(fault.error());
+    }
     let header = frame.header();
     let is_variable = header.chunksize == ChunkSize::Variable || header.variable_blocks;
     let mut options = FrameOptions::default();
