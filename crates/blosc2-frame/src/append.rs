@@ -37,11 +37,13 @@ pub(crate) fn append(
     durability: Durability,
 ) -> Result<Vec<Loss>> {
     job.options.allow_words("Blosc2", &[FILTER, SPLIT, DICTIONARY])?;
-    let mut options = EditOptions::default();
-    options.limits = open.limits;
-    options.threads = job.read.threads.max(1);
-    // Of items that happen to be of one length the next one may be of another.
-    options.variable_chunks = true;
+    let options = EditOptions {
+        limits: open.limits,
+        threads: job.read.threads.max(1),
+        // Of items that happen to be of one length the next one may be of another.
+        variable_chunks: true,
+        ..EditOptions::default()
+    };
     let mut editor = Editor::open(path, &options)?;
     let are_items = editor.vlmetalayer_names().any(|name| name == LAYER);
     let params = words::apply(editor.params().clone(), job.options)?;

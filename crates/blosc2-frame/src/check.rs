@@ -110,7 +110,7 @@ fn decode_all(
     };
     // Of blocks that are averaged the padding gets a share.
     let array = match view {
-        View::Array(array) if !frame.header().filters.contains(Filter::NDMEAN) => Some(array),
+        View::Array(array) if !frame.header().filters.contains(Filter::NDMEAN) => Some(&**array),
         _ => None,
     };
     let work = || {

@@ -20,10 +20,10 @@ use crate::{guard, rewrite};
 pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
     job.options.allow_words("Blosc2", &words::ALL)?;
     let frame = job.container.native().and_then(|native| native.downcast_ref::<Frame>());
-    if let Some(frame) = frame.filter(|_| job.options.axes == Axes::AsStored && is_all(job)) {
-        if !words::is_other_partition(job.options) || !is_array(frame) {
-            return rewrite::rewrite(frame, job, out);
-        }
+    if let Some(frame) = frame.filter(|_| job.options.axes == Axes::AsStored && is_all(job))
+        && (!words::is_other_partition(job.options) || !is_array(frame))
+    {
+        return rewrite::rewrite(frame, job, out);
     }
     array(frame, job, out)
 }
@@ -47,16 +47,15 @@ fn array(frame: Option<&Frame>, job: &Import<'_>, out: &mut dyn Output) -> Resul
     let (index, region) = job.single()?;
     let dataset = &*job.container.require(index)?;
     let Target { dtype, shape, order, mut losses } = target(dataset, region, job.options.axes)?;
-    let mut options = NdOptions::default();
-    options.params = match frame {
+    let params = match frame {
         Some(frame) => rewrite::params(frame),
         None => default_params(dtype.itemsize()),
     };
+    let mut options = NdOptions { params, limits: job.options.limits, ..NdOptions::default() };
     options.params.typesize = dtype.itemsize();
     options.params.blocksize = None;
     options.params = words::apply(options.params, job.options)?;
     options.params.threads = job.read.threads.max(1);
-    options.limits = job.options.limits;
     options.chunkshape = words::shape(job.options, CHUNKS, &shape)?;
     options.blockshape = words::shape(job.options, BLOCKS, &shape)?;
     if let Some(frame) = frame {

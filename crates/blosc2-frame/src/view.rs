@@ -40,7 +40,7 @@ pub(crate) fn chunk_path(index: u64) -> String {
 /// A frame as what its metalayers make of it.
 pub(crate) enum View {
     /// An n-dimensional array.
-    Array(NdArray),
+    Array(Box<NdArray>),
     /// Elements one after the other; with what keeps them from being an array, where they are to be one.
     Flat(Frame, Option<Error>),
     /// Chunks of different lengths, each by itself.
@@ -59,7 +59,7 @@ impl View {
         let metalayers = frame.metalayers();
         if metalayers.get(b2nd::NAME).or_else(|| metalayers.get(b2nd::OLD_NAME)).is_some() {
             return match NdArray::from_frame(frame) {
-                Ok(array) => Ok(Self::Array(array)),
+                Ok(array) => Ok(Self::Array(Box::new(array))),
                 Err(error) if tolerance == Tolerance::Lenient => Ok(Self::of_plain(open()?, Some(error))),
                 Err(error) => Ok(Self::Hidden(open()?, error)),
             };

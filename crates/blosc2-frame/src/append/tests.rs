@@ -39,8 +39,7 @@ fn values(path: &Path) -> (Vec<u64>, Vec<u8>) {
 
 fn write(path: &Path, dtype: &str, shape: &[u64], chunks: &[u32], bytes: &[u8]) {
     let array = Array::new(DType::parse(dtype).unwrap(), shape.to_vec(), Order::C, bytes.into()).unwrap();
-    let mut options = NdOptions::default();
-    options.chunkshape = Some(chunks.to_vec());
+    let options = NdOptions { chunkshape: Some(chunks.to_vec()), ..NdOptions::default() };
     let mut file = Vec::new();
     write_array(&mut file, &array, &options).unwrap();
     std::fs::write(path, file).unwrap();
@@ -82,8 +81,7 @@ fn rows_of_the_other_byte_order_are_brought_into_the_arrays() {
 fn elements_fill_up_the_last_chunk_first() {
     let folder = tempfile::tempdir().unwrap();
     let (path, more) = (folder.path().join("a.b2frame"), folder.path().join("b.b2nd"));
-    let mut options = FrameOptions::default();
-    options.params = default_params(2);
+    let options = FrameOptions { params: default_params(2), ..FrameOptions::default() };
     let mut file = Vec::new();
     let mut writer = Writer::new(&mut file, options).unwrap();
     writer.append(&[1, 1, 2, 2, 3, 3]).unwrap();

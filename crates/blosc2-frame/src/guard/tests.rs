@@ -13,10 +13,9 @@ use crate::b2nd::{NdOptions, write_array};
 fn array() -> Vec<u8> {
     let bytes: Vec<u8> = (1..25).collect();
     let array = Array::new(DType::parse("|u1").unwrap(), vec![6, 4], Order::C, bytes.into()).unwrap();
-    let mut options = NdOptions::default();
-    options.chunkshape = Some(vec![2, 2]);
+    let checksums = Some(Algorithm::Crc32);
+    let mut options = NdOptions { chunkshape: Some(vec![2, 2]), checksums, ..NdOptions::default() };
     options.params.level = 0;
-    options.checksums = Some(Algorithm::Crc32);
     let mut file = Vec::new();
     write_array(&mut file, &array, &options).unwrap();
     file
@@ -66,8 +65,7 @@ fn values_are_read_where_their_chunks_fit_their_digests() {
 fn digests_of_an_earlier_state_mean_nothing() {
     let frame = Frame::from_bytes(array()).unwrap();
     let digests = frame.vlmetalayer(checksums::NAME).unwrap().unwrap();
-    let mut options = crate::FrameOptions::default();
-    options.chunksize = Some(4);
+    let options = crate::FrameOptions { chunksize: Some(4), ..crate::FrameOptions::default() };
     let mut bytes = Vec::new();
     let mut writer = crate::Writer::new(&mut bytes, options).unwrap();
     writer.append(&[1, 2, 3, 4]).unwrap();
