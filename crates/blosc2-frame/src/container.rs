@@ -27,7 +27,7 @@ use crate::options::OpenOptions;
 use crate::parts::INDEX_NAME;
 use crate::summary::Summary;
 use crate::view::View;
-use crate::{append, details, import, journal, metadata, pack, segments, stores};
+use crate::{append, details, import, journal, metadata, pack, repair, segments, stores};
 
 const ALL: Level = Level::Yes;
 const NO: Level = Level::No;
@@ -44,22 +44,22 @@ pub const FORMAT: Format = Format {
             read: ALL,
             write: ALL,
             verify: ALL,
-            repair: NO,
+            repair: ALL,
         },
         Support {
             version: "version 3: chunks or blocks of different lengths",
             read: ALL,
             write: ALL,
             verify: ALL,
-            repair: NO,
+            repair: ALL,
         },
-        Support { version: "version 1, caterva arrays", read: ALL, write: NO, verify: ALL, repair: NO },
+        Support { version: "version 1, caterva arrays", read: ALL, write: NO, verify: ALL, repair: ALL },
         Support {
             version: "sparse frames (directories)",
             read: ALL,
             write: Level::Partly,
             verify: ALL,
-            repair: NO,
+            repair: Level::Partly,
         },
         Support {
             version: "stores of python-blosc2: .b2z, .b2d, .b2e",
@@ -74,7 +74,7 @@ pub const FORMAT: Format = Format {
     },
     open,
     import: Some(import::import),
-    repair: None,
+    repair: Some(repair::repair_to),
     append: Some(append::append),
     pack: Some(pack::pack),
 };

@@ -49,6 +49,22 @@ pub(crate) fn len_of(tail: &[u8]) -> Option<u32> {
     (*marker == 0xce && rest.get(4) == Some(&0xd8)).then_some(len)
 }
 
+/// The length of the trailer that `bytes` begin with, by its own values: for one that is found without its end.
+pub(crate) fn len_from_start(bytes: &[u8]) -> Option<usize> {
+    let rest = bytes.strip_prefix(&[0x94, 0x01, 0x93, 0xcd])?.get(2..)?;
+    let (_, entries) = map(rest).ok()?;
+    let end = |offset: i32| {
+        let start = usize::try_from(offset).ok()?;
+        start.checked_add(5)?.checked_add(value(bytes.get(start..)?)?.len())
+    };
+    let mut last: usize = 12;
+    for (_, offset) in entries {
+        last = last.max(end(offset)?);
+    }
+    let len = last.checked_add(TAIL_LEN)?;
+    (len_of(bytes.get(..len)?)? as usize == len).then_some(len)
+}
+
 impl Trailer {
     /// Parses the trailer that `bytes` are. `at` is its place in the frame.
     ///

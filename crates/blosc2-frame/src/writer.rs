@@ -228,6 +228,11 @@ impl<'o> Writer<'o> {
         attributes::set(&mut self.trailer.vlmetalayers, name, &value, &Limits::default())
     }
 
+    /// Takes pieces of user metadata as they are stored, whatever their names and number.
+    pub(crate) fn take_trailer(&mut self, trailer: Trailer) {
+        self.trailer = trailer;
+    }
+
     /// Writes index, trailer and header, and leaves the output behind the frame.
     ///
     /// # Errors

@@ -1,0 +1,77 @@
+//! Bringing back what can be proved of a damaged frame, into a new contiguous one without dead space.
+//!
+//! What is assumed, and why:
+//!
+//! * the state that the header leads to comes first. Where its index cannot be read, or leads to something else than chunks, older and
+//!   newer indexes are looked for, from the end of the file: a commit of ours leaves the one before it whole, and C-Blosc2 writes a new
+//!   one before the header speaks of it;
+//! * an index is believed when all it leads to are chunks, none of them twice;
+//! * without one, chunks are taken in the order in which they lie. Deleted ones come back then, and those that are not stored (zeros,
+//!   NaN) are missing, so their number is held against the header's, or the array's shape;
+//! * a chunk is proved when it can be decoded and holds as many bytes as it is to. Of one that cannot, zeros take the place, so that
+//!   those behind it stay where they were;
+//! * a trailer belongs to the index before it. A value that cannot be decoded is lost, the others are not.
+//!
+//! Chunks are copied as they are.
+
+mod chunks;
+mod collect;
+mod output;
+mod rebuild;
+mod search;
+mod walk;
+
+use std::path::Path;
+
+use container_core::container::OpenOptions;
+use container_core::format::{Input, Output, repair_file};
+use container_core::report::{RepairItem, RepairReport};
+use container_core::{Progress, Result};
+
+use chunks::Origin;
+use collect::Collected;
+
+/// Repairs the frame at `path` into a new file at `target`. The input, a file or the directory of a sparse frame, is only read.
+///
+/// # Errors
+/// `WrongFormat` without the magic; `Unsupported` for versions that nobody knows; `Malformed` and `Truncated` when nothing can be
+/// brought back; `Usage` when the target exists; `Io`. No file appears then.
+pub fn repair(path: impl AsRef<Path>, target: impl AsRef<Path>) -> Result<RepairReport> {
+    let (path, target) = (path.as_ref(), target.as_ref());
+    if !path.is_dir() {
+        return repair_file(path, target, repair_to);
+    }
+    use container_core::write::{AtomicFile, Durability, Overwrite};
+    let input = Input { source: None, path: Some(path.to_owned()) };
+    let mut out = AtomicFile::create(target, Overwrite::Refuse)?;
+    let report = repair_to(input, &OpenOptions::default(), Some(&mut out), Progress::none())?;
+    out.commit(Durability::Synced)?;
+    Ok(report)
+}
+
+/// The entry for the table of formats.
+pub(crate) fn repair_to(
+    input: Input,
+    options: &OpenOptions,
+    out: Option<&mut dyn Output>,
+    progress: Progress<'_>,
+) -> Result<RepairReport> {
+    let origin = Origin::open(input, &options.limits)?;
+    let mut report = RepairReport::default();
+    let mut collected = Collected::new(&origin, &options.limits, &mut report)?;
+    collected.settle(&origin, &mut report)?;
+    let proofs = collected.prove(&origin, progress)?;
+    collected.report(&origin, &proofs, &mut report);
+    if let Some(out) = out {
+        output::write(&origin, &collected, &proofs, out)?;
+    }
+    Ok(report)
+}
+
+/// A line of a report.
+fn item(range: std::ops::Range<u64>, what: impl Into<String>) -> RepairItem {
+    RepairItem::new(range, what)
+}
+
+#[cfg(test)]
+mod tests;

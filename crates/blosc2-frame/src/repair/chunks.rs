@@ -1,0 +1,93 @@
+//! Where the damaged frame is, and its chunks by their offsets.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use blosc_chunk::{Chunk, Header as ChunkHeader};
+use container_core::format::Input;
+use container_core::source::{Access, Source};
+use container_core::{Error, Limits, Result};
+
+use crate::journal;
+use crate::parts::{INDEX_NAME, Parts, open_file, part_name};
+
+/// The damaged frame.
+pub(super) struct Origin {
+    /// The file, or the index file of a sparse frame.
+    pub source: Box<dyn Source>,
+    /// The chunks of a sparse frame.
+    pub parts: Option<Parts>,
+    limits: Limits,
+}
+
+impl Origin {
+    pub fn open(input: Input, limits: &Limits) -> Result<Self> {
+        if let Input { source: None, path: Some(directory) } = &input {
+            let source = open_file(&directory.join(INDEX_NAME), Access::Auto, limits)
+                .map_err(|error| error.context("a sparse frame's chunks.b2frame"))?;
+            return Ok(Self { source, parts: Some(Parts::new(directory, Access::Auto)), limits: *limits });
+        }
+        let path = input.path.clone();
+        let source = input.into_source()?;
+        let source = match path {
+            Some(path) => journal::recovered(&path, source)?,
+            None => source,
+        };
+        Ok(Self { source, parts: None, limits: *limits })
+    }
+
+    pub fn len(&self) -> u64 {
+        self.source.len()
+    }
+
+    /// The name of the file of a chunk, in a sparse frame.
+    pub fn part(&self, at: u64) -> Option<String> {
+        self.parts.is_some().then(|| part_name(at))
+    }
+
+    /// The header of the chunk at the offset `at` behind `base`, where it is one that a frame can have and all of it is there.
+    pub fn chunk_header(&self, base: u64, at: u64) -> Option<(ChunkHeader, Range<u64>)> {
+        match &self.parts {
+            Some(parts) => {
+                let source = parts.open(at, &self.limits).ok()?;
+                header_at(&*source, 0)
+            }
+            None => header_at(&*self.source, base.checked_add(at)?),
+        }
+    }
+
+    /// The chunk at the offset `at` behind `base`.
+    ///
+    /// # Errors
+    /// `Malformed` where there is none; `Limit`; those of the source.
+    pub fn chunk(&self, base: u64, at: u64) -> Result<Cow<'_, [u8]>> {
+        let none = || Error::malformed(format!("no chunk at the offset {at}"));
+        let bytes = match &self.parts {
+            Some(parts) => {
+                let source = parts.open(at, &self.limits)?;
+                let (_, range) = header_at(&*source, 0).ok_or_else(none)?;
+                self.limits.allocate(range.end)?;
+                Cow::Owned(source.read(range)?.into_owned())
+            }
+            None => {
+                let start = base.checked_add(at).ok_or_else(none)?;
+                let (_, range) = header_at(&*self.source, start).ok_or_else(none)?;
+                self.limits.allocate(range.end - range.start)?;
+                self.source.read(range)?
+            }
+        };
+        Chunk::parse(&bytes)?;
+        Ok(bytes)
+    }
+}
+
+/// The header at byte `at`, and the bytes of the chunk, where all of them are there.
+pub(super) fn header_at(source: &dyn Source, at: u64) -> Option<(ChunkHeader, Range<u64>)> {
+    let end = at.checked_add(ChunkHeader::MAX_LEN as u64).filter(|end| *end <= source.len())?;
+    let mut head = [0; ChunkHeader::MAX_LEN];
+    source.read_into(at, &mut head).ok()?;
+    let header = ChunkHeader::parse(&head).ok()?;
+    let range = at..at.checked_add(header.cbytes.into())?;
+    (header.extended && header.nbytes > 0 && range.end >= end && range.end <= source.len())
+        .then_some((header, range))
+}

@@ -1,0 +1,270 @@
+//! Proving chunks, telling of them, and writing the new frame.
+
+use std::ops::Range;
+
+use blosc_chunk::{Chunk, Compressor, Decoder, Special};
+use container_core::format::Output;
+use container_core::report::RepairReport;
+use container_core::source::zeroed_vec;
+use container_core::{Error, Progress, Result};
+
+use super::chunks::Origin;
+use super::collect::Collected;
+use super::{item, walk};
+use crate::checksums;
+use crate::header::{ChunkSize, Kind};
+use crate::offsets::{Offset, Offsets};
+use crate::options::{FrameOptions, default_params};
+use crate::trailer::{Fingerprint, Trailer};
+use crate::writer::{Writer, geometry};
+
+/// What is known of a chunk after it has been read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Proof {
+    /// It holds what it is to.
+    Good,
+    /// Its codec or filter is not here. It is copied.
+    Unproved,
+    /// It does not.
+    Bad,
+    /// It was not found.
+    Missing,
+}
+
+impl Collected {
+    /// Decodes every chunk. Of chunks that are all alike and not stored nothing has to be proved, and the list is empty.
+    pub fn prove(&self, origin: &Origin, progress: Progress<'_>) -> Result<Vec<Proof>> {
+        if matches!(self.offsets, Offsets::Same(Offset::Special(_), _)) {
+            return Ok(Vec::new());
+        }
+        let count = self.count();
+        self.limits.allocate(count)?;
+        let mut decoder = walk::decoder(geometry(&self.header, &self.metalayers), &self.limits);
+        let mut room = Vec::new();
+        let prove = |index: u64| {
+            progress.tick(index, count)?;
+            match self.offset(index) {
+                None => Ok(Proof::Missing),
+                // Whatever else it may be, it has a size.
+                Some(Offset::Special(_)) => Ok(match self.expected_len(index) {
+                    None if self.header.chunksize == ChunkSize::Variable => Proof::Bad,
+                    _ => Proof::Good,
+                }),
+                Some(Offset::Unknown(_)) => Ok(Proof::Bad),
+                Some(Offset::Stored(at)) => self.prove_stored(origin, index, at, &mut decoder, &mut room),
+            }
+        };
+        (0..count).map(prove).collect()
+    }
+
+    fn prove_stored(
+        &self,
+        origin: &Origin,
+        index: u64,
+        at: u64,
+        decoder: &mut Decoder,
+        room: &mut Vec<u8>,
+    ) -> Result<Proof> {
+        let stored = match origin.chunk(self.base, at) {
+            Ok(stored) => stored,
+            Err(error) if error.is_damage() => return Ok(Proof::Bad),
+            Err(error) => return Err(error),
+        };
+        let chunk = Chunk::parse(&stored)?;
+        let len = chunk.nbytes() as u64;
+        let fits = match (self.expected_len(index), self.header.chunksize) {
+            (Some(expected), _) => len == expected,
+            // The last one, of which nothing else tells how long it is.
+            (None, ChunkSize::Fixed(most)) => len <= u64::from(most),
+            _ => true,
+        };
+        let altered =
+            self.digests.as_ref().is_some_and(|digests| digests.fit(at, chunk.bytes()) == Some(false));
+        if !fits || altered {
+            return Ok(Proof::Bad);
+        }
+        if room.len() < chunk.nbytes() {
+            *room = zeroed_vec(len, &self.limits)?;
+        }
+        match decoder.decode(&chunk, &mut room[..chunk.nbytes()]) {
+            Ok(()) => Ok(Proof::Good),
+            Err(error) if error.is_damage() => Ok(Proof::Bad),
+            Err(error) if matches!(error.kind(), container_core::ErrorKind::Unsupported(_)) => {
+                Ok(Proof::Unproved)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Lists what becomes of chunks and user metadata, and drops what of the latter is lost.
+    pub fn report(&mut self, origin: &Origin, proofs: &[Proof], report: &mut RepairReport) {
+        let mut runs = Runs::default();
+        for (index, proof) in (0_u64..).zip(proofs) {
+            let range = match self.offset(index) {
+                Some(Offset::Stored(at)) => origin.chunk_header(self.base, at).map(|(_, range)| range),
+                _ => None,
+            };
+            let named = || match self.offset(index) {
+                Some(Offset::Stored(at)) => match origin.part(at) {
+                    Some(part) => format!("chunk {index} ({part})"),
+                    None => format!("chunk {index}"),
+                },
+                _ => format!("chunk {index}"),
+            };
+            match proof {
+                Proof::Good => runs.add(index, range.filter(|_| origin.parts.is_none())),
+                Proof::Unproved => {
+                    let what = format!("{}, which cannot be decoded here: copied as it is", named());
+                    report.guessed.push(item(range.unwrap_or(0..0), what));
+                }
+                Proof::Bad => {
+                    let what = format!("{}: zeros in the new frame", named());
+                    let place = self.base..self.base;
+                    report.lost.push(item(range.unwrap_or(place), what));
+                }
+                // Told as one number.
+                Proof::Missing => {}
+            }
+        }
+        report.kept.extend(runs.finish());
+        if let Offsets::Same(Offset::Special(_), count) = self.offsets {
+            report.kept.push(item(0..0, format!("{count} chunks that are not stored")));
+        }
+        let mut decoder = Decoder::new().with_limits(self.limits);
+        let limits = self.limits;
+        let mut lost = Vec::new();
+        let mut kept = Vec::new();
+        self.trailer.vlmetalayers.retain(|(name, bytes)| {
+            let decoded = Chunk::parse(bytes).and_then(|chunk| {
+                let mut room: Vec<u8> = zeroed_vec(chunk.nbytes() as u64, &limits)?;
+                decoder.decode(&chunk, &mut room)
+            });
+            // Digests are taken anew, or are of other chunks.
+            if name == checksums::NAME {
+                return false;
+            }
+            let good = decoded.is_ok() && name.len() <= usize::from(u8::MAX);
+            let list = if good { &mut kept } else { &mut lost };
+            list.push(name.clone());
+            good
+        });
+        for name in lost {
+            report.lost.push(item(self.trailer_range.clone(), format!("user metadata {name:?}")));
+        }
+        if !kept.is_empty() {
+            let what = format!("user metadata: {}", kept.join(", "));
+            report.kept.push(item(self.trailer_range.clone(), what));
+        }
+    }
+}
+
+/// Neighbouring chunks as one line.
+#[derive(Default)]
+struct Runs {
+    open: Option<(u64, u64, Range<u64>)>,
+    done: Vec<(u64, u64, Range<u64>)>,
+}
+
+impl Runs {
+    fn add(&mut self, index: u64, range: Option<Range<u64>>) {
+        match (&mut self.open, range) {
+            (Some((_, last, _)), None) if *last + 1 == index => *last = index,
+            (Some((_, last, whole)), Some(range)) if *last + 1 == index && whole.end == range.start => {
+                *last = index;
+                whole.end = range.end;
+            }
+            (_, range) => self.done.extend(self.open.replace((index, index, range.unwrap_or(0..0)))),
+        }
+    }
+
+    fn finish(mut self) -> Vec<container_core::report::RepairItem> {
+        self.done.extend(self.open.take());
+        let line = |(first, last, range): (u64, u64, Range<u64>)| {
+            let what =
+                if first == last { format!("chunk {first}") } else { format!("chunks {first} to {last}") };
+            item(range, what)
+        };
+        self.done.into_iter().map(line).collect()
+    }
+}
+
+/// Writes the new frame.
+pub(super) fn write(
+    origin: &Origin,
+    collected: &Collected,
+    proofs: &[Proof],
+    out: &mut dyn Output,
+) -> Result<()> {
+    let mut header = collected.header.clone();
+    header.kind = Kind::Contiguous;
+    if header.compressor == Compressor(3) || header.level > 9 {
+        header.compressor = Compressor::BLOSCLZ;
+        header.level = header.level.min(9);
+    }
+    let is_variable = header.chunksize == ChunkSize::Variable;
+    header.variable_chunks = is_variable;
+    let is_vl = header.variable_blocks;
+    let options = FrameOptions {
+        // What is made here are replacements; the header keeps saying how the frame's own were made.
+        params: default_params(usize::try_from(header.typesize).unwrap_or(1)),
+        metalayers: collected.metalayers.clone(),
+        variable_chunks: is_variable || is_vl,
+        checksums: collected.digests.as_ref().map(checksums::Digests::algorithm),
+        ..FrameOptions::default()
+    };
+    let typesize = usize::try_from(header.typesize).unwrap_or(1).clamp(1, 255);
+    let mut writer = Writer::with_header(out, header, options)?;
+    let trailer = Trailer { fingerprint: Fingerprint::default(), ..collected.trailer.clone() };
+    writer.take_trailer(trailer);
+    if let Offsets::Same(Offset::Special(special), _) = collected.offsets {
+        write_same(collected, special, &mut writer)?;
+        return writer.finish();
+    }
+    for (index, proof) in (0_u64..).zip(proofs) {
+        match (proof, collected.offset(index)) {
+            (Proof::Good | Proof::Unproved, Some(Offset::Stored(at))) => {
+                let stored = origin.chunk(collected.base, at)?;
+                let chunk = Chunk::parse(&stored)?;
+                if is_vl && !chunk.header().has_variable_blocks() && *proof == Proof::Good {
+                    // The two kinds do not stand in one frame: it becomes a chunk of one block.
+                    let mut bytes: Vec<u8> = zeroed_vec(chunk.nbytes() as u64, &collected.limits)?;
+                    walk::decoder(geometry(&collected.header, &collected.metalayers), &collected.limits)
+                        .decode(&chunk, &mut bytes)?;
+                    writer.append_blocks(&[&bytes])?;
+                } else {
+                    writer.append_chunk(&stored)?;
+                }
+            }
+            (Proof::Good, Some(Offset::Special(special))) => {
+                writer.append_special(special, mark_len(collected, index)?)?;
+            }
+            _ if is_vl => writer.append_blocks(&[&vec![0; typesize]])?,
+            _ if is_variable => writer.append(&vec![0; typesize])?,
+            _ => writer.append_special(Special::Zeros, mark_len(collected, index)?)?,
+        }
+    }
+    writer.finish()
+}
+
+/// Chunks that are all alike and not stored.
+fn write_same(collected: &Collected, special: Special, writer: &mut Writer<'_>) -> Result<()> {
+    let count = collected.count();
+    let Some(last) = count.checked_sub(1) else { return Ok(()) };
+    if last > 0 {
+        writer.append_specials(special, mark_len(collected, 0)?, last)?;
+    }
+    writer.append_special(special, mark_len(collected, last)?)
+}
+
+/// Bytes of a chunk that is not stored.
+fn mark_len(collected: &Collected, index: u64) -> Result<u32> {
+    let whole = match collected.header.chunksize {
+        ChunkSize::Fixed(len) => Some(u64::from(len)),
+        _ => None,
+    };
+    collected
+        .expected_len(index)
+        .or(whole)
+        .and_then(|len| u32::try_from(len).ok())
+        .ok_or_else(|| Error::malformed(format!("nothing tells how long chunk {index} is")))
+}

@@ -1,0 +1,114 @@
+//! Looking for indexes: chunks of offsets, with the trailers that follow them.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use blosc_chunk::{Compressor, Special};
+use container_core::source::Source;
+use container_core::{Limits, Result};
+
+use super::chunks::{Origin, header_at};
+use crate::offsets::{Offset, Offsets};
+use crate::trailer::{self, Trailer};
+
+/// Bytes that are looked through at a time.
+const WINDOW: u64 = 1 << 20;
+
+/// Candidates that are decoded at most: a file made for it could hold one at every byte.
+const MOST_TRIED: usize = 4096;
+
+/// A set of chunks that an index tells of.
+pub(super) struct State {
+    pub offsets: Offsets,
+    /// Where the index is; empty for one that was made up.
+    pub index: Range<u64>,
+    pub trailer: Option<(Trailer, Range<u64>)>,
+}
+
+/// The last index of the file, behind byte `base`, that leads to chunks alone.
+pub(super) fn last_state(origin: &Origin, base: u64, limits: &Limits) -> Result<Option<State>> {
+    let source = &*origin.source;
+    let mut tried = 0;
+    let mut end = source.len();
+    while end > base && tried < MOST_TRIED {
+        let start = end.saturating_sub(WINDOW).max(base);
+        // Headers that begin in this window may end in the next.
+        let behind = (end + 32).min(source.len());
+        let bytes = source.read(start..behind)?;
+        let here = usize::try_from(end - start).unwrap_or(usize::MAX).min(bytes.len());
+        for at in (0..here).rev() {
+            if !looks_like_index(&bytes[at..]) {
+                continue;
+            }
+            tried += 1;
+            if let Some(state) = state_at(origin, base, start + at as u64, limits) {
+                return Ok(Some(state));
+            }
+            if tried == MOST_TRIED {
+                break;
+            }
+        }
+        end = start;
+    }
+    Ok(None)
+}
+
+/// Version 5 of a codec's first version, a long header, elements of 8 bytes, whole ones.
+fn looks_like_index(bytes: &[u8]) -> bool {
+    matches!(bytes, [5, 1, flags, 8, low, ..] if flags & 5 == 5 && low % 8 == 0)
+}
+
+/// The state whose index is at byte `at`.
+fn state_at(origin: &Origin, base: u64, at: u64, limits: &Limits) -> Option<State> {
+    let source = &*origin.source;
+    let (header, range) = header_at(source, at)?;
+    let by_writer = header.compressor == Compressor::BLOSCLZ || header.is_memcpyed();
+    if !by_writer && header.special().is_none() {
+        return None;
+    }
+    limits.allocate(range.end - range.start).ok()?;
+    let bytes = source.read(range.clone()).ok()?;
+    let offsets = Offsets::decode(&bytes, None, limits).ok()?;
+    if !leads_to_chunks(origin, base, &offsets, at) {
+        return None;
+    }
+    let trailer = trailer_at(source, range.end, limits);
+    Some(State { offsets, index: range, trailer })
+}
+
+/// Whether all offsets are marks, or lead to different chunks before byte `before`.
+pub(super) fn leads_to_chunks(origin: &Origin, base: u64, offsets: &Offsets, before: u64) -> bool {
+    let is_chunk = |offset: Offset| match offset {
+        Offset::Special(special) => special != Special::Value,
+        Offset::Unknown(_) => false,
+        Offset::Stored(at) => match origin.chunk_header(base, at) {
+            Some((_, range)) => origin.parts.is_some() || range.end <= before,
+            None => false,
+        },
+    };
+    match offsets {
+        Offsets::Same(offset @ Offset::Special(_), _) => is_chunk(*offset),
+        Offsets::Same(offset, count) => *count == 1 && is_chunk(*offset),
+        Offsets::Each(numbers) => {
+            let mut seen = HashSet::new();
+            let is_new = |raw: i64, seen: &mut HashSet<i64>| raw < 0 || seen.insert(raw);
+            !numbers.is_empty()
+                && numbers.iter().all(|raw| is_new(*raw, &mut seen) && is_chunk(Offset::from_raw(*raw)))
+        }
+    }
+}
+
+/// The trailer that begins at byte `at`, as far as it says itself how long it is.
+pub(super) fn trailer_at(source: &dyn Source, at: u64, limits: &Limits) -> Option<(Trailer, Range<u64>)> {
+    let mut head = [0; 4];
+    source.read_into(at, &mut head).ok()?;
+    if head != [0x94, 0x01, 0x93, 0xcd] {
+        return None;
+    }
+    let room = source.len().min(at.saturating_add(u32::MAX.into()));
+    limits.allocate(room - at).ok().filter(|_| room > at)?;
+    let bytes = source.read(at..room).ok()?;
+    let len = trailer::len_from_start(&bytes)?;
+    let range = at..at.checked_add(len as u64)?;
+    Trailer::parse(bytes.get(..len)?, at).ok().map(|trailer| (trailer, range))
+}
