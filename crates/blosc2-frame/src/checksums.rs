@@ -100,11 +100,6 @@ impl Digests {
         Some(digests)
     }
 
-    /// What the digests are.
-    pub(crate) fn algorithm(&self) -> Algorithm {
-        self.algorithm
-    }
-
     /// Whether the chunk that is stored under a number has the digest that was taken of it; `None` where none was.
     pub(crate) fn fit(&self, number: u64, chunk: &[u8]) -> Option<bool> {
         let own = self.chunks.get(&number)?;
