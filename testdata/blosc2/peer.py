@@ -23,6 +23,14 @@ request can stand in it as `hex` instead. With `BLOSC_*` unset and one thread, t
 | `batches` | `path`, `batches` (a list of lists), `items_per_block` (4.14) | |
 | `store` | `path` (`.b2z`, `.b2d`, `.b2e`), `leaves` (key to the fields of `write`), `attributes` (key, or `/`, to a dictionary) (4.14) | |
 | `keys` | `path` of a store (4.14) | `leaves`: key to that of `read` |
+| `info` | `path` | `cparams` as numbers, `vlmeta` as values, `meta` (names), `contiguous` |
+| `parts` | `path` of an array, `indices` (a list of selections), `raw` | `shapes`; the values of all go to `raw` |
+| `numpy` | `dtype`, `shape`, `from` (a file of values), `indices`, `raw` | as `parts`, of an array of numpy |
+| `replay` | `dtype`, `shape`, `from`, `steps`, `raw` | `shapes` after each step, of an array of numpy; the values go to `raw` |
+
+A selection has for each axis a number, `[start, stop, step]` where `null` is left out, or `{"list": [...]}` (not in `parts`).
+The steps of `replay`, with HEX the values: `["set", selection, HEX]`, `["resize", shape]`, `["append", axis, length, HEX]`,
+`["insert", axis, at, length, HEX]`, `["delete", axis, start, stop]`; what `resize` adds is zeros.
 
 What takes a `path` of a frame or an array takes a `handle` as well, which was opened before.
 
@@ -239,7 +247,8 @@ def cut(request):
 
 
 def chunk(request):
-    values = schunk_of(opened(request)).decompress_chunk(request["n"])
+    thing = opened(request)  # frees its chunks when it goes
+    values = schunk_of(thing).decompress_chunk(request["n"])
     return {"size": len(values), "sha256": out(request, values)}
 
 
@@ -331,6 +340,83 @@ def mutate(request):
     return {}
 
 
+def info(request):
+    thing = opened(request)
+    schunk = schunk_of(thing)
+    params = schunk.cparams
+    names = ("codec", "codec_meta", "clevel", "typesize", "blocksize", "splitmode", "filters", "filters_meta")
+    values = {name: getattr(params, name) for name in names}
+    plain = {name: [int(getattr(it, "value", it)) for it in value] if isinstance(value, (list, tuple)) else
+             int(getattr(value, "value", value)) for name, value in values.items()}  # fmt: skip
+    return {
+        "kind": "array" if is_array(thing) else "frame",
+        "cparams": plain,
+        "vlmeta": {name: schunk.vlmeta[name] for name in schunk.vlmeta},
+        "meta": list(schunk.meta),
+        "contiguous": bool(schunk.contiguous),
+    }
+
+
+def key_of(selection):
+    return tuple(slice(*part) if isinstance(part, list) else part for part in selection)
+
+
+def select(array, selection):
+    """Axis by axis, lists too."""
+    axis = 0
+    for part in selection:
+        if isinstance(part, dict):
+            array = np.take(array, np.array(part["list"], "i8"), axis)
+        else:
+            array = array[(slice(None),) * axis + (slice(*part) if isinstance(part, list) else part,)]
+        axis += not isinstance(part, int)
+    return array
+
+
+def all_of(arrays, dtype, request):
+    # An element is in the byte order of the machine, if it was not made an array again.
+    arrays = [np.asarray(array, dtype, order="C") for array in arrays]
+    out(request, b"".join(array.tobytes() for array in arrays))
+    return {"shapes": [list(array.shape) for array in arrays]}
+
+
+def parts(request):
+    array = opened(request)
+    return all_of([array[key_of(selection)] for selection in request["indices"]], array.dtype, request)
+
+
+def start_of(request):
+    with open(request["from"], "rb") as file:
+        return np.frombuffer(file.read(), dtype_of(request["dtype"])).reshape(request["shape"])
+
+
+def numpy(request):
+    array = start_of(request)
+    return all_of([select(array, selection) for selection in request["indices"]], array.dtype, request)
+
+
+def replay(request):
+    array, states = start_of(request).copy(), []
+    for name, *args in request["steps"]:
+        values = np.frombuffer(bytes.fromhex(args[-1]), array.dtype) if isinstance(args[-1], str) else None
+        if name == "resize":
+            old, array = array, np.zeros(args[0], array.dtype)
+            common = tuple(slice(min(pair)) for pair in zip(old.shape, array.shape))
+            array[common] = old[common]
+        elif name == "set":
+            key = key_of(args[0])
+            array[key] = values.reshape(array[key].shape)
+        elif name == "delete":
+            array = np.delete(array, slice(args[1], args[2]), args[0])
+        else:
+            axis, at = args[0], args[1] if name == "insert" else array.shape[args[0]]
+            shape = [args[-2] if n == axis else length for n, length in enumerate(array.shape)]
+            before, after = np.split(array, [at], axis)
+            array = np.concatenate([before, values.reshape(shape), after], axis)
+        states.append(array.copy())
+    return all_of(states, array.dtype, request)
+
+
 def version(_request):
     return {
         "blosc2": blosc2.__version__,
@@ -343,6 +429,7 @@ def version(_request):
 DO = {
     "version": version, "write": write, "frame": frame, "read": read, "slice": cut, "chunk": chunk, "mutate": mutate,
     "memory": memory, "open": keep, "close": close, "vlblock": vlblock, "batches": batches, "store": store, "keys": keys,
+    "info": info, "parts": parts, "numpy": numpy, "replay": replay,
 }  # fmt: skip
 
 
