@@ -17,6 +17,7 @@ mod window;
 pub use array::NdArray;
 pub use copy::{concatenate, copy, expand_dims, squeeze};
 pub use create::{Fill, NdOptions, write_array, write_filled};
+pub(crate) use dtype::parse as dtype_of;
 pub use edit::NdEditor;
 pub use geometry::Geometry;
 pub use metalayer::{MOST_DIMENSIONS, Meta, NAME, OLD_NAME};

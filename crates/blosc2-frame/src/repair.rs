@@ -16,9 +16,11 @@
 
 mod chunks;
 mod collect;
+mod mend;
 mod output;
 mod rebuild;
 mod search;
+mod settle;
 mod walk;
 
 use std::path::Path;

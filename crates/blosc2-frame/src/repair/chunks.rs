@@ -23,12 +23,18 @@ pub(super) struct Origin {
 impl Origin {
     pub fn open(input: Input, limits: &Limits) -> Result<Self> {
         if let Input { source: None, path: Some(directory) } = &input {
+            if !directory.join(INDEX_NAME).exists() {
+                return Err(store());
+            }
             let source = open_file(&directory.join(INDEX_NAME), Access::Auto, limits)
                 .map_err(|error| error.context("a sparse frame's chunks.b2frame"))?;
             return Ok(Self { source, parts: Some(Parts::new(directory, Access::Auto)), limits: *limits });
         }
         let path = input.path.clone();
         let source = input.into_source()?;
+        if source.len() >= 4 && *source.read(0..4)? == *b"PK\x03\x04" {
+            return Err(store());
+        }
         let source = match path {
             Some(path) => journal::recovered(&path, source)?,
             None => source,
@@ -79,6 +85,11 @@ impl Origin {
         Chunk::parse(&bytes)?;
         Ok(bytes)
     }
+}
+
+fn store() -> Error {
+    Error::unsupported("a store of several frames cannot be repaired as a whole")
+        .hint("holdall convert STORE::KEY NEW.b2nd copies one that is sound")
 }
 
 /// The header at byte `at`, and the bytes of the chunk, where all of them are there.

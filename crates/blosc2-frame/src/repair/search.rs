@@ -93,7 +93,11 @@ pub(super) fn leads_to_chunks(origin: &Origin, base: u64, offsets: &Offsets, bef
             let mut seen = HashSet::new();
             let is_new = |raw: i64, seen: &mut HashSet<i64>| raw < 0 || seen.insert(raw);
             !numbers.is_empty()
-                && numbers.iter().all(|raw| is_new(*raw, &mut seen) && is_chunk(Offset::from_raw(*raw)))
+                && numbers.iter().all(|raw| {
+                    // Bits beside a mark are no part of it.
+                    let offset = Offset::from_raw(*raw);
+                    is_new(*raw, &mut seen) && is_chunk(offset) && offset.to_raw() == *raw
+                })
         }
     }
 }

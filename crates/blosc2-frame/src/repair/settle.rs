@@ -1,0 +1,239 @@
+//! Settling what header, metalayers and chunks say of each other: sizes, the shape of an array, the number of chunks.
+
+use std::collections::HashMap;
+
+use blosc_chunk::{Chunk, Decoder};
+use container_core::report::RepairReport;
+use container_core::source::zeroed_vec;
+use container_core::{Error, Result};
+
+use super::chunks::Origin;
+use super::collect::Collected;
+use super::item;
+use crate::b2nd::{self, Geometry, Meta};
+use crate::checksums::{self, Digests};
+use crate::header::ChunkSize;
+use crate::metalayer::Metalayers;
+use crate::offsets::{Offset, Offsets};
+
+impl Collected {
+    /// Settles sizes: what header, metalayers and chunks say of each other.
+    pub fn settle(&mut self, origin: &Origin, report: &mut RepairReport) -> Result<()> {
+        let seen = Seen::of(origin, self.base, &self.offsets);
+        let fixed = 0..crate::header::FIXED_LEN as u64;
+        if self.header.typesize == 0 || i32::try_from(self.header.typesize).is_err() {
+            self.header.typesize = seen.typesize.map_or(1, u32::from);
+            let what = format!("elements of {} bytes, as chunks say", self.header.typesize);
+            report.guessed.push(item(fixed.clone(), what));
+        }
+        const MOST_BLOCK: u32 = 536_866_816;
+        if self.header.blocksize > MOST_BLOCK {
+            let what = format!("blocks of {} bytes: left to each chunk", self.header.blocksize);
+            report.guessed.push(item(fixed.clone(), what));
+            self.header.blocksize = 0;
+        }
+        let by_header = match self.header.chunksize {
+            ChunkSize::Variable if self.trusted => None,
+            ChunkSize::Fixed(len) => Some(len),
+            _ => seen.nbytes.first().copied(),
+        };
+        if let Some(len) = by_header {
+            let usual = seen.usual();
+            let fits = seen.nbytes.is_empty() || seen.nbytes.contains(&len);
+            // One short chunk alone is no sign that others would be as short.
+            let chunksize = if fits || (seen.nbytes.len() == 1 && usual < Some(len) && self.trusted) {
+                len
+            } else {
+                let usual = usual.unwrap_or(len);
+                let what = format!("chunks of {usual} bytes, as the chunks say, not of {len}");
+                report.guessed.push(item(fixed.clone(), what));
+                self.expected = None;
+                self.trusted = false;
+                usual
+            };
+            if seen.vary(chunksize) && self.header.version >= 3 {
+                self.header.chunksize = ChunkSize::Variable;
+            } else {
+                self.header.chunksize = ChunkSize::Fixed(chunksize);
+            }
+        }
+        self.settle_array(&seen, report);
+        self.settle_count(origin, report)?;
+        self.find_left_over(origin);
+        self.find_digests();
+        Ok(())
+    }
+
+    /// C-Blosc2 marks zeros in the index even where the mark does not say how many they are.
+    fn find_left_over(&mut self, origin: &Origin) {
+        let marks = self.offsets.iter().filter(|offset| matches!(offset, Offset::Special(_)));
+        if self.header.chunksize != ChunkSize::Variable || !self.trusted || marks.take(2).count() != 1 {
+            return;
+        }
+        let len = |offset: Offset| match offset {
+            Offset::Stored(at) => origin.chunk_header(self.base, at).map(|(header, _)| header.nbytes.into()),
+            _ => Some(0),
+        };
+        let others = self.offsets.iter().try_fold(0_u64, |sum, offset| sum.checked_add(len(offset)?));
+        self.left_over =
+            others.and_then(|others| self.header.nbytes.checked_sub(others)).filter(|left| *left > 0);
+    }
+
+    /// Digests are of the chunks that the index leads to, and of the bytes that the header counts.
+    fn find_digests(&mut self) {
+        let stored = self.trailer.vlmetalayers.iter().find(|(name, _)| name == checksums::NAME);
+        let value = stored.and_then(|(_, bytes)| {
+            let chunk = Chunk::parse(bytes).ok()?;
+            let mut value: Vec<u8> = zeroed_vec(chunk.nbytes() as u64, &self.limits).ok()?;
+            Decoder::new().with_limits(self.limits).decode(&chunk, &mut value).ok()?;
+            Some(value)
+        });
+        let Some(value) = value else { return };
+        let by_array = self.array.map(|len| len.saturating_mul(self.offsets.len()));
+        let parse = |nbytes| Digests::parse(&value, &self.offsets, nbytes, &self.limits);
+        self.digests = [Some(self.header.nbytes), by_array].into_iter().flatten().find_map(parse);
+    }
+
+    /// Whether the shape of an array fits its chunks.
+    fn settle_array(&mut self, seen: &Seen, report: &mut RepairReport) {
+        let found = [b2nd::NAME, b2nd::OLD_NAME].into_iter().find(|name| self.metalayers.get(name).is_some());
+        let Some(name) = found else { return };
+        let item_len = usize::try_from(self.header.typesize).unwrap_or(1);
+        let geometry = self.metalayers.get(name).map(|bytes| {
+            let meta = Meta::parse(bytes)?;
+            Geometry::new(&meta.shape, &meta.chunkshape, &meta.blockshape, item_len)
+        });
+        let len = match self.header.chunksize {
+            ChunkSize::Fixed(len) => Some(u64::from(len)),
+            _ => None,
+        };
+        match geometry {
+            Some(Ok(geometry)) if seen.nbytes.is_empty() || len == Some(geometry.chunk_bytes()) => {
+                self.settle_dtype(name, report);
+                self.array = Some(geometry.chunk_bytes());
+                self.expected = Some(geometry.chunk_count());
+                if let Ok(len) = u32::try_from(geometry.chunk_bytes()) {
+                    self.header.chunksize = ChunkSize::Fixed(len);
+                }
+                if let Ok(len) = u32::try_from(geometry.block_bytes()) {
+                    self.header.blocksize = len;
+                }
+            }
+            other => {
+                let why = match other {
+                    Some(Err(error)) => error.kind().to_string(),
+                    _ => "its chunks are of another size".to_owned(),
+                };
+                let what = format!("the shape of the array ({why}): what it held becomes a row of elements");
+                report.lost.push(item(crate::header::FIXED_LEN as u64..self.base, what));
+                let others = self.metalayers.iter().filter(|(own, _)| *own != name);
+                let mut kept = Metalayers::new();
+                for (own, value) in others {
+                    // Names that could be read can be written, or are no loss beside the shape.
+                    let _ = kept.set(own, value.to_vec());
+                }
+                self.metalayers = kept;
+            }
+        }
+    }
+
+    /// An element type that cannot be read, or is of another size, becomes that of opaque bytes.
+    fn settle_dtype(&mut self, name: &str, report: &mut RepairReport) {
+        let typesize = usize::try_from(self.header.typesize).unwrap_or(1);
+        let Some(Ok(mut meta)) = self.metalayers.get(name).map(Meta::parse) else { return };
+        let is_wrong = b2nd::dtype_of(&meta, typesize).is_err_and(|error| error.is_damage());
+        if is_wrong {
+            let what = format!("elements of {typesize} bytes; their type {:?} cannot be", meta.dtype);
+            report.guessed.push(item(crate::header::FIXED_LEN as u64..self.base, what));
+            meta.dtype = format!("|V{typesize}");
+            // Of a name that is there.
+            let _ = self.metalayers.set(name, meta.encode());
+        }
+    }
+
+    /// Holds the number of chunks against what it is to be.
+    fn settle_count(&mut self, origin: &Origin, report: &mut RepairReport) -> Result<()> {
+        let found = self.offsets.len();
+        let Some(expected) = self.expected else {
+            if found == 0 && self.header.nbytes > 0 {
+                return Err(Error::malformed("there is no chunk").at(0..origin.len()));
+            }
+            return Ok(());
+        };
+        let end = origin.len();
+        if found == 0 && expected > 0 {
+            let problem = "not one chunk can be found, nor an index that tells of any";
+            return Err(Error::malformed(problem).at(self.base.min(end)..end));
+        }
+        if found == expected {
+            return Ok(());
+        }
+        if self.array.is_none() {
+            // A run of elements is as long as its chunks are many.
+            if self.by_index {
+                let what = format!("{found} chunks, as the index has, where the header speaks of {expected}");
+                report.guessed.push(item(29..38, what));
+            } else if found > expected {
+                let what = format!(
+                    "{} chunks more than the header speaks of: they were appended, or deleted",
+                    found - expected
+                );
+                report.guessed.push(item(29..38, what));
+            } else {
+                let what = format!("{} chunks of {expected}, which are not there", expected - found);
+                report.lost.push(item(end..end, what));
+            }
+            self.expected = None;
+            self.trusted = false;
+        } else if found > expected {
+            let more = found - expected;
+            let what = format!("{more} chunks beyond the {expected} that the shape has room for: left out");
+            report.lost.push(item(end..end, what));
+        } else {
+            let what = format!(
+                "{} chunks of {expected} are not found: lost, or of zeros and never stored; zeros at the end take their place",
+                expected - found
+            );
+            report.lost.push(item(end..end, what));
+        }
+        Ok(())
+    }
+}
+
+/// What the headers of chunks say.
+struct Seen {
+    typesize: Option<u8>,
+    nbytes: Vec<u32>,
+}
+
+impl Seen {
+    /// Of as many as tell something.
+    const MOST: usize = 4096;
+
+    fn of(origin: &Origin, base: u64, offsets: &Offsets) -> Self {
+        let stored = offsets.iter().take(Self::MOST).filter_map(|offset| match offset {
+            Offset::Stored(at) => origin.chunk_header(base, at),
+            _ => None,
+        });
+        let headers: Vec<_> = stored.map(|(header, _)| header).collect();
+        Self {
+            typesize: headers.first().map(|header| header.typesize),
+            nbytes: headers.iter().map(|header| header.nbytes).collect(),
+        }
+    }
+
+    /// The size that most chunks have.
+    fn usual(&self) -> Option<u32> {
+        let mut counts: HashMap<u32, usize> = HashMap::new();
+        for nbytes in &self.nbytes {
+            *counts.entry(*nbytes).or_default() += 1;
+        }
+        counts.into_iter().max_by_key(|(nbytes, count)| (*count, *nbytes)).map(|(nbytes, _)| nbytes)
+    }
+
+    /// Whether others than the last are of another size.
+    fn vary(&self, chunksize: u32) -> bool {
+        let before = self.nbytes.len().saturating_sub(1);
+        self.nbytes.iter().take(before).filter(|nbytes| **nbytes != chunksize).count() > before / 2
+    }
+}
