@@ -150,6 +150,35 @@ fn arrays_go_to_numpys_files_and_back_through_other_codecs_and_chunks() {
     assert!(count > 80, "only {count}");
 }
 
+/// Filters that round have done so: in other blocks they would change the values once more.
+#[test]
+fn arrays_keep_their_values_in_other_chunks_and_under_another_codec() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let target = folder.path().join("a.b2nd");
+    let (mut count, mut rounded) = (0, 0);
+    for fixture in frames() {
+        let Some(shape) = fixture.shape.as_ref().filter(|shape| !shape.is_empty() && !shape.contains(&0))
+        else {
+            continue;
+        };
+        let frame = Frame::open(&fixture.full_path).expect("a frame");
+        if frame.metalayers().get("b2nd").is_none() || fixture.path.contains("expression") {
+            continue;
+        }
+        let mut import = ImportOptions::default();
+        import.codec = Some(("lz4".to_owned(), Some(1)));
+        done(&fixture, run(&fixture.full_path, &target, import.clone()));
+        std::fs::remove_file(&target).expect("a copy");
+        let chunks: Vec<String> = shape.iter().map(|len| (len / 2 + 1).min(*len).to_string()).collect();
+        import.words = vec![("chunks".into(), chunks.join(","))];
+        done(&fixture, run(&fixture.full_path, &target, import));
+        std::fs::remove_file(&target).expect("a copy");
+        rounded += usize::from(frame.header().filters.is_lossy());
+        count += 1;
+    }
+    assert!(count > 80 && rounded > 1, "only {count}, {rounded} of them rounded");
+}
+
 #[test]
 fn what_is_damaged_is_not_passed_on() {
     let folder = tempfile::tempdir().expect("a folder");

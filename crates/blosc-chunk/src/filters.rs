@@ -223,6 +223,15 @@ impl Pipeline {
         self.filters().any(Filter::is_lossy)
     }
 
+    /// The same without the filters that change values for good.
+    #[must_use]
+    pub fn without_lossy(mut self) -> Self {
+        for slot in self.0.iter_mut().filter(|slot| slot.is_lossy()) {
+            *slot = Filter::default();
+        }
+        self
+    }
+
     /// Fails if one of the filters is not in this library.
     ///
     /// # Errors

@@ -47,7 +47,7 @@ pub(crate) fn append(
     let mut editor = Editor::open(path, &options)?;
     let are_items = editor.vlmetalayer_names().any(|name| name == LAYER);
     let params = words::apply(editor.params().clone(), job.options)?;
-    let lossy = words::lossy(&params).filter(|_| words::is_other_encoding(job.options));
+    let lossy = words::lossy(&params);
     if words::is_other_encoding(job.options) {
         editor.set_params(params)?;
     }
@@ -60,7 +60,11 @@ pub(crate) fn append(
         return Err(Error::usage(problem));
     }
     if is_array {
-        rows(NdEditor::from_editor(editor, &open.limits)?, job, durability)?;
+        let array = NdEditor::from_editor(editor, &open.limits)?;
+        if words::word(job.options, FILTER).is_some() {
+            words::check_lossy(array.frame().params(), array.dtype())?;
+        }
+        rows(array, job, durability)?;
         losses.extend(job.container.losses());
     } else if are_items || editor.header().chunksize == ChunkSize::Variable || editor.header().variable_blocks
     {
@@ -203,7 +207,7 @@ fn items(mut editor: Editor, job: &Import<'_>, durability: Durability) -> Result
     let known = stored.as_deref().and_then(|bytes| msgpack::to_value(bytes, &job.options.limits).ok());
     let known = known.as_ref().map(Items::from_value);
     let mut names = known.as_ref().and_then(|items| items.names.clone());
-    let mut losses = Vec::new();
+    let (mut losses, mut names_lost) = (Vec::new(), false);
     let total = job.selection.len() as u64;
     for (done, (index, region)) in (1..).zip(job.selection) {
         let dataset = &*job.container.require(*index)?;
@@ -215,11 +219,13 @@ fn items(mut editor: Editor, job: &Import<'_>, durability: Durability) -> Result
             )));
         }
         editor.append(&item)?;
+        losses.extend(losses_of_plain(dataset, region, 1));
         let name = dataset.attributes.iter().find(|(key, _)| key == "name").map(|(_, value)| value.clone());
         match (&mut names, name) {
             (Some(names), Some(container_core::Value::Text(name))) => names.push(name),
             (Some(names), _) => names.push(dataset.path.clone()),
-            (None, Some(name)) if losses.is_empty() => {
+            (None, Some(name)) if !names_lost => {
+                names_lost = true;
                 let what = format!("the names of items, such as {name:?}");
                 losses.push(Loss { dataset: None, what });
             }

@@ -1,6 +1,6 @@
 //! Digests of chunks, compared before values are read from them.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use container_core::checksum::Algorithm;
@@ -9,7 +9,7 @@ use container_core::report::{Finding, Severity};
 use container_core::{Error, ErrorKind, Result};
 
 use crate::checksums::{self, Checked, Digests, check_checksums};
-use crate::frame::{Frame, Survey};
+use crate::frame::{Frame, Survey, SurveyedChunk};
 use crate::offsets::Offset;
 use crate::words::{CHECKSUM, word};
 
@@ -64,6 +64,7 @@ impl Guard {
 /// What the digests say of a frame, and the chunks that they condemn.
 pub(crate) struct Verdict {
     pub(crate) findings: Vec<(Option<u64>, Finding)>,
+    /// In ascending order.
     pub(crate) damaged: Vec<u64>,
 }
 
@@ -95,9 +96,11 @@ pub(crate) fn verdict(frame: &Frame, survey: &Survey) -> Result<Verdict> {
             verdict.findings.push((None, finding));
         }
         Some(Checked::Compared { algorithm, damaged, .. }) => {
+            let places: HashMap<u64, &SurveyedChunk> =
+                survey.chunks.iter().map(|chunk| (chunk.index, chunk)).collect();
             for index in &damaged {
                 // One that is not there is told with the index.
-                let Some(chunk) = survey.chunks.iter().find(|chunk| chunk.index == *index) else { continue };
+                let Some(chunk) = places.get(index) else { continue };
                 let message = format!("chunk {index} does not fit its {}", algorithm.name());
                 let mut finding = Finding::new(Severity::Error, "checksum", message).at(chunk.range.clone());
                 finding.part = chunk.part();

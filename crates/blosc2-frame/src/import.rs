@@ -54,7 +54,7 @@ fn array(frame: Option<&Frame>, job: &Import<'_>, out: &mut dyn Output) -> Resul
     let mut options = NdOptions { params, limits: job.options.limits, ..NdOptions::default() };
     options.params.typesize = dtype.itemsize();
     options.params.blocksize = None;
-    options.params = words::apply(options.params, job.options)?;
+    options.params = words::apply_to_copy(options.params, job.options, Some(&dtype))?;
     options.params.threads = job.read.threads.max(1);
     options.chunkshape = words::shape(job.options, CHUNKS, &shape)?;
     options.blockshape = words::shape(job.options, BLOCKS, &shape)?;

@@ -42,8 +42,16 @@ pub(crate) fn rewrite(frame: &Frame, job: &Import<'_>, out: &mut dyn Output) -> 
     }
     let header = frame.header();
     let is_variable = header.chunksize == ChunkSize::Variable || header.variable_blocks;
+    let mut losses = losses_of(frame);
     let mut options = FrameOptions::default();
-    options.params = words::apply(params(frame), job.options)?;
+    let as_they_are = !words::is_other_encoding(job.options);
+    if as_they_are && !words::is_other_partition(job.options) {
+        options.params = params(frame);
+    } else {
+        let dtype = job.container.dataset(0).filter(|_| !is_variable).map(|dataset| dataset.dtype.clone());
+        options.params = words::apply_to_copy(params(frame), job.options, dtype.as_ref())?;
+        losses.extend(words::lossy(&options.params).map(|what| Loss { dataset: None, what }));
+    }
     options.params.threads = job.read.threads.max(1);
     options.metalayers = frame.metalayers().clone();
     options.variable_chunks = is_variable;
@@ -51,8 +59,6 @@ pub(crate) fn rewrite(frame: &Frame, job: &Import<'_>, out: &mut dyn Output) -> 
     if let ChunkSize::Fixed(len) = header.chunksize {
         options.chunksize = Some(len);
     }
-    let mut losses = losses_of(frame);
-    losses.extend(words::lossy(&options.params).map(|what| Loss { dataset: None, what }));
     let plan = Plan::new(frame, &mut options, job, is_variable)?;
     let mut writer = Writer::new(out, options)?;
     for (name, value) in user_metadata(frame)? {

@@ -69,7 +69,7 @@ impl Trailer {
     /// Parses the trailer that `bytes` are. `at` is its place in the frame.
     ///
     /// # Errors
-    /// `Malformed`, with a range from the start of the frame; `Limit` for more than [`MOST_READ`] entries.
+    /// `Malformed`, with a range from the start of the frame; `Limit` for more than 8192 entries.
     pub fn parse(bytes: &[u8], at: u64) -> Result<Self> {
         let wrong = |rest: &[u8], what: &'static str| {
             let place = at.saturating_add(bytes.len().saturating_sub(rest.len()) as u64);

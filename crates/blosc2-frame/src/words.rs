@@ -1,6 +1,7 @@
 //! The command's words for how a frame is written: codec, filters, splitting, shapes of chunks and blocks, digests.
 
-use blosc_chunk::{Compressor, Params, Pipeline, SplitMode};
+use blosc_chunk::{Compressor, Filter, Params, Pipeline, SplitMode};
+use container_core::dtype::{ByteOrder, DType, Kind};
 use container_core::format::ImportOptions;
 use container_core::{Error, Result};
 
@@ -110,6 +111,47 @@ pub(crate) fn shape(options: &ImportOptions, name: &str, whole: &[u64]) -> Resul
     }
 }
 
+/// Puts what the caller asked for in the place of how a source is encoded, for values of which a copy is made. Filters that take from values
+/// are for the caller to name: those of the source have done what they were to do, and once more, in other blocks, they would change
+/// the copy.
+///
+/// # Errors
+/// As [`apply`] and [`check_lossy`].
+pub(crate) fn apply_to_copy(
+    params: Params,
+    options: &ImportOptions,
+    dtype: Option<&DType>,
+) -> Result<Params> {
+    let mut params = apply(params, options)?;
+    if word(options, FILTER).is_none() {
+        params.filters = params.filters.without_lossy();
+    } else if let Some(dtype) = dtype {
+        check_lossy(&params, dtype)?;
+    }
+    Ok(params)
+}
+
+/// # Errors
+/// `Usage` for filters that would not round values of `dtype`, but destroy them: they take each element for one little-endian float, or
+/// one little-endian integer. Of opaque bytes nobody knows.
+pub(crate) fn check_lossy(params: &Params, dtype: &DType) -> Result<()> {
+    for filter in params.filters.filters().filter(|filter| filter.is_lossy()) {
+        let fits = dtype.as_scalar().is_some_and(|scalar| match scalar.kind {
+            Kind::Void => true,
+            Kind::Float => filter.id != Filter::INT_TRUNC && scalar.order == ByteOrder::Little,
+            Kind::Int | Kind::Uint => filter.id == Filter::INT_TRUNC && scalar.order == ByteOrder::Little,
+            _ => false,
+        });
+        if !fits {
+            let what = if filter.id == Filter::INT_TRUNC { "integers" } else { "floats" };
+            let problem =
+                format!("the filter {filter} rounds little-endian {what}, and destroys values of {dtype}");
+            return Err(Error::usage(problem).hint("leave it out"));
+        }
+    }
+    Ok(())
+}
+
 /// What filters take away for good.
 pub(crate) fn lossy(params: &Params) -> Option<String> {
     let lossy: Vec<String> = params
@@ -146,6 +188,37 @@ mod tests {
         let plain = apply(params, &options(Some(("none", None)), &[(FILTER, "none")])).unwrap();
         assert_eq!((plain.level, plain.filters.is_empty()), (0, true));
         assert_eq!(apply(plain, &options(Some(("zstd", None)), &[])).unwrap().level, 5);
+    }
+
+    #[test]
+    fn filters_that_take_from_values_are_asked_for_and_fit_the_type() {
+        let rounded = Params {
+            filters: Pipeline::parse_words(&["trunc_prec:10", "shuffle"]).unwrap(),
+            ..default_params(4)
+        };
+        let copied = apply_to_copy(rounded, &options(Some(("lz4", None)), &[]), None).unwrap();
+        assert_eq!(copied.filters.names(), ["shuffle"]);
+        let fits = |filter: &str, dtype: &str| {
+            let dtype = DType::parse(dtype).unwrap();
+            let asked = options(None, &[(FILTER, filter)]);
+            apply_to_copy(default_params(dtype.itemsize()), &asked, Some(&dtype)).is_ok()
+        };
+        for (filter, dtype) in
+            [("trunc_prec:10", "<f4"), ("ndmean:2", "<f8"), ("int_trunc:4", "<i4"), ("int_trunc:4", "|u1")]
+        {
+            assert!(fits(filter, dtype), "{filter} {dtype}");
+        }
+        for (filter, dtype) in [
+            ("trunc_prec:10", "<i4"),
+            ("trunc_prec:10", ">f8"),
+            ("trunc_prec:10", "<c8"),
+            ("ndmean:2", "<u4"),
+            ("int_trunc:4", "<f4"),
+            ("int_trunc:4", ">i2"),
+        ] {
+            assert!(!fits(filter, dtype), "{filter} {dtype}");
+        }
+        assert!(fits("shuffle", ">f8"));
     }
 
     #[test]

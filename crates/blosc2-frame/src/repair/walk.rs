@@ -109,7 +109,10 @@ impl Walker<'_> {
 
     /// Offsets of the chunks before: in a frame of elements of 8 bytes that alone tells them from data.
     fn is_index(&self, header: &ChunkHeader, range: &Range<u64>) -> bool {
-        if header.typesize != 8 || header.nbytes % 8 != 0 || u64::from(header.nbytes / 8) > range.start {
+        if header.typesize != 8
+            || !header.nbytes.is_multiple_of(8)
+            || u64::from(header.nbytes / 8) > range.start
+        {
             return false;
         }
         let decoded = || {
