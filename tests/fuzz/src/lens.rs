@@ -98,10 +98,14 @@ fn dataset(container: &dyn Container, index: usize, feed: &mut Feed<'_>) -> Resu
 /// A verdict and what can be read say the same, where nothing is forgiven.
 fn agree(container: &dyn Container, report: &Report, wholes: &[Result<Vec<u8>>], tolerance: Tolerance) {
     // Bloscpack files say most things twice, and may have no items: there is damage that can be read around. So there is in GSD,
-    // where entries can be out of order, or share data.
+    // where entries can be out of order, or share data. A sound Blosc2 file may need what is not here: a codec of a user, a server.
     let about = container.about();
-    let is_exact = !["bloscpack", "gsd"].contains(&about.format);
-    let all_read = (!is_exact || !wholes.is_empty()) && wholes.iter().all(Result::is_ok);
+    let is_exact = !["blosc2", "bloscpack", "gsd"].contains(&about.format);
+    let is_asked = |whole: &Result<_>| match whole {
+        Ok(_) => true,
+        Err(error) => about.format == "blosc2" && matches!(error.kind(), ErrorKind::Unsupported(_)),
+    };
+    let all_read = (!is_exact || !wholes.is_empty()) && wholes.iter().all(is_asked);
     let over_limit = wholes.iter().flat_map(Result::as_ref).count() < wholes.len()
         && wholes.iter().flat_map(|whole| whole.as_ref().err()).all(is_limit);
     let sound = report.verdict() == Verdict::Sound;

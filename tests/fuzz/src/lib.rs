@@ -8,6 +8,11 @@
 #![forbid(unsafe_code)]
 
 mod array;
+mod blosc2_array;
+mod blosc2_edit;
+mod blosc2_file;
+mod blosc2_msgpack;
+mod blosc2_seeds;
 mod blosc_decode;
 mod blosc_encode;
 mod blosc_filters;
@@ -39,6 +44,10 @@ mod values;
 mod writers;
 
 pub use array::array_region;
+pub use blosc2_array::{blosc2_array, blosc2_slices};
+pub use blosc2_edit::blosc2_editor;
+pub use blosc2_file::{blosc2_open, blosc2_store};
+pub use blosc2_msgpack::blosc2_msgpack;
 pub use blosc_decode::blosc_chunk_decode;
 pub use blosc_encode::blosc_chunk_roundtrip;
 pub use blosc_filters::blosc_filters;
@@ -59,7 +68,7 @@ pub use options::MEMORY;
 pub use python::{dtype_parse, literal_parse};
 pub use rawarray_file::{rawarray_open, rawarray_repair};
 pub use region::region_parse;
-pub use sources::{bloscpack_differential, gsd_differential, rawarray_differential, sparse_source};
+pub use sources::{blosc2_differential, bloscpack_differential, gsd_differential, rawarray_differential, sparse_source};
 pub use writers::{convert, export};
 
 /// A fuzz target.
@@ -99,6 +108,13 @@ targets! {
     blosc_chunk_roundtrip: blosc_seeds::choices;
     blosclz_lz4_streams: blosc_seeds::streams;
     blosc_filters: blosc_seeds::choices;
+    blosc2_open: blosc2_seeds::frames;
+    blosc2_store: blosc2_seeds::stores;
+    blosc2_array: blosc2_seeds::arrays;
+    blosc2_slices: blosc2_seeds::choices;
+    blosc2_editor: blosc2_seeds::edits;
+    blosc2_msgpack: blosc2_seeds::values;
+    blosc2_differential: blosc2_seeds::frames;
     bloscpack_open: blosc_seeds::files;
     bloscpack_differential: blosc_seeds::files;
     bloscpack_repair: blosc_seeds::files;

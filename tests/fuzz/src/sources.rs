@@ -47,6 +47,22 @@ pub fn bloscpack_differential(data: &[u8]) {
     }
 }
 
+/// The same for Blosc2.
+pub fn blosc2_differential(data: &[u8]) {
+    for tolerance in [Tolerance::Strict, Tolerance::Lenient] {
+        let mut options = small_options();
+        options.tolerance = tolerance;
+        let Ok(lens) = (blosc2_frame::FORMAT.open)(Input::bytes(Box::new(data.to_vec())), &options) else {
+            continue;
+        };
+        // A few bytes of index can be the chunks of many gigabytes.
+        let held = every(&*lens).take(65).map(|(_, dataset)| dataset.logical).fold(0, u64::saturating_add);
+        if lens.dataset_count() <= 64 && held <= 1 << 16 {
+            differential(&blosc2_frame::FORMAT, data, &options);
+        }
+    }
+}
+
 /// The same for GSD.
 pub fn gsd_differential(data: &[u8]) {
     for fallback in [Fallback::Apply, Fallback::Stored] {
