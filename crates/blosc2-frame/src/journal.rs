@@ -21,11 +21,11 @@ use std::io::{ErrorKind, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use container_core::Result;
 use container_core::checksum::Algorithm;
 use container_core::source::{Source, check_range};
 use container_core::write::storage::Storage;
 use container_core::write::sync_directory;
+use container_core::{Error, Result};
 
 /// Bytes that a disk writes whole or not at all.
 const SECTOR: u64 = 512;
@@ -99,7 +99,12 @@ impl Sidecar for FileSidecar {
     }
 
     fn put(&mut self, bytes: &[u8]) -> Result<()> {
-        let mut file = File::create(&self.0)?;
+        // An older journal may go. Whatever else has the name, such as a link to somebody's file, must not be written through.
+        if self.0.symlink_metadata().is_ok_and(|kind| kind.is_file()) {
+            self.remove()?;
+        }
+        let mut file = File::create_new(&self.0)
+            .map_err(|error| Error::from(error).part(self.0.display().to_string()))?;
         file.write_all(bytes)?;
         file.sync_all()?;
         sync_directory(&self.0)

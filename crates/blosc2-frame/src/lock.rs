@@ -103,6 +103,11 @@ fn beside(path: &Path) -> PathBuf {
 
 fn open(path: &Path) -> Result<File> {
     let name = beside(path);
+    // What is written into a link would be written into whatever it leads to.
+    if name.symlink_metadata().is_ok_and(|kind| !kind.is_file()) {
+        let problem = format!("{} is no file, where the lock is to be", name.display());
+        return Err(Error::usage(problem).hint("remove it"));
+    }
     let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&name);
     opened.map_err(|error| Error::from(error).part(name.display().to_string()))
 }
