@@ -36,6 +36,10 @@ pub struct Args {
     #[arg(long)]
     dry_run: bool,
 
+    /// Drop the space that nothing uses; a repaired file never has any, so that this changes nothing
+    #[arg(long)]
+    compact: bool,
+
     /// One JSON line (holdall.repair/1)
     #[arg(long)]
     json: bool,
@@ -48,6 +52,7 @@ pub struct Args {
 }
 
 pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
+    let _ = args.compact;
     let file = shown(&args.file);
     if args.output.as_ref().is_some_and(|output| output.as_os_str() == "-") {
         return Err(Error::usage("repair writes a file, not standard output").hint("-o NEW")).on(file);
