@@ -2,6 +2,7 @@
 
 mod addresses;
 mod append;
+mod blosc2;
 mod bloscpack;
 mod codes;
 mod damage;
