@@ -17,6 +17,9 @@ const WINDOW: u64 = 1 << 20;
 /// Candidates that are decoded at most: a file made for it could hold one at every byte.
 const MOST_TRIED: usize = 4096;
 
+/// Bytes that candidates are decoded to at most, beside a multiple of the file's own: 80 bytes can speak of gigabytes of offsets.
+const MOST_DECODED: u64 = 256 << 20;
+
 /// A set of chunks that an index tells of.
 pub(super) struct State {
     pub offsets: Offsets,
@@ -29,8 +32,9 @@ pub(super) struct State {
 pub(super) fn last_state(origin: &Origin, base: u64, limits: &Limits) -> Result<Option<State>> {
     let source = &*origin.source;
     let mut tried = 0;
+    let mut left = source.len().saturating_mul(8).saturating_add(MOST_DECODED);
     let mut end = source.len();
-    while end > base && tried < MOST_TRIED {
+    while end > base && tried < MOST_TRIED && left > 0 {
         let start = end.saturating_sub(WINDOW).max(base);
         // Headers that begin in this window may end in the next.
         let behind = (end + 32).min(source.len());
@@ -41,10 +45,10 @@ pub(super) fn last_state(origin: &Origin, base: u64, limits: &Limits) -> Result<
                 continue;
             }
             tried += 1;
-            if let Some(state) = state_at(origin, base, start + at as u64, limits) {
+            if let Some(state) = state_at(origin, base, start + at as u64, limits, &mut left) {
                 return Ok(Some(state));
             }
-            if tried == MOST_TRIED {
+            if tried == MOST_TRIED || left == 0 {
                 break;
             }
         }
@@ -58,8 +62,8 @@ fn looks_like_index(bytes: &[u8]) -> bool {
     matches!(bytes, [5, 1, flags, 8, low, ..] if flags & 5 == 5 && low % 8 == 0)
 }
 
-/// The state whose index is at byte `at`.
-fn state_at(origin: &Origin, base: u64, at: u64, limits: &Limits) -> Option<State> {
+/// The state whose index is at byte `at`. Takes from `left` what it decodes; one that is larger is the last.
+fn state_at(origin: &Origin, base: u64, at: u64, limits: &Limits, left: &mut u64) -> Option<State> {
     let source = &*origin.source;
     let (header, range) = header_at(source, at)?;
     let by_writer = header.compressor == Compressor::BLOSCLZ || header.is_memcpyed();
@@ -67,6 +71,10 @@ fn state_at(origin: &Origin, base: u64, at: u64, limits: &Limits) -> Option<Stat
         return None;
     }
     limits.allocate(range.end - range.start).ok()?;
+    // One value for all is not written out.
+    if header.special().is_none() {
+        *left = left.saturating_sub(header.nbytes.into());
+    }
     let bytes = source.read(range.clone()).ok()?;
     let offsets = Offsets::decode(&bytes, None, limits).ok()?;
     if !leads_to_chunks(origin, base, &offsets, at) {

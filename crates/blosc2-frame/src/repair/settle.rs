@@ -58,6 +58,10 @@ impl Collected {
             }
         }
         self.settle_array(&seen, report);
+        if self.header.chunksize == ChunkSize::Unset && !self.offsets.is_empty() {
+            let problem = "an index of chunks that are not stored, and nothing tells how long they are";
+            return Err(Error::malformed(problem).at(57..62));
+        }
         self.settle_count(origin, report)?;
         self.find_left_over(origin);
         self.find_digests();
