@@ -103,10 +103,8 @@ fn look(array: &NdArray, feed: &mut Feed<'_>) {
     if shape.contains(&0) {
         return;
     }
-    let lists: Vec<Vec<u64>> = shape
-        .iter()
-        .map(|len| (0..feed.below(5)).map(|_| feed.word() % len).collect())
-        .collect();
+    let lists: Vec<Vec<u64>> =
+        shape.iter().map(|len| (0..feed.below(5)).map(|_| feed.word() % len).collect()).collect();
     let selection: Vec<Indices> = lists.iter().cloned().map(Indices::List).collect();
     let read = array.read_orthogonal(&selection, &read_options()).expect("all chunks can be read");
     let expected = combine(&elements, &shape, size, &lists);

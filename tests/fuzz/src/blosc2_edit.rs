@@ -52,11 +52,15 @@ pub fn blosc2_editor(data: &[u8]) {
     let Some(mut model) = Model::of(&before) else { return };
     let storage = RecordingStorage::new(start.clone());
     for _ in 0..1 + feed.below(2) {
-        let mut editor =
-            match Editor::open_storage(Box::new(storage.clone()), 0, &edit_options(&mut feed)) {
-                Ok(editor) => editor,
-                Err(error) => return look_at_error(&error),
-            };
+        let mut editor = match Editor::open_storage(Box::new(storage.clone()), 0, &edit_options(&mut feed)) {
+            Ok(editor) => editor,
+            Err(error) => return look_at_error(&error),
+        };
+        // The frame's own parameters may be those of a codec or filter that loses something.
+        let typesize = editor.header().typesize as usize;
+        if let Err(error) = editor.set_params(default_params(typesize)) {
+            return look_at_error(&error);
+        }
         for _ in 0..feed.below(12) {
             step(&mut editor, &mut model, &mut feed);
             assert_eq!(editor.chunk_count(), model.chunks.len() as u64);
@@ -96,7 +100,11 @@ fn commit(editor: &mut Editor, storage: &RecordingStorage, model: &Model) -> Opt
     }
     let frame = open(&storage.image(), Tolerance::Strict).expect("what was committed opens");
     let found = Model::of(&frame)?;
-    assert_eq!(&found, model, "what was committed");
+    assert_eq!((&found.notes, found.chunks.len()), (&model.notes, model.chunks.len()));
+    for (at, (found, told)) in found.chunks.iter().zip(&model.chunks).enumerate() {
+        // A chunk of another length than the header says can be read once each has its own.
+        assert!(told.is_none() || found == told, "chunk {at}");
+    }
     Some(())
 }
 
@@ -148,7 +156,10 @@ fn step(editor: &mut Editor, model: &mut Model, feed: &mut Feed<'_>) {
         }
         8 => {
             let name = feed.one_of(&["a", "note", "attrs", "", "a name of more than thirty-one bytes"]);
-            let value = { let len = feed.below(40); feed.fill(len) };
+            let value = {
+                let len = feed.below(40);
+                feed.fill(len)
+            };
             if done(editor.set_vlmetalayer(name, &value)) {
                 match model.notes.iter_mut().find(|(own, _)| own == name) {
                     Some((_, own)) => *own = Some(value),
@@ -165,7 +176,9 @@ fn step(editor: &mut Editor, model: &mut Model, feed: &mut Feed<'_>) {
     }
     let at = feed.below(count + 2) as u64;
     match (editor.read_chunk(at), model.chunks.get(at as usize)) {
-        (Ok(read), Some(expected)) => assert_eq!(Some(read), *expected, "chunk {at}"),
+        (Ok(read), Some(expected)) => {
+            assert!(expected.as_ref().is_none_or(|expected| read == *expected), "chunk {at}");
+        }
         (Ok(_), None) => panic!("there is no chunk {at}"),
         (Err(error), expected) => {
             look_at_error(&error);

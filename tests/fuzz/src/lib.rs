@@ -12,6 +12,7 @@ mod blosc2_array;
 mod blosc2_edit;
 mod blosc2_file;
 mod blosc2_msgpack;
+mod blosc2_repair;
 mod blosc2_seeds;
 mod blosc_decode;
 mod blosc_encode;
@@ -44,14 +45,15 @@ mod values;
 mod writers;
 
 pub use array::array_region;
-pub use blosc2_array::{blosc2_array, blosc2_slices};
-pub use blosc2_edit::blosc2_editor;
-pub use blosc2_file::{blosc2_open, blosc2_store};
-pub use blosc2_msgpack::blosc2_msgpack;
 pub use blosc_decode::blosc_chunk_decode;
 pub use blosc_encode::blosc_chunk_roundtrip;
 pub use blosc_filters::blosc_filters;
 pub use blosc_streams::blosclz_lz4_streams;
+pub use blosc2_array::{blosc2_array, blosc2_slices};
+pub use blosc2_edit::blosc2_editor;
+pub use blosc2_file::{blosc2_open, blosc2_store};
+pub use blosc2_msgpack::blosc2_msgpack;
+pub use blosc2_repair::blosc2_repair;
 pub use bloscpack_file::{bloscpack_open, bloscpack_repair};
 pub use bloscpack_write::bloscpack_roundtrip;
 pub use codecs::codecs_decode;
@@ -68,7 +70,9 @@ pub use options::MEMORY;
 pub use python::{dtype_parse, literal_parse};
 pub use rawarray_file::{rawarray_open, rawarray_repair};
 pub use region::region_parse;
-pub use sources::{blosc2_differential, bloscpack_differential, gsd_differential, rawarray_differential, sparse_source};
+pub use sources::{
+    blosc2_differential, bloscpack_differential, gsd_differential, rawarray_differential, sparse_source,
+};
 pub use writers::{convert, export};
 
 /// A fuzz target.
@@ -113,6 +117,7 @@ targets! {
     blosc2_array: blosc2_seeds::arrays;
     blosc2_slices: blosc2_seeds::choices;
     blosc2_editor: blosc2_seeds::edits;
+    blosc2_repair: blosc2_seeds::frames;
     blosc2_msgpack: blosc2_seeds::values;
     blosc2_differential: blosc2_seeds::frames;
     bloscpack_open: blosc_seeds::files;

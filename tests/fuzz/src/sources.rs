@@ -123,7 +123,12 @@ fn everything(
 fn contents(container: &dyn Container, transcript: &mut Transcript, feed: &mut Feed<'_>) -> Result<()> {
     transcript.add("about", Ok(container.about()))?;
     transcript.add("meta", container.meta())?;
-    transcript.add("layout", Ok(container.layout()))?;
+    let mut layout = Vec::new();
+    let walked = container.for_each_segment(&mut |segment| {
+        layout.push(segment);
+        Ok(())
+    });
+    transcript.add("layout", walked.map(|()| layout))?;
     transcript.add("losses", Ok(container.losses()))?;
     for depth in [Depth::Quick, Depth::Full] {
         transcript.add("check", container.check(depth, &read_options(), Progress::none()))?;

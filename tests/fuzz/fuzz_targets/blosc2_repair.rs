@@ -1,0 +1,4 @@
+//! libFuzzer over [`fuzz::blosc2_repair`].
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz::blosc2_repair(data));

@@ -1,0 +1,92 @@
+//! Frames of any bytes, repaired.
+
+use blosc2_frame::{ErrorKind, FORMAT, Frame, Result};
+use container_core::Progress;
+use container_core::container::{Depth, Tolerance};
+use container_core::format::{Input, Output};
+use container_core::report::{RepairReport, Severity};
+
+use crate::blosc2_file::open;
+use crate::lens::look_at_error;
+use crate::options::{read_options, small_options};
+
+/// Most chunks and bytes that are compared.
+const MOST_CHUNKS: u64 = 256;
+const MOST: u64 = 1 << 20;
+
+/// Repairs the bytes, and holds the result against them.
+pub fn blosc2_repair(data: &[u8]) {
+    let before = open(data, Tolerance::Strict).ok();
+    // A few bytes of index may be more chunks than anyone wants to write.
+    let lenient = open(data, Tolerance::Lenient).ok();
+    let many = |frame: &Frame| frame.chunk_count() > MOST_CHUNKS || frame.data_len() > MOST;
+    if lenient.as_ref().is_some_and(many) {
+        return;
+    }
+    let (repaired, report) = match repair(data) {
+        Ok(done) => done,
+        Err(error) => {
+            let sound = before.is_some() && is_clean(data);
+            let limit = matches!(error.kind(), ErrorKind::Limit { .. });
+            return assert!(!sound || limit, "sound, but not repaired: {error}");
+        }
+    };
+    let fixed = match open(&repaired, Tolerance::Strict) {
+        Ok(fixed) => fixed,
+        Err(error) if matches!(error.kind(), ErrorKind::Limit { .. }) => return,
+        Err(error) => panic!("repaired: {error}"),
+    };
+    for item in report.kept.iter().chain(&report.guessed).chain(&report.lost) {
+        assert!(!item.what.is_empty());
+        assert!(item.range.as_ref().is_none_or(|range| range.start <= range.end), "{item:?}");
+    }
+    let faults = fixed.layout().faults().iter().filter(|fault| fault.severity() == Severity::Error);
+    assert_eq!(faults.count(), 0, "repaired, and {:?}", fixed.layout().faults());
+    if report.guessed.is_empty() {
+        for index in 0..fixed.chunk_count().min(MOST_CHUNKS) {
+            let read = fixed.read_chunk(index, &read_options());
+            assert!(read.is_ok(), "chunk {index} of what was repaired: {read:?} {report:?}");
+        }
+    }
+    if let Some(before) = before.filter(|_| is_clean(data)) {
+        assert!(report.lost.is_empty(), "{report:?}");
+        assert_eq!(before.chunk_count(), fixed.chunk_count());
+        assert_eq!(before.metalayers(), fixed.metalayers());
+        for index in 0..before.chunk_count() {
+            let (old, new) =
+                (before.read_chunk(index, &read_options()), fixed.read_chunk(index, &read_options()));
+            assert_eq!(old.ok(), new.ok(), "chunk {index}");
+        }
+    }
+}
+
+/// The repaired file and the report, which is the same without a file.
+fn repair(data: &[u8]) -> Result<(Vec<u8>, RepairReport)> {
+    let run = |out: Option<&mut dyn Output>| {
+        let repair = FORMAT.repair.expect("frames are repaired");
+        repair(Input::bytes(Box::new(data.to_vec())), &small_options(), out, Progress::none())
+    };
+    let mut out = Vec::new();
+    let (wet, dry) = (run(Some(&mut out)), run(None));
+    match (wet, dry) {
+        (Ok(wet), Ok(dry)) => {
+            assert_eq!(wet, dry);
+            Ok((out, wet))
+        }
+        (Err(wet), dry) => {
+            look_at_error(&wet);
+            assert!(dry.is_err() || !wet.is_damage(), "with a target {wet:?}, without one {dry:?}");
+            Err(wet)
+        }
+        (Ok(_), Err(dry)) => panic!("without a target {dry:?}"),
+    }
+}
+
+/// Nothing is wrong with the bytes, nor odd.
+fn is_clean(data: &[u8]) -> bool {
+    let Ok(lens) = (FORMAT.open)(Input::bytes(Box::new(data.to_vec())), &small_options()) else {
+        return false;
+    };
+    let report = lens.check(Depth::Full, &read_options(), Progress::none());
+    report.is_ok_and(|report| report.findings.iter().all(|one| one.severity == Severity::Note))
+}
