@@ -34,7 +34,7 @@ impl Editor {
     /// Opens the frame that begins at byte `at` of the file at `path`, and ends where that does.
     ///
     /// # Errors
-    /// As [`Editor::open`]; `Usage` where the frame is to begin behind the start and other bytes follow it.
+    /// As [`Editor::open`]; `Unsupported` where the header has no room for metalayers as C-Blosc2 stores them; `Usage` where the frame is to begin behind the start and other bytes follow it.
     pub fn open_at(path: impl AsRef<Path>, at: u64, options: &EditOptions) -> Result<Self> {
         let path = path.as_ref();
         let named = |error: Error| error.part(path.display().to_string());
@@ -82,6 +82,13 @@ impl Editor {
         };
         if layout.header().kind == Kind::Sparse {
             return Err(Error::usage("the index of a sparse frame").hint("open the directory that it is in"));
+        }
+        // A commit writes metalayers as C-Blosc2 does. Where they are longer so, they would reach into the chunks.
+        let room = head.len().saturating_sub(crate::header::FIXED_LEN);
+        if !layout.offsets().is_empty() && layout.metalayers().encode().len() > room {
+            let problem = "metalayers that take less room than C-Blosc2 gives them";
+            let hint = "copy the frame to a new file, and change that";
+            return Err(Error::unsupported(problem).at(layout.header_range()).hint(hint));
         }
         let file = InFile::new(storage, sidecar, at, head, layout.end())?;
         Self::new(Store::File(file), &layout, options)

@@ -1,7 +1,10 @@
 //! Metalayers and user metadata that go too deep, count too much, or are somewhere else.
 
 use blosc2_frame::msgpack::to_value;
-use blosc2_frame::{ErrorKind, Frame, FrameOptions, Limits, Metalayers, Trailer, Writer, default_params};
+use blosc2_frame::{
+    EditOptions, Editor, ErrorKind, Frame, FrameOptions, Limits, Metalayers, Trailer, Writer, default_params,
+};
+use container_core::write::recording::RecordingStorage;
 
 use crate::made::{MEMORY, Parts, index, lens, plain, said};
 
@@ -108,4 +111,36 @@ fn a_note_of_two_gibibytes() {
     );
     let error = frame.unwrap().vlmetalayer("note").unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Limit { .. }), "{error}");
+}
+
+/// Two metalayers of which one lies in the other take less room than they would if they were written again, behind which chunks begin.
+#[test]
+fn metalayers_within_each_other_are_not_edited() {
+    let mut parts = Parts::new(100, 100);
+    parts.metalayers.set("one", vec![0xc6, 0, 0, 0, 1, 7, 8, 9]).unwrap();
+    parts.section = plain(1, &[1; 100]);
+    parts.index = index(&[0]);
+    let bytes = parts.bytes();
+    // The value of a second one: one byte within that of the first.
+    let first = bytes.windows(5).position(|window| window == [0xc6, 0, 0, 0, 8]).unwrap();
+    let mut metalayers = Metalayers::new();
+    metalayers.set("one", vec![0; 2]).unwrap();
+    metalayers.set("two", vec![7]).unwrap();
+    let mut region = metalayers.encode();
+    let second = region.windows(4).position(|window| window == b"\xa3two").unwrap();
+    let values = region.windows(3).position(|window| window == [0xdc, 0, 2]).unwrap() + 3;
+    region.truncate(values);
+    region.extend_from_slice(&bytes[first..first + 13]);
+    for (at, place) in [(second - 4, values), (second + 5, values + 5)] {
+        region[at..at + 4].copy_from_slice(&u32::try_from(87 + place).unwrap().to_be_bytes());
+    }
+    let mut file = [&bytes[..87], &region, &bytes[first + 13..]].concat();
+    let len = u32::try_from(file.len()).unwrap();
+    file[11..15].copy_from_slice(&u32::try_from(87 + region.len()).unwrap().to_be_bytes());
+    file[20..24].copy_from_slice(&len.to_be_bytes());
+    said(&file);
+    Frame::from_bytes(file.clone()).unwrap();
+    let storage = Box::new(RecordingStorage::new(file));
+    let error = Editor::open_storage(storage, 0, &EditOptions::default()).err().unwrap();
+    assert!(matches!(error.kind(), ErrorKind::Unsupported(_)), "{error}");
 }
