@@ -4,6 +4,7 @@ use container_core::source::Source;
 use container_core::{Error, Limits, Result};
 
 use super::chunks::header_at;
+use crate::fault::{Fault, FaultKind};
 use crate::header::{BARE_LEN, ChunkSize, FIXED_LEN, Header, Kind, MAGIC};
 use crate::layout::Layout;
 use crate::metalayer::Metalayers;
@@ -50,7 +51,10 @@ impl Head {
                 if own == end || is_chunk(end) || !is_chunk(own) {
                     (Some(metalayers), end)
                 } else {
-                    (None, own)
+                    // Values may be stored otherwise than C-Blosc2 stores them; where the header ends they can be read all the same.
+                    let is_unreadable = |fault: &Fault| fault.kind() == FaultKind::MetalayersUnreadable;
+                    let sound = layout.as_ref().filter(|it| !it.faults().iter().any(is_unreadable));
+                    (sound.map(|layout| layout.metalayers().clone()), own)
                 }
             }
             None => {

@@ -75,7 +75,7 @@ fn trailers_that_lie_about_their_length() {
     let at = bytes.len() - 22;
     let own = u32::from_be_bytes(bytes[at..at + 4].try_into().unwrap());
     assert_eq!(own as usize, Trailer::default().encode().len());
-    for len in [0, 1, 34, 36, 75, 100, bytes.len() as u32, i32::MAX as u32, u32::MAX] {
+    for len in [0, 1, 34, 36, 75, 100, u32::try_from(bytes.len()).unwrap(), 0x7fff_ffff, u32::MAX] {
         let mut bytes = bytes.clone();
         bytes[at..at + 4].copy_from_slice(&len.to_be_bytes());
         let (opens, codes) = said(&bytes);

@@ -63,3 +63,19 @@ fn chunks_of_no_length() {
     assert_eq!(dry.unwrap_err().range(), Some(57..62));
     assert!(repair(bytes).is_err());
 }
+
+/// A value of a metalayer with a shorter length than C-Blosc2 writes, and bytes behind it.
+#[test]
+fn metalayers_of_another_writer() {
+    let mut parts = Parts::new(100, 100);
+    parts.metalayers.set("name", vec![7; 9]).unwrap();
+    parts.section = plain(1, &[1; 100]);
+    parts.index = index(&[0]);
+    let mut bytes = parts.bytes();
+    let at = bytes.windows(5).position(|window| window == [0xc6, 0, 0, 0, 9]).unwrap();
+    bytes[at..at + 3].copy_from_slice(&[0xc4, 1, 7]);
+    let fixed = Frame::from_bytes(repair(bytes).unwrap()).unwrap();
+    assert_eq!(fixed.metalayers().get("name"), Some(&[7][..]));
+    let options = container_core::container::ReadOptions::default();
+    assert_eq!(fixed.read_chunk(0, &options).unwrap(), [1; 100]);
+}
