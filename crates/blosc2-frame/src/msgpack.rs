@@ -91,8 +91,10 @@ fn of_array(meta: &Meta) -> Value {
         words(&meta.chunkshape),
         words(&meta.blockshape),
     ];
-    if let Some(format) = meta.dtype_format {
-        items.extend([format.into(), meta.dtype.as_str().into()]);
+    items.extend(meta.dtype_format.map(Value::from));
+    // An older layout has the element type alone.
+    if meta.dtype_format.is_some() || !meta.dtype.is_empty() {
+        items.push(meta.dtype.as_str().into());
     }
     Value::List(items)
 }

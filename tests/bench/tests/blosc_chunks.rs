@@ -205,7 +205,18 @@ impl Written {
 fn params(generation: Generation, compressor: Compressor, typesize: usize, filters: Pipeline) -> Params {
     let split = SplitMode::ForwardCompat;
     let (codec_meta, blocksize, dictionary, threads) = (0, None, false, 1);
-    Params { generation, compressor, codec_meta, level: 5, typesize, filters, split, blocksize, dictionary, threads }
+    Params {
+        generation,
+        compressor,
+        codec_meta,
+        level: 5,
+        typesize,
+        filters,
+        split,
+        blocksize,
+        dictionary,
+        threads,
+    }
 }
 
 #[test]
