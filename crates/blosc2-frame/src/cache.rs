@@ -1,8 +1,9 @@
 //! Decoded blocks that are kept for the next read.
 //!
 //! A block that is asked for once is not kept: most are never asked for again, and decoding the part that is wanted is cheaper than
-//! decoding all. The second time all of it is decoded and kept. What was asked for once is remembered in a small table
-//! that forgets by overwriting, so that a walk over a large array leaves nothing behind.
+//! decoding all. The second time all of it is decoded and kept, if that is soon: had it been kept from the first time on, the cache would still
+//! hold it. What was asked for once is remembered in a small table that forgets by overwriting, so that a walk over a large array
+//! leaves nothing behind.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -32,6 +33,8 @@ pub(crate) enum Lookup {
 /// Decoded blocks, up to a number of bytes. Shared by all that read one file.
 pub(crate) struct BlockCache {
     room: u64,
+    /// How many blocks there is room for.
+    blocks: u64,
     inner: Mutex<Inner>,
 }
 
@@ -41,8 +44,9 @@ struct Inner {
     /// In the order in which they are looked at when room is needed.
     ring: VecDeque<Key>,
     bytes: u64,
-    /// Keys by the low bits of their hash. Empty until the first is asked for.
-    seen: Vec<Option<Key>>,
+    /// Keys by the low bits of their hash, each with the count of blocks that were asked for until then. Empty until the first is.
+    seen: Vec<Option<(Key, u64)>>,
+    asked: u64,
     spares: Vec<Vec<u8>>,
 }
 
@@ -53,9 +57,9 @@ struct Kept {
 }
 
 impl BlockCache {
-    /// A cache of up to `room` bytes; with 0 it keeps nothing.
-    pub(crate) fn new(room: u64) -> Self {
-        Self { room, inner: Mutex::default() }
+    /// A cache of up to `room` bytes, for blocks of `block_bytes` each; with 0 it keeps nothing.
+    pub(crate) fn new(room: u64, block_bytes: u64) -> Self {
+        Self { room, blocks: room / block_bytes.max(1), inner: Mutex::default() }
     }
 
     /// Whether blocks of so many bytes are kept at all, when a read touches `count` of them. A read that would push out what it
@@ -74,9 +78,13 @@ impl BlockCache {
         if inner.seen.is_empty() {
             inner.seen.resize(SEEN, None);
         }
+        inner.asked = inner.asked.wrapping_add(1);
+        let asked = inner.asked;
         let place = hash(key) % SEEN;
-        match inner.seen.get_mut(place).map(|seen| seen.replace(key)) {
-            Some(Some(before)) if before == key => Lookup::Again,
+        match inner.seen.get_mut(place).map(|seen| seen.replace((key, asked))) {
+            Some(Some((before, at))) if before == key && asked.wrapping_sub(at) <= self.blocks => {
+                Lookup::Again
+            }
             _ => Lookup::New,
         }
     }
@@ -150,7 +158,7 @@ mod tests {
 
     #[test]
     fn the_second_time_a_block_is_worth_keeping() {
-        let cache = BlockCache::new(100);
+        let cache = BlockCache::new(100, 25);
         assert!(matches!(cache.look_up((3, 4)), Lookup::New));
         assert!(matches!(cache.look_up((3, 5)), Lookup::New));
         assert!(matches!(cache.look_up((3, 4)), Lookup::Again));
@@ -159,8 +167,19 @@ mod tests {
     }
 
     #[test]
+    fn a_block_that_would_have_been_pushed_out_by_now_is_new() {
+        let cache = BlockCache::new(100, 25);
+        for block in 0..5 {
+            assert!(matches!(cache.look_up((0, block)), Lookup::New));
+        }
+        // Four others came in between, and then three.
+        assert!(matches!(cache.look_up((0, 0)), Lookup::New));
+        assert!(matches!(cache.look_up((0, 2)), Lookup::Again));
+    }
+
+    #[test]
     fn what_is_asked_for_outlives_what_is_not_and_the_room_is_enough() {
-        let cache = BlockCache::new(100);
+        let cache = BlockCache::new(100, 25);
         for block in 0..4 {
             cache.keep((0, block), vec![0; 25]);
         }
@@ -178,8 +197,8 @@ mod tests {
 
     #[test]
     fn large_blocks_and_large_reads_are_passed_by() {
-        let cache = BlockCache::new(1000);
+        let cache = BlockCache::new(1000, 250);
         assert!(cache.keeps(250, 2) && !cache.keeps(251, 1) && !cache.keeps(250, 3));
-        assert!(!BlockCache::new(0).keeps(1, 1));
+        assert!(!BlockCache::new(0, 1).keeps(1, 1));
     }
 }

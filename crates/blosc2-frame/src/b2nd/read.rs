@@ -58,7 +58,7 @@ impl Reader {
             (0..grid.len()).map(behind).collect()
         };
         Self {
-            cache: BlockCache::new(cache),
+            cache: BlockCache::new(cache, geometry.block_bytes()),
             idle: Mutex::default(),
             block_strides,
             chunk_strides: grid_strides(geometry.chunk_grid()),
