@@ -48,8 +48,22 @@ pub(crate) fn goldens(repo: &Repo, args: &[String]) -> Result<Outcome> {
 
 pub(crate) fn bench(repo: &Repo, args: &[String]) -> Result<Outcome> {
     let python = python::ready(repo)?;
+    // Some contenders are programs of their own, which the benchmark starts.
     Step::cargo(repo)
-        .args(["run", "--release", "--manifest-path", BENCH, "--target-dir"])
+        .args([
+            "build",
+            "--release",
+            "--bins",
+            "--features",
+            "zarrs",
+            "--manifest-path",
+            BENCH,
+            "--target-dir",
+        ])
+        .arg(repo.target()?)
+        .run()?;
+    Step::cargo(repo)
+        .args(["run", "--release", "--features", "zarrs", "--manifest-path", BENCH, "--target-dir"])
         .arg(repo.target()?)
         .arg("--")
         .args(args)

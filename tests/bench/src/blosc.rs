@@ -145,7 +145,7 @@ fn params(set: &data::Set, setting: Setting<'_>) -> Result<blosc_chunk::Params> 
 }
 
 /// CPU seconds that this thread takes for `operation`.
-fn cpu(operation: impl FnOnce() -> Result<()>) -> Result<f64> {
+pub(crate) fn cpu(operation: impl FnOnce() -> Result<()>) -> Result<f64> {
     let now = || {
         let time = clock_gettime(ClockId::ThreadCPUTime);
         Duration::new(time.tv_sec.cast_unsigned(), u32::try_from(time.tv_nsec).unwrap_or(0))

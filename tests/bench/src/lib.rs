@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 pub mod blosc;
+pub mod blosc2;
 pub mod bloscpack;
 pub mod gsd;
 pub mod gsd_calls;

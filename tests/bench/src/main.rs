@@ -9,17 +9,18 @@ use bench::harness::{Group, measure};
 use bench::peer::Peer;
 use bench::report::{self, Setting};
 use bench::scratch::Scratch;
-use bench::{blosc, bloscpack, gsd, rawarray};
+use bench::{blosc, blosc2, bloscpack, gsd, rawarray};
 
-const USAGE: &str = "usage: bench rawarray|blosc|bloscpack|gsd [--size MiB] [--rounds N] [--only WORD,…] [--dir FOLDER] [--write-docs]
+const USAGE: &str = "usage: bench rawarray|blosc|bloscpack|gsd|blosc2 [--size MiB] [--rounds N] [--only WORD,…] [--dir FOLDER] [--write-docs]
 
-  --size        of the data, in MiB (rawarray: 512, blosc: 16, bloscpack: 256); gsd: percent of the frames (100)
-  --rounds      that count; one more is run first (rawarray, bloscpack: 9, blosc, gsd: 5)
+  --size        of the data, in MiB (rawarray: 512, blosc: 16, bloscpack and blosc2: 256); gsd: percent of the frames (100)
+  --rounds      that count; one more is run first (rawarray, bloscpack: 9, the others: 5)
   --only        parts whose name begins with one of the words:
                 rawarray: open read sum write verify convert
                 blosc: blosclz lz4 zlib zstd items threads
                 bloscpack: pack unpack
                 gsd: write flush read find open ls log hoomd tensor
+                blosc2: write read open array slices repeat memory whole
   --dir         where the files go; its file system is what is measured (default: the temporary folder)
   --write-docs  replace the results in docs/benchmarks.md";
 
@@ -60,6 +61,7 @@ fn parse(args: &[String]) -> Option<Options> {
         "blosc" => (16, 5),
         "bloscpack" => (256, 9),
         "gsd" => (100, 5),
+        "blosc2" => (256, 5),
         _ => return None,
     };
     let dir = std::env::temp_dir();
@@ -91,6 +93,7 @@ fn run(options: &Options) -> Result<()> {
         "rawarray" => ("numpy_peer.py", ", rawarray 0.1.4"),
         "blosc" => ("blosc_peer.py", ", blosc2-pure-rs 0.2.4"),
         "gsd" => ("gsd_peer.py", ", hoomd-gsd 1.4.0"),
+        "blosc2" => ("blosc2_peer.py", ", blosc2-pure-rs 0.2.4, zarrs 0.23.14"),
         _ => ("bloscpack_peer.py", ""),
     };
     let mut peer = Peer::start(script)?;
@@ -124,6 +127,10 @@ fn run(options: &Options) -> Result<()> {
         "blosc" => {
             let mut job = blosc::Job { scratch: &scratch, peer, bytes, rounds: options.rounds };
             blosc::run(&mut job, &|name| options.wants(name), &|table| println!("{table}"))?
+        }
+        "blosc2" => {
+            let job = blosc2::Job::new(&scratch, peer, bytes)?;
+            groups(options, blosc2::GROUPS.iter().map(|(name, groups)| (*name, groups(&job))))?
         }
         "gsd" => {
             let job = gsd::Job { scratch: &scratch, python: peer.into(), c, percent: options.size as u64 };
