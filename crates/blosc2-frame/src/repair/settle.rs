@@ -20,8 +20,10 @@ impl Collected {
     /// Settles sizes: what header, metalayers and chunks say of each other.
     pub fn settle(&mut self, origin: &Origin, report: &mut RepairReport) -> Result<()> {
         let seen = Seen::of(origin, self.base, &self.offsets);
+        // What an encoder takes.
+        const MOST_TYPESIZE: u32 = 512 << 20;
         let fixed = 0..crate::header::FIXED_LEN as u64;
-        if self.header.typesize == 0 || i32::try_from(self.header.typesize).is_err() {
+        if !(1..=MOST_TYPESIZE).contains(&self.header.typesize) {
             self.header.typesize = seen.typesize.map_or(1, u32::from);
             let what = format!("elements of {} bytes, as chunks say", self.header.typesize);
             report.guessed.push(item(fixed.clone(), what));

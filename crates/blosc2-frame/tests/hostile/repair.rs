@@ -79,3 +79,15 @@ fn metalayers_of_another_writer() {
     let options = container_core::container::ReadOptions::default();
     assert_eq!(fixed.read_chunk(0, &options).unwrap(), [1; 100]);
 }
+
+/// Elements that no encoder takes: the bytes are brought back all the same.
+#[test]
+fn elements_of_a_gibibyte() {
+    let mut parts = Parts::new(100, 100);
+    parts.header.typesize = 1 << 30;
+    parts.section = plain(1, &[1; 100]);
+    parts.index = index(&[0]);
+    let fixed = Frame::from_bytes(repair(parts.bytes()).unwrap()).unwrap();
+    let options = container_core::container::ReadOptions::default();
+    assert_eq!(fixed.read_chunk(0, &options).unwrap(), [1; 100]);
+}
