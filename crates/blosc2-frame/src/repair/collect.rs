@@ -129,30 +129,46 @@ impl Collected {
 fn choose(origin: &Origin, head: &Head, limits: &Limits, report: &mut RepairReport) -> Result<State> {
     let expected = head.layout.as_ref().and_then(crate::Layout::expected_chunks);
     let fits = |state: &State| expected.is_none_or(|expected| expected == state.offsets.len());
-    let walked = || walk_all(origin, head, limits);
+    // What lies in the file is walked through once, and only where the index leaves something open.
+    let mut walked = None;
+    // Where the state is another than the header's, it is told of once it is the one that is taken.
+    let mut is_other = false;
     let state = match by_header(origin, head, limits) {
         Some(state) => {
             let before = if state.index.is_empty() { origin.len() } else { state.index.start };
-            if !leads_to_chunks(origin, head.end, &state.offsets, before) && !state.offsets.is_empty() {
-                let own = good(origin, head.end, &state.offsets);
-                let other = match last_state(origin, head.end, limits)? {
-                    Some(other) if good(origin, head.end, &other.offsets) > own => told(other, report),
-                    _ if fits(&state) => mend::mended(origin, head.end, state, &walked()?.offsets, report),
-                    _ => state,
-                };
-                Some(other)
-            } else {
+            if state.offsets.is_empty() || leads_to_chunks(origin, head.end, &state.offsets, before) {
                 Some(state)
+            } else {
+                let own = good(origin, head.end, &state.offsets);
+                match last_state(origin, head.end, limits)? {
+                    Some(other) if good(origin, head.end, &other.offsets) > own => {
+                        is_other = true;
+                        Some(other)
+                    }
+                    _ if fits(&state) => {
+                        let found = walk_all(origin, head, limits)?;
+                        return Ok(mend::mended(origin, head.end, state, &found.offsets, report));
+                    }
+                    _ => Some(state),
+                }
             }
         }
-        None => last_state(origin, head.end, limits)?.map(|state| told(state, report)),
+        None => {
+            is_other = true;
+            last_state(origin, head.end, limits)?
+        }
     };
-    if let Some(state) = state
-        && (fits(&state) || walked()?.offsets.len() != expected.unwrap_or(0))
-    {
-        return Ok(state);
+    if let Some(state) = state {
+        let better = if fits(&state) { None } else { Some(walk_all(origin, head, limits)?) };
+        walked = better.filter(|found| found.offsets.len() == expected.unwrap_or(0));
+        if walked.is_none() {
+            return Ok(if is_other { told(state, report) } else { state });
+        }
     }
-    let walked = walked()?;
+    let walked = match walked {
+        Some(walked) => walked,
+        None => walk_all(origin, head, limits)?,
+    };
     for gap in walked.gaps {
         report.lost.push(item(gap, "no chunk begins here"));
     }
