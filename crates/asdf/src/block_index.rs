@@ -1,0 +1,125 @@
+//! The block index: where each block begins (ASDF standard 1.6.0, file layout, "Block index").
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+
+use container_core::{Error, Result};
+use nom::branch::alt;
+use nom::bytes::complete::tag;
+use nom::{IResult, Parser};
+
+/// What the index begins with, less its newline.
+pub const MARKER: &[u8] = b"#ASDF BLOCK INDEX";
+
+/// The offsets of the blocks' magics, absolute in the file, as the index lists them.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct BlockIndex {
+    /// One for each block, in the order of the file where the index is as it should be.
+    pub offsets: Vec<u64>,
+}
+
+impl BlockIndex {
+    /// Reads an index from the bytes that begin with its marker. The bytes after its `...` are not looked at. Gives its length too.
+    ///
+    /// # Errors
+    /// `Malformed`, with a range that counts from the marker.
+    pub fn parse(bytes: &[u8]) -> Result<(Self, usize)> {
+        let wrong =
+            |what: String| Error::malformed(what).context("asdf block index").at(0..bytes.len() as u64);
+        let (rest, _) = marker(bytes).map_err(|_| wrong("no line \"#ASDF BLOCK INDEX\"".into()))?;
+        let from = bytes.len().saturating_sub(rest.len());
+        let end = end_of_document(bytes, from)
+            .ok_or_else(|| wrong("it has no end (a line of three dots)".into()))?;
+        let text = bytes.get(from..end).unwrap_or_default();
+        // The directive says 1.1; plain decimal numbers are the same in 1.2, which serde_yaml reads.
+        let offsets: Vec<u64> =
+            serde_yaml::from_slice(text).map_err(|error| wrong(format!("no list of offsets: {error}")))?;
+        Ok((Self { offsets }, end))
+    }
+
+    /// The text of the index, as Python asdf writes it.
+    #[must_use]
+    pub fn to_text(&self) -> String {
+        let mut text = String::with_capacity(self.offsets.len().saturating_mul(12).saturating_add(40));
+        text.push_str("#ASDF BLOCK INDEX\n%YAML 1.1\n---\n");
+        for offset in &self.offsets {
+            text.push_str("- ");
+            text.push_str(&offset.to_string());
+            text.push('\n');
+        }
+        text.push_str("...\n");
+        text
+    }
+}
+
+fn marker(input: &[u8]) -> IResult<&[u8], &[u8]> {
+    let (rest, (marker, _)) = (tag(MARKER), alt((tag("\n"), tag("\r\n")))).parse(input)?;
+    Ok((rest, marker))
+}
+
+/// The end of the line of three dots that follows `from`.
+fn end_of_document(bytes: &[u8], from: usize) -> Option<usize> {
+    let mut at = from;
+    while let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) {
+        let len = rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
+        let line = rest.get(..len)?;
+        let next = at.saturating_add(len).saturating_add(1).min(bytes.len());
+        if let Some(after) = line.strip_prefix(b"...")
+            && after.iter().all(|byte| matches!(byte, b'\r' | 0))
+        {
+            // NULs may follow at once where the file ends without a newline.
+            let nuls = after.iter().filter(|byte| **byte == 0).count();
+            return Some(if nuls > 0 { at.saturating_add(3) } else { next });
+        }
+        at = next;
+    }
+    None
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn block_and_flow_lists_are_read() {
+        for (text, offsets) in [
+            ("#ASDF BLOCK INDEX\n%YAML 1.1\n---\n- 664\n- 800\n...\n", vec![664, 800]),
+            ("#ASDF BLOCK INDEX\r\n%YAML 1.1\r\n---\r\n- 664\r\n...", vec![664]),
+            ("#ASDF BLOCK INDEX\n%YAML 1.1\n--- [1, 2,]\n...\n", vec![1, 2]),
+            ("#ASDF BLOCK INDEX\n%YAML 1.1\n---\n[1, 2]\n...\n\0\0", vec![1, 2]),
+            ("#ASDF BLOCK INDEX\n%YAML 1.1\n---\n[]\n...\0\0", vec![]),
+        ] {
+            let (index, len) = BlockIndex::parse(text.as_bytes()).unwrap();
+            assert_eq!(index.offsets, offsets, "{text:?}");
+            assert_eq!(text[len..].trim_matches('\0'), "", "{text:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_list_of_offsets_is_refused() {
+        for text in [
+            "#ASDF BLOCK INDEX\n--- [1]\n",
+            "#ASDF BLOCK INDEX\n--- [-1]\n...\n",
+            "#ASDF BLOCK INDEX\n--- {a: 1}\n...\n",
+            "#ASDF BLOCK INDEX\n--- [a]\n...\n",
+            "#ASDF BLOCK INDICES\n--- [1]\n...\n",
+            "#ASDF BLOCK INDEX\n--- [&a 1, *a, *b]\n...\n",
+            "",
+        ] {
+            assert!(BlockIndex::parse(text.as_bytes()).is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn the_text_is_that_of_python() {
+        let index = BlockIndex { offsets: vec![664, 1 << 40] };
+        let text = index.to_text();
+        assert_eq!(text, "#ASDF BLOCK INDEX\n%YAML 1.1\n---\n- 664\n- 1099511627776\n...\n");
+        assert_eq!(BlockIndex::parse(text.as_bytes()).unwrap(), (index, text.len()));
+    }
+}

@@ -1,0 +1,162 @@
+//! Where everything is: header, tree, padding, blocks, index.
+//!
+//! Blocks are found by walking from header to header, never by searching what a block has set aside: a file within a block has magics and
+//! an index of its own. The index is compared with that walk, which costs no more than proving the index would.
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+
+use std::ops::Range;
+
+use container_core::source::Source;
+use container_core::{Limits, Result};
+
+use crate::fault::{Fault, FaultKind};
+use crate::header::{Header, MOST_BYTES, Version};
+pub use crate::stored_block::StoredBlock;
+
+mod blocks;
+mod search;
+mod tree;
+
+/// Versions of the standard that were published.
+const STANDARDS: [(u32, u32); 8] = [(1, 0), (1, 1), (1, 2), (1, 3), (1, 4), (1, 5), (1, 6), (1, 7)];
+
+/// Where the parts of a file are. Nothing is decoded, and the tree is not parsed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// The header and comment lines.
+    pub header: Header,
+    /// Blanks and empty lines before the tree; empty in files that keep to the specification.
+    pub before_tree: Range<u64>,
+    /// The tree, from its first directive to the newline after its three dots.
+    pub tree: Option<Range<u64>>,
+    /// What is between tree and first block, or index, or end of the file.
+    pub padding: Range<u64>,
+    /// The blocks, in the order of the file.
+    pub blocks: Vec<StoredBlock>,
+    /// Bytes between and after blocks that belong to nothing.
+    pub gaps: Vec<Gap>,
+    /// The index, whatever it is worth.
+    pub index: Option<Range<u64>>,
+    /// What the index is worth.
+    pub index_state: IndexState,
+    /// What follows the index, or all else.
+    pub trailing: Range<u64>,
+    /// Length of the file.
+    pub size: u64,
+    /// What is wrong or odd.
+    pub faults: Vec<Fault>,
+}
+
+/// Bytes that belong to nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gap {
+    /// Where they are.
+    pub range: Range<u64>,
+}
+
+/// What a block index is worth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum IndexState {
+    /// It lists the blocks as they are, and stands right behind the last.
+    Proved,
+    /// There is none.
+    Absent,
+    /// It lists something else, cannot be read, or stands elsewhere.
+    Wrong,
+}
+
+impl Layout {
+    /// Finds the parts of the file.
+    ///
+    /// # Errors
+    /// `WrongFormat` and `Unsupported` for the header line, `Malformed` for header lines without end, `Limit` for more blocks than memory
+    /// has room for, and those of the source. All else that is wrong is in [`Layout::faults`].
+    pub fn parse(source: &dyn Source, limits: &Limits) -> Result<Self> {
+        let size = source.len();
+        let header = read_header(source)?;
+        let at = header.comments.end;
+        let mut layout = Self {
+            header,
+            before_tree: at..at,
+            tree: None,
+            padding: at..at,
+            blocks: Vec::new(),
+            gaps: Vec::new(),
+            index: None,
+            index_state: IndexState::Absent,
+            trailing: size..size,
+            size,
+            faults: Vec::new(),
+        };
+        layout.note_versions();
+        let after = tree::find(source, &mut layout)?;
+        blocks::find(source, after, limits, &mut layout)?;
+        Ok(layout)
+    }
+
+    /// True where no fault says that the file ends early.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        !self.faults.iter().any(|fault| {
+            matches!(
+                fault.kind(),
+                FaultKind::BlockTruncated | FaultKind::BlockHeaderTruncated | FaultKind::TreeUnterminated
+            )
+        })
+    }
+
+    /// The offsets that an index of the blocks has.
+    #[must_use]
+    pub fn offsets(&self) -> Vec<u64> {
+        self.blocks.iter().map(|block| block.at).collect()
+    }
+
+    fn note_versions(&mut self) {
+        let header = &self.header;
+        let mut found = Vec::new();
+        if header.version != Version::CURRENT {
+            let message = format!("version {} of the file format; only 1.0.0 was published", header.version);
+            found.push(Fault::new(FaultKind::Version, header.line.clone(), message));
+        }
+        if let Some(range) = &header.odd_standard {
+            let message = "no version of the standard, which is taken as absent";
+            found.push(Fault::new(FaultKind::Standard, range.clone(), message));
+        }
+        if let Some(standard) = header.standard
+            && !STANDARDS.contains(&(standard.major, standard.minor))
+        {
+            let message = format!("version {standard} of the standard was not published");
+            found.push(Fault::new(FaultKind::Standard, header.comments.clone(), message));
+        }
+        self.faults.append(&mut found);
+    }
+
+    fn fault(&mut self, fault: Fault) {
+        self.faults.push(fault);
+    }
+}
+
+/// Reads as much from the start as header and comments take.
+fn read_header(source: &dyn Source) -> Result<Header> {
+    let mut len = 4096;
+    loop {
+        let have = source.len().min(len);
+        let bytes = source.read(0..have)?;
+        let header = Header::parse(&bytes)?;
+        // The last line may go on behind what was read.
+        if have == source.len() || header.comments.end < have || have > MOST_BYTES {
+            return Ok(header);
+        }
+        len = len.saturating_mul(8).min(MOST_BYTES.saturating_add(1));
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+mod tests;

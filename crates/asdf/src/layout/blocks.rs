@@ -1,0 +1,262 @@
+//! The walk from block to block, and what is between and behind them.
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+
+use std::ops::Range;
+
+use container_core::source::Source;
+use container_core::{Error, Limits, Result};
+
+use super::{Gap, IndexState, Layout, StoredBlock, search};
+use crate::block_header::{BlockHeader, LEAST_LEN, MAGIC, STREAMED};
+use crate::block_index::{BlockIndex, MARKER};
+use crate::fault::{Fault, FaultKind};
+
+/// Most bytes of an index for each of its blocks, and besides.
+const INDEX_BYTES: (u64, u64) = (64, 4096);
+
+/// Fills in what follows the tree.
+pub(super) fn find(source: &dyn Source, after_tree: u64, limits: &Limits, layout: &mut Layout) -> Result<()> {
+    let size = layout.size;
+    let Some(first) = first_block(source, after_tree, layout)? else {
+        return behind(source, after_tree, layout);
+    };
+    layout.padding = after_tree..first;
+    if layout.tree.is_none() && first > after_tree {
+        let message =
+            "bytes between header and first block of a file without a tree, which Python asdf refuses";
+        layout.fault(Fault::new(FaultKind::PaddingWithoutTree, after_tree..first, message));
+    }
+    let mut at = first;
+    loop {
+        match block(source, at, layout)? {
+            Some(block) => {
+                let len = (layout.blocks.len() as u64).saturating_add(1);
+                let held = len.saturating_mul(size_of::<StoredBlock>() as u64);
+                limits.allocate(held).map_err(|error| error.context("asdf blocks").at(first..at))?;
+                at = block.end;
+                layout.blocks.push(block);
+            }
+            None => {
+                // What claims to be a block and is none: the next magic is looked for behind this one.
+                let from = at.saturating_add(MAGIC.len() as u64).min(size);
+                let next = search::magic(source, from..size)?;
+                let end = next.unwrap_or(size);
+                layout.gaps.push(Gap { range: at..end });
+                at = end;
+            }
+        }
+        if at >= size || !is_magic(source, at)? {
+            match next_block(source, at, layout)? {
+                Some(next) => at = next,
+                None => return behind(source, at, layout),
+            }
+        }
+    }
+}
+
+fn is_magic(source: &dyn Source, at: u64) -> Result<bool> {
+    let end = at.saturating_add(MAGIC.len() as u64);
+    Ok(end <= source.len() && *source.read(at..end)? == MAGIC)
+}
+
+fn is_marker(source: &dyn Source, at: u64) -> Result<bool> {
+    let end = at.saturating_add(MARKER.len() as u64);
+    Ok(end <= source.len() && *source.read(at..end)? == *MARKER)
+}
+
+/// The first magic behind the tree. An index of a file without blocks ends the search.
+fn first_block(source: &dyn Source, at: u64, layout: &Layout) -> Result<Option<u64>> {
+    if is_magic(source, at)? {
+        return Ok(Some(at));
+    }
+    search::magic(source, at..layout.size)
+}
+
+/// The block at `at`, where a magic is; `None` where its header cannot be.
+fn block(source: &dyn Source, at: u64, layout: &mut Layout) -> Result<Option<StoredBlock>> {
+    let (index, size) = (layout.blocks.len(), layout.size);
+    let claimed = at..at.saturating_add(LEAST_LEN);
+    if claimed.end > size {
+        let fault = Fault::truncated(FaultKind::BlockHeaderTruncated, claimed, size, "a block header");
+        layout.fault(fault.of_block(index));
+        return Ok(None);
+    }
+    let Some(header) = BlockHeader::parse(&source.read(claimed.clone())?) else {
+        let message = format!("block {index}: a header size below 48");
+        layout.fault(Fault::new(FaultKind::BlockHeaderSize, claimed, message).of_block(index));
+        return Ok(None);
+    };
+    let whole = at..at.saturating_add(header.len());
+    if whole.end > size {
+        let fault = Fault::truncated(FaultKind::BlockHeaderTruncated, whole, size, "a block header");
+        layout.fault(fault.of_block(index));
+        return Ok(None);
+    }
+    let start = whole.end;
+    if header.is_streamed() {
+        if header.is_compressed() {
+            let message = format!("block {index}: a streamed block with a codec");
+            layout.fault(Fault::new(FaultKind::StreamedCompressed, claimed, message).of_block(index));
+        }
+        note_flags(&header, index, at, layout);
+        return Ok(Some(StoredBlock { index, at, header, data: start..size, end: size }));
+    }
+    let used = start..start.saturating_add(header.used_size);
+    let allocated = start..start.saturating_add(header.allocated_size);
+    note_flags(&header, index, at, layout);
+    if header.used_size > header.allocated_size {
+        let message = format!(
+            "block {index}: {} bytes are used of {} that are set aside",
+            header.used_size, header.allocated_size
+        );
+        layout.fault(Fault::new(FaultKind::UsedOverAllocated, claimed.clone(), message).of_block(index));
+    }
+    if !header.is_compressed() && header.used_size != header.data_size {
+        let message = format!(
+            "block {index}: {} bytes of data are stored plainly in {} bytes",
+            header.data_size, header.used_size
+        );
+        layout.fault(Fault::new(FaultKind::PlainSizes, claimed, message).of_block(index));
+    }
+    if used.end > size {
+        let fault =
+            Fault::truncated(FaultKind::BlockTruncated, used.clone(), size, &format!("block {index}"));
+        layout.fault(fault.of_block(index));
+    } else if allocated.end > size {
+        let what = format!("the bytes set aside for block {index}");
+        let fault = Fault::truncated(FaultKind::BlockTruncated, allocated.clone(), size, &what);
+        layout.fault(fault.of_block(index));
+    }
+    let data = start..used.end.min(size);
+    Ok(Some(StoredBlock { index, at, header, end: allocated.end.min(size), data }))
+}
+
+fn note_flags(header: &BlockHeader, index: usize, at: u64, layout: &mut Layout) {
+    if header.flags & !STREAMED != 0 {
+        let message = format!("block {index}: flags 0x{:x} without a meaning", header.flags);
+        let range = at.saturating_add(6)..at.saturating_add(10);
+        layout.fault(Fault::new(FaultKind::BlockFlags, range, message).of_block(index));
+    }
+}
+
+/// The magic behind bytes that belong to nothing; `None` where no other block follows.
+fn next_block(source: &dyn Source, at: u64, layout: &mut Layout) -> Result<Option<u64>> {
+    let size = layout.size;
+    if at >= size || is_marker(source, at)? {
+        return Ok(None);
+    }
+    let Some(next) = search::magic(source, at..size)? else { return Ok(None) };
+    let message = format!(
+        "{} bytes before block {} that no block has set aside",
+        next.saturating_sub(at),
+        layout.blocks.len()
+    );
+    layout.fault(Fault::new(FaultKind::Gap, at..next, message).of_block(layout.blocks.len()));
+    layout.gaps.push(Gap { range: at..next });
+    Ok(Some(next))
+}
+
+/// What is behind the last block, or behind the tree of a file without any: an index, NULs, or what belongs to nothing.
+fn behind(source: &dyn Source, at: u64, layout: &mut Layout) -> Result<()> {
+    let size = layout.size;
+    let streamed = layout.blocks.last().is_some_and(|block| block.header.is_streamed());
+    let has_blocks = !layout.blocks.is_empty();
+    let fill: &[u8] = if has_blocks { b"\0" } else { b"\0 \t\r\n" };
+    let marker = match search::other_than(source, at..size, fill)? {
+        None => None,
+        Some(other) => search::index_marker(source, other..size)?,
+    };
+    let Some(marker) = marker else {
+        if let Some(junk) = search::other_than(source, at..size, fill)? {
+            let (kind, what) = if has_blocks {
+                (FaultKind::JunkAfterBlocks, "the last block")
+            } else {
+                (FaultKind::JunkAfterTree, "the tree")
+            };
+            layout.fault(Fault::new(kind, junk..size, format!("bytes after {what} that are no index")));
+        }
+        if has_blocks {
+            layout.trailing = at..size;
+            if !streamed {
+                layout.fault(Fault::new(FaultKind::IndexAbsent, at..at, "no block index"));
+            }
+        } else {
+            layout.padding = at..size;
+        }
+        return Ok(());
+    };
+    if has_blocks {
+        if marker > at {
+            layout.gaps.push(Gap { range: at..marker });
+            let message = "bytes between the last block and the block index";
+            layout.fault(Fault::new(FaultKind::JunkAfterBlocks, at..marker, message));
+        }
+    } else {
+        layout.padding = at..marker;
+    }
+    index(source, marker..size, marker == at && has_blocks, layout)
+}
+
+/// Reads the index that begins where `range` does, and says what it is worth.
+fn index(source: &dyn Source, range: Range<u64>, in_place: bool, layout: &mut Layout) -> Result<()> {
+    let (each, besides) = INDEX_BYTES;
+    let most = (layout.blocks.len() as u64).saturating_mul(each).saturating_add(besides);
+    let end = range.end.min(range.start.saturating_add(most));
+    let bytes = source.read(range.start..end)?;
+    layout.index_state = IndexState::Wrong;
+    let (found, len) = match BlockIndex::parse(&bytes) {
+        Ok(found) => found,
+        Err(error) => {
+            layout.index = Some(range.clone());
+            let error: Error = error;
+            let message = format!("the block index cannot be read: {}", error.kind());
+            layout.fault(Fault::new(FaultKind::IndexUnreadable, range, message));
+            return Ok(());
+        }
+    };
+    let end = range.start.saturating_add(len as u64);
+    let place = range.start..end;
+    layout.index = Some(place.clone());
+    layout.trailing = end..range.end;
+    if layout.blocks.is_empty() {
+        layout.fault(Fault::new(FaultKind::IndexForbidden, place, "a block index, and no block"));
+    } else if let Some((at, why)) = differs(&found, layout) {
+        let message = format!("the block index is stale: entry {at} {why}");
+        layout.fault(Fault::new(FaultKind::IndexStale, place, message));
+    } else if in_place {
+        layout.index_state = IndexState::Proved;
+    }
+    if let Some(junk) = search::other_than(source, layout.trailing.clone(), b"\0")? {
+        let fault = Fault::new(FaultKind::JunkAfterIndex, junk..range.end, "bytes after the block index");
+        layout.fault(fault);
+    }
+    Ok(())
+}
+
+/// The first entry that is not what the walk found.
+fn differs(index: &BlockIndex, layout: &Layout) -> Option<(usize, String)> {
+    let blocks = layout.blocks.iter().map(|block| block.at);
+    let wrong = index.offsets.iter().zip(blocks).position(|(listed, found)| *listed != found);
+    let least = index.offsets.len().min(layout.blocks.len());
+    if let Some(at) = wrong {
+        let listed = index.offsets.get(at).copied().unwrap_or_default();
+        let found = layout.blocks.get(at).map(|block| block.at).unwrap_or_default();
+        return Some((at, format!("is {listed}, and block {at} is at {found}")));
+    }
+    (index.offsets.len() != layout.blocks.len()).then(|| {
+        (
+            least,
+            format!(
+                "differs: {} are listed, and there are {} blocks",
+                index.offsets.len(),
+                layout.blocks.len()
+            ),
+        )
+    })
+}

@@ -1,0 +1,58 @@
+//! Searching bytes that belong to nothing.
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+
+use std::ops::Range;
+
+use container_core::Result;
+use container_core::source::Source;
+
+/// Bytes that are read at a time.
+const PIECE: u64 = 1 << 18;
+
+/// What is searched for at once, at most.
+const LONGEST: u64 = 32;
+
+/// The first place in `range` at which `find` finds something in the bytes from there on. `find` is given pieces that overlap by
+/// more than any pattern is long, and answers with a place in its piece.
+pub(super) fn first(
+    source: &dyn Source,
+    range: Range<u64>,
+    mut find: impl FnMut(&[u8]) -> Option<usize>,
+) -> Result<Option<u64>> {
+    let mut at = range.start;
+    while at < range.end {
+        let end = range.end.min(at.saturating_add(PIECE));
+        let bytes = source.read(at..end)?;
+        if let Some(found) = find(&bytes) {
+            return Ok(Some(at.saturating_add(found as u64)));
+        }
+        if end == range.end {
+            break;
+        }
+        at = end.saturating_sub(LONGEST);
+    }
+    Ok(None)
+}
+
+/// The first block magic in `range`.
+pub(super) fn magic(source: &dyn Source, range: Range<u64>) -> Result<Option<u64>> {
+    let finder = memchr::memmem::Finder::new(&crate::block_header::MAGIC);
+    first(source, range, |bytes| finder.find(bytes))
+}
+
+/// The first marker of an index in `range`.
+pub(super) fn index_marker(source: &dyn Source, range: Range<u64>) -> Result<Option<u64>> {
+    let finder = memchr::memmem::Finder::new(crate::block_index::MARKER);
+    first(source, range, |bytes| finder.find(bytes))
+}
+
+/// The first byte in `range` that is not one of `fill`.
+pub(super) fn other_than(source: &dyn Source, range: Range<u64>, fill: &[u8]) -> Result<Option<u64>> {
+    first(source, range, |bytes| bytes.iter().position(|byte| !fill.contains(byte)))
+}

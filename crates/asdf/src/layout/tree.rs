@@ -1,0 +1,107 @@
+//! Where the tree begins and ends.
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+
+use std::ops::Range;
+
+use container_core::Result;
+use container_core::source::Source;
+
+use super::{Layout, search};
+use crate::block_header::MAGIC;
+use crate::fault::{Fault, FaultKind};
+
+/// Blanks before a tree that are looked at.
+const MOST_BLANKS: u64 = 4096;
+
+/// Fills in the tree, and gives the byte at which padding or blocks begin.
+pub(super) fn find(source: &dyn Source, layout: &mut Layout) -> Result<u64> {
+    let at = layout.header.comments.end;
+    let size = layout.size;
+    let start = search::other_than(source, at..size.min(at.saturating_add(MOST_BLANKS)), b" \t\r\n")?;
+    let Some(start) = start else { return Ok(at) };
+    let head = source.read(start..size.min(start.saturating_add(8)))?;
+    let has_directive = head.starts_with(b"%");
+    if !has_directive && !(head.starts_with(b"---") && head.get(3).is_none_or(u8::is_ascii_whitespace)) {
+        return Ok(at);
+    }
+    drop(head);
+    if start > at {
+        layout.before_tree = at..start;
+        let message = "blanks or empty lines before the tree, which Python asdf does not read";
+        layout.fault(Fault::new(FaultKind::BlankBeforeTree, at..start, message));
+    }
+    if !has_directive {
+        let message = "the tree has no line %YAML 1.1";
+        layout.fault(Fault::new(FaultKind::NoYamlDirective, start..start.saturating_add(3), message));
+    }
+    let end = end(source, start..size)?;
+    let tree = start..end.tree;
+    if end.blanks {
+        let dots = end.tree.saturating_sub(8).max(start)..end.tree;
+        let message = "blanks after the three dots that end the tree, which Python asdf does not find then";
+        layout.fault(Fault::new(FaultKind::TreeEndBlanks, dots, message));
+    }
+    if end.unterminated {
+        let message = "no line of three dots ends the tree";
+        layout.fault(Fault::new(FaultKind::TreeUnterminated, tree.clone(), message));
+    }
+    layout.tree = Some(tree);
+    Ok(end.tree)
+}
+
+struct End {
+    tree: u64,
+    blanks: bool,
+    unterminated: bool,
+}
+
+/// The end of the tree: behind the newline of the first line `...`, else at the first block magic, which no UTF-8 text holds, else
+/// at the end of the file.
+fn end(source: &dyn Source, range: Range<u64>) -> Result<End> {
+    let dots = memchr::memmem::Finder::new(b"\n...");
+    let magic = memchr::memmem::Finder::new(&MAGIC);
+    let mut from = range.start;
+    loop {
+        let mut is_magic = false;
+        let found = search::first(source, from..range.end, |bytes| {
+            // What follows the dots within the next piece is looked at by the caller.
+            let (dots, magic) = (dots.find(bytes), magic.find(bytes));
+            is_magic = magic.is_some_and(|magic| dots.is_none_or(|dots| magic < dots));
+            if is_magic { magic } else { dots }
+        })?;
+        match found {
+            None => return Ok(End { tree: range.end, blanks: false, unterminated: true }),
+            Some(at) if is_magic => return Ok(End { tree: at, blanks: false, unterminated: true }),
+            Some(at) => {
+                let after = at.saturating_add(4);
+                if let Some((tree, blanks)) = rest_of_marker(source, after..range.end)? {
+                    return Ok(End { tree, blanks, unterminated: false });
+                }
+                from = after;
+            }
+        }
+    }
+}
+
+/// The end of the line whose dots end where `range` begins, and whether it has blanks; `None` where something else stands in it.
+fn rest_of_marker(source: &dyn Source, range: Range<u64>) -> Result<Option<(u64, bool)>> {
+    let line = source.read(range.start..range.end.min(range.start.saturating_add(64)))?;
+    let blanks = line.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    let rest = line.get(blanks..).unwrap_or_default();
+    let newline = match rest {
+        [] if range.start.saturating_add(line.len() as u64) == range.end => 0,
+        [b'\n', ..] => 1,
+        [b'\r', b'\n', ..] => 2,
+        // A comment is no part of the marker, but YAML allows it; and padding may follow at once.
+        [0, ..] | [b'\r'] => 0,
+        _ => return Ok(None),
+    };
+    let len = (blanks as u64).saturating_add(newline);
+    Ok(Some((range.start.saturating_add(len), blanks > 0)))
+}

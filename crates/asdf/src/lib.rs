@@ -1,0 +1,23 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+mod block_header;
+mod block_index;
+pub mod compression;
+mod fault;
+mod file;
+mod header;
+mod layout;
+mod ndarray;
+mod stored_block;
+mod tree;
+pub mod yaml;
+
+pub use block_header::BlockHeader;
+pub use block_index::BlockIndex;
+pub use fault::{Fault, FaultKind};
+pub use file::{ArrayEntry, File};
+pub use header::{Header, Version};
+pub use layout::{Gap, IndexState, Layout, StoredBlock};
+pub use ndarray::{ByteSource, Datatype, Mask, NdArray};
+pub use tree::Tree;

@@ -1,0 +1,74 @@
+//! A block of the file, as code that knows blocks alone sees it.
+
+use std::ops::Range;
+
+use container_core::block::{Block, Covers, StoredChecksum};
+
+use crate::block_header::BlockHeader;
+
+/// A block: its header, and where its parts are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredBlock {
+    /// Its number in the file, from 0.
+    pub index: usize,
+    /// Where its magic is.
+    pub at: u64,
+    /// Its header.
+    pub header: BlockHeader,
+    /// The stored data: used bytes of an ordinary block, all that follow of a streamed one. They end with the file where it ends early.
+    pub data: Range<u64>,
+    /// The end of what is set aside for it, or of the file.
+    pub end: u64,
+}
+
+impl StoredBlock {
+    /// Bytes after decoding. Of a streamed block, all that there are.
+    #[must_use]
+    pub const fn data_size(&self) -> u64 {
+        if self.header.is_streamed() {
+            self.data.end.saturating_sub(self.data.start)
+        } else {
+            self.header.data_size
+        }
+    }
+
+    /// The name of its codec as stored, less the NULs: `zlib`, `lz4`. `None` where the data are stored plainly; `?` for a name
+    /// that is no ASCII text.
+    #[must_use]
+    pub fn label(&self) -> Option<&str> {
+        if !self.header.is_compressed() {
+            return None;
+        }
+        let bytes = &self.header.compression;
+        let len = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last.saturating_add(1));
+        let text = bytes.get(..len).and_then(|bytes| std::str::from_utf8(bytes).ok());
+        Some(text.filter(|text| text.bytes().all(|byte| byte.is_ascii_graphic())).unwrap_or("?"))
+    }
+
+    /// True where the file has all of its data.
+    #[must_use]
+    pub const fn is_whole(&self) -> bool {
+        self.header.is_streamed() || self.data.end.saturating_sub(self.data.start) == self.header.used_size
+    }
+}
+
+impl Block for StoredBlock {
+    fn range(&self) -> Range<u64> {
+        // A block that the file cuts claims what its header says, so that reading it tells what is missing.
+        let end = self.data.start.saturating_add(self.header.used_size);
+        self.data.start..if self.is_whole() { self.data.end } else { end }
+    }
+
+    fn decoded_len(&self) -> u64 {
+        self.data_size()
+    }
+
+    fn codec(&self) -> Option<&str> {
+        self.label()
+    }
+
+    fn checksum(&self) -> Option<StoredChecksum> {
+        let digest = self.header.digest().filter(|_| !self.header.is_streamed())?;
+        Some(StoredChecksum { algorithm: BlockHeader::ALGORITHM, digest, covers: Covers::Stored })
+    }
+}

@@ -1,0 +1,12 @@
+//! YAML 1.1, as ASDF's trees are written in it: a document whose every node knows its bytes in the text, scalars resolved as PyYAML
+//! does, and an emitter whose output PyYAML reads back as the same values.
+
+mod document;
+mod emit;
+mod scalar;
+mod value;
+
+pub use document::{Collection, Document, Kind, Node, NodeId, ScalarStyle, YamlLimits};
+pub use emit::{EmitOptions, emit_document, emit_node};
+pub use scalar::{Int, Scalar, Timestamp, resolve};
+pub use value::Yaml;

@@ -1,0 +1,72 @@
+//! A tree to be written.
+
+use super::{Collection, Int, Node, ScalarStyle, Timestamp};
+
+/// A value to be written, with as much of its style as the writer cares for.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Yaml {
+    /// `null`
+    Null,
+    /// `true` or `false`
+    Bool(bool),
+    /// A whole number.
+    Int(Int),
+    /// Shortest text that reads back as the same number; `.inf`, `-.inf`, `.nan`.
+    Float(f64),
+    /// Text, in quotes where it would be read as something else. The style is a wish.
+    Text(String, Option<ScalarStyle>),
+    /// A date, or date and time.
+    Timestamp(Timestamp),
+    /// `!!binary`
+    Binary(Vec<u8>),
+    /// Items. Without a style: flow where all items are scalars, else block.
+    Sequence(Vec<Yaml>, Option<Collection>),
+    /// Pairs in order. Without a style: block, unless in a flow collection.
+    Mapping(Vec<(Yaml, Yaml)>, Option<Collection>),
+    /// A value under a tag, whole (`tag:stsci.edu:asdf/core/ndarray-1.1.0`) or local (`!name`).
+    Tagged(String, Box<Yaml>),
+    /// A value that can be named by [`Yaml::Alias`].
+    Anchored(String, Box<Yaml>),
+    /// The value of that anchor again.
+    Alias(String),
+}
+
+impl Yaml {
+    /// The node as a value, with its tags and styles. A collection that is named more than once is anchored where it stands first.
+    #[must_use]
+    pub fn of(node: Node<'_>) -> Self {
+        let _ = node;
+        unimplemented!()
+    }
+
+    /// Plain text.
+    #[must_use]
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::Text(text.into(), None)
+    }
+
+    /// A whole number.
+    #[must_use]
+    pub fn int(value: impl Into<i128>) -> Self {
+        Self::Int(Int::Small(value.into()))
+    }
+
+    /// A block mapping with text keys.
+    #[must_use]
+    pub fn mapping<K: Into<String>>(pairs: impl IntoIterator<Item = (K, Self)>) -> Self {
+        Self::Mapping(pairs.into_iter().map(|(key, value)| (Self::text(key), value)).collect(), None)
+    }
+
+    /// A sequence.
+    #[must_use]
+    pub fn sequence(items: impl IntoIterator<Item = Self>) -> Self {
+        Self::Sequence(items.into_iter().collect(), None)
+    }
+
+    /// The same under a tag.
+    #[must_use]
+    pub fn tagged(self, tag: impl Into<String>) -> Self {
+        Self::Tagged(tag.into(), Box::new(self))
+    }
+}
