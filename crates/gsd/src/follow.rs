@@ -186,7 +186,8 @@ impl Follower {
         }
     }
 
-    /// Looks once. Each frame is given once, whole, in order. Without news that takes two short reads.
+    /// Looks once. Each frame is given once, whole, in order. Without news that takes two short reads. A file that ends before its
+    /// index has [`Change::Nothing`] yet: its writer is still making it.
     ///
     /// # Errors
     /// `Malformed` for an entry that makes no sense, and did not the time before, `Limit`, `Io`. It can be tried again.
@@ -197,6 +198,8 @@ impl Follower {
         let change = match self.look() {
             // Only a file that has been cut ends before what was in it.
             Err(error) if matches!(error.kind(), ErrorKind::Truncated { .. }) && self.is_cut()? => None,
+            // The reference makes a file in steps: the header is there before the index that it names.
+            Err(error) if matches!(error.kind(), ErrorKind::Truncated { .. }) && self.anchor.is_none() => Some(Change::Nothing),
             looked => looked.map_err(|error| error.part(self.path.display().to_string()))?,
         };
         if change.is_none() {

@@ -166,6 +166,23 @@ fn a_frame_whose_entries_come_one_by_one_is_given_whole() {
     }
 }
 
+/// The reference writes the header of a new file before it makes room for the index.
+#[test]
+fn a_file_that_is_being_made_has_no_frames_yet() {
+    let folder = tempfile::tempdir().unwrap();
+    let (whole, path) = (folder.path().join("whole.gsd"), folder.path().join("run.gsd"));
+    let mut writer = Writer::create(&whole, &options(Scheme::Reference)).unwrap();
+    (0..3).for_each(|frame| write(&mut writer, frame));
+    writer.close().unwrap();
+    let bytes = std::fs::read(&whole).unwrap();
+    std::fs::write(&path, &bytes[..256]).unwrap();
+    let mut follower = Follower::open(&path).unwrap();
+    assert_eq!(follower.poll().unwrap(), Change::Nothing);
+    let mut file = std::fs::OpenOptions::new().append(true).open(&path).unwrap();
+    file.write_all(&bytes[256..]).unwrap();
+    follow(&mut follower, 3, &AtomicBool::new(true));
+}
+
 #[test]
 fn another_file_at_the_path_is_told() {
     for scheme in [Scheme::Atomic, Scheme::Reference] {
