@@ -4,6 +4,7 @@
 mod block_header;
 mod block_index;
 pub mod compression;
+pub mod edit;
 mod fault;
 mod file;
 mod header;
@@ -15,6 +16,7 @@ pub mod yaml;
 
 pub use block_header::BlockHeader;
 pub use block_index::BlockIndex;
+pub use edit::TreeEditor;
 pub use fault::{Fault, FaultKind};
 pub use file::{ArrayEntry, File};
 pub use header::{Header, Version};
