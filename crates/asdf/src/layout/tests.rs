@@ -1,1 +1,260 @@
+//! Files assembled by hand, after the tables of docs/formats/asdf.md.
 
+use super::*;
+use container_core::ErrorKind;
+
+const HEAD: &str = "#ASDF 1.0.0\n#ASDF_STANDARD 1.6.0\n";
+const TREE: &str = "%YAML 1.1\n--- {}\n...\n";
+
+/// A block with `data`, and room for `slack` bytes more.
+fn block(data: &[u8], slack: usize) -> Vec<u8> {
+    let used = data.len() as u64;
+    let header = BlockHeaderFields { flags: 0, allocated: used + slack as u64, used, data: used };
+    let mut bytes = header.bytes();
+    bytes.extend_from_slice(data);
+    bytes.resize(bytes.len() + slack, 0);
+    bytes
+}
+
+struct BlockHeaderFields {
+    flags: u32,
+    allocated: u64,
+    used: u64,
+    data: u64,
+}
+
+impl BlockHeaderFields {
+    fn bytes(&self) -> Vec<u8> {
+        let mut bytes = b"\xd3BLK\x00\x30".to_vec();
+        bytes.extend_from_slice(&self.flags.to_be_bytes());
+        bytes.extend_from_slice(&[0; 4]);
+        for size in [self.allocated, self.used, self.data] {
+            bytes.extend_from_slice(&size.to_be_bytes());
+        }
+        bytes.extend_from_slice(&[0; 16]);
+        bytes
+    }
+}
+
+fn file(parts: &[&[u8]]) -> Vec<u8> {
+    parts.concat()
+}
+
+fn index(offsets: &[usize]) -> Vec<u8> {
+    let lines: String = offsets.iter().map(|offset| format!("- {offset}\n")).collect();
+    format!("#ASDF BLOCK INDEX\n%YAML 1.1\n---\n{lines}...\n").into_bytes()
+}
+
+fn parse(bytes: &[u8]) -> Layout {
+    let layout = Layout::parse(&bytes, &Limits::default()).unwrap();
+    check_tiles(&layout);
+    layout
+}
+
+/// The parts follow one another without gaps or overlaps.
+fn check_tiles(layout: &Layout) {
+    let mut ranges = vec![
+        layout.header.line.clone(),
+        layout.header.comments.clone(),
+        layout.before_tree.clone(),
+        layout.padding.clone(),
+        layout.trailing.clone(),
+    ];
+    ranges.extend(layout.tree.clone());
+    ranges.extend(layout.index.clone());
+    ranges.extend(layout.blocks.iter().map(|block| block.at..block.end));
+    ranges.extend(layout.gaps.iter().map(|gap| gap.range.clone()));
+    ranges.retain(|range| !range.is_empty());
+    ranges.sort_by_key(|range| range.start);
+    let mut at = 0;
+    for range in &ranges {
+        assert_eq!(range.start, at, "{ranges:?}");
+        at = range.end;
+    }
+    assert_eq!(at, layout.size, "{ranges:?}");
+}
+
+fn codes(layout: &Layout) -> Vec<&'static str> {
+    layout.faults.iter().map(Fault::code).collect()
+}
+
+#[test]
+fn blocks_are_found_by_walking_and_the_index_is_proved() {
+    let (first, second) = (block(&[1; 5], 3), block(&[2; 4], 0));
+    let at = HEAD.len() + TREE.len() + 7;
+    let list = index(&[at, at + first.len()]);
+    let bytes = file(&[HEAD.as_bytes(), TREE.as_bytes(), b"padding", &first, &second, &list, b"\0\0\0"]);
+    let layout = parse(&bytes);
+    assert_eq!(codes(&layout), [""; 0]);
+    assert_eq!(layout.index_state, IndexState::Proved);
+    assert_eq!(layout.tree, Some(HEAD.len() as u64..(HEAD.len() + TREE.len()) as u64));
+    assert_eq!(layout.offsets(), [at as u64, (at + first.len()) as u64]);
+    let data: Vec<Range<u64>> = layout.blocks.iter().map(|block| block.data.clone()).collect();
+    let start = at as u64 + 54;
+    assert_eq!(data, [start..start + 5, start + 8 + 54..start + 8 + 54 + 4]);
+    assert_eq!(layout.trailing, bytes.len() as u64 - 3..bytes.len() as u64);
+    assert!(layout.is_complete());
+}
+
+#[test]
+fn a_file_within_a_block_is_not_looked_at() {
+    let inner = file(&[HEAD.as_bytes(), TREE.as_bytes(), &block(&[1; 9], 0), &index(&[54])]);
+    let outer = block(&inner, 0);
+    let at = HEAD.len() + TREE.len();
+    let bytes = file(&[HEAD.as_bytes(), TREE.as_bytes(), &outer, &index(&[at])]);
+    let layout = parse(&bytes);
+    assert_eq!((layout.blocks.len(), layout.index_state), (1, IndexState::Proved));
+    // The same without an index of its own: that of the inner file is not taken.
+    let layout = parse(&bytes[..at + outer.len()]);
+    assert_eq!((layout.index_state, codes(&layout)), (IndexState::Absent, vec!["no_index"]));
+}
+
+#[test]
+fn an_index_that_says_otherwise_is_not_believed() {
+    let one = block(&[1; 5], 0);
+    let at = HEAD.len() + TREE.len();
+    for (list, why) in [
+        (index(&[at - 1]), "entry 0 is"),
+        (index(&[at, at]), "entry 1 differs: 2 are listed"),
+        (index(&[]), "0 are listed, and there are 1 blocks"),
+        (b"#ASDF BLOCK INDEX\n--- [a]\n...\n".to_vec(), "no list of offsets"),
+    ] {
+        let layout = parse(&file(&[HEAD.as_bytes(), TREE.as_bytes(), &one, &list]));
+        assert_eq!(layout.index_state, IndexState::Wrong, "{why}");
+        assert_eq!(layout.offsets(), [at as u64]);
+        assert!(layout.faults[0].message().contains(why), "{}", layout.faults[0].message());
+    }
+    let layout = parse(&file(&[HEAD.as_bytes(), TREE.as_bytes(), &one, b"junk", &index(&[at])]));
+    assert_eq!((layout.index_state, codes(&layout)), (IndexState::Wrong, vec!["junk_after_blocks"]));
+    let layout = parse(&file(&[HEAD.as_bytes(), TREE.as_bytes(), &one, &index(&[at]), b"\0x"]));
+    assert_eq!((layout.index_state, codes(&layout)), (IndexState::Proved, vec!["junk_after_index"]));
+}
+
+#[test]
+fn trees_end_at_their_dots_and_nowhere_else() {
+    let tree = |text: &str| {
+        let layout = parse(format!("{HEAD}{text}").as_bytes());
+        let tree = layout.tree.clone().map(|tree| tree.end - HEAD.len() as u64);
+        (tree, codes(&layout))
+    };
+    assert_eq!(tree("%YAML 1.1\n---\na: |\n  ...\nb: x...\n...\n\0\0"), (Some(37), vec![]));
+    assert_eq!(tree("%YAML 1.1\r\n---\r\na: 1\r\n...\r\n"), (Some(27), vec![]));
+    assert_eq!(tree("%YAML 1.1\n--- 1\n..."), (Some(19), vec![]));
+    assert_eq!(tree("%YAML 1.1\n--- 1\n...x\n...\n"), (Some(25), vec![]));
+    assert_eq!(tree("%YAML 1.1\n--- 1\n... \n"), (Some(21), vec!["tree_end_blanks"]));
+    assert_eq!(tree("%YAML 1.1\n--- 1\n"), (Some(16), vec!["tree_unterminated"]));
+    assert_eq!(tree("--- 1\n...\n"), (Some(10), vec!["no_yaml_directive"]));
+    assert_eq!(tree("\n  %YAML 1.1\n--- 1\n...\n"), (Some(23), vec!["blank_before_tree"]));
+    assert_eq!(tree(""), (None, vec![]));
+    assert_eq!(tree("a: 1\n"), (None, vec!["junk_after_tree"]));
+    assert_eq!(
+        tree("%YAML 1.1\n--- 1\n...\n#ASDF BLOCK INDEX\n%YAML 1.1\n--- []\n...\n").1,
+        ["index_forbidden"]
+    );
+}
+
+/// Dots that lie across two of the pieces in which the tree is read.
+#[test]
+fn long_trees_end_at_their_dots() {
+    for len in (1 << 18) - 40..(1 << 18) + 10 {
+        let text = format!("{HEAD}%YAML 1.1\n--- {}\n...\nrest", "a".repeat(len));
+        let layout = parse(text.as_bytes());
+        assert_eq!(layout.tree.clone().map(|tree| tree.end), Some(text.len() as u64 - 4), "{len}");
+    }
+}
+
+#[test]
+fn a_tree_without_end_stops_at_the_first_block() {
+    let layout = parse(&file(&[HEAD.as_bytes(), b"%YAML 1.1\n--- 1\n", &block(&[1], 0)]));
+    assert_eq!(codes(&layout), ["tree_unterminated", "no_index"]);
+    assert_eq!(layout.blocks.len(), 1);
+    assert!(!layout.is_complete());
+}
+
+#[test]
+fn files_without_a_tree_have_blocks() {
+    let one = block(&[1], 0);
+    let layout = parse(&file(&[HEAD.as_bytes(), &one, &index(&[HEAD.len()])]));
+    assert_eq!((layout.tree.clone(), codes(&layout)), (None, vec![]));
+    let layout = parse(&file(&[HEAD.as_bytes(), b"\0\0", &one]));
+    assert_eq!(codes(&layout), ["padding_without_tree", "no_index"]);
+}
+
+#[test]
+fn the_last_block_may_be_streamed() {
+    let header = BlockHeaderFields { flags: 1, allocated: 0, used: 0, data: 0 }.bytes();
+    let inner = block(&[3], 0);
+    let bytes = file(&[HEAD.as_bytes(), TREE.as_bytes(), &block(&[1], 0), &header, b"rows", &inner]);
+    let layout = parse(&bytes);
+    assert_eq!(codes(&layout), [""; 0]);
+    assert_eq!((layout.blocks.len(), layout.blocks[1].data_size()), (2, 4 + inner.len() as u64));
+    let mut compressed = bytes.clone();
+    let at = HEAD.len() + TREE.len() + 55 + 10;
+    compressed[at..at + 4].copy_from_slice(b"zlib");
+    assert_eq!(codes(&parse(&compressed)), ["streamed_compressed"]);
+}
+
+#[test]
+fn sizes_that_contradict_are_faults() {
+    let with = |header: BlockHeaderFields| {
+        parse(&file(&[
+            HEAD.as_bytes(),
+            TREE.as_bytes(),
+            &header.bytes(),
+            &[7; 10],
+            &index(&[HEAD.len() + TREE.len()]),
+        ]))
+    };
+    let layout = with(BlockHeaderFields { flags: 0, allocated: 10, used: 12, data: 12 });
+    assert_eq!(codes(&layout), ["used_over_allocated"]);
+    let layout = with(BlockHeaderFields { flags: 6, allocated: 10, used: 10, data: 9 });
+    assert_eq!(codes(&layout), ["block_flags", "plain_sizes"]);
+    for allocated in [1 << 63, u64::MAX, 10_000] {
+        let layout = with(BlockHeaderFields { flags: 0, allocated, used: allocated, data: allocated });
+        assert_eq!(codes(&layout), ["truncated", "no_index"]);
+        assert!(!layout.blocks[0].is_whole());
+        assert_eq!(layout.blocks[0].end, layout.size);
+    }
+}
+
+#[test]
+fn blocks_behind_damage_are_found_again() {
+    let one = block(&[1; 30], 0);
+    let mut bad = block(&[2; 30], 0);
+    bad[5] = 47;
+    let at = HEAD.len() + TREE.len();
+    let bytes = file(&[HEAD.as_bytes(), TREE.as_bytes(), &one, &bad, &one, b"between", &one, b"behind"]);
+    let layout = parse(&bytes);
+    let places: Vec<u64> = [0, 2 * one.len(), 3 * one.len() + 7].iter().map(|by| (at + by) as u64).collect();
+    assert_eq!(layout.offsets(), places);
+    assert_eq!(codes(&layout), ["block_header", "gap", "junk_after_blocks", "no_index"]);
+}
+
+#[test]
+fn every_cut_is_read_or_told() {
+    let (first, second) = (block(&[1; 5], 3), block(&[2; 4], 0));
+    let at = HEAD.len() + TREE.len();
+    let list = index(&[at, at + first.len()]);
+    let bytes = file(&[HEAD.as_bytes(), TREE.as_bytes(), &first, &second, &list]);
+    for len in 0..bytes.len() {
+        match Layout::parse(&&bytes[..len], &Limits::default()) {
+            Err(error) => {
+                assert!(
+                    len < HEAD.len() && matches!(error.kind(), ErrorKind::WrongFormat { .. }),
+                    "{len}: {error}"
+                );
+            }
+            Ok(layout) => check_tiles(&layout),
+        }
+    }
+}
+
+#[test]
+fn more_blocks_than_memory_are_refused() {
+    let bytes = file(&[HEAD.as_bytes(), &block(&[], 0).repeat(1000)]);
+    let kind = |memory| {
+        Layout::parse(&&bytes[..], &Limits::default().with_memory(memory)).map_err(|error| error.into_kind())
+    };
+    assert!(matches!(kind(10_000), Err(ErrorKind::Limit { .. })));
+    assert_eq!(kind(1 << 20).unwrap().blocks.len(), 1000);
+}
