@@ -4,18 +4,23 @@
 mod block_header;
 mod block_index;
 pub mod compression;
+mod digest;
 pub mod edit;
 mod fault;
 mod file;
 mod header;
 mod layout;
+mod meta;
 mod ndarray;
+mod segments;
 mod stored_block;
 mod tree;
+mod words;
 pub mod yaml;
 
 pub use block_header::BlockHeader;
 pub use block_index::BlockIndex;
+pub use digest::{DigestState, state as digest_state};
 pub use edit::TreeEditor;
 pub use fault::{Fault, FaultKind};
 pub use file::{ArrayEntry, File};

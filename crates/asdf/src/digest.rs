@@ -1,0 +1,127 @@
+//! What a block's digest is worth: it covers the stored bytes, or, as Python asdf before 5.3 wrote it, the decoded ones.
+
+use std::borrow::Cow;
+
+use container_core::block::{Block, for_each_piece};
+use container_core::checksum::Digest;
+use container_core::codec::Codecs;
+use container_core::source::{Source, check_range, zeroed_vec};
+use container_core::{Error, ErrorKind, Limits, Progress, Result};
+
+use crate::block_header::BlockHeader;
+use crate::compression;
+use crate::layout::StoredBlock;
+
+/// What the digest of a block is worth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DigestState {
+    /// There is none: all of its bytes are zero, or the block is streamed.
+    Absent,
+    /// It is that of the bytes as stored (ASDF standard 1.6.0, file layout, "Block header").
+    Stored,
+    /// It is that of the decoded bytes, as Python asdf wrote it before 5.3.
+    LegacyDecoded,
+    /// It is neither.
+    Bad {
+        /// The digest in the file.
+        stored: Digest,
+        /// That of the bytes as stored.
+        computed: Digest,
+    },
+}
+
+impl DigestState {
+    /// `stored`, `decoded` (legacy), `absent` or `bad`.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Absent => "absent",
+            Self::Stored => "stored",
+            Self::LegacyDecoded => "decoded",
+            Self::Bad { .. } => "bad",
+        }
+    }
+
+    /// The error that reading a block with a bad digest gives; nothing for the other states.
+    ///
+    /// # Errors
+    /// `Checksum`, with the range of the block.
+    pub fn into_result(self, block: &StoredBlock) -> Result<()> {
+        match self {
+            Self::Bad { stored, computed } => {
+                let kind = ErrorKind::Checksum { stored: stored.to_string(), computed: computed.to_string() };
+                Err(Error::new(kind).at(block.at..block.data.end).context("md5"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Compares the digest of a block with its bytes. Of a plain block no more than a piece is held in memory. An encoded block is decoded
+/// only where its stored bytes do not fit the digest.
+///
+/// # Errors
+/// `Truncated` where the file has not all of the block; where decoding is tried and fails the digest is bad, and that is no error; `Limit`
+/// and those of the source.
+pub fn state(
+    source: &dyn Source,
+    block: &StoredBlock,
+    codecs: &Codecs,
+    limits: &Limits,
+    threads: usize,
+) -> Result<DigestState> {
+    let Some(stored) = expected(block) else { return Ok(DigestState::Absent) };
+    let computed = of_stored(source, block)?;
+    if stored == computed {
+        return Ok(DigestState::Stored);
+    }
+    let bad = DigestState::Bad { stored, computed };
+    if !block.header.is_compressed() {
+        return Ok(bad);
+    }
+    match decoded(source, block, codecs, limits, threads) {
+        Ok(bytes) if BlockHeader::ALGORITHM.digest(&bytes) == stored => Ok(DigestState::LegacyDecoded),
+        Ok(_) => Ok(bad),
+        Err(error) if error.is_damage() || matches!(error.kind(), ErrorKind::Unsupported(_)) => Ok(bad),
+        Err(error) => Err(error),
+    }
+}
+
+/// The digest that a block has; `None` where it has none.
+pub(crate) fn expected(block: &StoredBlock) -> Option<Digest> {
+    block.header.digest().filter(|_| !block.header.is_streamed())
+}
+
+/// The digest of the bytes as stored.
+pub(crate) fn of_stored(source: &dyn Source, block: &StoredBlock) -> Result<Digest> {
+    let range = block.range();
+    check_range(&range, source.len())?;
+    let mut running = BlockHeader::ALGORITHM.start();
+    for_each_piece(source, range, Progress::none(), |piece| {
+        running.update(piece);
+        Ok(())
+    })?;
+    Ok(running.finish())
+}
+
+/// All of the decoded bytes of a block.
+pub(crate) fn decoded<'s>(
+    source: &'s dyn Source,
+    block: &StoredBlock,
+    codecs: &Codecs,
+    limits: &Limits,
+    threads: usize,
+) -> Result<Cow<'s, [u8]>> {
+    let range = block.range();
+    check_range(&range, source.len())?;
+    let len = block.data_size();
+    if !block.header.is_compressed()
+        && range.end.saturating_sub(range.start) == len
+        && let Some(bytes) = source.lend(range.clone())
+    {
+        return Ok(Cow::Borrowed(bytes));
+    }
+    let mut bytes = zeroed_vec(len, limits).map_err(|error| error.at(range))?;
+    compression::read_range(source, block, codecs, limits, threads, 0..len, &mut bytes)?;
+    Ok(Cow::Owned(bytes))
+}

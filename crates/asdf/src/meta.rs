@@ -1,0 +1,186 @@
+//! The tree as metadata: what YAML, JSON and the other formats have in common.
+
+use std::collections::HashMap;
+
+use container_core::{Limits, Result, Value};
+
+use crate::ndarray::NdArray;
+use crate::yaml::{Int, Kind, Node, NodeId, Scalar, Timestamp};
+
+/// Levels beyond which a tree is told as text: those of a parsed text are bounded, those behind aliases are not.
+const MOST_DEPTH: usize = 512;
+
+/// Bytes that a value takes in memory beside its text, about.
+const EACH: u64 = size_of::<(String, Value)>() as u64;
+
+/// What the tree says. Aliases are looked through; one that leads back into what it is part of is `{"$ref": "#/path"}`, as a JSON reference.
+/// An array is a mapping of what it is and where: `{source, datatype, byteorder, shape, …}`, without inline data. Keys that are no text are
+/// spelled. Timestamps are text.
+///
+/// # Errors
+/// `Limit` for a tree that aliases make larger than memory.
+pub(crate) fn value(root: Node<'_>, view: View, limits: &Limits) -> Result<Value> {
+    let mut walk = Walk { view, limits, held: 0, above: HashMap::new() };
+    walk.value(root, "", 0)
+}
+
+/// How much is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum View {
+    /// All of it.
+    Whole,
+    /// Less what says how values are stored and what wrote the file.
+    Logical,
+}
+
+struct Walk<'l> {
+    view: View,
+    limits: &'l Limits,
+    held: u64,
+    /// The collections that the present node is part of, each with its path.
+    above: HashMap<NodeId, String>,
+}
+
+impl Walk<'_> {
+    fn hold(&mut self, text: &str) -> Result<()> {
+        self.held = self.held.saturating_add(EACH).saturating_add(text.len() as u64);
+        self.limits.allocate(self.held).map(|_| ()).map_err(|error| error.context("asdf tree"))
+    }
+
+    fn value(&mut self, node: Node<'_>, path: &str, depth: usize) -> Result<Value> {
+        let node = node.target();
+        if let Some(scalar) = node.scalar() {
+            let value = scalar_value(scalar);
+            if let Value::Text(text) = &value {
+                self.hold(text)?;
+            } else {
+                self.hold("")?;
+            }
+            return Ok(value);
+        }
+        self.hold("")?;
+        if let Some(above) = self.above.get(&node.id()) {
+            return Ok(Value::Map(vec![("$ref".to_owned(), format!("#{above}").into())]));
+        }
+        if depth > MOST_DEPTH {
+            return Ok(Value::Text(format!("more than {MOST_DEPTH} levels")));
+        }
+        if node.tag().is_some_and(NdArray::is_tag) {
+            return self.array(node, path, depth);
+        }
+        self.above.insert(node.id(), path.to_owned());
+        let value = match node.kind() {
+            Kind::Sequence => {
+                let mut items = Vec::new();
+                for (index, item) in node.items().enumerate() {
+                    items.push(self.value(item, &format!("{path}/{index}"), depth.saturating_add(1))?);
+                }
+                Value::List(items)
+            }
+            _ => {
+                let mut entries = Vec::new();
+                for (key, item) in node.pairs() {
+                    let key = key_text(key);
+                    if self.view == View::Logical && is_of_writer(path, &key) {
+                        continue;
+                    }
+                    self.hold(&key)?;
+                    let step = escaped(&key);
+                    let item = self.value(item, &format!("{path}/{step}"), depth.saturating_add(1))?;
+                    entries.push((key, item));
+                }
+                Value::Map(entries)
+            }
+        };
+        self.above.remove(&node.id());
+        Ok(value)
+    }
+
+    /// What is said of an array, less its data.
+    fn array(&mut self, node: Node<'_>, path: &str, depth: usize) -> Result<Value> {
+        self.above.insert(node.id(), path.to_owned());
+        let mut entries = Vec::new();
+        if node.kind() == Kind::Sequence {
+            entries.push(("source".to_owned(), Value::from("inline")));
+        }
+        for (key, item) in node.pairs() {
+            let key = key_text(key);
+            let value = match key.as_str() {
+                "data" => {
+                    entries.push(("source".to_owned(), Value::from("inline")));
+                    continue;
+                }
+                // An array as a mask is a dataset of its own.
+                "mask" if item.kind() != Kind::Scalar => Value::from("mask"),
+                _ => self.value(item, &format!("{path}/{}", escaped(&key)), depth.saturating_add(1))?,
+            };
+            entries.push((key, value));
+        }
+        self.above.remove(&node.id());
+        if self.view == View::Logical {
+            entries.retain(|(key, _)| {
+                !matches!(
+                    key.as_str(),
+                    "source" | "data" | "datatype" | "byteorder" | "shape" | "offset" | "strides"
+                )
+            });
+            entries.push(("ndarray".to_owned(), true.into()));
+        }
+        Ok(Value::Map(entries))
+    }
+}
+
+/// What names the software that wrote a file, not what is in it.
+fn is_of_writer(path: &str, key: &str) -> bool {
+    matches!((path, key), ("", "asdf_library") | ("/history", "extensions"))
+}
+
+/// A key as a step of a JSON pointer.
+pub(crate) fn escaped(key: &str) -> String {
+    key.replace('~', "~0").replace('/', "~1")
+}
+
+/// A key as text: numbers and the like by their canonical spelling.
+pub(crate) fn key_text(key: Node<'_>) -> String {
+    match key.scalar() {
+        Some(Scalar::Null) => "null".to_owned(),
+        Some(Scalar::Bool(value)) => value.to_string(),
+        Some(Scalar::Int(Int::Small(value))) => value.to_string(),
+        Some(Scalar::Int(Int::Big(digits))) => digits,
+        Some(Scalar::Float(value)) => format!("{value:?}"),
+        Some(Scalar::Timestamp(time)) => timestamp(&time),
+        Some(_) | None => key.text().to_owned(),
+    }
+}
+
+fn scalar_value(scalar: Scalar<'_>) -> Value {
+    match scalar {
+        Scalar::Null => Value::Null,
+        Scalar::Bool(value) => value.into(),
+        Scalar::Int(Int::Small(value)) => value.into(),
+        Scalar::Int(Int::Big(digits)) => digits.into(),
+        Scalar::Float(value) => value.into(),
+        Scalar::Text(text) => text.into(),
+        Scalar::Timestamp(time) => timestamp(&time).into(),
+        Scalar::Binary(bytes) => bytes.into(),
+        Scalar::Merge => "<<".into(),
+        Scalar::Default => "=".into(),
+    }
+}
+
+/// As ISO 8601 has it: `2020-01-02`, `2020-01-02T03:04:05.000678+01:00`.
+fn timestamp(time: &Timestamp) -> String {
+    let mut text = format!("{:04}-{:02}-{:02}", time.year, time.month, time.day);
+    if let Some((hour, minute, second, micros)) = time.time {
+        text.push_str(&format!("T{hour:02}:{minute:02}:{second:02}"));
+        if micros > 0 {
+            text.push_str(&format!(".{micros:06}"));
+        }
+    }
+    if let Some(minutes) = time.offset {
+        let sign = if minutes < 0 { '-' } else { '+' };
+        let minutes = minutes.unsigned_abs();
+        text.push_str(&format!("{sign}{:02}:{:02}", minutes / 60, minutes % 60));
+    }
+    text
+}
