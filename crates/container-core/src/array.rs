@@ -41,6 +41,34 @@ impl<'a> Array<'a> {
         Ok(Self { dtype, shape, strides, origin: 0, bytes })
     }
 
+    /// An array whose element with all indices 0 begins at `origin` in `bytes`, and whose others lie `strides` bytes apart along each
+    /// axis: backwards where one is negative, the same bytes again where one is 0.
+    ///
+    /// # Errors
+    /// `Usage` when there are not as many strides as axes, or an element is not within `bytes`.
+    pub fn strided(
+        dtype: DType,
+        shape: Vec<u64>,
+        strides: Vec<i64>,
+        origin: u64,
+        bytes: Cow<'a, [u8]>,
+    ) -> Result<Self> {
+        if shape.len() != strides.len() {
+            return Err(Error::usage(format!("{} strides for {} dimensions", strides.len(), shape.len())));
+        }
+        let (mut low, mut high) = (i128::from(origin), i128::from(origin));
+        for (len, stride) in shape.iter().zip(&strides) {
+            // A product of 64 and 65 bits; sums of a few of them stay within 128 but for absurd numbers of axes.
+            let reach = (i128::from(*len) - 1).saturating_mul(i128::from(*stride));
+            if reach < 0 { low = low.saturating_add(reach) } else { high = high.saturating_add(reach) }
+        }
+        let end = high.saturating_add(dtype.itemsize() as i128);
+        if !shape.contains(&0) && (low < 0 || end > bytes.len() as i128) {
+            return Err(Error::usage("a view reaches outside its bytes"));
+        }
+        Ok(Self { dtype, shape, strides, origin, bytes })
+    }
+
     /// The same array over bytes of its own: copied only where they are borrowed.
     ///
     /// # Errors

@@ -197,3 +197,30 @@ fn a_thin_region_of_a_file_reads_little() {
 }
 
 const WASTE_TEST: u64 = 64 << 10;
+
+#[test]
+fn strides_of_the_callers_reach_only_what_is_there() {
+    let bytes: Vec<u8> = (0..12).collect();
+    let view = |shape: &[u64], strides: &[i64], origin| {
+        let dtype = DType::native(Kind::Uint, 1);
+        Array::strided(dtype, shape.to_vec(), strides.to_vec(), origin, Cow::Borrowed(&bytes))
+    };
+    let read = |array: Result<Array<'_>>| {
+        array.unwrap().bytes(Order::C, &Limits::default()).unwrap().into_owned()
+    };
+    assert_eq!(read(view(&[2, 3], &[4, 2], 1)), [1, 3, 5, 5, 7, 9]);
+    assert_eq!(read(view(&[3], &[-5], 11)), [11, 6, 1]);
+    assert_eq!(read(view(&[2, 2], &[0, 1], 7)), [7, 8, 7, 8]);
+    assert_eq!(read(view(&[], &[], 11)), [11]);
+    assert_eq!(read(view(&[1 << 63, 0], &[1 << 40, 1], 99)), [0_u8; 0]);
+    for (shape, strides, origin) in [
+        (vec![4], vec![4], 0),
+        (vec![3], vec![-5], 9),
+        (vec![2], vec![1, 1], 0),
+        (vec![u64::MAX, u64::MAX], vec![i64::MAX, i64::MAX], 0),
+        (vec![u64::MAX], vec![i64::MIN], 0),
+        (vec![1], vec![1], 12),
+    ] {
+        assert!(view(&shape, &strides, origin).is_err(), "{shape:?} {strides:?} {origin}");
+    }
+}
