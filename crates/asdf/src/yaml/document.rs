@@ -96,6 +96,12 @@ impl Document {
         &self.text
     }
 
+    /// The byte of the file at which the text begins, as it was given.
+    #[must_use]
+    pub fn base(&self) -> u64 {
+        unimplemented!()
+    }
+
     /// The node that holds all others.
     #[must_use]
     pub fn root(&self) -> Node<'_> {
@@ -197,6 +203,13 @@ impl<'d> Node<'d> {
     #[must_use]
     pub fn span(self) -> Range<usize> {
         unimplemented!()
+    }
+
+    /// Its bytes in the file: [`Node::span`], from [`Document::base`] on. What errors name.
+    #[must_use]
+    pub fn range(self) -> Range<u64> {
+        let (base, span) = (self.document.base(), self.span());
+        base.saturating_add(span.start as u64)..base.saturating_add(span.end as u64)
     }
 
     /// The bytes of its content alone, from the first mark of the content to its last.
