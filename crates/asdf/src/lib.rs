@@ -16,7 +16,10 @@ mod segments;
 mod stored_block;
 mod tree;
 mod words;
+pub mod writer;
 pub mod yaml;
+
+pub use container_core;
 
 pub use block_header::BlockHeader;
 pub use block_index::BlockIndex;

@@ -1,0 +1,198 @@
+//! New files: the tree first, then the data, in bounded memory.
+//!
+//! ```
+//! use asdf::container_core::dtype::{DType, Kind};
+//! use asdf::writer::{ArraySpec, Plan, WriteOptions};
+//! use asdf::yaml::Yaml;
+//!
+//! let mut plan = Plan::new(WriteOptions::default());
+//! let counts = plan.array(&ArraySpec::new(DType::native(Kind::Uint, 4), [2, 3]))?;
+//! let tree = Yaml::mapping([("title", Yaml::text("two rows")), ("counts", counts)]);
+//! let mut bytes = Vec::new();
+//! let mut writer = plan.start(tree, &mut bytes)?;
+//! for row in [[1_u32, 2, 3], [4, 5, 6]] {
+//!     writer.write(&row.map(u32::to_ne_bytes).concat())?;
+//! }
+//! writer.finish()?;
+//! assert!(bytes.starts_with(b"#ASDF 1.0.0\n#ASDF_STANDARD 1.6.0\n%YAML 1.1\n"));
+//! # Ok::<(), asdf::container_core::Error>(())
+//! ```
+
+use std::collections::VecDeque;
+
+use container_core::format::Output;
+use container_core::write::AtomicFile;
+use container_core::{Error, Result};
+
+pub(crate) mod block;
+pub(crate) mod datatype;
+pub(crate) mod digest;
+mod encode;
+pub(crate) mod inline;
+pub(crate) mod options;
+mod packing;
+mod plan;
+pub(crate) mod root;
+mod target;
+#[cfg(test)]
+mod tests;
+
+pub use options::{HistoryEntry, Padding, WriteOptions};
+pub use plan::{ArraySpec, Plan};
+
+use crate::block_index::BlockIndex;
+use block::{Open, Parts};
+use encode::Encoder;
+use packing::Packing;
+use plan::Planned;
+use target::Target;
+
+/// A file that is being written: the tree is there, and data are taken in the order in which their arrays were declared.
+///
+/// Nothing appears under a path before [`Writer::finish`] returned. Dropped before, there is no file.
+pub struct Writer<'o> {
+    target: Target<'o>,
+    options: WriteOptions,
+    planned: VecDeque<Planned>,
+    open: Option<(Open, Option<u64>)>,
+    /// Where the next block begins, from the start of the file.
+    at: u64,
+    offsets: Vec<u64>,
+    streamed: bool,
+}
+
+impl<'o> Writer<'o> {
+    fn to_file(file: AtomicFile, options: WriteOptions, planned: Vec<Planned>, head: &str) -> Result<Self> {
+        Self::new(Target::File(Box::new(file)), options, planned, head)
+    }
+
+    fn to_output(
+        out: &'o mut dyn Output,
+        options: WriteOptions,
+        planned: Vec<Planned>,
+        head: &str,
+    ) -> Result<Self> {
+        Self::new(Target::Output(out), options, planned, head)
+    }
+
+    fn new(target: Target<'o>, options: WriteOptions, planned: Vec<Planned>, head: &str) -> Result<Self> {
+        let mut target = target;
+        let len = head.len() as u64;
+        let padding = if planned.is_empty() { 0 } else { options.padding.after(len) };
+        if let Some(total) = known_len(&planned, &options) {
+            target.output().reserve(total.saturating_add(len).saturating_add(padding))?;
+        }
+        target.write(head.as_bytes())?;
+        target.fill(padding)?;
+        let mut writer = Self {
+            target,
+            options,
+            planned: planned.into(),
+            open: None,
+            at: len + padding,
+            offsets: Vec::new(),
+            streamed: false,
+        };
+        writer.next_block()?;
+        Ok(writer)
+    }
+
+    /// Takes the next bytes of the array whose turn it is, in the order of its spec, in pieces of any size. Bytes beyond its end are
+    /// those of the next array.
+    ///
+    /// # Errors
+    /// `Usage` where all arrays have their bytes; `Io`. The writer is of no use then.
+    pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        let mut bytes = bytes;
+        while !bytes.is_empty() {
+            let Some((open, _)) = &mut self.open else {
+                return Err(Error::usage(format!("{} bytes more than the arrays have", bytes.len())));
+            };
+            let (now, later) = match open.left() {
+                Some(left) => bytes.split_at(usize::try_from(left).unwrap_or(usize::MAX).min(bytes.len())),
+                None => (bytes, &[][..]),
+            };
+            open.write(now, &mut self.target)?;
+            bytes = later;
+            self.next_block()?;
+        }
+        Ok(())
+    }
+
+    /// Number of arrays whose data have all come.
+    #[must_use]
+    pub fn complete(&self) -> usize {
+        self.offsets.len() - usize::from(self.open.is_some())
+    }
+
+    /// Writes the index, and gives the file its name.
+    ///
+    /// # Errors
+    /// `Usage` where an array lacks data, or a streamed one ends within a row; those of [`AtomicFile::commit`]; `Io`.
+    pub fn finish(mut self) -> Result<()> {
+        if let Some((open, row)) = self.open.take() {
+            self.at += open.end(row, &self.options, &mut self.target)?;
+        }
+        if self.options.index && !self.offsets.is_empty() && !self.streamed {
+            let text = BlockIndex { offsets: std::mem::take(&mut self.offsets) }.to_text();
+            self.target.write(text.as_bytes())?;
+        }
+        match self.target {
+            Target::File(file) => file.commit(self.options.durability),
+            Target::Output(out) => Ok(out.flush()?),
+        }
+    }
+
+    /// Ends the block that has all its bytes, and begins the next one, until one wants any.
+    fn next_block(&mut self) -> Result<()> {
+        loop {
+            match self.open.take() {
+                Some((open, row)) if open.is_full() => {
+                    self.at += open.end(row, &self.options, &mut self.target)?;
+                }
+                None => {}
+                open => {
+                    self.open = open;
+                    return Ok(());
+                }
+            }
+            let Some(planned) = self.planned.pop_front() else { return Ok(()) };
+            let (parts, row) = self.parts(planned)?;
+            self.offsets.push(self.at);
+            self.streamed = row.is_some();
+            let open = Open::start(self.at, parts, &self.options, &mut self.target)?;
+            self.open = Some((open, row));
+        }
+    }
+
+    fn parts(&self, planned: Planned) -> Result<(Parts, Option<u64>)> {
+        match planned {
+            Planned::Streamed { row } => {
+                let parts = Parts { given: None, data: 0, packing: None, encoder: None, label: [0; 4] };
+                Ok((parts, Some(row)))
+            }
+            Planned::Array { dtype, given, data, compression } => {
+                let itemsize = datatype::packed_size(&dtype);
+                let start = |(label, level): (String, Option<i32>)| {
+                    Encoder::start(&label, level, data, itemsize, &self.options)
+                };
+                let (encoder, label) = match compression.map(start).transpose()? {
+                    Some((encoder, label)) => (Some(encoder), label),
+                    None => (None, [0; 4]),
+                };
+                Ok((Parts { given: Some(given), data, packing: Packing::of(&dtype)?, encoder, label }, None))
+            }
+        }
+    }
+}
+
+/// Bytes of the blocks, where all of them are stored plainly.
+fn known_len(planned: &[Planned], options: &WriteOptions) -> Option<u64> {
+    planned.iter().try_fold(0_u64, |total, planned| match planned {
+        Planned::Array { data, compression: None, .. } => {
+            let padding = options.padding.after(*data);
+            total.checked_add(*data)?.checked_add(padding)?.checked_add(100)
+        }
+        _ => None,
+    })
+}

@@ -1,0 +1,286 @@
+//! What a file is going to hold: arrays are declared, and the tree is made with their nodes, before any data come.
+
+use std::path::Path;
+
+use container_core::dtype::{DType, Order};
+use container_core::format::Output;
+use container_core::write::{AtomicFile, Overwrite};
+use container_core::{Error, Result};
+
+use super::datatype::{datatype, packed_size};
+use super::options::WriteOptions;
+use super::root::{ndarray_tag, root};
+use super::{Writer, inline};
+use crate::yaml::{Collection, EmitOptions, Yaml, emit_document};
+
+/// An array to be written: what the tree says of it, and how its block is stored.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ArraySpec {
+    /// Element type. Padding within records is not written: the standard knows no offsets of fields.
+    pub dtype: DType,
+    /// Length of each axis.
+    pub shape: Vec<u64>,
+    /// Which axis varies fastest in the data that will come. F order is told to readers by strides.
+    pub order: Order,
+    /// Label and level of the codec; `None` stores the bytes as they are.
+    pub compression: Option<(String, Option<i32>)>,
+    /// What is missing: a number, or the node of an array of bool8.
+    pub mask: Option<Yaml>,
+}
+
+impl ArraySpec {
+    /// An array in C order, stored as it is.
+    #[must_use]
+    pub fn new(dtype: DType, shape: impl Into<Vec<u64>>) -> Self {
+        Self { dtype, shape: shape.into(), order: Order::C, compression: None, mask: None }
+    }
+
+    /// The same in another order.
+    #[must_use]
+    pub fn order(mut self, order: Order) -> Self {
+        self.order = order;
+        self
+    }
+
+    /// The same with a codec: a label as on disk (`zlib`, `bzp2`, `lz4`, `zstd`, `blsc`), and its level.
+    #[must_use]
+    pub fn compressed(mut self, label: impl Into<String>, level: Option<i32>) -> Self {
+        self.compression = Some((label.into(), level));
+        self
+    }
+
+    /// The same with a mask.
+    #[must_use]
+    pub fn masked(mut self, mask: Yaml) -> Self {
+        self.mask = Some(mask);
+        self
+    }
+
+    /// Bytes of the data as they are given to the writer.
+    ///
+    /// # Errors
+    /// `Usage` past 2^64.
+    pub fn given_len(&self) -> Result<u64> {
+        self.product(self.dtype.itemsize() as u64)
+    }
+
+    /// Bytes of the decoded block: less than are given where records have padding.
+    ///
+    /// # Errors
+    /// `Usage` past 2^64.
+    pub fn data_len(&self) -> Result<u64> {
+        self.product(packed_size(&self.dtype))
+    }
+
+    fn product(&self, itemsize: u64) -> Result<u64> {
+        if self.shape.contains(&0) {
+            return Ok(0);
+        }
+        let product = self.shape.iter().try_fold(itemsize, |product, len| product.checked_mul(*len));
+        product.ok_or_else(|| Error::usage("an array of more than 2^64 bytes"))
+    }
+
+    /// Bytes from element to element along each axis, where that is not what C order has.
+    fn strides(&self) -> Result<Option<Vec<i64>>> {
+        if self.order == Order::C || self.shape.len() < 2 || self.data_len()? == 0 {
+            return Ok(None);
+        }
+        let mut step = packed_size(&self.dtype);
+        let mut strides = Vec::with_capacity(self.shape.len());
+        for len in &self.shape {
+            strides.push(i64::try_from(step).map_err(|_| Error::usage("strides of more than 2^63 bytes"))?);
+            step = step.saturating_mul(*len);
+        }
+        Ok(Some(strides))
+    }
+}
+
+/// A block that is going to be written.
+#[derive(Clone, Debug)]
+pub(super) enum Planned {
+    /// So many bytes are given, of elements of a type.
+    Array { dtype: DType, given: u64, data: u64, compression: Option<(String, Option<i32>)> },
+    /// Rows of so many bytes, until the file ends.
+    Streamed { row: u64 },
+}
+
+/// A file that is being planned.
+///
+/// Each declaration gives the node that stands for the array in the tree. Nodes are put into the tree by the caller, where and as often as
+/// it likes. Then [`Plan::create`] or [`Plan::start`] writes the tree, and the [`Writer`] takes the data in the order of declaration.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    options: WriteOptions,
+    blocks: Vec<Planned>,
+}
+
+impl Plan {
+    /// Nothing yet.
+    #[must_use]
+    pub const fn new(options: WriteOptions) -> Self {
+        Self { options, blocks: Vec::new() }
+    }
+
+    /// How the file is going to be written.
+    #[must_use]
+    pub const fn options(&self) -> &WriteOptions {
+        &self.options
+    }
+
+    /// Declares an array in a block of its own. Its data are given to the writer, after those of the arrays before.
+    ///
+    /// # Errors
+    /// `Unsupported` for an element type without a name in the standard; `Usage` behind a streamed array.
+    pub fn array(&mut self, spec: &ArraySpec) -> Result<Yaml> {
+        self.room_for_block()?;
+        let node = self.node(Yaml::int(self.blocks.len() as u64), spec, spec.strides()?, 0)?;
+        self.blocks.push(Planned::Array {
+            dtype: spec.dtype.clone(),
+            given: spec.given_len()?,
+            data: spec.data_len()?,
+            compression: spec.compression.clone(),
+        });
+        Ok(node)
+    }
+
+    /// Another view of the block with a number: its own type, shape and strides, from byte `offset` of the decoded data on. Order and
+    /// compression of `spec` mean nothing.
+    ///
+    /// # Errors
+    /// As [`Plan::array`]; `Usage` for a view that reaches past its block, for strides of zero, and for a block that is not declared.
+    pub fn view(&self, block: usize, spec: &ArraySpec, offset: u64, strides: Option<&[i64]>) -> Result<Yaml> {
+        let Some(Planned::Array { data, .. }) = self.blocks.get(block) else {
+            return Err(Error::usage(format!("no array has been declared in block {block}")));
+        };
+        check_view(spec, offset, strides, *data)?;
+        self.node(Yaml::int(block as u64), spec, strides.map(<[i64]>::to_vec), offset)
+    }
+
+    /// An array whose elements stand in the tree. `bytes` are those of the elements in the order of `spec`.
+    ///
+    /// # Errors
+    /// As [`Plan::array`]; `Usage` where there are fewer or more bytes, for text that is none, and for an array that a tree cannot hold.
+    pub fn inline(&self, spec: &ArraySpec, bytes: &[u8]) -> Result<Yaml> {
+        inline::node(spec, bytes, self.options.standard)
+    }
+
+    /// Declares the array whose rows go on to the end of the file: its first axis has no length. It is the last block. Compression and
+    /// the first length of `spec` mean nothing.
+    ///
+    /// # Errors
+    /// As [`Plan::array`]; `Usage` for an array without axes, and for a second one.
+    pub fn streamed(&mut self, spec: &ArraySpec) -> Result<Yaml> {
+        self.room_for_block()?;
+        let Some((first, rest)) = spec.shape.split_first() else {
+            return Err(Error::usage("a streamed array has at least one axis"));
+        };
+        let _ = first;
+        let row = ArraySpec { shape: rest.to_vec(), order: Order::C, ..spec.clone() };
+        if row.dtype.itemsize() as u64 != packed_size(&row.dtype) {
+            return Err(Error::unsupported("records with padding in a streamed array"));
+        }
+        let len = row.data_len()?;
+        if len == 0 {
+            return Err(Error::usage("a streamed array whose rows have no bytes"));
+        }
+        self.blocks.push(Planned::Streamed { row: len });
+        let mut shape = vec![Yaml::text("*")];
+        shape.extend(rest.iter().map(|len| Yaml::int(*len)));
+        self.node_of_shape(Yaml::int(-1), &row, Yaml::Sequence(shape, Some(Collection::Flow)), None, 0)
+    }
+
+    /// An array in the first block of another file, by a URI that is relative to this one.
+    ///
+    /// # Errors
+    /// As [`Plan::array`].
+    pub fn external(&self, spec: &ArraySpec, uri: &str) -> Result<Yaml> {
+        self.node(Yaml::text(uri), spec, spec.strides()?, 0)
+    }
+
+    /// Writes the tree to a file that appears at `path` when all data have come and [`Writer::finish`] returned.
+    ///
+    /// # Errors
+    /// Those of [`AtomicFile::create`]; `Usage` for a tree that is no mapping or that YAML cannot hold; `Io`.
+    pub fn create(self, tree: Yaml, path: impl AsRef<Path>, overwrite: Overwrite) -> Result<Writer<'static>> {
+        let text = self.text(tree)?;
+        Writer::to_file(AtomicFile::create(path, overwrite)?, self.options, self.blocks, &text)
+    }
+
+    /// Writes the tree to an output. One that cannot be patched, as a pipe, has each block gathered first, in memory or in a file without
+    /// a name.
+    ///
+    /// # Errors
+    /// As [`Plan::create`].
+    pub fn start(self, tree: Yaml, out: &mut dyn Output) -> Result<Writer<'_>> {
+        let text = self.text(tree)?;
+        Writer::to_output(out, self.options, self.blocks, &text)
+    }
+
+    /// Header lines and tree.
+    fn text(&self, tree: Yaml) -> Result<String> {
+        let root = root(tree, &self.options)?;
+        let tree = emit_document(&root, &EmitOptions::default())?;
+        Ok(format!("#ASDF 1.0.0\n#ASDF_STANDARD {}\n{tree}", self.options.standard))
+    }
+
+    fn room_for_block(&self) -> Result<()> {
+        match self.blocks.last() {
+            Some(Planned::Streamed { .. }) => {
+                Err(Error::usage("a streamed array is the last block of a file"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn node(&self, source: Yaml, spec: &ArraySpec, strides: Option<Vec<i64>>, offset: u64) -> Result<Yaml> {
+        let shape = spec.shape.iter().map(|len| Yaml::int(*len)).collect();
+        self.node_of_shape(source, spec, Yaml::Sequence(shape, Some(Collection::Flow)), strides, offset)
+    }
+
+    fn node_of_shape(
+        &self,
+        source: Yaml,
+        spec: &ArraySpec,
+        shape: Yaml,
+        strides: Option<Vec<i64>>,
+        offset: u64,
+    ) -> Result<Yaml> {
+        let (datatype, byteorder) = datatype(&spec.dtype, self.options.standard)?;
+        // In the order in which Python asdf writes them.
+        let mut pairs = vec![("source", source)];
+        pairs.extend(spec.mask.clone().map(|mask| ("mask", mask)));
+        pairs.extend([("datatype", datatype), ("byteorder", Yaml::text(byteorder)), ("shape", shape)]);
+        if offset > 0 {
+            pairs.push(("offset", Yaml::int(offset)));
+        }
+        if let Some(strides) = strides {
+            let strides = strides.into_iter().map(Yaml::int).collect();
+            pairs.push(("strides", Yaml::Sequence(strides, Some(Collection::Flow))));
+        }
+        Ok(Yaml::mapping(pairs).tagged(ndarray_tag(self.options.standard)))
+    }
+}
+
+/// Every element lies within `len` bytes.
+fn check_view(spec: &ArraySpec, offset: u64, strides: Option<&[i64]>, len: u64) -> Result<()> {
+    let outside = || Error::usage("a view that reaches past its block");
+    if spec.shape.contains(&0) {
+        return Ok(());
+    }
+    let (mut least, mut most) = (i128::from(offset), i128::from(offset));
+    match strides {
+        None => most += i128::from(spec.data_len()?),
+        Some(strides) if strides.len() != spec.shape.len() || strides.contains(&0) => {
+            return Err(Error::usage("strides are one for each axis, and not zero"));
+        }
+        Some(strides) => {
+            for (len, stride) in spec.shape.iter().zip(strides) {
+                let reach = i128::from(*len - 1).checked_mul(i128::from(*stride)).ok_or_else(outside)?;
+                if reach < 0 { least += reach } else { most += reach }
+            }
+            most += i128::from(packed_size(&spec.dtype));
+        }
+    }
+    if least < 0 || most > i128::from(len) { Err(outside()) } else { Ok(()) }
+}

@@ -1,0 +1,85 @@
+//! Where a file goes: what can be patched, and what cannot.
+
+use std::io::{Read, Seek, SeekFrom, Write};
+
+use container_core::format::Output;
+use container_core::source::PIECE_LEN;
+use container_core::write::AtomicFile;
+use container_core::{Error, Result};
+
+/// Bytes of a block that are gathered in memory for a pipe before they go to a file without a name.
+const IN_MEMORY: usize = 16 << 20;
+
+/// An output, or a file of our own.
+pub(super) enum Target<'o> {
+    File(Box<AtomicFile>),
+    Output(&'o mut dyn Output),
+}
+
+impl Target<'_> {
+    pub(super) fn output(&mut self) -> &mut dyn Output {
+        match self {
+            Self::File(file) => &mut **file,
+            Self::Output(out) => &mut **out,
+        }
+    }
+
+    /// Where the output stands; `None` where it cannot be patched.
+    pub(super) fn position(&mut self) -> Result<Option<u64>> {
+        match self.output().as_seek() {
+            Some(out) => Ok(Some(out.stream_position()?)),
+            None => Ok(None),
+        }
+    }
+
+    pub(super) fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        Ok(self.output().write_all(bytes)?)
+    }
+
+    /// Writes zeros.
+    pub(super) fn fill(&mut self, len: u64) -> Result<()> {
+        let zeros = [0; 4096];
+        let mut left = len;
+        while left > 0 {
+            let now = usize::try_from(left).unwrap_or(usize::MAX).min(zeros.len());
+            self.write(&zeros[..now])?;
+            left -= now as u64;
+        }
+        Ok(())
+    }
+
+    /// Writes over bytes that are there, and goes back to the end.
+    pub(super) fn patch(&mut self, at: u64, bytes: &[u8]) -> Result<()> {
+        let out = self.output().as_seek().ok_or_else(|| Error::usage("this output cannot be patched"))?;
+        let end = out.stream_position()?;
+        out.seek(SeekFrom::Start(at))?;
+        out.write_all(bytes)?;
+        out.seek(SeekFrom::Start(end))?;
+        Ok(())
+    }
+}
+
+/// A block that has to be whole before its header can be written.
+pub(super) struct Spool(tempfile::SpooledTempFile);
+
+impl Spool {
+    pub(super) fn new() -> Self {
+        Self(tempfile::spooled_tempfile(IN_MEMORY))
+    }
+
+    pub(super) fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        Ok(self.0.write_all(bytes)?)
+    }
+
+    /// Passes all of it on.
+    pub(super) fn copy_to(mut self, target: &mut Target<'_>) -> Result<()> {
+        self.0.rewind()?;
+        let mut piece = vec![0; PIECE_LEN];
+        loop {
+            match self.0.read(&mut piece)? {
+                0 => return Ok(()),
+                len => target.write(&piece[..len])?,
+            }
+        }
+    }
+}
