@@ -3,6 +3,7 @@
 
 mod document;
 mod emit;
+mod quote;
 mod scalar;
 mod value;
 

@@ -1,14 +1,31 @@
-//! From values to text that PyYAML reads back as the same values.
+//! From values to text that PyYAML reads back as the same values, laid out as libyaml does it, which is what Python asdf writes by.
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
 
-use container_core::Result;
+use std::collections::HashSet;
+
+use container_core::{Error, Result};
 
 use super::{Collection, Yaml};
+
+mod node;
+pub(super) mod plain;
+mod scalar;
+pub(super) mod tag;
+
+/// Most collections within one another that are written, and that [`Yaml::of`] makes.
+pub(crate) const MOST_DEPTH: usize = 1000;
 
 /// How text is laid out.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct EmitOptions {
-    /// Columns after which flow collections and plain text go on in the next line; 80 as PyYAML's.
+    /// Columns after which flow collections, plain and quoted text go on in the next line; 80 as PyYAML's.
     pub width: usize,
     /// `%TAG` handles with their marks and prefixes, for shorthand tags: `("!", "tag:stsci.edu:asdf/")`.
     pub tag_handles: Vec<(String, String)>,
@@ -22,21 +39,198 @@ impl Default for EmitOptions {
     }
 }
 
+/// Where a node stands, which decides what may be on the same line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// Behind `---`.
+    Root,
+    /// Behind `-`.
+    Item,
+    /// Before `:` on one line.
+    SimpleKey,
+    /// Behind `key:`.
+    Value,
+    /// Behind `?`, or behind `:` on a line of its own.
+    Complex,
+}
+
+/// The surroundings of a node.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Spot {
+    /// Columns of the collection that holds it; `None` for the root.
+    pub(crate) indent: Option<usize>,
+    /// Where in it.
+    pub(crate) place: Place,
+    /// Whether the collection is in flow style.
+    pub(crate) flow: bool,
+}
+
+impl Spot {
+    const ROOT: Self = Self { indent: None, place: Place::Root, flow: false };
+
+    /// Columns of what is within it.
+    const fn deeper(self) -> usize {
+        match self.indent {
+            Some(indent) => indent.saturating_add(2),
+            None if self.flow => 2,
+            None => 0,
+        }
+    }
+}
+
 /// A whole document: `%YAML 1.1`, `%TAG` lines, `---`, the value, `...` and a newline.
 ///
 /// # Errors
-/// `Usage` for what no YAML can hold: an alias without its anchor, an anchor twice, a control character in a tag or anchor.
+/// `Usage` for what no YAML can hold: an alias without its anchor before it, an anchor twice, a tag with control characters, an anchor whose
+/// name is more than letters, digits, `-` and `_`, a date that is none; `Limit` for collections within one another more than 1000 deep.
 pub fn emit_document(value: &Yaml, options: &EmitOptions) -> Result<String> {
-    let _ = (value, options);
-    unimplemented!()
+    let mut emitter = Emitter::new(options, 0);
+    emitter.out.push_str("%YAML 1.1");
+    emitter.newline();
+    for (handle, prefix) in &options.tag_handles {
+        if [handle, prefix]
+            .iter()
+            .any(|text| text.is_empty() || text.contains(|c: char| c.is_control() || c == ' '))
+        {
+            return Err(Error::usage(format!("%TAG {handle:?} {prefix:?} is no line that YAML can hold")));
+        }
+        emitter.write("%TAG ");
+        emitter.write(handle);
+        emitter.write(" ");
+        emitter.write(prefix);
+        emitter.newline();
+    }
+    emitter.write("---");
+    emitter.node(value, Spot::ROOT)?;
+    if emitter.column > 0 {
+        emitter.newline();
+    }
+    emitter.write("...");
+    emitter.newline();
+    Ok(emitter.out)
 }
 
 /// The text of a node as it stands behind `key:` or `-` at a place that is indented by `indent` columns: what is on the same line begins
-/// with a space, what is on lines of its own with a newline. Within `Flow` all of it is in flow style.
+/// with a space, what is on lines of its own with a newline, and no newline ends it. Collections on lines of their own are indented by
+/// `indent + 2`. Within `Flow` all of it is in flow style.
 ///
 /// # Errors
 /// As [`emit_document`].
 pub fn emit_node(value: &Yaml, indent: usize, within: Collection, options: &EmitOptions) -> Result<String> {
-    let _ = (value, indent, within, options);
-    unimplemented!()
+    let spot = Spot { indent: Some(indent), place: Place::Value, flow: within == Collection::Flow };
+    let mut emitter = Emitter::new(options, indent.saturating_add(8));
+    emitter.sequence_step = 2;
+    emitter.node(value, spot)?;
+    emitter.end_line();
+    Ok(emitter.out)
 }
+
+/// A node at a spot whose line has `column` columns before it. Sequences that are values of a block mapping are indented by `sequence_step`
+/// columns more than the key. Otherwise as [`emit_node`].
+pub(crate) fn emit_at(
+    value: &Yaml,
+    spot: Spot,
+    column: usize,
+    sequence_step: usize,
+    options: &EmitOptions,
+) -> Result<String> {
+    let mut emitter = Emitter::new(options, column);
+    emitter.sequence_step = sequence_step;
+    emitter.node(value, spot)?;
+    emitter.end_line();
+    Ok(emitter.out)
+}
+
+struct Emitter<'o> {
+    out: String,
+    options: &'o EmitOptions,
+    /// Characters in the line so far.
+    column: usize,
+    /// True where the next token needs no blank before it.
+    is_apart: bool,
+    /// True where the line has nothing but indentation and `-`, `?` or `:`.
+    is_indentation: bool,
+    sequence_step: usize,
+    depth: usize,
+    anchors: HashSet<String>,
+}
+
+impl<'o> Emitter<'o> {
+    fn new(options: &'o EmitOptions, column: usize) -> Self {
+        Self {
+            out: String::new(),
+            options,
+            column,
+            is_apart: false,
+            is_indentation: false,
+            sequence_step: 0,
+            depth: 0,
+            anchors: HashSet::new(),
+        }
+    }
+
+    fn newline(&mut self) {
+        self.out.push_str(self.options.newline);
+        self.column = 0;
+        self.is_apart = true;
+        self.is_indentation = true;
+    }
+
+    /// Takes back the newline that ends a text in a style of lines.
+    fn end_line(&mut self) {
+        if let Some(rest) = self.out.strip_suffix(self.options.newline) {
+            let len = rest.len();
+            self.out.truncate(len);
+        }
+    }
+
+    /// Text without line breaks, as it is.
+    fn write(&mut self, text: &str) {
+        self.out.push_str(text);
+        let columns = if text.is_ascii() { text.len() } else { text.chars().count() };
+        self.column = self.column.saturating_add(columns);
+        self.is_apart = false;
+        self.is_indentation = false;
+    }
+
+    /// Text with a blank before it if it needs one.
+    fn token(&mut self, text: &str) {
+        if !self.is_apart {
+            self.write(" ");
+        }
+        self.write(text);
+    }
+
+    /// A `-`, `?` or `:` at the start of a line, behind which more may be on the same line.
+    fn indicator(&mut self, text: &str) {
+        let was_indentation = self.is_indentation;
+        self.token(text);
+        self.is_indentation = was_indentation;
+    }
+
+    /// A `,`, `[` or `{`: right behind what is there.
+    fn mark(&mut self, text: &str) {
+        self.write(text);
+    }
+
+    /// Goes to `indent` columns, in a new line unless this one has nothing but indentation of less.
+    fn line(&mut self, indent: usize) {
+        let is_before = self.column < indent || (self.column == indent && self.is_apart);
+        if !(self.is_indentation && is_before) {
+            self.newline();
+        }
+        self.pad(indent);
+        self.is_apart = true;
+        self.is_indentation = true;
+    }
+
+    fn pad(&mut self, indent: usize) {
+        let blanks = indent.saturating_sub(self.column);
+        self.out.extend(std::iter::repeat_n(' ', blanks));
+        self.column = self.column.saturating_add(blanks);
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+mod tests;

@@ -1,6 +1,10 @@
 //! A tree to be written.
 
+use container_core::Result;
+
 use super::{Collection, Int, Node, ScalarStyle, Timestamp};
+
+mod of;
 
 /// A value to be written, with as much of its style as the writer cares for.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,11 +37,17 @@ pub enum Yaml {
 }
 
 impl Yaml {
-    /// The node as a value, with its tags and styles. A collection that is named more than once is anchored where it stands first.
-    #[must_use]
-    pub fn of(node: Node<'_>) -> Self {
-        let _ = node;
-        unimplemented!()
+    /// The node as a value, with tags, styles and anchors, and pairs as they are written: duplicate keys and `<<` among them. What an alias
+    /// within it names is anchored where it stands first, here or, for anchors outside the node, at the first alias; so that what was shared
+    /// within the node is shared still, and cycles close. Numbers and dates are values, without the spelling they had.
+    ///
+    /// Untagged `<<` and `=` come as text under the tags that YAML 1.1 gives them, `tag:yaml.org,2002:merge` and `…:value`, and are written back
+    /// as they were.
+    ///
+    /// # Errors
+    /// `Limit` for collections within one another more than 1000 deep.
+    pub fn of(node: Node<'_>) -> Result<Self> {
+        of::value(node)
     }
 
     /// Plain text.

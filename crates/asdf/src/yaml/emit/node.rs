@@ -1,0 +1,224 @@
+//! Nodes: anchors and tags, sequences and mappings in both styles, aliases.
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+
+use container_core::{Error, Result};
+
+use super::{Emitter, MOST_DEPTH, Place, Spot, tag};
+use crate::yaml::quote::is_printable;
+use crate::yaml::{Collection, Int, Yaml};
+
+/// Most characters of a key that is on one line with its value, as libyaml has it; readers take up to 1024.
+const MOST_SIMPLE: usize = 128;
+
+/// Most characters of such a key after escapes.
+const MOST_ESCAPED: usize = 800;
+
+/// What stands before a node.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Properties<'v> {
+    pub(super) anchor: Option<&'v str>,
+    pub(super) tag: Option<&'v str>,
+}
+
+/// A value without its anchor and tag, and these.
+pub(super) fn bare(value: &Yaml) -> Result<(&Yaml, Properties<'_>)> {
+    let mut properties = Properties::default();
+    let mut value = value;
+    loop {
+        let (place, name, inner) = match value {
+            Yaml::Anchored(name, inner) => (&mut properties.anchor, name, inner),
+            Yaml::Tagged(name, inner) => (&mut properties.tag, name, inner),
+            _ => break,
+        };
+        if let Some(first) = place.replace(name) {
+            return Err(Error::usage(format!("a node has both of {first:?} and {name:?}, and can have one")));
+        }
+        value = inner;
+    }
+    if matches!(value, Yaml::Alias(_)) && (properties.anchor.is_some() || properties.tag.is_some()) {
+        return Err(Error::usage("an alias can have neither anchor nor tag"));
+    }
+    Ok((value, properties))
+}
+
+impl Emitter<'_> {
+    pub(super) fn node(&mut self, value: &Yaml, spot: Spot) -> Result<()> {
+        let (value, properties) = bare(value)?;
+        self.depth = self.depth.saturating_add(1);
+        if self.depth > MOST_DEPTH {
+            return Err(Error::limit("collections within one another", self.depth as u64, MOST_DEPTH as u64));
+        }
+        if let Some(name) = properties.anchor {
+            if !tag::is_anchor(name) {
+                let message = format!("the anchor {name:?} has more than letters, digits, `-` and `_`");
+                return Err(Error::usage(message));
+            }
+            if !self.anchors.insert(name.to_owned()) {
+                return Err(Error::usage(format!("the anchor {name:?} is there twice")));
+            }
+            self.token("&");
+            self.write(name);
+        }
+        match value {
+            Yaml::Sequence(items, style) => {
+                self.tag(properties.tag)?;
+                let flow = spot.flow || items.is_empty() || is_flow_sequence(items, *style);
+                if flow { self.flow_sequence(items, spot)? } else { self.block_sequence(items, spot)? }
+            }
+            Yaml::Mapping(pairs, style) => {
+                self.tag(properties.tag)?;
+                let flow = spot.flow || pairs.is_empty() || *style == Some(Collection::Flow);
+                if flow { self.flow_mapping(pairs, spot)? } else { self.block_mapping(pairs, spot)? }
+            }
+            Yaml::Alias(name) => {
+                if !self.anchors.contains(name) {
+                    return Err(Error::usage(format!("nothing before the alias {name:?} has that anchor")));
+                }
+                self.token("*");
+                self.write(name);
+            }
+            scalar => self.scalar(scalar, properties.tag, spot)?,
+        }
+        self.depth = self.depth.saturating_sub(1);
+        Ok(())
+    }
+
+    pub(super) fn tag(&mut self, tag: Option<&str>) -> Result<()> {
+        if let Some(tag) = tag {
+            let text = tag::spell(tag, &self.options.tag_handles)?;
+            self.token(&text);
+        }
+        Ok(())
+    }
+
+    fn block_sequence(&mut self, items: &[Yaml], spot: Spot) -> Result<()> {
+        // As PyYAML: below its key, not indented, because the dashes are enough to tell.
+        let is_value = matches!(spot.place, Place::Value | Place::Complex) && !self.is_indentation;
+        let indent = match spot.indent {
+            Some(indent) if is_value => indent.saturating_add(self.sequence_step),
+            _ => spot.deeper(),
+        };
+        for item in items {
+            self.line(indent);
+            self.indicator("-");
+            self.node(item, Spot { indent: Some(indent), place: Place::Item, flow: false })?;
+        }
+        Ok(())
+    }
+
+    fn block_mapping(&mut self, pairs: &[(Yaml, Yaml)], spot: Spot) -> Result<()> {
+        let spot = Spot { indent: Some(spot.deeper()), place: Place::Value, flow: false };
+        for (key, value) in pairs {
+            self.line(spot.indent.unwrap_or(0));
+            if is_simple(key)? {
+                self.simple_key(key, spot)?;
+                self.node(value, spot)?;
+            } else {
+                self.indicator("?");
+                let spot = Spot { place: Place::Complex, ..spot };
+                self.node(key, spot)?;
+                self.line(spot.indent.unwrap_or(0));
+                self.indicator(":");
+                self.node(value, spot)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn simple_key(&mut self, key: &Yaml, spot: Spot) -> Result<()> {
+        self.node(key, Spot { place: Place::SimpleKey, ..spot })?;
+        // YAML 1.2 takes a colon for a part of the alias.
+        self.write(if is_alias(key) { " :" } else { ":" });
+        Ok(())
+    }
+
+    fn flow_sequence(&mut self, items: &[Yaml], spot: Spot) -> Result<()> {
+        let spot = Spot { flow: true, ..spot };
+        let within = Spot { indent: Some(spot.deeper()), place: Place::Item, flow: true };
+        self.token("[");
+        self.is_apart = true;
+        for (at, item) in items.iter().enumerate() {
+            self.flow_line(at, within);
+            self.node(item, within)?;
+        }
+        self.mark("]");
+        Ok(())
+    }
+
+    fn flow_mapping(&mut self, pairs: &[(Yaml, Yaml)], spot: Spot) -> Result<()> {
+        let spot = Spot { flow: true, ..spot };
+        let within = Spot { indent: Some(spot.deeper()), place: Place::Value, flow: true };
+        self.token("{");
+        self.is_apart = true;
+        for (at, (key, value)) in pairs.iter().enumerate() {
+            self.flow_line(at, within);
+            if is_simple(key)? {
+                self.simple_key(key, within)?;
+            } else {
+                self.token("?");
+                self.node(key, Spot { place: Place::Complex, ..within })?;
+                if self.column > self.options.width {
+                    self.line(within.indent.unwrap_or(0));
+                }
+                self.token(":");
+            }
+            self.node(value, within)?;
+        }
+        self.mark("}");
+        Ok(())
+    }
+
+    /// What stands before the item `at` of a flow collection.
+    fn flow_line(&mut self, at: usize, within: Spot) {
+        if at > 0 {
+            self.mark(",");
+        }
+        if self.column > self.options.width {
+            self.line(within.indent.unwrap_or(0));
+        }
+    }
+}
+
+fn is_alias(value: &Yaml) -> bool {
+    matches!(value, Yaml::Alias(_))
+}
+
+/// Without a wish: flow for scalars that fit into a line.
+fn is_flow_sequence(items: &[Yaml], style: Option<Collection>) -> bool {
+    match style {
+        Some(style) => style == Collection::Flow,
+        None => items.iter().all(|item| match bare(item) {
+            Ok((Yaml::Text(text, _), _)) => !text.contains('\n'),
+            Ok((Yaml::Sequence(..) | Yaml::Mapping(..) | Yaml::Binary(_), _)) | Err(_) => false,
+            Ok(_) => true,
+        }),
+    }
+}
+
+/// True for keys that readers find without a `?` before them.
+fn is_simple(key: &Yaml) -> Result<bool> {
+    let (value, properties) = bare(key)?;
+    let len = |text: &str| text.chars().count();
+    let before = properties.anchor.map_or(0, len).saturating_add(properties.tag.map_or(0, len));
+    let content = match value {
+        Yaml::Text(text, _) if text.contains('\n') => return Ok(false),
+        Yaml::Text(text, _) if escaped_len(text) > MOST_ESCAPED => return Ok(false),
+        Yaml::Text(text, _) => len(text),
+        Yaml::Sequence(items, _) if !items.is_empty() => return Ok(false),
+        Yaml::Mapping(pairs, _) if !pairs.is_empty() => return Ok(false),
+        Yaml::Binary(bytes) => bytes.len().saturating_mul(2).saturating_add(10),
+        Yaml::Int(Int::Big(digits)) => digits.len(),
+        _ => 0,
+    };
+    Ok(before.saturating_add(content) <= MOST_SIMPLE)
+}
+
+fn escaped_len(text: &str) -> usize {
+    text.chars().map(|c| if is_printable(c) { 1 } else { 10 }).sum()
+}

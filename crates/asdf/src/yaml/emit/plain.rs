@@ -1,0 +1,108 @@
+//! The text of numbers, dates and bytes, as PyYAML writes and reads them.
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+
+use std::fmt::Write as _;
+
+use container_core::{Error, Result};
+
+use crate::yaml::{Int, Timestamp};
+
+/// Shortest digits that read back as the same number, with a dot always and a sign in the exponent always: YAML 1.1 takes neither `1e3` nor
+/// `1.0e3` for a number.
+pub(in crate::yaml) fn float(value: f64) -> String {
+    if value.is_nan() {
+        return ".nan".to_owned();
+    }
+    if value.is_infinite() {
+        return if value > 0.0 { ".inf".to_owned() } else { "-.inf".to_owned() };
+    }
+    let scientific = format!("{value:e}");
+    let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
+    let power: i32 = exponent.parse().unwrap_or(0);
+    // Where Python goes over to exponents.
+    if (-4..16).contains(&power) {
+        let mut text = format!("{value}");
+        if !text.contains('.') {
+            text.push_str(".0");
+        }
+        return text;
+    }
+    let dot = if mantissa.contains('.') { "" } else { ".0" };
+    let sign = if power < 0 { '-' } else { '+' };
+    format!("{mantissa}{dot}e{sign}{:02}", power.unsigned_abs())
+}
+
+/// Decimal digits.
+pub(in crate::yaml) fn int(value: &Int) -> Result<String> {
+    match value {
+        Int::Small(value) => Ok(value.to_string()),
+        Int::Big(digits) => {
+            let bare = digits.strip_prefix('-').unwrap_or(digits);
+            // A leading zero would make it octal.
+            if bare.is_empty() || bare.starts_with('0') || !bare.bytes().all(|b| b.is_ascii_digit()) {
+                return Err(Error::usage(format!("{digits:?} is no whole number in decimal digits")));
+            }
+            Ok(digits.clone())
+        }
+    }
+}
+
+/// `2001-12-14`, or `2001-12-14 21:59:43.100000-05:00`.
+pub(in crate::yaml) fn timestamp(value: &Timestamp) -> Result<String> {
+    let Timestamp { year, month, day, time, offset } = value;
+    let valid = (0..=9999).contains(year)
+        && (1..=12).contains(month)
+        && (1..=31).contains(day)
+        && time.is_none_or(|(hour, minute, second, micro)| {
+            hour < 24 && minute < 60 && second <= 60 && micro < 1_000_000
+        })
+        && offset.is_none_or(|offset| time.is_some() && offset.unsigned_abs() < 24 * 60);
+    if !valid {
+        return Err(Error::usage(format!("{value:?} is no date")));
+    }
+    let mut text = format!("{year:04}-{month:02}-{day:02}");
+    if let Some((hour, minute, second, micro)) = time {
+        let _ = write!(text, " {hour:02}:{minute:02}:{second:02}");
+        if *micro > 0 {
+            let _ = write!(text, ".{micro:06}");
+        }
+        if let Some(offset) = offset {
+            let sign = if *offset < 0 { '-' } else { '+' };
+            let minutes = offset.unsigned_abs();
+            let _ = write!(text, "{sign}{:02}:{:02}", minutes.div_euclid(60), minutes.rem_euclid(60));
+        }
+    }
+    Ok(text)
+}
+
+/// Base 64 (RFC 4648, with padding), in one line.
+pub(in crate::yaml) fn base64(bytes: &[u8]) -> String {
+    const DIGITS: [char; 64] = {
+        let mut digits = ['A'; 64];
+        let text = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+        let mut at = 0;
+        #[allow(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+        while at < 64 {
+            digits[at] = text[at] as char;
+            at += 1;
+        }
+        digits
+    };
+    let mut text = String::with_capacity(bytes.len().div_ceil(3).saturating_mul(4));
+    for three in bytes.chunks(3) {
+        let byte = |at: usize| three.get(at).copied().map_or(0, u32::from);
+        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
+        for (at, shift) in [18_u32, 12, 6, 0].into_iter().enumerate() {
+            let digit = (bits >> shift) & 63;
+            let digit = DIGITS.get(usize::try_from(digit).unwrap_or(0)).copied().unwrap_or('=');
+            text.push(if at > three.len() { '=' } else { digit });
+        }
+    }
+    text
+}
