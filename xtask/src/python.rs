@@ -2,6 +2,7 @@
 
 mod find;
 mod old;
+mod reference;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -54,8 +55,9 @@ pub(crate) fn ready(repo: &Repo) -> Result<PathBuf> {
         match make(repo, base, &python, &requirements.newest) {
             Ok(()) => {
                 old::make(repo, &python, &found)?;
+                reference::make(repo, &python)?;
                 let what = describe_all(repo, &python, &requirements)?;
-                fs::write(repo.path(VENV).join(STAMP), stamp(&requirements.all(), &what))?;
+                fs::write(repo.path(VENV).join(STAMP), stamp(&requirements.all, &what))?;
                 println!("peers: {what} ({VENV}, made with {})", base.program.display());
                 return Ok(python);
             }
@@ -78,22 +80,15 @@ fn interpreter(venv: &Path) -> PathBuf {
 /// The texts of the requirements.
 struct Requirements {
     newest: String,
-    old_beside: String,
-    old_blosc2: String,
+    all: String,
 }
 
 impl Requirements {
     fn read(repo: &Repo) -> Result<Self> {
         let text = |name: &'static str| fs::read_to_string(repo.path(name)).context(name);
-        Ok(Self {
-            newest: text(REQUIREMENTS)?,
-            old_beside: text(old::BESIDE_REQUIREMENTS)?,
-            old_blosc2: text(old::BLOSC2_REQUIREMENTS)?,
-        })
-    }
-
-    fn all(&self) -> String {
-        [self.newest.as_str(), &self.old_beside, &self.old_blosc2].concat()
+        let newest = text(REQUIREMENTS)?;
+        let all = [newest.clone(), old::requirements(repo)?, text(reference::REQUIREMENTS)?].concat();
+        Ok(Self { newest, all })
     }
 }
 
@@ -101,7 +96,7 @@ impl Requirements {
 fn up_to_date(repo: &Repo, python: &Path, requirements: &Requirements) -> Option<String> {
     let stamped = fs::read_to_string(repo.path(VENV).join(STAMP)).ok()?;
     let what = describe_all(repo, python, requirements).ok()?;
-    (stamped == stamp(&requirements.all(), &what)).then_some(what)
+    (stamped == stamp(&requirements.all, &what)).then_some(what)
 }
 
 fn stamp(requirements: &str, what: &str) -> String {
@@ -124,13 +119,13 @@ fn pip(repo: &Repo, python: &Path) -> Step {
         .args(["--only-binary", ":all:"])
 }
 
-/// "Python 3.13.0, numpy 2.5.5; gsd 3.4.1; Python 3.11.7, blosc2 3.1.1".
+/// "Python 3.13.0, numpy 2.5.5; gsd 3.4.1; Python 3.11.7, blosc2 3.1.1; 112 reference files".
 fn describe_all(repo: &Repo, python: &Path, requirements: &Requirements) -> Result<String> {
     let base = version(repo, python)?;
     let names = package_names(&requirements.newest);
     let new = Step::new(repo, python).args(["-c", old::VERSIONS]).args(names).stdout()?;
-    let old = old::describe(repo, python, &requirements.old_beside, &requirements.old_blosc2)?;
-    Ok(format!("{base}, {}; {old}", new.trim()))
+    let (old, files) = (old::describe(repo, python)?, reference::describe(repo)?);
+    Ok(format!("{base}, {}; {old}{files}", new.trim()))
 }
 
 /// "Python 3.13.0".

@@ -1,10 +1,11 @@
 //! The older releases of the peers, which files still come from. What needs no Python of its own lies in a folder that
 //! is put on the path when asked for; what does is an environment inside the other.
 
+use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, bail};
+use anyhow::{Context as _, Result, bail};
 
 use crate::repo::Repo;
 use crate::step::Step;
@@ -13,56 +14,102 @@ use super::find::{Python, Version};
 use super::{interpreter, package_names};
 
 /// Beside the newest releases, under the same Python.
-pub(super) const BESIDE_REQUIREMENTS: &str = "tests/requirements-old.txt";
 const BESIDE: &str = ".venv/old-gsd";
-/// Has wheels for no Python later than 3.13.
-pub(super) const BLOSC2_REQUIREMENTS: &str = "tests/requirements-old-blosc2.txt";
-const BLOSC2: &str = ".venv/old-blosc2";
-const BLOSC2_PYTHONS: Range<Version> = Version(3, 11, 0)..Version(3, 14, 0);
+const BESIDE_REQUIREMENTS: &str = "tests/requirements-old.txt";
+
+/// An environment of its own.
+struct Own {
+    folder: &'static str,
+    requirements: &'static str,
+    /// The Pythons that there are wheels for.
+    pythons: Range<Version>,
+}
+
+const OWN: [Own; 3] = [
+    Own {
+        folder: ".venv/old-blosc2",
+        requirements: "tests/requirements-old-blosc2.txt",
+        pythons: Version(3, 11, 0)..Version(3, 14, 0),
+    },
+    Own {
+        folder: ".venv/mid-asdf",
+        requirements: "tests/requirements-mid-asdf.txt",
+        pythons: Version(3, 11, 0)..Version(3, 14, 0),
+    },
+    Own {
+        folder: ".venv/old-asdf",
+        requirements: "tests/requirements-old-asdf.txt",
+        pythons: Version(3, 11, 0)..Version(3, 13, 0),
+    },
+];
 
 /// What asks a Python for the versions of the packages that are its arguments.
 pub(super) const VERSIONS: &str = "import sys\nfrom importlib.metadata import version\n\
     print(', '.join(n + ' ' + version(n) for n in sys.argv[1:]))";
 
+/// The texts of all their requirements.
+///
+/// # Errors
+/// When one cannot be read.
+pub(super) fn requirements(repo: &Repo) -> Result<String> {
+    let names = [BESIDE_REQUIREMENTS].into_iter().chain(OWN.iter().map(|own| own.requirements));
+    names.map(|name| fs::read_to_string(repo.path(name)).context(name)).collect()
+}
+
 /// Installs them into the environment of `python`, which was made just now.
 ///
 /// # Errors
-/// When the package index refuses, or no Python here has wheels of the old blosc2.
+/// When the package index refuses, or no Python here has wheels of one.
 pub(super) fn make(repo: &Repo, python: &Path, found: &[Python]) -> Result<()> {
     super::pip(repo, python).args(["--no-deps", "--target", BESIDE, "-r", BESIDE_REQUIREMENTS]).run()?;
-    // The oldest of them: what people who stayed with the old release have.
-    let bases = || found.iter().rev().filter(|base| BLOSC2_PYTHONS.contains(&base.version));
-    let mut tried = Vec::new();
-    for base in bases() {
-        let made = Step::new(repo, &base.program).args(["-m", "venv", "--clear", BLOSC2]).run();
-        match made.and_then(|()| super::pip(repo, &blosc2(repo)).args(["-r", BLOSC2_REQUIREMENTS]).run()) {
-            Ok(()) => return Ok(()),
-            Err(error) => tried.push(format!("Python {}: {error:#}", base.version)),
-        }
-    }
-    let Version(major, minor, _) = BLOSC2_PYTHONS.start;
-    bail!(
-        "{BLOSC2_REQUIREMENTS} needs a Python from {major}.{minor} to 3.13 ({})",
-        if tried.is_empty() { "none was found".to_owned() } else { tried.join("; ") }
-    )
+    OWN.iter().try_for_each(|own| own.make(repo, found))
 }
 
-/// "gsd 3.4.1; Python 3.11.7, blosc2 3.1.1, numpy 2.2.6".
+impl Own {
+    fn python(&self, repo: &Repo) -> PathBuf {
+        interpreter(&repo.path(self.folder))
+    }
+
+    fn make(&self, repo: &Repo, found: &[Python]) -> Result<()> {
+        // The oldest of them: what people who stayed with the old release have.
+        let bases = found.iter().rev().filter(|base| self.pythons.contains(&base.version));
+        let mut tried = Vec::new();
+        for base in bases {
+            let made = Step::new(repo, &base.program).args(["-m", "venv", "--clear", self.folder]).run();
+            let install = || super::pip(repo, &self.python(repo)).args(["-r", self.requirements]).run();
+            match made.and_then(|()| install()) {
+                Ok(()) => return Ok(()),
+                Err(error) => tried.push(format!("Python {}: {error:#}", base.version)),
+            }
+        }
+        let (Version(major, minor, _), Version(.., below, _)) = (self.pythons.start, self.pythons.end);
+        bail!(
+            "{} needs a Python from {major}.{minor} to {major}.{} ({})",
+            self.requirements,
+            below - 1,
+            if tried.is_empty() { "none was found".to_owned() } else { tried.join("; ") }
+        )
+    }
+
+    fn describe(&self, repo: &Repo) -> Result<String> {
+        let python = self.python(repo);
+        let names = package_names(&fs::read_to_string(repo.path(self.requirements))?);
+        let versions = Step::new(repo, &python).args(["-c", VERSIONS]).args(names).stdout()?;
+        Ok(format!("; {}, {}", super::version(repo, &python)?, versions.trim()))
+    }
+}
+
+/// "gsd 3.4.1; Python 3.11.7, blosc2 3.1.1, numpy 2.2.6; …".
 ///
 /// # Errors
 /// When one of them is not there.
-pub(super) fn describe(repo: &Repo, python: &Path, beside: &str, of_blosc2: &str) -> Result<String> {
+pub(super) fn describe(repo: &Repo, python: &Path) -> Result<String> {
+    let names = package_names(&fs::read_to_string(repo.path(BESIDE_REQUIREMENTS))?);
     let beside = Step::new(repo, python)
         .args(["-c", VERSIONS])
-        .args(package_names(beside))
+        .args(names)
         .env("PYTHONPATH", repo.path(BESIDE))
         .stdout()?;
-    let old = blosc2(repo);
-    let base = super::version(repo, &old)?;
-    let of_blosc2 = Step::new(repo, &old).args(["-c", VERSIONS]).args(package_names(of_blosc2)).stdout()?;
-    Ok(format!("{}; {base}, {}", beside.trim(), of_blosc2.trim()))
-}
-
-fn blosc2(repo: &Repo) -> PathBuf {
-    interpreter(&repo.path(BLOSC2))
+    let own = OWN.iter().map(|own| own.describe(repo)).collect::<Result<String>>()?;
+    Ok(format!("{}{own}", beside.trim()))
 }
