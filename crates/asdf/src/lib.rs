@@ -4,6 +4,7 @@
 mod block_header;
 mod block_index;
 pub mod compression;
+mod copy;
 mod digest;
 pub mod edit;
 mod fault;
@@ -13,8 +14,10 @@ mod layout;
 mod meta;
 mod ndarray;
 mod segments;
+mod sources;
 mod stored_block;
 mod tree;
+pub mod update;
 mod words;
 pub mod writer;
 pub mod yaml;

@@ -27,13 +27,13 @@ use container_core::{Error, Result};
 pub(crate) mod block;
 pub(crate) mod datatype;
 pub(crate) mod digest;
-mod encode;
+pub(crate) mod encode;
 pub(crate) mod inline;
 pub(crate) mod options;
 mod packing;
 mod plan;
 pub(crate) mod root;
-mod target;
+pub(crate) mod target;
 #[cfg(test)]
 mod tests;
 
@@ -42,8 +42,6 @@ pub use plan::{ArraySpec, Plan};
 
 use crate::block_index::BlockIndex;
 use block::{Open, Parts};
-use encode::Encoder;
-use packing::Packing;
 use plan::Planned;
 use target::Target;
 
@@ -172,15 +170,7 @@ impl<'o> Writer<'o> {
                 Ok((parts, Some(row)))
             }
             Planned::Array { dtype, given, data, compression } => {
-                let itemsize = datatype::packed_size(&dtype);
-                let start = |(label, level): (String, Option<i32>)| {
-                    Encoder::start(&label, level, data, itemsize, &self.options)
-                };
-                let (encoder, label) = match compression.map(start).transpose()? {
-                    Some((encoder, label)) => (Some(encoder), label),
-                    None => (None, [0; 4]),
-                };
-                Ok((Parts { given: Some(given), data, packing: Packing::of(&dtype)?, encoder, label }, None))
+                Ok((Parts::of_array(&dtype, given, data, compression.as_ref(), &self.options)?, None))
             }
         }
     }

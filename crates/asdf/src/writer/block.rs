@@ -1,19 +1,20 @@
 //! A block that is being written.
 
+use container_core::dtype::DType;
 use container_core::{Error, Result};
 
+use super::datatype::packed_size;
 use super::digest::Hasher;
 use super::encode::Encoder;
 use super::options::WriteOptions;
 use super::packing::Packing;
+use super::plan::ArraySpec;
 use super::target::{Spool, Target};
 use crate::block_header::{BlockHeader, LEAST_LEN, LEAST_SIZE, STREAMED};
 
 /// The block that takes data now.
-pub(super) struct Open {
+pub(crate) struct Open {
     header: BlockHeader,
-    /// Where it begins, from the start of the file.
-    pub(super) at: u64,
     /// Bytes that are still to be given; `None` where the file's end ends it.
     left: Option<u64>,
     given: u64,
@@ -42,19 +43,56 @@ impl Body {
 }
 
 /// What a block is made of.
-pub(super) struct Parts {
+pub(crate) struct Parts {
     /// Bytes that will be given; `None` for a streamed block.
-    pub(super) given: Option<u64>,
+    pub(crate) given: Option<u64>,
     /// Bytes that this comes to decoded.
-    pub(super) data: u64,
-    pub(super) packing: Option<Packing>,
-    pub(super) encoder: Option<Encoder>,
-    pub(super) label: [u8; 4],
+    pub(crate) data: u64,
+    pub(crate) packing: Option<Packing>,
+    pub(crate) encoder: Option<Encoder>,
+    pub(crate) label: [u8; 4],
+}
+
+impl Parts {
+    /// The parts of an array's block.
+    pub(crate) fn of_array(
+        dtype: &DType,
+        given: u64,
+        data: u64,
+        compression: Option<&(String, Option<i32>)>,
+        options: &WriteOptions,
+    ) -> Result<Self> {
+        let start = |(label, level): &(String, Option<i32>)| {
+            Encoder::start(label, *level, data, packed_size(dtype), options)
+        };
+        let (encoder, label) = match compression.map(start).transpose()? {
+            Some((encoder, label)) => (Some(encoder), label),
+            None => (None, [0; 4]),
+        };
+        Ok(Self { given: Some(given), data, packing: Packing::of(dtype)?, encoder, label })
+    }
 }
 
 impl Open {
+    /// Begins the block of an array at byte `at` of the file.
+    pub(crate) fn of_spec(
+        at: u64,
+        spec: &ArraySpec,
+        options: &WriteOptions,
+        target: &mut Target<'_>,
+    ) -> Result<Self> {
+        let parts = Parts::of_array(
+            &spec.dtype,
+            spec.given_len()?,
+            spec.data_len()?,
+            spec.compression.as_ref(),
+            options,
+        )?;
+        Self::start(at, parts, options, target)
+    }
+
     /// Begins a block at byte `at` of the file.
-    pub(super) fn start(
+    pub(crate) fn start(
         at: u64,
         parts: Parts,
         options: &WriteOptions,
@@ -76,7 +114,6 @@ impl Open {
         let is_final = streamed || plain && !options.checksums;
         let mut open = Self {
             header,
-            at,
             left: parts.given,
             given: 0,
             packing: parts.packing,
@@ -98,7 +135,7 @@ impl Open {
     }
 
     /// Takes data.
-    pub(super) fn write(&mut self, bytes: &[u8], target: &mut Target<'_>) -> Result<()> {
+    pub(crate) fn write(&mut self, bytes: &[u8], target: &mut Target<'_>) -> Result<()> {
         let len = bytes.len() as u64;
         if let Some(left) = &mut self.left {
             *left = left.checked_sub(len).ok_or_else(|| {
@@ -125,17 +162,17 @@ impl Open {
     }
 
     /// Bytes that are still to come; `None` where the file's end ends the block.
-    pub(super) const fn left(&self) -> Option<u64> {
+    pub(crate) const fn left(&self) -> Option<u64> {
         self.left
     }
 
     /// True where all has come that was announced.
-    pub(super) fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         self.left == Some(0)
     }
 
     /// Ends the block, and says how many bytes of the file it takes. `row` is what the data of a streamed block are a multiple of.
-    pub(super) fn end(
+    pub(crate) fn end(
         mut self,
         row: Option<u64>,
         options: &WriteOptions,

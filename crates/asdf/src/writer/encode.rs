@@ -5,13 +5,13 @@ use container_core::{Error, Result};
 use super::options::WriteOptions;
 
 /// A running codec.
-pub(super) struct Encoder {
+pub(crate) struct Encoder {
     label: String,
 }
 
 impl Encoder {
     /// The codec with this label, and the label as it stands in the header.
-    pub(super) fn start(
+    pub(crate) fn start(
         label: &str,
         level: Option<i32>,
         data: u64,
@@ -22,13 +22,26 @@ impl Encoder {
         Err(Error::unsupported(format!("no codec {label:?} to write with")))
     }
 
-    pub(super) fn push(&mut self, bytes: &[u8], put: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+    pub(crate) fn push(&mut self, bytes: &[u8], put: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
         let _ = &self.label;
         put(bytes)
     }
 
-    pub(super) fn finish(self, put: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<u64> {
+    pub(crate) fn finish(self, put: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<u64> {
         let _ = put;
         Ok(0)
     }
+}
+
+/// Encodes the data of a whole block.
+pub(crate) fn encode(label: &str, data: &[u8], options: &WriteOptions) -> Result<Vec<u8>> {
+    let (mut encoder, _) = Encoder::start(label, None, data.len() as u64, 1, options)?;
+    let mut stored = Vec::new();
+    let mut put = |bytes: &[u8]| {
+        stored.extend_from_slice(bytes);
+        Ok(())
+    };
+    encoder.push(data, &mut put)?;
+    encoder.finish(&mut put)?;
+    Ok(stored)
 }

@@ -144,6 +144,11 @@ impl Plan {
         Ok(node)
     }
 
+    /// The node of an array in the block with a number.
+    pub(crate) fn node_for(&self, block: usize, spec: &ArraySpec) -> Result<Yaml> {
+        self.node(Yaml::int(block as u64), spec, spec.strides()?, 0)
+    }
+
     /// Another view of the block with a number: its own type, shape and strides, from byte `offset` of the decoded data on. Order and
     /// compression of `spec` mean nothing.
     ///

@@ -11,13 +11,13 @@ use container_core::{Error, Result};
 const IN_MEMORY: usize = 16 << 20;
 
 /// An output, or a file of our own.
-pub(super) enum Target<'o> {
+pub(crate) enum Target<'o> {
     File(Box<AtomicFile>),
     Output(&'o mut dyn Output),
 }
 
 impl Target<'_> {
-    pub(super) fn output(&mut self) -> &mut dyn Output {
+    pub(crate) fn output(&mut self) -> &mut dyn Output {
         match self {
             Self::File(file) => &mut **file,
             Self::Output(out) => &mut **out,
@@ -25,19 +25,19 @@ impl Target<'_> {
     }
 
     /// Where the output stands; `None` where it cannot be patched.
-    pub(super) fn position(&mut self) -> Result<Option<u64>> {
+    pub(crate) fn position(&mut self) -> Result<Option<u64>> {
         match self.output().as_seek() {
             Some(out) => Ok(Some(out.stream_position()?)),
             None => Ok(None),
         }
     }
 
-    pub(super) fn write(&mut self, bytes: &[u8]) -> Result<()> {
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<()> {
         Ok(self.output().write_all(bytes)?)
     }
 
     /// Writes zeros.
-    pub(super) fn fill(&mut self, len: u64) -> Result<()> {
+    pub(crate) fn fill(&mut self, len: u64) -> Result<()> {
         let zeros = [0; 4096];
         let mut left = len;
         while left > 0 {
@@ -49,7 +49,7 @@ impl Target<'_> {
     }
 
     /// Writes over bytes that are there, and goes back to the end.
-    pub(super) fn patch(&mut self, at: u64, bytes: &[u8]) -> Result<()> {
+    pub(crate) fn patch(&mut self, at: u64, bytes: &[u8]) -> Result<()> {
         let out = self.output().as_seek().ok_or_else(|| Error::usage("this output cannot be patched"))?;
         let end = out.stream_position()?;
         out.seek(SeekFrom::Start(at))?;

@@ -1,0 +1,99 @@
+//! Which nodes of a tree name blocks, and which blocks they name.
+
+use container_core::{Error, Limits, Result};
+
+use crate::ndarray::NdArray;
+use crate::yaml::{Document, Int, Kind, NodeId, Scalar};
+
+/// What the key `source` of an array names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Named {
+    /// A block of the file, as the tree counts: negative numbers from the end.
+    Block(i64),
+    /// The first block of another file.
+    Uri(String),
+}
+
+/// An array with a source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Found {
+    /// The path of the array.
+    pub(crate) path: String,
+    /// The node of the array.
+    pub(crate) node: NodeId,
+    /// What it names.
+    pub(crate) named: Named,
+}
+
+impl Found {
+    /// The path of the value of `source`.
+    pub(crate) fn source_path(&self) -> String {
+        if self.path.is_empty() { "source".into() } else { format!("{}/source", self.path) }
+    }
+
+    /// The block of a file of `count` blocks; `None` for one of another file, or that there is not.
+    pub(crate) fn block(&self, count: usize) -> Option<usize> {
+        match self.named {
+            Named::Block(number) => resolve(number, count),
+            Named::Uri(_) => None,
+        }
+    }
+}
+
+/// The block that a number names in a file of `count`.
+pub(crate) fn resolve(number: i64, count: usize) -> Option<usize> {
+    let count = i64::try_from(count).ok()?;
+    let index = if number < 0 { number.checked_add(count)? } else { number };
+    usize::try_from(index).ok().filter(|_| index < count)
+}
+
+/// All arrays with a source, in the order of the text. One that several aliases name is found once.
+///
+/// # Errors
+/// `Limit`.
+pub(crate) fn sources(document: &Document, limits: &Limits) -> Result<Vec<Found>> {
+    let mut found = Vec::new();
+    document.walk(false, limits, &mut |path, node| {
+        if node.kind() == Kind::Mapping
+            && node.tag().is_some_and(NdArray::is_tag)
+            && let Some(source) = node.get("source")
+        {
+            let named = match source.scalar() {
+                Some(Scalar::Int(Int::Small(number))) => i64::try_from(number).ok().map(Named::Block),
+                Some(Scalar::Text(uri)) => Some(Named::Uri(uri.to_owned())),
+                _ => None,
+            };
+            found.extend(named.map(|named| Found { path: path.to_owned(), node: node.id(), named }));
+        }
+        Ok(true)
+    })?;
+    Ok(found)
+}
+
+/// Makes sure that no other nodes name blocks: those of asdf-zarr count them in a block, which cannot be seen from the tree.
+///
+/// # Errors
+/// `Unsupported`, naming the node; `Limit`.
+pub(crate) fn no_others(document: &Document, limits: &Limits) -> Result<()> {
+    document.walk(false, limits, &mut |path, node| {
+        if node.kind() == Kind::Mapping && node.get("chunk_block_map").is_some() {
+            let what = format!(
+                "blocks cannot be given other numbers: {path} names them in a block of its own (asdf-zarr)"
+            );
+            return Err(Error::unsupported(what).context("asdf tree"));
+        }
+        Ok(true)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn negative_numbers_count_from_the_end() {
+        assert_eq!([0, 2, -1, -3].map(|number| resolve(number, 3)), [Some(0), Some(2), Some(2), Some(0)]);
+        assert_eq!([3, -4, i64::MIN, i64::MAX].map(|number| resolve(number, 3)), [None; 4]);
+        assert_eq!(resolve(0, 0), None);
+    }
+}

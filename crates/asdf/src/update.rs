@@ -1,0 +1,254 @@
+//! Changes of a file where it lies: of its tree, of what its blocks hold, and of what it has.
+//!
+//! Nothing is written before [`Updater::commit`]. That leaves, wherever it is killed and whenever the power fails, the file as it was or as
+//! it is to be: by one write where one sector changes, by a journal beside the file where what changes fits its place, else by a new
+//! file in the place of the old one. Whatever is not changed keeps its bytes.
+
+use std::path::{Path, PathBuf};
+
+use container_core::write::Durability;
+use container_core::write::storage::{FileStorage, Storage, StorageSource};
+use container_core::{Error, Limits, Result};
+
+mod block;
+mod commit;
+mod in_place;
+pub(crate) mod journal;
+mod recovered;
+mod sidecar;
+mod tail;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use recovered::recovered;
+pub use sidecar::Sidecar;
+
+use crate::edit::TreeEditor;
+use crate::layout::{Layout, StoredBlock};
+use crate::sources::{self, Named};
+use crate::writer::{ArraySpec, Plan, WriteOptions};
+use crate::yaml::{Document, Yaml, YamlLimits};
+use block::Replaced;
+use sidecar::FileSidecar;
+
+/// How files are changed.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct UpdateOptions {
+    /// How new blocks are written: checksums, padding, alignment, threads. Standard, index and history follow the file.
+    pub write: WriteOptions,
+    /// Most bytes that are changed by a journal; more are changed by a new file. 64 MiB by default.
+    pub journal: u64,
+    /// Bounds on what the file may ask for.
+    pub limits: Limits,
+    /// Bounds on its tree.
+    pub yaml: YamlLimits,
+    /// Whether changes are on the disk when [`Updater::commit`] returns. Without that a power cut may leave anything.
+    pub durability: Durability,
+}
+
+impl Default for UpdateOptions {
+    fn default() -> Self {
+        Self {
+            write: WriteOptions::default(),
+            journal: 64 << 20,
+            limits: Limits::default(),
+            yaml: YamlLimits::default(),
+            durability: Durability::Synced,
+        }
+    }
+}
+
+/// How a change was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Committed {
+    /// Nothing was to be done.
+    Unchanged,
+    /// By one write within one sector.
+    OneWrite,
+    /// In place, with a journal.
+    Journal,
+    /// By a new file in the place of the old one.
+    NewFile,
+}
+
+/// What passes the data of an array on, in pieces of any size.
+pub type Producer<'a> = Box<dyn FnOnce(&mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> + 'a>;
+
+/// A block that is to be added.
+struct Added<'a> {
+    spec: ArraySpec,
+    data: Producer<'a>,
+}
+
+/// A file that is being changed. It is locked until this is dropped.
+pub struct Updater<'a> {
+    storage: Box<dyn Storage>,
+    sidecar: Box<dyn Sidecar>,
+    /// `None` for storage that is no file: what does not fit cannot be written then.
+    path: Option<PathBuf>,
+    options: UpdateOptions,
+    layout: Layout,
+    editor: TreeEditor,
+    replaced: Vec<Replaced>,
+    added: Vec<Added<'a>>,
+}
+
+impl<'a> Updater<'a> {
+    /// Opens the file at `path`, and finishes what a crash may have cut short.
+    ///
+    /// # Errors
+    /// `Usage` where another program is changing the file; those of reading layout and tree; `Malformed` for a file without a tree or
+    /// with an end missing; `Io`.
+    pub fn open(path: impl AsRef<Path>, options: UpdateOptions) -> Result<Self> {
+        let path = path.as_ref();
+        let storage = Box::new(FileStorage::open(path)?);
+        let mut updater = Self::open_storage(storage, Box::new(FileSidecar::beside(path)), options)?;
+        updater.path = Some(path.to_owned());
+        Ok(updater)
+    }
+
+    /// Opens a storage. What does not fit in place is refused there.
+    ///
+    /// # Errors
+    /// As [`Updater::open`].
+    pub fn open_storage(
+        mut storage: Box<dyn Storage>,
+        mut sidecar: Box<dyn Sidecar>,
+        options: UpdateOptions,
+    ) -> Result<Self> {
+        journal::recover(&mut *storage, &mut *sidecar, &options.limits)?;
+        let (layout, editor) = read(&*storage, &options)?;
+        Ok(Self {
+            storage,
+            sidecar,
+            path: None,
+            options,
+            layout,
+            editor,
+            replaced: Vec::new(),
+            added: Vec::new(),
+        })
+    }
+
+    /// Where everything is, as it was when the file was opened or last committed.
+    #[must_use]
+    pub const fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// The tree as it is to be.
+    #[must_use]
+    pub const fn tree(&self) -> &Document {
+        self.editor.document()
+    }
+
+    /// The tree, to be edited.
+    pub const fn editor(&mut self) -> &mut TreeEditor {
+        &mut self.editor
+    }
+
+    /// Takes another text for the whole tree: a document with its directives and `...`.
+    ///
+    /// # Errors
+    /// Those of [`Document::parse`].
+    pub fn set_text(&mut self, text: &str) -> Result<()> {
+        let document = Document::parse(text.as_bytes(), 0, &self.options.yaml)?;
+        self.editor = TreeEditor::new(document);
+        Ok(())
+    }
+
+    /// Replaces what a block holds. Its codec and its place stay; what the tree says of it is the caller's to change.
+    ///
+    /// # Errors
+    /// `Usage` for a block that there is not, or a streamed one; those of its codec.
+    pub fn replace_block(&mut self, index: usize, data: &[u8]) -> Result<()> {
+        let block = self.block(index)?;
+        let replaced = Replaced::new(block, data, &self.options)?;
+        self.replaced.retain(|other| other.index != index);
+        self.replaced.push(replaced);
+        Ok(())
+    }
+
+    /// Adds an array: its node at `path` in the tree, and a block behind the others. `data` is called at the commit, and passes on the
+    /// bytes as [`ArraySpec`] has them.
+    ///
+    /// # Errors
+    /// `Usage` behind a streamed block and for a path that cannot be; `Unsupported` for an element type without a name.
+    pub fn add_array(&mut self, path: &str, spec: &ArraySpec, data: Producer<'a>) -> Result<()> {
+        if self.layout.blocks.last().is_some_and(|block| block.header.is_streamed()) {
+            return Err(Error::usage("a streamed block is the last of its file: no array can be added"));
+        }
+        let count = self.layout.blocks.len() + self.added.len();
+        self.count_from_the_start(count)?;
+        let node = self.plan().node_for(count, spec)?;
+        self.editor.set(path, &node)?;
+        self.added.push(Added { spec: spec.clone(), data });
+        Ok(())
+    }
+
+    /// An array whose elements stand in the tree.
+    ///
+    /// # Errors
+    /// As [`Plan::inline`], and for a path that cannot be.
+    pub fn add_inline(&mut self, path: &str, spec: &ArraySpec, bytes: &[u8]) -> Result<()> {
+        let node = self.plan().inline(spec, bytes)?;
+        self.editor.set(path, &node)
+    }
+
+    /// Sets the value at a path.
+    ///
+    /// # Errors
+    /// As [`TreeEditor::set`].
+    pub fn set(&mut self, path: &str, value: &Yaml) -> Result<()> {
+        self.editor.set(path, value)
+    }
+
+    /// Takes out what is at a path. A block that no array names any more stays where it is.
+    ///
+    /// # Errors
+    /// As [`TreeEditor::remove`].
+    pub fn remove(&mut self, path: &str) -> Result<()> {
+        self.editor.remove(path)
+    }
+
+    fn block(&self, index: usize) -> Result<&StoredBlock> {
+        let block = self.layout.blocks.get(index);
+        block.ok_or_else(|| {
+            Error::usage(format!("there is no block {index} (of {})", self.layout.blocks.len()))
+        })
+    }
+
+    fn plan(&self) -> Plan {
+        let mut options = self.options.write.clone();
+        options.standard = self.layout.header.standard.unwrap_or(options.standard);
+        Plan::new(options)
+    }
+
+    /// Numbers that count blocks from the end would name others when one is added.
+    fn count_from_the_start(&mut self, count: usize) -> Result<()> {
+        for found in sources::sources(self.editor.document(), &self.options.limits)? {
+            if let (Named::Block(..0), Some(block)) = (&found.named, found.block(count)) {
+                self.editor.set(&found.source_path(), &Yaml::int(block as u64))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Layout and tree of a storage.
+fn read(storage: &dyn Storage, options: &UpdateOptions) -> Result<(Layout, TreeEditor)> {
+    let source = StorageSource::new(storage)?;
+    let layout = Layout::parse(&source, &options.limits)?;
+    if !layout.is_complete() {
+        let fault =
+            layout.faults.iter().find(|fault| fault.severity() == container_core::report::Severity::Error);
+        return Err(fault.map_or_else(|| Error::malformed("the file ends early"), crate::Fault::error));
+    }
+    let Some(tree) = layout.tree.clone() else {
+        return Err(Error::usage("a file without a tree cannot be changed in place").context("asdf tree"));
+    };
+    let text = container_core::source::Source::read(&source, tree.clone())?;
+    let document = Document::parse(&text, tree.start, &options.yaml)?;
+    Ok((layout, TreeEditor::new(document)))
+}

@@ -1,0 +1,150 @@
+//! How a change is made part of the file.
+
+use container_core::Error;
+use container_core::Result;
+use container_core::source::Source;
+use container_core::write::storage::{FileStorage, StorageSource};
+use container_core::write::{AtomicFile, Overwrite};
+
+use super::sidecar::FileSidecar;
+use super::tail::Tail;
+use super::{Added, Committed, Updater, read};
+use crate::block_index::BlockIndex;
+use crate::copy::{self, Copied};
+use crate::writer::WriteOptions;
+use crate::writer::block::Open;
+use crate::writer::target::Target;
+
+impl Updater<'_> {
+    /// Makes all changes, or none.
+    ///
+    /// # Errors
+    /// `Usage` for arrays whose data are not as long as they should be; `Unsupported` where the change does not fit in place and the
+    /// storage is no file; `Io`. After any of them, what is in the file is found by opening it again.
+    pub fn commit(&mut self) -> Result<Committed> {
+        let fits = self.fits();
+        let patches = if fits { self.patches()? } else { Vec::new() };
+        let bytes = patches.iter().map(|patch| patch.new.len() as u64).fold(0, u64::saturating_add);
+        let committed = if !fits || bytes > self.options.journal {
+            self.write_new_file()?
+        } else if self.added.is_empty() {
+            self.change(patches)?
+        } else {
+            self.grow(patches)?
+        };
+        self.replaced.clear();
+        self.added.clear();
+        if committed != Committed::Unchanged {
+            (self.layout, self.editor) = read(&*self.storage, &self.options)?;
+        }
+        Ok(committed)
+    }
+
+    /// Writes added blocks and the index from `start` on. Gives the new end of the file, and the bytes before the old one.
+    pub(super) fn write_behind(&mut self, start: u64, old_len: u64) -> Result<(u64, Vec<u8>)> {
+        let added = std::mem::take(&mut self.added);
+        let mut offsets = self.layout.offsets();
+        let has_index = self.layout.index.is_some();
+        let mut tail = Tail::new(&mut *self.storage, start, old_len);
+        {
+            let mut target = Target::Output(&mut tail);
+            let end = add_blocks(added, start, &mut offsets, &self.options.write, &mut target)?;
+            let _ = end;
+            if has_index {
+                target.write(BlockIndex { offsets }.to_text().as_bytes())?;
+            }
+        }
+        Ok(tail.finish())
+    }
+
+    /// Writes a new file, and puts it in the place of the old one.
+    fn write_new_file(&mut self) -> Result<Committed> {
+        let Some(path) = self.path.clone() else {
+            return Err(Error::unsupported(
+                "the change does not fit in place, and there is no file to replace",
+            ));
+        };
+        let mut out = AtomicFile::create(&path, Overwrite::Replace)?;
+        let added = std::mem::take(&mut self.added);
+        {
+            let source = StorageSource::new(&*self.storage)?;
+            let mut target = Target::Output(&mut out);
+            self.write_whole(&source, added, &mut target)?;
+        }
+        // The new file is locked before it has its name: nobody else changes it in between.
+        let storage = FileStorage::lock(out.file().try_clone()?, &path)?;
+        out.commit(self.options.durability)?;
+        self.storage = Box::new(storage);
+        self.sidecar = Box::new(FileSidecar::beside(&path));
+        Ok(Committed::NewFile)
+    }
+
+    fn write_whole(&self, source: &dyn Source, added: Vec<Added<'_>>, target: &mut Target<'_>) -> Result<()> {
+        let layout = &self.layout;
+        let tree = layout.tree.as_ref().map_or(0, |tree| tree.start);
+        copy::bytes(source, 0..tree, target)?;
+        target.write(self.editor.text().as_bytes())?;
+        let mut at = tree + self.editor.text().len() as u64;
+        let Some(first) = layout.blocks.first() else {
+            if added.is_empty() {
+                // No block, no index: what follows the tree stays.
+                return copy::bytes(
+                    source,
+                    layout.tree.as_ref().map_or(tree, |tree| tree.end)..source.len(),
+                    target,
+                );
+            }
+            let mut offsets = Vec::new();
+            let room = self.options.write.padding.after(at);
+            target.fill(room)?;
+            add_blocks(added, at + room, &mut offsets, &self.options.write, target)?;
+            return target.write(BlockIndex { offsets }.to_text().as_bytes());
+        };
+        let room = copy::room_before_blocks(layout, at, first.at);
+        target.fill(room)?;
+        at += room;
+        let mut offsets = Vec::with_capacity(layout.blocks.len() + added.len());
+        let mut from = first.at;
+        for block in &layout.blocks {
+            // Bytes between blocks that belong to nothing stay as well.
+            at += copy::bytes_len(source, from..block.at, target)?;
+            offsets.push(at);
+            from = block.end;
+            at += match self.replaced.iter().find(|new| new.index == block.index) {
+                None => copy::bytes_len(source, block.at..block.end, target)?,
+                Some(new) => {
+                    let copied = Copied { header: new.header, stored: &new.stored };
+                    copied.write(source, block, target)?
+                }
+            };
+        }
+        let behind = if added.is_empty() {
+            layout.index.as_ref().map_or(layout.size, |index| index.start)
+        } else {
+            from
+        };
+        at += copy::bytes_len(source, from..behind, target)?;
+        add_blocks(added, at, &mut offsets, &self.options.write, target)?;
+        if layout.index.is_some() {
+            target.write(BlockIndex { offsets }.to_text().as_bytes())?;
+        }
+        Ok(())
+    }
+}
+
+/// Writes blocks of new arrays from byte `at` of the file on, and says where they end.
+fn add_blocks(
+    added: Vec<Added<'_>>,
+    mut at: u64,
+    offsets: &mut Vec<u64>,
+    options: &WriteOptions,
+    target: &mut Target<'_>,
+) -> Result<u64> {
+    for Added { spec, data } in added {
+        offsets.push(at);
+        let mut open = Open::of_spec(at, &spec, options, target)?;
+        data(&mut |bytes| open.write(bytes, target))?;
+        at += open.end(None, options, target)?;
+    }
+    Ok(at)
+}
