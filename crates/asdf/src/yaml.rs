@@ -1,13 +1,25 @@
 //! YAML 1.1, as ASDF's trees are written in it: a document whose every node knows its bytes in the text, scalars resolved as PyYAML
 //! does, and an emitter whose output PyYAML reads back as the same values.
 
+mod arena;
+mod compose;
+mod directives;
 mod document;
 mod emit;
+mod events;
+mod node;
+mod pairs;
+mod places;
 mod quote;
 mod scalar;
 mod value;
+mod walk;
 
-pub use document::{Collection, Document, Kind, Node, NodeId, ScalarStyle, YamlLimits};
+#[cfg(test)]
+mod tests;
+
+pub use document::{Collection, Document, Kind, NodeId, ScalarStyle, YamlLimits};
 pub use emit::{EmitOptions, emit_document, emit_node};
+pub use node::Node;
 pub use scalar::{Int, Scalar, Timestamp, resolve};
 pub use value::Yaml;

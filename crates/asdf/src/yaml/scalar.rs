@@ -1,4 +1,21 @@
-//! What a plain scalar means in YAML 1.1, exactly as PyYAML resolves it (docs/formats/asdf.md has the table).
+//! What a plain scalar means in YAML 1.1, exactly as PyYAML resolves it (docs/formats/asdf.md has the table). Where Python fails to
+//! load a scalar that looks like a number or a date (`0b_`, `2001-13-45`), it is text here, so that the rest of the tree can be read.
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+
+mod binary;
+mod number;
+mod timestamp;
+
+#[cfg(test)]
+mod tests;
+
+pub(super) use binary::decode as decode_binary;
 
 /// A scalar's value.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,9 +64,56 @@ pub struct Timestamp {
     pub offset: Option<i32>,
 }
 
-/// What `text` means without quotes and tag.
+/// What `text` means without quotes and tag. Integers of more than 4300 characters, which Python does not read, are text.
 #[must_use]
 pub fn resolve(text: &str) -> Scalar<'_> {
-    let _ = text;
-    unimplemented!()
+    // The first character decides what is looked at; most text leaves here.
+    let special = match text.as_bytes().first() {
+        None | Some(b'~' | b'n' | b'N') => null(text),
+        Some(b'y' | b'Y' | b't' | b'T' | b'f' | b'F' | b'o' | b'O') => boolean(text),
+        Some(b'0'..=b'9') => number::plain(text).or_else(|| timestamp::plain(text).map(Scalar::Timestamp)),
+        Some(b'+' | b'-' | b'.') => number::plain(text),
+        Some(b'<') if text == "<<" => Some(Scalar::Merge),
+        Some(b'=') if text == "=" => Some(Scalar::Default),
+        _ => None,
+    };
+    special.unwrap_or(Scalar::Text(text))
+}
+
+fn null(text: &str) -> Option<Scalar<'_>> {
+    match text {
+        "" | "~" | "null" | "Null" | "NULL" => Some(Scalar::Null),
+        _ => boolean(text),
+    }
+}
+
+fn boolean(text: &str) -> Option<Scalar<'_>> {
+    let value = match text {
+        "yes" | "Yes" | "YES" | "true" | "True" | "TRUE" | "on" | "On" | "ON" => true,
+        "no" | "No" | "NO" | "false" | "False" | "FALSE" | "off" | "Off" | "OFF" => false,
+        _ => return None,
+    };
+    Some(Scalar::Bool(value))
+}
+
+/// What `text` is under one of YAML's own tags, the part behind `tag:yaml.org,2002:`; text where it does not fit the tag, as under
+/// tags of collections and unknown ones.
+pub(super) fn under_tag<'a>(name: &str, text: &'a str) -> Scalar<'a> {
+    let value = match name {
+        "null" => Some(Scalar::Null),
+        "bool" => ["yes", "true", "on"]
+            .iter()
+            .any(|word| text.eq_ignore_ascii_case(word))
+            .then_some(true)
+            .or_else(|| ["no", "false", "off"].iter().any(|word| text.eq_ignore_ascii_case(word)).then_some(false))
+            .map(Scalar::Bool),
+        "int" => number::int(text.trim_ascii()).map(Scalar::Int),
+        "float" => number::float(text.trim_ascii()).map(Scalar::Float),
+        "timestamp" => timestamp::plain(text).map(Scalar::Timestamp),
+        "binary" => decode_binary(text).map(Scalar::Binary),
+        "merge" => Some(Scalar::Merge),
+        "value" => Some(Scalar::Default),
+        _ => None,
+    };
+    value.unwrap_or(Scalar::Text(text))
 }

@@ -1,0 +1,156 @@
+//! From text to the arena of its nodes: text that is checked, then events, then places.
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use container_core::{Error, Result};
+
+use super::arena::{Arena, Builder, Shape};
+use super::events::{Event, Events, Tag, place};
+use super::{Collection, Kind, ScalarStyle, YamlLimits, places};
+
+/// The text of a tree, once it is known to hold only what YAML 1.1 allows.
+///
+/// # Errors
+/// `Limit` for its length; `Malformed` for bytes that are no UTF-8 and for control characters.
+pub(super) fn check_text<'t>(bytes: &'t [u8], base: u64, limits: &YamlLimits) -> Result<&'t str> {
+    let len = bytes.len() as u64;
+    // Places in the text are held in 32 bits.
+    let allowed = limits.bytes.min(u64::from(u32::MAX) / 2);
+    if len > allowed {
+        return Err(Error::limit("bytes of the tree", len, allowed).context("asdf tree"));
+    }
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        let at = error.valid_up_to();
+        malformed("a byte that is no UTF-8", base, at..at.saturating_add(error.error_len().unwrap_or(1)))
+    })?;
+    if let Some(at) = places::control(bytes) {
+        let character = text.get(at..).and_then(|rest| rest.chars().next()).unwrap_or_default();
+        let what = format!("the control character {:?}, which YAML has only as an escape in quotes", character);
+        return Err(malformed(what, base, at..at.saturating_add(character.len_utf8())));
+    }
+    Ok(text)
+}
+
+fn malformed(what: impl Into<Cow<'static, str>>, base: u64, range: Range<usize>) -> Error {
+    Error::malformed(what).at(place(base, &range)).context("asdf tree")
+}
+
+/// Reads a checked text.
+///
+/// # Errors
+/// As [`Document::parse`](super::Document::parse).
+pub(super) fn compose(text: &str, base: u64, limits: &YamlLimits) -> Result<Arena> {
+    let mut events = Events::new(text, base, limits);
+    let mut composer =
+        Composer { builder: Builder::new(text, base, limits), text, seen: 0, tag: String::new() };
+    while let Some((event, range)) = events.next().map_err(|error| error.context("asdf tree"))? {
+        composer.take(event, range)?;
+    }
+    if !composer.builder.is_complete() {
+        // Nothing but comments and directives: a root of null at the end.
+        let end = text.len();
+        composer.builder.scalar_in_text(ScalarStyle::Plain, end, end..end, end..end, 0)?;
+    }
+    Ok(composer.builder.finish())
+}
+
+struct Composer<'t> {
+    builder: Builder<'t>,
+    text: &'t str,
+    /// Byte behind what is accounted for: scalars, marks of flow collections, tags and anchors.
+    seen: usize,
+    tag: String,
+}
+
+impl<'t> Composer<'t> {
+    fn take(&mut self, event: Event<'t>, range: Range<usize>) -> Result<()> {
+        match event {
+            Event::Document => {
+                self.seen = range.end;
+                Ok(())
+            }
+            Event::Scalar(value, style, tag) => self.scalar(&value, style, tag.as_ref(), range),
+            Event::Open(kind, style, tag) => {
+                let in_mapping = matches!(self.builder.parent(), Some(Shape::Mapping(_)));
+                let (shape, start) = match (kind, style) {
+                    // The library says where the first item is of a sequence that is not indented deeper than its key.
+                    (Kind::Sequence, Collection::Block) if in_mapping => {
+                        let start = places::first_mark(self.text, self.seen, tag.as_ref().map(|tag| &tag.range), false);
+                        (Shape::Sequence(style), start.min(range.start))
+                    }
+                    (Kind::Sequence, _) => (Shape::Sequence(style), range.start),
+                    _ => (Shape::Mapping(style), range.start),
+                };
+                let head = self.head(tag.as_ref(), start);
+                let tag = self.intern(tag.as_ref());
+                self.seen = self.seen.max(range.end);
+                self.builder.open(shape, head, start, tag)
+            }
+            Event::Close => {
+                let flow = matches!(
+                    self.builder.parent(),
+                    Some(Shape::Sequence(Collection::Flow) | Shape::Mapping(Collection::Flow))
+                );
+                let end = self.builder.close((flow && !range.is_empty()).then_some(range.end));
+                self.seen = self.seen.max(end);
+                Ok(())
+            }
+            Event::Alias => {
+                self.seen = self.seen.max(range.end);
+                self.builder.alias(range)
+            }
+            Event::Anchor => {
+                self.seen = self.seen.max(range.end);
+                self.builder.anchor(range)
+            }
+        }
+    }
+
+    fn scalar(&mut self, value: &str, style: ScalarStyle, tag: Option<&Tag>, range: Range<usize>) -> Result<()> {
+        let content = match style {
+            ScalarStyle::Literal | ScalarStyle::Folded => {
+                let start = places::first_mark(self.text, self.seen, tag.map(|tag| &tag.range), true);
+                let start = start.min(range.start);
+                start..places::block_end(self.text, start, range, value)
+            }
+            ScalarStyle::Plain if range.is_empty() => {
+                let at = places::empty(self.text, self.seen, range.start);
+                at..at
+            }
+            _ => range,
+        };
+        let head = self.head(tag, content.start);
+        let tag_end = tag.map_or(0, |tag| tag.range.end);
+        let tag = self.intern(tag);
+        self.seen = self.seen.max(content.end).max(tag_end);
+        let quoted = matches!(style, ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted);
+        let inner = if quoted {
+            content.start.saturating_add(1)..content.end.saturating_sub(1)
+        } else {
+            content.clone()
+        };
+        if self.text.get(inner.clone()) == Some(value) {
+            self.builder.scalar_in_text(style, head, content, inner, tag)
+        } else {
+            self.builder.scalar_made(style, head, content, value, tag)
+        }
+    }
+
+    fn head(&self, tag: Option<&Tag>, start: usize) -> usize {
+        tag.map_or(start, |tag| tag.range.start.min(start))
+    }
+
+    fn intern(&mut self, tag: Option<&Tag>) -> u32 {
+        let Some(tag) = tag else { return 0 };
+        tag.write(&mut self.tag);
+        self.builder.tag(&self.tag)
+    }
+}

@@ -1,0 +1,133 @@
+//! Pairs of a mapping as they count: duplicate keys and merge keys.
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+
+use super::{Int, Kind, Node, NodeId, Scalar};
+
+/// A key, equal where Python's dictionaries take keys as equal: `1`, `true` and `1.0` are one.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Key<'d> {
+    Null,
+    Number(Cow<'static, str>),
+    Text(&'d str),
+    Bytes(Vec<u8>),
+    Time(super::Timestamp),
+    /// A collection, or NaN, which are equal to nothing but themselves.
+    Node(NodeId),
+}
+
+impl<'d> Key<'d> {
+    pub(super) fn of(node: Node<'d>) -> Self {
+        let Some(scalar) = node.scalar() else { return Self::Node(node.target().id()) };
+        match scalar {
+            Scalar::Null => Self::Null,
+            Scalar::Bool(value) => Self::Number(if value { "1" } else { "0" }.into()),
+            Scalar::Int(Int::Small(value)) => Self::Number(value.to_string().into()),
+            Scalar::Int(Int::Big(digits)) => Self::Number(digits.into()),
+            Scalar::Float(value) if value.is_nan() => Self::Node(node.target().id()),
+            // Display gives all digits of a whole number, so that those of floats and integers compare.
+            Scalar::Float(value) => Self::Number(if value == 0.0 { "0".into() } else { value.to_string().into() }),
+            Scalar::Text(text) => Self::Text(text),
+            Scalar::Merge => Self::Text("<<"),
+            Scalar::Default => Self::Text("="),
+            Scalar::Binary(bytes) => Self::Bytes(bytes),
+            Scalar::Timestamp(time) => Self::Time(time),
+        }
+    }
+}
+
+/// The mappings that a pair merges, those that count more first; `None` where the pair is none that merges.
+fn merged<'d>((key, value): (Node<'d>, Node<'d>)) -> Option<Vec<Node<'d>>> {
+    // Nearly all keys are text, which is seen without resolving.
+    let maybe = key.text() == "<<" || key.tag().is_some();
+    if !maybe || key.scalar() != Some(Scalar::Merge) {
+        return None;
+    }
+    match value.kind() {
+        Kind::Mapping => Some(vec![value]),
+        Kind::Sequence if value.items().all(|item| item.kind() == Kind::Mapping) => Some(value.items().collect()),
+        _ => None,
+    }
+}
+
+/// Mappings in the order in which they count: the mapping itself, then what it merges, what that merges, and so on, each once.
+struct Sources<'d> {
+    next: Vec<Node<'d>>,
+    seen: HashSet<NodeId>,
+}
+
+impl<'d> Iterator for Sources<'d> {
+    type Item = Node<'d>;
+
+    fn next(&mut self) -> Option<Node<'d>> {
+        loop {
+            let mapping = self.next.pop()?.target();
+            if self.seen.contains(&mapping.id()) {
+                continue;
+            }
+            // What stands last is taken first: of several merge keys the last one counts most.
+            let before = self.next.len();
+            for sources in mapping.entries().filter_map(merged) {
+                self.next.extend(sources.into_iter().rev());
+            }
+            // The usual mapping merges nothing, and needs no set.
+            if self.next.len() > before || !self.seen.is_empty() {
+                self.seen.insert(mapping.id());
+            }
+            return Some(mapping);
+        }
+    }
+}
+
+fn sources(mapping: Node<'_>) -> Sources<'_> {
+    Sources { next: vec![mapping], seen: HashSet::new() }
+}
+
+/// The pairs that count: those of the mapping itself in their order, then merged ones. Of equal keys the last pair, at the place of the
+/// first one.
+pub(super) fn that_count(mapping: Node<'_>) -> Vec<(Node<'_>, Node<'_>)> {
+    let mut found: Vec<(Node<'_>, Node<'_>)> = Vec::with_capacity(mapping.len());
+    let mut places: HashMap<Key<'_>, (usize, bool)> = HashMap::with_capacity(mapping.len());
+    for source in sources(mapping) {
+        for entry in places.values_mut() {
+            entry.1 = true;
+        }
+        for pair in source.entries() {
+            if merged(pair).is_some() {
+                continue;
+            }
+            match places.entry(Key::of(pair.0)) {
+                std::collections::hash_map::Entry::Vacant(vacant) => {
+                    vacant.insert((found.len(), false));
+                    found.push(pair);
+                }
+                std::collections::hash_map::Entry::Occupied(occupied) => {
+                    let (place, fixed) = *occupied.get();
+                    if !fixed && let Some(slot) = found.get_mut(place) {
+                        *slot = pair;
+                    }
+                }
+            }
+        }
+    }
+    found
+}
+
+/// The value of a text key.
+pub(super) fn find<'d>(mapping: Node<'d>, key: &str) -> Option<Node<'d>> {
+    if mapping.kind() != Kind::Mapping {
+        return None;
+    }
+    sources(mapping).find_map(|source| {
+        let mut entries = source.entries().rev();
+        entries.find(|pair| pair.0.text() == key && Key::of(pair.0) == Key::Text(key) && merged(*pair).is_none()).map(|pair| pair.1)
+    })
+}

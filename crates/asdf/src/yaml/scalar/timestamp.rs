@@ -1,0 +1,117 @@
+//! Dates and times.
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+
+use super::Timestamp;
+
+/// What is left of a text that is read from its beginning.
+struct Rest<'a>(&'a [u8]);
+
+impl Rest<'_> {
+    /// Between `least` and `most` digits, as a number.
+    fn digits(&mut self, least: usize, most: usize) -> Option<u32> {
+        let count = self.0.iter().take(most).take_while(|byte| byte.is_ascii_digit()).count();
+        let (digits, rest) = self.0.split_at_checked(count)?;
+        self.0 = rest;
+        if count < least {
+            return None;
+        }
+        // At most six digits.
+        Some(digits.iter().fold(0, |value: u32, byte| {
+            value.saturating_mul(10).saturating_add(u32::from(byte.saturating_sub(b'0')))
+        }))
+    }
+
+    fn byte(&mut self, wanted: u8) -> Option<()> {
+        self.0 = self.0.strip_prefix(&[wanted])?;
+        Some(())
+    }
+
+    fn blanks(&mut self) -> bool {
+        let before = self.0.len();
+        while let [b' ' | b'\t', rest @ ..] = self.0 {
+            self.0 = rest;
+        }
+        self.0.len() < before
+    }
+}
+
+/// The date or time that a text is; `None` for other forms and for days that no calendar has.
+pub(super) fn plain(text: &str) -> Option<Timestamp> {
+    let mut rest = Rest(text.as_bytes());
+    let year = rest.digits(4, 4)?;
+    rest.byte(b'-')?;
+    let month = rest.digits(1, 2)?;
+    rest.byte(b'-')?;
+    let day = rest.digits(1, 2)?;
+    let mut found = Timestamp {
+        year: i32::try_from(year).ok()?,
+        month: u8::try_from(month).ok()?,
+        day: u8::try_from(day).ok()?,
+        time: None,
+        offset: None,
+    };
+    if rest.0.is_empty() {
+        // A bare date has all its digits.
+        return (text.len() == 10 && is_day(&found)).then_some(found);
+    }
+    if rest.byte(b't').or_else(|| rest.byte(b'T')).is_none() && !rest.blanks() {
+        return None;
+    }
+    let hour = rest.digits(1, 2)?;
+    rest.byte(b':')?;
+    let minute = rest.digits(2, 2)?;
+    rest.byte(b':')?;
+    let second = rest.digits(2, 2)?;
+    let mut micros = 0;
+    if rest.byte(b'.').is_some() {
+        let written = rest.0.len();
+        micros = rest.digits(0, 6)?;
+        // .43 are 430000 microseconds; digits beyond the sixth are cut off.
+        for _ in written.saturating_sub(rest.0.len())..6 {
+            micros = micros.saturating_mul(10);
+        }
+        while rest.digits(1, 1).is_some() {}
+    }
+    found.time = Some((u8::try_from(hour).ok()?, u8::try_from(minute).ok()?, u8::try_from(second).ok()?, micros));
+    found.offset = zone(&mut rest)?;
+    let is_time = hour < 24 && minute < 60 && second < 60;
+    (rest.0.is_empty() && is_time && is_day(&found)).then_some(found)
+}
+
+/// Minutes east of UTC, if a zone is written; `None` on the outside for what is no zone.
+fn zone(rest: &mut Rest<'_>) -> Option<Option<i32>> {
+    let blanks = rest.blanks();
+    if rest.0.is_empty() {
+        return (!blanks).then_some(None);
+    }
+    if rest.byte(b'Z').is_some() {
+        return Some(Some(0));
+    }
+    let west = rest.byte(b'-').is_some();
+    if !west {
+        rest.byte(b'+')?;
+    }
+    let hours = rest.digits(1, 2)?;
+    let minutes = if rest.byte(b':').is_some() { rest.digits(2, 2)? } else { 0 };
+    let offset = i32::try_from(hours.saturating_mul(60).saturating_add(minutes)).ok()?;
+    // Python's zones are less than a day from UTC.
+    (offset < 24 * 60).then_some(Some(if west { offset.saturating_neg() } else { offset }))
+}
+
+fn is_day(date: &Timestamp) -> bool {
+    let leap = date.year % 4 == 0 && (date.year % 100 != 0 || date.year % 400 == 0);
+    let days = match date.month {
+        4 | 6 | 9 | 11 => 30,
+        2 if leap => 29,
+        2 => 28,
+        1..=12 => 31,
+        _ => return false,
+    };
+    date.year >= 1 && (1..=days).contains(&date.day)
+}
