@@ -13,6 +13,7 @@ mod header;
 mod layout;
 mod meta;
 mod ndarray;
+pub mod schema;
 mod segments;
 mod sources;
 mod stored_block;

@@ -1,0 +1,246 @@
+//! Validation against schemas: JSON Schema draft-04 with the keywords that ASDF adds (ASDF standard 1.6.0, "ASDF schemas").
+//!
+//! The schemas and manifests of the standard, versions 1.0.0 to 1.7.0, are part of the library; nothing is ever fetched. Others are added
+//! with [`Schemas::add`]. Every value with a tag is held against the schemas that the manifests name for it, and the root against
+//! a schema of the caller's, if there is one.
+//!
+//! Where draft-04 and Python asdf differ, this follows Python asdf: keywords beside a `$ref` count, `format` judges nothing but lets a
+//! date pass as a string, and a mapping with a `$ref` is taken as a reference to a value elsewhere and left alone. Patterns are searched
+//! for, not anchored; they know neither look-around nor back-references, and `$` is the end of the text alone.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::rc::Rc;
+
+use container_core::{Error, Result};
+
+use crate::header::Version;
+use crate::yaml::{Document, Kind};
+
+mod array;
+mod budget;
+mod embedded;
+mod equal;
+mod examples;
+mod judge;
+mod manifest;
+mod number;
+mod resource;
+mod rule;
+mod uri;
+mod walk;
+mod words;
+
+pub use examples::{Example, examples};
+
+use budget::Budget;
+use judge::Judge;
+use resource::Resources;
+use rule::Rules;
+
+/// The metaschema of a schema that names none.
+const METASCHEMA: &str = "http://stsci.edu/schemas/yaml-schema/draft-01";
+
+/// Schemas and manifests beside those of the standard.
+#[derive(Clone, Debug, Default)]
+pub struct Schemas {
+    documents: BTreeMap<String, Rc<Document>>,
+}
+
+impl Schemas {
+    /// None.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a schema or manifest and answers with its URI: its `id`, or `name` where it has none. One of the same URI, of the standard's
+    /// too, is replaced. The tags of a manifest (a resource with `tags`) become known with it.
+    ///
+    /// # Errors
+    /// `Malformed` for what is no YAML, no mapping, or has a keyword with a value it cannot have, with the range in `text` and the name
+    /// as part; `Limit` for text beyond 16 MiB.
+    pub fn add(&mut self, text: &[u8], name: &str) -> Result<String> {
+        let document = resource::parse(text, name)?;
+        let id = document
+            .root()
+            .get("id")
+            .filter(|id| id.kind() == Kind::Scalar)
+            .map(|id| id.text().trim_end_matches('#'));
+        let uri = id.filter(|id| !id.is_empty()).unwrap_or(name).to_owned();
+        let is_manifest = document.root().get("tags").is_some_and(|tags| tags.kind() == Kind::Sequence);
+        let before = self.documents.insert(uri.clone(), Rc::new(document));
+        if !is_manifest {
+            let mut rules = Rules::new(Resources::new(self));
+            let read = rules.find(&uri).and_then(|_| rules.read_all());
+            if let Err(error) = read {
+                match before {
+                    Some(before) => self.documents.insert(uri, before),
+                    None => self.documents.remove(&uri),
+                };
+                return Err(error.part(name.to_owned()));
+            }
+        }
+        Ok(uri)
+    }
+
+    /// The URIs of the resources that were added, in ascending order.
+    pub fn uris(&self) -> impl Iterator<Item = &str> {
+        self.documents.keys().map(String::as_str)
+    }
+}
+
+/// The URIs of the standard's resources that are part of the library, in ascending order.
+pub fn standard_resources() -> impl Iterator<Item = &'static str> {
+    embedded::RESOURCES.iter().map(|(uri, _)| *uri)
+}
+
+/// The text of a resource of the standard.
+#[must_use]
+pub fn standard_resource(uri: &str) -> Option<&'static str> {
+    embedded::find(uri)
+}
+
+/// How to validate.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Options<'a> {
+    /// Version of the standard, which decides what tags are known; 1.6.0 where a file names none.
+    pub standard: Option<Version>,
+    /// Schemas and manifests beside the standard's.
+    pub schemas: Option<&'a Schemas>,
+    /// URI of a schema for the root, as [`Schemas::add`] answered it or one of the standard's.
+    pub custom: Option<&'a str>,
+    /// Most violations that are reported.
+    pub most: usize,
+    /// Most steps: a look at a value by a schema, an item or key looked through.
+    pub steps: u64,
+}
+
+impl Default for Options<'_> {
+    fn default() -> Self {
+        Self { standard: None, schemas: None, custom: None, most: 1000, steps: 1_000_000_000 }
+    }
+}
+
+impl<'a> Options<'a> {
+    /// For a version of the standard.
+    #[must_use]
+    pub const fn standard(mut self, version: Option<Version>) -> Self {
+        self.standard = version;
+        self
+    }
+
+    /// With more schemas, one of which, if named, the root is held against.
+    #[must_use]
+    pub const fn with(mut self, schemas: &'a Schemas, custom: Option<&'a str>) -> Self {
+        self.schemas = Some(schemas);
+        self.custom = custom;
+        self
+    }
+}
+
+/// A value that does not fit a schema.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    /// The value's path in the tree: `roman/meta/0`; empty for the root.
+    pub path: String,
+    /// Its bytes in the text of the tree.
+    pub range: Range<usize>,
+    /// URI of the schema.
+    pub schema: String,
+    /// JSON pointer to the keyword in the schema: `/properties/shape/type`.
+    pub pointer: String,
+    /// What is wrong, as a sentence about the value: "is a string, not of type integer".
+    pub message: String,
+}
+
+/// What a [`Note`] is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum NoteKind {
+    /// A tag that no manifest names.
+    UnknownTag,
+    /// A tag of another version of the standard. Its schema is used.
+    OtherStandard,
+    /// A schema that is referred to and not there.
+    MissingSchema,
+    /// An integer beyond the 64 bits that a literal may have.
+    LargeInteger,
+    /// A key that is neither text nor integer nor truth value, which the standard allows no more since 1.6.0.
+    Key,
+}
+
+/// Something worth knowing that makes no tree invalid.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// What it is about.
+    pub kind: NoteKind,
+    /// Path of the first value with it.
+    pub path: String,
+    /// Bytes of that value in the text of the tree.
+    pub range: Range<usize>,
+    /// The tag, URI, literal or key.
+    pub about: String,
+    /// A sentence.
+    pub message: String,
+    /// How many values have it.
+    pub count: u64,
+}
+
+/// What validation found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Report {
+    /// In the order of the tree; those of a custom schema last. Empty for a valid tree.
+    pub violations: Vec<Violation>,
+    /// In the order of the tree.
+    pub notes: Vec<Note>,
+    /// False where there may be more than is reported.
+    pub complete: bool,
+}
+
+impl Report {
+    /// True where nothing violates a schema.
+    #[must_use]
+    pub const fn is_valid(&self) -> bool {
+        self.violations.is_empty()
+    }
+}
+
+/// Holds a tree against the schemas of its tags and the caller's.
+///
+/// # Errors
+/// `Malformed` for a schema that is none, with its URI as part; `Limit` where schema and tree together ask for too much work.
+pub fn validate(document: &Document, options: &Options<'_>) -> Result<Report> {
+    walk::validate(document, options)
+}
+
+/// Holds a schema against its metaschema: the one that its `$schema` names, else the YAML metaschema. `uri` is one that
+/// [`Schemas::add`] answered or one of the standard's.
+///
+/// # Errors
+/// `Usage` for an unknown URI, of the schema or its metaschema; `Malformed` and `Limit` as for [`validate`].
+pub fn check_schema(uri: &str, schemas: &Schemas) -> Result<Report> {
+    let mut resources = Resources::new(schemas);
+    let document = resources.load(uri)?.and_then(|index| resources.document(index));
+    let Some(document) = document else { return Err(Error::usage(format!("no schema {uri}"))) };
+    let meta = document
+        .root()
+        .get("$schema")
+        .map_or(METASCHEMA, |named| named.text())
+        .trim_end_matches('#')
+        .to_owned();
+    let mut judge = Judge::new(Rules::new(resources), Budget::new(Options::default().steps));
+    // `$ref` is a keyword here, no reference to a value elsewhere.
+    judge.skips_references = false;
+    let Some(rule) = judge.rules.find(&meta)? else {
+        return Err(Error::usage(format!("no metaschema {meta}")));
+    };
+    let mut report = Report { complete: true, ..Report::default() };
+    judge.judge("", document.root(), rule, &mut report.violations)?;
+    Ok(report)
+}
+
+#[cfg(test)]
+mod tests;

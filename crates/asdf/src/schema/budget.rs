@@ -1,0 +1,30 @@
+//! How much work a schema and a tree may make together.
+
+use container_core::{Error, Result};
+
+/// Steps that are left.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Budget {
+    allowed: u64,
+    left: u64,
+}
+
+impl Budget {
+    pub(super) const fn new(allowed: u64) -> Self {
+        Self { allowed, left: allowed }
+    }
+
+    /// Takes `steps`: one for a look at a value, one for each item looked through.
+    pub(super) fn spend(&mut self, steps: u64) -> Result<()> {
+        match self.left.checked_sub(steps) {
+            Some(left) => {
+                self.left = left;
+                Ok(())
+            }
+            None => Err(Error::limit("steps of validation", self.allowed.saturating_add(1), self.allowed)
+                .hint(
+                    "a schema or tree that multiplies itself is refused; for a large tree allow more steps",
+                )),
+        }
+    }
+}

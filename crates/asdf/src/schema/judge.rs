@@ -1,0 +1,496 @@
+//! Judges values by schemas: each pair of them once, however many ways lead there.
+
+use std::cmp::Ordering;
+use std::collections::HashMap;
+
+use container_core::{Error, Result};
+
+use super::array;
+use super::budget::Budget;
+use super::equal::{equal, first_repeated, key_name};
+use super::number::Number;
+use super::rule::{Check, Dependency, Others, Rule, RuleId, Rules, Type};
+use super::uri::{escaped, matches};
+use super::{Violation, words};
+use crate::yaml::{Kind, Node, NodeId, Scalar};
+
+/// Most schemas that may be within one another while one value is judged. Each level of a tree takes about four.
+const DEPTH: usize = 1024;
+
+/// Pairs of value and schema that are remembered; above it the memory is emptied between values with tags.
+const REMEMBERED: usize = 1 << 20;
+
+/// What is known of a pair of value and schema.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Verdict {
+    /// Being judged: a circle has led back, and what follows from itself holds.
+    Open,
+    Valid,
+    Invalid,
+    /// Invalid, and said so.
+    Told,
+}
+
+/// Where violations go: nowhere while only the verdict counts.
+type Sink<'a> = Option<&'a mut Vec<Violation>>;
+
+/// A step to a value within another.
+#[derive(Clone, Debug)]
+enum Step {
+    Key(String),
+    Index(usize),
+}
+
+/// Judges the values of one tree.
+#[derive(Debug)]
+pub(super) struct Judge<'s> {
+    pub(super) rules: Rules<'s>,
+    pub(super) budget: Budget,
+    /// `$ref`s and schemas of tags that led nowhere.
+    pub(super) missing: Vec<String>,
+    /// Whether a mapping with `$ref` is left alone: it stands for a value elsewhere.
+    pub(super) skips_references: bool,
+    memory: HashMap<(NodeId, RuleId), Verdict>,
+    start: String,
+    steps: Vec<Step>,
+    depth: usize,
+}
+
+impl<'s> Judge<'s> {
+    pub(super) fn new(rules: Rules<'s>, budget: Budget) -> Self {
+        let (memory, missing, steps) = (HashMap::new(), Vec::new(), Vec::new());
+        Self { rules, budget, missing, skips_references: true, memory, start: String::new(), steps, depth: 0 }
+    }
+
+    /// Judges the value at a path.
+    ///
+    /// # Errors
+    /// `Malformed` for a schema that is none; `Limit`.
+    pub(super) fn judge(
+        &mut self,
+        path: &str,
+        node: Node<'_>,
+        rule: RuleId,
+        found: &mut Vec<Violation>,
+    ) -> Result<()> {
+        if self.memory.len() > REMEMBERED {
+            self.memory = HashMap::new();
+        }
+        path.clone_into(&mut self.start);
+        self.check(node, rule, &mut Some(found)).map(|_| ())
+    }
+
+    fn check(&mut self, node: Node<'_>, id: RuleId, sink: &mut Sink<'_>) -> Result<bool> {
+        self.budget.spend(1)?;
+        let rule = self.rules.rule(id)?;
+        // A reference in place of a value is judged when it is followed, if ever (ASDF standard 1.6.0, "References").
+        if self.skips_references && is_reference(node) {
+            return Ok(true);
+        }
+        let key = (node.target().id(), id);
+        let remembers = rule.in_place || node.kind() != Kind::Scalar;
+        if remembers {
+            match self.memory.get(&key) {
+                Some(Verdict::Open | Verdict::Valid) => return Ok(true),
+                Some(Verdict::Told) => return Ok(false),
+                Some(Verdict::Invalid) if sink.is_none() => return Ok(false),
+                Some(Verdict::Invalid) | None => {}
+            }
+            self.memory.insert(key, Verdict::Open);
+        }
+        if self.depth >= DEPTH {
+            return Err(Error::limit("schemas within one another", DEPTH as u64 + 1, DEPTH as u64));
+        }
+        self.depth = self.depth.saturating_add(1);
+        let valid = self.all_checks(node, id, &rule, sink);
+        self.depth = self.depth.saturating_sub(1);
+        let valid = valid?;
+        if remembers {
+            let invalid = if sink.is_some() { Verdict::Told } else { Verdict::Invalid };
+            self.memory.insert(key, if valid { Verdict::Valid } else { invalid });
+        }
+        Ok(valid)
+    }
+
+    fn all_checks(&mut self, node: Node<'_>, id: RuleId, rule: &Rule, sink: &mut Sink<'_>) -> Result<bool> {
+        let mut valid = true;
+        for (keyword, check) in &rule.checks {
+            let before = sink.as_ref().map_or(0, |found| found.len());
+            match self.one_check(node, id, check, sink)? {
+                Ok(()) => continue,
+                // A schema within has said it.
+                Err(None) => {}
+                Err(Some(message)) => {
+                    let violation = self.violation(node, id, keyword, message);
+                    if let Some(found) = sink {
+                        found.insert(before.min(found.len()), violation);
+                    }
+                }
+            }
+            valid = false;
+            if sink.is_none() {
+                break;
+            }
+        }
+        Ok(valid)
+    }
+
+    /// Whether a value passes one check; if not, a message where no schema within has given one.
+    fn one_check(
+        &mut self,
+        node: Node<'_>,
+        id: RuleId,
+        check: &Check,
+        sink: &mut Sink<'_>,
+    ) -> Result<Result<(), Option<String>>> {
+        let passed = match check {
+            Check::Reference(uri) => match self.rules.find(uri)? {
+                Some(target) => within(self.check(node, target, sink)?),
+                None => {
+                    self.miss(uri);
+                    Ok(())
+                }
+            },
+            Check::All(rules) => {
+                let mut all = true;
+                for rule in rules {
+                    all &= self.check(node, *rule, sink)?;
+                    if !all && sink.is_none() {
+                        break;
+                    }
+                }
+                within(all)
+            }
+            Check::Any(rules) => {
+                let mut any = rules.is_empty();
+                for rule in rules {
+                    any = any || self.check(node, *rule, &mut None)?;
+                }
+                if any { Ok(()) } else { Err(Some(self.why_none(node, rules, sink)?)) }
+            }
+            Check::One(rules) => {
+                let mut fitting = Vec::new();
+                for (at, rule) in rules.iter().enumerate() {
+                    if self.check(node, *rule, &mut None)? {
+                        fitting.push(at);
+                    }
+                }
+                match fitting.as_slice() {
+                    [_] => Ok(()),
+                    [] => Err(Some(self.why_none(node, rules, sink)?)),
+                    many => Err(Some(words::fits_several(many, rules.len()))),
+                }
+            }
+            Check::Not(rule) => {
+                fails_if(self.check(node, *rule, &mut None)?, || "is what it must not be".into())
+            }
+            Check::Enum(allowed) => self.allowed(node, id, allowed)?,
+            Check::Properties { named, patterns, others } => {
+                self.properties(node, named, patterns, others, sink)?
+            }
+            Check::Items(each) => self.items(node, &[], &Others::Each(*each), sink)?,
+            Check::Tuple(first, others) => self.items(node, first, others, sink)?,
+            Check::Dependencies(all) => self.dependencies(node, all, sink)?,
+            Check::Required(keys) if node.kind() == Kind::Mapping => {
+                let have = self.keys(node)?;
+                let absent: Vec<&str> =
+                    keys.iter().filter(|key| !have.contains_key(*key)).map(String::as_str).collect();
+                fails_if(!absent.is_empty(), || words::lacks(&absent))
+            }
+            Check::UniqueItems if node.kind() == Kind::Sequence => {
+                match first_repeated(node, &mut self.budget)? {
+                    Some((one, two)) => Err(Some(format!("items {one} and {two} are equal"))),
+                    None => Ok(()),
+                }
+            }
+            Check::Datatype(wanted, exact) if array::is_array(node) => {
+                match array::datatype(node, &mut self.budget) {
+                    Ok(Some(have)) if have == **wanted || (!exact && have.fits(wanted)) => Ok(()),
+                    Ok(Some(have)) if *exact => Err(Some(format!("has datatype {have}, not {wanted}"))),
+                    Ok(Some(have)) => {
+                        Err(Some(format!("datatype {have} cannot be cast to {wanted} without loss")))
+                    }
+                    Ok(None) => Err(Some("is no array".into())),
+                    Err(error) if error.is_damage() => Err(Some("has no datatype of the standard".into())),
+                    Err(error) => return Err(error),
+                }
+            }
+            plain => simple(node, plain),
+        };
+        Ok(passed)
+    }
+
+    fn properties(
+        &mut self,
+        node: Node<'_>,
+        named: &HashMap<String, RuleId>,
+        patterns: &[(regex::Regex, RuleId)],
+        others: &Others,
+        sink: &mut Sink<'_>,
+    ) -> Result<Result<(), Option<String>>> {
+        if node.kind() != Kind::Mapping {
+            return Ok(Ok(()));
+        }
+        let pairs = node.pairs();
+        self.budget.spend((pairs.len() as u64).saturating_mul(patterns.len() as u64 + 1))?;
+        let (mut valid, mut refused) = (true, Vec::new());
+        for (key, value) in pairs {
+            let name = key_name(key);
+            let is_text = matches!(key.scalar(), Some(Scalar::Text(_)));
+            let fitting = patterns.iter().filter(|(pattern, _)| is_text && pattern.is_match(&name));
+            let mut apply: Vec<RuleId> =
+                named.get(&name).copied().into_iter().chain(fitting.map(|(_, rule)| *rule)).collect();
+            if apply.is_empty() {
+                match others {
+                    Others::Allowed => {}
+                    Others::Refused => refused.push(key.text().to_owned()),
+                    Others::Each(rule) => apply.push(*rule),
+                }
+            }
+            for rule in apply {
+                self.steps.push(Step::Key(key.text().to_owned()));
+                valid &= self.check(value, rule, sink)?;
+                self.steps.pop();
+            }
+            if sink.is_none() && (!valid || !refused.is_empty()) {
+                break;
+            }
+        }
+        Ok(if refused.is_empty() { within(valid) } else { Err(Some(words::refuses(&refused))) })
+    }
+
+    fn items(
+        &mut self,
+        node: Node<'_>,
+        first: &[RuleId],
+        others: &Others,
+        sink: &mut Sink<'_>,
+    ) -> Result<Result<(), Option<String>>> {
+        if node.kind() != Kind::Sequence {
+            return Ok(Ok(()));
+        }
+        self.budget.spend(node.len() as u64)?;
+        let mut valid = true;
+        for (at, item) in node.items().enumerate() {
+            let rule = match (first.get(at), others) {
+                (Some(rule), _) | (None, Others::Each(rule)) => *rule,
+                (None, Others::Allowed) => break,
+                (None, Others::Refused) => {
+                    return Ok(Err(Some(format!(
+                        "has {} items, at most {} are allowed",
+                        node.len(),
+                        first.len()
+                    ))));
+                }
+            };
+            self.steps.push(Step::Index(at));
+            valid &= self.check(item, rule, sink)?;
+            self.steps.pop();
+            if !valid && sink.is_none() {
+                break;
+            }
+        }
+        Ok(within(valid))
+    }
+
+    fn dependencies(
+        &mut self,
+        node: Node<'_>,
+        all: &[(String, Dependency)],
+        sink: &mut Sink<'_>,
+    ) -> Result<Result<(), Option<String>>> {
+        if node.kind() != Kind::Mapping {
+            return Ok(Ok(()));
+        }
+        let have = self.keys(node)?;
+        let mut valid = true;
+        for (key, needs) in all.iter().filter(|(key, _)| have.contains_key(key)) {
+            match needs {
+                Dependency::Keys(keys) => {
+                    let absent: Vec<&str> =
+                        keys.iter().filter(|key| !have.contains_key(*key)).map(String::as_str).collect();
+                    if !absent.is_empty() {
+                        return Ok(Err(Some(format!("{}, which `{key}` needs", words::lacks(&absent)))));
+                    }
+                }
+                Dependency::Schema(rule) => valid &= self.check(node, *rule, sink)?,
+            }
+        }
+        Ok(within(valid))
+    }
+
+    fn allowed(
+        &mut self,
+        node: Node<'_>,
+        id: RuleId,
+        allowed: &[NodeId],
+    ) -> Result<Result<(), Option<String>>> {
+        let document = self.rules.place(id).and_then(|place| self.rules.resources.document(place.resource));
+        let Some(document) = document else { return Ok(Ok(())) };
+        for one in allowed {
+            if equal(node, document.node(*one), &mut self.budget)? {
+                return Ok(Ok(()));
+            }
+        }
+        let names: Vec<String> = allowed.iter().map(|one| words::value(document.node(*one))).collect();
+        Ok(Err(Some(format!("{} is none of {}", words::value(node), words::some_of(&names)))))
+    }
+
+    /// Why a value fits none of several schemas: the first reason of each.
+    fn why_none(&mut self, node: Node<'_>, rules: &[RuleId], sink: &mut Sink<'_>) -> Result<String> {
+        if sink.is_none() {
+            return Ok(String::new());
+        }
+        let mut reasons = Vec::new();
+        for rule in rules {
+            let mut found = Vec::new();
+            self.check(node, *rule, &mut Some(&mut found))?;
+            if let Some(first) = found.into_iter().next() {
+                let here = self.path();
+                let place =
+                    first.path.strip_prefix(&here).unwrap_or(&first.path).trim_start_matches('/').to_owned();
+                let reason =
+                    if place.is_empty() { first.message } else { format!("`{place}` {}", first.message) };
+                if !reasons.contains(&reason) {
+                    reasons.push(reason);
+                }
+            }
+        }
+        Ok(words::fits_none(&reasons, rules.len()))
+    }
+
+    fn keys<'d>(&mut self, node: Node<'d>) -> Result<HashMap<String, Node<'d>>> {
+        let pairs = node.pairs();
+        self.budget.spend(pairs.len() as u64)?;
+        Ok(pairs.into_iter().map(|(key, value)| (key_name(key), value)).collect())
+    }
+
+    pub(super) fn miss(&mut self, uri: &str) {
+        if !self.missing.iter().any(|known| known == uri) {
+            self.missing.push(uri.to_owned());
+        }
+    }
+
+    fn path(&self) -> String {
+        let mut path = self.start.clone();
+        for step in &self.steps {
+            if !path.is_empty() {
+                path.push('/');
+            }
+            match step {
+                Step::Key(key) => path.push_str(&escaped(key)),
+                Step::Index(at) => path.push_str(&at.to_string()),
+            }
+        }
+        path
+    }
+
+    fn violation(&self, node: Node<'_>, id: RuleId, keyword: &str, message: String) -> Violation {
+        let pointer = self.rules.place(id).map_or("", |place| place.pointer.as_str());
+        Violation {
+            path: self.path(),
+            range: node.span(),
+            schema: self.rules.document_uri(id).to_owned(),
+            pointer: format!("{pointer}/{keyword}"),
+            message,
+        }
+    }
+}
+
+/// Whether a mapping stands for a value elsewhere.
+pub(super) fn is_reference(node: Node<'_>) -> bool {
+    node.kind() == Kind::Mapping && node.get("$ref").is_some()
+}
+
+fn within(valid: bool) -> Result<(), Option<String>> {
+    if valid { Ok(()) } else { Err(None) }
+}
+
+fn fails_if(fails: bool, message: impl FnOnce() -> String) -> Result<(), Option<String>> {
+    if fails { Err(Some(message())) } else { Ok(()) }
+}
+
+/// The checks that look at no schema within. Of a value that a keyword is not about nothing is asked.
+fn simple(node: Node<'_>, check: &Check) -> Result<(), Option<String>> {
+    let number = || Number::of(node);
+    let length = || match node.scalar() {
+        Some(Scalar::Text(text)) => Some(text.chars().count() as u64),
+        _ => None,
+    };
+    let items = (node.kind() == Kind::Sequence).then(|| node.len() as u64);
+    let count =
+        |have: Option<u64>, fails: fn(&u64, &u64) -> bool, bound: u64, what: &str, side: &str| match have {
+            Some(have) if fails(&have, &bound) => {
+                Err(Some(format!("has {have} {what}, at {side} {bound} {}", "are allowed")))
+            }
+            _ => Ok(()),
+        };
+    let keys = || (node.kind() == Kind::Mapping).then(|| node.pairs().len() as u64);
+    match check {
+        Check::Types(types, date_time) => {
+            let date = *date_time
+                && types.contains(&Type::String)
+                && matches!(node.scalar(), Some(Scalar::Timestamp(_)));
+            fails_if(!date && !types.iter().any(|wanted| is_of(node, *wanted)), || {
+                words::wrong_type(node, types)
+            })
+        }
+        Check::MultipleOf(unit) => match number() {
+            Some(value) if !value.is_multiple_of(unit) => {
+                Err(Some(format!("{} is no multiple of {}", words::value(node), words::number(unit))))
+            }
+            _ => Ok(()),
+        },
+        // NaN is below nothing and above nothing.
+        Check::Minimum(bound, excluded) => match number().and_then(|value| value.compare(bound)) {
+            Some(Ordering::Less) => Err(Some(words::beyond(node, "below", bound))),
+            Some(Ordering::Equal) if *excluded => Err(Some(words::beyond(node, "not above", bound))),
+            _ => Ok(()),
+        },
+        Check::Maximum(bound, excluded) => match number().and_then(|value| value.compare(bound)) {
+            Some(Ordering::Greater) => Err(Some(words::beyond(node, "above", bound))),
+            Some(Ordering::Equal) if *excluded => Err(Some(words::beyond(node, "not below", bound))),
+            _ => Ok(()),
+        },
+        Check::MinLength(least) => count(length(), u64::lt, *least, "characters", "least"),
+        Check::MaxLength(most) => count(length(), u64::gt, *most, "characters", "most"),
+        Check::MinItems(least) => count(items, u64::lt, *least, "items", "least"),
+        Check::MaxItems(most) => count(items, u64::gt, *most, "items", "most"),
+        Check::MinProperties(least) => count(keys(), u64::lt, *least, "keys", "least"),
+        Check::MaxProperties(most) => count(keys(), u64::gt, *most, "keys", "most"),
+        Check::Pattern(pattern) => match node.scalar() {
+            Some(Scalar::Text(text)) if !pattern.is_match(text) => {
+                Err(Some(format!("{} does not match the pattern {pattern}", words::value(node))))
+            }
+            _ => Ok(()),
+        },
+        Check::Tag(wanted) => {
+            let have = words::tag(node);
+            fails_if(!matches(wanted, have), || format!("has tag {have}, not {wanted}"))
+        }
+        Check::Ndim(wanted) if array::is_array(node) => {
+            let have = array::ndim(node);
+            fails_if(have != Some(*wanted), || words::axes(have, &format!("{wanted} are asked for")))
+        }
+        Check::MaxNdim(most) if array::is_array(node) => {
+            let have = array::ndim(node);
+            fails_if(have.is_none_or(|have| have > *most), || {
+                words::axes(have, &format!("at most {most} are allowed"))
+            })
+        }
+        _ => Ok(()),
+    }
+}
+
+fn is_of(node: Node<'_>, wanted: Type) -> bool {
+    match wanted {
+        // A set is a mapping to YAML, and nothing to JSON.
+        Type::Object => node.kind() == Kind::Mapping && node.tag() != Some("tag:yaml.org,2002:set"),
+        Type::Array => node.kind() == Kind::Sequence,
+        Type::Boolean => matches!(node.scalar(), Some(Scalar::Bool(_))),
+        Type::Null => matches!(node.scalar(), Some(Scalar::Null)),
+        Type::Integer => matches!(node.scalar(), Some(Scalar::Int(_))),
+        Type::Number => matches!(node.scalar(), Some(Scalar::Int(_) | Scalar::Float(_))),
+        Type::String => matches!(node.scalar(), Some(Scalar::Text(_) | Scalar::Merge | Scalar::Default)),
+    }
+}

@@ -1,0 +1,191 @@
+//! Schema documents, found by URI: those of the standard, those a caller adds, and schemas within them that have an `id` of their own.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use container_core::{Error, Result};
+
+use super::uri::{escaped, join, pointer, split_fragment};
+use super::{Schemas, embedded};
+use crate::yaml::{Document, Kind, Node, NodeId, YamlLimits};
+
+/// Keywords whose values hold data, never schemas.
+const DATA: &[&str] = &["enum", "default", "examples", "required"];
+
+/// Keywords whose keys are names, whatever they look like.
+const NAMES: &[&str] = &["properties", "patternProperties", "definitions", "dependencies"];
+
+/// A document with the base its relative references begin from.
+#[derive(Clone, Debug)]
+pub(super) struct Resource {
+    pub(super) uri: String,
+    pub(super) document: Rc<Document>,
+}
+
+/// Where a schema is.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    pub(super) resource: usize,
+    pub(super) node: NodeId,
+    /// What relative references within begin from.
+    pub(super) base: Rc<str>,
+    /// From the root of the document: `/properties/shape`.
+    pub(super) pointer: String,
+}
+
+/// Resources that were asked for, read once.
+#[derive(Debug)]
+pub(super) struct Resources<'s> {
+    added: &'s Schemas,
+    all: Vec<Resource>,
+    by_uri: HashMap<String, Option<usize>>,
+    ids: HashMap<String, Place>,
+}
+
+impl<'s> Resources<'s> {
+    pub(super) fn new(added: &'s Schemas) -> Self {
+        Self { added, all: Vec::new(), by_uri: HashMap::new(), ids: HashMap::new() }
+    }
+
+    pub(super) fn get(&self, index: usize) -> Option<&Resource> {
+        self.all.get(index)
+    }
+
+    pub(super) fn document(&self, index: usize) -> Option<Rc<Document>> {
+        self.all.get(index).map(|resource| Rc::clone(&resource.document))
+    }
+
+    /// The schema that an absolute URI means; `None` where there is none.
+    pub(super) fn find(&mut self, uri: &str) -> Result<Option<Place>> {
+        let (document, fragment) = split_fragment(uri);
+        let start = match self.load(document)? {
+            Some(resource) => self.root(resource),
+            None => self.ids.get(document).cloned(),
+        };
+        let Some(start) = start else { return Ok(None) };
+        match pointer(fragment) {
+            Some(steps) => Ok(self.walk(start, &steps)),
+            None => Ok(self.ids.get(uri).cloned()),
+        }
+    }
+
+    /// The resource of that URI, read where it was not before.
+    pub(super) fn load(&mut self, uri: &str) -> Result<Option<usize>> {
+        if let Some(known) = self.by_uri.get(uri) {
+            return Ok(*known);
+        }
+        let document = match self.added.documents.get(uri) {
+            Some(document) => Some(Rc::clone(document)),
+            None => match embedded::find(uri) {
+                Some(text) => Some(Rc::new(parse(text.as_bytes(), uri)?)),
+                None => None,
+            },
+        };
+        let index = document.map(|document| {
+            self.all.push(Resource { uri: uri.to_owned(), document });
+            self.all.len().saturating_sub(1)
+        });
+        self.by_uri.insert(uri.to_owned(), index);
+        if let Some(index) = index {
+            self.collect_ids(index);
+        }
+        Ok(index)
+    }
+
+    fn root(&self, resource: usize) -> Option<Place> {
+        let found = self.all.get(resource)?;
+        let root = found.document.root();
+        Some(Place {
+            resource,
+            node: root.target().id(),
+            base: base_of(&found.uri, root).into(),
+            pointer: String::new(),
+        })
+    }
+
+    fn walk(&self, start: Place, steps: &[String]) -> Option<Place> {
+        let document = self.document(start.resource)?;
+        let mut place = start;
+        // A key of `properties` is a name, not a keyword.
+        let mut names = false;
+        for step in steps {
+            let node = document.node(place.node);
+            let next = match node.kind() {
+                Kind::Mapping => node.get(step)?,
+                Kind::Sequence => node.item(step.parse().ok()?)?,
+                Kind::Scalar => return None,
+            };
+            names = !names && NAMES.contains(&step.as_str());
+            place.pointer.push('/');
+            place.pointer.push_str(&escaped(step));
+            place.node = next.target().id();
+            if !names {
+                place.base = base_of(&place.base, next).into();
+            }
+        }
+        Some(place)
+    }
+
+    /// Schemas within a document that have a name of their own.
+    fn collect_ids(&mut self, resource: usize) {
+        let Some(document) = self.document(resource) else { return };
+        let Some(root) = self.root(resource) else { return };
+        // Aliases are left out, and with them cycles.
+        let mut open = vec![(Place { base: self.uri(resource).into(), ..root }, false)];
+        while let Some((place, names)) = open.pop() {
+            let node = document.node(place.node);
+            let base = if names { Rc::clone(&place.base) } else { base_of(&place.base, node).into() };
+            if !names && let Some(id) = id(node) {
+                let whole = join(&place.base, id);
+                self.ids.entry(whole).or_insert_with(|| Place { base: Rc::clone(&base), ..place.clone() });
+            }
+            let within = |step: &str, node: Node<'_>| Place {
+                resource,
+                node: node.id(),
+                base: Rc::clone(&base),
+                pointer: format!("{}/{}", place.pointer, escaped(step)),
+            };
+            for (at, item) in node.items().enumerate().filter(|(_, item)| !item.is_alias()) {
+                open.push((within(&at.to_string(), item), false));
+            }
+            for (key, value) in node.entries().filter(|(_, value)| !value.is_alias()) {
+                let name = key.text();
+                if value.kind() != Kind::Scalar && (names || !DATA.contains(&name)) {
+                    open.push((within(name, value), !names && NAMES.contains(&name)));
+                }
+            }
+        }
+    }
+
+    fn uri(&self, resource: usize) -> &str {
+        self.all.get(resource).map_or("", |resource| resource.uri.as_str())
+    }
+}
+
+/// The text of `id`. Next to a `$ref` it says nothing (JSON Schema draft-04, core, section 8).
+fn id(node: Node<'_>) -> Option<&str> {
+    if node.kind() != Kind::Mapping || node.get("$ref").is_some_and(|node| node.kind() == Kind::Scalar) {
+        return None;
+    }
+    node.get("id").filter(|id| id.kind() == Kind::Scalar).map(Node::text)
+}
+
+/// What references within a schema begin from.
+pub(super) fn base_of(outer: &str, schema: Node<'_>) -> String {
+    match id(schema) {
+        // A bare name is an anchor in this document.
+        Some(id) if !id.starts_with('#') => split_fragment(&join(outer, id)).0.to_owned(),
+        _ => outer.to_owned(),
+    }
+}
+
+/// Reads a schema.
+pub(super) fn parse(text: &[u8], name: &str) -> Result<Document> {
+    // Schemas are small; a text of more than this is none.
+    let limits = YamlLimits { bytes: 16 << 20, nodes: 2_000_000, ..YamlLimits::default() };
+    let document = Document::parse(text, 0, &limits).map_err(|error| error.part(name.to_owned()))?;
+    if document.root().kind() != Kind::Mapping {
+        return Err(Error::malformed("a schema is a mapping").part(name.to_owned()));
+    }
+    Ok(document)
+}
