@@ -201,7 +201,8 @@ impl<'t> Builder<'t> {
         self.pending.truncate(pending);
         let Some(item) = arena.items.get_mut(id as usize) else { return 0 };
         (item.first, item.count) = (first, count);
-        item.end = end.map_or_else(|| last_child.map_or(item.start, |child| child.end), narrow).max(item.start);
+        item.end =
+            end.map_or_else(|| last_child.map_or(item.start, |child| child.end), narrow).max(item.start);
         if end.is_none()
             && let Some(child) = first_child
         {
@@ -254,7 +255,10 @@ impl<'t> Builder<'t> {
         let name = self.text.get(range.start.saturating_add(1)..range.end).unwrap_or_default();
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
         if name.is_empty() || !name.bytes().all(plain) {
-            return Err(self.malformed(format!("an anchor named {name:?}; letters, digits, - and _ are possible"), range));
+            return Err(self.malformed(
+                format!("an anchor named {name:?}; letters, digits, - and _ are possible"),
+                range,
+            ));
         }
         Ok(name)
     }

@@ -33,7 +33,8 @@ pub(super) fn check_text<'t>(bytes: &'t [u8], base: u64, limits: &YamlLimits) ->
     })?;
     if let Some(at) = places::control(bytes) {
         let character = text.get(at..).and_then(|rest| rest.chars().next()).unwrap_or_default();
-        let what = format!("the control character {:?}, which YAML has only as an escape in quotes", character);
+        let what =
+            format!("the control character {:?}, which YAML has only as an escape in quotes", character);
         return Err(malformed(what, base, at..at.saturating_add(character.len_utf8())));
     }
     Ok(text)
@@ -83,7 +84,12 @@ impl<'t> Composer<'t> {
                 let (shape, start) = match (kind, style) {
                     // The library says where the first item is of a sequence that is not indented deeper than its key.
                     (Kind::Sequence, Collection::Block) if in_mapping => {
-                        let start = places::first_mark(self.text, self.seen, tag.as_ref().map(|tag| &tag.range), false);
+                        let start = places::first_mark(
+                            self.text,
+                            self.seen,
+                            tag.as_ref().map(|tag| &tag.range),
+                            false,
+                        );
                         (Shape::Sequence(style), start.min(range.start))
                     }
                     (Kind::Sequence, _) => (Shape::Sequence(style), range.start),
@@ -114,7 +120,13 @@ impl<'t> Composer<'t> {
         }
     }
 
-    fn scalar(&mut self, value: &str, style: ScalarStyle, tag: Option<&Tag>, range: Range<usize>) -> Result<()> {
+    fn scalar(
+        &mut self,
+        value: &str,
+        style: ScalarStyle,
+        tag: Option<&Tag>,
+        range: Range<usize>,
+    ) -> Result<()> {
         let content = match style {
             ScalarStyle::Literal | ScalarStyle::Folded => {
                 let start = places::first_mark(self.text, self.seen, tag.map(|tag| &tag.range), true);

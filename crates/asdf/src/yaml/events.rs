@@ -11,7 +11,9 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use container_core::{Error, Result};
-use granit_parser::{ErrorKind, Event as Theirs, Options, Parser, ScalarStyle as TheirStyle, StrInput, StructureStyle};
+use granit_parser::{
+    ErrorKind, Event as Theirs, Options, Parser, ScalarStyle as TheirStyle, StrInput, StructureStyle,
+};
 
 use super::{Collection, Kind, ScalarStyle, YamlLimits};
 
@@ -67,7 +69,12 @@ impl<'t> Events<'t> {
         options.bom_inside_document_as_content = true;
         options.flow_nesting_limit = limits.depth;
         options.block_nesting_limit = limits.depth;
-        Self { parser: Parser::new_from_str_with_options(text, options), base, depth: limits.depth, documents: 0 }
+        Self {
+            parser: Parser::new_from_str_with_options(text, options),
+            base,
+            depth: limits.depth,
+            documents: 0,
+        }
     }
 
     /// The next event with its bytes in the text; `None` at the end.
@@ -99,7 +106,8 @@ impl<'t> Events<'t> {
                 Theirs::Anchor(..) => Event::Anchor,
                 Theirs::Scalar(text, style, _, tag) => {
                     // The library names what is not written `~`.
-                    let text = if range.is_empty() && style == TheirStyle::Plain { Cow::Borrowed("") } else { text };
+                    let text =
+                        if range.is_empty() && style == TheirStyle::Plain { Cow::Borrowed("") } else { text };
                     Event::Scalar(text, own_style(style), own_tag(tag, &span))
                 }
                 Theirs::SequenceStart(style, _, tag) => {

@@ -149,7 +149,9 @@ impl<'d> Node<'d> {
             None => Scalar::Text(text),
             // libyaml takes `!` as no tag, and even a text in quotes as plain then.
             Some("!") => resolve(text),
-            Some(tag) => tag.strip_prefix(YAML_TAGS).map_or(Scalar::Text(text), |name| scalar::under_tag(name, text)),
+            Some(tag) => {
+                tag.strip_prefix(YAML_TAGS).map_or(Scalar::Text(text), |name| scalar::under_tag(name, text))
+            }
         })
     }
 

@@ -34,7 +34,9 @@ impl<'d> Key<'d> {
             Scalar::Int(Int::Big(digits)) => Self::Number(digits.into()),
             Scalar::Float(value) if value.is_nan() => Self::Node(node.target().id()),
             // Display gives all digits of a whole number, so that those of floats and integers compare.
-            Scalar::Float(value) => Self::Number(if value == 0.0 { "0".into() } else { value.to_string().into() }),
+            Scalar::Float(value) => {
+                Self::Number(if value == 0.0 { "0".into() } else { value.to_string().into() })
+            }
             Scalar::Text(text) => Self::Text(text),
             Scalar::Merge => Self::Text("<<"),
             Scalar::Default => Self::Text("="),
@@ -53,7 +55,9 @@ fn merged<'d>((key, value): (Node<'d>, Node<'d>)) -> Option<Vec<Node<'d>>> {
     }
     match value.kind() {
         Kind::Mapping => Some(vec![value]),
-        Kind::Sequence if value.items().all(|item| item.kind() == Kind::Mapping) => Some(value.items().collect()),
+        Kind::Sequence if value.items().all(|item| item.kind() == Kind::Mapping) => {
+            Some(value.items().collect())
+        }
         _ => None,
     }
 }
@@ -128,6 +132,8 @@ pub(super) fn find<'d>(mapping: Node<'d>, key: &str) -> Option<Node<'d>> {
     }
     sources(mapping).find_map(|source| {
         let mut entries = source.entries().rev();
-        entries.find(|pair| pair.0.text() == key && Key::of(pair.0) == Key::Text(key) && merged(*pair).is_none()).map(|pair| pair.1)
+        entries
+            .find(|pair| pair.0.text() == key && Key::of(pair.0) == Key::Text(key) && merged(*pair).is_none())
+            .map(|pair| pair.1)
     })
 }

@@ -80,5 +80,9 @@ pub(super) fn block_end(text: &str, start: usize, range: Range<usize>, value: &s
 pub(super) fn empty(text: &str, seen: usize, at: usize) -> usize {
     let before = text.get(seen.min(at)..at).unwrap_or_default();
     let trimmed = before.trim_end_matches([' ', '\t', '\r', '\n']);
-    if trimmed.contains('#') { seen.min(at) } else { at.saturating_sub(before.len().saturating_sub(trimmed.len())) }
+    if trimmed.contains('#') {
+        seen.min(at)
+    } else {
+        at.saturating_sub(before.len().saturating_sub(trimmed.len()))
+    }
 }

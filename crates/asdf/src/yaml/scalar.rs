@@ -105,7 +105,9 @@ pub(super) fn under_tag<'a>(name: &str, text: &'a str) -> Scalar<'a> {
             .iter()
             .any(|word| text.eq_ignore_ascii_case(word))
             .then_some(true)
-            .or_else(|| ["no", "false", "off"].iter().any(|word| text.eq_ignore_ascii_case(word)).then_some(false))
+            .or_else(|| {
+                ["no", "false", "off"].iter().any(|word| text.eq_ignore_ascii_case(word)).then_some(false)
+            })
             .map(Scalar::Bool),
         "int" => number::int(text.trim_ascii()).map(Scalar::Int),
         "float" => number::float(text.trim_ascii()).map(Scalar::Float),

@@ -23,7 +23,9 @@ pub(crate) fn key_text<'d>(key: Node<'d>) -> Option<Cow<'d, str>> {
         Scalar::Int(Int::Small(value)) => value.to_string().into(),
         Scalar::Int(Int::Big(digits)) => digits.into(),
         // The others are named as they are written.
-        Scalar::Float(_) | Scalar::Timestamp(_) | Scalar::Binary(_) | Scalar::Merge | Scalar::Default => key.text().into(),
+        Scalar::Float(_) | Scalar::Timestamp(_) | Scalar::Binary(_) | Scalar::Merge | Scalar::Default => {
+            key.text().into()
+        }
     })
 }
 
@@ -131,7 +133,8 @@ impl<'d> Walk<'d> {
         if !into || target.kind() == Kind::Scalar || target.is_empty() || !self.seen.insert(target.id()) {
             return Ok(());
         }
-        let children: Box<dyn Iterator<Item = (Step<'d>, Node<'d>)> + 'd> = if target.kind() == Kind::Sequence {
+        let children: Box<dyn Iterator<Item = (Step<'d>, Node<'d>)> + 'd> = if target.kind() == Kind::Sequence
+        {
             Box::new(target.items().enumerate().map(|(index, item)| (Step::Index(index), item)))
         } else {
             Box::new(target.pairs().into_iter().map(|(key, value)| (Step::Key(key), value)))

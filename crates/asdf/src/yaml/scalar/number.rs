@@ -27,7 +27,9 @@ pub(super) fn plain(text: &str) -> Option<Scalar<'_>> {
 /// Decimal digits that fit and need no second look.
 fn few_digits(text: &str) -> Option<i128> {
     let bytes = text.as_bytes();
-    let fits = bytes.len() <= 18 && bytes.iter().all(u8::is_ascii_digit) && (bytes.first() != Some(&b'0') || bytes.len() == 1);
+    let fits = bytes.len() <= 18
+        && bytes.iter().all(u8::is_ascii_digit)
+        && (bytes.first() != Some(&b'0') || bytes.len() == 1);
     if fits { text.parse::<i64>().ok().map(i128::from) } else { None }
 }
 
@@ -49,9 +51,15 @@ fn is_int(text: &str) -> bool {
     let digits = |rest: &str| all(rest, |byte| byte.is_ascii_digit() || byte == b'_');
     match text.as_bytes() {
         [b'0'] => true,
-        [b'0', b'b', _, ..] => text.get(2..).is_some_and(|rest| all(rest, |byte| matches!(byte, b'0' | b'1' | b'_'))),
-        [b'0', b'x', _, ..] => text.get(2..).is_some_and(|rest| all(rest, |byte| byte.is_ascii_hexdigit() || byte == b'_')),
-        [b'0', _, ..] => text.get(1..).is_some_and(|rest| all(rest, |byte| matches!(byte, b'0'..=b'7' | b'_'))),
+        [b'0', b'b', _, ..] => {
+            text.get(2..).is_some_and(|rest| all(rest, |byte| matches!(byte, b'0' | b'1' | b'_')))
+        }
+        [b'0', b'x', _, ..] => {
+            text.get(2..).is_some_and(|rest| all(rest, |byte| byte.is_ascii_hexdigit() || byte == b'_'))
+        }
+        [b'0', _, ..] => {
+            text.get(1..).is_some_and(|rest| all(rest, |byte| matches!(byte, b'0'..=b'7' | b'_')))
+        }
         [b'1'..=b'9', ..] => {
             let mut parts = text.split(':');
             parts.next().is_some_and(digits) && parts.all(is_sixtieth)
@@ -79,7 +87,9 @@ fn is_float(text: &str) -> bool {
         return false;
     }
     if let Some((first, sixtieths)) = whole.split_once(':') {
-        return all(first, digit_or_blank) && sixtieths.split(':').all(is_sixtieth) && all(rest, digit_or_blank);
+        return all(first, digit_or_blank)
+            && sixtieths.split(':').all(is_sixtieth)
+            && all(rest, digit_or_blank);
     }
     let (fraction, exponent) = split_exponent(rest);
     all(whole, digit_or_blank) && all(fraction, digit_or_blank) && exponent.is_none_or(is_exponent)
@@ -91,7 +101,8 @@ fn split_exponent(text: &str) -> (&str, Option<&str>) {
 
 /// The sign of an exponent is not optional in YAML 1.1.
 fn is_exponent(text: &str) -> bool {
-    text.strip_prefix(['+', '-']).is_some_and(|digits| !digits.is_empty() && all(digits, |byte| byte.is_ascii_digit()))
+    text.strip_prefix(['+', '-'])
+        .is_some_and(|digits| !digits.is_empty() && all(digits, |byte| byte.is_ascii_digit()))
 }
 
 /// The whole number that a text with or without the form of one is: base by prefix, `:` for base 60.

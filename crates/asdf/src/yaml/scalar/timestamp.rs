@@ -78,7 +78,8 @@ pub(super) fn plain(text: &str) -> Option<Timestamp> {
         }
         while rest.digits(1, 1).is_some() {}
     }
-    found.time = Some((u8::try_from(hour).ok()?, u8::try_from(minute).ok()?, u8::try_from(second).ok()?, micros));
+    found.time =
+        Some((u8::try_from(hour).ok()?, u8::try_from(minute).ok()?, u8::try_from(second).ok()?, micros));
     found.offset = zone(&mut rest)?;
     let is_time = hour < 24 && minute < 60 && second < 60;
     (rest.0.is_empty() && is_time && is_day(&found)).then_some(found)
