@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+mod assemble;
 mod block_header;
 mod block_index;
 pub mod compression;
@@ -17,6 +18,7 @@ pub mod schema;
 mod segments;
 mod sources;
 mod stored_block;
+pub mod stream;
 mod tree;
 pub mod update;
 mod words;

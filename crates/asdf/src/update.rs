@@ -20,7 +20,7 @@ mod tail;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use recovered::recovered;
+pub use recovered::recovered;
 pub use sidecar::Sidecar;
 
 use crate::edit::TreeEditor;
@@ -29,7 +29,7 @@ use crate::sources::{self, Named};
 use crate::writer::{ArraySpec, Plan, WriteOptions};
 use crate::yaml::{Document, Yaml, YamlLimits};
 use block::Replaced;
-use sidecar::FileSidecar;
+pub(crate) use sidecar::FileSidecar;
 
 /// How files are changed.
 #[derive(Clone, Debug)]

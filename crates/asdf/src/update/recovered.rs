@@ -14,7 +14,7 @@ use super::sidecar::FileSidecar;
 ///
 /// # Errors
 /// `Io`; those of the source.
-pub(crate) fn recovered(path: &Path, source: Box<dyn Source>, limits: &Limits) -> Result<Box<dyn Source>> {
+pub fn recovered(path: &Path, source: Box<dyn Source>, limits: &Limits) -> Result<Box<dyn Source>> {
     let pending = pending(&FileSidecar::beside(path), &source, limits)?;
     Ok(view(source, pending))
 }

@@ -19,7 +19,7 @@ pub struct WriteOptions {
     /// Room behind the tree and in each block.
     pub padding: Padding,
     /// Data of every block begin at a multiple of so many bytes, a power of two up to 32768: 4096 lets them be mapped. Block headers are
-    /// made longer for it, which all readers understand. `None` by default.
+    /// made longer for it, which Python asdf 5.2 and 6.0 understand, and 2.15 does not. `None` by default.
     pub align: Option<u64>,
     /// What the tree names as the library that wrote the file: name and version. `None` leaves out `asdf_library`.
     pub software: Option<(String, String)>,

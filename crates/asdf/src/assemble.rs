@@ -1,0 +1,184 @@
+//! Files made of what other files have: a header, a tree, blocks as they are stored.
+
+use container_core::checksum::Algorithm;
+use container_core::source::{PIECE_LEN, Source};
+use container_core::{Error, Result};
+
+use crate::block_header::{BlockHeader, LEAST_LEN, STREAMED};
+use crate::block_index::BlockIndex;
+use crate::copy;
+use crate::layout::{Layout, StoredBlock};
+use crate::writer::block::header_size;
+use crate::writer::digest::sixteen;
+use crate::writer::target::Target;
+use crate::writer::{Padding, WriteOptions};
+
+/// A block that goes into a new file.
+pub(crate) struct Piece<'a> {
+    /// The file that it is from.
+    pub(crate) source: &'a dyn Source,
+    /// Where it is there.
+    pub(crate) block: StoredBlock,
+    /// Other stored bytes, with the label of their codec and their length decoded; `None` for those that it has.
+    pub(crate) recoded: Option<Recoded>,
+}
+
+/// Stored bytes by another codec.
+pub(crate) struct Recoded {
+    pub(crate) label: [u8; 4],
+    pub(crate) stored: Vec<u8>,
+    pub(crate) data_size: u64,
+}
+
+/// What becomes of the room that blocks have.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Room {
+    /// Each keeps its own, with the bytes in it.
+    Keep,
+    /// Each has what the policy gives.
+    New(Padding),
+}
+
+/// How a file is put together.
+pub(crate) struct Assembly<'a> {
+    pub(crate) room: Room,
+    /// Behind the tree.
+    pub(crate) padding: Padding,
+    pub(crate) index: bool,
+    pub(crate) options: &'a WriteOptions,
+}
+
+impl Assembly<'_> {
+    /// Writes `head`, the tree, and blocks. Only the last may stay streamed.
+    ///
+    /// # Errors
+    /// Those of the sources and the target.
+    pub(crate) fn write(
+        &self,
+        head: &[u8],
+        text: &str,
+        pieces: &[Piece<'_>],
+        target: &mut Target<'_>,
+    ) -> Result<()> {
+        target.write(head)?;
+        target.write(text.as_bytes())?;
+        let mut at = head.len() as u64 + text.len() as u64;
+        if pieces.is_empty() {
+            return Ok(());
+        }
+        let padding = self.padding.after(at);
+        target.fill(padding)?;
+        at += padding;
+        let mut offsets = Vec::with_capacity(pieces.len());
+        let mut streamed = false;
+        for (number, piece) in pieces.iter().enumerate() {
+            offsets.push(at);
+            let is_last = number + 1 == pieces.len();
+            streamed = is_last && piece.recoded.is_none() && piece.block.header.is_streamed();
+            at += self.block(at, piece, is_last, target)?;
+        }
+        if self.index && !streamed {
+            target.write(BlockIndex { offsets }.to_text().as_bytes())?;
+        }
+        Ok(())
+    }
+
+    /// Writes a block, and gives its length.
+    fn block(&self, at: u64, piece: &Piece<'_>, is_last: bool, target: &mut Target<'_>) -> Result<u64> {
+        let Piece { source, block, recoded } = piece;
+        let mut header = block.header;
+        let (data, rest) = (block.data.clone(), block.data.end..block.end);
+        let mut room = 0;
+        if let Some(recoded) = recoded {
+            let len = recoded.stored.len() as u64;
+            header.flags &= !STREAMED;
+            header.compression = recoded.label;
+            header.data_size = recoded.data_size;
+            header.used_size = len;
+            header.checksum = self.digest(&recoded.stored);
+            room = self.room(len);
+            header.allocated_size = len + room;
+        } else if !header.is_streamed() {
+            if let Room::New(padding) = self.room {
+                room = padding.after(header.used_size);
+                header.allocated_size = header.used_size + room;
+            }
+        } else if !is_last {
+            // What follows needs its end.
+            let len = data.end - data.start;
+            header.flags &= !STREAMED;
+            (header.used_size, header.data_size) = (len, len);
+            header.checksum = if self.options.checksums { digest(*source, data.clone())? } else { [0; 16] };
+            room = self.room(len);
+            header.allocated_size = len + room;
+        }
+        let own = header.len();
+        header.header_size = match self.options.align {
+            Some(_) => header_size(at, self.options.align)?,
+            None => header.header_size,
+        };
+        target.write(&header.to_bytes())?;
+        if header.len() == own {
+            copy::bytes(*source, block.at + LEAST_LEN..block.at + own, target)?;
+        } else {
+            target.fill(header.len() - LEAST_LEN)?;
+        }
+        if let Some(recoded) = recoded {
+            target.write(&recoded.stored)?;
+        } else {
+            copy::bytes(*source, data.clone(), target)?;
+        }
+        if header.is_streamed() {
+            return Ok(header.len() + (data.end - data.start));
+        }
+        if recoded.is_none() && self.room == Room::Keep && !block.header.is_streamed() {
+            copy::bytes(*source, rest, target)?;
+        } else {
+            target.fill(room)?;
+        }
+        Ok(header.len() + header.allocated_size)
+    }
+
+    fn room(&self, len: u64) -> u64 {
+        match self.room {
+            Room::Keep => 0,
+            Room::New(padding) => padding.after(len),
+        }
+    }
+
+    fn digest(&self, stored: &[u8]) -> [u8; 16] {
+        if self.options.checksums { sixteen(&Algorithm::Md5.digest(stored)) } else { [0; 16] }
+    }
+}
+
+/// MD5 of bytes of a file.
+pub(crate) fn digest(source: &dyn Source, range: std::ops::Range<u64>) -> Result<[u8; 16]> {
+    let mut running = BlockHeader::ALGORITHM.start();
+    let mut at = range.start;
+    while at < range.end {
+        let next = range.end.min(at + PIECE_LEN as u64);
+        running.update(&source.read(at..next)?);
+        at = next;
+    }
+    Ok(sixteen(&running.finish()))
+}
+
+/// Refuses a file that is not all there, or whose blocks are not what their headers say.
+///
+/// # Errors
+/// The first fault that is damage.
+pub(crate) fn require_sound(layout: &Layout) -> Result<()> {
+    let damage =
+        layout.faults.iter().find(|fault| fault.severity() == container_core::report::Severity::Error);
+    damage.map_or(Ok(()), |fault| Err(fault.error()))
+}
+
+/// Header lines, and what else is before the tree, with the tree's text.
+///
+/// # Errors
+/// `Usage` for a file without a tree, `Malformed` for one that is no UTF-8; those of the source.
+pub(crate) fn head_and_tree(source: &dyn Source, layout: &Layout) -> Result<(Vec<u8>, std::ops::Range<u64>)> {
+    let tree =
+        layout.tree.clone().ok_or_else(|| Error::usage("the file has no tree").context("asdf tree"))?;
+    Ok((source.read(0..tree.start)?.into_owned(), tree))
+}

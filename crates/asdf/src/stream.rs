@@ -1,0 +1,198 @@
+//! Rows at the end of a file whose last block is streamed.
+//!
+//! A streamed block has no length: it ends with the file. So a row counts as soon as it is there, and what a crash leaves is every row that
+//! was committed, perhaps rows that came after, and perhaps a part of one, which readers leave out and the next [`Appender`] writes over.
+//! After a power cut, rows that were not committed may be zeros.
+
+use std::path::Path;
+
+use container_core::source::Source;
+use container_core::write::Durability;
+use container_core::write::storage::{FileStorage, Storage, StorageSource};
+use container_core::{Error, Result};
+
+use crate::assemble::require_sound;
+use crate::layout::{Layout, StoredBlock};
+use crate::ndarray::NdArray;
+use crate::sources::sources;
+use crate::update::{FileSidecar, Sidecar, UpdateOptions, journal};
+use crate::yaml::Document;
+
+/// Bytes that are gathered before they are written.
+const GATHERED: usize = 256 << 10;
+
+/// A file whose streamed array takes rows. It is locked until this is dropped; what was not committed by then may be lost.
+pub struct Appender {
+    storage: Box<dyn Storage>,
+    path: String,
+    row: u64,
+    /// The first byte of the first row.
+    start: u64,
+    /// Where the next bytes go.
+    end: u64,
+    torn: u64,
+    /// Bytes of the rows that the file had.
+    had: u64,
+    gathered: Vec<u8>,
+}
+
+impl Appender {
+    /// Opens the file at `path`.
+    ///
+    /// # Errors
+    /// `Usage` where the last block is not streamed, where no array has it or several of different rows, and where another program is
+    /// writing; those of reading the tree; `Io`.
+    pub fn open(path: impl AsRef<Path>, options: &UpdateOptions) -> Result<Self> {
+        let path = path.as_ref();
+        Self::open_storage(Box::new(FileStorage::open(path)?), Box::new(FileSidecar::beside(path)), options)
+    }
+
+    /// Opens a storage, and finishes an update that a crash has cut short.
+    ///
+    /// # Errors
+    /// As [`Appender::open`].
+    pub fn open_storage(
+        mut storage: Box<dyn Storage>,
+        mut sidecar: Box<dyn Sidecar>,
+        options: &UpdateOptions,
+    ) -> Result<Self> {
+        journal::recover(&mut *storage, &mut *sidecar, &options.limits)?;
+        let source = StorageSource::new(&*storage)?;
+        let layout = Layout::parse(&source, &options.limits)?;
+        require_sound(&layout)?;
+        let block = layout.blocks.last().filter(|block| block.header.is_streamed()).cloned();
+        let Some(block) = block else {
+            let problem = "the last block of the file is not streamed: no rows can be appended";
+            return Err(Error::usage(problem).context("asdf block"));
+        };
+        let (path, row, offset) = rows(&source, &layout, &block, options)?;
+        let start = block.data.start + offset;
+        let len = source.len().checked_sub(start).ok_or_else(|| {
+            Error::malformed("the file ends before the first row")
+                .context("asdf block")
+                .at(block.at..source.len())
+        })?;
+        drop(source);
+        let torn = len % row;
+        Ok(Self {
+            storage,
+            path,
+            row,
+            start,
+            end: start + len - torn,
+            torn,
+            had: len - torn,
+            gathered: Vec::new(),
+        })
+    }
+
+    /// The path of the array in the tree.
+    #[must_use]
+    pub fn array(&self) -> &str {
+        &self.path
+    }
+
+    /// Bytes of a row.
+    #[must_use]
+    pub const fn row_len(&self) -> u64 {
+        self.row
+    }
+
+    /// Whole rows, those among them that were appended and not yet committed.
+    #[must_use]
+    pub const fn rows(&self) -> u64 {
+        (self.end + self.gathered.len() as u64 - self.start) / self.row
+    }
+
+    /// Bytes of a row at the end that was not all there when the file was opened. The next row is written over it.
+    #[must_use]
+    pub const fn torn(&self) -> u64 {
+        self.torn
+    }
+
+    /// Appends bytes of rows, in pieces of any size.
+    ///
+    /// # Errors
+    /// `Io`: open the file again then.
+    pub fn append(&mut self, bytes: &[u8]) -> Result<()> {
+        if self.gathered.len() + bytes.len() <= GATHERED {
+            self.gathered.extend_from_slice(bytes);
+            return Ok(());
+        }
+        self.write_gathered()?;
+        self.storage.write_at(self.end, bytes)?;
+        self.end += bytes.len() as u64;
+        Ok(())
+    }
+
+    /// Writes what was appended. Synced, it survives whatever comes.
+    ///
+    /// # Errors
+    /// `Usage` where what was appended ends within a row; `Io`.
+    pub fn commit(&mut self, durability: Durability) -> Result<()> {
+        let len = self.end + self.gathered.len() as u64 - self.start;
+        if !len.is_multiple_of(self.row) {
+            return Err(Error::usage(format!("{} bytes are no whole rows of {} bytes", len, self.row)));
+        }
+        self.write_gathered()?;
+        // A whole row is longer than what was left of one.
+        if len > self.had {
+            self.torn = 0;
+        }
+        if durability == Durability::Synced {
+            self.storage.sync()?;
+        }
+        Ok(())
+    }
+
+    fn write_gathered(&mut self) -> Result<()> {
+        if !self.gathered.is_empty() {
+            self.storage.write_at(self.end, &self.gathered)?;
+            self.end += self.gathered.len() as u64;
+            self.gathered.clear();
+        }
+        Ok(())
+    }
+}
+
+/// Path, length of a row and offset of the first one of the array that has the block.
+fn rows(
+    source: &dyn Source,
+    layout: &Layout,
+    block: &StoredBlock,
+    options: &UpdateOptions,
+) -> Result<(String, u64, u64)> {
+    let tree = layout.tree.clone().ok_or_else(|| Error::usage("a file without a tree has no rows"))?;
+    let document = Document::parse(&source.read(tree.clone())?, tree.start, &options.yaml)?;
+    let mut found: Option<(String, u64, u64)> = None;
+    for named in sources(&document, &options.limits)? {
+        if named.block(layout.blocks.len()) != Some(block.index) {
+            continue;
+        }
+        let array = NdArray::parse(document.node(named.node))?;
+        let (row, offset) = row_of(&array).ok_or_else(|| {
+            Error::usage(format!("{} is no array of rows without an end", named.path)).context("asdf tree")
+        })?;
+        match &found {
+            Some((path, other, start)) if (*other, *start) != (row, offset) => {
+                let problem =
+                    format!("{path} and {} have rows of different lengths in one block", named.path);
+                return Err(Error::usage(problem).context("asdf tree"));
+            }
+            Some(_) => {}
+            None => found = Some((named.path, row, offset)),
+        }
+    }
+    found.ok_or_else(|| Error::usage("no array has the streamed block").context("asdf tree"))
+}
+
+/// Bytes of a row, and those before the first; `None` for what has no rows.
+fn row_of(array: &NdArray) -> Option<(u64, u64)> {
+    let (first, rest) = array.shape.split_first()?;
+    let dtype = &array.datatype.as_ref()?.dtype;
+    let row = match &array.strides {
+        Some(strides) => u64::try_from(*strides.first()?).ok()?,
+        None => rest.iter().try_fold(dtype.itemsize() as u64, |row, len| row.checked_mul((*len)?))?,
+    };
+    (first.is_none() && row > 0).then_some((row, array.offset))
+}
