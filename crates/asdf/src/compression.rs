@@ -1,25 +1,69 @@
 //! What blocks are encoded with: the labels of the specification and of its users, each in every dialect that is known.
+//!
+//! | label | what a block holds | written by |
+//! |---|---|---|
+//! | `zlib` | one zlib stream | all |
+//! | `bzp2` | one or more bzip2 streams | all |
+//! | `lz4` | chunks: their length (big-endian), their decoded length (little-endian), an LZ4 block | Python asdf, libasdf, ASDF.jl |
+//! | `lz4` | an LZ4 frame | ASDF.jl, by request |
+//! | `lz4f` | an LZ4 frame | asdf-cxx, asdf-compression |
+//! | `blsc` | one chunk of Blosc1 | asdf-cxx, asdf-compression, ASDF.jl |
+//! | `blsc` | chunks of Blosc1, each behind its length (big-endian) | abacusutils |
+//! | `bls2` | a Blosc2 frame | asdf-cxx |
+//! | `bls2` | one chunk of Blosc2 | asdf-compression |
+//! | `bsc2` | a Blosc2 frame | abacusutils |
+//! | `zstd` | one or more Zstandard frames | asdf-compression, ASDF.jl |
+//! | `xz` | xz streams | ASDF.jl |
+//!
+//! Where one label has two meanings the payload tells which.
 
 use std::ops::Range;
+use std::sync::Arc;
 
-use container_core::codec::Codecs;
-use container_core::source::Source;
-use container_core::{Limits, Result};
+use container_core::codec::{Codec, Codecs, Encoded, bzip2, lz4, xz, zlib, zstd};
+use container_core::source::{Source, check_range, read_parallel};
+use container_core::{Error, Limits, Result};
 
 use crate::stored_block::StoredBlock;
 
-/// The codecs of blocks, by their labels on disk: `zlib`, `bzp2`, `lz4`, `lz4f`, `blsc`, `zstd`, `xz`; `bls2` where it holds a bare
-/// chunk. Frames (`bls2`, `bsc2`) need a codec of those names that the caller registers.
+mod blosc;
+mod chunks;
+mod lz4_chunks;
+
+pub use blosc::{Blosc, Blosc2};
+pub use lz4_chunks::Lz4Chunks;
+
+/// The codecs of blocks, by their labels on disk: `zlib`, `bzp2`, `lz4`, `lz4f`, `blsc`, `bls2`, `zstd`, `xz`. Of `bls2` only bare
+/// chunks are read; see [`codecs_with_frames`].
 #[must_use]
 pub fn codecs() -> Codecs {
-    unimplemented!()
+    let mut codecs = Codecs::none();
+    codecs.register(zlib::Zlib);
+    codecs.register(bzip2::Bzip2);
+    codecs.register(Lz4Chunks);
+    codecs.register(lz4::Lz4Frame);
+    codecs.register(Blosc::default());
+    codecs.register(Blosc2::new("bls2", None));
+    codecs.register(zstd::Zstd);
+    codecs.register(xz::Xz);
+    codecs
+}
+
+/// The same with a codec of contiguous Blosc2 frames, which `bls2` and `bsc2` may hold.
+#[must_use]
+pub fn codecs_with_frames(frames: &Arc<dyn Codec>) -> Codecs {
+    let mut codecs = codecs();
+    codecs.register(Blosc2::new("bls2", Some(Arc::clone(frames))));
+    codecs.register(Blosc2::new("bsc2", Some(Arc::clone(frames))));
+    codecs
 }
 
 /// Decodes the bytes `range` of a block's decoded data into `dst`, which is as long, on up to `threads` threads. Decodes no more than the
-/// codec makes necessary: of `lz4` the chunks in question, of `bzp2` the bzip2 blocks, of others from the start.
+/// codec makes necessary: of `lz4` the chunks in question, of `blsc` the Blosc blocks, of others from the start to the end of the range.
 ///
 /// # Errors
-/// `Truncated`, `Malformed`, `Unsupported` for a label without a codec, `Limit`, and those of the source.
+/// `Truncated`, `Malformed`, `Unsupported` for a label without a codec, `Limit`, `Usage` when `range` and `dst` do not fit, and those of
+/// the source. Those of a damaged block carry its range.
 pub fn read_range(
     source: &dyn Source,
     block: &StoredBlock,
@@ -29,6 +73,34 @@ pub fn read_range(
     range: Range<u64>,
     dst: &mut [u8],
 ) -> Result<()> {
-    let _ = (source, block, codecs, limits, threads, range, dst);
-    unimplemented!()
+    let decoded_len = block.data_size();
+    let stored = container_core::block::Block::range(block);
+    let encoded = Encoded { source, range: stored.clone(), decoded_len, limits, threads };
+    encoded.check(&range, dst)?;
+    let Some(label) = block.label() else {
+        let start = stored.start.saturating_add(range.start);
+        let part = start..start.saturating_add(dst.len() as u64);
+        if part.end > stored.end {
+            let problem =
+                format!("a plain block of {} bytes is to be {decoded_len}", stored.end - stored.start);
+            return Err(Error::malformed(problem).at(stored));
+        }
+        check_range(&part, source.len())?;
+        return read_parallel(source, start, dst, threads);
+    };
+    check_range(&stored, source.len())?;
+    let decode = |codec: &dyn Codec| {
+        // Of a block without data some writers store nothing at all.
+        if decoded_len == 0 && stored.is_empty() {
+            return Ok(());
+        }
+        codec.decode_range(&encoded, range, dst)
+    };
+    codecs
+        .get(label)
+        .and_then(decode)
+        .map_err(|error| if error.range().is_some() { error } else { error.at(stored) })
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 #[cfg(feature = "checksums")]
 use crate::checksum::{Algorithm, Digest};
-use crate::codec::Codecs;
+use crate::codec::{Codecs, Encoded};
 use crate::source::{PIECE_LEN, Source, check_range, read_parallel, zeroed_vec};
 use crate::{Error, Limits, Progress, Result};
 
@@ -101,8 +101,12 @@ pub fn read_block_into(
     let Some(codec) = block.codec() else {
         return read_parallel(source, range.start, dst, threads);
     };
-    let stored = stored_bytes(source, range.clone(), limits)?;
-    codecs.get(codec).and_then(|codec| codec.decode(&stored, dst)).map_err(|error| error.at(range))
+    let decoded_len = block.decoded_len();
+    let encoded = Encoded { source, range: range.clone(), decoded_len, limits, threads };
+    codecs
+        .get(codec)
+        .and_then(|codec| codec.decode_range(&encoded, 0..decoded_len, dst))
+        .map_err(|error| error.at(range))
 }
 
 /// Reads and decodes a block and compares its digest, if it has one. Memory is bounded by the block's decoded length; a

@@ -3,6 +3,7 @@
 //! A registry is a *value*, [`Codecs`], that travels in the options with which a file is opened;
 //! there is no global one. A format adds its own codecs to a copy.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::{Error, Result};
@@ -15,23 +16,29 @@ pub mod bzip2;
     feature = "zstd",
     feature = "lz4",
     feature = "snappy",
+    feature = "xz",
     feature = "zfp"
 ))]
 mod common;
+mod encoded;
 #[cfg(feature = "lz4")]
 pub mod lz4;
 #[cfg(feature = "snappy")]
 pub mod snappy;
-#[cfg(any(feature = "zlib", feature = "bzip2"))]
+#[cfg(any(feature = "zlib", feature = "bzip2", feature = "zstd", feature = "xz"))]
 mod stream;
 #[cfg(test)]
 mod tests;
+#[cfg(feature = "xz")]
+pub mod xz;
 #[cfg(feature = "zfp")]
 pub mod zfp;
 #[cfg(feature = "zlib")]
 pub mod zlib;
 #[cfg(feature = "zstd")]
 pub mod zstd;
+
+pub use encoded::Encoded;
 
 /// One compression method. Implementations hold no state between calls, so one value serves all threads.
 pub trait Codec: Send + Sync {
@@ -53,6 +60,17 @@ pub trait Codec: Send + Sync {
     /// `Usage` when `level` is outside the codec's scale, `Unsupported` when the codec only reads or `src`
     /// is longer than it can hold, `Io` when there is no memory for the result.
     fn encode(&self, src: &[u8], level: Option<i32>, out: &mut Vec<u8>) -> Result<()>;
+
+    /// Decodes the bytes `range` of what `encoded` holds into `dst`, which is as long as the range, on up to
+    /// [`Encoded::threads`] threads, and decodes nothing that need not be. What follows the range is not looked at; a
+    /// range that reaches the end proves the whole, as [`Codec::decode`] does.
+    ///
+    /// # Errors
+    /// As [`Codec::decode`]; `Usage` when `range` and `dst` do not fit, `Limit`, and those of the source.
+    fn decode_range(&self, encoded: &Encoded<'_>, range: Range<u64>, dst: &mut [u8]) -> Result<()> {
+        let bytes = encoded.bytes()?;
+        encoded.part_of_whole(range, dst, |dst| self.decode(&bytes, dst))
+    }
 
     /// The most bytes that `encode` can append for an input of `len`, at any level.
     fn max_encoded_len(&self, len: usize) -> usize;

@@ -22,8 +22,10 @@ use super::Codec;
 use super::common::{make_room, wrong_length};
 use crate::{Error, Result};
 
+mod frame;
 mod walk;
 
+pub use frame::Lz4Frame;
 pub use walk::{BlockEnd, BlockShape, block_shape, decode_prefix};
 
 /// `lz4`: one bare LZ4 block. Has no levels. Reads LZ4 HC as well, which is the same format.

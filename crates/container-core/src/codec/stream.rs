@@ -130,6 +130,73 @@ impl<'a> Filling<'a> {
     }
 }
 
+/// Which bytes of a stream, or of several in a row, are wanted.
+pub(super) struct Part<'a> {
+    pub(super) name: &'static str,
+    pub(super) src: &'a [u8],
+    /// Decoded bytes before the first that is wanted.
+    pub(super) skip: u64,
+    pub(super) dst: &'a mut [u8],
+    /// Whether the wanted bytes are the last ones, so that the streams have to end behind them.
+    pub(super) to_end: bool,
+}
+
+impl Part<'_> {
+    /// Bytes that are dropped at a time: they stay in the cache.
+    const DROPPED: usize = 64 << 10;
+
+    /// Runs one decoder from `start` after another, up to the last byte that is wanted.
+    pub(super) fn run<D: Decoder>(self, mut start: impl FnMut() -> Result<D>) -> Result<()> {
+        let Self { name, src, skip, dst, to_end } = self;
+        let all = skip.saturating_add(dst.len() as u64);
+        let want = if to_end { usize::try_from(all).unwrap_or(usize::MAX) } else { dst.len() };
+        let wrong = |problem: Cow<'static, str>| wrong_length(name, want, problem);
+        let mut dropped =
+            vec![0; usize::try_from(skip).map_or(Self::DROPPED, |skip| skip.min(Self::DROPPED))];
+        let (mut first_used, mut first_made, mut decoder) = (0_usize, 0_u64, start()?);
+        loop {
+            let used = advance(first_used, decoder.total_in());
+            let made = first_made.saturating_add(decoder.total_out());
+            if made >= all && !to_end {
+                return Ok(());
+            }
+            let mut overflow = [0];
+            let room = match made.checked_sub(skip) {
+                None => {
+                    let left = usize::try_from(skip.saturating_sub(made)).unwrap_or(usize::MAX);
+                    let len = left.min(dropped.len());
+                    dropped.get_mut(..len).unwrap_or_default()
+                }
+                Some(at) => match usize::try_from(at).ok().and_then(|at| dst.get_mut(at..)) {
+                    Some(room) if !room.is_empty() => room,
+                    _ => &mut overflow,
+                },
+            };
+            let step = decoder.step(src.get(used..).unwrap_or_default(), room);
+            let now_used = advance(first_used, decoder.total_in());
+            let now_made = first_made.saturating_add(decoder.total_out());
+            let ended = step.map_err(|fault| match fault {
+                Fault::Damage(what) => wrong(format!("{what}, near byte {now_used} of {}", src.len()).into()),
+                Fault::Other(error) => error,
+            })?;
+            if now_made > all {
+                return Err(wrong("there are more".into()));
+            }
+            if ended && now_made < all && now_used >= src.len() {
+                return Err(wrong(format!("there are only {now_made}").into()));
+            }
+            if ended && now_used >= src.len() {
+                return Ok(());
+            }
+            if ended {
+                (first_used, first_made, decoder) = (now_used, now_made, start()?);
+            } else if (now_used, now_made) == (used, made) {
+                return Err(wrong(format!("the encoded data end early, after {made}").into()));
+            }
+        }
+    }
+}
+
 /// `start + total`, both of which are lengths within slices.
 fn advance(start: usize, total: u64) -> usize {
     start.saturating_add(usize::try_from(total).unwrap_or(usize::MAX))

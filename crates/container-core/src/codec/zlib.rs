@@ -11,12 +11,13 @@
 )]
 
 use std::io;
+use std::ops::Range;
 
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 
-use super::Codec;
 use super::common::{level_in, make_room};
-use super::stream::{Decoder, Encoder, Fault, Filling, PIECE_LEN, encode_in_pieces};
+use super::stream::{Decoder, Encoder, Fault, Filling, PIECE_LEN, Part, encode_in_pieces};
+use super::{Codec, Encoded};
 use crate::{Error, Result};
 
 /// `zlib`: one RFC 1950 stream with the 32 KiB window, levels 0 (stored) to 9, default 6.
@@ -32,6 +33,19 @@ impl Codec for Zlib {
         let mut filling = Filling::new("zlib", src, dst);
         filling.run(&mut Decompress::new(true))?;
         filling.finish()
+    }
+
+    /// Decodes from the start up to the end of `range`, on one thread.
+    fn decode_range(&self, encoded: &Encoded<'_>, range: Range<u64>, dst: &mut [u8]) -> Result<()> {
+        encoded.check(&range, dst)?;
+        let src = &*encoded.bytes()?;
+        if encoded.is_all(&range) {
+            return self.decode(src, dst);
+        }
+        let mut decoder = Some(Decompress::new(true));
+        let to_end = range.end == encoded.decoded_len;
+        Part { name: "zlib", src, skip: range.start, dst, to_end }
+            .run(|| decoder.take().ok_or_else(|| Error::malformed("bytes follow the end of the zlib stream")))
     }
 
     fn encode(&self, src: &[u8], level: Option<i32>, out: &mut Vec<u8>) -> Result<()> {
@@ -130,6 +144,20 @@ impl Encoder for Compress {
 
     fn total_in(&self) -> u64 {
         Self::total_in(self)
+    }
+}
+
+impl Decoder for Decompress {
+    fn step(&mut self, src: &[u8], dst: &mut [u8]) -> Result<bool, Fault> {
+        (&mut &mut *self).step(src, dst)
+    }
+
+    fn total_in(&self) -> u64 {
+        Self::total_in(self)
+    }
+
+    fn total_out(&self) -> u64 {
+        Self::total_out(self)
     }
 }
 

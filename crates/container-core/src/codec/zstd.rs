@@ -16,13 +16,17 @@
 )]
 
 use std::io::{self, Cursor};
+use std::ops::Range;
 
 use ::zstd::bulk;
-use ::zstd::zstd_safe::{self, CCtx, CParameter, DCtx, ResetDirective, zstd_sys::ZSTD_ErrorCode};
+use ::zstd::zstd_safe::{
+    self, CCtx, CParameter, DCtx, DParameter, InBuffer, OutBuffer, ResetDirective, zstd_sys::ZSTD_ErrorCode,
+};
 
-use super::Codec;
 use super::common::{level_in, make_room, wrong_length};
-use crate::{Error, Result};
+use super::stream::{Decoder, Fault, Part};
+use super::{Codec, Encoded};
+use crate::{Error, Limits, Result};
 
 /// `zstd`: levels -7 (fastest) to 22, default 3, which is also what level 0 means to zstd.
 ///
@@ -40,6 +44,17 @@ impl Codec for Zstd {
         fill(dst, src, |dst| zstd_safe::decompress(dst, src))
     }
 
+    /// Decodes from the start up to the end of `range`, on one thread, with the memory for a window if that is not all.
+    fn decode_range(&self, encoded: &Encoded<'_>, range: Range<u64>, dst: &mut [u8]) -> Result<()> {
+        encoded.check(&range, dst)?;
+        let src = &*encoded.bytes()?;
+        if encoded.is_all(&range) {
+            return self.decode(src, dst);
+        }
+        let to_end = range.end == encoded.decoded_len;
+        Part { name: "zstd", src, skip: range.start, dst, to_end }.run(|| Streaming::new(encoded.limits))
+    }
+
     fn encode(&self, src: &[u8], level: Option<i32>, out: &mut Vec<u8>) -> Result<()> {
         let level = level_in("zstd", level, -7..=22, 3)?;
         make_room(out, self.max_encoded_len(src.len()))?;
@@ -52,6 +67,44 @@ impl Codec for Zstd {
     fn max_encoded_len(&self, len: usize) -> usize {
         // For lengths that no slice has, the library answers with an error code.
         zstd_safe::compress_bound(len).max(len)
+    }
+}
+
+/// A frame that is decoded in pieces.
+struct Streaming {
+    context: DCtx<'static>,
+    total_in: u64,
+    total_out: u64,
+}
+
+impl Streaming {
+    fn new(limits: &Limits) -> Result<Self> {
+        let mut context = DCtx::try_create().ok_or_else(out_of_memory)?;
+        // Windows of 1 KiB to 2 GiB are what the library knows.
+        let most = limits.memory.max(1).ilog2().clamp(10, if usize::BITS < 64 { 30 } else { 31 });
+        context.set_parameter(DParameter::WindowLogMax(most)).map_err(refused)?;
+        Ok(Self { context, total_in: 0, total_out: 0 })
+    }
+}
+
+impl Decoder for Streaming {
+    fn step(&mut self, src: &[u8], dst: &mut [u8]) -> Result<bool, Fault> {
+        let (mut input, mut output) = (InBuffer::around(src), OutBuffer::around(dst));
+        let step = self.context.decompress_stream(&mut output, &mut input);
+        self.total_in = self.total_in.saturating_add(input.pos() as u64);
+        self.total_out = self.total_out.saturating_add(output.pos() as u64);
+        step.map(|hint| hint == 0).map_err(|code| match explained(code) {
+            Some(error) => Fault::Other(error),
+            None => Fault::Damage(zstd_safe::get_error_name(code).into()),
+        })
+    }
+
+    fn total_in(&self) -> u64 {
+        self.total_in
+    }
+
+    fn total_out(&self) -> u64 {
+        self.total_out
     }
 }
 
@@ -183,13 +236,20 @@ const fn is(code: usize, known: ZSTD_ErrorCode) -> bool {
 
 /// What the library means by an error of decoding.
 fn failed(code: usize, want: usize) -> Error {
+    explained(code).unwrap_or_else(|| wrong_length("zstd", want, zstd_safe::get_error_name(code)))
+}
+
+/// Errors for which the data are not to blame.
+fn explained(code: usize) -> Option<Error> {
     if is(code, ZSTD_ErrorCode::ZSTD_error_dictionary_wrong) {
-        Error::unsupported("these zstd data need a dictionary")
+        Some(Error::unsupported("these zstd data need a dictionary"))
     } else if is(code, ZSTD_ErrorCode::ZSTD_error_frameParameter_windowTooLarge) {
-        Error::unsupported("these zstd data need a larger window than the library has")
+        Some(Error::unsupported(
+            "these zstd data need a larger window than the library has, or than the limit on memory leaves",
+        ))
     } else if is(code, ZSTD_ErrorCode::ZSTD_error_memory_allocation) {
-        out_of_memory()
+        Some(out_of_memory())
     } else {
-        wrong_length("zstd", want, zstd_safe::get_error_name(code))
+        None
     }
 }

@@ -1,0 +1,191 @@
+//! `blsc`, `bls2` and `bsc2`: chunks of Blosc1 and Blosc2, and frames of Blosc2.
+
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+use blosc_chunk::{BloscCodec, Chunk, Decoder, Header};
+use container_core::codec::{Codec, Encoded};
+use container_core::{Error, Limits, Result};
+
+use super::chunks::{self, decode_range};
+
+/// `blsc`: one chunk of Blosc1, or several, each behind its length as a big-endian `u32`. One chunk is written.
+#[derive(Clone, Debug, Default)]
+pub struct Blosc(BloscCodec);
+
+impl Blosc {
+    /// The same, which writes as `codec` does.
+    #[must_use]
+    pub const fn new(codec: BloscCodec) -> Self {
+        Self(codec)
+    }
+}
+
+impl Codec for Blosc {
+    fn name(&self) -> &str {
+        "blsc"
+    }
+
+    fn decode(&self, src: &[u8], dst: &mut [u8]) -> Result<()> {
+        whole(self, src, dst)
+    }
+
+    fn decode_range(&self, encoded: &Encoded<'_>, range: Range<u64>, dst: &mut [u8]) -> Result<()> {
+        let stored = &encoded.range;
+        // asdf-cxx and asdf-compression: the chunk itself says how long it is. abacusutils stores lengths before.
+        let is_bare =
+            chunks::chunk_at(encoded, stored.start, &bare_head).is_ok_and(|chunk| chunk.stored == *stored);
+        let head: chunks::Head<'_> = if is_bare { &bare_head } else { &counted_head };
+        decode_range(encoded, range, dst, head, &|bytes, len, part, dst, threads| {
+            decode_chunk(bytes, len, part, dst, encoded.limits, threads)
+        })
+        .map_err(|error| error.context("blsc data"))
+    }
+
+    fn encode(&self, src: &[u8], level: Option<i32>, out: &mut Vec<u8>) -> Result<()> {
+        self.0.encode(src, level, out)
+    }
+
+    fn max_encoded_len(&self, len: usize) -> usize {
+        self.0.max_encoded_len(len)
+    }
+}
+
+/// `bls2` and `bsc2`: one chunk of Blosc2; or a contiguous frame, where there is a codec for those. Only reads.
+#[derive(Clone)]
+pub struct Blosc2 {
+    label: &'static str,
+    frames: Option<Arc<dyn Codec>>,
+}
+
+impl Blosc2 {
+    /// The codec of `label`, with one for frames.
+    #[must_use]
+    pub fn new(label: &'static str, frames: Option<Arc<dyn Codec>>) -> Self {
+        Self { label, frames }
+    }
+}
+
+impl Codec for Blosc2 {
+    fn name(&self) -> &str {
+        self.label
+    }
+
+    fn decode(&self, src: &[u8], dst: &mut [u8]) -> Result<()> {
+        whole(self, src, dst)
+    }
+
+    fn decode_range(&self, encoded: &Encoded<'_>, range: Range<u64>, dst: &mut [u8]) -> Result<()> {
+        let stored = &encoded.range;
+        let end = stored.start.saturating_add(10).min(stored.end);
+        let start = encoded.part(stored.start..end)?;
+        // A msgpack array of a string of eight bytes, the frame's magic.
+        if start.get(2..) == Some(b"b2frame\0") {
+            let frames = self.frames.as_ref().ok_or_else(|| {
+                Error::unsupported(format!(
+                    "this {} block holds a Blosc2 frame, for which there is no codec here",
+                    self.label
+                ))
+                .hint("open the file with codecs_with_frames, or with holdall, which has one")
+            })?;
+            return frames.decode_range(encoded, range, dst);
+        }
+        decode_range(encoded, range, dst, &bare_head, &|bytes, len, part, dst, threads| {
+            decode_chunk(bytes, len, part, dst, encoded.limits, threads)
+        })
+        .map_err(|error| error.context(format!("{} data", self.label)))
+    }
+
+    fn encode(&self, _src: &[u8], _level: Option<i32>, _out: &mut Vec<u8>) -> Result<()> {
+        Err(Error::unsupported(format!(
+            "{} is only read, because two programs mean different things by it",
+            self.label
+        ))
+        .hint("blsc and zstd compress as well"))
+    }
+
+    fn max_encoded_len(&self, _len: usize) -> usize {
+        0
+    }
+}
+
+impl fmt::Debug for Blosc2 {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Blosc2").field("label", &self.label).field("frames", &self.frames.is_some()).finish()
+    }
+}
+
+/// Decodes all of `src` on one thread.
+fn whole(codec: &dyn Codec, src: &[u8], dst: &mut [u8]) -> Result<()> {
+    let (range, limits) = (0..src.len() as u64, Limits::default());
+    let decoded_len = dst.len() as u64;
+    let encoded = Encoded { source: &src, range, decoded_len, limits: &limits, threads: 1 };
+    codec.decode_range(&encoded, 0..decoded_len, dst)
+}
+
+/// The head of a chunk that is all there is.
+fn bare_head(bytes: &[u8], at: u64) -> Result<chunks::Chunk> {
+    let short = || {
+        let end = at.saturating_add(bytes.len() as u64);
+        Error::malformed("the block ends inside the header of a Blosc chunk").at(at..end)
+    };
+    // The fields are where they are in every version.
+    let decoded_len = word(bytes, 4).map(u32::from_le_bytes).ok_or_else(short)?;
+    let stored_len = word(bytes, 12).map(u32::from_le_bytes).ok_or_else(short)?;
+    if stored_len < Header::MIN_LEN as u32 {
+        let problem = format!("a Blosc chunk of {stored_len} bytes, where {} are the least", Header::MIN_LEN);
+        return Err(Error::malformed(problem).at(at.saturating_add(12)..at.saturating_add(16)));
+    }
+    let stored = at..at.saturating_add(u64::from(stored_len));
+    Ok(chunks::Chunk { stored, decoded_len: u64::from(decoded_len) })
+}
+
+/// The head of a chunk behind its length.
+fn counted_head(bytes: &[u8], at: u64) -> Result<chunks::Chunk> {
+    let counted = word(bytes, 0).map(u32::from_be_bytes);
+    let start = at.saturating_add(4);
+    let chunk = bare_head(bytes.get(4..).unwrap_or_default(), start)?;
+    let len = chunk.stored.end.saturating_sub(chunk.stored.start);
+    if counted.map(u64::from) == Some(len) {
+        return Ok(chunk);
+    }
+    let problem = format!(
+        "neither a Blosc chunk nor the length of one: {}, and {len} in the chunk",
+        counted.unwrap_or(0)
+    );
+    Err(Error::malformed(problem).at(at..start))
+}
+
+fn word(bytes: &[u8], at: usize) -> Option<[u8; 4]> {
+    bytes.get(at..at.saturating_add(4)).and_then(|bytes| bytes.try_into().ok())
+}
+
+/// Decodes the bytes `part` of a chunk that is to hold `len`.
+fn decode_chunk(
+    bytes: &[u8],
+    len: usize,
+    part: Range<usize>,
+    dst: &mut [u8],
+    limits: &Limits,
+    threads: usize,
+) -> Result<()> {
+    let chunk = Chunk::parse(bytes)?;
+    if chunk.bytes().len() != bytes.len() || chunk.nbytes() != len {
+        return Err(Error::malformed(format!("a Blosc chunk of {} bytes instead of {len}", chunk.nbytes())));
+    }
+    let mut decoder = Decoder::new().with_limits(*limits);
+    if part == (0..len) {
+        decoder.decode_parallel(&chunk, dst, threads)
+    } else {
+        decoder.decode_range(&chunk, part, dst)
+    }
+}

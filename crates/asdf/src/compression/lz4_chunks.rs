@@ -1,0 +1,114 @@
+//! `lz4`: chunks of LZ4 blocks, as Python asdf made them and others after it; or an LZ4 frame.
+//!
+//! A chunk is its length as a big-endian `u32`, then that many bytes: the decoded length as a little-endian `u32`, which is how
+//! python-lz4 stores a block, and the block. Nothing ends the last chunk.
+
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+
+use std::ops::Range;
+
+use container_core::codec::lz4::{Lz4, Lz4Frame};
+use container_core::codec::{Codec, Encoded};
+use container_core::source::zeroed_vec;
+use container_core::{Error, Limits, Result};
+
+use super::chunks::{Chunk, decode_range, is_chain};
+
+/// Bytes of data in a chunk, as Python asdf cuts them by default (`compression_block_size`).
+pub(super) const CHUNK_LEN: usize = 4 << 20;
+
+/// `lz4`: chunks of LZ4 blocks, or an LZ4 frame. Chunks are written, of 4 MiB of data each; there are no levels.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Lz4Chunks;
+
+impl Codec for Lz4Chunks {
+    fn name(&self) -> &str {
+        "lz4"
+    }
+
+    fn decode(&self, src: &[u8], dst: &mut [u8]) -> Result<()> {
+        let (range, limits) = (0..src.len() as u64, Limits::default());
+        let encoded =
+            Encoded { source: &src, range, decoded_len: dst.len() as u64, limits: &limits, threads: 1 };
+        self.decode_range(&encoded, 0..dst.len() as u64, dst)
+    }
+
+    fn decode_range(&self, encoded: &Encoded<'_>, range: Range<u64>, dst: &mut [u8]) -> Result<()> {
+        if encoded.range.is_empty() {
+            return Err(Error::malformed("lz4 data without a chunk"));
+        }
+        // A chunk of 66 MiB can begin as a frame does, but chunk after chunk no frame goes on.
+        if is_frame(encoded)? && !is_chain(encoded, &head) {
+            return Lz4Frame.decode_range(encoded, range, dst);
+        }
+        let limits = encoded.limits;
+        decode_range(encoded, range, dst, &head, &|bytes, len, part, dst, _threads| {
+            let block = bytes.get(4..).unwrap_or_default();
+            if part == (0..len) {
+                return Lz4.decode(block, dst);
+            }
+            let mut whole: Vec<u8> = zeroed_vec(len as u64, limits)?;
+            Lz4.decode(block, &mut whole)?;
+            dst.copy_from_slice(whole.get(part).unwrap_or_default());
+            Ok(())
+        })
+    }
+
+    fn encode(&self, src: &[u8], level: Option<i32>, out: &mut Vec<u8>) -> Result<()> {
+        let start = out.len();
+        for piece in src.chunks(CHUNK_LEN) {
+            encode_chunk(piece, level, out).inspect_err(|_| out.truncate(start))?;
+        }
+        // Python asdf makes no chunk of no data either.
+        Ok(())
+    }
+
+    fn max_encoded_len(&self, len: usize) -> usize {
+        let chunks = len.div_ceil(CHUNK_LEN).saturating_add(1);
+        Lz4.max_encoded_len(len).saturating_add(chunks.saturating_mul(24))
+    }
+}
+
+/// Appends one chunk that holds `src`.
+pub(super) fn encode_chunk(src: &[u8], level: Option<i32>, out: &mut Vec<u8>) -> Result<()> {
+    let start = out.len();
+    out.extend_from_slice(&[0; 4]);
+    let decoded_len = u32::try_from(src.len()).map_err(|_| Error::unsupported("an lz4 chunk of 4 GiB"))?;
+    out.extend_from_slice(&decoded_len.to_le_bytes());
+    Lz4.encode(src, level, out)?;
+    let len = out.len().saturating_sub(start).saturating_sub(4);
+    let len = u32::try_from(len).map_err(|_| Error::unsupported("an lz4 chunk of 4 GiB"))?;
+    if let Some(head) = out.get_mut(start..start.saturating_add(4)) {
+        head.copy_from_slice(&len.to_be_bytes());
+    }
+    Ok(())
+}
+
+fn head(bytes: &[u8], at: u64) -> Result<Chunk> {
+    let words = bytes.first_chunk::<4>().zip(bytes.get(4..).and_then(|rest| rest.first_chunk::<4>()));
+    let Some((stored_len, decoded_len)) = words else {
+        let problem = "the block ends inside the head of an lz4 chunk";
+        return Err(Error::malformed(problem).at(at..at.saturating_add(bytes.len() as u64)));
+    };
+    let (stored_len, decoded_len) = (u32::from_be_bytes(*stored_len), u32::from_le_bytes(*decoded_len));
+    // The decoded length, and the shortest block.
+    if stored_len < 5 {
+        let problem = format!("an lz4 chunk of {stored_len} bytes, where 5 are the least");
+        return Err(Error::malformed(problem).at(at..at.saturating_add(4)));
+    }
+    let start = at.saturating_add(4);
+    let stored = start..start.saturating_add(u64::from(stored_len));
+    Ok(Chunk { stored, decoded_len: u64::from(decoded_len) })
+}
+
+/// Whether the first bytes are those of a frame.
+fn is_frame(encoded: &Encoded<'_>) -> Result<bool> {
+    let end = encoded.range.start.saturating_add(4).min(encoded.range.end);
+    Ok(Lz4Frame::is_frame(&encoded.part(encoded.range.start..end)?))
+}

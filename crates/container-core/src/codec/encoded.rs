@@ -1,0 +1,108 @@
+//! Encoded bytes where they lie, for codecs that need not look at all of them.
+
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+
+use std::borrow::Cow;
+use std::fmt;
+use std::ops::Range;
+
+use crate::source::{Source, check_range, zeroed_vec};
+use crate::{Error, Limits, Result};
+
+/// The encoded form of `decoded_len` bytes, in a source.
+#[derive(Clone)]
+pub struct Encoded<'a> {
+    /// Where the bytes are.
+    pub source: &'a dyn Source,
+    /// Which of its bytes, absolute.
+    pub range: Range<u64>,
+    /// Bytes after decoding.
+    pub decoded_len: u64,
+    /// What may be allocated.
+    pub limits: &'a Limits,
+    /// Most threads to decode on, this one included.
+    pub threads: usize,
+}
+
+impl<'a> Encoded<'a> {
+    /// The encoded bytes: lent where the source can, else copied within the limits.
+    ///
+    /// # Errors
+    /// `Truncated`, `Limit`, and those of the source.
+    pub fn bytes(&self) -> Result<Cow<'a, [u8]>> {
+        self.part(self.range.clone())
+    }
+
+    /// The bytes `range` of the source, absolute: lent where it can, else copied within the limits.
+    ///
+    /// # Errors
+    /// As [`Encoded::bytes`].
+    pub fn part(&self, range: Range<u64>) -> Result<Cow<'a, [u8]>> {
+        check_range(&range, self.source.len())?;
+        if let Some(bytes) = self.source.lend(range.clone()) {
+            return Ok(Cow::Borrowed(bytes));
+        }
+        self.limits
+            .allocate(range.end.saturating_sub(range.start))
+            .map_err(|error| error.at(range.clone()))?;
+        self.source.read(range)
+    }
+
+    /// Whether `range` is all that there is.
+    #[must_use]
+    pub fn is_all(&self, range: &Range<u64>) -> bool {
+        *range == (0..self.decoded_len)
+    }
+
+    /// Checks that `range` lies in the decoded bytes, and that `dst` is as long as it.
+    ///
+    /// # Errors
+    /// `Usage`.
+    pub fn check(&self, range: &Range<u64>, dst: &[u8]) -> Result<()> {
+        let fits = range.start <= range.end && range.end <= self.decoded_len;
+        if fits && range.end.saturating_sub(range.start) == dst.len() as u64 {
+            return Ok(());
+        }
+        let (start, end, room, len) = (range.start, range.end, dst.len(), self.decoded_len);
+        Err(Error::usage(format!("room for {room} bytes, for bytes {start}..{end} of {len}")))
+    }
+
+    /// Fills `dst` with the bytes `range` of what `decode` fills its argument with: `dst` itself if the range is all,
+    /// else memory for all of it, within the limits.
+    ///
+    /// # Errors
+    /// `Usage` when `range` and `dst` do not fit, `Limit`, and those of `decode`.
+    pub fn part_of_whole(
+        &self,
+        range: Range<u64>,
+        dst: &mut [u8],
+        decode: impl FnOnce(&mut [u8]) -> Result<()>,
+    ) -> Result<()> {
+        self.check(&range, dst)?;
+        if self.is_all(&range) {
+            return decode(dst);
+        }
+        let mut whole = zeroed_vec(self.decoded_len, self.limits)?;
+        decode(&mut whole)?;
+        let part = usize::try_from(range.start).ok().zip(usize::try_from(range.end).ok());
+        dst.copy_from_slice(part.and_then(|(start, end)| whole.get(start..end)).unwrap_or_default());
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Encoded<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Encoded")
+            .field("range", &self.range)
+            .field("decoded_len", &self.decoded_len)
+            .field("limits", self.limits)
+            .field("threads", &self.threads)
+            .finish_non_exhaustive()
+    }
+}
