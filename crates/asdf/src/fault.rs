@@ -57,6 +57,14 @@ pub enum FaultKind {
     JunkAfterIndex,
     /// No index, although there are blocks.
     IndexAbsent,
+    /// What is tagged as an array and is none, or lies outside of its block.
+    Array,
+    /// Bytes behind the last whole row of a streamed block.
+    TornRow,
+    /// An axis along which every element is the same one.
+    ZeroStride,
+    /// Records that may have gaps which the tree does not tell of.
+    PaddedRecords,
 }
 
 impl FaultKind {
@@ -87,6 +95,10 @@ impl FaultKind {
             Self::IndexForbidden => "index_forbidden",
             Self::JunkAfterIndex => "junk_after_index",
             Self::IndexAbsent => "no_index",
+            Self::Array => "array",
+            Self::TornRow => "torn_row",
+            Self::ZeroStride => "zero_stride",
+            Self::PaddedRecords => "padded_records",
         }
     }
 
@@ -101,7 +113,8 @@ impl FaultKind {
             | Self::BlockTruncated
             | Self::UsedOverAllocated
             | Self::PlainSizes
-            | Self::StreamedCompressed => Severity::Error,
+            | Self::StreamedCompressed
+            | Self::Array => Severity::Error,
             Self::Version | Self::IndexStale | Self::IndexAbsent => Severity::Note,
             _ => Severity::Warning,
         }
@@ -115,6 +128,7 @@ impl FaultKind {
             | Self::TreeUnterminated
             | Self::TreeEndBlanks
             | Self::TreeUnreadable => "asdf tree",
+            Self::Array | Self::TornRow | Self::ZeroStride | Self::PaddedRecords => "asdf ndarray",
             Self::IndexUnreadable | Self::IndexStale | Self::IndexForbidden | Self::IndexAbsent => {
                 "asdf block index"
             }

@@ -1,30 +1,51 @@
 //! An open file: its tree, its arrays, its blocks.
 
-use std::borrow::Cow;
-use std::path::Path;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
-use container_core::Result;
-use container_core::array::Array;
-use container_core::container::{OpenOptions, ReadOptions};
-use container_core::region::Region;
-use container_core::source::Source;
+use container_core::report::Severity;
+use container_core::source::{Source, open_path};
+use container_core::{Error, Limits, Result};
 
+use crate::fault::{Fault, FaultKind};
 use crate::layout::{Layout, StoredBlock};
-use crate::ndarray::NdArray;
+use crate::ndarray::{Geometry, NdArray};
+use crate::open_options::{DuplicateKeys, OpenOptions, Policy};
 use crate::tree::Tree;
+use crate::yaml::{Document, Node};
 
-/// An open ASDF file.
+mod arrays;
+mod faults;
+mod blocks;
+pub(crate) mod external;
+mod mask;
+mod read;
+
+use blocks::Cache;
+use external::Others;
+
+/// An open ASDF file. It is read through `&self`, from any number of threads.
 pub struct File {
     source: Box<dyn Source>,
     layout: Layout,
     tree: Tree,
     arrays: Vec<ArrayEntry>,
+    /// Where each array's elements are, once somebody has asked.
+    geometries: Vec<OnceLock<Geometry>>,
+    paths: OnceLock<HashMap<String, usize>>,
+    /// Of the tree: nodes that are tagged as arrays and are none, keys that stand twice. Those of the layout are there.
+    tree_faults: Vec<Fault>,
+    folder: Option<PathBuf>,
+    options: OpenOptions,
+    cache: Cache,
+    others: Others,
 }
 
 /// An array of the tree with its path.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ArrayEntry {
-    /// Its path: `roman/data`. An array that is reached by two has two entries.
+    /// Its path: `roman/data`. An array that is reached by two has two entries. Of an array that is the whole tree it is `.`.
     pub path: String,
     /// What the tree says of it.
     pub array: NdArray,
@@ -36,29 +57,78 @@ impl File {
     /// # Errors
     /// `WrongFormat`, `Unsupported`, `Malformed` for a tree that cannot be read, `Limit`, `Io`.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        Self::open_with(path, &OpenOptions::default())
+        Self::open_with(path, OpenOptions::default())
     }
 
-    /// Opens the file at `path` with options.
+    /// Opens the file at `path` with options: ASDF's own, or those of every format.
     ///
     /// # Errors
-    /// As [`File::open`].
-    pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
-        let _ = (path, options);
-        unimplemented!()
+    /// As [`File::open`]; under [`Policy::Strict`] the first fault that is a warning or an error.
+    pub fn open_with(path: impl AsRef<Path>, options: impl Into<OpenOptions>) -> Result<Self> {
+        let (path, options) = (path.as_ref(), options.into());
+        let named = |error: Error| error.part(path.display().to_string());
+        let source = open_path(path, options.access, &options.limits).map_err(named)?;
+        let folder = match path.parent() {
+            Some(folder) if folder.as_os_str().is_empty() => Some(Path::new(".")),
+            other => other,
+        };
+        Self::from_source(source, folder, options).map_err(named)
     }
 
     /// Opens bytes from anywhere. External files are looked for below `folder`, if there is one.
     ///
     /// # Errors
-    /// As [`File::open`].
+    /// As [`File::open_with`].
     pub fn from_source(
         source: Box<dyn Source>,
         folder: Option<&Path>,
-        options: &OpenOptions,
+        options: impl Into<OpenOptions>,
     ) -> Result<Self> {
-        let _ = (source, folder, options);
-        unimplemented!()
+        let options = options.into();
+        let layout = Layout::parse(&source, &options.limits)?;
+        let mut tree_faults = Vec::new();
+        let document = match document(&source, &layout, &options) {
+            Err(error) if error.is_damage() && options.policy == Policy::Lenient => {
+                let place = error.range().or_else(|| layout.tree.clone()).unwrap_or_default();
+                let message = format!("the tree cannot be read: {}", error.kind());
+                tree_faults.push(Fault::new(FaultKind::TreeUnreadable, place, message));
+                Document::parse(b"{}", 0, &options.yaml)?
+            }
+            other => other?,
+        };
+        if options.policy == Policy::Strict || options.duplicate_keys == DuplicateKeys::Refuse {
+            arrays::refuse_duplicate_keys(&document)?;
+        }
+        let arrays = arrays::find(&document, &options, &mut tree_faults)?;
+        let file = Self {
+            source,
+            layout,
+            tree: Tree::new(document),
+            geometries: arrays.iter().map(|_| OnceLock::new()).collect(),
+            arrays,
+            paths: OnceLock::new(),
+            tree_faults,
+            folder: folder.map(Path::to_path_buf),
+            options,
+            cache: Cache::default(),
+            others: Others::default(),
+        };
+        if file.options.policy == Policy::Strict {
+            let of_arrays = file.array_faults();
+            let mut all = file.faults().chain(&of_arrays);
+            if let Some(fault) = all.find(|fault| fault.severity() != Severity::Note) {
+                return Err(fault.error());
+            }
+        }
+        Ok(file)
+    }
+
+    /// Opens bytes in memory.
+    ///
+    /// # Errors
+    /// As [`File::open_with`].
+    pub fn from_bytes(bytes: Vec<u8>, options: impl Into<OpenOptions>) -> Result<Self> {
+        Self::from_source(Box::new(bytes), None, options)
     }
 
     /// The tree. A file without one has an empty mapping.
@@ -85,27 +155,84 @@ impl File {
         &self.layout.blocks
     }
 
-    /// The arrays of the tree, in its order.
+    /// How it was opened.
+    #[must_use]
+    pub const fn options(&self) -> &OpenOptions {
+        &self.options
+    }
+
+    /// The folder from which names of other files count.
+    #[must_use]
+    pub fn folder(&self) -> Option<&Path> {
+        self.folder.as_deref()
+    }
+
+    /// The arrays of the tree, in its order: every node with the tag of an array, wherever it is, once for each path that leads to it.
+    /// An array that masks another is one of its own: `data/mask`. Where aliases would make more than a million entries, each array is
+    /// listed at its own place alone.
     #[must_use]
     pub fn arrays(&self) -> &[ArrayEntry] {
         &self.arrays
     }
 
-    /// The decoded bytes of a block: lent where they are stored plainly and the source can.
-    ///
-    /// # Errors
-    /// `Usage` for a block that there is not; `Truncated`, `Malformed`, `Unsupported`, `Limit`, and those of the source.
-    pub fn read_block(&self, index: usize, options: &ReadOptions) -> Result<Cow<'_, [u8]>> {
-        let _ = (index, options);
-        unimplemented!()
+    /// The position in [`File::arrays`] of the array at `path`.
+    #[must_use]
+    pub fn find_array(&self, path: &str) -> Option<usize> {
+        let paths = self.paths.get_or_init(|| {
+            let entries = self.arrays.iter().enumerate();
+            entries.map(|(index, entry)| (entry.path.clone(), index)).collect()
+        });
+        paths.get(path.strip_prefix('/').unwrap_or(path)).copied()
     }
 
-    /// The elements of `region` of the array at `path`.
+    /// The array at `path`.
     ///
     /// # Errors
-    /// `Usage` for an unknown path or a region that does not fit; as [`File::read_block`].
-    pub fn read(&self, path: &str, region: &Region, options: &ReadOptions) -> Result<Array<'_>> {
-        let _ = (path, region, options);
-        unimplemented!()
+    /// `Usage` where there is none.
+    pub fn array(&self, path: &str) -> Result<&ArrayEntry> {
+        let entry = self.find_array(path).and_then(|index| self.arrays.get(index));
+        entry.ok_or_else(|| match self.tree.find(path) {
+            Some(node) if node.tag().is_some_and(NdArray::is_tag) => {
+                let error = NdArray::parse(node).err();
+                error.unwrap_or_else(|| Error::usage(format!("the array {path} is listed under another path")))
+            }
+            Some(_) => Error::usage(format!("{path} is no array")),
+            None => Error::usage(format!("there is nothing at {path}")),
+        })
+    }
+
+    /// What is wrong or odd about the file, as far as opening it showed: of its layout, then of its tree.
+    pub fn faults(&self) -> impl Iterator<Item = &Fault> {
+        self.layout.faults.iter().chain(&self.tree_faults)
+    }
+
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.options.limits
+    }
+
+    pub(crate) fn node(&self, array: &NdArray) -> Node<'_> {
+        self.tree.document().node(array.node)
     }
 }
+
+impl std::fmt::Debug for File {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("File")
+            .field("header", &self.layout.header)
+            .field("arrays", &self.arrays.len())
+            .field("blocks", &self.layout.blocks.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Reads the tree. A file without one has an empty mapping.
+fn document(source: &dyn Source, layout: &Layout, options: &OpenOptions) -> Result<Document> {
+    let Some(range) = layout.tree.clone() else { return Document::parse(b"{}", 0, &options.yaml) };
+    let len = range.end.saturating_sub(range.start);
+    if len > options.yaml.bytes {
+        return Err(Error::limit("bytes of a tree", len, options.yaml.bytes).at(range));
+    }
+    options.limits.allocate(len).map_err(|error| error.at(range.clone()))?;
+    Document::parse(&source.read(range.clone())?, range.start, &options.yaml)
+}
+

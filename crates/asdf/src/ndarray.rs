@@ -1,9 +1,25 @@
 //! `core/ndarray`: where an array's elements are and what they mean (ASDF standard 1.6.0, core schemas, ndarray).
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
 
-use container_core::Result;
-use container_core::dtype::{ByteOrder, DType};
+use std::ops::Range;
 
-use crate::yaml::{Node, NodeId};
+use container_core::dtype::ByteOrder;
+use container_core::{Error, Result};
+
+use crate::yaml::{Int, Kind, Node, NodeId, Scalar};
+
+mod datatype;
+pub(crate) mod geometry;
+pub(crate) mod inline;
+
+pub use datatype::Datatype;
+pub use geometry::Geometry;
 
 /// An array as the tree describes it. Nothing of it is checked against a block.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,15 +51,6 @@ pub enum ByteSource {
     Inline(NodeId),
 }
 
-/// An element type, as the tree spells it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Datatype {
-    /// As everyone else spells it, in the array's byte order.
-    pub dtype: DType,
-    /// The array's byte order; little where the tree names none.
-    pub byteorder: ByteOrder,
-}
-
 /// What is missing of an array.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Mask {
@@ -53,14 +60,16 @@ pub enum Mask {
     Array(Box<NdArray>),
 }
 
+/// Most masks of masks.
+const MOST_MASKS: usize = 8;
+
 impl NdArray {
     /// Reads the description at `node`: a mapping, or a bare list of inline data.
     ///
     /// # Errors
     /// `Malformed` for what is no array, with the range of its text; `Unsupported` for a datatype without a known meaning.
     pub fn parse(node: Node<'_>) -> Result<Self> {
-        let _ = node;
-        unimplemented!()
+        Self::nested(node, 0)
     }
 
     /// True where `tag` is that of an array, of any version.
@@ -68,4 +77,144 @@ impl NdArray {
     pub fn is_tag(tag: &str) -> bool {
         tag.starts_with("tag:stsci.edu:asdf/core/ndarray-")
     }
+
+    fn nested(node: Node<'_>, depth: usize) -> Result<Self> {
+        let node = node.target();
+        match node.kind() {
+            Kind::Sequence => Self::of_data(node, node, None, None, depth),
+            Kind::Mapping => Self::of_mapping(node, depth),
+            Kind::Scalar => Err(malformed(node, "an array is a mapping or a list")),
+        }
+    }
+
+    fn of_mapping(node: Node<'_>, depth: usize) -> Result<Self> {
+        let order = node.get("byteorder").map(datatype::byteorder).transpose()?;
+        let datatype = node
+            .get("datatype")
+            .map(|datatype| Datatype::parse(datatype, order.unwrap_or(ByteOrder::Little)))
+            .transpose()?;
+        let source = match (node.get("source"), node.get("data")) {
+            (Some(_), Some(_)) => return Err(malformed(node, "an array has both source and data")),
+            (None, None) => return Err(malformed(node, "an array has neither source nor data")),
+            (None, Some(data)) => return Self::of_data(node, data, datatype, node.get("mask"), depth),
+            (Some(source), None) => byte_source(source)?,
+        };
+        let Some(datatype) = datatype else {
+            return Err(malformed(node, "an array with a source needs a datatype"));
+        };
+        // Nothing says how to read the numbers then, and a guess may be wrong.
+        let orderless =
+            [ByteOrder::Little, ByteOrder::Big].iter().all(|order| datatype.dtype.is_in_order(*order));
+        if order.is_none() && !orderless && !fields_have_orders(node.get("datatype")) {
+            return Err(malformed(node, "an array with a source needs a byteorder"));
+        }
+        let shape = node.get("shape").ok_or_else(|| malformed(node, "an array with a source needs a shape"))?;
+        let shape = axes(shape)?;
+        let offset = node.get("offset").map_or(Ok(0), count)?;
+        let strides = node.get("strides").map(|strides| steps(strides, shape.len())).transpose()?;
+        let mask = node.get("mask").map_or(Ok(None), |mask| self::mask(mask, depth))?;
+        Ok(Self { node: node.id(), source, datatype: Some(datatype), shape, offset, strides, mask })
+    }
+
+    fn of_data(
+        node: Node<'_>,
+        data: Node<'_>,
+        datatype: Option<Datatype>,
+        mask: Option<Node<'_>>,
+        depth: usize,
+    ) -> Result<Self> {
+        let found = inline::shape(data, datatype.as_ref().map(|datatype| &datatype.dtype))?;
+        if let Some(shape) = (node.id() != data.id()).then(|| node.get("shape")).flatten() {
+            let stated = axes(shape)?;
+            let fits = |(have, want): (&u64, &Option<u64>)| want.is_none_or(|want| want == *have);
+            if stated.len() != found.len() || !found.iter().zip(&stated).all(fits) {
+                let problem = format!("the data are nested as {found:?}, which is not their shape");
+                return Err(malformed(shape, problem));
+            }
+        }
+        Ok(Self {
+            node: node.id(),
+            source: ByteSource::Inline(data.target().id()),
+            datatype,
+            shape: found.into_iter().map(Some).collect(),
+            offset: 0,
+            strides: None,
+            mask: mask.map_or(Ok(None), |mask| self::mask(mask, depth))?,
+        })
+    }
+}
+
+fn byte_source(node: Node<'_>) -> Result<ByteSource> {
+    match node.scalar() {
+        Some(Scalar::Int(Int::Small(number))) => {
+            let number = i64::try_from(number).map_err(|_| malformed(node, "no file has so many blocks"))?;
+            Ok(ByteSource::Block(number))
+        }
+        Some(Scalar::Text(uri)) => Ok(ByteSource::External(uri.to_owned())),
+        _ => Err(malformed(node, "a source is the number of a block, or a URI")),
+    }
+}
+
+fn mask(node: Node<'_>, depth: usize) -> Result<Option<Mask>> {
+    if node.kind() != Kind::Scalar {
+        if depth >= MOST_MASKS {
+            return Err(malformed(node, "a mask has a mask, which has one, and so on"));
+        }
+        return NdArray::nested(node, depth.saturating_add(1)).map(|array| Some(Mask::Array(Box::new(array))));
+    }
+    match node.scalar() {
+        Some(Scalar::Null) => Ok(None),
+        _ => Ok(Some(Mask::Value(node.target().id()))),
+    }
+}
+
+/// Whether every number of a record has a byte order of its own.
+fn fields_have_orders(datatype: Option<Node<'_>>) -> bool {
+    datatype.is_some_and(|list| {
+        list.kind() == Kind::Sequence && list.items().all(|field| field.get("byteorder").is_some())
+    })
+}
+
+fn axes(node: Node<'_>) -> Result<Vec<Option<u64>>> {
+    if node.kind() != Kind::Sequence {
+        return Err(malformed(node, "a shape is a list"));
+    }
+    let axis = |(at, item): (usize, Node<'_>)| match item.scalar() {
+        Some(Scalar::Text("*")) if at == 0 => Ok(None),
+        _ => count(item).map(Some),
+    };
+    node.items().enumerate().map(axis).collect()
+}
+
+fn steps(node: Node<'_>, axes: usize) -> Result<Vec<i64>> {
+    if node.kind() != Kind::Sequence || node.len() != axes {
+        return Err(malformed(node, format!("strides are a list with one for each of {axes} axes")));
+    }
+    let step = |item: Node<'_>| match item.scalar() {
+        Some(Scalar::Int(Int::Small(number))) => {
+            i64::try_from(number).map_err(|_| malformed(item, "a stride past 2^63"))
+        }
+        _ => Err(malformed(item, "a stride is a whole number")),
+    };
+    node.items().map(step).collect()
+}
+
+/// A whole number from 0 on.
+pub(crate) fn count(node: Node<'_>) -> Result<u64> {
+    match node.scalar() {
+        Some(Scalar::Int(Int::Small(number))) => {
+            u64::try_from(number).map_err(|_| malformed(node, "a number below 0 or past 2^64"))
+        }
+        _ => Err(malformed(node, "not a whole number")),
+    }
+}
+
+/// `Malformed`, at the text of `node`.
+pub(crate) fn malformed(node: Node<'_>, problem: impl Into<String>) -> Error {
+    Error::malformed(problem.into()).context("asdf ndarray").at(place(node))
+}
+
+/// The bytes of the file that `node` is written in.
+pub(crate) fn place(node: Node<'_>) -> Range<u64> {
+    node.range()
 }

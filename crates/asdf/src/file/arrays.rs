@@ -1,0 +1,197 @@
+//! Which arrays a tree has, under which paths.
+//!
+//! A tree may have millions of nodes and few arrays: only the way to those is walked. Aliases lead to an array by several paths, of which
+//! a small tree may have more than anyone can list.
+
+use std::collections::HashSet;
+
+use container_core::{Error, Limits, Result};
+
+use crate::fault::{Fault, FaultKind};
+use crate::ndarray::NdArray;
+use crate::open_options::OpenOptions;
+use crate::yaml::{Document, Kind, Node, NodeId};
+
+use super::ArrayEntry;
+
+/// Most entries that aliases may make.
+const MOST: usize = 1 << 20;
+
+/// Most nodes within one another on the way to an array, aliases followed.
+const MOST_DEPTH: usize = 512;
+
+/// The arrays of a tree, in its order.
+pub(super) fn find(
+    document: &Document,
+    options: &OpenOptions,
+    faults: &mut Vec<Fault>,
+) -> Result<Vec<ArrayEntry>> {
+    let Some(ways) = Ways::find(document, &options.limits)? else { return Ok(Vec::new()) };
+    let all = Search::run(document, &ways, true);
+    let search = all.or_else(|| Search::run(document, &ways, false)).unwrap_or_default();
+    faults.extend(search.faults);
+    Ok(search.entries)
+}
+
+/// Which nodes are arrays or lead to one.
+struct Ways(Vec<bool>);
+
+impl Ways {
+    /// `None` where there is no array at all.
+    fn find(document: &Document, limits: &Limits) -> Result<Option<Self>> {
+        let ids = || (0..document.len()).filter_map(|at| u32::try_from(at).ok()).map(NodeId);
+        let is_array = |node: Node<'_>| !node.is_alias() && node.tag().is_some_and(NdArray::is_tag);
+        let mut next: Vec<NodeId> = ids().filter(|id| is_array(document.node(*id))).collect();
+        if next.is_empty() {
+            return Ok(None);
+        }
+        limits.allocate((document.len() as u64).saturating_mul(16))?;
+        // From each node to what holds it; from what is named to the aliases.
+        let mut holder: Vec<Option<NodeId>> = vec![None; document.len()];
+        let mut aliases: Vec<(NodeId, NodeId)> = Vec::new();
+        for id in ids() {
+            let node = document.node(id);
+            if node.is_alias() {
+                aliases.push((node.target().id(), id));
+                continue;
+            }
+            let mut hold = |held: Node<'_>| {
+                if let Some(place) = holder.get_mut(held.id().0 as usize) {
+                    *place = Some(id);
+                }
+            };
+            match node.kind() {
+                Kind::Scalar => {}
+                Kind::Sequence => node.items().for_each(&mut hold),
+                Kind::Mapping => node.entries().for_each(|(_, value)| hold(value)),
+            }
+        }
+        aliases.sort_unstable();
+        let mut leads = vec![false; document.len()];
+        while let Some(id) = next.pop() {
+            match leads.get_mut(id.0 as usize) {
+                Some(lead) if !*lead => *lead = true,
+                _ => continue,
+            }
+            next.extend(holder.get(id.0 as usize).copied().flatten());
+            let from = aliases.partition_point(|(target, _)| *target < id);
+            let named = aliases.get(from..).unwrap_or_default();
+            next.extend(named.iter().take_while(|(target, _)| *target == id).map(|(_, alias)| *alias));
+        }
+        Ok(Some(Self(leads)))
+    }
+
+    fn leads(&self, node: Node<'_>) -> bool {
+        self.0.get(node.id().0 as usize).copied().unwrap_or(false)
+    }
+}
+
+#[derive(Default)]
+struct Search {
+    entries: Vec<ArrayEntry>,
+    faults: Vec<Fault>,
+}
+
+/// One collection on the way, and what of it is still to be looked at.
+struct Step<'d> {
+    id: NodeId,
+    /// Bytes of the path up to and with it.
+    len: usize,
+    left: std::vec::IntoIter<(String, Node<'d>)>,
+}
+
+impl Search {
+    /// `None` where there are too many.
+    fn run(document: &Document, ways: &Ways, follow: bool) -> Option<Self> {
+        let mut search = Self::default();
+        let mut path = String::new();
+        let mut steps: Vec<Step<'_>> = Vec::new();
+        let mut visited = 0_usize;
+        let root = document.root();
+        search.look(root, ".");
+        steps.push(Step { id: root.target().id(), len: 0, left: children(root, ways) });
+        while let Some(step) = steps.last_mut() {
+            let Some((name, node)) = step.left.next() else {
+                steps.pop();
+                continue;
+            };
+            visited = visited.saturating_add(1);
+            if follow && visited > MOST.saturating_add(document.len()) {
+                return None;
+            }
+            if node.is_alias() && !follow {
+                continue;
+            }
+            path.truncate(step.len);
+            if !path.is_empty() {
+                path.push('/');
+            }
+            path.push_str(&name);
+            search.look(node, &path);
+            let id = node.target().id();
+            // A collection within itself has been listed.
+            if steps.len() < MOST_DEPTH && !steps.iter().any(|step| step.id == id) {
+                steps.push(Step { id, len: path.len(), left: children(node, ways) });
+            }
+        }
+        Some(search)
+    }
+
+    fn look(&mut self, node: Node<'_>, path: &str) {
+        if !node.tag().is_some_and(NdArray::is_tag) {
+            return;
+        }
+        match NdArray::parse(node) {
+            Ok(array) => self.entries.push(ArrayEntry { path: path.to_owned(), array }),
+            Err(error) => {
+                let place = error.range().unwrap_or_else(|| node.range());
+                let message = format!("{path} cannot be read: {}", error.kind());
+                let fault = Fault::new(FaultKind::Array, place, message);
+                if !self.faults.contains(&fault) {
+                    self.faults.push(fault);
+                }
+            }
+        }
+    }
+}
+
+/// What of a collection leads to an array, with its part of a path.
+fn children<'d>(node: Node<'d>, ways: &Ways) -> std::vec::IntoIter<(String, Node<'d>)> {
+    let found: Vec<(String, Node<'d>)> = match node.kind() {
+        Kind::Scalar => Vec::new(),
+        Kind::Sequence => {
+            let items = node.items().enumerate().filter(|(_, item)| ways.leads(*item));
+            items.map(|(at, item)| (at.to_string(), item)).collect()
+        }
+        Kind::Mapping => {
+            let pairs = node.pairs().into_iter().filter(|(_, value)| ways.leads(*value));
+            pairs.map(|(key, value)| (part(key), value)).collect()
+        }
+    };
+    found.into_iter()
+}
+
+/// A key as part of a path.
+fn part(key: Node<'_>) -> String {
+    key.text().replace('~', "~0").replace('/', "~1")
+}
+
+/// Refuses a mapping that has a key twice.
+pub(super) fn refuse_duplicate_keys(document: &Document) -> Result<()> {
+    let mut seen = HashSet::new();
+    for id in (0..document.len()).filter_map(|at| u32::try_from(at).ok()).map(NodeId) {
+        let node = document.node(id);
+        if node.is_alias() || node.kind() != Kind::Mapping {
+            continue;
+        }
+        seen.clear();
+        for (key, _) in node.entries().filter(|(key, _)| key.kind() == Kind::Scalar) {
+            if !seen.insert((key.tag(), key.text())) {
+                let shown: String = key.text().chars().take(40).collect();
+                let error = Error::malformed(format!("the key {shown:?} stands twice in one mapping"));
+                return Err(error.context("asdf tree").at(key.range()));
+            }
+        }
+    }
+    Ok(())
+}

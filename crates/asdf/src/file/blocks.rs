@@ -1,0 +1,272 @@
+//! The decoded bytes of blocks: lent, copied or decoded, with their digests compared once.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use container_core::block::Block;
+use container_core::container::{Digests, ReadOptions};
+use container_core::source::{Source, check_range, zeroed_vec};
+use container_core::{Error, Result};
+
+use super::File;
+use crate::compression;
+use crate::digest;
+use crate::fault::FaultKind;
+use crate::layout::{IndexState, StoredBlock};
+use crate::ndarray::{ByteSource, NdArray};
+use crate::open_options::Policy;
+use crate::yaml::NodeId;
+
+/// What a file holds in memory of what it has decoded: no more than one block, or one array of the tree.
+#[derive(Default)]
+pub(super) struct Cache {
+    held: Mutex<Option<(Key, Arc<Vec<u8>>)>>,
+    /// The blocks whose digests have been compared.
+    proved: Mutex<HashSet<usize>>,
+    /// The block that was read in part last, plus one.
+    touched: AtomicUsize,
+}
+
+/// What is held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Key {
+    Block(usize),
+    Inline(NodeId),
+}
+
+impl Cache {
+    fn lock(&self) -> MutexGuard<'_, Option<(Key, Arc<Vec<u8>>)>> {
+        // What was being made when a thread panicked has not been stored.
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What is held under `key`.
+    fn get(&self, key: Key) -> Option<Arc<Vec<u8>>> {
+        self.lock().as_ref().filter(|(held, _)| *held == key).map(|(_, bytes)| Arc::clone(bytes))
+    }
+
+    /// What is held under `key`, made where it is not. Others who want it meanwhile wait for it.
+    pub(super) fn get_or_make(
+        &self,
+        key: Key,
+        make: impl FnOnce() -> Result<Vec<u8>>,
+    ) -> Result<Arc<Vec<u8>>> {
+        let mut held = self.lock();
+        if let Some((_, bytes)) = held.as_ref().filter(|(held, _)| *held == key) {
+            return Ok(Arc::clone(bytes));
+        }
+        // Two of them at once may be more than memory has room for.
+        *held = None;
+        let bytes = Arc::new(make()?);
+        *held = Some((key, Arc::clone(&bytes)));
+        Ok(bytes)
+    }
+}
+
+impl File {
+    /// The decoded bytes of a block: lent where they are stored plainly and the source can. Its digest is compared the first time,
+    /// unless the options say otherwise; that of a compressed block may be one of the decoded bytes, as Python asdf wrote it before 5.3.
+    ///
+    /// # Errors
+    /// `Usage` for a block that there is not; `Truncated`, `Malformed`, `Checksum`, `Unsupported`, `Limit`, and those of the source.
+    pub fn read_block(&self, index: usize, options: &ReadOptions) -> Result<Cow<'_, [u8]>> {
+        let blocks = self.blocks().len();
+        let block = self.blocks().get(index);
+        let block = block.ok_or_else(|| Error::usage(format!("no block {index} among {blocks}")))?;
+        let len = self.available(block)?;
+        self.prove(block, options)?;
+        if !block.header.is_compressed()
+            && let Some(bytes) = self.source.lend(plain_range(block, 0..len)?)
+        {
+            return Ok(Cow::Borrowed(bytes));
+        }
+        let mut bytes = zeroed_vec(len, &options.limits).map_err(|error| error.at(block.range()))?;
+        self.decode_into(block, 0, &mut bytes, options)?;
+        Ok(Cow::Owned(bytes))
+    }
+
+    /// The block that holds an array's bytes.
+    ///
+    /// # Errors
+    /// `Malformed` where there is no such block, or where damage leaves open which one it is; `Usage` for inline data and other files.
+    pub fn block_of(&self, array: &NdArray) -> Result<&StoredBlock> {
+        match &array.source {
+            ByteSource::Block(number) => self.block(*number),
+            ByteSource::External(uri) if is_own(uri) => self.block(0),
+            _ => Err(Error::usage("the array is in no block of this file")),
+        }
+    }
+
+    /// The block of a number as the tree gives it.
+    pub(super) fn block(&self, number: i64) -> Result<&StoredBlock> {
+        let blocks = self.blocks();
+        let known = if number < 0 {
+            let back = usize::try_from(number.unsigned_abs()).ok();
+            back.and_then(|back| blocks.len().checked_sub(back))
+        } else {
+            usize::try_from(number).ok()
+        };
+        let block = known.and_then(|index| blocks.get(index));
+        if self.options.policy != Policy::Lenient
+            && let Some(error) = self.lost_before(known, number < 0)
+        {
+            return Err(error);
+        }
+        let there_are = blocks.len();
+        block.ok_or_else(|| Error::malformed(format!("source {number}, and the file has {there_are} blocks")))
+    }
+
+    /// Where the walk from block to block met something else than a block, one may be lost there, and those behind it have other numbers
+    /// than in the tree. An index that lists just those that were found proves them.
+    fn lost_before(&self, index: Option<usize>, from_end: bool) -> Option<Error> {
+        if self.layout.index_state == IndexState::Proved {
+            return None;
+        }
+        let mut losses = self.layout.faults.iter().filter(|fault| {
+            matches!(
+                fault.kind(),
+                FaultKind::Gap | FaultKind::BlockHeaderSize | FaultKind::BlockHeaderTruncated
+            )
+        });
+        let loss =
+            losses.find(|fault| from_end || index.is_none_or(|index| fault.block().is_none_or(|at| at <= index)));
+        loss.map(|fault| {
+            let problem = format!("which block this is cannot be told: {}", fault.message());
+            Error::malformed(problem).at(fault.range()).context("asdf block")
+        })
+    }
+
+    /// Decoded bytes of a block as far as arrays may use them. Of a plain block that the file cuts, those that it claims; under
+    /// [`Policy::Lenient`] those that are there.
+    pub(super) fn available(&self, block: &StoredBlock) -> Result<u64> {
+        let header = &block.header;
+        let lenient = self.options.policy == Policy::Lenient;
+        if header.is_streamed() {
+            return match header.is_compressed() {
+                true => Err(self.fault_of(block, FaultKind::StreamedCompressed)),
+                false => Ok(block.data_size()),
+            };
+        }
+        if lenient && !header.is_compressed() {
+            return Ok(block.data.end.saturating_sub(block.data.start));
+        }
+        if !lenient && header.used_size > header.allocated_size {
+            return Err(self.fault_of(block, FaultKind::UsedOverAllocated));
+        }
+        if !header.is_compressed() && header.used_size != header.data_size {
+            return Err(self.fault_of(block, FaultKind::PlainSizes));
+        }
+        Ok(header.data_size)
+    }
+
+    fn fault_of(&self, block: &StoredBlock, kind: FaultKind) -> Error {
+        let mut faults = self.layout.faults.iter();
+        let fault = faults.find(|fault| fault.kind() == kind && fault.block() == Some(block.index));
+        let unnamed = || Error::malformed(format!("block {} is damaged", block.index)).at(block.range());
+        fault.map_or_else(unnamed, crate::Fault::error)
+    }
+
+    /// Compares the digest of a block, once.
+    pub(super) fn prove(&self, block: &StoredBlock, options: &ReadOptions) -> Result<()> {
+        if options.digests == Digests::Ignore || block.checksum().is_none() {
+            return Ok(());
+        }
+        let proved = || self.cache.proved.lock().unwrap_or_else(PoisonError::into_inner);
+        if proved().contains(&block.index) {
+            return Ok(());
+        }
+        // Of a block that the file cuts there is nothing to compare; reading tells what is missing.
+        if !block.is_whole() {
+            return Ok(());
+        }
+        let codecs = &self.options.codecs;
+        digest::state(&self.source, block, codecs, &options.limits, options.threads)?.into_result(block)?;
+        proved().insert(block.index);
+        Ok(())
+    }
+
+    /// Decoded bytes of a block, from `at` on.
+    pub(super) fn decode_into(
+        &self,
+        block: &StoredBlock,
+        at: u64,
+        dst: &mut [u8],
+        options: &ReadOptions,
+    ) -> Result<()> {
+        let range = at..at.saturating_add(dst.len() as u64);
+        let Some(label) = block.label() else {
+            let range = plain_range(block, range)?;
+            return container_core::source::read_parallel(&self.source, range.start, dst, options.threads);
+        };
+        let size = block.data_size();
+        check_range(&range, size)?;
+        let key = Key::Block(block.index);
+        if let Some(bytes) = self.cache.get(key) {
+            return copy_part(&bytes, range, dst);
+        }
+        let (codecs, limits) = (&self.options.codecs, &options.limits);
+        let direct = |range: Range<u64>, dst: &mut [u8]| {
+            compression::read_range(&self.source, block, codecs, limits, options.threads, range, dst)
+        };
+        // Others are decoded from their start: what is asked for piece by piece is better kept. A first look into the beginning is cheap.
+        let again = self.cache.touched.swap(block.index.saturating_add(1), Ordering::Relaxed);
+        let first = again != block.index.saturating_add(1) && range.end <= size / 4;
+        let whole = range.start == 0 && range.end == size;
+        if label == "lz4" || whole || first || size > limits.memory / 2 {
+            return direct(range, dst);
+        }
+        let bytes = self.cache.get_or_make(key, || {
+            let mut bytes = zeroed_vec(size, limits).map_err(|error| error.at(block.range()))?;
+            direct(0..size, &mut bytes)?;
+            Ok(bytes)
+        })?;
+        copy_part(&bytes, range, dst)
+    }
+
+    pub(super) const fn cache(&self) -> &Cache {
+        &self.cache
+    }
+}
+
+/// True where a URI names the file that it stands in.
+pub(super) fn is_own(uri: &str) -> bool {
+    uri.is_empty() || uri.starts_with('#')
+}
+
+/// Where decoded bytes of a plain block are in the file.
+pub(super) fn plain_range(block: &StoredBlock, range: Range<u64>) -> Result<Range<u64>> {
+    let start = block.data.start.saturating_add(range.start);
+    let range = start..block.data.start.saturating_add(range.end);
+    if range.end > block.data.end {
+        let have = block.data.end.saturating_sub(range.start);
+        let error = Error::truncated(range, have).context("asdf block");
+        return Err(error.hint("holdall repair FILE -o NEW brings back what is there"));
+    }
+    Ok(range)
+}
+
+fn copy_part(bytes: &[u8], range: Range<u64>, dst: &mut [u8]) -> Result<()> {
+    bytes.read_into(range.start, dst)
+}
+
+/// The decoded bytes of a block as a source of their own, so that regions are found as in any other.
+pub(super) struct Decoded<'f> {
+    pub file: &'f File,
+    pub block: &'f StoredBlock,
+    pub len: u64,
+    pub options: &'f ReadOptions,
+}
+
+impl Source for Decoded<'_> {
+    fn len(&self) -> u64 {
+        self.len
+    }
+
+    fn read_into(&self, at: u64, dst: &mut [u8]) -> Result<()> {
+        check_range(&(at..at.saturating_add(dst.len() as u64)), self.len)?;
+        self.file.decode_into(self.block, at, dst, self.options)
+    }
+}

@@ -1,0 +1,160 @@
+//! Other files that arrays and references name. A name in a file is somebody else's word: it leads to regular files below one folder, and
+//! never to the network.
+
+use std::collections::HashMap;
+use std::path::{Component, Path, PathBuf};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use container_core::{Error, Result};
+
+use super::File;
+use crate::open_options::{External, OpenOptions};
+
+/// The files that have been opened. They stay open as long as the file that names them, so that their bytes can be lent.
+#[derive(Default)]
+pub(super) struct Others {
+    by_uri: Mutex<HashMap<String, usize>>,
+    slots: OnceLock<Box<[OnceLock<Box<File>>]>>,
+}
+
+impl Others {
+    fn known(&self, uri: &str) -> Option<&File> {
+        let index = *self.by_uri.lock().unwrap_or_else(PoisonError::into_inner).get(uri)?;
+        self.slots.get()?.get(index)?.get().map(AsRef::as_ref)
+    }
+
+    /// Keeps a file, unless another thread was first.
+    fn keep(&self, uri: &str, file: File, most: usize) -> Result<&File> {
+        let slots = self.slots.get_or_init(|| (0..most).map(|_| OnceLock::new()).collect());
+        let mut by_uri = self.by_uri.lock().unwrap_or_else(PoisonError::into_inner);
+        let index = by_uri.get(uri).copied().unwrap_or(by_uri.len());
+        let too_many = || Error::limit("other files", index as u64 + 1, most as u64);
+        let slot = slots.get(index).ok_or_else(too_many)?;
+        by_uri.insert(uri.to_owned(), index);
+        Ok(slot.get_or_init(|| Box::new(file)))
+    }
+}
+
+impl File {
+    /// The file that a URI in this one names, opened as this one was, once. Its fragment is left aside.
+    ///
+    /// # Errors
+    /// `Unsupported` for what [`OpenOptions::external`] does not allow: other schemes, absolute names, folders above; `Limit` for too many
+    /// files, or too many in a row; `Io`, and those of [`File::open_with`].
+    pub fn external(&self, uri: &str) -> Result<&Self> {
+        let uri = uri.split_once('#').map_or(uri, |(uri, _)| uri);
+        if uri.is_empty() {
+            return Ok(self);
+        }
+        if let Some(file) = self.others.known(uri) {
+            return Ok(file);
+        }
+        let (most, deep) = self.options.most_external;
+        let deeper = deep.checked_sub(1).ok_or_else(|| Error::limit("files that name one another", 1, 0))?;
+        let (path, root) = self.resolve(uri)?;
+        let named = |error: Error| error.part(uri.to_owned());
+        // Anything but a regular file may block, or have no end.
+        let kind = std::fs::metadata(&path).map_err(|error| named(error.into()))?;
+        if !kind.is_file() {
+            return Err(named(Error::unsupported("this is no regular file")));
+        }
+        let mut options = OpenOptions { external: External::Below(root), ..self.options.clone() };
+        options.most_external = (most, deeper);
+        let file = Self::open_with(&path, options).map_err(named)?;
+        self.others.keep(uri, file, most)
+    }
+
+    /// The path of the file that a URI in this one names, and the folder that it has to be below, both without links.
+    ///
+    /// # Errors
+    /// As [`File::external`], but that the file is not opened.
+    pub fn external_path(&self, uri: &str) -> Result<PathBuf> {
+        self.resolve(uri.split_once('#').map_or(uri, |(uri, _)| uri)).map(|(path, _)| path)
+    }
+
+    fn resolve(&self, uri: &str) -> Result<(PathBuf, PathBuf)> {
+        let refused = |why: &str| {
+            let shown: String = uri.chars().take(80).collect();
+            Error::unsupported(format!("{shown:?} is not opened: {why}")).context("asdf external file")
+        };
+        let root = match (&self.options.external, &self.folder) {
+            (External::Refuse, _) => return Err(refused("other files are not to be opened")),
+            (External::Below(root), _) => root.as_path(),
+            (External::Beside, Some(folder)) => folder.as_path(),
+            (External::Beside, None) => return Err(refused("this file is in no folder")),
+        };
+        let above = matches!(self.options.external, External::Below(_));
+        let name = relative(uri, above).map_err(refused)?;
+        let from = self.folder.as_deref().unwrap_or(root);
+        let shown = uri.to_owned();
+        let found = |path: &Path| {
+            path.canonicalize().map_err(|error| {
+                Error::from(error).part(shown.clone()).context("asdf external file")
+            })
+        };
+        let (root, path) = (found(root)?, found(&from.join(name))?);
+        // Links have been followed: it is the file's own place that counts.
+        if !path.starts_with(&root) {
+            return Err(refused("it is outside of the folder of this file"));
+        }
+        Ok((path, root))
+    }
+}
+
+/// The relative path that a URI reference spells.
+fn relative(uri: &str, above: bool) -> Result<PathBuf, &'static str> {
+    let scheme = uri.find(':').filter(|colon| !uri.get(..*colon).unwrap_or_default().contains('/'));
+    if scheme.is_some() {
+        return Err("only plain relative names are");
+    }
+    if uri.contains('?') {
+        return Err("it has a query");
+    }
+    let name = percent_decoded(uri).ok_or("its percent signs spell no text")?;
+    if name.contains(['\0', '\\']) || name.starts_with('/') {
+        return Err("only plain relative names are");
+    }
+    let path = PathBuf::from(&name);
+    let plain = |part: Component<'_>| match part {
+        Component::Normal(_) | Component::CurDir => true,
+        Component::ParentDir => above,
+        Component::RootDir | Component::Prefix(_) => false,
+    };
+    if path.components().all(plain) { Ok(path) } else { Err("it leads out of the folder of this file") }
+}
+
+/// Text with `%41` and the like replaced (RFC 3986, section 2.1). `None` where that gives no UTF-8, or a percent sign stands alone.
+pub(crate) fn percent_decoded(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        bytes.push(match byte {
+            b'%' => {
+                let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+                let (high, low) = (digit(rest.next()?)?, digit(rest.next()?)?);
+                high << 4 | low
+            }
+            other => other,
+        });
+    }
+    String::from_utf8(bytes).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_plain_relative_names_are_names() {
+        for (uri, path) in [("a.asdf", "a.asdf"), ("sub/a%20b.asdf", "sub/a b.asdf"), ("./x", "./x"), ("a%3Fb", "a?b")] {
+            assert_eq!(relative(uri, false), Ok(PathBuf::from(path)), "{uri}");
+        }
+        for bad in [
+            "/etc/passwd", "%2Fetc/passwd", "file:///x", "file:x", "http://host/x", "s3://a/b", "../x", "sub/../x",
+            "%2e%2e/x", "a%00b", "a\\b", "C:x", "x?y", "%zz", "%4", "%ff", "//host/x",
+        ] {
+            assert!(relative(bad, false).is_err(), "{bad}");
+        }
+        assert_eq!(relative("../x", true), Ok(PathBuf::from("../x")));
+    }
+}

@@ -1,0 +1,249 @@
+//! The elements of arrays: lent where they can be, else no more than was asked for.
+
+use std::borrow::Cow;
+
+use container_core::array::{Array, StoredArray, byte_len};
+use container_core::container::ReadOptions;
+use container_core::dtype::Order;
+use container_core::region::{Kept, Region};
+use container_core::source::{Source, zeroed_vec};
+use container_core::{Error, Limits, Result};
+
+use super::File;
+use super::blocks::{Decoded, Key, is_own, plain_range};
+use crate::layout::StoredBlock;
+use crate::ndarray::geometry::Rows;
+use crate::ndarray::{ByteSource, Geometry, NdArray, inline};
+use crate::open_options::Policy;
+
+/// Gaps of a strided view up to this many bytes are read and skipped rather than sought over.
+const WASTE: u64 = 64 << 10;
+
+/// Where an array's elements are.
+enum Place<'f> {
+    Inline(crate::yaml::NodeId),
+    Block(&'f File, &'f StoredBlock),
+}
+
+impl File {
+    /// Where the elements of an array of [`File::arrays`] are, and what its shape is. Found once.
+    ///
+    /// # Errors
+    /// `Usage` for an index that there is not; `Malformed` for a source that names no block, elements outside of it, or inline data that
+    /// make no array; `Limit`; those of an external file.
+    pub fn geometry(&self, index: usize) -> Result<&Geometry> {
+        let (entry, known) = self
+            .arrays
+            .get(index)
+            .zip(self.geometries.get(index))
+            .ok_or_else(|| Error::usage(format!("no array {index} among {}", self.arrays.len())))?;
+        if let Some(geometry) = known.get() {
+            return Ok(geometry);
+        }
+        let geometry = self.geometry_of(&entry.array)?;
+        Ok(known.get_or_init(|| geometry))
+    }
+
+    /// Where the elements of an array of this file's tree are, and what its shape is.
+    ///
+    /// # Errors
+    /// As [`File::geometry`].
+    pub fn geometry_of(&self, array: &NdArray) -> Result<Geometry> {
+        let named = |error: Error| error.context("asdf ndarray").at(self.node(array).range());
+        self.place(array).and_then(|place| self.geometry_at(array, &place)).map_err(named)
+    }
+
+    /// The elements of `region` of the array at `path`, in the order of their bytes in the file: lent where they are stored plainly and
+    /// the source can, whatever their strides; else decoded as far as they are asked for. Elements that a mask hides are read like others;
+    /// inline ones that are null are zero.
+    ///
+    /// # Errors
+    /// `Usage` for an unknown path or a region that does not fit; as [`File::geometry`] and [`File::read_block`].
+    pub fn read(&self, path: &str, region: &Region, options: &ReadOptions) -> Result<Array<'_>> {
+        let index = match self.find_array(path) {
+            Some(index) => index,
+            None => return self.array(path).and_then(|entry| self.read_array(&entry.array, region, options)),
+        };
+        self.read_index(index, region, options)
+    }
+
+    /// The elements of `region` of an array of [`File::arrays`].
+    ///
+    /// # Errors
+    /// As [`File::read`].
+    pub fn read_index(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<Array<'_>> {
+        let geometry = self.geometry(index)?;
+        let entry = self.arrays.get(index).ok_or_else(|| Error::usage("no such array"))?;
+        self.read_at(&entry.array, geometry, region, options)
+    }
+
+    /// The elements of `region` of an array of this file's tree, listed or not.
+    ///
+    /// # Errors
+    /// As [`File::read`].
+    pub fn read_array(&self, array: &NdArray, region: &Region, options: &ReadOptions) -> Result<Array<'_>> {
+        self.read_at(array, &self.geometry_of(array)?, region, options)
+    }
+
+    fn read_at(
+        &self,
+        array: &NdArray,
+        geometry: &Geometry,
+        region: &Region,
+        options: &ReadOptions,
+    ) -> Result<Array<'_>> {
+        // Checked again here: a region may have been made for another array.
+        let region = Region::new(region.axes().to_vec(), &geometry.shape)?;
+        match self.place(array)? {
+            Place::Inline(data) => self.read_inline(data, geometry, &region, options),
+            Place::Block(file, block) => {
+                file.prove(block, options)?;
+                file.read_stored(block, geometry, &region, options)
+            }
+        }
+    }
+
+    fn place(&self, array: &NdArray) -> Result<Place<'_>> {
+        match &array.source {
+            ByteSource::Inline(data) => Ok(Place::Inline(*data)),
+            ByteSource::Block(number) => Ok(Place::Block(self, self.block(*number)?)),
+            ByteSource::External(uri) if is_own(uri) => Ok(Place::Block(self, self.block(0)?)),
+            ByteSource::External(uri) => {
+                let file = self.external(uri)?;
+                Ok(Place::Block(file, file.block(0)?))
+            }
+        }
+    }
+
+    pub(super) fn is_external(&self, array: &NdArray) -> bool {
+        matches!(&array.source, ByteSource::External(uri) if !is_own(uri))
+    }
+
+    fn geometry_at(&self, array: &NdArray, place: &Place<'_>) -> Result<Geometry> {
+        match place {
+            Place::Inline(data) => {
+                let data = self.tree.document().node(*data);
+                let shape: Vec<u64> = array.shape.iter().map(|axis| axis.unwrap_or(0)).collect();
+                let dtype = match &array.datatype {
+                    Some(datatype) => datatype.dtype.clone(),
+                    None => inline::infer(data, &shape, self.limits())?,
+                };
+                Geometry::inline(dtype, shape, self.limits())
+            }
+            Place::Block(file, block) => {
+                let lenient = file.options.policy == Policy::Lenient;
+                let rows = if lenient { Rows::Present } else { Rows::Stated };
+                Geometry::of_block(array, file.available(block)?, rows, self.limits())
+            }
+        }
+    }
+
+    fn read_inline(
+        &self,
+        data: crate::yaml::NodeId,
+        geometry: &Geometry,
+        region: &Region,
+        options: &ReadOptions,
+    ) -> Result<Array<'static>> {
+        let read = || {
+            let node = self.tree.document().node(data);
+            inline::read(node, &geometry.shape, &geometry.dtype, &options.limits).map(|items| items.bytes)
+        };
+        if region.is_whole(&geometry.shape) {
+            return Array::new(geometry.dtype.clone(), geometry.shape.clone(), Order::C, Cow::Owned(read()?));
+        }
+        if geometry.span(region).is_none() {
+            return empty(geometry, region);
+        }
+        let bytes = self.cache().get_or_make(Key::Inline(data), read)?;
+        let view = geometry.view(region, 0, Cow::Borrowed(bytes.as_slice()))?;
+        copied(&view, &options.limits)
+    }
+
+    /// Elements in a block of this file.
+    fn read_stored(
+        &self,
+        block: &StoredBlock,
+        geometry: &Geometry,
+        region: &Region,
+        options: &ReadOptions,
+    ) -> Result<Array<'_>> {
+        let Some(span) = geometry.span(region) else { return empty(geometry, region) };
+        let limits = &options.limits;
+        if !block.header.is_compressed() {
+            let range = plain_range(block, span.clone())?;
+            if let Some(bytes) = self.source.lend(range) {
+                return geometry.view(region, span.start, Cow::Borrowed(bytes));
+            }
+        }
+        let decoded = Decoded { file: self, block, len: self.available(block)?, options };
+        if let Some(order) = geometry.order() {
+            let stored = StoredArray {
+                dtype: geometry.dtype.clone(),
+                shape: geometry.shape.clone(),
+                order,
+                data_at: geometry.offset,
+            };
+            // The source of decoded bytes starts the threads itself.
+            return stored.read(&decoded, region, limits, 1)?.into_owned(limits);
+        }
+        let counts: Vec<u64> = region.axes().iter().map(|axis| axis.count).collect();
+        let len = byte_len(&geometry.dtype, &counts).unwrap_or(u64::MAX);
+        let spread = span.end.saturating_sub(span.start);
+        if near(spread, len) || (block.header.is_compressed() && spread <= limits.memory / 4) {
+            let mut bytes = zeroed_vec(spread, limits)?;
+            decoded.read_into(span.start, &mut bytes)?;
+            let view = geometry.view(region, span.start, Cow::Owned(bytes))?;
+            return if near(spread, len) { Ok(view) } else { copied(&view, limits) };
+        }
+        let mut bytes = zeroed_vec(len, limits)?;
+        gather(&decoded, geometry, region, limits, &mut bytes)?;
+        Array::new(geometry.dtype.clone(), region.shape(), Order::C, Cow::Owned(bytes))
+    }
+}
+
+/// True where what lies between the elements is no waste.
+fn near(spread: u64, wanted: u64) -> bool {
+    spread <= wanted.saturating_mul(2).saturating_add(WASTE)
+}
+
+/// Fills `dst` with the elements of `region` in C order, in parts that lie closely together.
+fn gather(
+    source: &Decoded<'_>,
+    geometry: &Geometry,
+    region: &Region,
+    limits: &Limits,
+    dst: &mut [u8],
+) -> Result<()> {
+    let Some(span) = geometry.span(region) else { return Ok(()) };
+    let spread = span.end.saturating_sub(span.start);
+    let count = region.len().unwrap_or(u64::MAX);
+    if count <= 1 || near(spread, dst.len() as u64) {
+        let mut bytes = zeroed_vec(spread, limits)?;
+        source.read_into(span.start, &mut bytes)?;
+        return geometry.view(region, span.start, Cow::Owned(bytes))?.copy_to(Order::C, dst);
+    }
+    let mut rest = dst;
+    for piece in region.pieces(Order::C, count.div_ceil(8)) {
+        let len = piece.len().unwrap_or(0).saturating_mul(geometry.dtype.itemsize() as u64);
+        let len = usize::try_from(len).unwrap_or(usize::MAX);
+        let outside = || Error::usage("a region in pieces is larger than itself");
+        let (head, tail) = rest.split_at_mut_checked(len).ok_or_else(outside)?;
+        gather(source, geometry, &piece, limits, head)?;
+        rest = tail;
+    }
+    Ok(())
+}
+
+/// A copy of a view, and no more, in C order.
+fn copied(view: &Array<'_>, limits: &Limits) -> Result<Array<'static>> {
+    let bytes = view.bytes(Order::C, limits)?.into_owned();
+    Array::new(view.dtype().clone(), view.shape().to_vec(), Order::C, Cow::Owned(bytes))
+}
+
+fn empty(geometry: &Geometry, region: &Region) -> Result<Array<'static>> {
+    let axes = region.axes().iter().filter(|axis| axis.kept == Kept::Yes);
+    let shape: Vec<u64> = axes.map(|axis| axis.count).collect();
+    // Elements without bytes: any number of them.
+    Array::new(geometry.dtype.clone(), shape, Order::C, Cow::Owned(Vec::new()))
+}

@@ -1,0 +1,246 @@
+//! Where the elements of an array are within the decoded bytes of its block, in checked arithmetic.
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use container_core::array::{Array, byte_len, contiguous_strides};
+use container_core::dtype::{DType, Order};
+use container_core::region::{Kept, Region, element_count};
+use container_core::{Error, Limits, Result};
+
+use super::NdArray;
+
+/// An array in numbers: every element lies within the decoded bytes of the block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Geometry {
+    /// Element type with its byte orders.
+    pub dtype: DType,
+    /// Length of each axis.
+    pub shape: Vec<u64>,
+    /// Bytes from element to element along each axis.
+    pub strides: Vec<i64>,
+    /// Bytes from the start of the decoded block to the element with all indices 0.
+    pub offset: u64,
+    /// Bytes behind the last whole row, where the first axis is `*` and the block ends within a row.
+    pub torn: u64,
+}
+
+/// What is done with rows that the block does not have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rows {
+    /// They are an error.
+    Stated,
+    /// The array ends before them.
+    Present,
+}
+
+impl Geometry {
+    /// The geometry of an array whose bytes are in a block of `len` decoded bytes.
+    ///
+    /// # Errors
+    /// `Malformed` for elements outside of the block; `Limit` for more axes than `limits` allow, and for overlapping elements that
+    /// would take more memory than they allow.
+    pub(crate) fn of_block(array: &NdArray, len: u64, rows: Rows, limits: &Limits) -> Result<Self> {
+        let Some(datatype) = &array.datatype else {
+            return Err(Error::malformed("an array with a source needs a datatype"));
+        };
+        let axes = array.shape.len() as u64;
+        if axes > limits.ndims {
+            return Err(Error::limit("dimensions", axes, limits.ndims));
+        }
+        let dtype = datatype.dtype.clone();
+        let row = Row::of(array, &dtype)?;
+        let rest = len.saturating_sub(array.offset);
+        let (mut shape, mut torn) = (Vec::with_capacity(array.shape.len()), 0);
+        for (at, axis) in array.shape.iter().enumerate() {
+            shape.push(match axis {
+                Some(axis) if at == 0 && rows == Rows::Present => {
+                    row.as_ref().map_or(*axis, |row| row.reached(rest).min(*axis))
+                }
+                Some(axis) => *axis,
+                None => {
+                    let row = row.as_ref().ok_or_else(|| {
+                        Error::malformed("a first axis of any length needs a stride above 0")
+                    })?;
+                    torn = row.torn(rest);
+                    row.within(rest)
+                }
+            });
+        }
+        let strides = match &array.strides {
+            Some(strides) => strides.clone(),
+            None => contiguous_strides(&shape, dtype.itemsize(), Order::C)?,
+        };
+        let geometry = Self { dtype, shape, strides, offset: array.offset, torn };
+        geometry.check(len, limits)?;
+        Ok(geometry)
+    }
+
+    /// The geometry of inline data, which are written without gaps.
+    pub(crate) fn inline(dtype: DType, shape: Vec<u64>, limits: &Limits) -> Result<Self> {
+        let strides = contiguous_strides(&shape, dtype.itemsize(), Order::C)?;
+        let len = byte_len(&dtype, &shape).ok_or_else(|| Error::malformed("an array past 2^64 bytes"))?;
+        let geometry = Self { dtype, shape, strides, offset: 0, torn: 0 };
+        geometry.check(len, limits)?;
+        Ok(geometry)
+    }
+
+    /// Number of elements.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        element_count(self.shape.iter().copied()).unwrap_or(u64::MAX)
+    }
+
+    /// True for an array without elements.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.shape.contains(&0)
+    }
+
+    /// Bytes of the elements, each counted.
+    #[must_use]
+    pub fn byte_len(&self) -> u64 {
+        byte_len(&self.dtype, &self.shape).unwrap_or(u64::MAX)
+    }
+
+    /// The order in which the elements lie without gaps, C before F where both are true; `None` for any other strides.
+    #[must_use]
+    pub fn order(&self) -> Option<Order> {
+        [Order::C, Order::F].into_iter().find(|order| {
+            self.is_empty()
+                || contiguous_strides(&self.shape, self.dtype.itemsize(), *order).is_ok_and(|strides| {
+                    let mut axes = self.shape.iter().zip(self.strides.iter().zip(&strides));
+                    axes.all(|(len, (have, want))| *len == 1 || have == want)
+                })
+        })
+    }
+
+    /// The bytes of the decoded block from the first to the last that an element has; empty where there is none.
+    #[must_use]
+    pub fn reach(&self) -> Range<u64> {
+        self.span(&Region::whole(&self.shape)).unwrap_or(self.offset..self.offset)
+    }
+
+    /// True where an element shares bytes with another, or may do so: the elements take more bytes than they lie in.
+    #[must_use]
+    pub fn overlaps(&self) -> bool {
+        let reach = self.reach();
+        self.byte_len() > reach.end.saturating_sub(reach.start)
+    }
+
+    /// The bytes of the decoded block from the first to the last that an element of `region` has. `None` where it has none.
+    pub(crate) fn span(&self, region: &Region) -> Option<Range<u64>> {
+        if region.is_empty() || self.is_empty() {
+            return None;
+        }
+        let (mut low, mut high) = (i128::from(self.offset), i128::from(self.offset));
+        for (axis, stride) in region.axes().iter().zip(&self.strides) {
+            let stride = i128::from(*stride);
+            let first = i128::from(axis.start).saturating_mul(stride);
+            let steps = i128::from(axis.step).saturating_mul(i128::from(axis.count).saturating_sub(1));
+            let last = first.saturating_add(steps.saturating_mul(stride));
+            low = low.saturating_add(first.min(last));
+            high = high.saturating_add(first.max(last));
+        }
+        let end = high.saturating_add(i128::try_from(self.dtype.itemsize()).ok()?);
+        Some(u64::try_from(low).ok()?..u64::try_from(end).ok()?)
+    }
+
+    /// The elements of `region`, which is not empty and whose [`Geometry::span`] is in `bytes`, which begin at `at` of the decoded block.
+    pub(crate) fn view<'b>(&self, region: &Region, at: u64, bytes: Cow<'b, [u8]>) -> Result<Array<'b>> {
+        let mut origin = i128::from(self.offset).saturating_sub(i128::from(at));
+        let (mut shape, mut strides) = (Vec::new(), Vec::new());
+        for (axis, stride) in region.axes().iter().zip(&self.strides) {
+            let start = i128::from(axis.start).saturating_mul(i128::from(*stride));
+            origin = origin.saturating_add(start);
+            if axis.kept == Kept::Yes {
+                shape.push(axis.count);
+                // With fewer than two indices the stride is never followed, and may overflow.
+                strides.push(stride.saturating_mul(axis.step));
+            }
+        }
+        let origin = u64::try_from(origin).map_err(|_| Error::usage("a region starts before its bytes"))?;
+        Array::strided(self.dtype.clone(), shape, strides, origin, bytes)
+    }
+
+    /// That every element lies in the `len` bytes of the decoded block, and that they are not absurdly many.
+    fn check(&self, len: u64, limits: &Limits) -> Result<()> {
+        if self.is_empty() {
+            return Ok(());
+        }
+        let bytes = byte_len(&self.dtype, &self.shape);
+        let bytes = bytes.ok_or_else(|| Error::malformed("the elements take more than 2^64 bytes"))?;
+        let inside = self.span(&Region::whole(&self.shape)).filter(|span| span.end <= len);
+        if inside.is_none() {
+            let problem = format!(
+                "the elements reach outside of their block of {len} bytes (shape {:?}, strides {:?}, offset {}, {} bytes each)",
+                self.shape,
+                self.strides,
+                self.offset,
+                self.dtype.itemsize()
+            );
+            return Err(Error::malformed(problem));
+        }
+        // Strides of 0 make any number of elements out of a few bytes.
+        if bytes > len && bytes > limits.memory {
+            return Err(Error::limit("memory in bytes (elements that overlap)", bytes, limits.memory));
+        }
+        Ok(())
+    }
+}
+
+/// One index of the first axis: how far it is to the next, and how far its own elements reach.
+struct Row {
+    step: u64,
+    extent: u64,
+}
+
+impl Row {
+    /// `None` where rows go backwards, lie on one another, or have no bytes.
+    fn of(array: &NdArray, dtype: &DType) -> Result<Option<Self>> {
+        let itemsize = dtype.itemsize() as u64;
+        let inner: Vec<u64> = array.shape.iter().skip(1).map(|axis| axis.unwrap_or(0)).collect();
+        let packed = element_count(inner.iter().copied()).and_then(|count| count.checked_mul(itemsize));
+        let past = || Error::malformed("a row of more than 2^64 bytes");
+        let packed = packed.ok_or_else(past)?;
+        let Some(strides) = &array.strides else {
+            return Ok(Some(Self { step: packed, extent: packed }));
+        };
+        let Some(step) = strides.first().and_then(|step| u64::try_from(*step).ok()).filter(|step| *step > 0)
+        else {
+            return Ok(None);
+        };
+        let mut extent = i128::from(itemsize);
+        for (len, stride) in inner.iter().zip(strides.iter().skip(1)) {
+            let reach = i128::from(len.saturating_sub(1)).saturating_mul(i128::from(*stride));
+            extent = extent.saturating_add(reach.max(0));
+        }
+        Ok(Some(Self { step, extent: u64::try_from(extent).map_err(|_| past())? }))
+    }
+
+    /// Whole rows within `len` bytes; none of rows without bytes, of which there is no telling how many a block has.
+    fn within(&self, len: u64) -> u64 {
+        // Of rows that overlap the last ones reach further than they step.
+        len.checked_div(self.step).unwrap_or(0).min(self.reached(len))
+    }
+
+    /// Rows whose elements are within `len` bytes, whether or not there is anything behind the last of them.
+    fn reached(&self, len: u64) -> u64 {
+        if self.step == 0 {
+            return u64::MAX;
+        }
+        let steps = len.checked_sub(self.extent).and_then(|rest| rest.checked_div(self.step));
+        steps.map_or(0, |steps| steps.saturating_add(1))
+    }
+
+    fn torn(&self, len: u64) -> u64 {
+        len.checked_rem(self.step).unwrap_or(0)
+    }
+}

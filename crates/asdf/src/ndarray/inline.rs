@@ -1,0 +1,222 @@
+//! Inline data: how lists are nested, what type their items have, and their bytes.
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+
+use container_core::array::byte_len;
+use container_core::dtype::{ByteOrder, DType, Kind};
+use container_core::region::element_count;
+use container_core::source::zeroed_vec;
+use container_core::{Error, Limits, Result};
+
+use super::{malformed, place};
+use crate::yaml::{Int, Kind as NodeKind, Node, Scalar};
+
+mod put;
+
+/// Most lists within lists: as many axes as any array has, and some for records. A list that holds itself ends here.
+const MOST_DEPTH: usize = 128;
+
+/// Inline data as bytes, in C order, and which elements are null where any is.
+pub(crate) struct Items {
+    /// The elements, those that are null zero.
+    pub bytes: Vec<u8>,
+    /// 1 for each element that is null, else 0.
+    pub nulls: Option<Vec<u8>>,
+}
+
+/// The lengths of the axes, found along the first items. Whether all lists are as long shows when they are read.
+pub(super) fn shape(data: Node<'_>, dtype: Option<&DType>) -> Result<Vec<u64>> {
+    let (mut lens, mut here, mut empty) = (Vec::new(), data, false);
+    while here.kind() == NodeKind::Sequence {
+        if lens.len() >= MOST_DEPTH {
+            return Err(malformed(data, "lists within lists without end"));
+        }
+        lens.push(here.len() as u64);
+        match here.item(0) {
+            Some(first) => here = first,
+            None => {
+                empty = true;
+                break;
+            }
+        }
+    }
+    if here.kind() == NodeKind::Mapping {
+        return Err(malformed(here, "an item of an array is a number, text or a list, not a mapping"));
+    }
+    if !empty {
+        let inner = dtype.map_or(0, depth);
+        let axes = lens.len().checked_sub(inner);
+        lens.truncate(axes.ok_or_else(|| malformed(data, "the lists are not nested as the records are"))?);
+    }
+    Ok(lens)
+}
+
+/// Lists that one element of the type takes.
+fn depth(dtype: &DType) -> usize {
+    match dtype {
+        DType::Scalar(_) => 0,
+        DType::Record(record) => {
+            let first = record.fields.first();
+            let first = first.map_or(0, |field| depth(&field.dtype).saturating_add(field.shape.len()));
+            first.saturating_add(1)
+        }
+    }
+}
+
+/// The type that follows from the items (ASDF standard 1.6.0, core schemas, ndarray): text where any is text, else complex128, float64,
+/// int64 or bool8, in this machine's byte order, as nothing is stored. Of no items at all it is float64, as in Python asdf; numbers
+/// from 2^63 on are uint64.
+///
+/// # Errors
+/// `Malformed` for lists that are not as long as the others, or items that are none; `Unsupported` for items of other types; `Limit`.
+pub(crate) fn infer(data: Node<'_>, shape: &[u64], limits: &Limits) -> Result<DType> {
+    check_count(data, shape, limits)?;
+    let mut found = Found::default();
+    each(data, shape, &mut |node| found.add(node))?;
+    found.dtype(data)
+}
+
+/// The elements as bytes of `dtype`.
+///
+/// # Errors
+/// As [`infer`]; `Malformed` for items that the type does not hold.
+pub(crate) fn read(data: Node<'_>, shape: &[u64], dtype: &DType, limits: &Limits) -> Result<Items> {
+    let count = check_count(data, shape, limits)?;
+    let len = byte_len(dtype, shape).ok_or_else(|| malformed(data, "an array past 2^64 bytes"))?;
+    let mut bytes: Vec<u8> = zeroed_vec(len, limits)?;
+    let mut nulls: Option<Vec<u8>> = None;
+    let size = dtype.itemsize();
+    let (mut at, mut from) = (0_usize, 0_usize);
+    each(data, shape, &mut |node| {
+        let to = from.saturating_add(size);
+        let item = bytes.get_mut(from..to).ok_or_else(|| malformed(node, "more items than the shape has"))?;
+        if is_null(node) {
+            let nulls = match &mut nulls {
+                Some(nulls) => nulls,
+                none => none.insert(zeroed_vec(count, limits)?),
+            };
+            if let Some(null) = nulls.get_mut(at) {
+                *null = 1;
+            }
+        } else {
+            put::element(node, dtype, item)?;
+        }
+        (at, from) = (at.saturating_add(1), to);
+        Ok(())
+    })?;
+    Ok(Items { bytes, nulls })
+}
+
+/// A single number as the bytes of an element; `None` for one that the type does not have. Whole numbers stay exact.
+///
+/// # Errors
+/// `Unsupported` for a type that numbers cannot be.
+pub(crate) fn value(node: Node<'_>, dtype: &DType) -> Result<Option<Vec<u8>>> {
+    put::value(node, dtype)
+}
+
+/// Lists that are named again and again make many items out of little text; items of no bytes do so without any memory.
+fn check_count(data: Node<'_>, shape: &[u64], limits: &Limits) -> Result<u64> {
+    let axes = shape.len() as u64;
+    if axes > limits.ndims {
+        return Err(Error::limit("dimensions", axes, limits.ndims).at(place(data)));
+    }
+    let count = element_count(shape.iter().copied()).unwrap_or(u64::MAX);
+    limits.allocate(count).map_err(|error| error.at(place(data)))?;
+    Ok(count)
+}
+
+/// Calls `look` with every item, in C order. Goes as deep as there are axes.
+fn each<'d>(
+    node: Node<'d>,
+    shape: &[u64],
+    look: &mut dyn FnMut(Node<'d>) -> Result<()>,
+) -> Result<()> {
+    let Some((len, rest)) = shape.split_first() else { return look(node) };
+    if node.kind() != NodeKind::Sequence || node.len() as u64 != *len {
+        return Err(malformed(node, format!("a list of {len} items was expected here, as elsewhere")));
+    }
+    if rest.is_empty() {
+        return node.items().try_for_each(look);
+    }
+    node.items().try_for_each(|item| each(item, rest, look))
+}
+
+fn is_null(node: Node<'_>) -> bool {
+    node.kind() == NodeKind::Scalar && matches!(node.scalar(), Some(Scalar::Null))
+}
+
+/// What has been seen of the items.
+#[derive(Default)]
+struct Found {
+    text: bool,
+    complex: bool,
+    float: bool,
+    int: bool,
+    bool: bool,
+    negative: bool,
+    /// Beyond 64 bits, or beyond 63 without a sign.
+    large: bool,
+    /// Most characters of any item, were all of them text.
+    chars: usize,
+}
+
+impl Found {
+    fn add(&mut self, node: Node<'_>) -> Result<()> {
+        let wrong = || malformed(node, "an item of an array is a number, a truth value or text");
+        match node.scalar().ok_or_else(wrong)? {
+            Scalar::Null => return Ok(()),
+            Scalar::Bool(_) => self.bool = true,
+            Scalar::Int(Int::Small(number)) => {
+                self.int = true;
+                self.negative |= number < 0;
+                self.large |= i64::try_from(number).is_err();
+                if i64::try_from(number).is_err() && u64::try_from(number).is_err() {
+                    return Err(too_large(node));
+                }
+            }
+            Scalar::Int(Int::Big(_)) => return Err(too_large(node)),
+            Scalar::Float(_) => self.float = true,
+            Scalar::Text(_) if put::is_complex(node) => self.complex = true,
+            Scalar::Text(_) | Scalar::Default | Scalar::Merge => self.text = true,
+            Scalar::Timestamp(_) => return Err(other(node, "a date")),
+            Scalar::Binary(_) => return Err(other(node, "binary data")),
+        }
+        self.chars = self.chars.max(node.text().chars().count());
+        Ok(())
+    }
+
+    fn dtype(&self, data: Node<'_>) -> Result<DType> {
+        let (kind, size) = if self.text {
+            (Kind::Unicode, self.chars.saturating_mul(4))
+        } else if self.complex {
+            (Kind::Complex, 16)
+        } else if self.float {
+            (Kind::Float, 8)
+        } else if self.large && self.negative {
+            return Err(malformed(data, "no datatype holds all of these numbers"));
+        } else if self.large {
+            (Kind::Uint, 8)
+        } else if self.int {
+            (Kind::Int, 8)
+        } else if self.bool {
+            (Kind::Bool, 1)
+        } else {
+            (Kind::Float, 8)
+        };
+        Ok(DType::new(kind, size, ByteOrder::NATIVE))
+    }
+}
+
+fn too_large(node: Node<'_>) -> Error {
+    malformed(node, "a number past 64 bits, and no datatype that holds it")
+}
+
+fn other(node: Node<'_>, what: &str) -> Error {
+    Error::unsupported(format!("{what} as an item of an array")).context("asdf ndarray").at(place(node))
+}
