@@ -16,9 +16,9 @@ use crate::tree::Tree;
 use crate::yaml::{Document, Node};
 
 mod arrays;
-mod faults;
 mod blocks;
 pub(crate) mod external;
+mod faults;
 mod mask;
 mod read;
 
@@ -194,7 +194,8 @@ impl File {
         entry.ok_or_else(|| match self.tree.find(path) {
             Some(node) if node.tag().is_some_and(NdArray::is_tag) => {
                 let error = NdArray::parse(node).err();
-                error.unwrap_or_else(|| Error::usage(format!("the array {path} is listed under another path")))
+                error
+                    .unwrap_or_else(|| Error::usage(format!("the array {path} is listed under another path")))
             }
             Some(_) => Error::usage(format!("{path} is no array")),
             None => Error::usage(format!("there is nothing at {path}")),
@@ -235,4 +236,3 @@ fn document(source: &dyn Source, layout: &Layout, options: &OpenOptions) -> Resu
     options.limits.allocate(len).map_err(|error| error.at(range.clone()))?;
     Document::parse(&source.read(range.clone())?, range.start, &options.yaml)
 }
-

@@ -108,7 +108,8 @@ impl NdArray {
         if order.is_none() && !orderless && !fields_have_orders(node.get("datatype")) {
             return Err(malformed(node, "an array with a source needs a byteorder"));
         }
-        let shape = node.get("shape").ok_or_else(|| malformed(node, "an array with a source needs a shape"))?;
+        let shape =
+            node.get("shape").ok_or_else(|| malformed(node, "an array with a source needs a shape"))?;
         let shape = axes(shape)?;
         let offset = node.get("offset").map_or(Ok(0), count)?;
         let strides = node.get("strides").map(|strides| steps(strides, shape.len())).transpose()?;
@@ -160,7 +161,8 @@ fn mask(node: Node<'_>, depth: usize) -> Result<Option<Mask>> {
         if depth >= MOST_MASKS {
             return Err(malformed(node, "a mask has a mask, which has one, and so on"));
         }
-        return NdArray::nested(node, depth.saturating_add(1)).map(|array| Some(Mask::Array(Box::new(array))));
+        return NdArray::nested(node, depth.saturating_add(1))
+            .map(|array| Some(Mask::Array(Box::new(array))));
     }
     match node.scalar() {
         Some(Scalar::Null) => Ok(None),

@@ -233,6 +233,18 @@ pub struct OpenOptions {
     pub axes: Axes,
     /// Whether a schema fills in what is not stored.
     pub fallback: Fallback,
+    /// What a repair does with digests that do not fit.
+    pub stale_digests: StaleDigests,
+}
+
+/// What a repair does with digests that do not fit bytes which make sense otherwise, where a format leaves that open (ASDF).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum StaleDigests {
+    /// They stay as they are, and what they cover stays in doubt.
+    #[default]
+    Keep,
+    /// They are computed anew.
+    Renew,
 }
 
 /// What a dataset shows where its file stores nothing and has a schema that says what this means (GSD's `hoomd`).

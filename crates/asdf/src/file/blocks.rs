@@ -131,8 +131,8 @@ impl File {
                 FaultKind::Gap | FaultKind::BlockHeaderSize | FaultKind::BlockHeaderTruncated
             )
         });
-        let loss =
-            losses.find(|fault| from_end || index.is_none_or(|index| fault.block().is_none_or(|at| at <= index)));
+        let loss = losses
+            .find(|fault| from_end || index.is_none_or(|index| fault.block().is_none_or(|at| at <= index)));
         loss.map(|fault| {
             let problem = format!("which block this is cannot be told: {}", fault.message());
             Error::malformed(problem).at(fault.range()).context("asdf block")

@@ -88,9 +88,8 @@ impl File {
         let from = self.folder.as_deref().unwrap_or(root);
         let shown = uri.to_owned();
         let found = |path: &Path| {
-            path.canonicalize().map_err(|error| {
-                Error::from(error).part(shown.clone()).context("asdf external file")
-            })
+            path.canonicalize()
+                .map_err(|error| Error::from(error).part(shown.clone()).context("asdf external file"))
         };
         let (root, path) = (found(root)?, found(&from.join(name))?);
         // Links have been followed: it is the file's own place that counts.
@@ -130,7 +129,8 @@ pub(crate) fn percent_decoded(text: &str) -> Option<String> {
     while let Some(byte) = rest.next() {
         bytes.push(match byte {
             b'%' => {
-                let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+                let digit =
+                    |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
                 let (high, low) = (digit(rest.next()?)?, digit(rest.next()?)?);
                 high << 4 | low
             }
@@ -146,12 +146,29 @@ mod tests {
 
     #[test]
     fn only_plain_relative_names_are_names() {
-        for (uri, path) in [("a.asdf", "a.asdf"), ("sub/a%20b.asdf", "sub/a b.asdf"), ("./x", "./x"), ("a%3Fb", "a?b")] {
+        for (uri, path) in
+            [("a.asdf", "a.asdf"), ("sub/a%20b.asdf", "sub/a b.asdf"), ("./x", "./x"), ("a%3Fb", "a?b")]
+        {
             assert_eq!(relative(uri, false), Ok(PathBuf::from(path)), "{uri}");
         }
         for bad in [
-            "/etc/passwd", "%2Fetc/passwd", "file:///x", "file:x", "http://host/x", "s3://a/b", "../x", "sub/../x",
-            "%2e%2e/x", "a%00b", "a\\b", "C:x", "x?y", "%zz", "%4", "%ff", "//host/x",
+            "/etc/passwd",
+            "%2Fetc/passwd",
+            "file:///x",
+            "file:x",
+            "http://host/x",
+            "s3://a/b",
+            "../x",
+            "sub/../x",
+            "%2e%2e/x",
+            "a%00b",
+            "a\\b",
+            "C:x",
+            "x?y",
+            "%zz",
+            "%4",
+            "%ff",
+            "//host/x",
         ] {
             assert!(relative(bad, false).is_err(), "{bad}");
         }

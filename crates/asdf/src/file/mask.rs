@@ -89,9 +89,9 @@ impl File {
         };
         let missing = shape.len().checked_sub(geometry.shape.len()).ok_or_else(unfit)?;
         let mut axes = Vec::new();
-        for ((len, of_array), axis) in geometry.shape.iter().zip(shape.iter().skip(missing)).zip(
-            region.axes().iter().skip(missing),
-        ) {
+        for ((len, of_array), axis) in
+            geometry.shape.iter().zip(shape.iter().skip(missing)).zip(region.axes().iter().skip(missing))
+        {
             axes.push(match len {
                 len if len == of_array => AxisSelection { kept: Kept::Yes, ..*axis },
                 1 => AxisSelection { start: 0, step: 1, count: 1, kept: Kept::Yes },
@@ -116,19 +116,13 @@ impl File {
         if counts.contains(&0) {
             return Ok(Vec::new());
         }
-        let view =
-            Array::strided(DType::native(Kind::Bool, 1), counts, strides, 0, Cow::Owned(bytes))?;
+        let view = Array::strided(DType::native(Kind::Bool, 1), counts, strides, 0, Cow::Owned(bytes))?;
         view.bytes(Order::C, &options.limits).map(Cow::into_owned)
     }
 }
 
 /// A byte for each element: 1 where `look` says so.
-fn truths(
-    bytes: &[u8],
-    dtype: &DType,
-    limits: &Limits,
-    look: impl Fn(&[u8]) -> bool,
-) -> Result<Vec<u8>> {
+fn truths(bytes: &[u8], dtype: &DType, limits: &Limits, look: impl Fn(&[u8]) -> bool) -> Result<Vec<u8>> {
     let size = dtype.itemsize();
     if size == 0 {
         return Err(Error::unsupported(format!("a mask over elements without bytes ({dtype})")));

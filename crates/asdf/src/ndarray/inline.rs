@@ -132,11 +132,7 @@ fn check_count(data: Node<'_>, shape: &[u64], limits: &Limits) -> Result<u64> {
 }
 
 /// Calls `look` with every item, in C order. Goes as deep as there are axes.
-fn each<'d>(
-    node: Node<'d>,
-    shape: &[u64],
-    look: &mut dyn FnMut(Node<'d>) -> Result<()>,
-) -> Result<()> {
+fn each<'d>(node: Node<'d>, shape: &[u64], look: &mut dyn FnMut(Node<'d>) -> Result<()>) -> Result<()> {
     let Some((len, rest)) = shape.split_first() else { return look(node) };
     if node.kind() != NodeKind::Sequence || node.len() as u64 != *len {
         return Err(malformed(node, format!("a list of {len} items was expected here, as elsewhere")));

@@ -76,9 +76,9 @@ enum Term {
 /// One number with its sign and perhaps an `i`, and what follows.
 fn term(text: &str) -> Option<(Term, &str)> {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
-    let len = if let Some(word) = unsigned.get(..3).filter(|word| {
-        word.eq_ignore_ascii_case("inf") || word.eq_ignore_ascii_case("nan")
-    }) {
+    let len = if let Some(word) =
+        unsigned.get(..3).filter(|word| word.eq_ignore_ascii_case("inf") || word.eq_ignore_ascii_case("nan"))
+    {
         word.len()
     } else {
         number(unsigned)?
@@ -144,7 +144,9 @@ mod tests {
         }
         let nan = parse("nan-nanj").unwrap();
         assert!(nan.re.is_nan() && nan.im.is_nan());
-        assert!(parse("-0.0-0.0j").is_some_and(|zero| zero.re.is_sign_negative() && zero.im.is_sign_negative()));
+        assert!(
+            parse("-0.0-0.0j").is_some_and(|zero| zero.re.is_sign_negative() && zero.im.is_sign_negative())
+        );
         for bad in ["", "1.+2j", "1+2", "1j+2j", "1 + 2j", "(1+2j", "1+2j)", "i", "x", "1+2jj", "--1", "é"] {
             assert_eq!(parse(bad), None, "{bad}");
         }
@@ -152,7 +154,9 @@ mod tests {
 
     #[test]
     fn text_reads_back_as_the_same_bits() {
-        for number in [(1.0, -2.5), (0.1, 1e300), (-0.0, -0.0), (f64::INFINITY, f64::NEG_INFINITY), (5e-324, 0.0)] {
+        for number in
+            [(1.0, -2.5), (0.1, 1e300), (-0.0, -0.0), (f64::INFINITY, f64::NEG_INFINITY), (5e-324, 0.0)]
+        {
             let back = parse(&text(Complex { re: number.0, im: number.1 })).unwrap();
             assert_eq!((back.re.to_bits(), back.im.to_bits()), (number.0.to_bits(), number.1.to_bits()));
         }

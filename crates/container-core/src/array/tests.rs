@@ -205,9 +205,8 @@ fn strides_of_the_callers_reach_only_what_is_there() {
         let dtype = DType::native(Kind::Uint, 1);
         Array::strided(dtype, shape.to_vec(), strides.to_vec(), origin, Cow::Borrowed(&bytes))
     };
-    let read = |array: Result<Array<'_>>| {
-        array.unwrap().bytes(Order::C, &Limits::default()).unwrap().into_owned()
-    };
+    let read =
+        |array: Result<Array<'_>>| array.unwrap().bytes(Order::C, &Limits::default()).unwrap().into_owned();
     assert_eq!(read(view(&[2, 3], &[4, 2], 1)), [1, 3, 5, 5, 7, 9]);
     assert_eq!(read(view(&[3], &[-5], 11)), [11, 6, 1]);
     assert_eq!(read(view(&[2, 2], &[0, 1], 7)), [7, 8, 7, 8]);

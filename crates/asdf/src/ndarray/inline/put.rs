@@ -45,10 +45,18 @@ pub(super) fn value(node: Node<'_>, dtype: &DType) -> Result<Option<Vec<u8>>> {
 
 /// Whether a number that was taken as a float has been rounded in a way that makes another number of it: whole numbers past what the
 /// type holds exactly, and numbers that became infinite. Fractions are rounded as they were when the array's own were written.
-#[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::float_cmp, reason = "this asks what is lost")]
+#[allow(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::float_cmp,
+    reason = "this asks what is lost"
+)]
 fn is_exact(node: Node<'_>, dtype: &DType) -> bool {
-    let Some(ScalarType { kind: Kind::Float | Kind::Complex, size, .. }) = dtype.as_scalar() else { return true };
-    let part = if dtype.as_scalar().is_some_and(|scalar| scalar.kind == Kind::Complex) { *size / 2 } else { *size };
+    let Some(ScalarType { kind: Kind::Float | Kind::Complex, size, .. }) = dtype.as_scalar() else {
+        return true;
+    };
+    let part =
+        if dtype.as_scalar().is_some_and(|scalar| scalar.kind == Kind::Complex) { *size / 2 } else { *size };
     let rounded = |number: f64| match part {
         2 => f16::from_f64(number).to_f64(),
         4 => f64::from(number as f32),

@@ -1,0 +1,133 @@
+//! Bringing back what can be proved of a damaged file, into a new one.
+//!
+//! What is assumed, and why:
+//!
+//! * blocks are where the walk from header to header finds them, or where the index says, if that leads to more blocks that fit their
+//!   digests or make sense; a block whose magic or sizes were damaged is read as its neighbours and its digest leave it;
+//! * a block that is lost leaves an empty one, so that the others keep the numbers by which arrays name them;
+//! * of a block that the file cuts, or that cannot be decoded to its end, the first bytes are kept, and arrays in it are cut to whole
+//!   rows; an array without a row has no block any more, and null takes the place of a single value;
+//! * a tree that cannot be read is kept as far as it can: its first lines;
+//! * bytes that do not fit their digest cannot be told from a digest that does not fit its bytes (a memory map that was written to leaves
+//!   that): both are kept, and [`StaleDigests::Renew`] makes new digests;
+//! * the index is made anew wherever it does not say where the blocks are.
+//!
+//! Whatever is not concerned is copied byte by byte: header and comment lines, the text of the tree, padding, blocks with all that is set
+//! aside for them.
+//!
+//! [`StaleDigests::Renew`]: container_core::container::StaleDigests::Renew
+
+mod arrays;
+mod blocks;
+mod chain;
+mod heal;
+mod output;
+mod tree;
+
+use std::path::Path;
+
+use container_core::container::OpenOptions;
+use container_core::format::{Input, Output, repair_file};
+use container_core::report::{RepairItem, RepairReport};
+use container_core::{Progress, Result};
+
+use crate::compression;
+use crate::fault::FaultKind;
+use crate::layout::{IndexState, Layout};
+
+/// Repairs the file at `path` into a new one at `target`. The input is only read.
+///
+/// # Errors
+/// `WrongFormat` and `Unsupported` where the header line is not that of an ASDF file that can be read; `Usage` when the target exists;
+/// `Limit`, `Io`. No file appears then.
+pub fn repair(path: impl AsRef<Path>, target: impl AsRef<Path>) -> Result<RepairReport> {
+    repair_file(path.as_ref(), target.as_ref(), repair_to)
+}
+
+/// The entry for the table of formats.
+pub(crate) fn repair_to(
+    input: Input,
+    options: &OpenOptions,
+    out: Option<&mut dyn Output>,
+    progress: Progress<'_>,
+) -> Result<RepairReport> {
+    let source = input.into_source()?;
+    let (source, limits) = (&*source, &options.limits);
+    let layout = Layout::parse(source, limits)?;
+    let mut report = RepairReport::default();
+    report.kept.push(RepairItem::new(0..layout.header.comments.end, "header and comments"));
+    let document = tree::mend(source, &layout, limits, &mut report)?;
+    let (found, witness) = chain::find(source, &layout, limits)?;
+    if witness == chain::Witness::Index {
+        let range = layout.index.clone().unwrap_or(layout.size..layout.size);
+        report
+            .guessed
+            .push(RepairItem::new(range, "the blocks are where the index says, not where their sizes lead"));
+    }
+    let placed = match &document {
+        Some(document) => arrays::placed(document, limits)?,
+        None => Vec::new(),
+    };
+    let named =
+        placed.iter().map(|placed| usize::try_from(placed.block).map_or(0, |block| block.saturating_add(1)));
+    let there = found.iter().filter(|found| !matches!(found, chain::Found::Gap(_))).count();
+    let missing = named.max().unwrap_or(0).saturating_sub(there);
+    let codecs = compression::codecs();
+    let tools = blocks::Tools { source, codecs: &codecs, limits, digests: options.stale_digests };
+    let (parts, short) = blocks::decide(found, missing, &tools, &mut report, progress)?;
+    let document = match document {
+        Some(document) => Some(arrays::cut(document, &short, parts.len(), limits, &mut report)?),
+        None => None,
+    };
+    let blocks = placed.iter().map(|placed| placed.block);
+    report_unreferenced(&blocks.collect::<Vec<_>>(), &parts, &mut report);
+    report_rest(&layout, &parts, &mut report);
+    if let Some(out) = out {
+        let tree = document.as_ref().map(crate::yaml::Document::text);
+        output::New { source, layout: &layout, tree, parts: &parts }.write(out)?;
+    }
+    Ok(report)
+}
+
+/// Blocks that no array names: they are kept, but somebody may miss their arrays.
+fn report_unreferenced(named: &[i64], parts: &[blocks::Part], report: &mut RepairReport) {
+    let count = i64::try_from(parts.len()).unwrap_or(i64::MAX);
+    for (part, index) in parts.iter().zip(0_i64..) {
+        if !named.contains(&index) && !named.contains(&(index - count)) {
+            let range = part.block.at..part.block.end;
+            report
+                .kept
+                .push(RepairItem::new(range, format!("block {index}, which no array of the tree names")));
+        }
+    }
+}
+
+/// What else of the file is not in the new one, or is otherwise.
+fn report_rest(layout: &Layout, parts: &[blocks::Part], report: &mut RepairReport) {
+    for fault in &layout.faults {
+        let what = match fault.kind() {
+            FaultKind::BlankBeforeTree | FaultKind::PaddingWithoutTree => {
+                "left out, because some readers stop here"
+            }
+            FaultKind::JunkAfterTree
+            | FaultKind::JunkAfterBlocks
+            | FaultKind::JunkAfterIndex
+            | FaultKind::IndexForbidden => "left out, because it belongs to nothing",
+            _ => continue,
+        };
+        report.guessed.push(RepairItem::new(fault.range(), format!("{}: {what}", fault.message())));
+    }
+    let streamed = parts.last().is_some_and(|part| part.block.header.is_streamed());
+    if !parts.is_empty() && !streamed {
+        let range = layout.index.clone().unwrap_or(layout.size..layout.size);
+        let what = match layout.index_state {
+            IndexState::Proved => "block index",
+            IndexState::Absent => "block index, made from the blocks, where there was none",
+            IndexState::Wrong => "block index, made from the blocks, where it did not fit them",
+        };
+        report.kept.push(RepairItem::new(range, what));
+    }
+}
+
+#[cfg(test)]
+mod tests;

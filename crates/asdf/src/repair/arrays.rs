@@ -1,0 +1,177 @@
+//! Arrays whose blocks are not whole: the rows that are there, and nothing in the place of those that are not.
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+
+use std::ops::Range;
+
+use container_core::report::{RepairItem, RepairReport};
+use container_core::{Limits, Result};
+
+use crate::edit::TreeEditor;
+use crate::ndarray::{ByteSource, NdArray};
+use crate::yaml::{Collection, Document, Node, Yaml};
+
+/// A block of the new file that has fewer decoded bytes than the old one said.
+#[derive(Clone, Debug)]
+pub(super) struct Short {
+    /// Its number in the new file.
+    pub(super) index: usize,
+    /// Decoded bytes that are there.
+    pub(super) have: u64,
+    /// Where it is in the damaged file.
+    pub(super) range: Range<u64>,
+}
+
+/// An array of the tree that lies in a block of this file.
+pub(super) struct Placed {
+    path: String,
+    array: NdArray,
+    /// The block, from 0.
+    pub(super) block: i64,
+}
+
+/// Every array of the tree that lies in a block, each once.
+pub(super) fn placed(document: &Document, limits: &Limits) -> Result<Vec<Placed>> {
+    let mut found = Vec::new();
+    document.walk(false, limits, &mut |path, node| {
+        if !node.is_alias() && node.tag().is_some_and(NdArray::is_tag) {
+            // What cannot be read as an array is left as it is.
+            if let Ok(array) = NdArray::parse(node)
+                && let ByteSource::Block(block) = array.source
+            {
+                found.push(Placed { path: path.to_owned(), array, block });
+            }
+        }
+        Ok(true)
+    })?;
+    Ok(found)
+}
+
+/// Cuts the arrays in short blocks to whole rows. An array of which no row is there becomes one of no rows without a block; one without
+/// rows, a single value or one whose axes run backwards, becomes null.
+pub(super) fn cut(
+    document: Document,
+    short: &[Short],
+    count: usize,
+    limits: &Limits,
+    report: &mut RepairReport,
+) -> Result<Document> {
+    let arrays = placed(&document, limits)?;
+    let mut editor = TreeEditor::new(document);
+    // From the end, so that paths stay good.
+    for placed in arrays.iter().rev() {
+        let count = i64::try_from(count).unwrap_or(i64::MAX);
+        let index = if placed.block < 0 { placed.block.saturating_add(count) } else { placed.block };
+        let lies_in = |short: &&Short| i64::try_from(short.index).is_ok_and(|short| short == index);
+        let (have, range) = match short.iter().find(lies_in) {
+            Some(short) => (short.have, short.range.clone()),
+            // The file ends before the block begins.
+            None if index >= count || index < 0 => (0, 0..0),
+            None => continue,
+        };
+        let Some(rows) = rows_within(&placed.array, have) else { continue };
+        let name = if placed.path.is_empty() { "the array" } else { &placed.path };
+        let range = (!range.is_empty()).then_some(range);
+        let item = |what: String| RepairItem { range: range.clone(), what };
+        match rows {
+            Rows::All => continue,
+            Rows::First(rows, of) if rows > 0 => {
+                editor.set(&format!("{}/shape/0", placed.path), &Yaml::int(i128::from(rows)))?;
+                report.kept.push(item(format!("{name}: the first {rows} of {of} rows")));
+                report.lost.push(item(format!("{name}: {} of {of} rows", of.saturating_sub(rows))));
+            }
+            Rows::First(_, of) => {
+                let empty = editor.document().find(&placed.path).map(without_rows).transpose()?;
+                editor.set(&placed.path, &empty.unwrap_or(Yaml::Null))?;
+                report.lost.push(item(format!("{name}: all of {of} rows")));
+            }
+            Rows::None => {
+                editor.set(&placed.path, &Yaml::Null)?;
+                report.lost.push(item(format!("{name}: all of it; null is in its place")));
+            }
+        }
+    }
+    Ok(editor.into_document())
+}
+
+/// What of an array is within the first bytes of its block.
+enum Rows {
+    All,
+    /// So many rows of so many.
+    First(u64, u64),
+    /// Nothing, and it has no rows.
+    None,
+}
+
+/// `None` where the array's length follows from its block anyway.
+fn rows_within(array: &NdArray, have: u64) -> Option<Rows> {
+    let lens: Vec<u64> = array.shape.iter().map(|len| len.unwrap_or(0)).collect();
+    if array.shape.first().is_some_and(Option::is_none) {
+        return None;
+    }
+    if lens.contains(&0) {
+        return Some(Rows::All);
+    }
+    let size = array.datatype.as_ref().map_or(1, |datatype| datatype.dtype.itemsize()) as u64;
+    let strides = strides(array, &lens, size)?;
+    let reach = |lens: &[u64]| {
+        lens.iter().zip(&strides).try_fold(array.offset.checked_add(size)?, |reach, (len, stride)| {
+            reach.checked_add(len.checked_sub(1)?.checked_mul(*stride)?)
+        })
+    };
+    if reach(&lens).is_some_and(|reach| reach <= have) {
+        return Some(Rows::All);
+    }
+    let (Some(first), Some(of)) = (strides.first(), lens.first()) else { return Some(Rows::None) };
+    let mut row = lens.clone();
+    if let Some(first) = row.first_mut() {
+        *first = 1;
+    }
+    let rows = match reach(&row) {
+        Some(one) if one <= have => {
+            have.saturating_sub(one).checked_div(*first).map_or(*of, |more| more.saturating_add(1))
+        }
+        _ => 0,
+    };
+    Some(Rows::First(rows.min(*of), *of))
+}
+
+/// The strides in bytes, where none is negative; others have no first rows to keep, and count as of none here.
+fn strides(array: &NdArray, lens: &[u64], size: u64) -> Option<Vec<u64>> {
+    if let Some(strides) = &array.strides {
+        return strides.iter().map(|stride| u64::try_from(*stride).ok()).collect();
+    }
+    let mut strides = vec![size; lens.len()];
+    let mut step = size;
+    for (stride, len) in strides.iter_mut().zip(lens).rev() {
+        *stride = step;
+        step = step.checked_mul(*len)?;
+    }
+    Some(strides)
+}
+
+/// The array without rows and without a block, under its tag, with the keys that do not say where its elements are.
+fn without_rows(node: Node<'_>) -> Result<Yaml> {
+    let data = (Yaml::text("data"), Yaml::Sequence(Vec::new(), Some(Collection::Flow)));
+    let mut pairs = vec![data];
+    for (key, value) in node.entries() {
+        let value = match key.text() {
+            "source" | "offset" | "strides" | "byteorder" | "mask" => continue,
+            "shape" => {
+                let mut shape = vec![Yaml::int(0)];
+                for len in value.items().skip(1) {
+                    shape.push(Yaml::of(len)?);
+                }
+                Yaml::Sequence(shape, Some(Collection::Flow))
+            }
+            _ => Yaml::of(value)?,
+        };
+        pairs.push((Yaml::of(key)?, value));
+    }
+    Ok(Yaml::Mapping(pairs, None).tagged(node.tag().unwrap_or_default()))
+}

@@ -1,0 +1,263 @@
+//! What becomes of each block: copied as it is, under another header, or cut to what can be decoded.
+
+use std::ops::Range;
+
+use container_core::codec::Codecs;
+use container_core::container::StaleDigests;
+use container_core::report::{RepairItem, RepairReport};
+use container_core::source::{Source, zeroed_vec};
+use container_core::{Limits, Progress, Result};
+
+use super::arrays::Short;
+use super::chain::Found;
+use super::heal::{Healed, Proof};
+use crate::block_header::{BlockHeader, LEAST_SIZE};
+use crate::compression;
+use crate::digest::{self, DigestState};
+use crate::layout::StoredBlock;
+
+/// A block of the new file.
+pub(super) struct Part {
+    /// Where it is in the damaged file.
+    pub(super) block: StoredBlock,
+    /// What is written.
+    pub(super) body: Body,
+}
+
+/// What is written of a block.
+pub(super) enum Body {
+    /// Every byte from its magic to the end of what is set aside.
+    Same,
+    /// Another header, and the rest as it is.
+    Header(BlockHeader),
+    /// Another header, and of the stored data the first bytes.
+    First(BlockHeader, u64),
+    /// Another header, and these data.
+    Bytes(BlockHeader, Vec<u8>),
+}
+
+/// What a repair reads with.
+pub(super) struct Tools<'a> {
+    pub(super) source: &'a dyn Source,
+    pub(super) codecs: &'a Codecs,
+    pub(super) limits: &'a Limits,
+    pub(super) digests: StaleDigests,
+}
+
+/// The blocks of the new file, and those with fewer bytes than they said.
+pub(super) fn decide(
+    found: Vec<Found>,
+    missing: usize,
+    tools: &Tools<'_>,
+    report: &mut RepairReport,
+    progress: Progress<'_>,
+) -> Result<(Vec<Part>, Vec<Short>)> {
+    let total = tools.source.len();
+    let gaps = found.iter().filter(|found| matches!(found, Found::Gap(_))).count();
+    let (mut parts, mut short) = (Vec::with_capacity(found.len()), Vec::new());
+    for found in found {
+        let index = parts.len();
+        match found {
+            Found::Block(healed) => {
+                let end = healed.block.end;
+                parts.push(whole(healed, index, tools, &mut short, report)?);
+                progress.tick(end.min(total), total)?;
+            }
+            Found::Cut(healed) => parts.push(cut(healed.block, index, tools, &mut short, report)?),
+            Found::Lost(range) => {
+                let what = format!("block {index}, of which the index tells and nothing can be read");
+                report.lost.push(RepairItem::new(range.clone(), what));
+                short.push(Short { index, have: 0, range: range.clone() });
+                parts.push(empty(range));
+            }
+            Found::Gap(range) => {
+                let what = format!("{} bytes that belong to no block", range.end - range.start);
+                report.lost.push(RepairItem::new(range.clone(), what));
+                // Arrays name more blocks than there are, and there is one place for those that are missing.
+                for _ in 0..if gaps == 1 { missing } else { 0 } {
+                    let index = parts.len();
+                    let what =
+                        format!("block {index} was here, because arrays name more blocks than there are");
+                    report.guessed.push(RepairItem::new(range.clone(), what));
+                    short.push(Short { index, have: 0, range: range.clone() });
+                    parts.push(empty(range.clone()));
+                }
+            }
+        }
+    }
+    Ok((parts, short))
+}
+
+/// A block whose bytes are all there.
+fn whole(
+    healed: Healed,
+    index: usize,
+    tools: &Tools<'_>,
+    short: &mut Vec<Short>,
+    report: &mut RepairReport,
+) -> Result<Part> {
+    let Healed { mut block, proof, changes } = healed;
+    block.index = index;
+    let range = block.at..block.end;
+    if !changes.is_empty() {
+        let by =
+            if proof == Proof::Digest { "its digest fits" } else { "its neighbours leave no other room" };
+        let what = format!("block {index}: {} as it must have been: {by}", changes.join(" and "));
+        report.guessed.push(RepairItem::new(range.clone(), what));
+    }
+    let header = block.header;
+    let same = |block: StoredBlock| {
+        let body = if changes.is_empty() { Body::Same } else { Body::Header(block.header) };
+        Part { block, body }
+    };
+    if header.is_streamed() {
+        report.kept.push(RepairItem::new(range, format!("block {index}, streamed")));
+        return Ok(same(block));
+    }
+    let state = match proof {
+        Proof::Digest => DigestState::Stored,
+        _ => digest::state(tools.source, &block, tools.codecs, tools.limits, 1)?,
+    };
+    if header.is_compressed() && matches!(state, DigestState::Absent | DigestState::Bad { .. }) {
+        let decoded = digest::decoded(tools.source, &block, tools.codecs, tools.limits, 1);
+        match decoded.map(drop) {
+            Ok(()) => {}
+            Err(error) if error.is_damage() => {
+                let what = format!("block {index}: its data cannot be decoded: {}", error.kind());
+                report.lost.push(RepairItem::new(block.data.clone(), what));
+                return salvage(block, tools, short);
+            }
+            // A codec that is not known here: nothing can be said of it, and the block is copied.
+            Err(error) if matches!(error.kind(), container_core::ErrorKind::Unsupported(_)) => {
+                let what = format!("block {index} as it is: {}", error.kind());
+                report.guessed.push(RepairItem::new(range, what));
+                return Ok(same(block));
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    let renew = tools.digests == StaleDigests::Renew;
+    match state {
+        DigestState::Bad { computed, .. } => {
+            let what = if renew {
+                "its bytes do not fit its digest, and are taken as they are, under a new one"
+            } else {
+                "its bytes do not fit its digest, and nothing tells which are wrong; both are as they were"
+            };
+            report.lost.push(RepairItem::new(block.data.clone(), format!("block {index}: {what}")));
+            if renew {
+                return Ok(with_digest(block, computed.as_bytes()));
+            }
+        }
+        DigestState::LegacyDecoded if renew => {
+            let computed = digest::of_stored(tools.source, &block)?;
+            let what = format!("block {index}, with a digest of its bytes as stored instead of decoded");
+            report.kept.push(RepairItem::new(range, what));
+            return Ok(with_digest(block, computed.as_bytes()));
+        }
+        _ => report.kept.push(RepairItem::new(range, format!("block {index}"))),
+    }
+    Ok(same(block))
+}
+
+fn with_digest(block: StoredBlock, digest: &[u8]) -> Part {
+    let mut header = block.header;
+    header.checksum = digest_bytes(digest);
+    Part { block, body: Body::Header(header) }
+}
+
+fn digest_bytes(digest: &[u8]) -> [u8; 16] {
+    digest.try_into().unwrap_or_default()
+}
+
+/// A block within which the file ends.
+fn cut(
+    mut block: StoredBlock,
+    index: usize,
+    tools: &Tools<'_>,
+    short: &mut Vec<Short>,
+    report: &mut RepairReport,
+) -> Result<Part> {
+    block.index = index;
+    let claimed = block.data.start..block.data.start.saturating_add(block.header.used_size);
+    let have = block.data.end - block.data.start;
+    let what = format!("block {index}: the file ends after {have} of {} bytes", block.header.used_size);
+    report.lost.push(RepairItem::new(claimed, what));
+    if block.header.is_compressed() {
+        return salvage(block, tools, short);
+    }
+    let mut header = sized(block.header, have);
+    if block.header.digest().is_some() {
+        let mut running = BlockHeader::ALGORITHM.start();
+        container_core::block::for_each_piece(tools.source, block.data.clone(), Progress::none(), |piece| {
+            running.update(piece);
+            Ok(())
+        })?;
+        header.checksum = digest_bytes(running.finish().as_bytes());
+    }
+    short.push(Short { index, have, range: block.data.clone() });
+    Ok(Part { block, body: Body::First(header, have) })
+}
+
+/// The header of a plain block of `len` bytes, without a digest.
+fn sized(header: BlockHeader, len: u64) -> BlockHeader {
+    let compression = [0; 4];
+    let checksum = [0; 16];
+    BlockHeader { allocated_size: len, used_size: len, data_size: len, compression, checksum, ..header }
+}
+
+/// The first bytes of an encoded block that can be decoded, plainly.
+fn salvage(mut block: StoredBlock, tools: &Tools<'_>, short: &mut Vec<Short>) -> Result<Part> {
+    let range = block.data.clone();
+    let (index, had) = (block.index, block.header.digest().is_some());
+    block.header.used_size = range.end - range.start;
+    let bytes = first_bytes(&block, tools)?;
+    let have = bytes.len() as u64;
+    let mut header = sized(block.header, have);
+    if had {
+        header.checksum = digest_bytes(BlockHeader::ALGORITHM.digest(&bytes).as_bytes());
+    }
+    if have < block.header.data_size {
+        short.push(Short { index, have, range });
+    }
+    Ok(Part { block, body: Body::Bytes(header, bytes) })
+}
+
+/// As many bytes from the start as can be decoded, found by halving.
+fn first_bytes(block: &StoredBlock, tools: &Tools<'_>) -> Result<Vec<u8>> {
+    let decode = |len: u64| -> Result<Option<Vec<u8>>> {
+        let mut bytes = zeroed_vec(len, tools.limits)?;
+        let read =
+            compression::read_range(tools.source, block, tools.codecs, tools.limits, 1, 0..len, &mut bytes);
+        match read {
+            Ok(()) => Ok(Some(bytes)),
+            Err(error) if error.is_damage() => Ok(None),
+            Err(error) => Err(error),
+        }
+    };
+    let (mut good, mut bad) = (Vec::new(), block.header.data_size.saturating_add(1));
+    while bad - good.len() as u64 > 1 {
+        let middle = good.len() as u64 + (bad - good.len() as u64) / 2;
+        match decode(middle)? {
+            Some(bytes) => good = bytes,
+            None => bad = middle,
+        }
+    }
+    Ok(good)
+}
+
+/// A block without data, in the place of one that is lost, so that those behind it keep their numbers.
+fn empty(range: Range<u64>) -> Part {
+    let header = BlockHeader {
+        header_size: LEAST_SIZE,
+        flags: 0,
+        compression: [0; 4],
+        allocated_size: 0,
+        used_size: 0,
+        data_size: 0,
+        checksum: [0; 16],
+    };
+    let block =
+        StoredBlock { index: 0, at: range.start, header, data: range.start..range.start, end: range.end };
+    Part { block, body: Body::Bytes(header, Vec::new()) }
+}

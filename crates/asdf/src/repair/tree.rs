@@ -1,0 +1,140 @@
+//! The tree of a damaged file: its text with the least changes that make it readable.
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+
+use container_core::report::{RepairItem, RepairReport};
+use container_core::source::Source;
+use container_core::{Limits, Result};
+
+use crate::fault::FaultKind;
+use crate::layout::Layout;
+use crate::yaml::{Document, YamlLimits};
+
+/// Lines that are taken from the end of a tree one by one; after that, twice as many each time.
+const ONE_BY_ONE: usize = 64;
+
+/// The tree of the file; `None` where it has none, or nothing of it can be read.
+pub(super) fn mend(
+    source: &dyn Source,
+    layout: &Layout,
+    limits: &Limits,
+    report: &mut RepairReport,
+) -> Result<Option<Document>> {
+    let Some(range) = layout.tree.clone() else { return Ok(None) };
+    limits.allocate(range.end.saturating_sub(range.start))?;
+    let bytes = source.read(range.clone())?;
+    let has = |kind| layout.faults.iter().any(|fault| fault.kind() == kind);
+    let mut text = readable(&bytes, range.start, report);
+    let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    if has(FaultKind::TreeUnterminated) {
+        let len = text.trim_end_matches(['\0', ' ', '\t', '\r', '\n']).len();
+        text.truncate(len);
+        text.push_str(newline);
+        text.push_str("...");
+        text.push_str(newline);
+        let end = range.end..range.end;
+        report.guessed.push(RepairItem::new(end, "the tree ends here, where nothing said so"));
+    } else if has(FaultKind::TreeEndBlanks) {
+        let len = text.trim_end_matches([' ', '\t', '\r', '\n']).len();
+        text.truncate(len);
+        text.push_str(newline);
+        report
+            .guessed
+            .push(RepairItem::new(range.clone(), "the blanks after the end of the tree are left out"));
+    }
+    if has(FaultKind::NoYamlDirective) {
+        text = format!("%YAML 1.1{newline}{text}");
+        report.guessed.push(RepairItem::new(range.clone(), "the tree is YAML 1.1, as all are"));
+    }
+    let error = match parse(&text) {
+        Ok(document) => {
+            report.kept.push(RepairItem::new(range, "tree"));
+            return Ok(Some(document));
+        }
+        Err(error) if error.is_damage() => error,
+        Err(error) => return Err(error),
+    };
+    let at = error.range().map_or(text.len(), |range| usize::try_from(range.start).unwrap_or(text.len()));
+    match first_lines(&text, at, newline)? {
+        Some((document, kept)) => {
+            // What was put before the text or left out of it moves the place by a few bytes.
+            let from = range.start.saturating_add(kept as u64).min(range.end);
+            report.guessed.push(RepairItem::new(range.start..from, "the tree as far as it can be read"));
+            let what = format!("the rest of the tree, which cannot be read: {}", error.kind());
+            report.lost.push(RepairItem::new(from..range.end, what));
+            Ok(Some(document))
+        }
+        None => {
+            let what = format!("the tree, which cannot be read: {}", error.kind());
+            report.lost.push(RepairItem::new(range, what));
+            Ok(None)
+        }
+    }
+}
+
+fn parse(text: &str) -> Result<Document> {
+    Document::parse(text.as_bytes(), 0, &YamlLimits::default())
+}
+
+/// The text, with `?` for each byte that no YAML holds.
+fn readable(bytes: &[u8], at: u64, report: &mut RepairReport) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    let mut place = at;
+    for chunk in bytes.utf8_chunks() {
+        for letter in chunk.valid().chars() {
+            let odd = letter.is_control() && !matches!(letter, '\t' | '\n' | '\r' | '\u{85}' | '\0');
+            if odd {
+                replaced(place, letter.len_utf8(), report);
+            }
+            text.push(if odd { '?' } else { letter });
+            place = place.saturating_add(letter.len_utf8() as u64);
+        }
+        for _ in chunk.invalid() {
+            replaced(place, 1, report);
+            text.push('?');
+            place = place.saturating_add(1);
+        }
+    }
+    text
+}
+
+fn replaced(at: u64, len: usize, report: &mut RepairReport) {
+    let range = at..at.saturating_add(len as u64);
+    report.guessed.push(RepairItem::new(range.clone(), "a question mark, for bytes that are no text"));
+    report.lost.push(RepairItem::new(range, "bytes of the tree that are no text"));
+}
+
+/// The document of the most lines from the start that can be read, of those that end before the line at `error`, and their length.
+fn first_lines(text: &str, error: usize, newline: &str) -> Result<Option<(Document, usize)>> {
+    let starts: Vec<usize> = std::iter::once(0)
+        .chain(memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| at.saturating_add(1)))
+        .take_while(|start| *start <= error)
+        .collect();
+    let begin = starts
+        .iter()
+        .position(|start| text.get(*start..).is_some_and(|line| line.starts_with("---")))
+        .map_or(0, |line| line.saturating_add(1));
+    let (mut lines, mut step, mut tries) = (starts.len(), 1_usize, 0_usize);
+    while lines > begin {
+        let end = starts.get(lines.saturating_sub(1)).copied().unwrap_or_default();
+        let part = text.get(..end).unwrap_or_default();
+        if lines.saturating_sub(1) >= begin {
+            match parse(&format!("{part}...{newline}")) {
+                Ok(document) => return Ok(Some((document, end))),
+                Err(error) if error.is_damage() => {}
+                Err(error) => return Err(error),
+            }
+        }
+        tries = tries.saturating_add(1);
+        if tries > ONE_BY_ONE {
+            step = step.saturating_mul(2);
+        }
+        lines = lines.saturating_sub(step);
+    }
+    Ok(None)
+}
