@@ -39,7 +39,6 @@ pub use file::{ArrayEntry, File};
 pub use header::{Header, Version};
 pub use layout::{Gap, IndexState, Layout, StoredBlock};
 pub use ndarray::{ByteSource, Datatype, Geometry, Mask, NdArray};
-pub use ndarray::{ByteSource, Datatype, Mask, NdArray};
 pub use open_options::{DuplicateKeys, External, OpenOptions, Policy};
 pub use repair::repair;
 pub use tree::Tree;
