@@ -61,6 +61,17 @@ pub struct Fixture {
     pub vlmeta: Option<Vec<Metalayer>>,
     /// Blosc2: where the frame begins.
     pub offset: Option<u64>,
+    /// ASDF: which file of a folder to open.
+    pub main: Option<String>,
+    /// ASDF: of the header lines.
+    pub version: Option<String>,
+    pub standard: Option<String>,
+    /// ASDF: first byte and end of the tree, and of the index.
+    pub tree: Option<[u64; 2]>,
+    pub index: Option<[u64; 2]>,
+    pub stored_blocks: Option<Vec<StoredBlock>>,
+    /// ASDF: the nodes of the tree.
+    pub nodes: Option<Vec<Node>>,
     pub repaired_frames: Option<u64>,
     pub repaired_datasets: Option<Vec<Listed>>,
 }
@@ -70,6 +81,31 @@ pub struct Fixture {
 pub struct Metalayer {
     pub name: String,
     pub hex: String,
+}
+
+/// A block of ASDF.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct StoredBlock {
+    /// Where its magic is.
+    pub start: u64,
+    pub header_size: u16,
+    pub flags: u32,
+    pub label: String,
+    pub allocated: u64,
+    pub used: u64,
+    pub size: u64,
+    /// Which bytes the checksum is of: `stored`, `decoded`, `absent`, `wrong`. `None` where nobody can decode the block.
+    pub checksum: Option<String>,
+    /// SHA-256 of the decoded data.
+    pub decoded: Option<String>,
+}
+
+/// A node of a tree of ASDF.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Node {
+    pub path: String,
+    /// What it is, as `testdata/asdf/peer.py` spells it.
+    pub is: String,
 }
 
 /// A file of a folder.
@@ -116,10 +152,16 @@ pub fn fixtures() -> Vec<Fixture> {
     all_fixtures().into_iter().filter(|fixture| fixture.files.is_none()).collect()
 }
 
-/// Every fixture of every format, files and folders.
+/// Every fixture of every format that is in the table, files and folders.
 pub fn all_fixtures() -> Vec<Fixture> {
+    let in_table = |format: &String| holdall::formats::by_name(format).is_ok();
+    of_formats(formats().into_iter().filter(in_table).collect())
+}
+
+/// Every fixture of these formats.
+fn of_formats(formats: Vec<String>) -> Vec<Fixture> {
     let mut all = Vec::new();
-    for format in formats() {
+    for format in formats {
         let folder = testdata().join(&format);
         let text = std::fs::read_to_string(folder.join("MANIFEST.toml")).expect("a manifest");
         let manifest: Manifest = toml::from_str(&text).expect("a manifest that parses");
@@ -161,8 +203,8 @@ pub fn sha256(bytes: &[u8]) -> String {
 
 #[test]
 fn every_fixture_is_listed_and_is_what_the_manifest_says() {
-    let fixtures = all_fixtures();
-    assert!(fixtures.len() > 800, "only {} fixtures", fixtures.len());
+    let fixtures = of_formats(formats());
+    assert!(fixtures.len() > 1200, "only {} fixtures", fixtures.len());
     let mut listed: BTreeSet<PathBuf> = BTreeSet::new();
     for fixture in &fixtures {
         for (path, sha) in fixture.parts() {
