@@ -158,6 +158,11 @@ pub fn all_fixtures() -> Vec<Fixture> {
     of_formats(formats().into_iter().filter(in_table).collect())
 }
 
+/// Every fixture there is.
+pub fn every_fixture() -> Vec<Fixture> {
+    of_formats(formats())
+}
+
 /// Every fixture of these formats.
 fn of_formats(formats: Vec<String>) -> Vec<Fixture> {
     let mut all = Vec::new();
@@ -203,7 +208,7 @@ pub fn sha256(bytes: &[u8]) -> String {
 
 #[test]
 fn every_fixture_is_listed_and_is_what_the_manifest_says() {
-    let fixtures = of_formats(formats());
+    let fixtures = every_fixture();
     assert!(fixtures.len() > 1200, "only {} fixtures", fixtures.len());
     let mut listed: BTreeSet<PathBuf> = BTreeSet::new();
     for fixture in &fixtures {

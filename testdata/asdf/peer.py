@@ -36,7 +36,7 @@ In an answer: `dtype`, `shape`, `sha256` (of the values in C order, in their own
 
 `arrays` of an answer: a list of `{"path", "dtype", "shape", "values", "mask"}`, `values` the sha256 of the values in C order, numbers little-endian, whatever is masked.
 
-NODES: a list of `[PATH as text, IS]` in the order of the document, where IS is `null`, `bool true`, `int 15`, `float 3ff8000000000000` (its bits; `float nan`), `str TEXT`, `binary HEX`, `timestamp 2001-12-14` (or
+NODES: a list of `[PATH as text, IS]` in the order of the document (what is merged behind the others), where IS is `null`, `bool true`, `int 15`, `float 3ff8000000000000` (its bits; `float nan`), `str TEXT`, `binary HEX`, `timestamp 2001-12-14` (or
 `2001-12-14T21:59:43.100000+00:00`; without a zone where none is written), `seq`, `map`, `alias of PATH` (a node met before), `TAG TEXT` (a scalar of any other tag), `TAG seq`, `TAG map`.
 Merge keys are merged, and of equal keys the last counts.
 """
@@ -359,12 +359,16 @@ def nodes_of(text):
             for at, part in enumerate(node.value):
                 visit(part, (*path, at))
             return
-        loader.flatten_mapping(node)
-        last = {}
-        for name, part in node.value:
-            last[scalar_of(loader, name) if isinstance(name, yaml.ScalarNode) else id(name)] = (name, part)
-        for name, part in last.values():
+        own = [it for it in node.value if it[0].tag != PREFIX + "merge"]
+        loader.flatten_mapping(node)  # puts what is merged before the others
+        merged = node.value[: len(node.value) - len(own)]
+        for name, part in {**keyed(own), **{key: it for key, it in keyed(merged).items() if key not in keyed(own)}}.values():
             visit(part, (*path, name.value if isinstance(name, yaml.ScalarNode) else "?"))
+
+    def keyed(pairs):
+        # As Python compares keys: 1, 1.0 and true are one.
+        scalar = lambda node: loader.construct_object(node) if node.tag.startswith(PREFIX) else (node.tag, node.value)
+        return {scalar(it[0]) if isinstance(it[0], yaml.ScalarNode) else id(it[0]): it for it in pairs}
 
     try:
         node = loader.get_single_node()

@@ -132,7 +132,8 @@ def parse(data: bytes) -> View:
         blocks.append(Block(found, size, *fields, data[body : body + length]))
         at = blocks[-1].end
     index = None
-    if blocks and (found := data.find(MARKER + b"\n", at)) >= 0 or (found := data.find(MARKER + b"\r\n", at)) >= 0:
+    if marker := re.compile(re.escape(MARKER) + rb"\r?\n").search(data, at):
+        found = marker.start()
         dots = re.compile(rb"\n\.\.\.(?:\r?\n|\Z)").search(data, found)
         index = (found, dots.end() if dots else len(data))
     return View(version, standard, tree, data[slice(*tree)] if tree else b"", blocks, index)
