@@ -1,17 +1,24 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+mod append;
 mod assemble;
 mod block_header;
 mod block_index;
+mod check;
 pub mod compression;
+mod container;
 mod copy;
+mod datasets;
+mod details;
 mod digest;
 pub mod edit;
 mod fault;
 mod file;
 mod header;
+mod import;
 mod layout;
+pub mod lens;
 mod meta;
 mod ndarray;
 mod open_options;
@@ -32,6 +39,7 @@ pub use container_core;
 
 pub use block_header::BlockHeader;
 pub use block_index::BlockIndex;
+pub use container::{FORMAT, open};
 pub use digest::{DigestState, state as digest_state};
 pub use edit::TreeEditor;
 pub use fault::{Fault, FaultKind};

@@ -20,8 +20,31 @@ const EACH: u64 = size_of::<(String, Value)>() as u64;
 /// # Errors
 /// `Limit` for a tree that aliases make larger than memory.
 pub(crate) fn value(root: Node<'_>, view: View, limits: &Limits) -> Result<Value> {
-    let mut walk = Walk { view, limits, held: 0, above: HashMap::new() };
+    let mut walk = Walk { view, limits, held: 0, above: HashMap::new(), tags: None };
     walk.value(root, "", 0)
+}
+
+/// The tags of the nodes that [`value`] shows, each by its JSON pointer, as short as files spell them.
+///
+/// # Errors
+/// As [`value`].
+pub(crate) fn tags(root: Node<'_>, limits: &Limits) -> Result<HashMap<String, String>> {
+    let mut walk =
+        Walk { view: View::Whole, limits, held: 0, above: HashMap::new(), tags: Some(HashMap::new()) };
+    walk.value(root, "", 0)?;
+    Ok(walk.tags.unwrap_or_default())
+}
+
+/// A tag by the handles that every ASDF file has: `!core/ndarray-1.1.0`, `!!binary`; others whole.
+pub(crate) fn short_tag(tag: &str) -> String {
+    if let Some(rest) = tag.strip_prefix("tag:stsci.edu:asdf/") {
+        return format!("!{rest}");
+    }
+    match tag.strip_prefix("tag:yaml.org,2002:") {
+        Some(rest) => format!("!!{rest}"),
+        None if tag.starts_with('!') => tag.to_owned(),
+        None => format!("!<{tag}>"),
+    }
 }
 
 /// How much is shown.
@@ -39,6 +62,8 @@ struct Walk<'l> {
     held: u64,
     /// The collections that the present node is part of, each with its path.
     above: HashMap<NodeId, String>,
+    /// Tags by JSON pointer, where they are wanted.
+    tags: Option<HashMap<String, String>>,
 }
 
 impl Walk<'_> {
@@ -49,6 +74,11 @@ impl Walk<'_> {
 
     fn value(&mut self, node: Node<'_>, path: &str, depth: usize) -> Result<Value> {
         let node = node.target();
+        if let Some(tags) = &mut self.tags
+            && let Some(tag) = node.tag()
+        {
+            tags.insert(path.to_owned(), short_tag(tag));
+        }
         if let Some(scalar) = node.scalar() {
             let value = scalar_value(scalar);
             if let Value::Text(text) = &value {

@@ -31,7 +31,7 @@ pub struct Appender {
     /// Where the next bytes go.
     end: u64,
     torn: u64,
-    /// Bytes of the rows that the file had.
+    /// Bytes of the rows that the file had, or has since the last commit.
     had: u64,
     gathered: Vec<u8>,
 }
@@ -139,8 +139,23 @@ impl Appender {
         if len > self.had {
             self.torn = 0;
         }
+        self.had = len;
         if durability == Durability::Synced {
             self.storage.sync()?;
+        }
+        Ok(())
+    }
+
+    /// Takes back the rows since the file was opened or last committed. What was torn before them is gone.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub fn take_back(&mut self) -> Result<()> {
+        self.gathered.clear();
+        let end = self.start + self.had;
+        if self.end > end {
+            self.storage.set_len(end)?;
+            self.end = end;
         }
         Ok(())
     }

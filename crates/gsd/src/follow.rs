@@ -199,7 +199,9 @@ impl Follower {
             // Only a file that has been cut ends before what was in it.
             Err(error) if matches!(error.kind(), ErrorKind::Truncated { .. }) && self.is_cut()? => None,
             // The reference makes a file in steps: the header is there before the index that it names.
-            Err(error) if matches!(error.kind(), ErrorKind::Truncated { .. }) && self.anchor.is_none() => Some(Change::Nothing),
+            Err(error) if matches!(error.kind(), ErrorKind::Truncated { .. }) && self.anchor.is_none() => {
+                Some(Change::Nothing)
+            }
             looked => looked.map_err(|error| error.part(self.path.display().to_string()))?,
         };
         if change.is_none() {

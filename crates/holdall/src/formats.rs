@@ -7,6 +7,8 @@ use container_core::{Error, Result};
 
 /// The container formats of this build. A new format is one line here and one in the manifest.
 pub static FORMATS: &[&Format] = &[
+    #[cfg(feature = "asdf")]
+    &crate::frames::ASDF,
     #[cfg(feature = "bloscpack")]
     &bloscpack::FORMAT,
     #[cfg(feature = "blosc2")]
@@ -111,6 +113,13 @@ mod tests {
     fn an_unknown_name_is_answered_with_those_that_exist() {
         assert_eq!(by_name("npy").unwrap().title, container_core::npy::FORMAT.title);
         assert!(by_name("NPY").err().unwrap().to_string().contains("npy"));
+    }
+
+    #[cfg(feature = "asdf")]
+    #[test]
+    fn asdf_is_in_the_table() {
+        assert_eq!(by_name("asdf").unwrap().title, "ASDF");
+        assert_eq!(target_format(Path::new("x.asdf"), None).unwrap().name, "asdf");
     }
 
     #[cfg(feature = "bloscpack")]

@@ -8,6 +8,8 @@ pub mod diff;
 pub mod export;
 pub mod extract;
 pub mod formats;
+#[cfg(feature = "asdf")]
+mod frames;
 mod items;
 pub mod json;
 mod lines;
@@ -20,14 +22,19 @@ mod plain;
 pub mod recode;
 pub mod repair;
 mod reversed;
+pub mod schema;
+pub mod set_meta;
 pub mod target;
 #[cfg(test)]
 mod testing;
 pub mod text;
+pub mod tree_text;
 pub mod verify;
 
 pub use address::Address;
 pub use append::append;
+#[cfg(feature = "asdf")]
+pub use asdf;
 #[cfg(feature = "blosc2")]
 pub use blosc2_frame;
 #[cfg(feature = "bloscpack")]

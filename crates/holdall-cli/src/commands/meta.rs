@@ -3,9 +3,12 @@
 use std::ffi::OsString;
 use std::io::{self, Write};
 
+use container_core::write::Durability;
 use container_core::{Error, Value};
+use holdall::address::Address;
 use holdall::json;
 use holdall::open::Accept;
+use holdall::set_meta::{MetaChange, set_meta};
 
 use super::{open, select, shown};
 use crate::errors::{On, Outcome, Result};
@@ -18,10 +21,16 @@ use crate::values::{MOST_DEPTH, one_line, scalar};
 #[command(after_help = "\
 With FILE::PATH the attributes of that dataset are shown. A pointer that finds nothing is exit code 1.
 
+--set and --unset change the tree of an ASDF file in place: every other byte of it stays as it is, and no block is touched. All take effect or \
+none: first each --set, then each --unset. VALUE is YAML 1.1 in flow style: 5, 1.5, text, '[1, 2]', \
+'{a: 1}', '!unit/unit-1.0.0 m'. A pointer that ends in /- appends to a list.
+
 Examples:
   holdall meta scan.ra
   holdall meta scan.ra /eltype
-  holdall meta --json scan.ra | jq .dims")]
+  holdall meta --json scan.ra | jq .dims
+  holdall meta image.asdf /roman/meta --yaml
+  holdall meta image.asdf --set /roman/meta/exposure=30.5 --unset /roman/meta/draft")]
 pub struct Args {
     /// The file, or FILE::PATH for a dataset's attributes; `-` is standard input
     #[arg(value_name = "FILE")]
@@ -39,9 +48,17 @@ pub struct Args {
     #[arg(long)]
     raw: bool,
 
-    /// For formats whose metadata are YAML; there is none yet
-    #[arg(long, hide = true, conflicts_with_all = ["json", "raw"])]
+    /// As YAML, with tags and anchors: ASDF's trees; without a pointer the text as it is in the file
+    #[arg(long, conflicts_with_all = ["json", "raw"])]
     yaml: bool,
+
+    /// Put a value in a place, new or old; ASDF only; may be given several times
+    #[arg(long, value_name = "PTR=VALUE", conflicts_with_all = ["json", "raw", "yaml", "pointer"])]
+    set: Vec<String>,
+
+    /// Take out what is at a pointer; ASDF only; may be given several times
+    #[arg(long, value_name = "PTR", conflicts_with_all = ["json", "raw", "yaml", "pointer"])]
+    unset: Vec<String>,
 
     #[command(flatten)]
     open: OpenArgs,
@@ -54,11 +71,24 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
         let problem = format!("{:?} is not a JSON pointer", args.pointer);
         return Err(Error::usage(problem).hint(format!("holdall meta {file} /{}", args.pointer))).on(file);
     }
+    if !args.set.is_empty() || !args.unset.is_empty() {
+        return change(args, &address, console);
+    }
     let opened = open(&address.file, Accept::Containers, &args.open.options(console.limits))?;
     let container = opened.container.as_ref();
     if args.yaml {
-        let problem = format!("{} has no YAML metadata (it has --json and --raw)", opened.format.title);
-        return Err(Error::usage(problem)).on(file);
+        return match holdall::tree_text::yaml(container, &args.pointer).on(&file)? {
+            None => {
+                let problem =
+                    format!("{} has no YAML metadata (it has --json and --raw)", opened.format.title);
+                Err(Error::usage(problem)).on(file)
+            }
+            Some(None) => nothing(&file, &args.pointer),
+            Some(Some(text)) => {
+                console.out.write_all(text.as_bytes())?;
+                Ok(Outcome::Yes)
+            }
+        };
     }
     let value = if address.dataset.is_some() || address.selection.is_some() {
         let chosen = select(&address, container)?;
@@ -68,8 +98,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
         container.meta().on(&file)?
     };
     let Some(value) = value.pointer(&args.pointer) else {
-        to_stderr(&format!("holdall: {}: nothing at {}", printable(&file), printable(&args.pointer)));
-        return Ok(Outcome::No);
+        return nothing(&file, &args.pointer);
     };
     if args.json {
         console.out.json(&json::value_json(value))?;
@@ -80,6 +109,34 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
         write_block(value, 0, paint, &mut console.out)?;
     }
     Ok(Outcome::Yes)
+}
+
+fn change(args: &Args, address: &Address, console: &Console) -> Result<Outcome> {
+    let file = shown(&address.file);
+    if address.dataset.is_some() || address.selection.is_some() {
+        let error = Error::usage("the tree of a file is changed, not that of a dataset");
+        return Err(error.hint(format!("holdall meta {file} --set /path=value"))).on(file);
+    }
+    let set = |text: &String| match text.split_once('=').filter(|(pointer, _)| pointer.starts_with('/')) {
+        Some((pointer, value)) => {
+            Ok(MetaChange::Set { pointer: pointer.to_owned(), value: value.to_owned() })
+        }
+        None => {
+            let error = Error::usage(format!("--set {text:?} is not PTR=VALUE"));
+            Err(error.hint("--set /roman/meta/exposure=30.5"))
+        }
+    };
+    let changes: container_core::Result<Vec<MetaChange>> = args.set.iter().map(set).collect();
+    let mut changes = changes.on(&file)?;
+    changes.extend(args.unset.iter().map(|pointer| MetaChange::Unset { pointer: pointer.clone() }));
+    let options = args.open.options(console.limits);
+    set_meta(&address.file, &changes, &options, Durability::Synced).on(&file)?;
+    Ok(Outcome::Yes)
+}
+
+fn nothing(file: &str, pointer: &str) -> Result<Outcome> {
+    to_stderr(&format!("holdall: {}: nothing at {}", printable(file), printable(pointer)));
+    Ok(Outcome::No)
 }
 
 fn raw_bytes(value: &Value) -> container_core::Result<&[u8]> {

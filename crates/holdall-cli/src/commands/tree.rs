@@ -1,5 +1,6 @@
 //! `holdall tree`: metadata and datasets as one tree.
 
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::io::Write;
 
@@ -17,12 +18,13 @@ use crate::values::{MOST_DEPTH, one_line, parts, scalar, shape, type_name};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Through a pipe every node is a tab-separated row: path, type, value. With --grep or --type only the nodes that match are \
-shown, with those above them; no match is exit code 1.
+shown, with those above them; no match is exit code 1. Tags, which ASDF has, stand before the value; an array stands where it is in the tree.
 
 Examples:
   holdall tree scan.ra
   holdall tree --depth 2 scan.ra
-  holdall tree --grep 'dim*' --type list scan.ra")]
+  holdall tree --grep 'dim*' --type list scan.ra
+  holdall tree --type '!core/ndarray-*' image.asdf")]
 pub struct Args {
     /// The file, or FILE::PATH for one dataset; `-` is standard input
     #[arg(value_name = "FILE")]
@@ -32,11 +34,12 @@ pub struct Args {
     #[arg(long, value_name = "N")]
     depth: Option<usize>,
 
-    /// Only nodes whose name or value holds this text, upper or lower case; with * or ?, fits it as a pattern
+    /// Only nodes whose name, tag or value holds this text, upper or lower case; with * or ?, fits it as a pattern
     #[arg(long, value_name = "PATTERN")]
     grep: Option<String>,
 
-    /// Only nodes of this type: dataset, map, list, text, int, float, bool, bytes, null, or a dtype such as '<f4'
+    /// Only nodes of this type: dataset, map, list, text, int, float, bool, bytes, null, a dtype such as '<f4', or a tag such as
+    /// '!unit/unit-*'
     #[arg(long = "type", value_name = "TYPE")]
     kind: Option<String>,
 
@@ -50,12 +53,21 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     let container = opened.container.as_ref();
     let mut nodes = Vec::new();
     let most = args.depth.unwrap_or(MOST_DEPTH).min(MOST_DEPTH);
+    let tags = holdall::tree_text::tags(container).on(shown(&address.file))?;
     if address.dataset.is_none() && address.selection.is_none() {
         let meta = container.meta().on(shown(&address.file))?;
-        grow(&meta, "", 1, most, &mut nodes);
-    }
-    for dataset in chosen(&address, container, Listed::Always)? {
-        grow_dataset(&dataset, most, &mut nodes);
+        let dataset = |path: &str| Some(container.dataset(container.find(path)?)?.into_owned());
+        Growth { dataset: &dataset, tags: &tags, most, nodes: &mut nodes }.grow(&meta, "", 1);
+        for dataset in chosen(&address, container, Listed::Always)? {
+            // Those with a tag stand in the tree.
+            if !tags.contains_key(&format!("/{}", dataset.path)) {
+                grow_dataset(&dataset, 1, most, &mut nodes);
+            }
+        }
+    } else {
+        for dataset in chosen(&address, container, Listed::Always)? {
+            grow_dataset(&dataset, 1, most, &mut nodes);
+        }
     }
     let kept = prune(&nodes, |node| args.wants(node));
     if kept.is_empty() && (args.grep.is_some() || args.kind.is_some()) {
@@ -65,7 +77,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     if console.out.is_terminal() {
         draw(&heading(&shown(&address.file), container), &kept, &mut console.out)?;
     } else {
-        kept.iter().try_for_each(|node| console.out.row(&[node.path.as_str(), node.kind, &node.text]))?;
+        kept.iter().try_for_each(|node| console.out.row(&[node.path.as_str(), node.kind, &node.shown()]))?;
     }
     Ok(Outcome::Yes)
 }
@@ -76,10 +88,15 @@ fn heading(file: &str, container: &dyn Container) -> String {
 
 impl Args {
     fn wants(&self, node: &Node) -> bool {
-        let grep =
-            self.grep.as_ref().is_none_or(|pattern| fits(pattern, &node.name) || fits(pattern, &node.text));
-        let kind =
-            self.kind.as_ref().is_none_or(|kind| kind == node.kind || node.dtype.as_ref() == Some(kind));
+        let tag = node.tag.as_deref().unwrap_or_default();
+        let grep = self.grep.as_ref().is_none_or(|pattern| {
+            fits(pattern, &node.name) || fits(pattern, &node.text) || fits(pattern, tag)
+        });
+        let is_tag = |kind: &str| kind.starts_with('!') && fits(kind, tag);
+        let kind = self
+            .kind
+            .as_ref()
+            .is_none_or(|kind| kind == node.kind || node.dtype.as_ref() == Some(kind) || is_tag(kind));
         grep && kind
     }
 }
@@ -92,47 +109,76 @@ struct Node {
     kind: &'static str,
     text: String,
     dtype: Option<String>,
+    tag: Option<String>,
 }
 
-/// Adds the parts of `value`, each followed by its own.
-fn grow(value: &Value, path: &str, depth: usize, most: usize, nodes: &mut Vec<Node>) {
-    if depth > most {
-        return;
-    }
-    for (name, part) in parts(value) {
-        let path = format!("{path}/{}", name.replace('~', "~0").replace('/', "~1"));
-        nodes.push(Node {
-            depth,
-            path: path.clone(),
-            name,
-            kind: type_name(part),
-            text: scalar(part),
-            dtype: None,
-        });
-        grow(part, &path, depth + 1, most, nodes);
+impl Node {
+    /// What is shown beside the name.
+    fn shown(&self) -> String {
+        match &self.tag {
+            Some(tag) => format!("{tag} {}", self.text),
+            None => self.text.clone(),
+        }
     }
 }
 
-fn grow_dataset(dataset: &Dataset, most: usize, nodes: &mut Vec<Node>) {
-    if most == 0 {
+/// A tree of metadata as it becomes lines.
+struct Growth<'a> {
+    /// The dataset of a path.
+    dataset: &'a dyn Fn(&str) -> Option<Dataset>,
+    tags: &'a HashMap<String, String>,
+    most: usize,
+    nodes: &'a mut Vec<Node>,
+}
+
+impl Growth<'_> {
+    /// Adds the parts of `value`, each followed by its own.
+    fn grow(&mut self, value: &Value, path: &str, depth: usize) {
+        if depth > self.most {
+            return;
+        }
+        for (name, part) in parts(value) {
+            let path = format!("{path}/{}", name.replace('~', "~0").replace('/', "~1"));
+            let tag = self.tags.get(&path).cloned();
+            // Where nodes have tags, the paths of datasets are theirs.
+            let dataset = tag.as_ref().and_then(|_| (self.dataset)(path.strip_prefix('/')?));
+            if let Some(dataset) = dataset {
+                let at = self.nodes.len();
+                grow_dataset(&dataset, depth, self.most, self.nodes);
+                if let Some(node) = self.nodes.get_mut(at) {
+                    (node.name, node.tag) = (name, tag);
+                }
+                continue;
+            }
+            let (kind, text) = (type_name(part), scalar(part));
+            self.nodes.push(Node { depth, path: path.clone(), name, kind, text, dtype: None, tag });
+            self.grow(part, &path, depth + 1);
+        }
+    }
+}
+
+fn grow_dataset(dataset: &Dataset, depth: usize, most: usize, nodes: &mut Vec<Node>) {
+    if most < depth {
         return;
     }
     let dtype = dataset.dtype.to_string();
     let text = format!("{dtype} {} {} {}", shape(&dataset.shape), dataset.order.letter(), dataset.codec);
     let path = dataset.path.clone();
     nodes.push(Node {
-        depth: 1,
+        depth,
         path: path.clone(),
         name: path.clone(),
         kind: "dataset",
         text,
         dtype: Some(dtype),
+        tag: None,
     });
-    let attributes = dataset.attributes.iter().filter(|_| most > 1);
+    let depth = depth + 1;
+    let attributes = dataset.attributes.iter().filter(|_| most >= depth);
     for (name, value) in attributes {
         let path = format!("{path}/{name}");
-        let text = one_line(value, 1000);
-        nodes.push(Node { depth: 2, path, name: name.clone(), kind: type_name(value), text, dtype: None });
+        let (kind, text) = (type_name(value), one_line(value, 1000));
+        nodes.push(Node { depth, path, name: name.clone(), kind, text, dtype: None, tag: None });
     }
 }
 
@@ -164,8 +210,8 @@ fn draw(heading: &str, nodes: &[&Node], out: &mut Out) -> std::io::Result<()> {
         let branch = if last { "└── " } else { "├── " };
         let name = printable(&node.name);
         let text: String = match node.kind {
-            "dataset" => node.text.clone(),
-            _ => one_line(&Value::Text(node.text.clone()), 100),
+            "dataset" => node.shown(),
+            _ => one_line(&Value::Text(node.shown()), 100),
         };
         let name = paint.with(STRONG, &name);
         writeln!(out, "{}{name}  {}", paint.with(FAINT, &format!("{rails}{branch}")), printable(&text))?;
@@ -243,7 +289,8 @@ mod tests {
             ("c".into(), Value::Null),
         ]);
         let mut nodes = Vec::new();
-        grow(&value, "", 1, 9, &mut nodes);
+        let mut growth = Growth { dataset: &|_| None, tags: &HashMap::new(), most: 9, nodes: &mut nodes };
+        growth.grow(&value, "", 1);
         let paths = |wanted: &str| -> Vec<&str> {
             prune(&nodes, |node| node.text == wanted).iter().map(|node| node.path.as_str()).collect()
         };

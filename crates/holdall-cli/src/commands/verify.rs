@@ -11,10 +11,11 @@ use container_core::Limits;
 use container_core::container::{Depth, ReadOptions};
 use container_core::report::{Finding, Severity};
 use holdall::json;
+use holdall::schema::Schema;
 use holdall::verify::{Verdict3, Verification, verify};
 
 use super::shown;
-use crate::errors::{Outcome, Result};
+use crate::errors::{On, Outcome, Result};
 use crate::options::{JobsArgs, OpenArgs};
 use crate::output::{BAD, Console, FAINT, GOOD, ODD, printable, to_stderr};
 use crate::progress::{Meter, Shown};
@@ -29,6 +30,7 @@ read at all. Through a pipe the columns are: path, verdict or severity, code, by
 Examples:
   holdall verify scan.ra
   holdall verify --quick *.ra
+  holdall verify --schema image.asdf
   holdall verify --json *.ra | jq 'select(.verdict != \"sound\")'")]
 pub struct Args {
     /// Files to check; `-` is standard input
@@ -38,6 +40,10 @@ pub struct Args {
     /// The structure alone, without reading the data
     #[arg(long)]
     quick: bool,
+
+    /// Hold ASDF trees against the schemas of their tags too, and with =FILE their roots against that schema: what does not fit is an error
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    schema: Option<PathBuf>,
 
     /// One JSON line for each file (holdall.verify/1)
     #[arg(long)]
@@ -51,7 +57,11 @@ pub struct Args {
 }
 
 pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
-    let check = Check { args, limits: console.limits };
+    let schema = args.schema.as_deref().map(|file| {
+        let named = (!file.as_os_str().is_empty()).then_some(file);
+        Schema::load(named).on(shown(file))
+    });
+    let check = Check { args, limits: console.limits, schema: schema.transpose()? };
     let mut report = |verification: &Verification| -> Result<()> {
         console.note(match verification.verdict {
             Verdict3::Sound => Outcome::Yes,
@@ -76,6 +86,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
 struct Check<'a> {
     args: &'a Args,
     limits: Limits,
+    schema: Option<Schema>,
 }
 
 #[derive(PartialEq, Eq)]
@@ -90,7 +101,11 @@ impl Check<'_> {
         let depth = if self.args.quick { Depth::Quick } else { Depth::Full };
         let options = self.args.open.options(limits);
         let read = ReadOptions::default().with_threads(threads).with_limits(limits);
-        meter.watch(|progress| verify(file, depth, &options, &read, progress))
+        let mut verification = meter.watch(|progress| verify(file, depth, &options, &read, progress));
+        if let Some(schema) = &self.schema {
+            schema.judge(file, &options, &mut verification);
+        }
+        verification
     }
 
     /// Several files at a time, reported in the order in which they were named. Each has its share of the memory; one

@@ -1,0 +1,144 @@
+//! The lens over an open file, and the entry for the table of formats.
+
+use std::any::Any;
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+
+use container_core::array::Array;
+use container_core::block::Block;
+use container_core::codec::Codecs;
+use container_core::container::{About, Container, Dataset, Depth, OpenOptions, ReadOptions, Segment};
+use container_core::format::{Format, Input, Level, Probe, Support};
+use container_core::region::Region;
+use container_core::report::{Loss, Report};
+use container_core::source::Source;
+use container_core::{Error, Limits, Progress, Result, Value};
+
+use crate::check::{self, Subject};
+use crate::datasets;
+use crate::file::File;
+use crate::header::MAGIC;
+use crate::meta::{self, View};
+use crate::open_options::Policy;
+use crate::update::recovered;
+use crate::{append, compression, details, import, repair, segments};
+
+const ALL: Level = Level::Yes;
+
+/// ASDF in a table of formats.
+pub const FORMAT: Format = Format {
+    name: "asdf",
+    title: "ASDF",
+    extensions: &["asdf"],
+    order: None,
+    support: &[
+        Support { version: "standard 1.6.0", read: ALL, write: ALL, verify: ALL, repair: ALL },
+        Support { version: "standards 1.0.0 to 1.5.0", read: ALL, write: ALL, verify: ALL, repair: ALL },
+        Support { version: "standard 1.7.0 (draft)", read: ALL, write: Level::No, verify: ALL, repair: ALL },
+    ],
+    sniff: |probe: &Probe<'_>| {
+        let rest = probe.head.strip_prefix(MAGIC);
+        rest.is_some_and(|rest| matches!(rest, [b' ' | b'\t', ..]))
+    },
+    open: |input, options| open(input, options, compression::codecs()),
+    import: Some(import::import),
+    repair: Some(repair::repair_to),
+    append: Some(append::append),
+    pack: None,
+};
+
+/// Opens an input with codecs for its blocks: those of [`compression::codecs`], and what the caller knows beside them.
+///
+/// # Errors
+/// As [`File::open`]; `Usage` for a directory.
+pub fn open(input: Input, options: &OpenOptions, codecs: Codecs) -> Result<Box<dyn Container>> {
+    Ok(Box::new(Lens::new(input, options, codecs)?))
+}
+
+/// A file seen through the lens.
+struct Lens {
+    file: File,
+    limits: Limits,
+    /// Made when they are asked for: there may be very many arrays.
+    datasets: OnceLock<Vec<Dataset>>,
+    /// The first dataset of each block.
+    of_blocks: OnceLock<HashMap<usize, String>>,
+}
+
+impl Lens {
+    fn new(input: Input, options: &OpenOptions, codecs: Codecs) -> Result<Self> {
+        let path = input.path.clone();
+        let mut source = input.into_source()?;
+        if let Some(path) = &path {
+            // What a crash cut short is shown as it is going to be.
+            source = recovered(path, source, &options.limits)?;
+        }
+        let folder = path.as_deref().and_then(Path::parent);
+        let folder = folder.map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder });
+        let source: Arc<dyn Source> = Arc::from(source);
+        let own = crate::OpenOptions::from(options).with_codecs(codecs);
+        let open = |own| File::from_source(Box::new(Arc::clone(&source)), folder, own);
+        let file = match open(own.clone()) {
+            // Of a file without a readable tree there are blocks to show and to check.
+            Err(error) if error.is_damage() => open(own.with_policy(Policy::Lenient)).map_err(|_| error)?,
+            other => other?,
+        };
+        Ok(Self { file, limits: options.limits, datasets: OnceLock::new(), of_blocks: OnceLock::new() })
+    }
+
+    fn of_blocks(&self) -> &HashMap<usize, String> {
+        self.of_blocks.get_or_init(|| datasets::of_blocks(&self.file))
+    }
+}
+
+impl Container for Lens {
+    fn about(&self) -> About {
+        About {
+            format: FORMAT.name,
+            version: Some(self.file.layout().header.version.to_string()),
+            size: self.file.layout().size,
+            complete: self.file.layout().is_complete(),
+            details: details::details(&self.file),
+        }
+    }
+
+    fn meta(&self) -> Result<Value> {
+        meta::value(self.file.tree().root(), View::Whole, &self.limits)
+    }
+
+    fn logical_meta(&self) -> Result<Value> {
+        meta::value(self.file.tree().root(), View::Logical, &self.limits)
+    }
+
+    fn datasets(&self) -> &[Dataset] {
+        self.datasets.get_or_init(|| datasets::datasets(&self.file))
+    }
+
+    fn read(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<Array<'_>> {
+        let problem = || Error::usage(format!("no dataset {index}"));
+        let entry = self.file.arrays().get(index).ok_or_else(problem)?;
+        self.file.read(&entry.path, region, options)
+    }
+
+    fn native(&self) -> Option<&dyn Any> {
+        Some(&self.file)
+    }
+
+    fn blocks(&self) -> Vec<&dyn Block> {
+        self.file.blocks().iter().map(|block| block as &dyn Block).collect()
+    }
+
+    fn layout(&self) -> Vec<Segment> {
+        segments::segments(self.file.layout(), self.of_blocks())
+    }
+
+    fn losses(&self) -> Vec<Loss> {
+        datasets::losses(self.logical_meta(), self.datasets())
+    }
+
+    fn check(&self, depth: Depth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report> {
+        let subject = Subject { file: &self.file, datasets: self.of_blocks() };
+        check::check(&subject, depth, options, progress)
+    }
+}

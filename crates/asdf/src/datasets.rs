@@ -1,0 +1,164 @@
+//! The arrays of the tree as datasets.
+
+use std::collections::HashMap;
+
+use container_core::array::byte_len;
+use container_core::container::{Dataset, Listed};
+use container_core::dtype::{DType, Kind, Order};
+use container_core::report::Loss;
+use container_core::{Result, Value};
+
+use crate::file::{ArrayEntry, File};
+use crate::layout::StoredBlock;
+use crate::ndarray::{ByteSource, Mask};
+use crate::words::word_of;
+use crate::yaml::{Kind as NodeKind, Node};
+
+/// One dataset for each entry of [`File::arrays`], in its order.
+pub(crate) fn datasets(file: &File) -> Vec<Dataset> {
+    let mut units = Units::default();
+    let entries = file.arrays().iter().enumerate();
+    entries.map(|(index, entry)| dataset(file, index, entry, &mut units)).collect()
+}
+
+fn dataset(file: &File, index: usize, entry: &ArrayEntry, units: &mut Units) -> Dataset {
+    let geometry = file.geometry(index).ok();
+    // What the tree states is told even where the block does not have it.
+    let stated = || entry.array.shape.iter().map(|axis| axis.unwrap_or(0)).collect();
+    let (dtype, shape, order) = match geometry {
+        Some(geometry) => {
+            let order = geometry.order().unwrap_or(Order::C);
+            (geometry.dtype.clone(), geometry.shape.clone(), order)
+        }
+        None => {
+            let dtype = entry.array.datatype.as_ref().map(|datatype| datatype.dtype.clone());
+            (dtype.unwrap_or_else(|| DType::void(0)), stated(), Order::C)
+        }
+    };
+    let mut attributes = Vec::new();
+    if let Some(unit) = units.of(file, &entry.path) {
+        attributes.push(("unit".to_owned(), Value::Text(unit)));
+    }
+    if let Some(Mask::Value(node)) = &entry.array.mask {
+        let value = file.tree().document().node(*node).text();
+        attributes.push(("mask".to_owned(), value.into()));
+    }
+    if is_opaque(&dtype) {
+        let node = file.tree().document().node(entry.array.node);
+        let name = node.get("datatype").map(|datatype| datatype.text().to_owned());
+        attributes
+            .extend(name.filter(|name| !name.is_empty()).map(|name| ("datatype".to_owned(), name.into())));
+    }
+    let (codec, stored) = storage(file, entry);
+    let logical = byte_len(&dtype, &shape).unwrap_or(u64::MAX);
+    Dataset {
+        path: entry.path.clone(),
+        dtype,
+        shape,
+        order,
+        chunks: None,
+        codec,
+        stored,
+        logical,
+        attributes,
+        listed: Listed::Always,
+    }
+}
+
+fn is_opaque(dtype: &DType) -> bool {
+    dtype.as_scalar().is_some_and(|scalar| matches!(scalar.kind, Kind::Opaque(_)))
+}
+
+/// Codec word, and bytes of what holds the elements.
+fn storage(file: &File, entry: &ArrayEntry) -> (String, u64) {
+    let plain = |stored| ("none".to_owned(), stored);
+    match &entry.array.source {
+        ByteSource::Block(number) => match block(file, *number) {
+            Some(block) => {
+                let stored = block.data.end.saturating_sub(block.data.start);
+                (word_of(block.label()).to_owned(), stored)
+            }
+            None => plain(0),
+        },
+        ByteSource::Inline(node) => {
+            let span = file.tree().document().node(*node).span();
+            plain(span.end.saturating_sub(span.start) as u64)
+        }
+        ByteSource::External(_) => plain(0),
+    }
+}
+
+/// The block of that number; a negative one counts from the end.
+pub(crate) fn block(file: &File, number: i64) -> Option<&StoredBlock> {
+    let blocks = file.blocks();
+    let index = match u64::try_from(number) {
+        Ok(index) => usize::try_from(index).ok()?,
+        Err(_) => blocks.len().checked_sub(usize::try_from(number.unsigned_abs()).ok()?)?,
+    };
+    blocks.get(index)
+}
+
+/// The first dataset of each block that has any.
+pub(crate) fn of_blocks(file: &File) -> HashMap<usize, String> {
+    let mut found = HashMap::new();
+    for entry in file.arrays() {
+        if let ByteSource::Block(number) = entry.array.source
+            && let Some(block) = block(file, number)
+        {
+            found.entry(block.index).or_insert_with(|| entry.path.clone());
+        }
+    }
+    found
+}
+
+/// Units of the mappings that hold arrays: a quantity's or a column's.
+#[derive(Default)]
+struct Units {
+    /// The last one that was looked at: neighbours share it.
+    last: Option<(String, Option<String>)>,
+}
+
+impl Units {
+    fn of(&mut self, file: &File, path: &str) -> Option<String> {
+        let above = path.rsplit_once('/').map(|(above, _)| above)?;
+        if let Some((last, unit)) = &self.last
+            && last == above
+        {
+            return unit.clone();
+        }
+        let node = file.tree().find(above);
+        let unit = node.and_then(|node| node.get("unit")).filter(|unit| unit.kind() == NodeKind::Scalar);
+        let unit = unit.map(Node::text).filter(|unit| !unit.is_empty()).map(ToOwned::to_owned);
+        self.last = Some((above.to_owned(), unit.clone()));
+        unit
+    }
+}
+
+/// What a bare array cannot take along: the tree but for its arrays, units and masks.
+pub(crate) fn losses(meta: Result<Value>, datasets: &[Dataset]) -> Vec<Loss> {
+    let mut losses = Vec::new();
+    if let Ok(Value::Map(entries)) = meta {
+        let others = entries.iter().filter(|(_, value)| says_more(value));
+        let others: Vec<&str> = others.map(|(key, _)| key.as_str()).collect();
+        if !others.is_empty() {
+            losses.push(Loss { dataset: None, what: format!("tree: {}", others.join(", ")) });
+        }
+    }
+    for dataset in datasets {
+        for (name, value) in dataset.attributes.iter().filter(|(name, _)| name != "datatype") {
+            let Value::Text(text) = value else { continue };
+            losses.push(Loss { dataset: Some(dataset.path.clone()), what: format!("{name} {text}") });
+        }
+    }
+    losses
+}
+
+/// True for what is not made of arrays alone.
+fn says_more(value: &Value) -> bool {
+    match value {
+        Value::Map(entries) if value.get("ndarray").is_some() => entries.len() > 1,
+        Value::Map(entries) => entries.iter().any(|(_, value)| says_more(value)),
+        Value::List(items) => items.iter().any(says_more),
+        _ => true,
+    }
+}

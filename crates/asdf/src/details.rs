@@ -1,0 +1,120 @@
+//! What `info` shows of a file.
+
+use std::collections::BTreeMap;
+
+use container_core::Value;
+
+use crate::digest;
+use crate::file::File;
+use crate::layout::{IndexState, StoredBlock};
+use crate::ndarray::ByteSource;
+use crate::words::word_of;
+use crate::yaml::{Kind, Node};
+
+/// Names of extensions that are shown.
+const MOST_NAMES: usize = 20;
+
+pub(crate) fn details(file: &File) -> Vec<(String, Value)> {
+    let (layout, root) = (file.layout(), file.tree().root());
+    let mut list = List::default();
+    list.add("standard", layout.header.standard.map(|version| version.to_string()));
+    list.add("written by", software(root.get("asdf_library")));
+    let tree = layout.tree.clone().unwrap_or(0..0);
+    list.add("tree bytes", tree.end.saturating_sub(tree.start));
+    list.add("padding bytes", layout.padding.end.saturating_sub(layout.padding.start));
+    list.add("arrays", file.arrays().len() as u64);
+    let external: Vec<Value> = {
+        let mut names: Vec<&str> = file
+            .arrays()
+            .iter()
+            .filter_map(|entry| match &entry.array.source {
+                ByteSource::External(uri) => Some(uri.as_str()),
+                _ => None,
+            })
+            .collect();
+        names.sort_unstable();
+        names.dedup();
+        names.into_iter().take(MOST_NAMES).map(Value::from).collect()
+    };
+    if !external.is_empty() {
+        list.add("external files", external);
+    }
+    list.add("blocks", layout.blocks.len() as u64);
+    if !layout.blocks.is_empty() {
+        blocks(&layout.blocks, &mut list);
+        let index = match layout.index_state {
+            IndexState::Proved => "proved",
+            IndexState::Absent => "absent",
+            IndexState::Wrong => "stale",
+        };
+        list.add("block index", index);
+    }
+    history(root.get("history"), &mut list);
+    list.0
+}
+
+#[derive(Default)]
+struct List(Vec<(String, Value)>);
+
+impl List {
+    fn add(&mut self, name: &str, value: impl Into<Value>) {
+        self.0.push((name.to_owned(), value.into()));
+    }
+}
+
+/// Name and version, as `core/software` has them.
+fn software(node: Option<Node<'_>>) -> Option<String> {
+    let node = node?;
+    let name = node.get("name")?.text().to_owned();
+    Some(match node.get("version").map(Node::text) {
+        Some(version) if !version.is_empty() => format!("{name} {version}"),
+        _ => name,
+    })
+}
+
+fn blocks(blocks: &[StoredBlock], list: &mut List) {
+    let mut codecs: BTreeMap<&str, u64> = BTreeMap::new();
+    for block in blocks {
+        *codecs.entry(word_of(block.label())).or_default() += 1;
+    }
+    let codecs = codecs.into_iter().map(|(word, count)| (word.to_owned(), count.into())).collect();
+    list.add("codecs", Value::Map(codecs));
+    let with_digest = blocks.iter().filter(|block| digest::expected(block).is_some()).count();
+    let checksums = match with_digest {
+        0 => "none".to_owned(),
+        all if all == blocks.len() => "md5".to_owned(),
+        some => format!("md5 in {some} of {} blocks", blocks.len()),
+    };
+    list.add("checksums", checksums);
+    if blocks.iter().any(|block| block.header.is_streamed()) {
+        list.add("streamed", true);
+    }
+    let sum = |size: fn(&StoredBlock) -> u64| blocks.iter().map(size).fold(0, u64::saturating_add);
+    let stored = sum(|block| block.data.end.saturating_sub(block.data.start));
+    let decoded = sum(StoredBlock::data_size);
+    list.add("stored bytes", stored);
+    list.add("decoded bytes", decoded);
+    let unused = sum(|block| block.end.saturating_sub(block.data.end));
+    if unused > 0 {
+        list.add("allocated and not used", unused);
+    }
+}
+
+/// How much the history tells, and which extensions wrote the file.
+fn history(node: Option<Node<'_>>, list: &mut List) {
+    let Some(node) = node else { return };
+    let entries = if node.kind() == Kind::Sequence { Some(node) } else { node.get("entries") };
+    let entries = entries.map_or(0, Node::len);
+    if entries > 0 {
+        list.add("history entries", entries as u64);
+    }
+    let Some(extensions) = node.get("extensions") else { return };
+    let name = |node: Node<'_>| {
+        let name = node.get("extension_uri").or_else(|| node.get("extension_class"))?;
+        Some(Value::from(name.text()))
+    };
+    let names: Vec<Value> = extensions.items().filter_map(name).take(MOST_NAMES).collect();
+    if !names.is_empty() {
+        list.add("extensions", names);
+    }
+}

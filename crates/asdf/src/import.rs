@@ -1,0 +1,134 @@
+//! Writing datasets of any container as an ASDF file.
+
+mod place;
+
+use container_core::container::{Axes, Dataset};
+use container_core::dtype::{DType, Kind, Order};
+use container_core::format::{Import, ImportOptions, Output};
+use container_core::region::Region;
+use container_core::report::Loss;
+use container_core::stream::{for_each_run, prove};
+use container_core::{Error, ErrorKind, Result};
+
+use crate::header::Version;
+use crate::words::{self, CHECKSUM};
+use crate::writer::{ArraySpec, Plan, WriteOptions};
+use crate::yaml::Yaml;
+use place::Places;
+
+/// Word for element types that ASDF lacks: write their bytes.
+const AS_BYTES: &str = "as-bytes";
+
+/// Word for the version of the standard.
+const STANDARD: &str = "standard";
+
+/// Word for where data of blocks begin: a multiple of so many bytes.
+const ALIGN: &str = "align";
+
+/// Writes the selected datasets, each as an array at its path. Byte order stays, and so does the order of the axes: column-major arrays
+/// have strides. The whole of another ASDF file keeps its tree.
+pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
+    job.options.allow_words("ASDF", &[CHECKSUM, AS_BYTES, STANDARD, ALIGN])?;
+    let compression = words::codec(job.options)?;
+    let as_bytes = words::word(job.options, AS_BYTES).is_some();
+    let (mut losses, mut parts) = (Vec::new(), Vec::new());
+    for (index, region) in job.selection {
+        let dataset = &*job.container.require(*index)?;
+        let mut part = Part::new(*index, region, dataset, job.options, as_bytes)?;
+        if let Some((label, level)) = compression {
+            part.spec = part.spec.compressed(label, level);
+        }
+        losses.extend(part.loss.take().map(|what| Loss { dataset: Some(dataset.path.clone()), what }));
+        // Nothing is written for what a cut file merely claims.
+        prove(job.container, *index, region, &job.read)?;
+        parts.push((dataset.path.clone(), part));
+    }
+    let mut plan = Plan::new(options(job)?);
+    let mut places = Places::new(job.container.about().format == crate::FORMAT.name);
+    for (path, part) in &parts {
+        places.put(path, plan.array(&part.spec)?)?;
+    }
+    let mut writer = plan.start(places.into_tree(), out)?;
+    for (_, part) in &parts {
+        for_each_run(job.container, part.index, part.region, part.read, &job.read, job.progress, |bytes| {
+            writer.write(bytes)
+        })?;
+    }
+    writer.finish()?;
+    losses.extend(job.container.losses());
+    Ok(losses)
+}
+
+/// How the file is written.
+fn options(job: &Import<'_>) -> Result<WriteOptions> {
+    let mut options = WriteOptions::default();
+    options.checksums = words::checksum(job.options)?;
+    options.threads = job.read.threads;
+    options.limits = job.options.limits;
+    if let Some(text) = words::word(job.options, STANDARD).filter(|text| *text != "none") {
+        options.standard = Version::parse(text)
+            .ok_or_else(|| Error::usage(format!("standard {text:?} is no version, such as 1.6.0")))?;
+    }
+    if let Some(text) = words::word(job.options, ALIGN).filter(|text| *text != "none") {
+        let align: Option<u64> = text.parse().ok();
+        let align = align.filter(|align| align.is_power_of_two() && *align <= 32768);
+        let problem = || Error::usage(format!("align {text:?} (a power of two up to 32768)"));
+        options.align = Some(align.ok_or_else(problem)?);
+    }
+    Ok(options)
+}
+
+/// A dataset on its way.
+struct Part<'a> {
+    index: usize,
+    region: &'a Region,
+    spec: ArraySpec,
+    /// The order in which elements are read.
+    read: Order,
+    loss: Option<String>,
+}
+
+impl<'a> Part<'a> {
+    fn new(
+        index: usize,
+        region: &'a Region,
+        dataset: &Dataset,
+        options: &ImportOptions,
+        as_bytes: bool,
+    ) -> Result<Self> {
+        let (mut shape, mut order, mut read) = (region.shape(), dataset.order, dataset.order);
+        if options.axes == Axes::Reversed {
+            shape.reverse();
+            order = order.reversed();
+        }
+        let dtype = &dataset.dtype;
+        // What the plan of a file without arrays says of the type, the plan of this one will say.
+        let known = Plan::new(WriteOptions::default()).array(&ArraySpec::new(dtype.clone(), [0]));
+        let spec = match known {
+            Ok(_) => ArraySpec::new(dtype.clone(), shape).order(order),
+            Err(error) if matches!(error.kind(), ErrorKind::Unsupported(_)) && as_bytes => {
+                if options.axes == Axes::Reversed {
+                    return Err(Error::usage("axes cannot be reversed and elements taken as bytes"));
+                }
+                read = Order::C;
+                shape.push(dtype.itemsize() as u64);
+                ArraySpec::new(DType::native(Kind::Uint, 1), shape)
+            }
+            Err(error) if matches!(error.kind(), ErrorKind::Unsupported(_)) => {
+                let error = Error::new(error.into_kind()).context(dataset.path.clone());
+                return Err(error.hint("--as-bytes writes the bytes of such elements"));
+            }
+            Err(error) => return Err(error),
+        };
+        let loss = (spec.dtype != *dtype).then(|| format!("the type {dtype}: kept as bytes"));
+        Ok(Self { index, region, spec, read, loss })
+    }
+}
+
+/// A mapping of nothing.
+fn empty() -> Yaml {
+    Yaml::Mapping(Vec::new(), None)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,124 @@
+//! What of a file the other formats have nothing of: tags, and the tree as text. For programs that open every format and find a [`File`]
+//! behind the common view of it.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::path::Path;
+
+use container_core::report::{Finding, Severity};
+use container_core::{Error, Limits, Result};
+
+use crate::edit::parse_value;
+use crate::schema::{self, NoteKind, Options, Schemas};
+use crate::update::{Committed, UpdateOptions, Updater};
+use crate::yaml::{EmitOptions, Yaml, emit_document};
+use crate::{File, meta};
+
+/// The tags of the tree, each by the JSON pointer of its node: `!core/ndarray-1.1.0`, `!!binary`, `!<asdf://…>`. Aliases are looked through.
+///
+/// # Errors
+/// `Limit` for a tree that aliases make larger than memory.
+pub fn tags(file: &File) -> Result<HashMap<String, String>> {
+    meta::tags(file.tree().root(), &Limits::default())
+}
+
+/// What is at a JSON pointer, as a YAML 1.1 document that PyYAML reads as the same values; the text of the tree as it stands in the file for
+/// the empty pointer. `None` where the pointer finds nothing.
+///
+/// # Errors
+/// As [`emit_document`].
+pub fn yaml(file: &File, pointer: &str) -> Result<Option<String>> {
+    if pointer.is_empty() {
+        return Ok(Some(file.tree().document().text().to_owned()));
+    }
+    let node = pointer.strip_prefix('/').and_then(|path| file.tree().find(path));
+    node.map(|node| emit_document(&Yaml::of(node)?, &EmitOptions::default())).transpose()
+}
+
+/// A change of the tree, by JSON pointer.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Change<'a> {
+    /// The value at a pointer, as YAML 1.1 in flow style; a place that is not there is made where what holds it is. `/list/-` appends.
+    Set(&'a str, &'a str),
+    /// What is at the pointer goes.
+    Unset(&'a str),
+}
+
+/// Changes the tree of the file at `path` where it lies, in the order of `changes`, all or none. Every other byte of the tree stays, and no
+/// block is read.
+///
+/// # Errors
+/// `Usage` for a pointer that finds nothing to change, or that would change anything else; `Malformed` for a value that is no YAML; those of
+/// opening the file; `Io`.
+pub fn change(path: &Path, changes: &[Change<'_>], options: UpdateOptions) -> Result<Committed> {
+    let mut updater = Updater::open(path, options)?;
+    for change in changes {
+        match change {
+            Change::Set(pointer, value) => {
+                let value =
+                    parse_value(value).map_err(|error| error.context(format!("the value for {pointer}")))?;
+                let path = tree_path(pointer)?;
+                match path.strip_suffix("/-").or_else(|| (path == "-").then_some("")) {
+                    Some(list) => updater.editor().push(list, &value)?,
+                    None => updater.set(path, &value)?,
+                }
+            }
+            Change::Unset(pointer) => updater.remove(tree_path(pointer)?)?,
+        }
+    }
+    updater.commit()
+}
+
+fn tree_path(pointer: &str) -> Result<&str> {
+    let path = pointer.strip_prefix('/').filter(|path| !path.is_empty());
+    path.ok_or_else(|| {
+        Error::usage(format!("{pointer:?} is no JSON pointer to a part of the tree")).hint("/key/0")
+    })
+}
+
+/// Holds the tree against the schemas of its tags, and its root against a schema of the caller's, by its text and name. What does not fit is an
+/// error with the code `schema`, since it was asked for.
+///
+/// # Errors
+/// `Malformed` for a schema of the caller's that is none, with its name as part; `Limit`.
+pub fn validate(file: &File, custom: Option<(&[u8], &str)>) -> Result<Vec<Finding>> {
+    let mut schemas = Schemas::new();
+    let custom = custom.map(|(text, name)| schemas.add(text, name)).transpose()?;
+    let document = file.tree().document();
+    let options =
+        Options::default().standard(file.layout().header.standard).with(&schemas, custom.as_deref());
+    let report = schema::validate(document, &options)?;
+    let at = |range: Range<usize>| {
+        let place = |at: usize| document.base().saturating_add(at as u64);
+        place(range.start)..place(range.end)
+    };
+    let path = |path: String| if path.is_empty() { "the tree".to_owned() } else { path };
+    let mut findings = Vec::new();
+    for violation in report.violations {
+        let message = format!(
+            "{} {} ({}#{})",
+            path(violation.path),
+            violation.message,
+            violation.schema,
+            violation.pointer
+        );
+        findings.push(Finding::new(Severity::Error, "schema", message).at(at(violation.range)));
+    }
+    for note in report.notes {
+        let (severity, code) = match note.kind {
+            NoteKind::UnknownTag => (Severity::Note, "unknown_tag"),
+            NoteKind::OtherStandard => (Severity::Note, "other_standard"),
+            NoteKind::LargeInteger => (Severity::Warning, "large_integer"),
+            NoteKind::Key => (Severity::Warning, "key_type"),
+            NoteKind::MissingSchema => (Severity::Warning, "missing_schema"),
+        };
+        let more = if note.count > 1 { format!(" ({} values)", note.count) } else { String::new() };
+        let message = format!("{}: {}{more}", path(note.path), note.message);
+        findings.push(Finding::new(severity, code, message).at(at(note.range)));
+    }
+    if !report.complete {
+        let message = "there is more that does not fit a schema".to_owned();
+        findings.push(Finding::new(Severity::Error, "schema", message));
+    }
+    Ok(findings)
+}

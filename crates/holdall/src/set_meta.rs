@@ -1,0 +1,79 @@
+//! Changing metadata in place.
+
+use std::path::Path;
+
+use container_core::container::OpenOptions;
+use container_core::format::Format;
+use container_core::write::Durability;
+use container_core::{Error, Result};
+
+use crate::open::{Accept, is_stream, recognise};
+
+/// A change of metadata, by JSON pointer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MetaChange {
+    /// The value at a pointer, as YAML 1.1 in flow style. A place that is not there is made where what holds it is; `/list/-` appends.
+    Set {
+        /// Where.
+        pointer: String,
+        /// What.
+        value: String,
+    },
+    /// What is at the pointer goes.
+    Unset {
+        /// Where.
+        pointer: String,
+    },
+}
+
+/// Changes the metadata of the file at `path` where it lies, in the order of `changes`, all or none. ASDF alone: nothing of its tree but what is
+/// named changes, and no block is touched.
+///
+/// # Errors
+/// `Usage` for other formats, for standard input, and for a pointer that finds nothing to change; `Malformed` for a value that is no YAML;
+/// those of opening the file; `Io`.
+pub fn set_meta(
+    path: &Path,
+    changes: &[MetaChange],
+    open: &OpenOptions,
+    durability: Durability,
+) -> Result<()> {
+    if is_stream(path) {
+        return Err(Error::usage("standard input cannot be changed"));
+    }
+    let (format, _) = recognise(path, Accept::ContainersAndArrays, open)?;
+    change(format, path, changes, open, durability)
+}
+
+#[cfg(feature = "asdf")]
+fn change(
+    format: &Format,
+    path: &Path,
+    changes: &[MetaChange],
+    open: &OpenOptions,
+    durability: Durability,
+) -> Result<()> {
+    if format.name != asdf::FORMAT.name {
+        return Err(cannot(format));
+    }
+    let changes: Vec<asdf::lens::Change<'_>> = changes
+        .iter()
+        .map(|change| match change {
+            MetaChange::Set { pointer, value } => asdf::lens::Change::Set(pointer, value),
+            MetaChange::Unset { pointer } => asdf::lens::Change::Unset(pointer),
+        })
+        .collect();
+    let mut options = asdf::update::UpdateOptions::default();
+    (options.limits, options.durability) = (open.limits, durability);
+    asdf::lens::change(path, &changes, options).map(|_| ())
+}
+
+#[cfg(not(feature = "asdf"))]
+fn change(format: &Format, _: &Path, _: &[MetaChange], _: &OpenOptions, _: Durability) -> Result<()> {
+    Err(cannot(format))
+}
+
+fn cannot(format: &Format) -> Error {
+    Error::usage(format!("metadata of {} files are not changed in place", format.title))
+        .hint("ASDF files: their trees are text")
+}

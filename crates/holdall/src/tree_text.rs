@@ -1,0 +1,39 @@
+//! Metadata that are a text of their own, with tags: ASDF's trees.
+
+use std::collections::HashMap;
+
+use container_core::Result;
+use container_core::container::Container;
+
+/// The tags of the metadata, each by the JSON pointer of its node, in the short spelling that files have: `!core/ndarray-1.1.0`. None for
+/// formats without.
+///
+/// # Errors
+/// `Limit` for a tree that aliases make larger than memory.
+pub fn tags(container: &dyn Container) -> Result<HashMap<String, String>> {
+    #[cfg(feature = "asdf")]
+    if let Some(file) = asdf_file(container) {
+        return asdf::lens::tags(file);
+    }
+    let _ = container;
+    Ok(HashMap::new())
+}
+
+/// What the metadata are at a JSON pointer, as a YAML document; for the empty pointer the text as it stands in the file. The outer `None` is for formats whose
+/// metadata are no YAML, the inner for a pointer that finds nothing.
+///
+/// # Errors
+/// `Limit` for a tree over the limits, and those of the source.
+pub fn yaml(container: &dyn Container, pointer: &str) -> Result<Option<Option<String>>> {
+    #[cfg(feature = "asdf")]
+    if let Some(file) = asdf_file(container) {
+        return asdf::lens::yaml(file, pointer).map(Some);
+    }
+    let _ = (container, pointer);
+    Ok(None)
+}
+
+#[cfg(feature = "asdf")]
+fn asdf_file(container: &dyn Container) -> Option<&asdf::File> {
+    container.native()?.downcast_ref::<asdf::File>()
+}
