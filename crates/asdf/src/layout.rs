@@ -20,7 +20,7 @@ use crate::header::{Header, MOST_BYTES, Version};
 pub use crate::stored_block::StoredBlock;
 
 mod blocks;
-mod search;
+pub(crate) mod search;
 mod tree;
 
 /// Versions of the standard that were published.

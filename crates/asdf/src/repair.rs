@@ -58,11 +58,15 @@ pub(crate) fn repair_to(
     report.kept.push(RepairItem::new(0..layout.header.comments.end, "header and comments"));
     let document = tree::mend(source, &layout, limits, &mut report)?;
     let (found, witness) = chain::find(source, &layout, limits)?;
-    if witness == chain::Witness::Index {
-        let range = layout.index.clone().unwrap_or(layout.size..layout.size);
-        report
-            .guessed
-            .push(RepairItem::new(range, "the blocks are where the index says, not where their sizes lead"));
+    let led = match witness {
+        chain::Witness::Walk => None,
+        chain::Witness::Index => Some("the index says"),
+        chain::Witness::Magics => Some("their magics are"),
+    };
+    if let Some(led) = led {
+        let range = layout.padding.end..layout.size;
+        let what = format!("the blocks are where {led}, not where their sizes lead");
+        report.guessed.push(RepairItem::new(range, what));
     }
     let placed = match &document {
         Some(document) => arrays::placed(document, limits)?,

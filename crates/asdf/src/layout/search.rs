@@ -20,7 +20,7 @@ const LONGEST: u64 = 32;
 
 /// The first place in `range` at which `find` finds something in the bytes from there on. `find` is given pieces that overlap by
 /// more than any pattern is long, and answers with a place in its piece.
-pub(super) fn first(
+pub(crate) fn first(
     source: &dyn Source,
     range: Range<u64>,
     mut find: impl FnMut(&[u8]) -> Option<usize>,
@@ -41,18 +41,18 @@ pub(super) fn first(
 }
 
 /// The first block magic in `range`.
-pub(super) fn magic(source: &dyn Source, range: Range<u64>) -> Result<Option<u64>> {
+pub(crate) fn magic(source: &dyn Source, range: Range<u64>) -> Result<Option<u64>> {
     let finder = memchr::memmem::Finder::new(&crate::block_header::MAGIC);
     first(source, range, |bytes| finder.find(bytes))
 }
 
 /// The first marker of an index in `range`.
-pub(super) fn index_marker(source: &dyn Source, range: Range<u64>) -> Result<Option<u64>> {
+pub(crate) fn index_marker(source: &dyn Source, range: Range<u64>) -> Result<Option<u64>> {
     let finder = memchr::memmem::Finder::new(crate::block_index::MARKER);
     first(source, range, |bytes| finder.find(bytes))
 }
 
 /// The first byte in `range` that is not one of `fill`.
-pub(super) fn other_than(source: &dyn Source, range: Range<u64>, fill: &[u8]) -> Result<Option<u64>> {
+pub(crate) fn other_than(source: &dyn Source, range: Range<u64>, fill: &[u8]) -> Result<Option<u64>> {
     first(source, range, |bytes| bytes.iter().position(|byte| !fill.contains(byte)))
 }

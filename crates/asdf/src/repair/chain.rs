@@ -12,9 +12,9 @@ use std::ops::Range;
 use container_core::source::Source;
 use container_core::{Limits, Result};
 
-use super::heal::{Healed, Proof, heal};
+use super::heal::{Healed, Proof, heal, prove};
 use crate::block_index::{BlockIndex, MARKER};
-use crate::layout::Layout;
+use crate::layout::{IndexState, Layout, StoredBlock, search};
 
 /// A place of the file where a block is or was.
 #[derive(Clone, Debug)]
@@ -40,14 +40,25 @@ impl Found {
 
 /// The blocks, by the witness that leads to more, and whether that is the index.
 pub(super) fn find(source: &dyn Source, layout: &Layout, limits: &Limits) -> Result<(Vec<Found>, Witness)> {
-    let walked = walk(source, layout)?;
-    if layout.index_state == crate::layout::IndexState::Proved
-        && layout.faults.iter().all(|fault| fault.block().is_none())
-    {
-        return Ok((walked, Witness::Walk));
+    let sound =
+        layout.index_state == IndexState::Proved && layout.faults.iter().all(|fault| fault.block().is_none());
+    if sound {
+        let block =
+            |block: &StoredBlock| Healed { block: block.clone(), proof: Proof::Sizes, changes: Vec::new() };
+        return Ok((layout.blocks.iter().map(|stored| Found::Block(block(stored))).collect(), Witness::Walk));
     }
-    let Some(listed) = by_index(source, layout, limits)? else { return Ok((walked, Witness::Walk)) };
-    Ok(if worth(&listed) > worth(&walked) { (listed, Witness::Index) } else { (walked, Witness::Walk) })
+    let walked = walk(source, layout)?;
+    let others =
+        [(by_index(source, layout, limits)?, Witness::Index), (by_magics(source, layout)?, Witness::Magics)];
+    let mut best = (walked, Witness::Walk);
+    for (found, witness) in others {
+        if let Some(found) = found
+            && worth(&found) > worth(&best.0)
+        {
+            best = (found, witness);
+        }
+    }
+    Ok(best)
 }
 
 /// What led to the blocks.
@@ -57,6 +68,8 @@ pub(super) enum Witness {
     Walk,
     /// The index.
     Index,
+    /// Wherever a magic is, for as far as the digest says.
+    Magics,
 }
 
 /// Blocks that are proved, blocks that make sense, and fewer assumptions.
@@ -77,6 +90,13 @@ fn walk(source: &dyn Source, layout: &Layout) -> Result<Vec<Found>> {
     let behind = layout.index.as_ref().map_or(layout.trailing.start, |index| index.start);
     let gaps = layout.gaps.iter().map(|gap| (gap.range.clone(), None));
     places.extend(gaps);
+    // Perhaps a block without its magic, before the first that has one.
+    if let Some(first) = search::other_than(source, layout.padding.clone(), b"\0 \t\r\n")?
+        && !layout.blocks.is_empty()
+        && heal(source, first, layout.padding.end)?.is_some()
+    {
+        places.push((first..layout.padding.end, None));
+    }
     // What a file without index has behind its last block: perhaps a block without its magic.
     if layout.index.is_none() && layout.trailing.end > layout.trailing.start {
         places.push((layout.trailing.clone(), None));
@@ -102,7 +122,7 @@ fn walk(source: &dyn Source, layout: &Layout) -> Result<Vec<Found>> {
         let healed = if told { heal(source, range.start, next)? } else { None };
         found.push(Found::Block(match healed {
             Some(healed) => healed,
-            None => Healed { block: block.clone(), proof: Proof::Sizes, changes: Vec::new() },
+            None => Healed { block: block.clone(), proof: prove(source, block, &[])?, changes: Vec::new() },
         }));
     }
     Ok(found)
@@ -128,9 +148,66 @@ fn by_index(source: &dyn Source, layout: &Layout, limits: &Limits) -> Result<Opt
     let mut found = Vec::with_capacity(starts.len());
     for pair in starts.windows(2) {
         let [start, next] = pair else { continue };
-        found.push(heal(source, *start, *next)?.map_or(Found::Lost(*start..*next), Found::Block));
+        let Some(healed) = heal(source, *start, *next)? else {
+            found.push(Found::Lost(*start..*next));
+            continue;
+        };
+        let rest = healed.block.end..*next;
+        found.push(Found::Block(healed));
+        if !rest.is_empty() {
+            found.push(Found::Gap(rest));
+        }
     }
     Ok(found.iter().any(|found| found.healed().is_some()).then_some(found))
+}
+
+/// Most magics behind one another that are tried as the end of a block: those of files within it come before.
+const TRIES: usize = 16;
+
+/// Most magics that are looked at.
+const MOST_MAGICS: usize = 1 << 16;
+
+/// The blocks as their magics and digests tell, whatever their sizes say.
+fn by_magics(source: &dyn Source, layout: &Layout) -> Result<Option<Vec<Found>>> {
+    let end = layout.index.as_ref().map_or(layout.size, |index| index.start);
+    let mut starts = Vec::new();
+    let mut from = layout.padding.start;
+    while let Some(at) = search::magic(source, from..end)? {
+        starts.push(at);
+        from = at.saturating_add(1);
+        if starts.len() > MOST_MAGICS {
+            return Ok(None);
+        }
+    }
+    starts.push(end);
+    let (mut found, mut at) = (Vec::new(), 0_usize);
+    while let Some((start, ends)) =
+        starts.get(at..).and_then(<[u64]>::split_first).filter(|(_, ends)| !ends.is_empty())
+    {
+        let mut next = at.saturating_add(1);
+        let mut taken = None;
+        for (tried, end) in ends.iter().enumerate().take(TRIES) {
+            let healed = heal(source, *start, *end)?;
+            let sure = healed.as_ref().is_some_and(|healed| {
+                healed.proof == Proof::Digest || (healed.changes.is_empty() && healed.block.end == *end)
+            });
+            if tried == 0 || sure {
+                taken = healed;
+                next = at.saturating_add(tried).saturating_add(1);
+            }
+            if sure {
+                break;
+            }
+        }
+        let end = starts.get(next).copied().unwrap_or(end);
+        let rest = taken.as_ref().map_or(*start, |healed| healed.block.end)..end;
+        found.extend(taken.map(Found::Block));
+        if !rest.is_empty() {
+            found.push(Found::Gap(rest));
+        }
+        at = next;
+    }
+    Ok((!found.is_empty()).then_some(found))
 }
 
 fn last_marker(source: &dyn Source, range: Range<u64>) -> Result<Option<u64>> {

@@ -15,9 +15,9 @@ use std::ops::Range;
 use container_core::Result;
 use container_core::source::Source;
 
-use crate::block_header::{BlockHeader, LEAST_LEN, LEAST_SIZE, MAGIC, PREFIX_LEN};
+use crate::block_header::{BlockHeader, LEAST_LEN, LEAST_SIZE, MAGIC, PREFIX_LEN, STREAMED};
 use crate::digest;
-use crate::layout::StoredBlock;
+use crate::layout::{self, StoredBlock};
 
 /// What speaks for a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -62,12 +62,18 @@ pub(super) fn heal(source: &dyn Source, at: u64, next: u64) -> Result<Option<Hea
         if bytes.get(4..6) != stored.as_deref() {
             changes.push("header_size");
         }
-        let Some(header) = BlockHeader::parse(&bytes) else { continue };
+        let Some(mut header) = BlockHeader::parse(&bytes) else { continue };
+        if header.is_streamed() && next < source.len() {
+            // Nothing follows a streamed block.
+            header.flags &= !STREAMED;
+            changes.push("flags");
+        }
         let start = at.saturating_add(PREFIX_LEN).saturating_add(size.into());
         if start > next {
             continue;
         }
-        for (header, more) in readings(header, next.saturating_sub(start)) {
+        let room = room(source, &header, start, next)?;
+        for (header, more) in readings(header, room) {
             let changes = [&changes[..], &more].concat();
             let data = start..start.saturating_add(header.used_size);
             let end = if header.is_streamed() { next } else { start.saturating_add(header.allocated_size) };
@@ -97,6 +103,14 @@ fn sizes(bytes: &[u8]) -> Vec<u16> {
     sizes.retain(|size| *size >= LEAST_SIZE);
     sizes.dedup();
     sizes
+}
+
+/// Bytes that are set aside for a block whose data begin at `start`: all to the next thing, unless the header says less and what is between
+/// is no padding.
+fn room(source: &dyn Source, header: &BlockHeader, start: u64, next: u64) -> Result<u64> {
+    let end = start.saturating_add(header.allocated_size.max(header.used_size));
+    let junk = end < next && layout::search::other_than(source, end..next, b"\0")?.is_some();
+    Ok(if junk { end } else { next }.saturating_sub(start))
 }
 
 /// The header with sizes that fit into `room`, the stored ones first.
@@ -135,7 +149,7 @@ fn readings(header: BlockHeader, room: u64) -> Vec<(BlockHeader, Vec<&'static st
     readings
 }
 
-fn prove(source: &dyn Source, block: &StoredBlock, changes: &[&str]) -> Result<Proof> {
+pub(super) fn prove(source: &dyn Source, block: &StoredBlock, changes: &[&str]) -> Result<Proof> {
     let assumed = if changes.is_empty() { Proof::Sizes } else { Proof::Assumed };
     let Some(stored) = digest::expected(block) else { return Ok(assumed) };
     Ok(if digest::of_stored(source, block)? == stored { Proof::Digest } else { assumed })

@@ -36,7 +36,9 @@ impl New<'_> {
         if let Some(tree) = self.tree {
             out.write_all(tree.as_bytes())?;
             at += tree.len() as u64;
-            at += self.copy(layout.padding.clone(), out)?;
+            // What looked like padding may have been the first block.
+            let first = self.parts.first().map_or(layout.padding.end, |part| part.block.at);
+            at += self.copy(layout.padding.start..layout.padding.end.min(first), out)?;
         }
         let mut index = BlockIndex::default();
         for part in self.parts {

@@ -1,1 +1,244 @@
+//! Damage to files that are made by hand, and what comes back.
 
+use super::*;
+use container_core::checksum::Algorithm;
+use container_core::container::StaleDigests;
+
+const HEAD: &str = "#ASDF 1.0.0\n#ASDF_STANDARD 1.6.0\n# kept\n";
+
+/// A tree of arrays of i64: name, block, shape.
+fn tree(arrays: &[(&str, usize, &str)]) -> String {
+    let mut text = "%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/\n--- !core/asdf-1.1.0\n".to_owned();
+    for (name, block, shape) in arrays {
+        text.push_str(&format!(
+            "{name}: !core/ndarray-1.1.0\n  source: {block}\n  datatype: int64\n  byteorder: little # as here\n  shape: {shape}\n"
+        ));
+    }
+    text.push_str("...\n");
+    text
+}
+
+fn numbers(count: i64) -> Vec<u8> {
+    (0..count).flat_map(|number| (number * 7).to_le_bytes()).collect()
+}
+
+fn block(data: &[u8], slack: usize) -> Vec<u8> {
+    let mut bytes = b"\xd3BLK\x00\x30\0\0\0\0\0\0\0\0".to_vec();
+    for size in [data.len() + slack, data.len(), data.len()] {
+        bytes.extend_from_slice(&(size as u64).to_be_bytes());
+    }
+    bytes.extend_from_slice(Algorithm::Md5.digest(data).as_bytes());
+    bytes.extend_from_slice(data);
+    bytes.resize(bytes.len() + slack, 0);
+    bytes
+}
+
+fn index(offsets: &[usize]) -> Vec<u8> {
+    let lines: String = offsets.iter().map(|offset| format!("- {offset}\n")).collect();
+    format!("#ASDF BLOCK INDEX\n%YAML 1.1\n---\n{lines}...\n").into_bytes()
+}
+
+struct Made {
+    bytes: Vec<u8>,
+    blocks: Vec<usize>,
+    index: usize,
+}
+
+/// Three blocks of 10, 12 and 4 numbers.
+fn file() -> Made {
+    let tree = tree(&[("one", 0, "[10]"), ("two", 1, "[3, 4]"), ("three", 2, "[2, 2]")]);
+    let mut bytes = [HEAD.as_bytes(), tree.as_bytes(), b"\0\0\0\0"].concat();
+    let mut blocks = Vec::new();
+    for (count, slack) in [(10, 0), (12, 32), (4, 0)] {
+        blocks.push(bytes.len());
+        bytes.extend(block(&numbers(count), slack));
+    }
+    let at = bytes.len();
+    bytes.extend(index(&blocks));
+    Made { bytes, blocks, index: at }
+}
+
+fn repaired_with(bytes: &[u8], digests: StaleDigests) -> Result<(Vec<u8>, RepairReport)> {
+    let mut options = OpenOptions::default();
+    options.stale_digests = digests;
+    let input = || Input::bytes(Box::new(bytes.to_vec()));
+    let mut out = Vec::new();
+    let report = repair_to(input(), &options, Some(&mut out), Progress::none())?;
+    let dry = repair_to(input(), &options, None, Progress::none())?;
+    assert_eq!(report, dry);
+    Ok((out, report))
+}
+
+fn repaired(bytes: &[u8]) -> (Vec<u8>, RepairReport) {
+    let (out, report) = repaired_with(bytes, StaleDigests::Keep).unwrap();
+    // What is repaired needs no repair.
+    let (again, _) = repaired_with(&out, StaleDigests::Keep).unwrap();
+    assert!(again == out, "a second repair changes what the first wrote");
+    (out, report)
+}
+
+#[test]
+fn a_sound_file_is_copied() {
+    let made = file();
+    let (out, report) = repaired(&made.bytes);
+    assert!(out == made.bytes);
+    assert!(report.guessed.is_empty() && report.lost.is_empty(), "{report:?}");
+}
+
+#[test]
+fn an_index_is_made_where_it_is_missing_or_wrong() {
+    let made = file();
+    let blocks = &made.bytes[..made.index];
+    let shifted: Vec<usize> = made.blocks.iter().map(|at| at - 3).collect();
+    for index in [vec![], index(&shifted), index(&made.blocks[..2]), b"#ASDF BLOCK INDEX\n--- [a".to_vec()] {
+        let (out, report) = repaired(&[blocks, &index].concat());
+        assert!(out == made.bytes, "{}", String::from_utf8_lossy(&index));
+        assert!(report.lost.is_empty(), "{report:?}");
+    }
+}
+
+/// Where a block begins, what it is for and how long it is are told by its neighbours and its digest.
+#[test]
+fn damaged_headers_are_read_as_they_were() {
+    let made = file();
+    for (number, at) in made.blocks.iter().enumerate() {
+        let fields = (0..6).chain(14..38);
+        for byte in fields {
+            for flip in [0x01, 0x80, 0xff] {
+                let mut bytes = made.bytes.clone();
+                bytes[at + byte] ^= flip;
+                let (out, report) = repaired(&bytes);
+                assert!(out == made.bytes, "block {number}, byte {byte}, {flip:#x}: {report:?}");
+                assert!(!report.guessed.is_empty() && report.lost.is_empty());
+            }
+        }
+        let mut bytes = made.bytes.clone();
+        bytes[at + 9] ^= 1;
+        let (out, report) = repaired(&bytes);
+        assert!(out == made.bytes, "block {number}, streamed: {report:?}");
+        // A whole header, of which the index alone knows.
+        let mut bytes = made.bytes.clone();
+        bytes[*at..at + 54].fill(b'x');
+        let (_, report) = repaired(&bytes);
+        let lost: Vec<&str> = report.lost.iter().map(|item| &item.what[..]).collect();
+        assert!(lost[0].starts_with(&format!("block {number}, of which the index tells")), "{lost:?}");
+        assert_eq!(lost.len(), 2, "{lost:?}");
+    }
+}
+
+#[test]
+fn without_an_index_neighbours_tell_of_magics_and_sizes() {
+    let made = file();
+    let bytes = &made.bytes[..made.index];
+    for (number, at) in made.blocks.iter().enumerate() {
+        for byte in 0..6 {
+            let mut bytes = bytes.to_vec();
+            bytes[at + byte] ^= 0x80;
+            let (out, report) = repaired(&bytes);
+            assert!(out == made.bytes, "block {number}, byte {byte}: {report:?}");
+        }
+    }
+}
+
+#[test]
+fn bytes_that_do_not_fit_their_digest_are_kept_and_told() {
+    let made = file();
+    let mut bytes = made.bytes.clone();
+    bytes[made.blocks[1] + 60] ^= 4;
+    let (out, report) = repaired(&bytes);
+    assert!(out == bytes);
+    assert_eq!(report.lost.len(), 1);
+    let (out, report) = repaired_with(&bytes, StaleDigests::Renew).unwrap();
+    assert_eq!(report.lost.len(), 1);
+    let data = made.blocks[1] + 54;
+    assert_eq!(out[data - 16..data], *Algorithm::Md5.digest(&bytes[data..data + 96]).as_bytes());
+    assert!(out[data..] == bytes[data..]);
+}
+
+#[test]
+fn bytes_that_belong_to_nothing_are_left_out() {
+    let made = file();
+    let (blocks, index) = made.bytes.split_at(made.index);
+    let (out, report) = repaired(&[blocks, b"junk", index, b"more"].concat());
+    assert!(out == made.bytes);
+    assert!(
+        report.guessed.iter().any(|item| item.what.starts_with("bytes after the block index")),
+        "{report:?}"
+    );
+    let at = made.blocks[1];
+    let (out, _) = repaired(&[&blocks[..at], b"between", &blocks[at..]].concat());
+    assert!(out == made.bytes);
+}
+
+#[test]
+fn arrays_of_a_cut_block_keep_their_whole_rows() {
+    let made = file();
+    let start = made.blocks[1] + 54;
+    for (have, rows) in [(95, 2), (64, 2), (63, 1), (32, 1), (31, 0), (0, 0)] {
+        let (out, report) = repaired(&made.bytes[..start + have]);
+        let text = String::from_utf8_lossy(&out).into_owned();
+        if rows > 0 {
+            assert!(
+                text.contains(&format!("byteorder: little # as here\n  shape: [{rows}, 4]\n")),
+                "{have}: {text}"
+            );
+        } else {
+            assert!(text.contains("data: []") && text.contains("[0, 4]"), "{have}: {text}");
+        }
+        // The block behind is gone.
+        assert!(text.contains("shape: [0, 2]"), "{have}: {text}");
+        let data = out.windows(54).position(|bytes| bytes.starts_with(b"\xd3BLK") && bytes[21] != 80);
+        let data = data.unwrap() + 54;
+        assert_eq!(out[data..data + have], made.bytes[start..start + have]);
+        assert_eq!(out[data - 16..data], *Algorithm::Md5.digest(&out[data..data + have]).as_bytes());
+        assert!(report.lost.iter().any(|item| item.what.starts_with("three: ")), "{report:?}");
+    }
+}
+
+#[test]
+fn a_tree_is_kept_as_far_as_it_can_be_read() {
+    let made = file();
+    let end = made.bytes.windows(4).position(|bytes| bytes == b"...\n").unwrap();
+    // Without its dots.
+    let (out, report) = repaired(&[&made.bytes[..end], &made.bytes[end + 4..made.index]].concat());
+    assert!(report.lost.is_empty(), "{report:?}");
+    assert!(out.windows(5).any(|bytes| bytes == b"\n...\n"));
+    // Cut in its last array.
+    let (out, report) = repaired(&made.bytes[..end - 10]);
+    assert!(!report.guessed.is_empty());
+    let text = String::from_utf8_lossy(&out).into_owned();
+    assert!(text.ends_with("...\n") && text.contains("one: "), "{text}");
+    // A bracket that nothing closes, before the last array.
+    let at = made.bytes.windows(5).position(|bytes| bytes == b"three").unwrap();
+    let (out, report) = repaired(&[&made.bytes[..at], b"x: [1, 2\n", &made.bytes[at..]].concat());
+    assert!(report.lost.iter().any(|item| item.what.starts_with("the rest of the tree")), "{report:?}");
+    let text = String::from_utf8_lossy(&out).into_owned();
+    assert!(text.contains("two: ") && !text.contains("three: "), "{text}");
+    assert!(report.kept.iter().any(|item| item.what.contains("block 2, which no array")), "{report:?}");
+    // A byte that is no text.
+    let mut bytes = made.bytes.clone();
+    bytes[end - 3] = 0xff;
+    let (_, report) = repaired(&bytes);
+    assert_eq!(report.lost[0].range, Some(end as u64 - 3..end as u64 - 2));
+}
+
+#[test]
+fn every_cut_and_every_flipped_byte_is_repaired_or_refused() {
+    let made = file();
+    for len in 0..made.bytes.len() {
+        if let Ok((out, _)) = repaired_with(&made.bytes[..len], StaleDigests::Keep) {
+            assert!(
+                !Layout::parse(&out, &container_core::Limits::default())
+                    .is_ok_and(|layout| !layout.is_complete())
+            );
+        }
+    }
+    for at in 0..made.bytes.len() {
+        let mut bytes = made.bytes.clone();
+        bytes[at] ^= 0x55;
+        if let Ok((out, _)) = repaired_with(&bytes, StaleDigests::Renew) {
+            let layout = Layout::parse(&out, &container_core::Limits::default()).unwrap();
+            assert!(layout.is_complete(), "byte {at}");
+        }
+    }
+}
