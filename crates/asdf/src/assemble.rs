@@ -1,6 +1,7 @@
 //! Files made of what other files have: a header, a tree, blocks as they are stored.
 
 use container_core::checksum::Algorithm;
+use container_core::format::Output;
 use container_core::source::{PIECE_LEN, Source};
 use container_core::{Error, Result};
 
@@ -48,41 +49,62 @@ pub(crate) struct Assembly<'a> {
     pub(crate) options: &'a WriteOptions,
 }
 
-impl Assembly<'_> {
-    /// Writes `head`, the tree, and blocks. Only the last may stay streamed.
+/// A file that is being put together.
+pub(crate) struct Writing<'a, 'o> {
+    assembly: &'a Assembly<'a>,
+    target: Target<'o>,
+    at: u64,
+    offsets: Vec<u64>,
+    streamed: bool,
+}
+
+impl<'a> Assembly<'a> {
+    /// Writes `head` and the tree, and what is between it and the blocks, if there are any.
     ///
     /// # Errors
-    /// Those of the sources and the target.
-    pub(crate) fn write(
-        &self,
+    /// Those of the target.
+    pub(crate) fn start<'o>(
+        &'a self,
         head: &[u8],
         text: &str,
-        pieces: &[Piece<'_>],
-        target: &mut Target<'_>,
-    ) -> Result<()> {
+        has_blocks: bool,
+        out: &'o mut dyn Output,
+    ) -> Result<Writing<'a, 'o>> {
+        let mut target = Target::Output(out);
         target.write(head)?;
         target.write(text.as_bytes())?;
-        let mut at = head.len() as u64 + text.len() as u64;
-        if pieces.is_empty() {
-            return Ok(());
-        }
-        let padding = self.padding.after(at);
+        let len = head.len() as u64 + text.len() as u64;
+        let padding = if has_blocks { self.padding.after(len) } else { 0 };
         target.fill(padding)?;
-        at += padding;
-        let mut offsets = Vec::with_capacity(pieces.len());
-        let mut streamed = false;
-        for (number, piece) in pieces.iter().enumerate() {
-            offsets.push(at);
-            let is_last = number + 1 == pieces.len();
-            streamed = is_last && piece.recoded.is_none() && piece.block.header.is_streamed();
-            at += self.block(at, piece, is_last, target)?;
-        }
-        if self.index && !streamed {
-            target.write(BlockIndex { offsets }.to_text().as_bytes())?;
-        }
+        Ok(Writing { assembly: self, target, at: len + padding, offsets: Vec::new(), streamed: false })
+    }
+}
+
+impl Writing<'_, '_> {
+    /// Writes a block. Only the last may stay streamed.
+    ///
+    /// # Errors
+    /// Those of its source and the target.
+    pub(crate) fn block(&mut self, piece: &Piece<'_>, is_last: bool) -> Result<()> {
+        self.offsets.push(self.at);
+        self.streamed = is_last && piece.recoded.is_none() && piece.block.header.is_streamed();
+        self.at += self.assembly.block(self.at, piece, is_last, &mut self.target)?;
         Ok(())
     }
 
+    /// Writes the index.
+    ///
+    /// # Errors
+    /// Those of the target.
+    pub(crate) fn finish(mut self) -> Result<()> {
+        if self.assembly.index && !self.offsets.is_empty() && !self.streamed {
+            self.target.write(BlockIndex { offsets: self.offsets }.to_text().as_bytes())?;
+        }
+        self.target.flush()
+    }
+}
+
+impl Assembly<'_> {
     /// Writes a block, and gives its length.
     fn block(&self, at: u64, piece: &Piece<'_>, is_last: bool, target: &mut Target<'_>) -> Result<u64> {
         let Piece { source, block, recoded } = piece;

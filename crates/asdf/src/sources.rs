@@ -21,16 +21,13 @@ pub(crate) struct Found {
     pub(crate) path: String,
     /// The node of the array.
     pub(crate) node: NodeId,
+    /// The node of the value of `source`.
+    pub(crate) source: NodeId,
     /// What it names.
     pub(crate) named: Named,
 }
 
 impl Found {
-    /// The path of the value of `source`.
-    pub(crate) fn source_path(&self) -> String {
-        if self.path.is_empty() { "source".into() } else { format!("{}/source", self.path) }
-    }
-
     /// The block of a file of `count` blocks; `None` for one of another file, or that there is not.
     pub(crate) fn block(&self, count: usize) -> Option<usize> {
         match self.named {
@@ -63,7 +60,8 @@ pub(crate) fn sources(document: &Document, limits: &Limits) -> Result<Vec<Found>
                 Some(Scalar::Text(uri)) => Some(Named::Uri(uri.to_owned())),
                 _ => None,
             };
-            found.extend(named.map(|named| Found { path: path.to_owned(), node: node.id(), named }));
+            let (node, source) = (node.id(), source.id());
+            found.extend(named.map(|named| Found { path: path.to_owned(), node, source, named }));
         }
         Ok(true)
     })?;

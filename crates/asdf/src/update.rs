@@ -26,6 +26,7 @@ pub use sidecar::Sidecar;
 use crate::edit::TreeEditor;
 use crate::layout::{Layout, StoredBlock};
 use crate::sources::{self, Named};
+use crate::splice;
 use crate::writer::{ArraySpec, Plan, WriteOptions};
 use crate::yaml::{Document, Yaml, YamlLimits};
 use block::Replaced;
@@ -227,10 +228,15 @@ impl<'a> Updater<'a> {
 
     /// Numbers that count blocks from the end would name others when one is added.
     fn count_from_the_start(&mut self, count: usize) -> Result<()> {
-        for found in sources::sources(self.editor.document(), &self.options.limits)? {
+        let document = self.editor.document();
+        let mut changes = Vec::new();
+        for found in sources::sources(document, &self.options.limits)? {
             if let (Named::Block(..0), Some(block)) = (&found.named, found.block(count)) {
-                self.editor.set(&found.source_path(), &Yaml::int(block as u64))?;
+                changes.push((found.source, Yaml::int(block as u64)));
             }
+        }
+        if !changes.is_empty() {
+            self.editor = TreeEditor::new(splice::scalars(document, &changes, &self.options.yaml)?);
         }
         Ok(())
     }

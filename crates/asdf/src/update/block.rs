@@ -23,7 +23,7 @@ impl Replaced {
         }
         let stored = match block.label() {
             None => container_core::source::copy_vec(data, &options.limits)?,
-            Some(label) => encode(label, data, &options.write)?,
+            Some(label) => encode(label, None, data, &options.write)?,
         };
         let checksum =
             if options.write.checksums { sixteen(&Algorithm::Md5.digest(&stored)) } else { [0; 16] };

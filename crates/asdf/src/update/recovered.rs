@@ -15,18 +15,13 @@ use super::sidecar::FileSidecar;
 /// # Errors
 /// `Io`; those of the source.
 pub fn recovered(path: &Path, source: Box<dyn Source>, limits: &Limits) -> Result<Box<dyn Source>> {
-    let pending = pending(&FileSidecar::beside(path), &source, limits)?;
-    Ok(view(source, pending))
-}
-
-pub(super) fn view(source: Box<dyn Source>, pending: Option<Pending>) -> Box<dyn Source> {
-    match pending {
+    Ok(match pending(&FileSidecar::beside(path), &source, limits)? {
         None => source,
         Some(Pending::Cut(len)) => Box::new(Recovered { source, len, journal: None }),
         Some(Pending::Redo(journal)) => {
             Box::new(Recovered { source, len: journal.new_len, journal: Some(journal) })
         }
-    }
+    })
 }
 
 /// A source with another end, and some bytes replaced.

@@ -3,10 +3,13 @@
 use container_core::{Error, Result};
 
 use super::options::WriteOptions;
+use crate::compression;
 
-/// A running codec.
+/// A running codec. It takes the data of a block as a whole.
 pub(crate) struct Encoder {
     label: String,
+    level: Option<i32>,
+    data: Vec<u8>,
 }
 
 impl Encoder {
@@ -18,24 +21,40 @@ impl Encoder {
         itemsize: u64,
         options: &WriteOptions,
     ) -> Result<(Self, [u8; 4])> {
-        let _ = (level, data, itemsize, options);
-        Err(Error::unsupported(format!("no codec {label:?} to write with")))
+        let _ = itemsize;
+        compression::codecs().get(label)?;
+        let len = options.limits.allocate(data)?;
+        let mut padded = [0; 4];
+        let bytes = label.as_bytes();
+        padded
+            .get_mut(..bytes.len())
+            .ok_or_else(|| Error::usage(format!("{label:?} is no label of four bytes")))?
+            .copy_from_slice(bytes);
+        Ok((Self { label: label.to_owned(), level, data: Vec::with_capacity(len) }, padded))
     }
 
-    pub(crate) fn push(&mut self, bytes: &[u8], put: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        let _ = &self.label;
-        put(bytes)
+    pub(crate) fn push(&mut self, bytes: &[u8], _put: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        self.data.extend_from_slice(bytes);
+        Ok(())
     }
 
+    /// Gives the number of bytes that were encoded.
     pub(crate) fn finish(self, put: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<u64> {
-        let _ = put;
-        Ok(0)
+        let mut stored = Vec::new();
+        compression::codecs().get(&self.label)?.encode(&self.data, self.level, &mut stored)?;
+        put(&stored)?;
+        Ok(self.data.len() as u64)
     }
 }
 
 /// Encodes the data of a whole block.
-pub(crate) fn encode(label: &str, data: &[u8], options: &WriteOptions) -> Result<Vec<u8>> {
-    let (mut encoder, _) = Encoder::start(label, None, data.len() as u64, 1, options)?;
+pub(crate) fn encode(
+    label: &str,
+    level: Option<i32>,
+    data: &[u8],
+    options: &WriteOptions,
+) -> Result<Vec<u8>> {
+    let (mut encoder, _) = Encoder::start(label, level, data.len() as u64, 1, options)?;
     let mut stored = Vec::new();
     let mut put = |bytes: &[u8]| {
         stored.extend_from_slice(bytes);

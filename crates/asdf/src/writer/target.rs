@@ -36,6 +36,10 @@ impl Target<'_> {
         Ok(self.output().write_all(bytes)?)
     }
 
+    pub(crate) fn flush(&mut self) -> Result<()> {
+        Ok(self.output().flush()?)
+    }
+
     /// Writes zeros.
     pub(crate) fn fill(&mut self, len: u64) -> Result<()> {
         let zeros = [0; 4096];

@@ -1,0 +1,178 @@
+//! The same file put together anew: without what no array names, with other codecs, with an index.
+
+use container_core::format::Output;
+use container_core::source::{Source, zeroed_vec};
+use container_core::{Error, Limits, Result};
+
+use crate::assemble::{Assembly, Piece, Recoded, Room, head_and_tree, require_sound};
+use crate::compression::{self, read_range};
+use crate::layout::{Layout, StoredBlock};
+use crate::sources::{Found, Named, no_others, resolve, sources};
+use crate::splice;
+use crate::writer::encode::encode;
+use crate::writer::target::Target;
+use crate::writer::{Padding, WriteOptions};
+use crate::yaml::{Document, Yaml, YamlLimits};
+
+/// What a rewriting does.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct RewriteOptions {
+    /// Leaves out blocks that no array names.
+    pub drop_unreferenced: bool,
+    /// The codec of all blocks from now on: its label and level, or none. Without a wish each block keeps its own, bytes and all.
+    pub compression: Option<Recompression>,
+    /// Room that blocks have: `None` keeps what each has.
+    pub padding: Option<Padding>,
+    /// How blocks are written that are made anew: checksums, alignment, threads; whether an index follows; room behind the tree.
+    pub write: WriteOptions,
+    /// The codecs that blocks are read with.
+    pub codecs: container_core::codec::Codecs,
+    /// Bounds on memory.
+    pub limits: Limits,
+    /// Bounds on the tree.
+    pub yaml: YamlLimits,
+}
+
+impl Default for RewriteOptions {
+    fn default() -> Self {
+        Self {
+            drop_unreferenced: true,
+            compression: None,
+            padding: Some(Padding::None),
+            write: WriteOptions::default(),
+            codecs: compression::codecs(),
+            limits: Limits::default(),
+            yaml: YamlLimits::default(),
+        }
+    }
+}
+
+/// A codec for all blocks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Recompression {
+    /// Data are stored as they are.
+    Plain,
+    /// Label and level.
+    Codec(String, Option<i32>),
+}
+
+/// What a rewriting did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rewritten {
+    /// Blocks that were left out, by their numbers in the old file.
+    pub dropped: Vec<usize>,
+    /// Blocks whose data were encoded anew, by their numbers in the old file.
+    pub recoded: Vec<usize>,
+    /// Bytes that belonged to nothing, between the blocks and behind them, and are gone.
+    pub gaps: u64,
+}
+
+/// Writes the file in `source` anew. Header lines, comments and every byte of the tree stay as they are, but for the numbers of blocks
+/// that have another one now. Blocks that are not encoded anew keep their stored bytes, labels, sizes and digests.
+///
+/// # Errors
+/// `Malformed`, `Truncated` for a damaged file (a repair is what that needs); `Unsupported` for codecs that cannot be read or written,
+/// and where blocks cannot be given other numbers; `Limit`; `Io`.
+pub fn rewrite(source: &dyn Source, options: &RewriteOptions, out: &mut dyn Output) -> Result<Rewritten> {
+    let layout = Layout::parse(source, &options.limits)?;
+    require_sound(&layout)?;
+    let (head, tree) = head_and_tree(source, &layout)?;
+    let mut document = Document::parse(&source.read(tree.clone())?, tree.start, &options.yaml)?;
+    let found = sources(&document, &options.limits)?;
+    let mut done = Rewritten {
+        gaps: layout.gaps.iter().map(|gap| gap.range.end - gap.range.start).sum(),
+        ..Rewritten::default()
+    };
+    let kept =
+        if options.drop_unreferenced { referenced(&found, &layout) } else { layout.blocks.iter().collect() };
+    if kept.len() < layout.blocks.len() {
+        no_others(&document, &options.limits)?;
+        document = renumbered(&document, &found, &layout, &kept, &options.yaml)?;
+        let is_kept = |index: &usize| kept.iter().any(|block| block.index == *index);
+        done.dropped = (0..layout.blocks.len()).filter(|index| !is_kept(index)).collect();
+    }
+    let assembly = Assembly {
+        room: options.padding.map_or(Room::Keep, Room::New),
+        padding: options.write.padding,
+        index: options.write.index,
+        options: &options.write,
+    };
+    let mut writing = assembly.start(&head, document.text(), !kept.is_empty(), out)?;
+    for (number, block) in kept.iter().enumerate() {
+        // One block at a time is in memory, and only where it is encoded anew.
+        let recoded = recoded(source, block, options)?;
+        done.recoded.extend(recoded.is_some().then_some(block.index));
+        let piece = Piece { source, block: (*block).clone(), recoded };
+        writing.block(&piece, number + 1 == kept.len())?;
+    }
+    writing.finish()?;
+    Ok(done)
+}
+
+/// The blocks that arrays name, in their order.
+fn referenced<'l>(found: &[Found], layout: &'l Layout) -> Vec<&'l StoredBlock> {
+    let mut named = vec![false; layout.blocks.len()];
+    for found in found {
+        if let Some(place) = found.block(layout.blocks.len()).and_then(|index| named.get_mut(index)) {
+            *place = true;
+        }
+    }
+    layout.blocks.iter().filter(|block| named.get(block.index).copied().unwrap_or(false)).collect()
+}
+
+/// The tree with the numbers that the kept blocks have.
+fn renumbered(
+    document: &Document,
+    found: &[Found],
+    layout: &Layout,
+    kept: &[&StoredBlock],
+    limits: &YamlLimits,
+) -> Result<Document> {
+    let mut changes = Vec::new();
+    for found in found {
+        let Named::Block(number) = found.named else { continue };
+        let Some(old) = found.block(layout.blocks.len()) else {
+            // It names nothing now, and must not name something then.
+            if resolve(number, kept.len()).is_some() {
+                let what = format!("{} names block {number}, which there is not", found.path);
+                return Err(Error::unsupported(what).context("asdf tree"));
+            }
+            continue;
+        };
+        let new = kept.partition_point(|block| block.index < old);
+        // A number that counts from the end may be right still.
+        if resolve(number, kept.len()) != Some(new) {
+            changes.push((found.source, Yaml::int(new as u64)));
+        }
+    }
+    if changes.is_empty() { Ok(document.clone()) } else { splice::scalars(document, &changes, limits) }
+}
+
+/// The data of a block by the codec that is wished for; `None` where it has that.
+fn recoded(source: &dyn Source, block: &StoredBlock, options: &RewriteOptions) -> Result<Option<Recoded>> {
+    let label = match &options.compression {
+        None => return Ok(None),
+        Some(Recompression::Plain) => None,
+        Some(Recompression::Codec(label, _)) => Some(label.as_str()),
+    };
+    // With a level the outcome may be another even by the same codec.
+    let has_level = matches!(options.compression, Some(Recompression::Codec(_, Some(_))));
+    // Rows without an end are never encoded.
+    if block.header.is_streamed() || block.label() == label && !has_level {
+        return Ok(None);
+    }
+    let mut data = zeroed_vec(block.data_size(), &options.limits)?;
+    let threads = options.write.threads;
+    read_range(source, block, &options.codecs, &options.limits, threads, 0..block.data_size(), &mut data)?;
+    let data_size = data.len() as u64;
+    let stored = match &options.compression {
+        Some(Recompression::Codec(label, level)) => encode(label, *level, &data, &options.write)?,
+        _ => data,
+    };
+    let mut padded = [0; 4];
+    for (to, from) in padded.iter_mut().zip(label.unwrap_or_default().bytes()) {
+        *to = from;
+    }
+    Ok(Some(Recoded { label: padded, stored, data_size }))
+}
