@@ -28,9 +28,11 @@ use crate::stored_block::StoredBlock;
 
 mod blosc;
 mod chunks;
+mod encoder;
 mod lz4_chunks;
 
 pub use blosc::{Blosc, Blosc2};
+pub use encoder::{EncodeOptions, Encoder, Sizes, WRITABLE, encode};
 pub use lz4_chunks::Lz4Chunks;
 
 /// The codecs of blocks, by their labels on disk: `zlib`, `bzp2`, `lz4`, `lz4f`, `blsc`, `bls2`, `zstd`, `xz`. Of `bls2` only bare

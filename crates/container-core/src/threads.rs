@@ -1,5 +1,7 @@
 //! Work on several threads.
 
+use std::collections::BTreeMap;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, scope};
 
 use crate::Result;
@@ -44,4 +46,194 @@ pub fn on_threads(threads: usize, work: &(impl Fn() -> Result<()> + Sync)) -> Re
         // All are joined before an error is given.
         results.fold(first, Result::and)
     })
+}
+
+/// Passes what `next` gives through `work` on up to `threads` threads, this one included, and the results to `place` in the order
+/// in which they were given. `next` and `place` run on one thread at a time. At most twice as many results wait as there are
+/// threads.
+///
+/// ```
+/// let (mut numbers, mut squares) = (0..100_u64, Vec::new());
+/// container_core::threads::in_order(
+///     3,
+///     || Ok(numbers.next()),
+///     |number| Ok(number * number),
+///     |square| {
+///         squares.push(square);
+///         Ok(())
+///     },
+/// )?;
+/// assert!(squares.is_sorted() && squares.len() == 100);
+/// # Ok::<(), container_core::Error>(())
+/// ```
+///
+/// # Errors
+/// One of those of `next`, `work` and `place`; nothing is begun after the first.
+///
+/// # Panics
+/// If one of them does.
+pub fn in_order<J, T: Send>(
+    threads: usize,
+    mut next: impl FnMut() -> Result<Option<J>> + Send,
+    work: impl Fn(J) -> Result<T> + Sync,
+    mut place: impl FnMut(T) -> Result<()> + Send,
+) -> Result<()> {
+    if threads <= 1 {
+        while let Some(job) = next()? {
+            place(work(job)?)?;
+        }
+        return Ok(());
+    }
+    let line = Line {
+        state: Mutex::new(State {
+            given: 0,
+            placed: 0,
+            waiting: BTreeMap::new(),
+            is_over: false,
+            next,
+            place,
+        }),
+        moved: Condvar::new(),
+    };
+    let window = threads as u64 * 2;
+    on_threads(threads, &|| {
+        // Others wait for this thread's result, which an error or a panic keeps from them.
+        let guard = Stop(&line);
+        while let Some((number, job)) = line.take(window)? {
+            let made = work(job)?;
+            line.put(number, made)?;
+        }
+        std::mem::forget(guard);
+        Ok(())
+    })
+}
+
+struct State<N, P, T> {
+    /// Jobs that have been given out.
+    given: u64,
+    /// Results that have been placed.
+    placed: u64,
+    waiting: BTreeMap<u64, T>,
+    is_over: bool,
+    next: N,
+    place: P,
+}
+
+struct Line<N, P, T> {
+    state: Mutex<State<N, P, T>>,
+    moved: Condvar,
+}
+
+impl<N, P, T> Line<N, P, T> {
+    fn lock(&self) -> MutexGuard<'_, State<N, P, T>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn take<J>(&self, window: u64) -> Result<Option<(u64, J)>>
+    where
+        N: FnMut() -> Result<Option<J>>,
+    {
+        let mut state = self.lock();
+        while !state.is_over && state.given >= state.placed + window {
+            state = self.moved.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        if state.is_over {
+            return Ok(None);
+        }
+        let Some(job) = (state.next)()? else {
+            state.is_over = true;
+            return Ok(None);
+        };
+        state.given += 1;
+        Ok(Some((state.given - 1, job)))
+    }
+
+    fn put(&self, number: u64, made: T) -> Result<()>
+    where
+        P: FnMut(T) -> Result<()>,
+    {
+        let state = &mut *self.lock();
+        state.waiting.insert(number, made);
+        while let Some(made) = state.waiting.remove(&state.placed) {
+            (state.place)(made)?;
+            state.placed += 1;
+        }
+        self.moved.notify_all();
+        Ok(())
+    }
+}
+
+/// Ends the work of all threads when it is dropped.
+struct Stop<'l, N, P, T>(&'l Line<N, P, T>);
+
+impl<N, P, T> Drop for Stop<'_, N, P, T> {
+    fn drop(&mut self) {
+        self.0.lock().is_over = true;
+        self.0.moved.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use super::*;
+    use crate::Error;
+
+    #[test]
+    fn an_error_ends_all_threads_and_nothing_is_placed_out_of_order() {
+        for threads in [1, 2, 7] {
+            for bad in [0, 1, 50, 999] {
+                let (mut numbers, mut placed) = (0..1000_u64, 0);
+                let begun = AtomicU64::new(0);
+                let done = in_order(
+                    threads,
+                    || Ok(numbers.next()),
+                    |number| {
+                        begun.fetch_add(1, Ordering::Relaxed);
+                        if number == bad { Err(Error::malformed("bad")) } else { Ok(number) }
+                    },
+                    |number| {
+                        assert_eq!(number, placed);
+                        placed += 1;
+                        Ok(())
+                    },
+                );
+                assert!(done.is_err() && placed <= bad, "{threads} threads");
+                assert!(begun.into_inner() <= bad + threads as u64 * 2 + 1);
+            }
+        }
+    }
+
+    #[test]
+    fn the_last_result_is_waited_for() {
+        let (mut numbers, mut sum) = (0..200_u64, 0);
+        let slow = |number: u64| {
+            if number == 0 {
+                std::thread::sleep(std::time::Duration::from_millis(20));
+            }
+            Ok(number)
+        };
+        in_order(
+            4,
+            || Ok(numbers.next()),
+            slow,
+            |number| {
+                sum += number;
+                Ok(())
+            },
+        )
+        .unwrap();
+        assert_eq!(sum, 199 * 100);
+        let done = in_order(4, || Ok(Some(1)), Ok, |_: u64| Err(Error::cancelled()));
+        assert!(done.is_err());
+    }
+
+    #[test]
+    #[should_panic = "as it does"]
+    fn a_panic_of_one_thread_is_not_waited_for() {
+        let mut numbers = 0..100_u64;
+        let work = |number| if number == 3 { panic!("as it does") } else { Ok(number) };
+        let _ = in_order(4, || Ok(numbers.next()), work, |_| Ok(()));
+    }
 }

@@ -17,6 +17,11 @@ use super::common::{level_in, make_room};
 use super::stream::{Decoder, Encoder, Fault, Filling, PIECE_LEN, encode_in_pieces};
 use crate::{Error, Result};
 
+mod bits;
+mod blocks;
+
+pub use blocks::{Cutter, Joined, encode_block};
+
 /// `bzp2`, as ASDF spells it: bzip2 with blocks of 1 to 9 times 100 kB, default 9.
 ///
 /// Reads any number of concatenated streams, as pbzip2 and lbzip2 write them and Python's `bz2` reads them;

@@ -20,6 +20,10 @@ use super::stream::{Decoder, Encoder, Fault, Filling, PIECE_LEN, Part, encode_in
 use super::{Codec, Encoded};
 use crate::{Error, Result};
 
+mod segments;
+
+pub use segments::{Segments, WINDOW};
+
 /// `zlib`: one RFC 1950 stream with the 32 KiB window, levels 0 (stored) to 9, default 6.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Zlib;

@@ -145,6 +145,68 @@ impl std::fmt::Debug for Decompressor {
     }
 }
 
+/// Encodes one frame from data that come in pieces, at one level. It has no checksum, and depends on the data alone, however they
+/// are cut.
+pub struct FrameEncoder(CCtx<'static>);
+
+impl FrameEncoder {
+    /// An encoder at `level`, -7 to 22, default 3. `len` is how many bytes will come, where that is known: the frame then states it,
+    /// which some readers ask for.
+    ///
+    /// # Errors
+    /// `Usage` when there is no such level, `Io` when there is no memory.
+    pub fn new(level: Option<i32>, len: Option<u64>) -> Result<Self> {
+        let level = level_in("zstd", level, -7..=22, 3)?;
+        let mut context = CCtx::try_create().ok_or_else(out_of_memory)?;
+        context.set_parameter(CParameter::CompressionLevel(level)).map_err(refused)?;
+        context.set_pledged_src_size(len).map_err(refused)?;
+        Ok(Self(context))
+    }
+
+    /// Takes the next bytes, and appends to `out` what has been made.
+    ///
+    /// # Errors
+    /// `Usage` when there are more than were announced, `Io` when the library fails.
+    pub fn push(&mut self, src: &[u8], out: &mut Vec<u8>) -> Result<()> {
+        let mut input = InBuffer::around(src);
+        while input.pos() < src.len() {
+            self.step(out, |context, output| context.compress_stream(output, &mut input))?;
+        }
+        Ok(())
+    }
+
+    /// Appends the rest of the frame to `out`.
+    ///
+    /// # Errors
+    /// `Usage` when there were fewer bytes than announced, `Io` when the library fails.
+    pub fn finish(mut self, out: &mut Vec<u8>) -> Result<()> {
+        while self.step(out, |context, output| context.end_stream(output))? > 0 {}
+        Ok(())
+    }
+
+    fn step(
+        &mut self,
+        out: &mut Vec<u8>,
+        run: impl FnOnce(&mut CCtx<'static>, &mut OutBuffer<'_, Vec<u8>>) -> zstd_safe::SafeResult,
+    ) -> Result<usize> {
+        make_room(out, CCtx::out_size())?;
+        let end = out.len();
+        run(&mut self.0, &mut OutBuffer::around_pos(out, end)).map_err(|code| {
+            if is(code, ZSTD_ErrorCode::ZSTD_error_srcSize_wrong) {
+                Error::usage("another number of bytes than was announced")
+            } else {
+                refused(code)
+            }
+        })
+    }
+}
+
+impl std::fmt::Debug for FrameEncoder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("FrameEncoder").finish_non_exhaustive()
+    }
+}
+
 /// Encodes many frames with one context, at one level, and with a dictionary if it is given one. Each frame states its content
 /// size, has no checksum, and depends on the source alone.
 pub struct Compressor(CCtx<'static>);

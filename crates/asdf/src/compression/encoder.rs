@@ -1,0 +1,214 @@
+//! Blocks that are encoded while their data come in.
+//!
+//! Data are cut into segments that threads encode apart: the result is one zlib stream, one bzip2 stream, chunks of LZ4. Memory is
+//! bounded by a few segments for each thread. A Zstandard frame is made on one thread. A Blosc chunk begins with what is known at its end,
+//! so its data are kept until then; it has less than 2 GiB.
+
+use std::io::Write;
+
+use blosc_chunk::{Compressor, Generation, Params, Pipeline, SplitMode};
+use container_core::codec::zstd;
+use container_core::{Error, Result};
+
+use segments::{Kind, Segments};
+
+mod segments;
+
+/// The labels that can be written.
+pub const WRITABLE: [&str; 5] = ["zlib", "bzp2", "lz4", "zstd", "blsc"];
+
+/// How a block is encoded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EncodeOptions {
+    /// The codec's own scale; `None` takes its default: zlib 6 of 0 to 9, bzp2 9 of 1 to 9, zstd 3 of -7 to 22, blsc 5 of 0 to 9. `lz4`
+    /// has none.
+    pub level: Option<i32>,
+    /// Most threads, this one included. The bytes do not depend on it.
+    pub threads: usize,
+    /// Bytes of an element, for `blsc`, which sorts the bytes of elements.
+    pub typesize: usize,
+    /// How many bytes will come, where that is known: a `zstd` frame then states it, which some readers need.
+    pub len: Option<u64>,
+}
+
+impl Default for EncodeOptions {
+    fn default() -> Self {
+        Self { level: None, threads: 1, typesize: 8, len: None }
+    }
+}
+
+/// What a block came to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sizes {
+    /// Bytes that were taken: the block's `data_size`.
+    pub data: u64,
+    /// Bytes that were written: its `used_size`.
+    pub used: u64,
+}
+
+/// Encodes one block.
+///
+/// ```
+/// use asdf::compression::{EncodeOptions, Encoder};
+///
+/// let mut stored = Vec::new();
+/// let mut encoder = Encoder::new("zlib", &EncodeOptions::default())?;
+/// for piece in [&b"counts "[..], &[7; 1000]] {
+///     encoder.push(piece, &mut stored)?;
+/// }
+/// let sizes = encoder.finish(&mut stored)?;
+/// assert_eq!(sizes.data, 1007);
+/// assert_eq!(sizes.used, stored.len() as u64);
+/// # Ok::<(), container_core::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Encoder {
+    method: Method,
+    threads: usize,
+    /// Data that make no whole segments yet.
+    kept: Vec<u8>,
+    sizes: Sizes,
+}
+
+#[derive(Debug)]
+enum Method {
+    Segments(Box<Segments>),
+    Zstd(zstd::FrameEncoder),
+    Blosc(Box<blosc_chunk::Encoder>),
+}
+
+impl Encoder {
+    /// An encoder of the codec that is called `label` on disk: one of [`WRITABLE`].
+    ///
+    /// # Errors
+    /// `Unsupported` for other labels, `Usage` for a level that the codec does not have.
+    pub fn new(label: &str, options: &EncodeOptions) -> Result<Self> {
+        let EncodeOptions { level, threads, typesize, len } = *options;
+        let method = match label {
+            "zlib" => Method::Segments(Box::new(Segments::new(Kind::Zlib, level)?)),
+            "bzp2" => Method::Segments(Box::new(Segments::new(Kind::Bzip2, level)?)),
+            "lz4" => Method::Segments(Box::new(Segments::new(Kind::Lz4, level)?)),
+            "zstd" => Method::Zstd(zstd::FrameEncoder::new(level, len)?),
+            "blsc" => Method::Blosc(Box::new(blosc_chunk::Encoder::new(blosc(level, typesize, threads)?)?)),
+            _ => {
+                let known = WRITABLE.join(", ");
+                return Err(Error::unsupported(format!(
+                    "blocks are not written as {label:?} (there are: {known})"
+                )));
+            }
+        };
+        Ok(Self { method, threads: threads.max(1), kept: Vec::new(), sizes: Sizes::default() })
+    }
+
+    /// Takes the next bytes, and writes to `out` what has been made.
+    ///
+    /// # Errors
+    /// `Io` of `out` or for want of memory, `Unsupported` for more than a Blosc chunk holds, `Usage` for more than
+    /// [`EncodeOptions::len`] announced.
+    pub fn push(&mut self, mut bytes: &[u8], out: &mut (dyn Write + Send)) -> Result<()> {
+        self.sizes.data += bytes.len() as u64;
+        match &mut self.method {
+            Method::Segments(segments) => {
+                // Large pieces are encoded from where they are, small ones put together until all threads have something to do.
+                let batch = segments.batch_len(self.threads);
+                if self.kept.is_empty() && bytes.len() >= batch {
+                    let taken = segments.encode(bytes, false, self.threads, out, &mut self.sizes)?;
+                    bytes = &bytes[taken..];
+                }
+                while !bytes.is_empty() {
+                    let room = batch.saturating_sub(self.kept.len()).max(segments.least_len());
+                    let (head, rest) = bytes.split_at(bytes.len().min(room));
+                    keep(&mut self.kept, head)?;
+                    bytes = rest;
+                    if self.kept.len() >= batch {
+                        let taken = segments.encode(&self.kept, false, self.threads, out, &mut self.sizes)?;
+                        self.kept.drain(..taken);
+                    }
+                }
+                Ok(())
+            }
+            Method::Zstd(frame) => {
+                for piece in bytes.chunks(1 << 20) {
+                    self.kept.clear();
+                    frame.push(piece, &mut self.kept)?;
+                    out.write_all(&self.kept)?;
+                    self.sizes.used += self.kept.len() as u64;
+                }
+                Ok(())
+            }
+            Method::Blosc(_) => {
+                let most = Generation::Blosc1.max_nbytes();
+                if bytes.len() > most - self.kept.len().min(most) {
+                    return Err(Error::unsupported(format!("blsc blocks hold {most} bytes at most"))
+                        .hint("zlib, bzp2, lz4 and zstd have no such limit"));
+                }
+                keep(&mut self.kept, bytes)
+            }
+        }
+    }
+
+    /// Writes the rest, and says what the block came to.
+    ///
+    /// # Errors
+    /// As [`Encoder::push`]; `Usage` when there was less than [`EncodeOptions::len`] announced.
+    pub fn finish(mut self, out: &mut (dyn Write + Send)) -> Result<Sizes> {
+        match self.method {
+            Method::Segments(mut segments) => {
+                segments.encode(&self.kept, true, self.threads, out, &mut self.sizes)?;
+            }
+            Method::Zstd(frame) => {
+                self.kept.clear();
+                frame.finish(&mut self.kept)?;
+                out.write_all(&self.kept)?;
+                self.sizes.used += self.kept.len() as u64;
+            }
+            Method::Blosc(mut chunk) => {
+                let mut encoded = Vec::new();
+                chunk.encode(&self.kept, &mut encoded)?;
+                out.write_all(&encoded)?;
+                self.sizes.used += encoded.len() as u64;
+            }
+        }
+        Ok(self.sizes)
+    }
+}
+
+/// Appends the encoded form of `src` to `out`.
+///
+/// # Errors
+/// As those of [`Encoder`].
+pub fn encode(label: &str, src: &[u8], options: &EncodeOptions, out: &mut Vec<u8>) -> Result<Sizes> {
+    let options = EncodeOptions { len: Some(src.len() as u64), ..options.clone() };
+    let mut encoder = Encoder::new(label, &options)?;
+    encoder.push(src, out)?;
+    encoder.finish(out)
+}
+
+/// As C-Blosc writes unless it is told otherwise.
+fn blosc(level: Option<i32>, typesize: usize, threads: usize) -> Result<Params> {
+    let level = level.unwrap_or(5);
+    let level = u8::try_from(level)
+        .ok()
+        .filter(|level| *level <= 9)
+        .ok_or_else(|| Error::usage(format!("blsc has no level {level}, only 0 to 9")))?;
+    Ok(Params {
+        generation: Generation::Blosc1,
+        compressor: Compressor::BLOSCLZ,
+        codec_meta: 0,
+        level,
+        // Wider elements are records, whose bytes have nothing in common that sorting would bring together.
+        typesize: if (1..=255).contains(&typesize) { typesize } else { 1 },
+        filters: Pipeline::shuffle(),
+        split: SplitMode::default(),
+        blocksize: None,
+        dictionary: false,
+        threads,
+    })
+}
+
+fn keep(kept: &mut Vec<u8>, bytes: &[u8]) -> Result<()> {
+    kept.try_reserve(bytes.len())
+        .map_err(|_| Error::from(std::io::Error::from(std::io::ErrorKind::OutOfMemory)))?;
+    kept.extend_from_slice(bytes);
+    Ok(())
+}

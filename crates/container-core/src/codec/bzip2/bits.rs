@@ -1,0 +1,100 @@
+//! Streams whose parts begin at any bit, the most significant of a byte first.
+
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+
+/// The number of `len` bits, 56 at most, from the bit `at` on; `None` past the end.
+pub(super) fn number(src: &[u8], at: u64, len: u32) -> Option<u64> {
+    let first = usize::try_from(at / 8).ok()?;
+    let skip = u32::try_from(at % 8).ok()?;
+    let bits = skip.checked_add(len)?;
+    let bytes = src.get(first..first.checked_add(usize::try_from(bits.div_ceil(8)).ok()?)?)?;
+    let mut word = [0; 8];
+    word.get_mut(..bytes.len())?.copy_from_slice(bytes);
+    let word = u64::from_be_bytes(word).checked_shl(skip)?;
+    Some(word.checked_shr(64_u32.checked_sub(len)?).unwrap_or(0))
+}
+
+/// Bits that are put one behind the other.
+#[derive(Debug, Default)]
+pub(super) struct Joiner {
+    /// The whole bytes so far.
+    pub(super) bytes: Vec<u8>,
+    /// The bits behind them, from the top.
+    last: u8,
+    /// How many those are, 0 to 7.
+    count: u32,
+}
+
+impl Joiner {
+    /// Appends the first `len` bits of `bytes`.
+    pub(super) fn push(&mut self, bytes: &[u8], len: u64) {
+        let whole = usize::try_from(len / 8).unwrap_or(usize::MAX);
+        let (bytes, rest) = bytes.split_at_checked(whole).unwrap_or((bytes, &[]));
+        if self.count == 0 {
+            self.bytes.extend_from_slice(bytes);
+        } else {
+            let (mut last, right, left) = (self.last, self.count, 8_u32.saturating_sub(self.count));
+            self.bytes.extend(bytes.iter().map(|byte| {
+                let full = last | byte.wrapping_shr(right);
+                last = byte.wrapping_shl(left);
+                full
+            }));
+            self.last = last;
+        }
+        let count = u32::try_from(len % 8).unwrap_or(0);
+        let Some(byte) = rest.first().filter(|_| count > 0) else { return };
+        let byte = byte & 0xff_u8.wrapping_shl(8_u32.saturating_sub(count));
+        let both = u16::from(self.last) << 8 | u16::from(byte).wrapping_shl(8_u32.saturating_sub(self.count));
+        let [first, second] = both.to_be_bytes();
+        self.count = self.count.saturating_add(count);
+        if self.count >= 8 {
+            self.bytes.push(first);
+            (self.last, self.count) = (second, self.count.saturating_sub(8));
+        } else {
+            self.last = first;
+        }
+    }
+
+    /// Appends the `len` lowest bits of `number`, 56 at most.
+    pub(super) fn push_number(&mut self, number: u64, len: u32) {
+        self.push(&number.wrapping_shl(64_u32.saturating_sub(len)).to_be_bytes(), u64::from(len));
+    }
+
+    /// Fills the last byte with zeros.
+    pub(super) fn pad(&mut self) {
+        if self.count > 0 {
+            self.bytes.push(self.last);
+            (self.last, self.count) = (0, 0);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_are_found_where_they_were_put() {
+        for skip in 0..20 {
+            let mut joiner = Joiner::default();
+            joiner.push_number(0, skip);
+            joiner.push_number(0x1_2345_6789_abcd, 49);
+            joiner.push(&[0b1010_0111, 0b1100_0000, 0xff], 10);
+            joiner.push(&[], 0);
+            joiner.push_number(5, 3);
+            joiner.pad();
+            let at = u64::from(skip);
+            assert_eq!(number(&joiner.bytes, at, 49), Some(0x1_2345_6789_abcd), "{skip}");
+            assert_eq!(number(&joiner.bytes, at + 49, 10), Some(0b10_1001_1111));
+            assert_eq!(number(&joiner.bytes, at + 59, 3), Some(5));
+            assert_eq!(joiner.bytes.len() as u64, (at + 62).div_ceil(8));
+            assert_eq!(number(&joiner.bytes, joiner.bytes.len() as u64 * 8 - 7, 8), None);
+        }
+    }
+}
