@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use container_core::Error;
+use container_core::container::StaleDigests;
 use holdall::json;
 use holdall::repair::Repaired;
 
@@ -40,6 +41,10 @@ pub struct Args {
     #[arg(long)]
     compact: bool,
 
+    /// Make new digests for bytes that do not fit theirs, and ASDF digests of decoded bytes into those of the stored ones (ASDF)
+    #[arg(long)]
+    checksums: bool,
+
     /// One JSON line (holdall.repair/1)
     #[arg(long)]
     json: bool,
@@ -58,7 +63,10 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
         return Err(Error::usage("repair writes a file, not standard output").hint("-o NEW")).on(file);
     }
     let target = args.output.as_deref().filter(|_| !args.dry_run);
-    let options = args.open.options(console.limits);
+    let mut options = args.open.options(console.limits);
+    if args.checksums {
+        options.stale_digests = StaleDigests::Renew;
+    }
     let meter = Meter::new(printable(&file), Shown::OnTerminal);
     let overwrite = args.force.overwrite();
     let repaired =
