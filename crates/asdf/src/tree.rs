@@ -1,8 +1,13 @@
 //! The tree: its document, and values by path.
 
-use container_core::Result;
+mod bridge;
+mod serialize;
+#[cfg(test)]
+mod tests;
 
-use crate::yaml::{Document, Node};
+use container_core::{Error, Result};
+
+use crate::yaml::{Document, Node, Yaml};
 
 /// The tree of a file.
 #[derive(Clone, Debug)]
@@ -40,7 +45,27 @@ impl Tree {
     /// # Errors
     /// `Usage` where there is no such path; `Malformed` where the value is of another type, with the range of its text; `Limit`.
     pub fn get<T: serde::de::DeserializeOwned>(&self, path: &str) -> Result<T> {
-        let _ = path;
-        unimplemented!()
+        let Some(node) = self.find(path) else {
+            return Err(Error::usage(format!("nothing in the tree at {path:?}")));
+        };
+        bridge::get(node)
+    }
+
+    /// The whole tree as serde_yaml's value, for code that has one already: tags, anchors and styles are left out, aliases are copies. Whole
+    /// numbers beyond 64 bits and dates are text.
+    ///
+    /// # Errors
+    /// `Limit` for cycles and for trees that aliases make large; `Malformed` for what such a value cannot hold (`!!binary`).
+    pub fn to_value(&self) -> Result<serde_yaml::Value> {
+        bridge::get(self.root())
+    }
+
+    /// A value of the caller's as a tree to be written: structs and maps as mappings in their order, an enum's variant as its name or as a
+    /// mapping from its name, bytes as `!!binary`.
+    ///
+    /// # Errors
+    /// `Usage` with what the type's `Serialize` says.
+    pub fn from_serialize<T: serde::Serialize + ?Sized>(value: &T) -> Result<Yaml> {
+        serialize::yaml(value)
     }
 }

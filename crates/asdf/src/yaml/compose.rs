@@ -51,7 +51,7 @@ fn malformed(what: impl Into<Cow<'static, str>>, base: u64, range: Range<usize>)
 pub(super) fn compose(text: &str, base: u64, limits: &YamlLimits) -> Result<Arena> {
     let mut events = Events::new(text, base, limits);
     let mut composer =
-        Composer { builder: Builder::new(text, base, limits), text, seen: 0, tag: String::new() };
+        Composer { builder: Builder::new(text, base, limits), text, base, seen: 0, tag: String::new() };
     while let Some((event, range)) = events.next().map_err(|error| error.context("asdf tree"))? {
         composer.take(event, range)?;
     }
@@ -60,12 +60,48 @@ pub(super) fn compose(text: &str, base: u64, limits: &YamlLimits) -> Result<Aren
         let end = text.len();
         composer.builder.scalar_in_text(ScalarStyle::Plain, end, end..end, end..end, 0)?;
     }
-    Ok(composer.builder.finish())
+    let arena = composer.builder.finish();
+    odd_breaks(text, base, &arena)?;
+    Ok(arena)
+}
+
+/// YAML 1.1 ends lines at three characters at which 1.2, which the library reads, does not. Both take a line separator or paragraph
+/// separator in quotes that has no blanks beside it as itself; elsewhere they differ in values or even structure.
+fn odd_breaks(text: &str, base: u64, arena: &Arena) -> Result<()> {
+    for (at, character) in places::odd_breaks(text) {
+        let end = at.saturating_add(character.len_utf8());
+        let is_blank = |byte: Option<&u8>| byte.is_none_or(u8::is_ascii_whitespace);
+        let alone =
+            !is_blank(text.as_bytes().get(at.saturating_sub(1))) && !is_blank(text.as_bytes().get(end));
+        let quoted = || {
+            // Nodes are in the order of the text, but for collections, which begin before what they hold.
+            let next = arena.items.partition_point(|item| (item.start as usize) <= at);
+            let item = next.checked_sub(1).and_then(|place| arena.items.get(place));
+            item.is_some_and(|item| {
+                let style = match item.shape {
+                    Shape::InText(style) | Shape::Made(style) => style,
+                    _ => return false,
+                };
+                (item.end as usize) > at
+                    && matches!(style, ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted)
+            })
+        };
+        if character == '\u{85}' || !alone || !quoted() {
+            let what = format!(
+                "the character {character:?}, which ends a line in YAML 1.1 and does not in YAML 1.2"
+            );
+            let hint = "write it as an escape in double quotes";
+            let place = place(base, &(at..end));
+            return Err(Error::unsupported(what).at(place).context("asdf tree").hint(hint));
+        }
+    }
+    Ok(())
 }
 
 struct Composer<'t> {
     builder: Builder<'t>,
     text: &'t str,
+    base: u64,
     /// Byte behind what is accounted for: scalars, marks of flow collections, tags and anchors.
     seen: usize,
     tag: String,
@@ -101,11 +137,7 @@ impl<'t> Composer<'t> {
                 self.builder.open(shape, head, start, tag)
             }
             Event::Close => {
-                let flow = matches!(
-                    self.builder.parent(),
-                    Some(Shape::Sequence(Collection::Flow) | Shape::Mapping(Collection::Flow))
-                );
-                let end = self.builder.close((flow && !range.is_empty()).then_some(range.end));
+                let end = self.builder.close((self.in_flow() && !range.is_empty()).then_some(range.end));
                 self.seen = self.seen.max(end);
                 Ok(())
             }
@@ -133,6 +165,15 @@ impl<'t> Composer<'t> {
                 let start = start.min(range.start);
                 start..places::block_end(self.text, start, range, value)
             }
+            ScalarStyle::Plain if value.starts_with('?') && self.in_flow() => {
+                // libyaml takes the mark as that of a key even without a blank behind it.
+                let what = "a plain text that begins with ? in a flow collection, which YAML 1.1 and 1.2 read differently";
+                let place = place(self.base, &range);
+                return Err(Error::unsupported(what)
+                    .at(place)
+                    .context("asdf tree")
+                    .hint("write it in quotes"));
+            }
             ScalarStyle::Plain if range.is_empty() => {
                 let at = places::empty(self.text, self.seen, range.start);
                 at..at
@@ -154,6 +195,11 @@ impl<'t> Composer<'t> {
         } else {
             self.builder.scalar_made(style, head, content, value, tag)
         }
+    }
+
+    fn in_flow(&self) -> bool {
+        let parent = self.builder.parent();
+        matches!(parent, Some(Shape::Sequence(Collection::Flow) | Shape::Mapping(Collection::Flow)))
     }
 
     fn head(&self, tag: Option<&Tag>, start: usize) -> usize {

@@ -76,13 +76,19 @@ pub(super) fn block_end(text: &str, start: usize, range: Range<usize>, value: &s
     start.saturating_add(kept.len()).max(start.saturating_add(header.trim_end().len()))
 }
 
-/// The place of a node without text: behind what is before it, not behind the white space.
+/// The place of a node without text: behind what is before it, not behind the white space, unless a comment is between.
 pub(super) fn empty(text: &str, seen: usize, at: usize) -> usize {
     let before = text.get(seen.min(at)..at).unwrap_or_default();
     let trimmed = before.trim_end_matches([' ', '\t', '\r', '\n']);
-    if trimmed.contains('#') {
-        seen.min(at)
-    } else {
-        at.saturating_sub(before.len().saturating_sub(trimmed.len()))
-    }
+    if trimmed.contains('#') { at } else { at.saturating_sub(before.len().saturating_sub(trimmed.len())) }
+}
+
+/// The characters beyond ASCII that end lines in YAML 1.1 and do not in 1.2: next line, line separator, paragraph separator.
+pub(super) fn odd_breaks(text: &str) -> impl Iterator<Item = (usize, char)> {
+    let bytes = text.as_bytes();
+    // Their first bytes are those of few other characters.
+    memchr::memchr2_iter(0xc2, 0xe2, bytes).filter_map(move |at| {
+        let character = text.get(at..)?.chars().next()?;
+        matches!(character, '\u{85}' | '\u{2028}' | '\u{2029}').then_some((at, character))
+    })
 }

@@ -155,10 +155,8 @@ pub(super) fn float(text: &str) -> Option<f64> {
         return Some(f64::NAN);
     } else if digits.contains(':') {
         base_60(digits)?
-    } else if digits.starts_with(['+', '-']) {
-        return None;
     } else {
-        digits.parse().ok()?
+        digits.trim_ascii().parse().ok()?
     };
     Some(if negative { -value } else { value })
 }
