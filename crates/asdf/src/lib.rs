@@ -13,6 +13,7 @@ mod datasets;
 mod details;
 mod digest;
 pub mod edit;
+pub mod explode;
 mod fault;
 mod file;
 mod header;

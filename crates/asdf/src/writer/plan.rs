@@ -223,7 +223,7 @@ impl Plan {
     }
 
     /// Header lines and tree.
-    fn text(&self, tree: Yaml) -> Result<String> {
+    pub(crate) fn text(&self, tree: Yaml) -> Result<String> {
         let root = root(tree, &self.options)?;
         let tree = emit_document(&root, &EmitOptions::default())?;
         Ok(format!("#ASDF 1.0.0\n#ASDF_STANDARD {}\n{tree}", self.options.standard))

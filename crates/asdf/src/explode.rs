@@ -1,0 +1,231 @@
+//! One file as many, and back: the tree in one, each block in another beside it (ASDF standard 1.6.0, file layout, "Exploded form").
+//!
+//! Not a byte of the tree changes but the values of `source`, so that it can be edited by hand in between; blocks keep their stored
+//! bytes, labels, sizes and digests.
+
+use std::path::{Path, PathBuf};
+
+use container_core::format::Output;
+use container_core::write::{AtomicFile, Durability, Overwrite};
+use container_core::{Error, Result};
+
+use crate::assemble::{Assembly, Piece, Room, head_and_tree, require_sound};
+use crate::file::File;
+use crate::layout::{Layout, StoredBlock};
+use crate::sources::{Named, no_others, resolve, sources};
+use crate::splice;
+use crate::writer::{Padding, Plan, WriteOptions};
+use crate::yaml::{NodeId, Yaml};
+
+/// What an explosion or implosion wrote.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Exploded {
+    /// The files, that of the tree last.
+    pub files: Vec<PathBuf>,
+    /// Blocks that no array names, and that were left out.
+    pub dropped: Vec<usize>,
+}
+
+/// Writes the tree of a file to `target`, and each of its blocks to a file beside that: `x.asdf` has its blocks in `x0000.asdf`,
+/// `x0001.asdf` and so on. A streamed block becomes an ordinary one. Where anything fails, no file stays.
+///
+/// # Errors
+/// `Usage` where a file exists and may not be replaced, or a name is no text; `Malformed`, `Truncated` for a damaged file; `Unsupported`
+/// where blocks cannot be given other names; `Io`.
+pub fn explode(
+    file: &File,
+    target: &Path,
+    overwrite: Overwrite,
+    durability: Durability,
+    options: &WriteOptions,
+) -> Result<Exploded> {
+    let mut done = Exploded::default();
+    let result = explode_all(file, target, overwrite, durability, options, &mut done);
+    if result.is_err() {
+        for path in &done.files {
+            // What was replaced is gone; what was made is taken away.
+            let _ = std::fs::remove_file(path);
+        }
+    }
+    result.map(|()| done)
+}
+
+fn explode_all(
+    file: &File,
+    target: &Path,
+    overwrite: Overwrite,
+    durability: Durability,
+    options: &WriteOptions,
+    done: &mut Exploded,
+) -> Result<()> {
+    let (source, layout, document) = (file.source(), file.layout(), file.tree().document());
+    require_sound(layout)?;
+    no_others(document, file.limits())?;
+    let (head, _) = head_and_tree(source, layout)?;
+    let stem = target.file_stem().and_then(|stem| stem.to_str());
+    let stem = stem.ok_or_else(|| Error::usage(format!("{} has no name that is text", target.display())))?;
+    let found = sources(document, file.limits())?;
+    let mut names: Vec<Option<String>> = vec![None; layout.blocks.len()];
+    for found in &found {
+        if let Some(name) = found.block(layout.blocks.len()).and_then(|index| names.get_mut(index)) {
+            *name = Some(String::new());
+        }
+    }
+    for (number, name) in names.iter_mut().flatten().enumerate() {
+        *name = format!("{stem}{number:04}.asdf");
+    }
+    let mut changes: Vec<(NodeId, Yaml)> = Vec::new();
+    for found in &found {
+        let name =
+            found.block(layout.blocks.len()).and_then(|index| names.get(index)).and_then(Option::as_ref);
+        match (name, &found.named) {
+            (Some(name), _) => changes.push((found.source, Yaml::text(percent_encoded(name)))),
+            (None, Named::Block(number)) => {
+                let what = format!("{} names block {number}, which there is not", found.path);
+                return Err(Error::malformed(what).context("asdf tree"));
+            }
+            (None, Named::Uri(_)) => {}
+        }
+    }
+    let text = splice::scalars(document, &changes, &file.options().yaml)?;
+    let options =
+        WriteOptions { standard: layout.header.standard.unwrap_or(options.standard), ..options.clone() };
+    for (block, name) in layout.blocks.iter().zip(&names) {
+        let Some(name) = name else {
+            done.dropped.push(block.index);
+            continue;
+        };
+        let path = target.with_file_name(name);
+        let mut out = AtomicFile::create(&path, overwrite)?;
+        let tree = Plan::new(WriteOptions { extensions: false, history: Vec::new(), ..options.clone() });
+        write(
+            &[],
+            &tree.text(Yaml::mapping::<String>([]))?,
+            &[piece(file, block)],
+            false,
+            &options,
+            &mut out,
+        )?;
+        out.commit(durability)?;
+        done.files.push(path);
+    }
+    let mut out = AtomicFile::create(target, overwrite)?;
+    write(&head, text.text(), &[], true, &options, &mut out)?;
+    out.commit(durability)?;
+    done.files.push(target.to_owned());
+    Ok(())
+}
+
+/// Writes a file with all the blocks that its arrays have in other files. Blocks that it has itself come first, then those of other files by
+/// the numbers in their names, or in the order in which the tree names them.
+///
+/// # Errors
+/// Those of [`File::external`]; `Malformed` for another file without a block, and for damaged ones; `Unsupported` where blocks cannot be
+/// given other numbers; `Io`. Gives the number of blocks that were brought in.
+pub fn implode(file: &File, options: &WriteOptions, out: &mut dyn Output) -> Result<usize> {
+    let (layout, document) = (file.layout(), file.tree().document());
+    require_sound(layout)?;
+    let (head, _) = head_and_tree(file.source(), layout)?;
+    let found = sources(document, file.limits())?;
+    let mut others: Vec<Other<'_>> = Vec::new();
+    for found in &found {
+        if let Named::Uri(uri) = &found.named {
+            let from = file.external(uri)?;
+            let same = others.iter().any(|other| std::ptr::eq(other.file, from));
+            if !std::ptr::eq(from, file) && !same {
+                others.push(Other::new(uri, from)?);
+            }
+        }
+    }
+    let numbered: Option<Vec<u64>> = others.iter().map(|other| number_of(&other.uri)).collect();
+    if numbered.is_some() && others.windows(2).all(|pair| base_of(&pair[0].uri) == base_of(&pair[1].uri)) {
+        others.sort_by_key(|other| number_of(&other.uri));
+    }
+    let own = layout.blocks.len();
+    let count = own + others.len();
+    let mut changes = Vec::new();
+    for found in &found {
+        let new = match &found.named {
+            Named::Uri(uri) => {
+                let from = file.external(uri)?;
+                let other = others.iter().position(|other| std::ptr::eq(other.file, from));
+                other.map_or(0, |other| own + other)
+            }
+            Named::Block(number) => match resolve(*number, own) {
+                Some(index) if resolve(*number, count) != Some(index) => index,
+                _ => continue,
+            },
+        };
+        changes.push((found.source, Yaml::int(new as u64)));
+    }
+    let text = splice::scalars(document, &changes, &file.options().yaml)?;
+    let mut pieces: Vec<Piece<'_>> = layout.blocks.iter().map(|block| piece(file, block)).collect();
+    pieces.extend(others.iter().map(|other| piece(other.file, other.block)));
+    write(&head, text.text(), &pieces, true, options, out)?;
+    Ok(others.len())
+}
+
+/// A file whose first block is brought in.
+struct Other<'f> {
+    uri: String,
+    file: &'f File,
+    block: &'f StoredBlock,
+}
+
+impl<'f> Other<'f> {
+    fn new(uri: &str, file: &'f File) -> Result<Self> {
+        let named = |error: Error| error.part(uri.to_owned());
+        let layout: &Layout = file.layout();
+        require_sound(layout).map_err(named)?;
+        let block = layout.blocks.first().ok_or_else(|| named(Error::malformed("the file has no block")))?;
+        Ok(Self { uri: uri.to_owned(), file, block })
+    }
+}
+
+fn piece<'f>(file: &'f File, block: &StoredBlock) -> Piece<'f> {
+    Piece { source: file.source(), block: block.clone(), recoded: None }
+}
+
+/// Writes head, tree and blocks. Unless `may_stream`, no block stays streamed.
+fn write(
+    head: &[u8],
+    text: &str,
+    pieces: &[Piece<'_>],
+    may_stream: bool,
+    options: &WriteOptions,
+    out: &mut dyn Output,
+) -> Result<()> {
+    let assembly = Assembly { room: Room::Keep, padding: Padding::None, index: options.index, options };
+    let mut writing = assembly.start(head, text, !pieces.is_empty(), out)?;
+    for (number, piece) in pieces.iter().enumerate() {
+        writing.block(piece, may_stream && number + 1 == pieces.len())?;
+    }
+    writing.finish()
+}
+
+/// The number at the end of a name as [`explode`] gives it: at least four digits.
+fn number_of(uri: &str) -> Option<u64> {
+    let stem = uri.strip_suffix(".asdf")?;
+    let digits = stem.get(base_of(uri)?.len()..)?;
+    (digits.len() >= 4).then(|| digits.parse().ok()).flatten()
+}
+
+/// A name without the digits at its end.
+fn base_of(uri: &str) -> Option<&str> {
+    uri.strip_suffix(".asdf").map(|stem| stem.trim_end_matches(|digit: char| digit.is_ascii_digit()))
+}
+
+/// A file name as a URI reference.
+fn percent_encoded(name: &str) -> String {
+    let mut uri = String::with_capacity(name.len());
+    for byte in name.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => uri.push(char::from(byte)),
+            _ => uri.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    uri
+}
+
+#[cfg(test)]
+mod tests;
