@@ -23,6 +23,7 @@ pub mod lens;
 mod meta;
 mod ndarray;
 mod open_options;
+pub mod reference;
 mod repair;
 pub mod rewrite;
 pub mod schema;

@@ -124,9 +124,13 @@ impl NdArray {
         mask: Option<Node<'_>>,
         depth: usize,
     ) -> Result<Self> {
-        let found = inline::shape(data, datatype.as_ref().map(|datatype| &datatype.dtype))?;
+        let mut found = inline::shape(data, datatype.as_ref().map(|datatype| &datatype.dtype))?;
         if let Some(shape) = (node.id() != data.id()).then(|| node.get("shape")).flatten() {
             let stated = axes(shape)?;
+            // Lists without items do not tell of the axes behind: Python asdf writes shape (0, 3) as an empty list.
+            if found.last() == Some(&0) && stated.len() > found.len() {
+                found.extend(stated.iter().skip(found.len()).map(|axis| axis.unwrap_or(0)));
+            }
             let fits = |(have, want): (&u64, &Option<u64>)| want.is_none_or(|want| want == *have);
             if stated.len() != found.len() || !found.iter().zip(&stated).all(fits) {
                 let problem = format!("the data are nested as {found:?}, which is not their shape");

@@ -23,3 +23,4 @@ pub use emit::{EmitOptions, emit_document, emit_node};
 pub use node::Node;
 pub use scalar::{Int, Scalar, Timestamp, resolve};
 pub use value::Yaml;
+pub(crate) use walk::{child, escape, key_text};

@@ -10,7 +10,7 @@ use container_core::{Error, Limits, Result};
 use crate::fault::{Fault, FaultKind};
 use crate::ndarray::NdArray;
 use crate::open_options::OpenOptions;
-use crate::yaml::{Document, Kind, Node, NodeId};
+use crate::yaml::{Document, Kind, Node, NodeId, escape, key_text};
 
 use super::ArrayEntry;
 
@@ -115,6 +115,7 @@ impl Search {
                 steps.pop();
                 continue;
             };
+            path.truncate(step.len);
             visited = visited.saturating_add(1);
             if follow && visited > MOST.saturating_add(document.len()) {
                 return None;
@@ -122,8 +123,7 @@ impl Search {
             if node.is_alias() && !follow {
                 continue;
             }
-            path.truncate(step.len);
-            if !path.is_empty() {
+            if steps.len() > 1 {
                 path.push('/');
             }
             path.push_str(&name);
@@ -165,15 +165,10 @@ fn children<'d>(node: Node<'d>, ways: &Ways) -> std::vec::IntoIter<(String, Node
         }
         Kind::Mapping => {
             let pairs = node.pairs().into_iter().filter(|(_, value)| ways.leads(*value));
-            pairs.map(|(key, value)| (part(key), value)).collect()
+            pairs.filter_map(|(key, value)| Some((escape(&key_text(key)?).into_owned(), value))).collect()
         }
     };
     found.into_iter()
-}
-
-/// A key as part of a path.
-fn part(key: Node<'_>) -> String {
-    key.text().replace('~', "~0").replace('/', "~1")
 }
 
 /// Refuses a mapping that has a key twice.

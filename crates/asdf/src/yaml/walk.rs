@@ -144,7 +144,7 @@ impl<'d> Walk<'d> {
     }
 }
 
-fn child<'d>(node: Node<'d>, step: &str) -> Option<Node<'d>> {
+pub(crate) fn child<'d>(node: Node<'d>, step: &str) -> Option<Node<'d>> {
     match node.kind() {
         Kind::Scalar => None,
         Kind::Sequence => {

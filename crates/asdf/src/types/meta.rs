@@ -1,0 +1,156 @@
+//! What a tree says of the file itself: software, history, extensions (ASDF standard 1.6.0, core schemas).
+
+use container_core::Result;
+
+use super::{given, given_text, need, text, wrong};
+use crate::ndarray::count;
+use crate::yaml::{Kind, Node};
+
+/// `core/software`
+#[derive(Clone, Debug)]
+pub struct Software<'f> {
+    /// Its name.
+    pub name: &'f str,
+    /// Its version.
+    pub version: &'f str,
+    /// Who wrote it.
+    pub author: Option<&'f str>,
+    /// Where it is found.
+    pub homepage: Option<&'f str>,
+    /// All of it; other keys may stand there.
+    pub node: Node<'f>,
+}
+
+impl<'f> Software<'f> {
+    pub(super) fn parse(node: Node<'f>) -> Result<Self> {
+        Ok(Self {
+            name: text(need(node, "name")?)?,
+            // A version such as 1.10 may be read as a number; the text is what was meant.
+            version: text(need(node, "version")?)?,
+            author: given_text(node, "author")?,
+            homepage: given_text(node, "homepage")?,
+            node,
+        })
+    }
+}
+
+/// `core/history_entry`
+#[derive(Clone, Debug)]
+pub struct HistoryEntry<'f> {
+    /// What was done.
+    pub description: &'f str,
+    /// When, as it is written.
+    pub time: Option<&'f str>,
+    /// What did it.
+    pub software: Vec<Software<'f>>,
+    /// All of it; other keys may stand there.
+    pub node: Node<'f>,
+}
+
+impl<'f> HistoryEntry<'f> {
+    pub(super) fn parse(node: Node<'f>) -> Result<Self> {
+        let software = match given(node, "software") {
+            None => Vec::new(),
+            Some(list) if list.kind() == Kind::Sequence => {
+                list.items().map(Software::parse).collect::<Result<_>>()?
+            }
+            Some(one) => vec![Software::parse(one)?],
+        };
+        let description = text(need(node, "description")?)?;
+        Ok(Self { description, time: given_text(node, "time")?, software, node })
+    }
+}
+
+/// `core/extension_metadata`
+#[derive(Clone, Debug)]
+pub struct ExtensionMetadata<'f> {
+    /// The class of the extension.
+    pub extension_class: &'f str,
+    /// Its URI.
+    pub extension_uri: Option<&'f str>,
+    /// The package that has it: `software` today, `package` before.
+    pub software: Option<Software<'f>>,
+    /// The package that has its manifest.
+    pub manifest_software: Option<Software<'f>>,
+    /// Labels of blocks that it decodes.
+    pub supported_compression: Vec<&'f str>,
+    /// All of it; other keys may stand there.
+    pub node: Node<'f>,
+}
+
+impl<'f> ExtensionMetadata<'f> {
+    pub(super) fn parse(node: Node<'f>) -> Result<Self> {
+        let package = given(node, "software").or_else(|| given(node, "package"));
+        let labels = match given(node, "supported_compression") {
+            None => Vec::new(),
+            Some(list) if list.kind() == Kind::Sequence => list.items().map(text).collect::<Result<_>>()?,
+            Some(one) => vec![text(one)?],
+        };
+        Ok(Self {
+            extension_class: text(need(node, "extension_class")?)?,
+            extension_uri: given_text(node, "extension_uri")?,
+            software: package.map(Software::parse).transpose()?,
+            manifest_software: given(node, "manifest_software").map(Software::parse).transpose()?,
+            supported_compression: labels,
+            node,
+        })
+    }
+}
+
+/// `history` of a tree.
+#[derive(Clone, Debug, Default)]
+pub struct History<'f> {
+    /// What was done, in the order of the tree.
+    pub entries: Vec<HistoryEntry<'f>>,
+    /// What the file was written with; none in the older form.
+    pub extensions: Vec<ExtensionMetadata<'f>>,
+}
+
+impl<'f> History<'f> {
+    /// A list of entries (until version 1.1 of the standard), or a mapping of entries and extensions.
+    pub(super) fn parse(node: Node<'f>) -> Result<Self> {
+        let list = |node: Option<Node<'f>>| match node {
+            None => Ok(Vec::new()),
+            Some(list) if list.kind() == Kind::Sequence => Ok(list.items().collect()),
+            Some(other) => Err(wrong(other, "a list was expected here")),
+        };
+        let (entries, extensions) = match node.kind() {
+            Kind::Mapping => (list(given(node, "entries"))?, list(given(node, "extensions"))?),
+            Kind::Sequence => (node.items().collect(), Vec::new()),
+            Kind::Scalar if node.text().is_empty() => (Vec::new(), Vec::new()),
+            Kind::Scalar => return Err(wrong(node, "a history is a list or a mapping")),
+        };
+        Ok(Self {
+            entries: entries.into_iter().map(HistoryEntry::parse).collect::<Result<_>>()?,
+            extensions: extensions.into_iter().map(ExtensionMetadata::parse).collect::<Result<_>>()?,
+        })
+    }
+}
+
+/// `core/externalarray`: an array in a file of another format, which nothing here loads.
+#[derive(Clone, Debug)]
+pub struct ExternalArray<'f> {
+    /// The file.
+    pub fileuri: &'f str,
+    /// Which array of it: a number or a name, as it is written.
+    pub target: &'f str,
+    /// Its element type.
+    pub datatype: &'f str,
+    /// Length of each axis.
+    pub shape: Vec<u64>,
+}
+
+impl<'f> ExternalArray<'f> {
+    pub(super) fn parse(node: Node<'f>) -> Result<Self> {
+        let shape = need(node, "shape")?;
+        if shape.kind() != Kind::Sequence {
+            return Err(wrong(shape, "a shape is a list"));
+        }
+        Ok(Self {
+            fileuri: text(need(node, "fileuri")?)?,
+            target: text(need(node, "target")?)?,
+            datatype: text(need(node, "datatype")?)?,
+            shape: shape.items().map(count).collect::<Result<_>>()?,
+        })
+    }
+}
