@@ -341,22 +341,23 @@ impl<'s> Judge<'s> {
         if sink.is_none() {
             return Ok(String::new());
         }
-        let mut reasons = Vec::new();
+        let here = self.path();
+        let (mut near, mut far) = (Vec::new(), Vec::new());
         for rule in rules {
             let mut found = Vec::new();
             self.check(node, *rule, &mut Some(&mut found))?;
-            if let Some(first) = found.into_iter().next() {
-                let here = self.path();
-                let place =
-                    first.path.strip_prefix(&here).unwrap_or(&first.path).trim_start_matches('/').to_owned();
-                let reason =
-                    if place.is_empty() { first.message } else { format!("`{place}` {}", first.message) };
-                if !reasons.contains(&reason) {
-                    reasons.push(reason);
-                }
+            let Some(first) = found.into_iter().next() else { continue };
+            let within = first.path.strip_prefix(&here).unwrap_or(&first.path).trim_start_matches('/');
+            // Of another kind altogether, or of the right kind with something wrong: the second is what people mean.
+            let other_kind =
+                within.is_empty() && (first.pointer.ends_with("/type") || first.pointer.ends_with("/tag"));
+            let reasons = if other_kind { &mut far } else { &mut near };
+            let reason = words::reason(within, &first.message);
+            if !reasons.contains(&reason) {
+                reasons.push(reason);
             }
         }
-        Ok(words::fits_none(&reasons, rules.len()))
+        Ok(if near.is_empty() { words::of_no_kind(&far) } else { words::fits_none(&near, rules.len()) })
     }
 
     fn keys<'d>(&mut self, node: Node<'d>) -> Result<HashMap<String, Node<'d>>> {
@@ -459,9 +460,11 @@ fn simple(node: Node<'_>, check: &Check) -> Result<(), Option<String>> {
         Check::MinProperties(least) => count(keys(), u64::lt, *least, "keys", "least"),
         Check::MaxProperties(most) => count(keys(), u64::gt, *most, "keys", "most"),
         Check::Pattern(pattern) => match node.scalar() {
-            Some(Scalar::Text(text)) if !pattern.is_match(text) => {
-                Err(Some(format!("{} does not match the pattern {pattern}", words::value(node))))
-            }
+            Some(Scalar::Text(text)) if !pattern.is_match(text) => Err(Some(format!(
+                "{} does not match the pattern {}",
+                words::value(node),
+                words::shortened(pattern.as_str(), 60)
+            ))),
             _ => Ok(()),
         },
         Check::Tag(wanted) => {

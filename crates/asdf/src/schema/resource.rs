@@ -10,7 +10,7 @@ use super::{Schemas, embedded};
 use crate::yaml::{Document, Kind, Node, NodeId, YamlLimits};
 
 /// Keywords whose values hold data, never schemas.
-const DATA: &[&str] = &["enum", "default", "examples", "required"];
+const DATA: &[&str] = &["enum", "const", "default", "examples", "required"];
 
 /// Keywords whose keys are names, whatever they look like.
 const NAMES: &[&str] = &["properties", "patternProperties", "definitions", "dependencies"];

@@ -70,3 +70,8 @@ fn examples_of_the_standard_are_valid() {
     }
     assert_eq!(count, 105);
 }
+
+mod arrays;
+mod hostile;
+mod keywords;
+mod notes;

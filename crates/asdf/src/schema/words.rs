@@ -16,9 +16,9 @@ pub(super) fn value(node: Node<'_>) -> String {
         Kind::Sequence => format!("a list of {} items", node.len()),
         Kind::Mapping => format!("a mapping of {} keys", node.len()),
         Kind::Scalar => match node.scalar() {
-            Some(Scalar::Text(text)) => format!("`{}`", shortened(text)),
+            Some(Scalar::Text(text)) => format!("`{}`", shortened(text, SHOWN)),
             Some(Scalar::Null) => "null".into(),
-            _ => shortened(node.text()),
+            _ => shortened(node.text(), SHOWN),
         },
     }
 }
@@ -26,7 +26,7 @@ pub(super) fn value(node: Node<'_>) -> String {
 pub(super) fn number(number: &Number) -> String {
     match number {
         Number::Int(value) => value.to_string(),
-        Number::Big(digits) => shortened(digits),
+        Number::Big(digits) => shortened(digits, SHOWN),
         Number::Float(value) => value.to_string(),
     }
 }
@@ -78,13 +78,16 @@ pub(super) fn axes(have: Option<u64>, wanted: &str) -> String {
 }
 
 pub(super) fn lacks(keys: &[&str]) -> String {
-    format!("lacks {}", some_of(&keys.iter().map(|key| format!("`{}`", shortened(key))).collect::<Vec<_>>()))
+    format!(
+        "lacks {}",
+        some_of(&keys.iter().map(|key| format!("`{}`", shortened(key, SHOWN))).collect::<Vec<_>>())
+    )
 }
 
 pub(super) fn refuses(keys: &[String]) -> String {
     format!(
         "has {}, which is not allowed",
-        some_of(&keys.iter().map(|key| format!("`{}`", shortened(key))).collect::<Vec<_>>())
+        some_of(&keys.iter().map(|key| format!("`{}`", shortened(key, SHOWN))).collect::<Vec<_>>())
     )
 }
 
@@ -94,12 +97,27 @@ pub(super) fn fits_several(which: &[usize], of: usize) -> String {
 }
 
 pub(super) fn fits_none(reasons: &[String], of: usize) -> String {
-    if reasons.is_empty() {
-        return format!("fits none of {of} alternatives");
+    match reasons {
+        [one] => format!("fits none of {of} alternatives, the nearest because it {one}"),
+        many => format!("fits none of {of} alternatives: {}", listed(many)),
     }
+}
+
+/// About a value of a kind that no alternative is for.
+pub(super) fn of_no_kind(reasons: &[String]) -> String {
+    if reasons.is_empty() { "fits no alternative".into() } else { format!("{NO_KIND}{}", listed(reasons)) }
+}
+
+pub(super) fn is_of_no_kind(message: &str) -> bool {
+    message.starts_with(NO_KIND)
+}
+
+const NO_KIND: &str = "is nothing that is allowed here: ";
+
+fn listed(reasons: &[String]) -> String {
     let more = if reasons.len() > LISTED { "; …" } else { "" };
     let listed: Vec<&str> = reasons.iter().take(LISTED).map(String::as_str).collect();
-    format!("fits none of {of} alternatives: {}{more}", listed.join("; "))
+    format!("{}{more}", listed.join("; "))
 }
 
 /// The first of several names.
@@ -109,7 +127,14 @@ pub(super) fn some_of(names: &[String]) -> String {
     if more == 0 { listed.join(", ") } else { format!("{} and {more} more", listed.join(", ")) }
 }
 
-fn shortened(text: &str) -> String {
-    let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(SHOWN).collect();
-    if text.chars().nth(SHOWN).is_some() { format!("{line}…") } else { line }
+/// A reason about a value at a path within the one that is talked of.
+pub(super) fn reason(within: &str, message: &str) -> String {
+    let message = shortened(message.strip_prefix(NO_KIND).unwrap_or(message), 160);
+    if within.is_empty() { message } else { format!("`{}` {message}", shortened(within, SHOWN)) }
+}
+
+/// The first characters of a text, in one line.
+pub(super) fn shortened(text: &str, most: usize) -> String {
+    let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(most).collect();
+    if text.chars().nth(most).is_some() { format!("{line}…") } else { line }
 }

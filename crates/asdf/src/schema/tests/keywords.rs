@@ -1,0 +1,159 @@
+//! Keywords of draft-04, and those that YAML adds: a schema, trees that fit it and trees that do not. The verdicts are those of
+//! JSON Schema draft-04, validation; Python asdf 6.0 agrees with each.
+
+use super::*;
+
+fn all(schema: &str, valid: &[&str], invalid: &[&str]) {
+    for text in valid {
+        assert_eq!(by(schema, text), [], "{schema}\n{text}");
+    }
+    for text in invalid {
+        assert!(!by(schema, text).is_empty(), "{schema}\n{text}");
+    }
+}
+
+#[test]
+fn types_are_those_of_yaml_1_1() {
+    all(
+        "type: integer",
+        &["5", "1_000", "0x1F", "1:30", "99999999999999999999999999999999999999999999"],
+        &["5.0", "true", "'5'", "08", "[]", "null"],
+    );
+    all("type: number", &["5", "5.5", ".nan", ".inf", "-.inf"], &["1e3", "true", "'5'", "null"]);
+    all("type: boolean", &["true", "no", "ON"], &["1", "y", "'true'"]);
+    all(
+        "type: string",
+        &["a", "''", "y", "1e3", "!core/complex-1.0.0 1+1j", "!unknown 5"],
+        &["5", "null", "2001-12-14", "yes"],
+    );
+    all("type: 'null'", &["null", "~", ""], &["0", "''", "false"]);
+    all("type: [array, object]", &["[]", "{}"], &["5", "!!set {a, b}"]);
+    // A date is what YAML makes of a text that the schema wants as one.
+    all(
+        "{type: string, format: date-time}",
+        &["2001-12-14", "2001-12-14 21:59:43.10 -5", "any text"],
+        &["5"],
+    );
+}
+
+#[test]
+fn bounds_of_numbers_and_texts() {
+    all("minimum: 3", &["3", "3.0", "4", "x", ".nan", ".inf"], &["2", "2.99", "-.inf"]);
+    all("{minimum: 3, exclusiveMinimum: true}", &["3.001", "4"], &["3", "3.0"]);
+    all(
+        "maximum: 9007199254740992.0",
+        &["9007199254740992", "-5"],
+        &["9007199254740993", "99999999999999999999999999999999999999999999"],
+    );
+    all("{maximum: 3, exclusiveMaximum: true}", &["2"], &["3", "3.0"]);
+    all("multipleOf: 0.01", &["0", "4.02", "'x'"], &["0.015"]);
+    all("{minLength: 2, maxLength: 3}", &["ab", "äöü", "5", "[a]"], &["a", "abcd"]);
+    all("pattern: '^[+-]$'", &["'+'", "5"], &["'+ '", "x"]);
+    all("pattern: es", &["test"], &["tst"]);
+}
+
+#[test]
+fn lists() {
+    all("{minItems: 1, maxItems: 2}", &["[1]", "[1, 2]", "{}"], &["[]", "[1, 2, 3]"]);
+    all(
+        "uniqueItems: true",
+        &["[1, true, '1', [1], {a: 1}]", "[.nan, .nan]"],
+        &["[1, 1.0]", "[{a: 1, b: 2}, {b: 2, a: 1}]", "[[], []]", "[a, b, a]"],
+    );
+    all("items: {type: integer}", &["[]", "[1, 2]", "x"], &["[1, x]"]);
+    // Tuples: what `history` of core/asdf-1.1.0 has by mistake.
+    all("items: [{type: integer}]", &["[1, x, y]", "[]"], &["[x]"]);
+    all("{items: [{type: integer}], additionalItems: false}", &["[1]", "[]"], &["[1, 2]"]);
+    all("{items: [{}], additionalItems: {type: string}}", &["[1, a]"], &["[1, 2]"]);
+    all(
+        "enum: [1, [a], {b: null}, 2001-12-14]",
+        &["1", "1.0", "[a]", "{b: null}", "2001-12-14"],
+        &["true", "[b]", "{b: 1}", "2001-12-15"],
+    );
+}
+
+#[test]
+fn mappings() {
+    all("{minProperties: 1, maxProperties: 1}", &["{a: 1}", "[]"], &["{}", "{a: 1, b: 2}"]);
+    all("required: [a, b]", &["{a: null, b: 1}", "5"], &["{a: 1}", "{}"]);
+    all("properties: {a: {type: integer}}", &["{a: 1}", "{b: x}", "5"], &["{a: x}"]);
+    all(
+        "{properties: {a: {}}, patternProperties: {'^x': {type: integer}}, additionalProperties: false}",
+        &["{a: 1, x1: 1}", "{}"],
+        &["{a: 1, b: 2}", "{x1: y}", "{5: 1}"],
+    );
+    all("additionalProperties: {type: integer}", &["{a: 1, 5: 6}"], &["{a: x}"]);
+    // A key that YAML takes for a truth value is the same one in schema and tree.
+    all("properties: {on: {type: integer}}", &["{on: 1}", "{'on': x}"], &["{on: x}", "{yes: x}"]);
+    all(
+        "dependencies: {a: [b], c: {required: [d]}}",
+        &["{a: 1, b: 2}", "{c: 1, d: 2}", "{}", "5"],
+        &["{a: 1}", "{c: 1}"],
+    );
+    // Merged keys are keys, and of two that are equal the last counts.
+    all(
+        "{required: [a], properties: {a: {type: integer}}}",
+        &["{<<: {a: 1}}", "{a: x, a: 1}", "{<<: {a: x}, a: 1}"],
+        &["{<<: {a: x}}"],
+    );
+}
+
+#[test]
+fn several_schemas_for_one_value() {
+    all("allOf: [{minimum: 3}, {maximum: 5}]", &["4"], &["2", "6"]);
+    all("anyOf: [{type: string}, {minimum: 3}]", &["x", "3"], &["2"]);
+    all("oneOf: [{minimum: 3}, {maximum: 5}]", &["2", "6"], &["4"]);
+    all("not: {type: integer}", &["x", "5.0"], &["5"]);
+    all("definitions: {n: {type: integer}}\nitems: {$ref: '#/definitions/n'}", &["[1]"], &["[x]"]);
+    // Keywords beside a reference count.
+    all(
+        "definitions: {n: {type: integer}}\nitems: {$ref: '#/definitions/n', minimum: 3}",
+        &["[3]"],
+        &["[1]", "[x]"],
+    );
+    all(
+        "{properties: {next: {$ref: '#'}}, additionalProperties: false}",
+        &["{next: {next: {}}}"],
+        &["{next: {nxt: 1}}"],
+    );
+    all(
+        "{id: 'http://a/b', items: {$ref: 'http://stsci.edu/schemas/asdf/unit/unit-1.0.0'}}",
+        &["[!unit/unit-1.0.0 m]", "[m]"],
+        &["[5]"],
+    );
+}
+
+#[test]
+fn tags_are_matched_by_patterns() {
+    let wanted = "properties: {a: {tag: 'tag:stsci.edu:asdf/unit/quantity-1.*'}}";
+    all(
+        wanted,
+        &["{a: !unit/quantity-1.1.0 {value: 1.0, unit: m}}"],
+        &["{a: !unit/unit-1.0.0 m}", "{a: {value: 1}}", "{a: 5}"],
+    );
+    all("tag: 'tag:yaml.org,2002:map'", &["{}"], &["[]"]);
+    all("items: {tag: 'tag:yaml.org,2002:int'}", &["[1]"], &["['1']", "[1.0]", "[true]"]);
+}
+
+#[test]
+fn a_violation_says_what_where_and_by_which_rule() {
+    let schema = "id: asdf://a.org/s-1.0.0\nproperties: {b: {items: {properties: {'c/d': {type: integer}}}}}";
+    let text = "{b: [{}, {c/d: x}]}";
+    let found = by(schema, text);
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].path, "b/1/c~1d");
+    assert_eq!(found[0].schema, "asdf://a.org/s-1.0.0");
+    assert_eq!(found[0].pointer, "/properties/b/items/properties/c~1d/type");
+    assert_eq!(found[0].message, "is a string, not of type integer");
+    assert_eq!(&tree(text).text()[found[0].range.clone()], "x");
+
+    let found = by("anyOf: [{type: string}, {required: [a, b]}, {type: array}]", "{a: 1}");
+    assert_eq!(found[0].message, "fits none of 3 alternatives, the nearest because it lacks `b`");
+    let found = by("anyOf: [{type: string}, {type: array}]", "5");
+    assert_eq!(
+        found[0].message,
+        "is nothing that is allowed here: is an integer, not of type string; is an integer, not of type array"
+    );
+    let found = by("{minItems: 3, items: {type: integer}}", "[x, 1]");
+    assert_eq!(found.len(), 2, "both are said: {found:?}");
+}
