@@ -72,7 +72,8 @@ impl Schemas {
         let before = self.documents.insert(uri.clone(), Rc::new(document));
         if !is_manifest {
             let mut rules = Rules::new(Resources::new(self));
-            let read = rules.find(&uri).and_then(|_| rules.read_all());
+            let read =
+                rules.find(&uri, &mut Budget::new(Options::default().steps)).and_then(|_| rules.read_all());
             if let Err(error) = read {
                 match before {
                     Some(before) => self.documents.insert(uri, before),
@@ -234,7 +235,7 @@ pub fn check_schema(uri: &str, schemas: &Schemas) -> Result<Report> {
     let mut judge = Judge::new(Rules::new(resources), Budget::new(Options::default().steps));
     // `$ref` is a keyword here, no reference to a value elsewhere.
     judge.skips_references = false;
-    let Some(rule) = judge.rules.find(&meta)? else {
+    let Some(rule) = judge.find(&meta)? else {
         return Err(Error::usage(format!("no metaschema {meta}")));
     };
     let mut report = Report { complete: true, ..Report::default() };

@@ -4,7 +4,7 @@ use container_core::Result;
 
 use super::{Options, Report, Schemas, resource, validate};
 use crate::header::Version;
-use crate::yaml::{Document, Kind, YamlLimits};
+use crate::yaml::{Document, Kind, Node, YamlLimits};
 
 /// An example of a schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub fn examples(uri: &str, schemas: &Schemas) -> Result<Vec<Example>> {
     let mut all = Vec::new();
     for example in list.items() {
         let parts: Vec<_> =
-            example.items().filter(|part| part.kind() == Kind::Scalar).map(|part| part.text()).collect();
+            example.items().filter(|part| part.kind() == Kind::Scalar).map(Node::text).collect();
         if let (Some(first), Some(last)) = (parts.first(), parts.last()) {
             let standard = parts.iter().find_map(|part| Version::parse(part.strip_prefix("asdf-standard-")?));
             all.push(Example { description: (*first).to_owned(), standard, text: (*last).to_owned() });

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use container_core::{Error, Result};
 
-use super::array;
+use super::array::{self, Wanted};
 use super::budget::Budget;
 use super::equal::{equal, first_repeated, key_name};
 use super::number::Number;
@@ -15,7 +15,7 @@ use super::{Violation, words};
 use crate::yaml::{Kind, Node, NodeId, Scalar};
 
 /// Most schemas that may be within one another while one value is judged. Each level of a tree takes about four.
-const DEPTH: usize = 1024;
+const DEPTH: usize = 512;
 
 /// Pairs of value and schema that are remembered; above it the memory is emptied between values with tags.
 const REMEMBERED: usize = 1 << 20;
@@ -33,6 +33,9 @@ enum Verdict {
 
 /// Where violations go: nowhere while only the verdict counts.
 type Sink<'a> = Option<&'a mut Vec<Violation>>;
+
+/// Whether a check was passed; if not, a message where no schema within has given one.
+type Passed = Result<(), Option<String>>;
 
 /// A step to a value within another.
 #[derive(Clone, Debug)]
@@ -78,6 +81,11 @@ impl<'s> Judge<'s> {
         }
         path.clone_into(&mut self.start);
         self.check(node, rule, &mut Some(found)).map(|_| ())
+    }
+
+    /// The schema that an absolute URI means; `None` where there is none.
+    pub(super) fn find(&mut self, uri: &str) -> Result<Option<RuleId>> {
+        self.rules.find(uri, &mut self.budget)
     }
 
     fn check(&mut self, node: Node<'_>, id: RuleId, sink: &mut Sink<'_>) -> Result<bool> {
@@ -136,88 +144,116 @@ impl<'s> Judge<'s> {
     }
 
     /// Whether a value passes one check; if not, a message where no schema within has given one.
+    ///
+    /// What takes memory of its own is in methods of their own: this one is on the stack once for each schema within another.
     fn one_check(
         &mut self,
         node: Node<'_>,
         id: RuleId,
         check: &Check,
         sink: &mut Sink<'_>,
-    ) -> Result<Result<(), Option<String>>> {
-        let passed = match check {
-            Check::Reference(uri) => match self.rules.find(uri)? {
-                Some(target) => within(self.check(node, target, sink)?),
-                None => {
-                    self.miss(uri);
-                    Ok(())
-                }
-            },
-            Check::All(rules) => {
-                let mut all = true;
-                for rule in rules {
-                    all &= self.check(node, *rule, sink)?;
-                    if !all && sink.is_none() {
-                        break;
-                    }
-                }
-                within(all)
-            }
-            Check::Any(rules) => {
-                let mut any = rules.is_empty();
-                for rule in rules {
-                    any = any || self.check(node, *rule, &mut None)?;
-                }
-                if any { Ok(()) } else { Err(Some(self.why_none(node, rules, sink)?)) }
-            }
-            Check::One(rules) => {
-                let mut fitting = Vec::new();
-                for (at, rule) in rules.iter().enumerate() {
-                    if self.check(node, *rule, &mut None)? {
-                        fitting.push(at);
-                    }
-                }
-                match fitting.as_slice() {
-                    [_] => Ok(()),
-                    [] => Err(Some(self.why_none(node, rules, sink)?)),
-                    many => Err(Some(words::fits_several(many, rules.len()))),
-                }
-            }
-            Check::Not(rule) => {
-                fails_if(self.check(node, *rule, &mut None)?, || "is what it must not be".into())
-            }
-            Check::Enum(allowed) => self.allowed(node, id, allowed)?,
+    ) -> Result<Passed> {
+        match check {
+            Check::Reference(uri) => self.reference(node, uri, sink),
+            Check::All(rules) => self.all(node, rules, sink),
+            Check::Any(rules) => self.any(node, rules, sink),
+            Check::One(rules) => self.one(node, rules, sink),
+            Check::Not(rule) => self.not(node, *rule),
             Check::Properties { named, patterns, others } => {
-                self.properties(node, named, patterns, others, sink)?
+                self.properties(node, named, patterns, others, sink)
             }
-            Check::Items(each) => self.items(node, &[], &Others::Each(*each), sink)?,
-            Check::Tuple(first, others) => self.items(node, first, others, sink)?,
-            Check::Dependencies(all) => self.dependencies(node, all, sink)?,
-            Check::Required(keys) if node.kind() == Kind::Mapping => {
-                let have = self.keys(node)?;
-                let absent: Vec<&str> =
-                    keys.iter().filter(|key| !have.contains_key(*key)).map(String::as_str).collect();
-                fails_if(!absent.is_empty(), || words::lacks(&absent))
+            Check::Items(each) => self.items(node, &[], &Others::Each(*each), sink),
+            Check::Tuple(first, others) => self.items(node, first, others, sink),
+            Check::Dependencies(all) => self.dependencies(node, all, sink),
+            Check::Enum(allowed) => self.allowed(node, id, allowed),
+            Check::Required(keys) => self.required(node, keys),
+            Check::UniqueItems => self.unique(node),
+            Check::Datatype(wanted, exact) => self.datatype(node, wanted, *exact),
+            plain => Ok(simple(node, plain)),
+        }
+    }
+
+    fn reference(&mut self, node: Node<'_>, uri: &str, sink: &mut Sink<'_>) -> Result<Passed> {
+        match self.find(uri)? {
+            Some(target) => self.check(node, target, sink).map(within),
+            None => {
+                self.miss(uri);
+                Ok(Ok(()))
             }
-            Check::UniqueItems if node.kind() == Kind::Sequence => {
-                match first_repeated(node, &mut self.budget)? {
-                    Some((one, two)) => Err(Some(format!("items {one} and {two} are equal"))),
-                    None => Ok(()),
-                }
+        }
+    }
+
+    fn all(&mut self, node: Node<'_>, rules: &[RuleId], sink: &mut Sink<'_>) -> Result<Passed> {
+        let mut all = true;
+        for rule in rules {
+            all &= self.check(node, *rule, sink)?;
+            if !all && sink.is_none() {
+                break;
             }
-            Check::Datatype(wanted, exact) if array::is_array(node) => {
-                match array::datatype(node, &mut self.budget) {
-                    Ok(Some(have)) if have == **wanted || (!exact && have.fits(wanted)) => Ok(()),
-                    Ok(Some(have)) if *exact => Err(Some(format!("has datatype {have}, not {wanted}"))),
-                    Ok(Some(have)) => {
-                        Err(Some(format!("datatype {have} cannot be cast to {wanted} without loss")))
-                    }
-                    Ok(None) => Err(Some("is no array".into())),
-                    Err(error) if error.is_damage() => Err(Some("has no datatype of the standard".into())),
-                    Err(error) => return Err(error),
-                }
+        }
+        Ok(within(all))
+    }
+
+    fn any(&mut self, node: Node<'_>, rules: &[RuleId], sink: &mut Sink<'_>) -> Result<Passed> {
+        for rule in rules {
+            if self.check(node, *rule, &mut None)? {
+                return Ok(Ok(()));
             }
-            plain => simple(node, plain),
+        }
+        self.why_none(node, rules, sink).map(|why| Err(Some(why)))
+    }
+
+    fn one(&mut self, node: Node<'_>, rules: &[RuleId], sink: &mut Sink<'_>) -> Result<Passed> {
+        let mut fitting = Vec::new();
+        for (at, rule) in rules.iter().enumerate() {
+            if self.check(node, *rule, &mut None)? {
+                fitting.push(at);
+            }
+        }
+        match fitting.as_slice() {
+            [_] => Ok(Ok(())),
+            [] => self.why_none(node, rules, sink).map(|why| Err(Some(why))),
+            many => Ok(Err(Some(words::fits_several(many, rules.len())))),
+        }
+    }
+
+    fn not(&mut self, node: Node<'_>, rule: RuleId) -> Result<Passed> {
+        Ok(fails_if(self.check(node, rule, &mut None)?, || "is what it must not be".into()))
+    }
+
+    fn required(&mut self, node: Node<'_>, keys: &[String]) -> Result<Passed> {
+        if node.kind() != Kind::Mapping {
+            return Ok(Ok(()));
+        }
+        let have = self.keys(node)?;
+        let absent: Vec<&str> =
+            keys.iter().filter(|key| !have.contains_key(*key)).map(String::as_str).collect();
+        Ok(fails_if(!absent.is_empty(), || words::lacks(&absent)))
+    }
+
+    fn unique(&mut self, node: Node<'_>) -> Result<Passed> {
+        if node.kind() != Kind::Sequence {
+            return Ok(Ok(()));
+        }
+        Ok(match first_repeated(node, &mut self.budget)? {
+            Some((one, two)) => Err(Some(format!("items {one} and {two} are equal"))),
+            None => Ok(()),
+        })
+    }
+
+    fn datatype(&mut self, node: Node<'_>, wanted: &Wanted, exact: bool) -> Result<Passed> {
+        if !array::is_array(node) {
+            return Ok(Ok(()));
+        }
+        let message = match array::datatype(node, &mut self.budget) {
+            Ok(Some(have)) if have == *wanted || (!exact && have.fits(wanted)) => return Ok(Ok(())),
+            Ok(Some(have)) if exact => format!("has datatype {have}, not {wanted}"),
+            Ok(Some(have)) => format!("datatype {have} cannot be cast to {wanted} without loss"),
+            Ok(None) => "is no array".into(),
+            Err(error) if error.is_damage() => "has no datatype of the standard".into(),
+            Err(error) => return Err(error),
         };
-        Ok(passed)
+        Ok(Err(Some(message)))
     }
 
     fn properties(
@@ -227,7 +263,7 @@ impl<'s> Judge<'s> {
         patterns: &[(regex::Regex, RuleId)],
         others: &Others,
         sink: &mut Sink<'_>,
-    ) -> Result<Result<(), Option<String>>> {
+    ) -> Result<Passed> {
         if node.kind() != Kind::Mapping {
             return Ok(Ok(()));
         }
@@ -265,7 +301,7 @@ impl<'s> Judge<'s> {
         first: &[RuleId],
         others: &Others,
         sink: &mut Sink<'_>,
-    ) -> Result<Result<(), Option<String>>> {
+    ) -> Result<Passed> {
         if node.kind() != Kind::Sequence {
             return Ok(Ok(()));
         }
@@ -298,7 +334,7 @@ impl<'s> Judge<'s> {
         node: Node<'_>,
         all: &[(String, Dependency)],
         sink: &mut Sink<'_>,
-    ) -> Result<Result<(), Option<String>>> {
+    ) -> Result<Passed> {
         if node.kind() != Kind::Mapping {
             return Ok(Ok(()));
         }
@@ -319,12 +355,7 @@ impl<'s> Judge<'s> {
         Ok(within(valid))
     }
 
-    fn allowed(
-        &mut self,
-        node: Node<'_>,
-        id: RuleId,
-        allowed: &[NodeId],
-    ) -> Result<Result<(), Option<String>>> {
+    fn allowed(&mut self, node: Node<'_>, id: RuleId, allowed: &[NodeId]) -> Result<Passed> {
         let document = self.rules.place(id).and_then(|place| self.rules.resources.document(place.resource));
         let Some(document) = document else { return Ok(Ok(())) };
         for one in allowed {
@@ -349,8 +380,8 @@ impl<'s> Judge<'s> {
             let Some(first) = found.into_iter().next() else { continue };
             let within = first.path.strip_prefix(&here).unwrap_or(&first.path).trim_start_matches('/');
             // Of another kind altogether, or of the right kind with something wrong: the second is what people mean.
-            let other_kind =
-                within.is_empty() && (first.pointer.ends_with("/type") || first.pointer.ends_with("/tag"));
+            let of_kind = first.pointer.ends_with("/type") || first.pointer.ends_with("/tag");
+            let other_kind = within.is_empty() && (of_kind || words::is_of_no_kind(&first.message));
             let reasons = if other_kind { &mut far } else { &mut near };
             let reason = words::reason(within, &first.message);
             if !reasons.contains(&reason) {
@@ -403,16 +434,16 @@ pub(super) fn is_reference(node: Node<'_>) -> bool {
     node.kind() == Kind::Mapping && node.get("$ref").is_some()
 }
 
-fn within(valid: bool) -> Result<(), Option<String>> {
+fn within(valid: bool) -> Passed {
     if valid { Ok(()) } else { Err(None) }
 }
 
-fn fails_if(fails: bool, message: impl FnOnce() -> String) -> Result<(), Option<String>> {
+fn fails_if(fails: bool, message: impl FnOnce() -> String) -> Passed {
     if fails { Err(Some(message())) } else { Ok(()) }
 }
 
 /// The checks that look at no schema within. Of a value that a keyword is not about nothing is asked.
-fn simple(node: Node<'_>, check: &Check) -> Result<(), Option<String>> {
+fn simple(node: Node<'_>, check: &Check) -> Passed {
     let number = || Number::of(node);
     let length = || match node.scalar() {
         Some(Scalar::Text(text)) => Some(text.chars().count() as u64),
@@ -429,9 +460,10 @@ fn simple(node: Node<'_>, check: &Check) -> Result<(), Option<String>> {
     let keys = || (node.kind() == Kind::Mapping).then(|| node.pairs().len() as u64);
     match check {
         Check::Types(types, date_time) => {
+            // Without a time of day Python asdf takes it for no text.
             let date = *date_time
                 && types.contains(&Type::String)
-                && matches!(node.scalar(), Some(Scalar::Timestamp(_)));
+                && matches!(node.scalar(), Some(Scalar::Timestamp(when)) if when.time.is_some());
             fails_if(!date && !types.iter().any(|wanted| is_of(node, *wanted)), || {
                 words::wrong_type(node, types)
             })

@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use container_core::{Error, Result};
 
+use super::budget::Budget;
 use super::uri::{escaped, join, pointer, split_fragment};
 use super::{Schemas, embedded};
 use crate::yaml::{Document, Kind, Node, NodeId, YamlLimits};
@@ -56,7 +57,7 @@ impl<'s> Resources<'s> {
     }
 
     /// The schema that an absolute URI means; `None` where there is none.
-    pub(super) fn find(&mut self, uri: &str) -> Result<Option<Place>> {
+    pub(super) fn find(&mut self, uri: &str, budget: &mut Budget) -> Result<Option<Place>> {
         let (document, fragment) = split_fragment(uri);
         let start = match self.load(document)? {
             Some(resource) => self.root(resource),
@@ -64,7 +65,7 @@ impl<'s> Resources<'s> {
         };
         let Some(start) = start else { return Ok(None) };
         match pointer(fragment) {
-            Some(steps) => Ok(self.walk(start, &steps)),
+            Some(steps) => self.walk(start, &steps, budget),
             None => Ok(self.ids.get(uri).cloned()),
         }
     }
@@ -103,18 +104,20 @@ impl<'s> Resources<'s> {
         })
     }
 
-    fn walk(&self, start: Place, steps: &[String]) -> Option<Place> {
-        let document = self.document(start.resource)?;
+    fn walk(&self, start: Place, steps: &[String], budget: &mut Budget) -> Result<Option<Place>> {
+        let Some(document) = self.document(start.resource) else { return Ok(None) };
         let mut place = start;
         // A key of `properties` is a name, not a keyword.
         let mut names = false;
         for step in steps {
             let node = document.node(place.node);
+            budget.spend(node.len() as u64)?;
             let next = match node.kind() {
-                Kind::Mapping => node.get(step)?,
-                Kind::Sequence => node.item(step.parse().ok()?)?,
-                Kind::Scalar => return None,
+                Kind::Mapping => node.get(step),
+                Kind::Sequence => step.parse().ok().and_then(|at| node.item(at)),
+                Kind::Scalar => None,
             };
+            let Some(next) = next else { return Ok(None) };
             names = !names && NAMES.contains(&step.as_str());
             place.pointer.push('/');
             place.pointer.push_str(&escaped(step));
@@ -123,7 +126,7 @@ impl<'s> Resources<'s> {
                 place.base = base_of(&place.base, next).into();
             }
         }
-        Some(place)
+        Ok(Some(place))
     }
 
     /// Schemas within a document that have a name of their own.

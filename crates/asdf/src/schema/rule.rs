@@ -7,6 +7,7 @@ use container_core::{Error, Result};
 use regex::{Regex, RegexBuilder};
 
 use super::array::Wanted;
+use super::budget::Budget;
 use super::equal::key_name;
 use super::number::Number;
 use super::resource::{Place, Resources, base_of};
@@ -127,16 +128,22 @@ pub(super) struct Rules<'s> {
     pub(super) resources: Resources<'s>,
     slots: Vec<Slot>,
     by_node: HashMap<(usize, NodeId), RuleId>,
+    by_uri: HashMap<String, Option<RuleId>>,
 }
 
 impl<'s> Rules<'s> {
     pub(super) fn new(resources: Resources<'s>) -> Self {
-        Self { resources, slots: Vec::new(), by_node: HashMap::new() }
+        Self { resources, slots: Vec::new(), by_node: HashMap::new(), by_uri: HashMap::new() }
     }
 
     /// The schema that an absolute URI means; `None` where there is none.
-    pub(super) fn find(&mut self, uri: &str) -> Result<Option<RuleId>> {
-        Ok(self.resources.find(uri)?.map(|place| self.id(place)))
+    pub(super) fn find(&mut self, uri: &str, budget: &mut Budget) -> Result<Option<RuleId>> {
+        if let Some(known) = self.by_uri.get(uri) {
+            return Ok(*known);
+        }
+        let found = self.resources.find(uri, budget)?.map(|place| self.id(place));
+        self.by_uri.insert(uri.to_owned(), found);
+        Ok(found)
     }
 
     pub(super) fn place(&self, rule: RuleId) -> Option<&Place> {
@@ -218,7 +225,7 @@ impl Reader<'_, '_> {
                     checks.push(("type", Check::Types(types(value)?, date_time)));
                 }
                 "enum" => {
-                    checks.push(("enum", Check::Enum(list(value)?.map(|item| item.target().id()).collect())))
+                    checks.push(("enum", Check::Enum(list(value)?.map(|item| item.target().id()).collect())));
                 }
                 "allOf" => checks.push(("allOf", Check::All(self.schemas("allOf", value)?))),
                 "anyOf" => checks.push(("anyOf", Check::Any(self.schemas("anyOf", value)?))),
@@ -245,7 +252,7 @@ impl Reader<'_, '_> {
                 "minItems" => checks.push(("minItems", Check::MinItems(count(value)?))),
                 "maxItems" => checks.push(("maxItems", Check::MaxItems(count(value)?))),
                 "uniqueItems" if flag(schema, "uniqueItems")? => {
-                    checks.push(("uniqueItems", Check::UniqueItems))
+                    checks.push(("uniqueItems", Check::UniqueItems));
                 }
                 "items" => checks.push(("items", self.items(schema, value)?)),
                 "minProperties" => checks.push(("minProperties", Check::MinProperties(count(value)?))),

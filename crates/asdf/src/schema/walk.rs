@@ -21,7 +21,8 @@ pub(super) fn validate(document: &Document, options: &Options<'_>) -> Result<Rep
     let none = Schemas::new();
     let added = options.schemas.unwrap_or(&none);
     let standard = options.standard.unwrap_or(NEWEST);
-    let tags = Tags::of(standard, added)?;
+    // Read when the first tag is met: a tree of plain values needs none.
+    let mut known_tags = None;
     let mut judge = Judge::new(Rules::new(Resources::new(added)), Budget::new(options.steps));
     let mut report = Report { complete: true, ..Report::default() };
     document.walk(false, &Limits::default(), &mut |path, node| {
@@ -34,6 +35,10 @@ pub(super) fn validate(document: &Document, options: &Options<'_>) -> Result<Rep
         }
         look(path, node, standard, &mut report);
         let Some(tag) = node.tag().filter(|tag| !is_plain(tag)) else { return Ok(true) };
+        let tags = match &mut known_tags {
+            Some(tags) => tags,
+            none => none.insert(Tags::of(standard, added)?),
+        };
         let Some(known) = tags.get(tag) else {
             report.note(NoteKind::UnknownTag, path, node, tag, || format!("no schema for tag {tag}"));
             return Ok(true);
@@ -44,7 +49,7 @@ pub(super) fn validate(document: &Document, options: &Options<'_>) -> Result<Rep
             });
         }
         for uri in &known.schemas {
-            match judge.rules.find(uri)? {
+            match judge.find(uri)? {
                 Some(rule) => judge.judge(path, node, rule, &mut report.violations)?,
                 None => judge.miss(uri),
             }
@@ -52,7 +57,7 @@ pub(super) fn validate(document: &Document, options: &Options<'_>) -> Result<Rep
         Ok(true)
     })?;
     if let Some(uri) = options.custom {
-        match judge.rules.find(uri)? {
+        match judge.find(uri)? {
             Some(rule) => judge.judge("", document.root(), rule, &mut report.violations)?,
             None => judge.miss(uri),
         }

@@ -1,4 +1,5 @@
-//! `ndim`, `max_ndim`, `datatype`, `exact_datatype`. The verdicts are those of Python asdf 6.0.
+//! `ndim`, `max_ndim`, `datatype`, `exact_datatype`. The verdicts are those of Python asdf 6.0, but for inline complex numbers: while it
+//! validates, they are text to it.
 
 use super::*;
 

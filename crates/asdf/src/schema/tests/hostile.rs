@@ -71,6 +71,14 @@ fn long_chains_of_references_are_refused_before_the_stack_ends() {
 }
 
 #[test]
+fn deep_trees_take_no_more_of_the_stack_than_there_is() {
+    let schema = "properties: {a: {anyOf: [{$ref: '#'}, {oneOf: [{$ref: '#'}, {type: integer}]}]}}\nitems: {$ref: '#'}\ntype: object";
+    let deep = |depth: usize| format!("{}1{}", "{a: ".repeat(depth), "}".repeat(depth));
+    assert!(limited(schema, &deep(100)).unwrap().is_valid());
+    assert!(matches!(limited(schema, &deep(200)).unwrap_err().kind(), ErrorKind::Limit { .. }));
+}
+
+#[test]
 fn steps_are_counted() {
     let text = format!("[{}]", vec!["1"; 2000].join(", "));
     let schema = format!("allOf: [{}]", vec!["{items: {minimum: 0}}"; 2000].join(", "));
