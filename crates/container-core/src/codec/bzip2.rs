@@ -9,16 +9,19 @@
 )]
 
 use std::io;
+use std::ops::Range;
 
 use ::bzip2::{Action, Compress, Compression, Decompress, Status};
 
-use super::Codec;
 use super::common::{level_in, make_room};
-use super::stream::{Decoder, Encoder, Fault, Filling, PIECE_LEN, encode_in_pieces};
+use super::stream::{Decoder, Encoder, Fault, Filling, PIECE_LEN, Part, encode_in_pieces};
+use super::{Codec, Encoded};
 use crate::{Error, Result};
 
 mod bits;
 mod blocks;
+mod parallel;
+mod scan;
 
 pub use blocks::{Cutter, Joined, encode_block};
 
@@ -41,6 +44,18 @@ impl Codec for Bzip2 {
             filling.run(Decompress::new(false))?;
         }
         filling.finish()
+    }
+
+    /// Decodes from the start up to the end of `range`, the blocks on threads.
+    fn decode_range(&self, encoded: &Encoded<'_>, range: Range<u64>, dst: &mut [u8]) -> Result<()> {
+        encoded.check(&range, dst)?;
+        let src = &*encoded.bytes()?;
+        let Encoded { decoded_len, threads, .. } = *encoded;
+        if parallel::decode_range(src, decoded_len, range.clone(), dst, threads)? {
+            return Ok(());
+        }
+        let to_end = range.end == decoded_len;
+        Part { name: "bzip2", src, skip: range.start, dst, to_end }.run(|| Ok(Decompress::new(false)))
     }
 
     fn encode(&self, src: &[u8], level: Option<i32>, out: &mut Vec<u8>) -> Result<()> {

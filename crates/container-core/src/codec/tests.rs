@@ -8,12 +8,24 @@ use super::*;
 use crate::ErrorKind;
 
 mod contexts;
+mod ranges;
 mod vectors;
 
 use vectors::Data;
 
 /// Levels of each codec that has them: the first, the last and the default.
 const SCALES: &[(&str, i32, i32, i32)] = &[("zlib", 0, 9, 6), ("bzp2", 1, 9, 9), ("zstd", -7, 22, 3)];
+
+/// All codecs of this build, those included that only some formats register.
+fn all_codecs() -> Codecs {
+    #[allow(unused_mut)]
+    let mut codecs = Codecs::built_in();
+    #[cfg(feature = "lz4")]
+    codecs.register(lz4::Lz4Frame);
+    #[cfg(feature = "xz")]
+    codecs.register(xz::Xz);
+    codecs
+}
 
 fn decode(codec: &dyn Codec, src: &[u8], len: usize) -> Result<Vec<u8>> {
     let mut dst = vec![0xAA; len];
@@ -36,7 +48,7 @@ fn assert_malformed(codec: &dyn Codec, src: &[u8], len: usize) {
 
 /// Runs `check` with every vector: codec, encoded bytes, decoded bytes.
 fn for_each_vector(mut check: impl FnMut(&dyn Codec, &[u8], &[u8])) {
-    let codecs = Codecs::built_in();
+    let codecs = all_codecs();
     for vector in vectors::all() {
         check(codecs.get(vector.codec).unwrap(), &vector.encoded(), &vector.data.bytes());
     }
@@ -68,7 +80,7 @@ fn noise(len: usize) -> Vec<u8> {
 
 #[test]
 fn encodings_of_other_implementations_decode() {
-    let codecs = Codecs::built_in();
+    let codecs = all_codecs();
     for vector in vectors::all() {
         let data = vector.data.bytes();
         let decoded = decode(codecs.get(vector.codec).unwrap(), &vector.encoded(), data.len());
@@ -78,7 +90,7 @@ fn encodings_of_other_implementations_decode() {
 
 #[test]
 fn every_codec_has_vectors_and_every_vector_a_codec() {
-    let codecs = Codecs::built_in();
+    let codecs = all_codecs();
     for name in codecs.names() {
         assert!(vectors::all().iter().any(|vector| vector.codec == name), "{name}");
     }
@@ -116,7 +128,9 @@ fn input_cut_at_any_byte_is_malformed() {
 #[test]
 fn input_after_the_end_is_malformed() {
     for_each_vector(|codec, encoded, data| {
-        for trailing in [&b"\0"[..], b"\xFF", b"BZh", b"BZh9trailing", &[0; 64]] {
+        // Which xz allows, four zeros at a time.
+        let zeros: &[u8] = if codec.name() == "xz" { &[0; 63] } else { &[0; 64] };
+        for trailing in [&b"\0"[..], b"\xFF", b"BZh", b"BZh9trailing", zeros] {
             assert_malformed(codec, &[encoded, trailing].concat(), data.len());
         }
         if !data.is_empty() {

@@ -62,6 +62,10 @@ pub(super) fn all() -> Vec<&'static Vector> {
         ZSTD,
         #[cfg(feature = "lz4")]
         LZ4,
+        #[cfg(feature = "lz4")]
+        LZ4_FRAMES,
+        #[cfg(feature = "xz")]
+        XZ,
     ];
     groups.iter().copied().flatten().collect()
 }
@@ -242,5 +246,43 @@ const LZ4: &[Vector] = &[
         made_by: "lz4.block.compress(b'abc' * 100, mode='high_compression', store_size=False)",
         data: Data::Abc,
         hex: "3f6162630300ff12506263616263",
+    },
+];
+
+#[cfg(feature = "lz4")]
+const LZ4_FRAMES: &[Vector] = &[
+    Vector {
+        codec: "lz4f",
+        made_by: "lz4.frame.compress(MIXED)",
+        data: Data::Mixed,
+        hex: "04224d1868409400000000000000f1420000008f686f6c64616c6c20080045f02500050a0f14191e23282d32373c414\
+              64b50555a5f64696e73787d82878c91969ba0a5aaafb4b9bec3c8cdd2d7dce1e6ebf0f5faff00000000",
+    },
+    Vector {
+        codec: "lz4f",
+        made_by: "lz4.frame.compress(MIXED, content_checksum=True, block_checksum=True)",
+        data: Data::Mixed,
+        hex: "04224d187c40940000000000000002420000008f686f6c64616c6c20080045f02500050a0f14191e23282d32373c414\
+              64b50555a5f64696e73787d82878c91969ba0a5aaafb4b9bec3c8cdd2d7dce1e6ebf0f5fafffa0bdd9200000000\
+              d8452ccb",
+    },
+];
+
+#[cfg(feature = "xz")]
+const XZ: &[Vector] = &[
+    Vector {
+        codec: "xz",
+        made_by: "lzma.compress(MIXED, preset=0)",
+        data: Data::Mixed,
+        hex: "fd377a585a000004e6d6b446020021010c0000008f98419ce0009300465d00341bc9cd8a69d88e7e71edbca11652250\
+              199ac7dd38835160b5b5c96c7a4634dd4e86762ce7aa60adf00a364a25524cb7cea1b83ebb46902548f0439773a\
+              a8a161b992dbee000000002e8fbb585df999ec0001629401000000399c531ab1c467fb020000000004595a",
+    },
+    Vector {
+        codec: "xz",
+        made_by: "lzma.compress(bytes(1000), check=lzma.CHECK_CRC32, preset=6)",
+        data: Data::Thousand,
+        hex: "fd377a585a0000016922de360200210116000000742fe5a3e003e7000b5d00006ffdffffa3b75a0d5e00000080170b0\
+              6000123e807000000e2171ec73e300d8b020000000001595a",
     },
 ];

@@ -1,0 +1,131 @@
+//! Parts of encoded data.
+
+use super::*;
+use crate::Limits;
+
+fn decode_range(
+    codec: &dyn Codec,
+    src: &[u8],
+    len: usize,
+    range: Range<usize>,
+    threads: usize,
+) -> Result<Vec<u8>> {
+    let limits = Limits::default();
+    let encoded = Encoded {
+        source: &src,
+        range: 0..src.len() as u64,
+        decoded_len: len as u64,
+        limits: &limits,
+        threads,
+    };
+    let mut dst = vec![0xAA; range.len()];
+    codec.decode_range(&encoded, range.start as u64..range.end as u64, &mut dst).map(|()| dst)
+}
+
+#[test]
+fn every_part_is_that_part_of_the_whole() {
+    for_each_vector(|codec, encoded, data| {
+        let len = data.len();
+        for range in
+            [0..len, 0..len / 2, len / 3..len, len / 2..len / 2, len / 2..len.min(len / 2 + 3), len..len]
+        {
+            let part = decode_range(codec, encoded, len, range.clone(), 2);
+            assert!(part.is_ok_and(|part| part == data[range.clone()]), "{} {range:?}", codec.name());
+        }
+    });
+}
+
+#[test]
+fn a_part_that_reaches_the_end_proves_it() {
+    for_each_vector(|codec, encoded, data| {
+        let len = data.len().min(1000);
+        if len < 10 || codec.name() == "zstd" && data.len() > len {
+            return;
+        }
+        for claimed in [data.len() + 1, data.len() - 1] {
+            let part = decode_range(codec, encoded, claimed, claimed - 5..claimed, 1);
+            assert!(
+                matches!(part.unwrap_err().kind(), ErrorKind::Malformed(_)),
+                "{} {claimed}",
+                codec.name()
+            );
+        }
+        let longer = [encoded, b"\0"].concat();
+        let part = decode_range(codec, &longer, data.len(), data.len() - 5..data.len(), 1);
+        assert!(matches!(part.unwrap_err().kind(), ErrorKind::Malformed(_)), "{}", codec.name());
+    });
+}
+
+#[test]
+fn a_part_that_does_not_fit_is_a_usage_error() {
+    for_each_vector(|codec, encoded, data| {
+        let past = decode_range(codec, encoded, data.len(), 0..data.len() + 1, 1);
+        assert!(matches!(past.unwrap_err().kind(), ErrorKind::Usage(_)));
+    });
+}
+
+#[cfg(feature = "bzip2")]
+mod bzip2_blocks {
+    use super::*;
+
+    fn data() -> Vec<u8> {
+        noise(120_000).into_iter().chain(vec![7; 600_000]).chain(noise(110_000)).collect()
+    }
+
+    #[test]
+    fn blocks_on_threads_are_the_same_bytes() {
+        let data = data();
+        let mut src = encode(&bzip2::Bzip2, &data, Some(1));
+        // Two streams, the second with larger blocks.
+        src.extend(encode(&bzip2::Bzip2, &data, None));
+        let twice = [&data[..], &data].concat();
+        let len = twice.len();
+        for threads in [1, 2, 5] {
+            for range in [0..len, 99_980..99_981, 300_000..len, 119_990..120_010, len - 1..len, 0..900_000] {
+                let part = decode_range(&bzip2::Bzip2, &src, len, range.clone(), threads).unwrap();
+                assert!(part == twice[range.clone()], "{range:?} on {threads}");
+            }
+        }
+    }
+
+    #[test]
+    fn damage_and_wrong_lengths_are_found_on_threads() {
+        let data = noise(220_000);
+        let src = encode(&bzip2::Bzip2, &data, Some(1));
+        let whole = |src: &[u8], len| decode_range(&bzip2::Bzip2, src, len, 0..len, 2);
+        assert!(whole(&src, data.len()).unwrap() == data);
+        for len in [data.len() - 1, data.len() + 1, data.len() * 2] {
+            assert!(matches!(whole(&src, len).unwrap_err().kind(), ErrorKind::Malformed(_)), "{len}");
+        }
+        for at in [0, 3, 4, 9, 11, 1000, 150_000, src.len() - 12, src.len() - 5, src.len() - 2] {
+            let mut changed = src.clone();
+            changed[at] ^= 0x40;
+            assert!(
+                matches!(whole(&changed, data.len()).unwrap_err().kind(), ErrorKind::Malformed(_)),
+                "{at}"
+            );
+        }
+        for cut in [70_000, src.len() - 20, src.len() - 1] {
+            assert!(
+                matches!(whole(&src[..cut], data.len()).unwrap_err().kind(), ErrorKind::Malformed(_)),
+                "{cut}"
+            );
+        }
+        assert!(whole(&[&src[..], b"\0\0"].concat(), data.len()).is_err());
+    }
+
+    #[test]
+    fn what_looks_like_a_block_behind_the_end_is_none() {
+        let data = noise(150_000);
+        let mut src = encode(&bzip2::Bzip2, &data, Some(1));
+        let end = src.len();
+        src.extend([0x31, 0x41, 0x59, 0x26, 0x53, 0x59, 0, 0, 0, 0]);
+        let error = decode_range(&bzip2::Bzip2, &src, data.len(), 0..data.len(), 2).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::Malformed(_)));
+        // What follows the range is not looked at.
+        let part = decode_range(&bzip2::Bzip2, &src, data.len(), 0..1000, 2).unwrap();
+        assert!(part == data[..1000]);
+        src.truncate(end);
+        assert!(decode_range(&bzip2::Bzip2, &src, data.len(), 0..data.len(), 2).unwrap() == data);
+    }
+}
