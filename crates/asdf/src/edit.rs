@@ -1,73 +1,107 @@
 //! Edits of a tree that leave every byte as it was that they are not about.
+//!
+//! [`TreeEditor`] splices text: comments, blank lines, key order, quotes, the spelling of numbers, block and flow style, tags and anchors
+//! stay as they are. The outcome is read again and compared, node by node, with the tree before; if anything but the place that was named
+//! differs, the edit is refused and nothing is changed.
 
 use std::ops::Range;
 
-use container_core::Result;
+use container_core::{Error, ErrorKind, Result};
 
 use crate::yaml::{Document, Yaml};
 
-/// A tree under edit.
+mod block;
+mod flow;
+mod lines;
+mod place;
+mod plan;
+mod proof;
+mod remove;
+mod set;
+mod text;
+mod value;
+
+use plan::{Plan, Splice};
+
+/// A tree under edit. Each edit costs O(text).
 ///
-/// An edit splices the text of the tree, reads the outcome again and compares it with the tree before: if anything but the place that was
-/// named differs, nothing is changed and the edit is refused. Costs O(text) per edit.
+/// Paths are those of [`Document::find`]: keys and indices with slashes between, `~1` and `~0` for slash and tilde. A path that leads
+/// through an alias leads to what the alias names, so that the edit is seen at every place that names it.
 ///
-/// Paths are those of [`Document::find`]: keys and indices with slashes between, `~1` and `~0` for slash and tilde.
+/// Comments: one at the end of a line stays when the value on that line is set; a line of its own stays when a neighbour is removed. What is
+/// within a value goes with it.
 #[derive(Clone, Debug)]
 pub struct TreeEditor {
     document: Document,
+    /// Bytes at the beginning and at the end that were never touched; `None` before the first edit.
+    kept: Option<(usize, usize)>,
 }
 
 impl TreeEditor {
     /// An editor of a document.
     #[must_use]
     pub const fn new(document: Document) -> Self {
-        Self { document }
+        Self { document, kept: None }
     }
 
     /// Replaces the value at a path, or adds the last key of it to the mapping that the rest of it names. A key that a mapping has from
-    /// another by `<<` is added to the mapping itself.
+    /// another by `<<` is added to the mapping itself. `-` as the last step stands for the place behind the last item of a sequence. The empty
+    /// path is the root.
+    ///
+    /// An alias at the path gives way itself; what it names stays. Anchors in `value` get other names where the document has theirs.
     ///
     /// # Errors
-    /// `Usage` where there is no such place, or where the edit would change anything else.
+    /// `Usage` where there is no such place, where other places name what would go by an alias, where the text around is written in a way
+    /// that has no room for the edit, or where the edit would change anything else; `Limit` as [`Document::parse`].
     pub fn set(&mut self, path: &str, value: &Yaml) -> Result<()> {
-        let _ = (path, value);
-        unimplemented!()
+        let plan = set::set(&self.document, path, value)?;
+        self.apply(plan, path)
     }
 
     /// Puts an item into the sequence at a path, before the one at `index`, or behind the last where `index` is their number.
     ///
     /// # Errors
-    /// As [`TreeEditor::set`].
+    /// As [`TreeEditor::set`]; `Usage` too where there is no sequence, or `index` is more than the number of its items.
     pub fn insert(&mut self, path: &str, index: usize, value: &Yaml) -> Result<()> {
-        let _ = (path, index, value);
-        unimplemented!()
+        let plan = set::insert(&self.document, path, Some(index), value)?;
+        self.apply(plan, path)
     }
 
     /// Puts an item behind the last of the sequence at a path.
     ///
     /// # Errors
-    /// As [`TreeEditor::set`].
+    /// As [`TreeEditor::insert`].
     pub fn push(&mut self, path: &str, value: &Yaml) -> Result<()> {
-        let _ = (path, value);
-        unimplemented!()
+        let plan = set::insert(&self.document, path, None, value)?;
+        self.apply(plan, path)
     }
 
-    /// Takes out the key or item at a path, with the comment at the end of its line.
+    /// Takes out the key or item at a path, with the comments in its lines. Of a key that is there more than once all are taken out. A
+    /// collection that becomes empty is `{}` or `[]`.
     ///
     /// # Errors
-    /// As [`TreeEditor::set`]; `Usage` too where other places name what is in it by an alias.
+    /// As [`TreeEditor::set`]; `Usage` for the root, and for keys that come from another mapping by `<<`.
     pub fn remove(&mut self, path: &str) -> Result<()> {
-        let _ = path;
-        unimplemented!()
+        let plan = remove::remove(&self.document, path)?;
+        self.apply(plan, path)
     }
 
     /// Gives the last key of a path another name.
     ///
     /// # Errors
-    /// As [`TreeEditor::set`]; `Usage` too where the mapping has that key.
+    /// As [`TreeEditor::remove`]; `Usage` too where the mapping has the new key, or the old one twice.
     pub fn rename(&mut self, path: &str, key: &str) -> Result<()> {
-        let _ = (path, key);
-        unimplemented!()
+        let plan = plan::rename(&self.document, path, key)?;
+        self.apply(plan, path)
+    }
+
+    /// Replaces the values at several paths at once, in the time of one edit. All of them must be there. No place may be within another.
+    ///
+    /// # Errors
+    /// As [`TreeEditor::set`]. Nothing is changed then.
+    pub fn set_all<'y>(&mut self, values: impl IntoIterator<Item = (&'y str, &'y Yaml)>) -> Result<()> {
+        let plan = set::set_all(&self.document, values)?;
+        self.apply(plan, "")
     }
 
     /// The text as it is now.
@@ -88,19 +122,67 @@ impl TreeEditor {
         self.document
     }
 
-    /// The bytes of [`TreeEditor::text`] within which it differs from the text before the first edit; all outside are as they were.
+    /// The bytes of [`TreeEditor::text`] within which it differs from the text before the first edit; all before and all after are as they
+    /// were. Empty, at the end, before any edit.
     #[must_use]
     pub fn changed(&self) -> Range<usize> {
-        0..self.text().len()
+        let len = self.text().len();
+        self.kept.map_or(len..len, |(before, after)| {
+            before.min(len)..len.saturating_sub(after).max(before.min(len))
+        })
+    }
+
+    /// Splices, reads again, proves.
+    fn apply(&mut self, mut plan: Plan<'_>, path: &str) -> Result<()> {
+        let text = self.document.text();
+        plan.splices.sort_by_key(|splice| (splice.range.start, splice.range.end));
+        let refused = || {
+            let message = format!("an edit of {path:?} would change something else, so nothing was changed");
+            Error::usage(message).hint("set the mapping or sequence that holds it as a whole")
+        };
+        let mut new = String::with_capacity(text.len());
+        let mut at = 0;
+        for Splice { range, text: inserted } in &plan.splices {
+            new.push_str(text.get(at..range.start).ok_or_else(refused)?);
+            new.push_str(inserted);
+            at = range.end;
+        }
+        new.push_str(text.get(at..).ok_or_else(refused)?);
+        let mut proved = self.proved(&new, &plan)?;
+        let is_at_end = plan.splices.last().is_some_and(|splice| splice.range.end == text.len());
+        if proved.is_none() && is_at_end && !new.ends_with('\n') {
+            // Literal text has its last line break only if there is one.
+            new.push_str(lines::newline(text));
+            proved = self.proved(&new, &plan)?;
+        }
+        let document = proved.ok_or_else(refused)?;
+        let first = plan.splices.first().map_or(text.len(), |splice| splice.range.start);
+        let last = plan.splices.last().map_or(text.len(), |splice| splice.range.end);
+        let (before, after) = self.kept.unwrap_or((usize::MAX, usize::MAX));
+        self.kept = Some((before.min(first), after.min(text.len().saturating_sub(last))));
+        self.document = document;
+        Ok(())
+    }
+
+    /// The document of a text, if it is what the plan says.
+    fn proved(&self, text: &str, plan: &Plan<'_>) -> Result<Option<Document>> {
+        match Document::parse(text.as_bytes(), self.document.base(), self.document.limits()) {
+            Ok(document) => Ok(proof::holds(&self.document, &document, &plan.outcomes).then_some(document)),
+            Err(error) if matches!(error.kind(), ErrorKind::Limit { .. }) => Err(error),
+            Err(_) => Ok(None),
+        }
     }
 }
 
-/// The value of a YAML 1.1 text in flow style, as `meta --set PATH=VALUE` has it: `[1, two, !unit/unit-1.0.0 m]`. Tags as `!core/…` and
-/// `!unit/…` stand for those of the ASDF standard.
+/// The value of a YAML 1.1 text, as `meta --set PATH=VALUE` has it: `[1, two, !unit/unit-1.0.0 m]`. Tags as `!core/…` and `!unit/…` stand
+/// for those of the ASDF standard. An empty text is null.
 ///
 /// # Errors
-/// As [`Document::parse`].
+/// As [`Document::parse`], without a byte range.
 pub fn parse_value(text: &str) -> Result<Yaml> {
-    let _ = text;
-    unimplemented!()
+    value::parse(text)
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+mod tests;

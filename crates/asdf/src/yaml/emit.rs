@@ -14,9 +14,11 @@ use container_core::{Error, Result};
 use super::{Collection, Yaml};
 
 mod node;
-pub(super) mod plain;
+pub(crate) mod plain;
 mod scalar;
-pub(super) mod tag;
+pub(crate) mod tag;
+
+pub(crate) use node::bare;
 
 /// Most collections within one another that are written, and that [`Yaml::of`] makes.
 pub(crate) const MOST_DEPTH: usize = 1000;
@@ -66,7 +68,7 @@ pub(crate) struct Spot {
 }
 
 impl Spot {
-    const ROOT: Self = Self { indent: None, place: Place::Root, flow: false };
+    pub(crate) const ROOT: Self = Self { indent: None, place: Place::Root, flow: false };
 
     /// Columns of what is within it.
     const fn deeper(self) -> usize {
@@ -125,20 +127,73 @@ pub fn emit_node(value: &Yaml, indent: usize, within: Collection, options: &Emit
     Ok(emitter.out)
 }
 
-/// A node at a spot whose line has `column` columns before it. Sequences that are values of a block mapping are indented by `sequence_step`
-/// columns more than the key. Otherwise as [`emit_node`].
-pub(crate) fn emit_at(
+/// Text for a place in a document, as it is spliced in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Piece {
+    /// What is on the line of the place, beginning with a blank. It goes over several lines if text or a flow collection does.
+    pub(crate) head: String,
+    /// What is on lines of its own, beginning with a newline: block collections, literal and folded text.
+    pub(crate) tail: String,
+}
+
+/// What the text around a place asks for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Around {
+    /// Columns of the line before the place.
+    pub(crate) column: usize,
+    /// Columns by which sequences that are values of a block mapping are indented more than the key.
+    pub(crate) sequence_step: usize,
+    /// Whether a block collection may begin on the line of the place, behind a `-`, `?` or `:` that begins the line.
+    pub(crate) compact: bool,
+}
+
+/// A node at a spot of a document. Errors as [`emit_node`].
+pub(crate) fn emit_at(value: &Yaml, spot: Spot, around: Around, options: &EmitOptions) -> Result<Piece> {
+    let mut emitter = Emitter::around(around, options);
+    emitter.node(value, spot)?;
+    Ok(emitter.piece())
+}
+
+/// An item of a block sequence whose dashes are at `indent` columns, from the dash on. Errors as [`emit_node`].
+pub(crate) fn emit_item(
     value: &Yaml,
-    spot: Spot,
-    column: usize,
-    sequence_step: usize,
+    indent: usize,
+    around: Around,
     options: &EmitOptions,
 ) -> Result<String> {
-    let mut emitter = Emitter::new(options, column);
-    emitter.sequence_step = sequence_step;
-    emitter.node(value, spot)?;
+    let mut emitter = Emitter::around(around, options);
+    emitter.is_apart = true;
+    emitter.is_indentation = true;
+    emitter.item(value, indent)?;
     emitter.end_line();
     Ok(emitter.out)
+}
+
+/// A pair of a block mapping whose keys are at `indent` columns, from the key on. Errors as [`emit_node`].
+pub(crate) fn emit_pair(
+    key: &Yaml,
+    value: &Yaml,
+    indent: usize,
+    around: Around,
+    options: &EmitOptions,
+) -> Result<String> {
+    let mut emitter = Emitter::around(around, options);
+    emitter.is_apart = true;
+    emitter.is_indentation = true;
+    emitter.pair(key, value, Spot { indent: Some(indent), place: Place::Value, flow: false })?;
+    emitter.end_line();
+    Ok(emitter.out)
+}
+
+/// A key for a place before a colon. `None` where it must have a `?` before it.
+pub(crate) fn emit_key(key: &Yaml, flow: bool, options: &EmitOptions) -> Result<Option<String>> {
+    if !node::is_simple(key)? {
+        return Ok(None);
+    }
+    let mut emitter = Emitter::new(options, 0);
+    emitter.is_apart = true;
+    emitter.node(key, Spot { indent: Some(0), place: Place::SimpleKey, flow })?;
+    Ok(Some(emitter.out))
 }
 
 struct Emitter<'o> {
@@ -153,6 +208,8 @@ struct Emitter<'o> {
     sequence_step: usize,
     depth: usize,
     anchors: HashSet<String>,
+    /// Bytes before the first line that a block collection, literal or folded text begins, if that is the first line break.
+    head_len: Option<usize>,
 }
 
 impl<'o> Emitter<'o> {
@@ -166,7 +223,30 @@ impl<'o> Emitter<'o> {
             sequence_step: 0,
             depth: 0,
             anchors: HashSet::new(),
+            head_len: None,
         }
+    }
+
+    fn around(around: Around, options: &'o EmitOptions) -> Self {
+        Self {
+            sequence_step: around.sequence_step,
+            is_indentation: around.compact,
+            ..Self::new(options, around.column)
+        }
+    }
+
+    fn piece(mut self) -> Piece {
+        self.end_line();
+        let tail = self.head_len.map(|len| self.out.split_off(len.min(self.out.len()))).unwrap_or_default();
+        Piece { head: self.out, tail }
+    }
+
+    /// Begins the first line of a block collection, literal or folded text.
+    fn block_newline(&mut self) {
+        if self.head_len.is_none() && !self.out.contains('\n') {
+            self.head_len = Some(self.out.len());
+        }
+        self.newline();
     }
 
     fn newline(&mut self) {
@@ -219,6 +299,19 @@ impl<'o> Emitter<'o> {
         if !(self.is_indentation && is_before) {
             self.newline();
         }
+        self.indentation(indent);
+    }
+
+    /// As [`Emitter::line`], for items and pairs of block collections.
+    fn block_line(&mut self, indent: usize) {
+        let is_before = self.column < indent || (self.column == indent && self.is_apart);
+        if !(self.is_indentation && is_before) {
+            self.block_newline();
+        }
+        self.indentation(indent);
+    }
+
+    fn indentation(&mut self, indent: usize) {
         self.pad(indent);
         self.is_apart = true;
         self.is_indentation = true;

@@ -34,7 +34,8 @@ pub(crate) fn escape(step: &str) -> Cow<'_, str> {
     if step.contains(['/', '~']) { step.replace('~', "~0").replace('/', "~1").into() } else { step.into() }
 }
 
-fn unescape(step: &str) -> Cow<'_, str> {
+/// A step of a path as it is meant.
+pub(crate) fn unescape(step: &str) -> Cow<'_, str> {
     if step.contains('~') { step.replace("~1", "/").replace("~0", "~").into() } else { step.into() }
 }
 

@@ -21,13 +21,13 @@ const MOST_ESCAPED: usize = 800;
 
 /// What stands before a node.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Properties<'v> {
-    pub(super) anchor: Option<&'v str>,
-    pub(super) tag: Option<&'v str>,
+pub(crate) struct Properties<'v> {
+    pub(crate) anchor: Option<&'v str>,
+    pub(crate) tag: Option<&'v str>,
 }
 
 /// A value without its anchor and tag, and these.
-pub(super) fn bare(value: &Yaml) -> Result<(&Yaml, Properties<'_>)> {
+pub(crate) fn bare(value: &Yaml) -> Result<(&Yaml, Properties<'_>)> {
     let mut properties = Properties::default();
     let mut value = value;
     loop {
@@ -105,30 +105,37 @@ impl Emitter<'_> {
             _ => spot.deeper(),
         };
         for item in items {
-            self.line(indent);
-            self.indicator("-");
-            self.node(item, Spot { indent: Some(indent), place: Place::Item, flow: false })?;
+            self.block_line(indent);
+            self.item(item, indent)?;
         }
         Ok(())
+    }
+
+    pub(super) fn item(&mut self, item: &Yaml, indent: usize) -> Result<()> {
+        self.indicator("-");
+        self.node(item, Spot { indent: Some(indent), place: Place::Item, flow: false })
     }
 
     fn block_mapping(&mut self, pairs: &[(Yaml, Yaml)], spot: Spot) -> Result<()> {
         let spot = Spot { indent: Some(spot.deeper()), place: Place::Value, flow: false };
         for (key, value) in pairs {
-            self.line(spot.indent.unwrap_or(0));
-            if is_simple(key)? {
-                self.simple_key(key, spot)?;
-                self.node(value, spot)?;
-            } else {
-                self.indicator("?");
-                let spot = Spot { place: Place::Complex, ..spot };
-                self.node(key, spot)?;
-                self.line(spot.indent.unwrap_or(0));
-                self.indicator(":");
-                self.node(value, spot)?;
-            }
+            self.block_line(spot.indent.unwrap_or(0));
+            self.pair(key, value, spot)?;
         }
         Ok(())
+    }
+
+    pub(super) fn pair(&mut self, key: &Yaml, value: &Yaml, spot: Spot) -> Result<()> {
+        if is_simple(key)? {
+            self.simple_key(key, spot)?;
+            return self.node(value, spot);
+        }
+        self.indicator("?");
+        let spot = Spot { place: Place::Complex, ..spot };
+        self.node(key, spot)?;
+        self.block_line(spot.indent.unwrap_or(0));
+        self.indicator(":");
+        self.node(value, spot)
     }
 
     fn simple_key(&mut self, key: &Yaml, spot: Spot) -> Result<()> {
@@ -202,7 +209,7 @@ fn is_flow_sequence(items: &[Yaml], style: Option<Collection>) -> bool {
 }
 
 /// True for keys that readers find without a `?` before them.
-fn is_simple(key: &Yaml) -> Result<bool> {
+pub(super) fn is_simple(key: &Yaml) -> Result<bool> {
     let (value, properties) = bare(key)?;
     let len = |text: &str| text.chars().count();
     let before = properties.anchor.map_or(0, len).saturating_add(properties.tag.map_or(0, len));

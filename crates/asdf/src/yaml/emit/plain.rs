@@ -15,7 +15,7 @@ use crate::yaml::{Int, Timestamp};
 
 /// Shortest digits that read back as the same number, with a dot always and a sign in the exponent always: YAML 1.1 takes neither `1e3` nor
 /// `1.0e3` for a number.
-pub(in crate::yaml) fn float(value: f64) -> String {
+pub(crate) fn float(value: f64) -> String {
     if value.is_nan() {
         return ".nan".to_owned();
     }
@@ -39,7 +39,7 @@ pub(in crate::yaml) fn float(value: f64) -> String {
 }
 
 /// Decimal digits.
-pub(in crate::yaml) fn int(value: &Int) -> Result<String> {
+pub(crate) fn int(value: &Int) -> Result<String> {
     match value {
         Int::Small(value) => Ok(value.to_string()),
         Int::Big(digits) => {
@@ -54,7 +54,7 @@ pub(in crate::yaml) fn int(value: &Int) -> Result<String> {
 }
 
 /// `2001-12-14`, or `2001-12-14 21:59:43.100000-05:00`.
-pub(in crate::yaml) fn timestamp(value: &Timestamp) -> Result<String> {
+pub(crate) fn timestamp(value: &Timestamp) -> Result<String> {
     let Timestamp { year, month, day, time, offset } = value;
     let valid = (0..=9999).contains(year)
         && (1..=12).contains(month)
@@ -82,7 +82,7 @@ pub(in crate::yaml) fn timestamp(value: &Timestamp) -> Result<String> {
 }
 
 /// Base 64 (RFC 4648, with padding), in one line.
-pub(in crate::yaml) fn base64(bytes: &[u8]) -> String {
+pub(crate) fn base64(bytes: &[u8]) -> String {
     const DIGITS: [char; 64] = {
         let mut digits = ['A'; 64];
         let text = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

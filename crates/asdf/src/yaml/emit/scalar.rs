@@ -186,7 +186,7 @@ impl Emitter<'_> {
     fn literal(&mut self, text: &str, spot: Spot) {
         self.token("|");
         for line in self.header(text).split('\n') {
-            self.newline();
+            self.block_newline();
             if !line.is_empty() {
                 self.pad(spot.deeper_text());
                 self.write(line);
@@ -199,7 +199,7 @@ impl Emitter<'_> {
     fn folded(&mut self, text: &str, spot: Spot) {
         self.token(">");
         for (at, line) in self.header(text).split('\n').enumerate() {
-            self.newline();
+            self.block_newline();
             if !line.is_empty() {
                 if at > 0 {
                     self.newline();

@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 use container_core::{Error, Result};
 
 /// What `!!` stands for unless a directive says otherwise.
-pub(in crate::yaml) const YAML_PREFIX: &str = "tag:yaml.org,2002:";
+pub(crate) const YAML_PREFIX: &str = "tag:yaml.org,2002:";
 
 /// The text of a tag under these handles (with their marks, and what they stand for).
 ///
@@ -76,6 +76,6 @@ const fn is_shorthand(byte: u8) -> bool {
 }
 
 /// True for names that every reader takes for an anchor.
-pub(in crate::yaml) fn is_anchor(name: &str) -> bool {
+pub(crate) fn is_anchor(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'))
 }

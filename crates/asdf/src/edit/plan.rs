@@ -1,0 +1,226 @@
+//! What an edit does to the text, and what must have come of it.
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::ops::Range;
+
+use container_core::{Error, Result};
+
+use crate::yaml::{Document, Kind, Node, NodeId, Yaml, key_text, unescape};
+
+use super::{flow, lines, place};
+
+/// Bytes of the text that give way to others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Splice {
+    pub(super) range: Range<usize>,
+    pub(super) text: String,
+}
+
+impl Splice {
+    pub(super) fn new(range: Range<usize>, text: impl Into<String>) -> Self {
+        Self { range, text: text.into() }
+    }
+
+    pub(super) fn insert(at: usize, text: impl Into<String>) -> Self {
+        Self::new(at..at, text)
+    }
+
+    pub(super) fn delete(range: Range<usize>) -> Self {
+        Self::new(range, "")
+    }
+}
+
+/// How a node of the document before must come out. All nodes that are not named must come out as they were.
+#[derive(Clone, Debug)]
+pub(super) enum Outcome<'y> {
+    /// The node gave way to this value.
+    Value(Cow<'y, Yaml>),
+    /// The collection has one more child at this index; pairs have keys.
+    Added { index: usize, key: Option<Yaml>, value: Cow<'y, Yaml> },
+    /// What was nothing is a mapping of this one pair.
+    Began { key: Yaml, value: Cow<'y, Yaml> },
+    /// The collection lacks these children, in order.
+    Removed(Vec<usize>),
+    /// The pair has this key.
+    Renamed { index: usize, key: Yaml },
+}
+
+/// An edit of a document.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Plan<'y> {
+    pub(super) splices: Vec<Splice>,
+    pub(super) outcomes: HashMap<NodeId, Outcome<'y>>,
+}
+
+impl<'y> Plan<'y> {
+    pub(super) fn new(splices: Vec<Splice>, node: Node<'_>, outcome: Outcome<'y>) -> Self {
+        Self { splices, outcomes: HashMap::from([(node.id(), outcome)]) }
+    }
+}
+
+/// A place that a path names.
+pub(super) enum Found<'d> {
+    Root(Node<'d>),
+    /// The pair of this index, which is the last of its key.
+    Pair {
+        mapping: Node<'d>,
+        index: usize,
+    },
+    /// A key that the mapping has not, or not of its own.
+    NoPair {
+        mapping: Node<'d>,
+        key: String,
+        is_merged: bool,
+    },
+    Item {
+        sequence: Node<'d>,
+        index: usize,
+    },
+    /// Behind the last item.
+    Behind {
+        sequence: Node<'d>,
+    },
+}
+
+/// The place of a path. Anything but its last step must be there.
+pub(super) fn find<'d>(document: &'d Document, path: &str) -> Result<Found<'d>> {
+    let path = path.strip_prefix('/').unwrap_or(path);
+    if path.is_empty() {
+        return Ok(Found::Root(document.root()));
+    }
+    let (parent_path, step) = path.rsplit_once('/').unwrap_or(("", path));
+    let Some(parent) = document.find(parent_path) else {
+        return Err(missing(document, parent_path));
+    };
+    let parent = parent.target();
+    let step = unescape(step);
+    match parent.kind() {
+        Kind::Sequence if step == "-" => Ok(Found::Behind { sequence: parent }),
+        Kind::Sequence => {
+            let index = step
+                .parse()
+                .ok()
+                .filter(|index| *index < parent.len() && step.bytes().all(|b| b.is_ascii_digit()));
+            let index = index.ok_or_else(|| {
+                let message = format!("{path:?} names no item: the sequence has {}", parent.len());
+                Error::usage(message)
+                    .hint("items are counted from 0; `-` stands for the place behind the last")
+            })?;
+            Ok(Found::Item { sequence: parent, index })
+        }
+        // A key with nothing behind it, and a root without anything, can be a mapping as well.
+        Kind::Scalar if !is_nothing(parent) => {
+            let message =
+                format!("{parent_path:?} is neither mapping nor sequence, so that {path:?} cannot be in it");
+            Err(Error::usage(message).at(parent.range()))
+        }
+        _ => Ok(match own_pair(parent, &step) {
+            Some(index) => Found::Pair { mapping: parent, index },
+            None => Found::NoPair {
+                mapping: parent,
+                is_merged: parent.get(&step).is_some(),
+                key: step.into_owned(),
+            },
+        }),
+    }
+}
+
+/// True for a plain scalar without a character, with or without tag and anchor.
+pub(super) fn is_nothing(node: Node<'_>) -> bool {
+    node.kind() == Kind::Scalar && node.content_span().is_empty()
+}
+
+/// The pair that counts of those with this key, without what is merged: of equal ones the last, text before what is written alike.
+fn own_pair(mapping: Node<'_>, step: &str) -> Option<usize> {
+    let count = mapping.len();
+    let last = |found: &dyn Fn(Node<'_>) -> bool| {
+        let back = mapping.entries().rev().position(|(key, _)| found(key))?;
+        count.checked_sub(back)?.checked_sub(1)
+    };
+    let is_text =
+        |key: Node<'_>| matches!(key.scalar(), Some(crate::yaml::Scalar::Text(text)) if text == step);
+    last(&is_text).or_else(|| last(&|key| key_text(key).as_deref() == Some(step)))
+}
+
+/// Names the first step of a path that is not there.
+pub(super) fn missing(document: &Document, path: &str) -> Error {
+    let mut there = 0;
+    for (at, _) in path.match_indices('/').chain([(path.len(), "")]) {
+        if document.find(path.get(..at).unwrap_or_default()).is_none() {
+            let step = path.get(..at).unwrap_or(path);
+            let parent = path.get(..there).unwrap_or_default();
+            let parent = if parent.is_empty() { "the root".to_owned() } else { format!("{parent:?}") };
+            return Error::usage(format!("the tree has no {step:?}"))
+                .hint(format!("set it first, in {parent}"));
+        }
+        there = at;
+    }
+    Error::usage(format!("the tree has no {path:?}"))
+}
+
+/// Refuses to take out bytes that hold anchors which aliases elsewhere name.
+pub(super) fn check_anchors(document: &Document, taken: &[Range<usize>]) -> Result<()> {
+    let is_taken = |node: Node<'_>| {
+        let span = node.span();
+        taken.iter().any(|range| range.start <= span.start && span.end <= range.end)
+    };
+    let ids = (0..document.len()).filter_map(|id| u32::try_from(id).ok()).map(|id| document.node(NodeId(id)));
+    for alias in ids.filter(|node| node.is_alias()) {
+        let target = alias.target();
+        if is_taken(target) && !is_taken(alias) {
+            let name = target.anchor().unwrap_or_default();
+            let message = format!("another place names what is here, by the alias *{name}");
+            return Err(Error::usage(message).at(alias.range()).hint("set or remove that place first"));
+        }
+    }
+    Ok(())
+}
+
+/// Gives the last key of a path another name.
+pub(super) fn rename<'y>(document: &Document, path: &str, name: &str) -> Result<Plan<'y>> {
+    let (mapping, index) = match find(document, path)? {
+        Found::Pair { mapping, index } => (mapping, index),
+        Found::NoPair { is_merged: true, .. } => return Err(merged(path)),
+        Found::NoPair { .. } => return Err(missing(document, path)),
+        Found::Root(_) | Found::Item { .. } | Found::Behind { .. } => {
+            return Err(Error::usage(format!("{path:?} names no key")));
+        }
+    };
+    if own_pair(mapping, name).is_some_and(|found| found != index) {
+        return Err(Error::usage(format!("the mapping has a key {name:?} already")).at(mapping.range()));
+    }
+    let pair = place::pair(mapping, index).ok_or_else(|| unclear(mapping))?;
+    if mapping.entries().take(index).any(|(key, _)| key_text(key) == key_text(pair.key)) {
+        return Err(Error::usage(format!("the key of {path:?} is there more than once")).at(mapping.range()));
+    }
+    let span = pair.key.span();
+    check_anchors(document, std::slice::from_ref(&span))?;
+    let key = Yaml::text(name);
+    let text = super::text::key(document, &key, !place::is_block(mapping))?;
+    let mut splices = vec![Splice::new(span, text)];
+    if let Some(colon) =
+        pair.colon.filter(|colon| !place::is_void(pair.value) && pair.value.span().start == *colon)
+    {
+        // `"a":1` has no blank behind the colon, which only quotes can do without.
+        splices.push(Splice::insert(colon, " "));
+    }
+    Ok(Plan::new(splices, mapping, Outcome::Renamed { index, key }))
+}
+
+/// The text around a node is not what was looked for.
+pub(super) fn unclear(node: Node<'_>) -> Error {
+    let message = "the text is not written in a way that can be edited here";
+    Error::usage(message).at(node.range()).hint("set the mapping or sequence that holds it as a whole")
+}
+
+pub(super) fn merged(path: &str) -> Error {
+    let message = format!("{path:?} comes from another mapping, by `<<`");
+    Error::usage(message).hint("edit it there, or set the key to give this mapping its own")
+}
+
+/// Whether a mapping or sequence is in flow style and can have children added and removed: pairs without braces cannot.
+pub(super) fn check_flow(node: Node<'_>) -> Result<()> {
+    if place::is_block(node) || flow::has_brackets(node) { Ok(()) } else { Err(unclear(node)) }
+}

@@ -1,0 +1,70 @@
+//! Keys and items that are taken out.
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+
+use container_core::{Error, Result};
+
+use super::plan::{self, Found, Outcome, Plan, check_anchors, check_flow, merged, missing, unclear};
+use super::{block, flow, lines, place, set};
+use crate::yaml::{Document, Node, key_text};
+
+/// Takes out the key or item at a path.
+pub(super) fn remove(document: &Document, path: &str) -> Result<Plan<'static>> {
+    let (collection, indices) = match plan::find(document, path)? {
+        Found::Root(_) => {
+            return Err(Error::usage("the root cannot be removed").hint("set it to another value"));
+        }
+        Found::NoPair { is_merged: true, .. } => return Err(merged(path)),
+        Found::NoPair { .. } | Found::Behind { .. } => return Err(missing(document, path)),
+        Found::Item { sequence, index } => (sequence, vec![index]),
+        Found::Pair { mapping, index } => (mapping, equal_keys(mapping, index)),
+    };
+    let spans: Vec<_> = indices.iter().filter_map(|index| span(collection, *index)).collect();
+    check_anchors(document, &spans)?;
+    let splices = if place::is_block(collection) {
+        let is_all = indices.len() == collection.len();
+        let head = if is_all { head(document, collection).ok_or_else(|| unclear(collection))? } else { 0 };
+        block::remove(collection, &indices, head)?
+    } else {
+        check_flow(collection)?;
+        if indices.len() > 1 {
+            let message = format!("the key of {path:?} is there more than once, in one pair of braces");
+            return Err(Error::usage(message).at(collection.range()).hint("set the mapping as a whole"));
+        }
+        indices.iter().map(|index| flow::remove(collection, *index)).collect::<Result<_>>()?
+    };
+    Ok(Plan::new(splices, collection, Outcome::Removed(indices)))
+}
+
+/// All pairs of a key, because taking out the last would bring back the one before.
+fn equal_keys(mapping: Node<'_>, index: usize) -> Vec<usize> {
+    let Some((key, _)) = mapping.entries().nth(index) else { return Vec::new() };
+    let (scalar, text) = (key.scalar(), key_text(key));
+    let equal = |other: Node<'_>| other.scalar() == scalar && key_text(other) == text;
+    mapping.entries().enumerate().filter(|(_, (key, _))| equal(*key)).map(|(index, _)| index).collect()
+}
+
+fn span(collection: Node<'_>, index: usize) -> Option<std::ops::Range<usize>> {
+    match collection.entries().nth(index) {
+        Some((key, value)) => {
+            Some(key.span().start.min(value.span().start)..value.span().end.max(key.span().end))
+        }
+        None => collection.item(index).map(Node::span),
+    }
+}
+
+/// Where an empty collection is written instead: behind tag and anchor, which stay, or behind the mark.
+fn head(document: &Document, collection: Node<'_>) -> Option<usize> {
+    let text = document.text();
+    let content = collection.content_span().start;
+    let mut at = collection.span().start;
+    if at >= content {
+        return set::place_of(document, collection).map(|place| place.head);
+    }
+    let mut head = at;
+    while at < content && matches!(lines::byte(text, at), Some(b'&' | b'!')) {
+        let rest = text.get(at..content)?;
+        head = at.saturating_add(rest.find([' ', '\t', '\r', '\n']).unwrap_or(rest.len()));
+        at = lines::skip_ignored(text, head);
+    }
+    Some(head)
+}

@@ -1,0 +1,150 @@
+//! Values that are set, keys and items that are added.
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+
+use std::borrow::Cow;
+
+use container_core::{Error, Result};
+
+use super::block::{self, Value};
+use super::plan::{self, Found, Outcome, Plan, check_anchors, check_flow, is_nothing, unclear};
+use super::{flow, place, text};
+use crate::yaml::{Document, Kind, Node, Yaml};
+
+/// Replaces a value or adds a key.
+pub(super) fn set<'y>(document: &Document, path: &str, value: &'y Yaml) -> Result<Plan<'y>> {
+    let value = text::own_anchors(document, value)?;
+    match plan::find(document, path)? {
+        Found::NoPair { mapping, key, .. } => add_pair(document, mapping, &key, value),
+        Found::Behind { sequence } => insert_item(sequence, sequence.len(), value),
+        found => replace(document, found, value),
+    }
+}
+
+/// Replaces several values.
+pub(super) fn set_all<'y>(
+    document: &Document,
+    values: impl IntoIterator<Item = (&'y str, &'y Yaml)>,
+) -> Result<Plan<'y>> {
+    let mut all = Plan::default();
+    for (path, value) in values {
+        let found = plan::find(document, path)?;
+        if matches!(found, Found::NoPair { .. } | Found::Behind { .. }) {
+            return Err(plan::missing(document, path));
+        }
+        let plan = replace(document, found, text::own_anchors(document, value)?)?;
+        all.splices.extend(plan.splices);
+        all.outcomes.extend(plan.outcomes);
+    }
+    Ok(all)
+}
+
+fn replace<'y>(document: &Document, found: Found<'_>, value: Cow<'y, Yaml>) -> Result<Plan<'y>> {
+    let (node, splices) = match found {
+        Found::Pair { mapping, index } => {
+            let pair = place::pair(mapping, index).ok_or_else(|| unclear(mapping))?;
+            let splices = if place::is_block(mapping) {
+                set_pair(document, pair, &value)?
+            } else {
+                vec![flow::set_pair(document, pair, &value)?]
+            };
+            (pair.value, splices)
+        }
+        Found::Item { sequence, index } => {
+            let item = place::item(sequence, index).ok_or_else(|| unclear(sequence))?;
+            let splices = if place::is_block(sequence) {
+                Value::of_item(document, item).set(document, &value)?
+            } else {
+                vec![flow::set_item(document, item, &value)?]
+            };
+            (item.node, splices)
+        }
+        Found::Root(_) | Found::NoPair { .. } | Found::Behind { .. } => {
+            (document.root(), Value::of_root(document).set(document, &value)?)
+        }
+    };
+    check_anchors(document, &[node.span()])?;
+    Ok(Plan::new(splices, node, Outcome::Value(value)))
+}
+
+fn set_pair(document: &Document, pair: place::Pair<'_>, value: &Yaml) -> Result<Vec<plan::Splice>> {
+    if let Some(place) = Value::of_pair(document, pair) {
+        return place.set(document, value);
+    }
+    // `? key` without a value.
+    let after = pair.key.span().end;
+    Err(Error::usage("a key without a colon has no room for a value here")
+        .at(pair.key.range())
+        .hint(format!("the key ends at byte {} of the tree", after)))
+}
+
+fn add_pair<'y>(document: &Document, mapping: Node<'_>, key: &str, value: Cow<'y, Yaml>) -> Result<Plan<'y>> {
+    let name = Yaml::text(key);
+    if is_nothing(mapping) {
+        let place = place_of(document, mapping).ok_or_else(|| unclear(mapping))?;
+        let splices = place.begin(document, &name, &value)?;
+        return Ok(Plan::new(splices, mapping, Outcome::Began { key: name, value }));
+    }
+    let splice = if place::is_block(mapping) {
+        block::add_pair(mapping, &name, &value)?
+    } else {
+        check_flow(mapping)?;
+        let key = text::key(document, &name, true)?;
+        let value = text::in_flow(document, &value)?;
+        flow::insert(mapping, mapping.len(), &format!(" {key}:{value}"))?
+    };
+    let outcome = Outcome::Added { index: mapping.len(), key: Some(name), value };
+    Ok(Plan::new(vec![splice], mapping, outcome))
+}
+
+/// The place of a node in a block collection, or of the root. O(nodes).
+pub(super) fn place_of<'d>(document: &'d Document, node: Node<'d>) -> Option<Value<'d>> {
+    if node.id() == document.root().id() {
+        return Some(Value::of_root(document));
+    }
+    let mut rest = vec![document.root()];
+    while let Some(parent) = rest.pop() {
+        if parent.is_alias() {
+            continue;
+        }
+        if let Some(index) = parent.items().position(|item| item.id() == node.id()) {
+            let item = place::item(parent, index).filter(|_| place::is_block(parent))?;
+            return Some(Value::of_item(document, item));
+        }
+        if let Some(index) = parent.entries().position(|(_, value)| value.id() == node.id()) {
+            let pair = place::pair(parent, index).filter(|_| place::is_block(parent))?;
+            return Value::of_pair(document, pair);
+        }
+        rest.extend(parent.items());
+        rest.extend(parent.entries().flat_map(|(key, value)| [key, value]));
+    }
+    None
+}
+
+/// Puts an item into a sequence, behind the last for `None`.
+pub(super) fn insert<'y>(
+    document: &Document,
+    path: &str,
+    index: Option<usize>,
+    value: &'y Yaml,
+) -> Result<Plan<'y>> {
+    let sequence = document.find(path).ok_or_else(|| plan::missing(document, path))?.target();
+    if sequence.kind() != Kind::Sequence {
+        return Err(Error::usage(format!("{path:?} is no sequence")).at(sequence.range()));
+    }
+    let index = index.unwrap_or(sequence.len());
+    if index > sequence.len() {
+        let message = format!("{path:?} has {} items, so that none can be put at {index}", sequence.len());
+        return Err(Error::usage(message).at(sequence.range()));
+    }
+    insert_item(sequence, index, text::own_anchors(document, value)?)
+}
+
+fn insert_item<'y>(sequence: Node<'_>, index: usize, value: Cow<'y, Yaml>) -> Result<Plan<'y>> {
+    let splice = if place::is_block(sequence) {
+        block::insert_item(sequence, index, &value)?
+    } else {
+        check_flow(sequence)?;
+        flow::insert(sequence, index, &text::in_flow(sequence.document(), &value)?)?
+    };
+    Ok(Plan::new(vec![splice], sequence, Outcome::Added { index, key: None, value }))
+}

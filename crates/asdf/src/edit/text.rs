@@ -1,0 +1,120 @@
+//! New text for a place in a document: in its style of line breaks, tags and indentation.
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+
+use container_core::{Error, Result};
+
+use super::{lines, place};
+use crate::yaml::{
+    Around, Document, EmitOptions, MOST_DEPTH, NodeId, Piece, Place, Spot, Yaml, emit_at, emit_item,
+    emit_key, emit_pair,
+};
+
+fn options(document: &Document) -> EmitOptions {
+    EmitOptions {
+        tag_handles: document.tag_handles().to_vec(),
+        newline: lines::newline(document.text()),
+        ..EmitOptions::default()
+    }
+}
+
+/// A key for a place before a colon.
+pub(super) fn key(document: &Document, key: &Yaml, flow: bool) -> Result<String> {
+    let options = EmitOptions { width: usize::MAX, ..options(document) };
+    emit_key(key, flow, &options)?.ok_or_else(|| {
+        Error::usage("a key with line breaks, or of more than 128 characters, is not written here")
+    })
+}
+
+/// A value within a flow collection, on one line, beginning with a blank.
+pub(super) fn in_flow(document: &Document, value: &Yaml) -> Result<String> {
+    let options = EmitOptions { width: usize::MAX, ..options(document) };
+    let spot = Spot { indent: Some(0), place: Place::Item, flow: true };
+    let around = Around { column: 0, sequence_step: 0, compact: false };
+    Ok(emit_at(value, spot, around, &options)?.head)
+}
+
+/// A value in a block collection or at the root.
+pub(super) fn in_block(
+    document: &Document,
+    value: &Yaml,
+    spot: Spot,
+    column: usize,
+    compact: bool,
+) -> Result<Piece> {
+    let around = Around { column, sequence_step: place::sequence_step(document), compact };
+    emit_at(value, spot, around, &options(document))
+}
+
+/// A pair of a block mapping at these columns.
+pub(super) fn pair(document: &Document, key: &Yaml, value: &Yaml, indent: usize) -> Result<String> {
+    let around = Around { column: indent, sequence_step: place::sequence_step(document), compact: false };
+    emit_pair(key, value, indent, around, &options(document))
+}
+
+/// An item of a block sequence at these columns.
+pub(super) fn item(document: &Document, value: &Yaml, indent: usize) -> Result<String> {
+    let around = Around { column: indent, sequence_step: place::sequence_step(document), compact: false };
+    emit_item(value, indent, around, &options(document))
+}
+
+/// The value with other names for the anchors that the document has, because a name can be there once.
+pub(super) fn own_anchors<'y>(document: &Document, value: &'y Yaml) -> Result<Cow<'y, Yaml>> {
+    let mut names = Vec::new();
+    collect(value, 0, &mut names)?;
+    if names.is_empty() {
+        return Ok(Cow::Borrowed(value));
+    }
+    let ids = (0..document.len()).filter_map(|id| u32::try_from(id).ok());
+    let mut taken: HashSet<&str> = ids.filter_map(|id| document.node(NodeId(id)).anchor()).collect();
+    let clashing: Vec<&str> = names.iter().copied().filter(|name| taken.contains(name)).collect();
+    if clashing.is_empty() {
+        return Ok(Cow::Borrowed(value));
+    }
+    taken.extend(names.iter().copied());
+    let mut fresh =
+        (1_usize..).map(|number| format!("id{number:03}")).filter(|name| !taken.contains(name.as_str()));
+    let new: HashMap<&str, String> =
+        clashing.into_iter().filter_map(|name| Some((name, fresh.next()?))).collect();
+    Ok(Cow::Owned(renamed(value, &new)))
+}
+
+fn collect<'y>(value: &'y Yaml, depth: usize, names: &mut Vec<&'y str>) -> Result<()> {
+    if depth > MOST_DEPTH {
+        return Err(Error::limit("collections within one another", depth as u64, MOST_DEPTH as u64));
+    }
+    let depth = depth.saturating_add(1);
+    match value {
+        Yaml::Anchored(name, inner) => {
+            names.push(name);
+            collect(inner, depth, names)
+        }
+        Yaml::Tagged(_, inner) => collect(inner, depth, names),
+        Yaml::Sequence(items, _) => items.iter().try_for_each(|item| collect(item, depth, names)),
+        Yaml::Mapping(pairs, _) => {
+            let mut both = pairs.iter().flat_map(|(key, value)| [key, value]);
+            both.try_for_each(|value| collect(value, depth, names))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// As deep as [`collect`] went.
+fn renamed(value: &Yaml, new: &HashMap<&str, String>) -> Yaml {
+    let name = |name: &String| new.get(name.as_str()).unwrap_or(name).clone();
+    match value {
+        Yaml::Anchored(anchor, inner) => Yaml::Anchored(name(anchor), Box::new(renamed(inner, new))),
+        Yaml::Alias(anchor) => Yaml::Alias(name(anchor)),
+        Yaml::Tagged(tag, inner) => Yaml::Tagged(tag.clone(), Box::new(renamed(inner, new))),
+        Yaml::Sequence(items, style) => {
+            Yaml::Sequence(items.iter().map(|item| renamed(item, new)).collect(), *style)
+        }
+        Yaml::Mapping(pairs, style) => {
+            let pairs = pairs.iter().map(|(key, value)| (renamed(key, new), renamed(value, new)));
+            Yaml::Mapping(pairs.collect(), *style)
+        }
+        other => other.clone(),
+    }
+}
