@@ -19,11 +19,11 @@ mod walk;
 mod tests;
 
 pub(crate) use emit::plain;
-pub(crate) use emit::tag::{YAML_PREFIX, is_anchor};
+pub(crate) use emit::tag::YAML_PREFIX;
 pub(crate) use emit::{
     Around, MOST_DEPTH, Piece, Place, Spot, bare, emit_at, emit_item, emit_key, emit_pair,
 };
-pub(crate) use walk::{escape, key_text, unescape};
+pub(crate) use walk::unescape;
 
 pub use document::{Collection, Document, Kind, NodeId, ScalarStyle, YamlLimits};
 pub use emit::{EmitOptions, emit_document, emit_node};
