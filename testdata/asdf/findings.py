@@ -45,6 +45,9 @@ ODD = {
     "missing_external": "external",
     "outside_external": " ".join(["external"] * 7),
     "reference_missing": "reference reference",
+    "cut_old_end": "junk_after_blocks stale_index",
+    "cut_tree_twice": "padding no_index unreferenced_block",
+    "cut_copied_down": "stale_index unreferenced_block",
     "duplicate_keys": "duplicate_key duplicate_key",
     "duplicate_keys_equal": "duplicate_key duplicate_key",
 }
@@ -64,6 +67,20 @@ BAD = {
 }
 # Many of one kind, by the beginning of the name.
 LIKE = {
+    "tree_no_end": "tree_unterminated",
+    "tree_end_": "tree_unterminated",
+    "tree_": "tree unreferenced_block unreferenced_block",
+    "array_": "array",
+    "block_checksum_": "checksum",
+    "block_lz4": "undecodable_block",
+    "block_blsc": "undecodable_block",
+    "block_bls2": "undecodable_block",
+    "block_bsc2": "undecodable_block",
+    "block_zlib": "undecodable_block",
+    "block_bzp2": "undecodable_block",
+    "block_zstd": "undecodable_block",
+    "block_xz": "undecodable_block",
+    "cut_": "truncated",
     "block_allocated_": "truncated",
 }
 

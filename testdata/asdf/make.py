@@ -22,7 +22,7 @@ import tool
 import view
 from parts import HANDMADE, Fixture, little
 
-BY_HAND = ("layout", "trees", "nodes", "arrays", "labels", "odd", "bad_layout")
+BY_HAND = ("layout", "trees", "nodes", "arrays", "labels", "odd", "bad_layout", "bad_tree", "bad_array", "bad_block", "torn")
 BY_TOOLS = ("written", "views", "sets", "changed")
 
 

@@ -263,7 +263,7 @@ def arrays(data: Stored, main: str) -> dict[str, np.ndarray]:
     found = {}
 
     def visit(node: yaml.Node, path: tuple[str, ...], above: tuple[int, ...]) -> None:
-        if isinstance(node, yaml.ScalarNode) or id(node) in above:
+        if isinstance(node, yaml.ScalarNode) or id(node) in above or id(node) not in fertile:
             return
         above = (*above, id(node))
         if NDARRAY.fullmatch(node.tag):
@@ -282,7 +282,30 @@ def arrays(data: Stored, main: str) -> dict[str, np.ndarray]:
 
     top = root(view) if view.text else None
     if top is not None:
+        fertile = reaching(top)
         visit(top, (), ())
+    return found
+
+
+def reaching(top: yaml.Node) -> set[int]:
+    """The nodes from which an array can be reached; aliases may reach all others again and again."""
+    holders: dict[int, list[int]] = {}
+    fertile, todo = [], [top]
+    while todo:
+        node = todo.pop()
+        if NDARRAY.fullmatch(node.tag):
+            fertile.append(id(node))
+        parts = [] if isinstance(node, yaml.ScalarNode) else node.value
+        for it in [it for pair in parts for it in pair] if isinstance(node, yaml.MappingNode) else parts:
+            if id(it) not in holders:
+                todo.append(it)
+            holders.setdefault(id(it), []).append(id(node))
+    found = set()
+    while fertile:
+        at = fertile.pop()
+        if at not in found:
+            found.add(at)
+            fertile += holders.get(at, [])
     return found
 
 
