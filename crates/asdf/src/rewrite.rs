@@ -1,5 +1,7 @@
 //! The same file put together anew: without what no array names, with other codecs, with an index.
 
+use std::borrow::Cow;
+
 use container_core::format::Output;
 use container_core::source::{Source, zeroed_vec};
 use container_core::{Error, Limits, Result};
@@ -7,7 +9,7 @@ use container_core::{Error, Limits, Result};
 use crate::assemble::{Assembly, Piece, Recoded, Room, head_and_tree, require_sound};
 use crate::compression::{self, read_range};
 use crate::layout::{Layout, StoredBlock};
-use crate::sources::{Found, Named, no_others, resolve, sources};
+use crate::sources::{Found, Named, itemsize, no_others, resolve, sources};
 use crate::splice;
 use crate::writer::encode::encode;
 use crate::writer::target::Target;
@@ -78,8 +80,9 @@ pub fn rewrite(source: &dyn Source, options: &RewriteOptions, out: &mut dyn Outp
     let layout = Layout::parse(source, &options.limits)?;
     require_sound(&layout)?;
     let (head, tree) = head_and_tree(source, &layout)?;
-    let mut document = Document::parse(&source.read(tree.clone())?, tree.start, &options.yaml)?;
-    let found = sources(&document, &options.limits)?;
+    let before = Document::parse(&source.read(tree.clone())?, tree.start, &options.yaml)?;
+    let found = sources(&before, &options.limits)?;
+    let mut document = Cow::Borrowed(&before);
     let mut done = Rewritten {
         gaps: layout.gaps.iter().map(|gap| gap.range.end - gap.range.start).sum(),
         ..Rewritten::default()
@@ -87,8 +90,10 @@ pub fn rewrite(source: &dyn Source, options: &RewriteOptions, out: &mut dyn Outp
     let kept =
         if options.drop_unreferenced { referenced(&found, &layout) } else { layout.blocks.iter().collect() };
     if kept.len() < layout.blocks.len() {
-        no_others(&document, &options.limits)?;
-        document = renumbered(&document, &found, &layout, &kept, &options.yaml)?;
+        no_others(&before, &options.limits)?;
+        if let Some(new) = renumbered(&before, &found, &layout, &kept, &options.yaml)? {
+            document = Cow::Owned(new);
+        }
         let is_kept = |index: &usize| kept.iter().any(|block| block.index == *index);
         done.dropped = (0..layout.blocks.len()).filter(|index| !is_kept(index)).collect();
     }
@@ -101,7 +106,8 @@ pub fn rewrite(source: &dyn Source, options: &RewriteOptions, out: &mut dyn Outp
     let mut writing = assembly.start(&head, document.text(), !kept.is_empty(), out)?;
     for (number, block) in kept.iter().enumerate() {
         // One block at a time is in memory, and only where it is encoded anew.
-        let recoded = recoded(source, block, options)?;
+        let itemsize = || itemsize(&before, &found, block.index, layout.blocks.len());
+        let recoded = recoded(source, block, &itemsize, options)?;
         done.recoded.extend(recoded.is_some().then_some(block.index));
         let piece = Piece { source, block: (*block).clone(), recoded };
         writing.block(&piece, number + 1 == kept.len())?;
@@ -121,14 +127,14 @@ fn referenced<'l>(found: &[Found], layout: &'l Layout) -> Vec<&'l StoredBlock> {
     layout.blocks.iter().filter(|block| named.get(block.index).copied().unwrap_or(false)).collect()
 }
 
-/// The tree with the numbers that the kept blocks have.
+/// The tree with the numbers that the kept blocks have; `None` where they have them.
 fn renumbered(
     document: &Document,
     found: &[Found],
     layout: &Layout,
     kept: &[&StoredBlock],
     limits: &YamlLimits,
-) -> Result<Document> {
+) -> Result<Option<Document>> {
     let mut changes = Vec::new();
     for found in found {
         let Named::Block(number) = found.named else { continue };
@@ -146,11 +152,16 @@ fn renumbered(
             changes.push((found.source, Yaml::int(new as u64)));
         }
     }
-    if changes.is_empty() { Ok(document.clone()) } else { splice::scalars(document, &changes, limits) }
+    (!changes.is_empty()).then(|| splice::scalars(document, &changes, limits)).transpose()
 }
 
 /// The data of a block by the codec that is wished for; `None` where it has that.
-fn recoded(source: &dyn Source, block: &StoredBlock, options: &RewriteOptions) -> Result<Option<Recoded>> {
+fn recoded(
+    source: &dyn Source,
+    block: &StoredBlock,
+    itemsize: &dyn Fn() -> u64,
+    options: &RewriteOptions,
+) -> Result<Option<Recoded>> {
     let label = match &options.compression {
         None => return Ok(None),
         Some(Recompression::Plain) => None,
@@ -167,7 +178,7 @@ fn recoded(source: &dyn Source, block: &StoredBlock, options: &RewriteOptions) -
     read_range(source, block, &options.codecs, &options.limits, threads, 0..block.data_size(), &mut data)?;
     let data_size = data.len() as u64;
     let stored = match &options.compression {
-        Some(Recompression::Codec(label, level)) => encode(label, *level, &data, &options.write)?,
+        Some(Recompression::Codec(label, level)) => encode(label, *level, itemsize(), &data, &options.write)?,
         _ => data,
     };
     let mut padded = [0; 4];
@@ -176,3 +187,6 @@ fn recoded(source: &dyn Source, block: &StoredBlock, options: &RewriteOptions) -
     }
     Ok(Some(Recoded { label: padded, stored, data_size }))
 }
+
+#[cfg(test)]
+mod tests;

@@ -68,6 +68,13 @@ pub(crate) fn sources(document: &Document, limits: &Limits) -> Result<Vec<Found>
     Ok(found)
 }
 
+/// Bytes of an element of the first array that names a block of a file of `count`; 1 where none does.
+pub(crate) fn itemsize(document: &Document, found: &[Found], block: usize, count: usize) -> u64 {
+    let mut named = found.iter().filter(|found| found.block(count) == Some(block));
+    let array = named.next().and_then(|found| NdArray::parse(document.node(found.node)).ok());
+    array.and_then(|array| array.datatype).map_or(1, |datatype| datatype.dtype.itemsize() as u64)
+}
+
 /// Makes sure that no other nodes name blocks: those of asdf-zarr count them in a block, which cannot be seen from the tree.
 ///
 /// # Errors

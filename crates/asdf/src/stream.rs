@@ -211,3 +211,6 @@ fn row_of(array: &NdArray) -> Option<(u64, u64)> {
     };
     (first.is_none() && row > 0).then_some((row, array.offset))
 }
+
+#[cfg(test)]
+mod tests;

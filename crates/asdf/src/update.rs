@@ -165,7 +165,9 @@ impl<'a> Updater<'a> {
     /// `Usage` for a block that there is not, or a streamed one; those of its codec.
     pub fn replace_block(&mut self, index: usize, data: &[u8]) -> Result<()> {
         let block = self.block(index)?;
-        let replaced = Replaced::new(block, data, &self.options)?;
+        let found = sources::sources(self.editor.document(), &self.options.limits)?;
+        let itemsize = sources::itemsize(self.editor.document(), &found, index, self.layout.blocks.len());
+        let replaced = Replaced::new(block, data, itemsize, &self.options)?;
         self.replaced.retain(|other| other.index != index);
         self.replaced.push(replaced);
         Ok(())

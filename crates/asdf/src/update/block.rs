@@ -17,13 +17,18 @@ pub(super) struct Replaced {
 }
 
 impl Replaced {
-    pub(super) fn new(block: &StoredBlock, data: &[u8], options: &UpdateOptions) -> Result<Self> {
+    pub(super) fn new(
+        block: &StoredBlock,
+        data: &[u8],
+        itemsize: u64,
+        options: &UpdateOptions,
+    ) -> Result<Self> {
         if block.header.is_streamed() {
             return Err(Error::usage(format!("block {} is streamed: rows are appended to it", block.index)));
         }
         let stored = match block.label() {
             None => container_core::source::copy_vec(data, &options.limits)?,
-            Some(label) => encode(label, None, data, &options.write)?,
+            Some(label) => encode(label, None, itemsize, data, &options.write)?,
         };
         let checksum =
             if options.write.checksums { sixteen(&Algorithm::Md5.digest(&stored)) } else { [0; 16] };

@@ -1,0 +1,148 @@
+use container_core::dtype::{DType, Kind};
+use container_core::write::recording::RecordingStorage;
+use container_core::write::replay::{self, Crash};
+
+use super::*;
+use crate::writer::{ArraySpec, Plan, WriteOptions};
+use crate::yaml::Yaml;
+
+/// A file with an array of bytes, and one of rows of two 32-bit numbers.
+fn file(rows: &[u8]) -> Vec<u8> {
+    let mut plan = Plan::new(WriteOptions::default());
+    let plain = plan.array(&ArraySpec::new(DType::native(Kind::Uint, 1), [5])).unwrap();
+    let streamed = plan.streamed(&ArraySpec::new(DType::native(Kind::Uint, 4), [0, 2])).unwrap();
+    let mut bytes = Vec::new();
+    let tree = Yaml::mapping([("plain", plain), ("rows", streamed)]);
+    let mut writer = plan.start(tree, &mut bytes).unwrap();
+    writer.write(b"plain").unwrap();
+    writer.finish().unwrap();
+    bytes.extend_from_slice(rows);
+    bytes
+}
+
+fn open(storage: &RecordingStorage) -> Result<Appender> {
+    Appender::open_storage(Box::new(storage.clone()), Box::new(NoSidecar), &UpdateOptions::default())
+}
+
+struct NoSidecar;
+
+impl Sidecar for NoSidecar {
+    fn read(&self, _limits: &container_core::Limits) -> Result<Option<Vec<u8>>> {
+        Ok(None)
+    }
+    fn put(&mut self, _bytes: &[u8]) -> Result<()> {
+        Ok(())
+    }
+    fn remove(&mut self) -> Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn rows_go_behind_rows_and_over_a_torn_one() {
+    let storage = RecordingStorage::new(file(b"row one.row two.torn"));
+    let mut appender = open(&storage).unwrap();
+    assert_eq!((appender.array(), appender.row_len(), appender.rows(), appender.torn()), ("rows", 8, 2, 4));
+    appender.append(b"row").unwrap();
+    assert!(appender.commit(Durability::Cached).is_err());
+    appender.append(b" 3..row 4..").unwrap();
+    appender.append(b"....").unwrap();
+    assert!(appender.commit(Durability::Cached).is_err());
+    appender.append(b"......").unwrap();
+    appender.commit(Durability::Synced).unwrap();
+    assert_eq!((appender.rows(), appender.torn()), (5, 0));
+    assert!(storage.image() == file(b"row one.row two.row 3..row 4............"));
+    // Nothing appended: a torn row stays, as its bytes are somebody's.
+    let storage = RecordingStorage::new(file(b"row one.torn"));
+    open(&storage).unwrap().commit(Durability::Synced).unwrap();
+    assert!(storage.image() == file(b"row one.torn"));
+}
+
+#[test]
+fn more_than_is_gathered_goes_at_once() {
+    let storage = RecordingStorage::new(file(b""));
+    let mut appender = open(&storage).unwrap();
+    let rows: Vec<u8> = (0..800_000_u32).map(|at| (at % 253) as u8).collect();
+    for piece in rows.chunks(300_001) {
+        appender.append(piece).unwrap();
+    }
+    for piece in rows.chunks(1000) {
+        appender.append(piece).unwrap();
+    }
+    appender.commit(Durability::Synced).unwrap();
+    assert_eq!(appender.rows(), 200_000);
+    assert!(storage.image() == file(&[&rows[..], &rows].concat()));
+}
+
+#[test]
+fn crashes_leave_rows_that_were_committed() {
+    let start = file(b"row one.torn");
+    let storage = RecordingStorage::new(start.clone());
+    let mut appender = open(&storage).unwrap();
+    let mut promised = vec![(0, 1)];
+    let mut all = b"row one.".to_vec();
+    for commit in 0..4_u64 {
+        for row in 0..100 * commit + 1 {
+            let row = (row.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1).to_le_bytes();
+            all.extend_from_slice(&row);
+            appender.append(&row).unwrap();
+        }
+        appender.commit(Durability::Synced).unwrap();
+        promised.push((storage.operation_count(), appender.rows()));
+    }
+    let look = |crash: &Crash<'_>, may_be_zero: bool| {
+        let image = RecordingStorage::new(crash.image.to_vec());
+        let rows = open(&image).unwrap().rows();
+        let safe = promised.iter().filter(|(done, _)| *done <= crash.done).next_back().unwrap().1;
+        assert!(rows >= safe, "{}: {rows} rows of {safe}", crash.what);
+        let len = usize::try_from(if may_be_zero { safe } else { rows }).unwrap() * 8;
+        let from = start.len() - b"row one.torn".len();
+        assert!(crash.image[from..from + len] == all[..len], "{}", crash.what);
+    };
+    replay::kill_images(&start, &storage.operations(), |crash| look(crash, false));
+    replay::power_images(&start, &storage.operations(), 5, |crash| look(crash, true));
+    // Without its syncs nothing is promised.
+    let lax: Vec<_> = storage
+        .operations()
+        .into_iter()
+        .filter(|one| *one != container_core::write::recording::Operation::Sync)
+        .collect();
+    let mut lost = 0;
+    replay::power_images(&start, &lax, 5, |crash| {
+        let image = RecordingStorage::new(crash.image.to_vec());
+        lost += usize::from(open(&image).unwrap().rows() < 5);
+    });
+    assert!(lost > 0);
+}
+
+#[test]
+fn files_without_such_rows_are_refused() {
+    let mut plan = Plan::new(WriteOptions::default());
+    let node = plan.array(&ArraySpec::new(DType::native(Kind::Uint, 1), [5])).unwrap();
+    let mut bytes = Vec::new();
+    let mut writer = plan.start(Yaml::mapping([("a", node)]), &mut bytes).unwrap();
+    writer.write(b"plain").unwrap();
+    writer.finish().unwrap();
+    assert!(open(&RecordingStorage::new(bytes)).is_err());
+    let text = |from: &[u8], to: &[u8]| {
+        let bytes = file(b"");
+        let at = bytes.windows(from.len()).position(|here| here == from).unwrap();
+        [&bytes[..at], to, &bytes[at + from.len()..]].concat()
+    };
+    assert!(open(&RecordingStorage::new(text(b"source: -1", b"source: 00"))).is_err());
+    assert!(open(&RecordingStorage::new(text(b"['*', 2]", b"[0, 2]  "))).is_err());
+    assert!(open(&RecordingStorage::new(text(b"['*', 2]", b"['*', 0]"))).is_err());
+}
+
+#[test]
+fn a_file_is_locked_while_it_takes_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.asdf");
+    std::fs::write(&path, file(b"")).unwrap();
+    let mut appender = Appender::open(&path, &UpdateOptions::default()).unwrap();
+    assert!(cfg!(windows) || Appender::open(&path, &UpdateOptions::default()).is_err());
+    appender.append(b"row one.").unwrap();
+    appender.commit(Durability::Synced).unwrap();
+    drop(appender);
+    assert!(std::fs::read(&path).unwrap() == file(b"row one."));
+}
