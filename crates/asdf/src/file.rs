@@ -238,3 +238,14 @@ fn document(source: &dyn Source, layout: &Layout, options: &OpenOptions) -> Resu
     options.limits.allocate(len).map_err(|error| error.at(range.clone()))?;
     Document::parse(&source.read(range.clone())?, range.start, &options.yaml)
 }
+
+#[cfg(test)]
+#[allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss
+)]
+mod tests;

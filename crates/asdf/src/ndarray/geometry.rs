@@ -56,7 +56,7 @@ impl Geometry {
             return Err(Error::limit("dimensions", axes, limits.ndims));
         }
         let dtype = datatype.dtype.clone();
-        let row = Row::of(array, &dtype)?;
+        let row = Row::of(array, &dtype);
         let rest = len.saturating_sub(array.offset);
         let (mut shape, mut torn) = (Vec::with_capacity(array.shape.len()), 0);
         for (at, axis) in array.shape.iter().enumerate() {
@@ -204,25 +204,25 @@ struct Row {
 
 impl Row {
     /// `None` where rows go backwards, lie on one another, or have no bytes.
-    fn of(array: &NdArray, dtype: &DType) -> Result<Option<Self>> {
+    fn of(array: &NdArray, dtype: &DType) -> Option<Self> {
         let itemsize = dtype.itemsize() as u64;
         let inner: Vec<u64> = array.shape.iter().skip(1).map(|axis| axis.unwrap_or(0)).collect();
         let packed = element_count(inner.iter().copied()).and_then(|count| count.checked_mul(itemsize));
-        let past = || Error::malformed("a row of more than 2^64 bytes");
-        let packed = packed.ok_or_else(past)?;
+        // So many that no block has one of them.
+        let packed = packed.unwrap_or(u64::MAX);
         let Some(strides) = &array.strides else {
-            return Ok(Some(Self { step: packed, extent: packed }));
+            return Some(Self { step: packed, extent: packed });
         };
         let Some(step) = strides.first().and_then(|step| u64::try_from(*step).ok()).filter(|step| *step > 0)
         else {
-            return Ok(None);
+            return None;
         };
         let mut extent = i128::from(itemsize);
         for (len, stride) in inner.iter().zip(strides.iter().skip(1)) {
             let reach = i128::from(len.saturating_sub(1)).saturating_mul(i128::from(*stride));
             extent = extent.saturating_add(reach.max(0));
         }
-        Ok(Some(Self { step, extent: u64::try_from(extent).map_err(|_| past())? }))
+        Some(Self { step, extent: u64::try_from(extent).unwrap_or(u64::MAX) })
     }
 
     /// Whole rows within `len` bytes; none of rows without bytes, of which there is no telling how many a block has.

@@ -1,0 +1,157 @@
+//! What the three policies make of files that break the rules.
+
+use super::*;
+
+const TREE: &str = "a: !core/ndarray-1.1.0 {source: 0, datatype: uint16, byteorder: big, shape: [4]}";
+
+fn patched(block: &[u8], at: usize, value: u64) -> Vec<u8> {
+    let mut block = block.to_vec();
+    block[at..at + 8].copy_from_slice(&value.to_be_bytes());
+    block
+}
+
+#[test]
+fn elements_outside_of_their_block_are_refused() {
+    for geometry in [
+        "shape: [5]",
+        "shape: [4], offset: 1",
+        "shape: [4], offset: 18446744073709551615",
+        "shape: [2], strides: [-2]",
+        "shape: [2], offset: 2, strides: [-4]",
+        "shape: [2, 3], strides: [2, 4]",
+        "shape: [9223372036854775807, 9223372036854775807]",
+        "shape: [9223372036854775807], strides: [9223372036854775807]",
+        "shape: [2, 9223372036854775807], strides: [-9223372036854775808, -9223372036854775808]",
+    ] {
+        let tree =
+            format!("a: !core/ndarray-1.1.0 {{source: 0, datatype: uint16, byteorder: big, {geometry}}}");
+        let file = open(&tree, &[plain(&[0; 8])]);
+        let error = all(&file, "a").unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::Malformed(_)), "{geometry}: {error}");
+        assert_eq!(file.array_faults().len(), 1, "{geometry}");
+        assert!(open_as(Policy::Strict, &bytes(&tree, &[plain(&[0; 8])])).is_err());
+    }
+    // Elements on one another are any number of them, and so is the memory that they would take.
+    let tree = "a: !core/ndarray-1.1.0 {source: 0, datatype: uint8, byteorder: big, shape: [9000000000000000000], strides: [0]}";
+    assert!(matches!(all(&open(tree, &[plain(&[0])]), "a").unwrap_err().kind(), ErrorKind::Limit { .. }));
+    for (source, kind) in [("1", "source 1"), ("-2", "source -2"), ("99999999999999999999", "no file")] {
+        let tree = TREE.replace("source: 0", &format!("source: {source}"));
+        let file = File::from_bytes(bytes(&tree, &[plain(&[0; 8])]), OpenOptions::default()).unwrap();
+        let error = file.array("a").map(|_| ()).and_then(|()| all(&file, "a").map(|_| ())).unwrap_err();
+        assert!(error.to_string().contains(kind), "{error}");
+    }
+}
+
+#[test]
+fn descriptions_that_say_too_little_are_refused() {
+    for array in [
+        "{source: 0, datatype: uint16, shape: [4]}",
+        "{source: 0, byteorder: big, shape: [4]}",
+        "{source: 0, datatype: uint16, byteorder: big}",
+        "{source: 0, datatype: uint16, byteorder: middle, shape: [4]}",
+        "{source: 0, datatype: uint16, byteorder: big, shape: [-4]}",
+        "{source: 0, datatype: uint16, byteorder: big, shape: [4, '*']}",
+        "{source: 0, datatype: uint16, byteorder: big, shape: [true]}",
+        "{source: 0, datatype: uint16, byteorder: big, shape: 4}",
+        "{source: 0, datatype: uint16, byteorder: big, shape: [4], offset: -1}",
+        "{source: 0, datatype: uint16, byteorder: big, shape: [4], strides: [2, 2]}",
+        "{source: 1.5, datatype: uint16, byteorder: big, shape: [4]}",
+        "{source: 0, datatype: [], byteorder: big, shape: [4]}",
+        "{source: 0, datatype: {name: x}, byteorder: big, shape: [4]}",
+        "{source: 0, datatype: [{name: a, datatype: int8}, {name: a, datatype: int8}], byteorder: big, shape: [4]}",
+        "{source: 0, datatype: [ascii, 9223372036854775807], byteorder: big, shape: [4], data: []}",
+    ] {
+        let file = open(&format!("a: !core/ndarray-1.1.0 {array}"), &[plain(&[0; 8])]);
+        let error = file.array("a").unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::Malformed(_)), "{array}: {error}");
+    }
+    // One byte has no order.
+    let file =
+        open("a: !core/ndarray-1.1.0 {source: 0, datatype: uint8, shape: [4]}", &[plain(&[1, 2, 3, 4])]);
+    assert_eq!(all(&file, "a").unwrap(), [1, 2, 3, 4]);
+}
+
+#[test]
+fn of_a_block_that_is_cut_whole_rows_are_left() {
+    let whole = bytes(TREE, &[plain(&[1, 2, 3, 4, 5, 6, 7, 8])]);
+    let cut = &whole[..whole.len() - 3];
+    assert!(open_as(Policy::Strict, cut).is_err());
+    let file = open_as(Policy::Compatible, cut).unwrap();
+    assert!(matches!(all(&file, "a").unwrap_err().kind(), ErrorKind::Truncated { .. }));
+    // What is asked for is there.
+    let head = Region::parse("0:2", &[4]).unwrap();
+    let read = file.read("a", &head, &ReadOptions::default()).unwrap();
+    assert_eq!(&*read.bytes(Order::C, &Limits::default()).unwrap(), [1, 2, 3, 4]);
+    let file = open_as(Policy::Lenient, cut).unwrap();
+    assert_eq!(file.geometry(0).unwrap().shape, [2]);
+    assert_eq!(all(&file, "a").unwrap(), [1, 2, 3, 4]);
+}
+
+#[test]
+fn a_plain_block_with_two_sizes_has_its_used_bytes() {
+    let block = plain(&[1, 2, 3, 4, 5, 6, 7, 8]);
+    let odd = bytes(TREE, &[patched(&block, 30, 9)]);
+    assert!(open_as(Policy::Strict, &odd).is_err());
+    let file = open_as(Policy::Compatible, &odd).unwrap();
+    assert!(all(&file, "a").unwrap_err().is_damage());
+    assert_eq!(all(&open_as(Policy::Lenient, &odd).unwrap(), "a").unwrap(), [1, 2, 3, 4, 5, 6, 7, 8]);
+}
+
+#[test]
+fn numbers_of_blocks_behind_a_lost_one_are_not_guessed() {
+    let blocks = [plain(&[0; 8]), plain(&[1; 8]), plain(&[2; 8])];
+    let tree = concat!(
+        "a: !core/ndarray-1.1.0 {source: 0, datatype: uint8, byteorder: big, shape: [8]}\n",
+        "b: !core/ndarray-1.1.0 {source: 1, datatype: uint8, byteorder: big, shape: [8]}\n",
+        "c: !core/ndarray-1.1.0 {source: -1, datatype: uint8, byteorder: big, shape: [8]}",
+    );
+    let mut broken = bytes(tree, &blocks);
+    let second = broken.len() - 2 * 62;
+    broken[second] = 0;
+    let file = open_as(Policy::Compatible, &broken).unwrap();
+    assert_eq!(file.blocks().len(), 2);
+    assert_eq!(all(&file, "a").unwrap(), [0; 8]);
+    for path in ["b", "c"] {
+        assert!(all(&file, path).unwrap_err().to_string().contains("which block"), "{path}");
+    }
+    let file = open_as(Policy::Lenient, &broken).unwrap();
+    assert_eq!(all(&file, "c").unwrap(), [2; 8]);
+}
+
+#[test]
+fn a_tree_that_cannot_be_read_leaves_the_blocks() {
+    let broken = bytes("a: [", &[plain(&[1, 2])]);
+    for policy in [Policy::Strict, Policy::Compatible] {
+        assert!(open_as(policy, &broken).unwrap_err().is_damage());
+    }
+    let file = open_as(Policy::Lenient, &broken).unwrap();
+    assert!(file.faults().any(|fault| fault.kind() == FaultKind::TreeUnreadable));
+    assert_eq!(&*file.read_block(0, &ReadOptions::default()).unwrap(), [1, 2]);
+    assert!(file.arrays().is_empty());
+}
+
+#[test]
+fn keys_that_stand_twice_count_as_the_last() {
+    let twice = bytes("a: 1\nb: {x: 1, x: 2}", &[]);
+    let file = open_as(Policy::Compatible, &twice).unwrap();
+    assert_eq!(file.tree().find("b/x").unwrap().text(), "2");
+    let error = open_as(Policy::Strict, &twice).unwrap_err();
+    let at = twice.windows(4).position(|bytes| bytes == b"x: 2").unwrap() as u64;
+    assert_eq!(error.range(), Some(at..at + 1));
+    let options = OpenOptions { duplicate_keys: DuplicateKeys::Refuse, ..OpenOptions::default() };
+    assert!(File::from_bytes(twice, options).is_err());
+}
+
+#[test]
+fn records_with_gaps_that_are_not_described_are_noticed() {
+    let tree =
+        "a: !core/ndarray-1.1.0 {source: 0, byteorder: little, datatype: [uint8, float64], shape: [2]}";
+    let codes = |len: usize| {
+        let file = open(tree, &[plain(&vec![0; len])]);
+        file.array_faults().iter().map(Fault::code).collect::<Vec<_>>()
+    };
+    // Python asdf 6.0 writes an aligned record of numpy's, 16 bytes of it, so.
+    assert_eq!(codes(32), ["padded_records"]);
+    assert_eq!(codes(18), [""; 0]);
+    assert_eq!(codes(31), [""; 0]);
+}

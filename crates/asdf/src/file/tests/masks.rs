@@ -1,0 +1,71 @@
+//! What is missing of an array.
+
+use super::*;
+
+fn mask(array: &str, region: &str, shape: &[u64]) -> Result<Option<Vec<u8>>> {
+    let block: Vec<u8> =
+        [f32::NAN, -999.0, -999.005, -0.0].iter().flat_map(|value| value.to_be_bytes()).collect();
+    let file = open(&format!("a: !core/ndarray-1.1.0 {array}"), &[plain(&block)]);
+    let mask = file.mask("a", &Region::parse(region, shape)?, &ReadOptions::default())?;
+    mask.map(|mask| mask.bytes(Order::C, &Limits::default()).map(Cow::into_owned)).transpose()
+}
+
+#[test]
+fn a_value_hides_what_is_equal_to_it() {
+    let stored =
+        |value: &str| format!("{{source: 0, datatype: float32, byteorder: big, shape: [4], mask: {value}}}");
+    for (value, want) in [
+        ("-999", [0, 1, 0, 0]),
+        // Rounded as the element was when it was written.
+        ("-999.005", [0, 0, 1, 0]),
+        (".nan", [1, 0, 0, 0]),
+        ("0", [0, 0, 0, 1]),
+        ("1.0e+300", [0, 0, 0, 0]),
+        ("16777217", [0, 0, 0, 0]),
+    ] {
+        assert_eq!(mask(&stored(value), "...", &[4]).unwrap(), Some(want.to_vec()), "{value}");
+    }
+    assert_eq!(mask(&stored("null"), "...", &[4]).unwrap(), None);
+    assert_eq!(mask(&stored("-999"), "::-2", &[4]).unwrap(), Some(vec![0, 1]));
+    for (array, want) in [
+        ("{data: [1, 2, 300], mask: 2}", vec![0, 1, 0]),
+        ("{data: [1, 2, 3], datatype: int8, mask: 300}", vec![0, 0, 0]),
+        ("{data: [1, 2, 3], datatype: int8, mask: 2.5}", vec![0, 0, 0]),
+        (
+            "{data: [!core/complex-1.0.0 1+2j, 3, !core/complex-1.0.0 nan+2j], mask: !core/complex-1.0.0 1+2j}",
+            vec![1, 0, 0],
+        ),
+        ("{data: [!core/complex-1.0.0 1+2j, 3, !core/complex-1.0.0 1+nanj], mask: .nan}", vec![0, 0, 1]),
+    ] {
+        assert_eq!(mask(array, "...", &[3]).unwrap(), Some(want), "{array}");
+    }
+    let records = "{data: [[1, 2]], datatype: [int8, int8], mask: 1}";
+    assert!(mask(records, "...", &[1]).is_err());
+}
+
+#[test]
+fn an_array_hides_where_it_is_not_zero() {
+    let array = |mask: &str| format!("{{data: [[1, 2, 3], [4, 5, 6]], mask: !core/ndarray-1.1.0 {mask}}}");
+    for (given, region, want) in [
+        ("[[true, false, false], [false, false, true]]", "...", vec![1, 0, 0, 0, 0, 1]),
+        ("[0, 1, 0]", "...", vec![0, 1, 0, 0, 1, 0]),
+        ("[[0], [7]]", "...", vec![0, 0, 0, 1, 1, 1]),
+        ("[[0], [7]]", "1, ::2", vec![1, 1]),
+        ("[0, 1, 0]", "::-1, 1:", vec![1, 0, 1, 0]),
+        ("[1]", "0:1, 0", vec![1]),
+        ("{data: [-0.0, .nan, 0.5]}", "0", vec![0, 1, 1]),
+    ] {
+        assert_eq!(mask(&array(given), region, &[2, 3]).unwrap(), Some(want), "{given} {region}");
+    }
+    for unfit in ["[1, 0]", "[[[0, 0, 0]]]", "[[1], [1], [1]]"] {
+        assert!(mask(&array(unfit), "...", &[2, 3]).is_err(), "{unfit}");
+    }
+}
+
+#[test]
+fn items_that_are_null_are_missing() {
+    assert_eq!(mask("[1, null, 3]", "...", &[3]).unwrap(), Some(vec![0, 1, 0]));
+    assert_eq!(mask("[[null, 1], [2, ~]]", "1", &[2, 2]).unwrap(), Some(vec![0, 1]));
+    assert_eq!(mask("{data: [1, null, 3], mask: 3}", "...", &[3]).unwrap(), Some(vec![0, 1, 1]));
+    assert_eq!(mask("[1, 2]", "...", &[2]).unwrap(), None);
+}
