@@ -4,8 +4,8 @@
 use container_core::{Error, Result};
 
 use super::budget::Budget;
+use super::keyword::wrong;
 use super::number::Number;
-use super::rule::wrong;
 use crate::ndarray::NdArray;
 use crate::yaml::{Kind, Node, Scalar};
 

@@ -4,18 +4,16 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use container_core::{Error, Result};
-use regex::{Regex, RegexBuilder};
+use regex::Regex;
 
 use super::array::Wanted;
 use super::budget::Budget;
 use super::equal::key_name;
+use super::keyword::{count, flag, list, names, number, pairs, pattern, text, types, wrong};
 use super::number::Number;
 use super::resource::{Place, Resources, base_of};
 use super::uri::{escaped, join};
-use crate::yaml::{Kind, Node, NodeId, Scalar};
-
-/// Most bytes that a compiled pattern may take.
-const PATTERN_BYTES: usize = 1 << 20;
+use crate::yaml::{Kind, Node, NodeId};
 
 /// A schema, by its place among those that were met.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -109,7 +107,7 @@ impl Type {
         }
     }
 
-    fn of(name: &str) -> Option<Self> {
+    pub(super) fn of(name: &str) -> Option<Self> {
         [Self::Array, Self::Boolean, Self::Integer, Self::Null, Self::Number, Self::Object, Self::String]
             .into_iter()
             .find(|kind| kind.name() == name)
@@ -336,77 +334,4 @@ impl Reader<'_, '_> {
         }
         Ok(Check::Dependencies(all))
     }
-}
-
-/// An error about a value in a schema.
-pub(super) fn wrong(node: Node<'_>, what: &'static str) -> Error {
-    let span = node.span();
-    Error::malformed(what).context("schema").at(span.start as u64..span.end as u64)
-}
-
-fn list(node: Node<'_>) -> Result<impl ExactSizeIterator<Item = Node<'_>>> {
-    if node.kind() == Kind::Sequence {
-        Ok(node.items())
-    } else {
-        Err(wrong(node, "a list should stand here"))
-    }
-}
-
-fn pairs(node: Option<Node<'_>>) -> Result<Vec<(Node<'_>, Node<'_>)>> {
-    match node {
-        None => Ok(Vec::new()),
-        Some(node) if node.kind() == Kind::Mapping => Ok(node.pairs()),
-        Some(node) => Err(wrong(node, "a mapping should stand here")),
-    }
-}
-
-fn text(node: Node<'_>) -> Result<&str> {
-    match node.kind() {
-        Kind::Scalar => Ok(node.text()),
-        _ => Err(wrong(node, "a text should stand here")),
-    }
-}
-
-fn names(node: Node<'_>) -> Result<Vec<String>> {
-    list(node)?.map(|item| text(item).map(|_| key_name(item))).collect()
-}
-
-fn types(node: Node<'_>) -> Result<Vec<Type>> {
-    let one =
-        |node: Node<'_>| Type::of(text(node)?).ok_or_else(|| wrong(node, "no type of JSON Schema draft-04"));
-    if node.kind() == Kind::Scalar { Ok(vec![one(node)?]) } else { list(node)?.map(one).collect() }
-}
-
-fn number(node: Node<'_>) -> Result<Number> {
-    Number::of(node).ok_or_else(|| wrong(node, "a number should stand here"))
-}
-
-fn count(node: Node<'_>) -> Result<u64> {
-    match Number::of(node) {
-        Some(Number::Int(value)) => {
-            u64::try_from(value).map_err(|_| wrong(node, "a count is not below zero"))
-        }
-        _ => Err(wrong(node, "a count should stand here")),
-    }
-}
-
-/// The truth value of a keyword; false where it is absent.
-fn flag(schema: Node<'_>, keyword: &str) -> Result<bool> {
-    match schema.get(keyword).map(|node| (node, node.scalar())) {
-        None => Ok(false),
-        Some((_, Some(Scalar::Bool(value)))) => Ok(value),
-        Some((node, _)) => Err(wrong(node, "true or false should stand here")),
-    }
-}
-
-fn pattern(node: Node<'_>) -> Result<Regex> {
-    let source = text(node)?;
-    let built = RegexBuilder::new(source).size_limit(PATTERN_BYTES).dfa_size_limit(PATTERN_BYTES).build();
-    built.map_err(|error| match error {
-        regex::Error::CompiledTooBig(limit) => {
-            Error::limit("bytes of a pattern", limit as u64 + 1, limit as u64)
-        }
-        _ => wrong(node, "a pattern that cannot be read")
-            .hint("patterns know neither look-around nor back-references"),
-    })
 }
