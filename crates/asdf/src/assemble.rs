@@ -46,6 +46,8 @@ pub(crate) struct Assembly<'a> {
     /// Behind the tree.
     pub(crate) padding: Padding,
     pub(crate) index: bool,
+    /// Whether blocks that keep their bytes have a digest from now on; `None` leaves each the one that it has.
+    pub(crate) digests: Option<bool>,
     pub(crate) options: &'a WriteOptions,
 }
 
@@ -133,6 +135,12 @@ impl Assembly<'_> {
             header.checksum = if self.options.checksums { digest(*source, data.clone())? } else { [0; 16] };
             room = self.room(len);
             header.allocated_size = len + room;
+        }
+        if let Some(wanted) = self.digests
+            && recoded.is_none()
+            && !header.is_streamed()
+        {
+            header.checksum = if wanted { digest(*source, data.clone())? } else { [0; 16] };
         }
         let own = header.len();
         header.header_size = match self.options.align {

@@ -195,7 +195,8 @@ fn write(
     options: &WriteOptions,
     out: &mut dyn Output,
 ) -> Result<()> {
-    let assembly = Assembly { room: Room::Keep, padding: Padding::None, index: options.index, options };
+    let assembly =
+        Assembly { room: Room::Keep, padding: Padding::None, index: options.index, digests: None, options };
     let mut writing = assembly.start(head, text, !pieces.is_empty(), out)?;
     for (number, piece) in pieces.iter().enumerate() {
         writing.block(piece, may_stream && number + 1 == pieces.len())?;

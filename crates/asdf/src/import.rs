@@ -1,5 +1,6 @@
 //! Writing datasets of any container as an ASDF file.
 
+mod own;
 mod place;
 
 use container_core::container::{Axes, Dataset};
@@ -30,6 +31,9 @@ const ALIGN: &str = "align";
 pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
     job.options.allow_words("ASDF", &[CHECKSUM, AS_BYTES, STANDARD, ALIGN])?;
     let compression = words::codec(job.options)?;
+    if let Some(file) = own::whole_file(job)? {
+        return own::rewrite(file, job, out);
+    }
     let as_bytes = words::word(job.options, AS_BYTES).is_some();
     let (mut losses, mut parts) = (Vec::new(), Vec::new());
     for (index, region) in job.selection {

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::path::Path;
 
+use container_core::container::ReadOptions;
 use container_core::report::{Finding, Severity};
 use container_core::{Error, Limits, Result};
 
@@ -12,7 +13,7 @@ use crate::edit::parse_value;
 use crate::schema::{self, NoteKind, Options, Schemas};
 use crate::update::{Committed, UpdateOptions, Updater};
 use crate::yaml::{EmitOptions, Yaml, emit_document};
-use crate::{File, meta};
+use crate::{File, digest_state, meta};
 
 /// The tags of the tree, each by the JSON pointer of its node: `!core/ndarray-1.1.0`, `!!binary`, `!<asdf://…>`. Aliases are looked through.
 ///
@@ -121,4 +122,17 @@ pub fn validate(file: &File, custom: Option<(&[u8], &str)>) -> Result<Vec<Findin
         findings.push(Finding::new(Severity::Error, "schema", message));
     }
     Ok(findings)
+}
+
+/// Compares the digests of all blocks with their bytes, those of decoded data as well.
+///
+/// # Errors
+/// `Checksum` for the first that is neither; those of the source.
+pub fn check_digests(file: &File, options: &ReadOptions) -> Result<()> {
+    let codecs = &file.options().codecs;
+    for block in file.blocks().iter().filter(|block| block.is_whole()) {
+        let state = digest_state(file.source(), block, codecs, &options.limits, options.threads)?;
+        state.into_result(block)?;
+    }
+    Ok(())
 }

@@ -24,6 +24,8 @@ pub struct RewriteOptions {
     pub drop_unreferenced: bool,
     /// The codec of all blocks from now on: its label and level, or none. Without a wish each block keeps its own, bytes and all.
     pub compression: Option<Recompression>,
+    /// Whether blocks that are not encoded anew have a digest from now on, of their stored bytes; `None` leaves each the one that it has.
+    pub digests: Option<bool>,
     /// Room that blocks have: `None` keeps what each has.
     pub padding: Option<Padding>,
     /// How blocks are written that are made anew: checksums, alignment, threads; whether an index follows; room behind the tree.
@@ -41,6 +43,7 @@ impl Default for RewriteOptions {
         Self {
             drop_unreferenced: true,
             compression: None,
+            digests: None,
             padding: Some(Padding::None),
             write: WriteOptions::default(),
             codecs: compression::codecs(),
@@ -101,6 +104,7 @@ pub fn rewrite(source: &dyn Source, options: &RewriteOptions, out: &mut dyn Outp
         room: options.padding.map_or(Room::Keep, Room::New),
         padding: options.write.padding,
         index: options.write.index,
+        digests: options.digests,
         options: &options.write,
     };
     let mut writing = assembly.start(&head, document.text(), !kept.is_empty(), out)?;

@@ -17,8 +17,10 @@ mod cat;
 mod completions;
 mod convert;
 mod diff;
+mod explode;
 mod extract;
 mod formats;
+mod implode;
 mod info;
 mod layout;
 mod ls;
@@ -77,6 +79,8 @@ pub enum Command {
     Pack(pack::Args),
     Extract(extract::Args),
     Append(append::Args),
+    Explode(explode::Args),
+    Implode(implode::Args),
     Diff(diff::Args),
     Formats(formats::Args),
     Completions(completions::Args),
@@ -99,6 +103,8 @@ pub fn run(command: Command, console: &mut Console) -> Result<Outcome> {
         Command::Pack(args) => pack::run(&args, console),
         Command::Extract(args) => extract::run(&args, console),
         Command::Append(args) => append::run(&args, console),
+        Command::Explode(args) => explode::run(&args, console),
+        Command::Implode(args) => implode::run(&args, console),
         Command::Diff(args) => diff::run(&args, console),
         Command::Formats(args) => formats::run(&args, console),
         Command::Completions(args) => completions::run(&args, console),

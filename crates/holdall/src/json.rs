@@ -13,6 +13,7 @@ use serde_json::{Map, Value as Json, json};
 use crate::append::Appended;
 use crate::convert::Conversion;
 use crate::diff::Difference;
+use crate::explode::Exploded;
 use crate::extract::Extracted;
 use crate::pack::{self, Packing};
 use crate::text;
@@ -140,6 +141,13 @@ pub fn extract_json(source: &str, file: &Extracted) -> Json {
         "bytes": file.bytes,
         "refused_name": file.refused_name,
     })
+}
+
+/// `holdall.explode/1`: the files that an explosion or implosion wrote, that of the tree last.
+#[must_use]
+pub fn explode_json(source: &str, done: &Exploded) -> Json {
+    let targets: Vec<String> = done.files.iter().map(|path| path.display().to_string()).collect();
+    json!({ "schema": "holdall.explode/1", "source": source, "targets": targets, "losses": done.losses })
 }
 
 /// `holdall.append/1`: what was added to a file. Paths as the user named them.

@@ -5,6 +5,7 @@ pub mod address;
 pub mod append;
 pub mod convert;
 pub mod diff;
+pub mod explode;
 pub mod export;
 pub mod extract;
 pub mod formats;

@@ -2,75 +2,101 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use container_core::Result;
 use container_core::report::{Finding, Severity};
-use container_core::{Error, ErrorKind};
 
-use crate::datasets::block;
-use crate::fault::FaultKind;
-use crate::file::File;
+use super::some;
+use crate::fault::{Fault, FaultKind};
+use crate::file::{ArrayEntry, File};
+use crate::layout::StoredBlock;
 use crate::ndarray::ByteSource;
 
-/// Findings of one kind that are told one by one.
-const MOST: usize = 100;
-
 pub(super) fn findings(file: &File) -> Vec<Finding> {
-    let mut findings: Vec<Finding> = Vec::new();
-    let place = |node| file.tree().document().node(node).range().start;
-    let paths: HashMap<u64, &str> =
-        file.arrays().iter().rev().map(|entry| (place(entry.array.node), entry.path.as_str())).collect();
+    let place = |entry: &ArrayEntry| file.tree().document().node(entry.array.node).range().start;
+    // The first of several paths to one array.
+    let entries: HashMap<u64, &ArrayEntry> =
+        file.arrays().iter().rev().map(|entry| (place(entry), entry)).collect();
+    let mut findings = Vec::new();
     for fault in file.array_faults() {
-        let path = paths.get(&fault.range().start);
+        let entry = entries.get(&fault.range().start);
+        if fault.severity() == Severity::Error && entry.is_some_and(|entry| is_told(file, entry)) {
+            continue;
+        }
         let finding = fault.finding();
-        findings.push(match path {
-            Some(path) => finding.dataset(*path),
+        findings.push(match entry {
+            Some(entry) => finding.dataset(entry.path.clone()),
             None => finding,
         });
     }
-    findings.extend(external(file));
-    // Of a tree that cannot be read nobody knows what it names.
-    if !file.faults().any(|fault| fault.kind() == FaultKind::TreeUnreadable) {
-        findings.extend(unreferenced(file));
-    }
+    let mut findings = some(findings);
+    findings.extend(some(external(file)));
     findings
 }
 
-/// Other files that arrays are in, and that are not there or may not be looked at.
+/// True where what is wrong with the block of an array, or with those before it, is told already.
+fn is_told(file: &File, entry: &ArrayEntry) -> bool {
+    let damage = |fault: &&Fault| fault.severity() == Severity::Error && fault.block().is_some();
+    let mut damage = file.layout().faults.iter().filter(damage);
+    match file.block_of(&entry.array) {
+        Ok(block) => damage.any(|fault| fault.block() == Some(block.index)),
+        Err(_) => damage.next().is_some(),
+    }
+}
+
+/// Other files that arrays are in, and that are not there, may not be looked at, or are damaged.
 fn external(file: &File) -> Vec<Finding> {
     let mut seen = BTreeSet::new();
     let mut findings = Vec::new();
     for (index, entry) in file.arrays().iter().enumerate() {
         let ByteSource::External(uri) = &entry.array.source else { continue };
-        if !seen.insert(uri.as_str()) || findings.len() >= MOST {
+        if !seen.insert(uri.as_str()) {
             continue;
         }
         let Err(error) = file.geometry(index) else { continue };
-        let (severity, code) = severity(&error);
-        let message = format!("the file {uri:?} that holds this array: {}", error.kind());
+        let severity = if error.is_damage() { Severity::Error } else { Severity::Note };
+        let message = format!("data in another file, {uri:?}: {}", error.kind());
         let at = file.tree().document().node(entry.array.node).range();
-        findings.push(Finding::new(severity, code, message).at(at).dataset(entry.path.clone()));
+        let mut finding = Finding::new(severity, "external", message).at(at).dataset(entry.path.clone());
+        if error.is_damage() {
+            (finding.part, finding.range) = (Some(uri.clone()), error.range());
+        }
+        findings.push(finding);
     }
     findings
 }
 
-fn severity(error: &Error) -> (Severity, &'static str) {
-    match error.kind() {
-        ErrorKind::Io(_) | ErrorKind::Usage(_) => (Severity::Note, "external_missing"),
-        ErrorKind::Unsupported(_) => (Severity::Note, "external_refused"),
-        _ => (Severity::Error, "external"),
+/// References that lead nowhere.
+pub(super) fn references(file: &File) -> Result<Vec<Finding>> {
+    let mut findings = Vec::new();
+    for reference in file.find_references()? {
+        let node = file.tree().document().node(reference.node);
+        if let Err(error) = file.resolve_reference(node) {
+            let message = format!("{} refers to {:?}: {}", reference.path, reference.uri, error.kind());
+            findings.push(Finding::new(Severity::Note, "reference", message).at(node.range()));
+        }
     }
+    Ok(some(findings))
 }
 
-/// Blocks that no array names. Tools of others may know what they are for.
-fn unreferenced(file: &File) -> Vec<Finding> {
-    let named = file.arrays().iter().filter_map(|entry| match entry.array.source {
-        ByteSource::Block(number) => block(file, number).map(|block| block.index),
-        _ => None,
-    });
-    let named: BTreeSet<usize> = named.collect();
-    let spare = file.blocks().iter().filter(|block| !named.contains(&block.index));
-    let finding = |block: &crate::StoredBlock| {
+/// Blocks that an array names.
+pub(super) fn referenced(file: &File) -> BTreeSet<usize> {
+    file.arrays()
+        .iter()
+        .filter_map(|entry| file.block_of(&entry.array).ok())
+        .map(|block| block.index)
+        .collect()
+}
+
+/// Blocks that no array names. Tools of others may know what they are for. Where there is no tree, or none that can be read, nobody knows.
+pub(super) fn unreferenced(file: &File, referenced: &BTreeSet<usize>) -> Vec<Finding> {
+    let unknown = |fault: &Fault| fault.kind() == FaultKind::TreeUnreadable;
+    if file.layout().tree.is_none() || file.faults().any(unknown) {
+        return Vec::new();
+    }
+    let spare = file.blocks().iter().filter(|block| !referenced.contains(&block.index));
+    let finding = |block: &StoredBlock| {
         let message = format!("no array is in block {}", block.index);
         Finding::new(Severity::Note, "unreferenced_block", message).at(block.at..block.end)
     };
-    spare.take(MOST).map(finding).collect()
+    some(spare.map(finding).collect())
 }

@@ -1,0 +1,77 @@
+//! All of another ASDF file as the source: its tree stays.
+
+use container_core::container::Axes;
+use container_core::format::{Import, Output};
+use container_core::report::{Loss, Severity};
+use container_core::{Error, Result};
+
+use super::STANDARD;
+use crate::lens::check_digests;
+use crate::ndarray::ByteSource;
+use crate::rewrite::{Recompression, RewriteOptions};
+use crate::words::{self, CHECKSUM};
+use crate::{File, rewrite};
+
+/// The file behind a lens of ours, where all that it lists is wanted.
+///
+/// # Errors
+/// The first fault of a damaged file: what of it is left is for `repair` to say.
+pub(super) fn whole_file<'a>(job: &Import<'a>) -> Result<Option<&'a File>> {
+    let Some(file) = job.container.native().and_then(|native| native.downcast_ref::<File>()) else {
+        return Ok(None);
+    };
+    let whole = job.selection.len() == job.container.listed_count()
+        && job.selection.iter().enumerate().all(|(place, (index, region))| {
+            let dataset = job.container.dataset(*index);
+            place == *index && dataset.is_some_and(|dataset| region.is_whole(&dataset.shape))
+        });
+    if !whole || job.options.axes == Axes::Reversed {
+        return Ok(None);
+    }
+    let faults = file.array_faults();
+    match file.faults().chain(&faults).find(|fault| fault.severity() == Severity::Error) {
+        Some(fault) => Err(fault.error()),
+        None => Ok(Some(file)),
+    }
+}
+
+/// Writes the file again: the tree as it is, blocks in the new way, and nothing that no array names.
+pub(super) fn rewrite(file: &File, job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
+    if words::word(job.options, STANDARD).is_some_and(|word| word != "none") {
+        let problem = "the tree of an ASDF file stays as it is, and so does the version of the standard";
+        return Err(Error::usage(problem).hint("convert its arrays one by one: FILE::PATH"));
+    }
+    check_digests(file, &job.read)?;
+    let mut options = RewriteOptions::default();
+    options.compression = match (words::codec(job.options)?, &job.options.codec) {
+        (Some((label, level)), _) => Some(Recompression::Codec(label.to_owned(), level)),
+        (None, Some(_)) => Some(Recompression::Plain),
+        (None, None) => None,
+    };
+    options.write = super::options(job)?;
+    if words::word(job.options, CHECKSUM).is_some() {
+        options.digests = Some(options.write.checksums);
+    }
+    options.codecs = file.options().codecs.clone();
+    (options.limits, options.yaml) = (job.options.limits, file.options().yaml);
+    let done = if file.layout().tree.is_none() {
+        return Err(Error::unsupported("a file without a tree is not written again"));
+    } else {
+        rewrite::rewrite(file.source(), &options, out)?
+    };
+    let mut losses = Vec::new();
+    let mut lose = |what: String| losses.push(Loss { dataset: None, what });
+    if !done.dropped.is_empty() {
+        lose(format!("{} blocks that no array names", done.dropped.len()));
+    }
+    if done.gaps > 0 {
+        lose(format!("{} bytes that belong to nothing", done.gaps));
+    }
+    for entry in file.arrays() {
+        if let ByteSource::External(uri) = &entry.array.source {
+            let what = format!("its data, which stay in the file {uri:?}");
+            losses.push(Loss { dataset: Some(entry.path.clone()), what });
+        }
+    }
+    Ok(losses)
+}

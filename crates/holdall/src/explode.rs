@@ -1,0 +1,119 @@
+//! ASDF files in several files, and back.
+
+use std::path::{Path, PathBuf};
+
+use container_core::container::{OpenOptions, ReadOptions};
+use container_core::write::{Durability, Overwrite};
+use container_core::{Error, Result};
+
+use crate::open::{Accept, Opened, open};
+use crate::target::{Target, refuse_source};
+
+/// How files are exploded and imploded.
+#[derive(Clone, Debug, Default)]
+pub struct ExplodeOptions {
+    /// What happens to files that exist.
+    pub overwrite: Overwrite,
+    /// Whether files are on the disk when the call returns.
+    pub durability: Durability,
+    /// How the source is opened.
+    pub open: OpenOptions,
+    /// How its digests are compared, which they always are.
+    pub read: ReadOptions,
+}
+
+/// What was written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Exploded {
+    /// The files; that of the tree last.
+    pub files: Vec<PathBuf>,
+    /// What they do not hold, for people.
+    pub losses: Vec<String>,
+}
+
+/// Writes the tree of the ASDF file at `path` to `<name>_exploded.asdf` in `folder` (that of the file where there is none), and each block to a
+/// file beside it. The folder is made where it is not there.
+///
+/// # Errors
+/// `Usage` for other formats, and for files that exist; `Checksum`; those of opening the file; `Io`. No file stays then.
+pub fn explode(path: &Path, folder: Option<&Path>, options: &ExplodeOptions) -> Result<Exploded> {
+    let opened = open(path, Accept::Containers, &options.open)?;
+    let stem = path.file_stem().and_then(|stem| stem.to_str()).filter(|_| path.as_os_str() != "-");
+    let stem = stem.ok_or_else(|| Error::usage("files that are exploded have a name that is text"))?;
+    let folder = folder.or_else(|| path.parent()).unwrap_or(Path::new(""));
+    if !folder.as_os_str().is_empty() {
+        std::fs::create_dir_all(folder)?;
+    }
+    let target = folder.join(format!("{stem}_exploded.asdf"));
+    refuse_source(path, &target)?;
+    run(&opened, &target, options)
+}
+
+/// Writes one file of the ASDF file at `path` and of the blocks that its arrays have in others, at `target`, or at
+/// `<name>_all.asdf` beside it.
+///
+/// # Errors
+/// As [`explode`]; those of the other files, which have to be there.
+pub fn implode(path: &Path, target: Option<&Path>, options: &ExplodeOptions) -> Result<Exploded> {
+    let opened = open(path, Accept::Containers, &options.open)?;
+    let target = match target {
+        Some(target) => target.to_owned(),
+        None => {
+            let stem = path.file_stem().and_then(|stem| stem.to_str()).filter(|_| path.as_os_str() != "-");
+            let stem =
+                stem.ok_or_else(|| Error::usage("this needs a name for the new file").hint("-o NEW"))?;
+            path.with_file_name(format!("{stem}_all.asdf"))
+        }
+    };
+    refuse_source(path, &target)?;
+    let mut out = Target::create(&target, options.overwrite)?;
+    join(&opened, &mut out, options)?;
+    out.commit(options.durability)?;
+    Ok(Exploded { files: vec![target], losses: Vec::new() })
+}
+
+#[cfg(feature = "asdf")]
+fn run(opened: &Opened, target: &Path, options: &ExplodeOptions) -> Result<Exploded> {
+    let file = file(opened)?;
+    asdf::lens::check_digests(file, &options.read)?;
+    let mut write = asdf::writer::WriteOptions::default();
+    (write.threads, write.limits) = (options.read.threads, options.open.limits);
+    let done = asdf::explode::explode(file, target, options.overwrite, options.durability, &write)?;
+    let losses = done.dropped.iter().map(|block| format!("block {block}, which no array names"));
+    Ok(Exploded { losses: losses.collect(), files: done.files })
+}
+
+#[cfg(feature = "asdf")]
+fn join(opened: &Opened, out: &mut Target, options: &ExplodeOptions) -> Result<()> {
+    let file = file(opened)?;
+    asdf::lens::check_digests(file, &options.read)?;
+    for entry in file.arrays() {
+        if let asdf::ByteSource::External(uri) = &entry.array.source {
+            asdf::lens::check_digests(file.external(uri)?, &options.read)
+                .map_err(|error| error.part(uri.clone()))?;
+        }
+    }
+    let mut write = asdf::writer::WriteOptions::default();
+    (write.threads, write.limits) = (options.read.threads, options.open.limits);
+    asdf::explode::implode(file, &write, out).map(|_| ())
+}
+
+#[cfg(feature = "asdf")]
+fn file(opened: &Opened) -> Result<&asdf::File> {
+    let file = opened.container.native().and_then(|native| native.downcast_ref::<asdf::File>());
+    file.ok_or_else(|| cannot(opened))
+}
+
+#[cfg(not(feature = "asdf"))]
+fn run(opened: &Opened, _: &Path, _: &ExplodeOptions) -> Result<Exploded> {
+    Err(cannot(opened))
+}
+
+#[cfg(not(feature = "asdf"))]
+fn join(opened: &Opened, _: &mut Target, _: &ExplodeOptions) -> Result<()> {
+    Err(cannot(opened))
+}
+
+fn cannot(opened: &Opened) -> Error {
+    Error::usage(format!("{} files have no exploded form (ASDF files do)", opened.format.title))
+}
