@@ -224,3 +224,7 @@ pub(crate) fn malformed(node: Node<'_>, problem: impl Into<String>) -> Error {
 pub(crate) fn place(node: Node<'_>) -> Range<u64> {
     node.range()
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+mod tests;
