@@ -24,6 +24,7 @@ pub use recovered::recovered;
 pub use sidecar::Sidecar;
 
 use crate::edit::TreeEditor;
+use crate::fault::FaultKind;
 use crate::layout::{Layout, StoredBlock};
 use crate::sources::{self, Named};
 use crate::splice;
@@ -177,10 +178,20 @@ impl<'a> Updater<'a> {
     /// bytes as [`ArraySpec`] has them.
     ///
     /// # Errors
-    /// `Usage` behind a streamed block and for a path that cannot be; `Unsupported` for an element type without a name.
+    /// `Usage` behind a streamed block, behind bytes that belong to nothing, and for a path that cannot be; `Unsupported` for an element type without a name.
     pub fn add_array(&mut self, path: &str, spec: &ArraySpec, data: Producer<'a>) -> Result<()> {
         if self.layout.blocks.last().is_some_and(|block| block.header.is_streamed()) {
             return Err(Error::usage("a streamed block is the last of its file: no array can be added"));
+        }
+        // Behind them a block would be found by nobody, and written over them they would be lost.
+        if let Some(junk) = self.layout.faults.iter().find(|fault| fault.kind() == FaultKind::JunkAfterBlocks)
+        {
+            let problem =
+                "bytes that belong to nothing follow the last block: no array can be added behind it";
+            return Err(Error::usage(problem)
+                .context("asdf file")
+                .at(junk.range())
+                .hint("defragment the file first"));
         }
         let count = self.layout.blocks.len() + self.added.len();
         self.count_from_the_start(count)?;

@@ -127,6 +127,7 @@ impl Updater<'_> {
         add_blocks(added, at, &mut offsets, &self.options.write, target)?;
         if layout.index.is_some() {
             target.write(BlockIndex { offsets }.to_text().as_bytes())?;
+            copy::bytes(source, layout.trailing.clone(), target)?;
         }
         Ok(())
     }

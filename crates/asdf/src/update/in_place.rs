@@ -10,6 +10,7 @@ use container_core::write::storage::{Storage, StorageSource};
 use super::journal::{Intent, Journal, Patch, apply};
 use super::sidecar::Sidecar;
 use super::{Committed, Updater};
+use crate::fault::{Fault, FaultKind};
 use crate::layout::{IndexState, Layout};
 
 /// Bytes by which a file that grows is known again.
@@ -130,11 +131,13 @@ fn fill(room: &[u8], tree: u64, text: &[u8]) -> Vec<u8> {
 /// Whether nothing but an index that is right, or none, and NULs follow the last block.
 fn ends_plainly(layout: &Layout) -> bool {
     let Some(last) = layout.blocks.last() else { return false };
-    match (&layout.index, layout.index_state) {
-        (Some(index), IndexState::Proved) => index.start == last.end && layout.trailing.start == index.end,
-        (None, IndexState::Absent) => layout.trailing.start == last.end,
-        _ => false,
-    }
+    let junk = |fault: &Fault| matches!(fault.kind(), FaultKind::JunkAfterBlocks | FaultKind::JunkAfterIndex);
+    !layout.faults.iter().any(junk)
+        && match (&layout.index, layout.index_state) {
+            (Some(index), IndexState::Proved) => index.start == last.end,
+            (None, IndexState::Absent) => true,
+            _ => false,
+        }
 }
 
 #[cfg(test)]

@@ -130,6 +130,15 @@ impl Script {
         broken
     }
 
+    /// What breaks where the sync `left_out` is not done.
+    pub fn broken_without(&self, left_out: usize) -> Vec<String> {
+        let mut operations = self.disk.0.operations();
+        assert_eq!(operations.remove(left_out), Operation::Sync);
+        let moved = |(done, state): &(usize, State)| (done - usize::from(*done > left_out), state.clone());
+        let promised: Vec<_> = self.promised.iter().map(moved).collect();
+        self.broken_of(&operations, &promised)
+    }
+
     pub fn check(&mut self, what: &str) {
         assert!(self.promised.len() > 1, "{what} promises nothing");
         let differ = self.promised.windows(2).all(|pair| pair[0].1 != pair[1].1);
@@ -191,4 +200,17 @@ pub fn edit(updater: &mut Updater<'_>, from: &str, to: &str) {
     assert!(text.contains(from), "{text}");
     let text = text.replace(from, to);
     updater.set_text(&text).unwrap();
+}
+
+/// Adds an array of noise.
+pub fn add(updater: &mut Updater<'_>, name: &str, seed: u64, len: usize) {
+    let data = noise(seed, len);
+    let give = move |put: &mut dyn FnMut(&[u8]) -> Result<()>| data.chunks(1000).try_for_each(put);
+    updater.add_array(name, &bytes(len), Box::new(give)).unwrap();
+}
+
+/// Changes the tree by its editor.
+pub fn edit_words(updater: &mut Updater<'_>) {
+    updater.set("last", &Yaml::text("another")).unwrap();
+    updater.editor().remove("words/0").unwrap();
 }
