@@ -7,6 +7,7 @@ mod directives;
 mod document;
 mod emit;
 mod events;
+mod fast;
 mod node;
 mod pairs;
 mod places;

@@ -119,6 +119,12 @@ impl<'t> Builder<'t> {
         Some(self.arena.items.get(*item as usize)?.shape)
     }
 
+    /// True where the next child of the innermost open collection is a key, if that is a mapping.
+    pub(super) fn is_key(&self) -> bool {
+        let before = self.open.last().map_or(0, |(_, pending)| *pending);
+        self.pending.len().saturating_sub(before) % 2 == 0
+    }
+
     /// Adds a node to the innermost open collection.
     fn push(&mut self, shape: Shape, head: usize, content: Range<usize>, tag: u32) -> Result<u32> {
         let id = self.arena.items.len();
@@ -240,7 +246,10 @@ impl<'t> Builder<'t> {
             item.anchor = anchor;
             item.head = item.head.min(narrow(range.start));
             if item.start == item.end && matches!(item.shape, Shape::InText(_)) {
-                // A node without text stands behind its anchor.
+                // A node without text stands behind its anchor, and with no tag begins there.
+                if item.tag == 0 {
+                    item.head = narrow(range.start);
+                }
                 item.start = item.start.max(narrow(range.end));
                 item.end = item.start;
                 item.first = item.start;

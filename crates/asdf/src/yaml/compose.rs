@@ -133,7 +133,8 @@ impl<'t> Composer<'t> {
                 };
                 let head = self.head(tag.as_ref(), start);
                 let tag = self.intern(tag.as_ref());
-                self.seen = self.seen.max(range.end);
+                let mark = if style == Collection::Flow { range.end } else { start };
+                self.seen = self.seen.max(mark);
                 self.builder.open(shape, head, start, tag)
             }
             Event::Close => {
@@ -175,7 +176,7 @@ impl<'t> Composer<'t> {
                     .hint("write it in quotes"));
             }
             ScalarStyle::Plain if range.is_empty() => {
-                let at = places::empty(self.text, self.seen, range.start);
+                let at = tag.map_or_else(|| self.empty(range.start), |tag| tag.range.end);
                 at..at
             }
             _ => range,
@@ -194,6 +195,23 @@ impl<'t> Composer<'t> {
             self.builder.scalar_in_text(style, head, content, inner, tag)
         } else {
             self.builder.scalar_made(style, head, content, value, tag)
+        }
+    }
+
+    /// The place of a node without text, for which the library has the place of what comes next: behind the mark that asks for it.
+    fn empty(&self, at: usize) -> usize {
+        let (marks, inside): (&[u8], _) = match (self.builder.parent(), self.builder.is_key()) {
+            (Some(Shape::Sequence(_)), _) => (b"-", false),
+            (Some(Shape::Mapping(_)), true) => (b"?:", true),
+            (Some(Shape::Mapping(_)), false) => (b":", false),
+            _ => return at,
+        };
+        let mark = places::mark(self.text, self.seen);
+        match self.text.as_bytes().get(mark) {
+            // An empty key stands before its colon.
+            Some(b':') if inside => mark,
+            Some(byte) if marks.contains(byte) => mark.saturating_add(1),
+            _ => self.seen,
         }
     }
 

@@ -11,7 +11,7 @@ use container_core::Result;
 
 use super::arena::{Arena, Item};
 use super::compose::{check_text, compose};
-use super::{Node, directives};
+use super::{Node, directives, fast};
 
 /// Bounds on what a document may ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,7 +91,10 @@ impl Document {
     /// an anchor defined twice; `Unsupported` for a version of YAML other than 1.1 and 1.2 (which is read as 1.1); `Limit`.
     pub fn parse(text: &[u8], base: u64, limits: &YamlLimits) -> Result<Self> {
         let text = check_text(text, base, limits)?;
-        let arena = compose(text, base, limits)?;
+        let arena = match fast::compose(text, base, limits) {
+            Some(arena) => arena,
+            None => compose(text, base, limits)?,
+        };
         let handles = directives::tag_handles(text);
         Ok(Self { text: text.to_owned(), base, limits: *limits, arena, handles })
     }

@@ -42,11 +42,10 @@ pub(super) fn first_mark(text: &str, from: usize, tag: Option<&Range<usize>>, da
     let bytes = text.as_bytes();
     let mut at = from;
     while let Some(&byte) = bytes.get(at) {
-        let line_end = |from: usize| memchr::memchr2(b'\n', b'\r', bytes.get(from..).unwrap_or_default());
         at = match byte {
             _ if tag.is_some_and(|tag| tag.contains(&at)) => tag.map_or(at, |tag| tag.end),
             byte if is_blank(byte) => at.saturating_add(1),
-            b'#' => at.saturating_add(line_end(at).unwrap_or(bytes.len())),
+            b'#' => at.saturating_add(line_len(bytes, at)),
             b'&' => {
                 let rest = bytes.get(at..).unwrap_or_default();
                 at.saturating_add(rest.iter().position(|byte| is_blank(*byte)).unwrap_or(rest.len()))
@@ -76,11 +75,25 @@ pub(super) fn block_end(text: &str, start: usize, range: Range<usize>, value: &s
     start.saturating_add(kept.len()).max(start.saturating_add(header.trim_end().len()))
 }
 
-/// The place of a node without text: behind what is before it, not behind the white space, unless a comment is between.
-pub(super) fn empty(text: &str, seen: usize, at: usize) -> usize {
-    let before = text.get(seen.min(at)..at).unwrap_or_default();
-    let trimmed = before.trim_end_matches([' ', '\t', '\r', '\n']);
-    if trimmed.contains('#') { at } else { at.saturating_sub(before.len().saturating_sub(trimmed.len())) }
+/// The first byte behind `from` that is neither white space, comma nor comment.
+pub(super) fn mark(text: &str, from: usize) -> usize {
+    let bytes = text.as_bytes();
+    let mut at = from;
+    while let Some(&byte) = bytes.get(at) {
+        at = match byte {
+            b',' => at.saturating_add(1),
+            byte if is_blank(byte) => at.saturating_add(1),
+            b'#' => at.saturating_add(line_len(bytes, at)),
+            _ => return at,
+        };
+    }
+    at
+}
+
+/// Bytes to the end of the line.
+fn line_len(bytes: &[u8], at: usize) -> usize {
+    let rest = bytes.get(at..).unwrap_or_default();
+    memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len())
 }
 
 /// The characters beyond ASCII that end lines in YAML 1.1 and do not in 1.2: next line, line separator, paragraph separator.

@@ -1,0 +1,128 @@
+//! Flow collections of scalars and of one another, on one line or several.
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+
+use super::{Fast, Tag};
+use crate::yaml::Collection;
+use crate::yaml::arena::Shape;
+
+impl Fast<'_> {
+    /// The flow collection that begins here, to its end.
+    pub(super) fn flow(&mut self, tag: Option<Tag>) -> Option<()> {
+        // For each open collection, whether it is a mapping.
+        let mut open: Vec<bool> = Vec::new();
+        let mut tag = tag;
+        loop {
+            let byte = self.byte(self.at)?;
+            match byte {
+                b'[' | b'{' => {
+                    self.open_flow(byte == b'{', tag.take())?;
+                    open.push(byte == b'{');
+                }
+                b']' | b'}' if tag.is_none() => {
+                    // Nothing in it, or a comma before the end.
+                    if *open.last()? != (byte == b'}') {
+                        return None;
+                    }
+                    if self.close_flow(&mut open)? {
+                        return Some(());
+                    }
+                }
+                b'!' if tag.is_none() => {
+                    tag = Some(self.tag()?);
+                    self.skip_lines()?;
+                    continue;
+                }
+                _ => {
+                    let scalar = self.scalar(true)?;
+                    self.push(scalar, tag.take())?;
+                    if self.after_item(&mut open)? {
+                        return Some(());
+                    }
+                }
+            }
+            self.skip_lines()?;
+            // The key of the next pair, up to where its value begins.
+            if open.last() == Some(&true) && self.byte(self.at)? != b'}' {
+                let start = self.at;
+                let scalar = self.scalar(true)?;
+                self.push(scalar, None)?;
+                self.skip_spaces();
+                let colon = self.at.saturating_add(1);
+                if self.byte(self.at) != Some(b':')
+                    || !self.is_blank(colon)
+                    || colon.saturating_sub(start) > 1000
+                {
+                    return None;
+                }
+                self.at = colon;
+                self.skip_lines()?;
+                if matches!(self.byte(self.at)?, b'}' | b']' | b',') {
+                    return None;
+                }
+            }
+        }
+    }
+
+    fn open_flow(&mut self, is_mapping: bool, tag: Option<Tag>) -> Option<()> {
+        let style = Collection::Flow;
+        let shape = if is_mapping { Shape::Mapping(style) } else { Shape::Sequence(style) };
+        let (head, id) = tag.map_or((self.at, 0), |tag| (tag.start, tag.id));
+        self.builder.open(shape, head, self.at, id).ok()?;
+        self.at = self.at.saturating_add(1);
+        Some(())
+    }
+
+    /// Takes the closing mark, and what follows the collection as an item of the one around it; true behind the outermost.
+    fn close_flow(&mut self, open: &mut Vec<bool>) -> Option<bool> {
+        self.at = self.at.saturating_add(1);
+        self.builder.close(Some(self.at));
+        open.pop();
+        if open.is_empty() { Some(true) } else { self.after_item(open) }
+    }
+
+    /// Takes the comma behind an item, or the closing marks there; true behind the outermost.
+    fn after_item(&mut self, open: &mut Vec<bool>) -> Option<bool> {
+        loop {
+            self.skip_lines()?;
+            match (self.byte(self.at)?, open.last()?) {
+                (b',', _) => {
+                    self.at = self.at.saturating_add(1);
+                    return Some(false);
+                }
+                (b']', false) | (b'}', true) => {
+                    self.at = self.at.saturating_add(1);
+                    self.builder.close(Some(self.at));
+                    open.pop();
+                    if open.is_empty() {
+                        return Some(true);
+                    }
+                }
+                // Plain text that goes on, a pair in a sequence, an error.
+                _ => return None,
+            }
+        }
+    }
+
+    /// Passes over blanks and ends of lines; comments and what could be a mark of the document are left to the library.
+    fn skip_lines(&mut self) -> Option<()> {
+        loop {
+            match self.byte(self.at)? {
+                b' ' => self.at = self.at.saturating_add(1),
+                b'\n' => {
+                    self.at = self.at.saturating_add(1);
+                    if matches!(self.byte(self.at)?, b'-' | b'.' | b'%') {
+                        return None;
+                    }
+                }
+                b'#' => return None,
+                _ => return Some(()),
+            }
+        }
+    }
+}
