@@ -1,6 +1,6 @@
 //! Documents against what PyYAML 6.0.3 (libyaml 0.2.5) makes of them, and places against the text.
 
-use container_core::Limits;
+use container_core::{ErrorKind, Limits};
 
 use super::{Document, YamlLimits};
 
@@ -27,4 +27,131 @@ fn a_node_without_text_stands_behind_its_anchor_and_tag() {
     let spans: Vec<_> = found.iter().skip(1).map(|(_, span, _)| span.as_str()).collect();
     assert_eq!(spans, ["&x", "!!str", "&y !!str", "!!str &z", "", "*x"]);
     assert!(found.iter().skip(1).all(|(_, _, content)| content.is_empty()));
+}
+
+#[test]
+fn every_node_knows_its_bytes() {
+    let text = "--- !t\na: &x   !<tag:foo,1> 5 # c\nb:\nc: # com\n- 1\n- [a , {b: c, d: }, ]\nd: |\n  foo\n\n  bar\n\n\n# x\ne: \"x\\\n y\"\n\
+                g: &y\n  h: |+\n   i\n\n\nj: *y\nk:\n...\n";
+    let found = places(text);
+    let expected = [
+        ("a", "&x   !<tag:foo,1> 5", "5"),
+        ("b", "", ""),
+        ("c", "- 1\n- [a , {b: c, d: }, ]", "- 1\n- [a , {b: c, d: }, ]"),
+        ("c/0", "1", "1"),
+        ("c/1", "[a , {b: c, d: }, ]", "[a , {b: c, d: }, ]"),
+        ("c/1/0", "a", "a"),
+        ("c/1/1", "{b: c, d: }", "{b: c, d: }"),
+        ("c/1/1/b", "c", "c"),
+        ("c/1/1/d", "", ""),
+        ("d", "|\n  foo\n\n  bar", "|\n  foo\n\n  bar"),
+        ("e", "\"x\\\n y\"", "\"x\\\n y\""),
+        ("g", "&y\n  h: |+\n   i\n\n", "h: |+\n   i\n\n"),
+        ("g/h", "|+\n   i\n\n", "|+\n   i\n\n"),
+        ("j", "*y", "h: |+\n   i\n\n"),
+        ("k", "", ""),
+    ];
+    let found: Vec<_> = found[1..]
+        .iter()
+        .map(|(path, span, content)| (path.as_str(), span.as_str(), content.as_str()))
+        .collect();
+    assert_eq!(found, expected);
+    let document = parse(text);
+    // What is not written stands behind its colon, where a value can be put.
+    assert!(text[..document.find("k").unwrap().span().start].ends_with("\nk:"));
+    assert!(text[..document.find("b").unwrap().span().start].ends_with("\nb:"));
+}
+
+#[test]
+fn what_pyyaml_refuses_is_refused() {
+    for text in [
+        "\ta: b\n  c: d\n\t- e",
+        "a: 1\n\tb: 2",
+        "a: b: c",
+        "a: - b",
+        "[&a 1, &a 2]",
+        "*a",
+        "&a *a",
+        "--- 1\n--- 2",
+        "- a\n...\nb",
+        "%YAML 1.3\n--- 1",
+        "%YAML 1.1\n%YAML 1.1\n--- 1",
+        "%TAG !foo tag:x\n--- 1",
+        "!foo!bar 1",
+        "a: @b",
+        "a: `b",
+        "\"\\z\"",
+        "[a,,b]",
+        "{a: 1",
+        "a\u{7}b",
+        "a: \u{7f}",
+        "\"a\u{0}\"",
+        "a\u{fffe}",
+        "a: \u{85}b",
+    ] {
+        assert!(Document::parse(text.as_bytes(), 0, &YamlLimits::default()).is_err(), "{text:?}");
+    }
+    let error = Document::parse(b"a: \xff\n", 50, &YamlLimits::default()).unwrap_err();
+    assert_eq!(error.range(), Some(53..54));
+    for text in ["%YAML 1.2\n--- yes", "", "# c\n", "---\n...\n", "&a\n- *a", "- \"a\u{2028}b\"", "a:\tb"] {
+        assert!(Document::parse(text.as_bytes(), 0, &YamlLimits::default()).is_ok(), "{text:?}");
+    }
+}
+
+#[test]
+fn limits_hold() {
+    let mut limits = YamlLimits::default();
+    let is_limit = |text: &str, limits: &YamlLimits| {
+        let error = Document::parse(text.as_bytes(), 0, limits).unwrap_err();
+        matches!(error.kind(), ErrorKind::Limit { .. })
+    };
+    assert!(is_limit(&"[".repeat(100_000), &limits));
+    assert!(is_limit(&"- ".repeat(100_000), &limits));
+    assert!(is_limit(&"{a: ".repeat(100_000), &limits));
+    assert!(
+        Document::parse(format!("{}{}", "[".repeat(255), "]".repeat(255)).as_bytes(), 0, &limits).is_ok()
+    );
+    limits.nodes = 3;
+    assert!(is_limit("[1, 2, 3]", &limits));
+    limits.bytes = 5;
+    assert!(is_limit("abcdef", &limits));
+}
+
+#[test]
+fn of_equal_keys_the_last_counts_and_merged_ones_least() {
+    let text = "x: &x {a: 1, b: 2}\ny: &y {a: 3, c: 4}\nz: {b: 5, <<: [*x, *y], <<: {c: 6}, b: 7, 1: n, true: t}\nw: &w {<<: *w, k: 8}\n";
+    let document = parse(text);
+    let z = document.find("z").unwrap();
+    // PyYAML: {'a': 1, 'c': 6, 'b': 7, 1: 't'}
+    let pairs: Vec<_> = z.pairs().into_iter().map(|(key, value)| (key.text(), value.text())).collect();
+    assert_eq!(pairs, [("b", "7"), ("true", "t"), ("c", "6"), ("a", "1")]);
+    assert_eq!(z.get("a").unwrap().text(), "1");
+    assert_eq!(z.get("c").unwrap().text(), "6");
+    assert_eq!(z.get("b").unwrap().text(), "7");
+    assert_eq!(z.len(), 6);
+    assert_eq!(document.find("w").unwrap().pairs().len(), 1);
+    assert!(z.get("<<").is_none());
+}
+
+#[test]
+fn walks_end_in_cycles_and_expand_aliases_when_told() {
+    let document = parse("a: &a {b: [1, *a]}\nc: *a\nk/~: {x~1: 2}\n");
+    let paths = |expand| {
+        let mut found = Vec::new();
+        let mut look = |path: &str, _: super::Node<'_>| {
+            found.push(path.to_owned());
+            Ok(true)
+        };
+        document.walk(expand, &Limits::default(), &mut look).unwrap();
+        found.join(" ")
+    };
+    assert_eq!(paths(false), " a a/b a/b/0 a/b/1 c k~1~0 k~1~0/x~01");
+    assert_eq!(paths(true), " a a/b a/b/0 a/b/1 c c/b c/b/0 c/b/1 k~1~0 k~1~0/x~01");
+    assert_eq!(document.find("k~1~0/x~01").unwrap().text(), "2");
+    assert_eq!(document.find("/c/b/1/b/0").unwrap().text(), "1");
+    assert!(
+        document.find("c/b/2").is_none()
+            && document.find("c/b/-1").is_none()
+            && document.find("c/b/0/x").is_none()
+    );
 }
