@@ -163,11 +163,12 @@ fn record(node: Node<'_>, order: ByteOrder, depth: usize, left: &mut usize) -> R
     if depth >= MOST_DEPTH {
         return Err(malformed(node, "records within records without end"));
     }
-    if node.len() == 0 {
+    if node.is_empty() {
         return Err(malformed(node, "a record without fields"));
     }
     *left = left.checked_sub(node.len()).ok_or_else(|| {
-        Error::limit("fields of a record", MOST_FIELDS as u64 + 1, MOST_FIELDS as u64).at(super::place(node))
+        Error::limit("fields of a record", (MOST_FIELDS as u64).saturating_add(1), MOST_FIELDS as u64)
+            .at(super::place(node))
     })?;
     let mut fields: Vec<Field> = Vec::with_capacity(node.len());
     let mut names = std::collections::HashSet::new();

@@ -213,10 +213,7 @@ impl Row {
         let Some(strides) = &array.strides else {
             return Some(Self { step: packed, extent: packed });
         };
-        let Some(step) = strides.first().and_then(|step| u64::try_from(*step).ok()).filter(|step| *step > 0)
-        else {
-            return None;
-        };
+        let step = strides.first().and_then(|step| u64::try_from(*step).ok()).filter(|step| *step > 0)?;
         let mut extent = i128::from(itemsize);
         for (len, stride) in inner.iter().zip(strides.iter().skip(1)) {
             let reach = i128::from(len.saturating_sub(1)).saturating_mul(i128::from(*stride));
