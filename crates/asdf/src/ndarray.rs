@@ -72,10 +72,12 @@ impl NdArray {
         Self::nested(node, 0)
     }
 
-    /// True where `tag` is that of an array, of any version.
+    /// True where `tag` is that of an array, of any version that is known. An array of another may mean anything: such a tag is one of
+    /// those that nobody knows (ASDF standard 1.6.0, tree, "Tags").
     #[must_use]
     pub fn is_tag(tag: &str) -> bool {
-        tag.starts_with("tag:stsci.edu:asdf/core/ndarray-")
+        let version = tag.strip_prefix("tag:stsci.edu:asdf/core/ndarray-");
+        matches!(version, Some("1.0.0" | "1.1.0" | "1.2.0"))
     }
 
     fn nested(node: Node<'_>, depth: usize) -> Result<Self> {

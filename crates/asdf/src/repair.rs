@@ -57,7 +57,14 @@ pub(crate) fn repair_to(
     let mut report = RepairReport::default();
     report.kept.push(RepairItem::new(0..layout.header.comments.end, "header and comments"));
     let document = tree::mend(source, &layout, limits, &mut report)?;
-    let (found, witness) = chain::find(source, &layout, limits)?;
+    let placed = match &document {
+        Some(document) => arrays::placed(document, limits)?,
+        None => Vec::new(),
+    };
+    let named =
+        placed.iter().map(|placed| usize::try_from(placed.block).map_or(0, |block| block.saturating_add(1)));
+    let named = named.max().unwrap_or(0);
+    let (found, witness) = chain::find(source, &layout, named, limits)?;
     let led = match witness {
         chain::Witness::Walk => None,
         chain::Witness::Index => Some("the index says"),
@@ -68,14 +75,8 @@ pub(crate) fn repair_to(
         let what = format!("the blocks are where {led}, not where their sizes lead");
         report.guessed.push(RepairItem::new(range, what));
     }
-    let placed = match &document {
-        Some(document) => arrays::placed(document, limits)?,
-        None => Vec::new(),
-    };
-    let named =
-        placed.iter().map(|placed| usize::try_from(placed.block).map_or(0, |block| block.saturating_add(1)));
     let there = found.iter().filter(|found| !matches!(found, chain::Found::Gap(_))).count();
-    let missing = named.max().unwrap_or(0).saturating_sub(there);
+    let missing = named.saturating_sub(there);
     let codecs = compression::codecs();
     let tools = blocks::Tools { source, codecs: &codecs, limits, digests: options.stale_digests };
     let (parts, short) = blocks::decide(found, missing, &tools, &mut report, progress)?;

@@ -11,7 +11,7 @@ use container_core::{Limits, Progress, Result};
 use super::arrays::Short;
 use super::chain::Found;
 use super::heal::{Healed, Proof};
-use crate::block_header::{BlockHeader, LEAST_SIZE};
+use crate::block_header::{BlockHeader, LEAST_LEN, LEAST_SIZE};
 use crate::compression;
 use crate::digest::{self, DigestState};
 use crate::layout::StoredBlock;
@@ -74,7 +74,8 @@ pub(super) fn decide(
                 let what = format!("{} bytes that belong to no block", range.end - range.start);
                 report.lost.push(RepairItem::new(range.clone(), what));
                 // Arrays name more blocks than there are, and there is one place for those that are missing.
-                for _ in 0..if gaps == 1 { missing } else { 0 } {
+                let room = usize::try_from((range.end - range.start) / LEAST_LEN).unwrap_or(usize::MAX);
+                for _ in 0..if gaps == 1 { missing.min(room) } else { 0 } {
                     let index = parts.len();
                     let what =
                         format!("block {index} was here, because arrays name more blocks than there are");

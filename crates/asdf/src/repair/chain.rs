@@ -38,8 +38,13 @@ impl Found {
     }
 }
 
-/// The blocks, by the witness that leads to more, and whether that is the index.
-pub(super) fn find(source: &dyn Source, layout: &Layout, limits: &Limits) -> Result<(Vec<Found>, Witness)> {
+/// The blocks, by the witness that leads to more. Arrays name `named` of them.
+pub(super) fn find(
+    source: &dyn Source,
+    layout: &Layout,
+    named: usize,
+    limits: &Limits,
+) -> Result<(Vec<Found>, Witness)> {
     let sound =
         layout.index_state == IndexState::Proved && layout.faults.iter().all(|fault| fault.block().is_none());
     if sound {
@@ -47,13 +52,15 @@ pub(super) fn find(source: &dyn Source, layout: &Layout, limits: &Limits) -> Res
             |block: &StoredBlock| Healed { block: block.clone(), proof: Proof::Sizes, changes: Vec::new() };
         return Ok((layout.blocks.iter().map(|stored| Found::Block(block(stored))).collect(), Witness::Walk));
     }
-    let walked = walk(source, layout)?;
+    let walked = walk(source, layout, named)?;
     let others =
         [(by_index(source, layout, limits)?, Witness::Index), (by_magics(source, layout)?, Witness::Magics)];
     let mut best = (walked, Witness::Walk);
     for (found, witness) in others {
+        // An index that a block has swallowed speaks for itself.
+        let swallowed = witness == Witness::Index && layout.index.is_none();
         if let Some(found) = found
-            && worth(&found) > worth(&best.0)
+            && (worth(&found) > worth(&best.0) || (swallowed && worth(&found) == worth(&best.0)))
         {
             best = (found, witness);
         }
@@ -72,8 +79,8 @@ pub(super) enum Witness {
     Magics,
 }
 
-/// Blocks that are proved, blocks that make sense, and fewer assumptions.
-fn worth(found: &[Found]) -> (usize, usize) {
+/// Blocks that are proved, blocks that make sense, and places of blocks.
+fn worth(found: &[Found]) -> (usize, usize, usize) {
     let with = |least: Proof| {
         let blocks = found.iter().filter_map(|found| match found {
             Found::Block(healed) => Some(healed),
@@ -81,10 +88,11 @@ fn worth(found: &[Found]) -> (usize, usize) {
         });
         blocks.filter(|healed| healed.proof >= least).count()
     };
-    (with(Proof::Digest), with(Proof::Sizes))
+    let places = found.iter().filter(|found| !matches!(found, Found::Gap(_))).count();
+    (with(Proof::Digest), with(Proof::Sizes), places)
 }
 
-fn walk(source: &dyn Source, layout: &Layout) -> Result<Vec<Found>> {
+fn walk(source: &dyn Source, layout: &Layout, named: usize) -> Result<Vec<Found>> {
     let mut places: Vec<(Range<u64>, Option<usize>)> =
         layout.blocks.iter().map(|block| (block.at..block.end, Some(block.index))).collect();
     let behind = layout.index.as_ref().map_or(layout.trailing.start, |index| index.start);
@@ -93,7 +101,7 @@ fn walk(source: &dyn Source, layout: &Layout) -> Result<Vec<Found>> {
     // Perhaps a block without its magic, before the first that has one.
     if let Some(first) = search::other_than(source, layout.padding.clone(), b"\0 \t\r\n")?
         && !layout.blocks.is_empty()
-        && heal(source, first, layout.padding.end)?.is_some()
+        && (layout.blocks.len() < named || heal(source, first, layout.padding.end)?.is_some())
     {
         places.push((first..layout.padding.end, None));
     }
@@ -116,6 +124,16 @@ fn walk(source: &dyn Source, layout: &Layout) -> Result<Vec<Found>> {
             && !block.header.is_streamed()
         {
             found.push(Found::Cut(Healed { block: block.clone(), proof: Proof::Sizes, changes: Vec::new() }));
+            continue;
+        }
+        // NULs behind what a block says is set aside for it are its own.
+        if let Some((gap, None)) = places.get(at)
+            && search::other_than(source, gap.clone(), b"\0")?.is_none()
+            && let Some(healed) = heal(source, range.start, gap.end)?
+            && healed.block.end == gap.end
+        {
+            at = at.saturating_add(1);
+            found.push(Found::Block(healed));
             continue;
         }
         let told = layout.faults.iter().any(|fault| fault.block() == Some(block.index));

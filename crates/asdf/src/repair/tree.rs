@@ -9,7 +9,7 @@
 
 use container_core::report::{RepairItem, RepairReport};
 use container_core::source::Source;
-use container_core::{Limits, Result};
+use container_core::{Error, ErrorKind, Limits, Result};
 
 use crate::fault::FaultKind;
 use crate::layout::Layout;
@@ -56,7 +56,7 @@ pub(super) fn mend(
             report.kept.push(RepairItem::new(range, "tree"));
             return Ok(Some(document));
         }
-        Err(error) if error.is_damage() => error,
+        Err(error) if is_unreadable(&error) => error,
         Err(error) => return Err(error),
     };
     let at = error.range().map_or(text.len(), |range| usize::try_from(range.start).unwrap_or(text.len()));
@@ -77,11 +77,16 @@ pub(super) fn mend(
     }
 }
 
+/// What the machine and the limits are not to blame for.
+fn is_unreadable(error: &Error) -> bool {
+    error.is_damage() || matches!(error.kind(), ErrorKind::Unsupported(_))
+}
+
 fn parse(text: &str) -> Result<Document> {
     Document::parse(text.as_bytes(), 0, &YamlLimits::default())
 }
 
-/// The text, with `?` for each byte that no YAML holds.
+/// The text, with U+FFFD for each byte that no YAML holds.
 fn readable(bytes: &[u8], at: u64, report: &mut RepairReport) -> String {
     let mut text = String::with_capacity(bytes.len());
     let mut place = at;
@@ -91,12 +96,12 @@ fn readable(bytes: &[u8], at: u64, report: &mut RepairReport) -> String {
             if odd {
                 replaced(place, letter.len_utf8(), report);
             }
-            text.push(if odd { '?' } else { letter });
+            text.push(if odd { char::REPLACEMENT_CHARACTER } else { letter });
             place = place.saturating_add(letter.len_utf8() as u64);
         }
         for _ in chunk.invalid() {
             replaced(place, 1, report);
-            text.push('?');
+            text.push(char::REPLACEMENT_CHARACTER);
             place = place.saturating_add(1);
         }
     }
@@ -105,7 +110,7 @@ fn readable(bytes: &[u8], at: u64, report: &mut RepairReport) -> String {
 
 fn replaced(at: u64, len: usize, report: &mut RepairReport) {
     let range = at..at.saturating_add(len as u64);
-    report.guessed.push(RepairItem::new(range.clone(), "a question mark, for bytes that are no text"));
+    report.guessed.push(RepairItem::new(range.clone(), "U+FFFD, for bytes that are no text"));
     report.lost.push(RepairItem::new(range, "bytes of the tree that are no text"));
 }
 
@@ -126,7 +131,7 @@ fn first_lines(text: &str, error: usize, newline: &str) -> Result<Option<(Docume
         if lines.saturating_sub(1) >= begin {
             match parse(&format!("{part}...{newline}")) {
                 Ok(document) => return Ok(Some((document, end))),
-                Err(error) if error.is_damage() => {}
+                Err(error) if is_unreadable(&error) => {}
                 Err(error) => return Err(error),
             }
         }

@@ -65,14 +65,18 @@ pub(super) fn compose(text: &str, base: u64, limits: &YamlLimits) -> Result<Aren
     Ok(arena)
 }
 
-/// YAML 1.1 ends lines at three characters at which 1.2, which the library reads, does not. Both take a line separator or paragraph
-/// separator in quotes that has no blanks beside it as itself; elsewhere they differ in values or even structure.
+/// YAML 1.1 ends lines at three characters at which 1.2, which the library reads, does not. A line separator or paragraph separator in
+/// quotes is itself in both, but for the blanks around it ([`without_blanks`]); elsewhere they differ in values or even structure.
 fn odd_breaks(text: &str, base: u64, arena: &Arena) -> Result<()> {
     for (at, character) in places::odd_breaks(text) {
         let end = at.saturating_add(character.len_utf8());
-        let is_blank = |byte: Option<&u8>| byte.is_none_or(u8::is_ascii_whitespace);
-        let alone =
-            !is_blank(text.as_bytes().get(at.saturating_sub(1))) && !is_blank(text.as_bytes().get(end));
+        // Another end of a line beside it, blanks left out, changes what both mean.
+        let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t');
+        let ends = |byte: Option<&u8>| byte.is_none_or(|byte| matches!(byte, b'\n' | b'\r'));
+        let bytes = text.as_bytes();
+        let before = bytes.get(..at).unwrap_or_default().iter().rev().find(|byte| !is_blank(byte));
+        let after = bytes.get(end..).unwrap_or_default().iter().find(|byte| !is_blank(byte));
+        let alone = !ends(before) && !ends(after);
         let quoted = || {
             // Nodes are in the order of the text, but for collections, which begin before what they hold.
             let next = arena.items.partition_point(|item| (item.start as usize) <= at);
@@ -82,7 +86,12 @@ fn odd_breaks(text: &str, base: u64, arena: &Arena) -> Result<()> {
                     Shape::InText(style) | Shape::Made(style) => style,
                     _ => return false,
                 };
+                // Among escapes it cannot be told which separator of the value stood in the text.
+                let escapes = || {
+                    text.get(item.start as usize..item.end as usize).is_some_and(|text| text.contains('\\'))
+                };
                 (item.end as usize) > at
+                    && (style == ScalarStyle::SingleQuoted || !escapes())
                     && matches!(style, ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted)
             })
         };
@@ -96,6 +105,27 @@ fn odd_breaks(text: &str, base: u64, arena: &Arena) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Line separator and paragraph separator.
+const SEPARATORS: [char; 2] = ['\u{2028}', '\u{2029}'];
+
+/// A quoted text without the blanks around separators, as libyaml folds it. None of them is an escape: [`odd_breaks`] refuses both in
+/// one scalar.
+fn without_blanks(value: &str) -> Cow<'_, str> {
+    let mut kept = String::with_capacity(value.len());
+    for part in value.split_inclusive(SEPARATORS) {
+        let is_first = kept.is_empty();
+        let part = if is_first { part } else { part.trim_start_matches([' ', '\t']) };
+        match part.char_indices().next_back().filter(|(_, last)| SEPARATORS.contains(last)) {
+            Some((at, last)) => {
+                kept.push_str(part.get(..at).unwrap_or_default().trim_end_matches([' ', '\t']));
+                kept.push(last);
+            }
+            None => kept.push_str(part),
+        }
+    }
+    Cow::Owned(kept)
 }
 
 struct Composer<'t> {
@@ -191,10 +221,12 @@ impl<'t> Composer<'t> {
         } else {
             content.clone()
         };
-        if self.text.get(inner.clone()) == Some(value) {
+        let separated = || self.text.get(inner.clone()).is_some_and(|text| text.contains(SEPARATORS));
+        let value = if quoted && separated() { without_blanks(value) } else { Cow::Borrowed(value) };
+        if self.text.get(inner.clone()) == Some(&*value) {
             self.builder.scalar_in_text(style, head, content, inner, tag)
         } else {
-            self.builder.scalar_made(style, head, content, value, tag)
+            self.builder.scalar_made(style, head, content, &value, tag)
         }
     }
 
