@@ -54,8 +54,7 @@ impl TreeEditor {
     /// `Usage` where there is no such place, where other places name what would go by an alias, where the text around is written in a way
     /// that has no room for the edit, or where the edit would change anything else; `Limit` as [`Document::parse`].
     pub fn set(&mut self, path: &str, value: &Yaml) -> Result<()> {
-        let plan = set::set(&self.document, path, value)?;
-        self.apply(plan, path)
+        self.put(path, value, |document, value| set::set(document, path, value))
     }
 
     /// Puts an item into the sequence at a path, before the one at `index`, or behind the last where `index` is their number.
@@ -63,8 +62,7 @@ impl TreeEditor {
     /// # Errors
     /// As [`TreeEditor::set`]; `Usage` too where there is no sequence, or `index` is more than the number of its items.
     pub fn insert(&mut self, path: &str, index: usize, value: &Yaml) -> Result<()> {
-        let plan = set::insert(&self.document, path, Some(index), value)?;
-        self.apply(plan, path)
+        self.put(path, value, |document, value| set::insert(document, path, Some(index), value))
     }
 
     /// Puts an item behind the last of the sequence at a path.
@@ -72,8 +70,7 @@ impl TreeEditor {
     /// # Errors
     /// As [`TreeEditor::insert`].
     pub fn push(&mut self, path: &str, value: &Yaml) -> Result<()> {
-        let plan = set::insert(&self.document, path, None, value)?;
-        self.apply(plan, path)
+        self.put(path, value, |document, value| set::insert(document, path, None, value))
     }
 
     /// Takes out the key or item at a path, with the comments in its lines. Of a key that is there more than once all are taken out. A
@@ -82,8 +79,12 @@ impl TreeEditor {
     /// # Errors
     /// As [`TreeEditor::set`]; `Usage` for the root, and for keys that come from another mapping by `<<`.
     pub fn remove(&mut self, path: &str) -> Result<()> {
-        let plan = remove::remove(&self.document, path)?;
-        self.apply(plan, path)
+        let narrow = remove::remove(&self.document, path, false)?;
+        if self.apply(narrow, path).is_ok() {
+            return Ok(());
+        }
+        let wide = remove::remove(&self.document, path, true)?;
+        self.apply(wide, path)
     }
 
     /// Gives the last key of a path another name.
@@ -130,6 +131,22 @@ impl TreeEditor {
         self.kept.map_or(len..len, |(before, after)| {
             before.min(len)..len.saturating_sub(after).max(before.min(len))
         })
+    }
+
+    /// Makes an edit with a value.
+    fn put(
+        &mut self,
+        path: &str,
+        value: &Yaml,
+        plan: impl for<'y> Fn(&Document, &'y Yaml) -> Result<Plan<'y>>,
+    ) -> Result<()> {
+        let first = plan(&self.document, value)?;
+        let Err(error) = self.apply(first, path) else { return Ok(()) };
+        // Literal text would take an indented comment behind it for a line of its own.
+        let quoted = text::quoted(value).filter(|_| matches!(error.kind(), ErrorKind::Usage(_)));
+        let Some(quoted) = quoted else { return Err(error) };
+        let second = plan(&self.document, &quoted)?;
+        self.apply(second, path)
     }
 
     /// Splices, reads again, proves.

@@ -1,8 +1,8 @@
 //! Edits of lines: values of block collections and of the root, and their pairs and items.
 //!
-//! Which comments stay: one at the end of the line of a key or dash stays there when the value is set. Lines of comments stay when a
-//! neighbour is removed. What is within a value goes with the value, and so does the comment at the end of its last line when that
-//! value is a block collection or a text of several lines.
+//! Which comments stay: one at the end of the line of a key or dash stays there when the value is set, and so do lines of comments between
+//! that line and the value. Lines of comments stay when a neighbour is removed. What is within a value goes with the value, and so does the
+//! comment at the end of its last line when that value is a block collection or a text of several lines.
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use std::ops::Range;
@@ -48,12 +48,27 @@ impl<'d> Value<'d> {
     /// Puts another value in its place.
     pub(super) fn set(self, document: &Document, value: &Yaml) -> Result<Vec<Splice>> {
         let text = document.text();
-        let kept = self.comment(text);
-        let compact =
-            self.spot.place != Place::Value && self.spot.place != Place::Root && kept.trim().is_empty();
+        let (kept, between) = (self.comment(text), self.between(text));
+        let compact = self.spot.place != Place::Value
+            && self.spot.place != Place::Root
+            && kept.trim().is_empty()
+            && between.is_empty();
         let column = lines::column(text, self.head);
-        let piece = text::in_block(document, value, self.spot, column, compact)?;
+        let mut piece = text::in_block(document, value, self.spot, column, compact)?;
+        piece.tail.insert_str(0, between);
         self.put(text, &piece, kept)
+    }
+
+    /// The lines of comments between the line of the mark and the value, from the line break before them on.
+    fn between(self, text: &str) -> &str {
+        if place::is_void(self.node) {
+            return "";
+        }
+        let head_end = lines::end(text, self.head);
+        let lines = text.get(head_end..lines::start(text, self.node.span().start)).unwrap_or_default();
+        let lines = lines.strip_suffix('\n').unwrap_or(lines);
+        let lines = lines.strip_suffix('\r').unwrap_or(lines);
+        if lines.contains('#') { lines } else { "" }
     }
 
     fn put(self, text: &str, piece: &Piece, kept: &str) -> Result<Vec<Splice>> {
@@ -165,7 +180,15 @@ fn at_end(document: &Document, collection: Node<'_>, end: usize, indent: usize, 
 
 /// Takes out children of a block collection, with their lines and the comments in these. If nothing is left, `head` is where an empty
 /// collection is written: behind the mark and the collection's tag and anchor.
-pub(super) fn remove(collection: Node<'_>, indices: &[usize], head: usize) -> Result<Vec<Splice>> {
+///
+/// With `wide` the lines of comments go too that follow and are indented deeper than the child: literal text before the child would take
+/// them for its own.
+pub(super) fn remove(
+    collection: Node<'_>,
+    indices: &[usize],
+    head: usize,
+    wide: bool,
+) -> Result<Vec<Splice>> {
     let document = collection.document();
     let text = document.text();
     let is_all = indices.len() == collection.len();
@@ -177,7 +200,10 @@ pub(super) fn remove(collection: Node<'_>, indices: &[usize], head: usize) -> Re
     for &index in indices {
         let (start, end) = child(collection, index).ok_or_else(|| unclear(collection))?;
         let rest = lines::rest(text, end).ok_or_else(|| unclear(collection))?;
-        let end = end.saturating_add(rest.len());
+        let mut end = end.saturating_add(rest.len());
+        if wide {
+            end = behind_comments(text, end, lines::column(text, start));
+        }
         let range = lines_of(text, start..end);
         let next = indices
             .iter()
@@ -196,6 +222,21 @@ pub(super) fn remove(collection: Node<'_>, indices: &[usize], head: usize) -> Re
         });
     }
     Ok(splices)
+}
+
+/// Behind the lines of comments that follow the line that ends at `end` and are indented by more than `indent` columns.
+fn behind_comments(text: &str, end: usize, indent: usize) -> usize {
+    let (mut behind, mut at) = (end, end);
+    loop {
+        let next = lines::next(text, at);
+        let mark = lines::skip_blanks(text, next);
+        at = lines::end(text, next);
+        match lines::byte(text, mark) {
+            Some(b'#') if lines::column(text, mark) > indent => behind = at,
+            Some(b'\n' | b'\r') if mark > end => {}
+            _ => return behind,
+        }
+    }
 }
 
 /// The whole lines of a range that begins behind nothing but blanks, with the line break behind them, or without one at the end of the

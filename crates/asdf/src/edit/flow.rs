@@ -1,6 +1,8 @@
 //! Edits within brackets and braces. New text stays on the line.
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
+use std::ops::Range;
+
 use container_core::Result;
 
 use super::lines;
@@ -67,28 +69,46 @@ pub(super) fn insert(collection: Node<'_>, index: usize, text: &str) -> Result<S
     Ok(Splice::insert(last, format!(", {bare}")))
 }
 
-/// Takes out the child at an index, with a comma and what stands between it and its neighbour.
-pub(super) fn remove(collection: Node<'_>, index: usize) -> Result<Splice> {
-    let range = || {
-        let own = start(collection, index)?;
-        if index.saturating_add(1) < collection.len() {
-            return Some(own..start(collection, index.saturating_add(1))?);
+/// Takes out the child at an index, with a comma and the blanks between it and its neighbour; with the comma alone where comments are
+/// between them.
+pub(super) fn remove(collection: Node<'_>, index: usize) -> Result<Vec<Splice>> {
+    let text = collection.document().text();
+    let has_comment = |range: Range<usize>| text.get(range).is_some_and(|text| text.contains('#'));
+    let ranges = || {
+        let own = start(collection, index)?..end(collection, index)?;
+        let after = lines::skip_ignored(text, own.end);
+        let comma = if lines::byte(text, after) == Some(b',') {
+            after..after.saturating_add(1)
+        } else {
+            own.end..own.end
+        };
+        let before = match index.checked_sub(1) {
+            Some(before) => Some(end(collection, before)?),
+            None => None,
+        };
+        let next = index.saturating_add(1);
+        let next = if next < collection.len() { Some(start(collection, next)?) } else { None };
+        let is_commented = match (next, before) {
+            (Some(next), _) => has_comment(own.end..next),
+            (None, Some(before)) => has_comment(before..own.start) || has_comment(own.end..comma.end),
+            (None, None) => has_comment(own.end..comma.end),
+        };
+        if is_commented {
+            // A comma before the end is one too many, which is no fault.
+            return Some(vec![own, comma]);
         }
-        let end_of_own = end(collection, index)?;
-        let text = collection.document().text();
-        if let Some(before) = index.checked_sub(1) {
-            let mut from = end(collection, before)?;
-            if from.checked_sub(1).and_then(|at| lines::byte(text, at)) == Some(b':') {
-                // Old readers take `{a:}` for a key with a colon in it.
-                from = lines::skip_blanks(text, from);
+        Some(vec![match (next, before) {
+            (Some(next), _) => own.start..next,
+            // Old readers take `{a:}` for a key with a colon in it.
+            (None, Some(before)) if text.get(..before)?.ends_with(':') => {
+                lines::skip_blanks(text, before)..own.end
             }
-            return Some(from..end_of_own);
-        }
-        let after = lines::skip_ignored(text, end_of_own);
-        let comma = lines::byte(text, after) == Some(b',');
-        Some(own..if comma { after.saturating_add(1) } else { end_of_own })
+            (None, Some(before)) => before..own.end,
+            (None, None) => own.start..comma.end,
+        }])
     };
-    range().map(Splice::delete).ok_or_else(|| unclear(collection))
+    let ranges = ranges().ok_or_else(|| unclear(collection))?;
+    Ok(ranges.into_iter().map(Splice::delete).collect())
 }
 
 fn start(collection: Node<'_>, index: usize) -> Option<usize> {

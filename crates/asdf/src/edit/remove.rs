@@ -7,8 +7,8 @@ use super::plan::{self, Found, Outcome, Plan, check_anchors, check_flow, merged,
 use super::{block, flow, lines, place, set};
 use crate::yaml::{Document, Node, key_text};
 
-/// Takes out the key or item at a path.
-pub(super) fn remove(document: &Document, path: &str) -> Result<Plan<'static>> {
+/// Takes out the key or item at a path; with `wide` as [`block::remove`] says.
+pub(super) fn remove(document: &Document, path: &str, wide: bool) -> Result<Plan<'static>> {
     let (collection, indices) = match plan::find(document, path)? {
         Found::Root(_) => {
             return Err(Error::usage("the root cannot be removed").hint("set it to another value"));
@@ -23,14 +23,15 @@ pub(super) fn remove(document: &Document, path: &str) -> Result<Plan<'static>> {
     let splices = if place::is_block(collection) {
         let is_all = indices.len() == collection.len();
         let head = if is_all { head(document, collection).ok_or_else(|| unclear(collection))? } else { 0 };
-        block::remove(collection, &indices, head)?
+        block::remove(collection, &indices, head, wide)?
     } else {
         check_flow(collection)?;
         if indices.len() > 1 {
             let message = format!("the key of {path:?} is there more than once, in one pair of braces");
             return Err(Error::usage(message).at(collection.range()).hint("set the mapping as a whole"));
         }
-        indices.iter().map(|index| flow::remove(collection, *index)).collect::<Result<_>>()?
+        let removed = indices.iter().map(|index| flow::remove(collection, *index));
+        removed.collect::<Result<Vec<_>>>()?.concat()
     };
     Ok(Plan::new(splices, collection, Outcome::Removed(indices)))
 }

@@ -1,5 +1,8 @@
 use container_core::ErrorKind;
 
+mod random;
+mod scribble;
+
 use super::*;
 use crate::yaml::YamlLimits;
 
@@ -73,7 +76,7 @@ fn values_of_lines_are_set() {
         // Old values of several lines go as a whole.
         ("a: |\n  x\n  y\nb: 2\n", "set a 1", "a: 1\nb: 2\n"),
         ("a: 'x\n  y' # c\nb: 2\n", "set a 1", "a: 1 # c\nb: 2\n"),
-        ("a: # c\n  # own\n  x: 1 # x\n  y: 2 # y\nb: 2\n", "set a 1", "a: 1 # c\nb: 2\n"),
+        ("a: # c\n  # own\n  x: 1 # x\n  y: 2 # y\nb: 2\n", "set a 1", "a: 1 # c\n  # own\nb: 2\n"),
         ("a:\n- 1\n- 2\nb: 2\n", "set a 1", "a: 1\nb: 2\n"),
         ("- a: 1\n  b: 2\n- c\n", "set 0 1", "- 1\n- c\n"),
         ("a: !t\n  x: 1\nb: 2\n", "set a 1", "a: 1\nb: 2\n"),
@@ -270,6 +273,9 @@ fn keys_and_items_are_removed_with_their_lines() {
         ("[a: 1, b]\n", "remove 0", "[b]\n"),
         ("{a: , b}\n", "remove a", "{b}\n"),
         ("{a: , b}\n", "remove b", "{a: }\n"),
+        ("{a: 1, # c\n b: 2 # d\n }\n", "remove b", "{a: 1, # c\n  # d\n }\n"),
+        ("{a: 1, # c\n b: 2}\n", "remove a", "{ # c\n b: 2}\n"),
+        ("{a: 1 # c\n }\n", "remove a", "{ # c\n }\n"),
     ]);
     refuse(&[
         ("a: 1\n", "remove b"),

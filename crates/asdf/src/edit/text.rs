@@ -8,8 +8,8 @@ use container_core::{Error, Result};
 
 use super::{lines, place};
 use crate::yaml::{
-    Around, Document, EmitOptions, MOST_DEPTH, NodeId, Piece, Place, Spot, Yaml, emit_at, emit_item,
-    emit_key, emit_pair,
+    Around, Document, EmitOptions, MOST_DEPTH, NodeId, Piece, Place, ScalarStyle, Spot, Yaml, emit_at,
+    emit_item, emit_key, emit_pair,
 };
 
 fn options(document: &Document) -> EmitOptions {
@@ -115,6 +115,37 @@ fn renamed(value: &Yaml, new: &HashMap<&str, String>) -> Yaml {
             let pairs = pairs.iter().map(|(key, value)| (renamed(key, new), renamed(value, new)));
             Yaml::Mapping(pairs.collect(), *style)
         }
+        other => other.clone(),
+    }
+}
+
+/// The value with quotes around all text of several lines, which then asks nothing of the lines around it; `None` where there is no such text.
+pub(super) fn quoted(value: &Yaml) -> Option<Yaml> {
+    has_lines(value).then(|| in_quotes(value))
+}
+
+fn has_lines(value: &Yaml) -> bool {
+    match value {
+        Yaml::Text(text, _) => text.contains('\n'),
+        Yaml::Anchored(_, inner) | Yaml::Tagged(_, inner) => has_lines(inner),
+        Yaml::Sequence(items, _) => items.iter().any(has_lines),
+        Yaml::Mapping(pairs, _) => pairs.iter().any(|(key, value)| has_lines(key) || has_lines(value)),
+        _ => false,
+    }
+}
+
+fn in_quotes(value: &Yaml) -> Yaml {
+    match value {
+        Yaml::Text(text, _) if text.contains('\n') => {
+            Yaml::Text(text.clone(), Some(ScalarStyle::DoubleQuoted))
+        }
+        Yaml::Anchored(name, inner) => Yaml::Anchored(name.clone(), Box::new(in_quotes(inner))),
+        Yaml::Tagged(tag, inner) => Yaml::Tagged(tag.clone(), Box::new(in_quotes(inner))),
+        Yaml::Sequence(items, style) => Yaml::Sequence(items.iter().map(in_quotes).collect(), *style),
+        Yaml::Mapping(pairs, style) => Yaml::Mapping(
+            pairs.iter().map(|(key, value)| (in_quotes(key), in_quotes(value))).collect(),
+            *style,
+        ),
         other => other.clone(),
     }
 }
