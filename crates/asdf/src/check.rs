@@ -3,6 +3,7 @@
 mod arrays;
 mod blocks;
 mod tree;
+mod values;
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
@@ -13,7 +14,7 @@ use container_core::{Progress, Result};
 
 use crate::fault::{Fault, FaultKind};
 use crate::file::File;
-use crate::layout::Layout;
+use crate::layout::{Layout, StoredBlock};
 
 /// Findings of one kind that are told one by one.
 const MOST: usize = 100;
@@ -38,7 +39,6 @@ pub(crate) fn check(
     let mut findings: Vec<Finding> = file.faults().filter(told).map(|fault| place(fault, datasets)).collect();
     findings.extend(padding(layout));
     findings.extend(tree::findings(file, &options.limits)?);
-    findings.extend(arrays::findings(file));
     findings.extend(arrays::references(file)?);
     let referenced = arrays::referenced(file);
     findings.extend(arrays::unreferenced(file, &referenced));
@@ -46,19 +46,25 @@ pub(crate) fn check(
     let mut bad: BTreeSet<usize> = of_blocks.filter_map(Fault::block).collect();
     let mut checked = 0;
     if depth == Depth::Full {
-        let blocks =
-            blocks::Blocks { source: file.source(), blocks: &layout.blocks, codecs, options, datasets };
-        let mut outcome = blocks.check(progress)?;
-        // What nobody reads needs no codec.
-        outcome.findings.retain(|finding| {
-            let of_block =
-                |block: &&crate::StoredBlock| finding.range.as_ref().is_some_and(|at| at.start == block.at);
-            let block = layout.blocks.iter().find(of_block);
-            finding.code != "compression" || block.is_none_or(|block| referenced.contains(&block.index))
-        });
+        // What is wrong with their headers is told.
+        let sound: Vec<&StoredBlock> =
+            layout.blocks.iter().filter(|block| !bad.contains(&block.index)).collect();
+        let blocks = blocks::Blocks {
+            source: file.source(),
+            blocks: &sound,
+            referenced: &referenced,
+            codecs,
+            options,
+            datasets,
+        };
+        let outcome = blocks.check(progress)?;
         checked = outcome.checked;
         bad.extend(outcome.bad);
         findings.extend(outcome.findings);
+    }
+    findings.extend(arrays::findings(file, &bad));
+    if depth == Depth::Full {
+        findings.extend(values::findings(file, &bad, options, progress)?);
     }
     // A header that makes no sense is a block that was meant to be.
     let total = (layout.blocks.len() as u64).max(bad.last().map_or(0, |last| *last as u64 + 1));
@@ -85,7 +91,9 @@ fn padding(layout: &Layout) -> Vec<Finding> {
     if !has_fault(FaultKind::PaddingWithoutTree) && !has_fault(FaultKind::JunkAfterTree) {
         room.push((layout.padding.clone(), "behind the tree".to_owned()));
     }
-    for block in &layout.blocks {
+    let of_blocks = layout.faults.iter().filter(|fault| fault.severity() == Severity::Error);
+    let cut: BTreeSet<usize> = of_blocks.filter_map(Fault::block).collect();
+    for block in layout.blocks.iter().filter(|block| !cut.contains(&block.index)) {
         room.push((block.data.end..block.end, format!("in block {}", block.index)));
     }
     if !has_fault(FaultKind::JunkAfterIndex) && !has_fault(FaultKind::JunkAfterBlocks) {

@@ -78,14 +78,11 @@ fn blocks(blocks: &[StoredBlock], list: &mut List) {
         *codecs.entry(word_of(block.label())).or_default() += 1;
     }
     let codecs = codecs.into_iter().map(|(word, count)| (word.to_owned(), count.into())).collect();
-    list.add("codecs", Value::Map(codecs));
+    list.add("block codecs", Value::Map(codecs));
     let with_digest = blocks.iter().filter(|block| digest::expected(block).is_some()).count();
-    let checksums = match with_digest {
-        0 => "none".to_owned(),
-        all if all == blocks.len() => "md5".to_owned(),
-        some => format!("md5 in {some} of {} blocks", blocks.len()),
-    };
-    list.add("checksums", checksums);
+    if with_digest > 0 {
+        list.add("blocks with checksum", with_digest as u64);
+    }
     if blocks.iter().any(|block| block.header.is_streamed()) {
         list.add("streamed", true);
     }

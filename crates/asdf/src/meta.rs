@@ -75,7 +75,7 @@ impl Walk<'_> {
     fn value(&mut self, node: Node<'_>, path: &str, depth: usize) -> Result<Value> {
         let node = node.target();
         if let Some(tags) = &mut self.tags
-            && let Some(tag) = node.tag()
+            && let Some(tag) = node.tag().filter(|tag| *tag != "!")
         {
             tags.insert(path.to_owned(), short_tag(tag));
         }

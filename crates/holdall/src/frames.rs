@@ -21,7 +21,7 @@ mod frame {
     use blosc2_frame::Frame;
     use container_core::codec::{Codec, Codecs};
     use container_core::container::ReadOptions;
-    use container_core::{Error, Result};
+    use container_core::{Error, ErrorKind, Result};
 
     /// Where a contiguous frame says that it is one.
     const MAGIC_AT: std::ops::Range<usize> = 2..9;
@@ -72,7 +72,10 @@ mod frame {
     /// Ranges within the frame are none of the file.
     fn without_place(error: Error) -> Error {
         let context = error.what().map(ToOwned::to_owned);
-        let error = Error::new(error.into_kind());
+        let error = match error.kind() {
+            ErrorKind::WrongFormat { .. } => Error::malformed("a block that is no Blosc2 frame"),
+            _ => Error::new(error.into_kind()),
+        };
         match context {
             Some(context) => error.context(context),
             None => error,

@@ -11,7 +11,8 @@ use crate::file::{ArrayEntry, File};
 use crate::layout::StoredBlock;
 use crate::ndarray::ByteSource;
 
-pub(super) fn findings(file: &File) -> Vec<Finding> {
+/// `bad` has the blocks that did not stand their check.
+pub(super) fn findings(file: &File, bad: &BTreeSet<usize>) -> Vec<Finding> {
     let place = |entry: &ArrayEntry| file.tree().document().node(entry.array.node).range().start;
     // The first of several paths to one array.
     let entries: HashMap<u64, &ArrayEntry> =
@@ -19,7 +20,7 @@ pub(super) fn findings(file: &File) -> Vec<Finding> {
     let mut findings = Vec::new();
     for fault in file.array_faults() {
         let entry = entries.get(&fault.range().start);
-        if fault.severity() == Severity::Error && entry.is_some_and(|entry| is_told(file, entry)) {
+        if fault.severity() == Severity::Error && entry.is_some_and(|entry| is_told(file, entry, bad)) {
             continue;
         }
         let finding = fault.finding();
@@ -34,13 +35,19 @@ pub(super) fn findings(file: &File) -> Vec<Finding> {
 }
 
 /// True where what is wrong with the block of an array, or with those before it, is told already.
-fn is_told(file: &File, entry: &ArrayEntry) -> bool {
-    let damage = |fault: &&Fault| fault.severity() == Severity::Error && fault.block().is_some();
-    let mut damage = file.layout().faults.iter().filter(damage);
+fn is_told(file: &File, entry: &ArrayEntry, bad: &BTreeSet<usize>) -> bool {
     match file.block_of(&entry.array) {
-        Ok(block) => damage.any(|fault| fault.block() == Some(block.index)),
-        Err(_) => damage.next().is_some(),
+        Ok(block) => bad.contains(&block.index),
+        Err(_) => !bad.is_empty() || lost_blocks(file),
     }
+}
+
+/// True where damage leaves open which blocks there were.
+fn lost_blocks(file: &File) -> bool {
+    file.layout().faults.iter().any(|fault| {
+        fault.kind() == FaultKind::TreeUnterminated
+            || fault.severity() == Severity::Error && fault.block().is_some()
+    })
 }
 
 /// Other files that arrays are in, and that are not there, may not be looked at, or are damaged.
@@ -87,10 +94,9 @@ pub(super) fn referenced(file: &File) -> BTreeSet<usize> {
         .collect()
 }
 
-/// Blocks that no array names. Tools of others may know what they are for. Where there is no tree, or none that can be read, nobody knows.
+/// Blocks that no array names. Tools of others may know what they are for. Where there is no tree, nobody knows.
 pub(super) fn unreferenced(file: &File, referenced: &BTreeSet<usize>) -> Vec<Finding> {
-    let unknown = |fault: &Fault| fault.kind() == FaultKind::TreeUnreadable;
-    if file.layout().tree.is_none() || file.faults().any(unknown) {
+    if file.layout().tree.is_none() || lost_blocks(file) {
         return Vec::new();
     }
     let spare = file.blocks().iter().filter(|block| !referenced.contains(&block.index));

@@ -1,6 +1,6 @@
 //! Every block against its digest and through its codec.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -20,7 +20,9 @@ use crate::layout::StoredBlock;
 /// What is checked, and with what.
 pub(super) struct Blocks<'a> {
     pub(super) source: &'a dyn Source,
-    pub(super) blocks: &'a [StoredBlock],
+    pub(super) blocks: &'a [&'a StoredBlock],
+    /// Numbers of those that arrays name: what nobody reads needs no codec.
+    pub(super) referenced: &'a BTreeSet<usize>,
     pub(super) codecs: &'a Codecs,
     pub(super) options: &'a ReadOptions,
     /// The dataset of each block.
@@ -40,7 +42,7 @@ pub(super) struct Outcome {
 impl Blocks<'_> {
     /// Reads every block that is all there. Several at a time, each on its share of the threads.
     pub(super) fn check(&self, progress: Progress<'_>) -> Result<Outcome> {
-        let whole: Vec<&StoredBlock> = self.blocks.iter().filter(|block| block.is_whole()).collect();
+        let whole: Vec<&StoredBlock> = self.blocks.iter().copied().filter(|block| block.is_whole()).collect();
         let total = whole.iter().map(|block| len(&block.data)).fold(0, u64::saturating_add);
         let threads = self.options.threads.max(1);
         let workers = threads.min(whole.len()).max(1);
@@ -90,6 +92,12 @@ impl Blocks<'_> {
                     format!("block {}: {}", block.index, error.kind()),
                 ),
             },
+            Err(error)
+                if matches!(error.kind(), ErrorKind::Unsupported(_))
+                    && !self.referenced.contains(&block.index) =>
+            {
+                return Ok(None);
+            }
             Err(error) => undecodable(block, error)?,
         };
         Ok(Some(found.at(block.at..block.data.end)))
@@ -131,7 +139,7 @@ fn is_finding(error: &Error) -> bool {
 fn undecodable(block: &StoredBlock, error: Error) -> Result<Finding> {
     let message = format!("block {}: {}", block.index, error.kind());
     match error.kind() {
-        ErrorKind::Unsupported(_) => Ok(Finding::new(Severity::Warning, "compression", message)),
+        ErrorKind::Unsupported(_) => Ok(Finding::new(Severity::Error, "compression", message)),
         _ if error.is_damage() => Ok(Finding::new(Severity::Error, "undecodable_block", message)),
         _ => Err(error),
     }

@@ -1,6 +1,7 @@
 //! `holdall verify`: whether files are sound.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::RwLock;
@@ -43,7 +44,7 @@ pub struct Args {
 
     /// Hold ASDF trees against the schemas of their tags too, and with =FILE their roots against that schema: what does not fit is an error
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "")]
-    schema: Option<PathBuf>,
+    schema: Option<OsString>,
 
     /// One JSON line for each file (holdall.verify/1)
     #[arg(long)]
@@ -57,7 +58,7 @@ pub struct Args {
 }
 
 pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
-    let schema = args.schema.as_deref().map(|file| {
+    let schema = args.schema.as_deref().map(Path::new).map(|file| {
         let named = (!file.as_os_str().is_empty()).then_some(file);
         Schema::load(named).on(shown(file))
     });

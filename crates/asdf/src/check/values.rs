@@ -1,0 +1,88 @@
+//! Values that are none of their type: inline data, masks, truth values, characters.
+
+use std::collections::BTreeSet;
+
+use container_core::container::ReadOptions;
+use container_core::dtype::{ByteOrder, DType, Kind, Order};
+use container_core::region::Region;
+use container_core::report::{Finding, Severity};
+use container_core::{ErrorKind, Progress, Result};
+
+use super::some;
+use crate::file::{ArrayEntry, File};
+use crate::ndarray::ByteSource;
+
+/// Elements that are looked at at once.
+const PIECE: u64 = 1 << 20;
+
+/// Looks at the values of arrays that can be wrong. `bad` has the blocks whose bytes are known to be.
+pub(super) fn findings(
+    file: &File,
+    bad: &BTreeSet<usize>,
+    options: &ReadOptions,
+    progress: Progress<'_>,
+) -> Result<Vec<Finding>> {
+    let mut findings = Vec::new();
+    for (index, entry) in file.arrays().iter().enumerate() {
+        progress.tick(index as u64, file.arrays().len() as u64)?;
+        if file.block_of(&entry.array).is_ok_and(|block| bad.contains(&block.index)) {
+            continue;
+        }
+        let problem = match look(file, index, entry, options) {
+            Ok(problem) => problem,
+            Err(error) if error.is_damage() => Some(error.kind().to_string()),
+            // Other files, codecs and elements over the limit have findings of their own.
+            Err(error) if matches!(error.kind(), ErrorKind::Missing(_) | ErrorKind::Cancelled) => {
+                return Err(error);
+            }
+            Err(_) => None,
+        };
+        if let Some(problem) = problem {
+            let at = file.tree().document().node(entry.array.node).range();
+            let message = format!("{}: {problem}", entry.path);
+            findings.push(Finding::new(Severity::Error, "array", message).at(at).dataset(entry.path.clone()));
+        }
+    }
+    Ok(some(findings))
+}
+
+fn look(file: &File, index: usize, entry: &ArrayEntry, options: &ReadOptions) -> Result<Option<String>> {
+    let Ok(geometry) = file.geometry(index) else { return Ok(None) };
+    let whole = Region::whole(&geometry.shape);
+    let inline = matches!(entry.array.source, ByteSource::Inline(_));
+    if entry.array.mask.is_some() && !geometry.is_empty() {
+        // One element tells whether the mask fits.
+        let first = whole.pieces(Order::C, 1).next();
+        if let Some(first) = first {
+            file.mask_of(&entry.array, &first, options)?;
+        }
+    }
+    let wrong: fn(&DType, &[u8]) -> Option<String> =
+        match geometry.dtype.as_scalar().map(|scalar| &scalar.kind) {
+            Some(Kind::Bool) => not_bool,
+            Some(Kind::Unicode) => no_character,
+            _ if inline => |_, _| None,
+            _ => return Ok(None),
+        };
+    for piece in whole.pieces(Order::C, PIECE) {
+        let array = file.read_index(index, &piece, options)?;
+        let bytes = array.bytes(Order::C, &options.limits)?;
+        if let Some(problem) = wrong(&geometry.dtype, &bytes) {
+            return Ok(Some(problem));
+        }
+    }
+    Ok(None)
+}
+
+fn not_bool(_: &DType, bytes: &[u8]) -> Option<String> {
+    let wrong = bytes.iter().find(|byte| **byte > 1)?;
+    Some(format!("the byte {wrong} as a truth value"))
+}
+
+fn no_character(dtype: &DType, bytes: &[u8]) -> Option<String> {
+    let big = dtype.as_scalar().is_some_and(|scalar| scalar.order == ByteOrder::Big);
+    let code = |word: &[u8; 4]| if big { u32::from_be_bytes(*word) } else { u32::from_le_bytes(*word) };
+    let (words, _) = bytes.as_chunks::<4>();
+    let wrong = words.iter().map(code).find(|code| char::from_u32(*code).is_none())?;
+    Some(format!("the number {wrong:#x}, which is no character"))
+}
