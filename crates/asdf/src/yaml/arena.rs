@@ -122,7 +122,7 @@ impl<'t> Builder<'t> {
     /// True where the next child of the innermost open collection is a key, if that is a mapping.
     pub(super) fn is_key(&self) -> bool {
         let before = self.open.last().map_or(0, |(_, pending)| *pending);
-        self.pending.len().saturating_sub(before) % 2 == 0
+        self.pending.len().saturating_sub(before).is_multiple_of(2)
     }
 
     /// Adds a node to the innermost open collection.

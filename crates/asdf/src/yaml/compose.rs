@@ -33,8 +33,7 @@ pub(super) fn check_text<'t>(bytes: &'t [u8], base: u64, limits: &YamlLimits) ->
     })?;
     if let Some(at) = places::control(bytes) {
         let character = text.get(at..).and_then(|rest| rest.chars().next()).unwrap_or_default();
-        let what =
-            format!("the control character {:?}, which YAML has only as an escape in quotes", character);
+        let what = format!("the control character {character:?}, which YAML has only as an escape in quotes");
         return Err(malformed(what, base, at..at.saturating_add(character.len_utf8())));
     }
     Ok(text)

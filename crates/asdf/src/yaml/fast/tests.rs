@@ -1,4 +1,5 @@
 //! The quick way against the library: the same arena, or none.
+#![allow(clippy::arithmetic_side_effects)]
 
 use proptest::prelude::*;
 

@@ -10,7 +10,7 @@
 /// The bytes of a text in base 64. Characters outside the alphabet are passed over, as Python's `base64` does; `None` where the padding
 /// does not fit.
 pub(in crate::yaml) fn decode(text: &str) -> Option<Vec<u8>> {
-    let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
+    let mut bytes = Vec::with_capacity((text.len() / 4).saturating_mul(3));
     let (mut bits, mut have, mut padding) = (0_u32, 0_u32, 0_u32);
     for byte in text.bytes() {
         let six = match byte {
