@@ -9,10 +9,10 @@ use asdf::yaml::{Document, Int, Kind, Node, NodeId, Scalar, Timestamp, YamlLimit
 use asdf::{DigestState, IndexState, Layout};
 use container_core::Limits;
 
-use crate::manifest::{self, Fixture, StoredBlock, every_fixture, sha256};
+use crate::manifest::{self, Fixture, StoredBlock, all_fixtures, sha256};
 
 fn sound() -> impl Iterator<Item = Fixture> {
-    every_fixture().into_iter().filter(|it| it.format == "asdf" && it.verdict == "sound")
+    all_fixtures().into_iter().filter(|it| it.format == "asdf" && it.verdict == "sound")
 }
 
 /// The file that is to be opened.

@@ -79,7 +79,13 @@ pub fn open_fixture(fixture: &Fixture) -> Result<Box<dyn Container>> {
     if fixture.files.is_none() {
         return open(&fixture.format, Box::new(fixture.bytes()));
     }
-    let input = Input { source: None, path: Some(fixture.full_path.clone()) };
+    let Some(main) = &fixture.main else {
+        let input = Input { source: None, path: Some(fixture.full_path.clone()) };
+        return (format(&fixture.format).open)(input, &OpenOptions::default());
+    };
+    let path = fixture.full_path.join(main);
+    let source = open_path(&path, Access::Auto, &Limits::default())?;
+    let input = Input { source: Some(source), path: Some(path) };
     (format(&fixture.format).open)(input, &OpenOptions::default())
 }
 
