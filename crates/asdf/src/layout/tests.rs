@@ -143,6 +143,7 @@ fn trees_end_at_their_dots_and_nowhere_else() {
     assert_eq!(tree("%YAML 1.1\n--- 1\n...x\n...\n"), (Some(25), vec![]));
     assert_eq!(tree("%YAML 1.1\n--- 1\n... \n"), (Some(21), vec!["tree_end_blanks"]));
     assert_eq!(tree("%YAML 1.1\n--- 1\n"), (Some(16), vec!["tree_unterminated"]));
+    assert_eq!(tree("%YAML 1.1\n--- 1\n\0\0"), (Some(16), vec!["tree_unterminated"]));
     assert_eq!(tree("--- 1\n...\n"), (Some(10), vec!["no_yaml_directive"]));
     assert_eq!(tree("\n  %YAML 1.1\n--- 1\n...\n"), (Some(23), vec!["blank_before_tree"]));
     assert_eq!(tree(""), (None, vec![]));

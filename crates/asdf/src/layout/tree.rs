@@ -76,8 +76,8 @@ fn end(source: &dyn Source, range: Range<u64>) -> Result<End> {
             if is_magic { magic } else { dots }
         })?;
         match found {
-            None => return Ok(End { tree: range.end, blanks: false, unterminated: true }),
-            Some(at) if is_magic => return Ok(End { tree: at, blanks: false, unterminated: true }),
+            None => return unterminated(source, range),
+            Some(at) if is_magic => return unterminated(source, range.start..at),
             Some(at) => {
                 let after = at.saturating_add(4);
                 if let Some((tree, blanks)) = rest_of_marker(source, after..range.end)? {
@@ -87,6 +87,12 @@ fn end(source: &dyn Source, range: Range<u64>) -> Result<End> {
             }
         }
     }
+}
+
+/// A tree without dots goes on to the first NUL, which no YAML holds: padding begins there.
+fn unterminated(source: &dyn Source, range: Range<u64>) -> Result<End> {
+    let nul = search::first(source, range.clone(), |bytes| memchr::memchr(0, bytes))?;
+    Ok(End { tree: nul.unwrap_or(range.end), blanks: false, unterminated: true })
 }
 
 /// The end of the line whose dots end where `range` begins, and whether it has blanks; `None` where something else stands in it.
