@@ -12,7 +12,6 @@ use crate::layout::{Layout, StoredBlock};
 use crate::sources::{Found, Named, itemsize, no_others, resolve, sources};
 use crate::splice;
 use crate::writer::encode::encode;
-use crate::writer::target::Target;
 use crate::writer::{Padding, WriteOptions};
 use crate::yaml::{Document, Yaml, YamlLimits};
 

@@ -123,7 +123,7 @@ impl Journal {
             Intent::Grow => 1,
             Intent::Change => 2,
         };
-        let mut number = |out: &mut Vec<u8>, number: u64| out.extend_from_slice(&number.to_le_bytes());
+        let number = |out: &mut Vec<u8>, number: u64| out.extend_from_slice(&number.to_le_bytes());
         for head in [kind, self.old_len, self.new_len, self.patches.len() as u64] {
             number(&mut out, head);
         }

@@ -43,24 +43,22 @@ impl Disk {
 }
 
 /// The file of an image of a disk, and the journal, if there is one: that of the place that counts, or of the other where the new one
-/// has not come.
+/// has not come. The first sector has, for the place that counts and the one that did before, its number and the digest of what is there.
 pub fn parts(image: &[u8]) -> (&[u8], Option<&[u8]>) {
     let (journal, file) = image.split_at(usize::try_from(JOURNAL).unwrap());
-    let slot = |number: u8| {
-        let at = 512 + usize::from(number - 1) * usize::try_from(SLOT).unwrap();
-        let bytes = &journal[at..];
-        let len = usize::try_from(u64::from_le_bytes(bytes[..8].try_into().unwrap())).unwrap_or(usize::MAX);
-        let body = bytes[12..].get(..len)?;
-        (*Algorithm::Crc32.digest(body).as_bytes() == bytes[8..12] && len > 0).then_some(body)
+    let slot = |entry: &[u8]| {
+        let number = usize::from(entry[0]).checked_sub(1)?;
+        let bytes = &journal[512 + number * usize::try_from(SLOT).unwrap()..];
+        let len = usize::try_from(u64::from_le_bytes(bytes[..8].try_into().unwrap())).ok()?;
+        let body = bytes[8..].get(..len)?;
+        (digest(body) == entry[1..5]).then_some(body)
     };
-    (
-        file,
-        match journal[0] {
-            0 => None,
-            // In the first sector: which place counts now, and which did before.
-            now => slot(now).or_else(|| (journal[1] > 0).then(|| slot(journal[1])).flatten()),
-        },
-    )
+    (file, slot(&journal[..5]).or_else(|| if journal[0] > 0 { slot(&journal[5..10]) } else { None }))
+}
+
+/// Four bytes that tell journals apart. Their CRC-32 is the same for all, since they end with it.
+fn digest(journal: &[u8]) -> [u8; 4] {
+    Algorithm::Md5.digest(journal).as_bytes()[..4].try_into().unwrap()
 }
 
 pub struct FileOf(Disk);
@@ -97,19 +95,17 @@ impl Sidecar for JournalOf {
 
     /// As a file that is renamed: the old one counts until the new one is there.
     fn put(&mut self, bytes: &[u8]) -> Result<()> {
-        assert!(bytes.len() as u64 + 12 <= SLOT);
-        let before = self.0.0.image()[0];
-        let now = if before == 1 { 2 } else { 1 };
+        assert!(bytes.len() as u64 + 8 <= SLOT);
+        let before = self.0.0.image()[..5].to_vec();
+        let now = if before[0] == 1 { 2 } else { 1 };
         let at = 512 + u64::from(now - 1) * SLOT;
-        let sum = Algorithm::Crc32.digest(bytes);
-        let len = bytes.len() as u64;
-        self.0.0.write_at(at, &[&len.to_le_bytes(), sum.as_bytes(), bytes].concat())?;
-        self.0.0.write_at(0, &[now, before])?;
+        self.0.0.write_at(at, &[&(bytes.len() as u64).to_le_bytes(), bytes].concat())?;
+        self.0.0.write_at(0, &[&[now][..], &digest(bytes), &before].concat())?;
         self.0.0.sync()
     }
 
     fn remove(&mut self) -> Result<()> {
-        self.0.0.write_at(0, &[0, 0])?;
+        self.0.0.write_at(0, &[0; 10])?;
         self.0.0.sync()
     }
 }

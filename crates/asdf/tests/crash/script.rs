@@ -22,7 +22,8 @@ pub struct State {
 /// What a file holds. All of it has to be in order: layout, index, digests.
 pub fn read(file: &dyn Source) -> Result<State> {
     let layout = Layout::parse(file, &Limits::default())?;
-    if let Some(fault) = layout.faults.first() {
+    // A file may do without an index.
+    if let Some(fault) = layout.faults.iter().find(|fault| fault.kind() != asdf::FaultKind::IndexAbsent) {
         return Err(fault.error());
     }
     let tree = file.read(layout.tree.clone().unwrap())?;
