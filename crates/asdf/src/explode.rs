@@ -229,4 +229,5 @@ fn percent_encoded(name: &str) -> String {
 }
 
 #[cfg(test)]
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::ptr_arg)]
 mod tests;

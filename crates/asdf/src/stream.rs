@@ -72,7 +72,6 @@ impl Appender {
                 .context("asdf block")
                 .at(block.at..source.len())
         })?;
-        drop(source);
         let torn = len % row;
         Ok(Self {
             storage,

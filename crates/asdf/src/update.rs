@@ -18,6 +18,7 @@ mod recovered;
 mod sidecar;
 mod tail;
 #[cfg(test)]
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::ptr_arg)]
 mod tests;
 
 pub use recovered::recovered;

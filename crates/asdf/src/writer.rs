@@ -35,6 +35,7 @@ mod plan;
 pub(crate) mod root;
 pub(crate) mod target;
 #[cfg(test)]
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::ptr_arg)]
 mod tests;
 
 pub use options::{HistoryEntry, Padding, WriteOptions};

@@ -93,7 +93,7 @@ fn crashes_leave_rows_that_were_committed() {
     let look = |crash: &Crash<'_>, may_be_zero: bool| {
         let image = RecordingStorage::new(crash.image.to_vec());
         let rows = open(&image).unwrap().rows();
-        let safe = promised.iter().filter(|(done, _)| *done <= crash.done).next_back().unwrap().1;
+        let safe = promised.iter().rfind(|(done, _)| *done <= crash.done).unwrap().1;
         assert!(rows >= safe, "{}: {rows} rows of {safe}", crash.what);
         let len = usize::try_from(if may_be_zero { safe } else { rows }).unwrap() * 8;
         let from = start.len() - b"row one.torn".len();

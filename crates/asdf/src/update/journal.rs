@@ -145,7 +145,7 @@ impl Journal {
         if !Algorithm::Crc32.digest(body).as_bytes().iter().rev().eq(sum) {
             return None;
         }
-        let mut number = |rest: &mut &[u8]| -> Option<u64> {
+        let number = |rest: &mut &[u8]| -> Option<u64> {
             let (number, after) = rest.split_first_chunk::<8>()?;
             *rest = after;
             Some(u64::from_le_bytes(*number))

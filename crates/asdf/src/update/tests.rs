@@ -1,7 +1,6 @@
 use container_core::container::ReadOptions;
 use container_core::dtype::{DType, Kind, Order};
 use container_core::region::Region;
-use container_core::source::Source;
 
 use super::*;
 use crate::writer::Padding;
@@ -206,7 +205,7 @@ fn files_without_blocks_and_with_odd_ends() {
     assert_eq!(file.layout().index_state, IndexState::Proved);
     drop(updater);
     // NULs behind the index stay what they are; so does junk, if no block is added.
-    let old = super::tests::file(WriteOptions { padding: Padding::Factor(1.1), ..WriteOptions::default() });
+    let old = file(WriteOptions { padding: Padding::Factor(1.1), ..WriteOptions::default() });
     let place = Place::new(&[&old[..], &[0; 5000]].concat());
     let mut updater = place.open();
     updater.add_array("c", &spec(5), give(b"added")).unwrap();

@@ -98,6 +98,7 @@ pub(crate) fn sixteen(digest: &container_core::checksum::Digest) -> [u8; 16] {
 }
 
 #[cfg(test)]
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::ptr_arg)]
 mod tests {
     use super::*;
 

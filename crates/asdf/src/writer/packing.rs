@@ -9,7 +9,7 @@ use super::datatype::{count, packed_size};
 const MOST_RUNS: usize = 1 << 20;
 
 /// Takes the bytes of fields out of padded records, in pieces of any size.
-pub(super) struct Packing {
+pub(crate) struct Packing {
     /// Start and length of what is kept of each record.
     runs: Vec<(usize, usize)>,
     itemsize: usize,

@@ -97,7 +97,7 @@ fn history(had: Option<Yaml>, options: &WriteOptions) -> Option<Yaml> {
     }
     entries.extend(options.history.iter().map(super::options::HistoryEntry::to_yaml));
     if options.standard.minor < 2 {
-        return (!entries.is_empty()).then(|| Yaml::Sequence(entries, None));
+        return (!entries.is_empty()).then_some(Yaml::Sequence(entries, None));
     }
     if let Some((name, version)) = options.software.as_ref().filter(|_| options.extensions) {
         let uri = format!("asdf://asdf-format.org/core/extensions/core-{}", options.standard);
@@ -112,7 +112,7 @@ fn history(had: Option<Yaml>, options: &WriteOptions) -> Option<Yaml> {
         pairs.push((Yaml::text("entries"), Yaml::Sequence(entries, None)));
     }
     pairs.append(&mut others);
-    (!pairs.is_empty()).then(|| Yaml::Mapping(pairs, None))
+    (!pairs.is_empty()).then_some(Yaml::Mapping(pairs, None))
 }
 
 fn extension(uri: &str, name: &str, version: &str) -> Yaml {
