@@ -212,3 +212,6 @@ fn keep(kept: &mut Vec<u8>, bytes: &[u8]) -> Result<()> {
     kept.extend_from_slice(bytes);
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,1 +1,199 @@
+//! Blocks of the fixtures, whose decoded bytes the reference implementations say.
 
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use container_core::checksum::Algorithm;
+use container_core::source::FileSource;
+use container_core::{ErrorKind, Limits};
+
+use super::*;
+use crate::Layout;
+
+/// A codec of frames that knows one length alone: that its bytes come through is what matters.
+struct Frames;
+
+impl Codec for Frames {
+    fn name(&self) -> &str {
+        "frames"
+    }
+
+    fn decode(&self, src: &[u8], dst: &mut [u8]) -> Result<()> {
+        dst.fill(0);
+        dst[..8].copy_from_slice(&src[2..10]);
+        Ok(())
+    }
+
+    fn encode(&self, _: &[u8], _: Option<i32>, _: &mut Vec<u8>) -> Result<()> {
+        Err(Error::unsupported("only reads"))
+    }
+
+    fn max_encoded_len(&self, _: usize) -> usize {
+        0
+    }
+}
+
+fn testdata() -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/asdf")
+}
+
+/// Of each file of `folder` that begins with `prefix`: its name, and the digests of its decoded blocks, where it has them.
+fn files(folder: &str, prefix: &str) -> BTreeMap<String, Vec<Option<String>>> {
+    let manifest = std::fs::read_to_string(testdata().join("MANIFEST.toml")).unwrap();
+    let manifest: toml::Table = manifest.parse().unwrap();
+    let start = format!("{folder}/{prefix}");
+    let files = manifest["file"].as_array().unwrap().iter().filter_map(|file| {
+        let path = file["path"].as_str().filter(|path| path.starts_with(&start))?;
+        let blocks =
+            file.get("stored_blocks").and_then(|blocks| blocks.as_array()).cloned().unwrap_or_default();
+        let digest =
+            |block: &toml::Value| block.get("decoded").and_then(|digest| digest.as_str()).map(str::to_owned);
+        Some((path.to_owned(), blocks.iter().map(digest).collect()))
+    });
+    files.collect()
+}
+
+/// Reads the part `range` of block `index`, or all of it, from memory (which lends) and by position (which does not).
+fn read(
+    path: &str,
+    index: usize,
+    range: Option<Range<u64>>,
+    threads: usize,
+    limits: &Limits,
+) -> Result<Vec<u8>> {
+    let path = testdata().join(path);
+    let bytes = std::fs::read(&path).unwrap();
+    let file = FileSource::open(&path)?;
+    let mut results = [&bytes as &dyn Source, &file].map(|source| {
+        let layout = Layout::parse(source, limits)?;
+        let block = layout.blocks.get(index).ok_or_else(|| Error::malformed("no such block"))?;
+        let range = range.clone().unwrap_or(0..block.data_size());
+        let mut dst = vec![0xaa; limits.allocate(range.end - range.start)?];
+        read_range(source, block, &codecs(), limits, threads, range, &mut dst).map(|()| dst)
+    });
+    let last = results[1].as_ref().map_err(ToString::to_string);
+    assert_eq!(results[0].as_ref().map_err(ToString::to_string), last, "{}", path.display());
+    std::mem::replace(&mut results[0], Ok(Vec::new()))
+}
+
+#[test]
+fn every_block_decodes_to_what_the_reference_says() {
+    let limits = Limits::default();
+    let files = files("ok", "label");
+    assert!(files.len() >= 30, "{}", files.len());
+    let mut decoded_blocks = 0;
+    for (path, blocks) in &files {
+        for (index, digest) in blocks.iter().enumerate() {
+            let digest = digest.as_ref().unwrap();
+            let frame = path.contains("bls2_frame") || path.contains("bsc2");
+            let whole = read(path, index, None, 1, &limits);
+            if frame {
+                assert!(matches!(whole.unwrap_err().kind(), ErrorKind::Unsupported(_)), "{path}");
+                continue;
+            }
+            let whole = whole.unwrap_or_else(|error| panic!("{path}: {error}"));
+            assert_eq!(Algorithm::Sha256.digest(&whole).to_string(), *digest, "{path} {index}");
+            decoded_blocks += 1;
+            let len = whole.len() as u64;
+            for threads in [1, 3] {
+                for range in [0..len, 0..len / 3, len / 3..len / 3 + len.min(5), len / 2..len, len..len, 0..0]
+                {
+                    let part = read(path, index, Some(range.clone()), threads, &limits).unwrap();
+                    let start = usize::try_from(range.start).unwrap();
+                    assert!(part == whole[start..start + part.len()], "{path} {index} {range:?}");
+                }
+            }
+        }
+    }
+    assert!(decoded_blocks >= 30);
+}
+
+fn last_encoded(path: &str) -> usize {
+    let bytes = std::fs::read(testdata().join(path)).unwrap();
+    let layout = Layout::parse(&bytes, &Limits::default()).unwrap();
+    layout.blocks.iter().rposition(|block| block.label().is_some()).expect(path)
+}
+
+#[test]
+fn blocks_that_do_not_decode_are_refused_in_whole_and_without_panic_in_parts() {
+    // Large enough for what is there, not for what some say.
+    let limits = Limits::default().with_memory(64 << 20);
+    let mut refused = 0;
+    for path in files("bad", "block_").keys() {
+        let is_of_codec = ["bls2", "blsc", "bsc2", "bzp2", "lz4", "xz", "zlib", "zstd"]
+            .iter()
+            .any(|label| path.starts_with(&format!("bad/block_{label}_")));
+        if !is_of_codec {
+            continue;
+        }
+        for threads in [1, 2] {
+            // The last block that is encoded; others before it are sound.
+            let index = last_encoded(path);
+            let error = read(path, index, None, threads, &limits).expect_err(path);
+            let is_told = matches!(
+                error.kind(),
+                ErrorKind::Malformed(_)
+                    | ErrorKind::Truncated { .. }
+                    | ErrorKind::Unsupported(_)
+                    | ErrorKind::Limit { .. }
+            );
+            assert!(is_told, "{path}: {error}");
+            // A part may well be whole.
+            let _ = read(path, index, Some(0..3), threads, &limits);
+        }
+        refused += 1;
+    }
+    assert!(refused >= 40, "{refused}");
+}
+
+#[test]
+fn frames_go_to_the_codec_of_frames_and_chunks_do_not() {
+    let frames: Arc<dyn Codec> = Arc::new(Frames);
+    let codecs = codecs_with_frames(&frames);
+    for (path, is_frame) in [
+        ("ok/label_bls2_frame.asdf", true),
+        ("ok/label_bsc2.asdf", true),
+        ("ok/label_bls2_chunk.asdf", false),
+    ] {
+        let bytes = std::fs::read(testdata().join(path)).unwrap();
+        let limits = Limits::default();
+        let layout = Layout::parse(&bytes, &limits).unwrap();
+        let block = &layout.blocks[0];
+        let mut dst = vec![0; 12_000];
+        read_range(&bytes, block, &codecs, &limits, 2, 0..12_000, &mut dst).unwrap();
+        assert_eq!(dst.starts_with(b"b2frame\0"), is_frame, "{path}");
+    }
+}
+
+/// Every byte of a block's payload changed, one at a time: never a panic, and what decodes has the right length.
+#[test]
+fn changed_bytes_do_no_harm() {
+    let values: Vec<u8> = (0..400_u32).flat_map(|k| (k * k / 50).to_le_bytes()).collect();
+    let limits = Limits::default().with_memory(1 << 26);
+    for label in WRITABLE {
+        let mut stored = Vec::new();
+        encode(label, &values, &EncodeOptions { typesize: 4, ..EncodeOptions::default() }, &mut stored)
+            .unwrap();
+        for at in 0..stored.len() {
+            let mut changed = stored.clone();
+            changed[at] ^= 1 << (at % 8);
+            let codecs = codecs();
+            let codec = codecs.get(label).unwrap();
+            for range in [0..values.len() as u64, 700..900] {
+                let encoded = Encoded {
+                    source: &changed,
+                    range: 0..changed.len() as u64,
+                    decoded_len: values.len() as u64,
+                    limits: &limits,
+                    threads: 1,
+                };
+                let mut dst = vec![0; usize::try_from(range.end - range.start).unwrap()];
+                let done = codec.decode_range(&encoded, range.clone(), &mut dst);
+                // These have a checksum of their own.
+                if ["zlib", "bzp2"].contains(&label) && range.start == 0 && at > 1 && done.is_ok() {
+                    assert!(dst == values, "{label} {at}");
+                }
+            }
+        }
+    }
+}
