@@ -200,9 +200,9 @@ fn files_without_blocks_and_with_odd_ends() {
     );
     updater.add_array("b", &spec(5), give(b"added")).unwrap();
     assert_eq!(updater.commit().unwrap(), Committed::NewFile);
-    let file = File::open(place.path()).unwrap();
-    assert_eq!(values(&file, "b"), b"added");
-    assert_eq!(file.layout().index_state, IndexState::Proved);
+    let opened = File::open(place.path()).unwrap();
+    assert_eq!(values(&opened, "b"), b"added");
+    assert_eq!(opened.layout().index_state, IndexState::Proved);
     drop(updater);
     // NULs behind the index stay what they are; so does junk, if no block is added.
     let old = file(WriteOptions { padding: Padding::Factor(1.1), ..WriteOptions::default() });
