@@ -22,6 +22,8 @@ mod text;
 mod value;
 
 use plan::{Plan, Splice};
+#[cfg(test)]
+pub(crate) use proof::is_value as holds_value;
 
 /// A tree under edit. Each edit costs O(text).
 ///

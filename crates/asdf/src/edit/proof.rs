@@ -133,7 +133,7 @@ fn is_alike(old: Node<'_>, new: Node<'_>) -> bool {
 }
 
 /// True where the node reads as the value.
-pub(super) fn is_value(value: &Yaml, node: Node<'_>) -> bool {
+pub(crate) fn is_value(value: &Yaml, node: Node<'_>) -> bool {
     let mut rest = vec![(value, node)];
     while let Some((value, node)) = rest.pop() {
         let Ok((value, properties)) = bare(value) else { return false };

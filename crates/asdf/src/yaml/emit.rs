@@ -21,7 +21,7 @@ pub(crate) mod tag;
 pub(crate) use node::bare;
 
 /// Most collections within one another that are written, and that [`Yaml::of`] makes.
-pub(crate) const MOST_DEPTH: usize = 1000;
+pub(crate) const MOST_DEPTH: usize = 300;
 
 /// How text is laid out.
 #[derive(Clone, Debug)]
@@ -84,7 +84,7 @@ impl Spot {
 ///
 /// # Errors
 /// `Usage` for what no YAML can hold: an alias without its anchor before it, an anchor twice, a tag with control characters, an anchor whose
-/// name is more than letters, digits, `-` and `_`, a date that is none; `Limit` for collections within one another more than 1000 deep.
+/// name is more than letters, digits, `-` and `_`, a date that is none; `Limit` for collections within one another more than 300 deep.
 pub fn emit_document(value: &Yaml, options: &EmitOptions) -> Result<String> {
     let mut emitter = Emitter::new(options, 0);
     emitter.out.push_str("%YAML 1.1");

@@ -45,7 +45,7 @@ impl Yaml {
     /// as they were.
     ///
     /// # Errors
-    /// `Limit` for collections within one another more than 1000 deep.
+    /// `Limit` for collections within one another more than 300 deep.
     pub fn of(node: Node<'_>) -> Result<Self> {
         of::value(node)
     }

@@ -134,8 +134,6 @@ fn extent(document: &Document, path: &str, index: usize) -> Range<usize> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
-
     #[test]
     fn scribbles_hold_their_values(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
         let Scribble { text, value } = scribble(&mut Choices::new(&bytes));
