@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use container_core::Result;
 use container_core::report::{Finding, Severity};
+use container_core::{ErrorKind, Result};
 
 use super::some;
 use crate::fault::{Fault, FaultKind};
@@ -29,8 +29,24 @@ pub(super) fn findings(file: &File, bad: &BTreeSet<usize>) -> Vec<Finding> {
             None => finding,
         });
     }
+    findings.extend(over_limits(file));
     let mut findings = some(findings);
     findings.extend(some(external(file)));
+    findings
+}
+
+/// Arrays of more axes or elements than anyone reads.
+fn over_limits(file: &File) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (index, entry) in file.arrays().iter().enumerate() {
+        let Err(error) = file.geometry(index) else { continue };
+        let is_limit = matches!(error.kind(), ErrorKind::Limit { .. } | ErrorKind::Unsupported(_));
+        if is_limit && !matches!(entry.array.source, ByteSource::External(_)) {
+            let at = file.tree().document().node(entry.array.node).range();
+            let message = format!("{} cannot be read: {}", entry.path, error.kind());
+            findings.push(Finding::new(Severity::Error, "array", message).at(at).dataset(entry.path.clone()));
+        }
+    }
     findings
 }
 

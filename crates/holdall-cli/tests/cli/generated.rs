@@ -35,7 +35,7 @@ fn every_verb_has_a_page_and_help() {
     }
 }
 
-const VERBS: [&str; 17] = [
+const VERBS: [&str; 19] = [
     "info",
     "ls",
     "tree",
@@ -49,6 +49,8 @@ const VERBS: [&str; 17] = [
     "pack",
     "extract",
     "append",
+    "explode",
+    "implode",
     "diff",
     "formats",
     "completions",

@@ -2,6 +2,7 @@
 
 mod addresses;
 mod append;
+mod asdf;
 mod blosc2;
 mod bloscpack;
 mod codes;

@@ -1,0 +1,298 @@
+//! ASDF files: arrays that go there and come back, trees that change and stay, files in several files.
+
+use std::path::Path;
+
+use crate::support::{contents, files, npy, run};
+
+/// The header, a tree whose comments and spelling are no writer's, and a block of the bytes 1, 2, 3 with the MD5 that md5sum gives.
+fn by_hand() -> Vec<u8> {
+    let mut file = TREE.as_bytes().to_vec();
+    file.extend_from_slice(&block(&[1, 2, 3], MD5_OF_123));
+    file
+}
+
+const TREE: &str = "#ASDF 1.0.0\n#ASDF_STANDARD 1.6.0\n# by hand\n%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/\n--- !core/asdf-1.1.0\n\
+    meta: {exposure: 30.50, name: 'x'}   # seconds\nflags: [yes, 0x10, 1:30]\nimage: !core/ndarray-1.1.0\n  source: 0\n  datatype: uint8\n  \
+    byteorder: big\n  shape: [3]\n...\n";
+
+const MD5_OF_123: [u8; 16] =
+    [0x52, 0x89, 0xdf, 0x73, 0x7d, 0xf5, 0x73, 0x26, 0xfc, 0xdd, 0x22, 0x59, 0x7a, 0xfb, 0x1f, 0xac];
+
+fn block(data: &[u8], md5: [u8; 16]) -> Vec<u8> {
+    let mut block = b"\xd3BLK\x00\x30\0\0\0\0\0\0\0\0".to_vec();
+    for _ in 0..3 {
+        block.extend_from_slice(&(data.len() as u64).to_be_bytes());
+    }
+    block.extend_from_slice(&md5);
+    block.extend_from_slice(data);
+    block
+}
+
+fn write(path: &Path, bytes: &[u8]) {
+    std::fs::write(path, bytes).unwrap();
+}
+
+#[test]
+fn arrays_of_every_type_and_order_go_there_and_back() {
+    let directory = files();
+    let at = directory.path();
+    let data: Vec<u8> = (0..96).collect();
+    for (descr, shape, len) in [
+        ("|u1", "(6,)", 6),
+        ("|i1", "(2, 3)", 6),
+        (">u2", "(3, 2, 1)", 12),
+        ("<i4", "(6,)", 24),
+        ("<f2", "(2, 3)", 12),
+        (">f8", "(2, 3)", 48),
+        ("<c8", "(3,)", 24),
+        (">c16", "(6,)", 96),
+        ("|S5", "(2,)", 10),
+        ("<u8", "()", 8),
+        ("<f4", "(0, 3)", 0),
+    ] {
+        for fortran in [false, true] {
+            let array = npy(descr, fortran && shape.matches(',').count() > 1, shape, &data[..len]);
+            write(&at.join("a.npy"), &array);
+            run(at, &["convert", "a.npy", "a.asdf", "-f", "--verify"]).expect(0);
+            run(at, &["convert", "a.asdf", "b.npy", "-f", "--verify"]).expect(0);
+            let back = std::fs::read(at.join("b.npy")).unwrap();
+            assert!(
+                back == array || shape.contains("(0") || shape.ends_with("1)"),
+                "{descr} {shape} {fortran}"
+            );
+            assert!(run(at, &["verify", "--schema", "a.asdf"]).expect(0).starts_with("a.asdf\tsound\t"));
+            assert!(run(at, &["ls", "a.asdf"]).expect(0).starts_with("data\t"));
+        }
+    }
+    write(&at.join("a.npy"), &npy("|b1", false, "(3,)", &[1, 0, 1]));
+    run(at, &["convert", "a.npy", "a.asdf", "-f", "--verify"]).expect(0);
+    assert_eq!(run(at, &["cat", "a.asdf::data"]).expect(0), "True\nFalse\nTrue\n");
+}
+
+#[test]
+fn codecs_and_digests_are_those_that_were_asked_for() {
+    let directory = files();
+    let at = directory.path();
+    let data: Vec<u8> = (0..6000_u32).flat_map(|at| (at / 100).to_le_bytes()).collect();
+    write(&at.join("a.npy"), &npy("<u4", false, "(6000,)", &data));
+    for (codec, word) in [
+        ("none", "none"),
+        ("zlib:9", "zlib"),
+        ("bzp2", "bzp2"),
+        ("lz4", "lz4"),
+        ("zstd:3", "zstd"),
+        ("blosc", "blosc"),
+    ] {
+        run(at, &["convert", "a.npy", "a.asdf", "-f", "--verify", "--codec", codec]).expect(0);
+        let line = run(at, &["ls", "a.asdf"]).expect(0).to_owned();
+        assert_eq!(line.split('\t').nth(5), Some(word), "{line}");
+        let stored: u64 = line.split('\t').nth(6).unwrap().trim().parse().unwrap();
+        assert!(word == "none" || stored < 24000, "{line}");
+        assert!(run(at, &["verify", "a.asdf"]).expect(0).contains("1 of 1 blocks checked"), "{codec}");
+        let layout = run(at, &["layout", "a.asdf"]).expect(0).to_owned();
+        assert!(layout.contains("\tmd5\tdata"), "{layout}");
+    }
+    run(at, &["convert", "a.npy", "a.asdf", "-f", "--checksum", "none"]).expect(0);
+    assert!(!run(at, &["layout", "a.asdf"]).expect(0).contains("md5"));
+    let before = contents(at);
+    for words in
+        [["--codec", "snappy"], ["--codec", "none:3"], ["--checksum", "crc32"], ["--filter", "shuffle"]]
+    {
+        let run = run(at, &[&["convert", "a.npy", "new.asdf"][..], &words].concat());
+        run.expect(2);
+        assert!(run.err.contains("it has") || run.err.contains("no levels"), "{run:#?}");
+    }
+    assert_eq!(contents(at), before);
+}
+
+#[test]
+fn types_that_asdf_lacks_need_a_word() {
+    let directory = files();
+    let at = directory.path();
+    write(&at.join("a.npy"), &npy("<M8[s]", false, "(2,)", &[1; 16]));
+    assert!(run(at, &["convert", "a.npy", "a.asdf"]).err.contains("--as-bytes"));
+    let run_ = run(at, &["convert", "a.npy", "a.asdf", "--as-bytes", "--verify"]);
+    run_.expect(0);
+    assert!(run_.err.contains("kept as bytes"), "{run_:#?}");
+    assert!(run(at, &["ls", "a.asdf"]).expect(0).starts_with("data\t|u1\t(2, 8)\t"));
+}
+
+#[test]
+fn a_tree_changes_where_it_is_told_to_and_nowhere_else() {
+    let directory = files();
+    let at = directory.path();
+    write(&at.join("a.asdf"), &by_hand());
+    run(
+        at,
+        &[
+            "meta",
+            "a.asdf",
+            "--set",
+            "/meta/exposure=31.5",
+            "--set",
+            "/flags/-='no'",
+            "--unset",
+            "/meta/name",
+        ],
+    )
+    .expect(0);
+    let file = std::fs::read(at.join("a.asdf")).unwrap();
+    let text = String::from_utf8_lossy(&file);
+    assert!(text.starts_with("#ASDF 1.0.0\n#ASDF_STANDARD 1.6.0\n# by hand\n"), "{text}");
+    assert!(text.contains("meta: {exposure: 31.5}   # seconds\n"), "{text}");
+    assert!(text.contains("flags: [yes, 0x10, 1:30, 'no']\n"), "{text}");
+    assert_eq!(run(at, &["meta", "--json", "a.asdf", "/flags"]).expect(0), "[true,16,90,\"no\"]\n");
+    assert_eq!(run(at, &["cat", "a.asdf::image"]).expect(0), "1\n2\n3\n");
+    assert!(run(at, &["verify", "a.asdf"]).expect(0).starts_with("a.asdf\tsound\t"));
+    // All or nothing.
+    for bad in ["/nowhere/x=1", "/meta/exposure=[1", "meta=1", "/meta"] {
+        let run = run(at, &["meta", "a.asdf", "--set", "/meta/exposure=99.5", "--set", bad]);
+        assert_eq!(run.code, Some(2), "{bad} {run:#?}");
+        assert_eq!(std::fs::read(at.join("a.asdf")).unwrap(), file, "{bad}");
+    }
+    let other = run(at, &["meta", "good.ra", "--set", "/a=1"]);
+    assert!(other.code == Some(2) && other.err.contains("ASDF"), "{other:#?}");
+}
+
+#[test]
+fn a_tree_is_shown_with_its_tags() {
+    let directory = files();
+    let at = directory.path();
+    write(&at.join("a.asdf"), &by_hand());
+    assert_eq!(
+        run(at, &["tree", "a.asdf"]).expect(0),
+        "/meta\tmap\t{2 entries}\n/meta/exposure\tfloat\t30.5\n/meta/name\ttext\tx\n/flags\tlist\t[3 items]\n/flags/0\tbool\ttrue\n\
+         /flags/1\tint\t16\n/flags/2\tint\t90\nimage\tdataset\t!core/ndarray-1.1.0 |u1 (3,) C none\n"
+    );
+    assert_eq!(run(at, &["tree", "--type", "!core/ndarray-*", "a.asdf"]).expect(0).lines().count(), 1);
+    assert_eq!(run(at, &["tree", "--depth", "1", "a.asdf"]).expect(0).lines().count(), 3);
+    run(at, &["tree", "--grep", "nothing at all", "a.asdf"]).expect(1);
+    assert!(run(at, &["meta", "a.asdf", "--yaml"]).expect(0).contains("'x'}   # seconds\n"));
+    assert_eq!(
+        run(at, &["meta", "a.asdf", "/meta", "--yaml"]).expect(0),
+        "%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/\n--- {exposure: 30.5, name: 'x'}\n...\n"
+    );
+    run(at, &["meta", "a.asdf", "/none", "--yaml"]).expect(1);
+    run(at, &["meta", "good.ra", "--yaml"]).expect(2);
+}
+
+#[test]
+fn a_file_is_exploded_edited_and_imploded() {
+    let directory = files();
+    let at = directory.path();
+    write(&at.join("a.asdf"), &by_hand());
+    let listed = run(at, &["explode", "a.asdf", "-o", "parts"]);
+    assert_eq!(listed.expect(0), "parts/a_exploded0000.asdf\nparts/a_exploded.asdf\n");
+    let tree = at.join("parts/a_exploded.asdf");
+    let text = std::fs::read_to_string(&tree).unwrap();
+    assert_eq!(text, TREE.replace("source: 0", "source: a_exploded0000.asdf"));
+    assert_eq!(run(at, &["cat", "parts/a_exploded.asdf::image"]).expect(0), "1\n2\n3\n");
+    // With a text editor.
+    write(&tree, text.replace("30.50", "44.0").as_bytes());
+    run(at, &["implode", "parts/a_exploded.asdf", "-o", "b.asdf"]).expect(0);
+    run(at, &["meta", "a.asdf", "--set", "/meta/exposure=44.0"]).expect(0);
+    // The change in place leaves a byte of padding; else the files are the same.
+    let edited = TREE.replace("30.50", "44.0");
+    assert!(std::fs::read(at.join("a.asdf")).unwrap().starts_with(edited.as_bytes()));
+    let imploded = std::fs::read(at.join("b.asdf")).unwrap();
+    assert!(imploded.starts_with(&[edited.as_bytes(), &block(&[1, 2, 3], MD5_OF_123)].concat()));
+    assert_eq!(run(at, &["diff", "a.asdf", "b.asdf"]).expect(0), "");
+    // Nothing is replaced unasked, and other formats have no such form.
+    run(at, &["explode", "a.asdf", "-o", "parts"]).expect(2);
+    run(at, &["explode", "a.asdf", "-o", "parts", "-f"]).expect(0);
+    assert!(run(at, &["explode", "good.ra"]).err.contains("ASDF"));
+    std::fs::remove_file(at.join("parts/a_exploded0000.asdf")).unwrap();
+    assert_eq!(run(at, &["implode", "parts/a_exploded.asdf"]).code, Some(2));
+    let verified = run(at, &["verify", "parts/a_exploded.asdf"]);
+    assert!(verified.expect(0).contains("\tnote\texternal\t"), "{verified:#?}");
+}
+
+#[test]
+fn a_file_that_is_written_again_keeps_its_tree() {
+    let directory = files();
+    let at = directory.path();
+    write(&at.join("a.asdf"), &by_hand());
+    run(at, &["recode", "a.asdf", "b.asdf", "--codec", "zlib", "--verify"]).expect(0);
+    assert!(std::fs::read(at.join("b.asdf")).unwrap().starts_with(TREE.as_bytes()));
+    assert_eq!(run(at, &["diff", "a.asdf", "b.asdf"]).expect(0), "");
+    run(at, &["convert", "a.asdf", "c.asdf", "--checksum", "none"]).expect(0);
+    assert!(!run(at, &["layout", "c.asdf"]).expect(0).contains("md5"));
+    let lost = run(at, &["convert", "a.asdf", "d.npy"]);
+    lost.expect(0);
+    assert!(lost.err.contains("tree: meta, flags"), "{lost:#?}");
+}
+
+#[test]
+fn a_digest_that_differs_stops_everything_but_an_explicit_wish() {
+    let directory = files();
+    let at = directory.path();
+    let mut file = by_hand();
+    let last = file.len() - 1;
+    file[last] ^= 1;
+    write(&at.join("bad.asdf"), &file);
+    let verified = run(at, &["verify", "bad.asdf"]);
+    let start = TREE.len();
+    assert!(
+        verified.expect(1).contains(&format!("\terror\tchecksum\t{start}..{}\timage\t", start + 57)),
+        "{verified:#?}"
+    );
+    run(at, &["cat", "bad.asdf::image"]).expect(2);
+    assert_eq!(run(at, &["cat", "--no-verify", "bad.asdf::image"]).expect(0), "1\n2\n2\n");
+    for args in [
+        &["convert", "bad.asdf", "new.npy"][..],
+        &["convert", "bad.asdf", "new.asdf"],
+        &["recode", "bad.asdf", "new.asdf"],
+        &["explode", "bad.asdf", "-o", "new"],
+    ] {
+        run(at, args).expect(2);
+    }
+    assert!(!at.join("new.npy").exists() && !at.join("new.asdf").exists());
+}
+
+#[test]
+fn rows_go_to_the_end_of_a_streamed_array() {
+    let directory = files();
+    let at = directory.path();
+    let tree = TREE.replace("source: 0", "source: -1").replace("shape: [3]", "shape: ['*', 2]");
+    let mut file = tree.into_bytes();
+    file.extend_from_slice(b"\xd3BLK\x00\x30\0\0\0\x01\0\0\0\0");
+    file.extend_from_slice(&[0; 40]);
+    file.extend_from_slice(&[1, 2, 3]);
+    write(&at.join("s.asdf"), &file);
+    assert!(run(at, &["verify", "s.asdf"]).expect(0).contains("\tnote\ttorn_row\t"));
+    write(&at.join("rows.npy"), &npy("|u1", false, "(2, 2)", &[5, 6, 7, 8]));
+    run(at, &["append", "s.asdf", "rows.npy"]).expect(0);
+    assert_eq!(run(at, &["cat", "s.asdf::image"]).expect(0), "1 2\n5 6\n7 8\n");
+    let before = std::fs::read(at.join("s.asdf")).unwrap();
+    write(&at.join("rows.npy"), &npy("|u1", false, "(1, 3)", &[5, 6, 7]));
+    run(at, &["append", "s.asdf", "rows.npy"]).expect(2);
+    write(&at.join("rows.npy"), &npy("<u2", false, "(1, 2)", &[5, 6, 7, 8]));
+    run(at, &["append", "s.asdf", "rows.npy"]).expect(2);
+    assert_eq!(std::fs::read(at.join("s.asdf")).unwrap(), before);
+    write(&at.join("a.asdf"), &by_hand());
+    run(at, &["append", "a.asdf", "rows.npy"]).expect(2);
+}
+
+#[test]
+fn trees_are_held_against_schemas_when_asked() {
+    let directory = files();
+    let at = directory.path();
+    let wrong = TREE.replace("datatype: uint8", "datatype: uint8\n  strides: [0]");
+    let mut file = wrong.into_bytes();
+    file.extend_from_slice(&block(&[1, 2, 3], MD5_OF_123));
+    write(&at.join("wrong.asdf"), &file);
+    write(&at.join("a.asdf"), &by_hand());
+    run(at, &["verify", "wrong.asdf"]).expect(0);
+    assert!(run(at, &["verify", "--schema", "wrong.asdf"]).expect(1).contains("\terror\tschema\t"));
+    run(at, &["verify", "--schema", "a.asdf"]).expect(0);
+    write(
+        &at.join("own.yaml"),
+        b"%YAML 1.1\n---\nid: http://example.org/own\ntype: object\nrequired: [operator]\n...\n",
+    );
+    let judged = run(at, &["verify", "--schema=own.yaml", "a.asdf"]);
+    assert!(judged.expect(1).contains("operator"), "{judged:#?}");
+    write(&at.join("own.yaml"), b"[1, 2]");
+    run(at, &["verify", "--schema=own.yaml", "a.asdf"]).expect(2);
+    let none = run(at, &["verify", "--schema", "good.ra"]);
+    assert!(none.expect(0).contains("no_schema"), "{none:#?}");
+}
