@@ -141,7 +141,7 @@ fn bare_head(bytes: &[u8], at: u64) -> Result<chunks::Chunk> {
     // The fields are where they are in every version.
     let decoded_len = word(bytes, 4).map(u32::from_le_bytes).ok_or_else(short)?;
     let stored_len = word(bytes, 12).map(u32::from_le_bytes).ok_or_else(short)?;
-    if stored_len < Header::MIN_LEN as u32 {
+    if u64::from(stored_len) < Header::MIN_LEN as u64 {
         let problem = format!("a Blosc chunk of {stored_len} bytes, where {} are the least", Header::MIN_LEN);
         return Err(Error::malformed(problem).at(at.saturating_add(12)..at.saturating_add(16)));
     }

@@ -180,7 +180,7 @@ impl FrameEncoder {
     /// # Errors
     /// `Usage` when there were fewer bytes than announced, `Io` when the library fails.
     pub fn finish(mut self, out: &mut Vec<u8>) -> Result<()> {
-        while self.step(out, |context, output| context.end_stream(output))? > 0 {}
+        while self.step(out, CCtx::end_stream)? > 0 {}
         Ok(())
     }
 

@@ -173,6 +173,7 @@ pub(super) const fn combined(stream: u32, block: u32) -> u32 {
 }
 
 #[cfg(test)]
+#[allow(clippy::arithmetic_side_effects)]
 mod tests {
     use super::*;
     use crate::codec::Codec;

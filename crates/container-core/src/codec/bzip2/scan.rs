@@ -18,6 +18,7 @@ use super::bits::{Joiner, number};
 use super::blocks::{BLOCK_MAGIC, CRC_LEN, END_MAGIC, HEADER_LEN, MAGIC_LEN, combined};
 
 /// For each byte, at which of eight shifts it is the third byte of a magic: of a block in the lower half, of an end in the upper.
+#[allow(clippy::indexing_slicing, clippy::arithmetic_side_effects, reason = "computed when compiled")]
 const THIRD: [u16; 256] = {
     let mut table = [0; 256];
     let mut shift = 0;
@@ -158,6 +159,7 @@ impl Found {
 }
 
 #[cfg(test)]
+#[allow(clippy::arithmetic_side_effects)]
 mod tests {
     use super::*;
 

@@ -89,6 +89,7 @@ impl Segments {
 }
 
 #[cfg(test)]
+#[allow(clippy::arithmetic_side_effects)]
 mod tests {
     use super::*;
     use crate::codec::Codec;
