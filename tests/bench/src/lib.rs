@@ -3,6 +3,7 @@
 //! `cargo xtask bench rawarray` sets up the Python peer and runs them.
 #![forbid(unsafe_code)]
 
+pub mod asdf;
 pub mod blosc;
 pub mod blosc2;
 pub mod bloscpack;

@@ -9,11 +9,11 @@ use bench::harness::{Group, measure};
 use bench::peer::Peer;
 use bench::report::{self, Setting};
 use bench::scratch::Scratch;
-use bench::{blosc, blosc2, bloscpack, gsd, rawarray};
+use bench::{asdf, blosc, blosc2, bloscpack, gsd, rawarray};
 
-const USAGE: &str = "usage: bench rawarray|blosc|bloscpack|gsd|blosc2 [--size MiB] [--rounds N] [--only WORD,…] [--dir FOLDER] [--write-docs]
+const USAGE: &str = "usage: bench rawarray|blosc|bloscpack|gsd|blosc2|asdf [--size MiB] [--rounds N] [--only WORD,…] [--dir FOLDER] [--write-docs]
 
-  --size        of the data, in MiB (rawarray: 512, blosc: 16, bloscpack and blosc2: 256); gsd: percent of the frames (100)
+  --size        of the data, in MiB (rawarray: 512, blosc: 16, bloscpack, blosc2 and asdf: 256); gsd: percent of the frames (100)
   --rounds      that count; one more is run first (rawarray, bloscpack: 9, the others: 5)
   --only        parts whose name begins with one of the words:
                 rawarray: open read sum write verify convert
@@ -21,6 +21,7 @@ const USAGE: &str = "usage: bench rawarray|blosc|bloscpack|gsd|blosc2 [--size Mi
                 bloscpack: pack unpack
                 gsd: write flush read find open ls log hoomd tensor
                 blosc2: write read open array slices repeat memory whole
+                asdf: open read borrow verify write zlib bzp2 lz4 tree inline edit
   --dir         where the files go; its file system is what is measured (default: the temporary folder)
   --write-docs  replace the results in docs/benchmarks.md";
 
@@ -61,7 +62,7 @@ fn parse(args: &[String]) -> Option<Options> {
         "blosc" => (16, 5),
         "bloscpack" => (256, 9),
         "gsd" => (100, 5),
-        "blosc2" => (256, 5),
+        "blosc2" | "asdf" => (256, 5),
         _ => return None,
     };
     let dir = std::env::temp_dir();
@@ -92,6 +93,7 @@ fn run(options: &Options) -> Result<()> {
     let (script, others) = match options.name.as_str() {
         "rawarray" => ("numpy_peer.py", ", rawarray 0.1.4"),
         "blosc" => ("blosc_peer.py", ", blosc2-pure-rs 0.2.4"),
+        "asdf" => ("asdf_peer.py", ", asdf-rs 0.2.2"),
         "gsd" => ("gsd_peer.py", ", hoomd-gsd 1.4.0"),
         "blosc2" => ("blosc2_peer.py", ", blosc2-pure-rs 0.2.4, zarrs 0.23.14"),
         _ => ("bloscpack_peer.py", ""),
@@ -131,6 +133,10 @@ fn run(options: &Options) -> Result<()> {
         "blosc2" => {
             let job = blosc2::Job::new(&scratch, peer, bytes)?;
             groups(options, blosc2::GROUPS.iter().map(|(name, groups)| (*name, groups(&job))))?
+        }
+        "asdf" => {
+            let job = asdf::Job { scratch: &scratch, python: peer.into(), bytes };
+            groups(options, asdf::GROUPS.iter().map(|(name, groups)| (*name, groups(&job))))?
         }
         "gsd" => {
             let job = gsd::Job { scratch: &scratch, python: peer.into(), c, percent: options.size as u64 };
