@@ -64,17 +64,20 @@ pub(super) fn compose(text: &str, base: u64, limits: &YamlLimits) -> Result<Aren
     Ok(arena)
 }
 
-/// YAML 1.1 ends lines at three characters at which 1.2, which the library reads, does not. A line separator or paragraph separator in
-/// quotes is itself in both, but for the blanks around it ([`without_blanks`]); elsewhere they differ in values or even structure.
+/// YAML 1.1 ends lines at three characters at which 1.2, which the library reads, does not. One that stands alone in
+/// quotes is read as 1.1 has it ([`without_blanks`]); elsewhere they differ in values or even structure.
 fn odd_breaks(text: &str, base: u64, arena: &Arena) -> Result<()> {
     for (at, character) in places::odd_breaks(text) {
         let end = at.saturating_add(character.len_utf8());
-        // Another end of a line beside it, blanks left out, changes what both mean.
-        let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t');
-        let ends = |byte: Option<&u8>| byte.is_none_or(|byte| matches!(byte, b'\n' | b'\r'));
-        let bytes = text.as_bytes();
-        let before = bytes.get(..at).unwrap_or_default().iter().rev().find(|byte| !is_blank(byte));
-        let after = bytes.get(end..).unwrap_or_default().iter().find(|byte| !is_blank(byte));
+        // Another end of a line beside it, blanks left out, changes what both mean; separators may follow one another.
+        let ends = |beside: Option<char>| {
+            beside.is_none_or(|beside| {
+                matches!(beside, '\n' | '\r' | '\u{85}')
+                    || (character == '\u{85}' && SEPARATORS.contains(&beside))
+            })
+        };
+        let before = text.get(..at).unwrap_or_default().trim_end_matches(BLANKS).chars().next_back();
+        let after = text.get(end..).unwrap_or_default().trim_start_matches(BLANKS).chars().next();
         let alone = !ends(before) && !ends(after);
         let quoted = || {
             // Nodes are in the order of the text, but for collections, which begin before what they hold.
@@ -94,7 +97,7 @@ fn odd_breaks(text: &str, base: u64, arena: &Arena) -> Result<()> {
                     && matches!(style, ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted)
             })
         };
-        if character == '\u{85}' || !alone || !quoted() {
+        if !alone || !quoted() {
             let what = format!(
                 "the character {character:?}, which ends a line in YAML 1.1 and does not in YAML 1.2"
             );
@@ -106,20 +109,22 @@ fn odd_breaks(text: &str, base: u64, arena: &Arena) -> Result<()> {
     Ok(())
 }
 
-/// Line separator and paragraph separator.
-const SEPARATORS: [char; 2] = ['\u{2028}', '\u{2029}'];
+const BLANKS: [char; 2] = [' ', '\t'];
 
-/// A quoted text without the blanks around separators, as libyaml folds it. None of them is an escape: [`odd_breaks`] refuses both in
+/// Next line, line separator and paragraph separator.
+const SEPARATORS: [char; 3] = ['\u{85}', '\u{2028}', '\u{2029}'];
+
+/// A quoted text without the blanks around separators, and with a space for a next line, as libyaml folds it. None of them is an escape: [`odd_breaks`] refuses both in
 /// one scalar.
 fn without_blanks(value: &str) -> Cow<'_, str> {
     let mut kept = String::with_capacity(value.len());
     for part in value.split_inclusive(SEPARATORS) {
         let is_first = kept.is_empty();
-        let part = if is_first { part } else { part.trim_start_matches([' ', '\t']) };
+        let part = if is_first { part } else { part.trim_start_matches(BLANKS) };
         match part.char_indices().next_back().filter(|(_, last)| SEPARATORS.contains(last)) {
             Some((at, last)) => {
-                kept.push_str(part.get(..at).unwrap_or_default().trim_end_matches([' ', '\t']));
-                kept.push(last);
+                kept.push_str(part.get(..at).unwrap_or_default().trim_end_matches(BLANKS));
+                kept.push(if last == '\u{85}' { ' ' } else { last });
             }
             None => kept.push_str(part),
         }

@@ -21,6 +21,27 @@ fn places(text: &str) -> Vec<(String, String, String)> {
     found
 }
 
+/// The values are those of PyYAML.
+#[test]
+fn separators_in_quotes_fold_as_in_yaml_1_1() {
+    for (text, value) in [
+        ("'x\u{85}y'", Some("x y")),
+        ("'x \u{85}  y'", Some("x y")),
+        ("'x\u{2028} \u{2028}y'", Some("x\u{2028}\u{2028}y")),
+        ("'\u{85}'", Some(" ")),
+        ("\"x\u{2029}y\"", Some("x\u{2029}y")),
+        ("'\u{2028}    '", Some("\u{2028}")),
+        ("\"a \\u2028 b\"", Some("a \u{2028} b")),
+        // PyYAML reads these too.
+        ("'a\u{85}\u{2028}b'", None),
+        ("\"a\\t\u{2028}b\"", None),
+        ("a\u{2028}b", None),
+    ] {
+        let document = Document::parse(text.as_bytes(), 0, &YamlLimits::default());
+        assert_eq!(document.ok().as_ref().map(|document| document.root().text()), value, "{text:?}");
+    }
+}
+
 #[test]
 fn a_node_without_text_stands_behind_its_anchor_and_tag() {
     let found = places("- &x\n- !!str\n- &y !!str\n- !!str &z\n-\n- *x\n");

@@ -47,7 +47,7 @@ impl<'t> Tags<'t> {
         if known
             || !plain
             || prefix.is_empty()
-            || prefix.starts_with(['*', ':'])
+            || !prefix.starts_with(|first: char| first.is_ascii_alphanumeric())
             || !prefix.bytes().all(|byte| is_tag_byte(byte) || byte == b',')
         {
             return None;

@@ -35,8 +35,14 @@ fn same(text: &str) -> Result<bool, TestCaseError> {
     Ok(true)
 }
 
+/// The same cases in every run: a fuzz target looks for others.
+fn config() -> ProptestConfig {
+    let rng_seed = proptest::test_runner::RngSeed::Fixed(11);
+    ProptestConfig { rng_seed, ..ProptestConfig::with_cases(4000) }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(4000))]
+    #![proptest_config(config())]
 
     #[test]
     fn trees_with_changes_are_the_same_both_ways(
