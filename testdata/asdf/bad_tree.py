@@ -9,6 +9,11 @@ def bad(name: str, about: str, body: str | bytes, **more: object) -> Fixture:
     return Fixture(f"tree_{name}", about, file(body, *BLOCKS), verdict="damaged", **more)
 
 
+def over(name: str, about: str, body: str) -> Fixture:
+    """A tree beyond the limits."""
+    return Fixture(f"tree_{name}", about, file(body, *BLOCKS), verdict="unreadable")
+
+
 def syntax() -> list[Fixture]:
     return [
         bad("tab", "a tab that indents", "a:\n\tb: 1\n"),
@@ -53,11 +58,18 @@ def scalars() -> list[Fixture]:
         bad("int_word", "a word that is to be an integer", "a: !!int word\n"),
         bad("float_word", "a word that is to be a float", "a: !!float word\n"),
         bad("bool_word", "a word that is to be a boolean", "a: !!bool maybe\n"),
-        bad("binary_word", "what is no base 64", "a: !!binary '***'\n"),
+        Fixture("tree_binary_word", "what is no base 64, which Python leaves out", file("a: !!binary '***'\n"), nodes=True),
         bad("list_as_map", "a list that is to be a mapping", "a: !!map [1]\n"),
         bad("key_list", "a list as a key", "? [1, 2]\n: b\n"),
         bad("merge_scalar", "a merge key with a number", "a:\n  <<: 5\n  b: 1\n"),
     ]  # fmt: skip
+
+
+def breaks() -> list[Fixture]:
+    """What PyYAML reads and the library does not: refused, for it would be read otherwise."""
+    return [
+        over("nel", "NEL within quotes, which breaks the line in YAML 1.1 alone", "a: 'x\u0085y'\n"),
+    ]
 
 
 def large() -> list[Fixture]:
@@ -66,9 +78,9 @@ def large() -> list[Fixture]:
     bomb += "".join(f"a{at}: &a{at} [{', '.join([f'*a{at - 1}'] * 8)}]\n" for at in range(1, 10))
     merges = "a0: &a0 {k0: 1}\n" + "".join(f"a{at}: &a{at}\n  <<: [{', '.join([f'*a{at - 1}'] * 8)}]\n  k{at}: 1\n" for at in range(1, 10))
     return [
-        bad("depth", "20 000 brackets, one within the other", "a: " + "[" * 20_000 + "]" * 20_000 + "\n"),
-        bad("depth_open", "20 000 brackets that nothing closes", "a: " + "[" * 20_000 + "\n"),
-        bad("depth_map", "5 000 braces, one within the other", "a: " + "{a: " * 5_000 + "}" * 5_000 + "\n"),
+        over("depth", "20 000 brackets, one within the other", "a: " + "[" * 20_000 + "]" * 20_000 + "\n"),
+        over("depth_open", "20 000 brackets that nothing closes", "a: " + "[" * 20_000 + "\n"),
+        over("depth_map", "5 000 braces, one within the other", "a: " + "{a: " * 5_000 + "}" * 5_000 + "\n"),
         Fixture("tree_alias_bomb", "aliases of aliases, a thousand million nodes if each were followed", file(bomb), reference="it follows each"),
         Fixture("tree_merge_bomb", "merge keys of merge keys", file(merges), unread=True),
         Fixture("tree_long_number", "a number of 4000 digits", file("a: 1" + "0" * 4000 + "\n"), nodes=True),
@@ -77,4 +89,4 @@ def large() -> list[Fixture]:
 
 
 def fixtures() -> list[Fixture]:
-    return [*syntax(), *ends(), *scalars(), *large()]
+    return [*syntax(), *ends(), *scalars(), *breaks(), *large()]

@@ -249,7 +249,7 @@ def array(node: yaml.Node, view: View, parts: dict[str, bytes]) -> np.ndarray:
     strides = plain(keys["strides"]) if "strides" in keys else None
     if shape and shape[0] == "*":
         row = strides[0] if strides else int(np.prod(shape[1:])) * dtype.itemsize
-        shape[0] = (len(data) - offset) // row
+        shape[0] = (len(data) - offset) // row if row else 0
     count = int(np.prod(shape))
     if strides is None:
         return np.frombuffer(data, dtype, count, offset).reshape(shape)
@@ -311,20 +311,18 @@ def reaching(top: yaml.Node) -> set[int]:
 
 def odd(data: Stored, main: str) -> list[str]:
     """What there is to note of the layout of a sound file: bytes that nothing uses, checksums of old, no index."""
-    parts = {main: data} if isinstance(data, bytes) else data
-    codes = []
-    for name in sorted(parts):
-        view = parse(parts[name])
-        first = view.blocks[0].start if view.blocks else view.index[0] if view.index else len(parts[name])
-        if view.tree and first > view.tree[1]:
+    data = data if isinstance(data, bytes) else data[main]
+    view, codes = parse(data), []
+    first = view.blocks[0].start if view.blocks else view.index[0] if view.index else len(data)
+    if view.tree and first > view.tree[1]:
+        codes.append("padding")
+    for it in view.blocks:
+        if not it.streamed and it.allocated > it.used:
             codes.append("padding")
-        for it in view.blocks:
-            if not it.streamed and it.allocated > it.used:
-                codes.append("padding")
-            if it.checksum() == "decoded":
-                codes.append("legacy_checksum")
-        if view.blocks and not view.blocks[-1].streamed and view.index is None:
-            codes.append("no_index")
+        if it.checksum() == "decoded":
+            codes.append("legacy_checksum")
+    if view.blocks and not view.blocks[-1].streamed and view.index is None:
+        codes.append("no_index")
     return codes
 
 
