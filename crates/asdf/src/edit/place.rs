@@ -128,8 +128,8 @@ pub(super) fn item(sequence: Node<'_>, index: usize) -> Option<Item<'_>> {
     let mut from = 0;
     if index > 0 {
         // The nearest item before that has text.
-        let known = sequence.items().enumerate().take(index);
-        if let Some((near, item)) = known.filter(|(_, item)| !is_void(*item)).last() {
+        let mut known = (0..index).rev().filter_map(|near| Some((near, sequence.item(near)?)));
+        if let Some((near, item)) = known.find(|(_, item)| !is_void(*item)) {
             at = end(item, item.span().end);
             from = near.saturating_add(1);
         }

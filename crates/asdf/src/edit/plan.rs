@@ -9,7 +9,7 @@ use container_core::{Error, Result};
 
 use crate::yaml::{Document, Kind, Node, NodeId, Yaml, key_text, unescape};
 
-use super::{flow, lines, place};
+use super::{flow, place};
 
 /// Bytes of the text that give way to others.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,7 +62,7 @@ impl<'y> Plan<'y> {
 
 /// A place that a path names.
 pub(super) enum Found<'d> {
-    Root(Node<'d>),
+    Root,
     /// The pair of this index, which is the last of its key.
     Pair {
         mapping: Node<'d>,
@@ -88,7 +88,7 @@ pub(super) enum Found<'d> {
 pub(super) fn find<'d>(document: &'d Document, path: &str) -> Result<Found<'d>> {
     let path = path.strip_prefix('/').unwrap_or(path);
     if path.is_empty() {
-        return Ok(Found::Root(document.root()));
+        return Ok(Found::Root);
     }
     let (parent_path, step) = path.rsplit_once('/').unwrap_or(("", path));
     let Some(parent) = document.find(parent_path) else {
@@ -184,7 +184,7 @@ pub(super) fn rename<'y>(document: &Document, path: &str, name: &str) -> Result<
         Found::Pair { mapping, index } => (mapping, index),
         Found::NoPair { is_merged: true, .. } => return Err(merged(path)),
         Found::NoPair { .. } => return Err(missing(document, path)),
-        Found::Root(_) | Found::Item { .. } | Found::Behind { .. } => {
+        Found::Root | Found::Item { .. } | Found::Behind { .. } => {
             return Err(Error::usage(format!("{path:?} names no key")));
         }
     };

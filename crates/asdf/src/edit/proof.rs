@@ -66,9 +66,7 @@ impl<'o, 'n> Proof<'_, 'o, 'n> {
         if !is_alike(old, new) || old.is_alias() || new.is_alias() {
             return Some(false);
         }
-        // Children in pairs of one, so that items and pairs are looked at alike.
-        let children = |node| -> Vec<_> { children(node) };
-        let (mut before, mut after) = (children_of(old), children(new));
+        let (mut before, mut after) = (children(old), children(new));
         match outcome {
             Outcome::Added { index, key, value } => {
                 if *index >= after.len() {
@@ -116,15 +114,12 @@ impl<'o, 'n> Proof<'_, 'o, 'n> {
     }
 }
 
+/// Items, and values with their keys.
 fn children(node: Node<'_>) -> Vec<(Option<Node<'_>>, Node<'_>)> {
     match node.kind() {
         Kind::Mapping => node.entries().map(|(key, value)| (Some(key), value)).collect(),
         _ => node.items().map(|item| (None, item)).collect(),
     }
-}
-
-fn children_of(node: Node<'_>) -> Vec<(Option<Node<'_>>, Node<'_>)> {
-    children(node)
 }
 
 /// Kind, tag and anchor.

@@ -10,7 +10,7 @@ use crate::yaml::{Document, Node, key_text};
 /// Takes out the key or item at a path; with `wide` as [`block::remove`] says.
 pub(super) fn remove(document: &Document, path: &str, wide: bool) -> Result<Plan<'static>> {
     let (collection, indices) = match plan::find(document, path)? {
-        Found::Root(_) => {
+        Found::Root => {
             return Err(Error::usage("the root cannot be removed").hint("set it to another value"));
         }
         Found::NoPair { is_merged: true, .. } => return Err(merged(path)),

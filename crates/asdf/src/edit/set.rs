@@ -7,8 +7,8 @@ use container_core::{Error, Result};
 
 use super::block::{self, Value};
 use super::plan::{self, Found, Outcome, Plan, check_anchors, check_flow, is_nothing, unclear};
-use super::{flow, place, text};
-use crate::yaml::{Document, Kind, Node, Yaml};
+use super::{flow, lines, place, text};
+use crate::yaml::{Document, Kind, Node, Place, Spot, Yaml};
 
 /// Replaces a value or adds a key.
 pub(super) fn set<'y>(document: &Document, path: &str, value: &'y Yaml) -> Result<Plan<'y>> {
@@ -16,7 +16,7 @@ pub(super) fn set<'y>(document: &Document, path: &str, value: &'y Yaml) -> Resul
     match plan::find(document, path)? {
         Found::NoPair { mapping, key, .. } => add_pair(document, mapping, &key, value),
         Found::Behind { sequence } => insert_item(sequence, sequence.len(), value),
-        found => replace(document, found, value),
+        found => replace(document, &found, value),
     }
 }
 
@@ -31,15 +31,15 @@ pub(super) fn set_all<'y>(
         if matches!(found, Found::NoPair { .. } | Found::Behind { .. }) {
             return Err(plan::missing(document, path));
         }
-        let plan = replace(document, found, text::own_anchors(document, value)?)?;
+        let plan = replace(document, &found, text::own_anchors(document, value)?)?;
         all.splices.extend(plan.splices);
         all.outcomes.extend(plan.outcomes);
     }
     Ok(all)
 }
 
-fn replace<'y>(document: &Document, found: Found<'_>, value: Cow<'y, Yaml>) -> Result<Plan<'y>> {
-    let (node, splices) = match found {
+fn replace<'y>(document: &Document, found: &Found<'_>, value: Cow<'y, Yaml>) -> Result<Plan<'y>> {
+    let (node, splices) = match *found {
         Found::Pair { mapping, index } => {
             let pair = place::pair(mapping, index).ok_or_else(|| unclear(mapping))?;
             let splices = if place::is_block(mapping) {
@@ -58,7 +58,7 @@ fn replace<'y>(document: &Document, found: Found<'_>, value: Cow<'y, Yaml>) -> R
             };
             (item.node, splices)
         }
-        Found::Root(_) | Found::NoPair { .. } | Found::Behind { .. } => {
+        Found::Root | Found::NoPair { .. } | Found::Behind { .. } => {
             (document.root(), Value::of_root(document).set(document, &value)?)
         }
     };
@@ -70,11 +70,15 @@ fn set_pair(document: &Document, pair: place::Pair<'_>, value: &Yaml) -> Result<
     if let Some(place) = Value::of_pair(document, pair) {
         return place.set(document, value);
     }
-    // `? key` without a value.
-    let after = pair.key.span().end;
-    Err(Error::usage("a key without a colon has no room for a value here")
-        .at(pair.key.range())
-        .hint(format!("the key ends at byte {} of the tree", after)))
+    // `? key` without a colon.
+    let text = document.text();
+    let end = pair.key.span().end;
+    let rest = lines::rest(text, end).ok_or_else(|| unclear(pair.key))?;
+    let indent = lines::column(text, pair.start);
+    let spot = Spot { indent: Some(indent), place: Place::Complex, flow: false };
+    let piece = text::in_block(document, value, spot, indent.saturating_add(1), true)?;
+    let colon = format!("{}{:indent$}:{}{}", lines::newline(text), "", piece.head, piece.tail);
+    Ok(vec![plan::Splice::insert(end.saturating_add(rest.len()), colon)])
 }
 
 fn add_pair<'y>(document: &Document, mapping: Node<'_>, key: &str, value: Cow<'y, Yaml>) -> Result<Plan<'y>> {

@@ -81,6 +81,7 @@ fn values_of_lines_are_set() {
         ("- a: 1\n  b: 2\n- c\n", "set 0 1", "- 1\n- c\n"),
         ("a: !t\n  x: 1\nb: 2\n", "set a 1", "a: 1\nb: 2\n"),
         ("a:\n  value # c\nb: 2\n", "set a 1", "a:\n  1 # c\nb: 2\n"),
+        ("? a # c\nb: 2\n", "set a 3", "? a # c\n: 3\nb: 2\n"),
         ("? a\n: 1 # c\nb: 2\n", "set a 3", "? a\n: 3 # c\nb: 2\n"),
         ("//: about\na: 1\n", "set ~1~1 more", "//: more\na: 1\n"),
         ("1: a\ntrue: b\n", "set 1 c", "1: c\ntrue: b\n"),

@@ -50,7 +50,7 @@ impl Styles {
                 | '`'
                     if first =>
                 {
-                    plain = false
+                    plain = false;
                 }
                 '-' if first => plain &= !ends_word,
                 '?' | ':' if first => {

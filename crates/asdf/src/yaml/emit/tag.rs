@@ -19,7 +19,7 @@ pub(crate) const YAML_PREFIX: &str = "tag:yaml.org,2002:";
 /// # Errors
 /// `Usage` for an empty tag, or one with control characters.
 pub(super) fn spell(tag: &str, handles: &[(String, String)]) -> Result<String> {
-    if tag.is_empty() || tag.chars().any(|c| c.is_control()) {
+    if tag.is_empty() || tag.chars().any(char::is_control) {
         return Err(Error::usage(format!(
             "the tag {tag:?} is empty or has control characters, which YAML cannot hold"
         )));
