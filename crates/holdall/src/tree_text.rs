@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use container_core::Result;
-use container_core::container::Container;
+use container_core::container::{Container, ReadOptions};
 
 /// The tags of the metadata, each by the JSON pointer of its node, in the short spelling that files have: `!core/ndarray-1.1.0`. None for
 /// formats without.
@@ -30,6 +30,19 @@ pub fn yaml(container: &dyn Container, pointer: &str) -> Result<Option<Option<St
         return asdf::lens::yaml(file, pointer).map(Some);
     }
     let _ = (container, pointer);
+    Ok(None)
+}
+
+/// The file as text alone: the elements of every array in the tree, and no blocks. `None` for formats whose metadata are no YAML.
+///
+/// # Errors
+/// `Usage` for arrays that are too large for a text; those of reading them.
+pub fn pure(container: &dyn Container, options: &ReadOptions) -> Result<Option<Vec<u8>>> {
+    #[cfg(feature = "asdf")]
+    if let Some(file) = asdf_file(container) {
+        return asdf::to_yaml(file, options).map(Some);
+    }
+    let _ = (container, options);
     Ok(None)
 }
 

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::io::{self, Write};
 
+use container_core::container::ReadOptions;
 use container_core::write::Durability;
 use container_core::{Error, Value};
 use holdall::address::Address;
@@ -30,6 +31,7 @@ Examples:
   holdall meta scan.ra /eltype
   holdall meta --json scan.ra | jq .dims
   holdall meta image.asdf /roman/meta --yaml
+  holdall meta small.asdf --inline > text.asdf
   holdall meta image.asdf --set /roman/meta/exposure=30.5 --unset /roman/meta/draft")]
 pub struct Args {
     /// The file, or FILE::PATH for a dataset's attributes; `-` is standard input
@@ -52,12 +54,16 @@ pub struct Args {
     #[arg(long, conflicts_with_all = ["json", "raw"])]
     yaml: bool,
 
+    /// The file as a text without blocks: its tree with the elements of all arrays; ASDF only
+    #[arg(long, conflicts_with_all = ["json", "raw", "yaml", "pointer"])]
+    inline: bool,
+
     /// Put a value in a place, new or old; ASDF only; may be given several times
-    #[arg(long, value_name = "PTR=VALUE", conflicts_with_all = ["json", "raw", "yaml", "pointer"])]
+    #[arg(long, value_name = "PTR=VALUE", conflicts_with_all = ["json", "raw", "yaml", "inline", "pointer"])]
     set: Vec<String>,
 
     /// Take out what is at a pointer; ASDF only; may be given several times
-    #[arg(long, value_name = "PTR", conflicts_with_all = ["json", "raw", "yaml", "pointer"])]
+    #[arg(long, value_name = "PTR", conflicts_with_all = ["json", "raw", "yaml", "inline", "pointer"])]
     unset: Vec<String>,
 
     #[command(flatten)]
@@ -76,6 +82,14 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     }
     let opened = open(&address.file, Accept::Containers, &args.open.options(console.limits))?;
     let container = opened.container.as_ref();
+    if args.inline {
+        let read = ReadOptions::default().with_limits(console.limits);
+        let Some(text) = holdall::tree_text::pure(container, &read).on(&file)? else {
+            return Err(Error::usage(format!("{} has no tree for arrays", opened.format.title))).on(file);
+        };
+        console.out.write_all(&text)?;
+        return Ok(Outcome::Yes);
+    }
     if args.yaml {
         return match holdall::tree_text::yaml(container, &args.pointer).on(&file)? {
             None => {
