@@ -2,6 +2,7 @@
 
 mod arrays;
 mod blocks;
+mod lanes;
 mod tree;
 mod values;
 

@@ -115,10 +115,15 @@ impl Container for Lens {
         self.datasets.get_or_init(|| datasets::datasets(&self.file))
     }
 
+    fn find(&self, path: &str) -> Option<usize> {
+        self.file.find_array(path)
+    }
+
     fn read(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<Array<'_>> {
-        let problem = || Error::usage(format!("no dataset {index}"));
-        let entry = self.file.arrays().get(index).ok_or_else(problem)?;
-        self.file.read(&entry.path, region, options)
+        if index >= self.file.arrays().len() {
+            return Err(Error::usage(format!("no dataset {index}")));
+        }
+        self.file.read_index(index, region, options)
     }
 
     fn native(&self) -> Option<&dyn Any> {

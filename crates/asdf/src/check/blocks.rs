@@ -13,6 +13,7 @@ use container_core::source::Source;
 use container_core::threads::on_threads;
 use container_core::{Error, ErrorKind, Progress, Result};
 
+use super::lanes;
 use crate::block_header::BlockHeader;
 use crate::digest::{self, DigestState};
 use crate::layout::StoredBlock;
@@ -40,42 +41,62 @@ pub(super) struct Outcome {
 }
 
 impl Blocks<'_> {
-    /// Reads every block that is all there. Several at a time, each on its share of the threads.
+    /// Reads every block that is all there. Several at a time, each on its share of the threads; plain ones side by side.
     pub(super) fn check(&self, progress: Progress<'_>) -> Result<Outcome> {
         let whole: Vec<&StoredBlock> = self.blocks.iter().copied().filter(|block| block.is_whole()).collect();
         let total = whole.iter().map(|block| len(&block.data)).fold(0, u64::saturating_add);
         let threads = self.options.threads.max(1);
-        let workers = threads.min(whole.len()).max(1);
+        let is_plain =
+            |block: &&StoredBlock| !block.header.is_compressed() && digest::expected(block).is_some();
+        let (plain, others): (Vec<_>, Vec<_>) = whole.into_iter().partition(is_plain);
+        let mut jobs = lanes::groups(plain, threads);
+        jobs.extend(others.into_iter().map(|block| vec![block]));
+        let workers = threads.min(jobs.len()).max(1);
         let share = (threads / workers).max(1);
         let (next, done) = (AtomicUsize::new(0), AtomicU64::new(0));
+        let tick =
+            |bytes| progress.tick(done.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes), total);
         let outcome = Mutex::new(Outcome::default());
+        let keep = |block: &StoredBlock, found: Option<Finding>| {
+            let mut all = outcome.lock().unwrap_or_else(PoisonError::into_inner);
+            all.checked += 1;
+            let Some(finding) = found else { return };
+            if finding.severity == Severity::Error {
+                all.bad.push(block.index);
+            }
+            let dataset = self.datasets.get(&block.index);
+            all.findings.push(match dataset {
+                Some(path) => finding.dataset(path.clone()),
+                None => finding,
+            });
+        };
         let work = || {
             loop {
-                let Some(block) = whole.get(next.fetch_add(1, Ordering::Relaxed)) else { return Ok(()) };
-                let found = self.one(block, share)?;
-                let mut all = outcome.lock().unwrap_or_else(PoisonError::into_inner);
-                all.checked += 1;
-                if let Some(finding) = found {
-                    if finding.severity == Severity::Error {
-                        all.bad.push(block.index);
+                match jobs.get(next.fetch_add(1, Ordering::Relaxed)).map(Vec::as_slice) {
+                    None => return Ok(()),
+                    Some([block]) => {
+                        keep(block, self.one(block, self.state(block, share))?);
+                        tick(len(&block.data))?;
                     }
-                    let named = match self.datasets.get(&block.index) {
-                        Some(path) => finding.dataset(path.clone()),
-                        None => finding,
-                    };
-                    all.findings.push(named);
+                    Some(group) => {
+                        let digests = lanes::digests(self.source, group, tick)?;
+                        for (block, computed) in group.iter().zip(digests) {
+                            let state = match digest::expected(block) {
+                                Some(stored) if stored != computed => DigestState::Bad { stored, computed },
+                                _ => DigestState::Stored,
+                            };
+                            keep(block, self.one(block, Ok(state))?);
+                        }
+                    }
                 }
-                drop(all);
-                let len = len(&block.data);
-                progress.tick(done.fetch_add(len, Ordering::Relaxed).saturating_add(len), total)?;
             }
         };
         on_threads(workers, &work)?;
         Ok(outcome.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn one(&self, block: &StoredBlock, threads: usize) -> Result<Option<Finding>> {
-        let found = match self.state(block, threads) {
+    fn one(&self, block: &StoredBlock, state: Result<DigestState>) -> Result<Option<Finding>> {
+        let found = match state {
             Ok(DigestState::Stored | DigestState::Absent) => return Ok(None),
             Ok(DigestState::LegacyDecoded) => {
                 let message = format!(

@@ -1,1 +1,133 @@
+use super::*;
+use crate::block_header::BlockHeader;
+use crate::datasets::of_blocks;
+use container_core::checksum::Algorithm;
+use container_core::report::Verdict;
 
+/// A tree of arrays of bytes, the block of each with these data, and the index.
+fn file(blocks: &[(&[u8], &[u8])], label: [u8; 4], spoil: impl Fn(usize, &mut BlockHeader)) -> File {
+    let mut bytes =
+        b"#ASDF 1.0.0\n#ASDF_STANDARD 1.6.0\n%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/\n---\n".to_vec();
+    for (at, (_, data)) in blocks.iter().enumerate() {
+        let node = format!(
+            "a{at}: !core/ndarray-1.1.0 {{source: {at}, datatype: uint8, byteorder: big, shape: [{}]}}\n",
+            data.len()
+        );
+        bytes.extend_from_slice(node.as_bytes());
+    }
+    bytes.extend_from_slice(b"...\n");
+    let mut offsets = Vec::new();
+    for (at, (stored, data)) in blocks.iter().enumerate() {
+        let mut header = BlockHeader {
+            header_size: 48,
+            flags: 0,
+            compression: label,
+            allocated_size: stored.len() as u64,
+            used_size: stored.len() as u64,
+            data_size: data.len() as u64,
+            checksum: Algorithm::Md5.digest(stored).as_bytes().try_into().unwrap(),
+        };
+        spoil(at, &mut header);
+        offsets.push(bytes.len() as u64);
+        bytes.extend_from_slice(&header.to_bytes());
+        bytes.extend_from_slice(stored);
+    }
+    bytes.extend_from_slice(crate::BlockIndex { offsets }.to_text().as_bytes());
+    File::from_bytes(bytes, crate::OpenOptions::default()).unwrap()
+}
+
+fn report(file: &File, depth: Depth, threads: usize) -> Report {
+    let datasets = of_blocks(file);
+    let subject = Subject { file, datasets: &datasets };
+    check(&subject, depth, &ReadOptions::default().with_threads(threads), Progress::none()).unwrap()
+}
+
+fn codes(report: &Report) -> Vec<(&'static str, Option<&str>)> {
+    report.findings.iter().map(|finding| (finding.code, finding.dataset.as_deref())).collect()
+}
+
+/// `zlib.compress(b"ab" * 20)` of Python's zlib.
+const ZLIB: [u8; 13] = [0x78, 0x9c, 0x4b, 0x4c, 0x4a, 0x24, 0x0a, 0x02, 0x00, 0x38, 0x7b, 0x0f, 0x3d];
+
+#[test]
+fn several_plain_blocks_are_compared_side_by_side() {
+    let data: Vec<Vec<u8>> = (0..11).map(|at| vec![at; 1000 + usize::from(at)]).collect();
+    let blocks: Vec<(&[u8], &[u8])> = data.iter().map(|data| (&data[..], &data[..])).collect();
+    let good = file(&blocks, [0; 4], |_, _| {});
+    let bad = file(&blocks, [0; 4], |at, header| header.checksum[3] ^= u8::from(at == 4 || at == 10));
+    for threads in [1, 2, 3, 20] {
+        let found = report(&good, Depth::Full, threads);
+        assert_eq!((codes(&found), found.blocks), (vec![], BlockCounts { total: 11, checked: 11, bad: 0 }));
+        let found = report(&bad, Depth::Full, threads);
+        assert_eq!(codes(&found), [("checksum", Some("a4")), ("checksum", Some("a10"))]);
+        assert_eq!(found.blocks, BlockCounts { total: 11, checked: 11, bad: 2 });
+        let block = &bad.blocks()[4];
+        assert_eq!(found.findings[0].range, Some(block.at..block.data.end));
+    }
+    let quick = report(&bad, Depth::Quick, 1);
+    assert_eq!((quick.verdict(), quick.blocks.checked), (Verdict::Sound, 0));
+}
+
+#[test]
+fn the_four_states_of_a_digest_are_told_apart() {
+    let data = b"ab".repeat(20);
+    let with =
+        |checksum: [u8; 16]| file(&[(&ZLIB, &data)], *b"zlib", move |_, header| header.checksum = checksum);
+    let of = |bytes: &[u8]| -> [u8; 16] { Algorithm::Md5.digest(bytes).as_bytes().try_into().unwrap() };
+    let found = |file: &File| report(file, Depth::Full, 1).findings.first().map(|it| (it.code, it.severity));
+    assert_eq!(found(&with(of(&ZLIB))), None);
+    assert_eq!(found(&with([0; 16])), None);
+    assert_eq!(found(&with(of(&data))), Some(("legacy_checksum", Severity::Note)));
+    assert_eq!(found(&with([1; 16])), Some(("checksum", Severity::Error)));
+}
+
+#[test]
+fn what_does_not_decode_to_its_size_is_damage_and_told_once() {
+    let data = b"ab".repeat(20);
+    for size in [39, 41, 1 << 40, u64::MAX] {
+        let file = file(&[(&ZLIB, &data)], *b"zlib", |_, header| header.data_size = size);
+        let found = report(&file, Depth::Full, 1);
+        assert_eq!(codes(&found), [("undecodable_block", Some("a0"))], "{size}");
+    }
+    let unknown = file(&[(&ZLIB, &data)], *b"what", |_, _| {});
+    assert_eq!(codes(&report(&unknown, Depth::Full, 1)), [("compression", Some("a0"))]);
+    assert_eq!(codes(&report(&unknown, Depth::Quick, 1)), []);
+}
+
+fn of_tree(tree: &str) -> Report {
+    let text = format!("#ASDF 1.0.0\n%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/\n---\n{tree}...\n");
+    report(&File::from_bytes(text.into_bytes(), crate::OpenOptions::default()).unwrap(), Depth::Full, 1)
+}
+
+#[test]
+fn trees_that_readers_differ_on_are_told() {
+    for (tree, expected) in [
+        ("a: 1\nb: {c: 1, 'c': 2}\n", &["duplicate_key"][..]),
+        ("1: a\n'1': b\n", &[]),
+        ("? [1]\n: 2\n", &["tree"]),
+        ("a: !!int word\n", &["tree"]),
+        ("a: !!map [1]\n", &["tree"]),
+        ("<<: 5\n", &["tree"]),
+        ("a: &x {b: 1}\nc: {<<: *x, d: 2}\n", &[]),
+        ("a: {$ref: '#/b'}\n", &["reference"]),
+        ("a: {$ref: '#/b'}\nb: 1\n", &[]),
+    ] {
+        let found = of_tree(tree);
+        let codes: Vec<&str> = found.findings.iter().map(|finding| finding.code).collect();
+        assert_eq!(codes, expected, "{tree}");
+    }
+}
+
+#[test]
+fn values_that_their_type_does_not_have_are_damage() {
+    let two = b"\x01\x02".as_slice();
+    let all = file(&[(two, two)], [0; 4], |_, _| {});
+    let mut source = all.source().read(0..all.layout().size).unwrap().into_owned();
+    let text = String::from_utf8_lossy(&source).into_owned();
+    let at = text.find("uint8").unwrap();
+    source[at..at + 5].copy_from_slice(b"bool8");
+    let bools = File::from_bytes(source, crate::OpenOptions::default()).unwrap();
+    assert_eq!(codes(&report(&bools, Depth::Full, 1)), [("array", Some("a0"))]);
+    let inline = of_tree("a: !core/ndarray-1.1.0 {data: [1, 300], datatype: uint8}\n");
+    assert_eq!(codes(&inline), [("array", Some("a"))]);
+}

@@ -259,7 +259,7 @@ fn rows_go_to_the_end_of_a_streamed_array() {
     file.extend_from_slice(&[0; 40]);
     file.extend_from_slice(&[1, 2, 3]);
     write(&at.join("s.asdf"), &file);
-    assert!(run(at, &["verify", "s.asdf"]).expect(0).contains("\tnote\ttorn_row\t"));
+    assert!(run(at, &["verify", "s.asdf"]).expect(0).contains("\twarning\ttorn_row\t"));
     write(&at.join("rows.npy"), &npy("|u1", false, "(2, 2)", &[5, 6, 7, 8]));
     run(at, &["append", "s.asdf", "rows.npy"]).expect(0);
     assert_eq!(run(at, &["cat", "s.asdf::image"]).expect(0), "1 2\n5 6\n7 8\n");

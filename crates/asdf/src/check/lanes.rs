@@ -1,0 +1,131 @@
+//! Digests of several plain blocks side by side: a core that computes one MD5 waits for itself most of the time.
+
+use container_core::Result;
+use container_core::block::Block;
+use container_core::checksum::{Digest, LANES, Md5Lanes};
+use container_core::source::{Source, check_range};
+
+use crate::layout::StoredBlock;
+
+/// Bytes of each block that are taken at a time: those of all lanes stay in the cache.
+const PIECE: usize = 64 << 10;
+
+/// With fewer lanes in use, the blocks are faster one after the other.
+const LEAST: usize = 3;
+
+/// Blocks that are read together: as many as there are lanes at most, of lengths that are not too different, in as many groups as there are
+/// threads as far as that leaves each enough. Those that gain nothing are groups of one.
+pub(super) fn groups<'b>(mut blocks: Vec<&'b StoredBlock>, threads: usize) -> Vec<Vec<&'b StoredBlock>> {
+    blocks.sort_by_key(|block| std::cmp::Reverse(len(block)));
+    let count = blocks.len().div_ceil(LANES).max(threads.min(blocks.len() / LEAST)).max(1);
+    let size = blocks.len().div_ceil(count).max(1);
+    let mut groups: Vec<Vec<&StoredBlock>> = Vec::new();
+    for block in blocks {
+        match groups.last_mut() {
+            // Lanes that have ended are carried along by the others.
+            Some(group)
+                if group.len() < size && group.first().is_some_and(|first| len(first) / 2 <= len(block)) =>
+            {
+                group.push(block);
+            }
+            _ => groups.push(vec![block]),
+        }
+    }
+    let (together, alone): (Vec<_>, Vec<_>) = groups.into_iter().partition(|group| group.len() >= LEAST);
+    together.into_iter().chain(alone.into_iter().flatten().map(|block| vec![block])).collect()
+}
+
+/// The digests of the stored bytes of at most [`LANES`] blocks. `tick` is told the bytes as they pass.
+pub(super) fn digests(
+    source: &dyn Source,
+    group: &[&StoredBlock],
+    mut tick: impl FnMut(u64) -> Result<()>,
+) -> Result<Vec<Digest>> {
+    for block in group {
+        check_range(&block.range(), source.len())?;
+    }
+    let longest = group.iter().map(|block| len(block)).max().unwrap_or(0);
+    let mut room = vec![0; PIECE.saturating_mul(group.len())];
+    let mut lanes = Md5Lanes::new();
+    let mut at = 0;
+    while at < longest {
+        let mut inputs = [&[][..]; LANES];
+        let mut passed = 0;
+        for ((block, room), input) in group.iter().zip(room.chunks_mut(PIECE)).zip(&mut inputs) {
+            let left = usize::try_from(len(block).saturating_sub(at)).unwrap_or(PIECE).min(PIECE);
+            let Some(piece) = room.get_mut(..left) else { continue };
+            source.read_into(block.data.start.saturating_add(at), piece)?;
+            passed += left as u64;
+            *input = piece;
+        }
+        lanes.update(inputs);
+        tick(passed)?;
+        at = at.saturating_add(PIECE as u64);
+    }
+    lanes.finish().iter().take(group.len()).map(|digest| Digest::new(digest)).collect()
+}
+
+fn len(block: &StoredBlock) -> u64 {
+    let range = block.range();
+    range.end.saturating_sub(range.start)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::block_header::BlockHeader;
+    use container_core::checksum::Algorithm;
+
+    fn block(index: usize, data: std::ops::Range<u64>) -> StoredBlock {
+        let used_size = data.end - data.start;
+        let header = BlockHeader {
+            header_size: 48,
+            flags: 0,
+            compression: [0; 4],
+            allocated_size: used_size,
+            used_size,
+            data_size: used_size,
+            checksum: [1; 16],
+        };
+        StoredBlock { index, at: data.start, header, end: data.end, data }
+    }
+
+    #[test]
+    fn every_block_is_in_one_group_of_like_lengths() {
+        let lens = [9, 8, 100, 7, 120, 6, 5, 110, 90, 80, 70, 1];
+        let blocks: Vec<StoredBlock> =
+            lens.iter().enumerate().map(|(index, len)| block(index, 0..*len)).collect();
+        for threads in [1, 2, 16] {
+            let groups = groups(blocks.iter().collect(), threads);
+            let mut all: Vec<usize> = groups.iter().flatten().map(|block| block.index).collect();
+            all.sort_unstable();
+            assert_eq!(all, (0..lens.len()).collect::<Vec<_>>());
+            for group in &groups {
+                assert!(group.len() == 1 || (LEAST..=LANES).contains(&group.len()));
+                assert!(group.iter().all(|block| len(block) >= len(group[0]) / 2));
+            }
+        }
+        assert_eq!(groups(blocks.iter().filter(|block| len(block) > 60).collect(), 1).len(), 1);
+        assert!(groups(Vec::new(), 2).is_empty());
+    }
+
+    #[test]
+    fn digests_are_those_of_each_block_alone() {
+        let bytes: Vec<u8> = (0..700_000_u32).map(|at| (at.wrapping_mul(at) >> 7) as u8).collect();
+        let ranges = [0..0, 0..1, 3..64 * 1024 + 3, 5..200_000, 7..131_079, 100..700_000, 9..73];
+        let blocks: Vec<StoredBlock> =
+            ranges.into_iter().enumerate().map(|(at, range)| block(at, range)).collect();
+        let group: Vec<&StoredBlock> = blocks.iter().collect();
+        let mut passed = 0;
+        let digests = digests(&&bytes[..], &group, |bytes| {
+            passed += bytes;
+            Ok(())
+        });
+        let alone = group.iter().map(|block| {
+            let range = block.data.start as usize..block.data.end as usize;
+            Algorithm::Md5.digest(&bytes[range])
+        });
+        assert_eq!(digests.unwrap(), alone.collect::<Vec<_>>());
+        assert_eq!(passed, group.iter().map(|block| len(block)).sum::<u64>());
+    }
+}
