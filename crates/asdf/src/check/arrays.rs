@@ -6,7 +6,7 @@ use container_core::report::{Finding, Severity};
 use container_core::{ErrorKind, Result};
 
 use super::some;
-use crate::fault::{Fault, FaultKind};
+use crate::fault::FaultKind;
 use crate::file::{ArrayEntry, File};
 use crate::layout::StoredBlock;
 use crate::ndarray::ByteSource;
