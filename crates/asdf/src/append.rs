@@ -29,9 +29,7 @@ pub(crate) fn append(
     }
     let (index, region) = job.single()?;
     let dataset = &*job.container.require(index)?;
-    let mut options = UpdateOptions::default();
-    options.limits = open.limits;
-    options.durability = durability;
+    let options = UpdateOptions { limits: open.limits, durability, ..UpdateOptions::default() };
     let mut appender = Appender::open(path, &options)
         .map_err(|error| error.hint("holdall writes rows to files whose last block is streamed"))?;
     let (own, row) = row_type(path, open, appender.array())?;

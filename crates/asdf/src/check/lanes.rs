@@ -15,7 +15,7 @@ const LEAST: usize = 3;
 
 /// Blocks that are read together: as many as there are lanes at most, of lengths that are not too different, in as many groups as there are
 /// threads as far as that leaves each enough. Those that gain nothing are groups of one.
-pub(super) fn groups<'b>(mut blocks: Vec<&'b StoredBlock>, threads: usize) -> Vec<Vec<&'b StoredBlock>> {
+pub(super) fn groups(mut blocks: Vec<&StoredBlock>, threads: usize) -> Vec<Vec<&StoredBlock>> {
     blocks.sort_by_key(|block| std::cmp::Reverse(len(block)));
     let count = blocks.len().div_ceil(LANES).max(threads.min(blocks.len() / LEAST)).max(1);
     let size = blocks.len().div_ceil(count).max(1);
@@ -71,6 +71,7 @@ fn len(block: &StoredBlock) -> u64 {
 }
 
 #[cfg(test)]
+#[allow(clippy::cast_possible_truncation)]
 mod tests {
     use super::*;
     use crate::block_header::BlockHeader;

@@ -7,7 +7,7 @@ use container_core::{Progress, npy};
 fn array(descr: &str, fortran: &str, shape: &str, data: &[u8]) -> Box<dyn Container> {
     let header = format!("{{'descr': '{descr}', 'fortran_order': {fortran}, 'shape': {shape}, }}\n");
     let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
-    bytes.extend_from_slice(&(header.len() as u16).to_le_bytes());
+    bytes.extend_from_slice(&u16::try_from(header.len()).unwrap().to_le_bytes());
     bytes.extend_from_slice(header.as_bytes());
     bytes.extend_from_slice(data);
     (npy::FORMAT.open)(Input::bytes(Box::new(bytes)), &OpenOptions::default()).unwrap()
