@@ -47,11 +47,11 @@ fn set(document: &Document, node: Node<'_>, text: String) -> Result<Splice> {
     Ok(Splice::new(span, text))
 }
 
-/// Puts a child before the child at `index`, or behind the last. `text` begins with a blank.
-pub(super) fn insert(collection: Node<'_>, index: usize, text: &str) -> Result<Splice> {
-    let document = collection.document();
+/// Puts a child before the child at `index`, or behind the last. `child` begins with a blank.
+pub(super) fn insert(collection: Node<'_>, index: usize, child: &str) -> Result<Splice> {
+    let text = collection.document().text();
     let content = collection.content_span();
-    let bare = text.trim_start();
+    let bare = child.trim_start();
     if collection.is_empty() {
         return Ok(Splice::insert(content.start.saturating_add(1), bare));
     }
@@ -62,9 +62,14 @@ pub(super) fn insert(collection: Node<'_>, index: usize, text: &str) -> Result<S
     let last =
         index.checked_sub(1).and_then(|last| end(collection, last)).ok_or_else(|| unclear(collection))?;
     // A comma may stand behind the last child.
-    let after = lines::skip_ignored(document.text(), last);
-    if lines::byte(document.text(), after) == Some(b',') {
+    let after = lines::skip_ignored(text, last);
+    if lines::byte(text, after) == Some(b',') {
         return Ok(Splice::insert(after.saturating_add(1), format!(" {bare}")));
+    }
+    if last.checked_sub(1).and_then(|at| lines::byte(text, at)) == Some(b':') {
+        // libyaml takes the colon of `a:,` for a part of the key.
+        let behind = lines::skip_blanks(text, last);
+        return Ok(Splice::insert(behind, format!("{}, {bare}", if behind == last { " " } else { "" })));
     }
     Ok(Splice::insert(last, format!(", {bare}")))
 }

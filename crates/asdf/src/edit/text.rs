@@ -8,8 +8,8 @@ use container_core::{Error, Result};
 
 use super::{lines, place};
 use crate::yaml::{
-    Around, Document, EmitOptions, MOST_DEPTH, NodeId, Piece, Place, ScalarStyle, Spot, Yaml, emit_at,
-    emit_item, emit_key, emit_pair,
+    Around, Document, EmitOptions, MOST_DEPTH, NodeId, Piece, Place, ScalarStyle, Spot, YAML_PREFIX, Yaml, emit_at,
+    emit_item, emit_key, emit_pair, plain,
 };
 
 fn options(document: &Document) -> EmitOptions {
@@ -127,6 +127,7 @@ pub(super) fn quoted(value: &Yaml) -> Option<Yaml> {
 fn has_lines(value: &Yaml) -> bool {
     match value {
         Yaml::Text(text, _) => text.contains('\n'),
+        Yaml::Binary(bytes) => !bytes.is_empty(),
         Yaml::Anchored(_, inner) | Yaml::Tagged(_, inner) => has_lines(inner),
         Yaml::Sequence(items, _) => items.iter().any(has_lines),
         Yaml::Mapping(pairs, _) => pairs.iter().any(|(key, value)| has_lines(key) || has_lines(value)),
@@ -139,8 +140,13 @@ fn in_quotes(value: &Yaml) -> Yaml {
         Yaml::Text(text, _) if text.contains('\n') => {
             Yaml::Text(text.clone(), Some(ScalarStyle::DoubleQuoted))
         }
+        Yaml::Binary(bytes) => digits(bytes).tagged(format!("{YAML_PREFIX}binary")),
         Yaml::Anchored(name, inner) => Yaml::Anchored(name.clone(), Box::new(in_quotes(inner))),
-        Yaml::Tagged(tag, inner) => Yaml::Tagged(tag.clone(), Box::new(in_quotes(inner))),
+        Yaml::Tagged(tag, inner) => match &**inner {
+            Yaml::Binary(bytes) => digits(bytes),
+            inner => in_quotes(inner),
+        }
+        .tagged(tag.clone()),
         Yaml::Sequence(items, style) => Yaml::Sequence(items.iter().map(in_quotes).collect(), *style),
         Yaml::Mapping(pairs, style) => Yaml::Mapping(
             pairs.iter().map(|(key, value)| (in_quotes(key), in_quotes(value))).collect(),
@@ -148,4 +154,8 @@ fn in_quotes(value: &Yaml) -> Yaml {
         ),
         other => other.clone(),
     }
+}
+
+fn digits(bytes: &[u8]) -> Yaml {
+    Yaml::Text(plain::base64(bytes), Some(ScalarStyle::DoubleQuoted))
 }
