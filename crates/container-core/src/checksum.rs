@@ -5,6 +5,7 @@ use std::fmt;
 use crate::{Error, Result};
 
 mod algorithms;
+mod md5;
 mod md5_lanes;
 
 pub use md5_lanes::{LANES, Md5Lanes, md5_many};

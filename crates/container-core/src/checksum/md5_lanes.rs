@@ -6,7 +6,7 @@
 //!
 //! Spec: RFC 1321
 
-use md5::{Digest, Md5};
+use ::md5::{Digest, Md5};
 
 /// Inputs that are digested side by side.
 pub const LANES: usize = 8;
@@ -21,7 +21,7 @@ const FEWEST: usize = 3;
 type Words = [u32; LANES];
 
 /// `floor(2^32 * abs(sin(step + 1)))`
-const SINES: [u32; 64] = [
+pub(super) const SINES: [u32; 64] = [
     0xd76a_a478,
     0xe8c7_b756,
     0x2420_70db,
