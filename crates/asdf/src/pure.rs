@@ -25,8 +25,7 @@ pub fn to_yaml(file: &File, options: &ReadOptions) -> Result<Vec<u8>> {
     }
     let standard = file.layout().header.standard.unwrap_or(Version { major: 1, minor: 6, patch: 0 });
     let mut editor = TreeEditor::new(file.tree().document().clone());
-    let mut write = WriteOptions::default();
-    write.standard = standard;
+    let write = WriteOptions { standard, ..WriteOptions::default() };
     let plan = Plan::new(write);
     let mut done = Vec::new();
     // From the end, so that a mask is in the tree before the array that has it.

@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn digests_are_those_of_each_block_alone() {
-        let bytes: Vec<u8> = (0..700_000_u32).map(|at| (at.wrapping_mul(at) >> 7) as u8).collect();
+        let bytes: Vec<u8> = (0..700_000_u32).map(|at| (at.wrapping_mul(at) >> 7).to_le_bytes()[0]).collect();
         let ranges = [0..0, 0..1, 3..64 * 1024 + 3, 5..200_000, 7..131_079, 100..700_000, 9..73];
         let blocks: Vec<StoredBlock> =
             ranges.into_iter().enumerate().map(|(at, range)| block(at, range)).collect();
@@ -123,7 +123,7 @@ mod tests {
             Ok(())
         });
         let alone = group.iter().map(|block| {
-            let range = block.data.start as usize..block.data.end as usize;
+            let range = usize::try_from(block.data.start).unwrap()..usize::try_from(block.data.end).unwrap();
             Algorithm::Md5.digest(&bytes[range])
         });
         assert_eq!(digests.unwrap(), alone.collect::<Vec<_>>());

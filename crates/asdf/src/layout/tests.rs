@@ -254,7 +254,8 @@ fn every_cut_is_read_or_told() {
 fn more_blocks_than_memory_are_refused() {
     let bytes = file(&[HEAD.as_bytes(), &block(&[], 0).repeat(1000)]);
     let kind = |memory| {
-        Layout::parse(&&bytes[..], &Limits::default().with_memory(memory)).map_err(|error| error.into_kind())
+        Layout::parse(&&bytes[..], &Limits::default().with_memory(memory))
+            .map_err(container_core::Error::into_kind)
     };
     assert!(matches!(kind(10_000), Err(ErrorKind::Limit { .. })));
     assert_eq!(kind(1 << 20).unwrap().blocks.len(), 1000);

@@ -27,7 +27,8 @@ pub(super) fn find(source: &dyn Source, layout: &mut Layout) -> Result<u64> {
     let Some(start) = start else { return Ok(at) };
     let head = source.read(start..size.min(start.saturating_add(8)))?;
     let has_directive = head.starts_with(b"%");
-    if !has_directive && !(head.starts_with(b"---") && head.get(3).is_none_or(u8::is_ascii_whitespace)) {
+    let has_marker = head.starts_with(b"---") && head.get(3).is_none_or(u8::is_ascii_whitespace);
+    if !has_directive && !has_marker {
         return Ok(at);
     }
     drop(head);
