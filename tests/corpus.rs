@@ -35,13 +35,13 @@ pub struct Shown {
     pub dtype: String,
     pub shape: Vec<u64>,
     pub order: Order,
-    /// As of [`Seen`].
+    /// As of [`Seen`], in the order that was asked for.
     pub values: std::result::Result<String, String>,
 }
 
 /// One dataset with its values. `Err` where bytes are yet to be fetched.
-fn show(container: &dyn Container, index: usize, dataset: &Dataset) -> Result<Shown> {
-    let values = match elements(container, index) {
+fn show(container: &dyn Container, index: usize, dataset: &Dataset, order: Order) -> Result<Shown> {
+    let values = match elements_in(container, index, order) {
         Ok(bytes) => Ok(sha256(&bytes)),
         Err(error) if matches!(error.kind(), ErrorKind::Missing(_)) => return Err(error),
         Err(error) => Err(error.to_string()),
@@ -55,10 +55,10 @@ fn show(container: &dyn Container, index: usize, dataset: &Dataset) -> Result<Sh
     })
 }
 
-/// What a plain listing shows, by path.
+/// What a plain listing shows, by path, with the values in C order.
 pub fn shown(container: &dyn Container) -> Result<Vec<Shown>> {
     let mut all = listed(container)
-        .map(|(index, dataset)| show(container, index, &dataset))
+        .map(|(index, dataset)| show(container, index, &dataset, Order::C))
         .collect::<Result<Vec<_>>>()?;
     all.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(all)
@@ -91,8 +91,10 @@ pub fn open_fixture(fixture: &Fixture) -> Result<Box<dyn Container>> {
 
 /// Everything that a reader makes of a file. `Err` where it cannot be opened.
 pub fn see(container: &dyn Container) -> Result<Seen> {
-    let first = container.dataset(0).map(|dataset| show(container, 0, &dataset)).transpose()?;
-    let others = listed(container).skip(1).map(|(index, dataset)| show(container, index, &dataset));
+    let first =
+        container.dataset(0).map(|dataset| show(container, 0, &dataset, dataset.order)).transpose()?;
+    let others =
+        listed(container).skip(1).map(|(index, dataset)| show(container, index, &dataset, dataset.order));
     // The layout itself cannot say that bytes are yet to be fetched.
     if let Err(error) = container.for_each_segment(&mut |_| Ok(()))
         && matches!(error.kind(), ErrorKind::Missing(_))
@@ -115,9 +117,12 @@ pub fn see(container: &dyn Container) -> Result<Seen> {
 
 /// The elements in stored order, numbers little-endian.
 pub fn elements(container: &dyn Container, index: usize) -> Result<Vec<u8>> {
+    elements_in(container, index, container.require(index)?.order)
+}
+
+fn elements_in(container: &dyn Container, index: usize, order: Order) -> Result<Vec<u8>> {
     let dataset = container.require(index)?;
     let array = container.read(index, &Region::whole(&dataset.shape), &ReadOptions::default())?;
-    let order = dataset.order;
     let mut bytes = array.bytes(order, &Limits::default())?.into_owned();
     dataset.dtype.swap_to(ByteOrder::Little, &mut bytes)?;
     Ok(bytes)

@@ -172,7 +172,7 @@ def paths() -> list[Fixture]:
     node = "!core/ndarray-1.1.0 {source: 0, datatype: int32, byteorder: little, shape: [24]}"
     twice = f"a: &x {node}\nb: *x\nc:\n- *x\n- {{d: *x}}\n"
     cycle = f"a: &m\n  data: {node}\n  self: *m\n  list: &l [*m, *l]\n"
-    names = f"'a/b': {node}\n'~': {node}\n'~1': {{'': {node}}}\n'é x': {node}\n1: {node}\ntrue: {node}\nnull: [{node}]\n1.5: {node}\n"
+    names = f"'a/b': {node}\n'~': {node}\n'~1': {{'': {node}}}\n'é x': {node}\n2: {node}\ntrue: {node}\nnull: [{node}]\n1.5: {node}\n"
     merged = f"base: &b\n  data: {node}\n  x: 1\nderived:\n  <<: *b\n  y: 2\n"
     deep = "a: " + "{a: " * 40 + node + "}" * 40 + "\n"
     return [

@@ -65,13 +65,6 @@ def scalars() -> list[Fixture]:
     ]  # fmt: skip
 
 
-def breaks() -> list[Fixture]:
-    """What PyYAML reads and the library does not: refused, for it would be read otherwise."""
-    return [
-        over("nel", "NEL within quotes, which breaks the line in YAML 1.1 alone", "a: 'x\u0085y'\n"),
-    ]
-
-
 def large() -> list[Fixture]:
     # 8^10 nodes, if every alias were followed.
     bomb = "a0: &a0 [x, x, x, x, x, x, x, x]\n"
@@ -89,4 +82,4 @@ def large() -> list[Fixture]:
 
 
 def fixtures() -> list[Fixture]:
-    return [*syntax(), *ends(), *scalars(), *breaks(), *large()]
+    return [*syntax(), *ends(), *scalars(), *large()]

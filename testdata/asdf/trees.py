@@ -110,7 +110,7 @@ def structure() -> list[Fixture]:
         one("comments", "comments everywhere", comments),
         one("strings_for_1_2", "strings as Python asdf writes them, which YAML 1.2 reads otherwise", "a: 0o17\nb: 1e3\nc: 'yes'\nd: '017'\ne: 1e+3\nf: .5.\ng: 'null'\nh: ! '2001-12-14'\n"),
         Fixture("yaml_directives", "comments behind directives, and one that is reserved", HEAD + b"%YAML 1.1 # comment\n%TAG ! tag:stsci.edu:asdf/  # comment\n# between\n--- # comment\na: 1\n...\n", nodes=True),
-        one("utf8_breaks", "what breaks lines in YAML 1.1: LS and PS", "a: 'x\u2028y'\nc: \"x\u2029y\"\n"),
+        one("utf8_breaks", "what breaks lines in YAML 1.1: NEL, LS and PS", "a: 'x\u2028y'\nb: 'x\u0085y'\nc: \"x\u2029y\"\n"),
     ]  # fmt: skip
 
 

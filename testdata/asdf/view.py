@@ -267,7 +267,7 @@ def arrays(data: Stored, main: str) -> dict[str, np.ndarray]:
             return
         above = (*above, id(node))
         if NDARRAY.fullmatch(node.tag):
-            found["/".join(it.replace("~", "~0").replace("/", "~1") for it in path)] = array(node, view, parts)
+            found["/".join(it.replace("~", "~0").replace("/", "~1") for it in path) or "."] = array(node, view, parts)
             mask = dict((name.value, it) for name, it in node.value).get("mask") if isinstance(node, yaml.MappingNode) else None
             if mask is not None:
                 visit(mask, (*path, "mask"), above)
