@@ -39,6 +39,8 @@ pub struct File {
     folder: Option<PathBuf>,
     options: OpenOptions,
     cache: Cache,
+    /// Which fault of the layout is the first that may have lost a block.
+    first_loss: OnceLock<Option<usize>>,
     others: Others,
 }
 
@@ -113,6 +115,7 @@ impl File {
             folder: folder.map(Path::to_path_buf),
             options,
             cache: Cache::default(),
+            first_loss: OnceLock::new(),
             others: Others::default(),
         };
         if file.options.policy == Policy::Strict {

@@ -8,8 +8,8 @@ use container_core::{Error, Result};
 
 use super::{lines, place};
 use crate::yaml::{
-    Around, Document, EmitOptions, MOST_DEPTH, NodeId, Piece, Place, ScalarStyle, Spot, YAML_PREFIX, Yaml, emit_at,
-    emit_item, emit_key, emit_pair, plain,
+    Around, Document, EmitOptions, MOST_DEPTH, NodeId, Piece, Place, ScalarStyle, Spot, YAML_PREFIX, Yaml,
+    emit_at, emit_item, emit_key, emit_pair, plain,
 };
 
 fn options(document: &Document) -> EmitOptions {

@@ -5,6 +5,7 @@
 
 use std::collections::HashSet;
 
+use container_core::dtype::{DType, Field};
 use container_core::{Error, Limits, Result};
 
 use crate::fault::{Fault, FaultKind};
@@ -27,8 +28,10 @@ pub(super) fn find(
     faults: &mut Vec<Fault>,
 ) -> Result<Vec<ArrayEntry>> {
     let Some(ways) = Ways::find(document, &options.limits)? else { return Ok(Vec::new()) };
-    let all = Search::run(document, &ways, true);
-    let search = all.or_else(|| Search::run(document, &ways, false)).unwrap_or_default();
+    let all = Search::run(document, &ways, true, options.limits.memory);
+    let search =
+        all.or_else(|| Search::run(document, &ways, false, options.limits.memory)).unwrap_or_default();
+    options.limits.allocate(search.held).map_err(|error| error.context("asdf arrays"))?;
     faults.extend(search.faults);
     Ok(search.entries)
 }
@@ -90,6 +93,10 @@ impl Ways {
 struct Search {
     entries: Vec<ArrayEntry>,
     faults: Vec<Fault>,
+    /// Bytes of memory that the entries take, and most that they may. Behind that nothing more is read: by aliases many arrays share one
+    /// record of many fields, and each entry has its own.
+    held: u64,
+    most: u64,
 }
 
 /// One collection on the way, and what of it is still to be looked at.
@@ -102,8 +109,8 @@ struct Step<'d> {
 
 impl Search {
     /// `None` where there are too many.
-    fn run(document: &Document, ways: &Ways, follow: bool) -> Option<Self> {
-        let mut search = Self::default();
+    fn run(document: &Document, ways: &Ways, follow: bool, most: u64) -> Option<Self> {
+        let mut search = Self { most, ..Self::default() };
         let mut path = String::new();
         let mut steps: Vec<Step<'_>> = Vec::new();
         let mut visited = 0_usize;
@@ -138,11 +145,17 @@ impl Search {
     }
 
     fn look(&mut self, node: Node<'_>, path: &str) {
-        if !node.tag().is_some_and(NdArray::is_tag) {
+        if !node.tag().is_some_and(NdArray::is_tag) || self.held > self.most {
             return;
         }
         match NdArray::parse(node) {
-            Ok(array) => self.entries.push(ArrayEntry { path: path.to_owned(), array }),
+            Ok(array) => {
+                let fields = array.datatype.as_ref().map_or(1, |datatype| fields(&datatype.dtype));
+                let entry = size_of::<ArrayEntry>().saturating_add(path.len()) as u64;
+                let of_fields = fields.saturating_mul(size_of::<Field>() as u64);
+                self.held = self.held.saturating_add(entry).saturating_add(of_fields);
+                self.entries.push(ArrayEntry { path: path.to_owned(), array });
+            }
             Err(error) => {
                 let place = error.range().unwrap_or_else(|| node.range());
                 let message = format!("{path} cannot be read: {}", error.kind());
@@ -152,6 +165,16 @@ impl Search {
                 }
             }
         }
+    }
+}
+
+/// Fields of a type, those within others counted.
+fn fields(dtype: &DType) -> u64 {
+    match dtype {
+        DType::Record(record) => {
+            record.fields.iter().fold(1, |count, field| fields(&field.dtype).saturating_add(count))
+        }
+        _ => 1,
     }
 }
 

@@ -14,7 +14,7 @@ use container_core::{Error, Result};
 use super::File;
 use crate::compression;
 use crate::digest;
-use crate::fault::FaultKind;
+use crate::fault::{Fault, FaultKind};
 use crate::layout::{IndexState, StoredBlock};
 use crate::ndarray::{ByteSource, NdArray};
 use crate::open_options::Policy;
@@ -125,18 +125,26 @@ impl File {
         if self.layout.index_state == IndexState::Proved {
             return None;
         }
-        let mut losses = self.layout.faults.iter().filter(|fault| {
-            matches!(
-                fault.kind(),
-                FaultKind::Gap | FaultKind::BlockHeaderSize | FaultKind::BlockHeaderTruncated
-            )
-        });
-        let loss = losses
-            .find(|fault| from_end || index.is_none_or(|index| fault.block().is_none_or(|at| at <= index)));
+        let before =
+            |fault: &&Fault| from_end || index.is_none_or(|index| fault.block().is_none_or(|at| at <= index));
+        let loss = self.first_loss().filter(before);
         loss.map(|fault| {
             let problem = format!("which block this is cannot be told: {}", fault.message());
             Error::malformed(problem).at(fault.range()).context("asdf block")
         })
+    }
+
+    /// The first place at which a block may be lost. Found once: there may be as many arrays as faults.
+    fn first_loss(&self) -> Option<&Fault> {
+        let is_loss = |fault: &Fault| {
+            matches!(
+                fault.kind(),
+                FaultKind::Gap | FaultKind::BlockHeaderSize | FaultKind::BlockHeaderTruncated
+            )
+        };
+        let faults = &self.layout.faults;
+        let first = self.first_loss.get_or_init(|| faults.iter().position(is_loss));
+        first.and_then(|first| faults.get(first))
     }
 
     /// Decoded bytes of a block as far as arrays may use them. Of a plain block that the file cuts, those that it claims; under

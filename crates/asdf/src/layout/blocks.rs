@@ -20,6 +20,9 @@ use crate::fault::{Fault, FaultKind};
 /// Most bytes of an index for each of its blocks, and besides.
 const INDEX_BYTES: (u64, u64) = (64, 4096);
 
+/// Bytes of the message of a fault, about.
+const MESSAGE: usize = 96;
+
 /// Fills in what follows the tree.
 pub(super) fn find(source: &dyn Source, after_tree: u64, limits: &Limits, layout: &mut Layout) -> Result<()> {
     let size = layout.size;
@@ -36,9 +39,6 @@ pub(super) fn find(source: &dyn Source, after_tree: u64, limits: &Limits, layout
     loop {
         match block(source, at, layout)? {
             Some(block) => {
-                let len = (layout.blocks.len() as u64).saturating_add(1);
-                let held = len.saturating_mul(size_of::<StoredBlock>() as u64);
-                limits.allocate(held).map_err(|error| error.context("asdf blocks").at(first..at))?;
                 at = block.end;
                 layout.blocks.push(block);
             }
@@ -51,6 +51,7 @@ pub(super) fn find(source: &dyn Source, after_tree: u64, limits: &Limits, layout
                 at = end;
             }
         }
+        limits.allocate(held(layout)).map_err(|error| error.context("asdf blocks").at(first..at))?;
         if at >= size || !is_magic(source, at)? {
             match next_block(source, at, layout)? {
                 Some(next) => at = next,
@@ -58,6 +59,14 @@ pub(super) fn find(source: &dyn Source, after_tree: u64, limits: &Limits, layout
             }
         }
     }
+}
+
+/// Bytes of memory that blocks, gaps and faults take, and one more of each: a few bytes of a file can be any of them.
+fn held(layout: &Layout) -> u64 {
+    let each = |count: usize, size: usize| (count as u64).saturating_add(1).saturating_mul(size as u64);
+    each(layout.blocks.len(), size_of::<StoredBlock>())
+        .saturating_add(each(layout.gaps.len(), size_of::<Gap>()))
+        .saturating_add(each(layout.faults.len(), size_of::<Fault>().saturating_add(MESSAGE)))
 }
 
 fn is_magic(source: &dyn Source, at: u64) -> Result<bool> {

@@ -12,8 +12,8 @@ use std::ops::Range;
 use container_core::Result;
 use container_core::source::Source;
 
-/// Bytes that are read at a time.
-const PIECE: u64 = 1 << 18;
+/// Bytes that are read at a time: few at first, because what is searched for often follows soon, and a file may have it everywhere.
+const PIECES: (u64, u64) = (1 << 9, 1 << 18);
 
 /// What is searched for at once, at most.
 const LONGEST: u64 = 32;
@@ -26,8 +26,10 @@ pub(crate) fn first(
     mut find: impl FnMut(&[u8]) -> Option<usize>,
 ) -> Result<Option<u64>> {
     let mut at = range.start;
+    let (mut piece, most) = PIECES;
     while at < range.end {
-        let end = range.end.min(at.saturating_add(PIECE));
+        let end = range.end.min(at.saturating_add(piece));
+        piece = piece.saturating_mul(4).min(most);
         let bytes = source.read(at..end)?;
         if let Some(found) = find(&bytes) {
             return Ok(Some(at.saturating_add(found as u64)));

@@ -72,7 +72,9 @@ fn end(source: &dyn Source, range: Range<u64>) -> Result<End> {
         let mut is_magic = false;
         let found = search::first(source, from..range.end, |bytes| {
             // What follows the dots within the next piece is looked at by the caller.
-            let (dots, magic) = (dots.find(bytes), magic.find(bytes));
+            let dots = dots.find(bytes);
+            let before = bytes.get(..dots.unwrap_or(bytes.len())).unwrap_or_default();
+            let magic = magic.find(before);
             is_magic = magic.is_some_and(|magic| dots.is_none_or(|dots| magic < dots));
             if is_magic { magic } else { dots }
         })?;

@@ -7,14 +7,18 @@
     clippy::cast_possible_truncation
 )]
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use container_core::report::{RepairItem, RepairReport};
-use container_core::{Limits, Result};
+use container_core::{ErrorKind, Limits, Result};
 
 use crate::edit::TreeEditor;
 use crate::ndarray::{ByteSource, NdArray};
 use crate::yaml::{Collection, Document, Node, Yaml};
+
+/// Most changes of the tree that are made one by one.
+const MOST_EDITS: usize = 1000;
 
 /// A block of the new file that has fewer decoded bytes than the old one said.
 #[derive(Clone, Debug)]
@@ -62,38 +66,76 @@ pub(super) fn cut(
     report: &mut RepairReport,
 ) -> Result<Document> {
     let arrays = placed(&document, limits)?;
-    let mut editor = TreeEditor::new(document);
-    // From the end, so that paths stay good.
-    for placed in arrays.iter().rev() {
+    let short: HashMap<usize, &Short> = short.iter().map(|short| (short.index, short)).collect();
+    let mut edits = Vec::new();
+    for placed in &arrays {
         let count = i64::try_from(count).unwrap_or(i64::MAX);
         let index = if placed.block < 0 { placed.block.saturating_add(count) } else { placed.block };
-        let lies_in = |short: &&Short| i64::try_from(short.index).is_ok_and(|short| short == index);
-        let (have, range) = match short.iter().find(lies_in) {
+        let (have, range) = match usize::try_from(index).ok().and_then(|index| short.get(&index)) {
             Some(short) => (short.have, short.range.clone()),
             // The file ends before the block begins.
             None if index >= count || index < 0 => (0, 0..0),
             None => continue,
         };
         let Some(rows) = rows_within(&placed.array, have) else { continue };
-        let name = if placed.path.is_empty() { "the array" } else { &placed.path };
-        let range = (!range.is_empty()).then_some(range);
-        let item = |what: String| RepairItem { range: range.clone(), what };
-        match rows {
+        let (path, value) = match rows {
             Rows::All => continue,
+            Rows::First(rows, _) if rows > 0 => {
+                (format!("{}/shape/0", placed.path), Yaml::int(i128::from(rows)))
+            }
+            Rows::First(..) => (placed.path.clone(), without_rows(document.node(placed.array.node))?),
+            Rows::None => (placed.path.clone(), Yaml::Null),
+        };
+        edits.push(Edit { placed, rows, path, value, range: (!range.is_empty()).then_some(range) });
+    }
+    make(document, &edits, report)
+}
+
+/// A change of the tree because of an array.
+struct Edit<'a> {
+    placed: &'a Placed,
+    rows: Rows,
+    path: String,
+    value: Yaml,
+    range: Option<Range<u64>>,
+}
+
+/// Makes the changes, all at once where that can be done. An array that others name by an alias stays as it is where it would go as a whole,
+/// and so does one whose keys are those of another mapping.
+fn make(document: Document, edits: &[Edit<'_>], report: &mut RepairReport) -> Result<Document> {
+    let mut editor = TreeEditor::new(document);
+    let all = editor.set_all(edits.iter().map(|edit| (edit.path.as_str(), &edit.value)));
+    let all = match all {
+        Err(error) if !matches!(error.kind(), ErrorKind::Usage(_)) => return Err(error),
+        other => other,
+    };
+    // From the end, so that paths stay good.
+    for (at, edit) in edits.iter().rev().enumerate() {
+        let made = match &all {
+            Ok(()) => true,
+            // Each takes the time of reading the tree.
+            Err(_) if at >= MOST_EDITS => false,
+            Err(_) => match editor.set(&edit.path, &edit.value) {
+                Ok(()) => true,
+                Err(error) if matches!(error.kind(), ErrorKind::Usage(_)) => false,
+                Err(error) => return Err(error),
+            },
+        };
+        let path = &edit.placed.path;
+        let name = if path.is_empty() { "the array" } else { path };
+        let item = |what: String| RepairItem { range: edit.range.clone(), what };
+        let stays = if made { "" } else { "; the tree says otherwise still, because other places share it" };
+        match edit.rows {
+            Rows::All => {}
             Rows::First(rows, of) if rows > 0 => {
-                editor.set(&format!("{}/shape/0", placed.path), &Yaml::int(i128::from(rows)))?;
                 report.kept.push(item(format!("{name}: the first {rows} of {of} rows")));
-                report.lost.push(item(format!("{name}: {} of {of} rows", of.saturating_sub(rows))));
+                report.lost.push(item(format!("{name}: {} of {of} rows{stays}", of.saturating_sub(rows))));
             }
-            Rows::First(_, of) => {
-                let empty = editor.document().find(&placed.path).map(without_rows).transpose()?;
-                editor.set(&placed.path, &empty.unwrap_or(Yaml::Null))?;
-                report.lost.push(item(format!("{name}: all of {of} rows")));
-            }
-            Rows::None => {
-                editor.set(&placed.path, &Yaml::Null)?;
+            Rows::First(_, of) => report.lost.push(item(format!("{name}: all of {of} rows{stays}"))),
+            Rows::None if made => {
                 report.lost.push(item(format!("{name}: all of it; null is in its place")));
             }
+            Rows::None => report.lost.push(item(format!("{name}: all of it{stays}"))),
         }
     }
     Ok(editor.into_document())

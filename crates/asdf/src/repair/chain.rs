@@ -7,6 +7,7 @@
     clippy::cast_possible_truncation
 )]
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use container_core::source::Source;
@@ -14,6 +15,7 @@ use container_core::{Limits, Result};
 
 use super::heal::{Healed, Proof, heal, prove};
 use crate::block_index::{BlockIndex, MARKER};
+use crate::fault::Fault;
 use crate::layout::{IndexState, Layout, StoredBlock, search};
 
 /// A place of the file where a block is or was.
@@ -110,6 +112,7 @@ fn walk(source: &dyn Source, layout: &Layout, named: usize) -> Result<Vec<Found>
         places.push((layout.trailing.clone(), None));
     }
     places.sort_by_key(|(range, _)| range.start);
+    let damaged: HashSet<usize> = layout.faults.iter().filter_map(Fault::block).collect();
     let mut found = Vec::with_capacity(places.len());
     let mut at = 0_usize;
     while let Some((range, index)) = places.get(at).cloned() {
@@ -136,7 +139,7 @@ fn walk(source: &dyn Source, layout: &Layout, named: usize) -> Result<Vec<Found>
             found.push(Found::Block(healed));
             continue;
         }
-        let told = layout.faults.iter().any(|fault| fault.block() == Some(block.index));
+        let told = damaged.contains(&block.index);
         let healed = if told { heal(source, range.start, next)? } else { None };
         found.push(Found::Block(match healed {
             Some(healed) => healed,
@@ -182,6 +185,9 @@ fn by_index(source: &dyn Source, layout: &Layout, limits: &Limits) -> Result<Opt
 /// Most magics behind one another that are tried as the end of a block: those of files within it come before.
 const TRIES: usize = 16;
 
+/// Most bytes that are tried as blocks, by how often the file has them: each may be digested for each reading of its header.
+const MOST_READ: u64 = 32;
+
 /// Most magics that are looked at.
 const MOST_MAGICS: usize = 1 << 16;
 
@@ -198,6 +204,7 @@ fn by_magics(source: &dyn Source, layout: &Layout) -> Result<Option<Vec<Found>>>
         }
     }
     starts.push(end);
+    let mut left = layout.size.saturating_mul(MOST_READ);
     let (mut found, mut at) = (Vec::new(), 0_usize);
     while let Some((start, ends)) =
         starts.get(at..).and_then(<[u64]>::split_first).filter(|(_, ends)| !ends.is_empty())
@@ -205,6 +212,8 @@ fn by_magics(source: &dyn Source, layout: &Layout) -> Result<Option<Vec<Found>>>
         let mut next = at.saturating_add(1);
         let mut taken = None;
         for (tried, end) in ends.iter().enumerate().take(TRIES) {
+            let Some(rest) = left.checked_sub(end.saturating_sub(*start)) else { return Ok(None) };
+            left = rest;
             let healed = heal(source, *start, *end)?;
             let sure = healed.as_ref().is_some_and(|healed| {
                 healed.proof == Proof::Digest || (healed.changes.is_empty() && healed.block.end == *end)

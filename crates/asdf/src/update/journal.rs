@@ -165,7 +165,9 @@ impl Journal {
             rest = after;
             patches.push(Patch { at, old: old.to_vec(), new: new.to_vec() });
         }
-        rest.is_empty().then_some(Self { intent, old_len, new_len, patches })
+        // A file is known by bytes: a journal without any would be about every file of that length.
+        let known = patches.iter().any(|patch| !patch.new.is_empty());
+        (rest.is_empty() && known).then_some(Self { intent, old_len, new_len, patches })
     }
 
     /// What is to be done with the file as it is; `None` where this journal is not about it, or is done.

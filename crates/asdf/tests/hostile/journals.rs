@@ -1,0 +1,157 @@
+//! Journals that are old, of other files, cut or made to harm: they change nothing but what they are about.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use asdf::container_core::checksum::Algorithm;
+use asdf::update::{UpdateOptions, Updater};
+use asdf::{File, Policy};
+
+use crate::made::{file, options, plain};
+
+const CHANGE: u64 = 2;
+const GROW: u64 = 1;
+
+/// A journal of places, with its sum.
+fn journal(kind: u64, old_len: u64, new_len: u64, places: &[(u64, &[u8], &[u8])]) -> Vec<u8> {
+    let mut bytes = b"asdfjrn1".to_vec();
+    for number in [kind, old_len, new_len, places.len() as u64] {
+        bytes.extend(number.to_le_bytes());
+    }
+    for (at, old, new) in places {
+        bytes.extend(at.to_le_bytes());
+        bytes.extend((new.len() as u64).to_le_bytes());
+        bytes.extend(*old);
+        bytes.extend(*new);
+    }
+    sealed(bytes)
+}
+
+fn sealed(mut bytes: Vec<u8>) -> Vec<u8> {
+    let sum = Algorithm::Crc32.digest(&bytes);
+    bytes.extend(sum.as_bytes().iter().rev());
+    bytes
+}
+
+struct Case {
+    _folder: tempfile::TempDir,
+    path: PathBuf,
+    beside: PathBuf,
+}
+
+fn case(bytes: &[u8], journal: &[u8]) -> Case {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.asdf");
+    let beside = folder.path().join("x.asdf.asdfjournal");
+    fs::write(&path, bytes).unwrap();
+    fs::write(&beside, journal).unwrap();
+    Case { _folder: folder, path, beside }
+}
+
+/// What is read of the file while the journal is there, and what an update leaves of it: the same. Reading changes nothing.
+fn left(bytes: &[u8], journal: &[u8]) -> Vec<u8> {
+    let case = case(bytes, journal);
+    let read = File::open_with(&case.path, options(Policy::Lenient)).ok();
+    let read = read.map(|file| {
+        let source = file.source();
+        source.read(0..source.len()).unwrap().into_owned()
+    });
+    assert_eq!(fs::read(&case.path).unwrap(), bytes, "reading changes the file");
+    assert_eq!(fs::read(&case.beside).unwrap(), journal);
+    if Updater::open(&case.path, UpdateOptions::default()).is_ok() {
+        assert!(!Path::new(&case.beside).exists());
+    }
+    let left = fs::read(&case.path).unwrap();
+    assert!(read.is_none_or(|read| read == left));
+    left
+}
+
+fn bytes() -> Vec<u8> {
+    file(
+        "a: !core/ndarray-1.1.0 {source: 0, datatype: int8, byteorder: big, shape: [4]}\nb: 1",
+        &[plain(b"abcd")],
+    )
+}
+
+#[test]
+fn journals_that_are_about_the_file() {
+    let bytes = bytes();
+    let len = bytes.len() as u64;
+    let at = bytes.windows(5).position(|five| five == b"\nb: 1").unwrap() + 4;
+    let after = [&bytes[..at], b"2", &bytes[at + 1..]].concat();
+    let change = journal(CHANGE, len, len, &[(at as u64, b"1", b"2")]);
+    assert_eq!(left(&bytes, &change), after);
+    assert_eq!(left(&after, &change), after);
+    let more = [&bytes[..], b"more"].concat();
+    assert_eq!(left(&more, &journal(GROW, len, len, &[(0, &bytes[..50], &bytes[..50])])), bytes);
+}
+
+#[test]
+fn journals_that_are_not() {
+    let bytes = bytes();
+    let len = bytes.len() as u64;
+    let change = journal(CHANGE, len, len, &[(30, &bytes[30..34], b"abcd")]);
+    let mut broken = change.clone();
+    broken[9] ^= 1;
+    let head = |rest: &[u64]| {
+        let mut bytes = b"asdfjrn1".to_vec();
+        rest.iter().for_each(|number| bytes.extend(number.to_le_bytes()));
+        sealed(bytes)
+    };
+    let more = vec![0; 300];
+    for (name, journal) in [
+        ("empty", vec![]),
+        ("a word", b"asdfjrn1".to_vec()),
+        ("another format", b"SQLite format 3\0 and more of that".to_vec()),
+        ("a wrong sum", broken),
+        ("an unknown kind", journal(3, len, len, &[(30, &bytes[30..34], b"abcd")])),
+        ("of a shorter file", journal(CHANGE, len - 4, len - 4, &[(30, &bytes[30..34], b"abcd")])),
+        ("of a longer file", journal(CHANGE, len + 4, len + 4, &[(30, &bytes[30..34], b"abcd")])),
+        ("of other bytes", journal(CHANGE, len, len, &[(30, b"wxyz", b"abcd")])),
+        (
+            "one place of another file",
+            journal(CHANGE, len, len, &[(30, &bytes[30..34], b"abcd"), (40, b"wxyz", b"abcd")]),
+        ),
+        ("a place behind the end", journal(CHANGE, len, len, &[(len - 2, &[0; 4], b"abcd")])),
+        ("a place that wraps", journal(CHANGE, len, len, &[(u64::MAX - 1, &[0; 4], b"abcd")])),
+        ("a length without bytes", head(&[2, len, len, 1, 30, u64::MAX])),
+        ("places without end", head(&[2, len, len, u64::MAX, 30, 0])),
+        ("a file that grew from another", journal(GROW, 50, 50, &[(0, b"#ASDF 9", b"#ASDF 9")])),
+        ("a file that grew from nothing known", journal(GROW, 20, 20, &[])),
+        ("an end without a place", journal(CHANGE, len, 20, &[])),
+        ("nothing to change and another end", journal(CHANGE, len, 20, &[(30, b"", b"")])),
+        ("a length of all", journal(CHANGE, len, u64::MAX, &[(30, &bytes[30..34], b"abcd")])),
+        ("places of nothing", journal(GROW, 20, 20, &vec![(5, &b""[..], &b""[..]); 1000])),
+        ("zeros", more),
+    ] {
+        assert_eq!(left(&bytes, &journal), bytes, "{name}");
+    }
+    for len in 0..change.len() {
+        assert_eq!(left(&bytes, &change[..len]), bytes, "{len} bytes");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn journals_that_are_no_files() {
+    let bytes = bytes();
+    let len = bytes.len() as u64;
+    let at = 30;
+    let change = journal(CHANGE, len, len, &[(at, &bytes[30..34], b"abcd")]);
+    let case = case(&bytes, b"");
+    let elsewhere = case.path.with_file_name("elsewhere");
+    fs::write(&elsewhere, &change).unwrap();
+    fs::remove_file(&case.beside).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, &case.beside).unwrap();
+    let file = File::open_with(&case.path, options(Policy::Strict)).unwrap();
+    assert_eq!(*file.source().read(0..len).unwrap(), bytes[..]);
+    drop(file);
+    let _ = Updater::open(&case.path, UpdateOptions::default());
+    assert_eq!(fs::read(&case.path).unwrap(), bytes);
+    assert_eq!(fs::read(&elsewhere).unwrap(), change);
+    fs::remove_file(&case.beside).unwrap();
+    fs::create_dir(&case.beside).unwrap();
+    assert!(File::open_with(&case.path, options(Policy::Strict)).is_ok());
+    let _ = Updater::open(&case.path, UpdateOptions::default());
+    assert_eq!(fs::read(&case.path).unwrap(), bytes);
+}
