@@ -147,7 +147,8 @@ impl<'d> Node<'d> {
         Some(match self.tag() {
             None if style == ScalarStyle::Plain => resolve(text),
             None => Scalar::Text(text),
-            // libyaml takes `!` as no tag, and even a text in quotes as plain then.
+            // libyaml takes `!` as no tag, and even a text in quotes as plain then; behind which nothing stands it is no null, though.
+            Some("!") if text.is_empty() && style == ScalarStyle::Plain => Scalar::Text(text),
             Some("!") => resolve(text),
             Some(tag) => {
                 tag.strip_prefix(YAML_TAGS).map_or(Scalar::Text(text), |name| scalar::under_tag(name, text))

@@ -111,7 +111,7 @@ pub(super) fn under_tag<'a>(name: &str, text: &'a str) -> Scalar<'a> {
             .map(Scalar::Bool),
         "int" => number::int(text.trim_ascii()).map(Scalar::Int),
         "float" => number::float(text.trim_ascii()).map(Scalar::Float),
-        "timestamp" => timestamp::plain(text).map(Scalar::Timestamp),
+        "timestamp" => timestamp::tagged(text).map(Scalar::Timestamp),
         "binary" => decode_binary(text).map(Scalar::Binary),
         "merge" => Some(Scalar::Merge),
         "value" => Some(Scalar::Default),

@@ -43,6 +43,12 @@ impl Rest<'_> {
 
 /// The date or time that a text is; `None` for other forms and for days that no calendar has.
 pub(super) fn plain(text: &str) -> Option<Timestamp> {
+    // A bare date has all its digits.
+    tagged(text).filter(|found| found.time.is_some() || text.len() == 10)
+}
+
+/// As [`plain`], for text under the tag of dates, where `2001-1-2` is one too.
+pub(super) fn tagged(text: &str) -> Option<Timestamp> {
     let mut rest = Rest(text.as_bytes());
     let year = rest.digits(4, 4)?;
     rest.byte(b'-')?;
@@ -57,8 +63,7 @@ pub(super) fn plain(text: &str) -> Option<Timestamp> {
         offset: None,
     };
     if rest.0.is_empty() {
-        // A bare date has all its digits.
-        return (text.len() == 10 && is_day(&found)).then_some(found);
+        return is_day(&found).then_some(found);
     }
     if rest.byte(b't').or_else(|| rest.byte(b'T')).is_none() && !rest.blanks() {
         return None;
