@@ -31,7 +31,7 @@ pub fn read(file: &dyn Source) -> Result<State> {
         let data = file.read(block.data.clone())?.into_owned();
         match block.header.digest() {
             Some(digest) if digest != asdf::BlockHeader::ALGORITHM.digest(&data) => {
-                return Err(asdf::container_core::Error::malformed("a digest that does not fit"));
+                return Err(Error::malformed("a digest that does not fit"));
             }
             _ => {}
         }
