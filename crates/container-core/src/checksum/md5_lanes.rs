@@ -1,15 +1,15 @@
 //! MD5 of several inputs at once.
 //!
-//! One MD5 is a chain of dependent steps, which keeps a core waiting for itself most of the time. Independent inputs, one in each lane
-//! of vector registers, are digested side by side in the time of one. The code is plain arrays of eight words, which the compiler
-//! turns into vector instructions of whatever the target has.
+//! One MD5 is a chain of dependent steps, which keeps a core waiting for itself most of the time. Four independent inputs, step by
+//! step in turn, take little longer than one: nearly twice the bytes per second were measured. Eight need more registers than there
+//! are, and lose. Vector intrinsics would gain as much again, for unsafe code.
 //!
 //! Spec: RFC 1321
 
 use ::md5::{Digest, Md5};
 
 /// Inputs that are digested side by side.
-pub const LANES: usize = 8;
+pub const LANES: usize = 4;
 
 /// Bytes that MD5 takes at a time.
 const BLOCK: usize = 64;
@@ -120,8 +120,8 @@ pub fn md5_many(inputs: &[&[u8]]) -> Vec<[u8; 16]> {
 ///
 /// ```
 /// let mut lanes = container_core::checksum::Md5Lanes::new();
-/// lanes.update([b"", b"a", b"abc", b"", b"", b"", b"", b""]);
-/// lanes.update([b"", b"", b"def", b"", b"", b"", b"", b""]);
+/// lanes.update([b"", b"a", b"abc", b""]);
+/// lanes.update([b"", b"", b"def", b""]);
 /// let digests = lanes.finish();
 /// assert_eq!(digests[0][..4], [0xd4, 0x1d, 0x8c, 0xd9]);
 /// assert_eq!(digests[1][..4], [0x0c, 0xc1, 0x75, 0xb9]);
@@ -354,7 +354,7 @@ mod tests {
     #[test]
     fn every_length_and_number_of_inputs_has_the_digest_of_one() {
         let inputs: Vec<Vec<u8>> = (0..150).map(|len| bytes(len, len)).collect();
-        for count in [0, 1, 7, 8, 9, 150] {
+        for count in [0, 1, 2, 3, 4, 5, 150] {
             let inputs: Vec<&[u8]> = inputs[150 - count..].iter().map(Vec::as_slice).collect();
             let made = md5_many(&inputs);
             assert_eq!(made.len(), count);
