@@ -2,7 +2,7 @@
 //!
 //! One MD5 is a chain of dependent steps, which keeps a core waiting for itself most of the time. Four independent inputs, step by
 //! step in turn, take little longer than one: nearly twice the bytes per second were measured. Eight need more registers than there
-//! are, and lose. Vector intrinsics would gain as much again, for unsafe code.
+//! are, and lose. Vector intrinsics do better, but as unsafe code.
 //!
 //! Spec: RFC 1321
 
