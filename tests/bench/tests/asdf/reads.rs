@@ -69,6 +69,49 @@ fn what_python_writes_is_read_bit_by_bit() {
     }
 }
 
+#[test]
+fn types_of_the_standard_and_shared_nodes_are_what_python_wrote() {
+    for (release, standard) in [
+        (Release::Newest, "1.6.0"),
+        (Release::Newest, "1.3.0"),
+        (Release::Mid, "1.6.0"),
+        (Release::Old, "1.5.0"),
+    ] {
+        let folder = folder();
+        let path = folder.path().join("theirs.asdf");
+        let mut tree = json!({
+            "shared": {"$named": ["shared", {"x": [1, 2.5]}]},
+            "again": {"$same": "shared"},
+            "cycle": {"$named": ["cycle", {"n": 1, "back": {"$same": "cycle"}}]},
+            "list": {"$named": ["list", [1, [{"$same": "list"}]]]},
+            "big": {"$integer": "-123456789012345678901234567890123456789012345678901234567890"},
+            "external": {"$external": {"fileuri": "a.fits", "target": 1, "dtype": "float64", "shape": [3, 4]}},
+            "tagged": {"$tag": ["asdf://example.org/thing-1.0.0", {"a": [1]}]},
+            "local": {"$tag": ["tag:example.org,2000:x", "5"]},
+            "keys": {"$map": [[5, "five"], [false, "no"], ["$x", "dollar"]]},
+            "data": {"$array": {"dtype": "<i4", "shape": [2], "hex": "0100000002000000", "name": "data"}},
+            "part": {"$array": {"of": "data", "slices": [[1, null, null]]}},
+        });
+        if standard == "1.6.0" {
+            tree["none"] = Value::Null;
+        }
+        peer(release)
+            .ask("write", json!({"path": path, "tree": tree, "standard": standard, "history": ["made"]}));
+        let label = format!("{release:?} {standard}");
+        let file = File::open(&path).unwrap_or_else(|error| panic!("{error}: {label}"));
+        let ours = view::tree(&file);
+        view::assert_same(&ours, &peer(release).tree(&path), &label);
+        for same in ["big", "tagged", "local", "keys", "external"] {
+            view::assert_same(&ours[same], &tree[same], &label);
+        }
+        let [shared, again] = ["shared", "again"].map(|path| file.tree().find(path).unwrap());
+        assert!(shared.is_alias() && shared.target().id() == again.id(), "{label}");
+        assert_eq!(ours["cycle"], json!({"n": 1, "back": {"$same": "cycle"}}), "{label}");
+        assert_eq!(ours["list"], json!([1, [{"$same": "list"}]]), "{label}");
+        assert_eq!(ours.get("none"), tree.get("none"), "{label}");
+    }
+}
+
 /// A request without the bytes of its arrays.
 fn shown(request: &Value) -> String {
     let mut request = request.clone();
