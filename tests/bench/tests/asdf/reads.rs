@@ -57,7 +57,9 @@ fn what_python_writes_is_read_bit_by_bit() {
             for block in file.blocks() {
                 let state =
                     asdf::digest_state(file.source(), block, &codecs(), &Limits::default(), 1).unwrap();
-                let legacy = release != Release::Newest && block.header.is_compressed();
+                // Nothing is the same encoded and decoded.
+                let legacy =
+                    release != Release::Newest && block.header.is_compressed() && block.header.used_size > 0;
                 let expected = if legacy { DigestState::LegacyDecoded } else { DigestState::Stored };
                 assert_eq!(state, expected, "{label}");
                 states[usize::from(block.header.is_compressed()) + usize::from(legacy)] += 1;
@@ -75,7 +77,7 @@ fn types_of_the_standard_and_shared_nodes_are_what_python_wrote() {
         (Release::Newest, "1.6.0"),
         (Release::Newest, "1.3.0"),
         (Release::Mid, "1.6.0"),
-        (Release::Old, "1.5.0"),
+        (Release::Mid, "1.5.0"),
     ] {
         let folder = folder();
         let path = folder.path().join("theirs.asdf");
