@@ -1,5 +1,6 @@
 //! The conformance suite: see each module's first line for what it proves.
 
+mod asdf_conversions;
 mod asdf_files;
 mod blosc2_conversions;
 mod blosc2_damage;
