@@ -84,7 +84,8 @@ impl Values {
             return Err(Error::limit("collections within one another", depth as u64, MOST_DEPTH as u64));
         }
         let node = node.target();
-        let name = self.names.0.get(&node.id()).cloned();
+        // Most trees name nothing twice.
+        let name = if self.names.0.is_empty() { None } else { self.names.0.get(&node.id()).cloned() };
         if let Some(name) = &name
             && !self.done.insert(node.id())
         {
