@@ -49,8 +49,9 @@ impl<'d> Value<'d> {
     pub(super) fn set(self, document: &Document, value: &Yaml) -> Result<Vec<Splice>> {
         let text = document.text();
         let (kept, between) = (self.comment(text), self.between(text));
-        let compact = self.spot.place != Place::Value
-            && self.spot.place != Place::Root
+        let is_below = !place::is_void(self.node) && self.node.span().start > lines::end(text, self.head);
+        let compact = matches!(self.spot.place, Place::Item | Place::Complex)
+            && !is_below
             && kept.trim().is_empty()
             && between.is_empty();
         let column = lines::column(text, self.head);

@@ -116,6 +116,7 @@ fn block_collections_are_set_below_their_key() {
         ("--- 5 # c\n...\n", "", &block, "--- # c\nx: 1\ny:\n- z: null\n...\n"),
         ("---\n...\n", "", &block, "---\nx: 1\ny:\n- z: null\n...\n"),
         ("5\n", "", &block, "x: 1\ny:\n- z: null\n"),
+        ("-\n 'x'\n", "0", &block, "-\n  x: 1\n  y:\n  - z: null\n"),
         ("? a\n: 1\n", "a", &block, "? a\n: x: 1\n  y:\n  - z: null\n"),
     ];
     for (before, path, value, after) in cases {
