@@ -35,15 +35,12 @@ pub(super) fn findings(file: &File, bad: &BTreeSet<usize>) -> Vec<Finding> {
     findings
 }
 
-/// Arrays of more axes than anyone reads. That elements which overlap are more than fit into memory is no damage.
+/// Arrays of more axes or elements than anyone reads.
 fn over_limits(file: &File) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (index, entry) in file.arrays().iter().enumerate() {
         let Err(error) = file.geometry(index) else { continue };
-        let is_limit = match error.kind() {
-            ErrorKind::Limit { what, .. } => what == "dimensions",
-            kind => matches!(kind, ErrorKind::Unsupported(_)),
-        };
+        let is_limit = matches!(error.kind(), ErrorKind::Limit { .. } | ErrorKind::Unsupported(_));
         if is_limit && !matches!(entry.array.source, ByteSource::External(_)) {
             let at = file.tree().document().node(entry.array.node).range();
             let message = format!("{} cannot be read: {}", entry.path, error.kind());
