@@ -124,7 +124,7 @@ fn nodes(fixture: &Fixture, bytes: &[u8]) {
     let document =
         Document::parse(text, start, &YamlLimits::default()).unwrap_or_else(|error| panic!("{error}"));
     let mut found = Vec::new();
-    visit(document.root(), String::new(), &mut HashMap::new(), &mut found);
+    visit(document.root(), "", &mut HashMap::new(), &mut found);
     let mut expected = fixture.nodes.clone().expect("nodes");
     found.sort_by(|a, b| (&a.path, &a.is).cmp(&(&b.path, &b.is)));
     expected.sort_by(|a, b| (&a.path, &a.is).cmp(&(&b.path, &b.is)));
@@ -139,16 +139,16 @@ fn nodes(fixture: &Fixture, bytes: &[u8]) {
     assert_eq!(found.len(), expected.len());
 }
 
-fn visit(node: Node<'_>, path: String, seen: &mut HashMap<NodeId, String>, found: &mut Vec<manifest::Node>) {
+fn visit(node: Node<'_>, path: &str, seen: &mut HashMap<NodeId, String>, found: &mut Vec<manifest::Node>) {
     let node = node.target();
-    let says = |is: String| manifest::Node { path: path.clone(), is };
+    let says = |is: String| manifest::Node { path: path.to_owned(), is };
     let is_collection = node.kind() != Kind::Scalar;
     if is_collection && let Some(first) = seen.get(&node.id()) {
         found.push(says(format!("alias of {first}")));
         return;
     }
     if is_collection {
-        seen.insert(node.id(), path.clone());
+        seen.insert(node.id(), path.to_owned());
     }
     let below = |key: &str| {
         let key = key.replace('~', "~0").replace('/', "~1");
@@ -159,13 +159,13 @@ fn visit(node: Node<'_>, path: String, seen: &mut HashMap<NodeId, String>, found
         Kind::Sequence => {
             found.push(says(collection(node, "seq")));
             for (at, item) in node.items().enumerate() {
-                visit(item, below(&at.to_string()), seen, found);
+                visit(item, &below(&at.to_string()), seen, found);
             }
         }
         Kind::Mapping => {
             found.push(says(collection(node, "map")));
             for (key, value) in node.pairs() {
-                visit(value, below(key.text()), seen, found);
+                visit(value, &below(key.text()), seen, found);
             }
         }
     }

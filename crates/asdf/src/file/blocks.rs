@@ -174,7 +174,7 @@ impl File {
         let mut faults = self.layout.faults.iter();
         let fault = faults.find(|fault| fault.kind() == kind && fault.block() == Some(block.index));
         let unnamed = || Error::malformed(format!("block {} is damaged", block.index)).at(block.range());
-        fault.map_or_else(unnamed, crate::Fault::error)
+        fault.map_or_else(unnamed, Fault::error)
     }
 
     /// Compares the digest of a block, once.

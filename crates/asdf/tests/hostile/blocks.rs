@@ -3,6 +3,7 @@
 use asdf::Policy;
 use asdf::compression::{EncodeOptions, WRITABLE, encode};
 use asdf::container_core::container::ReadOptions;
+use asdf::container_core::dtype::Order;
 use asdf::container_core::region::Region;
 use asdf::container_core::{ErrorKind, Limits};
 
@@ -137,9 +138,8 @@ fn one_bad_block_among_good_ones() {
     let file = open(&bytes, Policy::Compatible).unwrap();
     let read = |index| {
         let whole = file.whole(index).unwrap();
-        file.read_index(index, &whole, &ReadOptions::default()).map(|array| {
-            array.bytes(asdf::container_core::dtype::Order::C, &Limits::default()).unwrap().into_owned()
-        })
+        file.read_index(index, &whole, &ReadOptions::default())
+            .map(|array| array.bytes(Order::C, &Limits::default()).unwrap().into_owned())
     };
     assert_eq!((read(0).unwrap(), read(2).unwrap()), (b"abcd".to_vec(), b"efgh".to_vec()));
     assert!(read(1).unwrap_err().is_damage());

@@ -74,8 +74,12 @@ fn every_byte() {
 fn a_changed_block_is_never_read_as_if_it_were_whole() {
     for label in ["", "zlib", "bzp2", "lz4", "zstd"] {
         let whole = whole(label);
-        let starts: Vec<usize> =
-            open(&whole, Policy::Strict).unwrap().blocks().iter().map(|block| block.at as usize).collect();
+        let starts: Vec<usize> = open(&whole, Policy::Strict)
+            .unwrap()
+            .blocks()
+            .iter()
+            .map(|block| usize::try_from(block.at).unwrap())
+            .collect();
         let values = |bytes: &[u8], policy| {
             let file = open(bytes, policy).ok()?;
             let index = file.find_array("b/1")?;
@@ -84,7 +88,7 @@ fn a_changed_block_is_never_read_as_if_it_were_whole() {
         };
         let right = values(&whole, Policy::Strict).unwrap();
         // Behind the checksum are the stored bytes: of them none may be changed and read.
-        let end = open(&whole, Policy::Strict).unwrap().blocks()[1].data.end as usize;
+        let end = usize::try_from(open(&whole, Policy::Strict).unwrap().blocks()[1].data.end).unwrap();
         for at in starts[1] + 54..end {
             for bit in 0..8 {
                 let mut bytes = whole.clone();

@@ -2,12 +2,13 @@
 
 use std::fmt::Write as _;
 
+use asdf::container_core::Result;
 use asdf::yaml::{Document, EmitOptions, Yaml, YamlLimits, emit_document};
 use asdf::{DuplicateKeys, File, Policy, TreeEditor};
 
 use crate::made::{HEAD, MEMORY, file, open, options, said, tree};
 
-fn parse(text: &str) -> asdf::container_core::Result<Document> {
+fn parse(text: &str) -> Result<Document> {
     Document::parse(text.as_bytes(), 0, &YamlLimits::default())
 }
 
