@@ -102,7 +102,7 @@ impl Random {
     }
 
     /// An array for Python asdf to write: type, shape, values, and how it is stored.
-    pub fn array(&mut self, types: &[&str]) -> Value {
+    pub fn array(&mut self, types: &[&str], codecs: &[&str]) -> Value {
         let (dtype, shape) = (self.pick(types), self.shape());
         let count = shape.iter().product::<u64>() as usize;
         let mut about =
@@ -129,9 +129,9 @@ impl Random {
             about["storage"] = "inline".into();
         } else if storage < 3 {
             about["storage"] = "external".into();
-        } else if storage < 7 {
+        } else if storage < 7 && !codecs.is_empty() {
             about["storage"] = "internal".into();
-            about["compression"] = self.pick(&["zlib", "bzp2", "lz4"]).into();
+            about["compression"] = self.pick(codecs).into();
         }
         json!({ "$array": about })
     }

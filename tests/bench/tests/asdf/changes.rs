@@ -56,7 +56,8 @@ fn change_by_python(random: &mut Random, release: Release, path: &Path, model: &
         let (dtype, shape) = (random.pick(&TYPES), random.shape());
         let bytes = random.elements(dtype, shape.iter().product::<u64>() as usize);
         let mut array = json!({"dtype": type_json(dtype), "shape": shape, "hex": hex(&bytes)});
-        if random.chance(5) {
+        // asdf 2 compresses no text, no complex numbers and no records.
+        if release != Release::Old && random.chance(5) {
             array["storage"] = "internal".into();
             array["compression"] = random.pick(&["zlib", "bzp2", "lz4"]).into();
         }

@@ -1,6 +1,6 @@
 //! Files that Python asdf writes, read by this workspace.
 
-use asdf::compression::codecs;
+use asdf::compression;
 use asdf::{DigestState, Fault, FaultKind, File};
 use container_core::Limits;
 use serde_json::{Map, Value, json};
@@ -14,34 +14,36 @@ use crate::view;
 fn what_python_writes_is_read_bit_by_bit() {
     let mut random = Random::new(1);
     for release in RELEASES {
-        let (mut states, mut unwritten) = ([0; 3], 0);
+        let mut states = [0; 3];
         for number in 0..cases(40) {
             let folder = folder();
             let path = folder.path().join("theirs.asdf");
             let standard = random.pick(release.standards());
             let halves = standard == "1.6.0";
-            let types: Vec<&str> = TYPES.into_iter().filter(|it| halves || !is_float16(it)).collect();
+            let mut types: Vec<&str> = TYPES.into_iter().filter(|it| halves || !is_float16(it)).collect();
+            let mut codecs = ["zlib", "bzp2", "lz4"].as_slice();
+            // asdf 2 compresses no text, no complex numbers and no records.
+            if release == Release::Old && random.chance(5) {
+                codecs = &[];
+            } else if release == Release::Old {
+                types.retain(|it| !it.contains(['[', 'S', 'U', 'c']));
+            }
             let mut tree = Map::new();
             for at in 0..1 + random.below(5) {
-                tree.insert(format!("array{at}"), random.array(&types));
+                tree.insert(format!("array{at}"), random.array(&types, codecs));
             }
             let about = random.value(3);
             tree.insert("about".to_owned(), about);
             let options = match random.below(5) {
                 0 => json!({"pad_blocks": true}),
                 1 => json!({"include_block_index": false}),
-                2 => json!({"all_array_compression": random.pick(&["zlib", "bzp2", "lz4"])}),
+                2 if !codecs.is_empty() => json!({"all_array_compression": random.pick(codecs)}),
                 _ => json!({}),
             };
             let request = json!({"path": path, "tree": tree, "standard": standard, "options": options,
                 "config": {"default_array_save_base": random.chance(5)}});
             let label = format!("{release:?} {number}, {standard}: {}", shown(&request));
-            if let Err(error) = peer(release).try_ask("write", request) {
-                // asdf 2 cannot write every type that it has.
-                assert!(release == Release::Old, "{error}: {label}");
-                unwritten += 1;
-                continue;
-            }
+            peer(release).ask("write", request);
             let file = File::open(&path).unwrap_or_else(|error| panic!("{error}: {label}"));
             let theirs = peer(release).tree(&path);
             let ours = view::tree(&file);
@@ -56,7 +58,8 @@ fn what_python_writes_is_read_bit_by_bit() {
             assert!(faults.is_empty(), "{faults:?}: {label}");
             for block in file.blocks() {
                 let state =
-                    asdf::digest_state(file.source(), block, &codecs(), &Limits::default(), 1).unwrap();
+                    asdf::digest_state(file.source(), block, &compression::codecs(), &Limits::default(), 1)
+                        .unwrap();
                 // Nothing is the same encoded and decoded.
                 let legacy =
                     release != Release::Newest && block.header.is_compressed() && block.header.used_size > 0;
@@ -65,9 +68,8 @@ fn what_python_writes_is_read_bit_by_bit() {
                 states[usize::from(block.header.is_compressed()) + usize::from(legacy)] += 1;
             }
         }
-        assert!(unwritten < cases(10), "{release:?} wrote all but {unwritten}");
         let compressed = if release == Release::Newest { states[1] } else { states[2] };
-        assert!(states[0] > 20 && compressed > 20, "{release:?}: {states:?}");
+        assert!(states[0] > 20 && compressed > 10, "{release:?}: {states:?}");
     }
 }
 
