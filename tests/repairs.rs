@@ -2,7 +2,7 @@
 
 use container_core::container::{OpenOptions, ReadOptions};
 use container_core::format::Input;
-use container_core::report::Verdict;
+use container_core::report::{Severity, Verdict};
 use container_core::{ErrorKind, Progress, container::Depth};
 
 use crate::corpus::{as_listed, elements, format, items, open, shown};
@@ -110,6 +110,15 @@ fn expect_sound_repair(fixture: &Fixture) {
     if is_store || unknown.iter().any(|path| fixture.path.ends_with(path)) {
         return;
     }
+    // What a tree says of its arrays is its author's, and blocks that nobody can decode are copied as they are.
+    let is_as_before = |code: &str| fixture.codes.iter().any(|before| before == code);
+    if fixture.format == "asdf" && check.verdict() != Verdict::Sound {
+        let remain = check.findings.iter().filter(|it| it.severity == Severity::Error);
+        let known = ["array", "tree", "checksum", "undecodable_block", "compression", "streamed_compressed"];
+        let new: Vec<_> = remain.filter(|it| !known.contains(&it.code) || !is_as_before(it.code)).collect();
+        assert!(fixture.verdict != "sound" && new.is_empty(), "{new:?}");
+        return;
+    }
     assert_eq!(check.verdict(), Verdict::Sound, "{:?}", check.findings);
     if fixture.verdict != "sound" {
         return;
@@ -121,8 +130,8 @@ fn expect_sound_repair(fixture: &Fixture) {
     // Files older than today's version are written anew, and odd ones straightened.
     let as_it_is =
         fixture.codes.is_empty() && !report.guessed.iter().any(|it| it.what.contains("is written as"));
-    // Bytes that no entry of a GSD file names, or names twice, are told of and left behind.
-    let left_behind = fixture.format == "gsd" && !fixture.codes.is_empty();
+    // Bytes that no entry of a GSD file names, or names twice, and those between blocks of ASDF, are told of and left behind.
+    let left_behind = ["asdf", "gsd"].contains(&fixture.format.as_str()) && !fixture.codes.is_empty();
     assert!(
         (report.lost.is_empty() || left_behind) && (report.guessed.is_empty() || !as_it_is),
         "{report:?}"

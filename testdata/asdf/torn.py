@@ -16,7 +16,8 @@ def cut(name: str, about: str, data: bytes, at: int, **more: object) -> Fixture:
 
 
 def simple() -> list[Fixture]:
-    one, two = {"a": A}, {"a": A, "b": B[:1]}
+    none = B[:0].astype("<f8")  # within the tree, where no order of bytes is told
+    one, two = {"a": A, "b": none}, {"a": A, "b": B[:1]}
     return [
         cut("in_tree", "the file ends within the tree", SIMPLE, TEXT - 80),
         cut("in_directive", "the file ends within the first directive", SIMPLE, len(HEAD) + 6),
@@ -26,7 +27,7 @@ def simple() -> list[Fixture]:
         cut("in_magic", "the file ends within the first magic", SIMPLE, FIRST + 2),
         cut("in_block_header", "the file ends within the header of the first block", SIMPLE, FIRST + 30),
         cut("after_block_header", "the file ends behind the header of the first block", SIMPLE, FIRST + 54),
-        cut("in_first_block", "the file ends within the first block", SIMPLE, FIRST + 54 + 10, repaired={"a": A[:2]}),
+        cut("in_first_block", "the file ends within the first block", SIMPLE, FIRST + 54 + 10, repaired={"a": A[:2], "b": none}),
         cut("after_first_block", "the file ends behind the first block", SIMPLE, SECOND, repaired=one),
         cut("in_second_header", "the file ends within the header of the second block", SIMPLE, SECOND + 53, repaired=one),
         cut("in_second_block", "the file ends within the second block, after its first row", SIMPLE, END - 20, repaired=two),
