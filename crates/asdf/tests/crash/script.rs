@@ -5,7 +5,7 @@ use asdf::container_core::dtype::{ByteOrder, DType, Kind};
 use asdf::container_core::source::Source;
 use asdf::container_core::write::recording::{Operation, RecordingStorage};
 use asdf::container_core::write::replay::{self, Crash};
-use asdf::container_core::{Limits, Result};
+use asdf::container_core::{Error, Limits, Result};
 use asdf::update::{Committed, Updater, recovered};
 use asdf::writer::{ArraySpec, Padding, Plan, WriteOptions};
 use asdf::yaml::Yaml;

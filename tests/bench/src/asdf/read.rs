@@ -23,7 +23,6 @@ pub(super) fn read<'a>(job: &'a Job<'a>) -> Result<Vec<Group<'a>>> {
         Contender::new(name, move || {
             let mut open = OpenOptions::default();
             open.access = Access::Positioned;
-            let read = read.clone();
             let work = || {
                 let file = File::open_with(&path, open)?;
                 // With the file, so that nothing can be lent from it.

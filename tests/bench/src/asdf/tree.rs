@@ -31,8 +31,8 @@ pub(super) fn tree<'a>(job: &'a Job<'a>) -> Result<Vec<Group<'a>>> {
     let title = format!("Open a tree of {} nodes", nodes / 1000 * 1000);
     Ok(vec![
         // asdf-rs is as far behind as the reader of most of these trees is ahead.
-        open(job, title.clone(), plain.clone(), Some(1.0))?,
-        open(job, format!("{title} and an alias"), shared, None)?,
+        open(job, title.clone(), &plain, Some(1.0))?,
+        open(job, format!("{title} and an alias"), &shared, None)?,
         emit(job, &plain, nodes)?,
     ])
 }
@@ -41,9 +41,9 @@ fn file(job: &Job<'_>, shared: &str) -> Result<PathBuf> {
     job.made(&format!("tree-{shared}.asdf"), |path| job.python(&["make_tree", text(path)?, shared]).map(drop))
 }
 
-fn open<'a>(job: &'a Job<'a>, title: String, path: PathBuf, goal: Option<f64>) -> Result<Group<'a>> {
+fn open<'a>(job: &'a Job<'a>, title: String, path: &std::path::Path, goal: Option<f64>) -> Result<Group<'a>> {
     let count = |count: &usize| Ok(Some(*count as u64));
-    let (ours, theirs) = (path.clone(), path.clone());
+    let (ours, theirs) = (path.to_owned(), path.to_owned());
     let contenders = vec![
         Contender::new(OURS, move || {
             let mut opened = None;
@@ -118,7 +118,7 @@ pub(super) fn inline<'a>(job: &'a Job<'a>) -> Result<Vec<Group<'a>>> {
     let path = job.made("inline.asdf", |path| {
         job.python(&["write_inline", "cpu", text(&raw)?, text(path)?]).map(drop)
     })?;
-    let (ours, theirs) = (path.clone(), path.clone());
+    let (ours, theirs) = (path.to_owned(), path.to_owned());
     let read = vec![
         Contender::new(OURS, move || {
             let work = || {
