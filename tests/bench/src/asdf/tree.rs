@@ -69,7 +69,7 @@ fn open<'a>(job: &'a Job<'a>, title: String, path: &std::path::Path, goal: Optio
                 count,
             )
         }),
-        python(job, PYTHON, &["open_tree", "cpu", text(&path)?]).at_most(SLOW),
+        python(job, PYTHON, &["open_tree", "cpu", text(path)?]).at_most(SLOW),
     ];
     Ok(Group {
         title,
