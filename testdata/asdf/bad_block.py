@@ -66,7 +66,7 @@ def streams() -> list[Fixture]:
         payload("zlib_more", "bytes behind the stream of zlib", b"zlib", stored[b"zlib"] + b"more"),
         payload("bzp2_bomb", "64 MiB of zeros in a few bytes, of a block that says 4", b"bzp2", bz2.compress(million), size=4),
         payload("zstd_bomb", "64 MiB of zeros in a few bytes, of a block that says 4", b"zstd", zstandard.ZstdCompressor().compress(million), size=4),
-        payload("zlib_huge", "a block that says 2^33 bytes, and holds few", b"zlib", stored[b"zlib"], size=2**33),
+        payload("zlib_huge", "a block that says 2^27 bytes, and holds few", b"zlib", stored[b"zlib"], size=2**27),
         payload("zlib_size_max", "a block that says 2^64 - 1 bytes, and holds few", b"zlib", stored[b"zlib"], size=2**64 - 1),
         payload("lz4f_huge", "a frame that says 2^60 bytes", b"lz4f", b"\x04\x22\x4d\x18\x6c\x40" + struct.pack("<Q", 2**60) + b"\0" + noise(50), size=2**60),
     ]  # fmt: skip
