@@ -106,7 +106,7 @@ mod tests {
                 assert!(group.iter().all(|block| len(block) >= len(group[0]) / 2));
             }
         }
-        assert_eq!(groups(blocks.iter().filter(|block| len(block) > 60).collect(), 1).len(), 1);
+        assert_eq!(groups(blocks.iter().filter(|block| len(block) > 80).collect(), 1).len(), 1);
         assert!(groups(Vec::new(), 2).is_empty());
     }
 
@@ -116,17 +116,20 @@ mod tests {
         let ranges = [0..0, 0..1, 3..64 * 1024 + 3, 5..200_000, 7..131_079, 100..700_000, 9..73];
         let blocks: Vec<StoredBlock> =
             ranges.into_iter().enumerate().map(|(at, range)| block(at, range)).collect();
-        let group: Vec<&StoredBlock> = blocks.iter().collect();
-        let mut passed = 0;
-        let digests = digests(&&bytes[..], &group, |bytes| {
-            passed += bytes;
-            Ok(())
-        });
-        let alone = group.iter().map(|block| {
-            let range = usize::try_from(block.data.start).unwrap()..usize::try_from(block.data.end).unwrap();
-            Algorithm::Md5.digest(&bytes[range])
-        });
-        assert_eq!(digests.unwrap(), alone.collect::<Vec<_>>());
-        assert_eq!(passed, group.iter().map(|block| len(block)).sum::<u64>());
+        let blocks: Vec<&StoredBlock> = blocks.iter().collect();
+        for group in blocks.chunks(LANES).chain(blocks.chunks(LEAST)) {
+            let mut passed = 0;
+            let digests = digests(&&bytes[..], group, |bytes| {
+                passed += bytes;
+                Ok(())
+            });
+            let alone = group.iter().map(|block| {
+                let range =
+                    usize::try_from(block.data.start).unwrap()..usize::try_from(block.data.end).unwrap();
+                Algorithm::Md5.digest(&bytes[range])
+            });
+            assert_eq!(digests.unwrap(), alone.collect::<Vec<_>>());
+            assert_eq!(passed, group.iter().map(|block| len(block)).sum::<u64>());
+        }
     }
 }

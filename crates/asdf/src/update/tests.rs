@@ -265,7 +265,9 @@ fn readers_see_what_a_journal_promises() {
     let file = File::open(place.path()).unwrap();
     assert_eq!((values(&file, "a"), file.tree().find("text").unwrap().text()), (vec![3; 100], "other"));
     assert!(std::fs::read(place.path()).unwrap() == old && beside.exists());
-    let grow = journal::Journal { intent: journal::Intent::Grow, patches: Vec::new(), ..change.clone() };
+    // The file is known by its first bytes.
+    let known = vec![journal::Patch { at: 0, old: old[..40].to_vec(), new: old[..40].to_vec() }];
+    let grow = journal::Journal { intent: journal::Intent::Grow, patches: known, ..change.clone() };
     std::fs::write(&beside, grow.encode()).unwrap();
     std::fs::write(place.path(), [&old[..], b"half a block"].concat()).unwrap();
     let file = File::open(place.path()).unwrap();
