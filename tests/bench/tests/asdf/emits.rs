@@ -200,7 +200,13 @@ fn is_only(document: &Document, place: &str) -> bool {
 
 /// The bytes before and behind the lines of some bytes and of the key or dash before them.
 fn around(text: &str, range: &std::ops::Range<usize>) -> (usize, usize) {
-    let before = text[..range.start].trim_end().rfind('\n').map_or(0, |at| at + 1);
+    let mut head = text[..range.start].trim_end();
+    let mut before = head.rfind('\n').map_or(0, |at| at + 1);
+    // Comments may stand between a key and its value.
+    while before > 0 && head[before..].trim_start().starts_with('#') {
+        head = text[..before].trim_end();
+        before = head.rfind('\n').map_or(0, |at| at + 1);
+    }
     let behind = text[range.end..].find('\n').map_or(text.len(), |at| range.end + at + 1);
     (before, text.len() - behind)
 }
