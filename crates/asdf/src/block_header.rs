@@ -32,7 +32,7 @@ pub const STREAMED: u32 = 1;
 pub struct BlockHeader {
     /// Bytes of the header after this field; at least 48.
     pub header_size: u16,
-    /// Bit 0: [`STREAMED`]. No other is defined.
+    /// Bit 0: streamed. No other is defined.
     pub flags: u32,
     /// The name of the codec, padded with NULs; all NUL where the data are stored plainly.
     pub compression: [u8; 4],

@@ -72,7 +72,7 @@ pub struct Header {
 
 impl Header {
     /// Reads the header and comment lines at the start of `bytes`, which are the first of the file: all of it, or
-    /// at least [`MOST_BYTES`].
+    /// at least 1 MiB.
     ///
     /// # Errors
     /// `WrongFormat` where the bytes do not begin with `#ASDF` and a version; `Unsupported` for a major version other than

@@ -180,6 +180,7 @@ pub fn for_each_piece(
 }
 
 /// The stored bytes, whose length the caller has checked against the source, within the memory limit where they must be copied.
+#[cfg(feature = "checksums")]
 fn stored_bytes<'s>(source: &'s dyn Source, range: Range<u64>, limits: &Limits) -> Result<Cow<'s, [u8]>> {
     if source.lend(range.clone()).is_none() {
         limits.allocate(range.end - range.start).map_err(|error| error.at(range.clone()))?;

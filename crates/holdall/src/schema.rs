@@ -13,6 +13,7 @@ use crate::verify::{Verdict3, Verification};
 #[derive(Clone, Debug, Default)]
 pub struct Schema {
     /// Text and name.
+    #[cfg_attr(not(feature = "asdf"), allow(dead_code))]
     custom: Option<(Vec<u8>, String)>,
 }
 

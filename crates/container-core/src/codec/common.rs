@@ -26,7 +26,14 @@ pub(super) fn level_in(
 }
 
 /// Makes room for `len` more elements. `Vec::reserve` would end the process where this reports.
-#[cfg(any(feature = "zlib", feature = "bzip2", feature = "zstd", feature = "lz4", feature = "zfp"))]
+#[cfg(any(
+    feature = "zlib",
+    feature = "bzip2",
+    feature = "zstd",
+    feature = "lz4",
+    feature = "xz",
+    feature = "zfp"
+))]
 pub(super) fn make_room<T>(out: &mut Vec<T>, len: usize) -> crate::Result<()> {
     out.try_reserve(len).map_err(|_| std::io::Error::from(std::io::ErrorKind::OutOfMemory).into())
 }

@@ -12,6 +12,8 @@
     clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation
 )]
+// Zstandard and xz bring loops of their own, and take of this only how parts are read.
+#![cfg_attr(not(any(feature = "zlib", feature = "bzip2")), allow(dead_code))]
 
 use std::borrow::Cow;
 use std::io;
