@@ -173,6 +173,8 @@ fn emitted_trees_are_what_pyyaml_reads() {
 }
 
 /// Paths of all nodes, and whether each is a mapping or sequence of its own, of how many items.
+// Each level makes the path of the next.
+#[allow(clippy::needless_pass_by_value)]
 fn places(node: Node<'_>, path: String, found: &mut Vec<(String, Option<Kind>, usize)>) {
     if node.is_alias() {
         return;

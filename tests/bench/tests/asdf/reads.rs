@@ -54,7 +54,7 @@ fn what_python_writes_is_read_bit_by_bit() {
             // A view of the first records of a larger array may look like records with gaps.
             let known = [FaultKind::IndexAbsent, FaultKind::PaddedRecords];
             let odd = |it: &&Fault| !known.contains(&it.kind());
-            let faults: Vec<_> = file.faults().chain(&of_arrays).filter(odd).map(|it| it.message()).collect();
+            let faults: Vec<_> = file.faults().chain(&of_arrays).filter(odd).map(Fault::message).collect();
             assert!(faults.is_empty(), "{faults:?}: {label}");
             for block in file.blocks() {
                 let state =

@@ -41,6 +41,8 @@ struct Viewer<'f> {
 }
 
 impl<'f> Viewer<'f> {
+    // Each level makes the path of the next.
+    #[allow(clippy::needless_pass_by_value)]
     fn value(&mut self, node: Node<'f>, path: String) -> Value {
         let node = node.target();
         let known = Typed::of(node, self.file).unwrap_or_else(|error| panic!("{path}: {error}"));
