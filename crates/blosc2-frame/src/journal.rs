@@ -24,11 +24,8 @@ use std::path::{Path, PathBuf};
 use container_core::checksum::Algorithm;
 use container_core::source::{Source, check_range};
 use container_core::write::storage::Storage;
-use container_core::write::sync_directory;
+use container_core::write::{sectors, sync_directory};
 use container_core::{Error, Result};
-
-/// Bytes that a disk writes whole or not at all.
-const SECTOR: u64 = 512;
 
 const MAGIC: [u8; 8] = *b"b2journ1";
 
@@ -132,17 +129,14 @@ pub(crate) struct Change {
 impl Change {
     /// From the first byte that differs to the last; `None` where none does. Both are as long, and begin at byte `at` of the file.
     pub(crate) fn between(at: u64, old: &[u8], new: &[u8]) -> Option<Self> {
-        let differs = |(old, new): (&u8, &u8)| old != new;
-        let first = old.iter().zip(new).position(differs)?;
-        let last = old.iter().zip(new).rposition(differs)?;
-        let (old, new) = (old.get(first..=last)?, new.get(first..=last)?);
-        Some(Self { at: at.saturating_add(first as u64), old: old.to_vec(), new: new.to_vec() })
+        let Range { start, end } = sectors::differing(old, new)?;
+        let (old, new) = (old.get(start..end)?, new.get(start..end)?);
+        Some(Self { at: at.saturating_add(start as u64), old: old.to_vec(), new: new.to_vec() })
     }
 
     /// Whether a disk may do the one part of it and not the other.
     pub(crate) fn crosses_sectors(&self) -> bool {
-        let last = self.range().end.saturating_sub(1);
-        sector(self.at) != sector(last)
+        sectors::crosses(&self.range())
     }
 
     pub(crate) fn range(&self) -> Range<u64> {
@@ -181,29 +175,8 @@ impl Change {
     /// Whether a crash in the middle of this change left `now`: each sector of it is the old one, the new one, or has the first bytes of
     /// the new one. At least one is not new, or there is nothing to do.
     pub(crate) fn explains(&self, now: &[u8]) -> bool {
-        if now.len() != self.new.len() || now == self.new {
-            return false;
-        }
-        let mut start = 0_usize;
-        while start < now.len() {
-            let here = self.at.saturating_add(start as u64);
-            let next = sector(here).saturating_add(1).saturating_mul(SECTOR);
-            let end = usize::try_from(next.saturating_sub(self.at)).unwrap_or(usize::MAX).min(now.len());
-            let piece = (now.get(start..end), self.old.get(start..end), self.new.get(start..end));
-            let (Some(now), Some(old), Some(new)) = piece else { return false };
-            let same = now.iter().zip(new).take_while(|(now, new)| now == new).count();
-            if now.get(same..) != old.get(same..) {
-                return false;
-            }
-            start = end;
-        }
-        true
+        now != self.new && sectors::explain(self.at, &self.old, &self.new, now)
     }
-}
-
-fn sector(at: u64) -> u64 {
-    // The divisor is no zero.
-    at.checked_div(SECTOR).unwrap_or(0)
 }
 
 /// Finishes the change that a journal has, if it has one, and removes it.

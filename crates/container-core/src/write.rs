@@ -11,6 +11,7 @@ pub mod recording;
 #[cfg(any(test, feature = "testing"))]
 pub mod replay;
 mod room;
+pub mod sectors;
 pub mod storage;
 
 /// What to do when the target exists.

@@ -16,15 +16,15 @@
     clippy::cast_possible_truncation
 )]
 
+use std::ops::Range;
+
 use container_core::checksum::Algorithm;
 use container_core::source::Source;
+use container_core::write::sectors;
 use container_core::write::storage::{Storage, StorageSource};
 use container_core::{Limits, Result};
 
 use super::sidecar::Sidecar;
-
-/// Bytes that a disk writes whole or not at all.
-const SECTOR: u64 = 512;
 
 const MAGIC: &[u8; 8] = b"asdfjrn1";
 
@@ -72,11 +72,9 @@ pub(crate) enum Pending {
 impl Patch {
     /// From the first byte that differs to the last; `None` where none does. Both are as long, and begin at byte `at` of the file.
     pub(crate) fn between(at: u64, old: &[u8], new: &[u8]) -> Option<Self> {
-        let differs = |(old, new): (&u8, &u8)| old != new;
-        let first = old.iter().zip(new).position(differs)?;
-        let last = old.iter().zip(new).rposition(differs)?;
-        let (old, new) = (old.get(first..=last)?, new.get(first..=last)?);
-        Some(Self { at: at.saturating_add(first as u64), old: old.to_vec(), new: new.to_vec() })
+        let Range { start, end } = sectors::differing(old, new)?;
+        let (old, new) = (old.get(start..end)?, new.get(start..end)?);
+        Some(Self { at: at.saturating_add(start as u64), old: old.to_vec(), new: new.to_vec() })
     }
 
     pub(crate) fn end(&self) -> u64 {
@@ -85,34 +83,8 @@ impl Patch {
 
     /// Whether a disk may do the one part of it and not the other.
     pub(crate) fn crosses_sectors(&self) -> bool {
-        sector(self.at) != sector(self.end().saturating_sub(1))
+        sectors::crosses(&(self.at..self.end()))
     }
-
-    /// Whether each sector of `now` is the old one, the new one, or has the first bytes of the new one.
-    fn explains(&self, now: &[u8]) -> bool {
-        if now.len() != self.new.len() {
-            return false;
-        }
-        let mut start = 0_usize;
-        while start < now.len() {
-            let here = self.at.saturating_add(start as u64);
-            let next = sector(here).saturating_add(1).saturating_mul(SECTOR);
-            let end = usize::try_from(next.saturating_sub(self.at)).unwrap_or(usize::MAX).min(now.len());
-            let piece = (now.get(start..end), self.old.get(start..end), self.new.get(start..end));
-            let (Some(now), Some(old), Some(new)) = piece else { return false };
-            let same = now.iter().zip(new).take_while(|(now, new)| now == new).count();
-            if now.get(same..) != old.get(same..) {
-                return false;
-            }
-            start = end;
-        }
-        true
-    }
-}
-
-fn sector(at: u64) -> u64 {
-    // The divisor is no zero.
-    at.checked_div(SECTOR).unwrap_or(0)
 }
 
 impl Journal {
@@ -192,16 +164,13 @@ impl Journal {
                 continue;
             }
             let now = source.read(patch.at..end)?;
-            let keep = now.len();
-            let patch = Patch {
-                at: patch.at,
-                old: patch.old.get(..keep).unwrap_or_default().to_vec(),
-                new: patch.new.get(..keep).unwrap_or_default().to_vec(),
+            let (Some(old), Some(new)) = (patch.old.get(..now.len()), patch.new.get(..now.len())) else {
+                return Ok(None);
             };
-            if !patch.explains(&now) {
+            if !sectors::explain(patch.at, old, new, &now) {
                 return Ok(None);
             }
-            is_new &= *now == *patch.new;
+            is_new &= *now == *new;
         }
         Ok(match self.intent {
             Intent::Grow if len == self.old_len => None,

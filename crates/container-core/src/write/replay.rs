@@ -30,8 +30,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::recording::Operation;
 
-/// Bytes that a disk writes whole or not at all.
-pub const SECTOR: u64 = 512;
+pub use super::sectors::SECTOR;
 
 /// Bytes at which writes are torn beside sectors: those of the records that formats write.
 const RECORD: usize = 32;
