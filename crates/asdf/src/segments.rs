@@ -1,7 +1,6 @@
 //! The physical map of a file.
 
 use std::collections::HashMap;
-use std::ops::Range;
 
 use container_core::container::Segment;
 
@@ -12,24 +11,24 @@ use crate::words::word_of;
 /// What every byte is for, from the first to the last. `datasets` has the path of an array for the number of its block.
 pub(crate) fn segments(layout: &Layout, datasets: &HashMap<usize, String>) -> Vec<Segment> {
     let mut parts = vec![
-        plain(layout.header.line.clone(), "header"),
-        plain(layout.header.comments.clone(), "comments"),
-        plain(layout.before_tree.clone(), "padding"),
-        plain(layout.tree.clone().unwrap_or(0..0), "tree"),
-        plain(layout.padding.clone(), "padding"),
-        plain(layout.index.clone().unwrap_or(0..0), "index"),
-        plain(layout.trailing.clone(), "trailing"),
+        Segment::plain(layout.header.line.clone(), "header"),
+        Segment::plain(layout.header.comments.clone(), "comments"),
+        Segment::plain(layout.before_tree.clone(), "padding"),
+        Segment::plain(layout.tree.clone().unwrap_or(0..0), "tree"),
+        Segment::plain(layout.padding.clone(), "padding"),
+        Segment::plain(layout.index.clone().unwrap_or(0..0), "index"),
+        Segment::plain(layout.trailing.clone(), "trailing"),
     ];
-    parts.extend(layout.gaps.iter().map(|gap| plain(gap.range.clone(), "gap")));
+    parts.extend(layout.gaps.iter().map(|gap| Segment::plain(gap.range.clone(), "gap")));
     for block in &layout.blocks {
         parts.extend(block_parts(block, datasets.get(&block.index)));
     }
-    tile(parts, layout.size)
+    Segment::tile(parts, layout.size, "unknown")
 }
 
 fn block_parts(block: &StoredBlock, dataset: Option<&String>) -> [Segment; 3] {
     let data = block.data.clone();
-    let of_dataset = |range, role| Segment { dataset: dataset.cloned(), ..plain(range, role) };
+    let of_dataset = |range, role| Segment { dataset: dataset.cloned(), ..Segment::plain(range, role) };
     let digest = block.header.digest().filter(|_| !block.header.is_streamed());
     [
         of_dataset(block.at..data.start, "block header"),
@@ -42,34 +41,6 @@ fn block_parts(block: &StoredBlock, dataset: Option<&String>) -> [Segment; 3] {
         },
         of_dataset(data.end..block.end.max(data.end), "allocated"),
     ]
-}
-
-/// Sorts the parts, cuts what overlaps or ends past the file, and names what is between them.
-fn tile(mut parts: Vec<Segment>, file_len: u64) -> Vec<Segment> {
-    parts.retain(|part| part.range.start < part.range.end);
-    parts.sort_by_key(|part| part.range.start);
-    let mut tiled: Vec<Segment> = Vec::with_capacity(parts.len());
-    let mut at = 0;
-    for mut part in parts {
-        part.range.start = part.range.start.max(at);
-        part.range.end = part.range.end.min(file_len);
-        if part.range.start >= part.range.end {
-            continue;
-        }
-        if part.range.start > at {
-            tiled.push(plain(at..part.range.start, "unknown"));
-        }
-        at = part.range.end;
-        tiled.push(part);
-    }
-    if at < file_len {
-        tiled.push(plain(at..file_len, "unknown"));
-    }
-    tiled
-}
-
-fn plain(range: Range<u64>, role: &str) -> Segment {
-    Segment { range, role: role.to_owned(), ..Segment::default() }
 }
 
 #[cfg(test)]

@@ -1,7 +1,5 @@
 //! The physical map of a file.
 
-use std::ops::Range;
-
 use container_core::container::Segment;
 
 use crate::check::{DATASET, item_path};
@@ -18,24 +16,24 @@ pub(crate) fn segments(file: &File) -> Vec<Segment> {
         let codec = metadata.header.filter(|header| header.meta_codec == 1).map(|_| "zlib".to_owned());
         let checksum =
             metadata.header.map(|header| header.meta_checksum).filter(|code| code.digest_len() > 0);
-        parts.push(plain(metadata.range.start..payload.start, "metadata header"));
+        parts.push(Segment::plain(metadata.range.start..payload.start, "metadata header"));
         parts.push(Segment {
             stored: Some(payload.end - payload.start),
             decoded: metadata.json.as_ref().map(|json| json.len() as u64),
             codec,
             checksum: checksum.map(|code| code.name().to_owned()),
-            ..plain(payload.clone(), "metadata")
+            ..Segment::plain(payload.clone(), "metadata")
         });
-        parts.push(plain(payload.end..digest.start, "metadata padding"));
-        parts.push(plain(digest, "metadata digest"));
+        parts.push(Segment::plain(payload.end..digest.start, "metadata padding"));
+        parts.push(Segment::plain(digest, "metadata digest"));
     }
     let (table, used) = (layout.offsets(), layout.used_offsets());
-    parts.push(plain(used.clone(), "offsets"));
-    parts.push(plain(used.end..table.end, "spare offsets"));
+    parts.push(Segment::plain(used.clone(), "offsets"));
+    parts.push(Segment::plain(used.end..table.end, "spare offsets"));
     parts.extend(chunk_parts(file));
     let trailing = layout.trailing();
-    parts.push(plain(trailing, "trailing"));
-    tile(parts, layout.file_len())
+    parts.push(Segment::plain(trailing, "trailing"));
+    Segment::tile(parts, layout.file_len(), "unused")
 }
 
 fn header_parts(dialect: Dialect) -> Vec<Segment> {
@@ -61,7 +59,7 @@ fn header_parts(dialect: Dialect) -> Vec<Segment> {
     };
     let ends = fields.iter().chain(rest);
     let starts = [0].into_iter().chain(ends.clone().map(|(end, _)| *end));
-    starts.zip(ends).map(|(start, (end, role))| plain(start..*end, role)).collect()
+    starts.zip(ends).map(|(start, (end, role))| Segment::plain(start..*end, role)).collect()
 }
 
 fn chunk_parts(file: &File) -> impl Iterator<Item = Segment> + '_ {
@@ -80,38 +78,10 @@ fn chunk_parts(file: &File) -> impl Iterator<Item = Segment> + '_ {
                     decoded: whole.then(|| chunk.nbytes().into()),
                     checksum: (digest_len > 0).then(|| checksum.name().to_owned()),
                     dataset: Some(dataset.clone()),
-                    ..plain(range, "chunk")
+                    ..Segment::plain(range, "chunk")
                 },
-                Segment { dataset: Some(dataset), ..plain(digest, "digest") },
+                Segment { dataset: Some(dataset), ..Segment::plain(digest, "digest") },
             ]
         },
     )
-}
-
-/// Sorts the parts, cuts what overlaps or ends past the file, and names what is between them.
-fn tile(mut parts: Vec<Segment>, file_len: u64) -> Vec<Segment> {
-    parts.retain(|part| part.range.start < part.range.end);
-    parts.sort_by_key(|part| part.range.start);
-    let mut tiled: Vec<Segment> = Vec::with_capacity(parts.len());
-    let mut at = 0;
-    for mut part in parts {
-        part.range.start = part.range.start.max(at);
-        part.range.end = part.range.end.min(file_len);
-        if part.range.start >= part.range.end {
-            continue;
-        }
-        if part.range.start > at {
-            tiled.push(plain(at..part.range.start, "unused"));
-        }
-        at = part.range.end;
-        tiled.push(part);
-    }
-    if at < file_len {
-        tiled.push(plain(at..file_len, "unknown"));
-    }
-    tiled
-}
-
-fn plain(range: Range<u64>, role: &str) -> Segment {
-    Segment { range, role: role.to_owned(), ..Segment::default() }
 }

@@ -197,6 +197,40 @@ pub struct Segment {
     pub dataset: Option<String>,
 }
 
+impl Segment {
+    /// Bytes of which nothing is known but what they are for.
+    #[must_use]
+    pub fn plain(range: Range<u64>, role: &str) -> Self {
+        Self { range, role: role.to_owned(), ..Self::default() }
+    }
+
+    /// A map of a file of `file_len` bytes out of parts in any order: sorted, cut where they overlap or end past the file, and with segments
+    /// of the role `between` for what is between them. What is behind the last is `unknown`.
+    #[must_use]
+    pub fn tile(mut parts: Vec<Self>, file_len: u64, between: &str) -> Vec<Self> {
+        parts.retain(|part| part.range.start < part.range.end);
+        parts.sort_by_key(|part| part.range.start);
+        let mut tiled: Vec<Self> = Vec::with_capacity(parts.len());
+        let mut at = 0;
+        for mut part in parts {
+            part.range.start = part.range.start.max(at);
+            part.range.end = part.range.end.min(file_len);
+            if part.range.start >= part.range.end {
+                continue;
+            }
+            if part.range.start > at {
+                tiled.push(Self::plain(at..part.range.start, between));
+            }
+            at = part.range.end;
+            tiled.push(part);
+        }
+        if at < file_len {
+            tiled.push(Self::plain(at..file_len, "unknown"));
+        }
+        tiled
+    }
+}
+
 /// How much a check reads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Depth {

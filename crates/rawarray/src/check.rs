@@ -116,14 +116,14 @@ pub(crate) fn segments(file: &File) -> Vec<Segment> {
     const WORDS: [&str; 6] = ["magic", "flags", "eltype", "elbyte", "size", "ndims"];
     let len = file.layout().file_len();
     let words = WORDS.iter().zip(0_u64..).map(|(role, at)| (at * 8..at * 8 + 8, *role));
-    let mut segments: Vec<Segment> = words.map(|(range, role)| plain(range, role)).collect();
+    let mut segments: Vec<Segment> = words.map(|(range, role)| Segment::plain(range, role)).collect();
     let data_at = FIXED_LEN.saturating_add(file.dims().len() as u64 * 8).min(len);
     let mut add = |segment: Segment| {
         if !segment.range.is_empty() {
             segments.push(segment);
         }
     };
-    add(Segment { dataset: Some(DATASET.into()), ..plain(FIXED_LEN..data_at, "dims") });
+    add(Segment { dataset: Some(DATASET.into()), ..Segment::plain(FIXED_LEN..data_at, "dims") });
     let mut end = data_at;
     if let Ok(segment) = file.segment() {
         end = segment.range().end;
@@ -132,20 +132,16 @@ pub(crate) fn segments(file: &File) -> Vec<Segment> {
             stored: Some(end - segment.range().start),
             decoded: Some(segment.decoded_len()),
             dataset: Some(DATASET.into()),
-            ..plain(segment.range(), "data")
+            ..Segment::plain(segment.range(), "data")
         });
     }
     if file.segment().is_err() && file.cut_short().is_some() {
         // What is there of them reads.
-        add(Segment { dataset: Some(DATASET.into()), ..plain(end..len, "data") });
+        add(Segment { dataset: Some(DATASET.into()), ..Segment::plain(end..len, "data") });
         end = len;
     }
     let trailer = file.trailer_range();
-    add(plain(end..trailer.start.max(end), "unknown"));
-    add(Segment { dataset: Some(TRAILER.into()), ..plain(trailer.start.max(end)..len, "trailer") });
+    add(Segment::plain(end..trailer.start.max(end), "unknown"));
+    add(Segment { dataset: Some(TRAILER.into()), ..Segment::plain(trailer.start.max(end)..len, "trailer") });
     segments
-}
-
-fn plain(range: Range<u64>, role: &str) -> Segment {
-    Segment { range, role: role.to_owned(), ..Segment::default() }
 }

@@ -109,7 +109,7 @@ fn zip(
     members.sort_by_key(|member| member.header.start);
     let mut tiles = Tiles { at: 0, look };
     for member in members {
-        tiles.put(member.header.clone(), "unused", |range| plain(range, "local header"))?;
+        tiles.put(member.header.clone(), "unused", |range| Segment::plain(range, "local header"))?;
         let leaf = by_start.get(&member.data.start).filter(|_| member.refused.is_none());
         let own = leaf.and_then(|leaf| Some((*leaf, leaf.lens.as_ref().ok()?)));
         if let Some((leaf, lens)) = own {
@@ -119,11 +119,11 @@ fn zip(
         tiles.put(member.data.clone(), "unused", |range| Segment {
             dataset,
             checksum: Some(CRC.to_owned()),
-            ..plain(range, "member")
+            ..Segment::plain(range, "member")
         })?;
     }
-    tiles.put(archive.directory.clone(), "unused", |range| plain(range, "central directory"))?;
-    tiles.put(size..size, "trailing", |range| plain(range, ""))
+    tiles.put(archive.directory.clone(), "unused", |range| Segment::plain(range, "central directory"))?;
+    tiles.put(size..size, "trailing", |range| Segment::plain(range, ""))
 }
 
 /// What a member's own lens tells of its bytes.
@@ -146,10 +146,6 @@ fn dataset(leaf: &Leaf, own: Option<&str>) -> Option<String> {
     (leaf.role == Role::Data).then(path)
 }
 
-fn plain(range: Range<u64>, role: &str) -> Segment {
-    Segment { range, role: role.to_owned(), ..Segment::default() }
-}
-
 /// Runs of bytes, each behind the one before: what is left out is told, and what overlaps is cut.
 struct Tiles<'l> {
     at: u64,
@@ -159,7 +155,7 @@ struct Tiles<'l> {
 impl Tiles<'_> {
     fn put(&mut self, range: Range<u64>, gap: &str, make: impl FnOnce(Range<u64>) -> Segment) -> Result<()> {
         if range.start > self.at {
-            (self.look)(plain(self.at..range.start, gap))?;
+            (self.look)(Segment::plain(self.at..range.start, gap))?;
             self.at = range.start;
         }
         let rest = self.at..range.end;
@@ -184,7 +180,7 @@ mod tests {
         };
         let mut tiles = Tiles { at: 0, look: &mut look };
         for (range, role) in [(2..5, "a"), (3..4, "b"), (4..8, "c"), (8..8, "d"), (9..10, "e")] {
-            tiles.put(range, "gap", |range| plain(range, role)).unwrap();
+            tiles.put(range, "gap", |range| Segment::plain(range, role)).unwrap();
         }
         let want = [(0..2, "gap"), (2..5, "a"), (5..8, "c"), (8..9, "gap"), (9..10, "e")];
         assert_eq!(told, want.map(|(range, role)| (range, role.to_owned())));
