@@ -1,6 +1,7 @@
 //! A file without blocks: every array in the tree.
 
-use container_core::array::Array;
+use std::collections::HashMap;
+
 use container_core::container::ReadOptions;
 use container_core::dtype::Order;
 use container_core::{Error, Result};
@@ -8,78 +9,95 @@ use container_core::{Error, Result};
 use crate::edit::TreeEditor;
 use crate::file::File;
 use crate::header::Version;
-use crate::ndarray::{ByteSource, Mask};
+use crate::ndarray::ByteSource;
 use crate::writer::{ArraySpec, Plan, WriteOptions};
-use crate::yaml::Yaml;
+use crate::yaml::{NodeId, Yaml};
 
 /// The file as text alone: its header and comment lines, and its tree with the elements of every array in place of its source. All else
 /// of the tree stays as it is, byte for byte. Arrays of other files are put in too.
 ///
-/// Costs O(text) for each array.
-///
 /// # Errors
-/// `Usage` for an array of more elements than a tree should hold, and for a file without a tree; those of reading the arrays.
+/// `Usage` for an array of more elements than a tree should hold, for one that cannot be replaced because something else names a part of
+/// it, and for a file without a tree; those of reading the arrays.
 pub fn to_yaml(file: &File, options: &ReadOptions) -> Result<Vec<u8>> {
     if file.layout().tree.is_none() {
         return Err(Error::usage("a file without a tree has no arrays that could be put into it"));
     }
     let standard = file.layout().header.standard.unwrap_or(Version { major: 1, minor: 6, patch: 0 });
-    let mut editor = TreeEditor::new(file.tree().document().clone());
-    let write = WriteOptions { standard, ..WriteOptions::default() };
-    let plan = Plan::new(write);
-    let mut done = Vec::new();
-    // From the end, so that a mask is in the tree before the array that has it.
-    for (index, entry) in file.arrays().iter().enumerate().rev() {
-        let array = &entry.array;
-        // What an alias names is written where it stands.
-        if matches!(array.source, ByteSource::Inline(_)) || done.contains(&array.node) {
-            continue;
-        }
-        done.push(array.node);
-        let path = own_path(file, index);
-        let values = file.read_index(index, &file.whole(index)?, options)?;
-        let mask = match &array.mask {
-            None => None,
-            Some(Mask::Value(node)) => Some(Yaml::of(editor_node(file, *node))?),
-            Some(Mask::Array(_)) => {
-                let masked = editor.document().find(&path).and_then(|node| node.get("mask"));
-                masked.map(Yaml::of).transpose()?
-            }
-        };
-        editor.set(&path, &node(&plan, &values, mask, options)?)?;
+    let inliner = Inliner {
+        file,
+        indices: file.arrays().iter().enumerate().map(|(index, entry)| (entry.array.node, index)).collect(),
+        plan: Plan::new(WriteOptions { standard, ..WriteOptions::default() }),
+        options,
+    };
+    let document = file.tree().document();
+    let mut values = Vec::new();
+    // Each array where it stands, not where aliases name it; what is in one is written with it.
+    document.walk(false, &options.limits, &mut |path, node| {
+        let index = (!node.is_alias()).then(|| inliner.indices.get(&node.id())).flatten();
+        let Some(value) = index.and_then(|index| inliner.value(*index).transpose()) else { return Ok(true) };
+        values.push((path.to_owned(), value?));
+        Ok(false)
+    })?;
+    let is_named = |path: &str| document.find(path).is_some_and(|node| node.anchor().is_some());
+    let (named, others): (Vec<_>, Vec<_>) = values.into_iter().partition(|(path, _)| is_named(path));
+    let mut editor = TreeEditor::new(document.clone());
+    editor.set_all(others.iter().map(|(path, value)| (path.as_str(), value)))?;
+    // What aliases name stays where it is, and changes inside.
+    for (path, value) in &named {
+        set_pairs(&mut editor, path, value)?;
     }
-    let comments = 0..file.layout().header.comments.end;
-    let mut text = file.source().read(comments)?.into_owned();
+    let mut text = file.source().read(0..file.layout().header.comments.end)?.into_owned();
     text.extend_from_slice(editor.text().as_bytes());
     Ok(text)
 }
 
-fn editor_node(file: &File, node: crate::yaml::NodeId) -> crate::yaml::Node<'_> {
-    file.tree().document().node(node)
+/// Gives the array at a path the pairs of another, and takes out those that say where its elements were.
+fn set_pairs(editor: &mut TreeEditor, path: &str, value: &Yaml) -> Result<()> {
+    let below = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}/{key}") };
+    if let Yaml::Tagged(_, value) = value
+        && let Yaml::Mapping(pairs, _) = &**value
+    {
+        for (key, value) in pairs {
+            if let Yaml::Text(key, _) = key {
+                editor.set(&below(key), value)?;
+            }
+        }
+    }
+    for key in ["source", "offset", "strides", "byteorder"].map(below) {
+        if editor.document().find(&key).is_some() {
+            editor.remove(&key)?;
+        }
+    }
+    Ok(())
 }
 
-/// The path of an array that does not lead through an alias.
-fn own_path(file: &File, index: usize) -> String {
-    let Some(entry) = file.arrays().get(index) else { return String::new() };
-    let same = file.arrays().iter().filter(|other| other.array.node == entry.array.node);
-    let direct = same.map(|other| &other.path).find(|path| {
-        let document = file.tree().document();
-        let mut at = 0;
-        let mut parts = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
-        parts.all(|end| {
-            at = end;
-            document.find(path.get(..at).unwrap_or_default()).is_some_and(|node| !node.is_alias())
-        })
-    });
-    let path = direct.unwrap_or(&entry.path);
-    if path == "." { String::new() } else { path.clone() }
+struct Inliner<'f> {
+    file: &'f File,
+    indices: HashMap<NodeId, usize>,
+    plan: Plan,
+    options: &'f ReadOptions,
 }
 
-fn node(plan: &Plan, values: &Array<'_>, mask: Option<Yaml>, options: &ReadOptions) -> Result<Yaml> {
-    let bytes = values.bytes(Order::C, &options.limits)?;
-    let mut spec = ArraySpec::new(values.dtype().clone(), values.shape());
-    spec.mask = mask;
-    plan.inline(&spec, &bytes)
+impl Inliner<'_> {
+    /// An array with its elements; `None` where they stand in the tree already.
+    fn value(&self, index: usize) -> Result<Option<Yaml>> {
+        let document = self.file.tree().document();
+        let array = self.file.arrays().get(index).map(|entry| &entry.array);
+        let Some(array) = array.filter(|array| !matches!(array.source, ByteSource::Inline(_))) else {
+            return Ok(None);
+        };
+        let values = self.file.read_index(index, &self.file.whole(index)?, self.options)?;
+        let mut spec = ArraySpec::new(values.dtype().clone(), values.shape());
+        if array.mask.is_some()
+            && let Some(mask) = document.node(array.node).get("mask")
+        {
+            let index = (!mask.is_alias()).then(|| self.indices.get(&mask.id())).flatten();
+            let inlined = index.map_or(Ok(None), |index| self.value(*index))?;
+            spec.mask = Some(inlined.map_or_else(|| Yaml::of(mask), Ok)?);
+        }
+        self.plan.inline(&spec, &values.bytes(Order::C, &self.options.limits)?).map(Some)
+    }
 }
 
 #[cfg(test)]
@@ -108,5 +126,21 @@ mod tests {
         let values = back.read("a", &whole, &ReadOptions::default()).unwrap();
         let limits = container_core::Limits::default();
         assert_eq!(*values.elements::<i16>(Order::C, &limits).unwrap(), [1, 2, 3, -1]);
+    }
+
+    #[test]
+    fn arrays_that_are_named_twice_or_mask_another_stay_so() {
+        let tree = "%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/\n--- !core/asdf-1.1.0\na: &one !core/ndarray-1.1.0\n  source: 0\n  datatype: int8\n  byteorder: little\n  shape: [2]\n  mask: !core/ndarray-1.1.0 {source: 0, datatype: bool8, byteorder: little, shape: [2]}\nb: *one # kept\n...\n";
+        let mut bytes = [b"#ASDF 1.0.0\n", tree.as_bytes(), b"\xd3BLK\x00\x30", &[0; 8][..]].concat();
+        (0..3).for_each(|_| bytes.extend_from_slice(&2_u64.to_be_bytes()));
+        bytes.extend_from_slice(&[0; 16]);
+        bytes.extend_from_slice(&[1, 0]);
+        let file = File::from_bytes(bytes, crate::OpenOptions::default()).unwrap();
+        let text = String::from_utf8(to_yaml(&file, &ReadOptions::default()).unwrap()).unwrap();
+        assert!(text.contains("a: &one !core/ndarray-1.1.0") && text.contains("b: *one # kept\n"), "{text}");
+        assert!(text.contains("[true, false]") && !text.contains("source"), "{text}");
+        let back = File::from_bytes(text.into_bytes(), crate::OpenOptions::default()).unwrap();
+        let mask = back.mask("b", &back.whole(0).unwrap(), &ReadOptions::default()).unwrap().unwrap();
+        assert_eq!(*mask.bytes(Order::C, &container_core::Limits::default()).unwrap(), [1, 0]);
     }
 }
