@@ -6,22 +6,17 @@
 //!
 //! Spec: RFC 1321
 
-use ::md5::{Digest, Md5};
-
 /// Inputs that are digested side by side.
 pub const LANES: usize = 4;
 
 /// Bytes that MD5 takes at a time.
 const BLOCK: usize = 64;
 
-/// Inputs for which lanes pay.
-const FEWEST: usize = 3;
-
 /// One word of each lane.
 type Words = [u32; LANES];
 
 /// `floor(2^32 * abs(sin(step + 1)))`
-pub(super) const SINES: [u32; 64] = [
+const SINES: [u32; 64] = [
     0xd76a_a478,
     0xe8c7_b756,
     0x2420_70db,
@@ -87,34 +82,6 @@ pub(super) const SINES: [u32; 64] = [
     0x2ad7_d2bb,
     0xeb86_d391, //
 ];
-
-/// The digests of `inputs`, in their order. Inputs of like length gain most: the others' lanes run empty when one goes on.
-#[must_use]
-pub fn md5_many(inputs: &[&[u8]]) -> Vec<[u8; 16]> {
-    let mut digests = vec![[0; 16]; inputs.len()];
-    // Like lengths together.
-    let mut order: Vec<usize> = (0..inputs.len()).collect();
-    order.sort_by_key(|index| std::cmp::Reverse(inputs[*index].len()));
-    for group in order.chunks(LANES) {
-        // Fewer are digested sooner one after the other.
-        if group.len() < FEWEST {
-            for index in group {
-                digests[*index] = Md5::digest(inputs[*index]).into();
-            }
-            continue;
-        }
-        let mut lanes = Md5Lanes::new();
-        let mut group_inputs = [&[][..]; LANES];
-        for (input, index) in group_inputs.iter_mut().zip(group) {
-            *input = inputs[*index];
-        }
-        lanes.update(group_inputs);
-        for (digest, index) in lanes.finish().into_iter().zip(group) {
-            digests[*index] = digest;
-        }
-    }
-    digests
-}
 
 /// Running digests of [`LANES`] inputs.
 ///
@@ -345,6 +312,16 @@ mod tests {
         for (made, digest) in made.iter().zip(digests) {
             assert_eq!(made.iter().map(|byte| format!("{byte:02x}")).collect::<String>(), digest);
         }
+    }
+
+    /// The digests of any number of inputs, side by side as far as there are lanes.
+    fn md5_many(inputs: &[&[u8]]) -> Vec<[u8; 16]> {
+        let group = |group: &[&[u8]]| {
+            let mut lanes = Md5Lanes::new();
+            lanes.update(std::array::from_fn(|lane| group.get(lane).copied().unwrap_or_default()));
+            lanes.finish().into_iter().take(group.len()).collect::<Vec<_>>()
+        };
+        inputs.chunks(LANES).flat_map(group).collect()
     }
 
     fn bytes(len: usize, seed: usize) -> Vec<u8> {
