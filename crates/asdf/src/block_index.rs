@@ -35,6 +35,9 @@ impl BlockIndex {
         let end = end_of_document(bytes, from)
             .ok_or_else(|| wrong("it has no end (a line of three dots)".into()))?;
         let text = bytes.get(from..end).unwrap_or_default();
+        if let Some(offsets) = as_written(text) {
+            return Ok((Self { offsets }, end));
+        }
         // The directive says 1.1; plain decimal numbers are the same in 1.2, which serde_yaml reads.
         let offsets: Vec<u64> =
             serde_yaml::from_slice(text).map_err(|error| wrong(format!("no list of offsets: {error}")))?;
@@ -61,11 +64,40 @@ fn marker(input: &[u8]) -> IResult<&[u8], &[u8]> {
     Ok((rest, marker))
 }
 
+/// The offsets in an index as libraries write it, a line for each, from its directive to its three dots; `None` for all else, which is left
+/// to a YAML library. For a file of many blocks that library takes longer than finding the blocks.
+fn as_written(text: &[u8]) -> Option<Vec<u64>> {
+    let text = text.strip_prefix(b"%YAML 1.1\n")?.strip_prefix(b"---\n")?;
+    let mut lines = text.strip_suffix(b"...\n")?;
+    let mut offsets = Vec::with_capacity(lines.len() / 8);
+    while !lines.is_empty() {
+        let (offset, rest) = entry(lines)?;
+        offsets.push(offset);
+        lines = rest;
+    }
+    // An empty document is no list.
+    (!offsets.is_empty()).then_some(offsets)
+}
+
+/// A line `- 664`. Numbers with a leading zero are others in YAML 1.1, which has octal ones.
+fn entry(line: &[u8]) -> Option<(u64, &[u8])> {
+    let digits = line.strip_prefix(b"- ")?;
+    let mut value: u64 = 0;
+    let mut rest = digits;
+    while let Some((digit, later)) = rest.split_first().filter(|(digit, _)| digit.is_ascii_digit()) {
+        value = value.checked_mul(10)?.checked_add(u64::from(digit.wrapping_sub(b'0')))?;
+        rest = later;
+    }
+    let has_zero = digits.starts_with(b"0") && digits.len() > rest.len().saturating_add(1);
+    let is_number = digits.len() > rest.len() && !has_zero;
+    Some((value, rest.strip_prefix(b"\n")?)).filter(|_| is_number)
+}
+
 /// The end of the line of three dots that follows `from`.
 fn end_of_document(bytes: &[u8], from: usize) -> Option<usize> {
     let mut at = from;
     while let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) {
-        let len = rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
+        let len = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
         let line = rest.get(..len)?;
         let next = at.saturating_add(len).saturating_add(1).min(bytes.len());
         if let Some(after) = line.strip_prefix(b"...")
@@ -97,6 +129,42 @@ mod tests {
             let (index, len) = BlockIndex::parse(text.as_bytes()).unwrap();
             assert_eq!(index.offsets, offsets, "{text:?}");
             assert_eq!(text[len..].trim_matches('\0'), "", "{text:?}");
+        }
+    }
+
+    /// What is read line by line is what YAML makes of it, and all else is left to YAML.
+    #[test]
+    fn lines_are_read_as_yaml_reads_them() {
+        let text = |lines: &str| format!("%YAML 1.1\n---\n{lines}...\n");
+        for (lines, offsets) in [
+            ("- 0\n", Some(vec![0])),
+            ("- 664\n- 18446744073709551615\n", Some(vec![664, u64::MAX])),
+            ("- 18446744073709551616\n", None),
+            ("- 0664\n", None),
+            ("- 00\n", None),
+            ("- \n", None),
+            ("- 1_000\n", None),
+            ("- 1:30\n", None),
+            ("- +1\n", None),
+            ("- 1 \n", None),
+            ("- 1\r\n", None),
+            ("- 1 # one\n", None),
+            ("-  1\n", None),
+            (" - 1\n", None),
+            ("- 0x10\n", None),
+            ("- 1\n...\n", None),
+            ("[1]\n", None),
+        ] {
+            assert_eq!(as_written(text(lines).as_bytes()), offsets, "{lines:?}");
+            if let Some(offsets) = offsets {
+                assert_eq!(serde_yaml::from_str::<Vec<u64>>(&text(lines)).unwrap(), offsets);
+            }
+        }
+        assert_eq!(as_written(text("").as_bytes()), None);
+        for cut in
+            ["", "%YAML 1.1\n", "---\n- 1\n...\n", "%YAML 1.1\n---\n- 1\n...", "%YAML 1.2\n---\n- 1\n...\n"]
+        {
+            assert_eq!(as_written(cut.as_bytes()), None, "{cut:?}");
         }
     }
 
