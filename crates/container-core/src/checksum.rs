@@ -5,9 +5,10 @@ use std::fmt;
 use crate::{Error, Result};
 
 mod algorithms;
+mod md5;
 mod md5_lanes;
 
-pub use md5_lanes::{LANES, Md5Lanes};
+pub use md5_lanes::Md5Lanes;
 
 /// A running digest.
 pub trait Checksum: Send {

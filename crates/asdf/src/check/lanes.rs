@@ -2,27 +2,24 @@
 
 use container_core::Result;
 use container_core::block::Block;
-use container_core::checksum::{Digest, LANES, Md5Lanes};
+use container_core::checksum::{Digest, Md5Lanes};
 use container_core::source::{Source, check_range};
 
 use crate::layout::StoredBlock;
 
-/// Bytes of each block that are taken at a time: those of all lanes stay in the cache.
-const PIECE: usize = 64 << 10;
+/// Bytes of each block that are taken at a time: those of sixteen lanes stay in the second-level cache.
+const PIECE: usize = 16 << 10;
 
-/// With fewer lanes in use, the blocks are faster one after the other.
-const LEAST: usize = 3;
-
-/// Blocks that are read together: as many as there are lanes at most, of lengths that are not too different, in as many groups as there are
-/// threads as far as that leaves each enough. Those that gain nothing are groups of one.
+/// Blocks that are read together: as many as the machine takes at a time, of lengths that are not too different, or fewer where that leaves
+/// threads without. Long ones first. Those that gain nothing are groups of one.
 pub(super) fn groups(mut blocks: Vec<&StoredBlock>, threads: usize) -> Vec<Vec<&StoredBlock>> {
     blocks.sort_by_key(|block| std::cmp::Reverse(len(block)));
-    let count = blocks.len().div_ceil(LANES).max(threads.min(blocks.len() / LEAST)).max(1);
-    let size = blocks.len().div_ceil(count).max(1);
+    let least = Md5Lanes::least();
+    let size = blocks.len().div_ceil(threads.max(1)).clamp(least, Md5Lanes::width());
     let mut groups: Vec<Vec<&StoredBlock>> = Vec::new();
     for block in blocks {
         match groups.last_mut() {
-            // Lanes that have ended are carried along by the others.
+            // What is left of the longest when the others have ended is digested by fewer lanes.
             Some(group)
                 if group.len() < size && group.first().is_some_and(|first| len(first) / 2 <= len(block)) =>
             {
@@ -31,11 +28,11 @@ pub(super) fn groups(mut blocks: Vec<&StoredBlock>, threads: usize) -> Vec<Vec<&
             _ => groups.push(vec![block]),
         }
     }
-    let (together, alone): (Vec<_>, Vec<_>) = groups.into_iter().partition(|group| group.len() >= LEAST);
+    let (together, alone): (Vec<_>, Vec<_>) = groups.into_iter().partition(|group| group.len() >= least);
     together.into_iter().chain(alone.into_iter().flatten().map(|block| vec![block])).collect()
 }
 
-/// The digests of the stored bytes of at most [`LANES`] blocks. `tick` is told the bytes as they pass.
+/// The digests of the stored bytes of blocks. `tick` is told the bytes as they pass.
 pub(super) fn digests(
     source: &dyn Source,
     group: &[&StoredBlock],
@@ -45,24 +42,25 @@ pub(super) fn digests(
         check_range(&block.range(), source.len())?;
     }
     let longest = group.iter().map(|block| len(block)).max().unwrap_or(0);
-    let mut room = vec![0; PIECE.saturating_mul(group.len())];
-    let mut lanes = Md5Lanes::new();
+    let most = usize::try_from(longest).unwrap_or(PIECE).clamp(1, PIECE);
+    let mut room = vec![0; most.saturating_mul(group.len())];
+    let mut lanes = Md5Lanes::new(group.len());
     let mut at = 0;
     while at < longest {
-        let mut inputs = [&[][..]; LANES];
+        let mut pieces: Vec<&[u8]> = Vec::with_capacity(group.len());
         let mut passed = 0;
-        for ((block, room), input) in group.iter().zip(room.chunks_mut(PIECE)).zip(&mut inputs) {
-            let left = usize::try_from(len(block).saturating_sub(at)).unwrap_or(PIECE).min(PIECE);
-            let Some(piece) = room.get_mut(..left) else { continue };
+        for (block, room) in group.iter().zip(room.chunks_exact_mut(most)) {
+            let left = usize::try_from(len(block).saturating_sub(at)).unwrap_or(most).min(most);
+            let piece = room.get_mut(..left).unwrap_or_default();
             source.read_into(block.data.start.saturating_add(at), piece)?;
             passed += left as u64;
-            *input = piece;
+            pieces.push(piece);
         }
-        lanes.update(inputs);
+        lanes.update(&pieces);
         tick(passed)?;
-        at = at.saturating_add(PIECE as u64);
+        at = at.saturating_add(most as u64);
     }
-    lanes.finish().iter().take(group.len()).map(|digest| Digest::new(digest)).collect()
+    lanes.finish().iter().map(|digest| Digest::new(digest)).collect()
 }
 
 fn len(block: &StoredBlock) -> u64 {
@@ -102,22 +100,41 @@ mod tests {
             all.sort_unstable();
             assert_eq!(all, (0..lens.len()).collect::<Vec<_>>());
             for group in &groups {
-                assert!(group.len() == 1 || (LEAST..=LANES).contains(&group.len()));
+                let few = Md5Lanes::least()..=Md5Lanes::width();
+                assert!(group.len() == 1 || few.contains(&group.len()));
                 assert!(group.iter().all(|block| len(block) >= len(group[0]) / 2));
             }
         }
-        assert_eq!(groups(blocks.iter().filter(|block| len(block) > 80).collect(), 1).len(), 1);
+        let long: Vec<&StoredBlock> = blocks.iter().filter(|block| len(block) > 80).collect();
+        assert_eq!(groups(long, 1).len(), 1);
+        // Each thread gets some, as far as lanes allow.
+        let alike: Vec<StoredBlock> = (0..64).map(|index| block(index, 0..100)).collect();
+        for threads in [1, 2, 3, 16, 100] {
+            let groups = groups(alike.iter().collect(), threads);
+            assert!(groups.len() >= threads.min(64 / Md5Lanes::least()), "{threads}");
+        }
         assert!(groups(Vec::new(), 2).is_empty());
     }
 
     #[test]
     fn digests_are_those_of_each_block_alone() {
         let bytes: Vec<u8> = (0..700_000_u32).map(|at| (at.wrapping_mul(at) >> 7).to_le_bytes()[0]).collect();
-        let ranges = [0..0, 0..1, 3..64 * 1024 + 3, 5..200_000, 7..131_079, 100..700_000, 9..73];
+        let ranges = [
+            0..0,
+            0..1,
+            3..16 * 1024 + 3,
+            3..64 * 1024 + 3,
+            5..200_000,
+            7..131_079,
+            100..700_000,
+            9..73,
+            1..900,
+            2..2,
+        ];
         let blocks: Vec<StoredBlock> =
             ranges.into_iter().enumerate().map(|(at, range)| block(at, range)).collect();
         let blocks: Vec<&StoredBlock> = blocks.iter().collect();
-        for group in blocks.chunks(LANES).chain(blocks.chunks(LEAST)) {
+        for group in (1..=blocks.len()).flat_map(|count| blocks.chunks(count)) {
             let mut passed = 0;
             let digests = digests(&&bytes[..], group, |bytes| {
                 passed += bytes;

@@ -1,16 +1,16 @@
 //! Which crate computes which checksum.
 
-use md5::Md5;
 use sha1::Sha1;
 use sha2::{Sha224, Sha256, Sha384, Sha512};
 
+use super::md5::Md5;
 use super::{Algorithm, Checksum, Digest};
 
 pub(super) fn start(kind: Algorithm) -> Box<dyn Checksum> {
     match kind {
         Algorithm::Adler32 => Box::new(Adler32(simd_adler32::Adler32::new())),
         Algorithm::Crc32 => Box::new(Crc32(crc32fast::Hasher::new())),
-        Algorithm::Md5 => Box::new(Hash(Md5::default())),
+        Algorithm::Md5 => Box::new(Md5::new()),
         Algorithm::Sha1 => Box::new(Hash(Sha1::default())),
         Algorithm::Sha224 => Box::new(Hash(Sha224::default())),
         Algorithm::Sha256 => Box::new(Hash(Sha256::default())),
@@ -56,6 +56,6 @@ impl<D: sha2::Digest + Send> Checksum for Hash<D> {
     }
 }
 
-fn digest(bytes: &[u8]) -> Digest {
+pub(super) fn digest(bytes: &[u8]) -> Digest {
     Digest::new(bytes).expect("no algorithm here has a digest of more than 64 bytes")
 }
