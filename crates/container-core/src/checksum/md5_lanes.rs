@@ -29,7 +29,7 @@ impl Kernel {
         #[cfg(target_arch = "x86_64")]
         let vectors = is_x86_feature_detected!("avx2").then_some(Self::Avx2);
         #[cfg(not(target_arch = "x86_64"))]
-        let vectors = None;
+        let vectors: Option<Self> = None;
         vectors.into_iter().chain([Self::Portable])
     }
 
