@@ -11,9 +11,9 @@ use container_core::{Error, Limits, Result};
 use crate::fault::{Fault, FaultKind};
 use crate::layout::{Layout, StoredBlock};
 use crate::ndarray::{Geometry, NdArray};
-use crate::open_options::{DuplicateKeys, OpenOptions, Policy};
+use crate::open_options::{OpenOptions, Policy};
 use crate::tree::Tree;
-use crate::yaml::{Document, Node};
+use crate::yaml::{Document, DuplicateKeys, Node};
 
 mod arrays;
 mod blocks;
@@ -101,7 +101,7 @@ impl File {
             other => other?,
         };
         if options.policy == Policy::Strict || options.duplicate_keys == DuplicateKeys::Refuse {
-            arrays::refuse_duplicate_keys(&document)?;
+            document.refuse_duplicate_keys()?;
         }
         let arrays = arrays::find(&document, &options, &mut tree_faults)?;
         let file = Self {

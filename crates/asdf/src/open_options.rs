@@ -7,7 +7,7 @@ use container_core::codec::Codecs;
 use container_core::container::Tolerance;
 use container_core::source::Access;
 
-use crate::yaml::YamlLimits;
+use crate::yaml::{DuplicateKeys, YamlLimits};
 
 /// How far a reader goes along with a file that breaks the rules.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -20,16 +20,6 @@ pub enum Policy {
     /// What is there is read as far as it goes: the rows of a block that is cut, the used bytes of a plain block with two sizes, the blocks
     /// of a file without a readable tree.
     Lenient,
-}
-
-/// What is done with a mapping that has a key twice.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum DuplicateKeys {
-    /// The last one counts, as for Python asdf. [`Policy::Strict`] refuses them all the same.
-    #[default]
-    LastWins,
-    /// The file is not opened.
-    Refuse,
 }
 
 /// Which other files an array or a reference may name. The network is never asked.

@@ -5,9 +5,11 @@ mod arena;
 mod compose;
 mod directives;
 mod document;
+mod dress;
 mod emit;
 mod events;
 mod fast;
+mod fold;
 mod node;
 mod pairs;
 mod places;
@@ -26,7 +28,7 @@ pub(crate) use emit::{
 };
 pub(crate) use walk::unescape;
 
-pub use document::{Collection, Document, Kind, NodeId, ScalarStyle, YamlLimits};
+pub use document::{Collection, Document, DuplicateKeys, Kind, NodeId, ScalarStyle, YamlLimits};
 pub use emit::{EmitOptions, emit_document, emit_node};
 pub use node::Node;
 pub use scalar::{Int, Scalar, Timestamp, resolve};

@@ -3,10 +3,8 @@
 //! A tree may have millions of nodes and few arrays: only the way to those is walked. Aliases lead to an array by several paths, of which
 //! a small tree may have more than anyone can list.
 
-use std::collections::HashSet;
-
 use container_core::dtype::{DType, Field};
-use container_core::{Error, Limits, Result};
+use container_core::{Limits, Result};
 
 use crate::fault::{Fault, FaultKind};
 use crate::ndarray::NdArray;
@@ -192,24 +190,4 @@ fn children<'d>(node: Node<'d>, ways: &Ways) -> std::vec::IntoIter<(String, Node
         }
     };
     found.into_iter()
-}
-
-/// Refuses a mapping that has a key twice.
-pub(super) fn refuse_duplicate_keys(document: &Document) -> Result<()> {
-    let mut seen = HashSet::new();
-    for id in (0..document.len()).filter_map(|at| u32::try_from(at).ok()).map(NodeId) {
-        let node = document.node(id);
-        if node.is_alias() || node.kind() != Kind::Mapping {
-            continue;
-        }
-        seen.clear();
-        for (key, _) in node.entries().filter(|(key, _)| key.kind() == Kind::Scalar) {
-            if !seen.insert((key.tag(), key.text())) {
-                let shown: String = key.text().chars().take(40).collect();
-                let error = Error::malformed(format!("the key {shown:?} stands twice in one mapping"));
-                return Err(error.context("asdf tree").at(key.range()));
-            }
-        }
-    }
-    Ok(())
 }

@@ -13,7 +13,9 @@ use std::ops::Range;
 use container_core::{Error, Result};
 
 use super::arena::{Arena, Builder, Shape};
-use super::events::{Event, Events, Tag, place};
+use super::dress::Dressed;
+use super::events::{Event, Events, Failure, Tag, place};
+use super::fold::{self, Header};
 use super::{Collection, Kind, ScalarStyle, YamlLimits, places};
 
 /// The text of a tree, once it is known to hold only what YAML 1.1 allows.
@@ -48,93 +50,42 @@ fn malformed(what: impl Into<Cow<'static, str>>, base: u64, range: Range<usize>)
 /// # Errors
 /// As [`Document::parse`](super::Document::parse).
 pub(super) fn compose(text: &str, base: u64, limits: &YamlLimits) -> Result<Arena> {
-    let mut events = Events::new(text, base, limits);
-    let mut composer =
-        Composer { builder: Builder::new(text, base, limits), text, base, seen: 0, tag: String::new() };
-    while let Some((event, range)) = events.next().map_err(|error| error.context("asdf tree"))? {
-        composer.take(event, range)?;
+    let dressed = Dressed::breaks(text);
+    match read(text, &dressed, base, limits) {
+        Err(Failure::Dash(error)) => match dressed.dashes() {
+            Some(dressed) => read(text, &dressed, base, limits).map_err(Failure::error),
+            None => Err(error),
+        },
+        done => done.map_err(Failure::error),
+    }
+}
+
+fn read(
+    text: &str,
+    dressed: &Dressed<'_>,
+    base: u64,
+    limits: &YamlLimits,
+) -> std::result::Result<Arena, Failure> {
+    let mut events = Events::new(&dressed.text, base, limits);
+    let builder = Builder::new(text, base, limits);
+    let mut composer = Composer { builder, text, dressed, base, seen: 0, tag: String::new() };
+    while let Some((event, range)) = events.next()? {
+        composer.take(&event, range).map_err(Failure::Other)?;
     }
     if !composer.builder.is_complete() {
         // Nothing but comments and directives: a root of null at the end.
         let end = text.len();
-        composer.builder.scalar_in_text(ScalarStyle::Plain, end, end..end, end..end, 0)?;
+        let root = composer.builder.scalar_in_text(ScalarStyle::Plain, end, end..end, end..end, 0);
+        root.map_err(Failure::Other)?;
     }
-    let arena = composer.builder.finish();
-    odd_breaks(text, base, &arena)?;
-    Ok(arena)
-}
-
-/// YAML 1.1 ends lines at three characters at which 1.2, which the library reads, does not. One that stands alone in
-/// quotes is read as 1.1 has it ([`without_blanks`]); elsewhere they differ in values or even structure.
-fn odd_breaks(text: &str, base: u64, arena: &Arena) -> Result<()> {
-    for (at, character) in places::odd_breaks(text) {
-        let end = at.saturating_add(character.len_utf8());
-        // Another end of a line beside it, blanks left out, changes what both mean; separators may follow one another.
-        let ends = |beside: Option<char>| {
-            beside.is_none_or(|beside| {
-                matches!(beside, '\n' | '\r' | '\u{85}')
-                    || (character == '\u{85}' && SEPARATORS.contains(&beside))
-            })
-        };
-        let before = text.get(..at).unwrap_or_default().trim_end_matches(BLANKS).chars().next_back();
-        let after = text.get(end..).unwrap_or_default().trim_start_matches(BLANKS).chars().next();
-        let alone = !ends(before) && !ends(after);
-        let quoted = || {
-            // Nodes are in the order of the text, but for collections, which begin before what they hold.
-            let next = arena.items.partition_point(|item| (item.start as usize) <= at);
-            let item = next.checked_sub(1).and_then(|place| arena.items.get(place));
-            item.is_some_and(|item| {
-                let style = match item.shape {
-                    Shape::InText(style) | Shape::Made(style) => style,
-                    _ => return false,
-                };
-                // Among escapes it cannot be told which separator of the value stood in the text.
-                let escapes = || {
-                    text.get(item.start as usize..item.end as usize).is_some_and(|text| text.contains('\\'))
-                };
-                (item.end as usize) > at
-                    && (style == ScalarStyle::SingleQuoted || !escapes())
-                    && matches!(style, ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted)
-            })
-        };
-        if !alone || !quoted() {
-            let what = format!(
-                "the character {character:?}, which ends a line in YAML 1.1 and does not in YAML 1.2"
-            );
-            let hint = "write it as an escape in double quotes";
-            let place = place(base, &(at..end));
-            return Err(Error::unsupported(what).at(place).context("asdf tree").hint(hint));
-        }
-    }
-    Ok(())
-}
-
-const BLANKS: [char; 2] = [' ', '\t'];
-
-/// Next line, line separator and paragraph separator.
-const SEPARATORS: [char; 3] = ['\u{85}', '\u{2028}', '\u{2029}'];
-
-/// A quoted text without the blanks around separators, and with a space for a next line, as libyaml folds it. None of them is an escape: [`odd_breaks`] refuses both in
-/// one scalar.
-fn without_blanks(value: &str) -> Cow<'_, str> {
-    let mut kept = String::with_capacity(value.len());
-    for part in value.split_inclusive(SEPARATORS) {
-        let is_first = kept.is_empty();
-        let part = if is_first { part } else { part.trim_start_matches(BLANKS) };
-        match part.char_indices().next_back().filter(|(_, last)| SEPARATORS.contains(last)) {
-            Some((at, last)) => {
-                kept.push_str(part.get(..at).unwrap_or_default().trim_end_matches(BLANKS));
-                kept.push(if last == '\u{85}' { ' ' } else { last });
-            }
-            None => kept.push_str(part),
-        }
-    }
-    Cow::Owned(kept)
+    Ok(composer.builder.finish())
 }
 
 struct Composer<'t> {
     builder: Builder<'t>,
     text: &'t str,
+    /// What the library reads of it, of as many bytes.
+    dressed: &'t Dressed<'t>,
     base: u64,
     /// Byte behind what is accounted for: scalars, marks of flow collections, tags and anchors.
     seen: usize,
@@ -142,20 +93,30 @@ struct Composer<'t> {
 }
 
 impl<'t> Composer<'t> {
-    fn take(&mut self, event: Event<'t>, range: Range<usize>) -> Result<()> {
+    fn take(&mut self, event: &Event<'_>, range: Range<usize>) -> Result<()> {
         match event {
             Event::Document => {
                 self.seen = range.end;
                 Ok(())
             }
-            Event::Scalar(value, style, tag) => self.scalar(&value, style, tag.as_ref(), range),
+            Event::Scalar(value, style, tag, indent) => {
+                let lines = matches!(style, ScalarStyle::Literal | ScalarStyle::Folded);
+                // The line break at the end is a part of the value, though not of the place.
+                let value = if lines && self.dressed.is_changed(&(self.seen..range.end)) {
+                    self.lines(value, tag.as_ref(), range.start, *indent)?
+                } else {
+                    Cow::Borrowed(&**value)
+                };
+                self.scalar(&value, *style, tag.as_ref(), range)
+            }
             Event::Open(kind, style, tag) => {
                 let in_mapping = matches!(self.builder.parent(), Some(Shape::Mapping(_)));
+                let (kind, style) = (*kind, *style);
                 let (shape, start) = match (kind, style) {
                     // The library says where the first item is of a sequence that is not indented deeper than its key.
                     (Kind::Sequence, Collection::Block) if in_mapping => {
                         let start = places::first_mark(
-                            self.text,
+                            &self.dressed.text,
                             self.seen,
                             tag.as_ref().map(|tag| &tag.range),
                             false,
@@ -196,9 +157,10 @@ impl<'t> Composer<'t> {
     ) -> Result<()> {
         let content = match style {
             ScalarStyle::Literal | ScalarStyle::Folded => {
-                let start = places::first_mark(self.text, self.seen, tag.map(|tag| &tag.range), true);
+                let start =
+                    places::first_mark(&self.dressed.text, self.seen, tag.map(|tag| &tag.range), true);
                 let start = start.min(range.start);
-                start..places::block_end(self.text, start, range, value)
+                start..places::block_end(&self.dressed.text, start, range, value)
             }
             ScalarStyle::Plain if value.starts_with('?') && self.in_flow() => {
                 // libyaml takes the mark as that of a key even without a blank behind it.
@@ -225,13 +187,54 @@ impl<'t> Composer<'t> {
         } else {
             content.clone()
         };
-        let separated = || self.text.get(inner.clone()).is_some_and(|text| text.contains(SEPARATORS));
-        let value = if quoted && separated() { without_blanks(value) } else { Cow::Borrowed(value) };
+        let value =
+            if self.dressed.is_changed(&content) { self.folded(value, style, &inner)? } else { value.into() };
         if self.text.get(inner.clone()) == Some(&*value) {
             self.builder.scalar_in_text(style, head, content, inner, tag)
         } else {
             self.builder.scalar_made(style, head, content, &value, tag)
         }
+    }
+
+    /// The value of a scalar that the library has not read as it stands in the text.
+    fn folded(&self, value: &str, style: ScalarStyle, inner: &Range<usize>) -> Result<Cow<'t, str>> {
+        let text = self.text.get(inner.clone()).unwrap_or_default();
+        Ok(Cow::Owned(match style {
+            ScalarStyle::Plain => fold::plain(text),
+            ScalarStyle::SingleQuoted => fold::single(text),
+            ScalarStyle::DoubleQuoted => fold::double(text).ok_or_else(|| self.unread(inner))?,
+            // Read as they are, before.
+            ScalarStyle::Literal | ScalarStyle::Folded => value.to_owned(),
+        }))
+    }
+
+    /// The value of a literal or folded text that the library has not read as it stands in the text.
+    fn lines(
+        &self,
+        value: &str,
+        tag: Option<&Tag>,
+        start: usize,
+        indent: Option<usize>,
+    ) -> Result<Cow<'t, str>> {
+        if value.is_empty() {
+            return Ok(Cow::Borrowed(""));
+        }
+        let mark = places::first_mark(&self.dressed.text, self.seen, tag.map(|tag| &tag.range), true);
+        let start = start.min(mark);
+        let text = self.text.get(start..).unwrap_or_default();
+        match (Header::of(text), indent) {
+            (Some(header), Some(indent)) => {
+                Ok(Cow::Owned(fold::block(fold::behind_line(text), indent, &header)))
+            }
+            _ => Err(self.unread(&(start..start.saturating_add(1)))),
+        }
+    }
+
+    fn unread(&self, range: &Range<usize>) -> Error {
+        let what =
+            "a text with U+0085, U+2028 or U+2029 beside what only YAML 1.2 has, or beside empty lines alone";
+        let hint = "write it in double quotes";
+        Error::unsupported(what).at(place(self.base, range)).context("asdf tree").hint(hint)
     }
 
     /// The place of a node without text, for which the library has the place of what comes next: behind the mark that asks for it.
@@ -242,7 +245,7 @@ impl<'t> Composer<'t> {
             (Some(Shape::Mapping(_)), false) => (b":", false),
             _ => return at,
         };
-        let mark = places::mark(self.text, self.seen);
+        let mark = places::mark(&self.dressed.text, self.seen);
         match self.text.as_bytes().get(mark) {
             // An empty key stands before its colon.
             Some(b':') if inside => mark,

@@ -11,7 +11,7 @@
 pub(super) fn tag_handles(text: &str) -> Vec<(String, String)> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut handles = Vec::new();
-    for line in text.split(['\n', '\r']) {
+    for line in text.split(['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}']) {
         if let Some(rest) = line.strip_prefix("%TAG") {
             let mut words = rest.split_ascii_whitespace();
             if let (Some(handle), Some(prefix)) = (words.next(), words.next()) {

@@ -11,7 +11,7 @@ use container_core::Result;
 
 use super::arena::{Arena, Item};
 use super::compose::{check_text, compose};
-use super::{Node, directives, fast};
+use super::{Node, directives, fast, pairs};
 
 /// Bounds on what a document may ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,12 +25,30 @@ pub struct YamlLimits {
     pub bytes: u64,
     /// Most nodes that walks which follow aliases may visit.
     pub expanded: usize,
+    /// What is done with a mapping that has a key twice.
+    pub duplicate_keys: DuplicateKeys,
 }
 
 impl Default for YamlLimits {
     fn default() -> Self {
-        Self { depth: 256, nodes: 50_000_000, bytes: 1 << 31, expanded: 100_000_000 }
+        Self {
+            depth: 256,
+            nodes: 50_000_000,
+            bytes: 1 << 31,
+            expanded: 100_000_000,
+            duplicate_keys: DuplicateKeys::LastWins,
+        }
     }
+}
+
+/// What is done with a mapping that has a key twice.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum DuplicateKeys {
+    /// The last one counts, as for Python asdf. [`Policy::Strict`](crate::Policy::Strict) refuses them all the same.
+    #[default]
+    LastWins,
+    /// The document is not read, and the file not opened.
+    Refuse,
 }
 
 /// A node of a [`Document`], by its place in the arena.
@@ -88,7 +106,7 @@ impl Document {
     ///
     /// # Errors
     /// `Malformed` for what is no YAML, for text that is no UTF-8 or has control characters, a second document, an undefined alias or
-    /// an anchor defined twice; `Unsupported` for a version of YAML other than 1.1 and 1.2 (which is read as 1.1); `Limit`.
+    /// an anchor defined twice, and under [`DuplicateKeys::Refuse`] for a key that stands twice; `Unsupported` for a version of YAML other than 1.1 and 1.2 (which is read as 1.1); `Limit`.
     pub fn parse(text: &[u8], base: u64, limits: &YamlLimits) -> Result<Self> {
         let text = check_text(text, base, limits)?;
         let arena = match fast::compose(text, base, limits) {
@@ -96,7 +114,20 @@ impl Document {
             None => compose(text, base, limits)?,
         };
         let handles = directives::tag_handles(text);
-        Ok(Self { text: text.to_owned(), base, limits: *limits, arena, handles })
+        let document = Self { text: text.to_owned(), base, limits: *limits, arena, handles };
+        if limits.duplicate_keys == DuplicateKeys::Refuse {
+            document.refuse_duplicate_keys()?;
+        }
+        Ok(document)
+    }
+
+    /// Looks whether any mapping has a key twice: keys that Python's dictionaries take as equal, as `1` and `true` are. Merged pairs do not
+    /// count, nor do merge keys.
+    ///
+    /// # Errors
+    /// `Malformed` for the first one, at the second of the keys.
+    pub fn refuse_duplicate_keys(&self) -> Result<()> {
+        pairs::refuse_duplicate_keys(self)
     }
 
     /// The text as it was read.

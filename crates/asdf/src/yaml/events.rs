@@ -10,7 +10,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use container_core::{Error, Result};
+use container_core::Error;
 use granit_parser::{
     ErrorKind, Event as Theirs, Options, Parser, ScalarStyle as TheirStyle, StrInput, StructureStyle,
 };
@@ -21,8 +21,9 @@ use super::{Collection, Kind, ScalarStyle, YamlLimits};
 pub(super) enum Event<'t> {
     /// The document begins behind the range.
     Document,
-    /// A scalar with its text after escapes and folding; text and range are empty where nothing is written.
-    Scalar(Cow<'t, str>, ScalarStyle, Option<Tag>),
+    /// A scalar with its text after escapes and folding, and for literal and folded ones the columns of its lines; text and range are empty
+    /// where nothing is written.
+    Scalar(Cow<'t, str>, ScalarStyle, Option<Tag>, Option<usize>),
     /// A collection begins.
     Open(Kind, Collection, Option<Tag>),
     /// The innermost collection ends.
@@ -47,6 +48,22 @@ impl Tag {
         buffer.clear();
         buffer.push_str(&self.prefix);
         buffer.push_str(&self.suffix);
+    }
+}
+
+/// Why there is no next event.
+pub(super) enum Failure {
+    /// A dash in a flow collection, behind which an item ends. libyaml takes it for plain text.
+    Dash(Error),
+    /// All else.
+    Other(Error),
+}
+
+impl Failure {
+    /// What to tell of it.
+    pub(super) fn error(self) -> Error {
+        let (Self::Dash(error) | Self::Other(error)) = self;
+        error
     }
 }
 
@@ -81,10 +98,10 @@ impl<'t> Events<'t> {
     ///
     /// # Errors
     /// `Malformed` for what is no YAML or a second document; `Limit` for nesting.
-    pub(super) fn next(&mut self) -> Result<Option<(Event<'t>, Range<usize>)>> {
+    pub(super) fn next(&mut self) -> Result<Option<(Event<'t>, Range<usize>)>, Failure> {
         loop {
             let Some(next) = self.parser.next_event() else { return Ok(None) };
-            let (event, span) = next.map_err(|error| self.error(&error))?;
+            let (event, span) = next.map_err(|error| self.failure(&error))?;
             let range = span.byte_range().unwrap_or_default();
             let event = match event {
                 Theirs::StreamEnd => return Ok(None),
@@ -93,12 +110,16 @@ impl<'t> Events<'t> {
                         && (version.major != 1 || !matches!(version.minor, 1 | 2))
                     {
                         let what = format!("YAML {}.{}, not 1.1", version.major, version.minor);
-                        return Err(Error::unsupported(what).at(self.place(&range)));
+                        return Err(Failure::Other(
+                            Error::unsupported(what).at(self.place(&range)).context("asdf tree"),
+                        ));
                     }
                     self.documents = self.documents.saturating_add(1);
                     if self.documents > 1 {
                         let what = "a second document, where a tree is a single one";
-                        return Err(Error::malformed(what).at(self.place(&range)));
+                        return Err(Failure::Other(
+                            Error::malformed(what).at(self.place(&range)).context("asdf tree"),
+                        ));
                     }
                     Event::Document
                 }
@@ -108,7 +129,7 @@ impl<'t> Events<'t> {
                     // The library names what is not written `~`.
                     let text =
                         if range.is_empty() && style == TheirStyle::Plain { Cow::Borrowed("") } else { text };
-                    Event::Scalar(text, own_style(style), own_tag(tag, &span))
+                    Event::Scalar(text, own_style(style), own_tag(tag, &span), span.indent)
                 }
                 Theirs::SequenceStart(style, _, tag) => {
                     Event::Open(Kind::Sequence, own_layout(style), own_tag(tag, &span))
@@ -126,6 +147,12 @@ impl<'t> Events<'t> {
 
     fn place(&self, range: &Range<usize>) -> Range<u64> {
         place(self.base, range)
+    }
+
+    fn failure(&self, error: &granit_parser::ScanError) -> Failure {
+        let is_dash = matches!(error.kind(), ErrorKind::PlainScalarStartsWithDashFlowIndicator);
+        let error = self.error(error).context("asdf tree");
+        if is_dash { Failure::Dash(error) } else { Failure::Other(error) }
     }
 
     fn error(&self, error: &granit_parser::ScanError) -> Error {

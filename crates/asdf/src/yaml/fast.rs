@@ -1,6 +1,6 @@
-//! A quick way through the part of YAML in which nearly all trees are written: block collections by indentation, and on their lines
-//! scalars, flow collections and tags. Whatever else there is, an error above all, is left to the library: this gives `None` and is
-//! forgotten. Both ways give the same arena, which tests hold them to.
+//! A quick way through the part of YAML in which nearly all trees are written: block collections by indentation, with scalars of every
+//! style, flow collections, tags, anchors and aliases. Whatever else there is, an error above all, is left to the library: this gives `None`
+//! and is forgotten. Both ways give the same arena, which tests hold them to.
 #![deny(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -11,27 +11,22 @@
 
 mod flow;
 mod line;
+mod lines;
+mod properties;
 #[cfg(test)]
 mod tests;
 
 use super::arena::{Arena, Builder, Shape};
 use super::{Collection, ScalarStyle, YamlLimits, places};
-use line::{Scalar, Tags};
-
-/// A tag before its node: its number, and its bytes in the text.
-#[derive(Clone, Copy)]
-struct Tag {
-    id: u32,
-    start: usize,
-    end: usize,
-}
+use line::Scalar;
+use properties::{Properties, Tags};
 
 /// An open block collection.
 struct Level {
     is_mapping: bool,
     indent: usize,
-    /// An item or value is still to come: the place behind its mark, and its tag.
-    wanted: Option<(usize, Option<Tag>)>,
+    /// An item or value is still to come: the place behind its mark, and what stands before it.
+    wanted: Option<(usize, Properties)>,
 }
 
 struct Fast<'t> {
@@ -41,8 +36,8 @@ struct Fast<'t> {
     builder: Builder<'t>,
     tags: Tags<'t>,
     levels: Vec<Level>,
-    /// A root is still to come, with its tag.
-    root: Option<Option<Tag>>,
+    /// A root is still to come, with what stands before it.
+    root: Option<Properties>,
 }
 
 /// The arena of a checked text, or `None` where it takes the library.
@@ -56,8 +51,8 @@ pub(super) fn compose(text: &str, base: u64, limits: &YamlLimits) -> Option<Aren
         return None;
     }
     let builder = Builder::new(text, base, limits);
-    let mut fast =
-        Fast { text, bytes, at: 0, builder, tags: Tags::default(), levels: Vec::new(), root: Some(None) };
+    let (tags, levels, root) = (Tags::default(), Vec::new(), Some(Properties::default()));
+    let mut fast = Fast { text, bytes, at: 0, builder, tags, levels, root };
     fast.prologue()?;
     while fast.line()? {}
     fast.end()?;
@@ -95,7 +90,7 @@ impl Fast<'_> {
         }
     }
 
-    /// Directives and `---`, with the tag of the root.
+    /// Directives and `---`, with the tag and anchor of the root.
     fn prologue(&mut self) -> Option<()> {
         let mut has_directives = false;
         while self.byte(self.at) == Some(b'%') {
@@ -113,8 +108,8 @@ impl Fast<'_> {
             self.at = self.at.saturating_add(3);
             let before = self.at;
             self.skip_spaces();
-            if self.byte(self.at) == Some(b'!') && self.at > before {
-                self.root = Some(Some(self.tag()?));
+            if self.at > before {
+                self.root = Some(self.properties(Properties::default())?);
             }
             if !self.at_line_end() {
                 return None;
@@ -163,12 +158,12 @@ impl Fast<'_> {
     fn settle(&mut self, indent: usize, is_item: bool) -> Option<()> {
         loop {
             let Some(level) = self.levels.last_mut() else { return self.root.is_some().then_some(()) };
-            if let Some((at, tag)) = level.wanted {
+            if let Some((at, before)) = level.wanted {
                 if indent > level.indent || (level.is_mapping && is_item && indent == level.indent) {
                     return Some(());
                 }
                 level.wanted = None;
-                self.nothing(at, tag)?;
+                self.nothing(at, before)?;
             } else if indent > level.indent {
                 // Plain text that goes on, or an error.
                 return None;
@@ -186,36 +181,36 @@ impl Fast<'_> {
 
     fn end(&mut self) -> Option<()> {
         while let Some(level) = self.levels.pop() {
-            if let Some((at, tag)) = level.wanted {
-                self.nothing(at, tag)?;
+            if let Some((at, before)) = level.wanted {
+                self.nothing(at, before)?;
             }
             self.builder.close(None);
         }
         Some(())
     }
 
-    /// A node of which nothing but perhaps a tag is written.
-    fn nothing(&mut self, at: usize, tag: Option<Tag>) -> Option<()> {
-        let at = tag.map_or(at, |tag| tag.end);
-        let (head, id) = tag.map_or((at, 0), |tag| (tag.start, tag.id));
-        self.builder.scalar_in_text(ScalarStyle::Plain, head, at..at, at..at, id).ok()
+    /// A node of which nothing is written but perhaps a tag or anchor.
+    fn nothing(&mut self, at: usize, before: Properties) -> Option<()> {
+        let at = before.end.max(at);
+        let head = before.head(at);
+        self.builder.scalar_in_text(ScalarStyle::Plain, head, at..at, at..at, before.tag).ok()?;
+        self.anchor(before)
     }
 
-    /// The tag that waits for the node which begins now.
-    fn claim(&mut self) -> Option<Option<Tag>> {
+    /// What stands before the node which begins now.
+    fn claim(&mut self) -> Option<Properties> {
         match self.levels.last_mut() {
-            Some(level) => level.wanted.take().map(|(_, tag)| tag),
+            Some(level) => level.wanted.take().map(|(_, before)| before),
             None => self.root.take(),
         }
     }
 
-    fn open(&mut self, is_mapping: bool, indent: usize, tag: Option<Tag>) -> Option<()> {
+    fn open(&mut self, is_mapping: bool, indent: usize, before: Properties) -> Option<()> {
         let style = Collection::Block;
         let shape = if is_mapping { Shape::Mapping(style) } else { Shape::Sequence(style) };
-        let (head, id) = tag.map_or((self.at, 0), |tag| (tag.start, tag.id));
-        self.builder.open(shape, head, self.at, id).ok()?;
+        self.builder.open(shape, before.head(self.at), self.at, before.tag).ok()?;
         self.levels.push(Level { is_mapping, indent, wanted: None });
-        Some(())
+        self.anchor(before)
     }
 
     /// A node, or a pair or item of the innermost collection, from column `column` on. Only at the beginning of a line (and behind the
@@ -229,36 +224,49 @@ impl Fast<'_> {
                         return None;
                     }
                     if wanted {
-                        let tag = self.claim()?;
-                        self.open(false, column, tag)?;
+                        let before = self.claim()?;
+                        self.open(false, column, before)?;
                     }
                     let dash = self.at;
                     self.at = dash.saturating_add(1);
                     let level = self.levels.last_mut().filter(|level| !level.is_mapping)?;
-                    level.wanted = Some((self.at, None));
+                    level.wanted = Some((self.at, Properties::default()));
                     if self.at_line_end() {
                         return Some(());
                     }
                     column = column.saturating_add(self.at.saturating_sub(dash));
                 }
-                b'!' if wanted => {
-                    let tag = self.tag()?;
-                    let slot = match self.levels.last_mut() {
-                        Some(level) => level.wanted.as_mut().map(|(_, tag)| tag),
-                        None => self.root.as_mut(),
+                b'!' | b'&' if wanted => {
+                    let before = match self.levels.last() {
+                        Some(level) => level.wanted.map(|(_, before)| before),
+                        None => self.root,
                     };
-                    if slot?.replace(tag).is_some() {
-                        return None;
+                    let before = self.properties(before?)?;
+                    match self.levels.last_mut() {
+                        Some(level) => level.wanted.as_mut()?.1 = before,
+                        None => self.root = Some(before),
                     }
                     if self.at_line_end() {
                         return Some(());
                     }
-                    // A tag on the line of a key is the key's.
+                    // What stands on the line of a key is the key's.
                     block = false;
                 }
+                b'*' if wanted => {
+                    self.alias(false)?;
+                    if !self.claim()?.is_empty() {
+                        return None;
+                    }
+                    return self.at_line_end().then_some(());
+                }
+                b'|' | b'>' if wanted => {
+                    let scalar = self.lines()?;
+                    let before = self.claim()?;
+                    return self.push(scalar, before);
+                }
                 b'[' | b'{' => {
-                    let tag = self.claim()?;
-                    self.flow(tag)?;
+                    let before = self.claim()?;
+                    self.flow(before)?;
                     return self.at_line_end().then_some(());
                 }
                 _ => {
@@ -266,7 +274,8 @@ impl Fast<'_> {
                     let end = self.at;
                     self.skip_spaces();
                     if self.byte(self.at) == Some(b':') && self.is_blank(self.at.saturating_add(1)) {
-                        if !block || self.at.saturating_sub(scalar.content.start) > 1000 {
+                        let len = self.at.saturating_sub(scalar.content.start);
+                        if !block || len > 1000 || scalar.is_long {
                             return None;
                         }
                         self.key(scalar, column, wanted)?;
@@ -277,8 +286,9 @@ impl Fast<'_> {
                         continue;
                     }
                     self.at = end;
-                    let tag = self.claim()?;
-                    self.push(scalar, tag)?;
+                    let scalar = self.goes_on(scalar, false)?;
+                    let before = self.claim()?;
+                    self.push(scalar, before)?;
                     return self.at_line_end().then_some(());
                 }
             }
@@ -286,26 +296,27 @@ impl Fast<'_> {
     }
 
     /// The key that was read, which begins a mapping where a node is wanted.
-    fn key(&mut self, scalar: Scalar<'_>, column: usize, wanted: bool) -> Option<()> {
+    fn key(&mut self, scalar: Scalar, column: usize, wanted: bool) -> Option<()> {
         let colon = self.at;
         if wanted {
-            let tag = self.claim()?;
+            let before = self.claim()?;
             self.at = scalar.content.start;
-            self.open(true, column, tag)?;
+            self.open(true, column, before)?;
         }
-        self.push(scalar, None)?;
+        self.push(scalar, Properties::default())?;
         self.at = colon.saturating_add(1);
         let level = self.levels.last_mut().filter(|level| level.is_mapping)?;
-        level.wanted = Some((self.at, None));
+        level.wanted = Some((self.at, Properties::default()));
         Some(())
     }
 
-    fn push(&mut self, scalar: Scalar<'_>, tag: Option<Tag>) -> Option<()> {
-        let (head, id) = tag.map_or((scalar.content.start, 0), |tag| (tag.start, tag.id));
+    fn push(&mut self, scalar: Scalar, before: Properties) -> Option<()> {
+        let head = before.head(scalar.content.start);
         match scalar.made {
-            Some(made) => self.builder.scalar_made(scalar.style, head, scalar.content, &made, id),
-            None => self.builder.scalar_in_text(scalar.style, head, scalar.content, scalar.value, id),
+            Some(made) => self.builder.scalar_made(scalar.style, head, scalar.content, &made, before.tag),
+            None => self.builder.scalar_in_text(scalar.style, head, scalar.content, scalar.value, before.tag),
         }
-        .ok()
+        .ok()?;
+        self.anchor(before)
     }
 }

@@ -10,7 +10,9 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-use super::{Int, Kind, Node, NodeId, Scalar};
+use container_core::{Error, Result};
+
+use super::{Document, Int, Kind, Node, NodeId, Scalar};
 
 /// A key, equal where Python's dictionaries take keys as equal: `1`, `true` and `1.0` are one.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -123,6 +125,27 @@ pub(super) fn that_count(mapping: Node<'_>) -> Vec<(Node<'_>, Node<'_>)> {
         }
     }
     found
+}
+
+/// As [`Document::refuse_duplicate_keys`].
+pub(super) fn refuse_duplicate_keys(document: &Document) -> Result<()> {
+    let mut seen = HashSet::new();
+    for id in (0..document.len()).filter_map(|at| u32::try_from(at).ok()).map(NodeId) {
+        let node = document.node(id);
+        if node.is_alias() || node.kind() != Kind::Mapping {
+            continue;
+        }
+        seen.clear();
+        for pair in node.entries().filter(|pair| merged(*pair).is_none()) {
+            let key = pair.0;
+            if !seen.insert(Key::of(key)) {
+                let shown: String = key.text().chars().take(40).collect();
+                let error = Error::malformed(format!("the key {shown:?} stands twice in one mapping"));
+                return Err(error.context("asdf tree").at(key.range()));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The value of a text key.

@@ -2,7 +2,7 @@
 
 use container_core::{ErrorKind, Limits};
 
-use super::{Document, YamlLimits};
+use super::{Document, DuplicateKeys, Kind, NodeId, YamlLimits};
 
 fn parse(text: &str) -> Document {
     Document::parse(text.as_bytes(), 0, &YamlLimits::default()).unwrap()
@@ -21,25 +21,91 @@ fn places(text: &str) -> Vec<(String, String, String)> {
     found
 }
 
-/// The values are those of PyYAML.
+/// The scalars are those of PyYAML.
 #[test]
-fn separators_in_quotes_fold_as_in_yaml_1_1() {
-    for (text, value) in [
-        ("'x\u{85}y'", Some("x y")),
-        ("'x \u{85}  y'", Some("x y")),
-        ("'x\u{2028} \u{2028}y'", Some("x\u{2028}\u{2028}y")),
-        ("'\u{85}'", Some(" ")),
-        ("\"x\u{2029}y\"", Some("x\u{2029}y")),
-        ("'\u{2028}    '", Some("\u{2028}")),
-        ("\"a \\u2028 b\"", Some("a \u{2028} b")),
-        // PyYAML reads these too.
-        ("'a\u{85}\u{2028}b'", None),
-        ("\"a\\t\u{2028}b\"", None),
-        ("a\u{2028}b", None),
+fn separators_end_lines_as_in_yaml_1_1() {
+    for (text, values) in [
+        ("'x\u{85}y'", &["x y"][..]),
+        ("'x \u{85}  y'", &["x y"]),
+        ("'x\u{2028} \u{2028}y'", &["x\u{2028}\u{2028}y"]),
+        ("'\u{85}'", &[" "]),
+        ("\"x\u{2029}y\"", &["x\u{2029}y"]),
+        ("'\u{2028}    '", &["\u{2028}"]),
+        ("\"a \\u2028 b\"", &["a \u{2028} b"]),
+        ("'a\u{85}\u{2028}b'", &["a\u{2028}b"]),
+        ("\"a\\t\u{2028}b\"", &["a\t\u{2028}b"]),
+        ("a\u{2028}b", &["a\u{2028}b"]),
+        ("a\u{85}b", &["a b"]),
+        ("a\u{85}\u{85}b", &["a\nb"]),
+        ("a\n\u{2028}b", &["a\u{2028}b"]),
+        ("a: 1\u{85}b: 2", &["a", "1", "b", "2"]),
+        ("- a\u{2028}- b", &["a", "b"]),
+        ("a: b\u{2028} c", &["a", "b\u{2028}c"]),
+        ("a: # c\u{85}b: 2", &["a", "", "b", "2"]),
+        ("- |\u{85} x\u{85} y\u{85}", &["x\ny\n"]),
+        ("- |\n x\u{2028} y\n z\n", &["x\u{2028}y\nz\n"]),
+        ("[a,\u{85}b]", &["a", "b"]),
+        ("%YAML 1.1\u{85}---\u{85}a: 1", &["a", "1"]),
+        ("x: a \u{2029} b\ny: 1", &["x", "a\u{2029}b", "y", "1"]),
+        ("&a\u{85}b", &["b"]),
+        ("[a\u{85}\n b]", &["a\nb"]),
+        ("a: b\u{2028}c: d", &["a", "b", "c", "d"]),
+    ] {
+        let document = parse(text);
+        assert_eq!(scalars(&document), values, "{text:?}");
+    }
+    assert!(Document::parse("a: \u{85}b".as_bytes(), 0, &YamlLimits::default()).is_err());
+}
+
+/// The scalars are those of PyYAML.
+#[test]
+fn a_dash_in_a_flow_collection_is_text_where_the_item_ends_behind_it() {
+    for (text, values) in [
+        ("{k: -, l: 1}", Some(&["k", "-", "l", "1"][..])),
+        ("[-, 1]", Some(&["-", "1"])),
+        ("[-]", Some(&["-"])),
+        ("{-: 1}", Some(&["-", "1"])),
+        ("{-}", Some(&["-", ""])),
+        ("[--, -]", Some(&["--", "-"])),
+        ("{k: -1, -: 2}", Some(&["k", "-1", "-", "2"])),
+        ("[-: 1]", Some(&["-", "1"])),
+        ("[-,]", Some(&["-"])),
+        ("['-', -\"a\", \"\\x2d, -,\"]", Some(&["-", "-\"a\"", "-, -,"])),
+        ("{-, b: 'x -, y', c: z -, \"d\": -}", Some(&["-", "", "b", "x -, y", "c", "z -", "d", "-"])),
+        ("a: [x,\n-, y]\nb: |\n  c -,\n  d\n", Some(&["a", "x", "-", "y", "b", "c -,\nd\n"])),
+        ("? a\n: [-, '\u{2028} -]']", Some(&["a", "-", "\u{2028}-]"])),
+        ("a: -,", Some(&["a", "-,"])),
+        ("[a, -\n]", None),
+        ("[- ]", None),
+        ("[-[a]]", None),
+        ("[-{a: b}]", None),
     ] {
         let document = Document::parse(text.as_bytes(), 0, &YamlLimits::default());
-        assert_eq!(document.ok().as_ref().map(|document| document.root().text()), value, "{text:?}");
+        assert_eq!(document.ok().as_ref().map(scalars).as_deref(), values, "{text:?}");
     }
+}
+
+#[test]
+fn keys_that_stand_twice_are_refused_where_told() {
+    let limits = YamlLimits { duplicate_keys: DuplicateKeys::Refuse, ..YamlLimits::default() };
+    for (text, second) in [
+        ("a: 1\nb: {x: 1, x: 2}", Some(15..16)),
+        ("1: a\ntrue: b", Some(5..9)),
+        ("0x1: a\n1.0: b", Some(7..10)),
+        ("'1': a\n1: b", None),
+        ("a: &a {b: 1}\nc: {<<: *a, b: 2, <<: *a}", None),
+        ("- a: 1\n- a: 1", None),
+    ] {
+        let error = Document::parse(text.as_bytes(), 10, &limits).err();
+        let range = error.and_then(|error| error.range());
+        assert_eq!(range, second.map(|at| at.start + 10..at.end + 10), "{text}");
+    }
+}
+
+/// The texts of all scalars, aliases not among them.
+fn scalars(document: &Document) -> Vec<&str> {
+    let nodes = (0..document.len()).map(|at| document.node(NodeId(u32::try_from(at).unwrap())));
+    nodes.filter(|node| !node.is_alias() && node.kind() == Kind::Scalar).map(|node| node.text()).collect()
 }
 
 #[test]

@@ -7,24 +7,25 @@
     clippy::cast_possible_truncation
 )]
 
-use super::{Fast, Tag};
+use super::Fast;
+use super::properties::Properties;
 use crate::yaml::Collection;
 use crate::yaml::arena::Shape;
 
 impl Fast<'_> {
     /// The flow collection that begins here, to its end.
-    pub(super) fn flow(&mut self, tag: Option<Tag>) -> Option<()> {
+    pub(super) fn flow(&mut self, before: Properties) -> Option<()> {
         // For each open collection, whether it is a mapping.
         let mut open: Vec<bool> = Vec::new();
-        let mut tag = tag;
+        let mut before = before;
         loop {
             let byte = self.byte(self.at)?;
             match byte {
                 b'[' | b'{' => {
-                    self.open_flow(byte == b'{', tag.take())?;
+                    self.open_flow(byte == b'{', std::mem::take(&mut before))?;
                     open.push(byte == b'{');
                 }
-                b']' | b'}' if tag.is_none() => {
+                b']' | b'}' if before.is_empty() => {
                     // Nothing in it, or a comma before the end.
                     if *open.last()? != (byte == b'}') {
                         return None;
@@ -33,14 +34,21 @@ impl Fast<'_> {
                         return Some(());
                     }
                 }
-                b'!' if tag.is_none() => {
-                    tag = Some(self.tag()?);
+                b'!' | b'&' => {
+                    before = self.properties(before)?;
                     self.skip_lines()?;
                     continue;
                 }
+                b'*' if before.is_empty() => {
+                    self.alias(true)?;
+                    if self.after_item(&mut open)? {
+                        return Some(());
+                    }
+                }
                 _ => {
                     let scalar = self.scalar(true)?;
-                    self.push(scalar, tag.take())?;
+                    let scalar = self.goes_on(scalar, true)?;
+                    self.push(scalar, std::mem::take(&mut before))?;
                     if self.after_item(&mut open)? {
                         return Some(());
                     }
@@ -51,10 +59,12 @@ impl Fast<'_> {
             if open.last() == Some(&true) && self.byte(self.at)? != b'}' {
                 let start = self.at;
                 let scalar = self.scalar(true)?;
-                self.push(scalar, None)?;
+                let is_long = scalar.is_long;
+                self.push(scalar, Properties::default())?;
                 self.skip_spaces();
                 let colon = self.at.saturating_add(1);
                 if self.byte(self.at) != Some(b':')
+                    || is_long
                     || !self.is_blank(colon)
                     || colon.saturating_sub(start) > 1000
                 {
@@ -69,11 +79,11 @@ impl Fast<'_> {
         }
     }
 
-    fn open_flow(&mut self, is_mapping: bool, tag: Option<Tag>) -> Option<()> {
+    fn open_flow(&mut self, is_mapping: bool, before: Properties) -> Option<()> {
         let style = Collection::Flow;
         let shape = if is_mapping { Shape::Mapping(style) } else { Shape::Sequence(style) };
-        let (head, id) = tag.map_or((self.at, 0), |tag| (tag.start, tag.id));
-        self.builder.open(shape, head, self.at, id).ok()?;
+        self.builder.open(shape, before.head(self.at), self.at, before.tag).ok()?;
+        self.anchor(before)?;
         self.at = self.at.saturating_add(1);
         Some(())
     }
@@ -109,7 +119,7 @@ impl Fast<'_> {
         }
     }
 
-    /// Passes over blanks and ends of lines; comments and what could be a mark of the document are left to the library.
+    /// Passes over blanks, ends of lines and comments; what could be a mark of the document is left to the library.
     fn skip_lines(&mut self) -> Option<()> {
         loop {
             match self.byte(self.at)? {
@@ -120,7 +130,15 @@ impl Fast<'_> {
                         return None;
                     }
                 }
-                b'#' => return None,
+                b'#' => {
+                    // Without a blank before it, not all readers take it for a comment.
+                    let before = self.at.checked_sub(1).and_then(|at| self.byte(at));
+                    if !matches!(before, Some(b' ' | b'\n')) {
+                        return None;
+                    }
+                    let rest = self.bytes.get(self.at..)?;
+                    self.at = self.at.saturating_add(memchr::memchr(b'\n', rest)?);
+                }
                 _ => return Some(()),
             }
         }

@@ -1,4 +1,4 @@
-//! Scalars on one line, and tags.
+//! Scalars that begin on a line.
 #![deny(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -7,113 +7,39 @@
     clippy::cast_possible_truncation
 )]
 
-use std::marker::PhantomData;
 use std::ops::Range;
 
-use super::{Fast, Tag};
-use crate::yaml::ScalarStyle;
+use super::Fast;
+use crate::yaml::{ScalarStyle, fold};
 
 /// A scalar that was read.
-pub(super) struct Scalar<'t> {
+pub(super) struct Scalar {
     pub(super) style: ScalarStyle,
     pub(super) content: Range<usize>,
     /// Its text within the text of the document, unless it had to be made.
     pub(super) value: Range<usize>,
     pub(super) made: Option<String>,
-    marker: PhantomData<&'t ()>,
+    /// Whether it goes over several lines.
+    pub(super) is_long: bool,
 }
 
-/// The `%TAG` lines.
-#[derive(Default)]
-pub(super) struct Tags<'t> {
-    handles: Vec<(&'t str, &'t str)>,
-    buffer: String,
-}
-
-/// The characters of tags whose end and spelling all versions of YAML agree on.
-fn is_tag_byte(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric()
-        || matches!(byte, b'-' | b'_' | b'.' | b'/' | b':' | b'+' | b'~' | b'@' | b'=' | b'*')
-}
-
-impl<'t> Tags<'t> {
-    /// Takes `%TAG handle prefix`.
-    pub(super) fn directive(&mut self, line: &'t str) -> Option<()> {
-        let (handle, prefix) = line.strip_prefix("%TAG ")?.split_once(' ')?;
-        let name = handle.strip_prefix('!')?;
-        let name = if name.is_empty() { name } else { name.strip_suffix('!')? };
-        let known = self.handles.iter().any(|known| known.0 == handle);
-        let plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric());
-        if known
-            || !plain
-            || prefix.is_empty()
-            || !prefix.starts_with(|first: char| first.is_ascii_alphanumeric())
-            || !prefix.bytes().all(|byte| is_tag_byte(byte) || byte == b',')
-        {
-            return None;
-        }
-        self.handles.push((handle, prefix));
-        Some(())
-    }
-
-    fn whole(&mut self, handle: &str, suffix: &str) -> Option<&str> {
-        let declared = self.handles.iter().find(|known| known.0 == handle);
-        let prefix = match (declared, handle) {
-            (Some((_, prefix)), _) => prefix,
-            (None, "!") => "!",
-            (None, "!!") => "tag:yaml.org,2002:",
-            _ => return None,
-        };
-        self.buffer.clear();
-        self.buffer.push_str(prefix);
-        self.buffer.push_str(suffix);
-        Some(&self.buffer)
-    }
-}
-
-impl<'t> Fast<'t> {
-    /// The tag that begins here.
-    pub(super) fn tag(&mut self) -> Option<Tag> {
-        let start = self.at;
-        let rest = self.bytes.get(start..)?;
-        let len =
-            rest.iter().position(|byte| !is_tag_byte(*byte) && !matches!(byte, b'!' | b'<' | b'>' | b','))?;
-        let text = self.text.get(start..start.saturating_add(len))?;
-        let id = if let Some(whole) = text.strip_prefix("!<").and_then(|text| text.strip_suffix('>')) {
-            if whole.is_empty() || !whole.bytes().all(|byte| is_tag_byte(byte) || byte == b',') {
-                return None;
-            }
-            self.builder.tag(whole)
-        } else {
-            let handle = text.rfind('!')?.saturating_add(1);
-            let (handle, suffix) = text.split_at_checked(handle)?;
-            if suffix.is_empty() || !suffix.bytes().all(is_tag_byte) {
-                return None;
-            }
-            self.builder.tag(self.tags.whole(handle, suffix)?)
-        };
-        self.at = start.saturating_add(len);
-        (matches!(self.byte(self.at), Some(b' ' | b'\n'))).then_some(Tag { id, start, end: self.at })
-    }
-
+impl Fast<'_> {
     /// The scalar that begins here; what follows it is for the caller to see.
-    pub(super) fn scalar(&mut self, in_flow: bool) -> Option<Scalar<'t>> {
+    pub(super) fn scalar(&mut self, in_flow: bool) -> Option<Scalar> {
         match self.byte(self.at)? {
             b'\'' => self.single_quoted(),
             b'"' => self.double_quoted(),
             b'?' | b':' | b',' | b'[' | b']' | b'{' | b'}' | b'#' | b'&' | b'*' | b'!' | b'|' | b'>'
             | b'%' | b'@' | b'`' => None,
             b'-' if self.is_blank(self.at.saturating_add(1)) => None,
-            b'-' if in_flow
-                && matches!(self.byte(self.at.saturating_add(1)), Some(b',' | b'[' | b']' | b'{' | b'}')) =>
-            {
-                None
-            }
+            // Before other marks of flow collections it is plain text.
+            b'-' if in_flow && matches!(self.byte(self.at.saturating_add(1)), Some(b'[' | b'{')) => None,
             _ => self.plain(in_flow),
         }
     }
 
-    fn plain(&mut self, in_flow: bool) -> Option<Scalar<'t>> {
+    /// One line of plain text.
+    pub(super) fn plain(&mut self, in_flow: bool) -> Option<Scalar> {
         let start = self.at;
         let mut end = start;
         let mut rest = self.bytes.get(start..)?.iter();
@@ -146,83 +72,49 @@ impl<'t> Fast<'t> {
             content: start..end,
             value: start..end,
             made: None,
-            marker: PhantomData,
+            is_long: false,
         })
     }
 
-    fn single_quoted(&mut self) -> Option<Scalar<'t>> {
+    fn single_quoted(&mut self) -> Option<Scalar> {
         let start = self.at;
         let inner = start.saturating_add(1);
         let mut at = inner;
         let mut doubled = false;
         loop {
-            at = at.saturating_add(memchr::memchr2(b'\'', b'\n', self.bytes.get(at..)?)?);
-            if self.byte(at) == Some(b'\n') {
-                return None;
-            }
+            at = at.saturating_add(memchr::memchr(b'\'', self.bytes.get(at..)?)?);
             if self.byte(at.saturating_add(1)) != Some(b'\'') {
                 break;
             }
             doubled = true;
             at = at.saturating_add(2);
         }
-        let made = if doubled { Some(self.text.get(inner..at)?.replace("''", "'")) } else { None };
         self.at = at.saturating_add(1);
+        let text = self.text.get(inner..at)?;
+        let is_long = self.is_long(inner, at)?;
+        let made = (is_long || doubled).then(|| fold::single(text));
         let style = ScalarStyle::SingleQuoted;
-        Some(Scalar { style, content: start..self.at, value: inner..at, made, marker: PhantomData })
+        Some(Scalar { style, content: start..self.at, value: inner..at, made, is_long })
     }
 
-    fn double_quoted(&mut self) -> Option<Scalar<'t>> {
+    fn double_quoted(&mut self) -> Option<Scalar> {
         let start = self.at;
         let inner = start.saturating_add(1);
-        let mut made: Option<String> = None;
-        let mut from = inner;
+        let mut at = inner;
+        let mut escaped = false;
         loop {
-            let at = from.saturating_add(memchr::memchr3(b'"', b'\n', b'\\', self.bytes.get(from..)?)?);
-            let piece = self.text.get(from..at)?;
-            match self.byte(at)? {
-                b'"' => {
-                    if let Some(made) = &mut made {
-                        made.push_str(piece);
-                    }
-                    self.at = at.saturating_add(1);
-                    let style = ScalarStyle::DoubleQuoted;
-                    return Some(Scalar {
-                        style,
-                        content: start..self.at,
-                        value: inner..at,
-                        made,
-                        marker: PhantomData,
-                    });
-                }
-                b'\\' => {
-                    let made = made.get_or_insert_default();
-                    made.push_str(piece);
-                    let mut rest = self.text.get(at.saturating_add(1)..)?.chars();
-                    let escape = rest.next()?;
-                    let digits = match escape {
-                        'x' => 2,
-                        'u' => 4,
-                        'U' => 8,
-                        _ => 0,
-                    };
-                    made.push(match escape {
-                        'n' => '\n',
-                        't' => '\t',
-                        'r' => '\r',
-                        '0' => '\0',
-                        '"' | '\\' | '/' => escape,
-                        'x' | 'u' | 'U' => {
-                            let digits = rest.as_str().get(..digits)?;
-                            let hex = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
-                            char::from_u32(u32::from_str_radix(digits, 16).ok().filter(|_| hex)?)?
-                        }
-                        _ => return None,
-                    });
-                    from = at.saturating_add(2).saturating_add(digits);
-                }
-                _ => return None,
+            at = at.saturating_add(memchr::memchr2(b'"', b'\\', self.bytes.get(at..)?)?);
+            if self.byte(at) == Some(b'"') {
+                break;
             }
+            escaped = true;
+            at = at.saturating_add(2);
         }
+        self.at = at.saturating_add(1);
+        let text = self.text.get(inner..at)?;
+        let is_long = self.is_long(inner, at)?;
+        let made = if is_long || escaped { Some(fold::double(text)?) } else { None };
+        let style = ScalarStyle::DoubleQuoted;
+        Some(Scalar { style, content: start..self.at, value: inner..at, made, is_long })
     }
 }

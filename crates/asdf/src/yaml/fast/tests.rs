@@ -8,7 +8,7 @@ use crate::yaml::compose::{check_text, compose as through_library};
 use crate::yaml::{Document, YamlLimits};
 
 /// Trees as Python asdf and people write them.
-const SEEDS: [&str; 9] = [
+const SEEDS: [&str; 16] = [
     "%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/\n--- !core/asdf-1.1.0\nasdf_library: !core/software-1.0.0 {author: The ASDF Developers, homepage: 'http://github.com/asdf-format/asdf',\n  name: asdf, version: 6.0.0}\nhistory:\n  extensions:\n  - !core/extension_metadata-1.0.0\n    extension_class: asdf.extension._manifest.ManifestExtension\n    software: !core/software-1.0.0 {name: asdf, version: 6.0.0}\ndata: !core/ndarray-1.1.0\n  source: 0\n  datatype: float64\n  byteorder: little\n  shape: [8, 4]\n...\n",
     "a: 1\nb: [1, 2, {c: d}]\nc:\n- x\n- y: z\n  q: r\n-\n- ~\nd:\n",
     "- - a\n  - b: 'it''s'\n-   c: \"x\\ty\\u00e9\\\\\"\n    d: # why\n      - e # f\n# g\n\n- {}\n- []\n",
@@ -18,12 +18,22 @@ const SEEDS: [&str; 9] = [
     "a:\n  b:\n    c:\n      - - - d\n    e: f\n  g: -h\n---: x\n",
     "%TAG !e! tag:e,2000:\n---\nx: !e!y {z: 1}\n",
     "plain text\n  goes on\n",
+    // Aliases and merge keys, in both styles of collections.
+    "a: &a 5\nb: &b !t [*a, &c x, {k: *c, <<: *a, l: [*a ]}]\nc: !t &d\n  <<: *b\n  e: *a\nd: &e1\n- &f\n- !!str &g\n- *f # why\ne: &h-1_\nf: *h-1_\n",
+    "--- &r !root\n- &x\n  k: *r\n- *x\n- - &y [a]\n  - *y\n- &z !t\n  - b\n- !t\n  &w\n  c: d\n",
+    // Text over several lines, as PyYAML wraps it.
+    "a: some text that\n  goes on\n\n\n   and on - with it's \n  # a comment\nb: 'in ''quotes''\n\n  too '\nc: \"and \\\n  \\ \\\"these\\\" \\t\n  \\xe9\"\nd:\n- x\n  y\n- 'x\n  y'\ne: !t &a p\n     q # c\nf: [a\n  b, c , 'd\n   e',\n   {k: l\n    m, n: \"o\n\n   p\"\n   }\n  ]\n",
+    "a: |\n  x\n   y\n\n  z\n\n\nb: >-\n\n  x\n  y\n\n    z\n  w\n# c\nc: |+ # c\n    x\n\n\nd: |2\n    x\n   y\ne:\n- !!binary |\n  AAAA\n  BBBB\n- >+2\n    x\n  y\n\nf: &a !t >\n x\n  y\n x\n",
+    "f: [ # one\n  1, # two\n  {a: b, # three\n   # four\n   c: -, -: d}, -, --, -x,\n  [-]]\n",
+    "a: &x {b: 1}\n*x : 5\n? b\n: c\n",
+    "a: 'x\u{85} y'\nb: z\u{2028}  w\nc: [-, 'p\u{2029}q', -]\nd: |\n  x\u{2028}  y\u{85}\n  z\n",
 ];
 
-const PIECES: [&str; 40] = [
+const PIECES: [&str; 56] = [
     " ", "\n", "\n ", "\n  ", "\n- ", "- ", ": ", ":", ",", ", ", "[", "]", "{", "}", "#", " #", "&a ", "*a",
     "!", "!t ", "!!int ", "|\n ", ">", "'", "\"", "%", "@", "?", "? ", "-", "--- ", "\n---", "\n...",
-    "\n...\n", "\t", "\r\n", "é", "\u{2028}", "\\", "x",
+    "\n...\n", "\t", "\r\n", "é", "\u{2028}", "\\", "x", "|-\n  ", ">+\n", "|2\n   ", "\n    ", "\n\n", "-,",
+    "-]", "*a,", "&b", "*b ", "<<: ", "''", "\\\n", " # c\n", "\u{85}", "''\n",
 ];
 
 fn same(text: &str) -> Result<bool, TestCaseError> {
@@ -38,7 +48,7 @@ fn same(text: &str) -> Result<bool, TestCaseError> {
 /// The same cases in every run: a fuzz target looks for others.
 fn config() -> ProptestConfig {
     let rng_seed = proptest::test_runner::RngSeed::Fixed(11);
-    ProptestConfig { rng_seed, ..ProptestConfig::with_cases(4000) }
+    ProptestConfig { rng_seed, ..ProptestConfig::with_cases(8000) }
 }
 
 proptest! {
@@ -47,7 +57,7 @@ proptest! {
     #[test]
     fn trees_with_changes_are_the_same_both_ways(
         seed in 0..SEEDS.len(),
-        changes in prop::collection::vec((any::<prop::sample::Index>(), 0_usize..4, 0..PIECES.len()), 0..4),
+        changes in prop::collection::vec((any::<prop::sample::Index>(), 0_usize..4, 0..PIECES.len()), 0..5),
     ) {
         let mut text: Vec<char> = SEEDS[seed].chars().collect();
         for (index, cut, piece) in changes {
@@ -70,8 +80,10 @@ proptest! {
 
 #[test]
 fn trees_as_python_asdf_writes_them_go_the_quick_way() {
-    for (number, quick) in [(0, true), (1, true), (2, true), (3, true), (4, true), (7, true), (8, false)] {
-        assert_eq!(same(SEEDS[number]).unwrap(), quick, "{}", SEEDS[number]);
+    for (number, seed) in SEEDS.iter().enumerate() {
+        // What they have of empty keys, roots of several lines, keys that are aliases, and line breaks of YAML 1.1 is not common.
+        let quick = ![5, 6, 8, 14, 15].contains(&number);
+        assert_eq!(same(seed).unwrap(), quick, "{number}: {seed}");
     }
     assert!(same("").is_ok() && same("# c\n").is_ok() && same("---\n...\n").is_ok());
 }
