@@ -95,7 +95,8 @@ pub(crate) fn read(data: Node<'_>, shape: &[u64], dtype: &DType, limits: &Limits
     each(data, shape, &mut |node| {
         let to = from.saturating_add(size);
         let item = bytes.get_mut(from..to).ok_or_else(|| malformed(node, "more items than the shape has"))?;
-        if is_null(node) {
+        let value = node.scalar();
+        if value == Some(Scalar::Null) {
             let nulls = match &mut nulls {
                 Some(nulls) => nulls,
                 none => none.insert(zeroed_vec(count, limits)?),
@@ -104,7 +105,7 @@ pub(crate) fn read(data: Node<'_>, shape: &[u64], dtype: &DType, limits: &Limits
                 *null = 1;
             }
         } else {
-            put::element(node, dtype, item)?;
+            put::element_of(node, value, dtype, item)?;
         }
         (at, from) = (at.saturating_add(1), to);
         Ok(())
@@ -141,10 +142,6 @@ fn each<'d>(node: Node<'d>, shape: &[u64], look: &mut dyn FnMut(Node<'d>) -> Res
         return node.items().try_for_each(look);
     }
     node.items().try_for_each(|item| each(item, rest, look))
-}
-
-fn is_null(node: Node<'_>) -> bool {
-    node.kind() == NodeKind::Scalar && matches!(node.scalar(), Some(Scalar::Null))
 }
 
 /// What has been seen of the items.

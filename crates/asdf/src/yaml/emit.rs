@@ -7,7 +7,7 @@
     clippy::cast_possible_truncation
 )]
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use container_core::{Error, Result};
 
@@ -208,6 +208,8 @@ struct Emitter<'o> {
     sequence_step: usize,
     depth: usize,
     anchors: HashSet<String>,
+    /// Tags as they are written.
+    tags: HashMap<String, String>,
     /// Bytes before the first line that a block collection, literal or folded text begins, if that is the first line break.
     head_len: Option<usize>,
 }
@@ -223,6 +225,7 @@ impl<'o> Emitter<'o> {
             sequence_step: 0,
             depth: 0,
             anchors: HashSet::new(),
+            tags: HashMap::new(),
             head_len: None,
         }
     }

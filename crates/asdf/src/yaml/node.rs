@@ -110,7 +110,10 @@ impl<'d> Node<'d> {
     /// The text of a scalar, after escapes and folding; empty for collections.
     #[must_use]
     pub fn text(self) -> &'d str {
-        let item = self.item_of_target();
+        self.text_of(self.item_of_target())
+    }
+
+    fn text_of(self, item: Item) -> &'d str {
         let range = item.first as usize..(item.first as usize).saturating_add(item.count as usize);
         match item.shape {
             Shape::InText(_) => self.document.text().get(range),
@@ -142,9 +145,11 @@ impl<'d> Node<'d> {
     /// `None` for collections.
     #[must_use]
     pub fn scalar(self) -> Option<Scalar<'d>> {
-        let style = self.scalar_style()?;
-        let text = self.text();
-        Some(match self.tag() {
+        let item = self.item_of_target();
+        let (Shape::InText(style) | Shape::Made(style)) = item.shape else { return None };
+        let text = self.text_of(item);
+        let tag = if item.tag == 0 { None } else { self.tag() };
+        Some(match tag {
             None if style == ScalarStyle::Plain => resolve(text),
             None => Scalar::Text(text),
             // libyaml takes `!` as no tag, and even a text in quotes as plain then; behind which nothing stands it is no null, though.

@@ -36,6 +36,10 @@ pub(super) const fn is_printable(c: char) -> bool {
 impl Styles {
     /// Looks at a text.
     pub(super) fn of(text: &str) -> Self {
+        if is_one_word(text) {
+            let (literal, folded, multiline) = (false, false, false);
+            return Self { block_plain: true, flow_plain: true, single: true, literal, folded, multiline };
+        }
         let mut plain = !text.is_empty();
         let mut flow_plain = plain;
         let mut printable = true;
@@ -93,6 +97,12 @@ impl Styles {
             multiline,
         }
     }
+}
+
+/// True for most keys and names, in which nothing is special.
+fn is_one_word(text: &str) -> bool {
+    text.as_bytes().first().is_some_and(|first| first.is_ascii_alphanumeric() || *first == b'_')
+        && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b'/' | b'+'))
 }
 
 /// True where the text without quotes is a null, a boolean, a number, a date, `=` or `<<` to some reader.

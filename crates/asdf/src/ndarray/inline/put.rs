@@ -22,8 +22,18 @@ pub(super) fn is_complex(node: Node<'_>) -> bool {
 
 /// Writes the item at `node` to `item`, which has the bytes of one element and is zero.
 pub(super) fn element(node: Node<'_>, dtype: &DType, item: &mut [u8]) -> Result<()> {
+    element_of(node, node.scalar(), dtype, item)
+}
+
+/// As [`element`], where the scalar is known.
+pub(super) fn element_of(
+    node: Node<'_>,
+    value: Option<Scalar<'_>>,
+    dtype: &DType,
+    item: &mut [u8],
+) -> Result<()> {
     match dtype {
-        DType::Scalar(scalar) => self::scalar(node, scalar, item),
+        DType::Scalar(scalar) => self::scalar(node, value, scalar, item),
         DType::Record(record) => {
             if node.kind() != NodeKind::Sequence || node.len() != record.fields.len() {
                 return Err(malformed(node, format!("a record is a list of {} items", record.fields.len())));
@@ -86,8 +96,8 @@ fn field(node: Node<'_>, field: &Field, item: &mut [u8]) -> Result<()> {
     })
 }
 
-fn scalar(node: Node<'_>, dtype: &ScalarType, item: &mut [u8]) -> Result<()> {
-    let value = node.scalar().ok_or_else(|| malformed(node, "an item is a number, a truth value or text"))?;
+fn scalar(node: Node<'_>, value: Option<Scalar<'_>>, dtype: &ScalarType, item: &mut [u8]) -> Result<()> {
+    let value = value.ok_or_else(|| malformed(node, "an item is a number, a truth value or text"))?;
     let unfit = || {
         let shown: String = node.text().chars().take(40).collect();
         malformed(node, format!("{shown:?} is nothing that {} holds", DType::Scalar(dtype.clone())))

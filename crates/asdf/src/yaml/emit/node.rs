@@ -91,7 +91,14 @@ impl Emitter<'_> {
 
     pub(super) fn tag(&mut self, tag: Option<&str>) -> Result<()> {
         if let Some(tag) = tag {
-            let text = tag::spell(tag, &self.options.tag_handles)?;
+            let text = match self.tags.get(tag) {
+                Some(text) => text.clone(),
+                None => {
+                    let text = tag::spell(tag, &self.options.tag_handles)?;
+                    self.tags.insert(tag.to_owned(), text.clone());
+                    text
+                }
+            };
             self.token(&text);
         }
         Ok(())
@@ -210,6 +217,13 @@ fn is_flow_sequence(items: &[Yaml], style: Option<Collection>) -> bool {
 
 /// True for keys that readers find without a `?` before them.
 pub(super) fn is_simple(key: &Yaml) -> Result<bool> {
+    // So few bytes are few characters, escapes and all.
+    if let Yaml::Text(text, _) = key
+        && text.len() <= MOST_SIMPLE / 2
+        && !text.contains('\n')
+    {
+        return Ok(true);
+    }
     let (value, properties) = bare(key)?;
     let len = |text: &str| text.chars().count();
     let before = properties.anchor.map_or(0, len).saturating_add(properties.tag.map_or(0, len));

@@ -16,26 +16,77 @@ use crate::yaml::{Int, Timestamp};
 /// Shortest digits that read back as the same number, with a dot always and a sign in the exponent always: YAML 1.1 takes neither `1e3` nor
 /// `1.0e3` for a number.
 pub(crate) fn float(value: f64) -> String {
+    let mut text = String::new();
+    push_float(value, &mut text);
+    text
+}
+
+/// As [`float`], behind what `out` has.
+pub(crate) fn push_float(value: f64, out: &mut String) {
     if value.is_nan() {
-        return ".nan".to_owned();
+        return out.push_str(".nan");
     }
     if value.is_infinite() {
-        return if value > 0.0 { ".inf".to_owned() } else { "-.inf".to_owned() };
+        return out.push_str(if value > 0.0 { ".inf" } else { "-.inf" });
     }
-    let scientific = format!("{value:e}");
-    let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
+    let mut short = Short { bytes: [0; 32], len: 0 };
+    let _ = write!(short, "{value:e}");
+    let text = short.text();
+    let (mantissa, exponent) = text.split_once('e').unwrap_or((text, "0"));
     let power: i32 = exponent.parse().unwrap_or(0);
-    // Where Python goes over to exponents.
-    if (-4..16).contains(&power) {
-        let mut text = format!("{value}");
-        if !text.contains('.') {
-            text.push_str(".0");
+    let mantissa = match mantissa.strip_prefix('-') {
+        Some(digits) => {
+            out.push('-');
+            digits
         }
-        return text;
+        None => mantissa,
+    };
+    let (first, rest) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    match usize::try_from(power) {
+        Ok(places) if power < 16 => {
+            let (whole, fraction) = rest.split_at_checked(places).unwrap_or((rest, ""));
+            out.push_str(first);
+            out.push_str(whole);
+            out.extend(std::iter::repeat_n('0', places.saturating_sub(whole.len())));
+            out.push('.');
+            out.push_str(if fraction.is_empty() { "0" } else { fraction });
+        }
+        Err(_) if power >= -4 => {
+            out.push_str("0.");
+            out.extend((power..-1).map(|_| '0'));
+            out.push_str(first);
+            out.push_str(rest);
+        }
+        // Where Python goes over to exponents.
+        _ => {
+            out.push_str(first);
+            out.push('.');
+            out.push_str(if rest.is_empty() { "0" } else { rest });
+            let sign = if power < 0 { '-' } else { '+' };
+            let _ = write!(out, "e{sign}{:02}", power.unsigned_abs());
+        }
     }
-    let dot = if mantissa.contains('.') { "" } else { ".0" };
-    let sign = if power < 0 { '-' } else { '+' };
-    format!("{mantissa}{dot}e{sign}{:02}", power.unsigned_abs())
+}
+
+/// A text of at most 32 bytes: a number has 24.
+struct Short {
+    bytes: [u8; 32],
+    len: usize,
+}
+
+impl Short {
+    fn text(&self) -> &str {
+        std::str::from_utf8(self.bytes.get(..self.len).unwrap_or_default()).unwrap_or_default()
+    }
+}
+
+impl std::fmt::Write for Short {
+    fn write_str(&mut self, text: &str) -> std::fmt::Result {
+        let end = self.len.saturating_add(text.len());
+        self.bytes.get_mut(self.len..end).ok_or(std::fmt::Error)?.copy_from_slice(text.as_bytes());
+        self.len = end;
+        Ok(())
+    }
 }
 
 /// Decimal digits.

@@ -13,7 +13,7 @@ use container_core::Result;
 
 use super::{Emitter, Place, Spot, plain, tag};
 use crate::yaml::quote::{Styles, is_misread, is_printable};
-use crate::yaml::{ScalarStyle, Yaml};
+use crate::yaml::{Int, ScalarStyle, Yaml};
 
 /// Digits of `!!binary` in a line, as RFC 2045 has it.
 const BASE64_LINE: usize = 76;
@@ -24,13 +24,30 @@ impl Emitter<'_> {
             Yaml::Text(text, style) => return self.text(text, *style, tag, spot),
             Yaml::Binary(bytes) => return self.binary(bytes, tag, spot),
             Yaml::Bool(value) => value.to_string(),
+            Yaml::Int(Int::Small(value)) => {
+                return self.number(tag, |out| match i64::try_from(*value) {
+                    // The formatter of wider numbers takes several times as long.
+                    Ok(value) => _ = write!(out, "{value}"),
+                    Err(_) => _ = write!(out, "{value}"),
+                });
+            }
+            Yaml::Float(value) => return self.number(tag, |out| plain::push_float(*value, out)),
             Yaml::Int(value) => plain::int(value)?,
-            Yaml::Float(value) => plain::float(*value),
             Yaml::Timestamp(value) => plain::timestamp(value)?,
             _ => "null".to_owned(),
         };
         self.tag(tag)?;
         self.token(&text);
+        Ok(())
+    }
+
+    /// A number, which has one byte in each column.
+    fn number(&mut self, tag: Option<&str>, push: impl FnOnce(&mut String)) -> Result<()> {
+        self.tag(tag)?;
+        self.token("");
+        let start = self.out.len();
+        push(&mut self.out);
+        self.column = self.column.saturating_add(self.out.len().saturating_sub(start));
         Ok(())
     }
 

@@ -18,16 +18,39 @@ pub(super) fn plain(text: &str) -> Option<Scalar<'_>> {
     if let Some(small) = few_digits(text) {
         return Some(Scalar::Int(Int::Small(small)));
     }
+    if let Some(value) = plain_float(text) {
+        return Some(Scalar::Float(value));
+    }
     if is_int(text) {
         return int(text).map(Scalar::Int);
     }
     if is_float(text) { float(text).map(Scalar::Float) } else { None }
 }
 
+/// Digits with a dot and perhaps an exponent, which is how nearly all fractions are written.
+fn plain_float(text: &str) -> Option<f64> {
+    let digits = |bytes: &[u8]| bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let bytes = unsigned(text).as_bytes();
+    let whole = digits(bytes);
+    let (dot, rest) = bytes.get(whole..)?.split_first()?;
+    if whole == 0 || *dot != b'.' {
+        return None;
+    }
+    let rest = rest.get(digits(rest)..)?;
+    let fits = match rest {
+        [] => true,
+        [b'e' | b'E', b'+' | b'-', exponent @ ..] => {
+            !exponent.is_empty() && digits(exponent) == exponent.len()
+        }
+        _ => false,
+    };
+    if fits { text.parse().ok() } else { None }
+}
+
 /// Decimal digits that fit and need no second look.
 fn few_digits(text: &str) -> Option<i128> {
-    let bytes = text.as_bytes();
-    let fits = bytes.len() <= 18
+    let bytes = unsigned(text).as_bytes();
+    let fits = (1..=18).contains(&bytes.len())
         && bytes.iter().all(u8::is_ascii_digit)
         && (bytes.first() != Some(&b'0') || bytes.len() == 1);
     if fits { text.parse::<i64>().ok().map(i128::from) } else { None }
