@@ -80,3 +80,6 @@ impl Yaml {
         Self::Tagged(tag.into(), Box::new(self))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -12,3 +12,4 @@ mod made;
 mod many;
 mod outside;
 mod trees;
+mod values;
