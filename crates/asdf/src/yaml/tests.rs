@@ -2,7 +2,7 @@
 
 use container_core::{ErrorKind, Limits};
 
-use super::{Document, DuplicateKeys, Kind, NodeId, YamlLimits};
+use super::{Document, DuplicateKeys, Kind, Node, NodeId, YamlLimits};
 
 fn parse(text: &str) -> Document {
     Document::parse(text.as_bytes(), 0, &YamlLimits::default()).unwrap()
@@ -105,7 +105,7 @@ fn keys_that_stand_twice_are_refused_where_told() {
 /// The texts of all scalars, aliases not among them.
 fn scalars(document: &Document) -> Vec<&str> {
     let nodes = (0..document.len()).map(|at| document.node(NodeId(u32::try_from(at).unwrap())));
-    nodes.filter(|node| !node.is_alias() && node.kind() == Kind::Scalar).map(|node| node.text()).collect()
+    nodes.filter(|node| !node.is_alias() && node.kind() == Kind::Scalar).map(Node::text).collect()
 }
 
 #[test]
@@ -225,7 +225,7 @@ fn walks_end_in_cycles_and_expand_aliases_when_told() {
     let document = parse("a: &a {b: [1, *a]}\nc: *a\nk/~: {x~1: 2}\n");
     let paths = |expand| {
         let mut found = Vec::new();
-        let mut look = |path: &str, _: super::Node<'_>| {
+        let mut look = |path: &str, _: Node<'_>| {
             found.push(path.to_owned());
             Ok(true)
         };
