@@ -49,8 +49,8 @@ pub fn on_threads(threads: usize, work: &(impl Fn() -> Result<()> + Sync)) -> Re
 }
 
 /// Passes what `next` gives through `work` on up to `threads` threads, this one included, and the results to `place` in the order
-/// in which they were given. `next` and `place` run on one thread at a time. At most twice as many results wait as there are
-/// threads.
+/// in which they were given. `next` runs on one thread at a time, `place` on this one, while the others work on. At most twice as many
+/// results wait as there are threads.
 ///
 /// ```
 /// let (mut numbers, mut squares) = (0..100_u64, Vec::new());
@@ -76,7 +76,7 @@ pub fn in_order<J, T: Send>(
     threads: usize,
     mut next: impl FnMut() -> Result<Option<J>> + Send,
     work: impl Fn(J) -> Result<T> + Sync,
-    mut place: impl FnMut(T) -> Result<()> + Send,
+    mut place: impl FnMut(T) -> Result<()>,
 ) -> Result<()> {
     if threads <= 1 {
         while let Some(job) = next()? {
@@ -84,91 +84,135 @@ pub fn in_order<J, T: Send>(
         }
         return Ok(());
     }
-    let line = Line {
-        state: Mutex::new(State {
-            given: 0,
-            placed: 0,
-            waiting: BTreeMap::new(),
-            is_over: false,
-            next,
-            place,
-        }),
-        moved: Condvar::new(),
-    };
-    let window = threads as u64 * 2;
-    on_threads(threads, &|| {
-        // Others wait for this thread's result, which an error or a panic keeps from them.
-        let guard = Stop(&line);
-        while let Some((number, job)) = line.take(window)? {
-            let made = work(job)?;
-            line.put(number, made)?;
-        }
-        std::mem::forget(guard);
-        Ok(())
+    let state =
+        State { given: 0, placed: 0, waiting: BTreeMap::new(), is_over: false, is_stopped: false, next };
+    let line = Line { state: Mutex::new(state), moved: Condvar::new(), window: threads as u64 * 2 };
+    scope(|scope| {
+        let helper = || {
+            // Others wait for this thread's result, which an error or a panic keeps from them.
+            let guard = Stop(&line);
+            while let Some((number, job)) = line.take()? {
+                line.put(number, work(job)?);
+            }
+            std::mem::forget(guard);
+            Ok(())
+        };
+        let start = |_| Builder::new().spawn_scoped(scope, helper).ok();
+        let running: Vec<_> = (1..threads).map_while(start).collect();
+        let first = line.serve(&work, &mut place);
+        let results = running.into_iter().map(|thread| match thread.join() {
+            Ok(result) => result,
+            Err(panic) => std::panic::resume_unwind(panic),
+        });
+        results.fold(first, Result::and)
     })
 }
 
-struct State<N, P, T> {
+struct State<N, T> {
     /// Jobs that have been given out.
     given: u64,
     /// Results that have been placed.
     placed: u64,
     waiting: BTreeMap<u64, T>,
+    /// There are no more jobs.
     is_over: bool,
+    /// A result will not come.
+    is_stopped: bool,
     next: N,
-    place: P,
 }
 
-struct Line<N, P, T> {
-    state: Mutex<State<N, P, T>>,
+impl<N, T> State<N, T> {
+    /// The next job. After the last one and after an error there is none.
+    fn take<J>(&mut self) -> Result<Option<(u64, J)>>
+    where
+        N: FnMut() -> Result<Option<J>>,
+    {
+        let job = if self.is_over { Ok(None) } else { (self.next)() };
+        self.is_over = !matches!(job, Ok(Some(_)));
+        let job = job?.map(|job| (self.given, job));
+        self.given += u64::from(job.is_some());
+        Ok(job)
+    }
+}
+
+struct Line<N, T> {
+    state: Mutex<State<N, T>>,
     moved: Condvar,
+    /// Jobs that are given out before the oldest of them is placed.
+    window: u64,
 }
 
-impl<N, P, T> Line<N, P, T> {
-    fn lock(&self) -> MutexGuard<'_, State<N, P, T>> {
+impl<N, T> Line<N, T> {
+    fn lock(&self) -> MutexGuard<'_, State<N, T>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn take<J>(&self, window: u64) -> Result<Option<(u64, J)>>
+    fn wait<'l>(&self, state: MutexGuard<'l, State<N, T>>) -> MutexGuard<'l, State<N, T>> {
+        self.moved.wait(state).unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The next job, once the window has room for it.
+    fn take<J>(&self) -> Result<Option<(u64, J)>>
     where
         N: FnMut() -> Result<Option<J>>,
     {
         let mut state = self.lock();
-        while !state.is_over && state.given >= state.placed + window {
-            state = self.moved.wait(state).unwrap_or_else(PoisonError::into_inner);
+        while !state.is_over && state.given >= state.placed + self.window {
+            state = self.wait(state);
         }
-        if state.is_over {
-            return Ok(None);
-        }
-        let Some(job) = (state.next)()? else {
-            state.is_over = true;
-            return Ok(None);
-        };
-        state.given += 1;
-        Ok(Some((state.given - 1, job)))
+        state.take()
     }
 
-    fn put(&self, number: u64, made: T) -> Result<()>
-    where
-        P: FnMut(T) -> Result<()>,
-    {
-        let state = &mut *self.lock();
-        state.waiting.insert(number, made);
-        while let Some(made) = state.waiting.remove(&state.placed) {
-            (state.place)(made)?;
-            state.placed += 1;
-        }
+    fn put(&self, number: u64, made: T) {
+        self.lock().waiting.insert(number, made);
         self.moved.notify_all();
+    }
+
+    /// Places what is to be placed next, or else works as the others do, until all is placed or another thread has given up.
+    fn serve<J>(&self, work: impl Fn(J) -> Result<T>, mut place: impl FnMut(T) -> Result<()>) -> Result<()>
+    where
+        N: FnMut() -> Result<Option<J>>,
+    {
+        let guard = Stop(self);
+        let mut state = self.lock();
+        while !state.is_stopped {
+            let oldest = state.placed;
+            if let Some(made) = state.waiting.remove(&oldest) {
+                drop(state);
+                place(made)?;
+                state = self.lock();
+                state.placed += 1;
+                self.moved.notify_all();
+                continue;
+            }
+            if state.given < state.placed + self.window
+                && let Some((number, job)) = state.take()?
+            {
+                drop(state);
+                let made = work(job)?;
+                state = self.lock();
+                state.waiting.insert(number, made);
+                continue;
+            }
+            if state.is_over && state.placed == state.given {
+                break;
+            }
+            state = self.wait(state);
+        }
+        drop(state);
+        std::mem::forget(guard);
         Ok(())
     }
 }
 
 /// Ends the work of all threads when it is dropped.
-struct Stop<'l, N, P, T>(&'l Line<N, P, T>);
+struct Stop<'l, N, T>(&'l Line<N, T>);
 
-impl<N, P, T> Drop for Stop<'_, N, P, T> {
+impl<N, T> Drop for Stop<'_, N, T> {
     fn drop(&mut self) {
-        self.0.lock().is_over = true;
+        let mut state = self.0.lock();
+        (state.is_over, state.is_stopped) = (true, true);
+        drop(state);
         self.0.moved.notify_all();
     }
 }
