@@ -27,7 +27,8 @@ pub struct EncodeOptions {
     pub threads: usize,
     /// Bytes of an element, for `blsc`, which sorts the bytes of elements.
     pub typesize: usize,
-    /// How many bytes will come, where that is known: a `zstd` frame then states it, which some readers need.
+    /// How many bytes will come, where that is known: a `zstd` frame then states it, which some readers need, and the last segments of
+    /// others need not wait for [`Encoder::finish`].
     pub len: Option<u64>,
 }
 
@@ -65,9 +66,12 @@ pub struct Sizes {
 pub struct Encoder {
     method: Method,
     threads: usize,
+    len: Option<u64>,
     /// Data that make no whole segments yet.
     kept: Vec<u8>,
     sizes: Sizes,
+    /// Whether the last segment has been encoded.
+    is_over: bool,
 }
 
 #[derive(Debug)]
@@ -97,7 +101,8 @@ impl Encoder {
                 )));
             }
         };
-        Ok(Self { method, threads: threads.max(1), kept: Vec::new(), sizes: Sizes::default() })
+        let (kept, sizes) = (Vec::new(), Sizes::default());
+        Ok(Self { method, threads: threads.max(1), len, kept, sizes, is_over: false })
     }
 
     /// Takes the next bytes, and writes to `out` what has been made.
@@ -105,15 +110,20 @@ impl Encoder {
     /// # Errors
     /// `Io` of `out` or for want of memory, `Unsupported` for more than a Blosc chunk holds, `Usage` for more than
     /// [`EncodeOptions::len`] announced.
-    pub fn push(&mut self, mut bytes: &[u8], out: &mut (dyn Write + Send)) -> Result<()> {
+    pub fn push(&mut self, mut bytes: &[u8], out: &mut dyn Write) -> Result<()> {
         self.sizes.data += bytes.len() as u64;
         match &mut self.method {
             Method::Segments(segments) => {
+                if self.is_over && !bytes.is_empty() {
+                    return Err(Error::usage("more data than were announced"));
+                }
+                let is_last = self.len == Some(self.sizes.data);
                 // Large pieces are encoded from where they are, small ones put together until all threads have something to do.
                 let batch = segments.batch_len(self.threads);
-                if self.kept.is_empty() && bytes.len() >= batch {
-                    let taken = segments.encode(bytes, false, self.threads, out, &mut self.sizes)?;
+                if self.kept.is_empty() && (is_last || bytes.len() >= batch) {
+                    let taken = segments.encode(bytes, is_last, self.threads, out, &mut self.sizes)?;
                     bytes = &bytes[taken..];
+                    self.is_over = is_last;
                 }
                 while !bytes.is_empty() {
                     let room = batch.saturating_sub(self.kept.len()).max(segments.least_len());
@@ -124,6 +134,10 @@ impl Encoder {
                         let taken = segments.encode(&self.kept, false, self.threads, out, &mut self.sizes)?;
                         self.kept.drain(..taken);
                     }
+                }
+                if is_last && !self.is_over {
+                    segments.encode(&self.kept, true, self.threads, out, &mut self.sizes)?;
+                    self.is_over = true;
                 }
                 Ok(())
             }
@@ -151,8 +165,9 @@ impl Encoder {
     ///
     /// # Errors
     /// As [`Encoder::push`]; `Usage` when there was less than [`EncodeOptions::len`] announced.
-    pub fn finish(mut self, out: &mut (dyn Write + Send)) -> Result<Sizes> {
+    pub fn finish(mut self, out: &mut dyn Write) -> Result<Sizes> {
         match self.method {
+            Method::Segments(_) if self.is_over => {}
             Method::Segments(mut segments) => {
                 segments.encode(&self.kept, true, self.threads, out, &mut self.sizes)?;
             }

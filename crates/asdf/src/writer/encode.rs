@@ -1,18 +1,36 @@
 //! The codec of a block that is being written.
 
+use std::io;
+
 use container_core::{Error, Result};
 
 use super::options::WriteOptions;
 use crate::compression::{self, EncodeOptions};
 
-/// Data that are encoded before what they came to is passed on.
-const PIECE: usize = 32 << 20;
-
 /// A running codec.
-pub(crate) struct Encoder {
-    inner: compression::Encoder,
-    /// What was encoded and is not passed on yet.
-    encoded: Vec<u8>,
+pub(crate) struct Encoder(compression::Encoder);
+
+/// Passes on what was encoded while the rest still is.
+struct Put<'p> {
+    put: &'p mut dyn FnMut(&[u8]) -> Result<()>,
+    /// What kept it from that, whole: errors of `io` have no byte ranges.
+    failed: Option<Error>,
+}
+
+impl io::Write for Put<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match (self.put)(bytes) {
+            Ok(()) => Ok(bytes.len()),
+            Err(error) => {
+                self.failed = Some(error);
+                Err(io::ErrorKind::Other.into())
+            }
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 impl Encoder {
@@ -30,23 +48,20 @@ impl Encoder {
         place
             .ok_or_else(|| Error::usage(format!("{label:?} is no label of four bytes")))?
             .copy_from_slice(label.as_bytes());
-        Ok((Self { inner, encoded: Vec::new() }, padded))
+        Ok((Self(inner), padded))
     }
 
     pub(crate) fn push(&mut self, bytes: &[u8], put: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        for piece in bytes.chunks(PIECE) {
-            self.inner.push(piece, &mut self.encoded)?;
-            put(&self.encoded)?;
-            self.encoded.clear();
-        }
-        Ok(())
+        let mut put = Put { put, failed: None };
+        let done = self.0.push(bytes, &mut put);
+        done.map_err(|error| put.failed.unwrap_or(error))
     }
 
     /// Gives the number of bytes that were encoded.
-    pub(crate) fn finish(mut self, put: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<u64> {
-        let sizes = self.inner.finish(&mut self.encoded)?;
-        put(&self.encoded)?;
-        Ok(sizes.data)
+    pub(crate) fn finish(self, put: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<u64> {
+        let mut put = Put { put, failed: None };
+        let sizes = self.0.finish(&mut put);
+        Ok(sizes.map_err(|error| put.failed.unwrap_or(error))?.data)
     }
 }
 

@@ -91,7 +91,7 @@ impl Segments {
         data: &[u8],
         is_last: bool,
         threads: usize,
-        out: &mut (dyn Write + Send),
+        out: &mut dyn Write,
         sizes: &mut Sizes,
     ) -> Result<usize> {
         let Self { kind, level, zlib, cutter, joiner, before } = self;
@@ -147,7 +147,7 @@ impl Segments {
 
 impl Joiner {
     /// Writes what comes before the first segment, once.
-    fn begin(&mut self, out: &mut (dyn Write + Send)) -> Result<u64> {
+    fn begin(&mut self, out: &mut dyn Write) -> Result<u64> {
         if self.kind != Kind::Zlib || self.is_begun {
             return Ok(0);
         }
@@ -158,7 +158,7 @@ impl Joiner {
     }
 
     /// Writes the next segment; gives how many bytes that were.
-    fn join(&mut self, segment: &[u8], made: &[u8], out: &mut (dyn Write + Send)) -> Result<u64> {
+    fn join(&mut self, segment: &[u8], made: &[u8], out: &mut dyn Write) -> Result<u64> {
         if self.kind == Kind::Bzip2 {
             self.bzip2.push(made)?;
             return Ok(self.bzip2.flush(out)?);
@@ -171,7 +171,7 @@ impl Joiner {
     }
 
     /// Writes what comes after the last segment.
-    fn finish(&mut self, out: &mut (dyn Write + Send)) -> Result<u64> {
+    fn finish(&mut self, out: &mut dyn Write) -> Result<u64> {
         if self.kind == Kind::Bzip2 {
             self.bzip2.finish();
             return Ok(self.bzip2.flush(out)?);
