@@ -20,6 +20,78 @@ pub(super) fn number(src: &[u8], at: u64, len: u32) -> Option<u64> {
     Some(word.checked_shr(64_u32.checked_sub(len)?).unwrap_or(0))
 }
 
+/// Reads bits one after the other. Behind the end there are zeros: whoever reads compares where that led to.
+pub(super) struct Reader<'s> {
+    src: &'s [u8],
+    /// The byte that is loaded next.
+    at: usize,
+    /// What has been loaded, from the top.
+    word: u64,
+    /// Bits of it that count.
+    count: u32,
+}
+
+impl<'s> Reader<'s> {
+    /// Begins with the bit `at`.
+    pub(super) fn new(src: &'s [u8], at: u64) -> Self {
+        let first = usize::try_from(at / 8).unwrap_or(usize::MAX);
+        let mut reader = Self { src, at: first, word: 0, count: 0 };
+        reader.refill();
+        reader.skip(u32::try_from(at % 8).unwrap_or(0));
+        reader
+    }
+
+    /// Loads at least 56 bits.
+    #[inline(always)]
+    pub(super) fn refill(&mut self) {
+        let word = match self.src.get(self.at..).and_then(<[u8]>::first_chunk) {
+            Some(bytes) => u64::from_be_bytes(*bytes),
+            None => self.last_bytes(),
+        };
+        self.word |= word.wrapping_shr(self.count);
+        // The bits of a byte that is loaded in part are loaded again with the rest.
+        self.at = self.at.saturating_add(usize::try_from(63_u32.wrapping_sub(self.count) >> 3).unwrap_or(0));
+        self.count |= 56;
+    }
+
+    #[cold]
+    fn last_bytes(&self) -> u64 {
+        let mut bytes = [0; 8];
+        for (to, from) in bytes.iter_mut().zip(self.src.get(self.at..).unwrap_or_default()) {
+            *to = *from;
+        }
+        u64::from_be_bytes(bytes)
+    }
+
+    /// The next `len` bits, 1 to 56, of those that are loaded.
+    #[inline(always)]
+    pub(super) const fn peek(&self, len: u32) -> u64 {
+        self.word.wrapping_shr(64_u32.wrapping_sub(len))
+    }
+
+    /// Goes on by `len` bits that are loaded, 63 at most.
+    #[inline(always)]
+    pub(super) const fn skip(&mut self, len: u32) {
+        self.word = self.word.wrapping_shl(len);
+        self.count = self.count.wrapping_sub(len);
+    }
+
+    /// The next `len` bits, 1 to 32; `None` behind the end.
+    pub(super) fn take(&mut self, len: u32) -> Option<u64> {
+        if self.count < len {
+            self.refill();
+        }
+        let bits = self.peek(len);
+        self.skip(len);
+        (self.position() <= (self.src.len() as u64).saturating_mul(8)).then_some(bits)
+    }
+
+    /// The bit that comes next.
+    pub(super) const fn position(&self) -> u64 {
+        (self.at as u64).saturating_mul(8).saturating_sub(self.count as u64)
+    }
+}
+
 /// Bits that are put one behind the other.
 #[derive(Debug, Default)]
 pub(super) struct Joiner {
@@ -91,6 +163,11 @@ mod tests {
             joiner.push_number(5, 3);
             joiner.pad();
             let at = u64::from(skip);
+            let mut reader = Reader::new(&joiner.bytes, at);
+            let (high, low) = (reader.take(17), reader.take(32));
+            assert_eq!(high.zip(low).map(|(high, low)| high << 32 | low), Some(0x1_2345_6789_abcd), "{skip}");
+            assert_eq!((reader.take(10), reader.position()), (Some(0b10_1001_1111), at + 59));
+            assert_eq!((reader.take(3), reader.take(32), reader.take(32)), (Some(5), None, None));
             assert_eq!(number(&joiner.bytes, at, 49), Some(0x1_2345_6789_abcd), "{skip}");
             assert_eq!(number(&joiner.bytes, at + 49, 10), Some(0b10_1001_1111));
             assert_eq!(number(&joiner.bytes, at + 59, 3), Some(5));

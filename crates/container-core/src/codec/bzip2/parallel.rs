@@ -9,10 +9,12 @@
 )]
 
 use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 
 use ::bzip2::{Decompress, Status};
 
 use super::scan::{Found, Odd, Scan};
+use super::unpack::Unpacker;
 use crate::codec::common::make_room;
 use crate::threads::in_order;
 use crate::{Error, ErrorKind, Result};
@@ -32,9 +34,9 @@ pub(super) fn decode_range(
     dst: &mut [u8],
     threads: usize,
 ) -> Result<bool> {
-    if threads <= 1 || src.len() < LEAST {
-        return Ok(false);
-    }
+    let threads = if src.len() < LEAST { 1 } else { threads };
+    let idle = Mutex::new(Vec::<Unpacker>::new());
+    let lock = || idle.lock().unwrap_or_else(PoisonError::into_inner);
     let to_end = range.end == decoded_len;
     let mut scan = Scan::new(src);
     let mut made = 0_u64;
@@ -52,17 +54,27 @@ pub(super) fn decode_range(
             is_over = found.is_none();
             Ok(found)
         };
-        let place = |decoded: Vec<u8>| {
+        let work = |found: Found| {
+            let mut unpacker = lock().pop().unwrap_or_default();
+            let Found { bits, level } = &found;
+            let most_text = usize::from(level.saturating_sub(b'0')).saturating_mul(100_000);
+            if unpacker.unpack(src, bits, most_text, decoded_len).is_none() {
+                decode(src, &found, decoded_len, &mut unpacker.out)?;
+            }
+            Ok(unpacker)
+        };
+        let place = |unpacker: Unpacker| {
             let start = made;
-            made = made.saturating_add(decoded.len() as u64);
+            made = made.saturating_add(unpacker.out.len() as u64);
             if made > decoded_len {
                 return Err(odd());
             }
-            keep(&decoded, start, range.start, dst);
+            keep(&unpacker.out, start, range.start, dst);
+            lock().push(unpacker);
             Ok(())
         };
         let threads = usize::try_from(needed).map_or(threads, |needed| threads.min(needed));
-        let done = in_order(threads, next, |found| decode(src, &found, decoded_len), place);
+        let done = in_order(threads, next, work, place);
         match done.map_err(Error::into_kind) {
             Ok(()) => {}
             Err(ErrorKind::Malformed(_)) => return Ok(false),
@@ -84,21 +96,21 @@ fn keep(bytes: &[u8], start: u64, first: u64, dst: &mut [u8]) {
     }
 }
 
-/// The bytes of one block, of which there are at most `most`.
-fn decode(src: &[u8], found: &Found, most: u64) -> Result<Vec<u8>> {
+/// Makes `out` the bytes of one block, of which there are at most `most`, as the library decodes them.
+fn decode(src: &[u8], found: &Found, most: u64, out: &mut Vec<u8>) -> Result<()> {
     let stream = found.stream(src).ok_or_else(odd)?;
     let mut decoder = Decompress::new(false);
-    let mut out = Vec::new();
+    out.clear();
     // Nearly all blocks; those of long runs decode to fifty times as much.
-    make_room(&mut out, 1 << 20)?;
+    make_room(out, 1 << 20)?;
     loop {
         let used = usize::try_from(decoder.total_in()).unwrap_or(usize::MAX);
         let before = (used, out.len());
         let status =
-            decoder.decompress_vec(stream.get(used..).unwrap_or_default(), &mut out).map_err(|_| odd())?;
+            decoder.decompress_vec(stream.get(used..).unwrap_or_default(), out).map_err(|_| odd())?;
         let now = usize::try_from(decoder.total_in()).unwrap_or(usize::MAX);
         match status {
-            Status::StreamEnd if now == stream.len() => return Ok(out),
+            Status::StreamEnd if now == stream.len() => return Ok(()),
             Status::StreamEnd => return Err(odd()),
             Status::MemNeeded => return Err(std::io::Error::from(std::io::ErrorKind::OutOfMemory).into()),
             _ => {}
@@ -108,7 +120,7 @@ fn decode(src: &[u8], found: &Found, most: u64) -> Result<Vec<u8>> {
         }
         if out.len() == out.capacity() {
             let len = out.len();
-            make_room(&mut out, len)?;
+            make_room(out, len)?;
         } else if (now, out.len()) == before {
             return Err(odd());
         }

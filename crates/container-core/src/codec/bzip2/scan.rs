@@ -56,9 +56,9 @@ fn next_magic(src: &[u8], from: u64) -> Option<u64> {
 /// A block of a stream.
 pub(super) struct Found {
     /// Its bits, from its magic on.
-    bits: Range<u64>,
+    pub(super) bits: Range<u64>,
     /// The digit of its stream.
-    level: u8,
+    pub(super) level: u8,
 }
 
 /// Goes through the blocks of streams that follow each other.
