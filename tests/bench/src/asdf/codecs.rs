@@ -106,7 +106,7 @@ fn read<'a>(job: &'a Job<'a>, codec: &Codec, kind: Noisy) -> Result<Group<'a>> {
         paced(
             Contender::new(CRATE, move || match kind {
                 Noisy::Uint16 => read_theirs::<u16>(&theirs),
-                Noisy::Float32 => read_theirs::<f32>(&theirs),
+                Noisy::Float64 => read_theirs::<f64>(&theirs),
             }),
             codec.slow,
         ),
@@ -151,7 +151,7 @@ fn write<'a>(job: &'a Job<'a>, codec: &Codec, kind: Noisy) -> Result<Group<'a>> 
             Contender::new(CRATE, move || {
                 let write = |path: &Path| match kind {
                     Noisy::Uint16 => write_theirs::<u16>(path, &copy, theirs),
-                    Noisy::Float32 => write_theirs::<f32>(path, &copy, theirs),
+                    Noisy::Float64 => write_theirs::<f64>(path, &copy, theirs),
                 };
                 to_new_file(job, expected, &mut crate_seen, write)
             }),

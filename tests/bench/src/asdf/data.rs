@@ -9,21 +9,21 @@ use super::{Job, text};
 use crate::blosc::field;
 use crate::scratch::numbers;
 
-/// Arrays that are compressed: what a detector counts, and what a simulation gives.
+/// Arrays that are compressed: what a detector counts, and what a simulation gives, of single precision but stored in double.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Noisy {
     Uint16,
-    Float32,
+    Float64,
 }
 
 impl Noisy {
-    pub(super) const BOTH: [Self; 2] = [Self::Uint16, Self::Float32];
+    pub(super) const BOTH: [Self; 2] = [Self::Uint16, Self::Float64];
 
     /// As numpy calls the type.
     pub(super) const fn dtype(self) -> &'static str {
         match self {
             Self::Uint16 => "<u2",
-            Self::Float32 => "<f4",
+            Self::Float64 => "<f8",
         }
     }
 
@@ -31,14 +31,14 @@ impl Noisy {
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Uint16 => "uint16",
-            Self::Float32 => "float32",
+            Self::Float64 => "float64",
         }
     }
 
     pub(super) const fn size(self) -> usize {
         match self {
             Self::Uint16 => 2,
-            Self::Float32 => 4,
+            Self::Float64 => 8,
         }
     }
 }
@@ -79,13 +79,13 @@ impl Job<'_> {
     pub(super) fn noisy(&self, kind: Noisy) -> Result<(Vec<u8>, PathBuf)> {
         let path = self.made(&format!("noisy.{}", kind.name()), |path| {
             let field = field(self.noisy_len() / kind.size());
-            let (values, _) = field.as_chunks::<8>();
-            let values = values.iter().map(|value| f64::from_le_bytes(*value));
-            let bytes: Vec<u8> = match kind {
+            let bytes = match kind {
                 Noisy::Uint16 => {
-                    values.flat_map(|value| ((4.0 * value + 8000.0).round() as u16).to_le_bytes()).collect()
+                    let (values, _) = field.as_chunks::<8>();
+                    let count = |value: &[u8; 8]| (4.0 * f64::from_le_bytes(*value) + 8000.0).round() as u16;
+                    values.iter().flat_map(|value| count(value).to_le_bytes()).collect()
                 }
-                Noisy::Float32 => values.flat_map(|value| (value as f32).to_le_bytes()).collect(),
+                Noisy::Float64 => field,
             };
             Ok(fs::write(path, bytes)?)
         })?;
