@@ -30,12 +30,13 @@ pub struct Chunk<'a> {
 }
 
 impl<'a> Chunk<'a> {
-    /// The chunk at the start of `bytes`; what follows its `cbytes` is not looked at. Ranges in errors count from its start.
+    /// The chunk at the start of `bytes`; what follows its `cbytes` is not looked at. Ranges in errors count from its start. The length of
+    /// blocks is as in [`Header::parse_with_starts`].
     ///
     /// # Errors
     /// `Truncated`, `Malformed`, `Unsupported`.
     pub fn parse(bytes: &'a [u8]) -> Result<Self> {
-        let header = Header::parse(bytes)?;
+        let header = Header::parse_with_starts(bytes)?;
         let cbytes = header.cbytes as usize;
         let Some(own) = bytes.get(..cbytes) else {
             return Err(Error::truncated(0..cbytes as u64, bytes.len() as u64).context("blosc chunk"));

@@ -414,5 +414,6 @@ const fn of_format(format: u8) -> Compressor {
     }
 }
 
+mod rest;
 #[cfg(test)]
 mod tests;

@@ -67,6 +67,8 @@ pub enum FaultKind {
     ChunkSizeMismatch,
     /// A chunk with the header of Blosc1, which C-Blosc2 does not read in frames.
     ChunkShortHeader,
+    /// A chunk whose header gives its blocks another length than they have: C-Blosc2 wrote such, and does not read them.
+    ChunkBlocksize,
     /// Elements of another size than those of the frame.
     TypesizeDiffers,
     /// A chunk of nothing but zeros, NaN or unset bytes that is stored all the same: C-Blosc2 does not read it from files.
@@ -127,6 +129,7 @@ impl FaultKind {
             Self::ChunkTruncated => "chunk_header",
             Self::ChunkSizeMismatch => "chunk_size",
             Self::ChunkShortHeader => "chunk_header",
+            Self::ChunkBlocksize => "chunk_blocksize",
             Self::TypesizeDiffers => "typesize_differs",
             Self::StoredSpecial => "stored_special",
             Self::ChunkSizeSalvaged => "zeros_of_unknown_size",
@@ -149,6 +152,7 @@ impl FaultKind {
             Self::VersionFlags
             | Self::VlmetaFlag
             | Self::SharedChunk
+            | Self::ChunkBlocksize
             | Self::ChunkSizeSalvaged
             | Self::StoredSpecial
             | Self::StoredSizesDiffer => Severity::Warning,
@@ -202,6 +206,7 @@ impl FaultKind {
             | Self::ChunkHeader
             | Self::ChunkSizeMismatch
             | Self::ChunkShortHeader
+            | Self::ChunkBlocksize
             | Self::TypesizeDiffers
             | Self::ChunkTruncated
             | Self::StoredSpecial

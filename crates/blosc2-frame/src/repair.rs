@@ -2,23 +2,27 @@
 //!
 //! What is assumed, and why:
 //!
-//! * the state that the header leads to comes first. Where its index cannot be read, or leads to something else than chunks, older and
-//!   newer indexes are looked for, from the end of the file: a commit of ours leaves the one before it whole, and C-Blosc2 writes a new
-//!   one before the header speaks of it;
+//! * the state that the header leads to is the last one, and is kept. Only where its index cannot be read, or leads to no chunk and never
+//!   did, older and newer indexes are looked for, from the end of the file: a commit of ours leaves the one before it whole, and
+//!   C-Blosc2 writes a new one before the header speaks of it;
 //! * an index is believed when all it leads to are chunks, none of them twice;
+//! * of a damaged chunk the indexes of earlier commits tell what was in its place before. That alone is taken from them;
 //! * without one, chunks are taken in the order in which they lie. Deleted ones come back then, and those that are not stored (zeros,
 //!   NaN) are missing, so their number is held against the header's, or the array's shape;
-//! * a chunk is proved when it can be decoded and holds as many bytes as it is to. Of one that cannot, zeros take the place, so that
-//!   those behind it stay where they were;
+//! * a chunk is proved when it can be decoded and holds as many bytes as it is to. Of one that cannot, an older one or zeros
+//!   take the place, so that those behind it stay where they were;
 //! * a trailer belongs to the index before it. A value that cannot be decoded is lost, the others are not.
 //!
 //! Chunks are copied as they are.
 
 mod chunks;
 mod collect;
+mod history;
 mod mend;
 mod output;
+mod prove;
 mod rebuild;
+mod revive;
 mod search;
 mod settle;
 mod walk;
@@ -60,12 +64,13 @@ pub(crate) fn repair_to(
 ) -> Result<RepairReport> {
     let origin = Origin::open(input, &options.limits)?;
     let mut report = RepairReport::default();
-    let mut collected = Collected::new(&origin, &options.limits, &mut report)?;
+    let mut collected = Collected::new(&origin, &options.limits, &mut report, progress)?;
     collected.settle(&origin, &mut report)?;
-    let proofs = collected.prove(&origin, progress)?;
+    let mut proofs = collected.prove(&origin, progress)?;
+    collected.revive(&origin, &mut proofs, progress)?;
     collected.report(&origin, &proofs, &mut report);
     if let Some(out) = out {
-        output::write(&origin, &collected, &proofs, out)?;
+        output::write(&origin, &collected, &proofs, out, progress)?;
     }
     Ok(report)
 }

@@ -12,8 +12,8 @@ use crate::fault::{FaultKind, shift};
 use crate::offsets::Offset;
 use crate::parts::part_name;
 
-/// The longest header of a chunk.
-const HEAD: u64 = ChunkHeader::MAX_LEN as u64;
+/// The longest header of a chunk, and what says how many blocks there are.
+const HEAD: usize = ChunkHeader::MAX_LEN + 12;
 
 /// The bytes of a stored chunk, still in their source.
 pub(crate) enum Place<'f> {
@@ -166,11 +166,11 @@ impl Frame {
     /// The header of the chunk at a place, with ranges from its start.
     pub(crate) fn head(&self, place: &Place<'_>) -> Result<ChunkHeader> {
         let range = place.range();
-        let end = range.end.min(range.start.saturating_add(HEAD));
-        let mut head = [0; ChunkHeader::MAX_LEN];
+        let end = range.end.min(range.start.saturating_add(HEAD as u64));
+        let mut head = [0; HEAD];
         let head = &mut head[..usize::try_from(end - range.start).unwrap_or(0)];
         place.source().read_into(range.start, head).map_err(|error| shift(error, 0))?;
-        ChunkHeader::parse(head)
+        ChunkHeader::parse_with_starts(head)
     }
 
     /// The header of the chunk `index`; of one that is not stored, the one that it would have.

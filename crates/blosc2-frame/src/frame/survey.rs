@@ -6,12 +6,17 @@ use std::ops::Range;
 use blosc_chunk::{Compressor, Header as ChunkHeader, Special};
 use container_core::{Error, ErrorKind, Limits, Result};
 
+use judge::{is_mistold, judge};
+
 use super::Frame;
 use super::locate::Found;
 use crate::fault::{Fault, FaultKind};
 use crate::header::{ChunkSize, Kind};
 use crate::offsets::{Offset, Offsets};
 use crate::parts::part_name;
+
+mod judge;
+mod places;
 
 /// Faults of one kind that are told one by one; the rest are counted.
 const TOLD: u64 = 64;
@@ -155,6 +160,7 @@ impl Surveyor<'_> {
             Err(error) => return self.refuse(index, place.in_chunk(error, index)),
         };
         let range = place.range();
+        let is_mistold = is_mistold(&place, &header);
         let part = place.part().map(str::to_owned);
         let source_len = place.source().len();
         drop(place);
@@ -162,7 +168,16 @@ impl Surveyor<'_> {
             Offset::Stored(number) if part.is_some() => Some(number),
             _ => None,
         };
-        for fault in self.judge(index, &header, &range) {
+        for fault in judge(self.frame, index, &header, &range) {
+            self.tell(fault.of_chunk(index).of_part(part.clone()));
+        }
+        if is_mistold {
+            let message = format!(
+                "the blocks of chunk {index} are of {} bytes, its header says {}: C-Blosc2 does not read it",
+                header.blocksize, header.nbytes
+            );
+            let field = range.start + 8..range.start + 12;
+            let fault = Fault::new(FaultKind::ChunkBlocksize, field, message);
             self.tell(fault.of_chunk(index).of_part(part.clone()));
         }
         if part.is_some() && source_len > range.end {
@@ -177,50 +192,6 @@ impl Surveyor<'_> {
         }
         self.found.chunks.push(SurveyedChunk::new(index, range, file, &header));
         Ok(())
-    }
-
-    /// What a chunk's header has against it.
-    fn judge(&self, index: u64, header: &ChunkHeader, range: &Range<u64>) -> Vec<Fault> {
-        let frame = self.frame;
-        let field = |from: u64, to: u64| range.start + from..range.start + to;
-        let mut faults = Vec::new();
-        if let Some(expected) = frame.layout.expected_len(index)
-            && expected != u64::from(header.nbytes)
-        {
-            let message = format!("chunk {index} holds {} bytes, the frame says {expected}", header.nbytes);
-            faults.push(Fault::new(FaultKind::ChunkSizeMismatch, field(4, 8), message));
-        }
-        if !header.extended {
-            let message = format!("chunk {index} has the header of Blosc1, which frames do not have");
-            faults.push(Fault::new(FaultKind::ChunkShortHeader, field(0, 16), message));
-        }
-        // What cannot be said in a byte is said as 1.
-        let typesize = u8::try_from(frame.header().typesize).unwrap_or(1);
-        let is_known = (1..=i32::MAX.unsigned_abs()).contains(&frame.header().typesize);
-        if is_known && header.special().is_none() && header.typesize != typesize {
-            let message = format!(
-                "chunk {index} has elements of {} bytes, the frame of {}",
-                header.typesize,
-                frame.header().typesize
-            );
-            faults.push(Fault::new(FaultKind::TypesizeDiffers, field(3, 4), message));
-        }
-        if header.has_variable_blocks() != frame.header().variable_blocks && header.nbytes > 0 {
-            let message = if header.has_variable_blocks() {
-                format!("the blocks of chunk {index} are of different lengths, those of the frame are not")
-            } else {
-                format!("the blocks of chunk {index} are of one length, those of the frame each of its own")
-            };
-            faults.push(Fault::new(FaultKind::MixedBlocks, range.clone(), message));
-        }
-        // Where each chunk has its own size, an offset could not say it.
-        let has_size = frame.header().chunksize != ChunkSize::Variable;
-        let special = matches!(header.special(), Some(Special::Zeros | Special::Nan | Special::Uninit));
-        if special && has_size {
-            let message = format!("chunk {index} is stored, and holds nothing that needs to be");
-            faults.push(Fault::new(FaultKind::StoredSpecial, range.clone(), message));
-        }
-        faults
     }
 
     /// Records that the chunk `index` is not where it should be.
@@ -295,113 +266,5 @@ impl Surveyor<'_> {
         self.found.faults.extend(rest);
         self.found.faults.sort_by_key(|fault| std::cmp::Reverse(fault.severity()));
         Ok(self.found)
-    }
-
-    /// Whether every offset leads somewhere.
-    fn is_index_sound(&self) -> bool {
-        !self.frame.layout.faults().iter().any(|fault| {
-            let of_offset = matches!(
-                fault.kind(),
-                FaultKind::OffsetOutside | FaultKind::OffsetUnknown | FaultKind::OffsetsSame
-            );
-            of_offset || fault.kind().is_of_structure()
-        })
-    }
-
-    /// Finds chunks that share bytes, and bytes that no chunk has.
-    fn sort_out(&mut self) {
-        self.found.chunks.sort_by_key(|chunk| (chunk.range.start, chunk.index));
-        self.bad.sort_unstable();
-        let section = self.frame.layout.chunks();
-        let mut end = section.start;
-        let (mut shared, mut gaps) = (Vec::new(), Vec::new());
-        let mut before: Option<&SurveyedChunk> = None;
-        for chunk in &self.found.chunks {
-            let range = chunk.range.clone();
-            if let Some(before) = before
-                && range.start < end
-            {
-                let index = chunk.index;
-                let same = before.range == range;
-                let (kind, message) = if same {
-                    (FaultKind::SharedChunk, format!("chunk {index} is chunk {} as well", before.index))
-                } else {
-                    (FaultKind::ChunkOverlap, format!("chunk {index} shares bytes with another"))
-                };
-                shared.push(Fault::new(kind, range.clone(), message).of_chunk(index));
-            }
-            if range.start > end {
-                gaps.push(end..range.start);
-            }
-            end = end.max(range.end);
-            before = Some(chunk);
-        }
-        if end < section.end {
-            gaps.push(end..section.end);
-        }
-        // What is left where a chunk should be is not dead, but damaged.
-        gaps.retain(|gap| {
-            let next = self.bad.partition_point(|at| *at < gap.start);
-            self.bad.get(next).is_none_or(|at| *at >= gap.end)
-        });
-        // Of an index that is damaged nobody knows what belongs to nothing.
-        let is_sound = self.is_index_sound();
-        for gap in gaps.iter().filter(|_| is_sound) {
-            let message = format!("{} bytes belong to no chunk", gap.end - gap.start);
-            shared.push(Fault::new(FaultKind::DeadSpace, gap.clone(), message));
-        }
-        self.found.dead = gaps;
-        for fault in shared {
-            self.tell(fault);
-        }
-    }
-
-    /// Compares the files of chunks with the index.
-    fn compare_parts(&mut self) -> Result<()> {
-        self.found.chunks.sort_by_key(|chunk| (chunk.file, chunk.index));
-        let doubles: Vec<Fault> = self
-            .found
-            .chunks
-            .windows(2)
-            .filter_map(|pair| match pair {
-                [a, b] if a.file == b.file => {
-                    let message = format!("chunk {} is chunk {} as well", b.index, a.index);
-                    let fault = Fault::new(FaultKind::SharedChunk, b.range.clone(), message);
-                    Some(fault.of_chunk(b.index).of_part(b.part()))
-                }
-                _ => None,
-            })
-            .collect();
-        doubles.into_iter().for_each(|fault| self.tell(fault));
-        let sum = self.found.chunks.iter().map(|chunk| chunk.range.end - chunk.range.start).sum::<u64>();
-        let cbytes = self.frame.header().cbytes;
-        let is_whole = self.is_index_sound()
-            && !["chunk_file", "chunk_header"].iter().any(|code| self.told.contains_key(code));
-        if sum != cbytes && is_whole && !self.told.contains_key("shared_chunk") {
-            let start = self.frame.layout.start();
-            let message = format!("the chunks have {sum} bytes, the header says {cbytes}");
-            self.tell(Fault::new(FaultKind::StoredSizesDiffer, start + 38..start + 47, message));
-        }
-        let Some(parts) = self.frame.parts.as_ref().filter(|_| self.is_index_sound()) else {
-            return Ok(());
-        };
-        let number = |offset| match offset {
-            Offset::Stored(number) => Some(number),
-            _ => None,
-        };
-        let mut used: Vec<u64> = match self.frame.layout.offsets() {
-            Offsets::Same(offset, _) => number(*offset).into_iter().collect(),
-            offsets => offsets.iter().filter_map(number).collect(),
-        };
-        used.sort_unstable();
-        for (number, len) in parts.list()? {
-            // Development versions of C-Blosc2 3 leave an empty one where a chunk became a special value.
-            if used.binary_search(&number).is_err() {
-                let message = format!("a file of {len} bytes that no chunk leads to");
-                let fault = Fault::new(FaultKind::PartUnused, 0..len, message);
-                self.tell(fault.of_part(Some(part_name(number))));
-            }
-        }
-        Ok(())
     }
 }

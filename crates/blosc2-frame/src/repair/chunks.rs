@@ -65,25 +65,33 @@ impl Origin {
     /// The chunk at the offset `at` behind `base`.
     ///
     /// # Errors
-    /// `Malformed` where there is none; `Limit`; those of the source.
+    /// `Malformed` where there is none, or one that contradicts itself; `Limit`; those of the source.
     pub fn chunk(&self, base: u64, at: u64) -> Result<Cow<'_, [u8]>> {
+        let bytes = self.bytes(base, at)?;
+        Chunk::parse(&bytes)?;
+        Ok(bytes)
+    }
+
+    /// The bytes of the chunk at the offset `at` behind `base`, as many as its header says.
+    ///
+    /// # Errors
+    /// `Malformed` where there is no header of one; `Limit`; those of the source.
+    pub fn bytes(&self, base: u64, at: u64) -> Result<Cow<'_, [u8]>> {
         let none = || Error::malformed(format!("no chunk at the offset {at}"));
-        let bytes = match &self.parts {
+        match &self.parts {
             Some(parts) => {
                 let source = parts.open(at, &self.limits)?;
                 let (_, range) = header_at(&*source, 0).ok_or_else(none)?;
                 self.limits.allocate(range.end)?;
-                Cow::Owned(source.read(range)?.into_owned())
+                Ok(Cow::Owned(source.read(range)?.into_owned()))
             }
             None => {
                 let start = base.checked_add(at).ok_or_else(none)?;
                 let (_, range) = header_at(&*self.source, start).ok_or_else(none)?;
                 self.limits.allocate(range.end - range.start)?;
-                self.source.read(range)?
+                self.source.read(range)
             }
-        };
-        Chunk::parse(&bytes)?;
-        Ok(bytes)
+        }
     }
 }
 

@@ -1,14 +1,17 @@
 //! What the new frame is made of: which chunks in which order, of what size, with which metadata.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use container_core::report::RepairReport;
 use container_core::{Limits, Progress, Result};
 
 use super::chunks::Origin;
+use super::history::{History, is_possible};
 use super::item;
 use super::mend;
 use super::rebuild::Head;
+use super::revive::Older;
 use super::search::{State, last_state, leads_to_chunks, trailer_at};
 use super::walk::{Look, Walked, walk};
 use crate::checksums::Digests;
@@ -35,8 +38,10 @@ pub(super) struct Collected {
     /// Whether sizes in the header can be believed.
     pub trusted: bool,
     pub limits: Limits,
-    /// Whether the chunks are known by an index.
-    pub by_index: bool,
+    /// The index by which the chunks are known; empty where none is.
+    pub index: Range<u64>,
+    /// Chunks that take the places of damaged ones.
+    pub older: BTreeMap<u64, Older>,
     /// Bytes of the one chunk that is not stored among chunks of different sizes: what the others leave.
     pub left_over: Option<u64>,
     /// Digests of the chunks, where the frame has some that fit its index.
@@ -45,7 +50,12 @@ pub(super) struct Collected {
 
 impl Collected {
     /// Reads what is there, and picks the state that is brought back.
-    pub fn new(origin: &Origin, limits: &Limits, report: &mut RepairReport) -> Result<Self> {
+    pub fn new(
+        origin: &Origin,
+        limits: &Limits,
+        report: &mut RepairReport,
+        progress: Progress<'_>,
+    ) -> Result<Self> {
         let head = Head::read(&*origin.source, limits)?;
         let fixed = 0..crate::header::FIXED_LEN as u64;
         match &head.error {
@@ -67,7 +77,7 @@ impl Collected {
         } else if !names.is_empty() {
             report.kept.push(item(region, format!("metalayers: {}", names.join(", "))));
         }
-        let state = choose(origin, &head, limits, report)?;
+        let state = choose(origin, &head, limits, report, progress)?;
         let (trailer, trailer_range) = match state.trailer {
             Some(found) => found,
             None => {
@@ -89,7 +99,8 @@ impl Collected {
             trailer,
             trailer_range,
             base: head.end,
-            by_index: !state.index.is_empty(),
+            index: state.index,
+            older: BTreeMap::new(),
             offsets: state.offsets,
             array: None,
             trusted,
@@ -126,7 +137,13 @@ impl Collected {
 }
 
 /// Which chunks are brought back.
-fn choose(origin: &Origin, head: &Head, limits: &Limits, report: &mut RepairReport) -> Result<State> {
+fn choose(
+    origin: &Origin,
+    head: &Head,
+    limits: &Limits,
+    report: &mut RepairReport,
+    progress: Progress<'_>,
+) -> Result<State> {
     let expected = head.layout.as_ref().and_then(crate::Layout::expected_chunks);
     let fits = |state: &State| expected.is_none_or(|expected| expected == state.offsets.len());
     // What lies in the file is walked through once, and only where the index leaves something open.
@@ -138,28 +155,28 @@ fn choose(origin: &Origin, head: &Head, limits: &Limits, report: &mut RepairRepo
             let before = if state.index.is_empty() { origin.len() } else { state.index.start };
             if state.offsets.is_empty() || leads_to_chunks(origin, head.end, &state.offsets, before) {
                 Some(state)
-            } else {
-                let own = good(origin, head.end, &state.offsets);
-                match last_state(origin, head.end, limits)? {
-                    Some(other) if good(origin, head.end, &other.offsets) > own => {
-                        is_other = true;
-                        Some(other)
-                    }
-                    _ if fits(&state) => {
-                        let found = walk_all(origin, head, limits)?;
-                        return Ok(mend::mended(origin, head.end, state, &found.offsets, report));
-                    }
-                    _ => Some(state),
+            } else if is_own(origin, head.end, &state) {
+                if fits(&state) {
+                    let found = walk_all(origin, head, limits, progress)?;
+                    let none = std::iter::empty();
+                    let history = History::read(origin, head.end, &state.index, none, limits, progress)?;
+                    return Ok(mend::mended(origin, head.end, state, &found, &history, report));
                 }
+                Some(state)
+            } else {
+                // It may be anything that looks like an index.
+                let other = last_state(origin, head.end, limits, progress)?;
+                is_other = other.is_some();
+                other.or(Some(state))
             }
         }
         None => {
             is_other = true;
-            last_state(origin, head.end, limits)?
+            last_state(origin, head.end, limits, progress)?
         }
     };
     if let Some(state) = state {
-        let better = if fits(&state) { None } else { Some(walk_all(origin, head, limits)?) };
+        let better = if fits(&state) { None } else { Some(walk_all(origin, head, limits, progress)?) };
         walked = better.filter(|found| found.offsets.len() == expected.unwrap_or(0));
         if walked.is_none() {
             return Ok(if is_other { told(state, report) } else { state });
@@ -167,7 +184,7 @@ fn choose(origin: &Origin, head: &Head, limits: &Limits, report: &mut RepairRepo
     }
     let walked = match walked {
         Some(walked) => walked,
-        None => walk_all(origin, head, limits)?,
+        None => walk_all(origin, head, limits, progress)?,
     };
     for gap in walked.gaps {
         report.lost.push(item(gap, "no chunk begins here"));
@@ -195,19 +212,19 @@ fn by_header(origin: &Origin, head: &Head, limits: &Limits) -> Option<State> {
     is_index.then(|| State { offsets: layout.offsets().clone(), index: layout.index(), trailer })
 }
 
-/// How many of the offsets mean something.
-fn good(origin: &Origin, base: u64, offsets: &Offsets) -> u64 {
-    match offsets {
-        Offsets::Same(offset, count) if mend::is_good(origin, base, offset.to_raw()) => *count,
-        Offsets::Same(..) => 0,
-        Offsets::Each(numbers) => {
-            numbers.iter().filter(|raw| mend::is_good(origin, base, **raw)).count() as u64
-        }
-    }
+/// Whether what the header leads to is the index of this frame, so that what it leads to in vain is what is damaged: a chunk is where it
+/// says, or all of it could be.
+fn is_own(origin: &Origin, base: u64, state: &State) -> bool {
+    let is_chunk = |offset| match offset {
+        Offset::Stored(at) => origin.chunk_header(base, at).is_some(),
+        _ => false,
+    };
+    state.offsets.distinct().any(is_chunk)
+        || is_possible(&state.offsets, state.index.start.saturating_sub(base))
 }
 
 /// The chunks that lie one behind the other.
-fn walk_all(origin: &Origin, head: &Head, limits: &Limits) -> Result<Walked> {
+fn walk_all(origin: &Origin, head: &Head, limits: &Limits, progress: Progress<'_>) -> Result<Walked> {
     let typesize = match u8::try_from(head.header.typesize) {
         Ok(0) => None,
         Ok(typesize) => Some(typesize),
@@ -217,10 +234,10 @@ fn walk_all(origin: &Origin, head: &Head, limits: &Limits) -> Result<Walked> {
         ChunkSize::Fixed(len) if head.error.is_none() => Some(len),
         _ => None,
     };
-    let walked = walk(origin, head.end, Look { typesize, nbytes }, limits, Progress::none())?;
+    let walked = walk(origin, head.end, Look { typesize, nbytes }, limits, progress)?;
     if walked.offsets.is_empty() && head.error.is_some() {
         // What the header says of them may be what is wrong.
-        return walk(origin, head.end, Look::default(), limits, Progress::none());
+        return walk(origin, head.end, Look::default(), limits, progress);
     }
     Ok(walked)
 }

@@ -1,4 +1,4 @@
-//! Proving chunks, telling of them, and writing the new frame.
+//! Telling what becomes of chunks, and writing the new frame.
 
 use std::ops::Range;
 
@@ -10,96 +10,16 @@ use container_core::{Error, Progress, Result};
 
 use super::chunks::Origin;
 use super::collect::Collected;
-use super::{item, walk};
+use super::item;
+use super::prove::{Proof, Prover};
 use crate::checksums;
 use crate::header::{ChunkSize, Kind};
 use crate::offsets::{Offset, Offsets};
 use crate::options::{FrameOptions, default_params};
 use crate::trailer::{Fingerprint, Trailer};
-use crate::writer::{Writer, geometry};
-
-/// What is known of a chunk after it has been read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Proof {
-    /// It holds what it is to.
-    Good,
-    /// Its codec or filter is not here. It is copied.
-    Unproved,
-    /// It does not.
-    Bad,
-    /// It was not found.
-    Missing,
-}
+use crate::writer::Writer;
 
 impl Collected {
-    /// Decodes every chunk. Of chunks that are all alike and not stored nothing has to be proved, and the list is empty.
-    pub fn prove(&self, origin: &Origin, progress: Progress<'_>) -> Result<Vec<Proof>> {
-        if matches!(self.offsets, Offsets::Same(Offset::Special(_), _)) {
-            return Ok(Vec::new());
-        }
-        let count = self.count();
-        self.limits.allocate(count)?;
-        let mut decoder = walk::decoder(geometry(&self.header, &self.metalayers), &self.limits);
-        let mut room = Vec::new();
-        let prove = |index: u64| {
-            progress.tick(index, count)?;
-            match self.offset(index) {
-                None => Ok(Proof::Missing),
-                // Whatever else it may be, it has a size.
-                Some(Offset::Special(_)) => Ok(match self.expected_len(index) {
-                    None if self.header.chunksize == ChunkSize::Variable => Proof::Bad,
-                    _ => Proof::Good,
-                }),
-                Some(Offset::Unknown(_)) => Ok(Proof::Bad),
-                Some(Offset::Stored(at)) => self.prove_stored(origin, index, at, &mut decoder, &mut room),
-            }
-        };
-        (0..count).map(prove).collect()
-    }
-
-    fn prove_stored(
-        &self,
-        origin: &Origin,
-        index: u64,
-        at: u64,
-        decoder: &mut Decoder,
-        room: &mut Vec<u8>,
-    ) -> Result<Proof> {
-        let stored = match origin.chunk(self.base, at) {
-            Ok(stored) => stored,
-            Err(error) if error.is_damage() => return Ok(Proof::Bad),
-            Err(error) => return Err(error),
-        };
-        let chunk = Chunk::parse(&stored)?;
-        let len = chunk.nbytes() as u64;
-        let fits = match (self.expected_len(index), self.header.chunksize) {
-            (Some(expected), _) => len == expected,
-            // The last one, of which nothing else tells how long it is.
-            (None, ChunkSize::Fixed(most)) => len <= u64::from(most),
-            _ => true,
-        };
-        let altered =
-            self.digests.as_ref().is_some_and(|digests| digests.fit(at, chunk.bytes()) == Some(false));
-        if !fits || altered {
-            return Ok(Proof::Bad);
-        }
-        if chunk.header().special().is_some() {
-            // The value is all there is of it, and 2 GiB of it say no more.
-            return Ok(Proof::Good);
-        }
-        if room.len() < chunk.nbytes() {
-            *room = zeroed_vec(len, &self.limits)?;
-        }
-        match decoder.decode(&chunk, &mut room[..chunk.nbytes()]) {
-            Ok(()) => Ok(Proof::Good),
-            Err(error) if error.is_damage() => Ok(Proof::Bad),
-            Err(error) if matches!(error.kind(), container_core::ErrorKind::Unsupported(_)) => {
-                Ok(Proof::Unproved)
-            }
-            Err(error) => Err(error),
-        }
-    }
-
     /// Lists what becomes of chunks and user metadata, and drops what of the latter is lost.
     pub fn report(&mut self, origin: &Origin, proofs: &[Proof], report: &mut RepairReport) {
         let mut runs = Runs::default();
@@ -120,6 +40,15 @@ impl Collected {
                 Proof::Unproved => {
                     let what = format!("{}, which cannot be decoded here: copied as it is", named());
                     report.guessed.push(item(range.unwrap_or(0..0), what));
+                }
+                Proof::Older => {
+                    let Some(older) = self.older.get(&index) else { continue };
+                    let what = format!(
+                        "chunk {index}: as it was before; what replaced it, at byte {}, is damaged",
+                        older.damaged
+                    );
+                    let place = older.damaged..older.damaged;
+                    report.guessed.push(item(older.range.clone().unwrap_or(place), what));
                 }
                 Proof::Bad => {
                     let what = format!("{}: zeros in the new frame", named());
@@ -198,6 +127,7 @@ pub(super) fn write(
     collected: &Collected,
     proofs: &[Proof],
     out: &mut dyn Output,
+    progress: Progress<'_>,
 ) -> Result<()> {
     let mut header = collected.header.clone();
     header.kind = Kind::Contiguous;
@@ -224,22 +154,22 @@ pub(super) fn write(
         write_same(collected, special, &mut writer)?;
         return writer.finish();
     }
+    let count = proofs.len() as u64;
+    let mut prover = Prover::new(collected);
     for (index, proof) in (0_u64..).zip(proofs) {
+        progress.tick(index, count)?;
         match (proof, collected.offset(index)) {
-            (Proof::Good | Proof::Unproved, Some(Offset::Stored(at))) => {
+            (Proof::Good | Proof::Older | Proof::Unproved, Some(Offset::Stored(at))) => {
                 let stored = origin.chunk(collected.base, at)?;
                 let chunk = Chunk::parse(&stored)?;
-                if is_vl && !chunk.header().has_variable_blocks() && *proof == Proof::Good {
+                if is_vl && !chunk.header().has_variable_blocks() && *proof != Proof::Unproved {
                     // The two kinds do not stand in one frame: it becomes a chunk of one block.
-                    let mut bytes: Vec<u8> = zeroed_vec(chunk.nbytes() as u64, &collected.limits)?;
-                    walk::decoder(geometry(&collected.header, &collected.metalayers), &collected.limits)
-                        .decode(&chunk, &mut bytes)?;
-                    writer.append_blocks(&[&bytes])?;
+                    writer.append_blocks(&[prover.decode(&stored, &collected.limits)?])?;
                 } else {
                     writer.append_chunk(&stored)?;
                 }
             }
-            (Proof::Good, Some(Offset::Special(special))) => {
+            (Proof::Good | Proof::Older, Some(Offset::Special(special))) => {
                 writer.append_special(special, mark_len(collected, index)?)?;
             }
             _ if is_vl => writer.append_blocks(&[&vec![0; typesize]])?,

@@ -1,11 +1,11 @@
 //! Looking for indexes: chunks of offsets, with the trailers that follow them.
 
 use std::collections::HashSet;
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 
 use blosc_chunk::{Compressor, Special};
 use container_core::source::Source;
-use container_core::{Limits, Result};
+use container_core::{Limits, Progress, Result};
 
 use super::chunks::{Origin, header_at};
 use crate::offsets::{Offset, Offsets};
@@ -29,15 +29,39 @@ pub(super) struct State {
 }
 
 /// The last index of the file, behind byte `base`, that leads to chunks alone.
-pub(super) fn last_state(origin: &Origin, base: u64, limits: &Limits) -> Result<Option<State>> {
-    let source = &*origin.source;
+pub(super) fn last_state(
+    origin: &Origin,
+    base: u64,
+    limits: &Limits,
+    progress: Progress<'_>,
+) -> Result<Option<State>> {
+    let mut last = None;
+    let fits = |offsets: &Offsets, at: u64| leads_to_chunks(origin, base, offsets, at);
+    search(&*origin.source, base..origin.len(), fits, limits, progress, |state| {
+        last = Some(state);
+        ControlFlow::Break(())
+    })?;
+    Ok(last)
+}
+
+/// Hands the indexes that begin in `section` to `take`, the last first, where `fits` says so of their offsets and their place.
+pub(super) fn search(
+    source: &dyn Source,
+    section: Range<u64>,
+    fits: impl Fn(&Offsets, u64) -> bool,
+    limits: &Limits,
+    progress: Progress<'_>,
+    mut take: impl FnMut(State) -> ControlFlow<()>,
+) -> Result<()> {
     let mut tried = 0;
     let mut left = source.len().saturating_mul(8).saturating_add(MOST_DECODED);
-    let mut end = source.len();
-    while end > base && tried < MOST_TRIED && left > 0 {
-        let start = end.saturating_sub(WINDOW).max(base);
+    let mut end = section.end.min(source.len());
+    let total = end.saturating_sub(section.start);
+    while end > section.start && tried < MOST_TRIED && left > 0 {
+        progress.tick(total - (end - section.start), total)?;
+        let start = end.saturating_sub(WINDOW).max(section.start);
         // Headers that begin in this window may end in the next.
-        let behind = (end + 32).min(source.len());
+        let behind = end.saturating_add(32).min(source.len());
         let bytes = source.read(start..behind)?;
         let here = usize::try_from(end - start).unwrap_or(usize::MAX).min(bytes.len());
         for at in (0..here).rev() {
@@ -45,8 +69,9 @@ pub(super) fn last_state(origin: &Origin, base: u64, limits: &Limits) -> Result<
                 continue;
             }
             tried += 1;
-            if let Some(state) = state_at(origin, base, start + at as u64, limits, &mut left) {
-                return Ok(Some(state));
+            let found = state_at(source, start + at as u64, &fits, limits, &mut left);
+            if found.is_some_and(|state| take(state).is_break()) {
+                return Ok(());
             }
             if tried == MOST_TRIED || left == 0 {
                 break;
@@ -54,7 +79,7 @@ pub(super) fn last_state(origin: &Origin, base: u64, limits: &Limits) -> Result<
         }
         end = start;
     }
-    Ok(None)
+    Ok(())
 }
 
 /// Version 5 of a codec's first version, a long header, elements of 8 bytes, whole ones.
@@ -63,8 +88,13 @@ fn looks_like_index(bytes: &[u8]) -> bool {
 }
 
 /// The state whose index is at byte `at`. Takes from `left` what it decodes; one that is larger is the last.
-fn state_at(origin: &Origin, base: u64, at: u64, limits: &Limits, left: &mut u64) -> Option<State> {
-    let source = &*origin.source;
+fn state_at(
+    source: &dyn Source,
+    at: u64,
+    fits: impl Fn(&Offsets, u64) -> bool,
+    limits: &Limits,
+    left: &mut u64,
+) -> Option<State> {
     let (header, range) = header_at(source, at)?;
     let by_writer = header.compressor == Compressor::BLOSCLZ || header.is_memcpyed();
     if !by_writer && header.special().is_none() {
@@ -77,7 +107,7 @@ fn state_at(origin: &Origin, base: u64, at: u64, limits: &Limits, left: &mut u64
     }
     let bytes = source.read(range.clone()).ok()?;
     let offsets = Offsets::decode(&bytes, None, limits).ok()?;
-    if !leads_to_chunks(origin, base, &offsets, at) {
+    if !fits(&offsets, at) {
         return None;
     }
     let trailer = trailer_at(source, range.end, limits);

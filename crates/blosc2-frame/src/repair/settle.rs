@@ -176,7 +176,7 @@ impl Collected {
         }
         if self.array.is_none() {
             // A run of elements is as long as its chunks are many.
-            if self.by_index {
+            if !self.index.is_empty() {
                 let what = format!("{found} chunks, as the index has, where the header speaks of {expected}");
                 report.guessed.push(item(29..38, what));
             } else if found > expected {

@@ -10,6 +10,8 @@ use container_core::write::Durability;
 use super::*;
 use crate::{EditOptions, Editor, ErrorKind, FaultKind, Frame, FrameOptions, Writer, default_params};
 
+mod updates;
+
 fn corpus(path: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../testdata/blosc2").join(path)
 }

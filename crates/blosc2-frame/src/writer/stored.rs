@@ -46,7 +46,7 @@ pub(crate) fn check(chunk: &[u8]) -> Result<Chunk<'_>> {
 pub(crate) fn stored<'a>(chunk: &Chunk<'a>, rules: Rules) -> Result<Stored<'a>> {
     let header = chunk.header();
     let special = match header.special() {
-        None | Some(Special::Value) => return Ok(Stored::Bytes(Cow::Borrowed(chunk.bytes()))),
+        None | Some(Special::Value) => return Ok(Stored::Bytes(readable(chunk))),
         Some(special) => special,
     };
     // NaN of another width than the frame's elements would become others.
@@ -55,6 +55,22 @@ pub(crate) fn stored<'a>(chunk: &Chunk<'a>, rules: Rules) -> Result<Stored<'a>> 
         return Ok(Stored::Mark(special));
     }
     Ok(Stored::Bytes(Cow::Owned(physical(special, chunk.nbytes(), u32::from(header.typesize))?)))
+}
+
+/// The bytes of a chunk, with the length of blocks that it has in truth: C-Blosc2 3.3.5 writes chunks that it does not read because of that
+/// field alone.
+fn readable<'a>(chunk: &Chunk<'a>) -> Cow<'a, [u8]> {
+    const FIELD: std::ops::Range<usize> = 8..12;
+    let bytes = chunk.bytes();
+    let blocksize = chunk.header().blocksize.to_le_bytes();
+    if bytes.get(FIELD) == Some(&blocksize[..]) {
+        return Cow::Borrowed(bytes);
+    }
+    let mut bytes = bytes.to_vec();
+    if let Some(field) = bytes.get_mut(FIELD) {
+        field.copy_from_slice(&blocksize);
+    }
+    Cow::Owned(bytes)
 }
 
 /// Judges a mark of `nbytes` bytes.

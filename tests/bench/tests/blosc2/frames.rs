@@ -1,11 +1,14 @@
 //! Random frames both ways: every size of element, odd lengths, chunks and blocks of different sizes, dictionaries, directories, frames
 //! inside of other files.
 
+use std::path::PathBuf;
+
 use blosc2_frame::blosc_chunk::{Compressor, Filter};
 use blosc2_frame::{EditOptions, Editor, Frame, FrameOptions, Kind, OpenOptions, Writer, default_params};
 use container_core::container::ReadOptions;
 use container_core::write::{AtomicFile, Durability, Overwrite};
 use serde_json::json;
+use tempfile::TempDir;
 
 use crate::peers::{Peer, Release, folder, put};
 use crate::random::{Random, cases};
@@ -31,11 +34,24 @@ fn contents(frame: &Frame) -> Vec<Vec<u8>> {
     frame.chunks(&ReadOptions::default()).map(Result::unwrap).collect()
 }
 
+/// A copy of a frame, chunk by chunk.
+fn copied(folder: &TempDir, frame: &Frame, typesize: usize) -> PathBuf {
+    let mut bytes = Vec::new();
+    let mut options = FrameOptions::default();
+    options.params = default_params(typesize);
+    let mut writer = Writer::new(&mut bytes, options).unwrap();
+    for index in 0..frame.chunk_count() {
+        writer.append_chunk(&frame.chunk(index).unwrap()).unwrap();
+    }
+    writer.finish().unwrap();
+    put(folder, "copied.b2frame", &bytes)
+}
+
 #[test]
 fn frames_of_every_size_of_element_come_over_both_ways() {
     let mut random = Random::new(10);
     let mut peers = Peer::both();
-    let mut by_old = [0; 2];
+    let (mut by_old, mut uneven) = ([0; 2], 0);
     for number in 0..cases(150) {
         let folder = folder();
         let typesize = random.pick(&TYPESIZES);
@@ -111,10 +127,9 @@ fn frames_of_every_size_of_element_come_over_both_ways() {
             assert_eq!(answer["typesize"], typesize, "{label}");
             assert!(std::fs::read(&raw).unwrap() == values, "{label} by {:?}", peer.release);
         }
-        // The other way. C-Blosc2 loses the last bytes of what are not whole elements: in a chunk that is shorter than a block it writes
-        // what it does not read itself.
+        // The other way. C-Blosc2 loses the last bytes under DELTA, where they are not a whole element.
         let even = sizes.iter().all(|size| size.is_multiple_of(typesize));
-        if !even {
+        if !even && has(Filter::DELTA) {
             continue;
         }
         let source = put(&folder, "source", &values);
@@ -126,6 +141,12 @@ fn frames_of_every_size_of_element_come_over_both_ways() {
         peers[writer].try_ask("frame", request).unwrap_or_else(|error| panic!("{label}: {error}"));
         let frame = Frame::open(&theirs).unwrap();
         assert!(contents(&frame) == chunks, "{label}, written by {:?}", peers[writer].release);
+        if !even {
+            // In a chunk that is shorter than a block 3.3.5 writes what it does not read itself, until it is copied.
+            uneven += 1;
+            let path = copied(&folder, &frame, typesize);
+            assert!(peers[0].read(&path).1 == values, "{label}, copied");
+        }
         for _ in 0..3 {
             let start = random.below(total as u64 + 1);
             let end = start + random.below(total as u64 - start + 1);

@@ -5,6 +5,7 @@ mod arrays;
 mod axes;
 mod changes;
 mod crashes;
+mod damage;
 mod frames;
 mod locks;
 mod metadata;

@@ -1,0 +1,59 @@
+//! Blocks that a header does not tell of.
+//!
+//! Where the length of blocks is given, is that of the chunk or more, and the chunk is no whole number of elements, C-Blosc2 3.3.5 cuts
+//! the rest of an element off, as a block of its own, and writes a header of one block as long as the chunk, which it does not read
+//! back. Earlier releases (2.16) write the length that blocks have.
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+
+use container_core::Result;
+
+use super::Header;
+
+/// Bytes of the start of a block, and of the length of a dictionary.
+const WORD: usize = 4;
+
+impl Header {
+    /// As [`Header::parse`]; where the starts of blocks follow and show that the last part of an element is a block of its own, `blocksize`
+    /// is what it should be. `bytes` are those of the chunk, as many as there are; twelve behind the header are looked at.
+    ///
+    /// # Errors
+    /// As [`Header::parse`].
+    pub fn parse_with_starts(bytes: &[u8]) -> Result<Self> {
+        let mut header = Self::parse(bytes)?;
+        if let Some(len) = header.whole_elements().filter(|_| header.has_two_starts(bytes)) {
+            header.blocksize = len;
+        }
+        Ok(header)
+    }
+
+    /// Bytes of the whole elements of a chunk of one block, which ends in a part of one.
+    fn whole_elements(&self) -> Option<u32> {
+        let is_one = self.extended && self.has_streams() && !self.has_variable_blocks();
+        let rest = self.nbytes.checked_rem(self.typesize.into()).filter(|rest| *rest > 0)?;
+        let len = self.nbytes.checked_sub(rest).filter(|len| *len > 0)?;
+        (is_one && self.blocksize >= self.nbytes).then_some(len)
+    }
+
+    /// Whether there are the starts of two blocks: the first bytes that belong to either of them lie behind both.
+    fn has_two_starts(&self, bytes: &[u8]) -> bool {
+        let word = |number: usize| -> Option<u32> {
+            let at = number.checked_mul(WORD)?.checked_add(self.len())?;
+            let word = bytes.get(at..at.checked_add(WORD)?)?;
+            Some(u32::from_le_bytes(word.try_into().ok()?))
+        };
+        let (Some(first), Some(second)) = (word(0), word(1)) else { return false };
+        let table = u32::try_from(self.len()).unwrap_or(u32::MAX).saturating_add(8);
+        // A dictionary lies between the starts and the streams.
+        let dictionary =
+            if self.has_dictionary() { word(2).map(|len| len.saturating_add(4)) } else { Some(0) };
+        dictionary.and_then(|len| table.checked_add(len)) == Some(first.min(second))
+            && first != second
+            && first.max(second).saturating_add(4) <= self.cbytes
+    }
+}

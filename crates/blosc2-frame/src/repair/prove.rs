@@ -1,0 +1,111 @@
+//! Proving chunks: each is decoded, and held against what it is to hold.
+
+use blosc_chunk::{Chunk, Decoder, Header};
+use container_core::source::zeroed_vec;
+use container_core::{ErrorKind, Limits, Progress, Result};
+
+use super::chunks::Origin;
+use super::collect::Collected;
+use super::walk;
+use crate::header::ChunkSize;
+use crate::offsets::{Offset, Offsets};
+use crate::writer::geometry;
+
+/// What is known of a chunk after it has been read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Proof {
+    /// It holds what it is to.
+    Good,
+    /// It does not; what stands in its place now was there before.
+    Older,
+    /// Its codec or filter is not here. It is copied.
+    Unproved,
+    /// It does not.
+    Bad,
+    /// It was not found.
+    Missing,
+}
+
+impl Collected {
+    /// Decodes every chunk. Of chunks that are all alike and not stored nothing has to be proved, and the list is empty.
+    pub fn prove(&self, origin: &Origin, progress: Progress<'_>) -> Result<Vec<Proof>> {
+        if matches!(self.offsets, Offsets::Same(Offset::Special(_), _)) {
+            return Ok(Vec::new());
+        }
+        let count = self.count();
+        self.limits.allocate(count)?;
+        let mut prover = Prover::new(self);
+        let prove = |index: u64| {
+            progress.tick(index, count)?;
+            match self.offset(index) {
+                None => Ok(Proof::Missing),
+                // Whatever else it may be, it has a size.
+                Some(Offset::Special(_)) => Ok(match self.expected_len(index) {
+                    None if self.header.chunksize == ChunkSize::Variable => Proof::Bad,
+                    _ => Proof::Good,
+                }),
+                Some(Offset::Unknown(_)) => Ok(Proof::Bad),
+                Some(Offset::Stored(at)) => prover.stored(self, origin, index, at),
+            }
+        };
+        (0..count).map(prove).collect()
+    }
+}
+
+/// Decodes chunks one after the other.
+pub(super) struct Prover {
+    decoder: Decoder,
+    room: Vec<u8>,
+}
+
+impl Prover {
+    pub fn new(collected: &Collected) -> Self {
+        let geometry = geometry(&collected.header, &collected.metalayers);
+        Self { decoder: walk::decoder(geometry, &collected.limits), room: Vec::new() }
+    }
+
+    /// Proves the chunk at the offset `at` in the place `index`.
+    pub fn stored(&mut self, frame: &Collected, origin: &Origin, index: u64, at: u64) -> Result<Proof> {
+        let stored = match origin.bytes(frame.base, at) {
+            Ok(stored) => stored,
+            Err(error) if error.is_damage() => return Ok(Proof::Bad),
+            Err(error) => return Err(error),
+        };
+        let header = Header::parse(&stored)?;
+        let len = u64::from(header.nbytes);
+        let fits = match (frame.expected_len(index), frame.header.chunksize) {
+            (Some(expected), _) => len == expected,
+            // The last one, of which nothing else tells how long it is.
+            (None, ChunkSize::Fixed(most)) => len <= u64::from(most),
+            _ => true,
+        };
+        let altered = frame.digests.as_ref().is_some_and(|digests| digests.fit(at, &stored) == Some(false));
+        if !fits || altered {
+            return Ok(Proof::Bad);
+        }
+        if header.special().is_some() {
+            // The value is all there is of it, and 2 GiB of it say no more.
+            return Ok(if Chunk::parse(&stored).is_ok() { Proof::Good } else { Proof::Bad });
+        }
+        match self.decode(&stored, &frame.limits) {
+            Ok(_) => Ok(Proof::Good),
+            Err(error) if error.is_damage() => Ok(Proof::Bad),
+            Err(error) if matches!(error.kind(), ErrorKind::Unsupported(_)) => Ok(Proof::Unproved),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// What the chunk `stored` holds.
+    ///
+    /// # Errors
+    /// Those of decoding it, and of taking memory for that.
+    pub fn decode(&mut self, stored: &[u8], limits: &Limits) -> Result<&[u8]> {
+        let chunk = Chunk::parse(stored)?;
+        let len = chunk.nbytes();
+        if self.room.len() < len {
+            self.room = zeroed_vec(len as u64, limits)?;
+        }
+        self.decoder.decode(&chunk, &mut self.room[..len])?;
+        Ok(&self.room[..len])
+    }
+}
