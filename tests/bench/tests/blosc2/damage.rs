@@ -73,7 +73,7 @@ fn one_damaged_chunk_takes_no_other_back() {
     let folder = folder();
     let target = folder.path().join("mended.b2frame");
     let mut counts = [0; 2];
-    for writers in [
+    for (case, writers) in [
         [Newest, Newest, Newest],
         [Old, Old, Old],
         [Ours, Ours, Ours],
@@ -82,9 +82,12 @@ fn one_damaged_chunk_takes_no_other_back() {
         [Ours, Newest, Ours],
         [Ours, Ours, Newest],
         [Ours, Ours, Old],
-    ] {
+    ]
+    .into_iter()
+    .enumerate()
+    {
         let (mut older, mut zeros) = (0, 0);
-        let path = folder.path().join("a.b2frame");
+        let path = folder.path().join(format!("{case}.b2frame"));
         let [maker, first, second] = writers;
         create(&path, maker, &mut peers);
         update(&path, first, &mut peers, &[(1, 1), (4, 1)]);

@@ -155,6 +155,7 @@ fn frames_of_every_size_of_element_come_over_both_ways() {
         }
     }
     assert!(by_old.iter().all(|count| *count >= 15), "{by_old:?}");
+    assert!(uneven > 4, "{uneven} of parts of elements");
 }
 
 #[test]
