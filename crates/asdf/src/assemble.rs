@@ -75,7 +75,12 @@ impl<'a> Assembly<'a> {
         let mut target = Target::Output(out);
         target.write(head)?;
         target.write(text.as_bytes())?;
-        let len = head.len() as u64 + text.len() as u64;
+        let mut len = head.len() as u64 + text.len() as u64;
+        // Dots that NULs or the end of the file followed would be no line before a block.
+        if has_blocks && !text.ends_with('\n') {
+            target.write(b"\n")?;
+            len += 1;
+        }
         let padding = if has_blocks { self.padding.after(len) } else { 0 };
         target.fill(padding)?;
         Ok(Writing { assembly: self, target, at: len + padding, offsets: Vec::new(), streamed: false })

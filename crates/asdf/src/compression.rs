@@ -104,5 +104,30 @@ pub fn read_range(
         .map_err(|error| if error.range().is_some() { error } else { error.at(stored) })
 }
 
+/// What can be said of an encoded block before memory is taken for what it decodes to: that its codec is known, that the file has all of
+/// its stored bytes, and that these can be as many decoded as its header says.
+pub(crate) fn require(source: &dyn Source, block: &StoredBlock, codecs: &Codecs) -> Result<()> {
+    let Some(label) = block.label() else { return Ok(()) };
+    let stored = container_core::block::Block::range(block);
+    check_range(&stored, source.len())?;
+    let known = codecs.get(label).map(drop);
+    let possible =
+        known.and_then(|()| impossible(block).map_or(Ok(()), |problem| Err(Error::malformed(problem))));
+    possible.map_err(|error| error.at(stored))
+}
+
+/// That a block cannot hold what its header says, whatever its bytes: no code of Deflate gives more than 258 bytes for 2 bits, and no byte of
+/// LZ4 more than 255.
+fn impossible(block: &StoredBlock) -> Option<String> {
+    let most = match block.label()? {
+        "zlib" => 258 * 4,
+        "lz4" | "lz4f" => 255,
+        _ => return None,
+    };
+    let used = block.data.end.saturating_sub(block.data.start);
+    let more = block.data_size() > used.saturating_mul(most);
+    more.then(|| format!("{} bytes cannot hold {} bytes of data", used, block.data_size()))
+}
+
 #[cfg(test)]
 mod tests;

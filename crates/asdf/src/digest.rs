@@ -121,23 +121,8 @@ pub(crate) fn decoded<'s>(
     {
         return Ok(Cow::Borrowed(bytes));
     }
-    if let Some(problem) = impossible(block) {
-        return Err(Error::malformed(problem).at(range));
-    }
+    compression::require(source, block, codecs)?;
     let mut bytes = zeroed_vec(len, limits).map_err(|error| error.at(range))?;
     compression::read_range(source, block, codecs, limits, threads, 0..len, &mut bytes)?;
     Ok(Cow::Owned(bytes))
-}
-
-/// That a block cannot hold what its header says, whatever its bytes: no code of Deflate gives more than 258 bytes for 2 bits, and no byte of
-/// LZ4 more than 255.
-fn impossible(block: &StoredBlock) -> Option<String> {
-    let most = match block.label()? {
-        "zlib" => 258 * 4,
-        "lz4" | "lz4f" => 255,
-        _ => return None,
-    };
-    let used = block.data.end.saturating_sub(block.data.start);
-    let more = block.data_size() > used.saturating_mul(most);
-    more.then(|| format!("{} bytes cannot hold {} bytes of data", used, block.data_size()))
 }

@@ -154,8 +154,11 @@ impl<'a> Updater<'a> {
     /// Takes another text for the whole tree: a document with its directives and `...`.
     ///
     /// # Errors
-    /// Those of [`Document::parse`].
+    /// Those of [`Document::parse`]; `Usage` for a text without the dots, behind which readers would go on reading.
     pub fn set_text(&mut self, text: &str) -> Result<()> {
+        if !text.trim_end().ends_with("\n...") {
+            return Err(Error::usage("no line of three dots ends the tree").context("asdf tree"));
+        }
         let document = Document::parse(text.as_bytes(), 0, &self.options.yaml)?;
         self.editor = TreeEditor::new(document);
         Ok(())

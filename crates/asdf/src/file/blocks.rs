@@ -83,6 +83,7 @@ impl File {
         {
             return Ok(Cow::Borrowed(bytes));
         }
+        compression::require(&self.source, block, &self.options.codecs)?;
         let mut bytes = zeroed_vec(len, &options.limits).map_err(|error| error.at(block.range()))?;
         self.decode_into(block, 0, &mut bytes, options)?;
         Ok(Cow::Owned(bytes))

@@ -11,6 +11,7 @@ use container_core::{Error, Limits, Result};
 
 use super::File;
 use super::blocks::{Decoded, Key, is_own, plain_range};
+use crate::compression;
 use crate::layout::StoredBlock;
 use crate::ndarray::geometry::Rows;
 use crate::ndarray::{ByteSource, Geometry, NdArray, inline};
@@ -98,6 +99,7 @@ impl File {
             Place::Inline(data) => self.read_inline(data, geometry, &region, options),
             Place::Block(file, block) => {
                 file.prove(block, options)?;
+                compression::require(&file.source, block, &file.options.codecs)?;
                 file.read_stored(block, geometry, &region, options)
             }
         }

@@ -207,6 +207,10 @@ fn behind(source: &dyn Source, at: u64, layout: &mut Layout) -> Result<()> {
             layout.fault(Fault::new(FaultKind::JunkAfterBlocks, at..marker, message));
         }
     } else {
+        if let Some(junk) = search::other_than(source, at..marker, fill)? {
+            let message = "bytes between the tree and the block index";
+            layout.fault(Fault::new(FaultKind::JunkAfterTree, junk..marker, message));
+        }
         layout.padding = at..marker;
     }
     index(source, marker..size, marker == at && has_blocks, layout)

@@ -12,6 +12,7 @@ use super::blocks::{Body, Part};
 use super::heal::rest_of_header;
 use crate::block_header::{BlockHeader, LEAST_LEN};
 use crate::block_index::BlockIndex;
+use crate::layout::search::other_than;
 use crate::layout::{IndexState, Layout};
 
 /// What the new file is made of.
@@ -38,7 +39,13 @@ impl New<'_> {
             at += tree.len() as u64;
             // What looked like padding may have been the first block.
             let first = self.parts.first().map_or(layout.padding.end, |part| part.block.at);
-            at += self.copy(layout.padding.start..layout.padding.end.min(first), out)?;
+            let padding = layout.padding.start..layout.padding.end.min(first);
+            // Where no block follows, anything but blanks belongs to nothing.
+            let junk = match self.parts {
+                [] => other_than(self.source, padding.clone(), b"\0 \t\r\n")?,
+                _ => None,
+            };
+            at += self.copy(padding.start..junk.unwrap_or(padding.end), out)?;
         }
         let mut index = BlockIndex::default();
         for part in self.parts {

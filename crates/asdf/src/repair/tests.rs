@@ -242,3 +242,21 @@ fn every_cut_and_every_flipped_byte_is_repaired_or_refused() {
         }
     }
 }
+
+#[test]
+fn what_is_left_out_is_gone_at_once() {
+    let tree = format!("{HEAD}{}", tree(&[("one", 0, "[0]")]));
+    for bytes in [
+        format!("{HEAD}%YAML "),
+        format!("{HEAD}%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/\n"),
+        format!("{tree}x"),
+        format!("{tree}  \n\0\0junk"),
+        format!("{tree}\0junk#ASDF BLOCK INDEX\n%YAML 1.1\n---\n- 5\n...\n"),
+        format!("{HEAD}%YAML 1.1\n---\na: 5\n...\n\0junk"),
+    ] {
+        let (first, report) = repaired(bytes.as_bytes());
+        assert!(!report.guessed.is_empty() || !report.lost.is_empty(), "{bytes:?}");
+        let (_, second) = repaired_with(&first, StaleDigests::Keep).unwrap();
+        assert!(second.guessed.is_empty(), "{bytes:?}: {second:?}");
+    }
+}

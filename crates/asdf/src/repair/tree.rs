@@ -120,10 +120,10 @@ fn first_lines(text: &str, error: usize, newline: &str) -> Result<Option<(Docume
         .chain(memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| at.saturating_add(1)))
         .take_while(|start| *start <= error)
         .collect();
-    let begin = starts
-        .iter()
-        .position(|start| text.get(*start..).is_some_and(|line| line.starts_with("---")))
-        .map_or(0, |line| line.saturating_add(1));
+    // Without the line that begins the document, what is left would be none: the next reader would take it for padding.
+    let begin =
+        starts.iter().position(|start| text.get(*start..).is_some_and(|line| line.starts_with("---")));
+    let Some(begin) = begin.map(|line| line.saturating_add(1)) else { return Ok(None) };
     let (mut lines, mut step, mut tries) = (starts.len(), 1_usize, 0_usize);
     while lines > begin {
         let end = starts.get(lines.saturating_sub(1)).copied().unwrap_or_default();

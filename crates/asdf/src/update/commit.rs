@@ -83,8 +83,9 @@ impl Updater<'_> {
         let layout = &self.layout;
         let tree = layout.tree.as_ref().map_or(0, |tree| tree.start);
         copy::bytes(source, 0..tree, target)?;
-        target.write(self.editor.text().as_bytes())?;
-        let mut at = tree + self.editor.text().len() as u64;
+        let text = self.tree_text(layout.blocks.is_empty() && added.is_empty());
+        target.write(&text)?;
+        let mut at = tree + text.len() as u64;
         let Some(first) = layout.blocks.first() else {
             if added.is_empty() {
                 // No block, no index: what follows the tree stays.

@@ -1,5 +1,6 @@
 //! Changes that fit where things are.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use container_core::Result;
@@ -21,10 +22,25 @@ impl Updater<'_> {
     pub(super) fn fits(&self) -> bool {
         let layout = &self.layout;
         let room =
-            tree_room(layout).is_some_and(|room| self.editor.text().len() as u64 <= room.end - room.start);
+            tree_room(layout).is_some_and(|room| self.longer_tree().len() as u64 <= room.end - room.start);
         let replaced =
             self.replaced.iter().all(|new| layout.blocks.get(new.index).is_some_and(|block| new.fits(block)));
         room && replaced && (self.added.is_empty() || ends_plainly(layout))
+    }
+
+    /// The tree as it goes into its room. What follows a tree without a last newline are NULs, and stay so while it does not grow.
+    fn longer_tree(&self) -> Cow<'_, [u8]> {
+        let old = self.layout.tree.as_ref().map_or(0, |tree| tree.end.saturating_sub(tree.start));
+        self.tree_text(self.editor.text().len() as u64 <= old)
+    }
+
+    /// The bytes of the tree. Its dots are a line of their own where a block follows; NULs or the end of the file can stand in for the newline.
+    pub(super) fn tree_text(&self, stands_alone: bool) -> Cow<'_, [u8]> {
+        let text = self.editor.text();
+        if stands_alone || text.ends_with('\n') {
+            return Cow::Borrowed(text.as_bytes());
+        }
+        Cow::Owned([text.as_bytes(), b"\n"].concat())
     }
 
     /// The bytes that differ before the last block ends.
@@ -33,7 +49,7 @@ impl Updater<'_> {
         let mut patches = Vec::new();
         if let (Some(room), Some(tree)) = (tree_room(&self.layout), &self.layout.tree) {
             let old = source.read(room.clone())?;
-            let new = fill(&old, tree.end.saturating_sub(tree.start), self.editor.text().as_bytes());
+            let new = fill(&old, tree.end.saturating_sub(tree.start), &self.longer_tree());
             patches.extend(Patch::between(room.start, &old, &new));
         }
         for new in &self.replaced {

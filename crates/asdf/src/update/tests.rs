@@ -275,3 +275,34 @@ fn readers_see_what_a_journal_promises() {
     drop(place.open());
     assert!(std::fs::read(place.path()).unwrap() == old && !beside.exists());
 }
+
+/// NULs may stand in for the newline behind the dots. A tree that grows over the last of them needs its own.
+#[test]
+fn dots_without_a_newline_stay_a_line() {
+    let head = "#ASDF 1.0.0\n#ASDF_STANDARD 1.6.0\n";
+    for room in 1..12 {
+        for value in ["", "1", "123", "123456789"] {
+            let tree = "%YAML 1.1\n---\na: {b: 12}\n...";
+            let block =
+                [&b"\xd3BLK\0\x30"[..], &[0; 8], &[0, 0, 0, 0, 0, 0, 0, 2].repeat(3), &[0; 16], b"xy"]
+                    .concat();
+            let place = Place::new(&[head.as_bytes(), tree.as_bytes(), &vec![0; room], &block].concat());
+            let mut updater = place.open();
+            updater.set("a/b", &Yaml::text(value)).unwrap();
+            updater.commit().unwrap();
+            let file = File::open(place.path()).unwrap();
+            assert_eq!(file.tree().find("a/b").unwrap().text(), value, "{room}");
+            assert_eq!(
+                (file.blocks().len(), file.faults().count()),
+                (1, 1),
+                "{room} {value}: {:?}",
+                file.faults().collect::<Vec<_>>()
+            );
+            assert_eq!(*file.read_block(0, &ReadOptions::default()).unwrap(), *b"xy");
+        }
+    }
+    let place = Place::new(&file(WriteOptions::default()));
+    let mut updater = place.open();
+    assert!(updater.set_text("%YAML 1.1\n---\na: 1\n").is_err());
+    assert!(updater.set_text("%YAML 1.1\n---\na: 1\n...\n").is_ok());
+}

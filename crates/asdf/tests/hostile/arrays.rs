@@ -239,3 +239,24 @@ fn digests_of_what_cannot_be_decoded() {
         "{state:?}"
     );
 }
+
+#[test]
+fn rows_and_characters_that_are_none() {
+    // Rows of no bytes, of which the block would have any number.
+    for shape in ["['*', 0]", "['*', 0, 3]"] {
+        let said = said(&array(&format!("{TYPE}, shape: {shape}"), &[7; 16]));
+        assert!(said.opens[0] && said.opens[2], "{shape}: {said:?}");
+    }
+    for (datatype, bytes) in [
+        ("[ucs4, 1]", [0xff; 4]),
+        ("[ucs4, 1]", [0, 0, 0xd8, 0]),
+        ("[ucs4, 1]", [0, 0x11, 0, 0]),
+        ("bool8", [0, 1, 2, 1]),
+    ] {
+        let rest = format!("source: 0, byteorder: big, datatype: {datatype}");
+        let shape = if datatype == "bool8" { 4 } else { 1 };
+        let (opens, codes) = short(&array(&format!("{rest}, shape: [{shape}]"), &bytes));
+        // The bytes are there to be read; what they would mean is not.
+        assert_eq!((opens.as_str(), codes), ("RRR", vec!["array"]), "{datatype} {bytes:?}");
+    }
+}

@@ -31,7 +31,7 @@ fn sizes_that_are_not_those_of_the_data() {
             [true; 3],
             "{label}"
         );
-        for len in [0, 1, 999, 1001, 1 << 20, 1 << 31, 1 << 32, 1 << 40, 1 << 63, u64::MAX] {
+        for len in [0, 1, 999, 1001, 1 << 20, 1 << 31, 1 << 32, 1 << 33, 1 << 40, 1 << 63, u64::MAX] {
             let said = said(&file(&named(len), &[block(label.as_bytes(), &stored, len)]));
             assert!(!said.reads[0] && !said.reads[1], "{label} {len}: {said:?}");
             assert!(
@@ -129,6 +129,74 @@ fn chunks_of_lz4_that_lie() {
     assert!(!said(&file(&named(5), &[block(b"lz4", &nothing, 5)])).reads[0]);
     let bytes = chunk(6, 1, &[0x10, b'a']).repeat(50_000);
     assert_eq!(said(&file(&named(50_000), &[block(b"lz4", &bytes, 50_000)])).reads, [true; 3]);
+}
+
+#[test]
+fn chunks_of_blosc_that_lie() {
+    // A chunk of Blosc1 that is stored as it is: version, version of the codec, flags, type size, then nbytes, blocksize, cbytes.
+    let chunk = |nbytes: u32, blocksize: u32, cbytes: u32, body: &[u8]| {
+        let words = [nbytes, blocksize, cbytes].map(u32::to_le_bytes).concat();
+        [&[2, 1, 2, 1][..], &words, body].concat()
+    };
+    let behind_length = |chunk: &[u8]| [&(chunk.len() as u32).to_be_bytes()[..], chunk].concat();
+    let good = chunk(5, 5, 21, b"abcde");
+    for stored in [good.clone(), behind_length(&good)] {
+        assert_eq!(said(&file(&named(5), &[block(b"blsc", &stored, 5)])).reads, [true; 3], "{stored:?}");
+    }
+    let twice = [behind_length(&good), behind_length(&good)].concat();
+    assert_eq!(said(&file(&named(10), &[block(b"blsc", &twice, 10)])).reads, [true; 3]);
+    for (name, lie) in [
+        ("decoded longer", chunk(6, 6, 21, b"abcde")),
+        ("decoded shorter", chunk(4, 4, 21, b"abcde")),
+        ("decoded of all", chunk(u32::MAX, 5, 21, b"abcde")),
+        ("decoded two gigabytes", chunk(i32::MAX as u32, 5, 21, b"abcde")),
+        ("no blocks", chunk(5, 0, 21, b"abcde")),
+        ("a block of all", chunk(5, u32::MAX, 21, b"abcde")),
+        ("stored longer", chunk(5, 5, 22, b"abcde")),
+        ("stored of all", chunk(5, 5, u32::MAX, b"abcde")),
+        ("stored nothing", chunk(5, 5, 0, b"abcde")),
+        ("a header alone", chunk(5, 5, 16, b"")),
+        ("a byte behind", chunk(5, 5, 21, b"abcdef")),
+    ] {
+        for stored in [lie.clone(), behind_length(&lie), [behind_length(&good), behind_length(&lie)].concat()]
+        {
+            for len in [5, 10] {
+                let said = said(&file(&named(len), &[block(b"blsc", &stored, len)]));
+                assert!(!said.reads[0] && !said.reads[1], "{name} {len}: {said:?}");
+            }
+        }
+    }
+    // Lengths before chunks that are not those of the chunks, and chunks that are missing.
+    for (stored, len) in [
+        ([&20_u32.to_be_bytes()[..], &good].concat(), 5),
+        ([&22_u32.to_be_bytes()[..], &good].concat(), 5),
+        ([&u32::MAX.to_be_bytes()[..], &good].concat(), 5),
+        (twice.clone(), 5),
+        (twice[..30].to_vec(), 10),
+        (twice, 15),
+    ] {
+        assert!(!said(&file(&named(len), &[block(b"blsc", &stored, len)])).reads[0], "{stored:?} {len}");
+    }
+}
+
+#[test]
+fn no_memory_for_what_no_codec_makes() {
+    for (label, kind) in [(&b"huff"[..], "unsupported"), (b"zlib", "damage"), (b"lz4", "damage")] {
+        let bytes = file(&named(1 << 50), &[block(label, b"abcd", 1 << 50)]);
+        let file = open(&bytes, Policy::Compatible).unwrap();
+        let whole = file.whole(0).unwrap();
+        for error in [
+            file.read_block(0, &ReadOptions::default()).unwrap_err(),
+            file.read_index(0, &whole, &ReadOptions::default()).unwrap_err(),
+        ] {
+            let is = if kind == "damage" {
+                error.is_damage()
+            } else {
+                matches!(error.kind(), ErrorKind::Unsupported(_))
+            };
+            assert!(is, "{label:?}: {error:?}");
+        }
+    }
 }
 
 #[test]

@@ -189,6 +189,33 @@ fn indices() {
     let lying = with(&index(&[at + 58]));
     let file = open(&lying, Policy::Compatible).unwrap();
     assert_eq!(*file.read_block(0, &Default::default()).unwrap(), *b"abcd");
+    // Of two blocks it may list one twice, one alone, or a magic within the data of the first.
+    let two = format!("{ONE}\nb: {}", ONE[3..].replace("source: 0", "source: 1"));
+    let (at, first) = (tree(&two).len() as u64, plain(b"\xd3BLK"));
+    let second = at + first.len() as u64;
+    for list in [vec![at, at], vec![at], vec![second], vec![at, second - 4], vec![at, second - 4, second]] {
+        let bytes = [tree(&two).as_bytes(), &first, &plain(b"efgh"), &index(&list)].concat();
+        assert_eq!(state(&bytes), IndexState::Wrong, "{list:?}");
+        let file = open(&bytes, Policy::Compatible).unwrap();
+        let read = |index| file.read_block(index, &Default::default()).unwrap().into_owned();
+        assert_eq!((read(0), read(1)), (b"\xd3BLK".to_vec(), b"efgh".to_vec()), "{list:?}");
+    }
+}
+
+#[test]
+fn what_follows_a_streamed_block_is_its_data() {
+    let mut head = header(b"", 0, 0, 0);
+    head.flags = 1;
+    let lines = ONE.replace("shape: [4]", "shape: ['*']");
+    let begin = [tree(&lines).as_bytes(), &head.to_bytes(), b"abcd"].concat();
+    for behind in [plain(b"efgh"), index(&[tree(&lines).len() as u64]), vec![0; 99]] {
+        let bytes = [&begin[..], &behind].concat();
+        let file = open(&bytes, Policy::Compatible).unwrap();
+        assert_eq!((file.blocks().len(), file.layout().index.clone()), (1, None));
+        let read = file.read_block(0, &Default::default()).unwrap();
+        assert_eq!(*read, [b"abcd", &behind[..]].concat());
+        let _ = said(&bytes);
+    }
 }
 
 #[test]

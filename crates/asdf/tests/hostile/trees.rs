@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use asdf::container_core::Result;
-use asdf::yaml::{Document, EmitOptions, Yaml, YamlLimits, emit_document};
+use asdf::yaml::{Document, EmitOptions, Scalar, Yaml, YamlLimits, emit_document};
 use asdf::{DuplicateKeys, File, Policy, TreeEditor};
 
 use crate::made::{HEAD, MEMORY, file, open, options, said, tree};
@@ -93,4 +93,52 @@ fn limits_of_trees() {
     // A tree larger than the memory that is allowed is none that is lost: it is not opened.
     let large = file(&format!("a: '{}'", "x".repeat(usize::try_from(MEMORY).unwrap())), &[]);
     assert_eq!(said(&large).opens, [false; 3]);
+}
+
+#[test]
+fn scalars_that_are_no_values() {
+    // Past 4300 digits an integer is text, and one beyond 128 bits is kept as its digits.
+    for digits in [40, 4300, 5000, 1 << 20] {
+        let text = "9".repeat(digits);
+        let document = parse(&format!("a: {text}\n")).unwrap();
+        let scalar = document.find("a").unwrap().scalar();
+        assert_eq!(matches!(scalar, Some(Scalar::Text(_))), digits > 4300, "{digits}");
+        assert!(said(tree(&format!("a: {text}")).as_bytes()).reads[0], "{digits}");
+    }
+    // No tag makes an object or runs anything: what it is on is plain data.
+    for value in [
+        "!!python/object/apply:os.system [x]",
+        "!!python/name:os.system ''",
+        "!!python/module:os ''",
+        "!!python/tuple [x]",
+        "!<tag:yaml.org,2002:python/object/new:os.system> {args: [x]}",
+    ] {
+        let bytes = tree(&format!("a: {value}"));
+        assert!(said(bytes.as_bytes()).opens[0], "{value}");
+        let document = parse(&format!("a: {value}\n")).unwrap();
+        let node = document.find("a").unwrap();
+        assert!(node.tag().is_some_and(|tag| tag.starts_with("tag:yaml.org,2002:python/")), "{value}");
+    }
+    // Tags, anchors and keys of a megabyte.
+    let long = "x".repeat(1 << 20);
+    for lines in
+        [format!("a: !{long} 1"), format!("a: &{long} 1"), format!("{long}: 1"), format!("? {long}\n: 1")]
+    {
+        let _ = said(tree(&lines).as_bytes());
+    }
+    // Bytes that are no UTF-8, UTF-16, a lone surrogate, an alias of nothing, an anchor twice.
+    for bad in [
+        &b"a: \xff"[..],
+        b"a: \xc3",
+        b"a: \xed\xa0\x80",
+        b"a: \xf8\x88\x80\x80\x80",
+        b"\xff\xfea\0",
+        b"a: *none",
+    ] {
+        let text = tree("XX").into_bytes();
+        let at = text.windows(2).position(|two| two == b"XX").unwrap();
+        let bytes = [&text[..at], bad, &text[at + 2..]].concat();
+        let said = said(&bytes);
+        assert!(!said.opens[0] && !said.opens[1] && said.codes.contains(&"tree"), "{bad:?}: {said:?}");
+    }
 }
