@@ -8,6 +8,10 @@
 #![forbid(unsafe_code)]
 
 mod array;
+mod asdf_block;
+mod asdf_file;
+mod asdf_seeds;
+mod asdf_tree;
 mod blosc2_array;
 mod blosc2_edit;
 mod blosc2_file;
@@ -45,6 +49,8 @@ mod values;
 mod writers;
 
 pub use array::array_region;
+pub use asdf_block::{asdf_decode, asdf_journal, asdf_ndarray};
+pub use asdf_tree::{asdf_editor, asdf_schema, asdf_tree};
 pub use blosc_decode::blosc_chunk_decode;
 pub use blosc_encode::blosc_chunk_roundtrip;
 pub use blosc_filters::blosc_filters;
@@ -71,7 +77,8 @@ pub use python::{dtype_parse, literal_parse};
 pub use rawarray_file::{rawarray_open, rawarray_repair};
 pub use region::region_parse;
 pub use sources::{
-    blosc2_differential, bloscpack_differential, gsd_differential, rawarray_differential, sparse_source,
+    asdf_differential, blosc2_differential, bloscpack_differential, gsd_differential, rawarray_differential,
+    sparse_source,
 };
 pub use writers::{convert, export};
 
@@ -131,6 +138,13 @@ targets! {
     gsd_hoomd: gsd_seeds::hoomd_files;
     gsd_rewrite: gsd_seeds::files;
     gsd_writer: gsd_seeds::choices;
+    asdf_differential: asdf_seeds::files;
+    asdf_tree: asdf_seeds::trees;
+    asdf_editor: asdf_seeds::edits;
+    asdf_schema: asdf_seeds::schemas;
+    asdf_ndarray: seeds::choices;
+    asdf_decode: asdf_block::payloads;
+    asdf_journal: asdf_block::journals;
     convert: seeds::array_files;
     export: seeds::array_files;
 }

@@ -39,6 +39,7 @@ pub(crate) fn all_open_options() -> Vec<OpenOptions> {
     all
 }
 
+/// For reading: what is kept between looks counts beside it.
 pub(crate) fn read_options() -> ReadOptions {
-    ReadOptions::default()
+    ReadOptions::default().with_limits(Limits::default().with_memory(MEMORY / 4))
 }

@@ -77,6 +77,19 @@ pub fn gsd_differential(data: &[u8]) {
     }
 }
 
+/// The same for ASDF.
+pub fn asdf_differential(data: &[u8]) {
+    for tolerance in [Tolerance::Strict, Tolerance::Lenient] {
+        let mut options = small_options();
+        options.tolerance = tolerance;
+        let Ok(lens) = (asdf::FORMAT.open)(Input::bytes(Box::new(data.to_vec())), &options) else { continue };
+        let held = every(&*lens).take(65).map(|(_, dataset)| dataset.logical).fold(0, u64::saturating_add);
+        if lens.dataset_count() <= 64 && held <= 1 << 16 {
+            differential(&asdf::FORMAT, data, &options);
+        }
+    }
+}
+
 fn differential(format: &Format, data: &[u8], options: &OpenOptions) {
     let told = |source: Box<dyn Source>| everything(format, source, options, Feed::derived(data));
     let memory = told(Box::new(data.to_vec())).expect("memory has no holes");
