@@ -67,7 +67,7 @@ fn vectors() -> Vec<(&'static str, Vec<u8>, Vec<u8>)> {
                  160000001b0201001b0501001b080100160b0100500b0b0b0b0b 160000001b0301001b0601001b090100160c0100500c0c0c0c0c\
                  030000000c0d0e",
             ),
-            (0..259_u16).map(|at| (at / 64 * 3 + at % 4) as u8).collect(),
+            (0..259_u16).map(|at| u8::try_from(at / 64 * 3 + at % 4).unwrap()).collect(),
         ),
         (
             "blosclz, no filter",
