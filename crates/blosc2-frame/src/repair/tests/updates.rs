@@ -1,4 +1,5 @@
 //! Frames that were changed in place, damaged where the last change put something: what else it changed stays.
+#![allow(clippy::cast_possible_truncation, reason = "small numbers made here")]
 
 use std::path::Path;
 
