@@ -20,6 +20,7 @@ use crate::{Error, Result};
 
 mod bits;
 mod blocks;
+mod damaged;
 mod huffman;
 mod parallel;
 mod recent;
@@ -29,6 +30,7 @@ mod unpack;
 mod walk;
 
 pub use blocks::{Cutter, Joined, encode_block};
+pub use damaged::Blocks;
 
 /// `bzp2`, as ASDF spells it: bzip2 with blocks of 1 to 9 times 100 kB, default 9.
 ///

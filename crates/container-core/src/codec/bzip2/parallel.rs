@@ -97,7 +97,7 @@ fn keep(bytes: &[u8], start: u64, first: u64, dst: &mut [u8]) {
 }
 
 /// Makes `out` the bytes of one block, of which there are at most `most`, as the library decodes them.
-fn decode(src: &[u8], found: &Found, most: u64, out: &mut Vec<u8>) -> Result<()> {
+pub(super) fn decode(src: &[u8], found: &Found, most: u64, out: &mut Vec<u8>) -> Result<()> {
     let stream = found.stream(src).ok_or_else(odd)?;
     let mut decoder = Decompress::new(false);
     out.clear();

@@ -33,7 +33,7 @@ const THIRD: [u16; 256] = {
 
 /// The bit at which the next magic begins, of a block or of an end, from the bit `from` on. Magics in the last eight bytes are not
 /// found: a checksum follows each.
-fn next_magic(src: &[u8], from: u64) -> Option<u64> {
+pub(super) fn next_magic(src: &[u8], from: u64) -> Option<u64> {
     let first = usize::try_from(from / 8).ok()?;
     let tail = src.get(first..)?;
     tail.windows(8).enumerate().find_map(|(at, window)| {
