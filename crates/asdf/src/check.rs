@@ -3,73 +3,173 @@
 mod arrays;
 mod blocks;
 mod lanes;
-mod tree;
+pub(crate) mod tree;
 mod values;
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use container_core::container::{Depth, ReadOptions};
 use container_core::report::{BlockCounts, Finding, Report, Severity};
+use container_core::threads::on_threads;
 use container_core::{Progress, Result};
 
 use crate::fault::{Fault, FaultKind};
 use crate::file::File;
 use crate::layout::{Layout, StoredBlock};
+use crate::parts::{Part, Parts};
 
 /// Findings of one kind that are told one by one.
 const MOST: usize = 100;
 
-/// What a check needs beside the file.
-pub(crate) struct Subject<'a> {
-    pub(crate) file: &'a File,
-    /// The dataset of each block.
-    pub(crate) datasets: &'a HashMap<usize, String>,
-}
-
+/// Looks at a file, and at those that its arrays are in. `path` is the place of the file, where it has one, and `datasets` has the first array
+/// in each of its blocks.
 pub(crate) fn check(
-    subject: &Subject<'_>,
+    file: &File,
+    path: Option<&Path>,
+    datasets: &HashMap<usize, String>,
     depth: Depth,
     options: &ReadOptions,
     progress: Progress<'_>,
 ) -> Result<Report> {
-    let Subject { file, datasets } = subject;
-    let codecs = &file.options().codecs;
-    let layout = file.layout();
-    let told = |fault: &&Fault| !is_consequence(layout, fault.kind());
-    let mut findings: Vec<Finding> = file.faults().filter(told).map(|fault| place(fault, datasets)).collect();
-    findings.extend(padding(layout));
-    findings.extend(tree::findings(file, &options.limits)?);
-    findings.extend(arrays::references(file)?);
-    let referenced = arrays::referenced(file);
-    findings.extend(arrays::unreferenced(file, &referenced));
-    let of_blocks = layout.faults.iter().filter(|fault| fault.severity() == Severity::Error);
-    let mut bad: BTreeSet<usize> = of_blocks.filter_map(Fault::block).collect();
-    let mut checked = 0;
+    let parts = Parts::open(file, path);
+    let looks = parts.all.iter().map(|part| Look::new(part, datasets)).collect::<Result<Vec<_>>>()?;
+    let bytes = looks.iter().map(Look::bytes).fold(0, u64::saturating_add);
+    let meter = Meter { progress, done: AtomicU64::new(0), total: bytes };
     if depth == Depth::Full {
-        // What is wrong with their headers is told.
-        let sound: Vec<&StoredBlock> =
-            layout.blocks.iter().filter(|block| !bad.contains(&block.index)).collect();
+        read_blocks(&looks, options, &meter)?;
+    }
+    let looks: Vec<Looked> = looks.into_iter().map(Look::done).collect();
+    let set = arrays::Set { parts: &parts, looks: &looks };
+    let (mut findings, mut blocks) = (Vec::new(), BlockCounts::default());
+    for (part, look) in parts.all.iter().zip(&looks) {
+        let mut own = look.findings.clone();
+        own.extend(arrays::findings(part.file, &set, &look.bad));
+        if depth == Depth::Full {
+            own.extend(values::findings(part.file, &set, &look.bad, options, progress)?);
+        }
+        if part.name.is_some() {
+            // What is odd and legal about another file is told where that is looked at for itself.
+            own.retain(|finding| finding.severity != Severity::Note);
+        }
+        for finding in &mut own {
+            finding.part = finding.part.take().or_else(|| part.name.clone());
+        }
+        findings.extend(own);
+        // A header that makes no sense is a block that was meant to be.
+        let total = part.file.blocks().len() as u64;
+        blocks.total += total.max(look.bad.last().map_or(0, |last| *last as u64 + 1));
+        blocks.checked += look.checked;
+        blocks.bad += look.bad.len() as u64;
+    }
+    Ok(Report::new(findings, blocks))
+}
+
+/// What is told of the bytes that blocks have, of all files together.
+pub(crate) struct Meter<'a> {
+    progress: Progress<'a>,
+    done: AtomicU64,
+    total: u64,
+}
+
+impl Meter<'_> {
+    fn tick(&self, bytes: u64) -> Result<()> {
+        let done = self.done.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
+        self.progress.tick(done, self.total)
+    }
+}
+
+/// A file while its blocks are read.
+struct Look<'a> {
+    file: &'a File,
+    datasets: HashMap<usize, String>,
+    referenced: BTreeSet<usize>,
+    findings: Vec<Finding>,
+    bad: BTreeSet<usize>,
+    outcome: Mutex<blocks::Outcome>,
+}
+
+/// What is known of a file before its arrays are looked at.
+struct Looked {
+    findings: Vec<Finding>,
+    /// Blocks that did not stand their check.
+    bad: BTreeSet<usize>,
+    checked: u64,
+}
+
+impl<'a> Look<'a> {
+    /// Looks at the layout and the tree.
+    fn new(part: &Part<'a>, datasets: &HashMap<usize, String>) -> Result<Self> {
+        let (file, layout) = (part.file, part.file.layout());
+        // The paths of datasets are those of the first file.
+        let mut datasets = if part.name.is_none() { datasets.clone() } else { HashMap::new() };
+        if let Some(path) = &part.dataset {
+            datasets.entry(0).or_insert_with(|| path.clone());
+        }
+        let told = |fault: &&Fault| !is_consequence(layout, fault.kind());
+        let mut findings: Vec<Finding> =
+            file.faults().filter(told).map(|fault| place(fault, &datasets)).collect();
+        findings.extend(padding(layout));
+        findings.extend(tree::findings(file.tree().document(), &file.options().limits)?);
+        findings.extend(arrays::references(file)?);
+        let mut referenced = arrays::referenced(file);
+        referenced.extend(part.is_named.then_some(0));
+        findings.extend(arrays::unreferenced(file, &referenced));
+        let of_blocks = layout.faults.iter().filter(|fault| fault.severity() == Severity::Error);
+        let bad = of_blocks.filter_map(Fault::block).collect();
+        Ok(Self { file, datasets, referenced, findings, bad, outcome: Mutex::default() })
+    }
+
+    /// The blocks that are read. What is wrong with the headers of others is told.
+    fn blocks(&self) -> Vec<&'a StoredBlock> {
+        let blocks = self.file.blocks().iter();
+        blocks.filter(|block| block.is_whole() && !self.bad.contains(&block.index)).collect()
+    }
+
+    fn bytes(&self) -> u64 {
+        let len = |block: &StoredBlock| block.data.end.saturating_sub(block.data.start);
+        self.blocks().into_iter().map(len).fold(0, u64::saturating_add)
+    }
+
+    fn read(&self, options: &ReadOptions, meter: &Meter<'_>) -> Result<()> {
         let blocks = blocks::Blocks {
-            source: file.source(),
-            blocks: &sound,
-            referenced: &referenced,
-            codecs,
+            source: self.file.source(),
+            blocks: &self.blocks(),
+            referenced: &self.referenced,
+            codecs: &self.file.options().codecs,
             options,
-            datasets,
+            datasets: &self.datasets,
         };
-        let outcome = blocks.check(progress)?;
-        checked = outcome.checked;
-        bad.extend(outcome.bad);
+        *self.outcome.lock().unwrap_or_else(PoisonError::into_inner) = blocks.check(meter)?;
+        Ok(())
+    }
+
+    fn done(self) -> Looked {
+        let Self { mut findings, mut bad, outcome, .. } = self;
+        let outcome = outcome.into_inner().unwrap_or_else(PoisonError::into_inner);
         findings.extend(outcome.findings);
+        bad.extend(outcome.bad);
+        Looked { findings, bad, checked: outcome.checked }
     }
-    findings.extend(arrays::findings(file, &bad));
-    if depth == Depth::Full {
-        findings.extend(values::findings(file, &bad, options, progress)?);
-    }
-    // A header that makes no sense is a block that was meant to be.
-    let total = (layout.blocks.len() as u64).max(bad.last().map_or(0, |last| *last as u64 + 1));
-    Ok(Report::new(findings, BlockCounts { total, checked, bad: bad.len() as u64 }))
+}
+
+/// Reads the blocks of the first file, then those of the others, several files at a time.
+fn read_blocks(looks: &[Look<'_>], options: &ReadOptions, meter: &Meter<'_>) -> Result<()> {
+    let Some((first, others)) = looks.split_first() else { return Ok(()) };
+    first.read(options, meter)?;
+    let threads = options.threads.max(1);
+    let workers = threads.min(others.len()).max(1);
+    let share = options.with_threads((threads / workers).max(1));
+    let next = AtomicUsize::new(0);
+    on_threads(workers, &|| {
+        while let Some(look) = others.get(next.fetch_add(1, Ordering::Relaxed)) {
+            look.read(&share, meter)?;
+        }
+        Ok(())
+    })
 }
 
 /// What follows from damage that is told: a file that is cut has lost its index, and one with a block missing lists another.

@@ -30,6 +30,7 @@ mod blosc;
 mod chunks;
 mod encoder;
 mod lz4_chunks;
+pub(crate) mod salvage;
 
 pub use blosc::{Blosc, Blosc2};
 pub use encoder::{EncodeOptions, Encoder, Sizes, WRITABLE, encode};

@@ -2,7 +2,7 @@
 
 use std::any::Any;
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use container_core::array::Array;
@@ -15,12 +15,13 @@ use container_core::report::{Loss, Report};
 use container_core::source::Source;
 use container_core::{Error, Limits, Progress, Result, Value};
 
-use crate::check::{self, Subject};
+use crate::check;
 use crate::datasets;
 use crate::file::File;
 use crate::header::MAGIC;
 use crate::meta::{self, View};
 use crate::open_options::Policy;
+use crate::parts::Parts;
 use crate::update::recovered;
 use crate::{append, compression, details, import, repair, segments};
 
@@ -59,6 +60,8 @@ pub fn open(input: Input, options: &OpenOptions, codecs: Codecs) -> Result<Box<d
 /// A file seen through the lens.
 struct Lens {
     file: File,
+    /// Where it is, if it is a file.
+    path: Option<PathBuf>,
     limits: Limits,
     /// Made when they are asked for: there may be very many arrays.
     datasets: OnceLock<Vec<Dataset>>,
@@ -84,7 +87,7 @@ impl Lens {
             Err(error) if error.is_damage() => open(own.with_policy(Policy::Lenient)).map_err(|_| error)?,
             other => other?,
         };
-        Ok(Self { file, limits: options.limits, datasets: OnceLock::new(), of_blocks: OnceLock::new() })
+        Ok(Self { file, path, limits: options.limits, datasets: OnceLock::new(), of_blocks: OnceLock::new() })
     }
 
     fn of_blocks(&self) -> &HashMap<usize, String> {
@@ -135,7 +138,13 @@ impl Container for Lens {
     }
 
     fn layout(&self) -> Vec<Segment> {
-        segments::segments(self.file.layout(), self.of_blocks())
+        let mut map = segments::segments(self.file.layout(), self.of_blocks());
+        for part in Parts::open(&self.file, self.path.as_deref()).all.into_iter().skip(1) {
+            let dataset = part.dataset.map(|path| (0, path)).into_iter().collect();
+            let of_part = segments::segments(part.file.layout(), &dataset);
+            map.extend(of_part.into_iter().map(|segment| Segment { part: part.name.clone(), ..segment }));
+        }
+        map
     }
 
     fn losses(&self) -> Vec<Loss> {
@@ -143,7 +152,7 @@ impl Container for Lens {
     }
 
     fn check(&self, depth: Depth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report> {
-        let subject = Subject { file: &self.file, datasets: self.of_blocks() };
-        check::check(&subject, depth, options, progress)
+        let (path, datasets) = (self.path.as_deref(), self.of_blocks());
+        check::check(&self.file, path, datasets, depth, options, progress)
     }
 }

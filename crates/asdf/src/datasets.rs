@@ -72,19 +72,22 @@ fn is_opaque(dtype: &DType) -> bool {
 /// Codec word, and bytes of what holds the elements.
 fn storage(file: &File, entry: &ArrayEntry) -> (String, u64) {
     let plain = |stored| ("none".to_owned(), stored);
+    let of_block = |block: Option<&StoredBlock>| match block {
+        Some(block) => {
+            let stored = block.data.end.saturating_sub(block.data.start);
+            (word_of(block.label()).to_owned(), stored)
+        }
+        None => plain(0),
+    };
     match &entry.array.source {
-        ByteSource::Block(number) => match block(file, *number) {
-            Some(block) => {
-                let stored = block.data.end.saturating_sub(block.data.start);
-                (word_of(block.label()).to_owned(), stored)
-            }
-            None => plain(0),
-        },
+        ByteSource::Block(number) => of_block(block(file, *number)),
         ByteSource::Inline(node) => {
             let span = file.tree().document().node(*node).span();
             plain(span.end.saturating_sub(span.start) as u64)
         }
-        ByteSource::External(_) => plain(0),
+        ByteSource::External(uri) => {
+            of_block(file.external(uri).ok().and_then(|other| other.blocks().first()))
+        }
     }
 }
 

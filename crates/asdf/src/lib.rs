@@ -23,6 +23,7 @@ pub mod lens;
 mod meta;
 mod ndarray;
 mod open_options;
+mod parts;
 mod pure;
 pub mod reference;
 mod repair;

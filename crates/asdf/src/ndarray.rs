@@ -12,7 +12,8 @@ use std::ops::Range;
 use container_core::dtype::ByteOrder;
 use container_core::{Error, Result};
 
-use crate::yaml::{Int, Kind, Node, NodeId, Scalar};
+use crate::types::complex;
+use crate::yaml::{Document, Int, Kind, Node, NodeId, Scalar};
 
 mod datatype;
 pub(crate) mod geometry;
@@ -78,6 +79,19 @@ impl NdArray {
     pub fn is_tag(tag: &str) -> bool {
         let version = tag.strip_prefix("tag:stsci.edu:asdf/core/ndarray-");
         matches!(version, Some("1.0.0" | "1.1.0" | "1.2.0"))
+    }
+
+    /// The mask where it is a value that is no number: text and the like. Complex numbers are text that spells one. `document` is the tree
+    /// that it is in.
+    pub(crate) fn wrong_mask<'d>(&self, document: &'d Document) -> Option<Node<'d>> {
+        let Some(Mask::Value(node)) = &self.mask else { return None };
+        let node = document.node(*node);
+        let is_number = match node.scalar() {
+            Some(Scalar::Int(_) | Scalar::Float(_) | Scalar::Bool(_)) => true,
+            Some(Scalar::Text(text)) => complex::parse(text).is_some(),
+            _ => false,
+        };
+        (!is_number).then_some(node)
     }
 
     fn nested(node: Node<'_>, depth: usize) -> Result<Self> {

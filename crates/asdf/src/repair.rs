@@ -10,6 +10,9 @@
 //! * a tree that cannot be read is kept as far as it can: its first lines;
 //! * bytes that do not fit their digest cannot be told from a digest that does not fit its bytes (a memory map that was written to leaves
 //!   that): both are kept, and [`StaleDigests::Renew`] makes new digests;
+//! * of a block that cannot be decoded somewhere, what is behind that is kept where its place in the data is certain, with zeros between: the
+//!   chunks of lz4 and Blosc, the blocks of bzip2; the zeros are told as lost;
+//! * nodes of the tree that make no sense, and arrays that name no block or reach out of theirs, stay as they are, and are told as lost;
 //! * the index is made anew wherever it does not say where the blocks are.
 //!
 //! Whatever is not concerned is copied byte by byte: header and comment lines, the text of the tree, padding, blocks with all that is set
@@ -21,6 +24,7 @@ mod arrays;
 mod blocks;
 mod chain;
 mod heal;
+mod left;
 mod output;
 mod tree;
 
@@ -80,6 +84,12 @@ pub(crate) fn repair_to(
     let codecs = compression::codecs();
     let tools = blocks::Tools { source, codecs: &codecs, limits, digests: options.stale_digests };
     let (parts, short) = blocks::decide(found, missing, &tools, &mut report, progress)?;
+    if let (Some(document), Some(tree)) = (&document, layout.tree.clone()) {
+        let numbers: Vec<usize> = short.iter().map(|short| short.index).collect();
+        let start = tree.start;
+        let old = source.read(tree)?;
+        left::tell(document, &old, start, &parts, &numbers, limits, &mut report)?;
+    }
     let document = match document {
         Some(document) => Some(arrays::cut(document, &short, parts.len(), limits, &mut report)?),
         None => None,

@@ -3,16 +3,33 @@
 use std::collections::{BTreeSet, HashMap};
 
 use container_core::report::{Finding, Severity};
-use container_core::{ErrorKind, Result};
+use container_core::{Error, ErrorKind, Result};
 
-use super::some;
+use super::{Looked, some};
 use crate::fault::FaultKind;
 use crate::file::{ArrayEntry, File};
 use crate::layout::StoredBlock;
-use crate::ndarray::ByteSource;
+use crate::ndarray::{ByteSource, NdArray};
+use crate::parts::Parts;
 
-/// `bad` has the blocks that did not stand their check.
-pub(super) fn findings(file: &File, bad: &BTreeSet<usize>) -> Vec<Finding> {
+/// All files, and what is known of each.
+pub(super) struct Set<'a> {
+    pub(super) parts: &'a Parts<'a>,
+    pub(super) looks: &'a [Looked],
+}
+
+impl Set<'_> {
+    /// True where what is wrong with the block of an array that is in another file is told.
+    pub(super) fn is_told(&self, file: &File, array: &NdArray) -> bool {
+        let ByteSource::External(uri) = &array.source else { return false };
+        let other = self.parts.find(file, uri);
+        let other = other.and_then(|index| self.parts.all.get(index).zip(self.looks.get(index)));
+        other.is_some_and(|(part, look)| look.bad.contains(&0) || lost_blocks(part.file))
+    }
+}
+
+/// `bad` has the blocks of the file that did not stand their check.
+pub(super) fn findings(file: &File, set: &Set<'_>, bad: &BTreeSet<usize>) -> Vec<Finding> {
     let place = |entry: &ArrayEntry| file.tree().document().node(entry.array.node).range().start;
     // The first of several paths to one array.
     let entries: HashMap<u64, &ArrayEntry> =
@@ -31,7 +48,7 @@ pub(super) fn findings(file: &File, bad: &BTreeSet<usize>) -> Vec<Finding> {
     }
     findings.extend(over_limits(file));
     let mut findings = some(findings);
-    findings.extend(some(external(file)));
+    findings.extend(some(external(file, set)));
     findings
 }
 
@@ -66,26 +83,59 @@ fn lost_blocks(file: &File) -> bool {
     })
 }
 
-/// Other files that arrays are in, and that are not there, may not be looked at, or are damaged.
-fn external(file: &File) -> Vec<Finding> {
+/// Other files that arrays are in, and that are not there, may not be looked at, or are no files of ours; and arrays that other files have
+/// not all of.
+fn external(file: &File, set: &Set<'_>) -> Vec<Finding> {
     let mut seen = BTreeSet::new();
     let mut findings = Vec::new();
     for (index, entry) in file.arrays().iter().enumerate() {
         let ByteSource::External(uri) = &entry.array.source else { continue };
+        if !file.is_external(&entry.array) {
+            continue;
+        }
+        let path = file.external_path(uri);
+        let opened = path.as_ref().map(|_| file.external(uri));
+        let (error, severity) = match opened {
+            // A name that leads nowhere, or out of the folder.
+            Err(error) => (error, if is_absent(error) { Severity::Note } else { Severity::Warning }),
+            Ok(Err(ref error)) if is_wrong(error) => (error, Severity::Error),
+            Ok(Err(ref error)) => (error, if is_absent(error) { Severity::Note } else { Severity::Warning }),
+            Ok(Ok(_)) if set.is_told(file, &entry.array) => continue,
+            Ok(Ok(_)) => {
+                let Err(error) = file.geometry(index) else { continue };
+                let severity = if is_wrong(&error) { Severity::Error } else { Severity::Note };
+                let message = format!("{} in {uri:?}: {}", entry.path, error.kind());
+                let at = file.tree().document().node(entry.array.node).range();
+                findings.push(Finding::new(severity, "external", message).at(at).dataset(entry.path.clone()));
+                continue;
+            }
+        };
         if !seen.insert(uri.as_str()) {
             continue;
         }
-        let Err(error) = file.geometry(index) else { continue };
-        let severity = if error.is_damage() { Severity::Error } else { Severity::Note };
         let message = format!("data in another file, {uri:?}: {}", error.kind());
         let at = file.tree().document().node(entry.array.node).range();
         let mut finding = Finding::new(severity, "external", message).at(at).dataset(entry.path.clone());
-        if error.is_damage() {
-            (finding.part, finding.range) = (Some(uri.clone()), error.range());
+        if severity == Severity::Error {
+            let name = path.as_ref().ok().map(|path| set.parts.name(path, uri));
+            (finding.part, finding.range) = (name, error.range());
         }
         findings.push(finding);
     }
     findings
+}
+
+/// True for a file that is there, and is none that can be read.
+fn is_wrong(error: &Error) -> bool {
+    error.is_damage() || matches!(error.kind(), ErrorKind::WrongFormat { .. } | ErrorKind::Unsupported(_))
+}
+
+/// True for what may be as it should: files that are elsewhere, and names that are not followed.
+fn is_absent(error: &Error) -> bool {
+    match error.kind() {
+        ErrorKind::Io(error) => error.kind() == std::io::ErrorKind::NotFound,
+        _ => true,
+    }
 }
 
 /// References that lead nowhere.

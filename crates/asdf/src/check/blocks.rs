@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use container_core::block::{Block, for_each_piece};
@@ -13,7 +13,7 @@ use container_core::source::Source;
 use container_core::threads::on_threads;
 use container_core::{Error, ErrorKind, Progress, Result};
 
-use super::lanes;
+use super::{Meter, lanes};
 use crate::block_header::BlockHeader;
 use crate::digest::{self, DigestState};
 use crate::layout::StoredBlock;
@@ -21,6 +21,7 @@ use crate::layout::StoredBlock;
 /// What is checked, and with what.
 pub(super) struct Blocks<'a> {
     pub(super) source: &'a dyn Source,
+    /// Those that are all there.
     pub(super) blocks: &'a [&'a StoredBlock],
     /// Numbers of those that arrays name: what nobody reads needs no codec.
     pub(super) referenced: &'a BTreeSet<usize>,
@@ -41,21 +42,18 @@ pub(super) struct Outcome {
 }
 
 impl Blocks<'_> {
-    /// Reads every block that is all there. Several at a time, each on its share of the threads; plain ones side by side.
-    pub(super) fn check(&self, progress: Progress<'_>) -> Result<Outcome> {
-        let whole: Vec<&StoredBlock> = self.blocks.iter().copied().filter(|block| block.is_whole()).collect();
-        let total = whole.iter().map(|block| len(&block.data)).fold(0, u64::saturating_add);
+    /// Reads every block. Several at a time, each on its share of the threads; plain ones side by side.
+    pub(super) fn check(&self, meter: &Meter<'_>) -> Result<Outcome> {
         let threads = self.options.threads.max(1);
         let is_plain =
             |block: &&StoredBlock| !block.header.is_compressed() && digest::expected(block).is_some();
-        let (plain, others): (Vec<_>, Vec<_>) = whole.into_iter().partition(is_plain);
+        let (plain, others): (Vec<_>, Vec<_>) = self.blocks.iter().copied().partition(is_plain);
         let mut jobs = lanes::groups(plain, threads);
         jobs.extend(others.into_iter().map(|block| vec![block]));
         let workers = threads.min(jobs.len()).max(1);
         let share = (threads / workers).max(1);
-        let (next, done) = (AtomicUsize::new(0), AtomicU64::new(0));
-        let tick =
-            |bytes| progress.tick(done.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes), total);
+        let next = AtomicUsize::new(0);
+        let tick = |bytes| meter.tick(bytes);
         let outcome = Mutex::new(Outcome::default());
         let keep = |block: &StoredBlock, found: Option<Finding>| {
             let mut all = outcome.lock().unwrap_or_else(PoisonError::into_inner);

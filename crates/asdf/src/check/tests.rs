@@ -38,8 +38,8 @@ fn file(blocks: &[(&[u8], &[u8])], label: [u8; 4], spoil: impl Fn(usize, &mut Bl
 
 fn report(file: &File, depth: Depth, threads: usize) -> Report {
     let datasets = of_blocks(file);
-    let subject = Subject { file, datasets: &datasets };
-    check(&subject, depth, &ReadOptions::default().with_threads(threads), Progress::none()).unwrap()
+    check(file, None, &datasets, depth, &ReadOptions::default().with_threads(threads), Progress::none())
+        .unwrap()
 }
 
 fn codes(report: &Report) -> Vec<(&'static str, Option<&str>)> {

@@ -6,16 +6,15 @@ use container_core::report::{Finding, Severity};
 use container_core::{Limits, Result};
 
 use super::some;
-use crate::file::File;
 use crate::meta::key_text;
-use crate::yaml::{Kind, Node, Scalar};
+use crate::yaml::{Document, Kind, Node, Scalar};
 
 /// What tags of YAML's own begin with.
 const YAML: &str = "tag:yaml.org,2002:";
 
-pub(super) fn findings(file: &File, limits: &Limits) -> Result<Vec<Finding>> {
+pub(crate) fn findings(document: &Document, limits: &Limits) -> Result<Vec<Finding>> {
     let (mut doubled, mut wrong) = (Vec::new(), Vec::new());
-    file.tree().document().walk(false, limits, &mut |path, node| {
+    document.walk(false, limits, &mut |path, node| {
         if node.is_alias() {
             return Ok(true);
         }

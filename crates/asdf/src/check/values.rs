@@ -8,6 +8,7 @@ use container_core::region::Region;
 use container_core::report::{Finding, Severity};
 use container_core::{ErrorKind, Progress, Result};
 
+use super::arrays::Set;
 use super::some;
 use crate::file::{ArrayEntry, File};
 use crate::ndarray::ByteSource;
@@ -18,6 +19,7 @@ const PIECE: u64 = 1 << 20;
 /// Looks at the values of arrays that can be wrong. `bad` has the blocks whose bytes are known to be.
 pub(super) fn findings(
     file: &File,
+    set: &Set<'_>,
     bad: &BTreeSet<usize>,
     options: &ReadOptions,
     progress: Progress<'_>,
@@ -25,7 +27,9 @@ pub(super) fn findings(
     let mut findings = Vec::new();
     for (index, entry) in file.arrays().iter().enumerate() {
         progress.tick(index as u64, file.arrays().len() as u64)?;
-        if file.block_of(&entry.array).is_ok_and(|block| bad.contains(&block.index)) {
+        if file.block_of(&entry.array).is_ok_and(|block| bad.contains(&block.index))
+            || set.is_told(file, &entry.array)
+        {
             continue;
         }
         let problem = match look(file, index, entry, options) {
@@ -50,7 +54,7 @@ fn look(file: &File, index: usize, entry: &ArrayEntry, options: &ReadOptions) ->
     let Ok(geometry) = file.geometry(index) else { return Ok(None) };
     let whole = Region::whole(&geometry.shape);
     let inline = matches!(entry.array.source, ByteSource::Inline(_));
-    if entry.array.mask.is_some() && !geometry.is_empty() {
+    if entry.array.mask.is_some() && file.wrong_mask(&entry.array).is_none() && !geometry.is_empty() {
         // One element tells whether the mask fits.
         let first = whole.pieces(Order::C, 1).next();
         if let Some(first) = first {

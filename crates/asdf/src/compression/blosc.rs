@@ -133,7 +133,7 @@ fn whole(codec: &dyn Codec, src: &[u8], dst: &mut [u8]) -> Result<()> {
 }
 
 /// The head of a chunk that is all there is.
-fn bare_head(bytes: &[u8], at: u64) -> Result<chunks::Chunk> {
+pub(super) fn bare_head(bytes: &[u8], at: u64) -> Result<chunks::Chunk> {
     let short = || {
         let end = at.saturating_add(bytes.len() as u64);
         Error::malformed("the block ends inside the header of a Blosc chunk").at(at..end)
@@ -150,7 +150,7 @@ fn bare_head(bytes: &[u8], at: u64) -> Result<chunks::Chunk> {
 }
 
 /// The head of a chunk behind its length.
-fn counted_head(bytes: &[u8], at: u64) -> Result<chunks::Chunk> {
+pub(super) fn counted_head(bytes: &[u8], at: u64) -> Result<chunks::Chunk> {
     let counted = word(bytes, 0).map(u32::from_be_bytes);
     let start = at.saturating_add(4);
     let chunk = bare_head(bytes.get(4..).unwrap_or_default(), start)?;
@@ -170,7 +170,7 @@ fn word(bytes: &[u8], at: usize) -> Option<[u8; 4]> {
 }
 
 /// Decodes the bytes `part` of a chunk that is to hold `len`.
-fn decode_chunk(
+pub(super) fn decode_chunk(
     bytes: &[u8],
     len: usize,
     part: Range<usize>,

@@ -90,7 +90,7 @@ pub(super) fn encode_chunk(src: &[u8], level: Option<i32>, out: &mut Vec<u8>) ->
     Ok(())
 }
 
-fn head(bytes: &[u8], at: u64) -> Result<Chunk> {
+pub(super) fn head(bytes: &[u8], at: u64) -> Result<Chunk> {
     let words = bytes.first_chunk::<4>().zip(bytes.get(4..).and_then(|rest| rest.first_chunk::<4>()));
     let Some((stored_len, decoded_len)) = words else {
         let problem = "the block ends inside the head of an lz4 chunk";

@@ -1,20 +1,30 @@
 //! What is wrong or odd about the arrays of a tree.
 
+use std::cell::OnceCell;
+use std::collections::HashMap;
+
 use container_core::Result;
+use container_core::dtype::{DType, Kind};
 use container_core::region::Region;
 
 use super::File;
 use crate::fault::{Fault, FaultKind};
 use crate::ndarray::{Geometry, NdArray};
+use crate::yaml::Node;
 
 impl File {
-    /// What is wrong or odd about the arrays: sources that name no block, elements outside of it, rows that are torn. Looks at the tree
-    /// and at headers alone; external files are not opened.
+    /// What is wrong or odd about the arrays: sources that name no block, elements outside of it, rows that are torn, masks that are no
+    /// numbers. Looks at the tree and at headers alone; external files are not opened.
     #[must_use]
     pub fn array_faults(&self) -> Vec<Fault> {
         let mut faults = Vec::new();
+        let views = OnceCell::new();
         for (index, entry) in self.arrays().iter().enumerate() {
             let place = self.node(&entry.array).range();
+            if let Some(mask) = self.wrong_mask(&entry.array) {
+                let message = format!("the mask of {} is neither a number nor an array", entry.path);
+                faults.push(Fault::new(FaultKind::Array, mask.range(), message));
+            }
             if self.is_external(&entry.array) {
                 continue;
             }
@@ -34,7 +44,7 @@ impl File {
                         let message = format!("{} has a stride of 0", entry.path);
                         faults.push(Fault::new(FaultKind::ZeroStride, place.clone(), message));
                     }
-                    if let Some(message) = self.padded_records(&entry.array, geometry) {
+                    if let Some(message) = self.padded_records(&entry.array, geometry, &views) {
                         let message = format!("{}: {message}", entry.path);
                         faults.push(Fault::new(FaultKind::PaddedRecords, place, message));
                     }
@@ -44,24 +54,54 @@ impl File {
         faults
     }
 
+    /// The mask of an array where it is a value that hides nothing.
+    pub(crate) fn wrong_mask(&self, array: &NdArray) -> Option<Node<'_>> {
+        array.wrong_mask(self.tree.document())
+    }
+
     /// Python asdf up to 6.0 stores aligned records with their gaps and describes them without: the values then read are others.
-    fn padded_records(&self, array: &NdArray, geometry: &Geometry) -> Option<String> {
+    ///
+    /// A block may also have more records than the array shows. It has whole ones then, and only the number that alignment gives speaks
+    /// for gaps all the same.
+    fn padded_records<'f>(
+        &'f self,
+        array: &NdArray,
+        geometry: &Geometry,
+        views: &OnceCell<HashMap<usize, Views<'f>>>,
+    ) -> Option<String> {
         if geometry.dtype.as_scalar().is_some() || array.strides.is_some() || array.offset != 0 {
             return None;
         }
         let block = self.block_of(array).ok()?;
         let (count, size) = (geometry.len(), geometry.dtype.itemsize() as u64);
-        let each = block.data_size().checked_div(count)?;
-        if each <= size || each.checked_mul(count) != Some(block.data_size()) {
+        let len = block.data_size();
+        let each = len.checked_div(count)?;
+        if each <= size || each.checked_mul(count) != Some(len) {
             return None;
         }
-        let mut others = self.arrays().iter().filter(|other| other.array.source == array.source);
-        if others.any(|other| other.array.offset != 0 || other.array.shape != array.shape) {
+        if len.checked_rem(size) == Some(0) && aligned(&geometry.dtype).0 != each {
+            return None;
+        }
+        let views = views.get_or_init(|| self.views());
+        if views.get(&block.index).is_some_and(|views| views.differ) {
             return None;
         }
         Some(format!(
             "records of {size} bytes in a block with {each} for each: they may be stored with gaps that are not described"
         ))
+    }
+
+    /// How the arrays of each block of this file look at it.
+    fn views(&self) -> HashMap<usize, Views<'_>> {
+        let mut views: HashMap<usize, Views<'_>> = HashMap::new();
+        for entry in self.arrays() {
+            let array = &entry.array;
+            let Ok(block) = self.block_of(array) else { continue };
+            let known =
+                views.entry(block.index).or_insert_with(|| Views { shape: &array.shape, differ: false });
+            known.differ |= array.offset != 0 || array.shape != known.shape;
+        }
+        views
     }
 
     /// All of an array as a region.
@@ -71,4 +111,42 @@ impl File {
     pub fn whole(&self, index: usize) -> Result<Region> {
         self.geometry(index).map(|geometry| Region::whole(&geometry.shape))
     }
+}
+
+/// The arrays of one block.
+struct Views<'f> {
+    /// Of the first one.
+    shape: &'f [Option<u64>],
+    /// True where one is a part of what another shows: then none shows it all.
+    differ: bool,
+}
+
+/// Bytes of an element with gaps as compilers and numpy's `align=True` make them, and the multiple at which it begins.
+fn aligned(dtype: &DType) -> (u64, u64) {
+    match dtype {
+        DType::Scalar(scalar) => {
+            let size = scalar.size as u64;
+            let align = match scalar.kind {
+                Kind::Complex => size / 2,
+                Kind::Unicode => 4,
+                Kind::Bytes => 1,
+                _ => size,
+            };
+            (size, align.max(1))
+        }
+        DType::Record(record) => {
+            let (mut at, mut most) = (0_u64, 1_u64);
+            for field in &record.fields {
+                let (size, align) = aligned(&field.dtype);
+                let count = field.shape.iter().fold(1_u64, |count, len| count.saturating_mul(*len as u64));
+                at = up(at, align).saturating_add(size.saturating_mul(count));
+                most = most.max(align);
+            }
+            (up(at, most), most)
+        }
+    }
+}
+
+fn up(at: u64, align: u64) -> u64 {
+    at.checked_next_multiple_of(align).unwrap_or(u64::MAX)
 }

@@ -22,7 +22,7 @@ impl File {
     /// axes aligned with the last ones, an axis of length 1 standing for any. (Python asdf 6.0 compares values within a tolerance.)
     ///
     /// # Errors
-    /// `Malformed` for a mask whose shape does not fit; `Unsupported` for a value as the mask of records; as [`File::read`].
+    /// `Malformed` for a mask that is neither a number nor an array, and for one whose shape does not fit; `Unsupported` for a value as the mask of records; as [`File::read`].
     pub fn mask(&self, path: &str, region: &Region, options: &ReadOptions) -> Result<Option<Array<'static>>> {
         self.mask_of(&self.array(path)?.array, region, options)
     }
@@ -39,6 +39,10 @@ impl File {
     ) -> Result<Option<Array<'static>>> {
         let geometry = self.geometry_of(array)?;
         let region = Region::new(region.axes().to_vec(), &geometry.shape)?;
+        if let Some(mask) = self.wrong_mask(array) {
+            let problem = "a mask that is neither a number nor an array";
+            return Err(Error::malformed(problem).context("asdf ndarray").at(mask.range()));
+        }
         let nulls = self.nulls(array, &region, options)?;
         let masked = match &array.mask {
             None => None,

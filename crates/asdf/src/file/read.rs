@@ -117,7 +117,7 @@ impl File {
         }
     }
 
-    pub(super) fn is_external(&self, array: &NdArray) -> bool {
+    pub(crate) fn is_external(&self, array: &NdArray) -> bool {
         matches!(&array.source, ByteSource::External(uri) if !is_own(uri))
     }
 

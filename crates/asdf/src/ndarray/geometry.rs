@@ -41,6 +41,11 @@ pub(crate) enum Rows {
     Present,
 }
 
+fn check_axes(axes: usize, limits: &Limits) -> Result<()> {
+    let axes = axes as u64;
+    if axes > limits.ndims { Err(Error::limit("dimensions", axes, limits.ndims)) } else { Ok(()) }
+}
+
 impl Geometry {
     /// The geometry of an array whose bytes are in a block of `len` decoded bytes.
     ///
@@ -51,10 +56,7 @@ impl Geometry {
         let Some(datatype) = &array.datatype else {
             return Err(Error::malformed("an array with a source needs a datatype"));
         };
-        let axes = array.shape.len() as u64;
-        if axes > limits.ndims {
-            return Err(Error::limit("dimensions", axes, limits.ndims));
-        }
+        check_axes(array.shape.len(), limits)?;
         let dtype = datatype.dtype.clone();
         let row = Row::of(array, &dtype);
         let rest = len.saturating_sub(array.offset);
@@ -84,7 +86,11 @@ impl Geometry {
     }
 
     /// The geometry of inline data, which are written without gaps.
+    ///
+    /// # Errors
+    /// `Malformed` and `Limit`, as [`Geometry::of_block`].
     pub(crate) fn inline(dtype: DType, shape: Vec<u64>, limits: &Limits) -> Result<Self> {
+        check_axes(shape.len(), limits)?;
         let strides = contiguous_strides(&shape, dtype.itemsize(), Order::C)?;
         let len = byte_len(&dtype, &shape).ok_or_else(|| Error::malformed("an array past 2^64 bytes"))?;
         let geometry = Self { dtype, shape, strides, offset: 0, torn: 0 };

@@ -13,9 +13,13 @@ use std::ops::Range;
 use container_core::report::{RepairItem, RepairReport};
 use container_core::{ErrorKind, Limits, Result};
 
+use crate::compression::salvage::Hole;
 use crate::edit::TreeEditor;
 use crate::ndarray::{ByteSource, NdArray};
 use crate::yaml::{Collection, Document, Node, Yaml};
+
+/// Most holes of a block that are told for each array.
+const MOST_HOLES: usize = 100;
 
 /// Most changes of the tree that are made one by one.
 const MOST_EDITS: usize = 1000;
@@ -29,6 +33,15 @@ pub(super) struct Short {
     pub(super) have: u64,
     /// Where it is in the damaged file.
     pub(super) range: Range<u64>,
+    /// Of those that are there, which are zeros in the place of what is lost.
+    pub(super) holes: Vec<Hole>,
+}
+
+impl Short {
+    /// A block of which the first `have` bytes are there.
+    pub(super) const fn new(index: usize, have: u64, range: Range<u64>) -> Self {
+        Self { index, have, range, holes: Vec::new() }
+    }
 }
 
 /// An array of the tree that lies in a block of this file.
@@ -71,7 +84,11 @@ pub(super) fn cut(
     for placed in &arrays {
         let count = i64::try_from(count).unwrap_or(i64::MAX);
         let index = if placed.block < 0 { placed.block.saturating_add(count) } else { placed.block };
-        let (have, range) = match usize::try_from(index).ok().and_then(|index| short.get(&index)) {
+        let known = usize::try_from(index).ok().and_then(|index| short.get(&index).copied());
+        if let Some(short) = known {
+            report.lost.extend(in_holes(placed, short));
+        }
+        let (have, range) = match known {
             Some(short) => (short.have, short.range.clone()),
             // The file ends before the block begins.
             None if index >= count || index < 0 => (0, 0..0),
@@ -89,6 +106,49 @@ pub(super) fn cut(
         edits.push(Edit { placed, rows, path, value, range: (!range.is_empty()).then_some(range) });
     }
     make(document, &edits, report)
+}
+
+/// Which rows of an array have elements in the holes of its block.
+fn in_holes(placed: &Placed, short: &Short) -> Vec<RepairItem> {
+    let Placed { path, array, .. } = placed;
+    let name = if path.is_empty() { "the array" } else { path };
+    let size = array.datatype.as_ref().map_or(1, |datatype| datatype.dtype.itemsize()) as u64;
+    let mut lens: Vec<u64> = array.shape.iter().map(|len| len.unwrap_or(1)).collect();
+    let strides = strides(array, &lens, size);
+    let mut items = Vec::new();
+    for Hole { data, stored } in short.holes.iter().take(MOST_HOLES) {
+        let rows = strides.as_ref().and_then(|strides| {
+            let (first, of) = (*strides.first()?, array.shape.first()?.unwrap_or(u64::MAX));
+            *lens.first_mut()? = 1;
+            let row = lens.iter().zip(strides).try_fold(size, |row, (len, stride)| {
+                row.checked_add(len.checked_sub(1)?.checked_mul(*stride)?)
+            })?;
+            // A row is within `row` bytes from where it begins.
+            let begin = data.start.saturating_sub(array.offset).saturating_add(1).saturating_sub(row);
+            let end = data.end.checked_sub(array.offset).unwrap_or(0);
+            let from = begin.checked_div(first)?.saturating_add(u64::from(begin.checked_rem(first)? > 0));
+            let to = end.checked_div(first)?.saturating_add(u64::from(end.checked_rem(first)? > 0)).min(of);
+            Some((from, to, array.shape.first()?.is_none()))
+        });
+        let what = match rows {
+            Some((from, to, _)) if from >= to => continue,
+            Some((from, to, is_streamed)) => {
+                let of = if is_streamed {
+                    String::new()
+                } else {
+                    format!(" of {}", array.shape.first().copied().flatten().unwrap_or(0))
+                };
+                format!("{name}: rows {from}..{to}{of}, as far as they are zeros now")
+            }
+            // Its axes run backwards, or it has none.
+            None => format!("{name}: elements, if it has any there, are zeros now"),
+        };
+        items.push(RepairItem::new(stored.clone(), what));
+    }
+    if let Some(more) = short.holes.len().checked_sub(MOST_HOLES).filter(|more| *more > 0) {
+        items.push(RepairItem::new(short.range.clone(), format!("{name}: elements in {more} more places")));
+    }
+    items
 }
 
 /// A change of the tree because of an array.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use container_core::codec::Codecs;
+use container_core::codec::{Codecs, Encoded};
 use container_core::container::StaleDigests;
 use container_core::report::{RepairItem, RepairReport};
 use container_core::source::{Source, zeroed_vec};
@@ -13,6 +13,7 @@ use super::chain::Found;
 use super::heal::{Healed, Proof};
 use crate::block_header::{BlockHeader, LEAST_LEN, LEAST_SIZE};
 use crate::compression;
+use crate::compression::salvage::{self, Hole, Salvaged};
 use crate::digest::{self, DigestState};
 use crate::layout::StoredBlock;
 
@@ -22,6 +23,18 @@ pub(super) struct Part {
     pub(super) block: StoredBlock,
     /// What is written.
     pub(super) body: Body,
+}
+
+impl Part {
+    /// Decoded bytes of what is written.
+    pub(super) fn data_size(&self) -> u64 {
+        let header = match &self.body {
+            Body::Same if self.block.header.is_streamed() => return self.block.data_size(),
+            Body::Same => &self.block.header,
+            Body::Header(header) | Body::First(header, _) | Body::Bytes(header, _) => header,
+        };
+        if header.is_streamed() { self.block.data.end - self.block.data.start } else { header.data_size }
+    }
 }
 
 /// What is written of a block.
@@ -67,7 +80,7 @@ pub(super) fn decide(
             Found::Lost(range) => {
                 let what = format!("block {index}, of which the index tells and nothing can be read");
                 report.lost.push(RepairItem::new(range.clone(), what));
-                short.push(Short { index, have: 0, range: range.clone() });
+                short.push(Short::new(index, 0, range.clone()));
                 parts.push(empty(range));
             }
             Found::Gap(range) => {
@@ -80,7 +93,7 @@ pub(super) fn decide(
                     let what =
                         format!("block {index} was here, because arrays name more blocks than there are");
                     report.guessed.push(RepairItem::new(range.clone(), what));
-                    short.push(Short { index, have: 0, range: range.clone() });
+                    short.push(Short::new(index, 0, range.clone()));
                     parts.push(empty(range.clone()));
                 }
             }
@@ -126,7 +139,7 @@ fn whole(
             Err(error) if error.is_damage() => {
                 let what = format!("block {index}: its data cannot be decoded: {}", error.kind());
                 report.lost.push(RepairItem::new(block.data.clone(), what));
-                return salvage(block, tools, short);
+                return salvage(block, true, tools, short, report);
             }
             // A codec that is not known here: nothing can be said of it, and the block is copied.
             Err(error) if matches!(error.kind(), container_core::ErrorKind::Unsupported(_)) => {
@@ -185,7 +198,7 @@ fn cut(
     let what = format!("block {index}: the file ends after {have} of {} bytes", block.header.used_size);
     report.lost.push(RepairItem::new(claimed, what));
     if block.header.is_compressed() {
-        return salvage(block, tools, short);
+        return salvage(block, false, tools, short, report);
     }
     let mut header = sized(block.header, have);
     if block.header.digest().is_some() {
@@ -196,7 +209,7 @@ fn cut(
         })?;
         header.checksum = digest_bytes(running.finish().as_bytes());
     }
-    short.push(Short { index, have, range: block.data.clone() });
+    short.push(Short::new(index, have, block.data.clone()));
     Ok(Part { block, body: Body::First(header, have) })
 }
 
@@ -207,19 +220,63 @@ fn sized(header: BlockHeader, len: u64) -> BlockHeader {
     BlockHeader { allocated_size: len, used_size: len, data_size: len, compression, checksum, ..header }
 }
 
-/// The first bytes of an encoded block that can be decoded, plainly.
-fn salvage(mut block: StoredBlock, tools: &Tools<'_>, short: &mut Vec<Short>) -> Result<Part> {
+/// What of an encoded block can be decoded, plainly. `is_whole` is false where the file ends within it.
+fn salvage(
+    mut block: StoredBlock,
+    is_whole: bool,
+    tools: &Tools<'_>,
+    short: &mut Vec<Short>,
+    report: &mut RepairReport,
+) -> Result<Part> {
     let range = block.data.clone();
     let (index, had) = (block.index, block.header.digest().is_some());
     block.header.used_size = range.end - range.start;
-    let bytes = first_bytes(&block, tools)?;
+    let size = block.header.data_size;
+    let label = block.label().unwrap_or_default();
+    let encoded = Encoded {
+        source: tools.source,
+        range: range.clone(),
+        decoded_len: size,
+        limits: tools.limits,
+        threads: 1,
+    };
+    let salvaged = match size {
+        0 => None,
+        _ => salvage::salvage(label, &encoded, is_whole)?,
+    };
+    let is_proved = salvaged.as_ref().is_some_and(|salvaged| salvaged.is_proved);
+    let (bytes, holes) = match salvaged {
+        Some(Salvaged { bytes, holes, .. }) => (bytes, holes),
+        None => (first_bytes(&block, tools)?, Vec::new()),
+    };
     let have = bytes.len() as u64;
+    for Hole { data, stored } in &holes {
+        let what =
+            format!("block {index}: bytes {}..{} of its data, which are zeros now", data.start, data.end);
+        report.lost.push(RepairItem::new(stored.clone(), what));
+    }
+    if have < size {
+        let what = format!("block {index}: bytes {have}..{size} of its data");
+        report.lost.push(RepairItem::new(range.clone(), what));
+    }
+    if have > 0 {
+        let rest = if holes.is_empty() { "" } else { ", but for what is lost" };
+        let what = format!("block {index}: the first {have} of {size} bytes of its data, not encoded{rest}");
+        report.kept.push(RepairItem::new(range.clone(), what));
+        // Of a block that is merely cut, what is there is as it was.
+        if is_whole && !is_proved {
+            let what = format!(
+                "block {index}: what decodes without an error is right, which nothing proves: {label} has no checksum before its end"
+            );
+            report.guessed.push(RepairItem::new(range.clone(), what));
+        }
+    }
     let mut header = sized(block.header, have);
     if had {
         header.checksum = digest_bytes(BlockHeader::ALGORITHM.digest(&bytes).as_bytes());
     }
-    if have < block.header.data_size {
-        short.push(Short { index, have, range });
+    if have < size || !holes.is_empty() {
+        short.push(Short { index, have, range, holes });
     }
     Ok(Part { block, body: Body::Bytes(header, bytes) })
 }

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use serde_json::{Value, json};
+
 use crate::support::{contents, files, npy, run};
 
 /// The header, a tree whose comments and spelling are no writer's, and a block of the bytes 1, 2, 3 with the MD5 that md5sum gives.
@@ -205,6 +207,122 @@ fn a_file_is_exploded_edited_and_imploded() {
     assert_eq!(run(at, &["implode", "parts/a_exploded.asdf"]).code, Some(2));
     let verified = run(at, &["verify", "parts/a_exploded.asdf"]);
     assert!(verified.expect(0).contains("\tnote\texternal\t"), "{verified:#?}");
+}
+
+/// Verdict, blocks, and for each finding its code, its file and its dataset.
+fn findings(at: &Path, file: &str, code: i32) -> (String, Value, Vec<[String; 3]>) {
+    let line: Value = serde_json::from_str(&run(at, &["verify", "--json", file]).expect(code)).unwrap();
+    let word = |value: &Value| value.as_str().unwrap_or("-").to_owned();
+    let found = line["findings"].as_array().unwrap().iter();
+    let found = found.map(|it| [word(&it["code"]), word(&it["part"]), word(&it["dataset"])]).collect();
+    (word(&line["verdict"]), line["blocks"].clone(), found)
+}
+
+#[test]
+fn files_that_arrays_are_in_are_checked_with_the_tree() {
+    let directory = files();
+    let at = directory.path();
+    write(&at.join("a.asdf"), &by_hand());
+    run(at, &["explode", "a.asdf", "-o", "parts"]).expect(0);
+    let (tree, other) = ("parts/a_exploded.asdf", at.join("parts/a_exploded0000.asdf"));
+    let counts = |checked: u64, bad: u64| json!({"total": 1, "checked": checked, "bad": bad});
+    assert_eq!(findings(at, tree, 0), ("sound".to_owned(), counts(1, 0), vec![]));
+    let listed: Value = serde_json::from_str(&run(at, &["ls", "--json", tree]).expect(0)).unwrap();
+    assert_eq!((&listed["stored"], &listed["codec"]), (&json!(3), &json!("none")));
+    // Every byte of both files, each from its start.
+    let mut ends: Vec<(Value, u64)> = Vec::new();
+    for line in run(at, &["layout", "--json", tree]).expect(0).lines() {
+        let line: Value = serde_json::from_str(line).unwrap();
+        if ends.last().is_none_or(|(part, _)| *part != line["part"]) {
+            ends.push((line["part"].clone(), 0));
+        }
+        let (_, end) = ends.last_mut().unwrap();
+        assert_eq!(line["start"], *end);
+        *end = line["end"].as_u64().unwrap();
+        let of_array = ["block header", "data"].contains(&line["role"].as_str().unwrap());
+        assert_eq!(line["dataset"] == "image", of_array);
+    }
+    let len = |path: &Path| std::fs::metadata(path).unwrap().len();
+    assert_eq!(ends, [(Value::Null, len(&at.join(tree))), (json!("a_exploded0000.asdf"), len(&other))]);
+    assert_eq!(run(at, &["layout", &format!("{tree}::image")]).expect(0).lines().count(), 2);
+    // Values and all go on into other files.
+    for target in ["b.npy", "b.asdf", "b.b2nd", "b.ra"] {
+        run(at, &["convert", tree, target, "--verify"]).expect(0);
+        run(at, &["diff", "-q", target, "a.asdf::image"]).expect(0);
+    }
+    let whole = std::fs::read(&other).unwrap();
+    let data = whole.windows(3).rposition(|bytes| bytes == [1, 2, 3]).unwrap();
+    let name = "a_exploded0000.asdf";
+    let of = |code: &str, part: &str| [code.to_owned(), part.to_owned(), "image".to_owned()];
+    let mut bad = whole.clone();
+    bad[data] = 9;
+    write(&other, &bad);
+    assert_eq!(findings(at, tree, 1), ("damaged".to_owned(), counts(1, 1), vec![of("checksum", name)]));
+    assert!(run(at, &["verify", tree]).expect(1).contains("a_exploded0000.asdf: block 0: "));
+    assert_eq!(run(at, &["convert", tree, "c.npy"]).code, Some(2));
+    write(&other, &whole[..data + 2]);
+    assert_eq!(findings(at, tree, 1), ("damaged".to_owned(), counts(0, 1), vec![of("truncated", name)]));
+    for bytes in [&b""[..], b"hello", &whole[..4], b"#ASDF 2.0.0\n"] {
+        write(&other, bytes);
+        let none = json!({"total": 0, "checked": 0, "bad": 0});
+        assert_eq!(findings(at, tree, 1), ("damaged".to_owned(), none, vec![of("external", name)]));
+    }
+    // A file without a block has nothing of the array.
+    write(&other, b"#ASDF 1.0.0\n%YAML 1.1\n--- {}\n...\n");
+    assert_eq!(findings(at, tree, 1).2, [of("external", "-")]);
+    std::fs::remove_file(&other).unwrap();
+    assert_eq!(findings(at, tree, 0).2, [of("external", "-")]);
+    assert!(run(at, &["verify", tree]).expect(0).contains(name));
+}
+
+#[test]
+fn files_that_name_one_another_are_checked_once() {
+    let directory = files();
+    let at = directory.path();
+    for (name, other) in [("a.asdf", "b.asdf"), ("b.asdf", "sub/c.asdf"), ("sub/c.asdf", "d.asdf")] {
+        let tree = TREE.replace("source: 0", &format!("source: {other}"));
+        std::fs::create_dir_all(at.join("sub")).unwrap();
+        write(&at.join(name), &[tree.as_bytes(), &block(&[1, 2, 3], MD5_OF_123)].concat());
+    }
+    // From below, nothing leads up.
+    let tree = TREE.replace("source: 0", "source: ../a.asdf");
+    write(&at.join("sub/d.asdf"), &[tree.as_bytes(), &block(&[1, 2, 3], MD5_OF_123)].concat());
+    let (verdict, blocks, found) = findings(at, "a.asdf", 0);
+    assert_eq!((verdict.as_str(), &blocks["checked"]), ("sound", &json!(4)));
+    // The first block of each is named by another; what is odd about the others is told where they are looked at for themselves.
+    assert_eq!(found, [["no_index".to_owned(), "-".to_owned(), "-".to_owned()]]);
+    let outside = run(at, &["verify", "sub/d.asdf"]);
+    assert!(
+        outside.expect(0).contains("\tnote\texternal\t") && outside.out.contains("../a.asdf"),
+        "{outside:#?}"
+    );
+}
+
+#[test]
+fn a_node_that_makes_no_sense_is_told_by_a_repair() {
+    let directory = files();
+    let at = directory.path();
+    for (change, what) in [
+        ("shape: [3]", "shape: [4]"),
+        ("source: 0", "source: 7"),
+        ("shape: [3]", "shape: [-1]"),
+        ("shape: [3]", "shape: [3]\n  mask: word"),
+        ("flags: [yes", "flags: [!!int word"),
+    ] {
+        let text = TREE.replace(change, what);
+        write(&at.join("a.asdf"), &[text.as_bytes(), &block(&[1, 2, 3], MD5_OF_123)].concat());
+        run(at, &["verify", "a.asdf"]).expect(1);
+        let line = run(at, &["repair", "--json", "a.asdf", "-o", "b.asdf", "-f"]).expect(1).to_owned();
+        let line: Value = serde_json::from_str(&line).unwrap();
+        assert_eq!(line["lost"].as_array().unwrap().len(), 1, "{line}");
+        let from = text.find(if what.starts_with("flags") { "!!int" } else { "!core/ndarray" }).unwrap();
+        assert_eq!(line["lost"][0]["start"], json!(from), "{line}");
+        // The tree stays, and so does the verdict.
+        assert!(std::fs::read(at.join("b.asdf")).unwrap().starts_with(text.as_bytes()));
+        run(at, &["verify", "b.asdf"]).expect(1);
+    }
+    write(&at.join("a.asdf"), &by_hand());
+    run(at, &["repair", "a.asdf", "-o", "b.asdf", "-f"]).expect(0);
 }
 
 #[test]

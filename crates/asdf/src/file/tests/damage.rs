@@ -155,3 +155,47 @@ fn records_with_gaps_that_are_not_described_are_noticed() {
     assert_eq!(codes(18), [""; 0]);
     assert_eq!(codes(31), [""; 0]);
 }
+
+/// A block of whole records is one of which the array shows the first; only the gaps that alignment makes speak against that. The sizes are
+/// those of `numpy.dtype(..., align=True).itemsize`.
+#[test]
+fn the_first_records_of_more_are_no_padded_ones() {
+    let codes = |datatype: &str, count: usize, len: usize| {
+        let tree = format!(
+            "a: !core/ndarray-1.0.0 {{source: 0, datatype: [{datatype}], byteorder: little, shape: [{count}]}}"
+        );
+        let faults = open(&tree, &[plain(&vec![0; len])]).array_faults();
+        faults.iter().map(|fault| fault.code().to_owned()).collect::<Vec<String>>()
+    };
+    let (nine, six) = ("uint8, float64", "uint8, float32, uint8");
+    for (datatype, count, len, is_told) in [
+        (nine, 3, 27, false),
+        (nine, 3, 48, true),
+        (nine, 9, 144, true),
+        (nine, 3, 36, false),
+        (nine, 3, 54, false),
+        (nine, 3, 270, false),
+        (six, 4, 48, true),
+        (six, 4, 72, false),
+        ("uint8, [ucs4, 2], complex64", 2, 40, true),
+        ("uint8, [ascii, 3], uint16", 3, 18, false),
+        // Other gaps, as of a view of some fields.
+        (nine, 3, 60, true),
+    ] {
+        let expected: &[&str] = if is_told { &["padded_records"] } else { &[] };
+        assert_eq!(codes(datatype, count, len), expected, "{datatype} {count} {len}");
+    }
+}
+
+/// Many arrays of records in blocks of their own, and in one: the time is that of reading them.
+#[test]
+fn many_arrays_of_records_are_looked_at_once() {
+    let node = |block: usize| {
+        format!(
+            "- !core/ndarray-1.0.0 {{source: {block}, datatype: [uint8, float64], byteorder: little, shape: [1]}}\n"
+        )
+    };
+    let tree: String = (0..20_000).map(|_| node(0)).collect();
+    let file = open(&format!("a:\n{tree}"), &[plain(&[0; 16])]);
+    assert_eq!(file.array_faults().len(), 20_000);
+}

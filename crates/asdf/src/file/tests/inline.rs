@@ -134,3 +134,20 @@ fn parts_of_inline_data_are_read() {
         assert_eq!(read.bytes(Order::C, &Limits::default()).unwrap().into_owned(), want, "{text}");
     }
 }
+
+/// As many axes as other arrays may have; numpy has no more.
+#[test]
+fn lists_within_lists_are_axes_and_there_are_not_too_many() {
+    for (depth, is_read) in [(64, true), (65, false)] {
+        let data = format!("{}1{}", "[".repeat(depth), "]".repeat(depth));
+        for array in [data.clone(), format!("{{data: {data}, datatype: int8}}")] {
+            let file = open(&format!("a: !core/ndarray-1.1.0 {array}"), &[]);
+            match file.geometry(0) {
+                Ok(geometry) => assert!(is_read && geometry.shape == vec![1; depth], "{depth}"),
+                Err(error) => {
+                    assert!(!is_read && matches!(error.kind(), ErrorKind::Limit { .. }), "{depth}: {error}");
+                }
+            }
+        }
+    }
+}

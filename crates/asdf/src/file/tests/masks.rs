@@ -69,3 +69,27 @@ fn items_that_are_null_are_missing() {
     assert_eq!(mask("{data: [1, null, 3], mask: 3}", "...", &[3]).unwrap(), Some(vec![0, 1, 1]));
     assert_eq!(mask("[1, 2]", "...", &[2]).unwrap(), None);
 }
+
+/// Python asdf 6.0 reads no array with such a mask: the node stays a mapping.
+#[test]
+fn text_is_no_mask_unless_it_spells_a_number() {
+    for (value, is_mask) in [
+        ("word", false),
+        ("'*'", false),
+        ("2001-12-14", false),
+        ("=", false),
+        ("'5'", true),
+        ("1+2j", true),
+        ("true", true),
+        ("0x10", true),
+        (".nan", true),
+    ] {
+        let array = format!("{{data: [1, 2, 3], datatype: int64, mask: {value}}}");
+        let file = open(&format!("a: !core/ndarray-1.1.0 {array}"), &[]);
+        let codes: Vec<&str> = file.array_faults().iter().map(Fault::code).collect();
+        assert_eq!(codes, if is_mask { vec![] } else { vec!["array"] }, "{value}");
+        assert_eq!(mask(&array, "...", &[3]).is_ok(), is_mask, "{value}");
+        // The elements are there.
+        assert_eq!(all(&file, "a").unwrap().len(), 24);
+    }
+}

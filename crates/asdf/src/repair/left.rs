@@ -1,0 +1,114 @@
+//! What is wrong with the tree of a damaged file and stays so: nobody but its author knows what was meant.
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+
+use std::ops::Range;
+
+use container_core::report::{RepairItem, RepairReport, Severity};
+use container_core::{Limits, Result};
+
+use super::blocks::Part;
+use crate::check;
+use crate::ndarray::geometry::Rows;
+use crate::ndarray::{ByteSource, Geometry, NdArray, inline};
+use crate::yaml::{Document, Node};
+
+/// Most items of a kind that are told.
+const MOST: usize = 100;
+
+/// Tells of nodes that make no sense, and of arrays that do not fit their blocks for another reason than that these are damaged. `old` is the
+/// text of the tree in the damaged file, which begins at byte `start`; `short` has the blocks of which the report tells.
+pub(super) fn tell(
+    document: &Document,
+    old: &[u8],
+    start: u64,
+    parts: &[Part],
+    short: &[usize],
+    limits: &Limits,
+    report: &mut RepairReport,
+) -> Result<()> {
+    // The text may have been mended somewhere: behind that, places are others.
+    let same = document.text().bytes().zip(old).take_while(|(new, old)| new == *old).count() as u64;
+    let place = |range: Range<u64>| {
+        (range.end <= same).then(|| start.saturating_add(range.start)..start.saturating_add(range.end))
+    };
+    let mut items = Vec::new();
+    for finding in check::tree::findings(document, limits)? {
+        if finding.severity == Severity::Error {
+            let range = finding.range.and_then(place);
+            items.push(RepairItem { range, what: format!("{}, and stays so", finding.message) });
+        }
+    }
+    document.walk(false, limits, &mut |path, node| {
+        if !node.is_alias()
+            && node.tag().is_some_and(NdArray::is_tag)
+            && let Some(problem) = problem(node, parts, short, limits)?
+        {
+            let name = if path.is_empty() { "the array" } else { path };
+            let what = format!("{name} is no array that can be read, and stays as it is: {problem}");
+            items.push(RepairItem { range: place(node.range()), what });
+        }
+        Ok(true)
+    })?;
+    let more = items.len().saturating_sub(MOST);
+    items.truncate(MOST);
+    report.lost.extend(items);
+    if more > 0 {
+        let what = format!("{more} more nodes of the tree that make no sense");
+        report.lost.push(RepairItem { range: None, what });
+    }
+    Ok(())
+}
+
+/// What keeps the array at `node` from being read from blocks that are whole.
+fn problem(node: Node<'_>, parts: &[Part], short: &[usize], limits: &Limits) -> Result<Option<String>> {
+    let array = match NdArray::parse(node) {
+        Ok(array) => array,
+        Err(error) if error.is_damage() => return Ok(Some(error.kind().to_string())),
+        // A type that is not known here.
+        Err(_) => return Ok(None),
+    };
+    let result = match &array.source {
+        ByteSource::External(_) => return Ok(None),
+        ByteSource::Inline(_) => of_inline(node, &array, limits),
+        ByteSource::Block(number) => {
+            let index = match usize::try_from(*number) {
+                Ok(index) => Some(index),
+                Err(_) => {
+                    usize::try_from(number.unsigned_abs()).ok().and_then(|back| parts.len().checked_sub(back))
+                }
+            };
+            let Some((index, part)) = index.and_then(|index| Some((index, parts.get(index)?))) else {
+                // Blocks that the file ends before are told of.
+                let told = parts.is_empty() || !short.is_empty();
+                let what = format!("source {number}, and the file has {} blocks", parts.len());
+                return Ok((!told).then_some(what));
+            };
+            if short.contains(&index) {
+                return Ok(None);
+            }
+            Geometry::of_block(&array, part.data_size(), Rows::Stated, limits).map(|_| ())
+        }
+    };
+    Ok(match result {
+        Err(error) if error.is_damage() => Some(error.kind().to_string()),
+        _ => {
+            array.wrong_mask(node.document()).map(|_| "its mask is neither a number nor an array".to_owned())
+        }
+    })
+}
+
+fn of_inline(node: Node<'_>, array: &NdArray, limits: &Limits) -> Result<()> {
+    let data = node.get("data").unwrap_or(node);
+    let shape: Vec<u64> = array.shape.iter().map(|axis| axis.unwrap_or(0)).collect();
+    let dtype = match &array.datatype {
+        Some(datatype) => datatype.dtype.clone(),
+        None => inline::infer(data, &shape, limits)?,
+    };
+    inline::read(data, &shape, &dtype, limits).map(|_| ())
+}
