@@ -1,8 +1,9 @@
 //! All of another ASDF file as the source: its tree stays.
 
 use container_core::container::Axes;
-use container_core::format::{Import, Output};
+use container_core::format::{Import, Output, Pipe};
 use container_core::report::{Loss, Severity};
+use container_core::source::FileSource;
 use container_core::{Error, Result};
 
 use super::STANDARD;
@@ -10,7 +11,7 @@ use crate::lens::check_digests;
 use crate::ndarray::ByteSource;
 use crate::rewrite::{Recompression, RewriteOptions};
 use crate::words::{self, CHECKSUM};
-use crate::{File, rewrite};
+use crate::{File, explode, rewrite};
 
 /// The file behind a lens of ours, where all that it lists is wanted.
 ///
@@ -54,10 +55,12 @@ pub(super) fn rewrite(file: &File, job: &Import<'_>, out: &mut dyn Output) -> Re
     }
     options.codecs = file.options().codecs.clone();
     (options.limits, options.yaml) = (job.options.limits, file.options().yaml);
-    let done = if file.layout().tree.is_none() {
+    if file.layout().tree.is_none() {
         return Err(Error::unsupported("a file without a tree is not written again"));
-    } else {
-        rewrite::rewrite(file.source(), &options, out)?
+    }
+    let done = match in_one(file, job, &options)? {
+        Some(whole) => rewrite::rewrite(&whole, &options, out)?,
+        None => rewrite::rewrite(file.source(), &options, out)?,
     };
     let mut losses = Vec::new();
     let mut lose = |what: String| losses.push(Loss { dataset: None, what });
@@ -67,11 +70,22 @@ pub(super) fn rewrite(file: &File, job: &Import<'_>, out: &mut dyn Output) -> Re
     if done.gaps > 0 {
         lose(format!("{} bytes that belong to nothing", done.gaps));
     }
-    for entry in file.arrays() {
-        if let ByteSource::External(uri) = &entry.array.source {
-            let what = format!("its data, which stay in the file {uri:?}");
-            losses.push(Loss { dataset: Some(entry.path.clone()), what });
-        }
-    }
     Ok(losses)
+}
+
+/// The file with the blocks that its arrays have in others, in a file without a name: names of files lead nowhere from another folder. `None`
+/// where it has all of them itself.
+fn in_one(file: &File, job: &Import<'_>, options: &RewriteOptions) -> Result<Option<FileSource>> {
+    let mut any = false;
+    for entry in file.arrays().iter().filter(|entry| file.is_external(&entry.array)) {
+        let ByteSource::External(uri) = &entry.array.source else { continue };
+        check_digests(file.external(uri)?, &job.read).map_err(|error| error.part(uri.clone()))?;
+        any = true;
+    }
+    if !any {
+        return Ok(None);
+    }
+    let mut whole = tempfile::tempfile()?;
+    explode::implode(file, &options.write, &mut Pipe(&mut whole))?;
+    FileSource::new(whole).map(Some)
 }

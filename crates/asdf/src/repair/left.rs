@@ -83,11 +83,9 @@ fn problem(node: Node<'_>, parts: &[Part], short: &[usize], limits: &Limits) -> 
                     usize::try_from(number.unsigned_abs()).ok().and_then(|back| parts.len().checked_sub(back))
                 }
             };
+            // An array of a block that there is not is told of where arrays are cut.
             let Some((index, part)) = index.and_then(|index| Some((index, parts.get(index)?))) else {
-                // Blocks that the file ends before are told of.
-                let told = parts.is_empty() || !short.is_empty();
-                let what = format!("source {number}, and the file has {} blocks", parts.len());
-                return Ok((!told).then_some(what));
+                return Ok(None);
             };
             if short.contains(&index) {
                 return Ok(None);

@@ -304,7 +304,6 @@ fn a_node_that_makes_no_sense_is_told_by_a_repair() {
     let at = directory.path();
     for (change, what) in [
         ("shape: [3]", "shape: [4]"),
-        ("source: 0", "source: 7"),
         ("shape: [3]", "shape: [-1]"),
         ("shape: [3]", "shape: [3]\n  mask: word"),
         ("flags: [yes", "flags: [!!int word"),
