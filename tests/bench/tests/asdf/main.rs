@@ -10,6 +10,7 @@ mod peers;
 mod random;
 mod reads;
 mod reference_files;
+mod repairs;
 mod scalars;
 mod schemas;
 mod trees;
