@@ -125,7 +125,7 @@ fn in_holes(placed: &Placed, short: &Short) -> Vec<RepairItem> {
             })?;
             // A row is within `row` bytes from where it begins.
             let begin = data.start.saturating_sub(array.offset).saturating_add(1).saturating_sub(row);
-            let end = data.end.checked_sub(array.offset).unwrap_or(0);
+            let end = data.end.saturating_sub(array.offset);
             let from = begin.checked_div(first)?.saturating_add(u64::from(begin.checked_rem(first)? > 0));
             let to = end.checked_div(first)?.saturating_add(u64::from(end.checked_rem(first)? > 0)).min(of);
             Some((from, to, array.shape.first()?.is_none()))

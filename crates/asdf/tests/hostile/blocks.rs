@@ -138,7 +138,8 @@ fn chunks_of_blosc_that_lie() {
         let words = [nbytes, blocksize, cbytes].map(u32::to_le_bytes).concat();
         [&[2, 1, 2, 1][..], &words, body].concat()
     };
-    let behind_length = |chunk: &[u8]| [&u32::try_from(chunk.len()).unwrap().to_be_bytes()[..], chunk].concat();
+    let behind_length =
+        |chunk: &[u8]| [&u32::try_from(chunk.len()).unwrap().to_be_bytes()[..], chunk].concat();
     let good = chunk(5, 5, 21, b"abcde");
     for stored in [good.clone(), behind_length(&good)] {
         assert_eq!(said(&file(&named(5), &[block(b"blsc", &stored, 5)])).reads, [true; 3], "{stored:?}");

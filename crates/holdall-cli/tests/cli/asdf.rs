@@ -211,7 +211,7 @@ fn a_file_is_exploded_edited_and_imploded() {
 
 /// Verdict, blocks, and for each finding its code, its file and its dataset.
 fn findings(at: &Path, file: &str, code: i32) -> (String, Value, Vec<[String; 3]>) {
-    let line: Value = serde_json::from_str(&run(at, &["verify", "--json", file]).expect(code)).unwrap();
+    let line: Value = serde_json::from_str(run(at, &["verify", "--json", file]).expect(code)).unwrap();
     let word = |value: &Value| value.as_str().unwrap_or("-").to_owned();
     let found = line["findings"].as_array().unwrap().iter();
     let found = found.map(|it| [word(&it["code"]), word(&it["part"]), word(&it["dataset"])]).collect();
@@ -227,7 +227,7 @@ fn files_that_arrays_are_in_are_checked_with_the_tree() {
     let (tree, other) = ("parts/a_exploded.asdf", at.join("parts/a_exploded0000.asdf"));
     let counts = |checked: u64, bad: u64| json!({"total": 1, "checked": checked, "bad": bad});
     assert_eq!(findings(at, tree, 0), ("sound".to_owned(), counts(1, 0), vec![]));
-    let listed: Value = serde_json::from_str(&run(at, &["ls", "--json", tree]).expect(0)).unwrap();
+    let listed: Value = serde_json::from_str(run(at, &["ls", "--json", tree]).expect(0)).unwrap();
     assert_eq!((&listed["stored"], &listed["codec"]), (&json!(3), &json!("none")));
     // Every byte of both files, each from its start.
     let mut ends: Vec<(Value, u64)> = Vec::new();

@@ -104,7 +104,7 @@ fn blocks_of_a_blosc_chunk_are_where_its_header_says() {
     // The start of the second block.
     let mut bad = stored.clone();
     bad[20..24].fill(0xff);
-    assert_eq!(check("blsc", &bad, &data), (data.len(), vec![block..2 * block]));
+    assert_eq!(check("blsc", &bad, &data), (data.len(), Vec::from([block..2 * block])));
     for len in (0..stored.len()).step_by(stored.len() / 12) {
         let Some(cut) = run("blsc", &stored[..len], data.len(), false) else { continue };
         assert!(cut.holes.is_empty(), "{len}: {:?}", cut.holes);
@@ -125,7 +125,7 @@ fn blocks_of_a_blosc_chunk_are_where_its_header_says() {
     assert_eq!(check("blsc", &counted, &data), (data.len(), vec![]));
     let mut bad = counted.clone();
     bad[starts[1]] ^= 0x80;
-    assert_eq!(check("blsc", &bad, &data), (data.len(), vec![1_500_000..3_000_000]));
+    assert_eq!(check("blsc", &bad, &data), (data.len(), Vec::from([1_500_000..3_000_000])));
 }
 
 #[test]

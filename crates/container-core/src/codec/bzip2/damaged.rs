@@ -117,7 +117,7 @@ mod tests {
         assert!(blocks.decode(0, 99).unwrap().is_none());
         let middle = blocks.range(1);
         let mut bad = src.clone();
-        bad[(middle.start + middle.end) as usize / 2] ^= 0x10;
+        bad[usize::try_from(middle.start.midpoint(middle.end)).unwrap()] ^= 0x10;
         let blocks = Blocks::find(&bad);
         let good: Vec<bool> = (0..4).map(|at| blocks.decode(at, 1 << 20).unwrap().is_some()).collect();
         assert_eq!(good, [true, false, true, true]);
