@@ -14,6 +14,11 @@ fn run(label: &str, stored: &[u8], decoded_len: usize, whole: bool) -> Option<Sa
     salvage(label, &encoded, whole).unwrap()
 }
 
+/// One hole.
+fn once(hole: Range<u64>) -> Vec<Range<u64>> {
+    std::iter::once(hole).collect()
+}
+
 /// What was read is the data, but for holes, which are zeros; gives the holes.
 fn check(label: &str, stored: &[u8], data: &[u8]) -> (usize, Vec<Range<u64>>) {
     let salvaged = run(label, stored, data.len(), true).unwrap();
@@ -104,7 +109,7 @@ fn blocks_of_a_blosc_chunk_are_where_its_header_says() {
     // The start of the second block.
     let mut bad = stored.clone();
     bad[20..24].fill(0xff);
-    assert_eq!(check("blsc", &bad, &data), (data.len(), Vec::from([block..2 * block])));
+    assert_eq!(check("blsc", &bad, &data), (data.len(), once(block..2 * block)));
     for len in (0..stored.len()).step_by(stored.len() / 12) {
         let Some(cut) = run("blsc", &stored[..len], data.len(), false) else { continue };
         assert!(cut.holes.is_empty(), "{len}: {:?}", cut.holes);
@@ -125,7 +130,7 @@ fn blocks_of_a_blosc_chunk_are_where_its_header_says() {
     assert_eq!(check("blsc", &counted, &data), (data.len(), vec![]));
     let mut bad = counted.clone();
     bad[starts[1]] ^= 0x80;
-    assert_eq!(check("blsc", &bad, &data), (data.len(), Vec::from([1_500_000..3_000_000])));
+    assert_eq!(check("blsc", &bad, &data), (data.len(), once(1_500_000..3_000_000)));
 }
 
 #[test]
