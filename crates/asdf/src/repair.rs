@@ -28,6 +28,7 @@ mod left;
 mod output;
 mod tree;
 
+use std::ops::Range;
 use std::path::Path;
 
 use container_core::container::OpenOptions;
@@ -108,7 +109,9 @@ pub(crate) fn repair_to(
 fn report_unreferenced(named: &[i64], parts: &[blocks::Part], report: &mut RepairReport) {
     let count = i64::try_from(parts.len()).unwrap_or(i64::MAX);
     for (part, index) in parts.iter().zip(0_i64..) {
-        if !named.contains(&index) && !named.contains(&(index - count)) {
+        // Of a block that is lost the report tells already.
+        let is_lost = matches!(&part.body, blocks::Body::Bytes(_, bytes) if bytes.is_empty());
+        if !is_lost && !named.contains(&index) && !named.contains(&(index - count)) {
             let range = part.block.at..part.block.end;
             report
                 .kept
@@ -130,7 +133,17 @@ fn report_rest(layout: &Layout, parts: &[blocks::Part], report: &mut RepairRepor
             | FaultKind::IndexForbidden => "left out, because it belongs to nothing",
             _ => continue,
         };
-        report.guessed.push(RepairItem::new(fault.range(), format!("{}: {what}", fault.message())));
+        let range = fault.range();
+        let left = outside(range.clone(), parts);
+        if range.is_empty() || left.first() == Some(&range) {
+            report.guessed.push(RepairItem::new(range, format!("{}: {what}", fault.message())));
+            continue;
+        }
+        // There is a block in it, or was one, and the report tells of it.
+        for left in left {
+            let said = format!("{} bytes beside blocks: {what}", left.end - left.start);
+            report.guessed.push(RepairItem::new(left, said));
+        }
     }
     let streamed = parts.last().is_some_and(|part| part.block.header.is_streamed());
     if !parts.is_empty() && !streamed {
@@ -142,6 +155,20 @@ fn report_rest(layout: &Layout, parts: &[blocks::Part], report: &mut RepairRepor
         };
         report.kept.push(RepairItem::new(range, what));
     }
+}
+
+/// What of a range no block takes.
+fn outside(range: Range<u64>, parts: &[blocks::Part]) -> Vec<Range<u64>> {
+    let mut left = if range.is_empty() { Vec::new() } else { vec![range] };
+    for part in parts {
+        let (at, end) = (part.block.at, part.block.end.max(part.block.at));
+        left = left
+            .into_iter()
+            .flat_map(|left| [left.start..left.end.min(at), left.start.max(end)..left.end])
+            .filter(|left| left.start < left.end)
+            .collect();
+    }
+    left
 }
 
 #[cfg(test)]

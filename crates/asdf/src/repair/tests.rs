@@ -260,3 +260,20 @@ fn what_is_left_out_is_gone_at_once() {
         assert!(second.guessed.is_empty(), "{bytes:?}: {second:?}");
     }
 }
+
+#[test]
+fn a_block_of_which_only_the_index_tells_is_lost_and_nothing_else() {
+    let made = file();
+    let (end, lost) = (made.index, made.index as u64..(made.index + 48) as u64);
+    let offsets = [&made.blocks[..], &[end]].concat();
+    let bytes = [&made.bytes[..end], &[0; 48], &index(&offsets)].concat();
+    let (out, report) = repaired(&bytes);
+    assert_eq!(out[..end], made.bytes[..end]);
+    assert_eq!(report.lost.len(), 1, "{report:?}");
+    assert_eq!(report.lost[0].range, Some(lost.clone()));
+    assert!(report.guessed.iter().all(|item| !item.what.contains("left out")), "{report:?}");
+    for item in &report.kept {
+        let range = item.range.clone().unwrap_or(0..0);
+        assert!(range.end <= lost.start || range.start >= lost.end, "{report:?}");
+    }
+}

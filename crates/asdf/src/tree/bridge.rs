@@ -17,13 +17,14 @@ use container_core::Error;
 use serde::de::value::{MapDeserializer, SeqDeserializer};
 use serde::de::{self, DeserializeOwned, IntoDeserializer, Visitor};
 
+use super::expanded;
 use crate::yaml::{Int, Kind, Node, Scalar};
 
 /// The value of a node as a type of the caller's.
 pub(super) fn get<T: DeserializeOwned>(node: Node<'_>) -> container_core::Result<T> {
     let limits = node.document().limits();
-    let visits = Cell::new(limits.expanded);
-    let value = Value { node, depth: limits.depth, visits: &visits };
+    let budget = Budget { start: node, allowed: expanded::most(node.document()), visited: Cell::new(0) };
+    let value = Value { node, depth: limits.depth, budget: &budget };
     T::deserialize(value).map_err(|failure| failure.into_error(node))
 }
 
@@ -68,13 +69,32 @@ impl de::Error for Failure {
     }
 }
 
+/// The nodes that may be visited.
+struct Budget<'d> {
+    start: Node<'d>,
+    allowed: usize,
+    visited: Cell<usize>,
+}
+
+impl Budget<'_> {
+    /// Nodes after which it is worth it to count what is to come.
+    const WORTH: usize = 10_000;
+
+    /// Counts a node. False for one too many, and as soon as it is known that there will be.
+    fn take(&self) -> bool {
+        let visited = self.visited.get().saturating_add(1);
+        self.visited.set(visited);
+        let is_too_much = || expanded::count(self.start) > self.allowed as u64;
+        visited <= self.allowed && (visited != Self::WORTH || !is_too_much())
+    }
+}
+
 #[derive(Clone, Copy)]
 struct Value<'d, 'b> {
     node: Node<'d>,
     /// Collections that may still be gone into.
     depth: usize,
-    /// Nodes that may still be visited.
-    visits: &'b Cell<usize>,
+    budget: &'b Budget<'d>,
 }
 
 impl<'d, 'b> Value<'d, 'b> {
@@ -91,12 +111,8 @@ impl<'d, 'b> Value<'d, 'b> {
                 Failure::limit("depth of the tree, aliases followed,", document.limits().depth).at(self.node)
             );
         }
-        match self.visits.get().checked_sub(1) {
-            Some(left) => self.visits.set(left),
-            None => {
-                let allowed = document.limits().expanded;
-                return Err(Failure::limit("visited nodes of the tree", allowed).at(self.node));
-            }
+        if !self.budget.take() {
+            return Err(Failure::limit("visited nodes of the tree", self.budget.allowed).at(self.node));
         }
         Ok(())
     }

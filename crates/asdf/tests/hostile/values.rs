@@ -1,9 +1,11 @@
 //! Trees of little text that mean much, and texts that are no trees.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::time::{Duration, Instant};
 
 use asdf::container_core::{ErrorKind, Limits};
-use asdf::yaml::{EmitOptions, Yaml, emit_document};
+use asdf::yaml::{Document, EmitOptions, Yaml, YamlLimits, emit_document};
 use asdf::{File, Policy, Tree};
 
 use crate::made::{HEAD, MEMORY, file, open, options, said, tree};
@@ -28,6 +30,60 @@ fn aliases_that_double() {
     let value = Yaml::of(document.root()).unwrap();
     assert!(emit_document(&value, &EmitOptions::default()).unwrap().len() < 20_000);
     assert!(matches!(Tree::new(document.clone()).to_value().unwrap_err().kind(), ErrorKind::Limit { .. }));
+}
+
+/// What takes a tree as values of a caller's says that there are too many, before it has made them.
+fn cannot_be_copied(name: &str, text: &str) {
+    let document = Document::parse(text.as_bytes(), 0, &YamlLimits::default()).unwrap();
+    let tree = Tree::new(document);
+    let last = tree.root().pairs().last().unwrap().0.text().to_owned();
+    let start = Instant::now();
+    let errors = [
+        tree.to_value().unwrap_err(),
+        tree.get::<serde_yaml::Value>(&last).unwrap_err(),
+        tree.get::<BTreeMap<String, Any>>("").unwrap_err(),
+        tree.get::<Any>(&last).unwrap_err(),
+    ];
+    for error in errors {
+        assert!(matches!(error.kind(), ErrorKind::Limit { .. }), "{name}: {error}");
+    }
+    // A hundredth of a second each in truth, and minutes where they are made.
+    assert!(start.elapsed() < Duration::from_secs(10), "{name}: {:?}", start.elapsed());
+}
+
+/// A type of a caller's that goes wherever the tree does.
+#[derive(Debug, serde::Deserialize)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "it is only made")]
+enum Any {
+    List(Vec<Any>),
+    Map(BTreeMap<String, Any>),
+    Text(String),
+}
+
+#[test]
+fn few_bytes_that_are_many_values() {
+    for (levels, ways) in [(6, 20), (60, 2), (9, 9), (200, 3)] {
+        let mut list = String::from("a0: &a0 [x, y]\n");
+        let mut map = String::from("a0: &a0 {x: y}\n");
+        let mut merge = String::from("a0: &a0 {x: y}\n");
+        for level in 1..=levels {
+            let before = level - 1;
+            writeln!(list, "a{level}: &a{level} [{}]", vec![format!("*a{before}"); ways].join(", ")).unwrap();
+            let pairs: Vec<String> = (0..ways).map(|key| format!("k{key}: *a{before}")).collect();
+            writeln!(map, "a{level}: &a{level} {{{}}}", pairs.join(", ")).unwrap();
+            let own = &pairs[1..];
+            writeln!(
+                merge,
+                "a{level}: &a{level} {{<<: *a{before}, l{level}: *a{before}, {}}}",
+                own.join(", ")
+            )
+            .unwrap();
+        }
+        cannot_be_copied(&format!("lists {levels} {ways}"), &list);
+        cannot_be_copied(&format!("mappings {levels} {ways}"), &map);
+        cannot_be_copied(&format!("merges {levels} {ways}"), &merge);
+    }
 }
 
 #[test]
