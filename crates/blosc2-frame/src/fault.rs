@@ -76,6 +76,9 @@ pub enum FaultKind {
     /// A chunk that is not stored in a frame of chunks of different sizes (C-Blosc2 wrote such, and does not read them). It is the only
     /// one, so that the others tell how long it is.
     ChunkSizeSalvaged,
+    /// Chunks of NaN that are not stored, in a frame of elements of another size than floats have (C-Blosc2 writes such, and does not read
+    /// them).
+    NanWidth,
     /// As [`FaultKind::ChunkSizeSalvaged`], and nothing tells how long it is.
     ChunkSizeLost,
     /// Chunks of different codecs.
@@ -132,6 +135,7 @@ impl FaultKind {
             Self::ChunkBlocksize => "chunk_blocksize",
             Self::TypesizeDiffers => "typesize_differs",
             Self::StoredSpecial => "stored_special",
+            Self::NanWidth => "nan_width",
             Self::ChunkSizeSalvaged => "zeros_of_unknown_size",
             Self::ChunkSizeLost => "chunk_size",
             Self::MixedCodecs => "mixed_codecs",
@@ -200,6 +204,7 @@ impl FaultKind {
             | Self::OffsetOutside
             | Self::OffsetUnknown
             | Self::OffsetsSame
+            | Self::NanWidth
             | Self::OffsetsUnsorted => "blosc2 frame index",
             Self::SharedChunk
             | Self::ChunkOverlap

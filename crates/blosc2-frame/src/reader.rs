@@ -157,17 +157,22 @@ pub(crate) fn decode(
     decoder.decode_range(chunk, range, dst)
 }
 
+/// Whether there is a NaN of so many bytes, as C-Blosc2 knows it.
+pub(crate) const fn has_nan(typesize: u32) -> bool {
+    matches!(typesize, 4 | 8)
+}
+
 /// Fills `dst` with what a chunk that is not stored holds from byte `from` on.
 ///
 /// # Errors
-/// `Unsupported` for NaN of another size than floats have.
+/// `Malformed` for NaN of another size than floats have: C-Blosc2 writes such marks, and reads none.
 pub(crate) fn fill(special: Special, typesize: u32, from: u64, dst: &mut [u8]) -> Result<()> {
     let (narrow, wide) = (f32::from_bits(0x7fc0_0000), f64::from_bits(0x7ff8_0000_0000_0000));
     let value = match (special, typesize) {
         (Special::Nan, 4) => &narrow.to_le_bytes()[..],
         (Special::Nan, 8) => &wide.to_le_bytes()[..],
         (Special::Nan, _) => {
-            return Err(Error::unsupported(format!("NaN as elements of {typesize} bytes")));
+            return Err(Error::malformed(format!("NaN as elements of {typesize} bytes, which have none")));
         }
         _ => {
             dst.fill(0);

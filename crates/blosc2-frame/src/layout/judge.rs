@@ -2,11 +2,14 @@
 
 use std::ops::Range;
 
+use blosc_chunk::Special;
+
 use super::Layout;
 use crate::fault::{Fault, FaultKind};
 use crate::header::{BARE_LEN, ChunkSize, Header, Kind};
 use crate::metalayer::MOST;
 use crate::offsets::{Offset, Offsets};
+use crate::reader;
 
 /// Faults of single offsets that are told one by one; the rest are counted.
 const TOLD: u64 = 64;
@@ -114,6 +117,23 @@ impl Layout {
         if let Offsets::Same(Offset::Stored(_), 2..) = self.offsets {
             let message = format!("{} chunks have one offset in common", self.offsets.len());
             faults.push(Fault::new(FaultKind::OffsetsSame, self.index(), message));
+        }
+        let is_nan = |offset: &Offset| *offset == Offset::Special(Special::Nan);
+        let nan = match self.offsets {
+            Offsets::Same(offset, count) => (is_nan(&offset) && count > 0).then_some((0, count)),
+            Offsets::Each(_) => (0_u64..)
+                .zip(self.offsets.iter())
+                .find(|(_, offset)| is_nan(offset))
+                .map(|(first, _)| (first, self.offsets.iter().filter(is_nan).count() as u64)),
+        };
+        if let Some((first, count)) = nan
+            && !reader::has_nan(self.header.typesize)
+        {
+            let message = format!(
+                "{count} chunks of NaN, the first one chunk {first}, as elements of {} bytes, which have none",
+                self.header.typesize
+            );
+            faults.push(Fault::new(FaultKind::NanWidth, self.index(), message).of_chunk(first));
         }
         if unsorted {
             let message = "chunks do not lie in the order of their data";

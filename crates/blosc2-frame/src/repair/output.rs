@@ -60,8 +60,16 @@ impl Collected {
             }
         }
         report.kept.extend(runs.finish());
-        if let Offsets::Same(Offset::Special(_), count) = self.offsets {
-            report.kept.push(item(0..0, format!("{count} chunks that are not stored")));
+        if let Offsets::Same(Offset::Special(special), count) = self.offsets {
+            if self.is_no_value(special) {
+                let typesize = self.header.typesize;
+                let what = format!(
+                    "{count} chunks of NaN, of which {typesize} bytes have none: zeros in the new frame"
+                );
+                report.lost.push(item(self.base..self.base, what));
+            } else {
+                report.kept.push(item(0..0, format!("{count} chunks that are not stored")));
+            }
         }
         let mut decoder = Decoder::new().with_limits(self.limits);
         let limits = self.limits;
@@ -151,6 +159,7 @@ pub(super) fn write(
     let trailer = Trailer { fingerprint: Fingerprint::default(), ..collected.trailer.clone() };
     writer.take_trailer(trailer);
     if let Offsets::Same(Offset::Special(special), _) = collected.offsets {
+        let special = if collected.is_no_value(special) { Special::Zeros } else { special };
         write_same(collected, special, &mut writer)?;
         return writer.finish();
     }

@@ -1,6 +1,6 @@
 //! Proving chunks: each is decoded, and held against what it is to hold.
 
-use blosc_chunk::{Chunk, Decoder, Header};
+use blosc_chunk::{Chunk, Decoder, Header, Special};
 use container_core::source::zeroed_vec;
 use container_core::{ErrorKind, Limits, Progress, Result};
 
@@ -9,6 +9,7 @@ use super::collect::Collected;
 use super::walk;
 use crate::header::ChunkSize;
 use crate::offsets::{Offset, Offsets};
+use crate::reader::has_nan;
 use crate::writer::geometry;
 
 /// What is known of a chunk after it has been read.
@@ -40,8 +41,9 @@ impl Collected {
             match self.offset(index) {
                 None => Ok(Proof::Missing),
                 // Whatever else it may be, it has a size.
-                Some(Offset::Special(_)) => Ok(match self.expected_len(index) {
+                Some(Offset::Special(special)) => Ok(match self.expected_len(index) {
                     None if self.header.chunksize == ChunkSize::Variable => Proof::Bad,
+                    _ if self.is_no_value(special) => Proof::Bad,
                     _ => Proof::Good,
                 }),
                 Some(Offset::Unknown(_)) => Ok(Proof::Bad),
@@ -49,6 +51,11 @@ impl Collected {
             }
         };
         (0..count).map(prove).collect()
+    }
+
+    /// NaN of elements that have none: nobody can read it.
+    pub fn is_no_value(&self, special: Special) -> bool {
+        special == Special::Nan && !has_nan(self.header.typesize)
     }
 }
 

@@ -206,3 +206,41 @@ fn a_sparse_frame_without_a_chunk_or_its_index_gives_the_others() {
     assert!(!report.guessed.is_empty() && !report.lost.is_empty(), "{report:?}");
     assert_eq!(read(&target)[..3], [chunk(2), chunk(6), chunk(8)]);
 }
+
+/// What python-blosc2 4.14.1 writes of `SChunk(chunksize=200, cparams={"typesize": 2})` and `fill_special(266, SpecialValue.NAN)`, and does
+/// not read: `-3`, "Unsupported typesize for NaN".
+const NAN_OF_TWO_BYTES: &str = "\
+    9ea862326672616d6500d200000061cf00000000000000aca412005502d30000000000000214d30000000000000000d200000002d2000000c8d2000000c8d100\
+    02d10002c2d8060000000000010500000000000000000093cd0007de0000dc000005010508180000001800000028000000000000000000000000000000000000\
+    300000000000000082940193cd0006de0000dc0000ce00000023d80000000000000000000000000000000000";
+
+#[test]
+fn nan_of_elements_that_have_none_is_damage() {
+    let digit = |byte: u8| char::from(byte).to_digit(16).unwrap() as u8;
+    let bytes: Vec<u8> =
+        NAN_OF_TWO_BYTES.as_bytes().chunks(2).map(|two| digit(two[0]) << 4 | digit(two[1])).collect();
+    for typesize in [2_u32, 4, 65_544] {
+        let mut bytes = bytes.clone();
+        bytes[48..52].copy_from_slice(&typesize.to_be_bytes());
+        let frame = Frame::from_bytes(bytes.clone()).unwrap();
+        let faults: Vec<_> = frame.layout().faults().iter().map(|fault| fault.code()).collect();
+        let read = frame.read_chunk(0, &ReadOptions::default());
+        if typesize == 4 {
+            let (report, _) = repaired(&bytes).unwrap();
+            assert_eq!(faults, [""; 0]);
+            assert!(read.is_ok() && report.lost.is_empty(), "{read:?} {report:?}");
+            continue;
+        }
+        assert_eq!(faults, ["nan_width"]);
+        assert!(matches!(read.unwrap_err().kind(), ErrorKind::Malformed(_)));
+        if typesize != 2 {
+            // Its chunks are no elements either.
+            continue;
+        }
+        let (report, out) = repaired(&bytes).unwrap();
+        assert_eq!(report.lost.len(), 1, "{report:?}");
+        assert!(report.kept.iter().all(|item| !item.what.contains("chunk")), "{report:?}");
+        let zeros = [200, 200, 132].map(|len| vec![0; len]);
+        assert_eq!(chunks(out, "NaN"), zeros, "{report:?}");
+    }
+}
