@@ -111,9 +111,7 @@ impl File {
             usize::try_from(number).ok()
         };
         let block = known.and_then(|index| blocks.get(index));
-        if self.options.policy != Policy::Lenient
-            && let Some(error) = self.lost_before(known, number < 0)
-        {
+        if let Some(error) = self.lost_before(known, number < 0) {
             return Err(error);
         }
         let there_are = blocks.len();
@@ -135,13 +133,13 @@ impl File {
         })
     }
 
-    /// The first place at which a block may be lost. Found once: there may be as many arrays as faults.
+    /// The first place at which a block may be lost; for [`Policy::Lenient`], at which one is lost for sure: whoever reads on must not get
+    /// another block's values. Found once: there may be as many arrays as faults.
     fn first_loss(&self) -> Option<&Fault> {
-        let is_loss = |fault: &Fault| {
-            matches!(
-                fault.kind(),
-                FaultKind::Gap | FaultKind::BlockHeaderSize | FaultKind::BlockHeaderTruncated
-            )
+        let is_loss = |fault: &Fault| match fault.kind() {
+            FaultKind::BlockHeaderSize | FaultKind::BlockHeaderTruncated => true,
+            FaultKind::Gap => self.options.policy != Policy::Lenient,
+            _ => false,
         };
         let faults = &self.layout.faults;
         let first = self.first_loss.get_or_init(|| faults.iter().position(is_loss));

@@ -116,6 +116,17 @@ fn numbers_of_blocks_behind_a_lost_one_are_not_guessed() {
     }
     let file = open_as(Policy::Lenient, &broken).unwrap();
     assert_eq!(all(&file, "c").unwrap(), [2; 8]);
+    // A header without a size was one of a block, so that all behind it have other numbers, for everybody.
+    let mut broken = bytes(tree, &blocks);
+    broken[second + 4..second + 6].fill(0);
+    for policy in [Policy::Compatible, Policy::Lenient] {
+        let file = open_as(policy, &broken).unwrap();
+        assert_eq!(file.blocks().len(), 2);
+        assert_eq!(all(&file, "a").unwrap(), [0; 8]);
+        for path in ["b", "c"] {
+            assert!(all(&file, path).unwrap_err().to_string().contains("which block"), "{policy:?} {path}");
+        }
+    }
 }
 
 #[test]
