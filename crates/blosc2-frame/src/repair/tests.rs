@@ -8,7 +8,7 @@ use container_core::report::Severity;
 use container_core::write::Durability;
 
 use super::*;
-use crate::{EditOptions, Editor, ErrorKind, FaultKind, Frame, FrameOptions, Writer, default_params};
+use crate::{EditOptions, Editor, ErrorKind, Fault, FaultKind, Frame, FrameOptions, Writer, default_params};
 
 mod updates;
 
@@ -216,14 +216,13 @@ const NAN_OF_TWO_BYTES: &str = "\
 
 #[test]
 fn nan_of_elements_that_have_none_is_damage() {
-    let digit = |byte: u8| char::from(byte).to_digit(16).unwrap() as u8;
-    let bytes: Vec<u8> =
-        NAN_OF_TWO_BYTES.as_bytes().chunks(2).map(|two| digit(two[0]) << 4 | digit(two[1])).collect();
+    let digits = NAN_OF_TWO_BYTES.as_bytes().chunks(2).map(|two| str::from_utf8(two).unwrap());
+    let bytes: Vec<u8> = digits.map(|two| u8::from_str_radix(two, 16).unwrap()).collect();
     for typesize in [2_u32, 4, 65_544] {
         let mut bytes = bytes.clone();
         bytes[48..52].copy_from_slice(&typesize.to_be_bytes());
         let frame = Frame::from_bytes(bytes.clone()).unwrap();
-        let faults: Vec<_> = frame.layout().faults().iter().map(|fault| fault.code()).collect();
+        let faults: Vec<_> = frame.layout().faults().iter().map(Fault::code).collect();
         let read = frame.read_chunk(0, &ReadOptions::default());
         if typesize == 4 {
             let (report, _) = repaired(&bytes).unwrap();
