@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::{Error, Result};
 
+mod directory;
 #[cfg(any(test, feature = "testing"))]
 pub mod recording;
 #[cfg(any(test, feature = "testing"))]
@@ -13,6 +14,8 @@ pub mod replay;
 mod room;
 pub mod sectors;
 pub mod storage;
+
+pub use directory::AtomicDirectory;
 
 /// What to do when the target exists.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

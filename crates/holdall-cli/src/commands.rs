@@ -17,6 +17,7 @@ mod cat;
 mod completions;
 mod convert;
 mod diff;
+mod digest;
 mod explode;
 mod extract;
 mod formats;
@@ -82,6 +83,7 @@ pub enum Command {
     Explode(explode::Args),
     Implode(implode::Args),
     Diff(diff::Args),
+    Digest(digest::Args),
     Formats(formats::Args),
     Completions(completions::Args),
     Man(man::Args),
@@ -106,6 +108,7 @@ pub fn run(command: Command, console: &mut Console) -> Result<Outcome> {
         Command::Explode(args) => explode::run(&args, console),
         Command::Implode(args) => implode::run(&args, console),
         Command::Diff(args) => diff::run(&args, console),
+        Command::Digest(args) => digest::run(&args, console),
         Command::Formats(args) => formats::run(&args, console),
         Command::Completions(args) => completions::run(&args, console),
         Command::Man(args) => man::run(&args, console),

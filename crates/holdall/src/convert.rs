@@ -131,6 +131,11 @@ pub(crate) fn write(
     target: &Path,
     options: &ConvertOptions<'_>,
 ) -> Result<ConvertOutcome> {
+    #[cfg(feature = "zarr")]
+    if format.name == crate::zarr::FORMAT.name {
+        let losses = crate::zarr::write(container, selection, target, options)?;
+        return Ok(done(container, selection, format, losses));
+    }
     let import =
         format.import.ok_or_else(|| Error::unsupported(format!("{} files are not written", format.title)))?;
     let mut read = options.read;
@@ -148,9 +153,18 @@ pub(crate) fn write(
         }
     }
     out.commit(options.durability)?;
+    Ok(done(container, selection, format, losses))
+}
+
+fn done(
+    container: &dyn Container,
+    selection: &[(usize, Region)],
+    format: &Format,
+    losses: Vec<Loss>,
+) -> ConvertOutcome {
     let datasets = selection.iter().filter_map(|(index, _)| container.dataset(*index));
     let datasets = datasets.map(|dataset| dataset.path.clone()).collect();
-    Ok(ConvertOutcome::Done(Conversion { target_format: format.name, datasets, losses }))
+    ConvertOutcome::Done(Conversion { target_format: format.name, datasets, losses })
 }
 
 /// Opens what has been written, which has no name yet, and compares it with what it was made from.

@@ -23,6 +23,14 @@ pub static FORMATS: &[&Format] = &[
 /// them (`convert`, `cat` and `diff` know them, `verify` and `repair` do not).
 pub static ARRAY_FILES: &[&Format] = &[&container_core::npy::FORMAT];
 
+/// What is only written: targets of `convert` for other programs.
+pub static TARGETS: &[&Format] = &[
+    #[cfg(feature = "fits")]
+    &crate::fits::FORMAT,
+    #[cfg(feature = "zarr")]
+    &crate::zarr::FORMAT,
+];
+
 /// The container formats of this build; [`FORMATS`] as a function.
 #[must_use]
 pub fn formats() -> &'static [&'static Format] {
@@ -77,7 +85,7 @@ pub(crate) fn everything() -> impl Iterator<Item = &'static Format> {
 }
 
 fn writable() -> impl Iterator<Item = &'static Format> {
-    everything().filter(|format| format.import.is_some())
+    everything().chain(TARGETS.iter().copied()).filter(|format| format.import.is_some())
 }
 
 #[cfg(test)]
@@ -87,8 +95,9 @@ mod tests {
 
     #[test]
     fn names_and_extensions_are_unique() {
-        let names: Vec<&str> = everything().map(|format| format.name).collect();
-        let extensions: Vec<&str> = everything().flat_map(|format| format.extensions).copied().collect();
+        let all = || everything().chain(TARGETS.iter().copied());
+        let names: Vec<&str> = all().map(|format| format.name).collect();
+        let extensions: Vec<&str> = all().flat_map(|format| format.extensions).copied().collect();
         for list in [names, extensions] {
             let mut unique = list.clone();
             unique.sort_unstable();

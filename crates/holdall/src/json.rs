@@ -13,6 +13,7 @@ use serde_json::{Map, Value as Json, json};
 use crate::append::Appended;
 use crate::convert::Conversion;
 use crate::diff::Difference;
+use crate::digest::ArrayDigest;
 use crate::explode::Exploded;
 use crate::extract::Extracted;
 use crate::pack::{self, Packing};
@@ -192,6 +193,25 @@ pub fn diff_json(a: &str, b: &str, differences: &[Difference]) -> Json {
         "b": b,
         "same": differences.is_empty(),
         "differences": list.collect::<Vec<_>>(),
+    })
+}
+
+/// `holdall.digest/1`: what was digested, by address, file and dataset; `array` is `None` where it could not be read. Paths as the
+/// user named them.
+#[must_use]
+pub fn digest_json(
+    (address, file, dataset): (&str, &str, Option<&str>),
+    array: Option<&ArrayDigest>,
+) -> Json {
+    json!({
+        "schema": "holdall.digest/1",
+        "address": address,
+        "path": file,
+        "dataset": dataset,
+        "dtype": array.map(|array| dtype_json(&array.dtype)),
+        "shape": array.map(|array| &array.shape),
+        "algorithm": "sha256",
+        "digest": array.map(|array| array.digest.to_string()),
     })
 }
 

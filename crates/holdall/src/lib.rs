@@ -3,11 +3,16 @@
 
 pub mod address;
 pub mod append;
+#[cfg(any(feature = "fits", feature = "zarr"))]
+mod attributes;
 pub mod convert;
 pub mod diff;
+pub mod digest;
 pub mod explode;
 pub mod export;
 pub mod extract;
+#[cfg(feature = "fits")]
+pub mod fits;
 pub mod formats;
 #[cfg(feature = "asdf")]
 mod frames;
@@ -19,6 +24,7 @@ mod many;
 mod one_frame;
 pub mod open;
 pub mod pack;
+mod packed;
 mod plain;
 pub mod recode;
 pub mod repair;
@@ -31,6 +37,8 @@ mod testing;
 pub mod text;
 pub mod tree_text;
 pub mod verify;
+#[cfg(feature = "zarr")]
+pub mod zarr;
 
 pub use address::Address;
 pub use append::append;

@@ -35,7 +35,7 @@ fn every_verb_has_a_page_and_help() {
     }
 }
 
-const VERBS: [&str; 19] = [
+const VERBS: [&str; 20] = [
     "info",
     "ls",
     "tree",
@@ -52,6 +52,7 @@ const VERBS: [&str; 19] = [
     "explode",
     "implode",
     "diff",
+    "digest",
     "formats",
     "completions",
     "man",

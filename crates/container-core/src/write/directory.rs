@@ -1,0 +1,217 @@
+//! Directories that appear whole or not at all.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::{Durability, Overwrite, directory_of, exists, sync_directory};
+use crate::{Error, Result};
+
+/// A directory that appears under its name only when it is complete.
+///
+/// It is filled beside its target, under a name that begins with `.holdall-`, and moved there by [`AtomicDirectory::commit`]. Dropped
+/// without commit, it is gone with all that is in it; what a killed process leaves behind has that name.
+#[derive(Debug)]
+pub struct AtomicDirectory {
+    temporary: tempfile::TempDir,
+    target: PathBuf,
+    overwrite: Overwrite,
+}
+
+impl AtomicDirectory {
+    /// Starts a directory. Whether one that is there may be replaced is the caller's to say: all that is in it goes.
+    ///
+    /// # Errors
+    /// `Usage` when the target exists and may not be replaced, or is not a directory; `Io`.
+    pub fn create(target: impl AsRef<Path>, overwrite: Overwrite) -> Result<Self> {
+        let target = resolve(target.as_ref(), overwrite)?;
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".holdall-").suffix(".part");
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o777));
+        let temporary = builder.tempdir_in(directory_of(&target))?;
+        Ok(Self { temporary, target, overwrite })
+    }
+
+    /// The directory to fill.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.temporary.path()
+    }
+
+    /// Moves the complete directory to its target. On Linux one that is replaced changes places with it in one step, and goes then.
+    ///
+    /// # Errors
+    /// `Usage` when the target has appeared meanwhile and may not be replaced; `Io`. The target is then as it was.
+    pub fn commit(self, durability: Durability) -> Result<()> {
+        let Self { temporary, target, overwrite } = self;
+        if durability == Durability::Synced {
+            sync_below(temporary.path())?;
+        }
+        if overwrite == Overwrite::Replace && target.symlink_metadata().is_ok() {
+            fs::set_permissions(temporary.path(), target.metadata()?.permissions())?;
+            // What was replaced then has the temporary name, and goes with it.
+            exchange(temporary.path(), &target)?;
+        } else {
+            place(temporary.path(), &target)?;
+        }
+        if durability == Durability::Synced {
+            sync_directory(&target)?;
+        }
+        // After a move nothing has the name any more.
+        match temporary.close() {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error.into()),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn resolve(target: &Path, overwrite: Overwrite) -> Result<PathBuf> {
+    match target.metadata() {
+        Ok(_) if overwrite == Overwrite::Refuse => Err(exists(target)),
+        Ok(kind) if !kind.is_dir() => Err(Error::usage(format!("{} is not a directory", target.display()))),
+        Ok(_) => Ok(target.canonicalize()?),
+        Err(_) if target.is_symlink() => {
+            Err(Error::usage(format!("{} is a link to what is not there", target.display())))
+        }
+        Err(_) => Ok(target.to_owned()),
+    }
+}
+
+/// Gives `from` the name `to`, which nothing has.
+#[cfg(target_os = "linux")]
+fn place(from: &Path, to: &Path) -> Result<()> {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    use rustix::io::Errno;
+    match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+        Ok(()) => Ok(()),
+        Err(Errno::EXIST) => Err(exists(to)),
+        // Not every file system has it (NFS).
+        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => place_plainly(from, to),
+        Err(errno) => Err(io::Error::from(errno).into()),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn place(from: &Path, to: &Path) -> Result<()> {
+    place_plainly(from, to)
+}
+
+fn place_plainly(from: &Path, to: &Path) -> Result<()> {
+    if to.symlink_metadata().is_ok() {
+        return Err(exists(to));
+    }
+    Ok(fs::rename(from, to)?)
+}
+
+#[cfg(target_os = "linux")]
+fn exchange(a: &Path, b: &Path) -> Result<()> {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    use rustix::io::Errno;
+    match renameat_with(CWD, a, CWD, b, RenameFlags::EXCHANGE) {
+        Ok(()) => Ok(()),
+        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => exchange_plainly(a, b),
+        Err(errno) => Err(io::Error::from(errno).into()),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn exchange(a: &Path, b: &Path) -> Result<()> {
+    exchange_plainly(a, b)
+}
+
+/// In three steps, of which the first is taken back where the second fails.
+fn exchange_plainly(a: &Path, b: &Path) -> Result<()> {
+    let mut aside = a.as_os_str().to_owned();
+    aside.push(".old");
+    fs::rename(b, &aside)?;
+    if let Err(error) = fs::rename(a, b) {
+        fs::rename(&aside, b)?;
+        return Err(error.into());
+    }
+    Ok(fs::rename(&aside, a)?)
+}
+
+/// Has all that is below `directory` on the disk.
+#[cfg(target_os = "linux")]
+fn sync_below(directory: &Path) -> Result<()> {
+    // One call for any number of files.
+    rustix::fs::syncfs(fs::File::open(directory)?).map_err(io::Error::from)?;
+    Ok(())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn sync_below(directory: &Path) -> Result<()> {
+    let mut folders = vec![directory.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder)? {
+            let entry = entry?;
+            if entry.file_type()?.is_dir() {
+                folders.push(entry.path());
+            } else {
+                fs::OpenOptions::new().write(true).open(entry.path())?.sync_all()?;
+            }
+        }
+        sync_directory(folder.join("."))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(directory: &Path) -> Vec<String> {
+        let entries = fs::read_dir(directory).unwrap();
+        let mut names: Vec<_> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_directory_appears_whole_or_not_at_all() {
+        let place = tempfile::tempdir().unwrap();
+        let target = place.path().join("a.zarr");
+        let made = AtomicDirectory::create(&target, Overwrite::Refuse).unwrap();
+        fs::write(made.path().join("x"), b"1").unwrap();
+        assert!(!target.exists());
+        drop(made);
+        assert!(names(place.path()).is_empty());
+        for (overwrite, name) in [(Overwrite::Refuse, "x"), (Overwrite::Replace, "y")] {
+            let made = AtomicDirectory::create(&target, overwrite).unwrap();
+            fs::create_dir(made.path().join("c")).unwrap();
+            fs::write(made.path().join(name), b"1").unwrap();
+            made.commit(Durability::Synced).unwrap();
+            assert_eq!(
+                (names(place.path()), names(&target)),
+                (vec!["a.zarr".into()], vec!["c".into(), name.into()])
+            );
+        }
+        assert!(AtomicDirectory::create(&target, Overwrite::Refuse).is_err());
+    }
+
+    #[test]
+    fn what_appears_meanwhile_stays() {
+        let place = tempfile::tempdir().unwrap();
+        let target = place.path().join("a.zarr");
+        let made = AtomicDirectory::create(&target, Overwrite::Refuse).unwrap();
+        fs::create_dir(&target).unwrap();
+        assert!(made.commit(Durability::Cached).is_err());
+        assert_eq!(names(place.path()), ["a.zarr"]);
+        fs::write(place.path().join("file"), b"1").unwrap();
+        assert!(AtomicDirectory::create(place.path().join("file"), Overwrite::Replace).is_err());
+    }
+
+    #[test]
+    fn places_are_changed_where_the_system_cannot_do_it_in_one_step() {
+        let place = tempfile::tempdir().unwrap();
+        let (a, b) = (place.path().join("a"), place.path().join("b"));
+        for path in [&a, &b] {
+            fs::create_dir(path).unwrap();
+            fs::write(path.join(path.file_name().unwrap()), b"1").unwrap();
+        }
+        exchange_plainly(&a, &b).unwrap();
+        assert_eq!((names(&a), names(&b)), (vec!["b".to_owned()], vec!["a".to_owned()]));
+    }
+}

@@ -1,0 +1,370 @@
+//! `holdall digest`: a hash of dtype, shape and values, and whether those of a list still hold.
+
+use std::ffi::OsString;
+use std::io::{Read, Write};
+use std::path::PathBuf;
+use std::sync::RwLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use container_core::checksum::Digest;
+use container_core::container::ReadOptions;
+use container_core::dtype::Order;
+use container_core::source::read_stream;
+use container_core::threads::in_order;
+use container_core::{Error, ErrorKind, Limits, Progress};
+use holdall::address::Address;
+use holdall::digest::{ArrayDigest, Line, digest, line, select};
+use holdall::json;
+use holdall::open::{Accept, open_to_pass};
+use holdall::verify::first_damage;
+
+use super::shown;
+use crate::errors::{Failure, On, Outcome, Result};
+use crate::options::{JobsArgs, OpenArgs, address};
+use crate::output::{BAD, Console, GOOD, printable, to_stderr};
+use crate::progress::{Meter, Shown};
+
+/// Print a digest of type, shape and values, the same whatever the format, order or codec; or check a list of them
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+A line is the SHA-256 of the array, two blanks and its address, as sha256sum has it. Of a file without a path, every listed \
+dataset is digested. The array is what counts, not how it is stored: byte order, order of the axes in storage, codec, chunks, \
+padding of records and the format make no difference. The page docs/digest.md says what is hashed, and has a program of \
+numpy's that gives the same.
+
+With --check, the files are such lists: each address is read again, and told OK or FAILED. Exit codes: 0 all are as they \
+were, 1 some differ, 2 some could not be read.
+
+Examples:
+  holdall digest scan.ra run.gsd > arrays.sha256
+  holdall digest 'run.gsd::particles/position[-1]'
+  holdall digest --check arrays.sha256
+  holdall digest before.npy | sed s/before.npy/after.b2nd/ | holdall digest --check -")]
+pub struct Args {
+    /// The file, FILE::PATH or FILE::PATH[SEL]; with --check lists of digests; `-` is standard input
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<OsString>,
+
+    /// Check the arrays of lists that this verb made
+    #[arg(short, long)]
+    check: bool,
+
+    /// With --check, tell only of what is not as it was
+    #[arg(short, long, requires = "check")]
+    quiet: bool,
+
+    /// One JSON line for each array (holdall.digest/1)
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    jobs: JobsArgs,
+
+    #[command(flatten)]
+    open: OpenArgs,
+}
+
+pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
+    let tasks = if args.check { args.read_lists(console)? } else { args.tasks() };
+    let work = Work { args, limits: console.limits };
+    let mut counts = Counts::default();
+    // Standard input is there once only, and a file that is read again needs it again.
+    let streams = tasks.iter().any(|task| task.wanted.iter().any(|one| one.address.file.as_os_str() == "-"));
+    let workers = if streams { 1 } else { args.jobs.count().min(tasks.len()) };
+    if workers <= 1 {
+        for task in &tasks {
+            let meter = Meter::new(printable(&task.name()), Shown::OnTerminal);
+            let limits = console.limits;
+            let mut show = |answer: Answer| args.show(answer, &mut counts, console);
+            work.run(task, args.jobs.count(), limits, &meter, &mut show)?;
+        }
+    } else {
+        work.in_parallel(&tasks, workers, &mut |answer| args.show(answer, &mut counts, console))?;
+    }
+    console.out.flush()?;
+    if counts.differ > 0 {
+        to_stderr(&format!("holdall: {} of {} arrays are not what they were", counts.differ, counts.all));
+    }
+    Ok(Outcome::Yes)
+}
+
+#[derive(Default)]
+struct Counts {
+    all: u64,
+    differ: u64,
+}
+
+/// What is asked of one file.
+struct Task {
+    wanted: Vec<Wanted>,
+}
+
+impl Task {
+    fn name(&self) -> String {
+        self.wanted.first().map_or_else(String::new, |one| shown(&one.address.file))
+    }
+}
+
+struct Wanted {
+    typed: String,
+    address: Address,
+    /// What the list says; nothing where there is no list.
+    expected: Option<Digest>,
+}
+
+/// What came of one array, or of what could not be read.
+struct Answer {
+    address: String,
+    file: String,
+    dataset: Option<String>,
+    expected: Option<Digest>,
+    made: container_core::Result<ArrayDigest>,
+}
+
+impl Args {
+    fn tasks(&self) -> Vec<Task> {
+        let one = |typed: &OsString| {
+            let wanted =
+                Wanted { typed: typed.to_string_lossy().into(), address: address(typed), expected: None };
+            Task { wanted: vec![wanted] }
+        };
+        self.files.iter().map(one).collect()
+    }
+
+    /// The lines of the lists, those of one file together as long as they follow each other.
+    fn read_lists(&self, console: &mut Console) -> Result<Vec<Task>> {
+        let mut tasks: Vec<Task> = Vec::new();
+        for name in &self.files {
+            let list = PathBuf::from(name);
+            let bytes = if name == "-" {
+                read_stream(&mut std::io::stdin().lock(), &console.limits)
+            } else {
+                std::fs::File::open(&list)
+                    .map_err(Error::from)
+                    .and_then(|file| read_stream(&mut file.take(console.limits.memory), &console.limits))
+            };
+            let bytes = bytes.on(shown(&list))?;
+            let before = tasks.len();
+            for (number, text) in (1..).zip(bytes.split(|byte| *byte == b'\n')) {
+                let text = text.strip_suffix(b"\r").unwrap_or(text);
+                let parsed = match std::str::from_utf8(text) {
+                    Ok(text) => Line::parse(text),
+                    Err(_) => Err(Error::malformed("this is not UTF-8")),
+                };
+                match parsed {
+                    Ok(None) => {}
+                    Ok(Some(Line { digest, address })) => {
+                        let wanted = Wanted {
+                            address: Address::parse(&address),
+                            typed: address,
+                            expected: Some(digest),
+                        };
+                        let same = tasks.last().and_then(|task| task.wanted.last());
+                        let same = same.is_some_and(|one| one.address.file == wanted.address.file);
+                        match tasks.last_mut().filter(|_| same) {
+                            Some(task) => task.wanted.push(wanted),
+                            None => tasks.push(Task { wanted: vec![wanted] }),
+                        }
+                    }
+                    Err(error) => {
+                        let error = error.context(format!("line {number}"));
+                        console.fail(&Failure { subject: Some(shown(&list)), error });
+                    }
+                }
+            }
+            if tasks.len() == before {
+                return Err(Error::usage("there is no digest in this list").hint("holdall digest FILE"))
+                    .on(shown(&list));
+            }
+        }
+        Ok(tasks)
+    }
+
+    fn show(&self, answer: Answer, counts: &mut Counts, console: &mut Console) -> Result<()> {
+        counts.all += 1;
+        let Answer { address, file, dataset, expected, made } = answer;
+        let status = match (&made, &expected) {
+            (Err(_), _) => Status::Unreadable,
+            (Ok(made), Some(expected)) if made.digest != *expected => Status::Failed,
+            _ => Status::Ok,
+        };
+        if status == Status::Failed {
+            counts.differ += 1;
+            console.note(Outcome::No);
+        }
+        let array = made.as_ref().ok();
+        if self.json {
+            let named = (address.as_str(), file.as_str(), dataset.as_deref());
+            let mut line = json::digest_json(named, array);
+            if let Some(expected) = expected {
+                line["expected"] = expected.to_string().into();
+                line["status"] = status.word().to_lowercase().into();
+            }
+            console.out.json(&line)?;
+        } else if expected.is_some() {
+            if status != Status::Ok || !self.quiet {
+                let style = if status == Status::Ok { GOOD } else { BAD };
+                let word = console.out.paint.with(style, status.word()).into_owned();
+                writeln!(console.out, "{}: {word}", printable(&address))?;
+            }
+        } else if let Some(array) = array {
+            let line = line(&array.digest, &address);
+            let line = if console.out.is_terminal() { printable(&line) } else { line.as_str().into() };
+            writeln!(console.out, "{line}")?;
+        }
+        if let Err(error) = made {
+            console.fail(&Failure { subject: Some(address), error });
+        }
+        Ok(())
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Status {
+    Ok,
+    Failed,
+    Unreadable,
+}
+
+impl Status {
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Ok => "OK",
+            Self::Failed => "FAILED",
+            Self::Unreadable => "UNREADABLE",
+        }
+    }
+}
+
+struct Work<'a> {
+    args: &'a Args,
+    limits: Limits,
+}
+
+impl Work<'_> {
+    /// Answers for all that is wanted of one file, which is opened once.
+    fn run(
+        &self,
+        task: &Task,
+        threads: usize,
+        limits: Limits,
+        meter: &Meter,
+        show: &mut dyn FnMut(Answer) -> Result<()>,
+    ) -> Result<()> {
+        let Some(first) = task.wanted.first() else { return Ok(()) };
+        let read = ReadOptions::default().with_threads(threads).with_limits(limits);
+        let options = self.args.open.options(limits);
+        let opened =
+            open_to_pass(&first.address.file, Accept::ContainersAndArrays, &options, |_| Some(Order::C));
+        let opened = match opened {
+            Ok(opened) => opened,
+            Err(error) => {
+                let mut error = Some(error);
+                for one in &task.wanted {
+                    let error = error.take().unwrap_or_else(|| Error::usage("the file cannot be opened"));
+                    show(one.answer(None, Err(error)))?;
+                }
+                return Ok(());
+            }
+        };
+        let container = &*opened.container;
+        for one in &task.wanted {
+            let chosen = select(&one.address, container).and_then(|chosen| {
+                match first_damage_of(&chosen, container) {
+                    Some(error) => Err(error),
+                    None => Ok(chosen),
+                }
+            });
+            let chosen = match chosen {
+                Ok(chosen) => chosen,
+                Err(error) => {
+                    show(one.answer(None, Err(error)))?;
+                    continue;
+                }
+            };
+            for (index, region) in chosen {
+                let path = container.dataset(index).map(|dataset| dataset.path.clone());
+                let made =
+                    meter.watch(|progress: Progress<'_>| digest(container, index, &region, &read, progress));
+                show(one.answer(path, made))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Several files at a time, shown in the order in which they were named. Each has its share of the memory; one that
+    /// cannot be read within it is read again alone, with all of it.
+    fn in_parallel(
+        &self,
+        tasks: &[Task],
+        workers: usize,
+        show: &mut dyn FnMut(Answer) -> Result<()>,
+    ) -> Result<()> {
+        let share = self.limits.with_memory(self.limits.memory / workers as u64);
+        let threads = (self.args.jobs.count() / workers).max(1);
+        let (alone, done) = (RwLock::new(()), AtomicU64::new(0));
+        let meter = Meter::new(format!("{} files", tasks.len()), Shown::OnTerminal);
+        let quiet = Meter::new("", Shown::Never);
+        let answers = |task: &Task, limits| {
+            let mut answers = Vec::new();
+            self.run(task, threads, limits, &quiet, &mut |answer| {
+                answers.push(answer);
+                Ok(())
+            })
+            .map(|()| answers)
+        };
+        let over = |answer: &Answer| {
+            answer.made.as_ref().is_err_and(|error| matches!(error.kind(), ErrorKind::Limit { .. }))
+        };
+        let mut rest = tasks.iter();
+        let mut failure = None;
+        let ran = in_order(
+            workers,
+            || Ok(rest.next()),
+            |task| {
+                let shared = alone.read();
+                let mut made = answers(task, share);
+                drop(shared);
+                if made.as_ref().is_ok_and(|made| made.iter().any(over)) {
+                    let _alone = alone.write();
+                    made = answers(task, self.limits);
+                }
+                let _ = meter.tick(done.fetch_add(1, Ordering::Relaxed) + 1, tasks.len() as u64);
+                made.map_err(|failure| failure.error)
+            },
+            |answers| {
+                for answer in answers {
+                    if let Err(gone) = show(answer) {
+                        // Nobody listens any more.
+                        quiet.cancel();
+                        failure = Some(gone);
+                        return Err(Error::cancelled());
+                    }
+                }
+                Ok(())
+            },
+        );
+        match failure {
+            Some(failure) => Err(failure),
+            None => ran.map_err(|error| Failure { subject: None, error }),
+        }
+    }
+}
+
+/// Why nothing is chosen of a file, where that is damage.
+fn first_damage_of<T>(chosen: &[T], container: &dyn container_core::container::Container) -> Option<Error> {
+    if chosen.is_empty() { first_damage(container) } else { None }
+}
+
+impl Wanted {
+    /// `path`: the dataset's, where one was found.
+    fn answer(&self, path: Option<String>, made: container_core::Result<ArrayDigest>) -> Answer {
+        let file = shown(&self.address.file);
+        let whole = self.address.dataset.is_none() && self.address.selection.is_none();
+        let address = match &path {
+            Some(path) if whole => format!("{file}::{path}"),
+            _ => self.typed.clone(),
+        };
+        Answer { address, file, dataset: path, expected: self.expected, made }
+    }
+}

@@ -1,0 +1,88 @@
+//! A digest of an array: the same for the same type, shape and values, whatever the format, order, byte order, codec or chunks.
+//!
+//! What is hashed, with SHA-256: one line of JSON, `{"holdall.digest":1,"dtype":"<f4","shape":[2,3]}` and a line feed; then the
+//! elements in C order, every number little-endian. Records are their fields one after the other, without padding and titles.
+//! `docs/digest.md` has the whole of it, and a program of numpy's that gives the same.
+
+use container_core::checksum::{Algorithm, Digest};
+use container_core::container::{Container, Digests, ReadOptions};
+use container_core::dtype::{ByteOrder, DType, Order};
+use container_core::region::Region;
+use container_core::stream::for_each_run;
+use container_core::{Progress, Result};
+use serde_json::json;
+
+use crate::address::Address;
+use crate::json::dtype_json;
+use crate::one_frame::without_frame_axes;
+
+mod list;
+
+use crate::packed::Packer;
+pub use list::{Line, line};
+
+/// What an array is, and its digest.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ArrayDigest {
+    /// The type that was hashed: little-endian, records without padding and titles.
+    pub dtype: DType,
+    /// Length of each axis.
+    pub shape: Vec<u64>,
+    /// SHA-256.
+    pub digest: Digest,
+}
+
+/// The datasets of an address. As for a conversion, what is in the one frame of a file is not an array of one frame.
+///
+/// # Errors
+/// As [`Address::select`].
+pub fn select(address: &Address, container: &dyn Container) -> Result<Vec<(usize, Region)>> {
+    let mut selection = address.select(container)?;
+    without_frame_axes(container, &mut selection);
+    Ok(selection)
+}
+
+/// The digest of the elements of `region` of a dataset. Memory is bounded by a piece of it. Digests that the file has are
+/// compared, whatever `read` says.
+///
+/// # Errors
+/// Those of [`Container::read`]; `Unsupported` for records of very many parts; `Cancelled`.
+pub fn digest(
+    container: &dyn Container,
+    index: usize,
+    region: &Region,
+    read: &ReadOptions,
+    progress: Progress<'_>,
+) -> Result<ArrayDigest> {
+    let mut read = *read;
+    read.digests = Digests::Compare;
+    let stored = container.require(index)?.dtype.clone();
+    let packer = Packer::new(&stored)?;
+    let dtype = packer.dtype().with_order(ByteOrder::Little);
+    let shape = region.shape();
+    let mut running = Algorithm::Sha256.start();
+    running.update(header(&dtype, &shape).as_bytes());
+    let is_plain = packer.is_plain() && stored.is_in_order(ByteOrder::Little);
+    let mut made = Vec::new();
+    for_each_run(container, index, region, Order::C, &read, progress, |run| {
+        if is_plain {
+            running.update(run);
+            return Ok(());
+        }
+        made.clear();
+        packer.pack(run, &mut made);
+        packer.dtype().swap_to(ByteOrder::Little, &mut made)?;
+        running.update(&made);
+        Ok(())
+    })?;
+    Ok(ArrayDigest { dtype, shape, digest: running.finish() })
+}
+
+/// The line before the elements.
+fn header(dtype: &DType, shape: &[u64]) -> String {
+    let line = json!({ "holdall.digest": 1, "dtype": dtype_json(dtype), "shape": shape });
+    format!("{line}\n")
+}
+
+#[cfg(test)]
+mod tests;

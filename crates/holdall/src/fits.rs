@@ -1,0 +1,196 @@
+//! Writing FITS images: one dataset as the primary image, several as image extensions that are called as their paths.
+//!
+//! The fastest axis comes first, as FITS has it: `NAXIS1` is the last axis of an array in C order, and column-major data are transposed,
+//! so that a reader such as astropy shows the axes as they are here. Numbers are big-endian; unsigned ones are stored with `BZERO`.
+//! Every header has `CHECKSUM` and `DATASUM`. Metadata that are scalars become cards.
+//!
+//! Spec: FITS standard 4.0.
+
+use std::io::SeekFrom;
+
+use container_core::array::byte_len;
+use container_core::dtype::Order;
+use container_core::format::{Format, Import, Output, WriteSeek};
+use container_core::report::Loss;
+use container_core::stream::{for_each_run, prove};
+use container_core::{Error, Progress, Result};
+
+mod cards;
+mod checksum;
+mod image;
+mod metadata;
+
+use cards::{Card, Header};
+use checksum::Sum;
+use image::Image;
+
+/// Headers and data are whole blocks of this many bytes.
+const BLOCK: u64 = 2880;
+
+/// FITS in the table of formats, as a target alone.
+pub static FORMAT: Format = Format {
+    name: "fits",
+    title: "FITS",
+    extensions: &["fits", "fit", "fts"],
+    // Readers show the order in which it lies as C.
+    order: Some(Order::C),
+    support: &[],
+    sniff: |_| false,
+    open: |_, _| Err(Error::unsupported("FITS files are written, not read")),
+    import: Some(import),
+    repair: None,
+    append: None,
+    pack: None,
+};
+
+/// A header and the data behind it.
+struct Unit<'a> {
+    header: Header,
+    /// Nothing in a primary header before extensions.
+    image: Option<Image<'a>>,
+}
+
+fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
+    job.options.allow_words("FITS", &["as-bytes"])?;
+    if let Some((word, _)) = job.options.codec.as_ref().filter(|(word, _)| word != "none") {
+        return Err(Error::usage(format!("FITS images have no codec {word:?} (none)")));
+    }
+    let mut losses = Vec::new();
+    let units = units(job, &mut losses)?;
+    for unit in &units {
+        if let Some(image) = &unit.image {
+            prove(job.container, image.index, image.region, &job.read)?;
+        }
+    }
+    let total = units.iter().map(|unit| unit.data_len()).fold(0, u64::saturating_add);
+    let mut stream = Stream { job, total, done: 0 };
+    match out.as_seek() {
+        Some(out) => units.iter().try_for_each(|unit| stream.patch(unit, out))?,
+        // The sum of the data stands before them, and a pipe takes nothing back.
+        None => {
+            stream.total = total.saturating_mul(2);
+            for unit in &units {
+                let mut sum = Sum::default();
+                stream.data(unit, |bytes| Ok(sum.add(bytes)))?;
+                out.write_all(&unit.header.to_bytes(&sum))?;
+                stream.data(unit, |bytes| Ok(out.write_all(bytes)?))?;
+            }
+        }
+    }
+    Ok(losses)
+}
+
+/// The headers and data units of the file, in order.
+fn units<'a>(job: &Import<'a>, losses: &mut Vec<Loss>) -> Result<Vec<Unit<'a>>> {
+    let mut units = Vec::new();
+    let alone = job.selection.len() == 1;
+    let (entries, rest) = metadata::of_file(job)?;
+    losses.extend(rest);
+    if !alone {
+        let mut header = Header::default();
+        header.push(Card::logical("SIMPLE", true));
+        header.push(Card::integer("BITPIX", 8));
+        header.push(Card::integer("NAXIS", 0));
+        header.push(Card::logical("EXTEND", true));
+        metadata::cards(&entries, &mut header, None, losses);
+        units.push(Unit { header, image: None });
+    }
+    for (index, region) in job.selection {
+        let dataset = &*job.container.require(*index)?;
+        let image = Image::new(*index, region, dataset, job, losses)?;
+        let mut header = Header::default();
+        header.push(if alone { Card::logical("SIMPLE", true) } else { Card::text("XTENSION", "IMAGE   ") });
+        header.push(Card::integer("BITPIX", image.bitpix));
+        header.push(Card::integer("NAXIS", image.axes.len() as i128));
+        for (number, len) in (1..).zip(&image.axes) {
+            header.push(Card::integer(&format!("NAXIS{number}"), (*len).into()));
+        }
+        if !alone {
+            header.push(Card::integer("PCOUNT", 0));
+            header.push(Card::integer("GCOUNT", 1));
+        }
+        if image.zero != 0 {
+            header.push(Card::integer("BSCALE", 1));
+            header.push(Card::integer("BZERO", image.zero));
+        }
+        if !alone || dataset.path != "data" {
+            metadata::name(&dataset.path, &mut header, losses);
+        }
+        if alone {
+            metadata::cards(&entries, &mut header, Some(dataset), losses);
+        }
+        metadata::cards(&dataset.attributes, &mut header, Some(dataset), losses);
+        units.push(Unit { header, image: Some(image) });
+    }
+    Ok(units)
+}
+
+impl Unit<'_> {
+    /// Bytes of the data without what fills up the last block.
+    fn data_len(&self) -> u64 {
+        self.image.as_ref().map_or(0, |image| image.len)
+    }
+}
+
+/// Data on their way, with what is told of them.
+struct Stream<'j, 'a> {
+    job: &'j Import<'a>,
+    total: u64,
+    done: u64,
+}
+
+impl Stream<'_, '_> {
+    /// Writes a unit, the header a second time when the sum of the data is known.
+    fn patch(&mut self, unit: &Unit<'_>, out: &mut dyn WriteSeek) -> Result<()> {
+        let start = out.stream_position()?;
+        out.write_all(&unit.header.to_bytes(&Sum::default()))?;
+        let mut sum = Sum::default();
+        self.data(unit, |bytes| {
+            sum.add(bytes);
+            Ok(out.write_all(bytes)?)
+        })?;
+        let end = out.stream_position()?;
+        out.seek(SeekFrom::Start(start))?;
+        out.write_all(&unit.header.to_bytes(&sum))?;
+        out.seek(SeekFrom::Start(end))?;
+        Ok(())
+    }
+
+    /// The bytes of the data unit, filled up to whole blocks.
+    fn data(&mut self, unit: &Unit<'_>, mut sink: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        let Some(image) = &unit.image else { return Ok(()) };
+        let (before, total, progress) = (self.done, self.total, self.job.progress);
+        let tick = |done: u64, _: u64| match progress.tick(before.saturating_add(done), total) {
+            Ok(()) => std::ops::ControlFlow::Continue(()),
+            Err(_) => std::ops::ControlFlow::Break(()),
+        };
+        let mut made = Vec::new();
+        let (job, read) = (self.job, &self.job.read);
+        for_each_run(
+            job.container,
+            image.index,
+            image.region,
+            Order::C,
+            read,
+            Progress::new(&tick),
+            |run| {
+                made.clear();
+                made.extend_from_slice(run);
+                image.encode(&mut made)?;
+                sink(&made)
+            },
+        )?;
+        self.done = before.saturating_add(image.len);
+        let fill = image.len.next_multiple_of(BLOCK).saturating_sub(image.len);
+        sink(&vec![0; usize::try_from(fill).unwrap_or(0)])
+    }
+}
+
+/// Bytes of an image.
+fn image_len(dtype: &container_core::dtype::DType, shape: &[u64], path: &str) -> Result<u64> {
+    let len = byte_len(dtype, shape).filter(|len| len.checked_next_multiple_of(BLOCK).is_some());
+    len.ok_or_else(|| Error::malformed(format!("{path} reaches past 2^64 bytes")))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,97 @@
+//! What FITS makes of elements.
+
+use container_core::container::Dataset;
+use container_core::dtype::{ByteOrder, DType, Kind};
+use container_core::format::Import;
+use container_core::region::Region;
+use container_core::report::Loss;
+use container_core::{Error, Result};
+
+use super::image_len;
+
+/// Axes that FITS has at most.
+const MOST_AXES: usize = 999;
+
+/// An image: type and axes as FITS has them, and how its bytes are made.
+pub(super) struct Image<'a> {
+    pub(super) index: usize,
+    pub(super) region: &'a Region,
+    pub(super) bitpix: i128,
+    /// `BZERO`: what is added to the stored number.
+    pub(super) zero: i128,
+    /// Lengths, the fastest axis first.
+    pub(super) axes: Vec<u64>,
+    /// Bytes.
+    pub(super) len: u64,
+    dtype: DType,
+}
+
+impl<'a> Image<'a> {
+    /// # Errors
+    /// `Unsupported` for types that FITS images lack, naming formats that have them.
+    pub(super) fn new(
+        index: usize,
+        region: &'a Region,
+        dataset: &Dataset,
+        job: &Import<'_>,
+        losses: &mut Vec<Loss>,
+    ) -> Result<Self> {
+        let as_bytes = job.options.words.iter().any(|(word, _)| word == "as-bytes");
+        let dtype = dataset.dtype.clone();
+        let mut lose = |what: String| losses.push(Loss { dataset: Some(dataset.path.clone()), what });
+        let kind = dtype.as_scalar().map(|scalar| (&scalar.kind, scalar.size));
+        let (bitpix, zero) = match kind {
+            Some((Kind::Uint, 1)) => (8, 0),
+            Some((Kind::Int, 1)) => (8, -128),
+            Some((Kind::Int, 2)) => (16, 0),
+            Some((Kind::Uint, 2)) => (16, 1 << 15),
+            Some((Kind::Int, 4)) => (32, 0),
+            Some((Kind::Uint, 4)) => (32, 1 << 31),
+            Some((Kind::Int, 8)) => (64, 0),
+            Some((Kind::Uint, 8)) => (64, 1 << 63),
+            Some((Kind::Float, 4)) => (-32, 0),
+            Some((Kind::Float, 8)) => (-64, 0),
+            Some((Kind::Bool, 1)) if as_bytes => {
+                lose(format!("the type {dtype}, kept as unsigned bytes"));
+                (8, 0)
+            }
+            _ => return Err(lacks(dataset)),
+        };
+        let mut axes = region.shape();
+        axes.reverse();
+        if axes.len() > MOST_AXES {
+            return Err(Error::unsupported(format!("{}: FITS has up to {MOST_AXES} axes", dataset.path)));
+        }
+        let len = image_len(&dtype, &axes, &dataset.path)?;
+        if axes.is_empty() {
+            // No axis would be no data.
+            lose("that it has no axis: FITS has one of length 1".into());
+            axes.push(1);
+        }
+        Ok(Self { index, region, bitpix, zero, axes, len, dtype })
+    }
+
+    /// Makes of elements as they are stored those of FITS, in place.
+    ///
+    /// # Errors
+    /// As [`DType::swap_to`].
+    pub(super) fn encode(&self, items: &mut [u8]) -> Result<()> {
+        self.dtype.swap_to(ByteOrder::Big, items)?;
+        if self.zero != 0 {
+            // Half the range less, or more: the highest bit, in the first byte, is the other one.
+            items.iter_mut().step_by(self.dtype.itemsize().max(1)).for_each(|byte| *byte ^= 0x80);
+        }
+        Ok(())
+    }
+}
+
+fn lacks(dataset: &Dataset) -> Error {
+    let error =
+        Error::unsupported(format!("{}: FITS images have no elements of {}", dataset.path, dataset.dtype));
+    let is_bool = dataset.dtype.as_scalar().is_some_and(|scalar| scalar.kind == Kind::Bool);
+    error.hint(if is_bool {
+        "--as-bytes writes 0 and 1; or another format, such as .asdf or .npy"
+    } else {
+        "another format, such as .asdf or .npy"
+    })
+}

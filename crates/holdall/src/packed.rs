@@ -1,0 +1,103 @@
+//! Records without padding.
+
+use container_core::dtype::{DType, Field, Record};
+use container_core::{Error, Result};
+
+/// More parts than any honest record has: nested sub-arrays of records multiply.
+const MOST_PARTS: usize = 1 << 20;
+
+/// Copies elements without what lies between the fields of records.
+pub(crate) struct Packer {
+    dtype: DType,
+    size: usize,
+    /// Offset and length of what is kept of an element, in the order of the fields.
+    parts: Vec<(usize, usize)>,
+}
+
+impl Packer {
+    /// # Errors
+    /// `Unsupported` for records of more than a million parts.
+    pub(crate) fn new(stored: &DType) -> Result<Self> {
+        let mut parts = Vec::new();
+        collect(stored, 0, &mut parts)?;
+        Ok(Self { dtype: packed(stored), size: stored.itemsize(), parts })
+    }
+
+    /// The type of what it makes, in the byte order of what it was made for.
+    pub(crate) fn dtype(&self) -> &DType {
+        &self.dtype
+    }
+
+    /// True where nothing is left out or moved.
+    pub(crate) fn is_plain(&self) -> bool {
+        matches!(self.parts.as_slice(), [(0, len)] if *len == self.size) || self.size == 0
+    }
+
+    /// Appends the elements of `run`, which is whole elements.
+    pub(crate) fn pack(&self, run: &[u8], out: &mut Vec<u8>) {
+        if self.is_plain() {
+            return out.extend_from_slice(run);
+        }
+        for item in run.chunks_exact(self.size) {
+            for (offset, len) in &self.parts {
+                out.extend_from_slice(item.get(*offset..*offset + *len).unwrap_or_default());
+            }
+        }
+    }
+}
+
+/// The same type without padding and titles.
+fn packed(dtype: &DType) -> DType {
+    let DType::Record(record) = dtype else { return dtype.clone() };
+    let mut offset = 0_usize;
+    let fields = record.fields.iter().map(|field| {
+        let dtype = packed(&field.dtype);
+        let field =
+            Field { name: field.name.clone(), title: None, offset, shape: field.shape.clone(), dtype };
+        offset = offset.saturating_add(count(&field).saturating_mul(field.dtype.itemsize()));
+        field
+    });
+    let fields = fields.collect();
+    DType::Record(Record { fields, size: offset })
+}
+
+fn count(field: &Field) -> usize {
+    field.shape.iter().fold(1, |count, len| count.saturating_mul(*len))
+}
+
+/// What of an element at `base` is kept. Parts that touch are one.
+fn collect(dtype: &DType, base: usize, parts: &mut Vec<(usize, usize)>) -> Result<()> {
+    let record = match dtype {
+        DType::Scalar(scalar) => {
+            keep(base, scalar.size, parts);
+            return Ok(());
+        }
+        DType::Record(record) => record,
+    };
+    for field in &record.fields {
+        let (start, size) = (base.saturating_add(field.offset), field.dtype.itemsize());
+        let items = count(field);
+        if field.dtype.as_scalar().is_some() {
+            keep(start, size.saturating_mul(items), parts);
+            continue;
+        }
+        // Of elements without bytes nothing is kept, however many there are.
+        for at in 0..if size == 0 { 0 } else { items } {
+            collect(&field.dtype, start.saturating_add(at.saturating_mul(size)), parts)?;
+            if parts.len() > MOST_PARTS {
+                return Err(Error::unsupported(format!("records of more than {MOST_PARTS} parts")));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn keep(start: usize, len: usize, parts: &mut Vec<(usize, usize)>) {
+    match parts.last_mut() {
+        _ if len == 0 => {}
+        Some((offset, before)) if offset.saturating_add(*before) == start => {
+            *before = before.saturating_add(len);
+        }
+        _ => parts.push((start, len)),
+    }
+}

@@ -1,0 +1,217 @@
+//! Writing Zarr: a directory, version 3, of an array or of a group of arrays.
+//!
+//! One dataset is an array; several are a group, with groups below it by the steps of their paths. Chunks and codecs are those of
+//! the source where Zarr can say them. Chunks of nothing but zeros are left out: a reader fills them with the fill value, which is zero.
+//!
+//! Spec: <https://zarr-specs.readthedocs.io/en/latest/v3/core/index.html>, and the registered extensions `numpy.datetime64`,
+//! `numpy.timedelta64`, `fixed_length_utf32`, `null_terminated_bytes`, `raw_bytes` and `struct` of zarr-python.
+
+use std::fs;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use container_core::array::byte_len;
+use container_core::container::{Container, Digests, ReadOptions};
+use container_core::format::{Format, ImportOptions};
+use container_core::region::Region;
+use container_core::report::Loss;
+use container_core::stream::prove;
+use container_core::threads::in_order;
+use container_core::write::{AtomicDirectory, Overwrite};
+use container_core::{Error, Result, Value};
+use serde_json::{Map, Value as Json, json};
+
+use crate::attributes;
+use crate::convert::{ConvertOptions, ReadBack};
+use crate::json::value_json;
+use crate::open::is_stream;
+
+mod array;
+mod codecs;
+mod grid;
+mod names;
+mod types;
+
+use array::ArrayPlan;
+
+/// The file of metadata in each directory of a node.
+const METADATA: &str = "zarr.json";
+
+/// What `-f` replaces: a directory that has one of these, or nothing at all.
+const MARKS: [&str; 4] = [METADATA, ".zgroup", ".zarray", ".zmetadata"];
+
+/// Zarr in the table of formats. It is written by [`write()`], since a directory is no stream.
+pub static FORMAT: Format = Format {
+    name: "zarr",
+    title: "Zarr",
+    extensions: &["zarr"],
+    order: None,
+    support: &[],
+    sniff: |_| false,
+    open: |_, _| Err(Error::unsupported("Zarr directories are written, not read")),
+    import: Some(|_, _| {
+        Err(Error::usage("a Zarr target is a directory, not a stream").hint("name one: NAME.zarr"))
+    }),
+    repair: None,
+    append: None,
+    pack: None,
+};
+
+/// Writes datasets as a new directory, which appears when it is complete.
+pub(crate) fn write(
+    container: &dyn Container,
+    selection: &[(usize, Region)],
+    target: &Path,
+    options: &ConvertOptions<'_>,
+) -> Result<Vec<Loss>> {
+    if is_stream(target) {
+        return Err(Error::usage("a Zarr target is a directory, not a stream").hint("name one: NAME.zarr"));
+    }
+    if options.verify == ReadBack::Yes {
+        return Err(Error::usage("Zarr directories are written, not read back")
+            .hint("holdall digest, and docs/digest.md for zarr-python"));
+    }
+    if options.overwrite == Overwrite::Replace {
+        refuse_foreign(target)?;
+    }
+    options.import.allow_words("Zarr", &["filter", "chunks", "as-bytes"])?;
+    let job = Job::plan(container, selection, &options.import)?;
+    let mut read = options.read;
+    (read.digests, read.limits) = (Digests::Compare, options.open.limits);
+    for (plan, (index, region)) in job.arrays.iter().zip(selection) {
+        prove(container, *index, region, &read).map_err(|error| error.context(plan.path.clone()))?;
+    }
+    let directory = AtomicDirectory::create(target, options.overwrite)?;
+    for (place, text) in job.nodes()? {
+        let place = directory.path().join(place);
+        fs::create_dir_all(&place)?;
+        fs::write(place.join(METADATA), text)?;
+    }
+    job.write_chunks(container, &read, options, directory.path())?;
+    directory.commit(options.durability)?;
+    Ok(job.losses)
+}
+
+/// A directory that is no Zarr is not replaced by one, whatever is said: all that is in it would go.
+fn refuse_foreign(target: &Path) -> Result<()> {
+    if !target.is_dir() || MARKS.iter().any(|mark| target.join(mark).is_file()) {
+        return Ok(());
+    }
+    if fs::read_dir(target)?.next().is_none() {
+        return Ok(());
+    }
+    let problem = format!("{} is a directory of something else, and is not replaced", target.display());
+    Err(Error::usage(problem).hint("another name, or an empty directory"))
+}
+
+struct Job {
+    /// One for each selected dataset, in order.
+    arrays: Vec<ArrayPlan>,
+    /// What the file says beside its arrays.
+    metadata: Vec<(String, Value)>,
+    /// True where the arrays are in a group.
+    in_group: bool,
+    losses: Vec<Loss>,
+}
+
+impl Job {
+    fn plan(
+        container: &dyn Container,
+        selection: &[(usize, Region)],
+        options: &ImportOptions,
+    ) -> Result<Self> {
+        let in_group = selection.len() != 1;
+        let (metadata, losses) = attributes::of(container, selection)?;
+        let mut job = Self { arrays: Vec::with_capacity(selection.len()), metadata, in_group, losses };
+        let format = container.about().format;
+        for (index, region) in selection {
+            let dataset = &*container.require(*index)?;
+            let plan =
+                ArrayPlan::new(container, (*index, dataset), region, format, options, &mut job.losses)?;
+            job.arrays.push(plan);
+        }
+        if in_group {
+            let paths: Vec<&str> = job.arrays.iter().map(|plan| plan.path.as_str()).collect();
+            let places = names::places(&paths)?;
+            for (plan, place) in job.arrays.iter_mut().zip(places) {
+                if place != plan.path {
+                    let what = format!("its name: it is called {place}");
+                    job.losses.push(Loss { dataset: Some(plan.path.clone()), what });
+                }
+                plan.place = place;
+            }
+        }
+        Ok(job)
+    }
+
+    /// The directory of each node below the root, and its metadata: groups before what is in them.
+    fn nodes(&self) -> Result<Vec<(String, Vec<u8>)>> {
+        let metadata: Map<String, Json> =
+            self.metadata.iter().map(|(key, value)| (key.clone(), value_json(value))).collect();
+        let mut nodes = Vec::new();
+        let group = |attributes: Map<String, Json>| {
+            text(&json!({ "zarr_format": 3, "node_type": "group", "attributes": attributes }))
+        };
+        if self.in_group {
+            nodes.push((String::new(), group(metadata.clone())?));
+        }
+        let mut groups = std::collections::HashSet::new();
+        for plan in &self.arrays {
+            for (at, _) in plan.place.match_indices('/') {
+                let above = &plan.place[..at];
+                if groups.insert(above.to_owned()) {
+                    nodes.push((above.to_owned(), group(Map::new())?));
+                }
+            }
+            let mut attributes = if self.in_group { Map::new() } else { metadata.clone() };
+            for (key, value) in &plan.attributes {
+                attributes.entry(key.as_str()).or_insert_with(|| value_json(value));
+            }
+            nodes.push((plan.place.clone(), text(&plan.metadata(attributes))?));
+        }
+        Ok(nodes)
+    }
+
+    /// Writes every chunk, several at a time.
+    fn write_chunks(
+        &self,
+        container: &dyn Container,
+        read: &ReadOptions,
+        options: &ConvertOptions<'_>,
+        root: &Path,
+    ) -> Result<()> {
+        let lens = self.arrays.iter().map(|plan| byte_len(&plan.stored, &plan.grid.shape).unwrap_or(0));
+        let total = lens.fold(0, u64::saturating_add);
+        let done = AtomicU64::new(0);
+        for plan in &self.arrays {
+            let place = root.join(&plan.place);
+            let workers = plan.workers(read)?;
+            let mut read = *read;
+            read.threads = (read.threads / workers).max(1);
+            let mut chunks = plan.grid.chunks();
+            in_order(
+                workers,
+                || Ok(chunks.next()),
+                |chunk| {
+                    let (bytes, taken) = plan.chunk(container, &chunk, &read)?;
+                    if let Some(bytes) = bytes {
+                        let path = place.join(grid::key(&chunk));
+                        path.parent().map_or(Ok(()), fs::create_dir_all)?;
+                        fs::write(path, bytes)?;
+                    }
+                    Ok(taken)
+                },
+                |taken| {
+                    let done = done.fetch_add(taken, Ordering::Relaxed).saturating_add(taken);
+                    options.progress.tick(done, total)
+                },
+            )?;
+        }
+        Ok(())
+    }
+}
+
+/// JSON as people read it.
+fn text(json: &Json) -> Result<Vec<u8>> {
+    serde_json::to_vec_pretty(json).map_err(|error| Error::from(std::io::Error::from(error)))
+}

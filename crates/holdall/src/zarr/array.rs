@@ -1,0 +1,226 @@
+//! One array: its metadata, and the bytes of its chunks.
+
+use container_core::array::byte_len;
+use container_core::container::{Container, Dataset, ReadOptions};
+use container_core::dtype::{ByteOrder, DType, Order};
+use container_core::format::ImportOptions;
+use container_core::region::{AxisSelection, Kept, Region};
+use container_core::report::Loss;
+use container_core::source::zeroed_vec;
+use container_core::{Error, Result, Value};
+use serde_json::{Map, Value as Json, json};
+
+use super::codecs::Compression;
+use super::grid::Grid;
+use super::types::{ZarrType, raw, zarr_type};
+use crate::packed::Packer;
+
+/// What is made of a dataset.
+pub(super) struct ArrayPlan {
+    /// Its path in the source.
+    pub(super) path: String,
+    /// Its directory; empty for the root.
+    pub(super) place: String,
+    pub(super) stored: DType,
+    pub(super) grid: Grid,
+    pub(super) attributes: Vec<(String, Value)>,
+    index: usize,
+    region: Region,
+    order: Order,
+    zarr_type: ZarrType,
+    packer: Packer,
+    /// False where the bytes of elements stay as they are, `--as-bytes`.
+    is_typed: bool,
+    compression: Compression,
+    first_axis_is_frames: bool,
+}
+
+impl ArrayPlan {
+    /// # Errors
+    /// `Unsupported` for types that Zarr lacks; `Usage` for words that it lacks.
+    pub(super) fn new(
+        container: &dyn Container,
+        (index, dataset): (usize, &Dataset),
+        region: &Region,
+        format: &str,
+        options: &ImportOptions,
+        losses: &mut Vec<Loss>,
+    ) -> Result<Self> {
+        let path = dataset.path.clone();
+        let stored = dataset.dtype.clone();
+        let mut lose = |what: String| losses.push(Loss { dataset: Some(path.clone()), what });
+        let as_bytes = options.words.iter().any(|(word, _)| word == "as-bytes");
+        let (zarr_type, is_typed) = match zarr_type(&stored) {
+            Some(found) => (found, true),
+            None if as_bytes && stored.itemsize() > 0 => {
+                lose(format!("the type {stored}, kept as {} opaque bytes", stored.itemsize()));
+                (raw(stored.itemsize()), false)
+            }
+            None => {
+                let error = Error::unsupported(format!("{path}: Zarr has no elements of {stored}"));
+                return Err(if stored.itemsize() == 0 {
+                    error
+                } else {
+                    error.hint("--as-bytes writes the bytes of such elements")
+                });
+            }
+        };
+        let packer = Packer::new(&stored)?;
+        if is_typed && !packer.is_plain() {
+            lose("the padding of its records, and the place of their fields".into());
+        }
+        let itemsize = if is_typed { packer.dtype().itemsize() } else { stored.itemsize() };
+        let word = options.words.iter().find(|(word, _)| word == "chunks").map(|(_, value)| value.as_str());
+        let grid = Grid::new(dataset, region, word, itemsize as u64)?;
+        let compression = Compression::choose(options, &dataset.codec, format, itemsize)?;
+        let len = grid.chunk_len().and_then(|len| len.checked_mul(itemsize as u64));
+        if len.is_none_or(|len| len > compression.most()) {
+            let problem = format!("{path}: chunks of {:?} are larger than the codec takes", grid.chunk);
+            return Err(Error::usage(problem).hint("--chunks SHAPE, for smaller ones"));
+        }
+        byte_len(&stored, &grid.shape)
+            .ok_or_else(|| Error::malformed(format!("{path} reaches past 2^64 bytes")))?;
+        let frames = container.has_frame_axis(dataset)
+            && region.axes().first().is_some_and(|axis| axis.kept == Kept::Yes);
+        Ok(Self {
+            place: String::new(),
+            order: if grid.shape.len() < 2 { Order::C } else { dataset.order },
+            attributes: dataset.attributes.clone(),
+            region: region.clone(),
+            first_axis_is_frames: frames,
+            path,
+            stored,
+            grid,
+            index,
+            zarr_type,
+            packer,
+            is_typed,
+            compression,
+        })
+    }
+
+    /// What `zarr.json` says.
+    pub(super) fn metadata(&self, attributes: Map<String, Json>) -> Json {
+        let axes = self.grid.shape.len();
+        let mut codecs = Vec::new();
+        if self.order == Order::F {
+            let order: Vec<usize> = (0..axes).rev().collect();
+            codecs.push(json!({ "name": "transpose", "configuration": { "order": order } }));
+        }
+        codecs.push(if self.zarr_type.has_order {
+            json!({ "name": "bytes", "configuration": { "endian": "little" } })
+        } else {
+            json!({ "name": "bytes" })
+        });
+        codecs.extend(self.compression.metadata());
+        let mut metadata = json!({
+            "zarr_format": 3,
+            "node_type": "array",
+            "shape": self.grid.shape,
+            "data_type": self.zarr_type.name,
+            "chunk_grid": { "name": "regular", "configuration": { "chunk_shape": self.grid.chunk } },
+            "chunk_key_encoding": { "name": "default", "configuration": { "separator": "/" } },
+            "fill_value": self.zarr_type.fill,
+            "codecs": codecs,
+            "attributes": attributes,
+        });
+        if self.first_axis_is_frames {
+            let names = (0..axes).map(|axis| if axis == 0 { "frame".into() } else { Json::Null });
+            metadata["dimension_names"] = names.collect();
+        }
+        metadata
+    }
+
+    /// How many chunks are made at a time, within the limit on memory.
+    ///
+    /// # Errors
+    /// `Limit` where there is no room for one.
+    pub(super) fn workers(&self, read: &ReadOptions) -> Result<usize> {
+        let len = self.grid.chunk_len().unwrap_or(u64::MAX).saturating_mul(self.stored.itemsize() as u64);
+        // What is read, what is made of it, filled up and encoded.
+        let each = len.saturating_mul(4);
+        if each > read.limits.memory {
+            return Err(Error::limit("memory in bytes for a chunk of Zarr", each, read.limits.memory)
+                .hint("--chunks SHAPE, for smaller ones"));
+        }
+        let fit = usize::try_from(read.limits.memory / each.max(1)).unwrap_or(usize::MAX);
+        let chunks = self.grid.chunks().take(read.threads).count();
+        Ok(read.threads.min(fit / 2).min(chunks).max(1))
+    }
+
+    /// The file of the chunk at `place`, `None` where it is all zeros; and the bytes of the source that it has.
+    ///
+    /// # Errors
+    /// Those of reading; `Limit`; `Io` when there is no memory.
+    pub(super) fn chunk(
+        &self,
+        container: &dyn Container,
+        place: &[u64],
+        read: &ReadOptions,
+    ) -> Result<(Option<Vec<u8>>, u64)> {
+        let parts: Vec<(u64, u64)> = self.grid.part(place).collect();
+        let region = self.within(container, &parts)?;
+        let array = container.read(self.index, &region, read)?;
+        let bytes = array.bytes(self.order, &read.limits)?;
+        let taken = bytes.len() as u64;
+        let mut plain = Vec::new();
+        if self.is_typed {
+            self.packer.pack(&bytes, &mut plain);
+            self.packer.dtype().swap_to(ByteOrder::Little, &mut plain)?;
+        } else {
+            plain.extend_from_slice(&bytes);
+        }
+        drop(bytes);
+        if plain.iter().all(|byte| *byte == 0) {
+            return Ok((None, taken));
+        }
+        let lens: Vec<u64> = parts.iter().map(|(_, len)| *len).collect();
+        if lens != self.grid.chunk {
+            plain = self.filled_up(&plain, &lens, read)?;
+        }
+        Ok((Some(self.compression.encode(plain)?), taken))
+    }
+
+    /// The part of the selected region that starts and is as long as `parts` say.
+    fn within(&self, container: &dyn Container, parts: &[(u64, u64)]) -> Result<Region> {
+        let mut parts = parts.iter();
+        let axes = self.region.axes().iter().map(|axis| {
+            let Some((start, len)) = (axis.kept == Kept::Yes).then(|| parts.next()).flatten() else {
+                return *axis;
+            };
+            let first = i128::from(axis.start) + i128::from(axis.step) * i128::from(*start);
+            AxisSelection { start: u64::try_from(first).unwrap_or(0), count: *len, ..*axis }
+        });
+        Region::new(axes.collect(), &container.require(self.index)?.shape)
+    }
+
+    /// A whole chunk whose first elements along each axis are those of `plain`, which has the lengths `lens`.
+    fn filled_up(&self, plain: &[u8], lens: &[u64], read: &ReadOptions) -> Result<Vec<u8>> {
+        // Fastest axis last.
+        let fast_last = |lens: &[u64]| -> Vec<usize> {
+            let lens = lens.iter().map(|len| usize::try_from(*len).unwrap_or(usize::MAX));
+            if self.order == Order::F { lens.rev().collect() } else { lens.collect() }
+        };
+        let (from, to) = (fast_last(lens), fast_last(&self.grid.chunk));
+        let size = if self.is_typed { self.packer.dtype().itemsize() } else { self.stored.itemsize() };
+        let len = self.grid.chunk_len().unwrap_or(u64::MAX).saturating_mul(size as u64);
+        let mut chunk = zeroed_vec(len, &read.limits)?;
+        let run = from.last().copied().unwrap_or(1).saturating_mul(size);
+        let mut at = vec![0_usize; from.len().saturating_sub(1)];
+        for source in plain.chunks_exact(run.max(1)) {
+            let row = at.iter().zip(&to).fold(0_usize, |row, (at, len)| row * len + at);
+            let start = row * to.last().copied().unwrap_or(1) * size;
+            if let Some(target) = chunk.get_mut(start..start + run) {
+                target.copy_from_slice(source);
+            }
+            for (at, len) in at.iter_mut().zip(&from).rev() {
+                *at += 1;
+                if *at < *len {
+                    break;
+                }
+                *at = 0;
+            }
+        }
+        Ok(chunk)
+    }
+}

@@ -1,0 +1,225 @@
+//! From the bytes of a chunk to those of its file.
+
+use blosc_chunk::{Compressor, Encoder, Generation, Params, Pipeline, SplitMode};
+use container_core::checksum::Algorithm;
+use container_core::codec::Codec;
+use container_core::codec::zlib::Zlib;
+use container_core::codec::zstd::Zstd;
+use container_core::format::ImportOptions;
+use container_core::{Error, Result};
+use serde_json::{Value as Json, json};
+
+/// Levels of Blosc, and the one that is taken where none is named.
+const BLOSC_LEVELS: std::ops::RangeInclusive<i32> = 0..=9;
+const BLOSC_LEVEL: u8 = 5;
+
+/// How chunks are compressed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Compression {
+    None,
+    Zstd(i32),
+    Gzip(i32),
+    Blosc { compressor: Compressor, level: u8, filter: Filter, typesize: usize },
+}
+
+/// What comes before a codec of Blosc.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Filter {
+    None,
+    Shuffle,
+    Bitshuffle,
+}
+
+impl Compression {
+    /// As the options have it, else as the source does: `codec` is its word, `format` the name of its format.
+    ///
+    /// # Errors
+    /// `Usage` for words and levels that Zarr lacks.
+    pub(super) fn choose(
+        options: &ImportOptions,
+        codec: &str,
+        format: &str,
+        itemsize: usize,
+    ) -> Result<Self> {
+        let filter = filter(options)?;
+        let typesize = if itemsize <= 255 { itemsize.max(1) } else { 1 };
+        let usual = if typesize > 1 { Filter::Shuffle } else { Filter::None };
+        let blosc = |compressor, level: Option<i32>| {
+            let level = level_in(level, BLOSC_LEVELS, BLOSC_LEVEL.into())?;
+            let level = u8::try_from(level).unwrap_or(BLOSC_LEVEL);
+            Ok(Self::Blosc { compressor, level, filter: filter.unwrap_or(usual), typesize })
+        };
+        let given = options.codec.as_ref();
+        let word = given.map_or(codec, |(word, _)| word);
+        let level = given.and_then(|(_, level)| *level);
+        let of_blosc = given.is_none() && matches!(format, "blosc2" | "bloscpack");
+        match word {
+            "none" if filter.is_some_and(|filter| filter != Filter::None) => {
+                Err(Error::usage("Zarr has filters with a codec alone").hint("--codec zstd, for one"))
+            }
+            "none" => Ok(Self::None),
+            "zstd" if !of_blosc && filter.is_none() => Ok(Self::Zstd(level_in(level, -7..=22, 3)?)),
+            "zlib" | "gzip" if !of_blosc && filter.is_none() => Ok(Self::Gzip(level_in(level, 0..=9, 6)?)),
+            "gzip" => blosc(Compressor::ZLIB, level),
+            "blosc" => blosc(Compressor::LZ4, level),
+            other => match Compressor::from_name(other) {
+                Some(compressor) => blosc(compressor, level),
+                None if given.is_some() => Err(Error::usage(format!(
+                    "Zarr has no codec {other:?} (it has none, zstd, zlib, blosclz, lz4, lz4hc)"
+                ))),
+                // What Zarr has no word for is compressed all the same.
+                None => Ok(Self::Zstd(3)),
+            },
+        }
+    }
+
+    /// The entry in the list of codecs; none where chunks are plain.
+    pub(super) fn metadata(&self) -> Option<Json> {
+        Some(match self {
+            Self::None => return None,
+            Self::Zstd(level) => {
+                json!({ "name": "zstd", "configuration": { "level": level, "checksum": false } })
+            }
+            Self::Gzip(level) => json!({ "name": "gzip", "configuration": { "level": level } }),
+            Self::Blosc { compressor, level, filter, typesize } => {
+                let shuffle = match filter {
+                    Filter::None => "noshuffle",
+                    Filter::Shuffle => "shuffle",
+                    Filter::Bitshuffle => "bitshuffle",
+                };
+                json!({ "name": "blosc", "configuration": {
+                    "typesize": typesize, "cname": compressor.name(), "clevel": level, "shuffle": shuffle, "blocksize": 0,
+                } })
+            }
+        })
+    }
+
+    /// Most bytes of a chunk.
+    pub(super) fn most(&self) -> u64 {
+        match self {
+            Self::Blosc { .. } => Generation::Blosc1.max_nbytes() as u64,
+            Self::None | Self::Zstd(_) | Self::Gzip(_) => isize::MAX as u64,
+        }
+    }
+
+    /// The bytes of the file of a chunk.
+    ///
+    /// # Errors
+    /// `Io` when there is no memory.
+    pub(super) fn encode(&self, plain: Vec<u8>) -> Result<Vec<u8>> {
+        let mut out = Vec::new();
+        match self {
+            Self::None => return Ok(plain),
+            Self::Zstd(level) => Zstd.encode(&plain, Some(*level), &mut out)?,
+            Self::Gzip(level) => gzip(&plain, *level, &mut out)?,
+            Self::Blosc { compressor, level, filter, typesize } => {
+                let params = Params {
+                    generation: Generation::Blosc1,
+                    compressor: *compressor,
+                    codec_meta: 0,
+                    level: *level,
+                    typesize: *typesize,
+                    filters: match filter {
+                        Filter::None => Pipeline::none(),
+                        Filter::Shuffle => Pipeline::shuffle(),
+                        Filter::Bitshuffle => Pipeline::bitshuffle(),
+                    },
+                    split: SplitMode::default(),
+                    blocksize: None,
+                    dictionary: false,
+                    threads: 1,
+                };
+                Encoder::new(params)?.encode(&plain, &mut out)?;
+            }
+        }
+        Ok(out)
+    }
+}
+
+fn filter(options: &ImportOptions) -> Result<Option<Filter>> {
+    let mut words =
+        options.words.iter().filter(|(word, _)| word == "filter").map(|(_, value)| value.as_str());
+    let (first, more) = (words.next(), words.next());
+    match (first, more) {
+        (None, _) => Ok(None),
+        (Some("none"), None) => Ok(Some(Filter::None)),
+        (Some("shuffle"), None) => Ok(Some(Filter::Shuffle)),
+        (Some("bitshuffle"), None) => Ok(Some(Filter::Bitshuffle)),
+        (Some(other), None) => {
+            Err(Error::usage(format!("Zarr has no filter {other:?} (it has none, shuffle, bitshuffle)")))
+        }
+        (Some(_), Some(_)) => Err(Error::usage("Zarr has one filter before a codec, not several")),
+    }
+}
+
+fn level_in(level: Option<i32>, levels: std::ops::RangeInclusive<i32>, usual: i32) -> Result<i32> {
+    let level = level.unwrap_or(usual);
+    if levels.contains(&level) {
+        return Ok(level);
+    }
+    Err(Error::usage(format!("level {level} is not among {} to {}", levels.start(), levels.end())))
+}
+
+/// A gzip member (RFC 1952): the deflate stream of a zlib stream, with another head and tail and no name or time.
+fn gzip(plain: &[u8], level: i32, out: &mut Vec<u8>) -> Result<()> {
+    const HEAD: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255];
+    let mut zlib = Vec::new();
+    Zlib.encode(plain, Some(level), &mut zlib)?;
+    // Two bytes of head, four of Adler-32.
+    let deflated = zlib.get(2..zlib.len().saturating_sub(4)).unwrap_or_default();
+    out.extend_from_slice(&HEAD);
+    out.extend_from_slice(deflated);
+    // Printed order is most significant first.
+    out.extend(Algorithm::Crc32.digest(plain).as_bytes().iter().rev());
+    // Its length modulo 2^32.
+    out.extend_from_slice(&(plain.len() as u64).to_le_bytes()[..4]);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gzip_member_is_what_gzip_takes() {
+        let mut out = Vec::new();
+        gzip(b"hello hello hello", 6, &mut out).unwrap();
+        // By Python: zlib.crc32(b"hello hello hello") is 0xba28b3c1... as gzip has it, little-endian, and the length behind it.
+        let crc = Algorithm::Crc32.digest(b"hello hello hello").to_string();
+        let tail: Vec<String> =
+            out[out.len() - 8..out.len() - 4].iter().rev().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!((tail.concat(), &out[out.len() - 4..]), (crc, &[17, 0, 0, 0][..]));
+        assert_eq!(out[..3], [0x1f, 0x8b, 8]);
+    }
+
+    #[test]
+    fn the_codec_of_the_source_stays_where_zarr_has_it() {
+        let options = ImportOptions::default();
+        let of = |codec, format| Compression::choose(&options, codec, format, 4).unwrap();
+        assert_eq!(of("none", "asdf"), Compression::None);
+        assert_eq!(of("zstd", "asdf"), Compression::Zstd(3));
+        assert_eq!(of("zlib", "asdf"), Compression::Gzip(6));
+        assert_eq!(of("bzp2", "asdf"), Compression::Zstd(3));
+        let blosc =
+            |compressor| Compression::Blosc { compressor, level: 5, filter: Filter::Shuffle, typesize: 4 };
+        assert_eq!(of("zstd", "blosc2"), blosc(Compressor::ZSTD));
+        assert_eq!(of("lz4", "asdf"), blosc(Compressor::LZ4));
+    }
+
+    #[test]
+    fn words_that_zarr_lacks_are_refused() {
+        let mut options = ImportOptions::default();
+        for (codec, level) in [("bzp2", None), ("zstd", Some(23)), ("lz4", Some(10))] {
+            options.codec = Some((codec.into(), level));
+            assert!(Compression::choose(&options, "none", "npy", 4).is_err(), "{codec}");
+        }
+        options.codec = Some(("zstd".into(), Some(9)));
+        options.words = vec![("filter".into(), "bitshuffle".into())];
+        let chosen = Compression::choose(&options, "none", "npy", 4).unwrap();
+        let Compression::Blosc { level: 9, filter: Filter::Bitshuffle, .. } = chosen else {
+            panic!("{chosen:?}")
+        };
+        options.words[0].1 = "delta".into();
+        assert!(Compression::choose(&options, "none", "npy", 4).is_err());
+    }
+}
