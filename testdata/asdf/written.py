@@ -117,5 +117,29 @@ def trees() -> list[Fixture]:
     ]  # fmt: skip
 
 
+def image() -> list[Fixture]:
+    """An image as a telescope's pipeline leaves it: counts, errors, flags, and what is known of the exposure."""
+    rows, columns = np.mgrid[0:48, 0:64]
+    counts = 100 + (rows * 7 + columns * 13) % 11
+    for row, column, peak in ((12, 18, 900), (30, 44, 2500), (37, 9, 400)):
+        counts = counts + (peak / (1 + ((rows - row) ** 2 + (columns - column) ** 2) / 4)).round()
+    data = counts.astype("<f4")
+    data[5, 60] = np.nan
+    flags = np.zeros(data.shape, "<u4")
+    flags[5, 60] = 1
+    flags[30, 44] = 2
+    values = {"roman/data": data, "roman/dq": flags, "roman/err": np.sqrt(data).round(2).astype("<f2")}
+    meta = {
+        "telescope": "ROMAN",
+        "instrument": {"name": "WFI", "detector": "WFI01", "optical_element": "F158"},
+        "exposure": {"type": "WFI_IMAGE", "exposure_time": 107.5, "nresultants": 6},
+        "pointing": {"ra_v1": 270.94, "dec_v1": 66.56},
+        "unit": "DN",
+    }
+    arrays = {path.rsplit("/", 1)[1]: asked(it) for path, it in values.items()}
+    about = "an image with its errors, flags and metadata, as a pipeline leaves it"
+    return [one("new", "image", about, {"roman": {"meta": meta, **arrays}}, options={"all_array_compression": "lz4"}, more={"arrays": values})]
+
+
 def fixtures() -> list[Fixture]:
-    return [*types(), *codecs(), *streams(), *trees()]
+    return [*types(), *codecs(), *streams(), *trees(), *image()]
