@@ -16,6 +16,8 @@ const STEPS: &[(&str, &[&str], bool)] = &[
     ("lines", &[], true),
     ("arrows", &[], true),
     ("words", &[], true),
+    ("links", &[], true),
+    ("package", &[], true),
     ("clippy", &[], true),
     ("test", &["--debug"], true),
     ("goldens", &["--check"], false),

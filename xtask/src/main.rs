@@ -9,9 +9,12 @@ mod arrows;
 mod check;
 mod ci;
 mod consumers;
+mod docs;
 mod fixtures;
 mod fuzz;
 mod lines;
+mod links;
+mod package;
 mod python;
 mod repo;
 mod rust_source;
@@ -82,7 +85,11 @@ pub(crate) const TASKS: &[Task] = &[
     task("consumers", "", "build and run outside packages that depend on one crate each", consumers::consumers),
     task("lines", "", "no source file over the line limit", lines::lines),
     task("arrows", "", "who may depend on whom, and where nom, unsafe, printing may stand", arrows::arrows),
+    task("links", "", "links between documents, the site's contents, what docs/ARCHITECTURE.md names", links::links),
     task("words", "", "no machine-local paths or foreign hosts in the text", words::words),
+    task("docs", "[--check]", "run the sessions of the documents and write their answers and the reference, or compare", docs::docs),
+    task("package", "[--build]", "every crate is ready for the registry; --build: and builds out of its package", package::package),
+    task("dist", "", "the command as one static program", docs::dist),
     task("fixtures", "[--check] [FORMAT...]", "regenerate testdata/*/ by their make.py, or compare", fixtures::fixtures),
     task("goldens", "[--check]", "rewrite the readable dumps of the fixtures, or compare", test::goldens),
     task("fuzz", "TARGET|all|smoke [--seconds N]", "cargo-fuzz on nightly; smoke: deterministic mutants on stable", fuzz::fuzz),

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::step::Step;
 
-/// Packages that are workspaces of their own, beside the consumers; docs/ARCHITECTURE.md says why.
+/// Packages that are workspaces of their own, beside the consumers; docs/decisions.md says why.
 pub(crate) const BENCH: &str = "tests/bench/Cargo.toml";
 pub(crate) const FUZZ: &str = "tests/fuzz/Cargo.toml";
 
@@ -83,7 +83,11 @@ impl Repo {
         Ok(packages)
     }
 
-    fn metadata(&self, manifest: &str) -> Result<Value> {
+    /// What `cargo metadata` says of the packages whose workspace's manifest is `manifest`.
+    ///
+    /// # Errors
+    /// When it fails.
+    pub(crate) fn metadata(&self, manifest: &str) -> Result<Value> {
         let text = Step::cargo(self)
             .args(["metadata", "--no-deps", "--format-version=1", "--manifest-path", manifest])
             .stdout()?;
@@ -145,7 +149,7 @@ impl Repo {
     }
 
     /// Names from git where there is a checkout, else (an unpacked archive) from the tree itself.
-    fn file_names(&self) -> Result<Vec<String>> {
+    pub(crate) fn file_names(&self) -> Result<Vec<String>> {
         let git = Command::new("git")
             .args(["ls-files", "--cached", "--others", "--exclude-standard", "-z"])
             .current_dir(&self.root)

@@ -1,4 +1,4 @@
-//! docs/ARCHITECTURE.md held against the tree: the places it names are there, and its dependencies are the real ones.
+//! docs/ARCHITECTURE.md held against the tree: the places it names are there; and docs/decisions.md: its dependencies are the real ones.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,11 +7,13 @@ use anyhow::{Context as _, Result};
 use crate::repo::Repo;
 
 const PAGE: &str = "docs/ARCHITECTURE.md";
+const REASONS: &str = "docs/decisions.md";
 const PLACES: &str = "## To change";
 const DEPENDENCIES: &str = "## Dependencies";
 
 pub(super) fn problems(repo: &Repo, pages: &BTreeMap<String, String>) -> Result<Vec<String>> {
-    let page = pages.get(PAGE).with_context(|| format!("{PAGE}: no such file"))?;
+    let of = |page: &str| pages.get(page).with_context(|| format!("{page}: no such file"));
+    let (page, reasons) = (of(PAGE)?, of(REASONS)?);
     let files = repo.file_names()?;
     let mut problems = Vec::new();
     for cell in column(page, PLACES, 1) {
@@ -20,12 +22,12 @@ pub(super) fn problems(repo: &Repo, pages: &BTreeMap<String, String>) -> Result<
         );
     }
     let told: BTreeSet<String> =
-        column(page, DEPENDENCIES, 0).iter().flat_map(|cell| code(&without_brackets(cell))).collect();
+        column(reasons, DEPENDENCIES, 0).iter().flat_map(|cell| code(&without_brackets(cell))).collect();
     let manifest: toml::Table = std::fs::read_to_string(repo.path("Cargo.toml"))?.parse()?;
     let all = manifest["workspace"]["dependencies"].as_table().context("no table of dependencies")?;
     let foreign = all.iter().filter(|(_, value)| value.get("path").is_none());
     for (name, _) in foreign.filter(|(name, _)| !told.contains(*name)) {
-        problems.push(format!("{PAGE}: the dependency {name} is not in its table"));
+        problems.push(format!("{REASONS}: the dependency {name} is not in its table"));
     }
     // Some are of the packages that are workspaces of their own.
     let manifests = files.iter().filter(|name| name.ends_with("Cargo.toml"));
@@ -34,7 +36,7 @@ pub(super) fn problems(repo: &Repo, pages: &BTreeMap<String, String>) -> Result<
     for name in told {
         let used = |text: &String| text.lines().any(|line| line.trim_start().starts_with(&name));
         if !manifests.iter().any(used) {
-            problems.push(format!("{PAGE}: {name}: no package depends on it"));
+            problems.push(format!("{REASONS}: {name}: no package depends on it"));
         }
     }
     Ok(problems)
