@@ -64,3 +64,8 @@ pub use rawarray;
 pub use recode::recode;
 pub use repair::repair;
 pub use verify::verify;
+
+/// The guide, whose examples run with the documentation's own.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/library.md")]
+pub struct Guide;
