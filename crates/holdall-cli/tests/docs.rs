@@ -29,9 +29,16 @@ fn sessions() {
     }
     // Its output differs between systems.
     if cfg!(target_os = "linux") {
-        cases.register_bin("od", Path::new("/usr/bin/od")).case(root.join("docs/formats/*.md"));
+        cases.register_bin("od", on_path("od")).case(root.join("docs/formats/*.md"));
     }
     cases.run();
+}
+
+#[cfg(unix)]
+fn on_path(program: &str) -> PathBuf {
+    let path = env::var_os("PATH").unwrap_or_default();
+    let mut places = env::split_paths(&path).map(|place| place.join(program));
+    places.find(|place| place.is_file()).unwrap_or_else(|| panic!("{program} is not on PATH"))
 }
 
 /// What bcolz leaves for an array of one chunk: its chunks are Bloscpack files of version 1.
