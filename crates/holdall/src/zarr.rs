@@ -215,3 +215,6 @@ impl Job {
 fn text(json: &Json) -> Result<Vec<u8>> {
     serde_json::to_vec_pretty(json).map_err(|error| Error::from(std::io::Error::from(error)))
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,8 +7,6 @@
 NAME.KIND.c0_1.zarr has chunks, codecs and so on as the test asked for; only values, types and shapes are looked at.
 """
 
-import hashlib
-import json
 import os
 import sys
 import warnings
@@ -28,26 +26,10 @@ SWAPPED = ["i2", "u8", "f4", "f8", "c16", "U3", "M8[ns]"]
 IMAGES = ["u1", "i1", "i2", "u2", "i4", "u4", "i8", "u8", "f4", "f8"]
 
 
-# The program of docs/digest.md.
-def packed(dtype):
-    if dtype.names is None:
-        return dtype.newbyteorder("<")
-    return np.dtype([(name, packed(dtype[name].base), dtype[name].shape) for name in dtype.names])
-
-
-def words(dtype):
-    if dtype.names is None:
-        return dtype.str
-    fields = [(name, dtype[name].base, list(dtype[name].shape)) for name in dtype.names]
-    return [[name, words(base)] + ([shape] if shape else []) for name, base, shape in fields]
-
-
-def digest(array):
-    dtype = packed(array.dtype)
-    header = {"holdall.digest": 1, "dtype": words(dtype), "shape": list(array.shape)}
-    header = json.dumps(header, separators=(",", ":"), ensure_ascii=False) + "\n"
-    return hashlib.sha256(header.encode() + array.astype(dtype).tobytes()).hexdigest()
-# Until here.
+# The program of the page makes `packed`, `words` and `digest`.
+PAGE = os.path.join(os.path.dirname(__file__), "..", "..", "..", "docs", "digest.md")
+with open(PAGE, encoding="utf-8") as page:
+    exec(page.read().split("```python\n")[1].split("```")[0])
 
 
 def values(dtype, count):

@@ -1,1 +1,119 @@
+use super::*;
+use crate::testing::Memory;
+use container_core::container::ReadOptions;
+use container_core::dtype::DType;
+use container_core::format::ImportOptions;
+use container_core::{ErrorKind, Value};
 
+fn fits(memory: &Memory, words: &[(&str, &str)]) -> Result<(Vec<u8>, Vec<Loss>)> {
+    let mut options = ImportOptions::default();
+    options.words = words.iter().map(|(word, value)| ((*word).into(), (*value).into())).collect();
+    let selection = memory.all();
+    let read = ReadOptions::default();
+    let job = Import {
+        container: memory,
+        selection: &selection,
+        options: &options,
+        read,
+        progress: Progress::none(),
+    };
+    let mut out = Vec::new();
+    let losses = import(&job, &mut out)?;
+    Ok((out, losses))
+}
+
+/// The cards of the header at `at`, without the blanks behind them, up to the end.
+fn cards(bytes: &[u8], at: usize) -> Vec<String> {
+    let cards = bytes[at..].chunks(80).map(|card| std::str::from_utf8(card).unwrap().trim_end().to_owned());
+    cards.take_while(|card| card != "END").collect()
+}
+
+#[test]
+fn an_image_has_its_axes_reversed_and_big_endian_numbers() {
+    let meta = Value::Map(vec![
+        ("gain".into(), Value::Float(1.5)),
+        ("naxis1".into(), Value::Int(9)),
+        (
+            "deep".into(),
+            Value::Map(vec![("on".into(), Value::Bool(true)), ("list".into(), Value::List(vec![]))]),
+        ),
+        ("bad".into(), Value::Float(f64::NAN)),
+    ]);
+    let mut memory = Memory::new().with("data", "<u2", &[2, 3], &[0, 0, 1, 0, 2, 0, 3, 0, 4, 0, 255, 255]);
+    memory.meta = meta;
+    let memory = memory.attribute("data", "unit", "DN");
+    let (bytes, losses) = fits(&memory, &[]).unwrap();
+    assert_eq!(bytes.len(), 2 * 2880);
+    let cards = cards(&bytes, 0);
+    let expected = [
+        "SIMPLE  =                    T",
+        "BITPIX  =                   16",
+        "NAXIS   =                    2",
+        "NAXIS1  =                    3",
+        "NAXIS2  =                    2",
+        "BSCALE  =                    1",
+        "BZERO   =                32768",
+        "GAIN    =                  1.5",
+        "HIERARCH HOLDALL NAXIS1 = 9",
+        "HIERARCH DEEP ON = T",
+        "BUNIT   = 'DN      '",
+    ];
+    assert_eq!(cards[..expected.len()], expected);
+    assert_eq!(cards.len(), expected.len() + 2);
+    // Less 32768: the sign bit is the other one.
+    assert_eq!(bytes[2880..2892], [0x80, 0, 0x80, 1, 0x80, 2, 0x80, 3, 0x80, 4, 0x7f, 0xff]);
+    assert!(bytes[2892..].iter().all(|byte| *byte == 0));
+    assert_eq!(losses.len(), 1);
+    assert_eq!(losses[0].what, "metadata that fit no card: deep/list, bad");
+}
+
+#[test]
+fn column_major_data_are_transposed_and_several_images_are_extensions() {
+    let u1 = DType::parse("|u1").unwrap();
+    let memory = Memory::new().with_type("a/b", u1, &[2, 3], Order::F, &[0, 3, 1, 4, 2, 5]).with(
+        &"x".repeat(80),
+        "|i1",
+        &[],
+        &[0xff],
+    );
+    let (bytes, losses) = fits(&memory, &[]).unwrap();
+    assert_eq!(bytes.len(), 5 * 2880);
+    assert_eq!(
+        cards(&bytes, 0)[1..4],
+        [
+            "BITPIX  =                    8",
+            "NAXIS   =                    0",
+            "EXTEND  =                    T"
+        ]
+    );
+    let second = cards(&bytes, 2880);
+    assert_eq!(second[0], "XTENSION= 'IMAGE   '");
+    assert_eq!(
+        second[5..8],
+        ["PCOUNT  =                    0", "GCOUNT  =                    1", "EXTNAME = 'a/b     '"]
+    );
+    assert_eq!(bytes[5760..5766], [0, 1, 2, 3, 4, 5]);
+    // -1 plus 128.
+    assert_eq!(bytes[4 * 2880], 127);
+    let what: Vec<&str> = losses.iter().map(|loss| loss.what.as_str()).collect();
+    assert_eq!(what, ["that it has no axis: FITS has one of length 1", "its name, which fits no card"]);
+}
+
+#[test]
+fn types_that_images_lack_are_refused_with_what_to_do() {
+    for dtype in ["<f2", "<c8", "|S3", "|b1", "<M8[s]", "bfloat16", "[['a', '<f4']]"] {
+        let dtype = DType::parse(dtype).unwrap();
+        let bytes = vec![1; dtype.itemsize()];
+        let memory = Memory::new().with_type("data", dtype.clone(), &[1], Order::C, &bytes);
+        let error = fits(&memory, &[]).unwrap_err();
+        assert!(
+            matches!(error.kind(), ErrorKind::Unsupported(_))
+                && error.to_string().contains(&dtype.to_string())
+        );
+        assert!(error.next_step().unwrap().contains(".asdf"), "{dtype}");
+    }
+    let memory = Memory::new().with("data", "|b1", &[2], &[1, 0]);
+    let (bytes, losses) = fits(&memory, &[("as-bytes", "")]).unwrap();
+    assert_eq!((&bytes[2880..2882], losses.len()), (&[1, 0][..], 1));
+    assert!(fits(&memory, &[("chunks", "1")]).is_err());
+}
