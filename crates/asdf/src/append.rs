@@ -31,7 +31,7 @@ pub(crate) fn append(
     let dataset = &*job.container.require(index)?;
     let options = UpdateOptions { limits: open.limits, durability, ..UpdateOptions::default() };
     let mut appender = Appender::open(path, &options)
-        .map_err(|error| error.hint("holdall writes rows to files whose last block is streamed"))?;
+        .map_err(|error| error.hint("holdall convert FILE NEW.b2nd: such a file grows, and so do Bloscpack files"))?;
     let (own, row) = row_type(path, open, appender.array())?;
     let shape = region.shape();
     if shape.get(1..) != Some(&row[..]) {

@@ -13,7 +13,7 @@ use container_core::{Error, Progress, Result};
 
 use crate::address::Address;
 use crate::diff::{Attributes, DiffOptions, Difference, Retyped, compare_datasets};
-use crate::formats::target_format;
+use crate::formats::{is_target_alone, target_format};
 use crate::one_frame::without_frame_axes;
 use crate::open::{Accept, Opened, is_stream, open_to_pass};
 use crate::reversed::Reversed;
@@ -98,6 +98,10 @@ pub enum ConvertOutcome {
 pub fn convert(source: &Address, target: &Path, options: &ConvertOptions<'_>) -> Result<ConvertOutcome> {
     let format = target_format(target, options.to)?;
     refuse_source(&source.file, target)?;
+    if options.verify == ReadBack::Yes && is_target_alone(format) {
+        let problem = format!("{} is written, and not read back", format.title);
+        return Err(Error::usage(problem).hint("holdall digest, and its page for the same in numpy"));
+    }
     if options.verify == ReadBack::Yes && is_stream(target) {
         return Err(
             Error::usage("standard output cannot be read back").hint("convert to a file to verify it")

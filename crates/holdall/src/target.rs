@@ -119,12 +119,24 @@ impl Output for Target {
     }
 }
 
-/// Refuses a target that is the source: by another name, through a link, or as a second hard link.
+/// Refuses a target that is the source: by another name, through a link, or as a second hard link; or a directory that it is in, which
+/// would be replaced with all that is in it.
 ///
 /// # Errors
 /// `Usage`.
 pub fn refuse_source(source: &Path, target: &Path) -> Result<()> {
-    if is_stream(source) || is_stream(target) || !is_same_file(source, target) {
+    if is_stream(source) || is_stream(target) {
+        return Ok(());
+    }
+    let is_within = || match (source.canonicalize(), target.canonicalize()) {
+        (Ok(source), Ok(target)) => source.starts_with(target),
+        _ => false,
+    };
+    if target.is_dir() && source != target && is_within() && !is_same_file(source, target) {
+        let problem = format!("{} is in the target, {}", source.display(), target.display());
+        return Err(Error::usage(problem).hint("write to another directory"));
+    }
+    if !is_same_file(source, target) {
         return Ok(());
     }
     Err(Error::usage(format!("{} is the source itself", target.display())).hint("write to another file"))
@@ -162,6 +174,10 @@ mod tests {
         assert!(refuse_source(&at("a"), &at("b")).is_ok());
         assert!(refuse_source(&at("a"), &at("new")).is_ok());
         assert!(refuse_source(Path::new("-"), Path::new("-")).is_ok());
+        std::fs::create_dir(at("d")).unwrap();
+        std::fs::write(at("d/a"), b"x").unwrap();
+        assert!(refuse_source(&at("d/a"), &at("d")).is_err());
+        assert!(refuse_source(&at("a"), &at("d")).is_ok());
         #[cfg(unix)]
         {
             std::os::unix::fs::symlink("a", at("link")).unwrap();

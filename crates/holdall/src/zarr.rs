@@ -22,7 +22,7 @@ use container_core::{Error, Result, Value};
 use serde_json::{Map, Value as Json, json};
 
 use crate::attributes;
-use crate::convert::{ConvertOptions, ReadBack};
+use crate::convert::ConvertOptions;
 use crate::json::value_json;
 use crate::open::is_stream;
 
@@ -66,10 +66,6 @@ pub(crate) fn write(
 ) -> Result<Vec<Loss>> {
     if is_stream(target) {
         return Err(Error::usage("a Zarr target is a directory, not a stream").hint("name one: NAME.zarr"));
-    }
-    if options.verify == ReadBack::Yes {
-        return Err(Error::usage("Zarr directories are written, not read back")
-            .hint("holdall digest, and docs/digest.md for zarr-python"));
     }
     if options.overwrite == Overwrite::Replace {
         refuse_foreign(target)?;

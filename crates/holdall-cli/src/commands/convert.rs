@@ -24,7 +24,8 @@ Codecs: none blosclz lz4 lz4hc zlib zstd bzp2 blosc, with a level as in zstd:5; 
 Bloscpack and Blosc2 none, blosclz, lz4, lz4hc, zlib and zstd with levels 0 to 9. Filters: none shuffle bitshuffle delta bytedelta \
 trunc_prec:N; Bloscpack has the first three, Blosc2 all of them and int_trunc:N, ndcell:N and ndmean:N, up to six in order. Checksums of Bloscpack: none adler32 crc32 md5 sha1 sha224 sha256 sha384 sha512. \
 Options of RawArray: bool=eltype5|uint8, byte-order=little|big, trailer=keep|drop; of Bloscpack: offsets=table|none, and \
-reserve=N for items; of Blosc2: split=auto|always|never|forward, dictionary=yes|no. GSD has no codec; --frames takes axis 0 as the frames, --frames=0:100:10 some of them, of another GSD file too.
+reserve=N for items; of Blosc2: split=auto|always|never|forward, dictionary=yes|no. Zarr (.zarr, a directory) none, zstd, zlib, blosclz, lz4 and lz4hc, with shuffle or bitshuffle; FITS (.fits, images) none. \
+GSD has no codec; --frames takes axis 0 as the frames, --frames=0:100:10 some of them, of another GSD file too.
 
 Examples:
   holdall convert scan.ra scan.npy
@@ -32,6 +33,8 @@ Examples:
   holdall convert 'scan.ra::data[:, 0]' column.npy
   holdall convert scan.npy scan.blp --codec zstd:5 --filter bitshuffle --checksum sha256
   holdall convert scan.npy scan.b2nd --codec lz4:9 --chunks 100,100 --blocks 10,50
+  holdall convert image.asdf image.fits
+  holdall convert run.gsd run.zarr --codec zstd
   holdall convert --frames=1000: run.gsd end.gsd
   holdall convert scan.ra - --to npy | ssh host 'cat > scan.npy'")]
 pub struct Args {

@@ -7,6 +7,7 @@ mod blosc2;
 mod bloscpack;
 mod codes;
 mod damage;
+mod digest;
 mod generated;
 mod gsd;
 mod items;

@@ -1,0 +1,96 @@
+//! `digest`: the same for the same array in every format, and lists of them.
+
+use std::fs;
+
+use crate::support::{files, run};
+
+/// Into every format and back: one digest.
+#[test]
+fn an_array_has_one_digest_in_every_format() {
+    let directory = files();
+    let place = directory.path();
+    let first = run(place, &["digest", "good.ra"]).expect(0).to_owned();
+    let (digest, address) = first.trim_end().split_once("  ").unwrap();
+    assert_eq!(address, "good.ra::data");
+    for target in ["b.npy", "b.blp", "b.b2nd", "b.asdf", "b.gsd", "c.ra"] {
+        run(place, &["convert", "good.ra", target]).expect(0);
+        let again = run(place, &["digest", target]);
+        assert_eq!(again.expect(0), format!("{digest}  {target}::data\n"));
+    }
+    run(place, &["convert", "b.b2nd", "c.blp", "--codec", "zstd:9", "--filter", "bitshuffle"]).expect(0);
+    let list = run(place, &["digest", "-j", "3", "good.ra", "b.asdf::data", "c.blp", "b.npy::[:1]"]);
+    let list = list.expect(0);
+    let lines: Vec<&str> = list.lines().collect();
+    assert_eq!(
+        lines[..3],
+        ["good.ra::data", "b.asdf::data", "c.blp::data"].map(|name| format!("{digest}  {name}"))
+    );
+    assert!(!lines[3].starts_with(digest) && lines[3].ends_with("  b.npy::[:1]"));
+}
+
+#[test]
+fn lists_are_checked_line_by_line_and_the_worst_counts() {
+    let directory = files();
+    let place = directory.path();
+    run(place, &["convert", "good.ra", "b.npy"]).expect(0);
+    let list = run(place, &["digest", "good.ra", "b.npy"]).expect(0).to_owned();
+    fs::write(place.join("list"), &list).unwrap();
+    let checked = run(place, &["digest", "--check", "list"]);
+    assert_eq!(checked.expect(0), "good.ra::data: OK\nb.npy::data: OK\n");
+    assert_eq!(run(place, &["digest", "--check", "--quiet", "list"]).expect(0), "");
+
+    let other = list.replacen(&list[..1], if list.starts_with('0') { "1" } else { "0" }, 1);
+    fs::write(place.join("other"), &other).unwrap();
+    let checked = run(place, &["digest", "-c", "other"]);
+    assert_eq!(checked.expect(1), "good.ra::data: FAILED\nb.npy::data: OK\n");
+    assert!(checked.err.contains("1 of 2 arrays"), "{checked:#?}");
+    let json = run(place, &["digest", "-c", "--json", "other"]);
+    assert!(json.expect(1).lines().next().unwrap().contains(r#""status":"failed""#), "{json:#?}");
+
+    fs::remove_file(place.join("b.npy")).unwrap();
+    let checked = run(place, &["digest", "-c", "other"]);
+    assert_eq!(checked.expect(2), "good.ra::data: FAILED\nb.npy::data: UNREADABLE\n");
+    fs::write(place.join("nonsense"), "abc\n").unwrap();
+    let nothing = run(place, &["digest", "-c", "nonsense"]);
+    nothing.expect(2);
+    assert!(nothing.err.contains("line 1") && nothing.err.contains("no digest in this list"), "{nothing:#?}");
+}
+
+#[test]
+fn json_says_what_was_hashed() {
+    let directory = files();
+    let line = run(directory.path(), &["digest", "--json", "good.ra"]).expect(0).to_owned();
+    for part in [
+        r#""schema":"holdall.digest/1""#,
+        r#""address":"good.ra::data""#,
+        r#""dataset":"data""#,
+        r#""algorithm":"sha256""#,
+    ] {
+        assert!(line.contains(part), "{line}");
+    }
+    run(directory.path(), &["digest", "missing.ra"]).expect(2);
+    run(directory.path(), &["digest", "--quiet", "good.ra"]).expect(2);
+}
+
+#[test]
+fn targets_for_other_programs_are_written_whole_or_not_at_all() {
+    let directory = files();
+    let place = directory.path();
+    run(place, &["convert", "good.ra", "a.zarr"]).expect(0);
+    assert!(place.join("a.zarr/zarr.json").is_file());
+    run(place, &["convert", "good.ra", "a.zarr"]).expect(2);
+    run(place, &["convert", "-f", "good.ra", "a.zarr", "--codec", "zstd"]).expect(0);
+    fs::copy(place.join("good.ra"), place.join("a.zarr/a.ra")).unwrap();
+    run(place, &["convert", "-f", "a.zarr/a.ra", "a.zarr"]).expect(2);
+    run(place, &["convert", "--verify", "good.ra", "b.zarr"]).expect(2);
+    run(place, &["convert", "--verify", "good.ra", "b.fits"]).expect(2);
+    assert!(!place.join("b.zarr").exists() && !place.join("b.fits").exists());
+    assert!(
+        !fs::read_dir(place).unwrap().any(|entry| entry
+            .unwrap()
+            .file_name()
+            .to_str()
+            .unwrap()
+            .starts_with(".holdall"))
+    );
+}
