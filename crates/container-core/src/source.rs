@@ -12,6 +12,8 @@ use crate::{Error, Limits, Result};
 
 mod file;
 #[cfg(feature = "mmap")]
+mod late;
+#[cfg(feature = "mmap")]
 #[allow(unsafe_code)]
 mod mmap;
 mod open;
@@ -21,7 +23,7 @@ pub use file::FileSource;
 pub(crate) use file::read_exact_at;
 #[cfg(feature = "mmap")]
 pub use mmap::MmapSource;
-pub use open::{Access, open_path, read_stream};
+pub use open::{Access, open_path, open_path_late, read_stream};
 pub use sparse::{SparseSource, drive};
 
 /// Pieces in which large data are passed through: they stay in the second-level cache.

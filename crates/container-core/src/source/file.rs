@@ -30,6 +30,11 @@ impl FileSource {
         let len = file.metadata()?.len();
         Ok(Self { file, len })
     }
+
+    #[cfg(feature = "mmap")]
+    pub(super) fn file(&self) -> &File {
+        &self.file
+    }
 }
 
 impl Source for FileSource {

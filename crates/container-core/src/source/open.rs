@@ -11,7 +11,8 @@ use crate::{Error, Limits, Result};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Access {
-    /// Mapped where the build and the file allow it, else by position. Pipes are read into memory.
+    /// Mapped where the build and the file allow it, else by position. Pipes are read into memory. Some formats map a file only when
+    /// more of it is read than to open it.
     #[default]
     Auto,
     /// By positioned reads: for files that others may truncate or rewrite meanwhile.
@@ -25,15 +26,10 @@ pub enum Access {
 /// # Errors
 /// `Io`; `Usage` for a directory; `Limit` when it has to be read into memory and is larger than the limit.
 pub fn open_path(path: &Path, access: Access, limits: &Limits) -> Result<Box<dyn Source>> {
-    let mut file = File::open(path)?;
-    let kind = file.metadata()?;
-    if kind.is_dir() {
-        return Err(Error::usage("this is a directory, not a file"));
-    }
-    // Files of /proc have a length of 0 and contents all the same.
-    if !kind.is_file() || kind.len() == 0 || access == Access::Memory {
-        return Ok(Box::new(read_stream(&mut file, limits)?));
-    }
+    let file = match opened(path, access, limits)? {
+        Opened::Memory(bytes) => return Ok(Box::new(bytes)),
+        Opened::File(file) => file,
+    };
     #[cfg(feature = "mmap")]
     if access == Access::Auto
         && let Ok(map) = super::MmapSource::new(&file)
@@ -41,6 +37,43 @@ pub fn open_path(path: &Path, access: Access, limits: &Limits) -> Result<Box<dyn
         return Ok(Box::new(map));
     }
     Ok(Box::new(FileSource::new(file)?))
+}
+
+/// As [`open_path`], for formats that read little to open a file: under [`Access::Auto`] it is mapped only with the first large
+/// read or after some small ones, and lends nothing before.
+///
+/// # Errors
+/// As [`open_path`].
+pub fn open_path_late(path: &Path, access: Access, limits: &Limits) -> Result<Box<dyn Source>> {
+    let file = match opened(path, access, limits)? {
+        Opened::Memory(bytes) => return Ok(Box::new(bytes)),
+        Opened::File(file) => file,
+    };
+    #[cfg(feature = "mmap")]
+    if access == Access::Auto {
+        return Ok(Box::new(super::late::LateSource::new(file)?));
+    }
+    Ok(Box::new(FileSource::new(file)?))
+}
+
+enum Opened {
+    /// A regular file that is not empty.
+    File(File),
+    /// What another kind of file held, or all of a file where that is asked for.
+    Memory(Vec<u8>),
+}
+
+fn opened(path: &Path, access: Access, limits: &Limits) -> Result<Opened> {
+    let mut file = File::open(path)?;
+    let kind = file.metadata()?;
+    if kind.is_dir() {
+        return Err(Error::usage("this is a directory, not a file"));
+    }
+    // Files of /proc have a length of 0 and contents all the same.
+    if !kind.is_file() || kind.len() == 0 || access == Access::Memory {
+        return Ok(Opened::Memory(read_stream(&mut file, limits)?));
+    }
+    Ok(Opened::File(file))
 }
 
 /// Reads a stream to its end, holding at most [`Limits::memory`] bytes.
