@@ -16,6 +16,9 @@ use crate::options::OpenOptions;
 /// kernel fill one with zeros, and one of them is thrown away.
 const RUN: u64 = 8 << 20;
 
+/// Towards the end it takes fewer, so that no thread waits long for another, but not less than a huge page.
+const LEAST_RUN: u64 = 2 << 20;
+
 /// Below this, starting a thread takes longer than what it would do.
 const WORTH_THREADS: usize = 512 << 10;
 
@@ -120,7 +123,8 @@ pub(crate) fn read(
     options: &ReadOptions,
 ) -> Result<()> {
     let threads = if dst.len() < WORTH_THREADS { 1 } else { options.threads.max(1) };
-    let share = dst.len() as u64 / (4 * threads as u64);
+    let shares = 4 * threads as u64;
+    let least = LEAST_RUN.min(dst.len() as u64 / shares);
     let is_one = dst.len() as u64 <= frame.chunk_len(index)?.saturating_sub(from);
     let rest = Rest { index, from, dst };
     if threads == 1 || is_one {
@@ -132,7 +136,11 @@ pub(crate) fn read(
         frame.pool().with(|worker| {
             loop {
                 // A statement of its own: in the head of the loop the lock would be held through the body.
-                let run = lock(&rest).take(frame, RUN.min(share))?;
+                let run = {
+                    let mut rest = lock(&rest);
+                    let most = (rest.dst.len() as u64 / shares).clamp(least, RUN);
+                    rest.take(frame, most)?
+                };
                 let Some(run) = run else { return Ok(()) };
                 run.decode(frame, worker, 1)?;
             }
