@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::{FileSource, MmapSource, Source};
+use super::{FileSource, MmapSource, Source, check_range};
 use crate::Result;
 
 /// Reads up to this length are small.
@@ -42,9 +42,9 @@ impl LateSource {
         if len <= SMALL && self.small.load(Ordering::Relaxed) < FEW {
             return None;
         }
-        // A file that has another length by now is not the one that was opened: read by position, its end is an error and no signal.
-        let same = |map: &MmapSource| map.len() == self.positioned.len();
-        self.map.get_or_init(|| MmapSource::new(self.positioned.file()).ok().filter(same)).as_ref()
+        // A file may have grown meanwhile. In one that was cut the end is an error when it is read by position, and a signal in a map.
+        let is_whole = |map: &MmapSource| map.len() >= self.len();
+        self.map.get_or_init(|| MmapSource::new(self.positioned.file()).ok().filter(is_whole)).as_ref()
     }
 }
 
@@ -55,6 +55,7 @@ impl Source for LateSource {
 
     fn read_into(&self, at: u64, dst: &mut [u8]) -> Result<()> {
         if let Some(map) = self.map(dst.len() as u64) {
+            check_range(&(at..at.saturating_add(dst.len() as u64)), self.len())?;
             return map.read_into(at, dst);
         }
         self.small.fetch_add(1, Ordering::Relaxed);
@@ -62,6 +63,7 @@ impl Source for LateSource {
     }
 
     fn lend(&self, range: Range<u64>) -> Option<&[u8]> {
+        check_range(&range, self.len()).ok()?;
         self.map(range.end.saturating_sub(range.start))?.lend(range)
     }
 }
@@ -93,6 +95,17 @@ mod tests {
         }
         assert_eq!(source.lend(3..5), Some(&bytes[3..5]));
         assert!(source.read(99_999..100_001).is_err() && source.lend(99_999..100_001).is_none());
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "Miri maps no files")]
+    fn a_file_that_grew_is_mapped_and_ends_where_it_did() {
+        let (mut file, bytes) = file_of(100_000);
+        let source = LateSource::new(file.try_clone().unwrap()).unwrap();
+        file.write_all(&bytes).unwrap();
+        assert_eq!(source.lend(0..100_000), Some(&bytes[..]));
+        assert!(source.lend(0..100_001).is_none() && source.read(99_999..100_001).is_err());
+        assert!(source.read_into(99_999, &mut [0; 2]).is_err());
     }
 
     #[test]
