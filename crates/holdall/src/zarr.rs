@@ -40,7 +40,7 @@ const METADATA: &str = "zarr.json";
 /// What `-f` replaces: a directory that has one of these, or nothing at all.
 const MARKS: [&str; 4] = [METADATA, ".zgroup", ".zarray", ".zmetadata"];
 
-/// Zarr in the table of formats. It is written by [`write()`], since a directory is no stream.
+/// Zarr in the table of formats. A directory is no stream, so `convert` writes it by itself.
 pub static FORMAT: Format = Format {
     name: "zarr",
     title: "Zarr",

@@ -173,7 +173,7 @@ impl Args {
                 }
             }
             if tasks.len() == before {
-                return Err(Error::usage("there is no digest in this list").hint("holdall digest FILE"))
+                return Err(Error::usage("there is no digest in this list").hint("a list that holdall digest made"))
                     .on(shown(&list));
             }
         }

@@ -45,7 +45,7 @@ impl Line {
 fn from_hex(digits: &str) -> Option<Digest> {
     let nibble = |c: u8| char::from(c).to_digit(16).and_then(|value| u8::try_from(value).ok());
     let pairs = digits.as_bytes().chunks(2).map(|pair| match pair {
-        [high, low] => Some(nibble(*high)? << 4 | nibble(*low)?),
+        [high, low] => Some((nibble(*high)? << 4) | nibble(*low)?),
         _ => None,
     });
     let bytes: Vec<u8> = pairs.collect::<Option<_>>()?;
