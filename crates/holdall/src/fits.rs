@@ -10,7 +10,7 @@ use std::io::SeekFrom;
 
 use container_core::array::byte_len;
 use container_core::dtype::Order;
-use container_core::format::{Format, Import, Output, WriteSeek};
+use container_core::format::{Format, Import, Level, Output, Support, WriteSeek};
 use container_core::report::Loss;
 use container_core::stream::{for_each_run, prove};
 use container_core::{Error, Progress, Result};
@@ -34,7 +34,13 @@ pub static FORMAT: Format = Format {
     extensions: &["fits", "fit", "fts"],
     // Readers show the order in which it lies as C.
     order: Some(Order::C),
-    support: &[],
+    support: &[Support {
+        version: "4.0, images",
+        read: Level::No,
+        write: Level::Yes,
+        verify: Level::No,
+        repair: Level::No,
+    }],
     sniff: |_| false,
     open: |_, _| Err(Error::unsupported("FITS files are written, not read")),
     import: Some(import),

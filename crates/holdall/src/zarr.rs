@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use container_core::array::byte_len;
 use container_core::container::{Container, Digests, ReadOptions};
-use container_core::format::{Format, ImportOptions};
+use container_core::format::{Format, ImportOptions, Level, Support};
 use container_core::region::Region;
 use container_core::report::Loss;
 use container_core::stream::prove;
@@ -46,7 +46,13 @@ pub static FORMAT: Format = Format {
     title: "Zarr",
     extensions: &["zarr"],
     order: None,
-    support: &[],
+    support: &[Support {
+        version: "3",
+        read: Level::No,
+        write: Level::Yes,
+        verify: Level::No,
+        repair: Level::No,
+    }],
     sniff: |_| false,
     open: |_, _| Err(Error::unsupported("Zarr directories are written, not read")),
     import: Some(|_, _| {
