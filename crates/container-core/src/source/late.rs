@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     fn file_of(len: usize) -> (File, Vec<u8>) {
-        let bytes: Vec<u8> = (0..len).map(|at| (at * 31 / 8 % 251) as u8).collect();
+        let bytes: Vec<u8> = (0..=250).cycle().take(len).collect();
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(&bytes).unwrap();
         (file, bytes)
