@@ -7,6 +7,7 @@ mod blosc2_damage;
 mod blosc2_files;
 mod conversions;
 mod corpus;
+mod counted;
 mod damage;
 mod goldens;
 mod gsd_conversions;

@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
-use container_core::{Limits, Result, Value};
+use container_core::{Error, Limits, Result, Value};
 
 use crate::ndarray::NdArray;
+use crate::tree::most;
 use crate::yaml::{Int, Kind, Node, NodeId, Scalar, Timestamp};
 
 /// Levels beyond which a tree is told as text: those of a parsed text are bounded, those behind aliases are not.
@@ -20,7 +21,8 @@ const EACH: u64 = size_of::<(String, Value)>() as u64;
 /// # Errors
 /// `Limit` for a tree that aliases make larger than memory.
 pub(crate) fn value(root: Node<'_>, view: View, limits: &Limits) -> Result<Value> {
-    let mut walk = Walk { view, limits, held: 0, above: HashMap::new(), tags: None };
+    let mut walk =
+        Walk { view, limits, left: most(root.document()), held: 0, above: HashMap::new(), tags: None };
     walk.value(root, "", 0)
 }
 
@@ -29,8 +31,14 @@ pub(crate) fn value(root: Node<'_>, view: View, limits: &Limits) -> Result<Value
 /// # Errors
 /// As [`value`].
 pub(crate) fn tags(root: Node<'_>, limits: &Limits) -> Result<HashMap<String, String>> {
-    let mut walk =
-        Walk { view: View::Whole, limits, held: 0, above: HashMap::new(), tags: Some(HashMap::new()) };
+    let mut walk = Walk {
+        view: View::Whole,
+        limits,
+        left: most(root.document()),
+        held: 0,
+        above: HashMap::new(),
+        tags: Some(HashMap::new()),
+    };
     walk.value(root, "", 0)?;
     Ok(walk.tags.unwrap_or_default())
 }
@@ -59,6 +67,8 @@ pub(crate) enum View {
 struct Walk<'l> {
     view: View,
     limits: &'l Limits,
+    /// Nodes that may still be visited: aliases of aliases soon name more than anyone waits for.
+    left: usize,
     held: u64,
     /// The collections that the present node is part of, each with its path.
     above: HashMap<NodeId, String>,
@@ -74,6 +84,13 @@ impl Walk<'_> {
 
     fn value(&mut self, node: Node<'_>, path: &str, depth: usize) -> Result<Value> {
         let node = node.target();
+        let Some(left) = self.left.checked_sub(1) else {
+            let most = most(node.document()) as u64;
+            let error =
+                Error::limit("nodes of the tree with aliases written out", most.saturating_add(1), most);
+            return Err(error.context("asdf tree"));
+        };
+        self.left = left;
         if let Some(tags) = &mut self.tags
             && let Some(tag) = node.tag().filter(|tag| *tag != "!")
         {

@@ -8,6 +8,8 @@ mod tests;
 
 use container_core::{Error, Result};
 
+pub(crate) use expanded::most;
+
 use crate::yaml::{Document, Node, Yaml};
 
 /// The tree of a file.

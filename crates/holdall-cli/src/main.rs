@@ -4,6 +4,7 @@
 
 mod commands;
 mod errors;
+mod many;
 mod options;
 mod output;
 mod progress;

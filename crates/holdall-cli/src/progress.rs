@@ -12,10 +12,18 @@ use indicatif::{ProgressBar, ProgressStyle};
 /// Told how far an operation is; shows it where a person waits for it.
 pub struct Meter {
     what: String,
+    unit: Unit,
     started: Instant,
     shown: Shown,
     bar: OnceLock<ProgressBar>,
     cancelled: AtomicBool,
+}
+
+/// What is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Unit {
+    Bytes,
+    Things,
 }
 
 /// Whether a bar may appear.
@@ -31,11 +39,21 @@ impl Meter {
     /// Before this, nothing is shown.
     const PATIENCE: Duration = Duration::from_millis(500);
 
-    /// A meter for `what`, from now on.
+    /// A meter for `what`, from now on, in bytes.
     pub fn new(what: impl Into<String>, shown: Shown) -> Self {
+        Self::with_unit(what.into(), Unit::Bytes, shown)
+    }
+
+    /// The same in things that are counted.
+    pub fn counting(what: impl Into<String>, shown: Shown) -> Self {
+        Self::with_unit(what.into(), Unit::Things, shown)
+    }
+
+    fn with_unit(what: String, unit: Unit, shown: Shown) -> Self {
         let shown = if std::io::stderr().is_terminal() { shown } else { Shown::Never };
         Self {
-            what: what.into(),
+            what,
+            unit,
             started: Instant::now(),
             shown,
             bar: OnceLock::new(),
@@ -43,7 +61,7 @@ impl Meter {
         }
     }
 
-    /// Takes note of `done` of `total` bytes.
+    /// Takes note of `done` of `total`.
     pub fn tick(&self, done: u64, total: u64) -> ControlFlow<()> {
         if self.cancelled.load(Ordering::Relaxed) {
             return ControlFlow::Break(());
@@ -78,7 +96,12 @@ impl Meter {
     fn make_bar(&self, total: u64) -> ProgressBar {
         let bar =
             ProgressBar::new(total).with_message(self.what.clone()).with_elapsed(self.started.elapsed());
-        let template = "{msg} {wide_bar} {binary_bytes}/{binary_total_bytes} {binary_bytes_per_sec} {eta}";
+        let template = match self.unit {
+            Unit::Bytes => {
+                "{msg} {wide_bar} {binary_bytes}/{binary_total_bytes} {binary_bytes_per_sec} {eta}"
+            }
+            Unit::Things => "{msg} {wide_bar} {pos}/{len} {per_sec} {eta}",
+        };
         // The template is a constant; were it wrong, the plain bar would do.
         bar.with_style(
             ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()),

@@ -124,27 +124,33 @@ pub(crate) fn compare_datasets(
     };
     // A file may hold millions of items.
     let (a_by_path, b_by_path) = (by_path(&a_sides), by_path(&b_sides));
-    for side in &a_sides {
-        match b_by_path.get(side.dataset().path.as_str()) {
+    for (key, side) in numbered(&a_sides) {
+        match b_by_path.get(&key) {
             Some(other) => compare_pair(side, other, options, attributes, &mut ruler, &mut found)?,
             None => found.push(path_only(side, "first")),
         }
     }
-    for side in &b_sides {
-        if !a_by_path.contains_key(side.dataset().path.as_str()) {
+    for (key, side) in numbered(&b_sides) {
+        if !a_by_path.contains_key(&key) {
             found.push(path_only(side, "second"));
         }
     }
     Ok(found)
 }
 
-/// The first side of each path.
-fn by_path<'s, 'a>(sides: &'s [Side<'a>]) -> HashMap<&'s str, &'s Side<'a>> {
-    let mut all = HashMap::with_capacity(sides.len());
-    for side in sides {
-        all.entry(side.dataset().path.as_str()).or_insert(side);
-    }
-    all
+/// The path of each side, and how many of that path are before it: damage can give one path to several.
+fn numbered<'s, 'a>(sides: &'s [Side<'a>]) -> impl Iterator<Item = ((&'s str, usize), &'s Side<'a>)> {
+    let mut seen: HashMap<&str, usize> = HashMap::with_capacity(sides.len());
+    sides.iter().map(move |side| {
+        let path = side.dataset().path.as_str();
+        let count = seen.entry(path).or_default();
+        *count += 1;
+        ((path, *count), side)
+    })
+}
+
+fn by_path<'s, 'a>(sides: &'s [Side<'a>]) -> HashMap<(&'s str, usize), &'s Side<'a>> {
+    numbered(sides).collect()
 }
 
 fn sides<'a>(

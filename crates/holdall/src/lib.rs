@@ -37,6 +37,7 @@ mod testing;
 pub mod text;
 pub mod tree_text;
 pub mod verify;
+pub mod walk;
 #[cfg(feature = "zarr")]
 pub mod zarr;
 

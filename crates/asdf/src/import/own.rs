@@ -1,10 +1,10 @@
 //! All of another ASDF file as the source: its tree stays.
 
-use container_core::container::Axes;
+use container_core::container::{Axes, Depth};
 use container_core::format::{Import, Output, Pipe};
 use container_core::report::{Loss, Severity};
 use container_core::source::FileSource;
-use container_core::{Error, Result};
+use container_core::{Error, Progress, Result};
 
 use super::STANDARD;
 use crate::lens::check_digests;
@@ -42,13 +42,20 @@ pub(super) fn rewrite(file: &File, job: &Import<'_>, out: &mut dyn Output) -> Re
         let problem = "the tree of an ASDF file stays as it is, and so does the version of the standard";
         return Err(Error::usage(problem).hint("convert its arrays one by one: FILE::PATH"));
     }
-    check_digests(file, &job.read)?;
     let mut options = RewriteOptions::default();
     options.compression = match (words::codec(job.options)?, &job.options.codec) {
         (Some((label, level)), _) => Some(Recompression::Codec(label.to_owned(), level)),
         (None, Some(_)) => Some(Recompression::Plain),
         (None, None) => None,
     };
+    // What is not decoded on the way would be copied whatever it is. Of a digest that does not fit, an error of its own tells.
+    let damage = if options.compression.is_some() { None } else { damage(job)? };
+    if options.compression.is_some() || damage.is_some() {
+        check_digests(file, &job.read)?;
+    }
+    if let Some(error) = damage {
+        return Err(error);
+    }
     options.write = super::options(job)?;
     if words::word(job.options, CHECKSUM).is_some() {
         options.digests = Some(options.write.checksums);
@@ -71,6 +78,16 @@ pub(super) fn rewrite(file: &File, job: &Import<'_>, out: &mut dyn Output) -> Re
         lose(format!("{} bytes that belong to nothing", done.gaps));
     }
     Ok(losses)
+}
+
+/// What a check calls damaged, first of all.
+fn damage(job: &Import<'_>) -> Result<Option<Error>> {
+    let report = job.container.check(Depth::Full, &job.read, Progress::none())?;
+    let damage = report.findings.into_iter().find(|finding| finding.severity == Severity::Error);
+    Ok(damage.map(|damage| {
+        let error = damage.range.into_iter().fold(Error::malformed(damage.message), Error::at);
+        damage.part.into_iter().fold(error, Error::part).hint("holdall repair FILE -o NEW")
+    }))
 }
 
 /// The file with the blocks that its arrays have in others, in a file without a name: names of files lead nowhere from another folder. `None`

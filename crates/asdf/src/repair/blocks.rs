@@ -150,6 +150,17 @@ fn whole(
             Err(error) => return Err(error),
         }
     }
+    if header.is_compressed()
+        && state == DigestState::Stored
+        && let Err(error) = digest::decoded(tools.source, &block, tools.codecs, tools.limits, 1)
+        && error.is_damage()
+    {
+        // These are the bytes that were written, so there is nothing to heal: their writer made a mistake.
+        let what =
+            format!("block {index} fits its digest and stays so, but cannot be decoded: {}", error.kind());
+        report.lost.push(RepairItem::new(block.data.clone(), what));
+        return Ok(same(block));
+    }
     let renew = tools.digests == StaleDigests::Renew;
     match state {
         DigestState::Bad { computed, .. } => {

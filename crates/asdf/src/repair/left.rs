@@ -9,6 +9,8 @@
 
 use std::ops::Range;
 
+use container_core::array::contiguous_strides;
+use container_core::dtype::Order;
 use container_core::report::{RepairItem, RepairReport, Severity};
 use container_core::{Limits, Result};
 
@@ -108,5 +110,7 @@ fn of_inline(node: Node<'_>, array: &NdArray, limits: &Limits) -> Result<()> {
         Some(datatype) => datatype.dtype.clone(),
         None => inline::infer(data, &shape, limits)?,
     };
+    // Lists that name each other may hold more than anything could.
+    contiguous_strides(&shape, dtype.itemsize(), Order::C)?;
     inline::read(data, &shape, &dtype, limits).map(|_| ())
 }

@@ -63,7 +63,7 @@ fn child(node: Node<'_>, index: usize) -> Option<Node<'_>> {
 }
 
 /// Most nodes that a value of a caller's type may come of: of a text of many nodes more than of one of few.
-pub(super) fn most(document: &Document) -> usize {
+pub(crate) fn most(document: &Document) -> usize {
     /// Text that is copied by aliases some times over.
     const TIMES: usize = 16;
     const FEW: usize = 1_000_000;

@@ -64,8 +64,13 @@ impl NdOptions {
     /// How an array of `shape` is cut under these options.
     ///
     /// # Errors
-    /// Those of [`partition`].
+    /// Those of [`partition`]; `Usage` for an axis over 2^63, which may be where there are no elements.
     pub fn geometry(&self, shape: &[u64], itemsize: usize) -> Result<Geometry> {
+        if let Some(len) = shape.iter().find(|len| i64::try_from(**len).is_err()) {
+            return Err(Error::usage(format!(
+                "an axis of {len}: the metalayer of an array holds less than 2^63"
+            )));
+        }
         partition(shape, itemsize, &self.params, self.chunkshape.as_deref(), self.blockshape.as_deref())
     }
 

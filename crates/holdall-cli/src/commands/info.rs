@@ -4,14 +4,15 @@ use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::PathBuf;
 
-use container_core::Value;
 use container_core::container::{Container, listed};
+use container_core::{ErrorKind, Value};
 use holdall::json;
 use holdall::open::Accept;
 
 use super::{open, shown};
 use crate::errors::{Outcome, Result};
-use crate::options::OpenArgs;
+use crate::many::{expand, in_order, summary};
+use crate::options::{JobsArgs, OpenArgs};
 use crate::output::{BAD, Console, STRONG, human_bytes, printable};
 use crate::values;
 
@@ -22,9 +23,10 @@ A truncated file that can still be read is no failure: it is shown as truncated,
 
 Examples:
   holdall info scan.ra
+  holdall info -j 8 /data/archive
   holdall info --json *.ra | jq 'select(.complete | not) | .path'")]
 pub struct Args {
-    /// Files to look at; `-` is standard input
+    /// Files to look at, and folders, of which every container below is shown; `-` is standard input
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
 
@@ -33,38 +35,62 @@ pub struct Args {
     json: bool,
 
     #[command(flatten)]
+    jobs: JobsArgs,
+
+    #[command(flatten)]
     open: OpenArgs,
 }
 
+/// What is told of one file.
+enum Told {
+    Json(serde_json::Value),
+    Rows(Vec<(String, String)>),
+}
+
 pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
-    let options = args.open.options(console.limits);
-    let mut shown_before = false;
-    for file in &args.files {
-        let opened = match open(file, Accept::Containers, &options) {
-            Ok(opened) => opened,
-            Err(failure) => {
-                console.fail(&failure);
-                continue;
+    let files = expand(&args.files)?;
+    let terminal = console.out.is_terminal();
+    let (mut shown_before, mut failed) = (false, 0);
+    in_order(
+        &files,
+        args.jobs.count(),
+        console.limits,
+        |file, share| -> Result<Told> {
+            let opened = open(file, Accept::Containers, &args.open.options(share.limits))?;
+            let container = opened.container.as_ref();
+            Ok(match args.json {
+                true => Told::Json(json::info_json(&shown(file), container)),
+                false => Told::Rows(rows(&shown(file), opened.format.title, container, terminal)),
+            })
+        },
+        |told| told.as_ref().is_err_and(|failure| matches!(failure.error.kind(), ErrorKind::Limit { .. })),
+        |told| {
+            match told {
+                Err(failure) => {
+                    failed += 1;
+                    console.fail(&failure);
+                }
+                Ok(Told::Json(line)) => console.out.json(&line)?,
+                Ok(Told::Rows(rows)) => {
+                    if std::mem::replace(&mut shown_before, true) {
+                        writeln!(console.out)?;
+                    }
+                    show(&rows, console)?;
+                }
             }
-        };
-        let container = opened.container.as_ref();
-        if args.json {
-            console.out.json(&json::info_json(&shown(file), container))?;
-            continue;
-        }
-        if shown_before {
-            writeln!(console.out)?;
-        }
-        shown_before = true;
-        show(&shown(file), opened.format.title, container, console)?;
+            Ok(())
+        },
+    )?;
+    if !args.json {
+        console.out.flush()?;
+        summary(files.len(), &[("shown", files.len() - failed), ("unreadable", failed)]);
     }
     Ok(Outcome::Yes)
 }
 
-fn show(path: &str, title: &str, container: &dyn Container, console: &mut Console) -> Result<()> {
-    let rows = rows(path, title, container, console.out.is_terminal());
+fn show(rows: &[(String, String)], console: &mut Console) -> Result<()> {
     if !console.out.is_terminal() {
-        for (name, value) in &rows {
+        for (name, value) in rows {
             console.out.row(&[name, value])?;
         }
         return Ok(());

@@ -1,14 +1,9 @@
 //! `holdall verify`: whether files are sound.
 
-use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::RwLock;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc;
 
-use container_core::Limits;
 use container_core::container::{Depth, ReadOptions};
 use container_core::report::{Finding, Severity};
 use holdall::json;
@@ -17,24 +12,25 @@ use holdall::verify::{Verdict3, Verification, verify};
 
 use super::shown;
 use crate::errors::{On, Outcome, Result};
+use crate::many::{Share, expand, in_order, summary};
 use crate::options::{JobsArgs, OpenArgs};
 use crate::output::{BAD, Console, FAINT, GOOD, ODD, printable, to_stderr};
-use crate::progress::{Meter, Shown};
 use crate::values;
 
 /// Check files for damage: structure, checksums, and that everything decodes
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Every file is reported. Exit codes: 0 all are sound (notes and warnings allowed), 1 some are damaged, 2 some could not be \
+Every file is reported, in order. Below a folder, files are those with the bytes or the extension of a format. Exit codes: 0 all are sound (notes and warnings allowed), 1 some are damaged, 2 some could not be \
 read at all. Through a pipe the columns are: path, verdict or severity, code, bytes, dataset, message.
 
 Examples:
   holdall verify scan.ra
   holdall verify --quick *.ra
+  holdall verify -j 8 /data/archive
   holdall verify --schema image.asdf
   holdall verify --json *.ra | jq 'select(.verdict != \"sound\")'")]
 pub struct Args {
-    /// Files to check; `-` is standard input
+    /// Files to check, and folders, of which every container below is checked; `-` is standard input
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
 
@@ -62,112 +58,49 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
         let named = (!file.as_os_str().is_empty()).then_some(file);
         Schema::load(named).on(shown(file))
     });
-    let check = Check { args, limits: console.limits, schema: schema.transpose()? };
-    let mut report = |verification: &Verification| -> Result<()> {
-        console.note(match verification.verdict {
-            Verdict3::Sound => Outcome::Yes,
-            Verdict3::Damaged => Outcome::No,
-            Verdict3::Unreadable => Outcome::CouldNot,
-        });
-        show(verification, args.json, console)
-    };
-    // Standard input is there once only, and a file that is checked again needs it again.
-    let streams = args.files.iter().any(|file| file.as_os_str() == "-");
-    let workers = if streams { 1 } else { args.jobs.count().min(args.files.len()) };
-    if workers > 1 && check.in_parallel(workers, &mut report)? == Ran::Yes {
-        return Ok(Outcome::Yes);
-    }
-    for file in &args.files {
-        let meter = Meter::new(printable(&shown(file)), Shown::OnTerminal);
-        report(&check.one(file, args.jobs.count(), check.limits, &meter))?;
+    let check = Check { args, schema: schema.transpose()? };
+    let files = expand(&args.files)?;
+    let mut counts = [0; 3];
+    in_order(
+        &files,
+        args.jobs.count(),
+        console.limits,
+        |file, share| check.one(file, share),
+        |verification| verification.verdict == Verdict3::Unreadable,
+        |verification| {
+            let (outcome, count) = match verification.verdict {
+                Verdict3::Sound => (Outcome::Yes, &mut counts[0]),
+                Verdict3::Damaged => (Outcome::No, &mut counts[1]),
+                Verdict3::Unreadable => (Outcome::CouldNot, &mut counts[2]),
+            };
+            console.note(outcome);
+            *count += 1;
+            show(&verification, args.json, console)
+        },
+    )?;
+    if !args.json {
+        console.out.flush()?;
+        let [sound, damaged, unreadable] = counts;
+        summary(files.len(), &[("sound", sound), ("damaged", damaged), ("unreadable", unreadable)]);
     }
     Ok(Outcome::Yes)
 }
 
 struct Check<'a> {
     args: &'a Args,
-    limits: Limits,
     schema: Option<Schema>,
 }
 
-#[derive(PartialEq, Eq)]
-enum Ran {
-    Yes,
-    /// The machine gives no thread; nothing has been reported.
-    No,
-}
-
 impl Check<'_> {
-    fn one(&self, file: &Path, threads: usize, limits: Limits, meter: &Meter) -> Verification {
+    fn one(&self, file: &Path, share: &Share<'_>) -> Verification {
         let depth = if self.args.quick { Depth::Quick } else { Depth::Full };
-        let options = self.args.open.options(limits);
-        let read = ReadOptions::default().with_threads(threads).with_limits(limits);
-        let mut verification = meter.watch(|progress| verify(file, depth, &options, &read, progress));
+        let options = self.args.open.options(share.limits);
+        let read = ReadOptions::default().with_threads(share.threads).with_limits(share.limits);
+        let mut verification = share.meter.watch(|progress| verify(file, depth, &options, &read, progress));
         if let Some(schema) = &self.schema {
             schema.judge(file, &options, &mut verification);
         }
         verification
-    }
-
-    /// Several files at a time, reported in the order in which they were named. Each has its share of the memory; one
-    /// that cannot be read within it is read again alone, with all of it.
-    fn in_parallel(
-        &self,
-        workers: usize,
-        report: &mut dyn FnMut(&Verification) -> Result<()>,
-    ) -> Result<Ran> {
-        let files = &self.args.files;
-        let share = self.limits.with_memory(self.limits.memory / workers as u64);
-        let threads = (self.args.jobs.count() / workers).max(1);
-        let (next, alone) = (AtomicUsize::new(0), RwLock::new(()));
-        let meter = Meter::new(format!("{} files", files.len()), Shown::OnTerminal);
-        let quiet = Meter::new("", Shown::Never);
-        let (sender, receiver) = mpsc::channel::<(usize, Verification)>();
-        let work = |sender: mpsc::Sender<(usize, Verification)>| {
-            loop {
-                let at = next.fetch_add(1, Ordering::Relaxed);
-                let Some(file) = files.get(at) else { return };
-                let shared = alone.read();
-                let mut verification = self.one(file, threads, share, &quiet);
-                drop(shared);
-                if verification.verdict == Verdict3::Unreadable && workers > 1 {
-                    let _alone = alone.write();
-                    verification = self.one(file, threads, self.limits, &quiet);
-                }
-                if sender.send((at, verification)).is_err() {
-                    return;
-                }
-            }
-        };
-        std::thread::scope(|scope| {
-            let mut running = 0;
-            for _ in 0..workers {
-                let sender = sender.clone();
-                // Fewer threads do as well.
-                running +=
-                    usize::from(std::thread::Builder::new().spawn_scoped(scope, || work(sender)).is_ok());
-            }
-            drop(sender);
-            if running == 0 {
-                return Ok(Ran::No);
-            }
-            let mut early = BTreeMap::new();
-            let mut due = 0;
-            for (count, (at, verification)) in receiver.iter().enumerate() {
-                let _ = meter.tick(count as u64 + 1, files.len() as u64);
-                early.insert(at, verification);
-                while let Some(verification) = early.remove(&due) {
-                    due += 1;
-                    if let Err(failure) = report(&verification) {
-                        // Nobody listens any more.
-                        next.store(files.len(), Ordering::Relaxed);
-                        quiet.cancel();
-                        return Err(failure);
-                    }
-                }
-            }
-            Ok(Ran::Yes)
-        })
     }
 }
 

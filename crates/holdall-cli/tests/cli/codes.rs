@@ -265,3 +265,35 @@ fn names_of_any_bytes_are_opened_and_shown_safely() {
     assert_eq!(missing.err.lines().count(), 1, "{missing:#?}");
     assert!(!missing.err.contains('\x1b'));
 }
+
+#[test]
+fn of_a_folder_every_container_below_is_reported_in_order() {
+    let directory = files();
+    let at = directory.path();
+    std::fs::create_dir_all(at.join("deep/er")).unwrap();
+    std::fs::copy(at.join("good.ra"), at.join("deep/er/other.name")).unwrap();
+    let verified = run(at, &["verify", "-j", "3", "good.ra", "."]);
+    let of = |run: &crate::support::Run| -> Vec<String> {
+        let verdicts =
+            run.out.lines().filter(|line| line.contains("\tdamaged\t") || line.contains("sound\t"));
+        verdicts.map(|line| line.split('\t').next().unwrap().to_owned()).collect()
+    };
+    verified.expect(2);
+    let folder = Path::new(".");
+    let below = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+    assert_eq!(
+        of(&verified),
+        ["good.ra".to_owned(), below("cut.ra"), below("deep/er/other.name"), below("good.ra")]
+    );
+    // An empty file with the extension of a format is looked at, other files are not.
+    assert_eq!(verified.err.lines().last(), Some("5 files: 3 sound, 1 damaged, 1 unreadable"));
+    assert!(!verified.out.contains("other.txt") && verified.out.contains("empty.ra"), "{}", verified.out);
+    // For programs there is no such line.
+    let json = run(at, &["verify", "--json", "deep", "good.ra"]);
+    assert_eq!((json.expect(0).lines().count(), json.err.as_str()), (2, ""));
+    let info = run(at, &["info", "--json", "-j", "2", "good.ra", "deep", "cut.ra"]);
+    let paths: Vec<_> = info.expect(0).lines().map(|line| line.split('"').nth(7).unwrap()).collect();
+    assert_eq!(paths, ["good.ra", "deep/er/other.name", "cut.ra"]);
+    let info = run(at, &["info", "good.ra", "missing.ra"]);
+    assert_eq!(info.err.lines().last(), Some("2 files: 1 shown, 1 unreadable"));
+}

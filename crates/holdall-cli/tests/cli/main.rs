@@ -5,6 +5,8 @@ mod append;
 mod asdf;
 mod blosc2;
 mod bloscpack;
+#[cfg(target_os = "linux")]
+mod campaign;
 mod codes;
 mod damage;
 mod digest;

@@ -120,10 +120,15 @@ pub fn fixtures(folder: &str) -> Vec<PathBuf> {
 
 /// The fixtures of the repository, by format and folder.
 pub fn fixtures_of(format: &str, folder: &str) -> Vec<PathBuf> {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata").join(format).join(folder);
+    let directory = testdata().join(format).join(folder);
     let entries = std::fs::read_dir(&directory).unwrap();
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
     paths.sort();
     assert!(!paths.is_empty(), "no fixtures in {}", directory.display());
     paths
+}
+
+/// The folder of the fixtures.
+pub fn testdata() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata")
 }

@@ -1,0 +1,130 @@
+//! Many files at once: which they are, several at a time, and told in the order in which they were named.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::RwLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+
+use container_core::Limits;
+use holdall::walk::{containers, is_plain_folder};
+
+use crate::errors::{On as _, Result};
+use crate::output::to_stderr;
+use crate::progress::{Meter, Shown};
+
+/// The files that arguments name: of a folder that is no container itself, those below it. One without any stays, and
+/// is told to be a folder when it is opened.
+///
+/// # Errors
+/// `Io` for a folder that cannot be listed.
+pub fn expand(named: &[PathBuf]) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::with_capacity(named.len());
+    for path in named {
+        let below = match is_plain_folder(path) {
+            true => containers(path).on(path.display().to_string())?,
+            false => Vec::new(),
+        };
+        match below.is_empty() {
+            true => files.push(path.clone()),
+            false => files.extend(below),
+        }
+    }
+    Ok(files)
+}
+
+/// How one file is looked at.
+pub struct Share<'a> {
+    /// Threads for this file.
+    pub threads: usize,
+    /// Its share of the memory, or all of it.
+    pub limits: Limits,
+    /// Tells how far it is.
+    pub meter: &'a Meter,
+}
+
+/// Looks at each file, several at a time where there are several, and reports on them in order. Each has its share of
+/// the memory; one for which that was too little is looked at again alone, with all of it.
+///
+/// # Errors
+/// Those of the reports; the others are not made then.
+pub fn in_order<T: Send>(
+    files: &[PathBuf],
+    jobs: usize,
+    limits: Limits,
+    look: impl Fn(&Path, &Share<'_>) -> T + Sync,
+    is_short: impl Fn(&T) -> bool + Sync,
+    mut report: impl FnMut(T) -> Result<()>,
+) -> Result<()> {
+    // Standard input is there once only, and a file that is looked at again needs it again.
+    let streams = files.iter().any(|file| file.as_os_str() == "-");
+    let workers = if streams { 1 } else { jobs.min(files.len()) };
+    let threads = (jobs / workers.max(1)).max(1);
+    let one = |file: &Path, limits, meter: &Meter| look(file, &Share { threads, limits, meter });
+    let share = limits.with_memory(limits.memory / workers.max(1) as u64);
+    let (next, alone) = (AtomicUsize::new(0), RwLock::new(()));
+    let quiet = Meter::new("", Shown::Never);
+    let (sender, receiver) = mpsc::channel::<(usize, T)>();
+    let work = |sender: mpsc::Sender<(usize, T)>| {
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(file) = files.get(at) else { return };
+            let shared = alone.read();
+            let mut seen = one(file, share, &quiet);
+            drop(shared);
+            if is_short(&seen) {
+                let _alone = alone.write();
+                seen = one(file, limits, &quiet);
+            }
+            if sender.send((at, seen)).is_err() {
+                return;
+            }
+        }
+    };
+    if workers > 1 {
+        let all_told = std::thread::scope(|scope| {
+            let work = &work;
+            let spawn = |sender| std::thread::Builder::new().spawn_scoped(scope, move || work(sender));
+            // Fewer threads do as well.
+            let running = (0..workers).filter(|_| spawn(sender.clone()).is_ok()).count();
+            drop(sender);
+            if running == 0 {
+                return Ok(false);
+            }
+            let meter = Meter::counting(format!("{} files", files.len()), Shown::OnTerminal);
+            let (mut early, mut due) = (BTreeMap::new(), 0);
+            for (count, (at, seen)) in receiver.iter().enumerate() {
+                let _ = meter.tick(count as u64 + 1, files.len() as u64);
+                early.insert(at, seen);
+                while let Some(seen) = early.remove(&due) {
+                    due += 1;
+                    if let Err(failure) = report(seen) {
+                        // Nobody listens any more.
+                        next.store(files.len(), Ordering::Relaxed);
+                        quiet.cancel();
+                        return Err(failure);
+                    }
+                }
+            }
+            Ok(true)
+        })?;
+        if all_told {
+            return Ok(());
+        }
+    }
+    for file in files {
+        let meter = Meter::new(crate::output::printable(&file.display().to_string()), Shown::OnTerminal);
+        report(one(file, limits, &meter))?;
+    }
+    Ok(())
+}
+
+/// A last line for people, on standard error, where there was more than one file: how many came to what.
+pub fn summary(files: usize, counts: &[(&str, usize)]) {
+    if files < 2 {
+        return;
+    }
+    let counts = counts.iter().filter(|(_, count)| *count > 0);
+    let counts: Vec<String> = counts.map(|(what, count)| format!("{count} {what}")).collect();
+    to_stderr(&format!("{files} files: {}", counts.join(", ")));
+}
