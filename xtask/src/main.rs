@@ -6,6 +6,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program for the terminal")]
 
 mod arrows;
+mod campaign;
 mod check;
 mod ci;
 mod consumers;
@@ -15,7 +16,6 @@ mod fuzz;
 mod lines;
 mod links;
 mod package;
-mod proof;
 mod python;
 mod repo;
 mod rust_source;
@@ -94,8 +94,7 @@ pub(crate) const TASKS: &[Task] = &[
     task("fixtures", "[--check] [FORMAT...]", "regenerate testdata/*/ by their make.py, or compare", fixtures::fixtures),
     task("goldens", "[--check]", "rewrite the readable dumps of the fixtures, or compare", test::goldens),
     task("fuzz", "TARGET|all|smoke [--seconds N]", "cargo-fuzz on nightly; smoke: deterministic mutants on stable", fuzz::fuzz),
-    task("campaign", "[--seconds N] [--seed S]", "hostile files through the command, under limits", proof::campaign),
-    task("conformance", "", "setup, then docs/conformance.md: every fixture in every implementation", proof::conformance),
+    task("campaign", "[--seconds N] [--seed S]", "hostile files through the command, under limits", campaign::campaign),
     task("bench", "[NAME] [ARGS…]", "setup, then a benchmark of the bench package", test::bench),
     task("deny", "[--advisories]", "licences, bans and sources of the dependencies", tools::deny),
     task("miri", "", "the tests of what uses unsafe, under Miri, where it is installed", tools::miri),

@@ -1,14 +1,10 @@
-//! `campaign` and `conformance`: what is proved by many files rather than by many tests.
+//! `campaign`: hostile files through the command, for longer than the tests have it.
 
 use anyhow::Result;
 
 use crate::repo::Repo;
 use crate::step::Step;
-use crate::{Outcome, Usage, flags, python};
-
-/// Where the table of implementations is.
-const TABLE: &str = "docs/conformance.md";
-const SCRIPT: &str = "tests/bench/peers/conformance.py";
+use crate::{Outcome, Usage};
 
 /// Hostile files through the command; the tests have ten seconds of it.
 pub(crate) fn campaign(repo: &Repo, args: &[String]) -> Result<Outcome> {
@@ -32,16 +28,6 @@ fn parse(args: &[String]) -> Result<(u64, u64)> {
         }
     }
     Ok((seconds, seed))
-}
-
-/// The fixtures as this and other implementations read them.
-pub(crate) fn conformance(repo: &Repo, args: &[String]) -> Result<Outcome> {
-    flags(args, [])?;
-    let python = python::ready(repo)?;
-    Step::cargo(repo).args(["build", "--package", "holdall-cli"]).run()?;
-    let command = repo.target()?.join("debug/holdall").with_extension(std::env::consts::EXE_EXTENSION);
-    Step::new(repo, &python).args(["-B", SCRIPT]).arg(command).arg(TABLE).run()?;
-    Ok(Outcome::Done)
 }
 
 #[cfg(test)]
