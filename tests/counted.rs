@@ -146,8 +146,8 @@ fn blosc2() -> Holes {
 /// either is out of one chunk, which is read whole.
 const MOST: [(&str, fn() -> Holes, [u64; 3]); 5] = [
     ("asdf", asdf, [8 << 10, 0, 4 << 10]),
-    ("blosc2", blosc2, [100 << 10, 0, (1 << 20) + 128]),
-    ("bloscpack", bloscpack, [32 << 10, 0, (1 << 20) + 128]),
+    ("blosc2", blosc2, [128 << 10, 0, (1 << 20) + 4096]),
+    ("bloscpack", bloscpack, [32 << 10, 0, (1 << 20) + 4096]),
     ("gsd", gsd, [8 << 10, 0, 8 << 10]),
     ("rawarray", rawarray, [1 << 10, 0, 4 << 10]),
 ];
