@@ -13,6 +13,7 @@ pub mod format;
 mod limits;
 pub mod literal;
 pub mod npy;
+pub mod numbers;
 mod progress;
 pub mod region;
 pub mod report;

@@ -28,8 +28,10 @@ mod ls;
 mod man;
 mod meta;
 mod pack;
+mod plot;
 mod recode;
 mod repair;
+mod stat;
 mod tree;
 mod verify;
 mod writing;
@@ -72,6 +74,8 @@ pub enum Command {
     Tree(tree::Args),
     Cat(cat::Args),
     Meta(meta::Args),
+    Stat(stat::Args),
+    Plot(Box<plot::Args>),
     Layout(layout::Args),
     Verify(verify::Args),
     Repair(repair::Args),
@@ -97,6 +101,8 @@ pub fn run(command: Command, console: &mut Console) -> Result<Outcome> {
         Command::Tree(args) => tree::run(&args, console),
         Command::Cat(args) => cat::run(&args, console),
         Command::Meta(args) => meta::run(&args, console),
+        Command::Stat(args) => stat::run(&args, console),
+        Command::Plot(args) => plot::run(&args, console),
         Command::Layout(args) => layout::run(&args, console),
         Command::Verify(args) => verify::run(&args, console),
         Command::Repair(args) => repair::run(&args, console),

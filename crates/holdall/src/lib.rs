@@ -31,6 +31,7 @@ pub mod repair;
 mod reversed;
 pub mod schema;
 pub mod set_meta;
+pub mod stat;
 pub mod target;
 #[cfg(test)]
 mod testing;
@@ -64,6 +65,7 @@ pub use pack::{pack_items, pack_raw};
 pub use rawarray;
 pub use recode::recode;
 pub use repair::repair;
+pub use stat::stat;
 pub use verify::verify;
 
 /// The guide, whose examples run with the documentation's own.

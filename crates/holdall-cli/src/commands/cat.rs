@@ -178,7 +178,7 @@ impl Job<'_> {
 }
 
 /// The one dataset that is meant.
-fn single(
+pub(super) fn single(
     container: &dyn Container,
     mut chosen: Vec<(usize, Region)>,
 ) -> container_core::Result<(usize, Region)> {

@@ -35,12 +35,14 @@ fn every_verb_has_a_page_and_help() {
     }
 }
 
-const VERBS: [&str; 20] = [
+const VERBS: [&str; 22] = [
     "info",
     "ls",
     "tree",
     "cat",
     "meta",
+    "stat",
+    "plot",
     "layout",
     "verify",
     "repair",

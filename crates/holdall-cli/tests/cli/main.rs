@@ -16,6 +16,7 @@ mod items;
 mod json;
 mod limits;
 mod pipes;
+mod plot;
 mod support;
 mod terminal;
 mod writing;

@@ -1,0 +1,116 @@
+//! Elements as doubles, for what measures or draws them.
+
+use half::{bf16, f16};
+
+use crate::dtype::{ByteOrder, Kind, Scalar};
+
+/// What of a complex number becomes a double. Of other numbers each of them is the value itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Part {
+    /// The modulus.
+    #[default]
+    Abs,
+    /// The argument, from -π to π.
+    Phase,
+    /// The real part.
+    Re,
+    /// The imaginary part.
+    Im,
+}
+
+/// True where [`doubles`] knows what the bytes mean: booleans, integers of 1, 2, 4 and 8 bytes, IEEE numbers up to 8 bytes,
+/// bfloat16 and complex numbers of IEEE parts.
+#[must_use]
+pub fn is_number(scalar: &Scalar) -> bool {
+    match (&scalar.kind, scalar.size) {
+        (Kind::Bool, 1)
+        | (Kind::Int | Kind::Uint, 1 | 2 | 4 | 8)
+        | (Kind::Float, 2 | 4 | 8)
+        | (Kind::BFloat, 2)
+        | (Kind::Complex, 4 | 8 | 16) => true,
+        _ => false,
+    }
+}
+
+/// Appends the elements in `bytes`, which are in the scalar's byte order, as doubles. Integers beyond 2^53 are rounded. Nothing
+/// is appended where the type is no number ([`is_number`]); bytes that are no whole element are left out.
+pub fn doubles(scalar: &Scalar, bytes: &[u8], part: Part, out: &mut Vec<f64>) {
+    macro_rules! each {
+        ($type:ty, $value:expr) => {{
+            let (items, _) = bytes.as_chunks::<{ size_of::<$type>() }>();
+            out.reserve(items.len());
+            #[allow(clippy::redundant_closure_call)]
+            match scalar.order {
+                ByteOrder::Little => {
+                    out.extend(items.iter().map(|item| $value(<$type>::from_le_bytes(*item))));
+                }
+                ByteOrder::Big => {
+                    out.extend(items.iter().map(|item| $value(<$type>::from_be_bytes(*item))));
+                }
+            }
+        }};
+    }
+    match (&scalar.kind, scalar.size) {
+        (Kind::Bool, 1) => out.extend(bytes.iter().map(|byte| f64::from(u8::from(*byte != 0)))),
+        (Kind::Int, 1) => each!(i8, f64::from),
+        (Kind::Int, 2) => each!(i16, f64::from),
+        (Kind::Int, 4) => each!(i32, f64::from),
+        (Kind::Int, 8) => each!(i64, |value| value as f64),
+        (Kind::Uint, 1) => each!(u8, f64::from),
+        (Kind::Uint, 2) => each!(u16, f64::from),
+        (Kind::Uint, 4) => each!(u32, f64::from),
+        (Kind::Uint, 8) => each!(u64, |value| value as f64),
+        (Kind::Float, 2) => each!(f16, f16::to_f64),
+        (Kind::Float, 4) => each!(f32, f64::from),
+        (Kind::Float, 8) => each!(f64, |value| value),
+        (Kind::BFloat, 2) => each!(bf16, bf16::to_f64),
+        (Kind::Complex, 4 | 8 | 16) => {
+            let half = Scalar { kind: Kind::Float, size: scalar.size / 2, order: scalar.order };
+            let mut parts = Vec::new();
+            doubles(&half, bytes, part, &mut parts);
+            let (pairs, _) = parts.as_chunks::<2>();
+            out.extend(pairs.iter().map(|[re, im]| match part {
+                Part::Abs => re.hypot(*im),
+                Part::Phase => im.atan2(*re),
+                Part::Re => *re,
+                Part::Im => *im,
+            }));
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dtype::DType;
+
+    fn read(descr: &str, bytes: &[u8], part: Part) -> Vec<f64> {
+        let dtype = DType::parse(descr).unwrap();
+        let mut out = Vec::new();
+        doubles(dtype.as_scalar().unwrap(), bytes, part, &mut out);
+        out
+    }
+
+    /// Expected values by numpy.
+    #[test]
+    fn numbers_of_every_kind_are_what_they_are_in_numpy() {
+        assert_eq!(read("|b1", &[0, 1], Part::Abs), [0.0, 1.0]);
+        assert_eq!(read("<i2", &[0xff, 0xff, 1, 0], Part::Abs), [-1.0, 1.0]);
+        assert_eq!(read(">u4", &[0, 0, 1, 0], Part::Abs), [256.0]);
+        assert_eq!(read("<u8", &[0xff; 8], Part::Abs), [18_446_744_073_709_551_615.0]);
+        assert_eq!(read("<f2", &[0, 0x3c, 0, 0xfc], Part::Abs), [1.0, f64::NEG_INFINITY]);
+        assert_eq!(read("bfloat16", &[0x80, 0x3f], Part::Abs), [1.0]);
+        assert_eq!(read(">f4", &[0x3f, 0x80, 0, 0, 9], Part::Abs), [1.0]);
+        assert!(read("|S2", b"ab", Part::Abs).is_empty());
+    }
+
+    #[test]
+    fn complex_numbers_give_the_part_that_is_asked_for() {
+        let bytes: Vec<u8> = [3.0_f32, -4.0].iter().flat_map(|part| part.to_le_bytes()).collect();
+        assert_eq!(read("<c8", &bytes, Part::Abs), [5.0]);
+        assert_eq!(read("<c8", &bytes, Part::Re), [3.0]);
+        assert_eq!(read("<c8", &bytes, Part::Im), [-4.0]);
+        assert_eq!(read("<c8", &bytes, Part::Phase), [-0.927_295_218_001_612_2]);
+    }
+}

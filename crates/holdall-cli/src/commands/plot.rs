@@ -1,0 +1,399 @@
+//! `holdall plot`: pictures.
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use container_core::Error;
+use container_core::container::{Container, ReadOptions};
+use container_core::numbers::Part;
+use container_core::region::Region;
+use container_core::write::{AtomicFile, Durability};
+use holdall::Address;
+use holdall::open::Accept;
+use holdall::target::refuse_source;
+use holdall_plot::{
+    Colors, MOST_LINES, Origin, Palette, Picture, Range, Rgba, Snapshot, Stretch, Style, Subject, View,
+    frames_of_particles, heatmap, histogram, lines, particles, png, raster, region_text, sequences, sliced, svg, unit,
+};
+
+use super::{open, shown};
+use crate::errors::{On, Outcome, Result};
+use crate::options::{ForceArgs, JobsArgs, OpenArgs, address};
+use crate::output::{Console, printable, to_stderr};
+use crate::progress::{Meter, Shown};
+
+mod options;
+mod recipe;
+mod terminal;
+
+use options::Size;
+use recipe::Recipe;
+
+/// Draw a dataset as PNG, SVG or on the terminal
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Two axes are a heat map, one is a line, a long table of at most 8 columns is a line for each; of more axes, the leading ones (of column-major \
+data the last) are cut in their middle, unless [SEL] or --slice says where. Particles of GSD files are drawn in their box: FILE (the last frame), \
+FILE::frames/N or FILE::particles/position[N].
+
+Larger planes than the picture are drawn by the means of blocks, longer lines by the least and greatest value of runs. --range looks at \
+what is drawn. The command that makes the same picture again, every choice spelled out, is told on standard error and \
+stored in the picture (PNG: Comment; SVG: desc).
+
+Examples:
+  holdall plot scan.ra -o scan.png
+  holdall plot 'image.asdf::roman/data' --range zscale --stretch asinh --cmap gray --origin lower -o image.svg
+  holdall plot 'scan.ra::data[0]' --hist --bins 50
+  holdall plot model.gsd::frames/3 --color velocity -o frame3.png
+  holdall plot scan.ra --term")]
+pub struct Args {
+    /// The file, FILE::PATH or FILE::PATH[SEL]
+    #[arg(value_name = "FILE")]
+    file: OsString,
+
+    /// The picture, .png or .svg; default: the name of the file with .png, in this directory
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// Show it on the terminal: kitty, sixel or blocks; default: what the terminal is known to show
+    #[arg(long, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "auto")]
+    term: Option<terminal::Term>,
+
+    /// A histogram of the values
+    #[arg(long, conflicts_with = "lines")]
+    hist: bool,
+
+    /// Intervals of the histogram; default: by the number of values
+    #[arg(long, value_name = "N", requires = "hist")]
+    bins: Option<usize>,
+
+    /// Lines, one for each column
+    #[arg(long)]
+    lines: bool,
+
+    /// Where axes are cut: AXIS=INDEX, several with commas; axes count from 0 in what is selected
+    #[arg(long, value_name = "AXIS=INDEX", value_delimiter = ',', value_parser = options::slice)]
+    slice: Vec<(usize, i64)>,
+
+    /// What of complex numbers is drawn
+    #[arg(long, value_name = "PART", value_parser = options::part())]
+    part: Option<Part>,
+
+    /// Values at the ends of the colours (or of the axis): minmax, zscale, pLOW,HIGH (percentiles) or LOW,HIGH
+    #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
+    range: Option<Range>,
+
+    /// How values between the ends are spread: linear, log, asinh or sqrt, as astropy defines them
+    #[arg(long, value_name = "STRETCH", value_parser = options::stretch())]
+    stretch: Option<Stretch>,
+
+    /// Colour map: viridis, inferno, magma, plasma, cividis, turbo, gray, coolwarm, rdbu and others; _r behind it turns it round
+    #[arg(long, value_name = "NAME")]
+    cmap: Option<String>,
+
+    /// Colour of what is not finite
+    #[arg(long, value_name = "#RRGGBB", default_value = "#c8c8c8", value_parser = options::color)]
+    nan: Rgba,
+
+    /// Corner of the first value of a heat map
+    #[arg(long, value_name = "CORNER", default_value = "upper", value_parser = options::origin())]
+    origin: Origin,
+
+    /// Colour particles by this field (particles/velocity, or velocity) instead of their type; of vectors, by the length
+    #[arg(long, value_name = "FIELD")]
+    color_by: Option<String>,
+
+    /// Side from which particles are seen: xy, xz, yz or tilted; default: tilted, xy in two dimensions
+    #[arg(long, value_name = "VIEW")]
+    view: Option<View>,
+
+    /// Title; an empty one is none. Default: the address
+    #[arg(long, value_name = "TEXT")]
+    title: Option<String>,
+
+    /// Width and height in pixels; default: what suits the data
+    #[arg(long, value_name = "WxH")]
+    size: Option<Size>,
+
+    /// Pixels per inch: text and lines grow with it
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(30..=1200))]
+    dpi: u32,
+
+    #[command(flatten)]
+    force: ForceArgs,
+
+    #[command(flatten)]
+    jobs: JobsArgs,
+
+    #[command(flatten)]
+    open: OpenArgs,
+}
+
+/// A picture, the command for it, and its title.
+struct Drawn {
+    picture: Picture,
+    recipe: Recipe,
+    title: String,
+}
+
+pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
+    let address = address(&args.file);
+    let file = shown(&address.file);
+    let output = args.target(&address).on(&file)?;
+    if let Some(path) = output.as_deref().filter(|path| path.as_os_str() != "-") {
+        refuse_source(&address.file, path).on(&file)?;
+        // Found out before the work, not after it.
+        if !args.force.force && path.symlink_metadata().is_ok() {
+            return Err(Error::usage("it exists already").hint("-f replaces it")).on(shown(path));
+        }
+    }
+    let protocol = args.term.map(|term| term.protocol());
+    let is_svg = output.as_deref().and_then(Path::extension).is_some_and(|end| end.eq_ignore_ascii_case("svg"));
+    if output.as_deref().is_some_and(|path| path.as_os_str() == "-") && console.out.is_terminal() {
+        return Err(Error::usage("these bytes are not for a terminal").hint("--term, or -o NEW.png")).on(&file);
+    }
+    let opened = open(&address.file, Accept::ContainersAndArrays, &args.open.options(console.limits))?;
+    let container = opened.container.as_ref();
+    let bar = if console.out.is_terminal() { Shown::Never } else { Shown::OnTerminal };
+    let meter = Meter::new(printable(&file), bar);
+    let read = args.jobs.read_options(console.limits);
+    let make = |style: &Style| meter.watch(|progress| args.draw(container, &address, style, read, progress));
+    if let Some(protocol) = protocol {
+        let style = terminal::style(protocol, args.size.map(|size| size.0), args.dpi);
+        let drawn = make(&style).on(&file)?;
+        let pixels = raster(&drawn.picture.scene, &console.limits).on(&file)?;
+        let text = sequences(&pixels, protocol).on(&file)?;
+        if style.bare {
+            // Letters of two points in width cannot be read: the terminal has its own.
+            writeln!(console.out, "{}", printable(&drawn.title))?;
+        }
+        console.out.write_all(text.as_bytes())?;
+        if let Some(range) = drawn.picture.range.filter(|_| style.bare) {
+            writeln!(console.out, "{range}")?;
+        }
+        console.out.flush()?;
+        if output.is_none() {
+            tell(&drawn, &drawn.recipe.with_end(&format!("--term={}", terminal::name(protocol))));
+            return Ok(Outcome::Yes);
+        }
+    }
+    let Some(path) = output else { return Ok(Outcome::Yes) };
+    let style = Style { size: args.size.map(|size| size.0), dpi: args.dpi, title: None, bare: false };
+    let drawn = make(&style).on(&file)?;
+    let recipe = drawn.recipe.with_end(&format!("-o {}", crate::errors::shell_word(&shown(&path))));
+    let bytes = if is_svg {
+        svg(&drawn.picture.scene, Some(&recipe)).on(&file)?.into_bytes()
+    } else {
+        let pixels = raster(&drawn.picture.scene, &console.limits).on(&file)?;
+        png(&pixels, drawn.picture.scene.dpi, Some(&recipe)).on(&file)?
+    };
+    if path.as_os_str() == "-" {
+        console.out.write_all(&bytes)?;
+    } else {
+        let mut target = AtomicFile::create(&path, args.force.overwrite()).on(shown(&path))?;
+        target.write_all(&bytes).map_err(Error::from).on(shown(&path))?;
+        target.commit(Durability::Synced).on(shown(&path))?;
+    }
+    tell(&drawn, &recipe);
+    Ok(Outcome::Yes)
+}
+
+/// Notes and the recipe, for people.
+fn tell(drawn: &Drawn, recipe: &str) {
+    for note in &drawn.picture.notes {
+        to_stderr(&format!("note: {}", printable(note)));
+    }
+    to_stderr(&printable(recipe));
+}
+
+impl Args {
+    /// Where the picture goes; nowhere but to the terminal where only that is asked for.
+    fn target(&self, address: &Address) -> container_core::Result<Option<PathBuf>> {
+        let Some(path) = &self.output else {
+            if self.term.is_some() {
+                return Ok(None);
+            }
+            let stem = address.file.file_stem().filter(|_| address.file.as_os_str() != "-");
+            let mut name = stem.map_or_else(|| "plot".into(), OsString::from);
+            name.push(".png");
+            return Ok(Some(name.into()));
+        };
+        let end = path.extension().map(|end| end.to_string_lossy().to_ascii_lowercase());
+        match end.as_deref() {
+            Some("png" | "svg") => Ok(Some(path.clone())),
+            None if path.as_os_str() == "-" => Ok(Some(path.clone())),
+            _ => Err(Error::usage("a picture is called .png or .svg").hint("-o NEW.png")),
+        }
+    }
+
+    fn draw(
+        &self,
+        container: &dyn Container,
+        address: &Address,
+        style: &Style,
+        read: ReadOptions,
+        progress: container_core::Progress<'_>,
+    ) -> container_core::Result<Drawn> {
+        if let Some(frame) = self.frame(container, address)? {
+            return self.draw_particles(container, address, frame, style, &read);
+        }
+        if self.color_by.is_some() || self.view.is_some() {
+            return Err(Error::usage("--color-by and --view are for particles").hint("FILE::frames/0 of a GSD file"));
+        }
+        let (index, region) = super::cat::single(container, address.select(container)?)?;
+        let dataset = container.require(index)?;
+        if region.is_empty() {
+            return Err(Error::usage(format!("there are no values to draw in {}", dataset.path)));
+        }
+        let wide = region.shape().iter().filter(|count| **count > 1).count();
+        let most = match () {
+            () if self.hist => usize::MAX,
+            () if wide <= 1 && !self.lines => 1,
+            () => 2,
+        };
+        let (region, _) = sliced(&region, &dataset, &self.slice, most)?;
+        let shape = region.shape();
+        let is_table = matches!(shape[..], [rows, columns] if columns <= MOST_LINES && rows >= 16 * columns);
+        let selection = region_text(&region, &dataset.shape);
+        let part = self.part.unwrap_or_default();
+        let (file, name) = (address.file.file_name().unwrap_or_default().to_string_lossy(), &dataset.path);
+        let place = if selection.is_empty() { name.clone() } else { format!("{name}[{selection}]") };
+        let title = self.title.clone().unwrap_or_else(|| format!("{file}::{place}"));
+        let subject =
+            Subject { container, index, region: &region, name: &dataset.path, part, read: &read, progress };
+        let style = Style { title: Some(title.clone()).filter(|title| !title.is_empty()), ..style.clone() };
+        let is_complex = dataset.dtype.as_scalar().is_some_and(|scalar| scalar.kind == container_core::dtype::Kind::Complex);
+        let label = label(&dataset.path, unit(container, &dataset), is_complex.then_some(part));
+        let is_phase = is_complex && part == Part::Phase;
+        let mut recipe = Recipe::new(&format!("{}::{place}", shown(&address.file)), &self.open);
+        if is_complex {
+            recipe.add("--part", options::part_name(part));
+        }
+        let range = self.range.unwrap_or_default();
+        let stretch = self.stretch.unwrap_or_default();
+        let is_heat_map = !self.hist && !self.lines && !is_table && shape.len() == 2;
+        let colors = self.colors(is_phase)?;
+        let picture = if self.hist {
+            recipe.flag("--hist");
+            histogram(&subject, self.bins, range, stretch, &label, &style)?
+        } else if is_heat_map {
+            heatmap(&subject, &colors, self.origin, &label, &style)?
+        } else {
+            recipe.flag("--lines");
+            lines(&subject, range, stretch, &label, &style)?
+        };
+        if let Some(bins) = picture.bins {
+            recipe.add("--bins", &bins.to_string());
+        }
+        if is_heat_map {
+            self.add_colors(&mut recipe, is_phase);
+            recipe.add("--origin", options::origin_name(self.origin));
+        }
+        self.finish(recipe, picture, title)
+    }
+
+    /// The frame of particles that is asked for.
+    fn frame(&self, container: &dyn Container, address: &Address) -> container_core::Result<Option<u64>> {
+        if self.hist || self.lines || !self.slice.is_empty() {
+            return Ok(None);
+        }
+        let Some(frames) = frames_of_particles(container) else { return Ok(None) };
+        let last = frames.saturating_sub(1);
+        match (address.dataset.as_deref(), address.selection.as_deref()) {
+            (None, None) | (Some("particles/position"), None) => Ok(Some(last)),
+            (Some("particles/position"), Some(selection)) => match selection.trim().parse::<i64>() {
+                Ok(index) => {
+                    let region = Region::parse(&index.to_string(), &[frames])?;
+                    Ok(region.axes().first().map(|axis| axis.start))
+                }
+                Err(_) => Ok(None),
+            },
+            (Some(path), None) if container.find(path).is_none() => {
+                let number = path.strip_prefix("frames/").and_then(|number| number.parse::<u64>().ok());
+                Ok(number)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn draw_particles(
+        &self,
+        container: &dyn Container,
+        address: &Address,
+        frame: u64,
+        style: &Style,
+        read: &ReadOptions,
+    ) -> container_core::Result<Drawn> {
+        let snapshot = Snapshot::read(container, frame, self.color_by.as_deref(), read)?;
+        if snapshot.positions.is_empty() {
+            return Err(Error::usage(format!("there are no particles in frame {frame}")));
+        }
+        let file = address.file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let step = snapshot.step.map(|step| format!(", step {step}")).unwrap_or_default();
+        let default = format!(
+            "{file}: frame {frame} of {}{step}, {} particles",
+            snapshot.frames,
+            snapshot.positions.len()
+        );
+        let title = self.title.clone().unwrap_or(default);
+        let style = Style { title: Some(title.clone()).filter(|title| !title.is_empty()), ..style.clone() };
+        let view = self.view.unwrap_or(if snapshot.dimensions == 2 { View::Xy } else { View::Tilted });
+        let picture = particles(&snapshot, view, &self.colors(false)?, &style, &read.limits)?;
+        let mut recipe = Recipe::new(&format!("{}::frames/{frame}", shown(&address.file)), &self.open);
+        recipe.add("--view", view.name());
+        if let Some(field) = &self.color_by {
+            recipe.add("--color-by", field);
+            self.add_colors(&mut recipe, false);
+        }
+        self.finish(recipe, picture, title)
+    }
+
+    fn colors(&self, is_phase: bool) -> container_core::Result<Colors> {
+        // A phase comes round.
+        let range = if is_phase { Range::Fixed(-std::f64::consts::PI, std::f64::consts::PI) } else { Range::MinMax };
+        Ok(Colors {
+            range: self.range.unwrap_or(range),
+            stretch: self.stretch.unwrap_or_default(),
+            palette: Palette::by_name(self.cmap_name(is_phase))?,
+            nan: self.nan,
+        })
+    }
+
+    fn cmap_name(&self, is_phase: bool) -> &str {
+        self.cmap.as_deref().unwrap_or(if is_phase { "sinebow" } else { "viridis" })
+    }
+
+    fn add_colors(&self, recipe: &mut Recipe, is_phase: bool) {
+        recipe.add("--cmap", self.cmap_name(is_phase));
+        recipe.add("--nan", &options::color_text(self.nan));
+    }
+
+    /// What every picture has.
+    fn finish(&self, mut recipe: Recipe, picture: Picture, title: String) -> container_core::Result<Drawn> {
+        if let Some(range) = picture.range {
+            recipe.add("--range", &range.to_string());
+        }
+        recipe.add("--stretch", self.stretch.unwrap_or_default().name());
+        recipe.add("--size", &Size((picture.scene.width, picture.scene.height)).to_string());
+        recipe.add("--dpi", &self.dpi.to_string());
+        recipe.add("--title", &title);
+        Ok(Drawn { picture, recipe, title })
+    }
+}
+
+/// What the numbers are, for the axis of values.
+fn label(path: &str, unit: Option<String>, part: Option<Part>) -> String {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let name = match part {
+        None => name.to_owned(),
+        Some(Part::Abs) => format!("|{name}|"),
+        Some(Part::Phase) => return format!("phase of {name} (rad)"),
+        Some(Part::Re) => format!("Re {name}"),
+        Some(Part::Im) => format!("Im {name}"),
+    };
+    match unit {
+        Some(unit) => format!("{name} ({unit})"),
+        None => name,
+    }
+}

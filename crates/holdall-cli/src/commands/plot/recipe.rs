@@ -1,0 +1,40 @@
+//! The command that makes a picture again.
+
+use crate::errors::shell_word;
+use crate::options::OpenArgs;
+
+/// A command line in the making, for a POSIX shell.
+#[derive(Clone, Debug)]
+pub struct Recipe(String);
+
+impl Recipe {
+    /// `holdall plot ADDRESS` with what matters of how the file is read.
+    pub fn new(address: &str, open: &OpenArgs) -> Self {
+        let mut recipe = Self(format!("holdall plot {}", shell_word(address)));
+        let flags = [(open.lenient, "--lenient"), (open.reversed_dims, "--reversed-dims"), (open.stored, "--stored")];
+        flags.iter().filter(|(is_set, _)| *is_set).for_each(|(_, flag)| recipe.flag(flag));
+        if let Some(codec) = &open.assume_codec {
+            recipe.add("--assume-codec", codec);
+        }
+        recipe
+    }
+
+    pub fn flag(&mut self, flag: &str) {
+        self.0.push(' ');
+        self.0.push_str(flag);
+    }
+
+    /// An option with its value.
+    pub fn add(&mut self, option: &str, value: &str) {
+        // Values that begin with a hyphen would be taken for options.
+        let glue = if value.starts_with('-') { '=' } else { ' ' };
+        self.flag(option);
+        self.0.push(glue);
+        self.0.push_str(&shell_word(value));
+    }
+
+    /// The whole line.
+    pub fn with_end(&self, end: &str) -> String {
+        format!("{} {end}", self.0)
+    }
+}

@@ -1,0 +1,191 @@
+//! `holdall stat`: numbers about numbers.
+
+use std::ffi::OsString;
+use std::io::Write;
+
+use container_core::container::Dataset;
+use holdall::open::Accept;
+use holdall::stat::{Measured, Number, Stat, Summary, stat, stat_json};
+
+use super::{open, select, shown};
+use crate::errors::{On, Outcome, Result};
+use crate::options::{JobsArgs, OpenArgs, address};
+use crate::output::{Console, FAINT, STRONG, printable};
+use crate::progress::{Meter, Shown};
+use crate::values;
+
+/// Show minimum, maximum, mean, deviation, percentiles and a histogram of values
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+All but the counts is about the finite values; NaN and infinities are counted. Complex numbers are measured by their modulus, \
+strings by their length, records field by field. Minimum, maximum and sum of integers are exact, and so are percentiles, which are numpy's \
+(linear interpolation); std is that of the population (ddof=0). Data that do not fit in memory are read several times instead.
+
+Through a pipe, a row for each: path, field, dtype, what is measured (values, modulus, dates, length), count, NaN, negative and positive \
+infinities, min, max, mean, std, percentiles 1 5 25 50 75 95 99, histogram; `-` where there is none.
+
+Examples:
+  holdall stat scan.ra
+  holdall stat 'scan.ra::data[0]' model.gsd::particles/position
+  holdall stat --json scan.ra | jq .mean")]
+pub struct Args {
+    /// FILE, FILE::PATH or FILE::PATH[SEL], one or several; a file alone means all its listed datasets
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<OsString>,
+
+    /// One JSON line for each dataset or field (holdall.stat/1)
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    jobs: JobsArgs,
+
+    #[command(flatten)]
+    open: OpenArgs,
+}
+
+pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
+    for file in &args.files {
+        match measure(args, file, console) {
+            Err(failure) if failure.subject.is_some() && args.files.len() > 1 => console.fail(&failure),
+            other => other?,
+        }
+    }
+    Ok(Outcome::Yes)
+}
+
+fn measure(args: &Args, file: &OsString, console: &mut Console) -> Result<()> {
+    let address = address(file);
+    let name = shown(&address.file);
+    let opened = open(&address.file, Accept::ContainersAndArrays, &args.open.options(console.limits))?;
+    let container = opened.container.as_ref();
+    let chosen = select(&address, container)?;
+    if chosen.is_empty() {
+        let nothing = || container_core::Error::usage("there is no dataset in this file");
+        return Err(holdall::verify::first_damage(container).unwrap_or_else(nothing)).on(name);
+    }
+    let read = args.jobs.read_options(console.limits);
+    for (index, region) in chosen {
+        let dataset = container.require(index).on(&name)?;
+        let bar = if console.out.is_terminal() { Shown::Never } else { Shown::OnTerminal };
+        let meter = Meter::new(printable(&name), bar);
+        let stats = meter.watch(|progress| stat(container, index, &region, &read, progress));
+        let stats = stats.map_err(|error| error.context(dataset.path.clone())).on(&name)?;
+        // The literal name of a dataset may have brackets.
+        let literal = address.dataset.as_deref() != Some(dataset.path.as_str()) && address.dataset.is_some();
+        let selection = address.selection.as_deref().filter(|_| !literal);
+        for stat in &stats {
+            if args.json {
+                console.out.json(&stat_json(&name, &dataset.path, selection, stat))?;
+            } else if console.out.is_terminal() {
+                people(console, &name, &dataset, &region.shape(), selection, stat)?;
+            } else {
+                console.out.row(&row(&name, &dataset.path, selection, stat))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn place(file: &str, dataset: &str, selection: Option<&str>) -> String {
+    let selection = selection.map(|selection| format!("[{selection}]")).unwrap_or_default();
+    format!("{file}::{dataset}{selection}")
+}
+
+/// Everything on one line.
+fn row(file: &str, dataset: &str, selection: Option<&str>, stat: &Stat) -> Vec<String> {
+    let mut row = vec![
+        place(file, dataset, selection),
+        stat.field.clone().unwrap_or_else(|| "-".into()),
+        stat.dtype.to_string(),
+        stat.of.name().to_owned(),
+    ];
+    let counts = [stat.count, stat.nan, stat.negative_infinity, stat.positive_infinity];
+    row.extend(counts.map(|count| count.to_string()));
+    match &stat.summary {
+        None => row.extend(std::iter::repeat_n("-".to_owned(), 12)),
+        Some(found) => {
+            row.extend([stat.text_of(found.min), stat.text_of(found.max)]);
+            row.extend([mean(stat, found), stat.text_of(Number::Float(found.std))]);
+            row.extend(found.percentiles.map(|value| stat.text_of(value)));
+            row.push(found.histogram.sparkline());
+        }
+    }
+    row
+}
+
+fn mean(stat: &Stat, found: &Summary) -> String {
+    match stat.of {
+        Measured::Dates => "-".into(),
+        _ => stat.text_of(Number::Float(found.mean)),
+    }
+}
+
+/// A few lines.
+fn people(
+    console: &mut Console,
+    file: &str,
+    dataset: &Dataset,
+    shape: &[u64],
+    selection: Option<&str>,
+    stat: &Stat,
+) -> Result<()> {
+    let paint = console.out.paint;
+    let place = printable(&place(file, &dataset.path, selection)).into_owned();
+    let field = stat.field.as_deref().map(|field| format!(" {}", printable(field))).unwrap_or_default();
+    let kind = format!("{} {}", stat.dtype, values::shape(shape));
+    writeln!(console.out, "{}{field}  {}", paint.with(STRONG, &place), paint.with(FAINT, &kind))?;
+    let mut line = format!("  count {}", stat.count);
+    let nan = if stat.of == Measured::Dates { "NaT" } else { "NaN" };
+    for (name, count) in
+        [(nan, stat.nan), ("-inf", stat.negative_infinity), ("+inf", stat.positive_infinity), ("empty", stat.empty)]
+    {
+        if count > 0 {
+            line.push_str(&format!("   {name} {count}"));
+        }
+    }
+    match stat.of {
+        Measured::Modulus => line.push_str("   of the modulus:"),
+        Measured::Length => line.push_str("   of the lengths:"),
+        _ => {}
+    }
+    writeln!(console.out, "{line}")?;
+    let Some(found) = &stat.summary else { return Ok(()) };
+    let short = |value: Number| match value {
+        Number::Float(value) => short(value),
+        integer => stat.text_of(integer),
+    };
+    let (low, high) = (short(found.min), short(found.max));
+    if stat.of == Measured::Dates {
+        writeln!(console.out, "  min {low}   max {high}   std {} units", short(Number::Float(found.std)))?;
+    } else {
+        let (mean, std) = (short(Number::Float(found.mean)), short(Number::Float(found.std)));
+        let sum = match found.sum {
+            Number::Integer(sum) => format!("   sum {sum}"),
+            Number::Float(_) => String::new(),
+        };
+        writeln!(console.out, "  min {low}   max {high}   mean {mean}   std {std}{sum}")?;
+    }
+    let percentiles = holdall::stat::PERCENTILES.iter().zip(found.percentiles);
+    let percentiles: Vec<String> =
+        percentiles.map(|(percent, value)| format!("{percent}% {}", short(value))).collect();
+    writeln!(console.out, "  {}", percentiles.join("   "))?;
+    writeln!(console.out, "  {low} {} {high}", found.histogram.sparkline())?;
+    Ok(())
+}
+
+/// Six digits: enough to look at. JSON and pipes have all.
+fn short(value: f64) -> String {
+    let magnitude = value.abs();
+    if value == 0.0 || (1e-4..1e6).contains(&magnitude) {
+        let decimals = (0..7).rev().find(|decimals| magnitude * 10_f64.powi(*decimals) < 1e6).unwrap_or(0);
+        let decimals = usize::try_from(if value == 0.0 { 0 } else { decimals }).unwrap_or(0);
+        let text = format!("{value:.decimals$}");
+        if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+    } else {
+        let text = format!("{value:.5e}");
+        let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+        let digits = if digits.contains('.') { digits.trim_end_matches('0').trim_end_matches('.') } else { digits };
+        format!("{digits}e{exponent}")
+    }
+}

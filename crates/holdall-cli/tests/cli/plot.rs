@@ -1,0 +1,142 @@
+//! `plot` and `stat`: pictures that are the same every time, by their recipes too, and numbers as numpy has them.
+
+use std::fs;
+use std::path::Path;
+
+use crate::support::{npy, run};
+
+/// The `.npy` files that are drawn.
+fn directory() -> tempfile::TempDir {
+    let directory = tempfile::tempdir().unwrap();
+    let write = |name: &str, bytes: &[u8]| fs::write(directory.path().join(name), bytes).unwrap();
+    let singles = |values: &mut dyn Iterator<Item = f32>| -> Vec<u8> { values.flat_map(f32::to_le_bytes).collect() };
+    let mut ramp = (0..24_u8).map(|at| if at == 7 { f32::NAN } else { f32::from(at) * f32::from(at) - 40.0 });
+    write("ramp.npy", &npy("<f4", false, "(4, 6)", &singles(&mut ramp)));
+    let mut wave = (0..60_u16).map(|at| f32::from((at * 7) % 23));
+    write("wave.npy", &npy("<f4", false, "(60,)", &singles(&mut wave)));
+    let mut pairs = (0..32_u8).map(|at| f32::from(at % 7) - 3.0);
+    write("complex.npy", &npy("<c8", true, "(4, 4)", &singles(&mut pairs)));
+    write("text.npy", &npy("|S2", false, "(2,)", b"abcd"));
+    write("none.npy", &npy("<f4", false, "(0, 3)", b""));
+    write("nan.npy", &npy("<f4", false, "(2, 2)", &singles(&mut [f32::NAN; 4].into_iter())));
+    let gsd = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/gsd/ok/hoomd_1_2.gsd");
+    fs::copy(gsd, directory.path().join("two.gsd")).unwrap();
+    directory
+}
+
+/// FNV-1a of size and decoded pixels.
+fn pixels_hash(file: &Path) -> u64 {
+    let decoder = png::Decoder::new(std::io::BufReader::new(fs::File::open(file).unwrap()));
+    let mut reader = decoder.read_info().unwrap();
+    let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+    let info = reader.next_frame(&mut pixels).unwrap();
+    let size = [info.width.to_le_bytes(), info.height.to_le_bytes()].concat();
+    let fold = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
+    size.iter().chain(&pixels).fold(0xcbf2_9ce4_8422_2325, fold)
+}
+
+/// Each picture was looked at when its number was written down. Text included, so that no label moves unseen.
+const PICTURES: [(&[&str], u64); 6] = [
+    (&["ramp.npy", "--range", "p5,95", "--cmap", "inferno_r"], 0),
+    (&["ramp.npy", "--stretch", "asinh", "--origin", "lower", "--size", "500x400", "--dpi", "150"], 0),
+    (&["complex.npy", "--part", "phase"], 0),
+    (&["ramp.npy::[:, :3]", "--lines", "--size", "400x300"], 0),
+    (&["wave.npy", "--hist", "--bins", "12", "--stretch", "sqrt"], 0),
+    (&["two.gsd::frames/1", "--size", "300x300"], 0),
+];
+
+#[test]
+fn pictures_are_the_same_every_time_and_by_their_recipes() {
+    let directory = directory();
+    let mut found = Vec::new();
+    for (args, _) in PICTURES {
+        let drawn = run(directory.path(), &[&["plot", "-o", "a.png", "-f"], args].concat());
+        drawn.expect(0);
+        let file = directory.path().join("a.png");
+        let bytes = fs::read(&file).unwrap();
+        let recipe = drawn.err.lines().last().unwrap();
+        assert!(recipe.starts_with("holdall plot ") && recipe.ends_with(" -o a.png"), "{recipe}");
+        let stored = recipe.as_bytes();
+        assert!(bytes.windows(stored.len()).any(|part| part == stored), "{recipe} is not in the file");
+        let words = words(recipe);
+        let again: Vec<&str> = words.iter().skip(1).map(String::as_str).chain(["-f"]).collect();
+        let again = run(directory.path(), &again);
+        again.expect(0);
+        assert!(fs::read(&file).unwrap() == bytes, "{recipe}\n{}", again.err);
+        found.push(pixels_hash(&file));
+    }
+    assert_eq!(found, PICTURES.map(|(_, hash)| hash), "if a change was meant, look at the pictures");
+}
+
+/// A recipe as a shell takes it apart.
+fn words(line: &str) -> Vec<String> {
+    let (mut words, mut word, mut is_quoted) = (Vec::new(), String::new(), false);
+    for letter in line.chars() {
+        match letter {
+            '\'' => is_quoted = !is_quoted,
+            ' ' if !is_quoted => words.push(std::mem::take(&mut word)),
+            letter => word.push(letter),
+        }
+    }
+    words.push(word);
+    words
+}
+
+#[test]
+fn a_drawing_is_text() {
+    let directory = directory();
+    let drawn = run(directory.path(), &["plot", "wave.npy", "-o", "wave.svg", "--size", "320x240", "--title", "a <b> & c"]);
+    drawn.expect(0);
+    let golden = include_str!("wave.svg");
+    assert_eq!(fs::read_to_string(directory.path().join("wave.svg")).unwrap(), golden);
+    run(directory.path(), &["plot", "wave.npy", "-o", "wave.svg"]).expect(2);
+}
+
+#[test]
+fn what_cannot_be_drawn_is_said() {
+    let directory = directory();
+    for (args, what) in [
+        (&["text.npy"][..], "its elements are |S2, no numbers"),
+        (&["none.npy"], "no values to draw"),
+        (&["ramp.npy", "--cmap", "nosuch"], "no colour map"),
+        (&["ramp.npy", "-o", "a.jpg"], ".png or .svg"),
+        (&["ramp.npy", "--slice", "5=0"], "there is no axis 5"),
+        (&["two.gsd::frames/2"], "there is no frame 2"),
+        (&["two.gsd::frames/0", "--color-by", "nosuch"], "there is no field"),
+        (&["ramp.npy", "--view", "xy"], "for particles"),
+    ] {
+        let refused = run(directory.path(), &[&["plot"], args].concat());
+        refused.expect(2);
+        assert!(refused.err.contains(what), "{refused:#?}");
+    }
+    let drawn = run(directory.path(), &["plot", "nan.npy"]);
+    drawn.expect(0);
+    assert!(drawn.err.contains("4 of 4 points have no finite value"), "{drawn:#?}");
+}
+
+#[test]
+fn terminals_get_their_own_sequences_and_nothing_else_is_written() {
+    let directory = directory();
+    for (how, start) in [("kitty", "\u{1b}_Ga=T,f=100"), ("sixel", "\u{1b}P0;1;0q"), ("blocks", "ramp.npy::data\n")] {
+        let shown = run(directory.path(), &["plot", "ramp.npy", &format!("--term={how}")]);
+        assert!(shown.expect(0).starts_with(start), "{shown:#?}");
+    }
+    assert!(!directory.path().join("ramp.png").exists());
+}
+
+/// numpy: `np.percentile` and the others of the finite values of the same file.
+#[test]
+fn stat_says_what_numpy_says() {
+    let directory = directory();
+    let told = run(directory.path(), &["stat", "--json", "ramp.npy", "wave.npy::[10:20]", "text.npy"]);
+    let lines: Vec<serde_json::Value> = told.expect(0).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let [ramp, wave, text] = &lines[..] else { panic!("{told:#?}") };
+    assert_eq!((&ramp["schema"], &ramp["count"], &ramp["nan"]), (&"holdall.stat/1".into(), &24.into(), &1.into()));
+    assert_eq!((&ramp["min"], &ramp["max"]), (&(-40.0).into(), &489.0.into()));
+    assert_eq!((&ramp["percentiles"]["50"], &ramp["percentiles"]["99"]), (&104.0.into(), &479.1.into()));
+    assert_eq!((&wave["selection"], &wave["count"], &wave["sum"]), (&"10:20".into(), &10.into(), &118.0.into()));
+    assert_eq!((&text["of"], &text["max"]), (&"length".into(), &2.into()));
+    let row = run(directory.path(), &["stat", "wave.npy"]);
+    assert_eq!(row.expect(0).split('\t').count(), 20);
+    run(directory.path(), &["stat", "wave.npy::nosuch"]).expect(2);
+}

@@ -1,0 +1,187 @@
+//! Planes as colours.
+
+use container_core::region::{AxisSelection, Kept};
+use container_core::{Error, Result};
+
+use crate::Picture;
+use crate::frame::{Axis, Frame, Style};
+use crate::palette::Palette;
+use crate::reduce::plane;
+use crate::scale::{Range, Stretch, place};
+use crate::scene::{Item, Pixels, Rect, Rgba};
+use crate::values::Subject;
+
+/// Which corner the first value is in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Origin {
+    /// The upper left one, as matrices are written.
+    #[default]
+    Upper,
+    /// The lower left one, as astronomers have it.
+    Lower,
+}
+
+/// How a plane is coloured.
+#[derive(Clone)]
+pub struct Colors {
+    /// Which values get the ends of the palette.
+    pub range: Range,
+    /// How those between are spread.
+    pub stretch: Stretch,
+    /// The colours.
+    pub palette: Palette,
+    /// The colour of what is not finite.
+    pub nan: Rgba,
+}
+
+/// Planes longer than this many times their width fill the picture instead of keeping square pixels.
+const MOST_ASPECT: f64 = 6.0;
+
+/// Blocks along an axis, and pixels of the picture for it.
+#[derive(Clone, Copy)]
+struct Fit {
+    /// Indices in a block.
+    block: u64,
+    pixels: u32,
+}
+
+/// The first axis that is kept goes down, the second to the right; larger planes are drawn by the means of blocks. `label` is what
+/// the colour bar says.
+///
+/// # Errors
+/// `Usage` for a region without two axes, without elements, or of elements that are no numbers; those of reading.
+pub fn heatmap(
+    subject: &Subject<'_>,
+    colors: &Colors,
+    origin: Origin,
+    label: &str,
+    style: &Style,
+) -> Result<Picture> {
+    let kept: Vec<(usize, AxisSelection)> =
+        subject.region.axes().iter().copied().enumerate().filter(|(_, axis)| axis.kept == Kept::Yes).collect();
+    let [(row_axis, rows), (column_axis, columns)] = kept.as_slice() else {
+        return Err(Error::usage("a heat map has two axes"));
+    };
+    if rows.count == 0 || columns.count == 0 {
+        return Err(Error::usage("there are no values to draw"));
+    }
+    let (mut size, room) = style.canvas((900, 720), true);
+    let (across, down) = fit(columns.count, rows.count, room);
+    if style.size.is_none() || style.bare {
+        let margins = style.margins(true);
+        let least = |length: f64| style.scaled(length).round().max(0.0);
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a few hundred pixels")]
+        let least = |length: f64| if style.bare { 1 } else { least(length) as u32 };
+        size.0 = (across.pixels + margins.left + margins.right).max(least(420.0));
+        size.1 = (down.pixels + margins.top + margins.bottom).max(least(200.0));
+    }
+    let grid = plane(subject, (down.block, across.block))?;
+    let mut notes = Vec::new();
+    if down.block > 1 || across.block > 1 {
+        notes.push(format!("means of blocks of {} x {} values", down.block, across.block));
+    }
+    let ends = colors.range.ends(&grid.values);
+    let infinite = grid.values.iter().filter(|value| !value.is_finite()).count();
+    if infinite > 0 {
+        notes.push(format!("{infinite} of {} points have no finite value", grid.values.len()));
+    }
+    let (low, high) = ends.unwrap_or((0.0, 1.0));
+    let mut pixels = Pixels::transparent(dimension(grid.columns)?, dimension(grid.rows)?);
+    let row_len = grid.columns * 4;
+    for (row, points) in pixels.rgba.chunks_exact_mut(row_len).enumerate() {
+        let source = if origin == Origin::Upper { row } else { grid.rows - 1 - row };
+        let values = grid.values.get(source * grid.columns..(source + 1) * grid.columns).unwrap_or_default();
+        for (point, value) in points.chunks_exact_mut(4).zip(values) {
+            let Rgba(r, g, b, a) = match value.is_finite() {
+                true => colors.palette.at(colors.stretch.apply(place(*value, low, high))),
+                false => colors.nan,
+            };
+            point.copy_from_slice(&[r, g, b, a]);
+        }
+    }
+    let mut frame = Frame::new(style, size, (across.pixels, down.pixels), true);
+    frame.scene.items.push(Item::Image { rect: frame.rect, pixels });
+    let mut y = axis(*row_axis, rows);
+    if origin == Origin::Upper {
+        std::mem::swap(&mut y.low, &mut y.high);
+    }
+    frame.axes(&axis(*column_axis, columns), &y);
+    frame.title();
+    if ends.is_some() {
+        frame.bar(&colors.palette, (low, high), colors.stretch, label);
+    } else if !style.bare {
+        let Rect { x, y, w, h } = frame.rect;
+        let middle = (x + w / 2.0, y + h / 2.0);
+        let what = "no finite values";
+        frame.scene.text(middle, style.scaled(14.0), crate::scene::Anchor::Middle, what);
+    }
+    let range = ends.map(|(low, high)| Range::Fixed(low, high));
+    Ok(Picture { scene: frame.scene, range, bins: None, notes })
+}
+
+fn dimension(count: usize) -> Result<u32> {
+    u32::try_from(count).map_err(|_| Error::usage("a picture of more than 2^32 points"))
+}
+
+/// The axis of indices of a selection: a value covers the unit around its index.
+pub(crate) fn axis(number: usize, selection: &AxisSelection) -> Axis {
+    let (start, step) = (selection.start as f64, selection.step as f64);
+    let end = start + step * (selection.count as f64);
+    let label = format!("axis {number}");
+    let half = step / 2.0;
+    Axis { low: start - half, high: end - half, label, whole: true, stretch: Stretch::Linear }
+}
+
+/// Pixels and blocks for `width` by `height` values in `room`: square, whole pixels for each value or whole values for
+/// each pixel, and, where that leaves a thread, as much as there is. The room that it takes gives the same again.
+fn fit(width: u64, height: u64, room: (u32, u32)) -> (Fit, Fit) {
+    let (w, h) = (width as f64, height as f64);
+    if w / h > MOST_ASPECT || h / w > MOST_ASPECT {
+        let long = |count: u64, room: u32| {
+            let block = settled(count, room);
+            Fit { block, pixels: if block > 1 { blocks(count, block) } else { room } }
+        };
+        return (long(width, room.0), long(height, room.1));
+    }
+    let scale = (f64::from(room.0) / w).min(f64::from(room.1) / h);
+    if scale >= 1.0 {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "no more than the room")]
+        let pixels = |count: f64| (count * scale.floor()) as u32;
+        return (Fit { block: 1, pixels: pixels(w) }, Fit { block: 1, pixels: pixels(h) });
+    }
+    let block = settled(width, room.0).max(settled(height, room.1));
+    (Fit { block, pixels: blocks(width, block) }, Fit { block, pixels: blocks(height, block) })
+}
+
+fn blocks(count: u64, block: u64) -> u32 {
+    u32::try_from(count.div_ceil(block)).unwrap_or(u32::MAX)
+}
+
+/// The block length by which `count` values fit `room`, such that the room that they then take gives it again.
+fn settled(count: u64, room: u32) -> u64 {
+    let mut room = u64::from(room.max(1));
+    let mut block = count.div_ceil(room).max(1);
+    loop {
+        room = count.div_ceil(block).max(1);
+        match count.div_ceil(room) {
+            same if same == block => return block,
+            other => block = other,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_room_that_is_taken_gives_the_same_picture() {
+        for (width, height) in [(1, 1), (3, 2), (700, 690), (701, 10), (16384, 16384), (100_000, 3), (5, 4000)] {
+            let (across, down) = fit(width, height, (700, 600));
+            assert!(across.pixels <= 700 && down.pixels <= 600 && across.pixels > 0 && down.pixels > 0);
+            let (again, again_down) = fit(width, height, (across.pixels, down.pixels));
+            assert_eq!((again.block, again.pixels), (across.block, across.pixels), "{width} {height}");
+            assert_eq!((again_down.block, again_down.pixels), (down.block, down.pixels), "{width} {height}");
+        }
+    }
+}

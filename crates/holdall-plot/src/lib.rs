@@ -1,0 +1,46 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+// Pictures have a few thousand pixels: numbers of pixels and values of data are doubles here.
+#![allow(clippy::cast_precision_loss)]
+
+mod encode;
+mod font;
+mod frame;
+mod heatmap;
+mod lines;
+mod palette;
+mod particles;
+mod raster;
+mod reduce;
+mod scale;
+mod scene;
+mod snapshot;
+mod term;
+mod ticks;
+mod values;
+
+pub use encode::{png, svg};
+pub use frame::Style;
+pub use heatmap::{Colors, Origin, heatmap};
+pub use lines::{MOST_LINES, histogram, lines};
+pub use palette::{Palette, distinct, names};
+pub use particles::{View, particles};
+pub use raster::raster;
+pub use scale::{Range, Stretch, place};
+pub use scene::{Anchor, Direction, Item, Pixels, Rect, Rgba, Scene};
+pub use snapshot::{Snapshot, frames_of_particles};
+pub use term::{Protocol, sequences};
+pub use values::{Subject, region_text, sliced, unit};
+
+/// A picture, and what was chosen for it.
+#[derive(Clone, Debug)]
+pub struct Picture {
+    /// What is drawn.
+    pub scene: Scene,
+    /// The ends of colours or of the axis of values; `None` without a finite value.
+    pub range: Option<Range>,
+    /// Intervals of a histogram.
+    pub bins: Option<usize>,
+    /// What a reader of the picture should know.
+    pub notes: Vec<String>,
+}

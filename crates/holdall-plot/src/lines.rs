@@ -1,0 +1,394 @@
+//! Values along an axis as lines, and how often they occur as bars.
+
+use container_core::dtype::Order;
+use container_core::region::{AxisSelection, Kept};
+use container_core::{Error, Result};
+
+use crate::Picture;
+use crate::frame::{Axis, Frame, Style};
+use crate::heatmap::axis;
+use crate::palette::distinct;
+use crate::scale::{Range, Stretch};
+use crate::scene::{Anchor, Item, Rect, Rgba};
+use crate::values::{PIECE, Subject};
+
+/// Most columns that are drawn as lines.
+pub const MOST_LINES: u64 = 8;
+
+/// Least and greatest value of each run of `width` rows, for each column.
+struct Envelope {
+    columns: usize,
+    width: u64,
+    /// By run and column; `None` without a finite value.
+    runs: Vec<Option<(f64, f64)>>,
+}
+
+/// One line for one axis, or one for each column of two: the values over the index. Of more values than pixels, the least and the
+/// greatest of each run are joined, so that no spike is lost.
+///
+/// # Errors
+/// `Usage` for no or more than [`MOST_LINES`] columns, for no values, and for elements that are no numbers; those of reading.
+pub fn lines(subject: &Subject<'_>, range: Range, stretch: Stretch, label: &str, style: &Style) -> Result<Picture> {
+    let kept: Vec<(usize, AxisSelection)> =
+        subject.region.axes().iter().copied().enumerate().filter(|(_, axis)| axis.kept == Kept::Yes).collect();
+    let (number, rows, columns) = match kept.as_slice() {
+        [] => (0, AxisSelection { start: 0, step: 1, count: 1, kept: Kept::Yes }, 1),
+        [(number, rows)] => (*number, *rows, 1),
+        [(number, rows), (_, columns)] if columns.count <= MOST_LINES => (*number, *rows, columns.count),
+        [_, (_, columns)] => {
+            let problem = format!("{} columns are too many lines (there may be {MOST_LINES})", columns.count);
+            return Err(Error::usage(problem).hint("a selection: FILE::PATH[:, 0:8]"));
+        }
+        _ => return Err(Error::usage("lines have one axis, or two with a line for each column")),
+    };
+    if rows.count == 0 || columns == 0 {
+        return Err(Error::usage("there are no values to draw"));
+    }
+    let has_legend = columns > 1;
+    let (size, room) = style.canvas((900, 480), has_legend);
+    let envelope = envelope(subject, rows.count, columns, room.0)?;
+    let mut notes = Vec::new();
+    if envelope.width > 1 {
+        notes.push(format!("least and greatest of runs of {} values", envelope.width));
+    }
+    let shown: Vec<f64> = envelope.runs.iter().flatten().flat_map(|(low, high)| [*low, *high]).collect();
+    let ends = range.ends(&shown);
+    let mut frame = Frame::new(style, size, room, has_legend);
+    let x = match rows.count {
+        1 => axis(number, &rows),
+        // The first and the last value are at the edges.
+        count => {
+            let (start, step) = (rows.start as f64, rows.step as f64);
+            let high = start + step * (count - 1) as f64;
+            Axis { low: start, high, label: format!("axis {number}"), whole: true, stretch: Stretch::Linear }
+        }
+    };
+    let (low, high) = padded(ends.unwrap_or((0.0, 1.0)), matches!(range, Range::Fixed(..)));
+    let y = Axis { low, high, label: label.to_owned(), whole: false, stretch };
+    let columns = envelope.columns;
+    for column in (0..columns).rev() {
+        let color = distinct(column);
+        let runs = envelope.runs.iter().skip(column).step_by(columns);
+        let places = runs.enumerate().map(|(at, run)| {
+            let middle = at as f64 * envelope.width as f64 + (envelope.width - 1) as f64 / 2.0;
+            let index = rows.start as f64 + rows.step as f64 * middle;
+            run.map(|(low, high)| (x.at(index), y.at(low), y.at(high)))
+        });
+        curve(&mut frame, places, envelope.width > 1, color, style);
+    }
+    frame.axes(&x, &y);
+    frame.title();
+    if ends.is_none() {
+        nothing(&mut frame, style);
+    }
+    if columns > 1 {
+        legend(&mut frame, columns, style);
+    }
+    let range = ends.map(|_| Range::Fixed(low, high));
+    Ok(Picture { scene: frame.scene, range, bins: None, notes })
+}
+
+fn nothing(frame: &mut Frame<'_>, style: &Style) {
+    let Rect { x, y, w, h } = frame.rect;
+    if !style.bare {
+        frame.scene.text((x + w / 2.0, y + h / 2.0), style.scaled(14.0), Anchor::Middle, "no finite values");
+    }
+}
+
+/// A little room above and below, but not where someone has said what is to be seen.
+fn padded((low, high): (f64, f64), is_fixed: bool) -> (f64, f64) {
+    if is_fixed {
+        return (low, high);
+    }
+    let span = high / 2.0 - low / 2.0;
+    let room = if span > 0.0 { span * 0.1 } else { (low.abs() * 0.05).max(0.5) };
+    ((low - room).max(f64::MIN), (high + room).min(f64::MAX))
+}
+
+fn envelope(subject: &Subject<'_>, rows: u64, columns: u64, pixels: u32) -> Result<Envelope> {
+    let width = match rows <= u64::from(pixels) * 2 {
+        true => 1,
+        false => rows.div_ceil(u64::from(pixels.max(1))).max(1),
+    };
+    let count = rows.div_ceil(width).saturating_mul(columns);
+    subject.read.limits.allocate(count.saturating_mul(24))?;
+    let too_many = || Error::usage("too many values for a picture");
+    let count = usize::try_from(count).map_err(|_| too_many())?;
+    let mut runs: Vec<Option<(f64, f64)>> = vec![None; count];
+    let per_row = columns;
+    subject.pieces(
+        Order::C,
+        PIECE,
+        |start, _, values| {
+            let first = start / per_row / width;
+            let mut part: Vec<Option<(f64, f64)>> = Vec::new();
+            for (at, value) in (start..).zip(values) {
+                let place = (at / per_row / width - first) * columns + at % per_row;
+                let Ok(place) = usize::try_from(place) else { continue };
+                if part.len() <= place {
+                    part.resize(place + 1, None);
+                }
+                if value.is_finite()
+                    && let Some(run) = part.get_mut(place)
+                {
+                    *run = joined(*run, Some((*value, *value)));
+                }
+            }
+            (first * columns, part)
+        },
+        |(first, part)| {
+            let places = runs.iter_mut().skip(usize::try_from(first).unwrap_or(usize::MAX));
+            for (run, more) in places.zip(part) {
+                *run = joined(*run, more);
+            }
+            Ok(())
+        },
+    )?;
+    let columns = usize::try_from(columns).map_err(|_| too_many())?;
+    Ok(Envelope { columns, width, runs })
+}
+
+fn joined(one: Option<(f64, f64)>, other: Option<(f64, f64)>) -> Option<(f64, f64)> {
+    match (one, other) {
+        (Some((low, high)), Some((other_low, other_high))) => Some((low.min(other_low), high.max(other_high))),
+        (one, other) => one.or(other),
+    }
+}
+
+/// Draws a curve with gaps where there are no values; a value without neighbours is a dot.
+fn curve(
+    frame: &mut Frame<'_>,
+    places: impl Iterator<Item = Option<(f64, f64, f64)>>,
+    is_envelope: bool,
+    color: Rgba,
+    style: &Style,
+) {
+    let Rect { x: left, y: top, w, h } = frame.rect;
+    let width = style.scaled(if is_envelope { 1.0 } else { 1.3 }).max(1.0);
+    // Far outside is as good as just outside, and keeps the numbers small.
+    let down = |place: f64| top + h - place.clamp(-0.5, 1.5) * h;
+    let mut piece: Vec<(f64, f64)> = Vec::new();
+    let mut pieces = Vec::new();
+    for place in places {
+        match place {
+            None => pieces.push(std::mem::take(&mut piece)),
+            Some((x, low, high)) => {
+                let x = left + x * w;
+                if is_envelope && low < high {
+                    // From the end that is nearer to the last point.
+                    let last = piece.last().map_or(down(low), |last| last.1);
+                    let near_low = (last - down(low)).abs() <= (last - down(high)).abs();
+                    let (first, second) = if near_low { (low, high) } else { (high, low) };
+                    piece.extend([(x, down(first)), (x, down(second))]);
+                } else {
+                    piece.push((x, down(low)));
+                }
+            }
+        }
+    }
+    pieces.push(piece);
+    for piece in pieces {
+        match piece.as_slice() {
+            [] => {}
+            [(x, y)] => {
+                let radius = style.scaled(2.5);
+                if (top..=top + h).contains(y) {
+                    let rect = Rect { x: x - radius, y: y - radius, w: 2.0 * radius, h: 2.0 * radius };
+                    frame.scene.items.push(Item::Rect { rect, fill: color });
+                }
+            }
+            points => clipped(points, top, top + h)
+                .into_iter()
+                .for_each(|points| frame.scene.line(points, width, color)),
+        }
+    }
+}
+
+/// The parts of a line between two heights.
+fn clipped(points: &[(f64, f64)], top: f64, bottom: f64) -> Vec<Vec<(f64, f64)>> {
+    let mut parts: Vec<Vec<(f64, f64)>> = Vec::new();
+    let mut part: Vec<(f64, f64)> = Vec::new();
+    for pair in points.windows(2) {
+        let ((x0, y0), (x1, y1)) = (pair[0], pair[1]);
+        let at = |y: f64| (x0 + (x1 - x0) * ((y - y0) / (y1 - y0)), y);
+        if (y0 < top && y1 < top) || (y0 > bottom && y1 > bottom) {
+            parts.push(std::mem::take(&mut part));
+            continue;
+        }
+        let inside = |x: f64, y: f64| match y {
+            y if y < top => at(top),
+            y if y > bottom => at(bottom),
+            y => (x, y),
+        };
+        let (from, to) = (inside(x0, y0), inside(x1, y1));
+        if part.last() != Some(&from) {
+            parts.push(std::mem::take(&mut part));
+            part.push(from);
+        }
+        part.push(to);
+    }
+    parts.push(part);
+    parts.retain(|part| part.len() > 1);
+    parts
+}
+
+/// Which colour is which column.
+fn legend(frame: &mut Frame<'_>, columns: usize, style: &Style) {
+    if style.bare {
+        return;
+    }
+    let (size, row) = (style.scaled(12.0), style.scaled(17.0));
+    let (x, y) = (frame.rect.x + frame.rect.w + style.scaled(14.0), frame.rect.y + style.scaled(4.0));
+    for column in 0..columns {
+        let middle = y + row * (column as f64 + 0.5);
+        let points = vec![(x, middle), (x + style.scaled(18.0), middle)];
+        frame.scene.line(points, style.scaled(2.0), distinct(column));
+        let at = (x + style.scaled(24.0), middle + size * 0.36);
+        frame.scene.text(at, size, Anchor::Start, column.to_string());
+    }
+}
+
+/// How often values occur: bars over `bins` intervals, or as many as suit the number of values. What is outside `range` is not
+/// counted. [`Stretch::Log`] and others bend the axis of the counts.
+///
+/// # Errors
+/// As [`lines`], for any number of axes.
+pub fn histogram(
+    subject: &Subject<'_>,
+    bins: Option<usize>,
+    range: Range,
+    stretch: Stretch,
+    label: &str,
+    style: &Style,
+) -> Result<Picture> {
+    const MOST_BINS: usize = 10_000;
+    let count = subject.region.len().unwrap_or(u64::MAX);
+    if count == 0 {
+        return Err(Error::usage("there are no values to draw"));
+    }
+    let mut ends: Option<(f64, f64)> = None;
+    let mut finite = 0_u64;
+    let order = subject.container.require(subject.index)?.order;
+    let bounds = |_, _: &_, values: &[f64]| {
+        let finite = || values.iter().copied().filter(|value| value.is_finite());
+        let extremes = finite().fold(None, |found, value| joined(found, Some((value, value))));
+        (extremes, finite().count() as u64)
+    };
+    match range {
+        Range::Fixed(low, high) => ends = Some((low, high)),
+        Range::MinMax => subject.pieces(order, PIECE, bounds, |(found, more)| {
+            ends = joined(ends, found);
+            finite += more;
+            Ok(())
+        })?,
+        // Those need the values themselves.
+        other => ends = other.ends(&subject.all()?),
+    }
+    let whole = !matches!(
+        subject.scalar()?.kind,
+        container_core::dtype::Kind::Float | container_core::dtype::Kind::BFloat | container_core::dtype::Kind::Complex
+    );
+    let (low, high) = ends.unwrap_or((0.0, 1.0));
+    let is_exact = matches!(range, Range::Fixed(..));
+    let (low, high) = match () {
+        () if low == high => (low - 0.5, high + 0.5),
+        // A bar is around its integer.
+        () if whole && !is_exact => (low - 0.5, high + 0.5),
+        () => (low, high),
+    };
+    let bins = bins.unwrap_or_else(|| bins_for(if finite > 0 { finite } else { count }, low, high, whole));
+    if bins == 0 || bins > MOST_BINS {
+        return Err(Error::usage(format!("a histogram has 1 to {MOST_BINS} bins")));
+    }
+    let mut counts = vec![0_u64; bins];
+    let mut outside = 0_u64;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to the bins")]
+    let count_piece = |_, _: &_, values: &[f64]| {
+        let mut counts = vec![0_u64; bins];
+        let mut outside = 0_u64;
+        for value in values {
+            if !(low..=high).contains(value) {
+                outside += 1;
+                continue;
+            }
+            let place = crate::scale::place(*value, low, high) * bins as f64;
+            if let Some(count) = counts.get_mut((place.max(0.0) as usize).min(bins - 1)) {
+                *count += 1;
+            }
+        }
+        (counts, outside)
+    };
+    subject.pieces(order, PIECE, count_piece, |(more, more_outside)| {
+        counts.iter_mut().zip(more).for_each(|(count, more)| *count += more);
+        outside += more_outside;
+        Ok(())
+    })?;
+    let (size, room) = style.canvas((900, 480), false);
+    let mut frame = Frame::new(style, size, room, false);
+    let most = counts.iter().copied().max().unwrap_or(0).max(1) as f64;
+    let x = Axis { low, high, label: label.to_owned(), whole: false, stretch: Stretch::Linear };
+    let y = Axis { low: 0.0, high: most * 1.05, label: "count".into(), whole: true, stretch };
+    let Rect { x: left, y: top, w, h } = frame.rect;
+    for (number, count) in counts.iter().enumerate() {
+        let edge = |number: usize| (left + w * number as f64 / bins as f64).round();
+        let height = (y.at(*count as f64) * h).round();
+        // A bar that is there is seen.
+        let height = if *count > 0 { height.max(1.0) } else { 0.0 };
+        let (from, to) = (edge(number), edge(number + 1));
+        let gap = if to - from > 8.0 && whole { 1.0 } else { 0.0 };
+        let rect = Rect { x: from, y: top + h - height, w: (to - from - gap).max(1.0), h: height };
+        if height > 0.0 {
+            frame.scene.items.push(Item::Rect { rect, fill: distinct(0) });
+        }
+    }
+    frame.axes(&x, &y);
+    frame.title();
+    if ends.is_none() {
+        nothing(&mut frame, style);
+    }
+    let mut notes = Vec::new();
+    if outside > 0 {
+        notes.push(format!("{outside} of {count} values are not finite or outside the range"));
+    }
+    let range = ends.map(|_| Range::Fixed(low, high));
+    Ok(Picture { scene: frame.scene, range, bins: Some(bins), notes })
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most a few hundred")]
+fn bins_for(count: u64, low: f64, high: f64, whole: bool) -> usize {
+    const MOST: f64 = 200.0;
+    let span = high - low;
+    if whole && span <= MOST {
+        return span.round().max(1.0) as usize;
+    }
+    let bins = ((count as f64).sqrt().ceil()).clamp(10.0, MOST);
+    // As many integers in each.
+    let bins = if whole { (span / (span / bins).ceil()).ceil() } else { bins };
+    bins.max(1.0) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_cut_at_the_edges() {
+        let points = [(0.0, 5.0), (1.0, 15.0), (2.0, 5.0), (3.0, -5.0), (4.0, -6.0), (5.0, 4.0)];
+        let parts = clipped(&points, 0.0, 10.0);
+        assert_eq!(
+            parts,
+            [
+                vec![(0.0, 5.0), (0.5, 10.0)],
+                vec![(1.5, 10.0), (2.0, 5.0), (2.5, 0.0)],
+                vec![(4.6, 0.0), (5.0, 4.0)]
+            ]
+        );
+    }
+
+    #[test]
+    fn integers_have_bins_of_their_own() {
+        assert_eq!(bins_for(1_000_000, -0.5, 9.5, true), 10);
+        assert_eq!(bins_for(100, 0.0, 1.0, false), 10);
+        assert_eq!(bins_for(1_000_000, -0.5, 999.5, true), 200);
+    }
+}

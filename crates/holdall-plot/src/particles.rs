@@ -1,0 +1,383 @@
+//! Particles in their box, seen from afar: spheres without perspective.
+
+use std::str::FromStr;
+
+use container_core::{Error, Limits, Result};
+
+use crate::Picture;
+use crate::frame::{Axis, Frame, Style};
+use crate::heatmap::Colors;
+use crate::palette::distinct;
+use crate::scale::{Range, Stretch, place};
+use crate::scene::{Anchor, Item, Pixels, Rect, Rgba};
+use crate::snapshot::Snapshot;
+
+/// Where the viewer is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum View {
+    /// x to the right, y up.
+    Xy,
+    /// x to the right, z up.
+    Xz,
+    /// y to the right, z up.
+    Yz,
+    /// From the front, the right and above; z up.
+    Tilted,
+}
+
+impl View {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Xy, Self::Xz, Self::Yz, Self::Tilted];
+
+    /// `xy`, `xz`, `yz` or `tilted`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Xy => "xy",
+            Self::Xz => "xz",
+            Self::Yz => "yz",
+            Self::Tilted => "tilted",
+        }
+    }
+
+    /// Right, up and towards the viewer.
+    fn axes(self) -> [[f64; 3]; 3] {
+        match self {
+            Self::Xy => [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
+            Self::Xz => [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]],
+            Self::Yz => [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]],
+            Self::Tilted => {
+                let (azimuth, height) = ((-62.0_f64).to_radians(), 22.0_f64.to_radians());
+                let right = [-azimuth.sin(), azimuth.cos(), 0.0];
+                let towards = [height.cos() * azimuth.cos(), height.cos() * azimuth.sin(), height.sin()];
+                [right, cross(towards, right), towards]
+            }
+        }
+    }
+
+    fn letters(self) -> [&'static str; 2] {
+        match self {
+            Self::Xy => ["x", "y"],
+            Self::Xz => ["x", "z"],
+            Self::Yz => ["y", "z"],
+            Self::Tilted => ["", ""],
+        }
+    }
+}
+
+impl FromStr for View {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let names = Self::ALL.map(Self::name).join(", ");
+        Self::ALL
+            .into_iter()
+            .find(|view| view.name() == text)
+            .ok_or_else(|| Error::usage(format!("no view is called {text:?} (there are {names})")))
+    }
+}
+
+fn cross(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
+    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+}
+
+fn dot(a: [f64; 3], b: [f64; 3]) -> f64 {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+}
+
+/// The edges of a box between its corners, which are numbered by the edges that lead to them: 1, 2 and 4.
+const EDGES: [(usize, usize); 12] = [
+    (0, 1), (0, 2), (0, 4), (1, 3), (1, 5), (2, 3), (2, 6), (4, 5), (4, 6), (3, 7), (5, 7), (6, 7),
+];
+
+/// Spheres of the particles' diameters, in the colours of their types or of a field; those further away are paler.
+///
+/// # Errors
+/// `Usage` where no particle has a place; `Limit` for a picture that is too large.
+pub fn particles(
+    snapshot: &Snapshot,
+    view: View,
+    colors: &Colors,
+    style: &Style,
+    limits: &Limits,
+) -> Result<Picture> {
+    let by_field = snapshot.field.as_ref();
+    let ends = by_field.map(|(_, values)| colors.range.ends(values).unwrap_or((0.0, 1.0)));
+    let axes = view.axes();
+    let seen = |point: [f64; 3]| axes.map(|axis| dot(axis, point));
+    let (origin, edges) = snapshot.corners();
+    let corners: Vec<[f64; 3]> = (0..8_usize)
+        .map(|corner| {
+            let mut point = origin;
+            for (bit, edge) in edges.iter().enumerate().filter(|(bit, _)| corner >> bit & 1 == 1) {
+                let _ = bit;
+                for axis in 0..3 {
+                    point[axis] += edge[axis];
+                }
+            }
+            seen(point)
+        })
+        .collect();
+    let mut spheres: Vec<Sphere> = Vec::with_capacity(snapshot.positions.len());
+    let mut lost = 0_u64;
+    for (number, position) in snapshot.positions.iter().enumerate() {
+        let diameter = snapshot.diameters.get(number).copied().unwrap_or(1.0);
+        if !position.iter().all(|value| value.is_finite()) || !diameter.is_finite() {
+            lost += 1;
+            continue;
+        }
+        let color = match (by_field, ends) {
+            (Some((_, values)), Some((low, high))) => match values.get(number) {
+                Some(value) if value.is_finite() => {
+                    colors.palette.at(colors.stretch.apply(place(*value, low, high)))
+                }
+                _ => colors.nan,
+            },
+            _ => distinct(snapshot.types.get(number).copied().unwrap_or(0)),
+        };
+        spheres.push(Sphere { at: seen(*position), radius: diameter.abs() / 2.0, color });
+    }
+    let bounds = Bounds::new(&corners, &spheres)?;
+    let legend_types = if by_field.is_some() { Vec::new() } else { present(snapshot) };
+    let has_side = by_field.is_some() || !legend_types.is_empty();
+    let (mut size, room) = style.canvas((800, 760), has_side);
+    let scale = (f64::from(room.0) / bounds.width()).min(f64::from(room.1) / bounds.height());
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "no more than the room")]
+    let pixels = |length: f64| ((length * scale).round() as u32).max(8);
+    let inner = (pixels(bounds.width()).min(room.0), pixels(bounds.height()).min(room.1));
+    if style.size.is_none() || style.bare {
+        let margins = style.margins(has_side);
+        size.1 = inner.1 + margins.top + margins.bottom;
+        let least = if style.bare { 1 } else { size.1.min(size.0) / 2 };
+        size.0 = (inner.0 + margins.left + margins.right).max(least);
+    }
+    let mut frame = Frame::new(style, size, inner, has_side);
+    let rect = frame.rect;
+    let scale = (rect.w / bounds.width()).min(rect.h / bounds.height());
+    let screen = |point: [f64; 3]| {
+        (rect.x + (point[0] - bounds.low[0]) * scale, rect.y + rect.h - (point[1] - bounds.low[1]) * scale)
+    };
+    // What hangs together at the corner that is furthest away is behind everything.
+    let furthest = (0..8).min_by(|a, b| corners[*a][2].total_cmp(&corners[*b][2])).unwrap_or(0);
+    let line = style.scaled(1.2).max(1.0);
+    let draw_edges = |frame: &mut Frame<'_>, is_behind: bool| {
+        for (from, to) in EDGES.into_iter().filter(|(from, to)| (*from == furthest || *to == furthest) == is_behind) {
+            let color = if is_behind { Rgba(170, 170, 170, 255) } else { Rgba(70, 70, 70, 255) };
+            frame.scene.line(vec![screen(corners[from]), screen(corners[to])], line, color);
+        }
+    };
+    draw_edges(&mut frame, true);
+    let depth = if snapshot.dimensions == 2 { None } else { Some((bounds.low[2], bounds.high[2])) };
+    let image = spheres_image(&spheres, &bounds, scale, inner, depth, limits)?;
+    frame.scene.items.push(Item::Image { rect, pixels: image });
+    draw_edges(&mut frame, false);
+    if view == View::Tilted {
+        triad(&mut frame, axes, style);
+    } else {
+        let [x, y] = view.letters();
+        let axis = |low: f64, high: f64, label: &str| Axis {
+            low,
+            high,
+            label: label.to_owned(),
+            whole: false,
+            stretch: Stretch::Linear,
+        };
+        let (right, top) = (bounds.low[0] + rect.w / scale, bounds.low[1] + rect.h / scale);
+        frame.axes(&axis(bounds.low[0], right, x), &axis(bounds.low[1], top, y));
+    }
+    frame.title();
+    match (by_field, ends) {
+        (Some((label, _)), Some(ends)) => frame.bar(&colors.palette, ends, colors.stretch, label),
+        _ => legend(&mut frame, snapshot, &legend_types, style),
+    }
+    let mut notes = Vec::new();
+    if lost > 0 {
+        notes.push(format!("{lost} particles have no finite place"));
+    }
+    let range = ends.map(|(low, high)| Range::Fixed(low, high));
+    Ok(Picture { scene: frame.scene, range, bins: None, notes })
+}
+
+struct Sphere {
+    /// To the right, up, towards the viewer.
+    at: [f64; 3],
+    radius: f64,
+    color: Rgba,
+}
+
+/// What has to be seen: the box, and the spheres in and around it.
+struct Bounds {
+    low: [f64; 3],
+    high: [f64; 3],
+}
+
+impl Bounds {
+    fn new(corners: &[[f64; 3]], spheres: &[Sphere]) -> Result<Self> {
+        let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
+        let mut include = |point: [f64; 3], radius: f64| {
+            for axis in 0..3 {
+                low[axis] = low[axis].min(point[axis] - radius);
+                high[axis] = high[axis].max(point[axis] + radius);
+            }
+        };
+        corners.iter().for_each(|corner| include(*corner, 0.0));
+        spheres.iter().for_each(|sphere| include(sphere.at, sphere.radius));
+        let span = (high[0] - low[0]).max(high[1] - low[1]);
+        if !span.is_finite() {
+            return Err(Error::usage("the particles have no place that can be drawn"));
+        }
+        let span = if span > 0.0 { span } else { 1.0 };
+        for axis in 0..3 {
+            // A little air, and something to divide by.
+            let least = if axis < 2 { 0.05 * span } else { 0.0 };
+            let room = 0.02 * span + ((least - (high[axis] - low[axis])) / 2.0).max(0.0);
+            low[axis] -= room;
+            high[axis] += room;
+        }
+        Ok(Self { low, high })
+    }
+
+    fn width(&self) -> f64 {
+        self.high[0] - self.low[0]
+    }
+
+    fn height(&self) -> f64 {
+        self.high[1] - self.low[1]
+    }
+}
+
+/// Points drawn for each pixel of the picture, along each axis.
+const FINE: u32 = 2;
+
+/// The spheres as they hide each other, twice as fine and then averaged.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to the picture")]
+fn spheres_image(
+    spheres: &[Sphere],
+    bounds: &Bounds,
+    scale: f64,
+    size: (u32, u32),
+    depth: Option<(f64, f64)>,
+    limits: &Limits,
+) -> Result<Pixels> {
+    let (width, height) = (size.0 as usize * FINE as usize, size.1 as usize * FINE as usize);
+    limits.allocate((width as u64).saturating_mul(height as u64).saturating_mul(8))?;
+    let scale = scale * f64::from(FINE);
+    let mut nearest = vec![f32::NEG_INFINITY; width * height];
+    let mut points = vec![[0_u8; 4]; width * height];
+    for sphere in spheres {
+        let x = (sphere.at[0] - bounds.low[0]) * scale;
+        let y = height as f64 - (sphere.at[1] - bounds.low[1]) * scale;
+        // What is smaller than a pixel is still seen.
+        let radius = (sphere.radius * scale).max(1.2);
+        let pale = depth.map_or(0.0, |(low, high)| 0.5 * (1.0 - place(sphere.at[2], low, high)));
+        let span = |middle: f64, most: usize| {
+            let low = (middle - radius).floor().max(0.0) as usize;
+            low..((middle + radius).ceil().max(0.0) as usize).min(most)
+        };
+        for row in span(y, height) {
+            for column in span(x, width) {
+                let (dx, dy) = ((column as f64 + 0.5 - x) / radius, (row as f64 + 0.5 - y) / radius);
+                let off = dx * dx + dy * dy;
+                if off > 1.0 {
+                    continue;
+                }
+                let up = (1.0 - off).sqrt();
+                let z = (sphere.at[2] + up * sphere.radius) as f32;
+                let at = row * width + column;
+                let (Some(near), Some(point)) = (nearest.get_mut(at), points.get_mut(at)) else { continue };
+                if z > *near {
+                    *near = z;
+                    *point = shaded(sphere.color, [dx, -dy, up], pale);
+                }
+            }
+        }
+    }
+    let mut pixels = Pixels::transparent(size.0, size.1);
+    let fine = FINE as usize;
+    for (number, place) in pixels.rgba.chunks_exact_mut(4).enumerate() {
+        let (row, column) = (number / size.0 as usize * fine, number % size.0 as usize * fine);
+        let mut sums = [0_u32; 4];
+        for at in 0..fine * fine {
+            let [r, g, b, a] = points.get((row + at / fine) * width + column + at % fine).copied().unwrap_or_default();
+            for (sum, part) in sums.iter_mut().zip([r, g, b]) {
+                *sum += u32::from(part) * u32::from(a) / 255;
+            }
+            sums[3] += u32::from(a);
+        }
+        let covered = (sums[3] / 255).max(1);
+        for (part, sum) in place.iter_mut().zip(&sums[..3]) {
+            *part = (sum / covered) as u8;
+        }
+        place[3] = (sums[3] / (FINE * FINE)) as u8;
+    }
+    Ok(pixels)
+}
+
+/// Light from the upper left, a small gleam, and paler the further away.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to a byte")]
+fn shaded(color: Rgba, normal: [f64; 3], pale: f64) -> [u8; 4] {
+    const LIGHT: [f64; 3] = [-0.45, 0.55, 0.703_562_4];
+    let lit = dot(normal, LIGHT).max(0.0);
+    let gleam = lit.powi(24) * 0.35;
+    let bright = 0.42 + 0.58 * lit;
+    let part = |level: u8| {
+        let level = f64::from(level) / 255.0 * bright;
+        let level = level + (1.0 - level) * gleam;
+        ((level + (1.0 - level) * pale) * 255.0).round().clamp(0.0, 255.0) as u8
+    };
+    [part(color.0), part(color.1), part(color.2), 255]
+}
+
+/// Where x, y and z go.
+fn triad(frame: &mut Frame<'_>, axes: [[f64; 3]; 3], style: &Style) {
+    if style.bare {
+        return;
+    }
+    let (length, size) = (style.scaled(28.0), style.scaled(12.0));
+    let x = style.scaled(40.0);
+    let y = f64::from(frame.scene.height) - style.scaled(34.0);
+    for (axis, letter) in ["x", "y", "z"].into_iter().enumerate() {
+        let (right, up) = (axes[0][axis], axes[1][axis]);
+        let end = (x + right * length, y - up * length);
+        frame.scene.line(vec![(x, y), end], style.scaled(1.5).max(1.0), Rgba::INK);
+        let at = (x + right * (length + size * 0.8), y - up * (length + size * 0.8) + size * 0.36);
+        frame.scene.text(at, size, Anchor::Middle, letter);
+    }
+}
+
+/// The types that occur, where there are several.
+fn present(snapshot: &Snapshot) -> Vec<usize> {
+    let mut types: Vec<usize> = snapshot.types.clone();
+    types.sort_unstable();
+    types.dedup();
+    if types.len() < 2 { Vec::new() } else { types }
+}
+
+/// The names of types, to the right.
+fn legend(frame: &mut Frame<'_>, snapshot: &Snapshot, present: &[usize], style: &Style) {
+    const MOST: usize = 12;
+    if style.bare || present.is_empty() {
+        return;
+    }
+    let (size, row) = (style.scaled(12.0), style.scaled(17.0));
+    let font = crate::font::Font::new();
+    let name = |number: usize| snapshot.names.get(number).cloned().unwrap_or_else(|| number.to_string());
+    let shown: Vec<(usize, String)> = present
+        .iter()
+        .take(MOST)
+        .map(|number| (*number, font.fitted(&name(*number), size, style.scaled(80.0))))
+        .collect();
+    let (x, y) = (frame.rect.x + frame.rect.w + style.scaled(8.0), frame.rect.y + style.scaled(4.0));
+    for (number, (kind, name)) in shown.into_iter().enumerate() {
+        let middle = y + row * (number as f64 + 0.5);
+        let side = style.scaled(11.0).round();
+        let mark = Rect { x: (x + style.scaled(6.0)).round(), y: (middle - side / 2.0).round(), w: side, h: side };
+        frame.scene.items.push(Item::Rect { rect: mark, fill: distinct(kind) });
+        let at = (x + style.scaled(24.0), middle + size * 0.36);
+        frame.scene.text(at, size, Anchor::Start, name);
+    }
+    if present.len() > MOST {
+        let middle = y + row * (MOST as f64 + 0.5);
+        frame.scene.text((x + style.scaled(24.0), middle + size * 0.36), size, Anchor::Start, "…");
+    }
+}

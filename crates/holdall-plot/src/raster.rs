@@ -1,0 +1,146 @@
+//! A scene as pixels.
+
+use container_core::{Error, Limits, Result};
+use tiny_skia::{
+    FillRule, LineCap, LineJoin, Paint, Path, PathBuilder, Pixmap, Rect as SkiaRect, Stroke, Transform,
+};
+use ttf_parser::OutlineBuilder;
+
+use crate::font::Font;
+use crate::scene::{Anchor, Direction, Item, Pixels, Rect, Rgba, Scene};
+
+/// Draws a scene.
+///
+/// # Errors
+/// `Limit` where the picture is larger than `limits` allow.
+pub fn raster(scene: &Scene, limits: &Limits) -> Result<Pixels> {
+    let (width, height) = (scene.width, scene.height);
+    limits.allocate(u64::from(width) * u64::from(height) * 4)?;
+    let mut map =
+        Pixmap::new(width, height).ok_or_else(|| Error::usage("a picture has a width and a height"))?;
+    let font = Font::new();
+    for item in &scene.items {
+        match item {
+            Item::Rect { rect, fill } => fill_rect(&mut map, *rect, *fill),
+            Item::Line { points, width, color } => stroke(&mut map, points, *width, *color),
+            Item::Text { at, size, anchor, direction, color, text } => {
+                let before = match anchor {
+                    Anchor::Start => 0.0,
+                    Anchor::Middle => font.width(text, *size) / 2.0,
+                    Anchor::End => font.width(text, *size),
+                };
+                let mut outline = Outline(PathBuilder::new());
+                font.outline(text, *size, &mut outline);
+                // Whole pixels: the same letters look the same.
+                let (x, y, turned) = match direction {
+                    Direction::Right => ((at.0 - before).round(), at.1.round(), 0.0),
+                    Direction::Up => (at.0.round(), (at.1 + before).round(), -90.0),
+                };
+                if let Some(path) = outline.0.finish() {
+                    let place = Transform::from_rotate(turned).post_translate(narrow(x), narrow(y));
+                    map.fill_path(&path, &paint(*color), FillRule::Winding, place, None);
+                }
+            }
+            Item::Image { rect, pixels } => image(&mut map, *rect, pixels),
+        }
+    }
+    let mut rgba = map.take();
+    // All lies on an opaque sheet, so nothing has to be divided by its opacity.
+    rgba.chunks_exact_mut(4).for_each(|point| point[3] = 255);
+    Ok(Pixels { width, height, rgba })
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "pixels")]
+fn narrow(value: f64) -> f32 {
+    value.clamp(-1e6, 1e6) as f32
+}
+
+fn paint(color: Rgba) -> Paint<'static> {
+    let mut paint = Paint::default();
+    paint.set_color_rgba8(color.0, color.1, color.2, color.3);
+    paint.anti_alias = true;
+    paint
+}
+
+fn fill_rect(map: &mut Pixmap, rect: Rect, fill: Rgba) {
+    if let Some(place) =
+        SkiaRect::from_xywh(narrow(rect.x), narrow(rect.y), narrow(rect.w), narrow(rect.h))
+    {
+        map.fill_rect(place, &paint(fill), Transform::identity(), None);
+    }
+}
+
+fn path(points: &[(f64, f64)]) -> Option<Path> {
+    let mut builder = PathBuilder::new();
+    let (first, rest) = points.split_first()?;
+    builder.move_to(narrow(first.0), narrow(first.1));
+    for (x, y) in rest {
+        builder.line_to(narrow(*x), narrow(*y));
+    }
+    builder.finish()
+}
+
+fn stroke(map: &mut Pixmap, points: &[(f64, f64)], width: f64, color: Rgba) {
+    let stroke = Stroke {
+        width: narrow(width),
+        line_cap: LineCap::Butt,
+        line_join: LineJoin::Bevel,
+        ..Stroke::default()
+    };
+    if let Some(path) = path(points) {
+        map.stroke_path(&path, &paint(color), &stroke, Transform::identity(), None);
+    }
+}
+
+/// Each point a rectangle: the nearest one for each pixel.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to the map")]
+fn image(map: &mut Pixmap, rect: Rect, pixels: &Pixels) {
+    let (width, height) = (f64::from(map.width()), f64::from(map.height()));
+    let span = |from: f64, len: f64, most: f64| {
+        (from.round().clamp(0.0, most) as u32)..((from + len).round().clamp(0.0, most) as u32)
+    };
+    let (xs, ys) = (span(rect.x, rect.w, width), span(rect.y, rect.h, height));
+    let source = |at: u32, from: f64, len: f64, count: u32| {
+        let place = (f64::from(at) + 0.5 - from.round()) / len * f64::from(count);
+        (place.max(0.0) as u32).min(count.saturating_sub(1))
+    };
+    let columns: Vec<u32> = xs.clone().map(|x| source(x, rect.x, rect.w, pixels.width)).collect();
+    let stride = map.width() as usize;
+    let data = map.data_mut();
+    for y in ys {
+        let row = source(y, rect.y, rect.h, pixels.height);
+        for (x, column) in xs.clone().zip(&columns) {
+            let Rgba(r, g, b, a) = pixels.at(*column, row);
+            let at = (y as usize * stride + x as usize) * 4;
+            let Some(place) = data.get_mut(at..at + 4) else { continue };
+            for (have, over) in place.iter_mut().zip([r, g, b]) {
+                let mixed = u32::from(*have) * u32::from(255 - a) + u32::from(over) * u32::from(a);
+                *have = ((mixed + 127) / 255) as u8;
+            }
+        }
+    }
+}
+
+struct Outline(PathBuilder);
+
+impl OutlineBuilder for Outline {
+    fn move_to(&mut self, x: f32, y: f32) {
+        self.0.move_to(x, y);
+    }
+
+    fn line_to(&mut self, x: f32, y: f32) {
+        self.0.line_to(x, y);
+    }
+
+    fn quad_to(&mut self, x1: f32, y1: f32, x: f32, y: f32) {
+        self.0.quad_to(x1, y1, x, y);
+    }
+
+    fn curve_to(&mut self, x1: f32, y1: f32, x2: f32, y2: f32, x: f32, y: f32) {
+        self.0.cubic_to(x1, y1, x2, y2, x, y);
+    }
+
+    fn close(&mut self) {
+        self.0.close();
+    }
+}

@@ -1,0 +1,167 @@
+//! Planes as means of blocks: no larger than the picture, in one pass.
+
+use container_core::dtype::Order;
+use container_core::region::{AxisSelection, Kept};
+use container_core::{Error, Result};
+
+use crate::values::{PIECE, Subject};
+
+/// A plane of values, row by row.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Grid {
+    /// Number of rows.
+    pub rows: usize,
+    /// Values in a row.
+    pub columns: usize,
+    /// The values; NaN where a block has no finite one.
+    pub values: Vec<f64>,
+}
+
+/// The plane of a region with two kept axes, each value the mean of the finite values in a block of `block.0` rows and
+/// `block.1` columns (fewer at the end). The order of additions, and so the last bit, does not depend on the number of threads.
+///
+/// # Errors
+/// `Usage` where there are not two axes; those of reading.
+pub(crate) fn plane(subject: &Subject<'_>, block: (u64, u64)) -> Result<Grid> {
+    let kept: Vec<AxisSelection> =
+        subject.region.axes().iter().copied().filter(|axis| axis.kept == Kept::Yes).collect();
+    let [rows, columns] = kept.as_slice() else {
+        return Err(Error::usage("a heat map has two axes"));
+    };
+    let dataset = subject.container.require(subject.index)?;
+    // Lines lie along the fast axis.
+    let is_turned = dataset.order == Order::F;
+    let (lines, places, line_block, place_block) = match is_turned {
+        false => (rows.count, columns.count, block.0, block.1),
+        true => (columns.count, rows.count, block.1, block.0),
+    };
+    let slow = slow_axis(subject, is_turned);
+    let high = lines.div_ceil(line_block.max(1));
+    let wide = places.div_ceil(place_block.max(1));
+    subject.read.limits.allocate(high.saturating_mul(wide).saturating_mul(24))?;
+    let (high, wide) = (index(high)?, index(wide)?);
+    let mut sums = vec![0.0; high * wide];
+    let mut counts = vec![0_u64; high * wide];
+    let line_len = index(places)?;
+    let (line_block, place_block) = (index(line_block)?.max(1), index(place_block)?.max(1));
+    // Whole chunks along the slow axis, so that each is decoded once.
+    let scalar = subject.scalar()?;
+    let line_bytes = places.saturating_mul(scalar.size as u64).max(1);
+    let chunk = dataset.chunks.as_ref().and_then(|chunks| chunks.get(slow).copied()).unwrap_or(1).max(1);
+    let lines_of_piece = (PIECE / line_bytes).max(1).next_multiple_of(chunk);
+    let most = lines_of_piece.saturating_mul(line_bytes);
+    subject.pieces(
+        dataset.order,
+        most,
+        |start, _, values| {
+            let mut partial = Partial::new(index_or_0(start), line_len, (line_block, place_block), wide);
+            partial.add(values);
+            partial
+        },
+        |partial| {
+            let at = partial.first * wide;
+            let places = sums.iter_mut().zip(&mut counts).skip(at);
+            for ((sum, count), (more, more_count)) in places.zip(partial.sums.iter().zip(&partial.counts)) {
+                *sum += more;
+                *count += more_count;
+            }
+            Ok(())
+        },
+    )?;
+    let means: Vec<f64> =
+        sums.iter().zip(&counts).map(|(sum, count)| if *count > 0 { sum / *count as f64 } else { f64::NAN }).collect();
+    if !is_turned {
+        return Ok(Grid { rows: high, columns: wide, values: means });
+    }
+    let mut values = Vec::with_capacity(means.len());
+    for row in 0..wide {
+        values.extend((0..high).map(|column| means[column * wide + row]));
+    }
+    Ok(Grid { rows: wide, columns: high, values })
+}
+
+/// The axis of the dataset along which lines follow each other.
+fn slow_axis(subject: &Subject<'_>, is_turned: bool) -> usize {
+    let mut kept =
+        subject.region.axes().iter().enumerate().filter(|(_, axis)| axis.kept == Kept::Yes).map(|(at, _)| at);
+    let first = kept.next().unwrap_or(0);
+    if is_turned { kept.next().unwrap_or(0) } else { first }
+}
+
+fn index(count: u64) -> Result<usize> {
+    usize::try_from(count).map_err(|_| Error::limit("number of values", count, usize::MAX as u64))
+}
+
+fn index_or_0(count: u64) -> usize {
+    usize::try_from(count).unwrap_or(0)
+}
+
+/// The sums of one piece, from line of blocks `first` on.
+struct Partial {
+    first: usize,
+    /// Place of the next value in its line, and the line's number.
+    column: usize,
+    line: usize,
+    line_len: usize,
+    block: (usize, usize),
+    wide: usize,
+    sums: Vec<f64>,
+    counts: Vec<u64>,
+}
+
+impl Partial {
+    fn new(start: usize, line_len: usize, block: (usize, usize), wide: usize) -> Self {
+        let (line, column) = (start / line_len.max(1), start % line_len.max(1));
+        Self { first: line / block.0, column, line, line_len, block, wide, sums: Vec::new(), counts: Vec::new() }
+    }
+
+    fn add(&mut self, mut values: &[f64]) {
+        while !values.is_empty() {
+            let run = (self.line_len - self.column).min(values.len());
+            let (line, rest) = values.split_at(run);
+            let at = (self.line / self.block.0 - self.first) * self.wide;
+            if self.sums.len() < at + self.wide {
+                self.sums.resize(at + self.wide, 0.0);
+                self.counts.resize(at + self.wide, 0);
+            }
+            let (sums, counts) = (&mut self.sums[at..], &mut self.counts[at..]);
+            let mut place = self.column / self.block.1;
+            // The first block of a piece may have begun in the one before.
+            let mut left = self.block.1 - self.column % self.block.1;
+            let mut line = line;
+            while !line.is_empty() {
+                let (cell, after) = line.split_at(left.min(line.len()));
+                let (sum, count) = add_up(cell);
+                sums[place] += sum;
+                counts[place] += count;
+                (line, left, place) = (after, self.block.1, place + 1);
+            }
+            self.column += run;
+            if self.column == self.line_len {
+                (self.column, self.line) = (0, self.line + 1);
+            }
+            values = rest;
+        }
+    }
+}
+
+/// Sum and number of the finite values. Four lanes, for speed.
+fn add_up(cell: &[f64]) -> (f64, u64) {
+    let (fours, rest) = cell.as_chunks::<4>();
+    let (mut sums, mut counts) = ([0.0; 4], [0.0; 4]);
+    for four in fours {
+        for ((sum, count), value) in sums.iter_mut().zip(&mut counts).zip(four) {
+            let is_finite = value.is_finite();
+            *sum += if is_finite { *value } else { 0.0 };
+            *count += if is_finite { 1.0 } else { 0.0 };
+        }
+    }
+    let mut sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    let mut count = (counts[0] + counts[1]) + (counts[2] + counts[3]);
+    for value in rest.iter().filter(|value| value.is_finite()) {
+        sum += value;
+        count += 1.0;
+    }
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
+    (sum, count as u64)
+}

@@ -1,0 +1,286 @@
+//! From values to colours: which values are shown, and how they are spread over the colours.
+
+use std::fmt;
+use std::str::FromStr;
+
+use container_core::{Error, Result};
+
+/// How values between the two ends are spread. With `x` from 0 to 1 between them:
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Stretch {
+    /// x.
+    #[default]
+    Linear,
+    /// ln(1000 x + 1) / ln 1001, as in astropy and DS9. It takes negative values, too.
+    Log,
+    /// asinh(10 x) / asinh 10, as in astropy.
+    Asinh,
+    /// √x.
+    Sqrt,
+}
+
+impl Stretch {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Linear, Self::Log, Self::Asinh, Self::Sqrt];
+
+    /// `linear`, `log`, `asinh` or `sqrt`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Linear => "linear",
+            Self::Log => "log",
+            Self::Asinh => "asinh",
+            Self::Sqrt => "sqrt",
+        }
+    }
+
+    /// From 0..=1 to 0..=1.
+    #[must_use]
+    pub fn apply(self, x: f64) -> f64 {
+        let x = x.clamp(0.0, 1.0);
+        match self {
+            Self::Linear => x,
+            Self::Log => (1000.0 * x).ln_1p() / 1000_f64.ln_1p(),
+            Self::Asinh => (10.0 * x).asinh() / 10_f64.asinh(),
+            Self::Sqrt => x.sqrt(),
+        }
+    }
+}
+
+/// Which values get the ends of the colours. The rules look at the finite values that are drawn: of a picture of block means, at the
+/// means.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Range {
+    /// The least and the greatest.
+    #[default]
+    MinMax,
+    /// As IRAF and astropy's `ZScaleInterval` have it: for astronomical images.
+    Zscale,
+    /// Two percentiles, by linear interpolation.
+    Percentiles(f64, f64),
+    /// These two.
+    Fixed(f64, f64),
+}
+
+impl FromStr for Range {
+    type Err = Error;
+
+    /// `minmax`, `zscale`, `p1,99` or `0,250`.
+    fn from_str(text: &str) -> Result<Self> {
+        let bad = || Error::usage(format!("{text:?} is no range: minmax, zscale, p1,99 (percentiles) or LOW,HIGH"));
+        match text {
+            "minmax" => return Ok(Self::MinMax),
+            "zscale" => return Ok(Self::Zscale),
+            _ => {}
+        }
+        let (is_percent, pair) = text.strip_prefix('p').map_or((false, text), |rest| (true, rest));
+        let (low, high) = pair.split_once(',').ok_or_else(bad)?;
+        let number = |text: &str| text.trim().parse::<f64>().ok().filter(|number| number.is_finite());
+        let (low, high) = number(low).zip(number(high)).ok_or_else(bad)?;
+        let within = |value: f64| (0.0..=100.0).contains(&value);
+        match is_percent {
+            true if low < high && within(low) && within(high) => Ok(Self::Percentiles(low, high)),
+            // The range of data that are all the same is told so, too.
+            false if low <= high => Ok(Self::Fixed(low, high)),
+            _ => Err(bad()),
+        }
+    }
+}
+
+impl fmt::Display for Range {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::MinMax => write!(f, "minmax"),
+            Self::Zscale => write!(f, "zscale"),
+            Self::Percentiles(low, high) => write!(f, "p{low},{high}"),
+            Self::Fixed(low, high) => write!(f, "{low:?},{high:?}"),
+        }
+    }
+}
+
+impl Range {
+    /// The two ends for `values`, in the order of the picture; `None` without a finite one. Both are the same where all
+    /// values are.
+    #[must_use]
+    pub fn ends(self, values: &[f64]) -> Option<(f64, f64)> {
+        if let Self::Fixed(low, high) = self {
+            return Some((low, high));
+        }
+        let mut finite: Vec<f64> = values.iter().copied().filter(|value| value.is_finite()).collect();
+        if finite.is_empty() {
+            return None;
+        }
+        match self {
+            Self::Zscale => Some(zscale(&finite)),
+            Self::Percentiles(low, high) => {
+                finite.sort_by(f64::total_cmp);
+                Some((percentile(&finite, low), percentile(&finite, high)))
+            }
+            _ => {
+                let fold = |pick: fn(f64, f64) -> f64, start: f64| finite.iter().copied().fold(start, pick);
+                Some((fold(f64::min, f64::INFINITY), fold(f64::max, f64::NEG_INFINITY)))
+            }
+        }
+    }
+}
+
+/// numpy's default: linear between the two nearest of the sorted values.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a place in the slice")]
+fn percentile(sorted: &[f64], percent: f64) -> f64 {
+    let place = (sorted.len() - 1) as f64 * (percent / 100.0);
+    let at = place.floor() as usize;
+    let (low, high) = (sorted[at], sorted[(at + 1).min(sorted.len() - 1)]);
+    let part = place - place.floor();
+    let distance = high - low;
+    if part >= 0.5 { high - distance * (1.0 - part) } else { low + distance * part }
+}
+
+/// Values that are looked at.
+const SAMPLES: usize = 1000;
+/// Slope of the line is divided by this.
+const CONTRAST: f64 = 0.25;
+/// Values further from the line than this many standard deviations are left out of it.
+const REJECTION: f64 = 2.5;
+/// Most turns of that.
+const TURNS: usize = 5;
+
+/// A line is fitted to the sorted samples, without those far from it; its slope, made steeper, gives the ends around the
+/// median.
+fn zscale(finite: &[f64]) -> (f64, f64) {
+    let stride = (finite.len() / SAMPLES).max(1);
+    let mut samples: Vec<f64> = finite.iter().copied().step_by(stride).take(SAMPLES).collect();
+    samples.sort_by(f64::total_cmp);
+    let count = samples.len();
+    let (mut low, mut high) = (samples[0], samples[count - 1]);
+    let least = 5.max(count / 2);
+    let grow = (count / 100).max(1);
+    let mut bad = vec![false; count];
+    let (mut good, mut before) = (count, count + 1);
+    let mut slope = 0.0;
+    for _ in 0..TURNS {
+        if good >= before || good < least {
+            break;
+        }
+        let (fitted_slope, start) = fit(&samples, &bad);
+        slope = fitted_slope;
+        let flat: Vec<f64> =
+            samples.iter().enumerate().map(|(at, value)| value - (slope * at as f64 + start)).collect();
+        let threshold = REJECTION * deviation(&flat, &bad);
+        let outside: Vec<bool> =
+            flat.iter().zip(&bad).map(|(value, bad)| *bad || value.abs() > threshold).collect();
+        // What is left out takes its neighbours along: `grow` places, one more before than behind if they are even in number.
+        let behind = (grow - 1) / 2;
+        bad = (0..count)
+            .map(|at| {
+                let end = (at + behind + 1).min(count);
+                let start = (at + behind + 1).saturating_sub(grow);
+                outside.get(start..end).is_some_and(|near| near.contains(&true))
+            })
+            .collect();
+        before = good;
+        good = bad.iter().filter(|bad| !**bad).count();
+    }
+    if good >= least {
+        let slope = slope / CONTRAST;
+        let center = (count - 1) / 2;
+        let median = percentile(&samples, 50.0);
+        low = low.max(median - (center as f64 - 1.0) * slope);
+        high = high.min(median + (count - center) as f64 * slope);
+    }
+    (low, high)
+}
+
+/// Slope and start of the line through the values that are not left out, least squares.
+fn fit(values: &[f64], left_out: &[bool]) -> (f64, f64) {
+    let used = || values.iter().zip(left_out).enumerate().filter(|(_, (_, out))| !**out);
+    let count = used().count() as f64;
+    let x_mean = used().map(|(at, _)| at as f64).sum::<f64>() / count;
+    let y_mean = used().map(|(_, (value, _))| *value).sum::<f64>() / count;
+    let (mut above, mut below) = (0.0, 0.0);
+    for (at, (value, _)) in used() {
+        above += (at as f64 - x_mean) * (value - y_mean);
+        below += (at as f64 - x_mean) * (at as f64 - x_mean);
+    }
+    let slope = if below > 0.0 { above / below } else { 0.0 };
+    (slope, y_mean - slope * x_mean)
+}
+
+fn deviation(values: &[f64], left_out: &[bool]) -> f64 {
+    let used: Vec<f64> = values.iter().zip(left_out).filter(|(_, out)| !**out).map(|(value, _)| *value).collect();
+    let mean = used.iter().sum::<f64>() / used.len() as f64;
+    (used.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>() / used.len() as f64).sqrt()
+}
+
+/// How far `value` is from `low` to `high`, without overflow; in the middle where they are the same.
+#[must_use]
+pub fn place(value: f64, low: f64, high: f64) -> f64 {
+    let width = high / 2.0 - low / 2.0;
+    if width > 0.0 {
+        (value / 2.0 - low / 2.0) / width
+    } else {
+        match value.partial_cmp(&low) {
+            Some(std::cmp::Ordering::Less) => 0.0,
+            Some(std::cmp::Ordering::Greater) => 1.0,
+            _ => 0.5,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hash(at: u64) -> f64 {
+        let word = at.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        ((word ^ (word >> 29)) >> 40) as f64 / 16_777_216.0
+    }
+
+    /// An image of noise with stars. The ends are those of astropy 8.0.2, `ZScaleInterval().get_limits`.
+    #[test]
+    fn zscale_is_astropys() {
+        let value = |at: u64| 100.0 + hash(at) + hash(at + 7) + if at % 97 == 0 { 5000.0 * hash(at + 3) } else { 0.0 };
+        for (count, expected) in ZSCALE {
+            let values: Vec<f64> = (0..count).map(value).collect();
+            let (low, high) = Range::Zscale.ends(&values).unwrap();
+            let close = |have: f64, want: f64| (have - want).abs() < 1e-9 * want.abs();
+            assert!(close(low, expected.0) && close(high, expected.1), "{count}: {low} {high} {expected:?}");
+        }
+    }
+
+    const ZSCALE: [(u64, (f64, f64)); 4] = [
+        (7, (100.50657773017883, 2462.2418130636215)),
+        (450, (100.33007657527924, 103.33163877441612)),
+        (1000, (100.32770419120789, 103.30715824751263)),
+        (25000, (100.32938432693481, 103.3064863034369)),
+    ];
+
+    #[test]
+    fn ranges_are_read_as_they_are_written() {
+        for text in ["minmax", "zscale", "p1,99.5", "-1.5,2.0", "0.0,1e-300"] {
+            assert_eq!(text.parse::<Range>().unwrap().to_string(), text);
+        }
+        for bad in ["", "p", "1", "2,1", "p5,101", "nan,1", "0,inf"] {
+            assert!(bad.parse::<Range>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn ends_are_of_the_finite_values() {
+        let values = [f64::NAN, 3.0, 1.0, f64::INFINITY, 2.0];
+        assert_eq!(Range::MinMax.ends(&values), Some((1.0, 3.0)));
+        assert_eq!(Range::Percentiles(0.0, 50.0).ends(&values), Some((1.0, 2.0)));
+        assert_eq!(Range::Zscale.ends(&[f64::NAN]), None);
+        assert_eq!(Range::Zscale.ends(&[4.0]), Some((4.0, 4.0)));
+    }
+
+    /// Values by astropy 8.0.2: `LogStretch()(0.1)` and so on.
+    #[test]
+    fn stretches_are_astropys() {
+        let close = |have: f64, want: f64| (have - want).abs() < 1e-12;
+        assert!(close(Stretch::Log.apply(0.1), STRETCHED[0]) && close(Stretch::Asinh.apply(0.1), STRETCHED[1]));
+        assert!(close(Stretch::Sqrt.apply(0.25), 0.5) && close(Stretch::Linear.apply(1.5), 1.0));
+        assert!(close(place(f64::MAX, f64::MIN, f64::MAX), 1.0) && close(place(3.0, 3.0, 3.0), 0.5));
+    }
+
+    const STRETCHED: [f64; 2] = [0.6680104684941067, 0.2939653260048424];
+}

@@ -1,0 +1,203 @@
+//! One frame of particles, in the words of the schema `hoomd`, seen through the lens.
+
+use container_core::container::{Container, Dataset, ReadOptions};
+use container_core::dtype::Order;
+use container_core::numbers::{Part, doubles, is_number};
+use container_core::region::{AxisSelection, Kept, Region};
+use container_core::{Error, Result};
+
+/// Particles in a box.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    /// Number of the frame.
+    pub frame: u64,
+    /// Number of frames in the file.
+    pub frames: u64,
+    /// Time step, where it is stored.
+    pub step: Option<u64>,
+    /// Two or three.
+    pub dimensions: u8,
+    /// Lx, Ly, Lz, xy, xz, yz; `None` where no box is stored.
+    pub cell: Option<[f64; 6]>,
+    /// Positions.
+    pub positions: Vec<[f64; 3]>,
+    /// Diameters: 1 where none are stored.
+    pub diameters: Vec<f64>,
+    /// Types, by number: 0 where none are stored.
+    pub types: Vec<usize>,
+    /// Names of types.
+    pub names: Vec<String>,
+    /// The values of the field that was asked for, lengths of vectors; with its name.
+    pub field: Option<(String, Vec<f64>)>,
+}
+
+/// Where positions are.
+const POSITION: &str = "particles/position";
+
+/// The number of frames, where the container holds frames of particles.
+#[must_use]
+pub fn frames_of_particles(container: &dyn Container) -> Option<u64> {
+    let stacked = |path: &str| {
+        let dataset = container.dataset(container.find(path)?)?;
+        dataset.shape.first().copied().filter(|_| container.has_frame_axis(&dataset))
+    };
+    container.find(POSITION).or_else(|| container.find("frames/0/particles/position"))?;
+    ["configuration/step", "particles/N", POSITION].into_iter().find_map(stacked).or_else(|| {
+        // No name stacks: as many as follow each other.
+        let mut count = 0;
+        while container.find(&format!("frames/{count}/{POSITION}")).is_some() {
+            count += 1;
+        }
+        (count > 0).then_some(count)
+    })
+}
+
+impl Snapshot {
+    /// Reads frame `frame`; `field` is a name such as `particles/velocity` or `velocity`.
+    ///
+    /// # Errors
+    /// `Usage` for a frame or field that is not there or does not fit the positions; those of reading.
+    pub fn read(container: &dyn Container, frame: u64, field: Option<&str>, read: &ReadOptions) -> Result<Self> {
+        let none = || Error::usage("there are no particles in this file");
+        let frames = frames_of_particles(container).ok_or_else(none)?;
+        if frame >= frames {
+            return Err(Error::usage(format!("there is no frame {frame}")).hint(format!("0 to {}", frames.saturating_sub(1))));
+        }
+        let look = Look { container, frame, read };
+        let (positions, width) = look.table(POSITION)?.ok_or_else(none)?;
+        if width != 3 {
+            return Err(Error::usage(format!("positions have 3 columns, not {width}")));
+        }
+        let positions: Vec<[f64; 3]> = positions.as_chunks::<3>().0.to_vec();
+        let count = positions.len();
+        let cell = look.table("configuration/box")?.and_then(|(values, _)| values.first_chunk::<6>().copied());
+        let of_each = |name: &str| -> Result<Option<Vec<f64>>> {
+            Ok(look.table(name)?.filter(|(values, width)| *width == 1 && values.len() == count).map(|(values, _)| values))
+        };
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked, small numbers")]
+        let whole = |value: f64| if value.is_finite() && value >= 0.0 { value as u64 } else { 0 };
+        let types = of_each("particles/typeid")?.unwrap_or_else(|| vec![0.0; count]);
+        let first = |name: &str| -> Result<Option<f64>> {
+            Ok(look.table(name)?.and_then(|(values, _)| values.first().copied()))
+        };
+        let dimensions = match first("configuration/dimensions")? {
+            Some(2.0) => 2,
+            None if cell.is_some_and(|cell| cell[2] == 0.0) => 2,
+            _ => 3,
+        };
+        Ok(Self {
+            frame,
+            frames,
+            step: first("configuration/step")?.map(whole),
+            dimensions,
+            cell,
+            diameters: of_each("particles/diameter")?.unwrap_or_else(|| vec![1.0; count]),
+            types: types.iter().map(|number| usize::try_from(whole(*number)).unwrap_or(0)).collect(),
+            names: look.names()?,
+            field: field.map(|field| look.field(field, count)).transpose()?,
+            positions,
+        })
+    }
+
+    /// The corners of the box: its origin, then its three edges as vectors. Without a box, what the positions span.
+    #[must_use]
+    pub fn corners(&self) -> ([f64; 3], [[f64; 3]; 3]) {
+        let Some([lx, ly, lz, xy, xz, yz]) = self.cell.filter(|cell| cell.iter().all(|value| value.is_finite())) else {
+            let mut low = [f64::INFINITY; 3];
+            let mut high = [f64::NEG_INFINITY; 3];
+            for position in self.positions.iter().filter(|position| position.iter().all(|value| value.is_finite())) {
+                for axis in 0..3 {
+                    low[axis] = low[axis].min(position[axis]);
+                    high[axis] = high[axis].max(position[axis]);
+                }
+            }
+            if low[0] > high[0] {
+                (low, high) = ([0.0; 3], [1.0; 3]);
+            }
+            let edge = |axis: usize| [0, 1, 2].map(|place| if place == axis { high[axis] - low[axis] } else { 0.0 });
+            return (low, [edge(0), edge(1), edge(2)]);
+        };
+        // HOOMD's tilt factors; the middle of the box is the origin.
+        let edges = [[lx, 0.0, 0.0], [xy * ly, ly, 0.0], [xz * lz, yz * lz, lz]];
+        let origin = [0, 1, 2].map(|axis| -(edges[0][axis] + edges[1][axis] + edges[2][axis]) / 2.0);
+        (origin, edges)
+    }
+}
+
+/// Where things of one frame are looked for.
+struct Look<'a> {
+    container: &'a dyn Container,
+    frame: u64,
+    read: &'a ReadOptions,
+}
+
+impl Look<'_> {
+    /// The dataset of a name, and the part of it that is this frame: of the stacked one, else of the frame, else of the first
+    /// frame, which holds what does not change.
+    fn find(&self, name: &str) -> Result<Option<(usize, Region)>> {
+        let stacked = self.container.find(name).map(|index| self.container.require(index).map(|dataset| (index, dataset)));
+        if let Some((index, dataset)) = stacked.transpose()?
+            && self.container.has_frame_axis(&dataset)
+        {
+            return Ok(Some((index, one_frame(&dataset, self.frame)?)));
+        }
+        for frame in [self.frame, 0] {
+            if let Some(index) = self.container.find(&format!("frames/{frame}/{name}")) {
+                let shape = &self.container.require(index)?.shape;
+                return Ok(Some((index, Region::whole(shape))));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The values, row by row, and the length of a row.
+    fn table(&self, name: &str) -> Result<Option<(Vec<f64>, usize)>> {
+        let Some((index, region)) = self.find(name)? else { return Ok(None) };
+        let dataset = self.container.require(index)?;
+        let Some(scalar) = dataset.dtype.as_scalar().filter(|scalar| is_number(scalar)) else { return Ok(None) };
+        let array = self.container.read(index, &region, self.read)?;
+        self.read.limits.allocate(array.len().saturating_mul(8))?;
+        let mut values = Vec::new();
+        doubles(scalar, &array.bytes(Order::C, &self.read.limits)?, Part::Abs, &mut values);
+        let width = match array.shape() {
+            [_, width] => usize::try_from(*width).unwrap_or(usize::MAX),
+            _ => 1,
+        };
+        Ok(Some((values, width)))
+    }
+
+    /// Names of types: rows of characters that end with a NUL.
+    fn names(&self) -> Result<Vec<String>> {
+        let Some((values, width)) = self.table("particles/types")? else { return Ok(vec!["A".into()]) };
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bytes")]
+        let text = |row: &[f64]| {
+            let bytes: Vec<u8> = row.iter().map(|value| *value as i16 as u8).take_while(|byte| *byte != 0).collect();
+            String::from_utf8_lossy(&bytes).into_owned()
+        };
+        Ok(values.chunks(width.max(1)).map(text).collect())
+    }
+
+    fn field(&self, name: &str, count: usize) -> Result<(String, Vec<f64>)> {
+        let full = if name.contains('/') { name.to_owned() } else { format!("particles/{name}") };
+        let absent = || Error::usage(format!("there is no field {full:?} in frame {}", self.frame)).hint("holdall ls -R FILE");
+        let (values, width) = self.table(&full)?.ok_or_else(absent)?;
+        if width == 0 || values.len() != count.saturating_mul(width) {
+            return Err(Error::usage(format!("{full} has not one row for each of {count} particles")));
+        }
+        let length = |row: &[f64]| match row {
+            [one] => *one,
+            several => several.iter().map(|value| value * value).sum::<f64>().sqrt(),
+        };
+        let short = full.strip_prefix("particles/").unwrap_or(&full);
+        let label = if width > 1 { format!("|{short}|") } else { short.to_owned() };
+        Ok((label, values.chunks(width).map(length).collect()))
+    }
+}
+
+fn one_frame(dataset: &Dataset, frame: u64) -> Result<Region> {
+    let mut axes = Region::whole(&dataset.shape).axes().to_vec();
+    if let Some(first) = axes.first_mut() {
+        *first = AxisSelection { start: frame, step: 1, count: 1, kept: Kept::No };
+    }
+    Region::new(axes, &dataset.shape)
+}

@@ -1,0 +1,198 @@
+//! Round numbers along an axis.
+
+/// A mark with its label.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Tick {
+    pub(crate) value: f64,
+    pub(crate) label: String,
+}
+
+/// Marks, and what their labels leave out.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Ticks {
+    pub(crate) ticks: Vec<Tick>,
+    /// ` ×10⁵ + 3`, for the end of the axis; empty for labels that say all.
+    pub(crate) note: String,
+}
+
+/// Steps of 1, 2 or 5 times a power of ten, at most `most` of them from `low` to `high`.
+#[expect(clippy::cast_possible_truncation, reason = "a few marks")]
+pub(crate) fn linear(low: f64, high: f64, most: usize, whole: bool) -> Ticks {
+    let span = high - low;
+    if !span.is_finite() || span <= 0.0 || most == 0 {
+        return Ticks::default();
+    }
+    let rough = span / most as f64;
+    let power = rough.log10().floor();
+    let base = 10_f64.powf(power);
+    let mut step = [1.0, 2.0, 5.0, 10.0].map(|nice| nice * base).into_iter().find(|step| *step >= rough * 0.999);
+    if whole {
+        step = step.map(|step| step.max(1.0));
+    }
+    let Some(step) = step.filter(|step| *step > 0.0 && step.is_finite()) else { return Ticks::default() };
+    let (first, last) = ((low / step - 1e-9).ceil(), (high / step + 1e-9).floor());
+    if !(last - first).is_finite() || last - first > 1000.0 {
+        return Ticks::default();
+    }
+    let values: Vec<f64> = (0..=(last - first) as u32).map(|at| (first + f64::from(at)) * step).collect();
+    let magnitude = low.abs().max(high.abs());
+    // Labels of more than 6 digits are told by what they have in common.
+    let round = 10_f64.powf((span.log10() + 0.5).ceil());
+    let common = if magnitude / step > 2e5 { (low / round).floor() * round } else { 0.0 };
+    let magnitude = if common == 0.0 { magnitude } else { (low - common).abs().max((high - common).abs()) };
+    let exponent = magnitude.log10().floor();
+    let exponent = if (-3.0..5.0).contains(&exponent) { 0 } else { exponent as i32 };
+    let scale = 10_f64.powi(-exponent);
+    let scale = if scale.is_finite() && scale > 0.0 { scale } else { 1.0 };
+    // The exponent again: logarithms of powers of ten round.
+    let decimals = (-(step * scale).log10() - 1e-9).ceil().clamp(0.0, 12.0) as usize;
+    let label = |value: &f64| minus(&format!("{:.decimals$}", (value - common) * scale + 0.0));
+    let ticks = values.iter().map(|value| Tick { value: *value, label: label(value) }).collect();
+    let mut note = String::new();
+    if exponent != 0 {
+        note = format!("×10{}", superscript(exponent));
+    }
+    if common != 0.0 {
+        let sign = if common < 0.0 { "−" } else { "+" };
+        note = format!("{note} {sign} {}", exact(common.abs())).trim_start().to_owned();
+    }
+    Ticks { ticks, note }
+}
+
+/// Marks on an axis where `place` says how far along, from 0 to 1, a number is: at least `gap` from each other.
+pub(crate) fn bent(low: f64, high: f64, gap: f64, place: impl Fn(f64) -> f64) -> Ticks {
+    if !(high > low) {
+        return Ticks::default();
+    }
+    let most = low.abs().max(high.abs());
+    let top = most.log10().floor();
+    let mut candidates = vec![0.0];
+    // The greatest first: they stand for most of the values.
+    for nice in [[1.0, 1.0], [5.0, 2.0]] {
+        for down in 0..12 {
+            let power = 10_f64.powf(top - f64::from(down));
+            for factor in nice {
+                candidates.extend([factor * power, -factor * power]);
+            }
+        }
+    }
+    for down in 0..4 {
+        let steps = linear(low, low + (high - low) * 10_f64.powi(-down), 10, false);
+        candidates.extend(steps.ticks.iter().map(|tick| tick.value));
+    }
+    let mut kept: Vec<f64> = Vec::new();
+    for value in candidates {
+        let is_free = |other: &f64| (place(*other) - place(value)).abs() >= gap;
+        if (low..=high).contains(&value) && kept.iter().all(is_free) {
+            kept.push(value);
+        }
+    }
+    kept.sort_by(f64::total_cmp);
+    let ticks = kept.into_iter().map(|value| Tick { value, label: short(value) }).collect();
+    Ticks { ticks, note: String::new() }
+}
+
+/// A number in few characters: up to six digits.
+pub(crate) fn short(value: f64) -> String {
+    if value == 0.0 {
+        return "0".into();
+    }
+    if !value.is_finite() {
+        return if value.is_nan() { "NaN".into() } else { minus(&format!("{value}")) };
+    }
+    let text = format!("{value:.5e}");
+    let Some((digits, exponent)) = text.split_once('e') else { return text };
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    if (-4..6).contains(&exponent) {
+        let decimals = usize::try_from(5 - exponent).unwrap_or(0);
+        let text = format!("{value:.decimals$}");
+        let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+        return minus(text);
+    }
+    let digits = digits.trim_end_matches('0').trim_end_matches('.');
+    match digits {
+        "1" => format!("10{}", superscript(exponent)),
+        "-1" => format!("−10{}", superscript(exponent)),
+        digits => format!("{}×10{}", minus(digits), superscript(exponent)),
+    }
+}
+
+/// A positive number with all its digits.
+fn exact(value: f64) -> String {
+    if (1e-5..1e16).contains(&value) {
+        return value.to_string();
+    }
+    let text = format!("{value:e}");
+    let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    format!("{digits}×10{}", superscript(exponent.parse().unwrap_or(0)))
+}
+
+/// With the minus sign of typography; zero has none.
+fn minus(text: &str) -> String {
+    match text.strip_prefix('-') {
+        Some(rest) if rest.chars().all(|letter| matches!(letter, '0' | '.')) => rest.to_owned(),
+        Some(rest) => format!("−{rest}"),
+        None => text.to_owned(),
+    }
+}
+
+fn superscript(exponent: i32) -> String {
+    let raised = |letter| match letter {
+        '-' => '⁻',
+        '1' => '¹',
+        '2' => '²',
+        '3' => '³',
+        '0' => '⁰',
+        '4' => '⁴',
+        '5' => '⁵',
+        '6' => '⁶',
+        '7' => '⁷',
+        '8' => '⁸',
+        _ => '⁹',
+    };
+    exponent.to_string().chars().map(raised).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labels(low: f64, high: f64, most: usize) -> (Vec<String>, String) {
+        let ticks = linear(low, high, most, false);
+        (ticks.ticks.into_iter().map(|tick| tick.label).collect(), ticks.note)
+    }
+
+    fn expect(low: f64, high: f64, most: usize, marks: &[&str], note: &str) {
+        assert_eq!(labels(low, high, most), (marks.iter().map(|mark| (*mark).to_owned()).collect(), note.to_owned()));
+    }
+
+    #[test]
+    fn marks_are_round_numbers() {
+        expect(0.0, 1.0, 6, &["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"], "");
+        expect(-1.0, 1.0, 4, &["−1.0", "−0.5", "0.0", "0.5", "1.0"], "");
+        expect(0.0, 4e7, 4, &["0", "1", "2", "3", "4"], "×10⁷");
+        expect(1e9, 1e9 + 1.0, 2, &["0.0", "0.5", "1.0"], "+ 1000000000");
+        expect(1e9 + 0.04, 1e9 + 1.0, 2, &["0.5", "1.0"], "+ 1000000000");
+        expect(123_456.125, 123_456.25, 3, &["0.15", "0.20", "0.25"], "+ 123456");
+        expect(0.0, 3e-8, 3, &["0", "1", "2", "3"], "×10⁻⁸");
+        assert_eq!(linear(1.0, 1.0, 5, false), Ticks::default());
+        assert_eq!(linear(f64::MIN, f64::MAX, 5, false), Ticks::default());
+        assert!(!labels(-1e308, 0.7e308, 5).0.is_empty());
+        assert!(labels(0.0, 5e-324, 5).0.len() < 10);
+    }
+
+    #[test]
+    fn numbers_are_short() {
+        let cases = [(0.1, "0.1"), (-12.5, "−12.5"), (1e6, "10⁶"), (1.5e-7, "1.5×10⁻⁷"), (123_456.0, "123456")];
+        for (value, text) in cases {
+            assert_eq!(short(value), text);
+        }
+    }
+
+    #[test]
+    fn bent_axes_have_marks_that_do_not_touch() {
+        let place = |value: f64| (1000.0 * value / 5e4).ln_1p() / 1001_f64.ln();
+        let ticks = bent(0.0, 5e4, 0.08, place).ticks;
+        assert!(ticks.len() > 4 && ticks.windows(2).all(|pair| place(pair[1].value) - place(pair[0].value) >= 0.08));
+    }
+}

@@ -1,0 +1,244 @@
+//! Reading what is drawn, and choosing it.
+
+use container_core::container::{Container, Dataset, ReadOptions};
+use container_core::dtype::{Order, Scalar};
+use container_core::numbers::{Part, doubles, is_number};
+use container_core::region::{AxisSelection, Kept, Region};
+use container_core::threads::in_order;
+use container_core::{Error, Progress, Result, Value};
+
+/// What is drawn: a part of a dataset.
+#[derive(Clone, Copy)]
+pub struct Subject<'a> {
+    /// The file.
+    pub container: &'a dyn Container,
+    /// The dataset.
+    pub index: usize,
+    /// The part of it.
+    pub region: &'a Region,
+    /// How it is called in the title.
+    pub name: &'a str,
+    /// What of complex numbers is drawn.
+    pub part: Part,
+    /// How it is read.
+    pub read: &'a ReadOptions,
+    /// Who is told how far it is.
+    pub progress: Progress<'a>,
+}
+
+impl Subject<'_> {
+    /// The scalar type of the elements.
+    pub(crate) fn scalar(&self) -> Result<Scalar> {
+        let dataset = self.container.require(self.index)?;
+        let refused = |why: String| {
+            Error::usage(format!("{} cannot be drawn: {why}", dataset.path))
+                .hint("a dataset of booleans, integers, floating-point or complex numbers; holdall ls lists them")
+        };
+        match dataset.dtype.as_scalar() {
+            Some(scalar) if is_number(scalar) => Ok(scalar.clone()),
+            Some(_) => Err(refused(format!("its elements are {}, no numbers", dataset.dtype))),
+            None => Err(refused("its elements are records".into())),
+        }
+    }
+
+    /// Every value in C order.
+    pub(crate) fn all(&self) -> Result<Vec<f64>> {
+        let scalar = self.scalar()?;
+        let array = self.container.read(self.index, self.region, self.read)?;
+        self.read.limits.allocate(array.len().saturating_mul(8))?;
+        let mut values = Vec::new();
+        doubles(&scalar, &array.bytes(Order::C, &self.read.limits)?, self.part, &mut values);
+        Ok(values)
+    }
+
+    /// Passes pieces of `most` bytes, in the order in which `order` stores the region, through `work` on several threads, and the results to
+    /// `place` in their order. `work` is told how many elements come before the piece.
+    pub(crate) fn pieces<T: Send>(
+        &self,
+        order: Order,
+        most: u64,
+        work: impl Fn(u64, &Region, &[f64]) -> T + Sync,
+        mut place: impl FnMut(T) -> Result<()>,
+    ) -> Result<()> {
+        let scalar = self.scalar()?;
+        let size = scalar.size as u64;
+        let total = self.region.len().unwrap_or(u64::MAX).saturating_mul(size);
+        let most = most.min(self.read.limits.memory / 16) / size;
+        let mut pieces = self.region.pieces(order, most.max(1));
+        let (mut before, mut done) = (0_u64, 0_u64);
+        let one = self.read.with_threads(1);
+        in_order(
+            self.read.threads,
+            || {
+                Ok(pieces.next().map(|piece| {
+                    let start = before;
+                    before = before.saturating_add(piece.len().unwrap_or(0));
+                    (start, piece)
+                }))
+            },
+            |(start, piece)| {
+                let array = self.container.read(self.index, &piece, &one)?;
+                let bytes = array.bytes(order, &self.read.limits)?;
+                let mut values = Vec::with_capacity(bytes.len() / scalar.size);
+                doubles(&scalar, &bytes, self.part, &mut values);
+                Ok((work(start, &piece, &values), bytes.len() as u64))
+            },
+            |(made, len)| {
+                done = done.saturating_add(len);
+                self.progress.tick(done, total)?;
+                place(made)
+            },
+        )
+    }
+}
+
+/// Bytes of a piece that is read at once.
+pub(crate) const PIECE: u64 = 4 << 20;
+
+/// The region with its kept axes of more than one index cut down to `most`: each of the others at one index, that of `slice` or else the
+/// middle one. Of row-major data the leading axes are cut, of column-major data the last. Gives what is chosen, too, as
+/// `axis=index` within the region.
+///
+/// # Errors
+/// `Usage` for an axis or index that is not there.
+pub fn sliced(
+    region: &Region,
+    dataset: &Dataset,
+    slices: &[(usize, i64)],
+    most: usize,
+) -> Result<(Region, Vec<(usize, u64)>)> {
+    let mut axes: Vec<AxisSelection> = region.axes().to_vec();
+    let kept: Vec<usize> = (0..axes.len()).filter(|axis| axes[*axis].kept == Kept::Yes).collect();
+    let mut chosen: Vec<(usize, u64)> = Vec::new();
+    for (axis, index) in slices {
+        let Some(place) = kept.get(*axis).and_then(|axis| axes.get(*axis)) else {
+            return Err(Error::usage(format!("--slice: there is no axis {axis}, of {} axes", kept.len())));
+        };
+        let from = if *index < 0 { i128::from(*index) + i128::from(place.count) } else { (*index).into() };
+        let found = u64::try_from(from).ok().filter(|found| *found < place.count);
+        let outside = || Error::usage(format!("--slice: index {index} is outside axis {axis} of length {}", place.count));
+        chosen.push((*axis, found.ok_or_else(outside)?));
+    }
+    let is_wide = |axis: usize| kept.get(axis).and_then(|at| axes.get(*at)).is_some_and(|axis| axis.count > 1);
+    let mut free: Vec<usize> =
+        (0..kept.len()).filter(|axis| chosen.iter().all(|(taken, _)| taken != axis)).collect();
+    if dataset.order == Order::F {
+        free.reverse();
+    }
+    // Axes of one index go first, wherever they are.
+    let mut surplus = free.len().saturating_sub(most);
+    for wide in [false, true] {
+        for axis in free.iter().copied().filter(|axis| is_wide(*axis) == wide) {
+            if surplus > 0 {
+                chosen.push((axis, kept.get(axis).and_then(|at| axes.get(*at)).map_or(0, |axis| axis.count / 2)));
+                surplus -= 1;
+            }
+        }
+    }
+    chosen.sort_unstable();
+    chosen.dedup_by_key(|(axis, _)| *axis);
+    for (axis, index) in &chosen {
+        if let Some(axis) = kept.get(*axis).and_then(|at| axes.get_mut(*at)) {
+            let start = i128::from(axis.start) + i128::from(axis.step) * i128::from(*index);
+            let start = u64::try_from(start).unwrap_or(0);
+            *axis = AxisSelection { start, step: 1, count: 1, kept: Kept::No };
+        }
+    }
+    Ok((Region::new(axes, &dataset.shape)?, chosen))
+}
+
+/// A region in numpy's words: `3, :, ::2`; empty for all of it.
+#[must_use]
+pub fn region_text(region: &Region, shape: &[u64]) -> String {
+    if region.is_whole(shape) {
+        return String::new();
+    }
+    let terms: Vec<String> = region
+        .axes()
+        .iter()
+        .zip(shape)
+        .map(|(axis, len)| match axis.kept {
+            Kept::No => axis.start.to_string(),
+            Kept::Yes if axis.start == 0 && axis.step == 1 && axis.count == *len => ":".into(),
+            Kept::Yes if axis.count == 0 => "0:0".into(),
+            Kept::Yes => {
+                let end = i128::from(axis.start) + i128::from(axis.step) * i128::from(axis.count);
+                let end = if end < 0 { String::new() } else { end.min((*len).into()).to_string() };
+                let step = if axis.step == 1 { String::new() } else { format!(":{}", axis.step) };
+                format!("{}:{end}{step}", axis.start)
+            }
+        })
+        .collect();
+    terms.join(", ")
+}
+
+/// The unit of a dataset, where its attributes or what surrounds it in the tree name one.
+#[must_use]
+pub fn unit(container: &dyn Container, dataset: &Dataset) -> Option<String> {
+    let named = |entries: &[(String, Value)]| {
+        let found = entries.iter().find(|(name, _)| matches!(name.as_str(), "unit" | "units" | "BUNIT"));
+        match found {
+            Some((_, Value::Text(unit))) if !unit.trim().is_empty() => Some(unit.trim().to_owned()),
+            _ => None,
+        }
+    };
+    named(&dataset.attributes).or_else(|| {
+        let (parent, _) = dataset.path.rsplit_once('/')?;
+        match container.meta().ok()?.pointer(&format!("/{parent}"))? {
+            Value::Map(entries) => named(entries),
+            _ => None,
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use container_core::container::Listed;
+    use container_core::dtype::DType;
+
+    fn dataset(shape: &[u64], order: Order) -> Dataset {
+        Dataset {
+            path: "data".into(),
+            dtype: DType::parse("<f4").unwrap(),
+            shape: shape.to_vec(),
+            order,
+            chunks: None,
+            codec: "none".into(),
+            stored: 0,
+            logical: 0,
+            attributes: vec![],
+            listed: Listed::Always,
+        }
+    }
+
+    fn cut(shape: &[u64], order: Order, slices: &[(usize, i64)]) -> String {
+        let region = Region::whole(shape);
+        let (region, _) = sliced(&region, &dataset(shape, order), slices, 2).unwrap();
+        region_text(&region, shape)
+    }
+
+    #[test]
+    fn the_middle_of_the_slow_axes_is_shown_unless_told() {
+        assert_eq!(cut(&[5, 6, 7], Order::C, &[]), "2, :, :");
+        assert_eq!(cut(&[5, 6, 7, 8], Order::F, &[]), ":, :, 3, 4");
+        assert_eq!(cut(&[5, 6, 7], Order::C, &[(2, -1)]), ":, :, 6");
+        assert_eq!(cut(&[5, 1, 6, 7], Order::C, &[(0, 1)]), "1, 0, :, :");
+        assert_eq!(cut(&[5, 6, 1], Order::C, &[]), ":, :, 0");
+        assert_eq!(cut(&[5, 6], Order::C, &[]), "");
+        let region = Region::whole(&[5, 6]);
+        for bad in [(2, 0), (0, 5), (0, -6)] {
+            assert!(sliced(&region, &dataset(&[5, 6], Order::C), &[bad], 2).is_err());
+        }
+    }
+
+    #[test]
+    fn a_selection_reads_as_it_was_written() {
+        let shape = [10, 20];
+        for text in ["2:8:3, :", "5, 0:10", ":, 19::-1"] {
+            let region = Region::parse(text, &shape).unwrap();
+            let again = Region::parse(&region_text(&region, &shape), &shape).unwrap();
+            assert_eq!(region, again, "{text}");
+        }
+    }
+}

@@ -1,0 +1,358 @@
+//! Numbers about numbers: counts, extremes, moments, percentiles and a histogram of a dataset, in bounded memory.
+//!
+//! Everything but the counts is about the **finite** values. Complex numbers are measured by their modulus, booleans as 0 and 1.
+//! Integers and times have an exact minimum, maximum and sum. Percentiles are those of numpy's default method (linear
+//! interpolation between the two nearest values), exact however large the data are: what does not fit in memory is read
+//! again, until few enough values are left where the percentiles lie.
+
+use container_core::container::{Container, Dataset, ReadOptions};
+use container_core::dtype::DType;
+use container_core::region::Region;
+use container_core::stream::{piece_len, prove};
+use container_core::threads::in_order;
+use container_core::{Error, Progress, Result};
+
+mod column;
+mod histogram;
+mod json;
+mod keys;
+mod moments;
+mod ranks;
+
+pub use histogram::Histogram;
+pub use json::stat_json;
+
+use column::{Column, columns};
+use keys::Keys;
+use moments::Moments;
+use ranks::{Ranks, Tally};
+
+/// The percentiles that are given.
+pub const PERCENTILES: [f64; 7] = [1.0, 5.0, 25.0, 50.0, 75.0, 95.0, 99.0];
+
+/// Bytes of a piece.
+const PIECE: u64 = 4 << 20;
+
+/// Most bytes of values that are kept for percentiles; more are read again instead.
+const MOST_KEPT: u64 = 1 << 30;
+
+/// What is known of a dataset, or of one field of its records.
+#[derive(Clone, Debug)]
+pub struct Stat {
+    /// Name of the field, `a.b` within a record in a record; `None` for the elements themselves.
+    pub field: Option<String>,
+    /// Its type.
+    pub dtype: DType,
+    /// What was measured.
+    pub of: Measured,
+    /// Number of elements, all of them.
+    pub count: u64,
+    /// NaN among them, or NaT.
+    pub nan: u64,
+    /// Negative infinities.
+    pub negative_infinity: u64,
+    /// Positive infinities.
+    pub positive_infinity: u64,
+    /// Elements without a character (strings).
+    pub empty: u64,
+    /// What the finite values come to; `None` without any.
+    pub summary: Option<Summary>,
+}
+
+/// What the numbers of a [`Stat`] are of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Measured {
+    /// The values.
+    Values,
+    /// The moduli of complex numbers.
+    Modulus,
+    /// Dates: counts of their unit since 1970.
+    Dates,
+    /// The lengths of strings, in characters, without the NULs that pad them.
+    Length,
+    /// Nothing: elements that are only counted.
+    Nothing,
+}
+
+impl Measured {
+    /// `values`, `modulus`, `dates`, `length` or `nothing`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Values => "values",
+            Self::Modulus => "modulus",
+            Self::Dates => "dates",
+            Self::Length => "length",
+            Self::Nothing => "nothing",
+        }
+    }
+}
+
+/// What finite values come to.
+#[derive(Clone, Debug)]
+pub struct Summary {
+    /// The least.
+    pub min: Number,
+    /// The greatest.
+    pub max: Number,
+    /// Their sum; exact for integers.
+    pub sum: Number,
+    /// Their mean.
+    pub mean: f64,
+    /// Standard deviation of the values as the whole population (numpy's default, `ddof=0`).
+    pub std: f64,
+    /// One for each of [`PERCENTILES`]. Of dates, the last tick of the unit that is not after it.
+    pub percentiles: [Number; 7],
+    /// How the values are spread.
+    pub histogram: Histogram,
+}
+
+/// A number as exact as its type.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Number {
+    /// An integer.
+    Integer(i128),
+    /// A floating-point number.
+    Float(f64),
+}
+
+impl Number {
+    /// As a double.
+    #[must_use]
+    pub fn value(self) -> f64 {
+        match self {
+            Self::Integer(value) => value as f64,
+            Self::Float(value) => value,
+        }
+    }
+}
+
+/// Measures `region` of a dataset: one [`Stat`], or one for each field of its records. Reads on up to `read.threads`
+/// threads; the result does not depend on their number.
+///
+/// # Errors
+/// Those of [`Container::read`]; `Cancelled`.
+pub fn stat(
+    container: &dyn Container,
+    index: usize,
+    region: &Region,
+    read: &ReadOptions,
+    progress: Progress<'_>,
+) -> Result<Vec<Stat>> {
+    let dataset = &*container.require(index)?;
+    prove(container, index, region, read)?;
+    let columns = columns(&dataset.dtype);
+    let count = region.len().unwrap_or(u64::MAX);
+    let mut found: Vec<Found> = columns.into_iter().map(|column| Found::new(column, count, read)).collect();
+    let pass = Pass { container, index, region, read, dataset, progress };
+    if count > 0 && dataset.dtype.itemsize() > 0 && found.iter().any(|found| !found.is_settled()) {
+        pass.first(&mut found)?;
+        while found.iter().any(|found| !found.is_settled()) {
+            pass.again(&mut found)?;
+        }
+    }
+    Ok(found.into_iter().map(Found::into_stat).collect())
+}
+
+/// A column and what is known of it so far.
+struct Found {
+    column: Column,
+    count: u64,
+    moments: Moments,
+    ranks: Ranks,
+    histogram: Option<Histogram>,
+    is_done: bool,
+}
+
+impl Found {
+    fn new(column: Column, rows: u64, read: &ReadOptions) -> Self {
+        let count = rows.saturating_mul(column.per_element);
+        let budget = (read.limits.memory / 4).min(MOST_KEPT) / 8;
+        let is_done = column.measured == Measured::Nothing;
+        Self { column, count, moments: Moments::default(), ranks: Ranks::new(count, budget), histogram: None, is_done }
+    }
+
+    fn is_settled(&self) -> bool {
+        self.is_done
+    }
+
+    /// After each pass: what the next one has to look for.
+    fn settle(&mut self) {
+        self.ranks.settle(self.moments.count());
+        if self.histogram.is_none()
+            && let Some((low, high)) = self.bounds()
+        {
+            self.histogram = Some(Histogram::new(low, high));
+            if let Some(all) = self.ranks.all() {
+                let keys = &self.column.keys;
+                let mut values = Vec::with_capacity(all.len());
+                values.extend(all.iter().map(|key| keys.double(*key)));
+                self.histogram.iter_mut().for_each(|histogram| histogram.add(&values));
+            }
+        }
+        self.is_done = self.moments.count() == 0 || (self.ranks.is_settled() && self.histogram_is_full());
+    }
+
+    fn histogram_is_full(&self) -> bool {
+        self.histogram.as_ref().is_some_and(|histogram| histogram.counts.iter().sum::<u64>() > 0)
+    }
+
+    fn bounds(&self) -> Option<(f64, f64)> {
+        let (low, high) = self.moments.extremes()?;
+        Some((self.column.keys.double(low), self.column.keys.double(high)))
+    }
+
+    fn into_stat(self) -> Stat {
+        let Self { column, count, moments, ranks, histogram, .. } = self;
+        let keys = column.keys;
+        let summary = moments.extremes().zip(histogram).map(|((low, high), histogram)| {
+            let number = |key| keys.number(key);
+            let sum = match keys {
+                Keys::Doubles => Number::Float(moments.mean * moments.count() as f64),
+                _ => Number::Integer(moments.sum),
+            };
+            let percentiles = PERCENTILES.map(|percent| match column.measured {
+                Measured::Dates => ranks.tick(percent, keys),
+                _ => Number::Float(ranks.percentile(percent, |key| keys.double(key))),
+            });
+            Summary {
+                min: number(low),
+                max: number(high),
+                sum,
+                mean: if keys == Keys::Doubles { moments.mean } else { sum.value() / moments.count() as f64 },
+                std: moments.std(),
+                percentiles,
+                histogram,
+            }
+        });
+        Stat {
+            field: column.name,
+            dtype: column.dtype,
+            of: column.measured,
+            count,
+            nan: moments.nan,
+            negative_infinity: moments.negative_infinity,
+            positive_infinity: moments.positive_infinity,
+            empty: moments.empty,
+            summary,
+        }
+    }
+}
+
+/// Going through the elements.
+struct Pass<'a> {
+    container: &'a dyn Container,
+    index: usize,
+    region: &'a Region,
+    read: &'a ReadOptions,
+    dataset: &'a Dataset,
+    progress: Progress<'a>,
+}
+
+impl Pass<'_> {
+    /// Moments, and what can be learnt of ranks without knowing how many values there are.
+    fn first(&self, found: &mut [Found]) -> Result<()> {
+        let mut partials: Vec<Moments> = found.iter().map(|_| Moments::default()).collect();
+        self.go(found, true, |number, moments| {
+            if let Some(partial) = partials.get_mut(number) {
+                partial.merge(&moments);
+            }
+        })?;
+        for (found, moments) in found.iter_mut().zip(partials) {
+            found.moments = moments;
+            found.settle();
+        }
+        Ok(())
+    }
+
+    /// Closer to the ranks, and the histogram.
+    fn again(&self, found: &mut [Found]) -> Result<()> {
+        self.go(found, false, |_, _| {})?;
+        found.iter_mut().filter(|found| !found.is_done).for_each(Found::settle);
+        Ok(())
+    }
+
+    fn go(&self, found: &mut [Found], is_first: bool, mut merge: impl FnMut(usize, Moments)) -> Result<()> {
+        let itemsize = self.dataset.dtype.itemsize() as u64;
+        let total = self.region.len().unwrap_or(u64::MAX).saturating_mul(itemsize);
+        let threads = self.read.threads.max(1);
+        let most = PIECE.max(piece_len(true, &self.read.limits)).min(self.read.limits.memory / 16);
+        let order = self.dataset.order;
+        let mut pieces = self.region.pieces(order, (most / itemsize.max(1)).max(1));
+        // Pieces are read side by side, each on one thread.
+        let one = self.read.with_threads(1);
+        let mut done = 0_u64;
+        let mut tallies: Vec<(Tally, Option<Histogram>)> =
+            found.iter().map(|found| (found.ranks.tally(), found.histogram.clone())).collect();
+        {
+            let found = &*found;
+            in_order(
+                threads,
+                || Ok(pieces.next()),
+                |piece| {
+                    let array = self.container.read(self.index, &piece, &one)?;
+                    let bytes = array.bytes(order, &self.read.limits)?;
+                    let parts = found.iter().map(|found| {
+                        (!found.is_done).then(|| measure(found, &bytes, itemsize as usize, is_first))
+                    });
+                    Ok((parts.collect::<Vec<_>>(), bytes.len() as u64))
+                },
+                |(parts, len)| {
+                    for (number, (part, whole)) in parts.into_iter().zip(&mut tallies).enumerate() {
+                        let Some(part) = part else { continue };
+                        merge(number, part.moments);
+                        whole.0.merge(part.tally).ok_or_else(|| Error::usage("tallies of two passes"))?;
+                        if let (Some(whole), Some(part)) = (&mut whole.1, &part.histogram) {
+                            whole.merge(part);
+                        }
+                    }
+                    done = done.saturating_add(len);
+                    self.progress.tick(done, total)
+                },
+            )?;
+        }
+        for (found, (tally, histogram)) in found.iter_mut().zip(tallies) {
+            if !found.is_done {
+                found.ranks.take(tally);
+                found.histogram = histogram;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What one piece adds.
+struct Measure {
+    moments: Moments,
+    tally: Tally,
+    histogram: Option<Histogram>,
+}
+
+/// Elements that are looked at together: they stay in the cache.
+const BATCH: usize = 4096;
+
+fn measure(found: &Found, bytes: &[u8], itemsize: usize, is_first: bool) -> Measure {
+    let mut moments = Moments::default();
+    let mut tally = found.ranks.tally();
+    let mut histogram = found.histogram.as_ref().map(Histogram::emptied);
+    let mut batch = keys::Batch::default();
+    let mut values = Vec::with_capacity(BATCH);
+    let rows = (BATCH / usize::try_from(found.column.per_element).unwrap_or(BATCH).max(1)).max(1);
+    for elements in bytes.chunks(rows.saturating_mul(itemsize.max(1))) {
+        batch.clear();
+        found.column.load(elements, itemsize, &mut batch);
+        values.clear();
+        values.extend(batch.keys.iter().map(|key| found.column.keys.double(*key)));
+        if is_first {
+            moments.add(&batch, &values, found.column.keys);
+        }
+        tally.add(&batch.keys);
+        if let Some(histogram) = &mut histogram {
+            histogram.add(&values);
+        }
+    }
+    Measure { moments, tally, histogram }
+}
+
+#[cfg(test)]
+mod tests;

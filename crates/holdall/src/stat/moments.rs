@@ -1,0 +1,104 @@
+//! Counts, extremes, sum, mean and variance, merged piece by piece.
+
+use super::keys::{Batch, Keys};
+
+/// What is summed up in one pass.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Moments {
+    finite: u64,
+    pub(super) nan: u64,
+    pub(super) negative_infinity: u64,
+    pub(super) positive_infinity: u64,
+    pub(super) empty: u64,
+    /// Exact, for integers.
+    pub(super) sum: i128,
+    pub(super) mean: f64,
+    /// Sum of the squared distances from the mean.
+    squares: f64,
+    /// The least and the greatest key.
+    extremes: Option<(u64, u64)>,
+}
+
+impl Moments {
+    /// Number of finite values.
+    pub(super) fn count(&self) -> u64 {
+        self.finite
+    }
+
+    pub(super) fn extremes(&self) -> Option<(u64, u64)> {
+        self.extremes
+    }
+
+    /// Standard deviation of the population.
+    pub(super) fn std(&self) -> f64 {
+        (self.squares / self.finite as f64).sqrt()
+    }
+
+    /// Adds a batch, whose finite values are `values`.
+    pub(super) fn add(&mut self, batch: &Batch, values: &[f64], keys: Keys) {
+        let count = values.len() as f64;
+        // By parts of the count, so that no sum of finite values is infinite.
+        let sum: f64 = lanes(values, |value| value);
+        let mean = if sum.is_finite() { sum / count } else { lanes(values, |value| value / count) };
+        let squares = lanes(values, |value| (value - mean) * (value - mean));
+        let extremes = batch.keys.iter().copied().min().zip(batch.keys.iter().copied().max());
+        let sum = match keys {
+            Keys::Doubles => 0,
+            Keys::Unsigned => batch.keys.iter().map(|key| i128::from(*key)).sum(),
+            Keys::Signed => batch.keys.iter().map(|key| i128::from((key ^ (1 << 63)).cast_signed())).sum(),
+        };
+        self.merge(&Self {
+            finite: values.len() as u64,
+            nan: batch.nan,
+            negative_infinity: batch.negative_infinity,
+            positive_infinity: batch.positive_infinity,
+            empty: batch.empty,
+            sum,
+            mean: if values.is_empty() { 0.0 } else { mean },
+            squares,
+            extremes,
+        });
+    }
+
+    /// Adds what was found elsewhere (Chan, Golub and LeVeque's formula for the squares).
+    pub(super) fn merge(&mut self, other: &Self) {
+        self.nan += other.nan;
+        self.negative_infinity += other.negative_infinity;
+        self.positive_infinity += other.positive_infinity;
+        self.empty += other.empty;
+        self.sum = self.sum.saturating_add(other.sum);
+        self.extremes = match (self.extremes, other.extremes) {
+            (Some((low, high)), Some((other_low, other_high))) => {
+                Some((low.min(other_low), high.max(other_high)))
+            }
+            (one, another) => one.or(another),
+        };
+        if other.finite == 0 {
+            return;
+        }
+        let (n, m) = (self.finite as f64, other.finite as f64);
+        let distance = other.mean - self.mean;
+        let part = m / (n + m);
+        if distance.is_finite() {
+            self.mean += distance * part;
+        } else {
+            self.mean = self.mean * (n / (n + m)) + other.mean * part;
+        }
+        self.squares += other.squares + distance * distance * n * part;
+        self.finite += other.finite;
+    }
+}
+
+/// A sum over eight lanes: as fast as the machine can, and the same on every machine.
+fn lanes(values: &[f64], of: impl Fn(f64) -> f64) -> f64 {
+    let (eights, rest) = values.as_chunks::<8>();
+    let mut sums = [0.0; 8];
+    for eight in eights {
+        for (sum, value) in sums.iter_mut().zip(eight) {
+            *sum += of(*value);
+        }
+    }
+    let [a, b, c, d, e, f, g, h] = sums;
+    let rest: f64 = rest.iter().map(|value| of(*value)).sum();
+    ((a + b) + (c + d)) + ((e + f) + (g + h)) + rest
+}

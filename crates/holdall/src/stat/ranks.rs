@@ -1,0 +1,248 @@
+//! Percentiles of more values than fit in memory.
+//!
+//! Values are keys that sort as they do. Keys are counted by their first 16 bits; the ranks that are wanted then lie in a few
+//! of those groups, whose keys are counted by the next 16 bits in another pass, and so on until what the groups hold can be
+//! kept and sorted.
+
+use super::keys::Keys;
+use super::{Number, PERCENTILES};
+
+/// Bits that a pass tells apart.
+const STEP: u32 = 16;
+
+/// The search for the ranks of percentiles.
+#[derive(Debug)]
+pub(super) struct Ranks {
+    /// Sorted by prefix.
+    groups: Vec<Group>,
+    /// Bits of the prefixes.
+    bits: u32,
+    /// Most keys that are kept.
+    budget: u64,
+    mode: Mode,
+    count: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    Keep,
+    Count,
+    Settled,
+}
+
+/// Keys that begin with the same bits.
+#[derive(Debug)]
+struct Group {
+    prefix: u64,
+    /// Keys before this group.
+    before: u64,
+    /// The keys, sorted in the end, or their counts by the next bits.
+    found: Vec<u64>,
+}
+
+/// What a pass finds for each group.
+#[derive(Clone, Debug)]
+pub(super) struct Tally {
+    prefixes: Vec<u64>,
+    bits: u32,
+    mode: Mode,
+    found: Vec<Vec<u64>>,
+}
+
+impl Ranks {
+    pub(super) fn new(count: u64, budget: u64) -> Self {
+        let mode = if count <= budget { Mode::Keep } else { Mode::Count };
+        Self { groups: vec![Group { prefix: 0, before: 0, found: Vec::new() }], bits: 0, budget, mode, count: 0 }
+    }
+
+    /// An empty tally for the next pass.
+    pub(super) fn tally(&self) -> Tally {
+        let prefixes = self.groups.iter().map(|group| group.prefix).collect();
+        let empty = || if self.mode == Mode::Count { vec![0; 1 << STEP] } else { Vec::new() };
+        let found = self.groups.iter().map(|_| empty()).collect();
+        Tally { prefixes, bits: self.bits, mode: self.mode, found }
+    }
+
+    pub(super) fn take(&mut self, tally: Tally) {
+        if self.mode != Mode::Settled {
+            for (group, found) in self.groups.iter_mut().zip(tally.found) {
+                group.found = found;
+            }
+        }
+    }
+
+    pub(super) fn is_settled(&self) -> bool {
+        self.mode == Mode::Settled
+    }
+
+    /// Every key there is, where all were kept.
+    pub(super) fn all(&self) -> Option<&[u64]> {
+        match self.groups.as_slice() {
+            [group] if self.mode == Mode::Settled && self.bits == 0 => Some(&group.found),
+            _ => None,
+        }
+    }
+
+    /// Takes stock after a pass over `count` keys.
+    pub(super) fn settle(&mut self, count: u64) {
+        self.count = count;
+        match self.mode {
+            Mode::Settled => {}
+            Mode::Keep => {
+                self.groups.iter_mut().for_each(|group| group.found.sort_unstable());
+                self.mode = Mode::Settled;
+            }
+            Mode::Count => self.refine(),
+        }
+    }
+
+    fn refine(&mut self) {
+        let mut ranks: Vec<u64> =
+            PERCENTILES.iter().flat_map(|percent| neighbours(*percent, self.count).0).collect();
+        ranks.sort_unstable();
+        ranks.dedup();
+        let mut next: Vec<Group> = Vec::new();
+        let mut kept = 0_u64;
+        for group in &self.groups {
+            let mut before = group.before;
+            for (low, count) in (0_u64..).zip(&group.found) {
+                let after = before + count;
+                if ranks.iter().any(|rank| (before..after).contains(rank)) {
+                    next.push(Group { prefix: (group.prefix << STEP) | low, before, found: Vec::new() });
+                    kept = kept.saturating_add(*count);
+                }
+                before = after;
+            }
+        }
+        self.groups = next;
+        self.bits += STEP;
+        self.mode = match () {
+            // Every key of a group is the same.
+            () if self.bits == u64::BITS => Mode::Settled,
+            () if kept <= self.budget => Mode::Keep,
+            () => Mode::Count,
+        };
+    }
+
+    /// The percentile, by linear interpolation between its neighbours.
+    pub(super) fn percentile(&self, percent: f64, value: impl Fn(u64) -> f64) -> f64 {
+        let ([low, high], part) = neighbours(percent, self.count);
+        let (low, high) = (value(self.key_at(low)), value(self.key_at(high)));
+        // From the nearer end, as numpy does it, so that the last bit is the same.
+        let distance = high - low;
+        if part >= 0.5 { high - distance * (1.0 - part) } else { low + distance * part }
+    }
+
+    /// The percentile of integers that doubles would round, cut to a whole number.
+    #[expect(clippy::cast_possible_truncation, reason = "between the neighbours")]
+    pub(super) fn tick(&self, percent: f64, keys: Keys) -> Number {
+        let ([low, high], part) = neighbours(percent, self.count);
+        match (keys.number(self.key_at(low)), keys.number(self.key_at(high))) {
+            (Number::Integer(low), Number::Integer(high)) => {
+                let distance = high - low;
+                Number::Integer(low + ((distance as f64 * part) as i128).min(distance))
+            }
+            (low, _) => low,
+        }
+    }
+
+    fn key_at(&self, rank: u64) -> u64 {
+        let at = self.groups.partition_point(|group| group.before <= rank).saturating_sub(1);
+        let Some(group) = self.groups.get(at) else { return 0 };
+        let within = usize::try_from(rank - group.before).unwrap_or(usize::MAX);
+        group.found.get(within).copied().unwrap_or(group.prefix)
+    }
+}
+
+/// The two ranks around a percentile of `count` values, and how far it is from the first to the second.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rank below count")]
+fn neighbours(percent: f64, count: u64) -> ([u64; 2], f64) {
+    let last = count.saturating_sub(1);
+    let place = last as f64 * (percent / 100.0);
+    let low = (place.floor() as u64).min(last);
+    ([low, (low + 1).min(last)], place - place.floor())
+}
+
+impl Tally {
+    pub(super) fn add(&mut self, keys: &[u64]) {
+        match (self.mode, self.bits) {
+            (Mode::Settled, _) => {}
+            (Mode::Keep, 0) => self.found.iter_mut().for_each(|found| found.extend_from_slice(keys)),
+            (Mode::Count, 0) => {
+                for found in &mut self.found {
+                    for key in keys {
+                        count(found, key >> (u64::BITS - STEP));
+                    }
+                }
+            }
+            (mode, bits) => {
+                for key in keys {
+                    let prefix = key >> (u64::BITS - bits);
+                    let Ok(at) = self.prefixes.binary_search(&prefix) else { continue };
+                    let Some(found) = self.found.get_mut(at) else { continue };
+                    match mode {
+                        Mode::Keep => found.push(*key),
+                        _ => count(found, (key << bits) >> (u64::BITS - STEP)),
+                    }
+                }
+            }
+        }
+    }
+
+    /// Adds what was found elsewhere in the same pass; `None` where it was another.
+    pub(super) fn merge(&mut self, other: Self) -> Option<()> {
+        if self.mode != other.mode || self.bits != other.bits || self.found.len() != other.found.len() {
+            return None;
+        }
+        for (found, other) in self.found.iter_mut().zip(other.found) {
+            match self.mode {
+                Mode::Count => found.iter_mut().zip(other).for_each(|(count, other)| *count += other),
+                _ if found.is_empty() => *found = other,
+                _ => found.extend(other),
+            }
+        }
+        Some(())
+    }
+}
+
+fn count(counts: &mut [u64], at: u64) {
+    if let Some(count) = usize::try_from(at).ok().and_then(|at| counts.get_mut(at)) {
+        *count += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each budget takes another number of passes; the sorted keys say what is right.
+    #[test]
+    fn percentiles_are_the_same_however_little_is_kept() {
+        let keys: Vec<u64> =
+            (0..5000_u64).map(|at| at.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (at % 40)).collect();
+        let mut sorted = keys.clone();
+        sorted.sort_unstable();
+        for budget in [10_000, 4000, 500, 20, 1] {
+            let mut ranks = Ranks::new(5000, budget);
+            let mut passes = 0;
+            while !ranks.is_settled() {
+                let mut tally = ranks.tally();
+                for part in keys.chunks(700) {
+                    let mut other = ranks.tally();
+                    other.add(part);
+                    tally.merge(other).unwrap();
+                }
+                ranks.take(tally);
+                ranks.settle(5000);
+                passes += 1;
+            }
+            assert!(passes <= 5, "{passes} passes");
+            for percent in PERCENTILES {
+                let ([low, high], _) = neighbours(percent, 5000);
+                for rank in [low, high] {
+                    assert_eq!(ranks.key_at(rank), sorted[usize::try_from(rank).unwrap()], "{budget} {rank}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,88 @@
+use super::*;
+use container_core::dtype::Order;
+use crate::testing::Memory;
+
+fn stats(dtype: &str, shape: &[u64], bytes: &[u8], memory: u64) -> Vec<Stat> {
+    let container = Memory::new().with("data", dtype, shape, bytes);
+    let limits = container_core::Limits::default().with_memory(memory);
+    let read = ReadOptions::default().with_threads(3).with_limits(limits);
+    stat(&container, 0, &Region::whole(shape), &read, Progress::none()).unwrap()
+}
+
+/// `numpy` of the same values: `np.percentile`, `mean`, `std`, with what is not finite left out.
+#[test]
+fn floats_are_measured_as_numpy_does() {
+    let values: Vec<f32> = (0..1000).map(|at| ((at * 7919) % 1000) as f32 / 8.0).collect();
+    let mut bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+    for odd in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, f32::INFINITY] {
+        bytes.extend(odd.to_le_bytes());
+    }
+    for memory in [1 << 30, 20_000] {
+        let [stat] = &stats("<f4", &[1004], &bytes, memory)[..] else { panic!("one column") };
+        assert_eq!((stat.count, stat.nan, stat.negative_infinity, stat.positive_infinity), (1004, 1, 1, 2));
+        let found = stat.summary.as_ref().unwrap();
+        assert_eq!((found.min, found.max), (Number::Float(0.0), Number::Float(124.875)));
+        assert_eq!(found.mean, 62.4375);
+        assert!((found.std - 36.084_373_782_151_19).abs() < 1e-12);
+        let percentiles = [1.24875, 6.24375, 31.218_75, 62.4375, 93.656_25, 118.631_25, 123.626_25];
+        assert_eq!(found.percentiles, percentiles.map(Number::Float));
+        assert_eq!(found.histogram.counts.iter().sum::<u64>(), 1000);
+    }
+}
+
+#[test]
+fn integers_are_exact_where_doubles_are_not() {
+    let bytes: Vec<u8> = [u64::MAX, u64::MAX - 1, 1].iter().flat_map(|value| value.to_be_bytes()).collect();
+    let [stat] = &stats(">u8", &[3], &bytes, 1 << 30)[..] else { panic!("one column") };
+    let found = stat.summary.as_ref().unwrap();
+    assert_eq!(found.max, Number::Integer(u64::MAX.into()));
+    assert_eq!(found.sum, Number::Integer(2 * i128::from(u64::MAX)));
+    let json = stat_json("f", "data", None, stat);
+    assert_eq!(json["max"], u64::MAX);
+    assert_eq!(json["sum"], "36893488147419103230");
+}
+
+#[test]
+fn dates_are_dates_and_nat_is_counted() {
+    let times = [1_700_000_000_000_000_001_i64, 1_700_000_000_000_000_003, i64::MIN];
+    let bytes: Vec<u8> = times.iter().flat_map(|value| value.to_le_bytes()).collect();
+    let [stat] = &stats("<M8[ns]", &[3], &bytes, 1 << 30)[..] else { panic!("one column") };
+    assert_eq!((stat.nan, stat.of), (1, Measured::Dates));
+    let json = stat_json("f", "data", Some("0:3"), stat);
+    assert_eq!(json["min"], "2023-11-14T22:13:20.000000001");
+    assert_eq!(json["percentiles"]["50"], "2023-11-14T22:13:20.000000002");
+    assert_eq!(json["mean"], serde_json::Value::Null);
+}
+
+#[test]
+fn records_are_measured_by_field_and_strings_by_length() {
+    let container = Memory::new();
+    let descr = r"[('x', '<i2', (2,)), ('name', '|S3')]";
+    let dtype = DType::parse(descr).unwrap();
+    let container = container.with_type("data", dtype, &[2], Order::C, b"\x01\0\xff\xffab\0\x02\0\x03\0\0\0\0");
+    let read = ReadOptions::default();
+    let found = stat(&container, 0, &Region::whole(&[2]), &read, Progress::none()).unwrap();
+    let [x, name] = &found[..] else { panic!("two fields") };
+    assert_eq!((x.field.as_deref(), x.count), (Some("x"), 4));
+    assert_eq!(x.summary.as_ref().unwrap().sum, Number::Integer(5));
+    assert_eq!((name.of, name.count, name.empty), (Measured::Length, 2, 1));
+    assert_eq!(name.summary.as_ref().unwrap().max, Number::Integer(2));
+}
+
+#[test]
+fn nothing_has_no_summary() {
+    let [none] = &stats("<f8", &[0, 3], &[], 1 << 30)[..] else { panic!("one column") };
+    assert!(none.count == 0 && none.summary.is_none());
+    let [nan] = &stats("<f8", &[1], &f64::NAN.to_le_bytes(), 1 << 30)[..] else { panic!("one column") };
+    assert!(nan.nan == 1 && nan.summary.is_none());
+    let [opaque] = &stats("|V3", &[2], &[0; 6], 1 << 30)[..] else { panic!("one column") };
+    assert!(opaque.count == 2 && opaque.of == Measured::Nothing && opaque.summary.is_none());
+}
+
+#[test]
+fn the_widest_range_overflows_nothing() {
+    let bytes: Vec<u8> = [f64::MIN, f64::MAX, 0.0].iter().flat_map(|value| value.to_le_bytes()).collect();
+    let [stat] = &stats("<f8", &[3], &bytes, 1 << 30)[..] else { panic!("one column") };
+    let found = stat.summary.as_ref().unwrap();
+    assert_eq!((found.mean, found.histogram.counts[0], found.histogram.counts[31]), (0.0, 1, 1));
+}
