@@ -22,14 +22,14 @@ pub enum Part {
 /// bfloat16 and complex numbers of IEEE parts.
 #[must_use]
 pub fn is_number(scalar: &Scalar) -> bool {
-    match (&scalar.kind, scalar.size) {
+    matches!(
+        (&scalar.kind, scalar.size),
         (Kind::Bool, 1)
-        | (Kind::Int | Kind::Uint, 1 | 2 | 4 | 8)
-        | (Kind::Float, 2 | 4 | 8)
-        | (Kind::BFloat, 2)
-        | (Kind::Complex, 4 | 8 | 16) => true,
-        _ => false,
-    }
+            | (Kind::Int | Kind::Uint, 1 | 2 | 4 | 8)
+            | (Kind::Float, 2 | 4 | 8)
+            | (Kind::BFloat, 2)
+            | (Kind::Complex, 4 | 8 | 16)
+    )
 }
 
 /// Appends the elements in `bytes`, which are in the scalar's byte order, as doubles. Integers beyond 2^53 are rounded. Nothing

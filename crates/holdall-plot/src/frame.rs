@@ -237,7 +237,12 @@ impl<'s> Frame<'s> {
             // The bar is of places: the stretch is in its marks.
             let at = y + h - axis.at(mark.value) * h;
             self.scene.line(vec![(right, at), (right + tick, at)], line, Rgba::INK);
-            self.scene.text((right + self.px(7.0), at + small * 0.36), small, Anchor::Start, mark.label.clone());
+            self.scene.text(
+                (right + self.px(7.0), at + small * 0.36),
+                small,
+                Anchor::Start,
+                mark.label.clone(),
+            );
         }
         if !ticks.note.is_empty() {
             self.scene.text((rect.x, y - self.px(6.0)), small, Anchor::Start, ticks.note.clone());

@@ -57,8 +57,14 @@ pub fn heatmap(
     label: &str,
     style: &Style,
 ) -> Result<Picture> {
-    let kept: Vec<(usize, AxisSelection)> =
-        subject.region.axes().iter().copied().enumerate().filter(|(_, axis)| axis.kept == Kept::Yes).collect();
+    let kept: Vec<(usize, AxisSelection)> = subject
+        .region
+        .axes()
+        .iter()
+        .copied()
+        .enumerate()
+        .filter(|(_, axis)| axis.kept == Kept::Yes)
+        .collect();
     let [(row_axis, rows), (column_axis, columns)] = kept.as_slice() else {
         return Err(Error::usage("a heat map has two axes"));
     };
@@ -176,7 +182,9 @@ mod tests {
 
     #[test]
     fn the_room_that_is_taken_gives_the_same_picture() {
-        for (width, height) in [(1, 1), (3, 2), (700, 690), (701, 10), (16384, 16384), (100_000, 3), (5, 4000)] {
+        for (width, height) in
+            [(1, 1), (3, 2), (700, 690), (701, 10), (16384, 16384), (100_000, 3), (5, 4000)]
+        {
             let (across, down) = fit(width, height, (700, 600));
             assert!(across.pixels <= 700 && down.pixels <= 600 && across.pixels > 0 && down.pixels > 0);
             let (again, again_down) = fit(width, height, (across.pixels, down.pixels));

@@ -28,9 +28,21 @@ struct Envelope {
 ///
 /// # Errors
 /// `Usage` for no or more than [`MOST_LINES`] columns, for no values, and for elements that are no numbers; those of reading.
-pub fn lines(subject: &Subject<'_>, range: Range, stretch: Stretch, label: &str, style: &Style) -> Result<Picture> {
-    let kept: Vec<(usize, AxisSelection)> =
-        subject.region.axes().iter().copied().enumerate().filter(|(_, axis)| axis.kept == Kept::Yes).collect();
+pub fn lines(
+    subject: &Subject<'_>,
+    range: Range,
+    stretch: Stretch,
+    label: &str,
+    style: &Style,
+) -> Result<Picture> {
+    let kept: Vec<(usize, AxisSelection)> = subject
+        .region
+        .axes()
+        .iter()
+        .copied()
+        .enumerate()
+        .filter(|(_, axis)| axis.kept == Kept::Yes)
+        .collect();
     let (number, rows, columns) = match kept.as_slice() {
         [] => (0, AxisSelection { start: 0, step: 1, count: 1, kept: Kept::Yes }, 1),
         [(number, rows)] => (*number, *rows, 1),
@@ -150,7 +162,9 @@ fn envelope(subject: &Subject<'_>, rows: u64, columns: u64, pixels: u32) -> Resu
 
 fn joined(one: Option<(f64, f64)>, other: Option<(f64, f64)>) -> Option<(f64, f64)> {
     match (one, other) {
-        (Some((low, high)), Some((other_low, other_high))) => Some((low.min(other_low), high.max(other_high))),
+        (Some((low, high)), Some((other_low, other_high))) => {
+            Some((low.min(other_low), high.max(other_high)))
+        }
         (one, other) => one.or(other),
     }
 }
@@ -286,7 +300,9 @@ pub fn histogram(
     }
     let whole = !matches!(
         subject.scalar()?.kind,
-        container_core::dtype::Kind::Float | container_core::dtype::Kind::BFloat | container_core::dtype::Kind::Complex
+        container_core::dtype::Kind::Float
+            | container_core::dtype::Kind::BFloat
+            | container_core::dtype::Kind::Complex
     );
     let (low, high) = ends.unwrap_or((0.0, 1.0));
     let is_exact = matches!(range, Range::Fixed(..));

@@ -53,18 +53,19 @@ impl Palette {
         };
         let plain = if plain == "grey" { "gray" } else { plain };
         let steps = 0..256_u16;
-        let mut colors: Vec<Rgba> = if let Some((_, gradient)) = GRADIENTS.iter().find(|(known, _)| *known == plain) {
-            let color = |step: u16| gradient.eval_rational(step.into(), 256);
-            steps.map(color).map(|color| Rgba(color.r, color.g, color.b, 255)).collect()
-        } else if plain == "gray" {
-            (0..=255).map(|level| Rgba(level, level, level, 255)).collect()
-        } else if plain == "coolwarm" {
-            steps.map(|step| coolwarm(f64::from(step) / 255.0)).collect()
-        } else {
-            let all: Vec<&str> = names().collect();
-            return Err(Error::usage(format!("no colour map is called {name:?}"))
-                .hint(format!("one of {}; with _r backwards", all.join(", "))));
-        };
+        let mut colors: Vec<Rgba> =
+            if let Some((_, gradient)) = GRADIENTS.iter().find(|(known, _)| *known == plain) {
+                let color = |step: u16| gradient.eval_rational(step.into(), 256);
+                steps.map(color).map(|color| Rgba(color.r, color.g, color.b, 255)).collect()
+            } else if plain == "gray" {
+                (0..=255).map(|level| Rgba(level, level, level, 255)).collect()
+            } else if plain == "coolwarm" {
+                steps.map(|step| coolwarm(f64::from(step) / 255.0)).collect()
+            } else {
+                let all: Vec<&str> = names().collect();
+                return Err(Error::usage(format!("no colour map is called {name:?}"))
+                    .hint(format!("one of {}; with _r backwards", all.join(", "))));
+            };
         if is_reversed {
             colors.reverse();
         }
@@ -118,7 +119,7 @@ fn polar(rgb: [f64; 3]) -> [f64; 3] {
         0.019_333_9 * r + 0.119_192 * g + 0.950_304_1 * b,
     ];
     let bend = |value: f64| if value > 0.008_856 { value.cbrt() } else { 7.787 * value + 16.0 / 116.0 };
-    let [x, y, z] = [0, 1, 2].map(|axis| bend(xyz[axis] / WHITE[axis]));
+    let [x, y, z] = [0_usize, 1, 2].map(|axis| bend(xyz[axis] / WHITE[axis]));
     let (l, a, b) = (116.0 * y - 16.0, 500.0 * (x - y), 200.0 * (y - z));
     let m = (l * l + a * a + b * b).sqrt();
     [m, (l / m).acos(), b.atan2(a)]
@@ -150,8 +151,13 @@ mod tests {
     #[test]
     fn every_name_is_a_map_and_turns_round() {
         for name in names() {
-            let (forth, back) = (Palette::by_name(name).unwrap(), Palette::by_name(&format!("{name}_r")).unwrap());
-            assert_eq!((forth.0.len(), forth.at(0.0), forth.at(2.0)), (256, back.at(1.0), back.at(-1.0)), "{name}");
+            let (forth, back) =
+                (Palette::by_name(name).unwrap(), Palette::by_name(&format!("{name}_r")).unwrap());
+            assert_eq!(
+                (forth.0.len(), forth.at(0.0), forth.at(2.0)),
+                (256, back.at(1.0), back.at(-1.0)),
+                "{name}"
+            );
         }
         assert!(Palette::by_name("nosuch").is_err());
     }

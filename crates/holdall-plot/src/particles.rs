@@ -86,9 +86,8 @@ fn dot(a: [f64; 3], b: [f64; 3]) -> f64 {
 }
 
 /// The edges of a box between its corners, which are numbered by the edges that lead to them: 1, 2 and 4.
-const EDGES: [(usize, usize); 12] = [
-    (0, 1), (0, 2), (0, 4), (1, 3), (1, 5), (2, 3), (2, 6), (4, 5), (4, 6), (3, 7), (5, 7), (6, 7),
-];
+const EDGES: [(usize, usize); 12] =
+    [(0, 1), (0, 2), (0, 4), (1, 3), (1, 5), (2, 3), (2, 6), (4, 5), (4, 6), (3, 7), (5, 7), (6, 7)];
 
 /// Spheres of the particles' diameters, in the colours of their types or of a field; those further away are paler.
 ///
@@ -109,11 +108,8 @@ pub fn particles(
     let corners: Vec<[f64; 3]> = (0..8_usize)
         .map(|corner| {
             let mut point = origin;
-            for (bit, edge) in edges.iter().enumerate().filter(|(bit, _)| corner >> bit & 1 == 1) {
-                let _ = bit;
-                for axis in 0..3 {
-                    point[axis] += edge[axis];
-                }
+            for (_, edge) in edges.iter().enumerate().filter(|(bit, _)| corner >> bit & 1 == 1) {
+                point = std::array::from_fn(|axis| point[axis] + edge[axis]);
             }
             seen(point)
         })
@@ -161,7 +157,9 @@ pub fn particles(
     let furthest = (0..8).min_by(|a, b| corners[*a][2].total_cmp(&corners[*b][2])).unwrap_or(0);
     let line = style.scaled(1.2).max(1.0);
     let draw_edges = |frame: &mut Frame<'_>, is_behind: bool| {
-        for (from, to) in EDGES.into_iter().filter(|(from, to)| (*from == furthest || *to == furthest) == is_behind) {
+        for (from, to) in
+            EDGES.into_iter().filter(|(from, to)| (*from == furthest || *to == furthest) == is_behind)
+        {
             let color = if is_behind { Rgba(170, 170, 170, 255) } else { Rgba(70, 70, 70, 255) };
             frame.scene.line(vec![screen(corners[from]), screen(corners[to])], line, color);
         }
@@ -215,10 +213,8 @@ impl Bounds {
     fn new(corners: &[[f64; 3]], spheres: &[Sphere]) -> Result<Self> {
         let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
         let mut include = |point: [f64; 3], radius: f64| {
-            for axis in 0..3 {
-                low[axis] = low[axis].min(point[axis] - radius);
-                high[axis] = high[axis].max(point[axis] + radius);
-            }
+            low = std::array::from_fn(|axis| f64::min(low[axis], point[axis] - radius));
+            high = std::array::from_fn(|axis| f64::max(high[axis], point[axis] + radius));
         };
         corners.iter().for_each(|corner| include(*corner, 0.0));
         spheres.iter().for_each(|sphere| include(sphere.at, sphere.radius));
@@ -227,13 +223,13 @@ impl Bounds {
             return Err(Error::usage("the particles have no place that can be drawn"));
         }
         let span = if span > 0.0 { span } else { 1.0 };
-        for axis in 0..3 {
-            // A little air, and something to divide by.
+        // A little air, and something to divide by.
+        let room = std::array::from_fn::<f64, 3, _>(|axis| {
             let least = if axis < 2 { 0.05 * span } else { 0.0 };
-            let room = 0.02 * span + ((least - (high[axis] - low[axis])) / 2.0).max(0.0);
-            low[axis] -= room;
-            high[axis] += room;
-        }
+            0.02 * span + ((least - (high[axis] - low[axis])) / 2.0).max(0.0)
+        });
+        let low = std::array::from_fn(|axis| low[axis] - room[axis]);
+        let high = std::array::from_fn(|axis| high[axis] + room[axis]);
         Ok(Self { low, high })
     }
 
@@ -298,7 +294,8 @@ fn spheres_image(
         let (row, column) = (number / size.0 as usize * fine, number % size.0 as usize * fine);
         let mut sums = [0_u32; 4];
         for at in 0..fine * fine {
-            let [r, g, b, a] = points.get((row + at / fine) * width + column + at % fine).copied().unwrap_or_default();
+            let [r, g, b, a] =
+                points.get((row + at / fine) * width + column + at % fine).copied().unwrap_or_default();
             for (sum, part) in sums.iter_mut().zip([r, g, b]) {
                 *sum += u32::from(part) * u32::from(a) / 255;
             }
@@ -371,7 +368,8 @@ fn legend(frame: &mut Frame<'_>, snapshot: &Snapshot, present: &[usize], style: 
     for (number, (kind, name)) in shown.into_iter().enumerate() {
         let middle = y + row * (number as f64 + 0.5);
         let side = style.scaled(11.0).round();
-        let mark = Rect { x: (x + style.scaled(6.0)).round(), y: (middle - side / 2.0).round(), w: side, h: side };
+        let mark =
+            Rect { x: (x + style.scaled(6.0)).round(), y: (middle - side / 2.0).round(), w: side, h: side };
         frame.scene.items.push(Item::Rect { rect: mark, fill: distinct(kind) });
         let at = (x + style.scaled(24.0), middle + size * 0.36);
         frame.scene.text(at, size, Anchor::Start, name);

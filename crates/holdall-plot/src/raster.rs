@@ -63,9 +63,7 @@ fn paint(color: Rgba) -> Paint<'static> {
 }
 
 fn fill_rect(map: &mut Pixmap, rect: Rect, fill: Rgba) {
-    if let Some(place) =
-        SkiaRect::from_xywh(narrow(rect.x), narrow(rect.y), narrow(rect.w), narrow(rect.h))
-    {
+    if let Some(place) = SkiaRect::from_xywh(narrow(rect.x), narrow(rect.y), narrow(rect.w), narrow(rect.h)) {
         map.fill_rect(place, &paint(fill), Transform::identity(), None);
     }
 }

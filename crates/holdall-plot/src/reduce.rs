@@ -68,8 +68,11 @@ pub(crate) fn plane(subject: &Subject<'_>, block: (u64, u64)) -> Result<Grid> {
             Ok(())
         },
     )?;
-    let means: Vec<f64> =
-        sums.iter().zip(&counts).map(|(sum, count)| if *count > 0 { sum / *count as f64 } else { f64::NAN }).collect();
+    let means: Vec<f64> = sums
+        .iter()
+        .zip(&counts)
+        .map(|(sum, count)| if *count > 0 { sum / *count as f64 } else { f64::NAN })
+        .collect();
     if !is_turned {
         return Ok(Grid { rows: high, columns: wide, values: means });
     }
@@ -112,7 +115,16 @@ struct Partial {
 impl Partial {
     fn new(start: usize, line_len: usize, block: (usize, usize), wide: usize) -> Self {
         let (line, column) = (start / line_len.max(1), start % line_len.max(1));
-        Self { first: line / block.0, column, line, line_len, block, wide, sums: Vec::new(), counts: Vec::new() }
+        Self {
+            first: line / block.0,
+            column,
+            line,
+            line_len,
+            block,
+            wide,
+            sums: Vec::new(),
+            counts: Vec::new(),
+        }
     }
 
     fn add(&mut self, mut values: &[f64]) {

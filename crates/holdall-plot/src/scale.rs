@@ -67,7 +67,8 @@ impl FromStr for Range {
 
     /// `minmax`, `zscale`, `p1,99` or `0,250`.
     fn from_str(text: &str) -> Result<Self> {
-        let bad = || Error::usage(format!("{text:?} is no range: minmax, zscale, p1,99 (percentiles) or LOW,HIGH"));
+        let bad =
+            || Error::usage(format!("{text:?} is no range: minmax, zscale, p1,99 (percentiles) or LOW,HIGH"));
         match text {
             "minmax" => return Ok(Self::MinMax),
             "zscale" => return Ok(Self::Zscale),
@@ -206,7 +207,8 @@ fn fit(values: &[f64], left_out: &[bool]) -> (f64, f64) {
 }
 
 fn deviation(values: &[f64], left_out: &[bool]) -> f64 {
-    let used: Vec<f64> = values.iter().zip(left_out).filter(|(_, out)| !**out).map(|(value, _)| *value).collect();
+    let used: Vec<f64> =
+        values.iter().zip(left_out).filter(|(_, out)| !**out).map(|(value, _)| *value).collect();
     let mean = used.iter().sum::<f64>() / used.len() as f64;
     (used.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>() / used.len() as f64).sqrt()
 }
@@ -238,7 +240,9 @@ mod tests {
     /// An image of noise with stars. The ends are those of astropy 8.0.2, `ZScaleInterval().get_limits`.
     #[test]
     fn zscale_is_astropys() {
-        let value = |at: u64| 100.0 + hash(at) + hash(at + 7) + if at % 97 == 0 { 5000.0 * hash(at + 3) } else { 0.0 };
+        let value = |at: u64| {
+            100.0 + hash(at) + hash(at + 7) + if at % 97 == 0 { 5000.0 * hash(at + 3) } else { 0.0 }
+        };
         for (count, expected) in ZSCALE {
             let values: Vec<f64> = (0..count).map(value).collect();
             let (low, high) = Range::Zscale.ends(&values).unwrap();
@@ -277,7 +281,9 @@ mod tests {
     #[test]
     fn stretches_are_astropys() {
         let close = |have: f64, want: f64| (have - want).abs() < 1e-12;
-        assert!(close(Stretch::Log.apply(0.1), STRETCHED[0]) && close(Stretch::Asinh.apply(0.1), STRETCHED[1]));
+        assert!(
+            close(Stretch::Log.apply(0.1), STRETCHED[0]) && close(Stretch::Asinh.apply(0.1), STRETCHED[1])
+        );
         assert!(close(Stretch::Sqrt.apply(0.25), 0.5) && close(Stretch::Linear.apply(1.5), 1.0));
         assert!(close(place(f64::MAX, f64::MIN, f64::MAX), 1.0) && close(place(3.0, 3.0, 3.0), 0.5));
     }

@@ -57,11 +57,17 @@ impl Snapshot {
     ///
     /// # Errors
     /// `Usage` for a frame or field that is not there or does not fit the positions; those of reading.
-    pub fn read(container: &dyn Container, frame: u64, field: Option<&str>, read: &ReadOptions) -> Result<Self> {
+    pub fn read(
+        container: &dyn Container,
+        frame: u64,
+        field: Option<&str>,
+        read: &ReadOptions,
+    ) -> Result<Self> {
         let none = || Error::usage("there are no particles in this file");
         let frames = frames_of_particles(container).ok_or_else(none)?;
         if frame >= frames {
-            return Err(Error::usage(format!("there is no frame {frame}")).hint(format!("0 to {}", frames.saturating_sub(1))));
+            return Err(Error::usage(format!("there is no frame {frame}"))
+                .hint(format!("0 to {}", frames.saturating_sub(1))));
         }
         let look = Look { container, frame, read };
         let (positions, width) = look.table(POSITION)?.ok_or_else(none)?;
@@ -70,9 +76,13 @@ impl Snapshot {
         }
         let positions: Vec<[f64; 3]> = positions.as_chunks::<3>().0.to_vec();
         let count = positions.len();
-        let cell = look.table("configuration/box")?.and_then(|(values, _)| values.first_chunk::<6>().copied());
+        let cell =
+            look.table("configuration/box")?.and_then(|(values, _)| values.first_chunk::<6>().copied());
         let of_each = |name: &str| -> Result<Option<Vec<f64>>> {
-            Ok(look.table(name)?.filter(|(values, width)| *width == 1 && values.len() == count).map(|(values, _)| values))
+            Ok(look
+                .table(name)?
+                .filter(|(values, width)| *width == 1 && values.len() == count)
+                .map(|(values, _)| values))
         };
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked, small numbers")]
         let whole = |value: f64| if value.is_finite() && value >= 0.0 { value as u64 } else { 0 };
@@ -102,19 +112,22 @@ impl Snapshot {
     /// The corners of the box: its origin, then its three edges as vectors. Without a box, what the positions span.
     #[must_use]
     pub fn corners(&self) -> ([f64; 3], [[f64; 3]; 3]) {
-        let Some([lx, ly, lz, xy, xz, yz]) = self.cell.filter(|cell| cell.iter().all(|value| value.is_finite())) else {
+        let Some([lx, ly, lz, xy, xz, yz]) =
+            self.cell.filter(|cell| cell.iter().all(|value| value.is_finite()))
+        else {
             let mut low = [f64::INFINITY; 3];
             let mut high = [f64::NEG_INFINITY; 3];
-            for position in self.positions.iter().filter(|position| position.iter().all(|value| value.is_finite())) {
-                for axis in 0..3 {
-                    low[axis] = low[axis].min(position[axis]);
-                    high[axis] = high[axis].max(position[axis]);
-                }
+            for position in
+                self.positions.iter().filter(|position| position.iter().all(|value| value.is_finite()))
+            {
+                low = std::array::from_fn(|axis| f64::min(low[axis], position[axis]));
+                high = std::array::from_fn(|axis| f64::max(high[axis], position[axis]));
             }
             if low[0] > high[0] {
                 (low, high) = ([0.0; 3], [1.0; 3]);
             }
-            let edge = |axis: usize| [0, 1, 2].map(|place| if place == axis { high[axis] - low[axis] } else { 0.0 });
+            let edge =
+                |axis: usize| [0, 1, 2].map(|place| if place == axis { high[axis] - low[axis] } else { 0.0 });
             return (low, [edge(0), edge(1), edge(2)]);
         };
         // HOOMD's tilt factors; the middle of the box is the origin.
@@ -135,7 +148,10 @@ impl Look<'_> {
     /// The dataset of a name, and the part of it that is this frame: of the stacked one, else of the frame, else of the first
     /// frame, which holds what does not change.
     fn find(&self, name: &str) -> Result<Option<(usize, Region)>> {
-        let stacked = self.container.find(name).map(|index| self.container.require(index).map(|dataset| (index, dataset)));
+        let stacked = self
+            .container
+            .find(name)
+            .map(|index| self.container.require(index).map(|dataset| (index, dataset)));
         if let Some((index, dataset)) = stacked.transpose()?
             && self.container.has_frame_axis(&dataset)
         {
@@ -154,7 +170,9 @@ impl Look<'_> {
     fn table(&self, name: &str) -> Result<Option<(Vec<f64>, usize)>> {
         let Some((index, region)) = self.find(name)? else { return Ok(None) };
         let dataset = self.container.require(index)?;
-        let Some(scalar) = dataset.dtype.as_scalar().filter(|scalar| is_number(scalar)) else { return Ok(None) };
+        let Some(scalar) = dataset.dtype.as_scalar().filter(|scalar| is_number(scalar)) else {
+            return Ok(None);
+        };
         let array = self.container.read(index, &region, self.read)?;
         self.read.limits.allocate(array.len().saturating_mul(8))?;
         let mut values = Vec::new();
@@ -171,7 +189,8 @@ impl Look<'_> {
         let Some((values, width)) = self.table("particles/types")? else { return Ok(vec!["A".into()]) };
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bytes")]
         let text = |row: &[f64]| {
-            let bytes: Vec<u8> = row.iter().map(|value| *value as i16 as u8).take_while(|byte| *byte != 0).collect();
+            let bytes: Vec<u8> =
+                row.iter().map(|value| *value as i16 as u8).take_while(|byte| *byte != 0).collect();
             String::from_utf8_lossy(&bytes).into_owned()
         };
         Ok(values.chunks(width.max(1)).map(text).collect())
@@ -179,7 +198,10 @@ impl Look<'_> {
 
     fn field(&self, name: &str, count: usize) -> Result<(String, Vec<f64>)> {
         let full = if name.contains('/') { name.to_owned() } else { format!("particles/{name}") };
-        let absent = || Error::usage(format!("there is no field {full:?} in frame {}", self.frame)).hint("holdall ls -R FILE");
+        let absent = || {
+            Error::usage(format!("there is no field {full:?} in frame {}", self.frame))
+                .hint("holdall ls -R FILE")
+        };
         let (values, width) = self.table(&full)?.ok_or_else(absent)?;
         if width == 0 || values.len() != count.saturating_mul(width) {
             return Err(Error::usage(format!("{full} has not one row for each of {count} particles")));

@@ -102,11 +102,12 @@ fn sixel(pixels: &Pixels) -> String {
 fn nearest(color: Rgba, x: u32, y: u32) -> usize {
     const BAYER: [[u32; 4]; 4] = [[0, 8, 2, 10], [12, 4, 14, 6], [3, 11, 1, 9], [15, 7, 13, 5]];
     let threshold = BAYER[(y % 4) as usize][(x % 4) as usize];
-    let [r, g, b] = [(color.0, LEVELS[0]), (color.1, LEVELS[1]), (color.2, LEVELS[2])].map(|(level, levels)| {
-        // In sixteenths of a step.
-        let place = u32::from(level) * (levels - 1) * 16 / 255;
-        (place / 16 + u32::from(place % 16 > threshold)).min(levels - 1)
-    });
+    let [r, g, b] =
+        [(color.0, LEVELS[0]), (color.1, LEVELS[1]), (color.2, LEVELS[2])].map(|(level, levels)| {
+            // In sixteenths of a step.
+            let place = u32::from(level) * (levels - 1) * 16 / 255;
+            (place / 16 + u32::from(place % 16 > threshold)).min(levels - 1)
+        });
     ((r * LEVELS[1] + g) * LEVELS[2] + b) as usize
 }
 
@@ -144,7 +145,8 @@ fn blocks(pixels: &Pixels, protocol: Protocol) -> String {
 /// The nearest of xterm's colours: a cube of six levels, and 24 greys.
 fn of_256(Rgba(r, g, b, _): Rgba) -> u32 {
     const CUBE: [u8; 6] = [0, 95, 135, 175, 215, 255];
-    let level = |value: u8| (0..6_u32).zip(CUBE).min_by_key(|(_, known)| known.abs_diff(value)).unwrap_or((0, 0));
+    let level =
+        |value: u8| (0..6_u32).zip(CUBE).min_by_key(|(_, known)| known.abs_diff(value)).unwrap_or((0, 0));
     let far = |one: [u8; 3]| -> u32 {
         one.iter().zip([r, g, b]).map(|(known, value)| u32::from(known.abs_diff(value)).pow(2)).sum()
     };
@@ -181,7 +183,11 @@ mod tests {
 
     #[test]
     fn kitty_gets_a_png_in_pieces() {
-        let pixels = Pixels { width: 80, height: 80, rgba: (0..25_600_u32).map(|at| (at * at / 7 % 251) as u8).collect() };
+        let pixels = Pixels {
+            width: 80,
+            height: 80,
+            rgba: (0..25_600_u32).map(|at| u8::try_from(at * at / 7 % 251).unwrap()).collect(),
+        };
         let text = sequences(&pixels, Protocol::Kitty).unwrap();
         assert!(text.starts_with("\x1b_Ga=T,f=100,q=2,m=1;iVBORw0KGgo"));
         assert!(text.ends_with("\x1b\\\n") && text.contains("\x1b_Gm=0;"));

@@ -25,7 +25,8 @@ pub(crate) fn linear(low: f64, high: f64, most: usize, whole: bool) -> Ticks {
     let rough = span / most as f64;
     let power = rough.log10().floor();
     let base = 10_f64.powf(power);
-    let mut step = [1.0, 2.0, 5.0, 10.0].map(|nice| nice * base).into_iter().find(|step| *step >= rough * 0.999);
+    let mut step =
+        [1.0, 2.0, 5.0, 10.0].map(|nice| nice * base).into_iter().find(|step| *step >= rough * 0.999);
     if whole {
         step = step.map(|step| step.max(1.0));
     }
@@ -61,7 +62,7 @@ pub(crate) fn linear(low: f64, high: f64, most: usize, whole: bool) -> Ticks {
 
 /// Marks on an axis where `place` says how far along, from 0 to 1, a number is: at least `gap` from each other.
 pub(crate) fn bent(low: f64, high: f64, gap: f64, place: impl Fn(f64) -> f64) -> Ticks {
-    if !(high > low) {
+    if high <= low || high.is_nan() || low.is_nan() {
         return Ticks::default();
     }
     let most = low.abs().max(high.abs());
@@ -163,7 +164,10 @@ mod tests {
     }
 
     fn expect(low: f64, high: f64, most: usize, marks: &[&str], note: &str) {
-        assert_eq!(labels(low, high, most), (marks.iter().map(|mark| (*mark).to_owned()).collect(), note.to_owned()));
+        assert_eq!(
+            labels(low, high, most),
+            (marks.iter().map(|mark| (*mark).to_owned()).collect(), note.to_owned())
+        );
     }
 
     #[test]
@@ -183,7 +187,8 @@ mod tests {
 
     #[test]
     fn numbers_are_short() {
-        let cases = [(0.1, "0.1"), (-12.5, "−12.5"), (1e6, "10⁶"), (1.5e-7, "1.5×10⁻⁷"), (123_456.0, "123456")];
+        let cases =
+            [(0.1, "0.1"), (-12.5, "−12.5"), (1e6, "10⁶"), (1.5e-7, "1.5×10⁻⁷"), (123_456.0, "123456")];
         for (value, text) in cases {
             assert_eq!(short(value), text);
         }
@@ -193,6 +198,9 @@ mod tests {
     fn bent_axes_have_marks_that_do_not_touch() {
         let place = |value: f64| (1000.0 * value / 5e4).ln_1p() / 1001_f64.ln();
         let ticks = bent(0.0, 5e4, 0.08, place).ticks;
-        assert!(ticks.len() > 4 && ticks.windows(2).all(|pair| place(pair[1].value) - place(pair[0].value) >= 0.08));
+        assert!(
+            ticks.len() > 4
+                && ticks.windows(2).all(|pair| place(pair[1].value) - place(pair[0].value) >= 0.08)
+        );
     }
 }

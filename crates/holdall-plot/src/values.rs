@@ -31,8 +31,9 @@ impl Subject<'_> {
     pub(crate) fn scalar(&self) -> Result<Scalar> {
         let dataset = self.container.require(self.index)?;
         let refused = |why: String| {
-            Error::usage(format!("{} cannot be drawn: {why}", dataset.path))
-                .hint("a dataset of booleans, integers, floating-point or complex numbers; holdall ls lists them")
+            Error::usage(format!("{} cannot be drawn: {why}", dataset.path)).hint(
+                "a dataset of booleans, integers, floating-point or complex numbers; holdall ls lists them",
+            )
         };
         match dataset.dtype.as_scalar() {
             Some(scalar) if is_number(scalar) => Ok(scalar.clone()),
@@ -116,10 +117,13 @@ pub fn sliced(
         };
         let from = if *index < 0 { i128::from(*index) + i128::from(place.count) } else { (*index).into() };
         let found = u64::try_from(from).ok().filter(|found| *found < place.count);
-        let outside = || Error::usage(format!("--slice: index {index} is outside axis {axis} of length {}", place.count));
+        let outside = || {
+            Error::usage(format!("--slice: index {index} is outside axis {axis} of length {}", place.count))
+        };
         chosen.push((*axis, found.ok_or_else(outside)?));
     }
-    let is_wide = |axis: usize| kept.get(axis).and_then(|at| axes.get(*at)).is_some_and(|axis| axis.count > 1);
+    let is_wide =
+        |axis: usize| kept.get(axis).and_then(|at| axes.get(*at)).is_some_and(|axis| axis.count > 1);
     let mut free: Vec<usize> =
         (0..kept.len()).filter(|axis| chosen.iter().all(|(taken, _)| taken != axis)).collect();
     if dataset.order == Order::F {
@@ -130,7 +134,10 @@ pub fn sliced(
     for wide in [false, true] {
         for axis in free.iter().copied().filter(|axis| is_wide(*axis) == wide) {
             if surplus > 0 {
-                chosen.push((axis, kept.get(axis).and_then(|at| axes.get(*at)).map_or(0, |axis| axis.count / 2)));
+                chosen.push((
+                    axis,
+                    kept.get(axis).and_then(|at| axes.get(*at)).map_or(0, |axis| axis.count / 2),
+                ));
                 surplus -= 1;
             }
         }

@@ -169,7 +169,14 @@ impl Found {
         let count = rows.saturating_mul(column.per_element);
         let budget = (read.limits.memory / 4).min(MOST_KEPT) / 8;
         let is_done = column.measured == Measured::Nothing;
-        Self { column, count, moments: Moments::default(), ranks: Ranks::new(count, budget), histogram: None, is_done }
+        Self {
+            column,
+            count,
+            moments: Moments::default(),
+            ranks: Ranks::new(count, budget),
+            histogram: None,
+            is_done,
+        }
     }
 
     fn is_settled(&self) -> bool {
@@ -185,12 +192,18 @@ impl Found {
             self.histogram = Some(Histogram::new(low, high));
             if let Some(all) = self.ranks.all() {
                 let keys = &self.column.keys;
-                let mut values = Vec::with_capacity(all.len());
-                values.extend(all.iter().map(|key| keys.double(*key)));
-                self.histogram.iter_mut().for_each(|histogram| histogram.add(&values));
+                for part in all.chunks(BATCH) {
+                    let values: Vec<f64> = part.iter().map(|key| keys.double(*key)).collect();
+                    self.histogram.iter_mut().for_each(|histogram| histogram.add(&values));
+                }
             }
         }
         self.is_done = self.moments.count() == 0 || (self.ranks.is_settled() && self.histogram_is_full());
+    }
+
+    /// The histogram of the next pass; one that is full is not filled again.
+    fn wanted_histogram(&self) -> Option<Histogram> {
+        self.histogram.as_ref().filter(|_| !self.histogram_is_full()).map(Histogram::emptied)
     }
 
     fn histogram_is_full(&self) -> bool {
@@ -273,7 +286,8 @@ impl Pass<'_> {
     }
 
     fn go(&self, found: &mut [Found], is_first: bool, mut merge: impl FnMut(usize, Moments)) -> Result<()> {
-        let itemsize = self.dataset.dtype.itemsize() as u64;
+        let item_len = self.dataset.dtype.itemsize();
+        let itemsize = item_len as u64;
         let total = self.region.len().unwrap_or(u64::MAX).saturating_mul(itemsize);
         let threads = self.read.threads.max(1);
         let most = PIECE.max(piece_len(true, &self.read.limits)).min(self.read.limits.memory / 16);
@@ -283,7 +297,7 @@ impl Pass<'_> {
         let one = self.read.with_threads(1);
         let mut done = 0_u64;
         let mut tallies: Vec<(Tally, Option<Histogram>)> =
-            found.iter().map(|found| (found.ranks.tally(), found.histogram.clone())).collect();
+            found.iter().map(|found| (found.ranks.tally(), found.wanted_histogram())).collect();
         {
             let found = &*found;
             in_order(
@@ -292,9 +306,9 @@ impl Pass<'_> {
                 |piece| {
                     let array = self.container.read(self.index, &piece, &one)?;
                     let bytes = array.bytes(order, &self.read.limits)?;
-                    let parts = found.iter().map(|found| {
-                        (!found.is_done).then(|| measure(found, &bytes, itemsize as usize, is_first))
-                    });
+                    let parts = found
+                        .iter()
+                        .map(|found| (!found.is_done).then(|| measure(found, &bytes, item_len, is_first)));
                     Ok((parts.collect::<Vec<_>>(), bytes.len() as u64))
                 },
                 |(parts, len)| {
@@ -314,7 +328,7 @@ impl Pass<'_> {
         for (found, (tally, histogram)) in found.iter_mut().zip(tallies) {
             if !found.is_done {
                 found.ranks.take(tally);
-                found.histogram = histogram;
+                found.histogram = histogram.or(found.histogram.take());
             }
         }
         Ok(())
@@ -334,7 +348,7 @@ const BATCH: usize = 4096;
 fn measure(found: &Found, bytes: &[u8], itemsize: usize, is_first: bool) -> Measure {
     let mut moments = Moments::default();
     let mut tally = found.ranks.tally();
-    let mut histogram = found.histogram.as_ref().map(Histogram::emptied);
+    let mut histogram = found.wanted_histogram();
     let mut batch = keys::Batch::default();
     let mut values = Vec::with_capacity(BATCH);
     let rows = (BATCH / usize::try_from(found.column.per_element).unwrap_or(BATCH).max(1)).max(1);

@@ -14,7 +14,8 @@ use holdall::open::Accept;
 use holdall::target::refuse_source;
 use holdall_plot::{
     Colors, MOST_LINES, Origin, Palette, Picture, Range, Rgba, Snapshot, Stretch, Style, Subject, View,
-    frames_of_particles, heatmap, histogram, lines, particles, png, raster, region_text, sequences, sliced, svg, unit,
+    frames_of_particles, heatmap, histogram, lines, particles, png, raster, region_text, sequences, sliced,
+    svg, unit,
 };
 
 use super::{open, shown};
@@ -149,9 +150,11 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
         }
     }
     let protocol = args.term.map(|term| term.protocol());
-    let is_svg = output.as_deref().and_then(Path::extension).is_some_and(|end| end.eq_ignore_ascii_case("svg"));
+    let is_svg =
+        output.as_deref().and_then(Path::extension).is_some_and(|end| end.eq_ignore_ascii_case("svg"));
     if output.as_deref().is_some_and(|path| path.as_os_str() == "-") && console.out.is_terminal() {
-        return Err(Error::usage("these bytes are not for a terminal").hint("--term, or -o NEW.png")).on(&file);
+        return Err(Error::usage("these bytes are not for a terminal").hint("--term, or -o NEW.png"))
+            .on(&file);
     }
     let opened = open(&address.file, Accept::ContainersAndArrays, &args.open.options(console.limits))?;
     let container = opened.container.as_ref();
@@ -239,7 +242,9 @@ impl Args {
             return self.draw_particles(container, address, frame, style, &read);
         }
         if self.color_by.is_some() || self.view.is_some() {
-            return Err(Error::usage("--color-by and --view are for particles").hint("FILE::frames/0 of a GSD file"));
+            return Err(
+                Error::usage("--color-by and --view are for particles").hint("FILE::frames/0 of a GSD file")
+            );
         }
         let (index, region) = super::cat::single(container, address.select(container)?)?;
         let dataset = container.require(index)?;
@@ -263,7 +268,10 @@ impl Args {
         let subject =
             Subject { container, index, region: &region, name: &dataset.path, part, read: &read, progress };
         let style = Style { title: Some(title.clone()).filter(|title| !title.is_empty()), ..style.clone() };
-        let is_complex = dataset.dtype.as_scalar().is_some_and(|scalar| scalar.kind == container_core::dtype::Kind::Complex);
+        let is_complex = dataset
+            .dtype
+            .as_scalar()
+            .is_some_and(|scalar| scalar.kind == container_core::dtype::Kind::Complex);
         let label = label(&dataset.path, unit(container, &dataset), is_complex.then_some(part));
         let is_phase = is_complex && part == Part::Phase;
         let mut recipe = Recipe::new(&format!("{}::{place}", shown(&address.file)), &self.open);
@@ -351,7 +359,8 @@ impl Args {
 
     fn colors(&self, is_phase: bool) -> container_core::Result<Colors> {
         // A phase comes round.
-        let range = if is_phase { Range::Fixed(-std::f64::consts::PI, std::f64::consts::PI) } else { Range::MinMax };
+        let range =
+            if is_phase { Range::Fixed(-std::f64::consts::PI, std::f64::consts::PI) } else { Range::MinMax };
         Ok(Colors {
             range: self.range.unwrap_or(range),
             stretch: self.stretch.unwrap_or_default(),

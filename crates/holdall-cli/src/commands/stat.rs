@@ -137,9 +137,12 @@ fn people(
     writeln!(console.out, "{}{field}  {}", paint.with(STRONG, &place), paint.with(FAINT, &kind))?;
     let mut line = format!("  count {}", stat.count);
     let nan = if stat.of == Measured::Dates { "NaT" } else { "NaN" };
-    for (name, count) in
-        [(nan, stat.nan), ("-inf", stat.negative_infinity), ("+inf", stat.positive_infinity), ("empty", stat.empty)]
-    {
+    for (name, count) in [
+        (nan, stat.nan),
+        ("-inf", stat.negative_infinity),
+        ("+inf", stat.positive_infinity),
+        ("empty", stat.empty),
+    ] {
         if count > 0 {
             line.push_str(&format!("   {name} {count}"));
         }
@@ -185,7 +188,8 @@ fn short(value: f64) -> String {
     } else {
         let text = format!("{value:.5e}");
         let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-        let digits = if digits.contains('.') { digits.trim_end_matches('0').trim_end_matches('.') } else { digits };
+        let digits =
+            if digits.contains('.') { digits.trim_end_matches('0').trim_end_matches('.') } else { digits };
         format!("{digits}e{exponent}")
     }
 }

@@ -9,7 +9,8 @@ use crate::support::{npy, run};
 fn directory() -> tempfile::TempDir {
     let directory = tempfile::tempdir().unwrap();
     let write = |name: &str, bytes: &[u8]| fs::write(directory.path().join(name), bytes).unwrap();
-    let singles = |values: &mut dyn Iterator<Item = f32>| -> Vec<u8> { values.flat_map(f32::to_le_bytes).collect() };
+    let singles =
+        |values: &mut dyn Iterator<Item = f32>| -> Vec<u8> { values.flat_map(f32::to_le_bytes).collect() };
     let mut ramp = (0..24_u8).map(|at| if at == 7 { f32::NAN } else { f32::from(at) * f32::from(at) - 40.0 });
     write("ramp.npy", &npy("<f4", false, "(4, 6)", &singles(&mut ramp)));
     let mut wave = (0..60_u16).map(|at| f32::from((at * 7) % 23));
@@ -85,7 +86,10 @@ fn words(line: &str) -> Vec<String> {
 #[test]
 fn a_drawing_is_text() {
     let directory = directory();
-    let drawn = run(directory.path(), &["plot", "wave.npy", "-o", "wave.svg", "--size", "320x240", "--title", "a <b> & c"]);
+    let drawn = run(
+        directory.path(),
+        &["plot", "wave.npy", "-o", "wave.svg", "--size", "320x240", "--title", "a <b> & c"],
+    );
     drawn.expect(0);
     let golden = include_str!("wave.svg");
     assert_eq!(fs::read_to_string(directory.path().join("wave.svg")).unwrap(), golden);
@@ -117,7 +121,9 @@ fn what_cannot_be_drawn_is_said() {
 #[test]
 fn terminals_get_their_own_sequences_and_nothing_else_is_written() {
     let directory = directory();
-    for (how, start) in [("kitty", "\u{1b}_Ga=T,f=100"), ("sixel", "\u{1b}P0;1;0q"), ("blocks", "ramp.npy::data\n")] {
+    for (how, start) in
+        [("kitty", "\u{1b}_Ga=T,f=100"), ("sixel", "\u{1b}P0;1;0q"), ("blocks", "ramp.npy::data\n")]
+    {
         let shown = run(directory.path(), &["plot", "ramp.npy", &format!("--term={how}")]);
         assert!(shown.expect(0).starts_with(start), "{shown:#?}");
     }
@@ -129,12 +135,19 @@ fn terminals_get_their_own_sequences_and_nothing_else_is_written() {
 fn stat_says_what_numpy_says() {
     let directory = directory();
     let told = run(directory.path(), &["stat", "--json", "ramp.npy", "wave.npy::[10:20]", "text.npy"]);
-    let lines: Vec<serde_json::Value> = told.expect(0).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let lines: Vec<serde_json::Value> =
+        told.expect(0).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let [ramp, wave, text] = &lines[..] else { panic!("{told:#?}") };
-    assert_eq!((&ramp["schema"], &ramp["count"], &ramp["nan"]), (&"holdall.stat/1".into(), &24.into(), &1.into()));
+    assert_eq!(
+        (&ramp["schema"], &ramp["count"], &ramp["nan"]),
+        (&"holdall.stat/1".into(), &24.into(), &1.into())
+    );
     assert_eq!((&ramp["min"], &ramp["max"]), (&(-40.0).into(), &489.0.into()));
     assert_eq!((&ramp["percentiles"]["50"], &ramp["percentiles"]["99"]), (&104.0.into(), &479.1.into()));
-    assert_eq!((&wave["selection"], &wave["count"], &wave["sum"]), (&"10:20".into(), &10.into(), &118.0.into()));
+    assert_eq!(
+        (&wave["selection"], &wave["count"], &wave["sum"]),
+        (&"10:20".into(), &10.into(), &118.0.into())
+    );
     assert_eq!((&text["of"], &text["max"]), (&"length".into(), &2.into()));
     let row = run(directory.path(), &["stat", "wave.npy"]);
     assert_eq!(row.expect(0).split('\t').count(), 20);

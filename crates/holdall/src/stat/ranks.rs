@@ -52,7 +52,13 @@ pub(super) struct Tally {
 impl Ranks {
     pub(super) fn new(count: u64, budget: u64) -> Self {
         let mode = if count <= budget { Mode::Keep } else { Mode::Count };
-        Self { groups: vec![Group { prefix: 0, before: 0, found: Vec::new() }], bits: 0, budget, mode, count: 0 }
+        Self {
+            groups: vec![Group { prefix: 0, before: 0, found: Vec::new() }],
+            bits: 0,
+            budget,
+            mode,
+            count: 0,
+        }
     }
 
     /// An empty tally for the next pass.

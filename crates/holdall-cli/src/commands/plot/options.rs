@@ -59,8 +59,9 @@ const ORIGINS: [(&str, Origin); 2] = [("upper", Origin::Upper), ("lower", Origin
 fn word<T: Copy + Default + Send + Sync + 'static>(
     words: &'static [(&'static str, T)],
 ) -> impl TypedValueParser<Value = T> {
-    PossibleValuesParser::new(words.iter().map(|(name, _)| *name))
-        .map(move |name| words.iter().find(|(known, _)| **known == name).map_or_else(T::default, |(_, value)| *value))
+    PossibleValuesParser::new(words.iter().map(|(name, _)| *name)).map(move |name| {
+        words.iter().find(|(known, _)| **known == name).map_or_else(T::default, |(_, value)| *value)
+    })
 }
 
 pub fn part() -> impl TypedValueParser<Value = Part> {

@@ -11,7 +11,8 @@ impl Recipe {
     /// `holdall plot ADDRESS` with what matters of how the file is read.
     pub fn new(address: &str, open: &OpenArgs) -> Self {
         let mut recipe = Self(format!("holdall plot {}", shell_word(address)));
-        let flags = [(open.lenient, "--lenient"), (open.reversed_dims, "--reversed-dims"), (open.stored, "--stored")];
+        let flags =
+            [(open.lenient, "--lenient"), (open.reversed_dims, "--reversed-dims"), (open.stored, "--stored")];
         flags.iter().filter(|(is_set, _)| *is_set).for_each(|(_, flag)| recipe.flag(flag));
         if let Some(codec) = &open.assume_codec {
             recipe.add("--assume-codec", codec);

@@ -98,7 +98,9 @@ mod tests {
     use super::*;
 
     fn on(variables: &[(&str, &str)]) -> Protocol {
-        detected(&|name| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned()))
+        detected(&|name| {
+            variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
+        })
     }
 
     #[test]
