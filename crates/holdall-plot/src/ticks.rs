@@ -16,7 +16,7 @@ pub(crate) struct Ticks {
 }
 
 /// Steps of 1, 2 or 5 times a power of ten, at most `most` of them from `low` to `high`.
-#[expect(clippy::cast_possible_truncation, reason = "a few marks")]
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a few marks")]
 pub(crate) fn linear(low: f64, high: f64, most: usize, whole: bool) -> Ticks {
     let span = high - low;
     if !span.is_finite() || span <= 0.0 || most == 0 {
