@@ -149,7 +149,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
             return Err(Error::usage("it exists already").hint("-f replaces it")).on(shown(path));
         }
     }
-    let protocol = args.term.map(|term| term.protocol());
+    let protocol = args.term.map(terminal::Term::protocol);
     let is_svg =
         output.as_deref().and_then(Path::extension).is_some_and(|end| end.eq_ignore_ascii_case("svg"));
     if output.as_deref().is_some_and(|path| path.as_os_str() == "-") && console.out.is_terminal() {
