@@ -85,6 +85,34 @@ fn a_copy_holds_the_same_chunks_and_no_more() {
 }
 
 #[test]
+fn a_trajectory_comes_back_from_asdf_with_the_chunks_that_it_had() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (tree, target) = (folder.path().join("a.asdf"), folder.path().join("b.gsd"));
+    let mut count = 0;
+    for fixture in sound().filter(|fixture| fixture.path.starts_with("ok/")) {
+        let source = opened(&fixture.full_path);
+        copy(&fixture.full_path, &tree);
+        copy(&tree, &target);
+        let back = opened(&target);
+        assert_eq!(chunks(&source), chunks(&back), "{}", fixture.path);
+        let (one, other) = (source.header(), back.header());
+        assert_eq!(
+            (one.schema, one.schema_version, one.application, one.reserved),
+            (other.schema, other.schema_version, other.application, other.reserved),
+            "{}",
+            fixture.path
+        );
+        let names = |file: &File| file.names().iter().map(std::borrow::Cow::into_owned).collect::<Vec<_>>();
+        assert_eq!((names(&source), source.nframes()), (names(&back), back.nframes()), "{}", fixture.path);
+        for path in [&tree, &target] {
+            std::fs::remove_file(path).expect("a file");
+        }
+        count += 1;
+    }
+    assert!(count > 80, "only {count}");
+}
+
+#[test]
 fn frames_are_added_behind_those_of_every_fixture() {
     let folder = tempfile::tempdir().expect("a folder");
     let target = folder.path().join("a.gsd");

@@ -15,4 +15,5 @@ mod gsd_damage;
 mod gsd_files;
 mod large;
 mod manifest;
+mod matrix;
 mod repairs;

@@ -15,6 +15,7 @@ use container_core::report::{Loss, Report};
 use container_core::source::Source;
 use container_core::{Error, Limits, Progress, Result, Value};
 
+use crate::carry;
 use crate::check;
 use crate::datasets;
 use crate::file::File;
@@ -149,6 +150,14 @@ impl Container for Lens {
 
     fn losses(&self) -> Vec<Loss> {
         datasets::losses(self.logical_meta(), self.datasets())
+    }
+
+    fn carried(&self, selection: &[(usize, Region)]) -> Result<Value> {
+        carry::carried(&self.file, selection, &self.limits)
+    }
+
+    fn uncarried(&self) -> Vec<Loss> {
+        Vec::new()
     }
 
     fn check(&self, depth: Depth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report> {

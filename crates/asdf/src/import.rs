@@ -3,14 +3,18 @@
 mod own;
 mod place;
 
+use std::collections::HashMap;
+
+use container_core::carried;
 use container_core::container::{Axes, Dataset};
 use container_core::dtype::{DType, Kind, Order};
 use container_core::format::{Import, ImportOptions, Output};
 use container_core::region::Region;
 use container_core::report::Loss;
 use container_core::stream::{for_each_run, prove};
-use container_core::{Error, ErrorKind, Result};
+use container_core::{Error, ErrorKind, Result, Value};
 
+use crate::carry::{Tree, to_tree};
 use crate::header::Version;
 use crate::words::{self, CHECKSUM};
 use crate::writer::{ArraySpec, Plan, WriteOptions};
@@ -35,8 +39,14 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
         return own::rewrite(file, job, out);
     }
     let as_bytes = words::word(job.options, AS_BYTES).is_some();
-    let (mut losses, mut parts) = (Vec::new(), Vec::new());
-    for (index, region) in job.selection {
+    let mut parts = Vec::new();
+    let (tree, mut losses) = job.carried()?;
+    let names = Names::new(job, &tree)?;
+    let tree = Tree::new(tree, &names.paths);
+    for ((index, region), path) in job.selection.iter().zip(&names.paths) {
+        if tree.is_alias(path) {
+            continue;
+        }
         let dataset = &*job.container.require(*index)?;
         let mut part = Part::new(*index, region, dataset, job.options, as_bytes)?;
         if let Some((label, level)) = compression {
@@ -45,22 +55,55 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
         losses.extend(part.loss.take().map(|what| Loss { dataset: Some(dataset.path.clone()), what }));
         // Nothing is written for what a cut file merely claims.
         prove(job.container, *index, region, &job.read)?;
-        parts.push((dataset.path.clone(), part));
+        parts.push((path, part));
     }
     let mut plan = Plan::new(options(job)?);
-    let mut places = Places::new(job.container.about().format == crate::FORMAT.name);
+    let mut nodes = HashMap::with_capacity(parts.len());
     for (path, part) in &parts {
-        places.put(path, plan.array(&part.spec)?)?;
+        nodes.insert((*path).clone(), plan.array(&part.spec)?);
     }
-    let mut writer = plan.start(places.into_tree(), out)?;
+    let (root, anchor) = to_tree(tree, &mut nodes);
+    let mut places = Places::new(root);
+    for (path, _) in &parts {
+        if let Some(node) = nodes.remove(*path) {
+            places.put(path, names.escaped, node)?;
+        }
+    }
+    let tree = places.into_tree();
+    let tree = match anchor {
+        Some(name) => Yaml::Anchored(name, Box::new(tree)),
+        None => tree,
+    };
+    let mut writer = plan.start(tree, out)?;
     for (_, part) in &parts {
         for_each_run(job.container, part.index, part.region, part.read, &job.read, job.progress, |bytes| {
             writer.write(bytes)
         })?;
     }
     writer.finish()?;
-    losses.extend(job.container.losses());
+    losses.extend(job.container.uncarried());
     Ok(losses)
+}
+
+/// Where the arrays are going to stand.
+struct Names {
+    paths: Vec<String>,
+    /// Whether `~1` and `~0` in paths stand for slash and tilde.
+    escaped: bool,
+}
+
+impl Names {
+    fn new(job: &Import<'_>, tree: &Value) -> Result<Self> {
+        let own = job.selection.iter().map(|(index, _)| Ok(job.container.require(*index)?.path.clone()));
+        let mut paths = own.collect::<Result<Vec<String>>>()?;
+        let mut escaped = job.container.about().format == crate::FORMAT.name;
+        if let [only] = paths.as_mut_slice() {
+            let path = carried::path_of(tree, only);
+            escaped |= path != only;
+            *only = path.to_owned();
+        }
+        Ok(Self { paths, escaped })
+    }
 }
 
 /// How the file is written.
@@ -127,11 +170,6 @@ impl<'a> Part<'a> {
         let loss = (spec.dtype != *dtype).then(|| format!("the type {dtype}: kept as bytes"));
         Ok(Self { index, region, spec, read, loss })
     }
-}
-
-/// A mapping of nothing.
-fn empty() -> Yaml {
-    Yaml::Mapping(Vec::new(), None)
 }
 
 #[cfg(test)]

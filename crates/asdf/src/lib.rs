@@ -5,6 +5,7 @@ mod append;
 mod assemble;
 mod block_header;
 mod block_index;
+mod carry;
 mod check;
 pub mod compression;
 mod container;

@@ -216,7 +216,7 @@ fn scalar_value(scalar: Scalar<'_>) -> Value {
 }
 
 /// As ISO 8601 has it: `2020-01-02`, `2020-01-02T03:04:05.000678+01:00`.
-fn timestamp(time: &Timestamp) -> String {
+pub(crate) fn timestamp(time: &Timestamp) -> String {
     let mut text = format!("{:04}-{:02}-{:02}", time.year, time.month, time.day);
     if let Some((hour, minute, second, micros)) = time.time {
         text.push_str(&format!("T{hour:02}:{minute:02}:{second:02}"));

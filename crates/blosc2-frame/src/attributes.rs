@@ -35,9 +35,16 @@ impl Frame {
     /// # Errors
     /// As [`Frame::vlmetalayer`]; `Limit`.
     pub fn attributes(&self) -> Result<Vec<(String, Value)>> {
-        let limits = &self.options().limits;
+        self.attributes_as(&|name, bytes| msgpack::metalayer_to_value(name, bytes, &self.options().limits))
+    }
+
+    /// The same with values as `value` makes them of names and msgpack.
+    pub(crate) fn attributes_as(
+        &self,
+        value: &dyn Fn(&str, &[u8]) -> Result<Value>,
+    ) -> Result<Vec<(String, Value)>> {
         let show = |name: &str, bytes: &[u8]| -> Result<(String, Value)> {
-            Ok((name.to_owned(), msgpack::metalayer_to_value(name, bytes, limits)?))
+            Ok((name.to_owned(), value(name, bytes)?))
         };
         let mut found = Vec::new();
         let mut within = Vec::new();
@@ -158,7 +165,7 @@ fn entries(bytes: &[u8]) -> Option<Entries> {
 }
 
 /// The map of these names and values.
-fn map(entries: &Entries) -> Result<Vec<u8>> {
+pub(crate) fn map(entries: &Entries) -> Result<Vec<u8>> {
     let wrong = || Error::usage("more attributes than a msgpack map holds");
     let mut out = Vec::new();
     let count = u32::try_from(entries.len()).map_err(|_| wrong())?;

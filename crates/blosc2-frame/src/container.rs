@@ -27,7 +27,7 @@ use crate::options::OpenOptions;
 use crate::parts::INDEX_NAME;
 use crate::summary::Summary;
 use crate::view::View;
-use crate::{append, details, import, journal, metadata, pack, repair, segments, stores};
+use crate::{append, carry, details, import, journal, metadata, pack, repair, segments, stores};
 
 const ALL: Level = Level::Yes;
 const NO: Level = Level::No;
@@ -251,6 +251,17 @@ impl Container for Lens {
         if behind > 0 {
             lose(format!("{behind} bytes after the frame"));
         }
+        losses
+    }
+
+    fn carried(&self, _selection: &[(usize, Region)]) -> Result<Value> {
+        carry::of_frame(self.view.frame())
+    }
+
+    fn uncarried(&self) -> Vec<Loss> {
+        let mut losses = self.losses();
+        let is_carried = |what: &str| what.starts_with("metalayers: ") || what.starts_with("user metadata: ");
+        losses.retain(|loss| !is_carried(&loss.what));
         losses
     }
 

@@ -13,7 +13,7 @@ use crate::frame::Frame;
 use crate::metadata::CHECKSUMS;
 use crate::options::default_params;
 use crate::words::{self, BLOCKS, CHUNKS};
-use crate::{guard, rewrite};
+use crate::{carry, guard, rewrite};
 
 /// Writes the one selected dataset as a b2nd array, in C order, in its own byte order. All of another frame goes into the new one as it is:
 /// arrays, super-chunks, chunks of different lengths, with their metalayers and user metadata.
@@ -64,6 +64,10 @@ fn array(frame: Option<&Frame>, job: &Import<'_>, out: &mut dyn Output) -> Resul
             options.metalayers.set(name, value.to_vec())?;
         }
         options.vlmetalayers = user_metadata(frame)?;
+    } else {
+        let (tree, lost) = job.carried()?;
+        options.vlmetalayers = carry::to_frame(tree, &mut options.metalayers)?;
+        losses.extend(lost);
     }
     options.checksums = guard::wanted(job.options, frame)?;
     // Nothing is written for what a cut file merely claims.
@@ -74,7 +78,7 @@ fn array(frame: Option<&Frame>, job: &Import<'_>, out: &mut dyn Output) -> Resul
     for_each_run(job.container, index, region, order, &job.read, job.progress, |bytes| writer.push(bytes))?;
     writer.finish()?;
     if frame.is_none() {
-        losses.extend(job.container.losses());
+        losses.extend(job.container.uncarried());
     }
     Ok(losses)
 }

@@ -6,6 +6,7 @@ mod attributes;
 pub mod b2nd;
 mod block;
 mod cache;
+mod carry;
 mod check;
 mod checksums;
 mod compact;

@@ -22,8 +22,9 @@
 //!
 //! Source: the msgpack specification; `msgpack_utils.py` of python-blosc2 4.14.1.
 
-use container_core::{Limits, Result, Value};
+use container_core::{Limits, Result, Value, carried};
 
+mod carry;
 mod json;
 mod read;
 #[cfg(test)]
@@ -45,6 +46,29 @@ pub const MAX_DEPTH: usize = 64;
 /// `Truncated` and `Malformed` with the range inside `bytes`, `Limit`, `Unsupported` for more than [`MAX_DEPTH`] levels.
 pub fn to_value(bytes: &[u8], limits: &Limits) -> Result<Value> {
     read::whole(bytes, limits)
+}
+
+/// Decodes one piece of user metadata so that [`from_carried`] can encode it again: with forms ([`container_core::carried`]) for maps with
+/// keys that are no text, for extensions, and for bytes that are no msgpack. Numbers have the length that they need.
+///
+/// # Errors
+/// `Limit`.
+pub(crate) fn to_carried(bytes: &[u8], limits: &Limits) -> Result<Value> {
+    match read::exact(bytes, limits) {
+        Err(error) if !matches!(error.kind(), container_core::ErrorKind::Limit { .. }) => {
+            limits.allocate(bytes.len() as u64)?;
+            Ok(carried::form("raw", bytes.to_vec()))
+        }
+        other => other,
+    }
+}
+
+/// Encodes what [`to_carried`] gives, and metadata of other formats. Forms that msgpack has nothing for are maps.
+///
+/// # Errors
+/// As [`from_value`].
+pub(crate) fn from_carried(value: &Value) -> Result<Vec<u8>> {
+    carry::whole(value)
 }
 
 /// Encodes a value as msgpack: each number as short as it goes, floating-point numbers as f64, text as str, bytes as bin.

@@ -167,6 +167,17 @@ impl Container for Lens {
         losses
     }
 
+    fn carried(&self, _selection: &[(usize, Region)]) -> Result<Value> {
+        match self.file.metadata_fault() {
+            Some(error) if self.file.metadata().is_none() => Err(error),
+            _ => Ok(import::own::carried(self.file.metadata(), self.file.numpy().is_some())),
+        }
+    }
+
+    fn uncarried(&self) -> Vec<Loss> {
+        import::own::losses(self)
+    }
+
     fn check(&self, depth: Depth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report> {
         check::check(&self.file, depth, options, progress)
     }

@@ -1,6 +1,6 @@
 //! Writing one dataset of any container as a Bloscpack file.
 
-mod own;
+pub(crate) mod own;
 
 use container_core::container::{Axes, Dataset};
 use container_core::dtype::{DType, Kind, Order};
@@ -39,6 +39,10 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
         options.metadata = own::described(tree, &numpy);
         let json = options.metadata.as_ref().map(to_python_json).transpose()?;
         options.json = json.map(String::into_bytes);
+    } else {
+        let (tree, lost) = job.carried()?;
+        losses.extend(lost);
+        own::add(tree, &mut options);
     }
     let count = element_count(numpy.shape.iter().copied());
     let total = count.and_then(|count| count.checked_mul(dataset.dtype.itemsize() as u64));
@@ -52,7 +56,7 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
         })?;
         writer.complete().map(|_| ())
     })?;
-    losses.extend(if kept.is_some() { own::losses(job.container) } else { job.container.losses() });
+    losses.extend(if kept.is_some() { own::losses(job.container) } else { job.container.uncarried() });
     Ok(losses)
 }
 

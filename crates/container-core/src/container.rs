@@ -110,6 +110,21 @@ pub trait Container: Send + Sync {
         Vec::new()
     }
 
+    /// What a conversion of the selected datasets takes along beside them: a map in the terms of [`crate::carried`], without what says how
+    /// values are stored. Copies. A format that says nothing has nothing.
+    ///
+    /// # Errors
+    /// As [`Container::meta`].
+    fn carried(&self, selection: &[(usize, Region)]) -> Result<Value> {
+        let _ = selection;
+        Ok(Value::Map(Vec::new()))
+    }
+
+    /// What neither the values of datasets nor [`Container::carried`] tell, and every conversion loses.
+    fn uncarried(&self) -> Vec<Loss> {
+        self.losses()
+    }
+
     /// Looks for damage and oddities. Damage is a finding, not an error.
     ///
     /// # Errors

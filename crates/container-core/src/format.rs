@@ -3,6 +3,7 @@
 use std::io::{Seek, Write};
 use std::path::{Path, PathBuf};
 
+use crate::carried;
 use crate::container::{Container, OpenOptions, ReadOptions};
 use crate::dtype::Order;
 use crate::region::Region;
@@ -192,6 +193,27 @@ pub fn repair_file(path: &Path, target: &Path, repair: RepairFn) -> Result<Repai
 }
 
 impl Import<'_> {
+    /// What is to be carried beside the selected datasets, and what cannot be: see [`crate::carried`]. With one dataset, its path is among it
+    /// unless it is `data`.
+    ///
+    /// # Errors
+    /// Those of [`Container::carried`], but for metadata that are damaged: these are a loss.
+    pub fn carried(&self) -> Result<(Value, Vec<Loss>)> {
+        let tree = match self.container.carried(self.selection) {
+            Err(error) if error.is_damage() => {
+                let what = format!("metadata, which cannot be read: {error}");
+                return Ok((Value::Map(Vec::new()), vec![Loss { dataset: None, what }]));
+            }
+            other => other?,
+        };
+        let (tree, losses) = carried::shallow(tree);
+        let tree = match self.selection {
+            [(index, _)] => carried::named(tree, &self.container.require(*index)?.path),
+            _ => tree,
+        };
+        Ok((tree, losses))
+    }
+
     /// The one dataset, for formats that hold one.
     ///
     /// # Errors

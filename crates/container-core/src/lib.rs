@@ -3,6 +3,7 @@
 
 pub mod array;
 pub mod block;
+pub mod carried;
 #[cfg(feature = "checksums")]
 pub mod checksum;
 pub mod codec;

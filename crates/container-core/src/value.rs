@@ -1,5 +1,8 @@
 //! A tree of metadata, for people and machines to look at.
 
+#[cfg(feature = "serde")]
+mod serde;
+
 /// Metadata of any format: what YAML, JSON, msgpack and fixed headers have in common.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]

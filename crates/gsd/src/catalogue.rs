@@ -51,6 +51,7 @@ impl Catalogue {
                     }
                 }
                 View::Apart => apart += name.chunks,
+                View::Aside => recursive += name.chunks,
                 View::Hidden => {}
             }
         }
@@ -111,7 +112,7 @@ impl Catalogue {
     fn kind(&self, id: u16) -> Option<usize> {
         match self.facts.get(id)?.view {
             View::Apart => Some(0),
-            View::Stacked(_) => Some(1),
+            View::Stacked(_) | View::Aside => Some(1),
             View::Hidden => None,
         }
     }

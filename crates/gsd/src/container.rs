@@ -24,7 +24,7 @@ use crate::index::IndexEntry;
 use crate::layout::Policy;
 use crate::log_records::{self, LogRecords};
 use crate::stacked::Facts;
-use crate::{append, details, header, hoomd, import, repair, segments};
+use crate::{append, carry, details, header, hoomd, import, repair, segments};
 
 const ALL: Level = Level::Yes;
 
@@ -266,6 +266,16 @@ impl Container for Lens {
             header.schema_version
         );
         vec![Loss { dataset: None, what }]
+    }
+
+    fn carried(&self, selection: &[(usize, Region)]) -> Result<Value> {
+        carry::of_file(&self.file, &self.catalogue, selection)
+    }
+
+    fn uncarried(&self) -> Vec<Loss> {
+        let what = "names of chunks that are not UTF-8 or are there twice, and which frames store them";
+        let unclear = !carry::has_clear_names(&self.file);
+        unclear.then(|| Loss { dataset: None, what: what.to_owned() }).into_iter().collect()
     }
 
     fn check(&self, depth: Depth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report> {

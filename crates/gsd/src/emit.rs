@@ -69,6 +69,11 @@ impl Plan {
         Self::with_fields(header.application, header.schema, header.schema_version, header.reserved)
     }
 
+    /// The header as far as it is known.
+    pub(crate) const fn header(&self) -> &Header {
+        &self.header
+    }
+
     fn with_fields(
         application: [u8; 64],
         schema: [u8; 64],

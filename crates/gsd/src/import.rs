@@ -1,19 +1,23 @@
 //! Writing datasets of any container as a GSD file.
 
+mod again;
 pub(crate) mod own;
 pub(crate) mod part;
 pub(crate) mod stream;
 
+use container_core::carried;
 use container_core::container::Axes;
 use container_core::format::{Import, Output};
 use container_core::report::{Loss, Severity};
 use container_core::stream::prove;
-use container_core::{Error, Result};
+use container_core::{Error, Result, Value};
 
+use crate::carry::{self, Chunks};
 use crate::emit::Plan;
 use crate::header::Version;
 use crate::rank::SHAPE_SUFFIX;
 use crate::{File, Type};
+use again::Again;
 use part::{Frames, Part};
 
 /// What new files say they were written by, and the schema of arrays that have none.
@@ -75,13 +79,60 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
     if let Some(file) = whole_file(job)? {
         return own::copy(file, &words, job, out);
     }
-    let (parts, mut losses) = parts(job, &words)?;
+    let (tree, mut losses) = job.carried()?;
+    let paths = paths(job, &tree)?;
+    // Parts of another GSD file are arrays like others: what they mean in its schema, they mean with the rest of it.
+    let tree = if part::is_gsd(job.container) {
+        losses.extend(job.container.losses());
+        carried::without(tree, carry::OWN)
+    } else {
+        tree
+    };
+    let plan = Plan::new(APPLICATION, SCHEMA, Version::new(1, 0))?;
+    let header = carry::header(&tree, plan.header());
+    let was_gsd = header.is_some();
+    let mut plan = header.map_or(plan, |header| Plan::like(&header));
+    let again = match Chunks::of(&tree).filter(|_| was_gsd) {
+        Some(chunks) => {
+            let again = Again::new(job, chunks, &paths, &words)?;
+            if again.is_none() {
+                let what = "which frames stored the chunks: the arrays are others now".to_owned();
+                losses.push(Loss { dataset: None, what });
+            }
+            again
+        }
+        None => None,
+    };
+    let mut tree = carried::without(tree, carried::NAME);
+    if was_gsd {
+        tree = carried::without(tree, carry::OWN);
+    }
+    let metadata = carry::to_json(&tree)?;
+    if let Some(again) = again {
+        let metadata = metadata.filter(|_| again.frames() > 0);
+        if again.frames() == 0 {
+            losses.extend(carried::losses(&tree));
+        }
+        losses.extend(again.write(plan, metadata.as_deref(), job, out)?);
+        losses.extend(job.container.uncarried());
+        return Ok(losses);
+    }
+    let (parts, lost) = parts(job, &words, &paths)?;
+    losses.extend(lost);
     for part in &parts {
         // Nothing is written for what a cut file merely claims.
         prove(job.container, part.index, &part.region, &job.read)?;
     }
-    let mut plan = Plan::new(APPLICATION, SCHEMA, Version::new(1, 0))?;
     let frames = part::frames(&parts)?;
+    let metadata = metadata.filter(|_| frames > 0);
+    if frames == 0 {
+        losses.extend(carried::losses(&tree));
+    }
+    // In frame 0, before the others: these may be one long run.
+    if let Some(metadata) = &metadata {
+        let id = plan.name(carry::METADATA.as_bytes())?;
+        plan.chunk(0, id, Type::Uint8, metadata.len() as u64, 1)?;
+    }
     plan_chunks(&mut plan, &parts, frames)?;
     if frames == 0 && !parts.is_empty() {
         losses.push(Loss {
@@ -91,9 +142,10 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
     }
     out.reserve(plan.file_len())?;
     let mut emitter = plan.emit(out, &job.options.limits)?;
+    emitter.write(&metadata.unwrap_or_default())?;
     stream::write(job, &parts, frames, &mut |bytes| emitter.write(bytes))?;
     emitter.finish()?;
-    losses.extend(job.container.losses());
+    losses.extend(job.container.uncarried());
     Ok(losses)
 }
 
@@ -121,11 +173,21 @@ fn of_lens<'a>(job: &Import<'a>) -> Option<&'a File> {
     whole.then_some(file)
 }
 
+/// The paths that the selected datasets have: that of one dataset may be told beside it.
+fn paths(job: &Import<'_>, tree: &Value) -> Result<Vec<String>> {
+    let own = job.selection.iter().map(|(index, _)| Ok(job.container.require(*index)?.path.clone()));
+    let mut paths = own.collect::<Result<Vec<String>>>()?;
+    if let [only] = paths.as_mut_slice() {
+        *only = carried::path_of(tree, only).to_owned();
+    }
+    Ok(paths)
+}
+
 /// What each selected dataset becomes, and what is lost on the way.
-fn parts(job: &Import<'_>, words: &Words) -> Result<(Vec<Part>, Vec<Loss>)> {
+fn parts(job: &Import<'_>, words: &Words, paths: &[String]) -> Result<(Vec<Part>, Vec<Loss>)> {
     let mut losses = Vec::new();
     let mut parts: Vec<Part> = Vec::with_capacity(job.selection.len());
-    for (index, region) in job.selection {
+    for ((index, region), path) in job.selection.iter().zip(paths) {
         let dataset = &*job.container.require(*index)?;
         let frames = match (&words.frames, job.options.axes) {
             (Some(_), Axes::Reversed) => {
@@ -135,7 +197,10 @@ fn parts(job: &Import<'_>, words: &Words) -> Result<(Vec<Part>, Vec<Loss>)> {
             (None, Axes::AsStored) if part::is_stacked(job.container, dataset, region) => Frames::Axis(""),
             (None, _) => Frames::One,
         };
-        let part = Part::new(job, *index, dataset, region, frames, words.as_bytes)?;
+        let mut part = Part::new(job, *index, dataset, region, frames, words.as_bytes)?;
+        if *path != dataset.path {
+            part.name.clone_from(path);
+        }
         if let Some(what) = &part.loss {
             losses.push(Loss { dataset: Some(dataset.path.clone()), what: what.clone() });
         }

@@ -3,6 +3,7 @@
 
 mod append;
 mod blocks;
+mod carry;
 mod catalogue;
 mod check;
 mod chunk_type;

@@ -5,6 +5,7 @@ use container_core::dtype::Order;
 use container_core::{ErrorKind, Result};
 
 use crate::Type;
+use crate::carry::METADATA;
 use crate::file::File;
 use crate::frames::Frames;
 use crate::gather::{Fallback, Stack};
@@ -37,6 +38,8 @@ pub(crate) enum View {
     Stacked(Vec<u64>),
     /// Frame by frame.
     Apart,
+    /// Frame by frame, but only in a recursive listing: metadata.
+    Aside,
     /// Not at all: the shape of other chunks.
     Hidden,
 }
@@ -131,6 +134,9 @@ impl Facts {
         };
         if self.shapes.contains(&Some(id)) {
             return Ok(View::Hidden);
+        }
+        if file.names().bytes(id) == Some(METADATA.as_bytes()) {
+            return Ok(View::Aside);
         }
         // What a name means that is listed twice is the first of the two.
         if file.names().get(id).is_none_or(|text| file.names().id(&text) != Some(id)) {

@@ -1,5 +1,7 @@
 //! Converting between formats.
 
+mod carried;
+
 use std::path::Path;
 
 use container_core::container::{Axes, Container, Digests, OpenOptions, ReadOptions};
@@ -63,7 +65,7 @@ pub enum ReadBack {
     /// It is trusted.
     #[default]
     No,
-    /// Shapes, types and values are compared before the target takes its place.
+    /// Shapes, types, values and carried metadata are compared before the target takes its place.
     Yes,
 }
 
@@ -151,7 +153,7 @@ pub(crate) fn write(
     let task = Import { container, selection, options: &import_options, read, progress: options.progress };
     let losses = import(&task, &mut out)?;
     if options.verify == ReadBack::Yes {
-        let differences = read_back(&task, format, &out)?;
+        let differences = read_back(&task, format, &out, &losses)?;
         if !differences.is_empty() {
             return Ok(ConvertOutcome::Differs(differences));
         }
@@ -172,7 +174,7 @@ fn done(
 }
 
 /// Opens what has been written, which has no name yet, and compares it with what it was made from.
-fn read_back(task: &Import<'_>, format: &Format, out: &Target) -> Result<Vec<Difference>> {
+fn read_back(task: &Import<'_>, format: &Format, out: &Target, losses: &[Loss]) -> Result<Vec<Difference>> {
     let written = out.written().ok_or_else(|| Error::usage("a pipe cannot be read back"))??;
     let input = Input::bytes(Box::new(FileSource::new(written)?));
     // Our own file: the guesses that the source may need are not for it.
@@ -185,7 +187,8 @@ fn read_back(task: &Import<'_>, format: &Format, out: &Target) -> Result<Vec<Dif
         let (attributes, retyped) = (Attributes::PassedOver, Retyped::Allowed);
         compare_datasets(source, selection, &*target, &target_selection, &options, attributes, retyped)
     };
-    match task.options.axes {
+    let mut found = carried::compare(task, &*target, &target_selection, losses)?;
+    found.extend(match task.options.axes {
         Axes::AsStored => compare(task.container, task.selection),
         Axes::Reversed => {
             let view = Reversed::new(task.container);
@@ -193,7 +196,8 @@ fn read_back(task: &Import<'_>, format: &Format, out: &Target) -> Result<Vec<Dif
                 task.selection.iter().map(|(index, region)| Ok((*index, view.region(*index, region)?)));
             compare(&view, &selection.collect::<Result<Vec<_>>>()?)
         }
-    }
+    }?);
+    Ok(found)
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ mod glob;
 mod meta;
 mod values;
 
+pub(crate) use meta::compare as compare_trees;
 use values::{Ruler, Side};
 
 use crate::verify::first_damage;

@@ -107,6 +107,14 @@ impl Container for Reversed<'_> {
         self.inner.losses()
     }
 
+    fn carried(&self, selection: &[(usize, Region)]) -> Result<Value> {
+        self.inner.carried(selection)
+    }
+
+    fn uncarried(&self) -> Vec<Loss> {
+        self.inner.uncarried()
+    }
+
     fn check(&self, depth: Depth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report> {
         self.inner.check(depth, options, progress)
     }

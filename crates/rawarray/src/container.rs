@@ -14,7 +14,7 @@ use container_core::{Error, Progress, Result, Value};
 use crate::eltype::describe;
 use crate::file::{DataSegment, File};
 use crate::header::{Eltype, MAGIC, MAGIC_REVERSED};
-use crate::{DATASET, Encoding, TRAILER, check, import, repair};
+use crate::{DATASET, Encoding, TRAILER, check, import, repair, trailer};
 
 const ALL: Level = Level::Yes;
 
@@ -150,6 +150,32 @@ impl Container for Lens {
             losses.push(Loss { dataset: Some(DATASET.to_owned()), what });
         }
         losses
+    }
+
+    fn carried(&self, selection: &[(usize, Region)]) -> Result<Value> {
+        let range = self.file.trailer_range();
+        let is_selected = selection
+            .iter()
+            .any(|(index, _)| self.datasets.get(*index).is_some_and(|dataset| dataset.path == TRAILER));
+        let mut tree = match range.end - range.start {
+            0 => Value::Map(Vec::new()),
+            _ if is_selected => Value::Map(Vec::new()),
+            len if len > trailer::MOST => Value::Map(Vec::new()),
+            _ => trailer::to_tree(self.file.trailer()?.into_owned()),
+        };
+        if let (Value::Map(entries), Some(own)) = (&mut tree, import::own_type(&self.datasets, selection)) {
+            entries.retain(|(key, _)| key != import::OWN);
+            entries.push((import::OWN.to_owned(), own));
+        }
+        Ok(tree)
+    }
+
+    fn uncarried(&self) -> Vec<Loss> {
+        let trailer = self.file.trailer_range();
+        let len = trailer.end - trailer.start;
+        let long = (len > trailer::MOST)
+            .then(|| Loss { dataset: None, what: format!("trailer of {len} bytes, too long for metadata") });
+        long.into_iter().collect()
     }
 
     fn check(&self, depth: Depth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report> {

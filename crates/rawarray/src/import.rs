@@ -1,6 +1,7 @@
 //! Writing one dataset of any container as RawArray.
 
 use container_core::array::byte_len;
+use container_core::carried;
 use container_core::container::{Axes, Container, Dataset};
 use container_core::dtype::{ByteOrder, DType, Kind, Order};
 use container_core::format::{Import, Output};
@@ -11,7 +12,10 @@ use container_core::{Error, Progress, Result, Value};
 
 use crate::eltype::{eltype_of, public_type};
 use crate::write::{BigEndian, Encoder, Target};
-use crate::{Eltype, Encoding, TRAILER};
+use crate::{Eltype, Encoding, TRAILER, trailer};
+
+/// Key of what is the format's own among carried metadata.
+pub(crate) const OWN: &str = "rawarray";
 
 /// Writes the one selected dataset, little-endian and column major: same shape, same values. Row-major values are transposed
 /// on the way, unless [`Axes::Reversed`] asks for reversed dimensions instead, for which no byte moves.
@@ -20,7 +24,9 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
     let (index, region) = job.single()?;
     let dataset = &*job.container.require(index)?;
     let encoding = encoding(job)?;
-    let (eltype, big_endian, mut losses) = target_type(dataset, &words);
+    let of_same_format = is_rawarray(job.container);
+    let (tree, mut lost) = if of_same_format { (Value::Null, Vec::new()) } else { job.carried()? };
+    let (eltype, big_endian, mut losses) = target_type(dataset, tree.get(OWN), &words);
     let mut dims = region.shape();
     let order = match job.options.axes {
         Axes::AsStored => Order::F,
@@ -47,6 +53,13 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
         return Err(Error::usage("LEB128 data run to the end of the file and leave no room for the trailer")
             .hint("use --codec none or lz4"));
     }
+    let tree = if is_opaque(&dataset.dtype) { carried::without(tree, OWN) } else { tree };
+    let metadata = if words.trailer == Trailer::Keep && encoding != Encoding::Leb128 {
+        trailer::from_tree(&tree)?
+    } else {
+        lost.extend(carried::losses(&tree));
+        Vec::new()
+    };
     // Neither room is taken nor anything written for what a cut file merely claims.
     prove(job.container, index, region, &job.read)?;
     let mut encoder = Encoder::start(out, target, &job.options.limits)?;
@@ -63,8 +76,12 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
             })?;
         }
         // What another RawArray file has beside its values was taken along above, or left behind on request.
-        None if is_rawarray(job.container) => {}
-        None => losses.extend(job.container.losses()),
+        None if of_same_format => {}
+        None => {
+            out.write_all(&metadata)?;
+            losses.append(&mut lost);
+            losses.extend(job.container.uncarried());
+        }
     }
     Ok(losses)
 }
@@ -132,9 +149,11 @@ impl Words {
 }
 
 /// Element code, whether flag bit 0 is kept, and what the type loses.
-fn target_type(dataset: &Dataset, words: &Words) -> (Eltype, BigEndian, Vec<Loss>) {
-    let attribute =
-        |name: &str| dataset.attributes.iter().find(|(key, _)| key == name).map(|(_, value)| value);
+fn target_type(dataset: &Dataset, own: Option<&Value>, words: &Words) -> (Eltype, BigEndian, Vec<Loss>) {
+    let attribute = |name: &str| {
+        let attribute = dataset.attributes.iter().find(|(key, _)| key == name).map(|(_, value)| value);
+        attribute.or_else(|| own?.get(name))
+    };
     // Opaque elements that came from a RawArray file keep their code, and the mark of their byte order.
     if let (Some(Value::Int(code)), true) = (attribute("eltype"), is_opaque(&dataset.dtype)) {
         let big = attribute("byte_order").is_some_and(|order| *order == Value::from("big"));
@@ -174,6 +193,18 @@ fn target_type(dataset: &Dataset, words: &Words) -> (Eltype, BigEndian, Vec<Loss
 
 fn is_opaque(dtype: &DType) -> bool {
     dtype.as_scalar().is_some_and(|scalar| matches!(scalar.kind, Kind::Void | Kind::Opaque(_)))
+}
+
+/// What the type of opaque elements does not tell, for a conversion back.
+pub(crate) fn own_type(datasets: &[Dataset], selection: &[(usize, Region)]) -> Option<Value> {
+    let [(index, _)] = selection else { return None };
+    let dataset = datasets.get(*index).filter(|dataset| is_opaque(&dataset.dtype))?;
+    let told = dataset.attributes.iter().filter(|(key, value)| match key.as_str() {
+        "eltype" => *value != Value::from(Eltype::USER.0),
+        key => key == "byte_order",
+    });
+    let told: Vec<(String, Value)> = told.cloned().collect();
+    (!told.is_empty()).then(|| Value::Map(told))
 }
 
 fn is_rawarray(container: &dyn Container) -> bool {

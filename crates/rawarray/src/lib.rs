@@ -16,6 +16,7 @@ mod leb128;
 mod ndarray;
 mod rawarray;
 mod repair;
+mod trailer;
 mod typed_file;
 mod write;
 mod writer;

@@ -31,9 +31,9 @@ const RULES: &[Rule] = &[
     Rule {
         matches: |name| name == "serde_json",
         allowed: |kind, krate| {
-            matches!(kind, Kind::Facade | Kind::Front) || matches!(krate, "bloscpack" | "gsd")
+            matches!(kind, Kind::Facade | Kind::Front) || matches!(krate, "bloscpack" | "gsd" | "rawarray")
         },
-        why: "JSON belongs to the façade, the command, bloscpack's metadata and gsd's schema view",
+        why: "JSON belongs to the façade, the command, and the metadata of bloscpack, gsd and rawarray",
     },
     Rule {
         matches: |name| name == "nom",

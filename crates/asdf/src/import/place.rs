@@ -2,91 +2,72 @@
 
 use container_core::{Error, Result};
 
-use super::empty;
-use crate::yaml::Yaml;
+use crate::carry::{HISTORY, LIBRARY};
+use crate::yaml::{Yaml, unescape};
 
-/// Keys of the root that say how a file was made.
-const RESERVED: [&str; 2] = ["asdf_library", "history"];
-
-/// Arrays by their paths.
+/// A tree to which arrays are added by their paths.
 pub(super) struct Places {
-    root: Vec<(String, Branch)>,
-    /// Whether `~1` and `~0` in paths stand for slash and tilde.
-    escaped: bool,
-}
-
-enum Branch {
-    Array(Yaml),
-    Mapping(Vec<(String, Branch)>),
+    root: Vec<(Yaml, Yaml)>,
 }
 
 impl Places {
-    pub(super) const fn new(escaped: bool) -> Self {
-        Self { root: Vec::new(), escaped }
+    /// What stands there already.
+    pub(super) const fn new(root: Vec<(Yaml, Yaml)>) -> Self {
+        Self { root }
     }
 
-    /// Puts the node of an array at a path. Where something else is in the way, the whole path is one key of the root.
+    /// Puts the node of an array at a path; `escaped` where `~1` and `~0` in it stand for slash and tilde. Where something else is in the way,
+    /// the whole path is one key of the root.
     ///
     /// # Errors
     /// `Usage` for a path that is taken.
-    pub(super) fn put(&mut self, path: &str, node: Yaml) -> Result<()> {
-        let unescape = |step: &str| {
-            if self.escaped { step.replace("~1", "/").replace("~0", "~") } else { step.to_owned() }
-        };
-        let steps: Vec<String> = path.split('/').map(unescape).collect();
+    pub(super) fn put(&mut self, path: &str, escaped: bool, node: Yaml) -> Result<()> {
+        let meant = |step: &str| if escaped { unescape(step).into_owned() } else { step.to_owned() };
+        let steps: Vec<String> = path.split('/').map(meant).collect();
         let taken = || Error::usage(format!("two arrays would stand at {path:?}"));
-        let reserved = steps.first().is_some_and(|first| RESERVED.contains(&first.as_str()));
+        let reserved = steps.first().is_some_and(|first| [LIBRARY, HISTORY].contains(&first.as_str()));
         if reserved {
             let problem = format!("{path:?} is a place that ASDF keeps for what wrote a file");
             return Err(Error::usage(problem).hint("convert the others one at a time: FILE::PATH"));
         }
         if let Some(entries) = room(&mut self.root, &steps) {
             let last = steps.into_iter().next_back().ok_or_else(taken)?;
-            entries.push((last, Branch::Array(node)));
+            entries.push((Yaml::text(last), node));
             return Ok(());
         }
-        if self.root.iter().any(|(key, _)| key == path) {
+        if self.root.iter().any(|(key, _)| is_text(key, path)) {
             return Err(taken());
         }
-        self.root.push((path.to_owned(), Branch::Array(node)));
+        self.root.push((Yaml::text(path), node));
         Ok(())
     }
 
     pub(super) fn into_tree(self) -> Yaml {
-        tree(self.root)
+        Yaml::Mapping(self.root, None)
     }
 }
 
 /// The mapping that the last step is to be added to, with those above it; `None` where an array or the step itself is there.
-fn room<'e>(
-    mut entries: &'e mut Vec<(String, Branch)>,
-    steps: &[String],
-) -> Option<&'e mut Vec<(String, Branch)>> {
+fn room<'e>(mut entries: &'e mut Vec<(Yaml, Yaml)>, steps: &[String]) -> Option<&'e mut Vec<(Yaml, Yaml)>> {
     let (last, above) = steps.split_last()?;
     for step in above {
-        let at = match entries.iter().position(|(key, _)| key == step) {
+        let at = match entries.iter().position(|(key, _)| is_text(key, step)) {
             Some(at) => at,
             None => {
-                entries.push((step.clone(), Branch::Mapping(Vec::new())));
+                entries.push((Yaml::text(step), Yaml::Mapping(Vec::new(), None)));
                 entries.len().checked_sub(1)?
             }
         };
         entries = match entries.get_mut(at) {
-            Some((_, Branch::Mapping(inner))) => inner,
+            Some((_, Yaml::Mapping(inner, _))) => inner,
             _ => return None,
         };
     }
-    entries.iter().all(|(key, _)| key != last).then_some(entries)
+    entries.iter().all(|(key, _)| !is_text(key, last)).then_some(entries)
 }
 
-fn tree(entries: Vec<(String, Branch)>) -> Yaml {
-    if entries.is_empty() {
-        return empty();
-    }
-    Yaml::mapping(entries.into_iter().map(|(key, branch)| match branch {
-        Branch::Array(node) => (key, node),
-        Branch::Mapping(inner) => (key, tree(inner)),
-    }))
+fn is_text(key: &Yaml, text: &str) -> bool {
+    matches!(key, Yaml::Text(key, _) if key == text)
 }
 
 #[cfg(test)]
@@ -104,24 +85,32 @@ mod tests {
 
     #[test]
     fn paths_become_mappings_unless_something_is_in_the_way() {
-        let mut places = Places::new(false);
+        let mut places = Places::new(Vec::new());
         for path in ["a/b", "a/c/d", "a/c", "x", "x/y", "a~1z"] {
-            places.put(path, Yaml::Null).unwrap();
+            places.put(path, false, Yaml::Null).unwrap();
         }
-        assert!(places.put("x", Yaml::Null).is_err());
+        assert!(places.put("x", false, Yaml::Null).is_err());
         assert_eq!(keys(&places.into_tree()), ["a", "a/c", "x", "x/y", "a~1z"]);
     }
 
     #[test]
     fn escapes_of_our_own_paths_are_undone() {
-        let mut places = Places::new(true);
-        places.put("a~1b/c~0d", Yaml::Null).unwrap();
+        let mut places = Places::new(Vec::new());
+        places.put("a~1b/c~0d", true, Yaml::Null).unwrap();
         let tree = places.into_tree();
         assert_eq!(keys(&tree), ["a/b"]);
         let Yaml::Mapping(pairs, _) = &tree else { panic!() };
         assert_eq!(keys(&pairs[0].1), ["c~d"]);
         for path in ["history/x", "asdf_library"] {
-            assert!(Places::new(true).put(path, Yaml::Null).is_err());
+            assert!(Places::new(Vec::new()).put(path, true, Yaml::Null).is_err());
         }
+    }
+
+    #[test]
+    fn arrays_join_the_mappings_that_are_there() {
+        let mut places = Places::new(vec![(Yaml::text("a"), Yaml::mapping([("unit", Yaml::text("m"))]))]);
+        places.put("a/data", true, Yaml::Null).unwrap();
+        let Yaml::Mapping(pairs, _) = places.into_tree() else { panic!() };
+        assert_eq!(keys(&pairs[0].1), ["unit", "data"]);
     }
 }

@@ -7,7 +7,7 @@
     clippy::cast_possible_truncation
 )]
 
-use container_core::{Error, Limits, Result, Value};
+use container_core::{Error, Limits, Result, Value, carried};
 use rmp::Marker;
 
 use super::MAX_DEPTH;
@@ -27,12 +27,28 @@ const TUPLE: &str = "__tuple__";
 /// The value that fills `bytes`.
 pub(super) fn whole(bytes: &[u8], limits: &Limits) -> Result<Value> {
     let mut left = limits.memory;
-    alone(bytes, &mut left, limits, MAX_DEPTH).map_err(|error| error.context("msgpack"))
+    let show = Show::ForPeople;
+    alone(bytes, &mut left, limits, MAX_DEPTH, show).map_err(|error| error.context("msgpack"))
+}
+
+/// The value that fills `bytes`, with forms for what a [`Value`] lacks, so that it can be written again.
+pub(super) fn exact(bytes: &[u8], limits: &Limits) -> Result<Value> {
+    let mut left = limits.memory;
+    alone(bytes, &mut left, limits, MAX_DEPTH, Show::Exactly)
+}
+
+/// What becomes of tuples, odd maps, extensions and text that is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Show {
+    /// Lists and maps that look like it.
+    ForPeople,
+    /// Forms.
+    Exactly,
 }
 
 /// The same, with what is `left` of memory and depth.
-fn alone(bytes: &[u8], left: &mut u64, limits: &Limits, depth: usize) -> Result<Value> {
-    let mut reader = Reader { bytes, at: 0, left, limits };
+fn alone(bytes: &[u8], left: &mut u64, limits: &Limits, depth: usize, show: Show) -> Result<Value> {
+    let mut reader = Reader { bytes, at: 0, left, limits, show };
     let value = reader.value(depth)?;
     if reader.at < bytes.len() {
         let more = bytes.len().saturating_sub(reader.at);
@@ -48,6 +64,7 @@ struct Reader<'b, 'l> {
     /// Memory that may still be taken.
     left: &'l mut u64,
     limits: &'l Limits,
+    show: Show,
 }
 
 impl<'b> Reader<'b, '_> {
@@ -104,7 +121,9 @@ impl<'b> Reader<'b, '_> {
         let mut items = Vec::new();
         for at in 0..count {
             let item = self.value(depth)?;
-            let is_mark = at == 0 && matches!(&item, Value::Text(text) if text == TUPLE);
+            let is_mark = at == 0
+                && self.show == Show::ForPeople
+                && matches!(&item, Value::Text(text) if text == TUPLE);
             if !is_mark {
                 items.push(item);
             }
@@ -122,7 +141,8 @@ impl<'b> Reader<'b, '_> {
             // Each pair is a list more.
             self.charge(count.saturating_mul(3).saturating_mul(size_of::<Value>()))?;
             let pairs = entries.into_iter().map(|(key, value)| Value::List(vec![key, value]));
-            return Ok(Value::List(pairs.collect()));
+            let pairs = Value::List(pairs.collect());
+            return Ok(if self.show == Show::Exactly { carried::form("pairs", pairs) } else { pairs });
         }
         let named = entries.into_iter().filter_map(|(key, value)| match key {
             Value::Text(key) => Some((key, value)),
@@ -139,6 +159,10 @@ impl<'b> Reader<'b, '_> {
         let code = i8::from_be_bytes([code]);
         let bytes = self.slice(len)?;
         let depth = deeper(depth).ok_or_else(|| self.too_deep(start))?;
+        if self.show == Show::Exactly {
+            let parts = vec![i64::from(code).into(), self.copy(bytes)?];
+            return Ok(carried::form("ext", parts));
+        }
         let (kind, value) = match code {
             CFRAME => (Some("cframe"), None),
             REFERENCE => (Some("reference"), self.inside(bytes, depth)?),
@@ -163,7 +187,7 @@ impl<'b> Reader<'b, '_> {
 
     /// The msgpack inside an extension; nothing where it is none.
     fn inside(&mut self, bytes: &[u8], depth: usize) -> Result<Option<Value>> {
-        match alone(bytes, self.left, self.limits, depth) {
+        match alone(bytes, self.left, self.limits, depth, self.show) {
             Err(error) if error.is_damage() => Ok(None),
             other => other.map(Some),
         }
@@ -174,6 +198,7 @@ impl<'b> Reader<'b, '_> {
         self.charge(len)?;
         Ok(match std::str::from_utf8(bytes) {
             Ok(text) => Value::Text(text.to_owned()),
+            Err(_) if self.show == Show::Exactly => return Err(Error::malformed("text that is not UTF-8")),
             Err(_) => Value::Bytes(bytes.to_vec()),
         })
     }

@@ -11,7 +11,7 @@ pub(super) fn whole(value: &Value) -> Result<Vec<u8>> {
     Ok(out)
 }
 
-fn write(value: &Value, depth: usize, out: &mut Vec<u8>) -> Result<()> {
+pub(super) fn write(value: &Value, depth: usize, out: &mut Vec<u8>) -> Result<()> {
     // A `Vec` takes whatever it is given.
     match value {
         Value::Null => encode::write_nil(out).map_err(Error::from),
@@ -58,16 +58,16 @@ fn int(value: i128, out: &mut Vec<u8>) -> Result<()> {
     written.map(|_| ()).map_err(wrong)
 }
 
-fn check_len(len: usize) -> Result<u32> {
+pub(super) fn check_len(len: usize) -> Result<u32> {
     u32::try_from(len).map_err(|_| Error::usage(format!("msgpack counts 32 bits, not {len} bytes or items")))
 }
 
-fn deeper(depth: usize) -> Result<usize> {
+pub(super) fn deeper(depth: usize) -> Result<usize> {
     let problem = || Error::usage(format!("more than {MAX_DEPTH} values within each other"));
     depth.checked_sub(1).ok_or_else(problem)
 }
 
-fn wrong(error: encode::ValueWriteError<std::io::Error>) -> Error {
+pub(super) fn wrong(error: encode::ValueWriteError<std::io::Error>) -> Error {
     match error {
         encode::ValueWriteError::InvalidMarkerWrite(error)
         | encode::ValueWriteError::InvalidDataWrite(error) => error.into(),

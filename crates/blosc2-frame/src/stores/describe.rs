@@ -1,12 +1,14 @@
 //! What a store says of itself: its kind, the attributes of its groups, its tables, and what its leaves say.
 
 use container_core::container::{Container, Dataset};
+use container_core::region::Region;
 use container_core::report::Loss;
-use container_core::{Result, Value};
+use container_core::{Result, Value, carried};
 
 use super::leaf::{EMBED, Leaf, Role};
 use super::lens::Store;
 use super::table;
+use crate::carry::OWN;
 
 /// The name that the attributes of a group have.
 const ATTRIBUTES: &str = "__vlmeta__";
@@ -115,6 +117,69 @@ pub(crate) fn add_attributes(store: &Store, leaf: &Leaf, dataset: &mut Dataset) 
     if let Some(Value::Map(own)) = own {
         dataset.attributes.extend(own);
     }
+}
+
+/// What is carried beside selected datasets: the metadata of the one leaf that they are from, or of each leaf below its path; and the
+/// attributes of groups.
+pub(crate) fn carried(store: &Store, selection: &[(usize, Region)]) -> Result<Value> {
+    let places: Option<Vec<(usize, (usize, Region))>> = selection
+        .iter()
+        .map(|(index, region)| store.place(*index).map(|(leaf, own)| (leaf, (own, region.clone()))))
+        .collect();
+    let places = places.unwrap_or_default();
+    let mut leaves: Vec<usize> = places.iter().map(|(leaf, _)| *leaf).collect();
+    leaves.dedup();
+    let of_leaf = |at: usize| -> Result<Value> {
+        let own: Vec<_> = places.iter().filter(|(leaf, _)| *leaf == at).map(|(_, own)| own.clone()).collect();
+        match store.leaves.get(at).map(|leaf| &leaf.lens) {
+            Some(Ok(lens)) => lens.carried(&own),
+            _ => Ok(Value::Map(Vec::new())),
+        }
+    };
+    let (mut entries, mut own) = (Vec::new(), Vec::new());
+    if let [only] = leaves.as_slice() {
+        entries = carried::entries(&of_leaf(*only)?).to_vec();
+    } else {
+        let mut told = Vec::new();
+        for at in leaves {
+            let tree = of_leaf(at)?;
+            let key = store.leaves.get(at).map_or("", |leaf| leaf.key.as_str());
+            if !carried::entries(&tree).is_empty() {
+                told.push((format!("/{key}"), tree));
+            }
+        }
+        if !told.is_empty() {
+            own.push(("leaves".to_owned(), Value::Map(told)));
+        }
+    }
+    let groups: Vec<(String, Value)> = store
+        .leaves
+        .iter()
+        .filter(|leaf| leaf.role == Role::Attributes)
+        .filter_map(|leaf| {
+            let group = leaf.key.strip_suffix(ATTRIBUTES).unwrap_or(&leaf.key);
+            Some((format!("/{}", group.trim_end_matches('/')), leaf.lens.as_ref().ok()?.carried(&[]).ok()?))
+        })
+        .collect();
+    if !groups.is_empty() {
+        own.push(("attributes".to_owned(), Value::Map(groups)));
+    }
+    if !own.is_empty() && !entries.iter().any(|(key, _)| key == OWN) {
+        entries.push((OWN.to_owned(), Value::Map(own)));
+    }
+    Ok(Value::Map(entries))
+}
+
+/// What neither values nor carried metadata tell.
+pub(crate) fn uncarried(store: &Store) -> Vec<Loss> {
+    let mut all = losses(store);
+    let is_carried = |what: &str| {
+        ["attributes of the group ", "metalayers: ", "user metadata: "]
+            .iter()
+            .any(|own| what.starts_with(own))
+    };
+    all.retain(|loss| !is_carried(&loss.what));
+    all
 }
 
 /// What a bare array cannot take along.

@@ -139,7 +139,7 @@ impl Store {
     }
 
     /// Leaf and own index of an index.
-    fn place(&self, index: usize) -> Option<(usize, usize)> {
+    pub(crate) fn place(&self, index: usize) -> Option<(usize, usize)> {
         match index.checked_sub(self.listed.count) {
             None => self.listed.get(index),
             Some(index) => self.hidden.get(index),
@@ -265,6 +265,14 @@ impl Container for Store {
 
     fn losses(&self) -> Vec<Loss> {
         describe::losses(self)
+    }
+
+    fn carried(&self, selection: &[(usize, Region)]) -> Result<Value> {
+        describe::carried(self, selection)
+    }
+
+    fn uncarried(&self) -> Vec<Loss> {
+        describe::uncarried(self)
     }
 
     fn check(&self, depth: Depth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report> {

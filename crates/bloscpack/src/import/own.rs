@@ -1,5 +1,6 @@
 //! Files of our own kind as sources: what another format has no place for is kept.
 
+use container_core::carried::{self, Forms};
 use container_core::container::{Container, Dataset};
 use container_core::format::{Import, Output};
 use container_core::report::Loss;
@@ -9,6 +10,7 @@ use super::{CHUNKS, OFFSETS};
 use crate::append::read_item;
 use crate::var_writer::{VarOptions, VarWriter, with_entry};
 use crate::words::{self, CHECKSUM, FILTER};
+use crate::write::WriteOptions;
 use crate::writer::with_seek;
 use crate::{ItemType, NumpyArray};
 
@@ -34,8 +36,40 @@ pub(super) fn described(tree: &Value, numpy: &NumpyArray) -> Option<Value> {
     Some(new.into_iter().fold(tree.clone(), |tree, (key, value)| with_entry(&tree, &key, value)))
 }
 
+/// Keys by which numpy arrays are described.
+const NUMPY: [&str; 4] = ["dtype", "shape", "order", "container"];
+
+/// The metadata as another format takes them: less the description of an array.
+pub(crate) fn carried(metadata: Option<&Value>, is_numpy: bool) -> Value {
+    let own = match metadata {
+        None => return Value::Map(Vec::new()),
+        Some(Value::Map(entries)) => {
+            let more = entries.iter().filter(|(key, _)| !is_numpy || !NUMPY.contains(&key.as_str()));
+            Value::Map(more.cloned().collect())
+        }
+        Some(other) => other.clone(),
+    };
+    carried::joined(carried::from_json_value(carried::guarded(own, Forms::Known)))
+}
+
+/// Adds metadata of another format to the description of an array.
+pub(super) fn add(tree: Value, options: &mut WriteOptions) {
+    let tree = carried::set_aside(tree, &|key, _| NUMPY.contains(&key));
+    if carried::entries(&tree).is_empty() {
+        return;
+    }
+    let mut all = match options.metadata.take() {
+        Some(Value::Map(described)) => described,
+        _ => Vec::new(),
+    };
+    if let Value::Map(entries) = carried::to_json_value(&tree) {
+        all.extend(entries);
+    }
+    options.metadata = Some(Value::Map(all));
+}
+
 /// What is lost all the same: bytes that hold nothing.
-pub(super) fn losses(container: &dyn Container) -> Vec<Loss> {
+pub(crate) fn losses(container: &dyn Container) -> Vec<Loss> {
     let mut losses = container.losses();
     losses.retain(|loss| !loss.what.starts_with("metadata"));
     losses

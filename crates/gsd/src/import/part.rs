@@ -145,7 +145,7 @@ pub(crate) fn is_stacked(container: &dyn Container, dataset: &Dataset, region: &
     container.has_frame_axis(dataset) && region.axes().first().is_some_and(|axis| axis.kept == Kept::Yes)
 }
 
-fn is_gsd(container: &dyn Container) -> bool {
+pub(crate) fn is_gsd(container: &dyn Container) -> bool {
     container.native().is_some_and(<dyn std::any::Any>::is::<crate::File>)
 }
 

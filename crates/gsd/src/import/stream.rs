@@ -95,6 +95,13 @@ pub(crate) fn for_each_frame(
     Ok(())
 }
 
+/// Passes to `sink` a part that is one chunk: its elements, then its shape.
+pub(crate) fn single(job: &Import<'_>, part: &Part, sink: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+    let mut done = Done { job, total: part.len, before: 0 };
+    part.run(job, &part.region, &mut done, sink)?;
+    sink(&part.shape_bytes())
+}
+
 /// How many frames are held at a time.
 fn at_a_time(job: &Import<'_>, frame_len: u64) -> u64 {
     let held = HELD.min(job.read.limits.memory / 8);
@@ -157,7 +164,7 @@ impl Part {
     }
 
     /// What `<name>/shape` holds; nothing where there is no such chunk.
-    fn shape_bytes(&self) -> Vec<u8> {
+    pub(crate) fn shape_bytes(&self) -> Vec<u8> {
         let shape = self.shape.beside.as_deref().unwrap_or_default();
         shape.iter().flat_map(|len| len.to_le_bytes()).collect()
     }

@@ -22,7 +22,7 @@ pub(super) fn is_all(container: &dyn Container, chosen: &[(usize, Region)]) -> b
 }
 
 /// Tells `note` of every place in which two trees differ. The order of keys is none.
-pub(super) fn compare(what: &str, a: &Value, b: &Value, ignore: &[String], note: &mut dyn FnMut(String)) {
+pub(crate) fn compare(what: &str, a: &Value, b: &Value, ignore: &[String], note: &mut dyn FnMut(String)) {
     Comparison { what, ignore, note }.values("", a, b);
 }
 

@@ -1,0 +1,125 @@
+use std::collections::HashMap;
+
+use container_core::carried::is_same;
+use container_core::region::Region;
+use container_core::{Limits, Value};
+
+use super::*;
+use crate::yaml::{EmitOptions, Yaml, emit_document};
+use crate::{File, OpenOptions};
+
+fn open(tree: &str) -> File {
+    let text = format!(
+        "#ASDF 1.0.0\n#ASDF_STANDARD 1.6.0\n%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/\n--- !core/asdf-1.1.0\n{tree}...\n"
+    );
+    File::from_bytes(text.into_bytes(), OpenOptions::default()).unwrap()
+}
+
+fn of(file: &File) -> Value {
+    let all: Vec<(usize, Region)> =
+        (0..file.arrays().len()).map(|index| (index, file.whole(index).unwrap())).collect();
+    carried(file, &all, &Limits::default()).unwrap()
+}
+
+/// The tree that the metadata make, with a stand-in for each array.
+fn written(file: &File) -> String {
+    let paths: Vec<String> = file.arrays().iter().map(|entry| entry.path.clone()).collect();
+    let tree = Tree::new(of(file), &paths);
+    let node = || {
+        Yaml::mapping([("data", Yaml::sequence([Yaml::int(1)]))])
+            .tagged("tag:stsci.edu:asdf/core/ndarray-1.1.0")
+    };
+    let mut nodes: HashMap<String, Yaml> = paths.iter().map(|path| (path.clone(), node())).collect();
+    let (root, anchor) = to_tree(tree, &mut nodes);
+    let root = Yaml::Mapping(root, None).tagged("tag:stsci.edu:asdf/core/asdf-1.1.0");
+    let root = match anchor {
+        Some(name) => Yaml::Anchored(name, Box::new(root)),
+        None => root,
+    };
+    emit_document(&root, &EmitOptions::default()).unwrap()
+}
+
+const ODD: &str = "a: {x: !core/complex-1.0.0 1+2j, when: 2020-01-02T03:04:05, day: 2020-01-02, big: 340282366920938463463374607431768211456}
+b: !!binary AAH/
+c: {1: one, true: yes, [1, 2]: list}
+d: &shared [1, .nan, -.inf]
+e: *shared
+f: &loop {self: *loop}
+g: {$holdall:bytes: '00'}
+h: !unit/quantity-1.2.0 {value: 3.5, unit: !unit/unit-1.0.0 Jy}
+i: [!custom/thing-1.0.0 {k: v}, ~, '1', 'true', '']
+";
+
+#[test]
+fn what_other_formats_lack_comes_back_as_the_same_tree() {
+    let file = open(ODD);
+    let tree = of(&file);
+    assert_eq!(tree.pointer("/b"), Some(&Value::Bytes(vec![0, 1, 255])));
+    assert_eq!(tree.pointer("/a/day/$holdall:timestamp"), Some(&"2020-01-02".into()));
+    assert_eq!(tree.pointer("/h/$holdall:tag/1/value"), Some(&Value::Float(3.5)));
+    assert_eq!(tree.pointer("/g/$holdall:pairs/0/0"), Some(&"$holdall:bytes".into()));
+    assert_eq!(tree.pointer("/e/$holdall:alias"), tree.pointer("/d/$holdall:anchor/0"));
+    let text = written(&file);
+    let again = open(text.split_once("asdf-1.1.0\n").unwrap().1.trim_end_matches("...\n"));
+    assert!(is_same(&of(&again), &tree), "{text}\n{tree:?}\n{:?}", of(&again));
+}
+
+#[test]
+fn arrays_are_left_out_where_their_path_tells_their_place() {
+    let array = "!core/ndarray-1.1.0 {data: [1], datatype: int64, shape: [1]}";
+    let masked = "!core/ndarray-1.1.0 {data: [1], mask: 0, datatype: int64, shape: [1]}";
+    let file = open(&format!(
+        "roman: {{meta: {{x: 1}}, data: {array}}}\nonly: {{arrays: {array}}}\nlist: [{array}, 5]\nm: {masked}\nq: &q {array}\nr: *q\n"
+    ));
+    let tree = of(&file);
+    assert_eq!(
+        tree.pointer("/roman"),
+        Some(&Value::Map(vec![("meta".into(), Value::Map(vec![("x".into(), Value::Int(1))]))]))
+    );
+    assert_eq!(tree.get("only"), None);
+    assert_eq!(tree.pointer("/list/0/$holdall:array/path"), Some(&"list/0".into()));
+    assert_eq!(tree.pointer("/m/$holdall:array/more/mask"), Some(&Value::Int(0)));
+    let paths = ["q".to_owned(), "r".to_owned()];
+    let known = Tree::new(tree, &paths);
+    assert!(known.is_alias("r") && !known.is_alias("q"));
+    assert!(written(&file).contains("mask: 0"));
+}
+
+#[test]
+fn the_history_of_the_user_stays_and_that_of_the_writer_does_not() {
+    let file = open(
+        "asdf_library: !core/software-1.0.0 {name: x, version: '1'}\nhistory:\n  extensions: [!core/extension_metadata-1.0.0 {extension_class: x}]\n  entries: [!core/history_entry-1.0.0 {description: did it, time: 2020-01-02 03:04:05}]\na: 1\n",
+    );
+    let tree = of(&file);
+    assert_eq!(tree.get("asdf_library"), None);
+    assert_eq!(tree.pointer("/history/extensions"), None);
+    assert_eq!(tree.pointer("/history/entries/0/$holdall:tag/1/description"), Some(&"did it".into()));
+    assert!(is_same(
+        &of(&open(&written(&file).split_once("asdf-1.1.0\n").unwrap().1.replace("...\n", ""))),
+        &tree
+    ));
+}
+
+#[test]
+fn metadata_name_no_blocks_and_no_anchors_that_are_not_there() {
+    let odd = Value::Map(vec![
+        (
+            "a".into(),
+            container_core::carried::form(
+                "tag",
+                vec![
+                    "tag:stsci.edu:asdf/core/ndarray-1.1.0".into(),
+                    Value::Map(vec![("source".into(), Value::Int(0))]),
+                ],
+            ),
+        ),
+        ("b".into(), container_core::carried::form("alias", "nowhere")),
+        ("history".into(), "mine".into()),
+    ]);
+    let (root, _) = to_tree(Tree::new(odd, &[]), &mut HashMap::new());
+    let text = emit_document(&Yaml::Mapping(root, None), &EmitOptions::default()).unwrap();
+    assert!(
+        !text.contains("!core/ndarray") && !text.contains('*') && text.contains("$holdall:more"),
+        "{text}"
+    );
+}

@@ -1,0 +1,206 @@
+//! From values and forms to a tree, with the nodes of arrays in their places.
+
+use std::collections::{HashMap, HashSet};
+
+use container_core::Value;
+use container_core::carried::{self, form_of};
+
+use super::{ENTRIES, ENTRY_TAG, HISTORY, LIBRARY, ROOT_ANCHOR};
+use crate::ndarray::NdArray;
+use crate::yaml::{Int, Scalar, Yaml, resolve, unescape};
+
+/// What is known of carried metadata before there are nodes.
+pub(crate) struct Tree {
+    tree: Value,
+    /// Paths of arrays that have a place in it.
+    placed: HashSet<String>,
+    /// Anchors of such arrays.
+    anchors: HashSet<String>,
+}
+
+impl Tree {
+    /// Of metadata for a file with arrays at `paths`.
+    pub(crate) fn new(tree: Value, paths: &[String]) -> Self {
+        let mut of = Self { tree: Value::Null, placed: HashSet::new(), anchors: HashSet::new() };
+        of.look(&tree);
+        let placed = &of.placed;
+        let in_the_way = |key: &str| paths.iter().any(|path| path == key && !placed.contains(path));
+        of.tree = carried::set_aside(tree, &|key, value| {
+            key == LIBRARY || (key == HISTORY && !is_history(value)) || in_the_way(key)
+        });
+        of
+    }
+
+    fn look(&mut self, value: &Value) {
+        match form_of(value) {
+            Some(("array", inner)) => {
+                if let Some(Value::Text(path)) = inner.get("path") {
+                    self.placed.insert(path.clone());
+                }
+            }
+            Some(("anchor", Value::List(parts))) => {
+                if let [Value::Text(name), inner] = parts.as_slice()
+                    && matches!(form_of(inner), Some(("array", _)))
+                {
+                    self.anchors.insert(name.clone());
+                }
+            }
+            _ => {}
+        }
+        match value {
+            Value::List(items) => items.iter().for_each(|item| self.look(item)),
+            Value::Map(entries) => entries.iter().for_each(|(_, value)| self.look(value)),
+            _ => {}
+        }
+    }
+
+    /// True where an alias of another array stands at a path: that array is this one.
+    pub(crate) fn is_alias(&self, path: &str) -> bool {
+        let mut here = &self.tree;
+        for step in path.split('/') {
+            here = inner(here);
+            let next = match here {
+                Value::List(items) => step.parse().ok().and_then(|at: usize| items.get(at)),
+                other => other.get(&unescape(step)),
+            };
+            match next {
+                Some(next) => here = next,
+                None => return false,
+            }
+        }
+        matches!(form_of(here), Some(("alias", Value::Text(name))) if self.anchors.contains(name))
+    }
+}
+
+/// What is under tags and anchors.
+fn inner(value: &Value) -> &Value {
+    match form_of(value) {
+        Some(("tag" | "anchor", Value::List(parts))) => match parts.as_slice() {
+            [_, value] => inner(value),
+            _ => value,
+        },
+        Some(("array", array)) => array.get("more").unwrap_or(value),
+        _ => value,
+    }
+}
+
+/// The user's own entries of a history, and nothing else.
+fn is_history(value: &Value) -> bool {
+    let is_entry = |item: &Value| match form_of(item) {
+        Some(("tag", Value::List(parts))) => {
+            matches!(parts.first(), Some(Value::Text(tag)) if tag.starts_with(ENTRY_TAG))
+        }
+        _ => false,
+    };
+    match carried::entries(value) {
+        [(key, Value::List(items))] => key == ENTRIES && items.iter().all(is_entry),
+        _ => false,
+    }
+}
+
+/// The root of a tree, with the nodes of arrays that have a place in it; those are taken out of `arrays`. The anchor of the root comes
+/// beside it.
+pub(crate) fn to_tree(tree: Tree, arrays: &mut HashMap<String, Yaml>) -> (Vec<(Yaml, Yaml)>, Option<String>) {
+    let mut build = Build { arrays, anchors: HashSet::new() };
+    let anchor = match tree.tree.get(ROOT_ANCHOR) {
+        Some(Value::Text(name)) if is_anchor(name) => Some(name.clone()),
+        _ => None,
+    };
+    build.anchors.extend(anchor.clone());
+    let hidden = |key: &str| key == carried::NAME || key == ROOT_ANCHOR;
+    let entries = carried::entries(&tree.tree).iter().filter(|(key, _)| !hidden(key));
+    let pairs = entries.map(|(key, value)| (Yaml::text(key), build.value(value))).collect();
+    (pairs, anchor)
+}
+
+struct Build<'a> {
+    arrays: &'a mut HashMap<String, Yaml>,
+    /// Those that stand before what is made now.
+    anchors: HashSet<String>,
+}
+
+impl Build<'_> {
+    fn value(&mut self, value: &Value) -> Yaml {
+        if let Some(node) = form_of(value).and_then(|(kind, payload)| self.form(kind, payload)) {
+            return node;
+        }
+        match value {
+            Value::Bool(value) => Yaml::Bool(*value),
+            Value::Int(value) => Yaml::int(*value),
+            Value::Float(value) => Yaml::Float(*value),
+            Value::Text(text) => Yaml::text(text),
+            Value::Bytes(bytes) => Yaml::Binary(bytes.clone()),
+            Value::List(items) => Yaml::sequence(items.iter().map(|item| self.value(item))),
+            Value::Map(entries) => {
+                Yaml::mapping(entries.iter().map(|(key, value)| (key.clone(), self.value(value))))
+            }
+            // Null, and what a later version of the library adds.
+            _ => Yaml::Null,
+        }
+    }
+
+    /// `None` for what is no form of the tree: it stays a map.
+    fn form(&mut self, kind: &str, payload: &Value) -> Option<Yaml> {
+        match (kind, payload) {
+            ("int", Value::Text(digits)) => match resolve(digits) {
+                Scalar::Int(Int::Big(digits)) => Some(Yaml::Int(Int::Big(digits))),
+                _ => None,
+            },
+            ("timestamp", Value::Text(text)) => match resolve(text) {
+                Scalar::Timestamp(time) => Some(Yaml::Timestamp(time)),
+                _ => None,
+            },
+            ("pairs", Value::List(pairs)) => {
+                let is_pair = |pair: &Value| matches!(pair, Value::List(both) if both.len() == 2);
+                if !pairs.iter().all(is_pair) {
+                    return None;
+                }
+                let pairs = pairs.iter().filter_map(|pair| match pair {
+                    Value::List(both) => both.split_first(),
+                    _ => None,
+                });
+                let pairs = pairs.filter_map(|(key, rest)| Some((key, rest.first()?)));
+                Some(Yaml::Mapping(
+                    pairs.map(|(key, value)| (self.value(key), self.value(value))).collect(),
+                    None,
+                ))
+            }
+            ("tag", Value::List(parts)) => match parts.as_slice() {
+                // Blocks of this file are not for metadata to name.
+                [Value::Text(tag), inner] if is_tag(tag) && !NdArray::is_tag(tag) => {
+                    Some(self.value(inner).tagged(tag.as_str()))
+                }
+                _ => None,
+            },
+            ("anchor", Value::List(parts)) => match parts.as_slice() {
+                [Value::Text(name), inner] if is_anchor(name) && self.anchors.insert(name.clone()) => {
+                    Some(Yaml::Anchored(name.clone(), Box::new(self.value(inner))))
+                }
+                _ => None,
+            },
+            ("alias", Value::Text(name)) => self.anchors.contains(name).then(|| Yaml::Alias(name.clone())),
+            ("array", Value::Map(_)) => self.array(payload),
+            _ => None,
+        }
+    }
+
+    fn array(&mut self, array: &Value) -> Option<Yaml> {
+        let Some(Value::Text(path)) = array.get("path") else { return None };
+        let Yaml::Tagged(tag, node) = self.arrays.remove(path)? else { return None };
+        let Yaml::Mapping(mut pairs, style) = *node else { return None };
+        for (key, value) in array.get("more").map(carried::entries).unwrap_or_default() {
+            if !super::STORAGE.contains(&key.as_str()) {
+                pairs.push((Yaml::text(key), self.value(value)));
+            }
+        }
+        Some(Yaml::Mapping(pairs, style).tagged(tag))
+    }
+}
+
+fn is_anchor(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
+}
+
+fn is_tag(tag: &str) -> bool {
+    !tag.is_empty() && tag != "!" && tag.bytes().all(|byte| byte.is_ascii_graphic())
+}

@@ -1,0 +1,103 @@
+//! Metadata of other formats as msgpack: what it has natively, and maps for other forms.
+
+use container_core::{Result, Value, carried};
+use rmp::encode;
+
+use super::MAX_DEPTH;
+use super::write::{check_len, deeper, write as plain, wrong};
+
+pub(super) fn whole(value: &Value) -> Result<Vec<u8>> {
+    if let Some(("raw", Value::Bytes(bytes))) = carried::form_of(value) {
+        return Ok(bytes.clone());
+    }
+    let mut out = Vec::new();
+    write(value, MAX_DEPTH, &mut out)?;
+    Ok(out)
+}
+
+fn write(value: &Value, depth: usize, out: &mut Vec<u8>) -> Result<()> {
+    if let Some(("pairs", Value::List(pairs))) = carried::form_of(value)
+        && let Some(pairs) = pairs.iter().map(pair).collect::<Option<Vec<_>>>()
+    {
+        let depth = deeper(depth)?;
+        encode::write_map_len(out, check_len(pairs.len())?).map_err(wrong)?;
+        for (key, value) in pairs {
+            write(key, depth, out)?;
+            write(value, depth, out)?;
+        }
+        return Ok(());
+    }
+    if let Some(("ext", Value::List(parts))) = carried::form_of(value)
+        && let [Value::Int(code), Value::Bytes(bytes)] = parts.as_slice()
+        && let Ok(code) = i8::try_from(*code)
+    {
+        encode::write_ext_meta(out, check_len(bytes.len())?, 0).map_err(wrong)?;
+        // The library has no negative codes, which msgpack keeps for itself; the code is the last byte.
+        if let Some(place) = out.last_mut() {
+            *place = code.to_ne_bytes()[0];
+        }
+        out.extend_from_slice(bytes);
+        return Ok(());
+    }
+    match value {
+        Value::Int(number) if i64::try_from(*number).is_err() && u64::try_from(*number).is_err() => {
+            plain(&carried::to_json_value(value), deeper(depth)?, out)
+        }
+        Value::List(items) => {
+            let depth = deeper(depth)?;
+            encode::write_array_len(out, check_len(items.len())?).map_err(wrong)?;
+            items.iter().try_for_each(|item| write(item, depth, out))
+        }
+        Value::Map(entries) => {
+            let depth = deeper(depth)?;
+            encode::write_map_len(out, check_len(entries.len())?).map_err(wrong)?;
+            for (key, value) in entries {
+                check_len(key.len())?;
+                encode::write_str(out, key).map_err(wrong)?;
+                write(value, depth, out)?;
+            }
+            Ok(())
+        }
+        leaf => plain(leaf, 1, out),
+    }
+}
+
+fn pair(pair: &Value) -> Option<(&Value, &Value)> {
+    match pair {
+        Value::List(both) => match both.as_slice() {
+            [key, value] => Some((key, value)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::msgpack::{from_carried, to_carried};
+    use container_core::Limits;
+
+    #[test]
+    fn what_msgpack_has_comes_back_bit_by_bit() {
+        // Python: msgpack.packb({1: b"a"}), msgpack.packb(msgpack.ExtType(5, b"xy")), a tuple as python-blosc2 marks it, no msgpack.
+        for bytes in [
+            &b"\x81\x01\xc4\x01a"[..],
+            b"\xd5\x05xy",
+            b"\xd6\xff\x00\x00\x00\x01",
+            b"\x93\xa9__tuple__\x01\x02",
+            b"\xc1",
+            b"\x81\xa1a\xcb\x7f\xf8\x00\x00\x00\x00\x00\x00",
+        ] {
+            let value = to_carried(bytes, &Limits::default()).unwrap();
+            assert_eq!(from_carried(&value).unwrap(), bytes, "{value:?}");
+        }
+    }
+
+    #[test]
+    fn an_integer_beyond_64_bits_is_a_form() {
+        let bytes = from_carried(&Value::Int(-(1 << 70))).unwrap();
+        let value = carried::from_json_value(to_carried(&bytes, &Limits::default()).unwrap());
+        assert_eq!(value, Value::Int(-(1 << 70)));
+    }
+}

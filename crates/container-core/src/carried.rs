@@ -1,0 +1,84 @@
+//! Metadata on their way from one format to another.
+//!
+//! [`Container::carried`](crate::container::Container::carried) gives them as a [`Value`] that is a map: what the user wrote, by its own names.
+//! What a [`Value`] has no kind for, and what JSON or msgpack cannot say, is a *form*: a map of one key, which begins with [`PREFIX`].
+//!
+//! | form | is | said natively by |
+//! |---|---|---|
+//! | `{"$holdall:bytes": "00ff"}` | bytes, in hexadecimal digits | msgpack, YAML |
+//! | `{"$holdall:float": "nan"}` | `nan`, `inf`, `-inf`; another NaN by its bits, `0x7ff8000000000001` | msgpack, YAML |
+//! | `{"$holdall:int": "18446744073709551616"}` | an integer beyond 64 bits | YAML |
+//! | `{"$holdall:pairs": [[1, "a"]]}` | a map with keys that are no text, or that are there twice, or that begin with the prefix | msgpack, YAML |
+//! | `{"$holdall:timestamp": "2020-01-02T03:04:05"}` | a date, or date and time | YAML |
+//! | `{"$holdall:tag": ["tag:…", value]}` | a value under a tag | YAML |
+//! | `{"$holdall:anchor": ["a", value]}`, `{"$holdall:alias": "a"}` | a value that stands in several places, cycles among them | YAML |
+//! | `{"$holdall:array": {"path": "a/0", "more": {…}}}` | where an array stands that no path of maps leads to, or of which more is said | ASDF |
+//! | `{"$holdall:ext": [5, bytes]}` | an extension of msgpack | msgpack |
+//! | `{"$holdall:raw": bytes}` | user metadata of Blosc2 that are no msgpack | Blosc2 |
+//!
+//! At the top stand, beside the user's own names: [`NAME`], the path that a dataset had where its new file calls it `data`; [`MORE`], names
+//! that the target keeps for itself; [`WHOLE`], metadata that are no map. What belongs to one format is below its name: `gsd`, `blosc2`,
+//! `rawarray`.
+
+mod json;
+#[cfg(test)]
+mod tests;
+mod tree;
+
+pub use json::{from_json_value, to_json_value};
+pub use tree::{Forms, depth, guarded, is_same, joined, named, path_of, set_aside, shallow, without};
+
+use crate::Value;
+use crate::report::Loss;
+
+/// What the key of a form begins with.
+pub const PREFIX: &str = "$holdall:";
+
+/// Top key: the path that the one dataset had.
+pub const NAME: &str = "$holdall:name";
+
+/// Top key: a map of names that the target keeps for itself.
+pub const MORE: &str = "$holdall:more";
+
+/// Top key: metadata that are no map.
+pub const WHOLE: &str = "$holdall:whole";
+
+/// Path of the one dataset of a file that gives it no name.
+pub const DEFAULT_NAME: &str = "data";
+
+/// Values within values that are carried: fewer than any of the formats takes.
+pub const MOST_DEPTH: usize = 48;
+
+/// A form: `{"$holdall:kind": payload}`.
+#[must_use]
+pub fn form(kind: &str, payload: impl Into<Value>) -> Value {
+    Value::Map(vec![(format!("{PREFIX}{kind}"), payload.into())])
+}
+
+/// Kind and payload, where a value is a form.
+#[must_use]
+pub fn form_of(value: &Value) -> Option<(&str, &Value)> {
+    match value {
+        Value::Map(entries) => match entries.as_slice() {
+            [(key, payload)] => Some((key.strip_prefix(PREFIX)?, payload)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The entries of a map that is carried; none of anything else.
+#[must_use]
+pub fn entries(carried: &Value) -> &[(String, Value)] {
+    match carried {
+        Value::Map(entries) => entries,
+        _ => &[],
+    }
+}
+
+/// What a target without a place for metadata loses of them.
+#[must_use]
+pub fn losses(carried: &Value) -> Option<Loss> {
+    let names: Vec<&str> = entries(carried).iter().map(|(name, _)| name.as_str()).collect();
+    (!names.is_empty()).then(|| Loss { dataset: None, what: format!("metadata: {}", names.join(", ")) })
+}

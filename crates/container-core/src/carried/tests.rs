@@ -1,0 +1,81 @@
+use super::tree::Forms;
+use super::*;
+
+fn map(entries: &[(&str, Value)]) -> Value {
+    Value::Map(entries.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect())
+}
+
+#[test]
+fn what_json_lacks_comes_back() {
+    let tree = map(&[
+        ("bytes", vec![0_u8, 255, 16].into()),
+        ("none", Vec::<u8>::new().into()),
+        (
+            "numbers",
+            vec![f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.0, 1.5]
+                .into_iter()
+                .map(Value::Float)
+                .collect::<Vec<_>>()
+                .into(),
+        ),
+        ("odd", Value::Float(f64::from_bits(0x7ff8_0000_0000_0001))),
+        ("large", Value::Int(1 << 64)),
+        ("most", Value::Int(u64::MAX.into())),
+        ("text", "\u{0}é".into()),
+    ]);
+    let json = to_json_value(&tree);
+    assert_eq!(json.pointer("/bytes/$holdall:bytes"), Some(&"00ff10".into()));
+    assert_eq!(json.pointer("/large/$holdall:int"), Some(&"18446744073709551616".into()));
+    assert_eq!(json.pointer("/odd/$holdall:float"), Some(&"0x7ff8000000000001".into()));
+    assert_eq!(json.get("most"), tree.get("most"));
+    let back = from_json_value(json);
+    assert!(is_same(&back, &tree), "{back:?}");
+    assert!(matches!(back.get("odd"), Some(Value::Float(odd)) if odd.to_bits() == 0x7ff8_0000_0000_0001));
+}
+
+#[test]
+fn what_only_looks_like_a_form_stays() {
+    for odd in
+        [form("bytes", "0"), form("bytes", "zz"), form("float", "1"), form("int", "x"), form("new", "1")]
+    {
+        assert_eq!(from_json_value(odd.clone()), odd);
+    }
+    let two = map(&[("$holdall:bytes", "00".into()), ("b", Value::Null)]);
+    assert_eq!(from_json_value(two.clone()), two);
+}
+
+#[test]
+fn keys_that_could_mislead_become_pairs() {
+    let user = map(&[("a", map(&[("$holdall:bytes", "00".into())]))]);
+    let safe = guarded(user.clone(), Forms::None);
+    assert_eq!(safe.pointer("/a/$holdall:pairs/0/0"), Some(&"$holdall:bytes".into()));
+    assert_eq!(guarded(user.clone(), Forms::Known), user);
+    let twice = map(&[("a", 1_u64.into()), ("a", 2_u64.into())]);
+    let safe = guarded(twice, Forms::Known);
+    assert_eq!(safe.pointer("/$holdall:whole/$holdall:pairs/1/1"), Some(&Value::Int(2)));
+    assert_eq!(guarded(Value::Int(3), Forms::Known), map(&[(WHOLE, Value::Int(3))]));
+}
+
+#[test]
+fn names_that_are_taken_are_set_aside_and_joined_again() {
+    let tree = map(&[("shape", Value::Null), ("b", Value::Int(1))]);
+    let aside = set_aside(tree.clone(), &|key, _| key == "shape");
+    assert_eq!(aside.pointer("/$holdall:more/shape"), Some(&Value::Null));
+    assert!(is_same(&joined(aside), &tree));
+    assert!(is_same(&joined(tree.clone()), &tree));
+}
+
+#[test]
+fn the_one_dataset_keeps_its_path() {
+    let tree = named(map(&[]), "particles/position");
+    assert_eq!(path_of(&tree, "data"), "particles/position");
+    assert_eq!(path_of(&tree, "own"), "own");
+    assert_eq!(named(map(&[]), "data"), map(&[]));
+}
+
+#[test]
+fn what_is_too_deep_is_a_loss() {
+    let deep = (0..MOST_DEPTH).fold(Value::Null, |value, _| Value::List(vec![value]));
+    let (kept, lost) = shallow(map(&[("deep", deep), ("b", Value::Null)]));
+    assert_eq!((kept, lost.len()), (map(&[("b", Value::Null)]), 1));
+}

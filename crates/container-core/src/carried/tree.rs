@@ -1,0 +1,147 @@
+//! What is done to carried metadata on the way: names set aside and joined again, forms guarded, depth bounded.
+
+use std::collections::HashSet;
+
+use super::{DEFAULT_NAME, MORE, MOST_DEPTH, NAME, PREFIX, WHOLE, entries, form};
+use crate::Value;
+use crate::report::Loss;
+
+/// Metadata of a format as they are carried. A map with keys that are there twice or that could be taken for those of a form becomes the
+/// form `pairs`; what is no map is below [`WHOLE`].
+#[must_use]
+pub fn guarded(value: Value, forms: Forms) -> Value {
+    match guard(value, forms) {
+        Value::Map(entries) if !is_pairs(&entries) => Value::Map(entries),
+        other => Value::Map(vec![(WHOLE.to_owned(), other)]),
+    }
+}
+
+/// Whether what looks like a form in a file's metadata is one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Forms {
+    /// The file may have been written by a conversion.
+    Known,
+    /// The format has no need of forms: it is the user's.
+    None,
+}
+
+fn is_pairs(entries: &[(String, Value)]) -> bool {
+    matches!(entries, [(key, _)] if key.strip_prefix(PREFIX) == Some("pairs"))
+}
+
+fn guard(value: Value, forms: Forms) -> Value {
+    match value {
+        Value::List(items) => Value::List(items.into_iter().map(|item| guard(item, forms)).collect()),
+        Value::Map(entries) => {
+            let mut seen = HashSet::with_capacity(entries.len());
+            let twice = !entries.iter().all(|(key, _)| seen.insert(key.as_str()));
+            let ours = forms == Forms::None && entries.iter().any(|(key, _)| key.starts_with(PREFIX));
+            let entries: Vec<(String, Value)> =
+                entries.into_iter().map(|(key, value)| (key, guard(value, forms))).collect();
+            if twice || ours {
+                let pairs = entries.into_iter().map(|(key, value)| Value::List(vec![key.into(), value]));
+                return form("pairs", pairs.collect::<Vec<_>>());
+            }
+            Value::Map(entries)
+        }
+        other => other,
+    }
+}
+
+/// The path that the only dataset of a file is to have in another.
+#[must_use]
+pub fn path_of<'v>(carried: &'v Value, own: &'v str) -> &'v str {
+    match carried.get(NAME) {
+        Some(Value::Text(name)) if own == DEFAULT_NAME && !name.is_empty() => name,
+        _ => own,
+    }
+}
+
+/// The metadata for a file that calls its one dataset `data`: with the path that it had, where that was another.
+#[must_use]
+pub fn named(carried: Value, path: &str) -> Value {
+    match carried {
+        Value::Map(mut entries) if path != DEFAULT_NAME => {
+            entries.retain(|(key, _)| key != NAME);
+            entries.push((NAME.to_owned(), path.into()));
+            Value::Map(entries)
+        }
+        other => other,
+    }
+}
+
+/// The map without one key of its top.
+#[must_use]
+pub fn without(carried: Value, key: &str) -> Value {
+    match carried {
+        Value::Map(mut entries) => {
+            entries.retain(|(own, _)| own != key);
+            Value::Map(entries)
+        }
+        other => other,
+    }
+}
+
+/// Moves names that the target keeps for itself below [`MORE`].
+#[must_use]
+pub fn set_aside(carried: Value, is_taken: &dyn Fn(&str, &Value) -> bool) -> Value {
+    let Value::Map(all) = carried else { return carried };
+    let (taken, mut free): (Vec<_>, Vec<_>) = all.into_iter().partition(|(key, value)| is_taken(key, value));
+    if !taken.is_empty() {
+        free.push((MORE.to_owned(), Value::Map(taken)));
+    }
+    Value::Map(free)
+}
+
+/// Brings what is below [`MORE`] back to the top.
+#[must_use]
+pub fn joined(carried: Value) -> Value {
+    let Value::Map(mut all) = carried else { return carried };
+    let Some(at) = all.iter().position(|(key, value)| key == MORE && matches!(value, Value::Map(_))) else {
+        return Value::Map(all);
+    };
+    if let (_, Value::Map(more)) = all.remove(at) {
+        let more: Vec<_> =
+            more.into_iter().filter(|(key, _)| !all.iter().any(|(own, _)| own == key)).collect();
+        all.extend(more);
+    }
+    Value::Map(all)
+}
+
+/// Levels of values within values.
+#[must_use]
+pub fn depth(value: &Value) -> usize {
+    match value {
+        Value::List(items) => items.iter().map(depth).max().unwrap_or(0).saturating_add(1),
+        Value::Map(entries) => {
+            entries.iter().map(|(_, value)| depth(value)).max().unwrap_or(0).saturating_add(1)
+        }
+        _ => 0,
+    }
+}
+
+/// What is not deeper than every format can hold, and the losses of the rest.
+#[must_use]
+pub fn shallow(carried: Value) -> (Value, Vec<Loss>) {
+    let Value::Map(all) = carried else { return (carried, Vec::new()) };
+    let (kept, deep): (Vec<_>, Vec<_>) = all.into_iter().partition(|(_, value)| depth(value) < MOST_DEPTH);
+    let lost = deep.into_iter().map(|(key, _)| {
+        let what = format!("metadata: {key}, more than {MOST_DEPTH} values within each other");
+        Loss { dataset: None, what }
+    });
+    (Value::Map(kept), lost.collect())
+}
+
+/// True where two trees say the same: the order of keys is none, and one NaN is as good as another.
+#[must_use]
+pub fn is_same(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Map(one), Value::Map(other)) => {
+            one.len() == other.len()
+                && one.iter().all(|(key, value)| b.get(key).is_some_and(|other| is_same(value, other)))
+        }
+        (Value::List(a), Value::List(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_same(a, b)),
+        (Value::Float(a), Value::Float(b)) => a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan()),
+        _ => a == b && entries(a).is_empty(),
+    }
+}

@@ -1,0 +1,66 @@
+//! Whether a target that was read back carries the metadata of its source.
+
+use container_core::carried::{entries, named, shallow, without};
+use container_core::container::Container;
+use container_core::format::Import;
+use container_core::region::Region;
+use container_core::report::Loss;
+use container_core::{Result, Value};
+
+use crate::diff::{Difference, compare_trees};
+
+/// Key of what is GSD's own, and the parts of it that every GSD file has.
+const GSD: &str = "gsd";
+const OF_HEADER: [&str; 3] = ["application", "schema", "schema_version"];
+
+/// What beginnings of losses say that metadata are not to be expected in the target.
+const LOST: [&str; 2] = ["metadata", "trailer"];
+
+/// Differences between what the source carries and what the target does. Of a file of the same kind, the format's own import takes more along
+/// than what is carried, and its tests say so.
+pub(super) fn compare(
+    task: &Import<'_>,
+    target: &dyn Container,
+    target_selection: &[(usize, Region)],
+    losses: &[Loss],
+) -> Result<Vec<Difference>> {
+    let is_lost = losses.iter().any(|loss| LOST.iter().any(|lost| loss.what.starts_with(lost)));
+    let format = target.about().format;
+    if is_lost || format == task.container.about().format || format == container_core::npy::FORMAT.name {
+        return Ok(Vec::new());
+    }
+    let (mut source, _) = task.carried()?;
+    let (mut written, _) = shallow(target.carried(target_selection)?);
+    if let [(index, _)] = target_selection {
+        written = named(written, &target.require(*index)?.path);
+    }
+    if format == GSD {
+        let header = source.get(GSD).map(header);
+        (source, written) = match header {
+            Some(header) => (with_header(source, header), {
+                let header = written.get(GSD).map(self::header).unwrap_or_default();
+                with_header(written, header)
+            }),
+            None => (source, without(written, GSD)),
+        };
+    }
+    let mut found = Vec::new();
+    compare_trees("metadata", &source, &written, &[], &mut |what| {
+        found.push(Difference { dataset: None, what });
+    });
+    Ok(found)
+}
+
+fn header(own: &Value) -> Vec<(String, Value)> {
+    entries(own).iter().filter(|(key, _)| OF_HEADER.contains(&key.as_str())).cloned().collect()
+}
+
+fn with_header(tree: Value, header: Vec<(String, Value)>) -> Value {
+    match without(tree, GSD) {
+        Value::Map(mut entries) => {
+            entries.push((GSD.to_owned(), Value::Map(header)));
+            Value::Map(entries)
+        }
+        other => other,
+    }
+}
