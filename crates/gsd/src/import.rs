@@ -22,7 +22,10 @@ use part::{Frames, Part};
 
 /// What new files say they were written by, and the schema of arrays that have none.
 const APPLICATION: &str = concat!("holdall ", env!("CARGO_PKG_VERSION"));
-const SCHEMA: &str = "none";
+pub(crate) const SCHEMA: &str = "none";
+
+/// What the application of such files begins with.
+pub(crate) const WRITER: &str = "holdall ";
 
 /// What a GSD target can be told.
 pub(crate) struct Words {

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use container_core::carried::{PREFIX, form, joined};
+use container_core::carried::{PREFIX, WHOLE, form, joined};
 use container_core::region::Region;
 use container_core::{Limits, Result, Value};
 
@@ -34,11 +34,14 @@ pub(crate) fn carried(file: &File, selection: &[(usize, Region)], limits: &Limit
                 *inner
             }
             Yaml::Mapping(pairs, _) => break pairs,
-            _ => break Vec::new(),
+            // No tree of the standard: kept as it is.
+            other => {
+                let whole = Walk::new(file, selection).value(other, "", false);
+                return Ok(Value::Map(whole.map(|whole| (WHOLE.to_owned(), whole)).into_iter().collect()));
+            }
         };
     };
-    let selected = selection.iter().map(|(index, _)| *index).collect();
-    let mut walk = Walk { file, selected, gone: HashSet::new() };
+    let mut walk = Walk::new(file, selection);
     let mut entries = Vec::new();
     for (key, value) in pairs {
         let Yaml::Text(name, _) = &key else { continue };
@@ -72,7 +75,12 @@ struct Walk<'f> {
     gone: HashSet<String>,
 }
 
-impl Walk<'_> {
+impl<'f> Walk<'f> {
+    fn new(file: &'f File, selection: &[(usize, Region)]) -> Self {
+        let selected = selection.iter().map(|(index, _)| *index).collect();
+        Self { file, selected, gone: HashSet::new() }
+    }
+
     /// `None` for arrays that are not selected or that their path tells, and mappings of nothing else. `told`: true where nothing but
     /// mappings leads here.
     fn value(&mut self, value: Yaml, path: &str, told: bool) -> Option<Value> {
@@ -155,6 +163,7 @@ impl Walk<'_> {
 
     /// The form that keeps the place of a selected array.
     fn place(&self, path: &str, more: Vec<(String, Value)>) -> Option<Value> {
+        let path = path.trim_start_matches('/');
         self.file.find_array(path).filter(|index| self.selected.contains(index))?;
         let mut entries = vec![("path".to_owned(), Value::from(path))];
         if !more.is_empty() {

@@ -24,10 +24,14 @@ impl Tree {
         let mut of = Self { tree: Value::Null, placed: HashSet::new(), anchors: HashSet::new() };
         of.look(&tree);
         let placed = &of.placed;
-        let in_the_way = |key: &str| paths.iter().any(|path| path == key && !placed.contains(path));
-        of.tree = carried::set_aside(tree, &|key, value| {
-            key == LIBRARY || (key == HISTORY && !is_history(value)) || in_the_way(key)
+        let is_alias = |value: &Value| matches!(form_of(value), Some(("alias", Value::Text(name))) if of.anchors.contains(name));
+        let in_the_way = |key: &str, value: &Value| {
+            !is_alias(value) && paths.iter().any(|path| path == key && !placed.contains(path))
+        };
+        let aside = carried::set_aside(tree, &|key, value| {
+            key == LIBRARY || (key == HISTORY && !is_history(value)) || in_the_way(key, value)
         });
+        of.tree = aside;
         of
     }
 

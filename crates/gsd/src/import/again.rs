@@ -23,6 +23,8 @@ pub(super) struct Again {
     stacked: Vec<Part>,
     /// Those of one frame, by frame.
     single: Vec<(u64, Part)>,
+    /// Whether the first stacked one is stored in the last frame, too, so that there is one: those that made it are left out.
+    fill: bool,
 }
 
 impl Again {
@@ -40,7 +42,7 @@ impl Again {
         if planned.saturating_mul(EACH) > job.options.limits.memory {
             return Ok(None);
         }
-        let mut again = Self { chunks, stacked: Vec::new(), single: Vec::new() };
+        let mut again = Self { chunks, stacked: Vec::new(), single: Vec::new(), fill: false };
         for ((index, region), path) in job.selection.iter().zip(paths) {
             let dataset = &*job.container.require(*index)?;
             // Paths of trees have slashes within steps escaped, and escapes of their own.
@@ -72,7 +74,17 @@ impl Again {
         let single = again.single.iter().all(|(frame, part)| {
             once.insert((Some(*frame), part.name.as_str())) && !once.contains(&(None, part.name.as_str()))
         });
-        Ok((stacked && single).then_some(again))
+        let unique = stacked && single;
+        let last = again.chunks.frames.saturating_sub(1);
+        let ends = |part: &Part| carry::is_within(again.chunks.stored(&part.name), last);
+        again.fill = !again.stacked.iter().any(ends) && again.single.iter().all(|(frame, _)| *frame < last);
+        Ok(unique.then_some(again))
+    }
+
+    /// Whether a frame has the chunk of the stacked part at a place.
+    fn stores(&self, at: usize, part: &Part, frame: u64) -> bool {
+        let filled = self.fill && at == 0 && frame.checked_add(1) == Some(self.chunks.frames);
+        filled || carry::is_within(self.chunks.stored(&part.name), frame)
     }
 
     /// Frames that there will be.
@@ -124,8 +136,8 @@ impl Again {
         } else {
             let shapes: Vec<Vec<u8>> = self.stacked.iter().map(Part::shape_bytes).collect();
             stream::for_each_frame(job, &self.stacked, self.chunks.frames, &mut |chunks| {
-                for ((part, bytes), shape) in self.stacked.iter().zip(chunks).zip(&shapes) {
-                    if carry::is_within(self.chunks.stored(&part.name), frame) {
+                for (at, ((part, bytes), shape)) in self.stacked.iter().zip(chunks).zip(&shapes).enumerate() {
+                    if self.stores(at, part, frame) {
                         emitter.write(bytes)?;
                         emitter.write(shape)?;
                     }
@@ -147,8 +159,8 @@ impl Again {
             self.chunks.frames
         };
         for frame in 0..frames {
-            for part in &self.stacked {
-                if carry::is_within(self.chunks.stored(&part.name), frame) {
+            for (at, part) in self.stacked.iter().enumerate() {
+                if self.stores(at, part, frame) {
                     chunk(plan, frame, part)?;
                 }
             }
