@@ -15,5 +15,4 @@ mod gsd_damage;
 mod gsd_files;
 mod large;
 mod manifest;
-mod matrix;
 mod repairs;

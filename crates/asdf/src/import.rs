@@ -62,7 +62,7 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
     for (path, part) in &parts {
         nodes.insert((*path).clone(), plan.array(&part.spec)?);
     }
-    let (root, anchor) = to_tree(tree, &mut nodes);
+    let (root, anchor) = to_tree(&tree, &mut nodes);
     let mut places = Places::new(root);
     for (path, _) in &parts {
         if let Some(node) = nodes.remove(*path) {

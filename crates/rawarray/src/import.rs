@@ -204,7 +204,7 @@ pub(crate) fn own_type(datasets: &[Dataset], selection: &[(usize, Region)]) -> O
         key => key == "byte_order",
     });
     let told: Vec<(String, Value)> = told.cloned().collect();
-    (!told.is_empty()).then(|| Value::Map(told))
+    (!told.is_empty()).then_some(Value::Map(told))
 }
 
 fn is_rawarray(container: &dyn Container) -> bool {

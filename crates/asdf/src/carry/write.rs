@@ -104,7 +104,10 @@ fn is_history(value: &Value) -> bool {
 
 /// The root of a tree, with the nodes of arrays that have a place in it; those are taken out of `arrays`. The anchor of the root comes
 /// beside it.
-pub(crate) fn to_tree(tree: Tree, arrays: &mut HashMap<String, Yaml>) -> (Vec<(Yaml, Yaml)>, Option<String>) {
+pub(crate) fn to_tree(
+    tree: &Tree,
+    arrays: &mut HashMap<String, Yaml>,
+) -> (Vec<(Yaml, Yaml)>, Option<String>) {
     let mut build = Build { arrays, anchors: HashSet::new() };
     let anchor = match tree.tree.get(ROOT_ANCHOR) {
         Some(Value::Text(name)) if is_anchor(name) => Some(name.clone()),
