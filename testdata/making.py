@@ -5,6 +5,7 @@ Each `make.py` says what its fixtures are; this says how they come into the fold
 
 import argparse
 import hashlib
+import importlib
 import json
 import re
 from collections.abc import Callable, Iterable
@@ -15,10 +16,11 @@ FOLDERS = ("ok", "odd", "bad")
 
 
 class Made(Protocol):
-    """A fixture: where it goes and what it holds."""
+    """A fixture: what it is called, where it goes and what it holds."""
 
+    name: str
     path: str
-    data: bytes
+    data: bytes | dict[str, bytes]
 
 
 def sha256(data: bytes) -> str:
@@ -50,8 +52,8 @@ def outputs(
 ) -> dict[str, bytes]:
     """Every file to be written, by its path below the folder; `head` begins the manifest."""
     fixtures = sorted(fixtures, key=lambda fixture: fixture.path)
-    files = {fixture.path: fixture.data for fixture in fixtures}
-    assert len(files) == len(fixtures), "two fixtures have one path"
+    assert len({fixture.name for fixture in fixtures}) == len(fixtures), "two fixtures have one name"
+    files = {path: data for fixture in fixtures for path, data in stored(fixture).items()}
     files["MANIFEST.toml"] = (head + "".join(entry(fields(fixture)) for fixture in fixtures)).encode()
     return files
 
@@ -108,6 +110,48 @@ def wants_check(about: str) -> bool:
         "--check", action="store_true", help="compare with what is here, exit 1 on a difference"
     )
     return parser.parse_args().check
+
+
+def made(modules: Iterable[str]) -> list[Made]:
+    """The fixtures of these modules."""
+    return [it for name in modules for it in importlib.import_module(name).fixtures()]
+
+
+def stored(fixture: Made) -> dict[str, bytes]:
+    """Its files by their paths: one, or those of a folder."""
+    if isinstance(fixture.data, bytes):
+        return {fixture.path: fixture.data}
+    return {f"{fixture.path}/{name}": data for name, data in fixture.data.items()}
+
+
+def run(
+    about: str,
+    here: Path,
+    tools: str,
+    modules: tuple[Iterable[str], Iterable[str]],
+    fields: Callable[[Made], dict[str, object]],
+    disagreements: Callable[[list[Made]], list[str]],
+) -> int:
+    """The whole of a `make.py`: fixtures of the modules that make them by hand, and of those that need `tools`, which are made anew
+    only by the versions that the manifest names. `disagreements` asks the reference what it makes of them."""
+    by_hand, by_tools = modules
+    head = f"# Written by make.py; the fields are explained in README.md.\n\nmade_with = {json.dumps(tools)}\n"
+
+    def files() -> tuple[list[Made], dict[str, bytes]]:
+        fixtures = made([*by_hand, *by_tools])
+        return fixtures, outputs(head, fixtures, fields)
+
+    if not wants_check(about):
+        fixtures, new = files()
+        problems = disagreements(fixtures)
+        write(here, new)
+        return report(problems) if problems else 0
+    if made_with(here) != tools:
+        print(f"made with {made_with(here)}, here is {tools}: only what is made by hand is made anew")
+        new = {path: data for it in made(by_hand) for path, data in stored(it).items()}
+        return report(by_hand_only(here, new))
+    fixtures, new = files()
+    return report(differences(here, new) + disagreements(fixtures))
 
 
 def report(wrong: list[str]) -> int:

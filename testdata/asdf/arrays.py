@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from parts import Fixture, block, file, ndarray, noise, numbers
+from parts import Fixture, block, file, ndarray, numbers
+from values import noise
 
 SCALARS = ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8", "c8", "c16", "?", "S3", "U3")
 BASE = numbers("<i4", 24)

@@ -13,7 +13,8 @@ import lz4.frame
 import zstandard
 
 from labels import DATA, VALUES, behind_length, blosc1, cframe, lz4_pieces, pieces
-from parts import Fixture, block, changed, file, ndarray, noise, numbers
+from parts import Fixture, block, file, ndarray, numbers
+from values import changed, noise
 
 GOOD = numbers("<i4", 24)
 BODY = ndarray("good", 0, "<i4", [24]) + ndarray("a", 1, "<u4", VALUES.shape)

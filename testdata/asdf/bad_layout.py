@@ -1,7 +1,8 @@
 """Headers, blocks and ends that are damaged, by hand."""
 
 from layout import A, B, BLOCKS, BOTH, ONE, SIMPLE, TWO
-from parts import HEAD, Fixture, block, changed, file, head, index, ndarray, noise, numbers, places, streamed, tree
+from parts import HEAD, Fixture, block, file, head, index, ndarray, numbers, places, streamed, tree
+from values import changed, noise
 
 TEXT = HEAD + tree(TWO)
 

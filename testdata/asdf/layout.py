@@ -1,6 +1,7 @@
 """Sound files without a finding, put together by hand: the order of the parts and how each may be spelled."""
 
-from parts import HEAD, TAGS, Fixture, block, file, head, index, ndarray, noise, numbers, places, streamed, tree
+from parts import HEAD, TAGS, Fixture, block, file, head, index, ndarray, numbers, places, streamed, tree
+from values import noise
 
 A = numbers("<i4", 6)
 B = numbers(">f8", 2, 3, seed=7)

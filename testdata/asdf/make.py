@@ -5,7 +5,6 @@ Independent of the crates it tests: Python, numpy, PyYAML, codecs, and three rel
 versions is written into MANIFEST.toml; with other ones the files that they write are not made anew.
 """
 
-import importlib
 import json
 import sys
 from pathlib import Path
@@ -20,7 +19,8 @@ import peer
 import reference
 import tool
 import view
-from parts import HANDMADE, Fixture, little
+from parts import HANDMADE, Fixture
+from values import little
 
 BY_HAND = ("layout", "trees", "nodes", "arrays", "labels", "odd", "bad_layout", "bad_tree", "bad_array", "bad_block", "torn")
 BY_TOOLS = ("written", "views", "sets", "changed")
@@ -75,41 +75,5 @@ def listed(arrays: dict[str, np.ndarray]) -> list[dict[str, object]]:
     ]
 
 
-def made(modules: tuple[str, ...]) -> list[Fixture]:
-    return [it for name in modules for it in importlib.import_module(name).fixtures()]
-
-
-def stored(fixture: Fixture) -> dict[str, bytes]:
-    """Its files by their paths."""
-    if isinstance(fixture.data, bytes):
-        return {fixture.path: fixture.data}
-    return {f"{fixture.path}/{name}": data for name, data in fixture.data.items()}
-
-
-def outputs(fixtures: list[Fixture]) -> dict[str, bytes]:
-    fixtures = sorted(fixtures, key=lambda fixture: fixture.path)
-    assert len({fixture.name for fixture in fixtures}) == len(fixtures), "two fixtures have one name"
-    files = {path: data for fixture in fixtures for path, data in stored(fixture).items()}
-    entries = "".join(making.entry(fields(fixture)) for fixture in fixtures)
-    first = f"# Written by make.py; the fields are explained in README.md.\n\nmade_with = {json.dumps(tool.made_with())}\n"
-    return files | {"MANIFEST.toml": (first + entries).encode()}
-
-
-def main() -> int:
-    if not making.wants_check(__doc__):
-        fixtures = made(BY_HAND + BY_TOOLS)
-        problems = reference.disagreements(fixtures)
-        making.write(HERE, outputs(fixtures))
-        return making.report(problems) if problems else 0
-    made_with = making.made_with(HERE)
-    if made_with != tool.made_with():
-        print(f"made with {made_with}, here is {tool.made_with()}: only what is made by hand is made anew")
-        files = {path: data for it in made(BY_HAND) for path, data in stored(it).items()}
-        return making.report(making.by_hand_only(HERE, files))
-    fixtures = made(BY_HAND + BY_TOOLS)
-    wrong = making.differences(HERE, outputs(fixtures))
-    return making.report(wrong + reference.disagreements(fixtures))
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(making.run(__doc__, HERE, tool.made_with(), (BY_HAND, BY_TOOLS), fields, reference.disagreements))

@@ -6,7 +6,8 @@ import numpy as np
 
 from labels import DATA, lz4_pieces, pieces
 from layout import A, B, BLOCKS, BOTH, ONE, SIMPLE, TWO
-from parts import HEAD, LEGACY, TAGS, Fixture, block, changed, file, head, index, ndarray, noise, numbers, places, streamed, tree, zipped
+from parts import HEAD, LEGACY, TAGS, Fixture, block, file, head, index, ndarray, numbers, places, streamed, tree, zipped
+from values import changed, noise
 
 
 def one(name: str, about: str, data: bytes, **more: object) -> Fixture:

@@ -10,6 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
+from values import noise
 
 HANDMADE = "make.py"
 MAGIC = b"\xd3BLK"
@@ -54,15 +55,6 @@ class Fixture:
 # Values
 
 
-def noise(length: int, seed: int = 1) -> bytes:
-    """Bytes without a pattern: the high bytes of a 32-bit linear congruential generator."""
-    out = bytearray()
-    for _ in range(length):
-        seed = (seed * 1664525 + 1013904223) % 2**32
-        out.append(seed >> 24)
-    return bytes(out)
-
-
 def numbers(dtype: str, *shape: int, seed: int = 1) -> np.ndarray:
     """Exact in every type: small integers that grow slowly, of either sign where there are signs."""
     count = math.prod(shape)
@@ -75,11 +67,6 @@ def numbers(dtype: str, *shape: int, seed: int = 1) -> np.ndarray:
     if kind in "SU":
         return np.array([chr(97 + it % 26) * (it % 4) for it in raw.ravel()], dtype).reshape(shape)
     return ((raw - 20) / 4 if kind == "f" else raw - 20).astype(dtype)
-
-
-def little(array: np.ndarray) -> bytes:
-    """The elements in C order, numbers little-endian."""
-    return array.astype(array.dtype.newbyteorder("<")).tobytes()
 
 
 # Texts
@@ -176,9 +163,3 @@ def file(body: str | bytes | None, *blocks: bytes, front: bytes = HEAD, pad: byt
     out = front + text + pad
     last = index(places(len(out), blocks), **of_index) if blocks and indexed else b""
     return out + b"".join(blocks) + last
-
-
-def changed(data: bytes, at: int, patch: bytes) -> bytes:
-    """`data` with `patch` over it."""
-    at %= len(data)
-    return data[:at] + patch + data[at + len(patch) :]

@@ -3,7 +3,8 @@
 import making
 import tool
 import view
-from parts import Fixture, little
+from parts import Fixture
+from values import little
 
 
 def disagreements(fixtures: list[Fixture]) -> list[str]:

@@ -8,7 +8,8 @@ import msgpack
 import stores
 from bad_header import bad
 from hand import GEOMETRY, of_array, packed
-from parts import Fixture, Frame, b2nd, changed, copied
+from parts import Fixture, Frame, b2nd, copied
+from values import changed
 
 SHAPE, CHUNKS, BLOCKS = GEOMETRY
 

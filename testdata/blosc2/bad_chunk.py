@@ -6,7 +6,8 @@ import blosc2
 
 from bad_header import bad
 from hand import CHUNKS, FOUR
-from parts import NANS, Fixture, Frame, changed, chunk_header, copied, noise, repeated, special, text, vl_chunk
+from parts import NANS, Fixture, Frame, chunk_header, copied, repeated, special, vl_chunk
+from values import changed, noise, text
 
 PACKED = blosc2.compress2(FOUR[1], codec=blosc2.Codec.ZSTD, typesize=4, nthreads=1)
 LZ4 = blosc2.compress2(FOUR[1], codec=blosc2.Codec.LZ4, typesize=4, blocksize=200, nthreads=1)

@@ -5,7 +5,8 @@ import struct
 import numpy as np
 
 from hand import packed
-from parts import Fixture, Frame, changed, copied, noise, steps
+from parts import Fixture, Frame, copied
+from values import changed, noise, steps
 
 # Not of whole offsets, so that no chunk is taken for an index.
 FOUR = [steps(404, 4, seed) for seed in range(4)]

@@ -5,7 +5,8 @@ import numpy as np
 
 from bad_header import bad
 from hand import CHUNKS, FOUR, four
-from parts import Fixture, Frame, chunk_header, copied, noise, repeated, special, ZEROS
+from parts import Fixture, Frame, chunk_header, copied, repeated, special, ZEROS
+from values import noise
 
 SIZE = len(CHUNKS[0])
 PLACES = [SIZE * it for it in range(4)]

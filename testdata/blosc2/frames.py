@@ -7,7 +7,8 @@ import numpy as np
 
 import tool
 from arrays import written
-from parts import Fixture, noise, numbers, steps, text
+from parts import Fixture, numbers
+from values import noise, steps, text
 from pipelines import frame
 
 FIVE = [steps(400, 4, seed) for seed in range(5)]  # the chunks of what is changed below

@@ -4,9 +4,8 @@ import blosc2
 import msgpack
 import numpy as np
 
-from parts import (
-    NANS, UNINIT, ZEROS, Fixture, Frame, b2nd, copied, noise, numbers, repeated, special, steps, vl_chunk,
-)  # fmt: skip
+from parts import NANS, UNINIT, ZEROS, Fixture, Frame, b2nd, copied, numbers, repeated, special, vl_chunk
+from values import noise, steps
 
 FOUR = [steps(400, 4, seed) for seed in range(4)]
 WHOLE = b"".join(FOUR)

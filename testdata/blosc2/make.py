@@ -5,7 +5,6 @@ Independent of the crates it tests: Python, numpy, and two releases of python-bl
 is written into MANIFEST.toml; with other ones the files that they write are not made anew.
 """
 
-import importlib
 import json
 import os
 import sys
@@ -20,7 +19,8 @@ import making
 import reference
 import tool
 import view
-from parts import HANDMADE, Fixture, little, spelling
+from parts import HANDMADE, Fixture
+from values import little, spelling
 
 BY_HAND = ("hand", "odd", "bad_header", "bad_index", "bad_chunk", "bad_array", "torn")
 BY_TOOLS = ("arrays", "pipelines", "frames", "stores")
@@ -76,42 +76,5 @@ def of_array(array: object) -> dict[str, object]:
     }
 
 
-def made(modules: tuple[str, ...]) -> list[Fixture]:
-    return [it for name in modules for it in importlib.import_module(name).fixtures()]
-
-
-def stored(fixture: Fixture) -> dict[str, bytes]:
-    """Its files by their paths."""
-    if isinstance(fixture.data, bytes):
-        return {fixture.path: fixture.data}
-    return {f"{fixture.path}/{name}": data for name, data in fixture.data.items()}
-
-
-def outputs(fixtures: list[Fixture]) -> dict[str, bytes]:
-    fixtures = sorted(fixtures, key=lambda fixture: fixture.path)
-    assert len({fixture.path for fixture in fixtures}) == len(fixtures), "two fixtures have one path"
-    files = {path: data for fixture in fixtures for path, data in stored(fixture).items()}
-    entries = "".join(making.entry(fields(fixture)) for fixture in fixtures)
-    head = f"# Written by make.py; the fields are explained in README.md.\n\nmade_with = {json.dumps(tool.made_with())}\n"
-    return files | {"MANIFEST.toml": (head + entries).encode()}
-
-
-def main() -> int:
-    if not making.wants_check(__doc__):
-        fixtures = made(BY_HAND + BY_TOOLS)
-        problems = reference.disagreements(fixtures)
-        making.write(HERE, outputs(fixtures))
-        return making.report(problems) if problems else 0
-    made_with = making.made_with(HERE)
-    if made_with != tool.made_with():
-        print(f"made with {made_with}, here is {tool.made_with()}: only what is made by hand is made anew")
-        by_hand = [it for it in made(BY_HAND) if it.producer == HANDMADE]
-        files = {path: data for it in by_hand for path, data in stored(it).items()}
-        return making.report(making.by_hand_only(HERE, files))
-    fixtures = made(BY_HAND + BY_TOOLS)
-    wrong = making.differences(HERE, outputs(fixtures))
-    return making.report(wrong + reference.disagreements(fixtures))
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(making.run(__doc__, HERE, tool.made_with(), (BY_HAND, BY_TOOLS), fields, reference.disagreements))

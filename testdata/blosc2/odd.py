@@ -1,7 +1,8 @@
 """Sound frames with something to note, built byte by byte."""
 
 from hand import CHUNKS, FOUR, WHOLE, array, four, of_array, packed, plain
-from parts import Fixture, Frame, copied, noise, special, ZEROS
+from parts import Fixture, Frame, copied, special, ZEROS
+from values import noise
 
 import blosc2
 

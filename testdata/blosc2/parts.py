@@ -1,6 +1,5 @@
 """What the lists of fixtures are made of: chunks and frames field by field, and what a reader should make of them."""
 
-import json
 import math
 import struct
 from collections.abc import Mapping, Sequence
@@ -9,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 import findings
+from values import noise
 
 MAGIC = b"\x9e\xa8b2frame\0"
 HANDMADE = "make.py"
@@ -55,33 +55,6 @@ class Fixture:
 # Values
 
 
-def noise(length: int, seed: int = 1) -> bytes:
-    """Bytes without a pattern: the high bytes of a 32-bit linear congruential generator."""
-    out = bytearray()
-    for _ in range(length):
-        seed = (seed * 1664525 + 1013904223) % 2**32
-        out.append(seed >> 24)
-    return bytes(out)
-
-
-def steps(length: int, width: int = 4, seed: int = 1) -> bytes:
-    """Little-endian numbers of `width` bytes that grow by 0 to 15; the last may be cut."""
-    out, value = bytearray(), 0
-    for step in noise(length // width + 1, seed):
-        out += (value % 2 ** (8 * width)).to_bytes(width, "little")
-        value += step % 16
-    return bytes(out[:length])
-
-
-def text(length: int) -> bytes:
-    """Repetitive ASCII."""
-    out, number = bytearray(), 0
-    while len(out) < length:
-        out += b"line %d of a text that says little new. " % number
-        number += 1
-    return bytes(out[:length])
-
-
 def numbers(dtype: str, *shape: int, seed: int = 1) -> np.ndarray:
     """Exact in every type: small integers that grow slowly, of either sign where there are signs."""
     count = math.prod(shape)
@@ -92,16 +65,6 @@ def numbers(dtype: str, *shape: int, seed: int = 1) -> np.ndarray:
     if kind == "c":
         return (raw - 20 - 1j * raw).astype(dtype)
     return ((raw - 20) / 4 if kind == "f" else raw - 20).astype(dtype)
-
-
-def little(array: np.ndarray) -> bytes:
-    """The elements in C order, numbers little-endian."""
-    return array.astype(array.dtype.newbyteorder("<")).tobytes()
-
-
-def spelling(dtype: np.dtype) -> str:
-    """`dtype.str`, or the list of fields as JSON."""
-    return dtype.str if dtype.names is None else json.dumps(dtype.descr, ensure_ascii=False)
 
 
 # Chunks
@@ -267,9 +230,3 @@ class Frame:
         tail = trailer(self.vlmetas, length=self.trailer_len, fingerprint=self.fingerprint)
         length = 87 + len(pairs(self.metas, 87, 7)) + len(body) + len(index) + len(tail)
         return self.head(length, len(body)) + body + index + tail
-
-
-def changed(data: bytes, at: int, patch: bytes) -> bytes:
-    """`data` with `patch` over it."""
-    at %= len(data)
-    return data[:at] + patch + data[at + len(patch) :]

@@ -6,7 +6,8 @@ import numpy as np
 
 import tool
 from arrays import written
-from parts import Fixture, noise, numbers, steps, text
+from parts import Fixture, numbers
+from values import noise, steps, text
 
 CODECS = ("blosclz", "lz4", "lz4hc", "zlib", "zstd")
 FILTERS = {

@@ -9,7 +9,8 @@ import numpy as np
 
 import tool
 import view
-from parts import Fixture, spelling
+from parts import Fixture
+from values import spelling
 
 # What the old release wrote and does not read.
 OLD_UNREAD = {"old_dict_zstd"}

@@ -15,7 +15,8 @@ import msgpack
 import numpy as np
 
 import tool
-from parts import Fixture, Stored, numbers, text
+from parts import Fixture, Stored, numbers
+from values import text
 
 blosc2.set_nthreads(1)
 ONE = {"nthreads": 1}

@@ -9,7 +9,8 @@ import tool
 import view
 from bad_header import bad
 from frames import WHOLE, hexed
-from parts import Fixture, noise
+from parts import Fixture
+from values import noise
 
 NEW = noise(400, 9)
 

@@ -1,7 +1,8 @@
 """What Bloscpack's append makes of a file."""
 
 import tool
-from parts import Fixture, plain, steps
+from parts import Fixture, plain
+from values import steps
 
 
 def fixtures() -> list[Fixture]:

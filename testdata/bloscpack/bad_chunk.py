@@ -5,7 +5,8 @@ import struct
 import blosc1
 import tool
 from bad_header import DATA, damaged, parts
-from parts import Fixture, nbytes, steps, text, v3
+from parts import Fixture, nbytes, v3
+from values import steps, text
 
 FLAGS = blosc1.SHUFFLE
 

@@ -4,7 +4,8 @@ import zlib
 
 import items
 import tool
-from parts import Fixture, compact, digest, header, of_shape, plain, section, steps, table, text, v3
+from parts import Fixture, compact, digest, header, of_shape, plain, section, table, v3
+from values import steps, text
 
 DATA = steps(2000, 8)
 READ = plain(DATA, 8)

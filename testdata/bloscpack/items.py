@@ -4,18 +4,8 @@ from collections.abc import Sequence
 
 import blosc1
 import tool
-from parts import (
-    METADATA,
-    OFFSETS,
-    VARIABLE,
-    Fixture,
-    compact,
-    digest,
-    header,
-    steps,
-    table,
-    text,
-)
+from parts import METADATA, OFFSETS, VARIABLE, Fixture, compact, digest, header, table
+from values import steps, text
 
 
 def file(

@@ -3,7 +3,8 @@
 import numpy as np
 
 import tool
-from parts import Fixture, compact, plain, section, steps, text, v3
+from parts import Fixture, compact, plain, section, v3
+from values import steps, text
 
 TYPESIZES = (1, 2, 4, 8, 14, 24, 300)
 FILTERS = ("none", "byte", "bit")

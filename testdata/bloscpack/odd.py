@@ -1,7 +1,8 @@
 """Sound files with something to remark on."""
 
 import tool
-from parts import Fixture, compact, digest, header, plain, section, steps, table, v3
+from parts import Fixture, compact, digest, header, plain, section, table, v3
+from values import steps
 
 # What python-blosc2 4.14.1 makes of i32 0..39: LZ4, SHUFFLE, one block. Three of its four streams are zero runs.
 BLOSC2_CHUNK = bytes.fromhex(

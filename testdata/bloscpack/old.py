@@ -4,7 +4,8 @@ import numpy as np
 
 import blosc1
 import tool
-from parts import MAGIC, Fixture, as_array, compact, digest, header, plain, section, steps, table, text, v3
+from parts import MAGIC, Fixture, as_array, compact, digest, header, plain, section, table, v3
+from values import steps, text
 
 
 def fixtures() -> list[Fixture]:

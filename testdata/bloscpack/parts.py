@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import findings
+from values import spelling
 
 MAGIC = b"blpk"
 OFFSETS, METADATA, VARIABLE = 1, 2, 4
@@ -54,33 +55,6 @@ class Fixture:
 
 
 # Values
-
-
-def noise(length: int, seed: int = 1) -> bytes:
-    """Bytes without a pattern: the high bytes of a 32-bit linear congruential generator."""
-    out = bytearray()
-    for _ in range(length):
-        seed = (seed * 1664525 + 1013904223) % 2**32
-        out.append(seed >> 24)
-    return bytes(out)
-
-
-def steps(length: int, width: int = 4, seed: int = 1) -> bytes:
-    """Little-endian numbers of `width` bytes that grow by 0 to 15; the last may be cut."""
-    out, value = bytearray(), 0
-    for step in noise(length // width + 1, seed):
-        out += (value % 2 ** (8 * width)).to_bytes(width, "little")
-        value += step % 16
-    return bytes(out[:length])
-
-
-def text(length: int) -> bytes:
-    """Repetitive ASCII."""
-    out, number = bytearray(), 0
-    while len(out) < length:
-        out += b"line %d of a text that says little new. " % number
-        number += 1
-    return bytes(out[:length])
 
 
 def digest(checksum: str, data: bytes) -> bytes:
@@ -200,11 +174,6 @@ def plain(data: bytes, typesize: int) -> dict[str, object]:
     if typesize > 1 and len(data) % typesize == 0:
         return {"dtype": f"|V{typesize}", "shape": [len(data) // typesize], "values": data}
     return {"dtype": "|u1", "shape": [len(data)], "values": data}
-
-
-def spelling(dtype: np.dtype) -> str:
-    """`dtype.str`, or the list of fields as JSON."""
-    return dtype.str if dtype.names is None else json.dumps(dtype.descr, ensure_ascii=False)
 
 
 def numbers(array: np.ndarray) -> bytes:

@@ -1,7 +1,8 @@
 """Checksums, offsets, and metadata, as Bloscpack writes them."""
 
 import tool
-from parts import CHECKSUMS, Fixture, noise, plain, steps, text
+from parts import CHECKSUMS, Fixture, plain
+from values import noise, steps, text
 
 
 def fixtures() -> list[Fixture]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 import findings
+from values import noise
 
 MAGIC = 0x65DF65DF65DF65DF
 V03, V10, V20, V21 = 3, 0x10000, 0x20000, 0x20001
@@ -177,15 +178,6 @@ class Hand:
 
 
 # Values
-
-
-def noise(length: int, seed: int = 1) -> bytes:
-    """Bytes without a pattern: the high bytes of a 32-bit linear congruential generator."""
-    out = bytearray()
-    for _ in range(length):
-        seed = (seed * 1664525 + 1013904223) % 2**32
-        out.append(seed >> 24)
-    return bytes(out)
 
 
 def numbers(dtype: str, *shape: int, seed: int = 1) -> np.ndarray:

@@ -18,9 +18,9 @@ from parts import (
     header,
     ints,
     kind_of,
-    noise,
     repairable,
 )
+from values import noise
 from plain import F64
 
 

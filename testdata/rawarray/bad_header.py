@@ -2,7 +2,8 @@
 
 import struct
 
-from parts import Fixture, damaged, header, ints, kind_of, noise, unreadable
+from parts import Fixture, damaged, header, ints, kind_of, unreadable
+from values import noise
 from plain import F32, seed_example
 
 HUGE = 2**64

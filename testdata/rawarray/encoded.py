@@ -3,7 +3,8 @@
 import itertools
 
 import lz4_block
-from parts import BITS, Fixture, bit_array, grid, ints, leb128_array, lz4_array, noise
+from parts import BITS, Fixture, bit_array, grid, ints, leb128_array, lz4_array
+from values import noise
 from plain import F32, records
 
 PAGE_VECTORS = [0, -1, 1, 63, 64, -65, 300]  # 00 01 02 7e 8001 8101 d804

@@ -1,18 +1,8 @@
 """Sound files with something to say: widths numpy lacks, foreign byte orders, bytes after the data."""
 
 from encoded import BIT_PATTERN, signed_edges, unsigned_edges
-from parts import (
-    BIG_ENDIAN,
-    Fixture,
-    array,
-    bit_array,
-    header,
-    ints,
-    kind_of,
-    leb128_array,
-    lz4_array,
-    noise,
-)
+from parts import BIG_ENDIAN, Fixture, array, bit_array, header, ints, kind_of, leb128_array, lz4_array
+from values import noise
 from plain import F16, F32, F64, whole_file
 
 I24 = [-(2**23), -1, 0, 1, 2**23 - 1]

@@ -127,15 +127,6 @@ def grid(dtype: str, dims: Sequence[int], rule: Rule) -> bytes:
     return array.tobytes(order="F")
 
 
-def noise(length: int, seed: int = 1) -> bytes:
-    """Bytes without a pattern: the high bytes of a 32-bit linear congruential generator."""
-    out = bytearray()
-    for _ in range(length):
-        seed = (seed * 1664525 + 1013904223) % 2**32
-        out.append(seed >> 24)
-    return bytes(out)
-
-
 def elements(name: str, kind: Kind, dims: Sequence[int], values: bytes | Rule) -> bytes:
     """The values in stored order, little-endian."""
     plain = values if isinstance(values, bytes) else grid(kind.dtype, dims, values)
