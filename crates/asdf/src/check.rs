@@ -17,7 +17,7 @@ use container_core::report::{BlockCounts, Finding, Report, Severity};
 use container_core::threads::on_threads;
 use container_core::{Progress, Result};
 
-use crate::fault::{Fault, FaultKind};
+use crate::fault::{Fault, FaultKind, block_of};
 use crate::file::File;
 use crate::layout::{Layout, StoredBlock};
 use crate::parts::{Part, Parts};
@@ -119,7 +119,7 @@ impl<'a> Look<'a> {
         referenced.extend(part.is_named.then_some(0));
         findings.extend(arrays::unreferenced(file, &referenced));
         let of_blocks = layout.faults.iter().filter(|fault| fault.severity() == Severity::Error);
-        let bad = of_blocks.filter_map(Fault::block).collect();
+        let bad = of_blocks.filter_map(block_of).collect();
         Ok(Self { file, datasets, referenced, findings, bad, outcome: Mutex::default() })
     }
 
@@ -193,7 +193,7 @@ fn padding(layout: &Layout) -> Vec<Finding> {
         room.push((layout.padding.clone(), "behind the tree".to_owned()));
     }
     let of_blocks = layout.faults.iter().filter(|fault| fault.severity() == Severity::Error);
-    let cut: BTreeSet<usize> = of_blocks.filter_map(Fault::block).collect();
+    let cut: BTreeSet<usize> = of_blocks.filter_map(block_of).collect();
     for block in layout.blocks.iter().filter(|block| !cut.contains(&block.index)) {
         room.push((block.data.end..block.end, format!("in block {}", block.index)));
     }
@@ -222,7 +222,7 @@ fn some(mut findings: Vec<Finding>) -> Vec<Finding> {
 }
 
 fn place(fault: &Fault, datasets: &HashMap<usize, String>) -> Finding {
-    let dataset = fault.block().and_then(|block| datasets.get(&block));
+    let dataset = block_of(fault).and_then(|block| datasets.get(&block));
     match dataset {
         Some(path) => fault.finding().dataset(path.clone()),
         None => fault.finding(),

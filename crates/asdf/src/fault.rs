@@ -1,9 +1,6 @@
 //! What can be wrong or odd about a file: each case with its stable code, its place and its sentence.
 
-use std::ops::Range;
-
-use container_core::report::{Finding, Severity};
-use container_core::{Error, ErrorKind};
+use container_core::report::Severity;
 
 /// What is wrong or odd.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -120,7 +117,7 @@ impl FaultKind {
         }
     }
 
-    const fn part_of_file(self) -> &'static str {
+    const fn place(self) -> &'static str {
         match self {
             Self::Version | Self::Standard => "asdf header",
             Self::BlankBeforeTree
@@ -141,91 +138,23 @@ impl FaultKind {
 }
 
 /// One thing that is wrong or odd, with its place.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
-    kind: FaultKind,
-    range: Range<u64>,
-    message: String,
-    block: Option<usize>,
-    /// Bytes of the range that are there, where the file ends within it.
-    have: Option<u64>,
+pub type Fault = container_core::fault::Fault<FaultKind>;
+
+impl container_core::fault::FaultKind for FaultKind {
+    fn code(self) -> &'static str {
+        self.code()
+    }
+
+    fn severity(self) -> Severity {
+        self.severity()
+    }
+
+    fn place(self) -> &'static str {
+        self.place()
+    }
 }
 
-impl Fault {
-    /// A fault of the bytes `range`.
-    pub(crate) fn new(kind: FaultKind, range: Range<u64>, message: impl Into<String>) -> Self {
-        Self { kind, range, message: message.into(), block: None, have: None }
-    }
-
-    /// A file of `file_len` bytes ends before the bytes that it claims.
-    pub(crate) fn truncated(kind: FaultKind, claimed: Range<u64>, file_len: u64, what: &str) -> Self {
-        let need = claimed.end.saturating_sub(claimed.start);
-        let have = file_len.saturating_sub(claimed.start).min(need);
-        let message = format!("the file ends within {what}: need {need} bytes, {have} present");
-        Self { have: Some(have), ..Self::new(kind, claimed, message) }
-    }
-
-    /// The block that it concerns, counted from 0.
-    pub(crate) fn of_block(mut self, index: usize) -> Self {
-        self.block = Some(index);
-        self
-    }
-
-    /// What is wrong or odd.
-    #[must_use]
-    pub const fn kind(&self) -> FaultKind {
-        self.kind
-    }
-
-    /// The stable name, as in machine output.
-    #[must_use]
-    pub const fn code(&self) -> &'static str {
-        self.kind.code()
-    }
-
-    /// Damage, something that may trouble a reader, or merely odd.
-    #[must_use]
-    pub const fn severity(&self) -> Severity {
-        self.kind.severity()
-    }
-
-    /// The absolute bytes that it concerns. A truncation's are those that the file claims.
-    #[must_use]
-    pub fn range(&self) -> Range<u64> {
-        self.range.clone()
-    }
-
-    /// The sentence for people.
-    #[must_use]
-    pub fn message(&self) -> &str {
-        &self.message
-    }
-
-    /// The block that it concerns, counted from 0.
-    #[must_use]
-    pub const fn block(&self) -> Option<usize> {
-        self.block
-    }
-
-    /// As a finding of a check.
-    #[must_use]
-    pub fn finding(&self) -> Finding {
-        Finding::new(self.severity(), self.code(), self.message.clone()).at(self.range())
-    }
-
-    /// As the error that reading what it concerns gives.
-    #[must_use]
-    pub fn error(&self) -> Error {
-        let need = self.range.end.saturating_sub(self.range.start);
-        let kind = match self.have {
-            Some(have) => ErrorKind::Truncated { need, have },
-            None => ErrorKind::Malformed(self.message.clone().into()),
-        };
-        let error = Error::new(kind).at(self.range()).context(self.kind.part_of_file());
-        if self.severity() == Severity::Error {
-            error.hint("holdall repair FILE -o NEW brings back what is there")
-        } else {
-            error
-        }
-    }
+/// The block that a fault concerns.
+pub(crate) fn block_of(fault: &Fault) -> Option<usize> {
+    fault.index().and_then(|index| usize::try_from(index).ok())
 }

@@ -30,10 +30,10 @@ pub(crate) fn check(
     let frame = view.frame();
     let layout = frame.layout();
     let mut findings: Vec<Finding> =
-        layout.faults().iter().map(|fault| place(view, fault.finding(), fault.chunk())).collect();
+        layout.faults().iter().map(|fault| place(view, fault.finding(), fault.index())).collect();
     findings.extend(geometry(view));
     let survey = frame.survey()?;
-    findings.extend(survey.faults.iter().map(|fault| place(view, fault.finding(), fault.chunk())));
+    findings.extend(survey.faults.iter().map(|fault| place(view, fault.finding(), fault.index())));
     if findings.iter().any(|finding| finding.severity == Severity::Error) {
         findings.retain(|finding| !CONSEQUENCES.contains(&finding.code));
     }

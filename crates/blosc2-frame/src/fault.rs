@@ -1,9 +1,7 @@
 //! What can be wrong or odd about a frame: each case with its stable code, its place and its sentence.
 
-use std::ops::Range;
-
-use container_core::report::{Finding, Severity};
-use container_core::{Error, ErrorKind};
+use container_core::Error;
+use container_core::report::Severity;
 
 /// What is wrong or odd.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -194,7 +192,7 @@ impl FaultKind {
         )
     }
 
-    const fn part_of_frame(self) -> &'static str {
+    const fn place(self) -> &'static str {
         match self {
             Self::MetalayersUnreadable | Self::MetalayersOdd => "blosc2 metalayers",
             Self::TrailerUnreadable | Self::Fingerprint | Self::VlmetaFlag => "blosc2 frame trailer",
@@ -229,141 +227,19 @@ impl FaultKind {
 }
 
 /// One thing that is wrong or odd, with its place.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
-    kind: FaultKind,
-    range: Range<u64>,
-    message: String,
-    chunk: Option<u64>,
-    part: Option<String>,
-    cause: Cause,
-}
+pub type Fault = container_core::fault::Fault<FaultKind>;
 
-/// What reading gives for a fault.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Cause {
-    Malformed,
-    Unsupported,
-    /// Bytes of the claimed ones that are there.
-    Truncated {
-        have: u64,
-    },
-}
-
-impl Fault {
-    /// A fault of the bytes `range`.
-    pub(crate) fn new(kind: FaultKind, range: Range<u64>, message: impl Into<String>) -> Self {
-        let message = message.into();
-        Self { kind, range, message, chunk: None, part: None, cause: Cause::Malformed }
+impl container_core::fault::FaultKind for FaultKind {
+    fn code(self) -> &'static str {
+        self.code()
     }
 
-    /// A file of `file_len` bytes ends before the bytes that it claims.
-    pub(crate) fn truncated(kind: FaultKind, claimed: Range<u64>, file_len: u64, what: &str) -> Self {
-        let need = claimed.end.saturating_sub(claimed.start);
-        let have = file_len.saturating_sub(claimed.start).min(need);
-        let message = format!("the file ends within {what}: need {need} bytes, {have} present");
-        Self { cause: Cause::Truncated { have }, ..Self::new(kind, claimed, message) }
+    fn severity(self) -> Severity {
+        self.severity()
     }
 
-    /// What `error` says, at its range or else at `range`.
-    pub(crate) fn of_error(kind: FaultKind, error: Error, range: Range<u64>) -> Self {
-        let range = error.range().unwrap_or(range);
-        let message = error.kind().to_string();
-        let cause = match error.into_kind() {
-            ErrorKind::Unsupported(_) => Cause::Unsupported,
-            ErrorKind::Truncated { have, .. } => Cause::Truncated { have },
-            _ => Cause::Malformed,
-        };
-        Self { cause, ..Self::new(kind, range, message) }
-    }
-
-    /// The chunk that it concerns, counted from 0.
-    pub(crate) fn of_chunk(mut self, index: u64) -> Self {
-        self.chunk = Some(index);
-        self
-    }
-
-    /// The file of a sparse frame that it concerns.
-    pub(crate) fn of_part(mut self, part: Option<String>) -> Self {
-        self.part = part;
-        self
-    }
-
-    /// Says first what the sentence is about.
-    pub(crate) fn prefix(&mut self, what: &str) {
-        self.message = format!("{what}: {}", self.message);
-    }
-
-    /// What is wrong or odd.
-    #[must_use]
-    pub const fn kind(&self) -> FaultKind {
-        self.kind
-    }
-
-    /// The stable name, as in machine output.
-    #[must_use]
-    pub const fn code(&self) -> &'static str {
-        self.kind.code()
-    }
-
-    /// Damage, something that may trouble a reader, or merely odd.
-    #[must_use]
-    pub const fn severity(&self) -> Severity {
-        self.kind.severity()
-    }
-
-    /// The absolute bytes that it concerns. A truncation's are those that the file claims.
-    #[must_use]
-    pub fn range(&self) -> Range<u64> {
-        self.range.clone()
-    }
-
-    /// The sentence for people.
-    #[must_use]
-    pub fn message(&self) -> &str {
-        &self.message
-    }
-
-    /// The chunk that it concerns, counted from 0.
-    #[must_use]
-    pub const fn chunk(&self) -> Option<u64> {
-        self.chunk
-    }
-
-    /// The file of a sparse frame that it concerns; `None` for the index file and for contiguous frames.
-    #[must_use]
-    pub fn part(&self) -> Option<&str> {
-        self.part.as_deref()
-    }
-
-    /// As a finding of a check.
-    #[must_use]
-    pub fn finding(&self) -> Finding {
-        let mut finding = Finding::new(self.severity(), self.code(), self.message.clone()).at(self.range());
-        finding.part.clone_from(&self.part);
-        finding
-    }
-
-    /// As the error that reading what it concerns gives.
-    #[must_use]
-    pub fn error(&self) -> Error {
-        let kind = match self.cause {
-            Cause::Malformed => ErrorKind::Malformed(self.message.clone().into()),
-            Cause::Unsupported => ErrorKind::Unsupported(self.message.clone().into()),
-            Cause::Truncated { have } => {
-                ErrorKind::Truncated { need: self.range.end.saturating_sub(self.range.start), have }
-            }
-        };
-        let error = Error::new(kind).at(self.range()).context(self.kind.part_of_frame());
-        let error = match &self.part {
-            Some(part) => error.part(part.clone()),
-            None => error,
-        };
-        if self.severity() == Severity::Error {
-            error.hint("holdall repair FILE -o NEW brings back what is there")
-        } else {
-            error
-        }
+    fn place(self) -> &'static str {
+        self.place()
     }
 }
 

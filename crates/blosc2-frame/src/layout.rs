@@ -65,7 +65,9 @@ impl Layout {
             faults: Vec::new(),
         };
         for (kind, error) in impossible {
-            layout.faults.push(Fault::of_error(kind, shift(error, start), start..fixed));
+            let error = shift(error, start);
+            let range = error.range().unwrap_or(start..fixed);
+            layout.faults.push(Fault::of_error(kind, error, range));
         }
         layout.judge_fields(&head);
         if layout.read_metalayers(source, limits)? {
@@ -324,6 +326,7 @@ impl Layout {
         match error.kind() {
             ErrorKind::Limit { .. } | ErrorKind::Io(_) | ErrorKind::Missing(_) => Err(error),
             _ => {
+                let range = error.range().unwrap_or(range);
                 self.faults.push(Fault::of_error(kind, error, range));
                 Ok(())
             }

@@ -30,7 +30,7 @@ pub(crate) fn check(
     progress: Progress<'_>,
 ) -> Result<Report> {
     let mut findings: Vec<Finding> =
-        file.layout().faults().iter().map(|fault| place(file, fault.finding(), fault.chunk())).collect();
+        file.layout().faults().iter().map(|fault| place(file, fault.finding(), fault.index())).collect();
     let found = file.chunks().len() as u64;
     let announced = u64::try_from(file.header().nchunks).unwrap_or(0);
     let broken = file.chunks().iter().filter(|chunk| chunk.state() != State::Whole).count() as u64;

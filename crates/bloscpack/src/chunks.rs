@@ -268,12 +268,12 @@ impl Finder<'_> {
             let claimed = at..at.saturating_add(left.saturating_mul(each));
             let what = format!("chunk {index} of {}", self.count.unwrap_or(index.saturating_add(1)));
             let fault = Fault::truncated(FaultKind::ChunkTruncated, claimed, file_len, &what);
-            return Ok((None, Some(fault.of_chunk(index))));
+            return Ok((None, Some(fault.of(index))));
         };
         let head = at..at.saturating_add(chunk_header::LEN as u64);
         let problem = header.problem().map(|why| {
             let message = format!("chunk {index} has an impossible header: {why}");
-            Fault::new(FaultKind::ChunkHeader, head, message).of_chunk(index)
+            Fault::new(FaultKind::ChunkHeader, head, message).of(index)
         });
         let entry = ChunkEntry::new(at, &header, State::Whole);
         let end = entry.end().saturating_add(self.digest_len);
@@ -286,7 +286,7 @@ impl Finder<'_> {
             (None, true) => {
                 let what = format!("chunk {index}");
                 let fault = Fault::truncated(FaultKind::ChunkTruncated, at..end, file_len, &what);
-                Ok((Some(ChunkEntry { state: State::Cut, ..entry }), Some(fault.of_chunk(index))))
+                Ok((Some(ChunkEntry { state: State::Cut, ..entry }), Some(fault.of(index))))
             }
             (None, false) => Ok((Some(entry), None)),
         }
@@ -364,7 +364,7 @@ impl Finder<'_> {
         for (index, range) in overlaps {
             let message = format!("chunk {index} shares bytes with another");
             let fault = Fault::new(FaultKind::ChunkOverlap, range, message);
-            found.tell(fault.of_chunk(index as u64));
+            found.tell(fault.of(index as u64));
         }
         if let Some((first, _)) = order.first()
             && *first < self.start
@@ -397,7 +397,7 @@ impl Finder<'_> {
             found.tell_with(FaultKind::ChunkTruncated, || {
                 let claimed = offset.min(file_len)..offset.saturating_add(chunk_header::LEN as u64);
                 let what = format!("chunk {index}");
-                Fault::truncated(FaultKind::ChunkTruncated, claimed, file_len, &what).of_chunk(index)
+                Fault::truncated(FaultKind::ChunkTruncated, claimed, file_len, &what).of(index)
             });
             return;
         }
@@ -406,7 +406,7 @@ impl Finder<'_> {
                 at.map_or_else(|| "where no chunk can be".to_owned(), |at| format!("the chunk is at {at}"));
             let message = format!("the offset of chunk {index} is {offset}, {place}");
             let index_at = usize::try_from(index).unwrap_or(usize::MAX);
-            Fault::new(FaultKind::OffsetMismatch, self.entry_range(index_at, 1), message).of_chunk(index)
+            Fault::new(FaultKind::OffsetMismatch, self.entry_range(index_at, 1), message).of(index)
         });
     }
 

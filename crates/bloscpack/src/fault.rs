@@ -1,9 +1,6 @@
 //! What can be wrong or odd about a file: each case with its stable code, its place and its sentence.
 
-use std::ops::Range;
-
-use container_core::report::{Finding, Severity};
-use container_core::{Error, ErrorKind};
+use container_core::report::Severity;
 
 /// What is wrong or odd.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -138,143 +135,45 @@ impl FaultKind {
                 | Self::NumpyMetadata
         )
     }
+
+    const fn place(self) -> &'static str {
+        match self {
+            kind if kind.is_of_metadata() => "bloscpack metadata",
+            Self::OffsetsMissing | Self::OffsetsTruncated | Self::OffsetsUnset | Self::OffsetMismatch => {
+                "bloscpack offsets"
+            }
+            Self::ChunkTruncated | Self::ChunkHeader | Self::ChunkOverlap | Self::ChunkSizeMismatch => {
+                "bloscpack chunk"
+            }
+            Self::ShapeMismatch => "bloscpack data",
+            _ => "bloscpack header",
+        }
+    }
 }
 
 /// One thing that is wrong or odd, with its place.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
-    kind: FaultKind,
-    range: Range<u64>,
-    message: String,
-    chunk: Option<u64>,
-    cause: Cause,
-}
+pub type Fault = container_core::fault::Fault<FaultKind>;
 
-/// What reading gives for a fault.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Cause {
-    Malformed,
-    Unsupported,
-    /// Bytes of the claimed ones that are there.
-    Truncated {
-        have: u64,
-    },
-    Checksum {
-        stored: String,
-        computed: String,
-    },
-}
-
-impl Fault {
-    /// A fault of the bytes `range`.
-    pub(crate) fn new(kind: FaultKind, range: Range<u64>, message: impl Into<String>) -> Self {
-        let cause = match kind {
-            FaultKind::UndefinedOptions
-            | FaultKind::UnknownChecksum
-            | FaultKind::InterimVersion
-            | FaultKind::VariableLengthVersion => Cause::Unsupported,
-            _ => Cause::Malformed,
-        };
-        Self { kind, range, message: message.into(), chunk: None, cause }
+impl container_core::fault::FaultKind for FaultKind {
+    fn code(self) -> &'static str {
+        self.code()
     }
 
-    /// A file of `file_len` bytes ends before the bytes that it claims.
-    pub(crate) fn truncated(kind: FaultKind, claimed: Range<u64>, file_len: u64, what: &str) -> Self {
-        let have = file_len.saturating_sub(claimed.start).min(claimed.end.saturating_sub(claimed.start));
-        let need = claimed.end.saturating_sub(claimed.start);
-        let message = format!("the file ends within {what}: need {need} bytes, {have} present");
-        Self { kind, range: claimed, message, chunk: None, cause: Cause::Truncated { have } }
+    fn severity(self) -> Severity {
+        self.severity()
     }
 
-    /// What `error` says, at its range or else at `range`.
-    pub(crate) fn of_error(kind: FaultKind, error: Error, range: Range<u64>) -> Self {
-        let message = match error.kind() {
-            ErrorKind::Checksum { .. } => "the metadata do not fit their digest".to_owned(),
-            kind => kind.to_string(),
-        };
-        let cause = match error.into_kind() {
-            ErrorKind::Unsupported(_) => Cause::Unsupported,
-            ErrorKind::Checksum { stored, computed } => Cause::Checksum { stored, computed },
-            _ => Cause::Malformed,
-        };
-        Self { kind, range, message, chunk: None, cause }
+    fn place(self) -> &'static str {
+        self.place()
     }
 
-    /// The chunk that it concerns, counted from 0.
-    pub(crate) fn of_chunk(mut self, index: u64) -> Self {
-        self.chunk = Some(index);
-        self
-    }
-
-    /// What is wrong or odd.
-    #[must_use]
-    pub const fn kind(&self) -> FaultKind {
-        self.kind
-    }
-
-    /// The stable name, as in machine output.
-    #[must_use]
-    pub const fn code(&self) -> &'static str {
-        self.kind.code()
-    }
-
-    /// Damage, something that may trouble a reader, or merely odd.
-    #[must_use]
-    pub const fn severity(&self) -> Severity {
-        self.kind.severity()
-    }
-
-    /// The absolute bytes that it concerns. A truncation's are those that the file claims.
-    #[must_use]
-    pub fn range(&self) -> Range<u64> {
-        self.range.clone()
-    }
-
-    /// The sentence for people.
-    #[must_use]
-    pub fn message(&self) -> &str {
-        &self.message
-    }
-
-    /// The chunk that it concerns, counted from 0.
-    #[must_use]
-    pub const fn chunk(&self) -> Option<u64> {
-        self.chunk
-    }
-
-    /// As a finding of a check.
-    #[must_use]
-    pub fn finding(&self) -> Finding {
-        Finding::new(self.severity(), self.code(), self.message.clone()).at(self.range())
-    }
-
-    /// As the error that reading what it concerns gives.
-    #[must_use]
-    pub fn error(&self) -> Error {
-        let kind = match &self.cause {
-            Cause::Malformed => ErrorKind::Malformed(self.message.clone().into()),
-            Cause::Unsupported => ErrorKind::Unsupported(self.message.clone().into()),
-            Cause::Truncated { have } => {
-                let need = self.range.end.saturating_sub(self.range.start);
-                ErrorKind::Truncated { need, have: *have }
-            }
-            Cause::Checksum { stored, computed } => {
-                ErrorKind::Checksum { stored: stored.clone(), computed: computed.clone() }
-            }
-        };
-        let part = match self.kind {
-            kind if kind.is_of_metadata() => "bloscpack metadata",
-            FaultKind::OffsetsMissing
-            | FaultKind::OffsetsTruncated
-            | FaultKind::OffsetsUnset
-            | FaultKind::OffsetMismatch => "bloscpack offsets",
-            FaultKind::ChunkTruncated
-            | FaultKind::ChunkHeader
-            | FaultKind::ChunkOverlap
-            | FaultKind::ChunkSizeMismatch => "bloscpack chunk",
-            FaultKind::ShapeMismatch => "bloscpack data",
-            _ => "bloscpack header",
-        };
-        Error::new(kind).at(self.range()).context(part)
+    fn is_unsupported(self) -> bool {
+        matches!(
+            self,
+            Self::UndefinedOptions
+                | Self::UnknownChecksum
+                | Self::InterimVersion
+                | Self::VariableLengthVersion
+        )
     }
 }

@@ -296,7 +296,7 @@ impl File {
         if chunk.state() == State::Whole {
             return None;
         }
-        let mut of_it = self.layout.faults().iter().filter(|fault| fault.chunk() == Some(index as u64));
+        let mut of_it = self.layout.faults().iter().filter(|fault| fault.index() == Some(index as u64));
         Some(of_it.next().map_or_else(
             || {
                 Error::malformed(format!("chunk {index} is damaged"))

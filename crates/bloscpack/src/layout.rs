@@ -281,7 +281,7 @@ impl Layout {
             let place = chunk.range().start;
             let range = place.saturating_add(4)..place.saturating_add(8);
             let index = index as u64;
-            self.faults.push(Fault::new(FaultKind::ChunkSizeMismatch, range, message).of_chunk(index));
+            self.faults.push(Fault::new(FaultKind::ChunkSizeMismatch, range, message).of(index));
         }
     }
 

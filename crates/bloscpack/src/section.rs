@@ -148,7 +148,8 @@ fn read_payload(
         if let Some(wanted) = wanted.filter(|wanted| *wanted != computed) {
             let kind = ErrorKind::Checksum { stored: wanted.to_string(), computed: computed.to_string() };
             let covered = range.start..metadata.digest.end;
-            faults.push(Fault::of_error(FaultKind::MetadataChecksum, Error::new(kind), covered));
+            let fault = Fault::of_error(FaultKind::MetadataChecksum, Error::new(kind), covered);
+            faults.push(fault.saying("the metadata do not fit their digest"));
         }
     }
     match decode_payload(header, &stored, limits) {

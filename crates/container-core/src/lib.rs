@@ -10,6 +10,7 @@ pub mod codec;
 pub mod container;
 pub mod dtype;
 mod error;
+pub mod fault;
 pub mod format;
 mod limits;
 pub mod literal;

@@ -79,7 +79,7 @@ fn is_told(file: &File, entry: &ArrayEntry, bad: &BTreeSet<usize>) -> bool {
 fn lost_blocks(file: &File) -> bool {
     file.layout().faults.iter().any(|fault| {
         fault.kind() == FaultKind::TreeUnterminated
-            || fault.severity() == Severity::Error && fault.block().is_some()
+            || fault.severity() == Severity::Error && fault.index().is_some()
     })
 }
 

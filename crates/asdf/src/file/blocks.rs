@@ -14,7 +14,7 @@ use container_core::{Error, Result};
 use super::File;
 use crate::compression;
 use crate::digest;
-use crate::fault::{Fault, FaultKind};
+use crate::fault::{Fault, FaultKind, block_of};
 use crate::layout::{IndexState, StoredBlock};
 use crate::ndarray::{ByteSource, NdArray};
 use crate::open_options::Policy;
@@ -124,8 +124,9 @@ impl File {
         if self.layout.index_state == IndexState::Proved {
             return None;
         }
-        let before =
-            |fault: &&Fault| from_end || index.is_none_or(|index| fault.block().is_none_or(|at| at <= index));
+        let before = |fault: &&Fault| {
+            from_end || index.is_none_or(|index| block_of(fault).is_none_or(|at| at <= index))
+        };
         let loss = self.first_loss().filter(before);
         loss.map(|fault| {
             let problem = format!("which block this is cannot be told: {}", fault.message());
@@ -171,7 +172,7 @@ impl File {
 
     fn fault_of(&self, block: &StoredBlock, kind: FaultKind) -> Error {
         let mut faults = self.layout.faults.iter();
-        let fault = faults.find(|fault| fault.kind() == kind && fault.block() == Some(block.index));
+        let fault = faults.find(|fault| fault.kind() == kind && block_of(fault) == Some(block.index));
         let unnamed = || Error::malformed(format!("block {} is damaged", block.index)).at(block.range());
         fault.map_or_else(unnamed, Fault::error)
     }

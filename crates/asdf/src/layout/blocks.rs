@@ -93,25 +93,25 @@ fn block(source: &dyn Source, at: u64, layout: &mut Layout) -> Result<Option<Sto
     let claimed = at..at.saturating_add(LEAST_LEN);
     if claimed.end > size {
         let fault = Fault::truncated(FaultKind::BlockHeaderTruncated, claimed, size, "a block header");
-        layout.fault(fault.of_block(index));
+        layout.fault(fault.of(index as u64));
         return Ok(None);
     }
     let Some(header) = BlockHeader::parse(&source.read(claimed.clone())?) else {
         let message = format!("block {index}: a header size below 48");
-        layout.fault(Fault::new(FaultKind::BlockHeaderSize, claimed, message).of_block(index));
+        layout.fault(Fault::new(FaultKind::BlockHeaderSize, claimed, message).of(index as u64));
         return Ok(None);
     };
     let whole = at..at.saturating_add(header.len());
     if whole.end > size {
         let fault = Fault::truncated(FaultKind::BlockHeaderTruncated, whole, size, "a block header");
-        layout.fault(fault.of_block(index));
+        layout.fault(fault.of(index as u64));
         return Ok(None);
     }
     let start = whole.end;
     if header.is_streamed() {
         if header.is_compressed() {
             let message = format!("block {index}: a streamed block with a codec");
-            layout.fault(Fault::new(FaultKind::StreamedCompressed, claimed, message).of_block(index));
+            layout.fault(Fault::new(FaultKind::StreamedCompressed, claimed, message).of(index as u64));
         }
         note_flags(&header, index, at, layout);
         return Ok(Some(StoredBlock { index, at, header, data: start..size, end: size }));
@@ -124,23 +124,23 @@ fn block(source: &dyn Source, at: u64, layout: &mut Layout) -> Result<Option<Sto
             "block {index}: {} bytes are used of {} that are set aside",
             header.used_size, header.allocated_size
         );
-        layout.fault(Fault::new(FaultKind::UsedOverAllocated, claimed.clone(), message).of_block(index));
+        layout.fault(Fault::new(FaultKind::UsedOverAllocated, claimed.clone(), message).of(index as u64));
     }
     if !header.is_compressed() && header.used_size != header.data_size {
         let message = format!(
             "block {index}: {} bytes of data are stored plainly in {} bytes",
             header.data_size, header.used_size
         );
-        layout.fault(Fault::new(FaultKind::PlainSizes, claimed, message).of_block(index));
+        layout.fault(Fault::new(FaultKind::PlainSizes, claimed, message).of(index as u64));
     }
     if used.end > size {
         let fault =
             Fault::truncated(FaultKind::BlockTruncated, used.clone(), size, &format!("block {index}"));
-        layout.fault(fault.of_block(index));
+        layout.fault(fault.of(index as u64));
     } else if allocated.end > size {
         let what = format!("the bytes set aside for block {index}");
         let fault = Fault::truncated(FaultKind::BlockTruncated, allocated.clone(), size, &what);
-        layout.fault(fault.of_block(index));
+        layout.fault(fault.of(index as u64));
     }
     let data = start..used.end.min(size);
     Ok(Some(StoredBlock { index, at, header, end: allocated.end.min(size), data }))
@@ -150,7 +150,7 @@ fn note_flags(header: &BlockHeader, index: usize, at: u64, layout: &mut Layout) 
     if header.flags & !STREAMED != 0 {
         let message = format!("block {index}: flags 0x{:x} without a meaning", header.flags);
         let range = at.saturating_add(6)..at.saturating_add(10);
-        layout.fault(Fault::new(FaultKind::BlockFlags, range, message).of_block(index));
+        layout.fault(Fault::new(FaultKind::BlockFlags, range, message).of(index as u64));
     }
 }
 
@@ -166,7 +166,7 @@ fn next_block(source: &dyn Source, at: u64, layout: &mut Layout) -> Result<Optio
         next.saturating_sub(at),
         layout.blocks.len()
     );
-    layout.fault(Fault::new(FaultKind::Gap, at..next, message).of_block(layout.blocks.len()));
+    layout.fault(Fault::new(FaultKind::Gap, at..next, message).of(layout.blocks.len() as u64));
     layout.gaps.push(Gap { range: at..next });
     Ok(Some(next))
 }

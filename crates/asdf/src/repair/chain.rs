@@ -15,7 +15,7 @@ use container_core::{Limits, Result};
 
 use super::heal::{Healed, Proof, heal, prove};
 use crate::block_index::{BlockIndex, MARKER};
-use crate::fault::Fault;
+use crate::fault::block_of;
 use crate::layout::{IndexState, Layout, StoredBlock, search};
 
 /// A place of the file where a block is or was.
@@ -48,7 +48,7 @@ pub(super) fn find(
     limits: &Limits,
 ) -> Result<(Vec<Found>, Witness)> {
     let sound =
-        layout.index_state == IndexState::Proved && layout.faults.iter().all(|fault| fault.block().is_none());
+        layout.index_state == IndexState::Proved && layout.faults.iter().all(|fault| fault.index().is_none());
     if sound {
         let block =
             |block: &StoredBlock| Healed { block: block.clone(), proof: Proof::Sizes, changes: Vec::new() };
@@ -112,7 +112,7 @@ fn walk(source: &dyn Source, layout: &Layout, named: usize) -> Result<Vec<Found>
         places.push((layout.trailing.clone(), None));
     }
     places.sort_by_key(|(range, _)| range.start);
-    let damaged: HashSet<usize> = layout.faults.iter().filter_map(Fault::block).collect();
+    let damaged: HashSet<usize> = layout.faults.iter().filter_map(block_of).collect();
     let mut found = Vec::with_capacity(places.len());
     let mut at = 0_usize;
     while let Some((range, index)) = places.get(at).cloned() {

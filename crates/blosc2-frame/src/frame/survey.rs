@@ -140,9 +140,12 @@ impl Surveyor<'_> {
                     format!("chunk {index} does not say how long it is; the others leave {len} bytes");
                 Fault::new(FaultKind::ChunkSizeSalvaged, self.frame.layout.index(), message)
             }
-            Err(error) => Fault::of_error(FaultKind::ChunkSizeLost, error, self.frame.layout.index()),
+            Err(error) => {
+                let range = error.range().unwrap_or_else(|| self.frame.layout.index());
+                Fault::of_error(FaultKind::ChunkSizeLost, error, range)
+            }
         };
-        self.tell(fault.of_chunk(index));
+        self.tell(fault.of(index));
     }
 
     fn look(&mut self, index: u64) -> Result<()> {
@@ -169,7 +172,7 @@ impl Surveyor<'_> {
             _ => None,
         };
         for fault in judge(self.frame, index, &header, &range) {
-            self.tell(fault.of_chunk(index).of_part(part.clone()));
+            self.tell(fault.of(index).of_part(part.clone()));
         }
         if is_mistold {
             let message = format!(
@@ -178,12 +181,12 @@ impl Surveyor<'_> {
             );
             let field = range.start + 8..range.start + 12;
             let fault = Fault::new(FaultKind::ChunkBlocksize, field, message);
-            self.tell(fault.of_chunk(index).of_part(part.clone()));
+            self.tell(fault.of(index).of_part(part.clone()));
         }
         if part.is_some() && source_len > range.end {
             let message = format!("{} bytes follow chunk {index} in its file", source_len - range.end);
             let fault = Fault::new(FaultKind::PartSize, range.end..source_len, message);
-            self.tell(fault.of_chunk(index).of_part(part));
+            self.tell(fault.of(index).of_part(part));
         }
         self.held = self.held.saturating_add(header.nbytes.into());
         let more = self.found.chunks.len().saturating_add(1) as u64;
@@ -209,16 +212,17 @@ impl Surveyor<'_> {
         let offset = self.frame.layout.offsets().get(index);
         // Offsets that lead nowhere are told of with the layout.
         let told = self.frame.layout.faults().iter();
-        let is_told = told.clone().any(|fault| fault.chunk() == Some(index));
+        let is_told = told.clone().any(|fault| fault.index() == Some(index));
         if let (Some(Offset::Stored(at)), false) = (offset, is_sparse) {
             self.bad.push(self.frame.layout.chunks().start.saturating_add(at));
         }
         if !is_told {
             let part = error.part_name().map(str::to_owned);
             let fallback = if is_sparse { 0..0 } else { self.frame.layout.index() };
-            let mut fault = Fault::of_error(kind, error, fallback);
-            fault.prefix(&format!("chunk {index}"));
-            self.tell(fault.of_chunk(index).of_part(part));
+            let message = format!("chunk {index}: {}", error.kind());
+            let range = error.range().unwrap_or(fallback);
+            let fault = Fault::of_error(kind, error, range).saying(message);
+            self.tell(fault.of(index).of_part(part));
         }
         Ok(())
     }
@@ -238,7 +242,7 @@ impl Surveyor<'_> {
                 first.index, first.compressor, other.index, other.compressor
             );
             let fault = Fault::new(FaultKind::MixedCodecs, other.range.clone(), message);
-            self.tell(fault.of_chunk(other.index).of_part(other.part()));
+            self.tell(fault.of(other.index).of_part(other.part()));
         }
         let nbytes = self.frame.header().nbytes;
         if self.frame.header().chunksize == ChunkSize::Variable

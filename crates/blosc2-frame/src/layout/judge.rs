@@ -106,7 +106,7 @@ impl Layout {
                         }
                         _ => format!("the offset of chunk {index} is {raw}, {place}"),
                     };
-                    faults.push(Fault::new(kind, self.index(), message).of_chunk(index));
+                    faults.push(Fault::new(kind, self.index(), message).of(index));
                 }
             }
         }
@@ -133,7 +133,7 @@ impl Layout {
                 "{count} chunks of NaN, the first one chunk {first}, as elements of {} bytes, which have none",
                 self.header.typesize
             );
-            faults.push(Fault::new(FaultKind::NanWidth, self.index(), message).of_chunk(first));
+            faults.push(Fault::new(FaultKind::NanWidth, self.index(), message).of(first));
         }
         if unsorted {
             let message = "chunks do not lie in the order of their data";

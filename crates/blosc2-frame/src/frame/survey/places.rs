@@ -39,7 +39,7 @@ impl Surveyor<'_> {
                 } else {
                     (FaultKind::ChunkOverlap, format!("chunk {index} shares bytes with another"))
                 };
-                shared.push(Fault::new(kind, range.clone(), message).of_chunk(index));
+                shared.push(Fault::new(kind, range.clone(), message).of(index));
             }
             if range.start > end {
                 gaps.push(end..range.start);
@@ -78,7 +78,7 @@ impl Surveyor<'_> {
                 [a, b] if a.file == b.file => {
                     let message = format!("chunk {} is chunk {} as well", b.index, a.index);
                     let fault = Fault::new(FaultKind::SharedChunk, b.range.clone(), message);
-                    Some(fault.of_chunk(b.index).of_part(b.part()))
+                    Some(fault.of(b.index).of_part(b.part()))
                 }
                 _ => None,
             })
