@@ -15,6 +15,8 @@ const SMOKE: &str = "smoke";
 /// The feature that brings libFuzzer itself, which the smoke binary does without.
 const LIBFUZZER: &str = "libfuzzer";
 const VERSION: &str = "0.13.2";
+/// Seconds for each target up to which a smoke run is built as tests are.
+const SHORT: u64 = 30;
 
 pub(crate) fn fuzz(repo: &Repo, args: &[String]) -> Result<Outcome> {
     let (target, seconds) = parse(args)?;
@@ -35,7 +37,7 @@ pub(crate) fn fuzz(repo: &Repo, args: &[String]) -> Result<Outcome> {
     let tools = tools::installed(repo, "cargo-fuzz", VERSION)?;
     let packages = repo.packages(FUZZ)?;
     let feature = packages.iter().any(|package| package.features.iter().any(|name| name == LIBFUZZER));
-    run_smoke(repo, &["--write-seeds", CORPUS])?;
+    run_smoke(repo, None, &["--write-seeds", CORPUS])?;
     for target in &targets {
         Step::cargo_of(repo, "nightly")
             .args(["fuzz", "run", "--fuzz-dir", FOLDER])
@@ -51,17 +53,23 @@ pub(crate) fn fuzz(repo: &Repo, args: &[String]) -> Result<Outcome> {
 }
 
 fn smoke(repo: &Repo, seconds: u64) -> Result<Outcome> {
+    // A short run is over before an optimised build of everything would be; the tests have built what it needs otherwise.
+    let profile = (seconds > SHORT).then_some("--release");
     Step::cargo(repo)
-        .args(["test", "--release", "--manifest-path", FUZZ, "--lib", "--target-dir"])
+        .arg("test")
+        .args(profile)
+        .args(["--manifest-path", FUZZ, "--lib", "--target-dir"])
         .arg(repo.target()?)
         .run()?;
-    run_smoke(repo, &["--seconds", &seconds.to_string()])?;
+    run_smoke(repo, profile, &["--seconds", &seconds.to_string()])?;
     Ok(Outcome::Done)
 }
 
-fn run_smoke(repo: &Repo, args: &[&str]) -> Result<()> {
+fn run_smoke(repo: &Repo, profile: Option<&str>, args: &[&str]) -> Result<()> {
     Step::cargo(repo)
-        .args(["run", "--release", "--manifest-path", FUZZ, "--bin", SMOKE, "--target-dir"])
+        .arg("run")
+        .args(profile)
+        .args(["--manifest-path", FUZZ, "--bin", SMOKE, "--target-dir"])
         .arg(repo.target()?)
         .arg("--")
         .args(args)

@@ -73,6 +73,10 @@ pub(crate) fn installed(repo: &Repo, tool: &str, version: &str) -> Result<PathBu
     Step::cargo(repo)
         .args(["install", "--quiet", "--locked", &format!("{tool}@{version}"), "--root"])
         .arg(&root)
+        // A tool that runs for seconds is not worth minutes of optimisation and linking.
+        .env("CARGO_PROFILE_RELEASE_LTO", "off")
+        .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16")
+        .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0")
         .run()
         .map_err(|error| Missing(format!("{tool} is not installed and could not be: {error:#}")))?;
     Ok(bin)
