@@ -30,8 +30,9 @@ pub(crate) fn append(
     let (index, region) = job.single()?;
     let dataset = &*job.container.require(index)?;
     let options = UpdateOptions { limits: open.limits, durability, ..UpdateOptions::default() };
-    let mut appender = Appender::open(path, &options)
-        .map_err(|error| error.hint("holdall convert FILE NEW.b2nd: such a file grows, and so do Bloscpack files"))?;
+    let mut appender = Appender::open(path, &options).map_err(|error| {
+        error.hint("holdall convert FILE NEW.b2nd: such a file grows, and so do Bloscpack files")
+    })?;
     let (own, row) = row_type(path, open, appender.array())?;
     let shape = region.shape();
     if shape.get(1..) != Some(&row[..]) {

@@ -5,14 +5,14 @@ use container_core::region::Region;
 use container_core::report::Loss;
 use container_core::{Result, Value};
 
-/// What the file says beside its arrays, by name, and what cannot be told that way.
+/// Entries by name, and what cannot be told as one.
+pub(crate) type Entries = (Vec<(String, Value)>, Vec<Loss>);
+
+/// What the file says beside its arrays.
 ///
 /// # Errors
 /// Those of [`Container::meta`].
-pub(crate) fn of(
-    container: &dyn Container,
-    _selection: &[(usize, Region)],
-) -> Result<(Vec<(String, Value)>, Vec<Loss>)> {
+pub(crate) fn of(container: &dyn Container, _selection: &[(usize, Region)]) -> Result<Entries> {
     const CARRIED: [&str; 5] = ["metadata", "metalayers", "user metadata", "application", "trailer"];
     let entries = match container.logical_meta()? {
         Value::Map(entries) => entries,

@@ -68,7 +68,7 @@ fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
             prove(job.container, image.index, image.region, &job.read)?;
         }
     }
-    let total = units.iter().map(|unit| unit.data_len()).fold(0, u64::saturating_add);
+    let total = units.iter().map(Unit::data_len).fold(0, u64::saturating_add);
     let mut stream = Stream { job, total, done: 0 };
     match out.as_seek() {
         Some(out) => units.iter().try_for_each(|unit| stream.patch(unit, out))?,
@@ -77,7 +77,10 @@ fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
             stream.total = total.saturating_mul(2);
             for unit in &units {
                 let mut sum = Sum::default();
-                stream.data(unit, |bytes| Ok(sum.add(bytes)))?;
+                stream.data(unit, |bytes| {
+                    sum.add(bytes);
+                    Ok(())
+                })?;
                 out.write_all(&unit.header.to_bytes(&sum))?;
                 stream.data(unit, |bytes| Ok(out.write_all(bytes)?))?;
             }

@@ -100,7 +100,7 @@ mod tests {
     fn links_to_folders_are_no_way_round_in_circles() {
         let root = tempfile::tempdir().unwrap();
         std::os::unix::fs::symlink(root.path(), root.path().join("again")).unwrap();
-        assert_eq!(containers(root.path()).unwrap(), [PathBuf::new(); 0]);
+        assert!(containers(root.path()).unwrap().is_empty());
         assert!(containers(&root.path().join("missing")).is_err());
     }
 }

@@ -169,7 +169,7 @@ impl Job {
             for (key, value) in &plan.attributes {
                 attributes.entry(key.as_str()).or_insert_with(|| value_json(value));
             }
-            nodes.push((plan.place.clone(), text(&plan.metadata(attributes))?));
+            nodes.push((plan.place.clone(), text(&plan.metadata(&attributes))?));
         }
         Ok(nodes)
     }

@@ -173,8 +173,10 @@ impl Args {
                 }
             }
             if tasks.len() == before {
-                return Err(Error::usage("there is no digest in this list").hint("a list that holdall digest made"))
-                    .on(shown(&list));
+                return Err(
+                    Error::usage("there is no digest in this list").hint("a list that holdall digest made")
+                )
+                .on(shown(&list));
             }
         }
         Ok(tasks)

@@ -5,6 +5,8 @@ use container_core::format::Import;
 use container_core::report::Loss;
 use container_core::{Result, Value};
 
+use crate::attributes::{self, Entries};
+
 use super::cards::{Card, CardValue, Header};
 
 /// Names that a loss lists before it only counts.
@@ -18,8 +20,8 @@ const RESERVED: [&str; 22] = [
 ];
 
 /// The metadata of the file, less what arrays stand for, and what of the file is lost in any case.
-pub(super) fn of_file(job: &Import<'_>) -> Result<(Vec<(String, Value)>, Vec<Loss>)> {
-    crate::attributes::of(job.container, job.selection)
+pub(super) fn of_file(job: &Import<'_>) -> Result<Entries> {
+    attributes::of(job.container, job.selection)
 }
 
 /// The name of an extension.

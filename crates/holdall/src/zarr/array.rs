@@ -100,7 +100,7 @@ impl ArrayPlan {
     }
 
     /// What `zarr.json` says.
-    pub(super) fn metadata(&self, attributes: Map<String, Json>) -> Json {
+    pub(super) fn metadata(&self, attributes: &Map<String, Json>) -> Json {
         let axes = self.grid.shape.len();
         let mut codecs = Vec::new();
         if self.order == Order::F {
