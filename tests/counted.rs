@@ -140,11 +140,14 @@ fn blosc2() -> Holes {
     Holes::new(len, pieces)
 }
 
+/// A format, a file of it, and most bytes.
+type Bounds = (&'static str, fn() -> Holes, [u64; 3]);
+
 /// Most bytes that may be read for `info`, for `ls` beyond that, and for a slice of 4 KiB beyond that.
 ///
 /// Bloscpack's offsets take 8 KiB, and the header of each of the 1024 chunks 16 bytes; Blosc2's the same and twice that. A slice of
 /// either is out of one chunk, which is read whole.
-const MOST: [(&str, fn() -> Holes, [u64; 3]); 5] = [
+const MOST: [Bounds; 5] = [
     ("asdf", asdf, [8 << 10, 0, 4 << 10]),
     ("blosc2", blosc2, [128 << 10, 0, (1 << 20) + 4096]),
     ("bloscpack", bloscpack, [32 << 10, 0, (1 << 20) + 4096]),

@@ -241,7 +241,7 @@ mod tests {
     #[test]
     fn zscale_is_astropys() {
         let value = |at: u64| {
-            100.0 + hash(at) + hash(at + 7) + if at % 97 == 0 { 5000.0 * hash(at + 3) } else { 0.0 }
+            100.0 + hash(at) + hash(at + 7) + if at.is_multiple_of(97) { 5000.0 * hash(at + 3) } else { 0.0 }
         };
         for (count, expected) in ZSCALE {
             let values: Vec<f64> = (0..count).map(value).collect();

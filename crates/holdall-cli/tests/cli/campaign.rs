@@ -116,18 +116,17 @@ fn one(seed: u64, number: u64, seeds: &seeds::Seeds, folder: &std::path::Path, t
             Ok(code) => *tally.codes.entry(format.to_owned()).or_default().entry(code).or_default() += 1,
             Err(problem) => {
                 failed = true;
-                let problem = format!("mutant {number} of {}: {problem}", chosen.name);
-                println!("{problem}");
-                tally.failures.push(problem);
+                tally.failures.push(format!("mutant {number} of {}: {problem}", chosen.name));
             }
         }
     }
     if failed {
         let kept = std::env::temp_dir().join(format!("holdall-campaign-{seed}-{number}"));
         let _ = std::fs::remove_dir_all(&kept);
-        println!("  kept in {}", kept.display());
-        std::fs::rename(folder.join(seeds::FOLDER), &kept)
-            .unwrap_or_else(|problem| println!("  not kept: {problem}"));
+        tally.failures.push(match std::fs::rename(folder.join(seeds::FOLDER), &kept) {
+            Ok(()) => format!("  kept in {}", kept.display()),
+            Err(problem) => format!("  not kept: {problem}"),
+        });
     }
     let _ = std::fs::remove_dir_all(folder.join(seeds::FOLDER));
 }
