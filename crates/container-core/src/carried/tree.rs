@@ -1,6 +1,6 @@
 //! What is done to carried metadata on the way: names set aside and joined again, forms guarded, depth bounded.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::{DEFAULT_NAME, MORE, MOST_DEPTH, NAME, PREFIX, WHOLE, entries, form};
 use crate::Value;
@@ -101,9 +101,8 @@ pub fn joined(carried: Value) -> Value {
         return Value::Map(all);
     };
     if let (_, Value::Map(more)) = all.remove(at) {
-        let more: Vec<_> =
-            more.into_iter().filter(|(key, _)| !all.iter().any(|(own, _)| own == key)).collect();
-        all.extend(more);
+        let own: HashSet<String> = all.iter().map(|(key, _)| key.clone()).collect();
+        all.extend(more.into_iter().filter(|(key, _)| !own.contains(key)));
     }
     Value::Map(all)
 }
@@ -137,8 +136,12 @@ pub fn shallow(carried: Value) -> (Value, Vec<Loss>) {
 pub fn is_same(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Map(one), Value::Map(other)) => {
+            let there: HashMap<&str, &Value> =
+                other.iter().map(|(key, value)| (key.as_str(), value)).collect();
             one.len() == other.len()
-                && one.iter().all(|(key, value)| b.get(key).is_some_and(|other| is_same(value, other)))
+                && one
+                    .iter()
+                    .all(|(key, value)| there.get(key.as_str()).is_some_and(|other| is_same(value, other)))
         }
         (Value::List(a), Value::List(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_same(a, b)),
         (Value::Float(a), Value::Float(b)) => a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan()),

@@ -1,6 +1,6 @@
 //! Comparing trees of metadata.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use container_core::Value;
 use container_core::container::Container;
@@ -36,11 +36,14 @@ impl Comparison<'_> {
     fn values(&mut self, pointer: &str, a: &Value, b: &Value) {
         match (a, b) {
             (Value::Map(a), Value::Map(b)) => {
+                // Of a key that is there twice, the first counts.
+                let there: HashMap<&str, &Value> =
+                    b.iter().rev().map(|(key, value)| (key.as_str(), value)).collect();
                 for (key, value) in a {
-                    let other = b.iter().find(|(name, _)| name == key);
-                    self.entry(pointer, key, Some(value), other.map(|(_, value)| value));
+                    self.entry(pointer, key, Some(value), there.get(key.as_str()).copied());
                 }
-                for (key, value) in b.iter().filter(|(key, _)| !a.iter().any(|(name, _)| name == key)) {
+                let here: HashSet<&str> = a.iter().map(|(key, _)| key.as_str()).collect();
+                for (key, value) in b.iter().filter(|(key, _)| !here.contains(key.as_str())) {
                     self.entry(pointer, key, None, Some(value));
                 }
             }
