@@ -101,6 +101,10 @@ impl Container for Memory {
         Ok(self.meta.clone())
     }
 
+    fn carried(&self, _selection: &[(usize, Region)]) -> Result<Value> {
+        Ok(Value::Map(container_core::carried::entries(&self.meta).to_vec()))
+    }
+
     fn datasets(&self) -> &[Dataset] {
         &self.datasets
     }

@@ -11,6 +11,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use container_core::array::byte_len;
+use container_core::carried::to_json_value;
 use container_core::container::{Container, Digests, ReadOptions};
 use container_core::format::{Format, ImportOptions, Level, Support};
 use container_core::region::Region;
@@ -149,7 +150,7 @@ impl Job {
     /// The directory of each node below the root, and its metadata: groups before what is in them.
     fn nodes(&self) -> Result<Vec<(String, Vec<u8>)>> {
         let metadata: Map<String, Json> =
-            self.metadata.iter().map(|(key, value)| (key.clone(), value_json(value))).collect();
+            self.metadata.iter().map(|(key, value)| (key.clone(), json_of(value))).collect();
         let mut nodes = Vec::new();
         let group = |attributes: Map<String, Json>| {
             text(&json!({ "zarr_format": 3, "node_type": "group", "attributes": attributes }))
@@ -167,7 +168,7 @@ impl Job {
             }
             let mut attributes = if self.in_group { Map::new() } else { metadata.clone() };
             for (key, value) in &plan.attributes {
-                attributes.entry(key.as_str()).or_insert_with(|| value_json(value));
+                attributes.entry(key.as_str()).or_insert_with(|| json_of(value));
             }
             nodes.push((plan.place.clone(), text(&plan.metadata(&attributes))?));
         }
@@ -211,6 +212,11 @@ impl Job {
         }
         Ok(())
     }
+}
+
+/// What JSON has no word for is told as a conversion to other formats tells it.
+fn json_of(value: &Value) -> Json {
+    value_json(&to_json_value(value))
 }
 
 /// JSON as people read it.

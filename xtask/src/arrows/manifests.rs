@@ -149,7 +149,7 @@ mod tests {
     #[test]
     fn a_format_depends_on_no_other_format_nor_on_the_facade() {
         assert!(breaches("rawarray", &["container-core", "nom", "bytemuck", "ndarray"]).is_empty());
-        for name in ["gsd", "holdall", "holdall-cli", "blosc-chunk", "serde_json", "zstd", "anyhow"] {
+        for name in ["gsd", "holdall", "holdall-cli", "blosc-chunk", "serde_yaml", "zstd", "anyhow"] {
             assert_eq!(breaches("rawarray", &[name]).len(), 1, "{name}");
         }
         for krate in ["bloscpack", "blosc2-frame", "asdf"] {

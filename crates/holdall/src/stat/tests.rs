@@ -23,7 +23,8 @@ fn floats_are_measured_as_numpy_does() {
         assert_eq!((stat.count, stat.nan, stat.negative_infinity, stat.positive_infinity), (1004, 1, 1, 2));
         let found = stat.summary.as_ref().unwrap();
         assert_eq!((found.min, found.max), (Number::Float(0.0), Number::Float(124.875)));
-        assert_eq!(found.mean, 62.4375);
+        // Pieces are added up one by one, so the last digit depends on their length.
+        assert!((found.mean - 62.4375).abs() < 1e-12);
         assert!((found.std - 36.084_373_782_151_19).abs() < 1e-12);
         let percentiles = [1.24875, 6.24375, 31.218_75, 62.4375, 93.656_25, 118.631_25, 123.626_25];
         assert_eq!(found.percentiles, percentiles.map(Number::Float));
