@@ -15,4 +15,6 @@ mod gsd_damage;
 mod gsd_files;
 mod large;
 mod manifest;
+mod matrix;
 mod repairs;
+mod told;

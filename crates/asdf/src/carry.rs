@@ -8,7 +8,7 @@ mod read;
 mod tests;
 mod write;
 
-pub(crate) use read::carried;
+pub(crate) use read::{carried, lost_masks};
 pub(crate) use write::{Tree, to_tree};
 
 /// The keys of an array's node that say how its elements are stored.

@@ -156,8 +156,8 @@ impl Container for Lens {
         carry::carried(&self.file, selection, &self.limits)
     }
 
-    fn uncarried(&self) -> Vec<Loss> {
-        Vec::new()
+    fn uncarried(&self, selection: &[(usize, Region)]) -> Vec<Loss> {
+        carry::lost_masks(&self.file, self.datasets(), selection)
     }
 
     fn check(&self, depth: Depth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report> {

@@ -43,6 +43,10 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
     let (tree, mut losses) = job.carried()?;
     let names = Names::new(job, &tree)?;
     let tree = Tree::new(tree, &names.paths);
+    if tree.is_no_mapping() {
+        let what = format!("metadata: a tree that is no mapping is the entry {} of one", carried::WHOLE);
+        losses.push(Loss { dataset: None, what });
+    }
     for ((index, region), path) in job.selection.iter().zip(&names.paths) {
         if tree.is_alias(path) {
             continue;
@@ -81,7 +85,7 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
         })?;
     }
     writer.finish()?;
-    losses.extend(job.container.uncarried());
+    losses.extend(job.container.uncarried(job.selection));
     Ok(losses)
 }
 
@@ -167,7 +171,13 @@ impl<'a> Part<'a> {
             }
             Err(error) => return Err(error),
         };
-        let loss = (spec.dtype != *dtype).then(|| format!("the type {dtype}: kept as bytes"));
+        let loss = if spec.dtype != *dtype {
+            Some(format!("the type {dtype}: kept as bytes"))
+        } else {
+            let what =
+                "padding, titles and an order in memory of the fields of records, which ASDF does not know";
+            (dtype.packed() != *dtype).then(|| what.to_owned())
+        };
         Ok(Self { index, region, spec, read, loss })
     }
 }

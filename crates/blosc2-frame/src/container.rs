@@ -258,7 +258,7 @@ impl Container for Lens {
         carry::of_frame(self.view.frame())
     }
 
-    fn uncarried(&self) -> Vec<Loss> {
+    fn uncarried(&self, _selection: &[(usize, Region)]) -> Vec<Loss> {
         let mut losses = self.losses();
         let is_carried = |what: &str| what.starts_with("metalayers: ") || what.starts_with("user metadata: ");
         losses.retain(|loss| !is_carried(&loss.what));

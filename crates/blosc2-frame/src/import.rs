@@ -78,7 +78,7 @@ fn array(frame: Option<&Frame>, job: &Import<'_>, out: &mut dyn Output) -> Resul
     for_each_run(job.container, index, region, order, &job.read, job.progress, |bytes| writer.push(bytes))?;
     writer.finish()?;
     if frame.is_none() {
-        losses.extend(job.container.uncarried());
+        losses.extend(job.container.uncarried(job.selection));
     }
     Ok(losses)
 }

@@ -174,7 +174,7 @@ impl Container for Lens {
         }
     }
 
-    fn uncarried(&self) -> Vec<Loss> {
+    fn uncarried(&self, _selection: &[(usize, Region)]) -> Vec<Loss> {
         import::own::losses(self)
     }
 

@@ -56,7 +56,11 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
         })?;
         writer.complete().map(|_| ())
     })?;
-    losses.extend(if kept.is_some() { own::losses(job.container) } else { job.container.uncarried() });
+    losses.extend(if kept.is_some() {
+        own::losses(job.container)
+    } else {
+        job.container.uncarried(job.selection)
+    });
     Ok(losses)
 }
 

@@ -8,7 +8,7 @@
 //! | `{"$holdall:bytes": "00ff"}` | bytes, in hexadecimal digits | msgpack, YAML |
 //! | `{"$holdall:float": "nan"}` | `nan`, `inf`, `-inf`; another NaN by its bits, `0x7ff8000000000001` | msgpack, YAML |
 //! | `{"$holdall:int": "18446744073709551616"}` | an integer beyond 64 bits | YAML |
-//! | `{"$holdall:pairs": [[1, "a"]]}` | a map with keys that are no text, or that are there twice, or that begin with the prefix | msgpack, YAML |
+//! | `{"$holdall:pairs": [[1, "a"]]}` | a map with keys that are no text, or that are there twice, or that begin with the prefix | YAML, msgpack in part |
 //! | `{"$holdall:timestamp": "2020-01-02T03:04:05"}` | a date, or date and time | YAML |
 //! | `{"$holdall:tag": ["tag:…", value]}` | a value under a tag | YAML |
 //! | `{"$holdall:anchor": ["a", value]}`, `{"$holdall:alias": "a"}` | a value that stands in several places, cycles among them | YAML |

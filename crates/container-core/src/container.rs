@@ -120,8 +120,9 @@ pub trait Container: Send + Sync {
         Ok(Value::Map(Vec::new()))
     }
 
-    /// What neither the values of datasets nor [`Container::carried`] tell, and every conversion loses.
-    fn uncarried(&self) -> Vec<Loss> {
+    /// What neither the values of the selected datasets nor [`Container::carried`] tell, and every conversion of them loses.
+    fn uncarried(&self, selection: &[(usize, Region)]) -> Vec<Loss> {
+        let _ = selection;
         self.losses()
     }
 

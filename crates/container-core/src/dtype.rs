@@ -5,6 +5,7 @@
 
 mod descr;
 mod element;
+mod packed;
 
 pub use element::Element;
 

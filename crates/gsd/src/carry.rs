@@ -225,6 +225,11 @@ impl Chunks {
         })
     }
 
+    /// Forgets in which frames names are stored. Returns the names of which that was known.
+    pub(crate) fn forget_stored(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.stored).into_keys().collect()
+    }
+
     /// The frames that store the chunks of a name; `None` for all.
     pub(crate) fn stored(&self, name: &str) -> Option<&[(u64, u64)]> {
         self.stored.get(name).map(Vec::as_slice)

@@ -272,7 +272,7 @@ impl Container for Lens {
         carry::of_file(&self.file, &self.catalogue, selection)
     }
 
-    fn uncarried(&self) -> Vec<Loss> {
+    fn uncarried(&self, _selection: &[(usize, Region)]) -> Vec<Loss> {
         let what = "names of chunks that are not UTF-8 or are there twice, and which frames store them";
         let unclear = !carry::has_clear_names(&self.file);
         unclear.then(|| Loss { dataset: None, what: what.to_owned() }).into_iter().collect()

@@ -117,7 +117,7 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
             losses.extend(carried::losses(&tree));
         }
         losses.extend(again.write(plan, metadata.as_deref(), job, out)?);
-        losses.extend(job.container.uncarried());
+        losses.extend(job.container.uncarried(job.selection));
         return Ok(losses);
     }
     let (parts, lost) = parts(job, &words, &paths)?;
@@ -148,7 +148,7 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
     emitter.write(&metadata.unwrap_or_default())?;
     stream::write(job, &parts, frames, &mut |bytes| emitter.write(bytes))?;
     emitter.finish()?;
-    losses.extend(job.container.uncarried());
+    losses.extend(job.container.uncarried(job.selection));
     Ok(losses)
 }
 

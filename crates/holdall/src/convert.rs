@@ -4,6 +4,7 @@ mod carried;
 
 use std::path::Path;
 
+use container_core::carried::path_of;
 use container_core::container::{Axes, Container, Digests, OpenOptions, ReadOptions};
 use container_core::dtype::Order;
 use container_core::format::{Format, Import, ImportOptions, Input};
@@ -181,7 +182,19 @@ fn read_back(task: &Import<'_>, format: &Format, out: &Target, losses: &[Loss]) 
     let mut plainly = OpenOptions::default();
     plainly.limits = task.options.limits;
     let target = (format.open)(input, &plainly)?;
-    let target_selection = Address { file: "-".into(), dataset: None, selection: None }.select(&*target)?;
+    let mut target_selection =
+        Address { file: "-".into(), dataset: None, selection: None }.select(&*target)?;
+    if let ([(index, _)], 2..) = (task.selection, target_selection.len()) {
+        // Aliases in a tree make several datasets of the one array.
+        let (tree, own) = (task.carried()?.0, task.container.require(*index)?.path.clone());
+        let path = path_of(&tree, &own);
+        let is_it = |(index, _): &&(usize, Region)| {
+            target.dataset(*index).is_some_and(|dataset| dataset.path == path)
+        };
+        if let Some(it) = target_selection.iter().find(is_it).cloned() {
+            target_selection = vec![it];
+        }
+    }
     let options = DiffOptions { read: task.read, progress: task.progress, ..DiffOptions::default() };
     let compare = |source: &dyn Container, selection: &[(usize, Region)]| {
         let (attributes, retyped) = (Attributes::PassedOver, Retyped::Allowed);

@@ -2,7 +2,7 @@
 //!
 //! How values are stored is no difference: byte order, storage order, codec and chunks may differ.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use container_core::container::{Container, Dataset, ReadOptions};
 use container_core::region::Region;
@@ -125,18 +125,40 @@ pub(crate) fn compare_datasets(
     };
     // A file may hold millions of items.
     let (a_by_path, b_by_path) = (by_path(&a_sides), by_path(&b_sides));
+    let mut respelled = HashSet::new();
     for (key, side) in numbered(&a_sides) {
-        match b_by_path.get(&key) {
-            Some(other) => compare_pair(side, other, options, attributes, &mut ruler, &mut found)?,
+        let spellings = if retyped == Retyped::Allowed { spellings(key.0) } else { Vec::new() };
+        let mut keys = spellings.iter().map(|path| (path.as_str(), key.1)).chain([key]);
+        match keys.find_map(|key| b_by_path.get(&key).copied()) {
+            Some(other) => {
+                let other_path = other.dataset().path.as_str();
+                if other_path != key.0 {
+                    respelled.insert((other_path, key.1));
+                }
+                compare_pair(side, other, options, attributes, &mut ruler, &mut found)?;
+            }
             None => found.push(path_only(side, "first")),
         }
     }
     for (key, side) in numbered(&b_sides) {
-        if !a_by_path.contains_key(&key) {
+        if !a_by_path.contains_key(&key) && !respelled.contains(&key) {
             found.push(path_only(side, "second"));
         }
     }
     Ok(found)
+}
+
+/// How a target may spell the path of a dataset of another format: the steps of a path of ASDF have escapes, and where one name begins another
+/// (`a` and `a/b`) the whole path is one step. On the way back they are undone.
+fn spellings(path: &str) -> Vec<String> {
+    let steps = path.replace('~', "~0");
+    let mut all = vec![steps.replace('/', "~1")];
+    if steps != path {
+        all.insert(0, steps);
+    }
+    all.push(path.replace("~1", "/").replace("~0", "~"));
+    all.retain(|spelling| spelling != path);
+    all
 }
 
 /// The path of each side, and how many of that path are before it: damage can give one path to several.

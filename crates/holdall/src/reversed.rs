@@ -111,8 +111,8 @@ impl Container for Reversed<'_> {
         self.inner.carried(selection)
     }
 
-    fn uncarried(&self) -> Vec<Loss> {
-        self.inner.uncarried()
+    fn uncarried(&self, selection: &[(usize, Region)]) -> Vec<Loss> {
+        self.inner.uncarried(selection)
     }
 
     fn check(&self, depth: Depth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report> {

@@ -170,7 +170,7 @@ impl Container for Lens {
         Ok(tree)
     }
 
-    fn uncarried(&self) -> Vec<Loss> {
+    fn uncarried(&self, _selection: &[(usize, Region)]) -> Vec<Loss> {
         let trailer = self.file.trailer_range();
         let len = trailer.end - trailer.start;
         let long = (len > trailer::MOST)

@@ -80,7 +80,7 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
         None => {
             out.write_all(&metadata)?;
             losses.append(&mut lost);
-            losses.extend(job.container.uncarried());
+            losses.extend(job.container.uncarried(job.selection));
         }
     }
     Ok(losses)

@@ -3,7 +3,9 @@
 use std::collections::HashSet;
 
 use container_core::carried::{PREFIX, WHOLE, form, joined};
+use container_core::container::Dataset;
 use container_core::region::Region;
+use container_core::report::Loss;
 use container_core::{Limits, Result, Value};
 
 use super::{ENTRIES, HISTORY, LIBRARY, ROOT_ANCHOR, STORAGE};
@@ -48,12 +50,25 @@ pub(crate) fn carried(file: &File, selection: &[(usize, Region)], limits: &Limit
         let value = match name.as_str() {
             LIBRARY => continue,
             HISTORY => history(value).and_then(|history| walk.value(history, HISTORY, false)),
-            _ => walk.value(value, &escape(name), true),
+            _ => walk.value(value, &escape(name), walk.is_told(name)),
         };
         entries.extend(value.map(|value| (name.clone(), value)));
     }
     entries.extend(anchor.map(|name| (ROOT_ANCHOR.to_owned(), Value::Text(name))));
     Ok(joined(Value::Map(entries)))
+}
+
+/// The masks of selected arrays that are arrays, and are not selected with them.
+pub(crate) fn lost_masks(file: &File, datasets: &[Dataset], selection: &[(usize, Region)]) -> Vec<Loss> {
+    let selected: HashSet<usize> = selection.iter().map(|(index, _)| *index).collect();
+    let lost = selection.iter().filter_map(|(index, _)| {
+        let path = &datasets.get(*index)?.path;
+        let mask = format!("{path}/mask");
+        let found = file.find_array(&mask)?;
+        let what = format!("mask {mask}, which is not selected");
+        (!selected.contains(&found)).then(|| Loss { dataset: Some(path.clone()), what })
+    });
+    lost.collect()
 }
 
 /// What the user wrote of the history: a list before version 1.2.0 of the standard, then the entries of a mapping.
@@ -73,12 +88,20 @@ struct Walk<'f> {
     selected: HashSet<usize>,
     /// Anchors of arrays that are not carried where they stand.
     gone: HashSet<String>,
+    /// Whether the arrays were chunks of GSD, of which the tree tells.
+    was_gsd: bool,
 }
 
 impl<'f> Walk<'f> {
     fn new(file: &'f File, selection: &[(usize, Region)]) -> Self {
         let selected = selection.iter().map(|(index, _)| *index).collect();
-        Self { file, selected, gone: HashSet::new() }
+        let was_gsd = file.tree().find("gsd").is_some_and(|own| own.get("names").is_some());
+        Self { file, selected, gone: HashSet::new(), was_gsd }
+    }
+
+    /// Whether a path says what a key is: other formats do not know that steps have escapes, but GSD has names of its own.
+    fn is_told(&self, key: &str) -> bool {
+        self.was_gsd || !key.contains(['/', '~'])
     }
 
     /// `None` for arrays that are not selected or that their path tells, and mappings of nothing else. `told`: true where nothing but
@@ -129,7 +152,8 @@ impl<'f> Walk<'f> {
             let mut entries = Vec::new();
             for (key, value) in pairs {
                 let Yaml::Text(key, _) = key else { continue };
-                let value = self.value(value, &format!("{path}/{}", escape(&key)), told);
+                let value =
+                    self.value(value, &format!("{path}/{}", escape(&key)), told && self.is_told(&key));
                 entries.extend(value.map(|value| (key, value)));
             }
             // Nothing but arrays: their paths make it again.

@@ -58,21 +58,96 @@ impl Tree {
         }
     }
 
-    /// True where an alias of another array stands at a path: that array is this one.
+    /// Whether places of arrays stand in metadata that are no mapping, which the root of a tree has to be.
+    pub(crate) fn is_no_mapping(&self) -> bool {
+        !self.placed.is_empty() && self.tree.get(carried::WHOLE).is_some()
+    }
+
+    /// True where an alias of another array stands at a path, or one that a merge brings there: that array is this one.
     pub(crate) fn is_alias(&self, path: &str) -> bool {
-        let mut here = &self.tree;
-        for step in path.split('/') {
-            here = inner(here);
-            let next = match here {
-                Value::List(items) => step.parse().ok().and_then(|at: usize| items.get(at)),
-                other => other.get(&unescape(step)),
-            };
-            match next {
-                Some(next) => here = next,
-                None => return false,
+        let steps: Vec<&str> = path.split('/').collect();
+        self.leads_to_another(&self.tree, &steps, Merged::No)
+    }
+
+    fn leads_to_another(&self, value: &Value, steps: &[&str], merged: Merged) -> bool {
+        let Some((step, rest)) = steps.split_first() else {
+            let is_array = || matches!(form_of(bare(value)), Some(("array", _)));
+            let is_alias =
+                matches!(form_of(value), Some(("alias", Value::Text(name))) if self.anchors.contains(name));
+            return is_alias || (merged == Merged::Yes && is_array());
+        };
+        let here = inner(value);
+        let next = match (form_of(here), here) {
+            (Some(("pairs", Value::List(pairs))), _) => {
+                let both = || pairs.iter().filter_map(pair);
+                let key = unescape(step);
+                let own = both().find(|(own, _)| matches!(own, Value::Text(own) if *own == key));
+                if own.is_none() && merged == Merged::No {
+                    let bases = both().filter(|(key, _)| is_merge(key)).flat_map(|(_, value)| match value {
+                        Value::List(bases) => bases.iter().collect(),
+                        one => vec![one],
+                    });
+                    let mut bases = bases.filter_map(|base| match form_of(base) {
+                        Some(("alias", Value::Text(name))) => anchored(&self.tree, name),
+                        _ => None,
+                    });
+                    return bases.any(|base| self.leads_to_another(base, steps, Merged::Yes));
+                }
+                own.map(|(_, value)| value)
             }
+            (_, Value::List(items)) => step.parse().ok().and_then(|at: usize| items.get(at)),
+            (_, other) => other.get(&unescape(step)),
+        };
+        next.is_some_and(|next| self.leads_to_another(next, rest, merged))
+    }
+}
+
+/// Whether a merge led to a place: one is followed, no more.
+#[derive(Clone, Copy, PartialEq)]
+enum Merged {
+    No,
+    Yes,
+}
+
+fn pair(pair: &Value) -> Option<(&Value, &Value)> {
+    match pair {
+        Value::List(both) => match both.as_slice() {
+            [key, value] => Some((key, value)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The key `<<`, by whose tag what stands under it belongs to the map around it.
+fn is_merge(key: &Value) -> bool {
+    match form_of(key) {
+        Some(("tag", Value::List(parts))) => {
+            matches!(parts.first(), Some(Value::Text(tag)) if tag == "tag:yaml.org,2002:merge")
         }
-        matches!(form_of(here), Some(("alias", Value::Text(name))) if self.anchors.contains(name))
+        _ => false,
+    }
+}
+
+/// The value with an anchor.
+fn anchored<'v>(value: &'v Value, name: &str) -> Option<&'v Value> {
+    if let Some(("anchor", Value::List(parts))) = form_of(value)
+        && matches!(parts.first(), Some(Value::Text(own)) if own == name)
+    {
+        return Some(value);
+    }
+    match value {
+        Value::List(items) => items.iter().find_map(|item| anchored(item, name)),
+        Value::Map(entries) => entries.iter().find_map(|(_, value)| anchored(value, name)),
+        _ => None,
+    }
+}
+
+/// What is under tags and anchors, a place of an array as it is.
+fn bare(value: &Value) -> &Value {
+    match form_of(value) {
+        Some(("tag" | "anchor", Value::List(parts))) => parts.get(1).map_or(value, bare),
+        _ => value,
     }
 }
 

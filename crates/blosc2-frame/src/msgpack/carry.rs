@@ -1,5 +1,7 @@
 //! Metadata of other formats as msgpack: what it has natively, and maps for other forms.
 
+use std::collections::HashSet;
+
 use container_core::{Result, Value, carried};
 use rmp::encode;
 
@@ -15,9 +17,20 @@ pub(super) fn whole(value: &Value) -> Result<Vec<u8>> {
     Ok(out)
 }
 
+/// True for keys that python-blosc2 reads back: text and bytes, each once. Of others, it refuses all user metadata that stand beside them.
+fn has_usual_keys(pairs: &[(&Value, &Value)]) -> bool {
+    let mut seen = HashSet::with_capacity(pairs.len());
+    pairs.iter().all(|(key, _)| match key {
+        Value::Text(text) => seen.insert((true, text.as_bytes())),
+        Value::Bytes(bytes) => seen.insert((false, bytes.as_slice())),
+        _ => false,
+    })
+}
+
 fn write(value: &Value, depth: usize, out: &mut Vec<u8>) -> Result<()> {
     if let Some(("pairs", Value::List(pairs))) = carried::form_of(value)
         && let Some(pairs) = pairs.iter().map(pair).collect::<Option<Vec<_>>>()
+        && has_usual_keys(&pairs)
     {
         let depth = deeper(depth)?;
         encode::write_map_len(out, check_len(pairs.len())?).map_err(wrong)?;
@@ -80,9 +93,9 @@ mod tests {
 
     #[test]
     fn what_msgpack_has_comes_back_bit_by_bit() {
-        // Python: msgpack.packb({1: b"a"}), msgpack.packb(msgpack.ExtType(5, b"xy")), a tuple as python-blosc2 marks it, no msgpack.
+        // Python: msgpack.packb({b"k": b"a"}), msgpack.packb(msgpack.ExtType(5, b"xy")), a tuple as python-blosc2 marks it, no msgpack.
         for bytes in [
-            &b"\x81\x01\xc4\x01a"[..],
+            &b"\x81\xc4\x01k\xc4\x01a"[..],
             b"\xd5\x05xy",
             b"\xd6\xff\x00\x00\x00\x01",
             b"\x93\xa9__tuple__\x01\x02",
@@ -92,6 +105,15 @@ mod tests {
             let value = to_carried(bytes, &Limits::default()).unwrap();
             assert_eq!(from_carried(&value).unwrap(), bytes, "{value:?}");
         }
+    }
+
+    #[test]
+    fn keys_that_python_refuses_are_in_a_form() {
+        // Python: msgpack.packb({1: b"a"}), which msgpack.unpackb(..) with strict_map_key does not take.
+        let value = to_carried(b"\x81\x01\xc4\x01a", &Limits::default()).unwrap();
+        let bytes = from_carried(&value).unwrap();
+        assert!(bytes.starts_with(b"\x81\xae$holdall:pairs\x91\x92\x01"), "{bytes:?}");
+        assert_eq!(to_carried(&bytes, &Limits::default()).unwrap(), value);
     }
 
     #[test]

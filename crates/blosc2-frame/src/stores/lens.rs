@@ -271,7 +271,7 @@ impl Container for Store {
         describe::carried(self, selection)
     }
 
-    fn uncarried(&self) -> Vec<Loss> {
+    fn uncarried(&self, _selection: &[(usize, Region)]) -> Vec<Loss> {
         describe::uncarried(self)
     }
 

@@ -25,6 +25,8 @@ pub(super) struct Again {
     single: Vec<(u64, Part)>,
     /// Whether the first stacked one is stored in the last frame, too, so that there is one: those that made it are left out.
     fill: bool,
+    /// Names of which every frame has a chunk now, and only some had.
+    forgotten: Vec<String>,
 }
 
 impl Again {
@@ -42,7 +44,12 @@ impl Again {
         if planned.saturating_mul(EACH) > job.options.limits.memory {
             return Ok(None);
         }
-        let mut again = Self { chunks, stacked: Vec::new(), single: Vec::new(), fill: false };
+        let mut again =
+            Self { chunks, stacked: Vec::new(), single: Vec::new(), fill: false, forgotten: Vec::new() };
+        // What a schema fills in depends on the others: without them, each frame gets its row.
+        if again.chunks.count.is_none() || job.selection.len() != job.container.listed_count() {
+            again.forgotten = again.chunks.forget_stored();
+        }
         for ((index, region), path) in job.selection.iter().zip(paths) {
             let dataset = &*job.container.require(*index)?;
             // Paths of trees have slashes within steps escaped, and escapes of their own.
@@ -92,6 +99,15 @@ impl Again {
         self.chunks.frames
     }
 
+    /// How many of them there will be: those after the last chunk are not.
+    fn kept_frames(&self) -> u64 {
+        match self.single.last() {
+            _ if !self.stacked.is_empty() || self.chunks.frames == 0 => self.chunks.frames,
+            Some((frame, _)) => frame.saturating_add(1),
+            None => 1,
+        }
+    }
+
     /// Writes the file, with `metadata` in frame 0 where there are any.
     pub(super) fn write(
         &self,
@@ -111,6 +127,19 @@ impl Again {
         }
         self.plan(&mut plan, metadata)?;
         let mut losses = Vec::new();
+        for part in self.stacked.iter().filter(|part| self.forgotten.contains(&part.name)) {
+            let what = "which frames stored it: without the other datasets, each has a chunk";
+            losses.push(Loss { dataset: Some(part.name.clone()), what: what.to_owned() });
+        }
+        if let Some(part) = self.stacked.first().filter(|_| self.fill) {
+            let what = "stored once more, in the last frame: without a chunk there would be no such frame";
+            losses.push(Loss { dataset: Some(part.name.clone()), what: what.to_owned() });
+        }
+        let kept = self.kept_frames();
+        if kept < self.chunks.frames {
+            let what = format!("{} frames: nothing is stored after the first {kept}", self.chunks.frames);
+            losses.push(Loss { dataset: None, what });
+        }
         let count = (plan.chunks() as u64).saturating_sub(metadata.is_some().into());
         if let Some(had) = self.chunks.count.filter(|had| *had != count && is_all) {
             let what = format!("the file had {had} chunks once, and now has {count}");
@@ -128,9 +157,7 @@ impl Again {
             sink(before.take().unwrap_or_default())
         };
         if self.stacked.is_empty() {
-            let last = self.single.last().map_or(0, |(frame, _)| *frame);
-            let frames = if self.chunks.frames == 0 { 0 } else { last.saturating_add(1) };
-            for frame in 0..frames {
+            for frame in 0..kept {
                 others(frame, &mut |bytes| emitter.write(bytes))?;
             }
         } else {

@@ -1,6 +1,6 @@
 //! Whether a target that was read back carries the metadata of its source.
 
-use container_core::carried::{entries, named, shallow, without};
+use container_core::carried::{NAME, entries, form_of, named, shallow, without};
 use container_core::container::Container;
 use container_core::format::Import;
 use container_core::region::Region;
@@ -8,6 +8,9 @@ use container_core::report::Loss;
 use container_core::{Result, Value};
 
 use crate::diff::{Difference, compare_trees};
+
+/// The format that says by itself where arrays stand.
+const ASDF: &str = "asdf";
 
 /// Key of what is GSD's own, and the parts of it that every GSD file has.
 const GSD: &str = "gsd";
@@ -37,7 +40,12 @@ pub(super) fn compare(
     if let [(index, _)] = target_selection {
         written = named(written, &target.require(*index)?.path);
     }
+    if format == ASDF {
+        written = without_places(written, &source);
+    }
     if format == GSD {
+        // The one frame that is left is not named.
+        (source, written) = (without_frame(source), without_frame(written));
         let header = source.get(GSD).map(header);
         (source, written) = match header {
             Some(header) => (with_header(source, header), {
@@ -56,6 +64,28 @@ pub(super) fn compare(
         found.push(Difference { dataset: None, what });
     });
     Ok(found)
+}
+
+/// The tree without places of arrays at its top that the source does not tell: the tree says by itself where they stand.
+fn without_places(written: Value, source: &Value) -> Value {
+    let Value::Map(mut all) = written else { return written };
+    all.retain(|(key, value)| {
+        let is_place = matches!(form_of(value), Some(("array", array)) if array.get("more").is_none());
+        !is_place || source.get(key).is_some()
+    });
+    Value::Map(all)
+}
+
+/// The name of one dataset without the frame that it was in.
+fn without_frame(tree: Value) -> Value {
+    let name = match tree.get(NAME) {
+        Some(Value::Text(name)) => name.strip_prefix("frames/").and_then(|rest| rest.split_once('/')),
+        _ => None,
+    };
+    match name.map(|(_, name)| name.to_owned()) {
+        Some(name) => named(without(tree, NAME), &name),
+        None => tree,
+    }
 }
 
 fn header(own: &Value) -> Vec<(String, Value)> {

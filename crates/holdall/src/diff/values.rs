@@ -15,6 +15,7 @@ use crate::text::{field_bytes, part, write_item};
 
 mod bytes;
 mod close;
+mod packed;
 
 use close::Tolerance;
 
@@ -142,6 +143,7 @@ fn is_retyped(a: &DType, b: &DType) -> bool {
     (is_bfloat(a) && is_single(b))
         || (is_bool(a) && is_byte(b))
         || b.to_string() == DType::void(a.itemsize()).to_string()
+        || packed::is_packed(a, b)
 }
 
 /// Elements without bytes, of which a file may claim any number.
@@ -187,11 +189,16 @@ struct Common {
 
 impl Common {
     fn of(a: &DType, b: &DType) -> Self {
-        let dtype = if is_bfloat(a) && is_single(b) { b } else { a };
+        let is_second = (is_bfloat(a) && is_single(b)) || packed::is_packed(a, b);
+        let dtype = if is_second { b } else { a };
         Self { dtype: dtype.with_order(ByteOrder::Little) }
     }
 
     fn bring<'b>(&self, from: &DType, bytes: Cow<'b, [u8]>) -> Result<Cow<'b, [u8]>> {
+        if packed::is_packed(from, &self.dtype) {
+            let bytes = Cow::Owned(packed::pack(from, &bytes));
+            return self.bring(&from.packed(), bytes);
+        }
         if let Some(scalar) = from.as_scalar()
             && is_bfloat(from)
             && !is_bfloat(&self.dtype)
