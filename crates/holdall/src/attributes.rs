@@ -14,5 +14,5 @@ pub(crate) type Entries = (Vec<(String, Value)>, Vec<Loss>);
 /// # Errors
 /// Those of [`Container::carried`].
 pub(crate) fn of(container: &dyn Container, selection: &[(usize, Region)]) -> Result<Entries> {
-    Ok((entries(&container.carried(selection)?).to_vec(), container.uncarried()))
+    Ok((entries(&container.carried(selection)?).to_vec(), container.uncarried(selection)))
 }
