@@ -2,6 +2,7 @@
 //! PyYAML with libyaml. The same random cases each time; `HOLDALL_CASES=20` runs 20 times as many.
 
 mod arrays;
+mod carried;
 mod changes;
 mod documents;
 mod emits;
