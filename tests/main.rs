@@ -17,4 +17,5 @@ mod large;
 mod manifest;
 mod matrix;
 mod repairs;
+mod table;
 mod told;

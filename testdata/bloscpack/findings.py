@@ -81,6 +81,7 @@ BAD = {
     "meta_size_too_small": "metadata_unreadable",
     "meta_zlib_broken": "metadata_unreadable",
     "meta_zlib_cut": "metadata_unreadable",
+    "meta_zlib_more": "metadata_unreadable",
     "np_axes_70": "numpy_metadata",
     "np_bytes_lost": "shape_mismatch",
     "np_dtype_code": "numpy_metadata",

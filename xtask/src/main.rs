@@ -9,6 +9,7 @@ mod arrows;
 mod campaign;
 mod check;
 mod ci;
+mod conformance;
 mod consumers;
 mod docs;
 mod fixtures;
@@ -95,6 +96,7 @@ pub(crate) const TASKS: &[Task] = &[
     task("goldens", "[--check]", "rewrite the readable dumps of the fixtures, or compare", test::goldens),
     task("fuzz", "TARGET|all|smoke [--seconds N]", "cargo-fuzz on nightly; smoke: deterministic mutants on stable", fuzz::fuzz),
     task("campaign", "[--seconds N] [--seed S]", "hostile files through the command, under limits", campaign::campaign),
+    task("conformance", "[--check]", "the fixtures through all implementations, into docs/conformance.md; --check: ours alone", conformance::conformance),
     task("bench", "[NAME] [ARGS…]", "setup, then a benchmark of the bench package", test::bench),
     task("deny", "[--advisories]", "licences, bans and sources of the dependencies", tools::deny),
     task("miri", "", "the tests of what uses unsafe, under Miri, where it is installed", tools::miri),
