@@ -72,12 +72,15 @@ impl New<'_> {
         match &part.body {
             Body::Same => self.copy(block.at..block.end, out),
             Body::Header(header) => {
-                self.header(header, rest_of_header(block), out)?;
+                let mut header = *header;
+                // Nothing is set aside behind the end of the file; the sizes of a streamed block say nothing.
+                if !header.is_streamed() {
+                    let there = block.end.saturating_sub(block.data.start);
+                    header.allocated_size = header.allocated_size.min(there);
+                }
+                self.header(&header, rest_of_header(block), out)?;
                 let copied = self.copy(block.data.start..block.end, out)?;
-                // What is set aside ends where the next block begins, also where the file ended before.
-                let rest = header.allocated_size.saturating_sub(copied);
-                fill(rest, out)?;
-                Ok(header.len() + copied + rest)
+                Ok(header.len() + copied)
             }
             Body::First(header, len) => {
                 self.header(header, rest_of_header(block), out)?;

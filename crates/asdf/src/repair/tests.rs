@@ -97,6 +97,22 @@ fn an_index_is_made_where_it_is_missing_or_wrong() {
     }
 }
 
+/// The sizes of a streamed block may be anything, and say nothing of what is written of it.
+#[test]
+fn a_repaired_streamed_block_is_as_long_as_what_there_is() {
+    let tree = tree(&[("all", 0, "['*']")]);
+    let head = [HEAD.as_bytes(), tree.as_bytes()].concat();
+    let mut block = block(&numbers(6), 0);
+    block[9] = 1;
+    block[14..38].fill(0x21);
+    let want = [&head[..], &block].concat();
+    let mut bytes = want.clone();
+    bytes[head.len() + 5] = 0;
+    let (out, report) = repaired(&bytes);
+    assert!(out == want, "{report:?}");
+    assert!(report.lost.is_empty(), "{report:?}");
+}
+
 /// Where a block begins, what it is for and how long it is are told by its neighbours and its digest.
 #[test]
 fn damaged_headers_are_read_as_they_were() {
