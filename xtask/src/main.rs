@@ -97,7 +97,7 @@ pub(crate) const TASKS: &[Task] = &[
     task("fuzz", "TARGET|all|smoke [--seconds N]", "cargo-fuzz on nightly; smoke: deterministic mutants on stable", fuzz::fuzz),
     task("campaign", "[--seconds N] [--seed S]", "hostile files through the command, under limits", campaign::campaign),
     task("conformance", "[--check]", "the fixtures through all implementations, into docs/conformance.md; --check: ours alone", conformance::conformance),
-    task("bench", "[NAME] [ARGS…]", "setup, then a benchmark of the bench package", test::bench),
+    task("bench", "NAME|--peers [ARGS…]", "setup, then a benchmark against other libraries, or all of them and the table of their ratios", test::bench),
     task("deny", "[--advisories]", "licences, bans and sources of the dependencies", tools::deny),
     task("miri", "", "the tests of what uses unsafe, under Miri, where it is installed", tools::miri),
 ];

@@ -5,16 +5,15 @@ and what went wrong. The clock runs around the operation alone. Its name is the 
 process, "wall" what a watch would show. asdf is used as it is by default, schemas and all, unless said.
 """
 
-import gc
 import hashlib
 import io
 import mmap
 import platform
-import sys
 import time
 
 import asdf
 import numpy as np
+import turns
 
 STRIDE = 4099
 CLOCKS = {"cpu": time.process_time, "wall": time.perf_counter}
@@ -203,17 +202,4 @@ COMMANDS = {
 }
 
 
-def main():
-    gc.disable()
-    for line in sys.stdin:
-        command, *arguments = line.rstrip("\n").split("\t")
-        try:
-            fields = COMMANDS[command](*arguments)
-            answer = ["ok", *("-" if field is None else str(field) for field in fields)]
-        except Exception as error:
-            answer = ["error", type(error).__name__, " ".join(str(error).split())]
-        print("\t".join(answer), flush=True)
-        gc.collect()
-
-
-main()
+turns.serve(COMMANDS, collect=True)

@@ -7,7 +7,6 @@ Commands that blosc2_peer.c has mean the same here.
 
 import os
 import platform
-import sys
 from pathlib import Path
 from time import perf_counter, thread_time
 
@@ -17,6 +16,7 @@ for name in list(os.environ):
 
 import blosc2
 import numpy as np
+import turns
 
 SPREAD = 0x9E3779B97F4A7C15
 CHECKED = 4
@@ -93,15 +93,4 @@ def version():
 COMMANDS = {"version": version, "open": open_file, "slices": slices, "array": array}
 
 
-def main():
-    for line in sys.stdin:
-        command, *arguments = line.rstrip("\n").split("\t")
-        try:
-            fields = COMMANDS[command](*arguments)
-            answer = ["ok", *("-" if field is None else str(field) for field in fields)]
-        except Exception as error:
-            answer = ["error", type(error).__name__, " ".join(str(error).split())]
-        print("\t".join(answer), flush=True)
-
-
-main()
+turns.serve(COMMANDS)

@@ -7,7 +7,6 @@ Times are CPU seconds of this thread for one thread, wall time for more; all buf
 import ctypes
 import os
 import platform
-import sys
 from pathlib import Path
 from time import perf_counter, thread_time
 
@@ -17,6 +16,7 @@ for name in list(os.environ):
 
 import blosc2
 import numpy as np
+import turns
 
 HERE = Path(blosc2.__file__).parent
 LIB = ctypes.CDLL(str(next((HERE / "lib").glob("libblosc2.so*"))))
@@ -204,15 +204,4 @@ COMMANDS = {
 }
 
 
-def main():
-    for line in sys.stdin:
-        command, *arguments = line.rstrip("\n").split("\t")
-        try:
-            fields = COMMANDS[command](*arguments)
-            answer = ["ok", *(str(field) for field in fields)]
-        except Exception as error:
-            answer = ["error", type(error).__name__, " ".join(str(error).split())]
-        print("\t".join(answer), flush=True)
-
-
-main()
+turns.serve(COMMANDS)

@@ -6,9 +6,7 @@ and what went wrong. The clock runs around the operation alone.
 
 import collections
 import collections.abc
-import gc
 import platform
-import sys
 from importlib.metadata import version as version_of
 from time import perf_counter
 
@@ -18,6 +16,7 @@ collections.MutableMapping = collections.abc.MutableMapping
 import blosc
 import bloscpack
 import numpy as np
+import turns
 
 STRIDE = 4099
 HELD = {}
@@ -48,24 +47,9 @@ def unpack(threads, path):
     return perf_counter() - start, check(array)
 
 
-def answer(line):
-    command, *arguments = line.rstrip("\n").split("\t")
-    if command == "version":
-        names = ", ".join(f"{name} {version_of(name)}" for name in ("bloscpack", "blosc", "numpy"))
-        return f"ok\tPython {platform.python_version()}, {names}"
-    seconds, result = {"pack": pack, "unpack": unpack}[command](*arguments)
-    return f"ok\t{seconds!r}\t{'-' if result is None else result}"
+def version():
+    names = ", ".join(f"{name} {version_of(name)}" for name in ("bloscpack", "blosc", "numpy"))
+    return f"Python {platform.python_version()}, {names}"
 
 
-def main():
-    gc.disable()
-    for line in sys.stdin:
-        try:
-            text = answer(line)
-        except Exception as error:
-            text = f"error\t{type(error).__name__}: {error}".replace("\n", " ")
-        print(text, flush=True)
-
-
-if __name__ == "__main__":
-    main()
+turns.serve({"version": version, "pack": pack, "unpack": unpack}, collect=True)

@@ -4,15 +4,14 @@ A line is a command and its arguments, separated by tabs; the answer is "ok", th
 and what went wrong. The clock runs around the operation alone. Commands that gsd_peer.c has mean the same here.
 """
 
-import gc
 import platform
-import sys
 from importlib.metadata import version as version_of
 from time import perf_counter
 
 import gsd.fl
 import gsd.hoomd
 import numpy as np
+import turns
 
 POSITION = "particles/position"
 NAMES = 10
@@ -126,23 +125,8 @@ COMMANDS = {
 }
 
 
-def answer(line):
-    command, *arguments = line.rstrip("\n").split("\t")
-    if command == "version":
-        return f"ok\tPython {platform.python_version()}, gsd {version_of('gsd')}, numpy {np.__version__}"
-    seconds, result = COMMANDS[command](*arguments)
-    return f"ok\t{seconds!r}\t{'-' if result is None else result}"
+def version():
+    return f"Python {platform.python_version()}, gsd {version_of('gsd')}, numpy {np.__version__}"
 
 
-def main():
-    gc.disable()
-    for line in sys.stdin:
-        try:
-            text = answer(line)
-        except Exception as error:
-            text = f"error\t{type(error).__name__}: {error}".replace("\n", " ")
-        print(text, flush=True)
-
-
-if __name__ == "__main__":
-    main()
+turns.serve({"version": version, **COMMANDS}, collect=True)

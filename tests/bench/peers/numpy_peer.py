@@ -4,13 +4,12 @@ A line is a command and paths, separated by tabs. The answer is "ok", the second
 and what went wrong. The clock runs around the operation alone; results are dropped before the next command.
 """
 
-import gc
 import os
 import platform
-import sys
 from time import perf_counter
 
 import numpy as np
+import turns
 
 STRIDE = 4099
 HELD = None
@@ -81,25 +80,9 @@ def to_fortran(source, target):
     return perf_counter() - start, None
 
 
-def answer(line):
-    command, *paths = line.rstrip("\n").split("\t")
-    if command == "version":
-        return f"ok\tPython {platform.python_version()}, numpy {np.__version__}"
-    commands = (load, fromfile, memmap_sum, memmap_open, hold, save, save_synced, to_fortran)
-    run = {function.__name__: function for function in commands}[command]
-    seconds, result = run(*paths)
-    return f"ok\t{seconds!r}\t{'-' if result is None else result}"
+def version():
+    return f"Python {platform.python_version()}, numpy {np.__version__}"
 
 
-def main():
-    gc.disable()
-    for line in sys.stdin:
-        try:
-            text = answer(line)
-        except Exception as error:
-            text = f"error\t{type(error).__name__}: {error}".replace("\n", " ")
-        print(text, flush=True)
-
-
-if __name__ == "__main__":
-    main()
+FUNCTIONS = (version, load, fromfile, memmap_sum, memmap_open, hold, save, save_synced, to_fortran)
+turns.serve({function.__name__: function for function in FUNCTIONS}, collect=True)

@@ -14,3 +14,4 @@ pub mod peer;
 pub mod rawarray;
 pub mod report;
 pub mod scratch;
+pub mod summary;

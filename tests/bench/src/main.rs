@@ -2,16 +2,18 @@
 #![forbid(unsafe_code)]
 
 use std::path::PathBuf;
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 use bench::harness::{Group, measure};
 use bench::peer::Peer;
 use bench::report::{self, Setting};
 use bench::scratch::Scratch;
-use bench::{asdf, blosc, blosc2, bloscpack, gsd, rawarray};
+use bench::{asdf, blosc, blosc2, bloscpack, gsd, rawarray, summary};
 
 const USAGE: &str = "usage: bench rawarray|blosc|bloscpack|gsd|blosc2|asdf [--size MiB] [--rounds N] [--only WORD,…] [--dir FOLDER] [--write-docs]
+       bench --peers [--dir FOLDER]   all of them, one after the other, as large as by default; the results go into the documentation
+       bench ratios                   write docs/ratios.md anew from docs/benchmarks.md
 
   --size        of the data, in MiB (rawarray: 512, blosc: 16, bloscpack, blosc2 and asdf: 256); gsd: percent of the frames (100)
   --rounds      that count; one more is run first (rawarray, bloscpack: 9, the others: 5)
@@ -42,17 +44,37 @@ impl Options {
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let Some(options) = parse(&args) else {
-        eprintln!("{USAGE}");
-        return ExitCode::from(2);
+    let words: Vec<&str> = args.iter().map(String::as_str).collect();
+    let done = match words[..] {
+        ["ratios"] => summary::write_docs(),
+        ["--peers"] => all(&[]),
+        ["--peers", "--dir", dir] => all(&["--dir", dir]),
+        _ => match parse(&args) {
+            Some(options) => run(&options),
+            None => {
+                eprintln!("{USAGE}");
+                return ExitCode::from(2);
+            }
+        },
     };
-    match run(&options) {
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("bench: {error:#}");
             ExitCode::FAILURE
         }
     }
+}
+
+/// Runs every benchmark in a process of its own: what one leaves in memory does not meet the next.
+fn all(rest: &[&str]) -> Result<()> {
+    let program = std::env::current_exe()?;
+    for name in summary::BENCHMARKS {
+        println!("# {name}\n");
+        let status = Command::new(&program).arg(name).args(rest).arg("--write-docs").status()?;
+        ensure!(status.success(), "bench {name}: {status}");
+    }
+    Ok(())
 }
 
 fn parse(args: &[String]) -> Option<Options> {

@@ -7,6 +7,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result};
 
 use crate::harness::{Claim, Measured, Times, Unit};
+use crate::summary;
 
 /// On what the results were measured.
 pub struct Setting {
@@ -145,7 +146,7 @@ fn verdict(best: bool, median: bool) -> &'static str {
     }
 }
 
-/// Replaces the results of benchmark `name` in docs/benchmarks.md.
+/// Replaces the results of benchmark `name` in docs/benchmarks.md, and their ratios in docs/ratios.md.
 ///
 /// # Errors
 /// When the file cannot be read or written, or lacks the marks between which they stand.
@@ -154,7 +155,8 @@ pub fn write_docs(name: &str, setting: &Setting, tables: &[String]) -> Result<()
     let text = std::fs::read_to_string(&path).context("docs/benchmarks.md")?;
     let section = format!("{setting}\n\n{}", tables.join("\n"));
     let replaced = replace(&text, name, &section)?;
-    std::fs::write(&path, replaced).context("docs/benchmarks.md")
+    std::fs::write(&path, replaced).context("docs/benchmarks.md")?;
+    summary::write_docs()
 }
 
 fn replace(text: &str, name: &str, section: &str) -> Result<String> {

@@ -48,6 +48,8 @@ fn file(job: &Job<'_>, count: usize, index: bool) -> Result<PathBuf> {
 fn group<'a>(job: &'a Job<'a>, count: usize, index: bool) -> Result<Group<'a>> {
     let path = file(job, count, index)?;
     let (times, words) = if count == 1 { (200, "20") } else { (10, "2") };
+    // Looking for blocks through all of the data takes it tenths of a second each time.
+    let times_of_theirs = if count == 1 && !index { 3 } else { times };
     let (ours, theirs) = (path.clone(), path.clone());
     let contenders = vec![
         Contender::new(OURS, move || {
@@ -58,7 +60,7 @@ fn group<'a>(job: &'a Job<'a>, count: usize, index: bool) -> Result<Group<'a>> {
             })
         }),
         Contender::new(CRATE, move || {
-            mean(times, || {
+            mean(times_of_theirs, || {
                 let file = AsdfFile::open(&theirs)?;
                 ensure!(file.block_count() == count && file.tree()?.is_some());
                 Ok(())
