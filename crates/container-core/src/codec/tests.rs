@@ -14,7 +14,7 @@ mod vectors;
 use vectors::Data;
 
 /// Levels of each codec that has them: the first, the last and the default.
-const SCALES: &[(&str, i32, i32, i32)] = &[("zlib", 0, 9, 6), ("bzp2", 1, 9, 9), ("zstd", -7, 22, 3)];
+const SCALES: &[(&str, i32, i32, i32)] = &[("zlib", 0, 9, 4), ("bzp2", 1, 9, 9), ("zstd", -7, 22, 3)];
 
 /// All codecs of this build, those included that only some formats register.
 fn all_codecs() -> Codecs {

@@ -24,7 +24,12 @@ mod segments;
 
 pub use segments::{Segments, WINDOW};
 
-/// `zlib`: one RFC 1950 stream with the 32 KiB window, levels 0 (stored) to 9, default 6.
+/// The level where none is asked for. Of zlib-rs, 4 makes arrays with noise, random walks and text about as small as level 6, the default, of the
+/// zlib that Python has (3 % smaller to 3 % larger; Poisson counts of 32 bits 6 %, rare points in a mask 17 % larger), 3.5 to
+/// 5 times as fast. Its own level 6 makes them 0 to 3 % smaller than 4 does, those counts 8 % and masks 23 %, in 1.3 to 3 times the time.
+pub const DEFAULT_LEVEL: i32 = 4;
+
+/// `zlib`: one RFC 1950 stream with the 32 KiB window, levels 0 (stored) to 9, default 4 ([`DEFAULT_LEVEL`]).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Zlib;
 
@@ -53,7 +58,7 @@ impl Codec for Zlib {
     }
 
     fn encode(&self, src: &[u8], level: Option<i32>, out: &mut Vec<u8>) -> Result<()> {
-        let level = level_in("zlib", level, 0..=9, 6)?.unsigned_abs();
+        let level = level_in("zlib", level, 0..=9, DEFAULT_LEVEL)?.unsigned_abs();
         // All the room at once: stored blocks (level 0) are cut where the room ends, and the result is to
         // depend on `src` alone.
         make_room(out, self.max_encoded_len(src.len()))?;
@@ -109,7 +114,7 @@ impl Deflater {
     /// # Errors
     /// `Usage` when there is no such level.
     pub fn new(level: i32) -> Result<Self> {
-        let level = level_in("zlib", Some(level), 0..=9, 6)?.unsigned_abs();
+        let level = level_in("zlib", Some(level), 0..=9, DEFAULT_LEVEL)?.unsigned_abs();
         Ok(Self(Compress::new(Compression::new(level), true)))
     }
 

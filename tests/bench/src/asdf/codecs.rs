@@ -18,10 +18,15 @@ use super::{CRATE, Clock, Job, OURS, OURS_TWO, PYTHON, cached, python, text, tim
 use crate::harness::{Claim, Contender, Group, Run, Unit};
 use crate::scratch::check;
 
+/// The level of the others, where ours is another by default.
+const OURS_THEIR_LEVEL: &str = "holdall, level 6";
+
 /// A codec and what is expected of it.
 struct Codec {
     label: &'static str,
     theirs: Compression,
+    /// The level that the others have by default, where ours is another.
+    their_level: Option<i32>,
     /// Rounds of those that take seconds for each.
     slow: usize,
     read: Vec<Claim>,
@@ -32,12 +37,15 @@ pub(super) fn zlib<'a>(job: &'a Job<'a>) -> Result<Vec<Group<'a>>> {
     let codec = Codec {
         label: "zlib",
         theirs: Compression::Zlib,
+        their_level: Some(6),
         slow: 2,
         read: vec![Claim::Speed(OURS, PYTHON, Some(2.3)), Claim::Speed(OURS, CRATE, None)],
         write: vec![
             Claim::Speed(OURS, PYTHON, Some(5.0)),
             Claim::Speed(OURS_TWO, PYTHON, Some(9.0)),
             Claim::Speed(OURS, CRATE, None),
+            Claim::Speed(OURS_THEIR_LEVEL, PYTHON, None),
+            Claim::Speed(OURS_THEIR_LEVEL, CRATE, None),
         ],
     };
     groups(job, &codec)
@@ -49,8 +57,14 @@ pub(super) fn bzp2<'a>(job: &'a Job<'a>) -> Result<Vec<Group<'a>>> {
         Claim::Speed(OURS_TWO, CRATE, Some(1.9)),
         Claim::Speed(OURS, PYTHON, None),
     ];
-    let codec =
-        Codec { label: "bzp2", theirs: Compression::Bzp2, slow: 2, read: claims.clone(), write: claims };
+    let codec = Codec {
+        label: "bzp2",
+        theirs: Compression::Bzp2,
+        their_level: None,
+        slow: 2,
+        read: claims.clone(),
+        write: claims,
+    };
     groups(job, &codec)
 }
 
@@ -58,6 +72,7 @@ pub(super) fn lz4<'a>(job: &'a Job<'a>) -> Result<Vec<Group<'a>>> {
     let codec = Codec {
         label: "lz4",
         theirs: Compression::Lz4,
+        their_level: None,
         slow: usize::MAX,
         read: vec![
             Claim::Speed(OURS_TWO, PYTHON, Some(3.0)),
@@ -129,12 +144,13 @@ fn write<'a>(job: &'a Job<'a>, codec: &Codec, kind: Noisy) -> Result<Group<'a>> 
     let (bytes, raw) = job.noisy(kind)?;
     let (label, theirs, expected) = (codec.label, codec.theirs, check(&bytes));
     let bytes = Rc::new(bytes);
-    let ours = |name: &'static str, threads: usize| {
+    let count = (bytes.len() / kind.size()) as u64;
+    let spec = ArraySpec::new(DType::parse(kind.dtype())?, [count]).compressed(label, None);
+    let ours = |name: &'static str, spec: &ArraySpec, threads: usize| {
         let bytes = Rc::clone(&bytes);
         let mut seen = false;
+        let spec = spec.clone();
         Contender::new(name, move || {
-            let count = (bytes.len() / kind.size()) as u64;
-            let spec = ArraySpec::new(DType::parse(kind.dtype())?, [count]).compressed(label, None);
             let write = |path: &Path| {
                 let work = || write_array(path, &spec, &bytes, cached(threads));
                 timed(Clock::of(threads), work, |()| Ok(None))
@@ -142,11 +158,16 @@ fn write<'a>(job: &'a Job<'a>, codec: &Codec, kind: Noisy) -> Result<Group<'a>> 
             to_new_file(job, expected, &mut seen, write)
         })
     };
+    let sample = job.made(&format!("ours-{}-{label}.asdf", kind.name()), |path| {
+        write_array(path, &spec, &bytes, cached(2))
+    })?;
+    let ratio = |path: &Path| Ok::<_, anyhow::Error>(bytes.len() as f64 / path.metadata()?.len() as f64);
+    let ratios = (ratio(&sample)?, ratio(&job.compressed(kind, label)?)?);
     let copy = Rc::clone(&bytes);
     let (mut crate_seen, mut python_seen) = (false, false);
-    let contenders = vec![
-        ours(OURS, 1),
-        ours(OURS_TWO, 2),
+    let mut contenders = vec![
+        ours(OURS, &spec, 1),
+        ours(OURS_TWO, &spec, 2),
         paced(
             Contender::new(CRATE, move || {
                 let write = |path: &Path| match kind {
@@ -166,8 +187,11 @@ fn write<'a>(job: &'a Job<'a>, codec: &Codec, kind: Noisy) -> Result<Group<'a>> 
             codec.slow,
         ),
     ];
+    if let Some(level) = codec.their_level {
+        contenders.push(ours(OURS_THEIR_LEVEL, &spec.compressed(label, Some(level)), 1));
+    }
     Ok(Group {
-        title: format!("Write noisy {}, {label}", kind.name()),
+        title: format!("Write noisy {}, {label}; ratio {:.3}, Python {:.3}", kind.name(), ratios.0, ratios.1),
         unit: Unit::Rate(job.noisy_len() as u64),
         contenders,
         claims: codec.write.clone(),

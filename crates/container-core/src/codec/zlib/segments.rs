@@ -18,6 +18,7 @@ use std::io;
 
 use flate2::{Compress, Compression, FlushCompress, Status};
 
+use super::DEFAULT_LEVEL;
 use crate::Result;
 use crate::codec::common::{level_in, make_room};
 use crate::codec::stream::PIECE_LEN;
@@ -32,12 +33,12 @@ pub struct Segments {
 }
 
 impl Segments {
-    /// An encoder at `level`, 0 to 9, default 6.
+    /// An encoder at `level`, 0 to 9, default [`DEFAULT_LEVEL`].
     ///
     /// # Errors
     /// `Usage` when there is no such level.
     pub fn new(level: Option<i32>) -> Result<Self> {
-        Ok(Self { level: level_in("zlib", level, 0..=9, 6)?.unsigned_abs() })
+        Ok(Self { level: level_in("zlib", level, 0..=9, DEFAULT_LEVEL)?.unsigned_abs() })
     }
 
     /// The two bytes that begin the stream.
