@@ -19,10 +19,12 @@ mod cards;
 mod checksum;
 mod image;
 mod metadata;
+mod read_back;
 
 use cards::{Card, Header};
 use checksum::Sum;
 use image::Image;
+pub(crate) use read_back::Written;
 
 /// Headers and data are whole blocks of this many bytes.
 const BLOCK: u64 = 2880;

@@ -23,7 +23,8 @@ use container_core::{Error, Result, Value};
 use serde_json::{Map, Value as Json, json};
 
 use crate::attributes;
-use crate::convert::ConvertOptions;
+use crate::convert::{ConvertOptions, ReadBack};
+use crate::diff::Difference;
 use crate::json::value_json;
 use crate::open::is_stream;
 
@@ -31,6 +32,7 @@ mod array;
 mod codecs;
 mod grid;
 mod names;
+mod read_back;
 mod types;
 
 use array::ArrayPlan;
@@ -64,13 +66,14 @@ pub static FORMAT: Format = Format {
     pack: None,
 };
 
-/// Writes datasets as a new directory, which appears when it is complete.
+/// Writes datasets as a new directory, which appears when it is complete; gives what is lost, and how it differs, read back: then there is
+/// none.
 pub(crate) fn write(
     container: &dyn Container,
     selection: &[(usize, Region)],
     target: &Path,
     options: &ConvertOptions<'_>,
-) -> Result<Vec<Loss>> {
+) -> Result<(Vec<Loss>, Vec<Difference>)> {
     if is_stream(target) {
         return Err(Error::usage("a Zarr target is a directory, not a stream").hint("name one: NAME.zarr"));
     }
@@ -91,8 +94,14 @@ pub(crate) fn write(
         fs::write(place.join(METADATA), text)?;
     }
     job.write_chunks(container, &read, options, directory.path())?;
+    if options.verify == ReadBack::Yes {
+        let found = job.read_back(container, &read, directory.path(), options.progress)?;
+        if !found.is_empty() {
+            return Ok((job.losses, found));
+        }
+    }
     directory.commit(options.durability)?;
-    Ok(job.losses)
+    Ok((job.losses, Vec::new()))
 }
 
 /// A directory that is no Zarr is not replaced by one, whatever is said: all that is in it would go.
@@ -175,6 +184,12 @@ impl Job {
         Ok(nodes)
     }
 
+    /// Bytes of the source's elements.
+    fn total(&self) -> u64 {
+        let lens = self.arrays.iter().map(|plan| byte_len(&plan.stored, &plan.grid.shape).unwrap_or(0));
+        lens.fold(0, u64::saturating_add)
+    }
+
     /// Writes every chunk, several at a time.
     fn write_chunks(
         &self,
@@ -183,8 +198,7 @@ impl Job {
         options: &ConvertOptions<'_>,
         root: &Path,
     ) -> Result<()> {
-        let lens = self.arrays.iter().map(|plan| byte_len(&plan.stored, &plan.grid.shape).unwrap_or(0));
-        let total = lens.fold(0, u64::saturating_add);
+        let total = self.total();
         let done = AtomicU64::new(0);
         for plan in &self.arrays {
             let place = root.join(&plan.place);
@@ -196,11 +210,11 @@ impl Job {
                 workers,
                 || Ok(chunks.next()),
                 |chunk| {
-                    let (bytes, taken) = plan.chunk(container, &chunk, &read)?;
-                    if let Some(bytes) = bytes {
+                    let (plain, taken) = plan.plain(container, &chunk, &read)?;
+                    if let Some(plain) = plain {
                         let path = place.join(grid::key(&chunk));
                         path.parent().map_or(Ok(()), fs::create_dir_all)?;
-                        fs::write(path, bytes)?;
+                        fs::write(path, plan.encode(plain)?)?;
                     }
                     Ok(taken)
                 },

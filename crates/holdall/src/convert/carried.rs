@@ -11,6 +11,8 @@ use crate::diff::{Difference, compare_trees};
 
 /// The format that says by itself where arrays stand.
 const ASDF: &str = "asdf";
+/// What its cards hold is not read back.
+const FITS: &str = "fits";
 
 /// Key of what is GSD's own, and the parts of it that every GSD file has.
 const GSD: &str = "gsd";
@@ -32,7 +34,11 @@ pub(super) fn compare(
 ) -> Result<Vec<Difference>> {
     let is_lost = losses.iter().any(|loss| LOST.iter().any(|lost| loss.what.starts_with(lost)));
     let format = target.about().format;
-    if is_lost || format == task.container.about().format || format == container_core::npy::FORMAT.name {
+    if is_lost
+        || format == FITS
+        || format == task.container.about().format
+        || format == container_core::npy::FORMAT.name
+    {
         return Ok(Vec::new());
     }
     let (mut source, _) = task.carried()?;

@@ -4,7 +4,7 @@ use super::BLOCK;
 use super::checksum::{Sum, encoded};
 
 /// Characters of a card.
-const WIDTH: usize = 80;
+pub(super) const WIDTH: usize = 80;
 
 /// One card.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,9 +1,10 @@
 use super::*;
 use crate::testing::Memory;
-use container_core::container::ReadOptions;
+use container_core::container::{Container as _, ReadOptions};
 use container_core::dtype::DType;
 use container_core::format::ImportOptions;
-use container_core::{ErrorKind, Value};
+use container_core::region::Region;
+use container_core::{ErrorKind, Limits, Value};
 
 fn fits(memory: &Memory, words: &[(&str, &str)]) -> Result<(Vec<u8>, Vec<Loss>)> {
     let mut options = ImportOptions::default();
@@ -116,4 +117,31 @@ fn types_that_images_lack_are_refused_with_what_to_do() {
     let (bytes, losses) = fits(&memory, &[("as-bytes", "")]).unwrap();
     assert_eq!((&bytes[2880..2882], losses.len()), (&[1, 0][..], 1));
     assert!(fits(&memory, &[("chunks", "1")]).is_err());
+}
+
+#[test]
+fn what_was_written_is_read_back_with_its_types() {
+    let memory = Memory::new()
+        .with("a", "<u2", &[2, 3], &[0, 0, 1, 0, 255, 127, 0, 128, 1, 128, 255, 255])
+        .with("b", "|i1", &[], &[255])
+        .with("c", "<f4", &[0, 2], &[]);
+    let (bytes, _) = fits(&memory, &[]).unwrap();
+    let made_from = [("a".to_owned(), 2), ("b".to_owned(), 0), ("c".to_owned(), 2)];
+    let open = |bytes: &[u8], count: usize| Written::open(Box::new(bytes.to_vec()), &made_from[..count]);
+    let written = open(&bytes, 3).unwrap();
+    let values = |index: usize| {
+        let region = Region::whole(&written.datasets()[index].shape);
+        let array = written.read(index, &region, &ReadOptions::default()).unwrap();
+        let bytes = array.bytes(Order::C, &Limits::default()).unwrap().into_owned();
+        (array.dtype().to_string(), array.shape().to_vec(), bytes)
+    };
+    assert_eq!(values(0), (">u2".into(), vec![2, 3], vec![0, 0, 0, 1, 127, 255, 128, 0, 128, 1, 255, 255]));
+    assert_eq!(values(1), ("|i1".into(), vec![], vec![255]));
+    assert_eq!(values(2), (">f4".into(), vec![0, 2], vec![]));
+    // Other images than there are datasets, a file that is cut, and a header that never ends.
+    assert!(open(&bytes, 2).is_err());
+    for len in [0, 100, 2880, 5760, bytes.len() - 2880, bytes.len() - 1] {
+        assert!(open(&bytes[..len], 3).is_err(), "{len}");
+    }
+    assert!(open(&[b' '; 5760], 3).is_err());
 }

@@ -148,11 +148,24 @@ impl ArrayPlan {
         Ok(read.threads.min(fit / 2).min(chunks).max(1))
     }
 
-    /// The file of the chunk at `place`, `None` where it is all zeros; and the bytes of the source that it has.
+    /// The bytes of the file of a chunk that holds `plain`.
+    ///
+    /// # Errors
+    /// `Io` when there is no memory.
+    pub(super) fn encode(&self, plain: Vec<u8>) -> Result<Vec<u8>> {
+        self.compression.encode(plain)
+    }
+
+    /// Whether the file `stored` of a chunk holds `plain`.
+    pub(super) fn holds(&self, stored: &[u8], plain: &[u8], read: &ReadOptions) -> bool {
+        self.compression.decode(stored, plain.len(), &read.limits).is_ok_and(|decoded| *decoded == *plain)
+    }
+
+    /// What the chunk at `place` holds, `None` where it is all zeros; and the bytes of the source that it has.
     ///
     /// # Errors
     /// Those of reading; `Limit`; `Io` when there is no memory.
-    pub(super) fn chunk(
+    pub(super) fn plain(
         &self,
         container: &dyn Container,
         place: &[u64],
@@ -178,7 +191,7 @@ impl ArrayPlan {
         if lens != self.grid.chunk {
             plain = self.filled_up(&plain, &lens, read)?;
         }
-        Ok((Some(self.compression.encode(plain)?), taken))
+        Ok((Some(plain), taken))
     }
 
     /// The part of the selected region that starts and is as long as `parts` say.

@@ -1,12 +1,15 @@
 //! From the bytes of a chunk to those of its file.
 
-use blosc_chunk::{Compressor, Encoder, Generation, Params, Pipeline, SplitMode};
+use std::borrow::Cow;
+
+use blosc_chunk::{Compressor, Decoder, Encoder, Generation, Params, Pipeline, SplitMode};
 use container_core::checksum::Algorithm;
 use container_core::codec::Codec;
-use container_core::codec::zlib::Zlib;
+use container_core::codec::zlib::{Inflater, Zlib};
 use container_core::codec::zstd::Zstd;
 use container_core::format::ImportOptions;
-use container_core::{Error, Result};
+use container_core::source::zeroed_vec;
+use container_core::{Error, Limits, Result};
 use serde_json::{Value as Json, json};
 
 /// Levels of Blosc, and the one that is taken where none is named.
@@ -136,6 +139,25 @@ impl Compression {
     }
 }
 
+impl Compression {
+    /// The `len` bytes that the file `stored` of a chunk holds.
+    ///
+    /// # Errors
+    /// `Malformed` where it holds others, or more or fewer; `Limit`; `Io` when there is no memory.
+    pub(super) fn decode<'s>(&self, stored: &'s [u8], len: usize, limits: &Limits) -> Result<Cow<'s, [u8]>> {
+        if *self == Self::None {
+            return Ok(Cow::Borrowed(stored));
+        }
+        let mut plain = zeroed_vec(len as u64, limits)?;
+        match self {
+            Self::Zstd(_) => Zstd.decode(stored, &mut plain)?,
+            Self::Gzip(_) => gunzip(stored, &mut plain)?,
+            _ => Decoder::new().with_limits(*limits).decode_whole(stored, &mut plain)?,
+        }
+        Ok(Cow::Owned(plain))
+    }
+}
+
 fn filter(options: &ImportOptions) -> Result<Option<Filter>> {
     let mut words =
         options.words.iter().filter(|(word, _)| word == "filter").map(|(_, value)| value.as_str());
@@ -160,19 +182,41 @@ fn level_in(level: Option<i32>, levels: std::ops::RangeInclusive<i32>, usual: i3
     Err(Error::usage(format!("level {level} is not among {} to {}", levels.start(), levels.end())))
 }
 
+/// The head of a gzip member without name and time, by no system that has a number.
+const GZIP_HEAD: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255];
+
 /// A gzip member (RFC 1952): the deflate stream of a zlib stream, with another head and tail and no name or time.
 fn gzip(plain: &[u8], level: i32, out: &mut Vec<u8>) -> Result<()> {
-    const HEAD: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255];
     let mut zlib = Vec::new();
     Zlib.encode(plain, Some(level), &mut zlib)?;
     // Two bytes of head, four of Adler-32.
     let deflated = zlib.get(2..zlib.len().saturating_sub(4)).unwrap_or_default();
-    out.extend_from_slice(&HEAD);
+    out.extend_from_slice(&GZIP_HEAD);
     out.extend_from_slice(deflated);
     // Printed order is most significant first.
     out.extend(Algorithm::Crc32.digest(plain).as_bytes().iter().rev());
     // Its length modulo 2^32.
     out.extend_from_slice(&(plain.len() as u64).to_le_bytes()[..4]);
+    Ok(())
+}
+
+/// The other way, for members as [`gzip`] makes them.
+fn gunzip(member: &[u8], plain: &mut [u8]) -> Result<()> {
+    let short = || Error::malformed("a gzip member that ends too early");
+    let (_, rest) = member.split_at_checked(GZIP_HEAD.len()).ok_or_else(short)?;
+    let (deflated, tail) =
+        rest.len().checked_sub(8).and_then(|at| rest.split_at_checked(at)).ok_or_else(short)?;
+    // All of the stream has to be used, which only the end of a zlib stream shows; its digest is of what is to come.
+    let mut inflater = Inflater::default();
+    inflater.decode_prefix(&[&[0x78, 0x9c], deflated].concat(), plain)?;
+    let sum: Vec<u8> = Algorithm::Adler32.digest(plain).as_bytes().to_vec();
+    inflater.decode(&[&[0x78, 0x9c], deflated, &sum].concat(), plain)?;
+    let crc32 = Algorithm::Crc32.digest(plain);
+    if !tail.iter().take(4).eq(crc32.as_bytes().iter().rev())
+        || tail[4..] != (plain.len() as u64).to_le_bytes()[..4]
+    {
+        return Err(Error::malformed("a gzip member whose sum or length is of other bytes"));
+    }
     Ok(())
 }
 
