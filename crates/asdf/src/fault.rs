@@ -116,8 +116,21 @@ impl FaultKind {
             _ => Severity::Warning,
         }
     }
+}
 
-    const fn place(self) -> &'static str {
+/// One thing that is wrong or odd, with its place.
+pub type Fault = container_core::fault::Fault<FaultKind>;
+
+impl container_core::fault::FaultKind for FaultKind {
+    fn code(self) -> &'static str {
+        self.code()
+    }
+
+    fn severity(self) -> Severity {
+        self.severity()
+    }
+
+    fn place(self) -> &'static str {
         match self {
             Self::Version | Self::Standard => "asdf header",
             Self::BlankBeforeTree
@@ -134,23 +147,6 @@ impl FaultKind {
             }
             _ => "asdf block",
         }
-    }
-}
-
-/// One thing that is wrong or odd, with its place.
-pub type Fault = container_core::fault::Fault<FaultKind>;
-
-impl container_core::fault::FaultKind for FaultKind {
-    fn code(self) -> &'static str {
-        self.code()
-    }
-
-    fn severity(self) -> Severity {
-        self.severity()
-    }
-
-    fn place(self) -> &'static str {
-        self.place()
     }
 }
 

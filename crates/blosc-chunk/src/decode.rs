@@ -70,6 +70,25 @@ impl Decoder {
         self.decode_parallel(chunk, dst, 1)
     }
 
+    /// Decodes the chunk that is all of `src` and holds as many bytes as `dst` has: what lies in the place of a block.
+    ///
+    /// # Errors
+    /// `Malformed` where it is shorter than `src` or holds more or less than that, and as [`Chunk::parse`] and [`Self::decode`].
+    pub fn decode_whole(&mut self, src: &[u8], dst: &mut [u8]) -> Result<()> {
+        let chunk = Chunk::parse(src)?;
+        if chunk.bytes().len() != src.len() || chunk.nbytes() != dst.len() {
+            let problem = format!(
+                "a chunk of {} bytes holding {} in the place of one of {} holding {}",
+                chunk.bytes().len(),
+                chunk.nbytes(),
+                src.len(),
+                dst.len()
+            );
+            return Err(Error::malformed(problem));
+        }
+        self.decode(&chunk, dst)
+    }
+
     /// Decodes the bytes `range` of what `chunk` holds into `dst`, which is as long as the range; nothing else is decoded that
     /// need not be.
     ///

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use blosc_chunk::{Chunk, Decoder, Geometry, Special};
+use blosc_chunk::{Decoder, Geometry, Special};
 use container_core::block::Block;
 use container_core::codec::{Codec, Codecs};
 use container_core::source::Source;
@@ -126,18 +126,7 @@ impl Codec for Stored {
     }
 
     fn decode(&self, src: &[u8], dst: &mut [u8]) -> Result<()> {
-        let chunk = Chunk::parse(src)?;
-        if chunk.bytes().len() != src.len() || chunk.nbytes() != dst.len() {
-            let problem = format!(
-                "a chunk of {} bytes holding {} in the place of one of {} holding {}",
-                chunk.bytes().len(),
-                chunk.nbytes(),
-                src.len(),
-                dst.len()
-            );
-            return Err(Error::malformed(problem));
-        }
-        decoder(&self.geometry, &self.options).decode(&chunk, dst)
+        decoder(&self.geometry, &self.options).decode_whole(src, dst)
     }
 
     fn encode(&self, _src: &[u8], _level: Option<i32>, _out: &mut Vec<u8>) -> Result<()> {

@@ -191,8 +191,21 @@ impl FaultKind {
                 | Self::IndexCount
         )
     }
+}
 
-    const fn place(self) -> &'static str {
+/// One thing that is wrong or odd, with its place.
+pub type Fault = container_core::fault::Fault<FaultKind>;
+
+impl container_core::fault::FaultKind for FaultKind {
+    fn code(self) -> &'static str {
+        self.code()
+    }
+
+    fn severity(self) -> Severity {
+        self.severity()
+    }
+
+    fn place(self) -> &'static str {
         match self {
             Self::MetalayersUnreadable | Self::MetalayersOdd => "blosc2 metalayers",
             Self::TrailerUnreadable | Self::Fingerprint | Self::VlmetaFlag => "blosc2 frame trailer",
@@ -223,23 +236,6 @@ impl FaultKind {
             Self::FrameTruncated | Self::DeadSpace | Self::TrailingBytes => "blosc2 frame",
             _ => "blosc2 frame header",
         }
-    }
-}
-
-/// One thing that is wrong or odd, with its place.
-pub type Fault = container_core::fault::Fault<FaultKind>;
-
-impl container_core::fault::FaultKind for FaultKind {
-    fn code(self) -> &'static str {
-        self.code()
-    }
-
-    fn severity(self) -> Severity {
-        self.severity()
-    }
-
-    fn place(self) -> &'static str {
-        self.place()
     }
 }
 

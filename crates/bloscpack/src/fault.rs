@@ -135,20 +135,6 @@ impl FaultKind {
                 | Self::NumpyMetadata
         )
     }
-
-    const fn place(self) -> &'static str {
-        match self {
-            kind if kind.is_of_metadata() => "bloscpack metadata",
-            Self::OffsetsMissing | Self::OffsetsTruncated | Self::OffsetsUnset | Self::OffsetMismatch => {
-                "bloscpack offsets"
-            }
-            Self::ChunkTruncated | Self::ChunkHeader | Self::ChunkOverlap | Self::ChunkSizeMismatch => {
-                "bloscpack chunk"
-            }
-            Self::ShapeMismatch => "bloscpack data",
-            _ => "bloscpack header",
-        }
-    }
 }
 
 /// One thing that is wrong or odd, with its place.
@@ -164,7 +150,17 @@ impl container_core::fault::FaultKind for FaultKind {
     }
 
     fn place(self) -> &'static str {
-        self.place()
+        match self {
+            kind if kind.is_of_metadata() => "bloscpack metadata",
+            Self::OffsetsMissing | Self::OffsetsTruncated | Self::OffsetsUnset | Self::OffsetMismatch => {
+                "bloscpack offsets"
+            }
+            Self::ChunkTruncated | Self::ChunkHeader | Self::ChunkOverlap | Self::ChunkSizeMismatch => {
+                "bloscpack chunk"
+            }
+            Self::ShapeMismatch => "bloscpack data",
+            _ => "bloscpack header",
+        }
     }
 
     fn is_unsupported(self) -> bool {

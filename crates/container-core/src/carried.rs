@@ -67,6 +67,18 @@ pub fn form_of(value: &Value) -> Option<(&str, &Value)> {
     }
 }
 
+/// Key and value of an item of the form `pairs`, a list of two.
+#[must_use]
+pub fn pair(item: &Value) -> Option<(&Value, &Value)> {
+    match item {
+        Value::List(both) => match both.as_slice() {
+            [key, value] => Some((key, value)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 /// The entries of a map that is carried; none of anything else.
 #[must_use]
 pub fn entries(carried: &Value) -> &[(String, Value)] {

@@ -79,7 +79,7 @@ impl Tree {
         let here = inner(value);
         let next = match (form_of(here), here) {
             (Some(("pairs", Value::List(pairs))), _) => {
-                let both = || pairs.iter().filter_map(pair);
+                let both = || pairs.iter().filter_map(carried::pair);
                 let key = unescape(step);
                 let own = both().find(|(own, _)| matches!(own, Value::Text(own) if *own == key));
                 if own.is_none() && merged == Merged::No {
@@ -107,16 +107,6 @@ impl Tree {
 enum Merged {
     No,
     Yes,
-}
-
-fn pair(pair: &Value) -> Option<(&Value, &Value)> {
-    match pair {
-        Value::List(both) => match both.as_slice() {
-            [key, value] => Some((key, value)),
-            _ => None,
-        },
-        _ => None,
-    }
 }
 
 /// The key `<<`, by whose tag what stands under it belongs to the map around it.
@@ -233,19 +223,9 @@ impl Build<'_> {
                 _ => None,
             },
             ("pairs", Value::List(pairs)) => {
-                let is_pair = |pair: &Value| matches!(pair, Value::List(both) if both.len() == 2);
-                if !pairs.iter().all(is_pair) {
-                    return None;
-                }
-                let pairs = pairs.iter().filter_map(|pair| match pair {
-                    Value::List(both) => both.split_first(),
-                    _ => None,
-                });
-                let pairs = pairs.filter_map(|(key, rest)| Some((key, rest.first()?)));
-                Some(Yaml::Mapping(
-                    pairs.map(|(key, value)| (self.value(key), self.value(value))).collect(),
-                    None,
-                ))
+                let pairs = pairs.iter().map(carried::pair).collect::<Option<Vec<_>>>()?;
+                let nodes = pairs.into_iter().map(|(key, value)| (self.value(key), self.value(value)));
+                Some(Yaml::Mapping(nodes.collect(), None))
             }
             ("tag", Value::List(parts)) => match parts.as_slice() {
                 // Blocks of this file are not for metadata to name.

@@ -104,3 +104,18 @@ fn chunks_of_c_blosc_decode() {
         assert_eq!(decode(&bytes).unwrap_or_else(|error| panic!("{name}: {error}")), want, "{name}");
     }
 }
+
+#[test]
+fn a_block_is_one_chunk_and_nothing_else() {
+    let (_, mut stored, data) = vectors().swap_remove(0);
+    let mut back = vec![0; data.len()];
+    Decoder::new().decode_whole(&stored, &mut back).unwrap();
+    assert_eq!(back, data);
+    let is_malformed = |src: &[u8], len: usize| {
+        let error = Decoder::new().decode_whole(src, &mut vec![0; len]).unwrap_err();
+        matches!(error.kind(), container_core::ErrorKind::Malformed(_))
+    };
+    assert!(is_malformed(&stored, data.len() + 1) && is_malformed(&stored, 0));
+    stored.push(0);
+    assert!(is_malformed(&stored, data.len()));
+}

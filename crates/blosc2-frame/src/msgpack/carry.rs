@@ -6,7 +6,7 @@ use container_core::{Result, Value, carried};
 use rmp::encode;
 
 use super::MAX_DEPTH;
-use super::write::{check_len, deeper, write as plain, wrong};
+use super::write::{check_len, deeper, with_items, write as plain, wrong};
 
 pub(super) fn whole(value: &Value) -> Result<Vec<u8>> {
     if let Some(("raw", Value::Bytes(bytes))) = carried::form_of(value) {
@@ -29,7 +29,7 @@ fn has_usual_keys(pairs: &[(&Value, &Value)]) -> bool {
 
 fn write(value: &Value, depth: usize, out: &mut Vec<u8>) -> Result<()> {
     if let Some(("pairs", Value::List(pairs))) = carried::form_of(value)
-        && let Some(pairs) = pairs.iter().map(pair).collect::<Option<Vec<_>>>()
+        && let Some(pairs) = pairs.iter().map(carried::pair).collect::<Option<Vec<_>>>()
         && has_usual_keys(&pairs)
     {
         let depth = deeper(depth)?;
@@ -56,32 +56,7 @@ fn write(value: &Value, depth: usize, out: &mut Vec<u8>) -> Result<()> {
         Value::Int(number) if i64::try_from(*number).is_err() && u64::try_from(*number).is_err() => {
             plain(&carried::to_json_value(value), deeper(depth)?, out)
         }
-        Value::List(items) => {
-            let depth = deeper(depth)?;
-            encode::write_array_len(out, check_len(items.len())?).map_err(wrong)?;
-            items.iter().try_for_each(|item| write(item, depth, out))
-        }
-        Value::Map(entries) => {
-            let depth = deeper(depth)?;
-            encode::write_map_len(out, check_len(entries.len())?).map_err(wrong)?;
-            for (key, value) in entries {
-                check_len(key.len())?;
-                encode::write_str(out, key).map_err(wrong)?;
-                write(value, depth, out)?;
-            }
-            Ok(())
-        }
-        leaf => plain(leaf, 1, out),
-    }
-}
-
-fn pair(pair: &Value) -> Option<(&Value, &Value)> {
-    match pair {
-        Value::List(both) => match both.as_slice() {
-            [key, value] => Some((key, value)),
-            _ => None,
-        },
-        _ => None,
+        other => with_items(other, depth, out, write),
     }
 }
 

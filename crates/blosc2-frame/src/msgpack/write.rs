@@ -12,6 +12,16 @@ pub(super) fn whole(value: &Value) -> Result<Vec<u8>> {
 }
 
 pub(super) fn write(value: &Value, depth: usize, out: &mut Vec<u8>) -> Result<()> {
+    with_items(value, depth, out, write)
+}
+
+/// One value; what a list or a map holds is written by `item`, which gets the depth that is left.
+pub(super) fn with_items(
+    value: &Value,
+    depth: usize,
+    out: &mut Vec<u8>,
+    item: impl Fn(&Value, usize, &mut Vec<u8>) -> Result<()>,
+) -> Result<()> {
     // A `Vec` takes whatever it is given.
     match value {
         Value::Null => encode::write_nil(out).map_err(Error::from),
@@ -29,7 +39,7 @@ pub(super) fn write(value: &Value, depth: usize, out: &mut Vec<u8>) -> Result<()
         Value::List(items) => {
             let depth = deeper(depth)?;
             encode::write_array_len(out, check_len(items.len())?).map_err(wrong)?;
-            items.iter().try_for_each(|item| write(item, depth, out))
+            items.iter().try_for_each(|value| item(value, depth, out))
         }
         Value::Map(entries) => {
             let depth = deeper(depth)?;
@@ -37,7 +47,7 @@ pub(super) fn write(value: &Value, depth: usize, out: &mut Vec<u8>) -> Result<()
             for (key, value) in entries {
                 check_len(key.len())?;
                 encode::write_str(out, key).map_err(wrong)?;
-                write(value, depth, out)?;
+                item(value, depth, out)?;
             }
             Ok(())
         }
