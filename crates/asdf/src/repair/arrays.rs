@@ -210,7 +210,7 @@ enum Rows {
     None,
 }
 
-/// `None` where the array's length follows from its block anyway.
+/// `None` where the array's length follows from its block anyway, and where no block would hold it.
 fn rows_within(array: &NdArray, have: u64) -> Option<Rows> {
     let lens: Vec<u64> = array.shape.iter().map(|len| len.unwrap_or(0)).collect();
     if array.shape.first().is_some_and(Option::is_none) {
@@ -220,7 +220,9 @@ fn rows_within(array: &NdArray, have: u64) -> Option<Rows> {
         return Some(Rows::All);
     }
     let size = array.datatype.as_ref().map_or(1, |datatype| datatype.dtype.itemsize()) as u64;
-    let strides = strides(array, &lens, size)?;
+    let Some(strides) = strides(array, &lens, size) else {
+        return if array.strides.is_some() { backwards(array, &lens, size, have) } else { None };
+    };
     let reach = |lens: &[u64]| {
         lens.iter().zip(&strides).try_fold(array.offset.checked_add(size)?, |reach, (len, stride)| {
             reach.checked_add(len.checked_sub(1)?.checked_mul(*stride)?)
@@ -241,6 +243,18 @@ fn rows_within(array: &NdArray, have: u64) -> Option<Rows> {
         _ => 0,
     };
     Some(Rows::First(rows.min(*of), *of))
+}
+
+/// As [`rows_within`], of an array with axes that run backwards. `None` where it reaches before its block: no block would hold it.
+fn backwards(array: &NdArray, lens: &[u64], size: u64, have: u64) -> Option<Rows> {
+    let (mut first, mut last) = (i128::from(array.offset), i128::from(array.offset));
+    for (len, stride) in lens.iter().zip(array.strides.as_deref()?) {
+        let way = i128::from(len.checked_sub(1)?).checked_mul(i128::from(*stride))?;
+        let end = if way < 0 { &mut first } else { &mut last };
+        *end = end.checked_add(way)?;
+    }
+    let within = last.checked_add(i128::from(size))? <= i128::from(have);
+    (first >= 0).then_some(if within { Rows::All } else { Rows::None })
 }
 
 /// The strides in bytes, where none is negative; others have no first rows to keep, and count as of none here.

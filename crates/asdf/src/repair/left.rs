@@ -89,10 +89,10 @@ fn problem(node: Node<'_>, parts: &[Part], short: &[usize], limits: &Limits) -> 
             let Some((index, part)) = index.and_then(|index| Some((index, parts.get(index)?))) else {
                 return Ok(None);
             };
-            if short.contains(&index) {
-                return Ok(None);
-            }
-            Geometry::of_block(&array, part.data_size(), Rows::Stated, limits).map(|_| ())
+            // Where arrays are cut it is told what of a short block is missing; here, what no block would hold.
+            let is_stated = array.shape.first().is_none_or(Option::is_some);
+            let len = if short.contains(&index) && is_stated { u64::MAX } else { part.data_size() };
+            Geometry::of_block(&array, len, Rows::Stated, limits).map(|_| ())
         }
     };
     Ok(match result {

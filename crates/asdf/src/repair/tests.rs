@@ -113,6 +113,30 @@ fn a_repaired_streamed_block_is_as_long_as_what_there_is() {
     assert!(report.lost.is_empty(), "{report:?}");
 }
 
+/// What is told of the arrays of a block that the file cuts: an axis that runs backwards, in what is there and not, and one that no block
+/// would hold.
+#[test]
+fn of_a_cut_block_arrays_that_run_backwards_or_nowhere_are_told() {
+    let array = |name: &str, rest: &str| {
+        format!("{name}: !core/ndarray-1.1.0 {{source: 0, datatype: int64, byteorder: little, {rest}}}\n")
+    };
+    let tree = [
+        "%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/\n--- !core/asdf-1.1.0\n".to_owned(),
+        array("there", "shape: [4], offset: 24, strides: [-8]"),
+        array("gone", "shape: [6], offset: 40, strides: [-8]"),
+        array("never", "shape: [4294967296, 4294967296]"),
+        "...\n".to_owned(),
+    ];
+    let mut bytes = [HEAD.as_bytes(), tree.concat().as_bytes(), &block(&numbers(6), 0)].concat();
+    bytes.truncate(bytes.len() - 12);
+    let (out, report) = repaired(&bytes);
+    let lost: Vec<&str> = report.lost.iter().map(|item| item.what.as_str()).collect();
+    assert!(lost.iter().any(|what| what.starts_with("never is no array that can be read")), "{lost:?}");
+    assert!(lost.contains(&"gone: all of it; null is in its place"), "{lost:?}");
+    assert!(!lost.iter().any(|what| what.starts_with("there")), "{lost:?}");
+    assert!(String::from_utf8_lossy(&out).contains("\ngone: null\nnever: "), "{report:?}");
+}
+
 /// Where a block begins, what it is for and how long it is are told by its neighbours and its digest.
 #[test]
 fn damaged_headers_are_read_as_they_were() {
