@@ -59,11 +59,14 @@ fn bzip2_is_what_the_library_writes_alone() {
     assert!(ours == whole);
 }
 
-/// zlib.compress(b''), bz2.compress(b''); Python asdf writes no chunk of lz4 for no data.
+/// zlib.compress(b'', 4), zlib.compress(b''), bz2.compress(b''); Python asdf writes no chunk of lz4 for no data.
 #[test]
 fn nothing_is_encoded_as_python_does() {
     let mut out = Vec::new();
     encode("zlib", b"", &options(2), &mut out).unwrap();
+    assert_eq!(out, b"\x78\x5e\x03\0\0\0\0\x01");
+    out.clear();
+    encode("zlib", b"", &EncodeOptions { level: Some(6), ..options(2) }, &mut out).unwrap();
     assert_eq!(out, b"\x78\x9c\x03\0\0\0\0\x01");
     out.clear();
     encode("bzp2", b"", &options(2), &mut out).unwrap();
