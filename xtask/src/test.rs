@@ -7,7 +7,7 @@ use crate::step::Step;
 use crate::{Outcome, flags, python};
 
 /// Names the peers' Python to tests and benchmarks, which fail without it where they need one.
-const PYTHON: &str = "HOLDALL_PYTHON";
+pub(crate) const PYTHON: &str = "HOLDALL_PYTHON";
 
 /// Packages that are tested in release too.
 const OPTIMISED: &[&str] = &["container-core", "blosc-chunk", "conformance"];

@@ -16,7 +16,8 @@ pub struct Limits {
 
 impl Default for Limits {
     /// Three quarters of this machine's memory (physical, cgroup or address-space limit, whichever is
-    /// smallest; 3 GiB where the system is not asked, which is everywhere but on Linux), and 64 dimensions.
+    /// smallest; 3 GiB where the system is not asked, which is everywhere but on Linux), on 32 bits of 2 GiB at most; and
+    /// 64 dimensions.
     fn default() -> Self {
         Self { memory: machine_memory() / 4 * 3, ndims: 64 }
     }
@@ -49,7 +50,9 @@ fn machine_memory() -> u64 {
     *MEMORY.get_or_init(|| {
         let found = [physical_memory(), cgroup_memory(), address_space()];
         // 4 GiB where nothing is asked: macOS, Windows.
-        found.into_iter().flatten().min().unwrap_or(4 << 30)
+        let machine = found.into_iter().flatten().min().unwrap_or(4 << 30);
+        // Of 32 bits, what one allocation can have. More would be granted here and end the process where it is taken.
+        machine.min(isize::MAX as u64)
     })
 }
 
@@ -119,5 +122,6 @@ mod tests {
     fn the_default_is_within_this_machine() {
         let memory = Limits::default().memory;
         assert!(memory > 1 << 20, "{memory}");
+        assert!(memory <= isize::MAX as u64, "{memory}");
     }
 }

@@ -9,6 +9,9 @@ use std::{env, fs};
 /// Says whether generated files are written or compared; without it they are compared.
 const GOLDENS: &str = "HOLDALL_GOLDENS";
 
+/// What starts the command where this machine cannot: see `cargo xtask cross`.
+const RUNNER: &str = "HOLDALL_RUNNER";
+
 fn repository() -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     root.canonicalize().expect("the repository")
@@ -24,6 +27,9 @@ fn sessions() {
     bcolz_directory(&root, &desk.path().join("old.bcolz"));
     env::set_current_dir(&desk).expect("the folder");
     let cases = trycmd::TestCases::new();
+    if let Some(runner) = env::var_os(RUNNER) {
+        cases.register_bin("holdall", started_by(&runner, desk.path()));
+    }
     for pages in ["README.md", "docs/*.md", "docs/tutorials/*.md"] {
         cases.case(root.join(pages));
     }
@@ -32,6 +38,17 @@ fn sessions() {
         cases.register_bin("od", on_path("od")).case(root.join("docs/formats/*.md"));
     }
     cases.run();
+}
+
+/// A program that starts the command by another.
+#[cfg(unix)]
+fn started_by(runner: &std::ffi::OsStr, folder: &Path) -> PathBuf {
+    use std::os::unix::fs::PermissionsExt as _;
+    let path = folder.join("holdall");
+    let script = format!("#!/bin/sh\nexec {} '{}' \"$@\"\n", runner.display(), env!("CARGO_BIN_EXE_holdall"));
+    fs::write(&path, script).expect("a file");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("a program");
+    path
 }
 
 #[cfg(unix)]
@@ -98,7 +115,11 @@ fn reference_page() -> String {
 
 /// As on a terminal of 100 columns.
 fn help(args: &[&str]) -> String {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_holdall"));
+    let program = env!("CARGO_BIN_EXE_holdall");
+    let mut command = Command::new(env::var_os(RUNNER).unwrap_or_else(|| program.into()));
+    if env::var_os(RUNNER).is_some() {
+        command.arg(program);
+    }
     let output = command.args(args).env("COLUMNS", "100").output().expect("holdall runs");
     assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8(output.stdout).expect("text").replace(".exe", "");

@@ -6,9 +6,18 @@ use std::process::{Command, Output, Stdio};
 
 use tempfile::TempDir;
 
-/// The command, in a directory, away from the settings of whoever runs the tests.
+/// The command, in a directory, away from the settings of whoever runs the tests. On another processor's behalf it is started by
+/// what `cargo xtask cross` names.
 pub fn holdall(directory: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_holdall"));
+    let program = env!("CARGO_BIN_EXE_holdall");
+    let mut command = match std::env::var_os("HOLDALL_RUNNER") {
+        Some(runner) => {
+            let mut command = Command::new(runner);
+            command.arg(program);
+            command
+        }
+        None => Command::new(program),
+    };
     command.current_dir(directory).stdin(Stdio::null());
     for variable in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS"] {
         command.env_remove(variable);
