@@ -29,7 +29,6 @@ const STEPS: &[(&str, &[&str], bool)] = &[
     ("fuzz", &["smoke", "--seconds", "10"], false),
     ("deny", &[], false),
     ("msrv", &[], false),
-    ("miri", &[], false),
 ];
 
 pub(crate) fn ci(repo: &Repo, args: &[String]) -> Result<Outcome> {
