@@ -16,8 +16,8 @@ const FOLDERS: [(&str, &str); 3] =
     [("ok", "sound"), ("odd", "sound, with something to note"), ("bad", "damaged or unreadable")];
 /// In the order of the summary: of sound files, and of the others.
 const WORDS: [&[&str]; 2] = [
-    &["equal", "read", "other", "refused", "crashed", "limit", "–"],
-    &["refused", "reported", "equal", "read", "other", "crashed", "limit", "–"],
+    &["equal", "read", "other", "refused", "none", "–"],
+    &["refused", "reported", "equal", "read", "other", "none", "–"],
 ];
 
 /// What the other implementations say: names by format, and words by format and path of the fixture.

@@ -7,10 +7,10 @@ fixture` with their names. RAWARRAY_PEER is the program of that name of the benc
 Python that runs this, and the older ones in folders beside it (`mid-asdf`, `old-asdf`, `old-blosc2`, `old-gsd`).
 
 Each implementation is loaded once, in a process that reads a file first, so that whatever it loads late is there. From then on every
-file is read by a fork of it, with limits on time and memory: files end processes, and leave others with a heap that later files would answer for.
+file is read by a fork of it, with limits on time and memory, so that no file answers for another.
 
 The words: `equal` (all values of the manifest), `read` (there are none to compare), `other` (other values, or not all of the
-datasets), `refused` (an exception, or a panic of Rust), `crashed` (a signal), `limit` (no answer within the limits), `–` (not asked).
+datasets), `refused` (an exception, or a panic of Rust), `none` (no answer, or none within the limits), `–` (not asked).
 """
 
 import collections
@@ -293,7 +293,7 @@ def forked(ask):
         try:
             answer = ask()
         except MemoryError:
-            answer = "limit", "memory"
+            answer = "none", "memory"
         except BaseException as error:
             answer = "refused", f"{type(error).__name__}: {error}"[:300]
         os.write(start, json.dumps(answer).encode())
@@ -315,8 +315,8 @@ def limit():
 def ended(code):
     """Of a process that said nothing."""
     if -code in (signal.SIGXCPU, signal.SIGALRM, signal.SIGKILL):
-        return "limit", "time"
-    return "crashed", signal.Signals(-code).name if code < 0 else f"exit {code}"
+        return "none", "time"
+    return "none", f"ended with {code}"
 
 
 # The side that asks.
