@@ -1,10 +1,12 @@
-//! All that an opened ASDF file gives.
+//! ASDF files of any bytes: opening by every policy, and looking at all there is.
 
-use asdf::{File, OpenOptions, Policy, digest_state};
+use asdf::{FORMAT, File, OpenOptions, Policy, digest_state};
+use container_core::container::{Fallback, Tolerance, every};
 use container_core::dtype::Order;
+use container_core::format::Input;
 
 use crate::feed::Feed;
-use crate::lens::look_at_error;
+use crate::lens::{look_at_error, look_through};
 use crate::options::{read_options, small_options};
 use crate::values::region;
 
@@ -14,10 +16,46 @@ const MOST: u64 = 1 << 20;
 /// Most elements that are looked up one by one.
 const MOST_ELEMENTS: u64 = 2000;
 
+pub(crate) const POLICIES: [Policy; 3] = [Policy::Compatible, Policy::Strict, Policy::Lenient];
+
 pub(crate) fn open(data: &[u8], policy: Policy) -> container_core::Result<File> {
     let mut options = OpenOptions::default().with_policy(policy).with_limits(small_options().limits);
     options.yaml.expanded = 100_000;
     File::from_source(Box::new(data.to_vec()), None, options)
+}
+
+/// Opens the bytes in every way and looks at all there is.
+pub fn asdf_open(data: &[u8]) {
+    let mut feed = Feed::derived(data);
+    let files = POLICIES.map(|policy| open(data, policy));
+    for file in &files {
+        match file {
+            Ok(file) => native(file, &mut feed),
+            Err(error) => look_at_error(error),
+        }
+    }
+    if let [compatible, Ok(strict), lenient] = &files {
+        for other in [compatible, lenient] {
+            let other = other.as_ref().expect("strict opens no more than the others");
+            assert_eq!(strict.layout(), other.layout());
+            assert_eq!(strict.arrays(), other.arrays());
+        }
+    }
+    assert!(files[0].is_err() || files[2].is_ok(), "lenient refuses what compatible opens");
+    for tolerance in [Tolerance::Strict, Tolerance::Lenient] {
+        let mut options = small_options();
+        options.tolerance = tolerance;
+        options.fallback = Fallback::Stored;
+        match (FORMAT.open)(Input::bytes(Box::new(data.to_vec())), &options) {
+            Err(error) => look_at_error(&error),
+            Ok(lens) => {
+                let held = every(&*lens).take(65).map(|(_, dataset)| dataset.logical);
+                if lens.dataset_count() <= 64 && held.fold(0, u64::saturating_add) <= MOST {
+                    look_through(&*lens, data.len() as u64, tolerance, &mut feed);
+                }
+            }
+        }
+    }
 }
 
 /// The format's own interface.

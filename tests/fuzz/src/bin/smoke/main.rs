@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use std::{env, fs, process, thread};
 
 use fuzz::mutate::{XorShift, mutant};
-use fuzz::{MEMORY, TARGETS, Target};
+use fuzz::{MEMORY, TARGETS, Target, kept};
 
 #[allow(unsafe_code)]
 mod allocator;
@@ -68,7 +68,8 @@ fn smoke(runner: &mut Runner, seconds: u64, targets: &[Target]) {
     let end = Instant::now() + Duration::from_secs(seconds);
     let mut inputs: Vec<Vec<Vec<u8>>> = Vec::new();
     for target in targets {
-        let seeds = (target.seeds)();
+        let mut seeds = (target.seeds)();
+        seeds.extend(kept(target.name));
         seeds.iter().for_each(|seed| runner.run(*target, seed));
         inputs.push(seeds);
     }

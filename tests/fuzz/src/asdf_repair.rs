@@ -1,0 +1,89 @@
+//! ASDF files of any bytes, repaired.
+
+use asdf::{FORMAT, File, Policy};
+use container_core::Progress;
+use container_core::container::{Depth, StaleDigests};
+use container_core::dtype::Order;
+use container_core::format::{Input, Output};
+use container_core::report::{RepairItem, RepairReport, Severity};
+
+use crate::asdf_file::open;
+use crate::lens::look_at_error;
+use crate::options::{read_options, small_options};
+
+/// Repairs the bytes, and holds the result against them.
+pub fn asdf_repair(data: &[u8]) {
+    let clean = is_clean(data);
+    for digests in [StaleDigests::Keep, StaleDigests::Renew] {
+        let (repaired, report) = match repair(data, digests) {
+            Ok(done) => done,
+            Err(error) => {
+                let limit = matches!(error.kind(), container_core::ErrorKind::Limit { .. });
+                assert!(!clean || limit, "clean, but not repaired: {error}");
+                continue;
+            }
+        };
+        for item in report.kept.iter().chain(&report.guessed).chain(&report.lost) {
+            assert!(!item.what.is_empty());
+            assert!(item.range.as_ref().is_none_or(|range| range.start <= range.end), "{item:?}");
+        }
+        let fixed = open(&repaired, Policy::Compatible).expect("a repaired file opens");
+        let (again, second) = repair(&repaired, digests).expect("a repaired file");
+        assert!(again == repaired, "a second repair changes something: {second:?}");
+        // What nobody can mend stays, a digest that fits no bytes and a node that makes no sense, and each repair says so.
+        let is_told = |item: &RepairItem| report.lost.iter().any(|first| first.what == item.what);
+        assert!(second.lost.iter().all(is_told), "{second:?} after {report:?}");
+        assert!(second.guessed.iter().all(|item| item.what.contains("as it is: ")), "{second:?}");
+        if clean {
+            assert!(report.lost.is_empty(), "{report:?}");
+            keeps(&open(data, Policy::Compatible).expect("it is clean"), &fixed);
+        }
+    }
+}
+
+/// Every array of a clean file is in the repaired one.
+fn keeps(file: &File, fixed: &File) {
+    assert_eq!(file.arrays().len(), fixed.arrays().len());
+    for (index, entry) in file.arrays().iter().enumerate().take(64) {
+        assert_eq!(entry.path, fixed.arrays()[index].path);
+        let values = |file: &File| {
+            let geometry = file.geometry(index).ok().filter(|it| it.byte_len() < 1 << 20)?;
+            let whole = file.whole(index).ok()?;
+            let read = file.read_index(index, &whole, &read_options()).ok()?;
+            let bytes = read.bytes(Order::C, &small_options().limits).ok()?.into_owned();
+            Some((geometry.shape.clone(), bytes))
+        };
+        assert!(values(file) == values(fixed), "{} changed", entry.path);
+    }
+}
+
+/// The repaired file and the report, which is the same without a file.
+fn repair(data: &[u8], digests: StaleDigests) -> container_core::Result<(Vec<u8>, RepairReport)> {
+    let mut options = small_options();
+    options.stale_digests = digests;
+    let repair = FORMAT.repair.expect("the format has a repair");
+    let run = |out: Option<&mut dyn Output>| {
+        repair(Input::bytes(Box::new(data.to_vec())), &options, out, Progress::none())
+    };
+    let mut out = Vec::new();
+    let (wet, dry) = (run(Some(&mut out)), run(None));
+    match (wet, dry) {
+        (Ok(wet), Ok(dry)) => {
+            assert_eq!(wet, dry);
+            Ok((out, wet))
+        }
+        (Err(wet), Err(dry)) => {
+            look_at_error(&wet);
+            assert_eq!(wet.to_string(), dry.to_string());
+            Err(wet)
+        }
+        (wet, dry) => panic!("with a target {wet:?}, without one {dry:?}"),
+    }
+}
+
+/// Nothing is wrong with the bytes, nor odd: an index that lists a block too many is odd, and a repair takes it at its word.
+fn is_clean(data: &[u8]) -> bool {
+    let opened = (FORMAT.open)(Input::bytes(Box::new(data.to_vec())), &small_options());
+    let report = opened.and_then(|lens| lens.check(Depth::Full, &read_options(), Progress::none()));
+    report.is_ok_and(|report| report.findings.iter().all(|one| one.severity == Severity::Note))
+}
