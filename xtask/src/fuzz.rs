@@ -1,15 +1,24 @@
 //! `fuzz`: the targets of tests/fuzz, a workspace of its own because libFuzzer needs nightly.
 
-use anyhow::{Context as _, Result};
+mod keep;
+mod options;
+
+use std::fs;
+use std::path::PathBuf;
+
+use anyhow::{Context as _, Result, bail};
 
 use crate::repo::{FUZZ, Repo};
 use crate::step::Step;
 use crate::tools;
 use crate::{Outcome, Usage};
+use options::{Length, Options};
 
 const FOLDER: &str = "tests/fuzz";
 /// Inputs that libFuzzer starts from and adds to, a folder for each target.
 const CORPUS: &str = "tests/fuzz/corpus";
+/// The best of them, which are committed.
+const KEPT: &str = "tests/fuzz/seeds";
 /// The binary that feeds every target seeds and mutants of them, without libFuzzer.
 const SMOKE: &str = "smoke";
 /// The feature that brings libFuzzer itself, which the smoke binary does without.
@@ -17,39 +26,130 @@ const LIBFUZZER: &str = "libfuzzer";
 const VERSION: &str = "0.13.2";
 /// Seconds for each target up to which a smoke run is built as tests are.
 const SHORT: u64 = 30;
+/// Longest input: what is wrong with a format shows in small files, which run thousands of times a second.
+const LONGEST: usize = 4096;
 
 pub(crate) fn fuzz(repo: &Repo, args: &[String]) -> Result<Outcome> {
-    let (target, seconds) = parse(args)?;
-    if target == SMOKE {
-        return smoke(repo, seconds.unwrap_or(10));
+    let options = Options::parse(args)?;
+    if options.target == SMOKE {
+        return smoke(repo, options.smoke_seconds()?);
     }
     let mut targets = targets(repo)?;
-    if target != "all" {
-        if !targets.iter().any(|name| name == target) {
-            return Err(
-                Usage(format!("no fuzz target {target:?} (there are: {})", targets.join(", "))).into()
-            );
+    if options.target != "all" {
+        if !targets.contains(&options.target) {
+            let problem = format!("no fuzz target {:?} (there are: {})", options.target, targets.join(", "));
+            return Err(Usage(problem).into());
         }
-        targets = vec![target.to_owned()];
+        targets = vec![options.target.clone()];
     }
     tools::toolchain(repo, "nightly")
         .context("fuzzing needs a nightly toolchain: rustup toolchain install nightly")?;
     let tools = tools::installed(repo, "cargo-fuzz", VERSION)?;
-    let packages = repo.packages(FUZZ)?;
-    let feature = packages.iter().any(|package| package.features.iter().any(|name| name == LIBFUZZER));
     run_smoke(repo, None, &["--write-seeds", CORPUS])?;
-    for target in &targets {
-        Step::cargo_of(repo, "nightly")
-            .args(["fuzz", "run", "--fuzz-dir", FOLDER])
-            .args(feature.then(|| format!("--features={LIBFUZZER}")))
-            .args([target, &format!("{CORPUS}/{target}"), "--"])
-            .arg(format!("-max_total_time={}", seconds.unwrap_or(60)))
-            // What the smoke binary claims of memory and time.
-            .args(["-malloc_limit_mb=80", "-timeout=20"])
-            .tools(&tools)
-            .run()?;
+    let fuzzer = Fuzzer { repo, tools, sanitizer: options.sanitizer };
+    if options.length == Length::Keep {
+        targets.iter().try_for_each(|target| fuzzer.keep(target))?;
+        return Ok(Outcome::Done);
+    }
+    let runs: Vec<Run> =
+        targets.into_iter().map(|target| fuzzer.run(target, options.length)).collect::<Result<_>>()?;
+    println!("\n{}", table(&runs));
+    let failed: Vec<&str> =
+        runs.iter().filter(|run| run.failed.is_some()).map(|run| run.target.as_str()).collect();
+    if !failed.is_empty() {
+        bail!("something was found, see tests/fuzz/artifacts: {}", failed.join(", "));
     }
     Ok(Outcome::Done)
+}
+
+/// What a target had.
+struct Run {
+    target: String,
+    /// As libFuzzer counts them at its end; `None` where it did not come so far.
+    executions: Option<u64>,
+    seconds: f64,
+    failed: Option<anyhow::Error>,
+}
+
+/// cargo-fuzz, and what it is told for all targets.
+struct Fuzzer<'a> {
+    repo: &'a Repo,
+    tools: PathBuf,
+    sanitizer: &'static str,
+}
+
+impl Fuzzer<'_> {
+    /// cargo-fuzz over folders of inputs, of which libFuzzer writes to the first.
+    fn step(&self, target: &str, folders: &[String]) -> Step {
+        Step::cargo_of(self.repo, "nightly")
+            .args(["fuzz", "run", "--fuzz-dir", FOLDER])
+            .arg(format!("--features={LIBFUZZER}"))
+            .args(["--sanitizer", self.sanitizer, target])
+            .args(folders)
+            .args(["--", &format!("-max_len={LONGEST}")])
+            // What the smoke binary claims of memory and time.
+            .args(["-malloc_limit_mb=80", "-timeout=20"])
+            .tools(&self.tools)
+    }
+
+    /// Where a target's inputs are: those that libFuzzer found here, then those that are committed.
+    fn folders(&self, target: &str) -> Vec<String> {
+        let kept = format!("{KEPT}/{target}");
+        let has_kept = self.repo.path(&kept).is_dir();
+        [format!("{CORPUS}/{target}")].into_iter().chain(has_kept.then_some(kept)).collect()
+    }
+
+    fn run(&self, target: String, length: Length) -> Result<Run> {
+        let length = match length {
+            Length::Seconds(seconds) => format!("-max_total_time={seconds}"),
+            Length::Runs(runs) => format!("-runs={runs}"),
+            Length::Keep => bail!("inputs are kept, not run"),
+        };
+        let step = self.step(&target, &self.folders(&target)).args([&length, "-print_final_stats=1"]);
+        let mut executions = None;
+        let start = std::time::Instant::now();
+        let end = step.watch(|line| executions = executions.or(count(line)));
+        Ok(Run { target, executions, seconds: start.elapsed().as_secs_f64(), failed: end.err() })
+    }
+
+    /// Chooses the inputs of a target that are committed.
+    fn keep(&self, target: &str) -> Result<()> {
+        let cover = self.repo.target()?.join("fuzz-cover").join(target);
+        let record = cover.with_extension("txt");
+        for old in [fs::remove_dir_all(&cover), fs::remove_file(&record)] {
+            // Mostly there is none.
+            drop(old);
+        }
+        fs::create_dir_all(&cover)?;
+        let mut folders = vec![cover.display().to_string()];
+        folders.extend(self.folders(target));
+        self.step(target, &folders)
+            .arg("-set_cover_merge=1")
+            .arg(format!("-merge_control_file={}", record.display()))
+            .run()?;
+        let record = fs::read_to_string(&record).context("libFuzzer left no record of its merge")?;
+        let kept = self.repo.path(KEPT).join(target);
+        let (count, bytes) = keep::choose(&record, &self.repo.root, &kept)?;
+        println!("{target}: {count} inputs kept, of {bytes} bytes in all");
+        fs::remove_dir_all(&cover)?;
+        Ok(())
+    }
+}
+
+/// Executions, of a line that libFuzzer ends with.
+fn count(line: &str) -> Option<u64> {
+    line.strip_prefix("stat::number_of_executed_units:")?.trim().parse().ok()
+}
+
+fn table(runs: &[Run]) -> String {
+    let mut text = "| target | executions | a second | |\n|---|---:|---:|---|\n".to_owned();
+    for Run { target, executions, seconds, failed } in runs {
+        let count = executions.map_or_else(|| "not told".to_owned(), |count| count.to_string());
+        let rate = executions.map_or(0.0, |count| count as f64 / seconds.max(0.001));
+        let found = if failed.is_some() { "found something" } else { "" };
+        text += &format!("| `{target}` | {count} | {rate:.0} | {found} |\n");
+    }
+    text
 }
 
 fn smoke(repo: &Repo, seconds: u64) -> Result<Outcome> {
@@ -76,17 +176,6 @@ fn run_smoke(repo: &Repo, profile: Option<&str>, args: &[&str]) -> Result<()> {
         .run()
 }
 
-fn parse(args: &[String]) -> Result<(&str, Option<u64>)> {
-    let args: Vec<&str> = args.iter().map(String::as_str).collect();
-    let seconds =
-        |text: &str| text.parse().map_err(|_| Usage(format!("--seconds takes a whole number, not {text:?}")));
-    match args[..] {
-        [target] if !target.starts_with('-') => Ok((target, None)),
-        [target, "--seconds", count] | ["--seconds", count, target] => Ok((target, Some(seconds(count)?))),
-        _ => Err(Usage("name one target, `all` or `smoke`".to_owned()).into()),
-    }
-}
-
 fn targets(repo: &Repo) -> Result<Vec<String>> {
     let packages = repo.packages(FUZZ)?;
     let binaries = packages.into_iter().flat_map(|package| package.binaries);
@@ -98,13 +187,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_target_and_perhaps_a_time() {
-        let args = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
-        assert_eq!(parse(&args("npy")).unwrap(), ("npy", None));
-        assert_eq!(parse(&args("all --seconds 20")).unwrap(), ("all", Some(20)));
-        assert_eq!(parse(&args("--seconds 20 all")).unwrap(), ("all", Some(20)));
-        for wrong in ["", "--seconds", "npy gsd", "npy --seconds", "npy --seconds soon"] {
-            assert!(parse(&args(wrong)).unwrap_err().is::<Usage>(), "{wrong}");
-        }
+    fn executions_are_those_that_libfuzzer_tells() {
+        let told = [
+            "#1048576\tpulse  cov: 812 ft: 2210 corp: 301/9Kb lim: 4096 exec/s: 9532 rss: 61Mb",
+            "stat::number_of_executed_units: 10000000",
+            "stat::average_exec_per_sec:     9523",
+        ];
+        assert_eq!(told.map(count), [None, Some(10_000_000), None]);
+        let run = |executions, failed| Run { target: "npy".to_owned(), executions, seconds: 4.0, failed };
+        let text = table(&[run(Some(10), None), run(None, Some(anyhow::anyhow!("crash")))]);
+        let lines: Vec<&str> = text.lines().skip(2).collect();
+        assert_eq!(lines, ["| `npy` | 10 | 2 |  |", "| `npy` | not told | 0 | found something |"]);
     }
 }

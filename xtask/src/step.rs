@@ -2,9 +2,10 @@
 
 use std::env;
 use std::ffi::{OsStr, OsString};
+use std::io::{self, BufRead as _, BufReader};
 use std::iter;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail};
@@ -75,9 +76,33 @@ impl Step {
     /// # Errors
     /// When it cannot be started or does not end with 0.
     pub(crate) fn run(&self) -> Result<()> {
+        self.run_with(Command::status)
+    }
+
+    /// Runs it in view, and shows each line of its stderr to `look`.
+    ///
+    /// # Errors
+    /// As [`Step::run`].
+    pub(crate) fn watch(&self, mut look: impl FnMut(&str)) -> Result<()> {
+        self.run_with(|command| {
+            let mut child = command.stderr(Stdio::piped()).spawn()?;
+            if let Some(stderr) = child.stderr.take() {
+                // Which need not be text.
+                for line in BufReader::new(stderr).split(b'\n') {
+                    let line = line?;
+                    let line = String::from_utf8_lossy(&line);
+                    eprintln!("{line}");
+                    look(&line);
+                }
+            }
+            child.wait()
+        })
+    }
+
+    fn run_with(&self, run: impl FnOnce(&mut Command) -> io::Result<ExitStatus>) -> Result<()> {
         println!("$ {}", self.shown());
         let start = Instant::now();
-        let status = self.command().status().with_context(|| format!("cannot start {}", self.shown()))?;
+        let status = run(&mut self.command()).with_context(|| format!("cannot start {}", self.shown()))?;
         let seconds = start.elapsed().as_secs_f64();
         if !status.success() {
             bail!("failed after {seconds:.1} s ({status}): {}", self.shown());
@@ -194,6 +219,10 @@ mod tests {
         assert!(error.contains("sh -c 'exit 3'"), "{error}");
         let error = Step::new(&repo, "sh").args(["-c", "echo no >&2; false"]).stdout().unwrap_err();
         assert!(error.to_string().ends_with("no"), "{error}");
+        let mut seen = Vec::new();
+        let talk = Step::new(&repo, "sh").args(["-c", "echo one >&2; echo two >&2; exit 3"]);
+        assert!(talk.watch(|line| seen.push(line.to_owned())).is_err());
+        assert_eq!(seen, ["one", "two"]);
         assert_eq!(Step::new(&repo, "sh").args(["-c", "echo yes"]).stdout().unwrap(), "yes\n");
     }
 }
