@@ -30,8 +30,8 @@ pub fn asdf_repair(data: &[u8]) {
         let fixed = open(&repaired, Policy::Compatible).expect("a repaired file opens");
         let (again, second) = repair(&repaired, digests).expect("a repaired file");
         assert!(again == repaired, "a second repair changes something: {second:?}");
-        // What nobody can mend stays, a digest that fits no bytes and a node that makes no sense, and each repair says so.
-        let is_told = |item: &RepairItem| report.lost.iter().any(|first| first.what == item.what);
+        // What nobody can mend stays, and each repair says so.
+        let is_told = |item: &RepairItem| report.lost.iter().any(|first| is_same(&first.what, &item.what));
         assert!(second.lost.iter().all(is_told), "{second:?} after {report:?}");
         assert!(second.guessed.iter().all(|item| item.what.contains("as it is: ")), "{second:?}");
         if clean {
@@ -39,6 +39,13 @@ pub fn asdf_repair(data: &[u8]) {
             keeps(&open(data, Policy::Compatible).expect("it is clean"), &fixed);
         }
     }
+}
+
+/// Both tell of one thing: in the same words but for places, or of one array, which the first repair could not cut because others share it.
+fn is_same(first: &str, second: &str) -> bool {
+    let words = |text: &str| text.replace(|letter: char| letter.is_ascii_digit(), "");
+    let array = second.split_once(" is no array that can be read").map(|(name, _)| format!("{name}: "));
+    words(first) == words(second) || array.is_some_and(|array| first.starts_with(&array))
 }
 
 /// Every array of a clean file is in the repaired one.
