@@ -60,12 +60,22 @@ impl Collected {
             }
         }
         self.settle_array(&seen, report);
-        if self.header.chunksize == ChunkSize::Unset && !self.offsets.is_empty() {
+        let unknown = || {
             let problem = "an index of chunks that are not stored, and nothing tells how long they are";
-            return Err(Error::malformed(problem).at(57..62));
+            Err(Error::malformed(problem).at(57..62))
+        };
+        if self.header.chunksize == ChunkSize::Unset && !self.offsets.is_empty() {
+            return unknown();
         }
         self.settle_count(origin, report)?;
         self.find_left_over(origin);
+        // Among others such a chunk is lost; where all are so, nothing is left.
+        if matches!(self.offsets, Offsets::Same(Offset::Special(_), 1..))
+            && self.header.chunksize == ChunkSize::Variable
+            && self.left_over.is_none()
+        {
+            return unknown();
+        }
         self.find_digests();
         Ok(())
     }

@@ -214,6 +214,20 @@ const NAN_OF_TWO_BYTES: &str = "\
     02d10002c2d8060000000000010500000000000000000093cd0007de0000dc000005010508180000001800000028000000000000000000000000000000000000\
     300000000000000082940193cd0006de0000dc0000ce00000023d80000000000000000000000000000000000";
 
+/// A frame of version 3 with chunks of different sizes, none of which is stored: the report without a target is that of the repair.
+#[test]
+fn chunks_of_no_known_size_are_no_file_with_a_target_and_without() {
+    let digits = NAN_OF_TWO_BYTES.as_bytes().chunks(2).map(|two| str::from_utf8(two).unwrap());
+    let mut bytes: Vec<u8> = digits.map(|two| u8::from_str_radix(two, 16).unwrap()).collect();
+    bytes[25] = 0x53;
+    bytes[58..62].fill(0);
+    let wet = repaired(&bytes).unwrap_err();
+    let input = Input::bytes(Box::new(bytes));
+    let dry = repair_to(input, &OpenOptions::default(), None, Progress::none()).unwrap_err();
+    assert!(wet.to_string().contains("nothing tells how long they are"), "{wet}");
+    assert_eq!(wet.to_string(), dry.to_string());
+}
+
 #[test]
 fn nan_of_elements_that_have_none_is_damage() {
     let digits = NAN_OF_TWO_BYTES.as_bytes().chunks(2).map(|two| str::from_utf8(two).unwrap());
