@@ -67,7 +67,8 @@ struct Run {
     target: String,
     /// As libFuzzer counts them at its end; `None` where it did not come so far.
     executions: Option<u64>,
-    seconds: f64,
+    /// Executions a second, without the time of building.
+    rate: Option<u64>,
     failed: Option<anyhow::Error>,
 }
 
@@ -106,10 +107,12 @@ impl Fuzzer<'_> {
             Length::Keep => bail!("inputs are kept, not run"),
         };
         let step = self.step(&target, &self.folders(&target)).args([&length, "-print_final_stats=1"]);
-        let mut executions = None;
-        let start = std::time::Instant::now();
-        let end = step.watch(|line| executions = executions.or(count(line)));
-        Ok(Run { target, executions, seconds: start.elapsed().as_secs_f64(), failed: end.err() })
+        let (mut executions, mut rate) = (None, None);
+        let end = step.watch(|line| {
+            executions = executions.or(stat(line, "number_of_executed_units"));
+            rate = rate.or(stat(line, "average_exec_per_sec"));
+        });
+        Ok(Run { target, executions, rate, failed: end.err() })
     }
 
     /// Chooses the inputs of a target that are committed.
@@ -136,18 +139,19 @@ impl Fuzzer<'_> {
     }
 }
 
-/// Executions, of a line that libFuzzer ends with.
-fn count(line: &str) -> Option<u64> {
-    line.strip_prefix("stat::number_of_executed_units:")?.trim().parse().ok()
+/// A number of the lines that libFuzzer ends with.
+fn stat(line: &str, name: &str) -> Option<u64> {
+    line.strip_prefix("stat::")?.strip_prefix(name)?.strip_prefix(':')?.trim().parse().ok()
 }
 
 fn table(runs: &[Run]) -> String {
     let mut text = "| target | executions | a second | |\n|---|---:|---:|---|\n".to_owned();
-    for Run { target, executions, seconds, failed } in runs {
-        let count = executions.map_or_else(|| "not told".to_owned(), |count| count.to_string());
-        let rate = executions.map_or(0.0, |count| count as f64 / seconds.max(0.001));
+    for Run { target, executions, rate, failed } in runs {
+        let told =
+            |number: &Option<u64>| number.map_or_else(|| "not told".to_owned(), |number| number.to_string());
+        let (count, rate) = (told(executions), told(rate));
         let found = if failed.is_some() { "found something" } else { "" };
-        text += &format!("| `{target}` | {count} | {rate:.0} | {found} |\n");
+        text += &format!("| `{target}` | {count} | {rate} | {found} |\n");
     }
     text
 }
@@ -193,10 +197,14 @@ mod tests {
             "stat::number_of_executed_units: 10000000",
             "stat::average_exec_per_sec:     9523",
         ];
-        assert_eq!(told.map(count), [None, Some(10_000_000), None]);
-        let run = |executions, failed| Run { target: "npy".to_owned(), executions, seconds: 4.0, failed };
+        assert_eq!(told.map(|line| stat(line, "number_of_executed_units")), [None, Some(10_000_000), None]);
+        assert_eq!(told.map(|line| stat(line, "average_exec_per_sec")), [None, None, Some(9523)]);
+        let run = |executions: Option<u64>, failed| {
+            let rate = executions.map(|count| count / 4);
+            Run { target: "npy".to_owned(), executions, rate, failed }
+        };
         let text = table(&[run(Some(10), None), run(None, Some(anyhow::anyhow!("crash")))]);
         let lines: Vec<&str> = text.lines().skip(2).collect();
-        assert_eq!(lines, ["| `npy` | 10 | 2 |  |", "| `npy` | not told | 0 | found something |"]);
+        assert_eq!(lines, ["| `npy` | 10 | 2 |  |", "| `npy` | not told | not told | found something |"]);
     }
 }

@@ -23,7 +23,7 @@ use fuzz::{MEMORY, TARGETS, Target, kept};
 mod allocator;
 
 /// What a run may allocate beside what the files make it allocate.
-const SLACK: u64 = 16 << 20;
+const SLACK: u64 = 32 << 20;
 
 /// Longer than any run should take on a busy machine.
 const MOST_SECONDS: u64 = 20;
