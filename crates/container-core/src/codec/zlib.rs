@@ -25,8 +25,8 @@ mod segments;
 pub use segments::{Segments, WINDOW};
 
 /// The level where none is asked for. Of zlib-rs, 4 makes arrays with noise, random walks and text about as small as level 6, the default, of the
-/// zlib that Python has (3 % smaller to 3 % larger; Poisson counts of 32 bits 6 %, rare points in a mask 17 % larger), 3.5 to
-/// 5 times as fast. Its own level 6 makes them 0 to 3 % smaller than 4 does, those counts 8 % and masks 23 %, in 1.3 to 3 times the time.
+/// zlib that Python has (3 % smaller to 4 % larger; Poisson counts of 32 bits 6 %, rare points in a mask 17 % larger), 1.4 to
+/// 5 times as fast. Its own level 6 makes them 0 to 3 % smaller than 4 does, those counts 8 % and masks 23 %, in up to 3 times the time.
 pub const DEFAULT_LEVEL: i32 = 4;
 
 /// `zlib`: one RFC 1950 stream with the 32 KiB window, levels 0 (stored) to 9, default 4 ([`DEFAULT_LEVEL`]).
