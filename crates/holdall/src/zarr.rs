@@ -8,7 +8,6 @@
 
 use std::fs;
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use container_core::array::byte_len;
 use container_core::carried::to_json_value;
@@ -19,7 +18,7 @@ use container_core::report::Loss;
 use container_core::stream::prove;
 use container_core::threads::in_order;
 use container_core::write::{AtomicDirectory, Overwrite};
-use container_core::{Error, Result, Value};
+use container_core::{Error, Progress, Result, Value};
 use serde_json::{Map, Value as Json, json};
 
 use crate::attributes;
@@ -93,7 +92,7 @@ pub(crate) fn write(
         fs::create_dir_all(&place)?;
         fs::write(place.join(METADATA), text)?;
     }
-    job.write_chunks(container, &read, options, directory.path())?;
+    job.write_chunks(container, &read, options.progress, directory.path())?;
     if options.verify == ReadBack::Yes {
         let found = job.read_back(container, &read, directory.path(), options.progress)?;
         if !found.is_empty() {
@@ -184,24 +183,39 @@ impl Job {
         Ok(nodes)
     }
 
-    /// Bytes of the source's elements.
-    fn total(&self) -> u64 {
-        let lens = self.arrays.iter().map(|plan| byte_len(&plan.stored, &plan.grid.shape).unwrap_or(0));
-        lens.fold(0, u64::saturating_add)
-    }
-
-    /// Writes every chunk, several at a time.
+    /// Writes every chunk.
     fn write_chunks(
         &self,
         container: &dyn Container,
         read: &ReadOptions,
-        options: &ConvertOptions<'_>,
+        progress: Progress<'_>,
         root: &Path,
     ) -> Result<()> {
-        let total = self.total();
-        let done = AtomicU64::new(0);
+        let work = |plan: &ArrayPlan, chunk: &[u64], read: &ReadOptions| {
+            let (plain, taken) = plan.plain(container, chunk, read)?;
+            if let Some(plain) = plain {
+                let path = root.join(&plan.place).join(grid::key(chunk));
+                path.parent().map_or(Ok(()), fs::create_dir_all)?;
+                fs::write(path, plan.encode(plain)?)?;
+            }
+            Ok(((), taken))
+        };
+        self.each_chunk(read, progress, work, |_, ()| {})
+    }
+
+    /// Does `work` to every chunk, several at a time, and passes what comes of it to `place`, in order. `work` tells the bytes of the source
+    /// that it took, too.
+    fn each_chunk<T: Send>(
+        &self,
+        read: &ReadOptions,
+        progress: Progress<'_>,
+        work: impl Fn(&ArrayPlan, &[u64], &ReadOptions) -> Result<(T, u64)> + Sync,
+        mut place: impl FnMut(&ArrayPlan, T),
+    ) -> Result<()> {
+        let lens = self.arrays.iter().map(|plan| byte_len(&plan.stored, &plan.grid.shape).unwrap_or(0));
+        let total = lens.fold(0, u64::saturating_add);
+        let mut done = 0_u64;
         for plan in &self.arrays {
-            let place = root.join(&plan.place);
             let workers = plan.workers(read)?;
             let mut read = *read;
             read.threads = (read.threads / workers).max(1);
@@ -209,18 +223,11 @@ impl Job {
             in_order(
                 workers,
                 || Ok(chunks.next()),
-                |chunk| {
-                    let (plain, taken) = plan.plain(container, &chunk, &read)?;
-                    if let Some(plain) = plain {
-                        let path = place.join(grid::key(&chunk));
-                        path.parent().map_or(Ok(()), fs::create_dir_all)?;
-                        fs::write(path, plan.encode(plain)?)?;
-                    }
-                    Ok(taken)
-                },
-                |taken| {
-                    let done = done.fetch_add(taken, Ordering::Relaxed).saturating_add(taken);
-                    options.progress.tick(done, total)
+                |chunk| work(plan, &chunk, &read),
+                |(made, taken)| {
+                    place(plan, made);
+                    done = done.saturating_add(taken);
+                    progress.tick(done, total)
                 },
             )?;
         }

@@ -5,10 +5,9 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use container_core::container::{Container, ReadOptions};
-use container_core::threads::in_order;
 use container_core::{Progress, Result};
 
-use super::{Job, METADATA, grid};
+use super::{ArrayPlan, Job, METADATA, grid};
 use crate::diff::Difference;
 
 impl Job {
@@ -31,42 +30,27 @@ impl Job {
                 found.push(Difference { dataset: None, what });
             }
         }
-        let total = self.total();
-        let mut done = 0_u64;
-        for plan in &self.arrays {
-            let place = root.join(&plan.place);
-            let workers = plan.workers(read)?;
-            let mut read = *read;
-            read.threads = (read.threads / workers).max(1);
-            let mut chunks = plan.grid.chunks();
-            in_order(
-                workers,
-                || Ok(chunks.next()),
-                |chunk| {
-                    let key = grid::key(&chunk);
-                    let stored = match fs::read(place.join(&key)) {
-                        Ok(stored) => Some(stored),
-                        Err(error) if error.kind() == ErrorKind::NotFound => None,
-                        Err(error) => return Err(error.into()),
-                    };
-                    let (plain, taken) = plan.plain(container, &chunk, &read)?;
-                    let is_same = match (&stored, &plain) {
-                        (Some(stored), Some(plain)) => plan.holds(stored, plain, &read),
-                        (None, None) => true,
-                        _ => false,
-                    };
-                    Ok((key, is_same, taken))
-                },
-                |(key, is_same, taken)| {
-                    if !is_same {
-                        let what = format!("chunk {} holds other values", key.display());
-                        found.push(Difference { dataset: Some(plan.path.clone()), what });
-                    }
-                    done = done.saturating_add(taken);
-                    progress.tick(done, total)
-                },
-            )?;
-        }
+        let work = |plan: &ArrayPlan, chunk: &[u64], read: &ReadOptions| {
+            let key = grid::key(chunk);
+            let stored = match fs::read(root.join(&plan.place).join(&key)) {
+                Ok(stored) => Some(stored),
+                Err(error) if error.kind() == ErrorKind::NotFound => None,
+                Err(error) => return Err(error.into()),
+            };
+            let (plain, taken) = plan.plain(container, chunk, read)?;
+            let is_same = match (&stored, &plain) {
+                (Some(stored), Some(plain)) => plan.holds(stored, plain, read),
+                (None, None) => true,
+                _ => false,
+            };
+            Ok(((!is_same).then_some(key), taken))
+        };
+        self.each_chunk(read, progress, work, |plan, other| {
+            if let Some(key) = other {
+                let what = format!("chunk {} holds other values", key.display());
+                found.push(Difference { dataset: Some(plan.path.clone()), what });
+            }
+        })?;
         Ok(found)
     }
 }
