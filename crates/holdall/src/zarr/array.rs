@@ -157,8 +157,11 @@ impl ArrayPlan {
     }
 
     /// Whether the file `stored` of a chunk holds `plain`.
-    pub(super) fn holds(&self, stored: &[u8], plain: &[u8], read: &ReadOptions) -> bool {
-        self.compression.decode(stored, plain.len(), &read.limits).is_ok_and(|decoded| *decoded == *plain)
+    ///
+    /// # Errors
+    /// `Limit`; `Io` when there is no memory.
+    pub(super) fn holds(&self, stored: &[u8], plain: &[u8], read: &ReadOptions) -> Result<bool> {
+        self.compression.holds(stored, plain, &read.limits)
     }
 
     /// What the chunk at `place` holds, `None` where it is all zeros; and the bytes of the source that it has.

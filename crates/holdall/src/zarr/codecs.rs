@@ -1,15 +1,13 @@
 //! From the bytes of a chunk to those of its file.
 
-use std::borrow::Cow;
-
 use blosc_chunk::{Compressor, Decoder, Encoder, Generation, Params, Pipeline, SplitMode};
 use container_core::checksum::Algorithm;
 use container_core::codec::Codec;
-use container_core::codec::zlib::{Inflater, Zlib};
+use container_core::codec::zlib::Zlib;
 use container_core::codec::zstd::Zstd;
 use container_core::format::ImportOptions;
 use container_core::source::zeroed_vec;
-use container_core::{Error, Limits, Result};
+use container_core::{Error, ErrorKind, Limits, Result};
 use serde_json::{Value as Json, json};
 
 /// Levels of Blosc, and the one that is taken where none is named.
@@ -140,21 +138,26 @@ impl Compression {
 }
 
 impl Compression {
-    /// The `len` bytes that the file `stored` of a chunk holds.
+    /// Whether the file `stored` of a chunk holds `plain`.
     ///
     /// # Errors
-    /// `Malformed` where it holds others, or more or fewer; `Limit`; `Io` when there is no memory.
-    pub(super) fn decode<'s>(&self, stored: &'s [u8], len: usize, limits: &Limits) -> Result<Cow<'s, [u8]>> {
+    /// `Limit`; `Io` when there is no memory.
+    pub(super) fn holds(&self, stored: &[u8], plain: &[u8], limits: &Limits) -> Result<bool> {
         if *self == Self::None {
-            return Ok(Cow::Borrowed(stored));
+            return Ok(stored == plain);
         }
-        let mut plain = zeroed_vec(len as u64, limits)?;
-        match self {
-            Self::Zstd(_) => Zstd.decode(stored, &mut plain)?,
-            Self::Gzip(_) => gunzip(stored, &mut plain)?,
-            _ => Decoder::new().with_limits(*limits).decode_whole(stored, &mut plain)?,
+        let mut decoded = zeroed_vec(plain.len() as u64, limits)?;
+        let done = match self {
+            Self::Zstd(_) => Zstd.decode(stored, &mut decoded),
+            Self::Gzip(_) => gunzip(stored, plain, &mut decoded),
+            _ => Decoder::new().with_limits(*limits).decode_whole(stored, &mut decoded),
+        };
+        match done {
+            Ok(()) => Ok(decoded == plain),
+            // These say nothing of the file.
+            Err(error) if matches!(error.kind(), ErrorKind::Limit { .. } | ErrorKind::Io(_)) => Err(error),
+            Err(_) => Ok(false),
         }
-        Ok(Cow::Owned(plain))
     }
 }
 
@@ -200,17 +203,15 @@ fn gzip(plain: &[u8], level: i32, out: &mut Vec<u8>) -> Result<()> {
     Ok(())
 }
 
-/// The other way, for members as [`gzip`] makes them.
-fn gunzip(member: &[u8], plain: &mut [u8]) -> Result<()> {
+/// The other way, for members as [`gzip`] makes them of `plain`; an error for those of anything else.
+fn gunzip(member: &[u8], plain: &[u8], decoded: &mut [u8]) -> Result<()> {
     let short = || Error::malformed("a gzip member that ends too early");
     let (_, rest) = member.split_at_checked(GZIP_HEAD.len()).ok_or_else(short)?;
     let (deflated, tail) =
         rest.len().checked_sub(8).and_then(|at| rest.split_at_checked(at)).ok_or_else(short)?;
-    // All of the stream has to be used, which only the end of a zlib stream shows; its digest is of what is to come.
-    let mut inflater = Inflater::default();
-    inflater.decode_prefix(&[&[0x78, 0x9c], deflated].concat(), plain)?;
-    let sum: Vec<u8> = Algorithm::Adler32.digest(plain).as_bytes().to_vec();
-    inflater.decode(&[&[0x78, 0x9c], deflated, &sum].concat(), plain)?;
+    // The zlib stream that it was made from.
+    let sum = Algorithm::Adler32.digest(plain);
+    Zlib.decode(&[&[0x78, 0x9c], deflated, sum.as_bytes()].concat(), decoded)?;
     let crc32 = Algorithm::Crc32.digest(plain);
     if !tail.iter().take(4).eq(crc32.as_bytes().iter().rev())
         || tail[4..] != (plain.len() as u64).to_le_bytes()[..4]

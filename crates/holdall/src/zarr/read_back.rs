@@ -39,7 +39,7 @@ impl Job {
             };
             let (plain, taken) = plan.plain(container, chunk, read)?;
             let is_same = match (&stored, &plain) {
-                (Some(stored), Some(plain)) => plan.holds(stored, plain, read),
+                (Some(stored), Some(plain)) => plan.holds(stored, plain, read)?,
                 (None, None) => true,
                 _ => false,
             };
