@@ -182,7 +182,9 @@ fn is_consequence(layout: &Layout, kind: FaultKind) -> bool {
             )
         })
     };
-    matches!(kind, FaultKind::IndexAbsent | FaultKind::IndexStale) && cut()
+    let missing = || layout.faults.iter().any(|fault| fault.kind() == FaultKind::BlockMissing);
+    matches!(kind, FaultKind::IndexAbsent | FaultKind::IndexStale)
+        && (cut() || kind == FaultKind::IndexStale && missing())
 }
 
 /// Room that nothing uses: behind the tree, in blocks, and behind the index.

@@ -48,6 +48,8 @@ pub enum FaultKind {
     IndexUnreadable,
     /// An index that lists other offsets than those of the blocks, as after an edit by hand.
     IndexStale,
+    /// A block that only the index tells of: no header is there, nor another block.
+    BlockMissing,
     /// An index in a file without blocks, or behind a streamed block.
     IndexForbidden,
     /// Bytes after the index that are not NUL.
@@ -89,6 +91,7 @@ impl FaultKind {
             Self::JunkAfterBlocks => "junk_after_blocks",
             Self::IndexUnreadable => "index",
             Self::IndexStale => "stale_index",
+            Self::BlockMissing => "missing_block",
             Self::IndexForbidden => "index_forbidden",
             Self::JunkAfterIndex => "junk_after_index",
             Self::IndexAbsent => "no_index",
@@ -111,6 +114,7 @@ impl FaultKind {
             | Self::UsedOverAllocated
             | Self::PlainSizes
             | Self::StreamedCompressed
+            | Self::BlockMissing
             | Self::Array => Severity::Error,
             Self::Version | Self::IndexStale | Self::IndexAbsent => Severity::Note,
             _ => Severity::Warning,

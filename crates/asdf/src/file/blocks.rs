@@ -138,12 +138,15 @@ impl File {
     /// another block's values. Found once: there may be as many arrays as faults.
     fn first_loss(&self) -> Option<&Fault> {
         let is_loss = |fault: &Fault| match fault.kind() {
-            FaultKind::BlockHeaderSize | FaultKind::BlockHeaderTruncated => true,
+            FaultKind::BlockHeaderSize | FaultKind::BlockHeaderTruncated | FaultKind::BlockMissing => true,
             FaultKind::Gap => self.options.policy != Policy::Lenient,
             _ => false,
         };
         let faults = &self.layout.faults;
-        let first = self.first_loss.get_or_init(|| faults.iter().position(is_loss));
+        let first = self.first_loss.get_or_init(|| {
+            let losses = faults.iter().enumerate().filter(|(_, fault)| is_loss(fault));
+            losses.min_by_key(|(_, fault)| block_of(fault)).map(|(at, _)| at)
+        });
         first.and_then(|first| faults.get(first))
     }
 

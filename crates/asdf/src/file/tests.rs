@@ -289,3 +289,32 @@ fn digests_are_compared_once_and_may_be_of_decoded_bytes() {
     anyway.digests = Digests::Ignore;
     assert_eq!(&*file.read_block(0, &anyway).unwrap(), [9, 2, 3, 4]);
 }
+
+/// A header in the front is wiped out: what looks like the first block is the second, as the index proves.
+#[test]
+fn no_policy_reads_another_blocks_values() {
+    let array = |name: &str, source: i32| {
+        format!(
+            "{name}: !core/ndarray-1.1.0 {{source: {source}, datatype: int8, byteorder: little, shape: [4]}}"
+        )
+    };
+    let tree = [array("a", 0), array("b", 1), array("last", -1)].join("\n");
+    let blocks = [plain(&[1; 4]), plain(&[2; 4]), plain(&[3; 4])];
+    let whole = bytes(&tree, &blocks);
+    let len = blocks[0].len();
+    let starts: Vec<usize> = (0..3).map(|number| whole.len() - (3 - number) * len).collect();
+    let index: String = starts.iter().map(|at| format!("- {at}\n")).collect();
+    let index = format!("#ASDF BLOCK INDEX\n%YAML 1.1\n---\n{index}...\n");
+    for lost in 0..2 {
+        let mut damaged = [&whole[..], index.as_bytes()].concat();
+        damaged[starts[lost]..starts[lost] + 54].fill(0);
+        for policy in [Policy::Compatible, Policy::Lenient] {
+            let file = open_as(policy, &damaged).unwrap();
+            assert_eq!(all(&file, "a").ok(), (lost > 0).then(|| vec![1; 4]), "{policy:?}");
+            for path in ["b", "last"] {
+                let problem = all(&file, path).unwrap_err().to_string();
+                assert!(problem.contains("which block this is cannot be told"), "{path}: {problem}");
+            }
+        }
+    }
+}

@@ -9,6 +9,7 @@
 
 use std::ops::Range;
 
+use container_core::report::Severity;
 use container_core::source::Source;
 use container_core::{Error, Limits, Result};
 
@@ -242,6 +243,7 @@ fn index(source: &dyn Source, range: Range<u64>, in_place: bool, layout: &mut La
     } else if let Some((at, why)) = differs(&found, layout) {
         let message = format!("the block index is stale: entry {at} {why}");
         layout.fault(Fault::new(FaultKind::IndexStale, place, message));
+        note_missing(&found, range.start, layout);
     } else if in_place {
         layout.index_state = IndexState::Proved;
     }
@@ -272,4 +274,33 @@ fn differs(index: &BlockIndex, layout: &Layout) -> Option<(usize, String)> {
             ),
         )
     })
+}
+
+/// Tells of blocks that the index lists where the walk found bytes that belong to nothing: their headers are destroyed. An index that lists
+/// other places, or not more blocks than there are, is a witness of nothing: it may be of before an edit by hand.
+fn note_missing(index: &BlockIndex, marker: u64, layout: &mut Layout) {
+    let listed = &index.offsets;
+    let ends = listed.iter().skip(1).copied().chain([marker]);
+    let has_room = listed.iter().zip(ends.clone()).all(|(at, end)| at.saturating_add(LEAST_LEN) <= end);
+    if listed.len() <= layout.blocks.len() || !has_room || listed.first() < Some(&layout.padding.start) {
+        return;
+    }
+    let mut missing = Vec::new();
+    for (number, (at, end)) in listed.iter().zip(ends).enumerate() {
+        let Err(place) = layout.blocks.binary_search_by_key(at, |block| block.at) else { continue };
+        let before = place.checked_sub(1).and_then(|before| layout.blocks.get(before));
+        if before.is_some_and(|before| before.end > *at) {
+            return;
+        }
+        // A header that makes no sense is told as such.
+        if layout.faults.iter().any(|fault| fault.severity() == Severity::Error && fault.range().start == *at)
+        {
+            continue;
+        }
+        let message = format!(
+            "block {number}, which the block index lists, has no header: arrays in it and in those behind it cannot be read"
+        );
+        missing.push(Fault::new(FaultKind::BlockMissing, *at..end, message).of(number as u64));
+    }
+    layout.faults.append(&mut missing);
 }

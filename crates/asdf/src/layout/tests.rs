@@ -260,3 +260,32 @@ fn more_blocks_than_memory_are_refused() {
     assert!(matches!(kind(10_000), Err(ErrorKind::Limit { .. })));
     assert_eq!(kind(1 << 20).unwrap().blocks.len(), 1000);
 }
+
+/// Of a block whose header is gone only the index tells, and those behind it have other numbers than in the tree.
+#[test]
+fn a_block_that_only_the_index_lists_is_missing() {
+    let (front, len) = (b"#ASDF 1.0.0\n%YAML 1.1\n--- {}\n...\n", block(&[1; 4], 0).len());
+    let at: [usize; 4] = std::array::from_fn(|number| front.len() + number * len);
+    let bytes = |offsets: &[usize], lost: &[usize]| {
+        let mut bytes = file(&[front, &block(&[1; 4], 0), &block(&[2; 4], 0), &block(&[3; 4], 0)]);
+        lost.iter().for_each(|number| bytes[at[*number]..at[number + 1]].fill(0));
+        bytes.extend(index(offsets));
+        bytes
+    };
+    let missing = |bytes: Vec<u8>| -> Vec<(u64, Option<u64>)> {
+        let layout = parse(&bytes);
+        let faults = layout.faults.iter().filter(|fault| fault.kind() == FaultKind::BlockMissing);
+        faults.map(|fault| (fault.range().start, fault.index())).collect()
+    };
+    for number in 0..3 {
+        assert_eq!(missing(bytes(&at[..3], &[number])), [(at[number] as u64, Some(number as u64))]);
+    }
+    assert_eq!(missing(bytes(&at[..3], &[0, 1])).len(), 2);
+    // An index of before an edit by hand, of places within blocks, in no order, or beyond the blocks says nothing.
+    assert_eq!(missing(bytes(&at[..3], &[])), []);
+    assert_eq!(missing(bytes(&at[..2], &[2])), []);
+    assert_eq!(missing(bytes(&[at[0], at[0] + 54, at[1], at[2]], &[])), []);
+    assert_eq!(missing(bytes(&[at[1], at[0], at[2]], &[2])), []);
+    assert_eq!(missing(bytes(&[at[0], at[1], at[2], at[3]], &[])), []);
+    assert_eq!(missing(bytes(&[0, at[1], at[2]], &[0])), []);
+}

@@ -15,7 +15,7 @@ use container_core::{Limits, Result};
 
 use super::heal::{Healed, Proof, heal, prove};
 use crate::block_index::{BlockIndex, MARKER};
-use crate::fault::block_of;
+use crate::fault::{FaultKind, block_of};
 use crate::layout::{IndexState, Layout, StoredBlock, search};
 
 /// A place of the file where a block is or was.
@@ -112,7 +112,9 @@ fn walk(source: &dyn Source, layout: &Layout, named: usize) -> Result<Vec<Found>
         places.push((layout.trailing.clone(), None));
     }
     places.sort_by_key(|(range, _)| range.start);
-    let damaged: HashSet<usize> = layout.faults.iter().filter_map(block_of).collect();
+    // One that is missing has the number of another that was found.
+    let told = layout.faults.iter().filter(|fault| fault.kind() != FaultKind::BlockMissing);
+    let damaged: HashSet<usize> = told.filter_map(block_of).collect();
     let mut found = Vec::with_capacity(places.len());
     let mut at = 0_usize;
     while let Some((range, index)) = places.get(at).cloned() {
