@@ -15,6 +15,7 @@ mod reduce;
 mod scale;
 mod scene;
 mod snapshot;
+mod spheres;
 mod term;
 mod ticks;
 mod values;

@@ -9,8 +9,9 @@ use crate::frame::{Axis, Frame, Style};
 use crate::heatmap::Colors;
 use crate::palette::distinct;
 use crate::scale::{Range, Stretch, place};
-use crate::scene::{Anchor, Item, Pixels, Rect, Rgba};
+use crate::scene::{Anchor, Item, Rect, Rgba};
 use crate::snapshot::Snapshot;
+use crate::spheres::{self, Place, Sphere};
 
 /// Where the viewer is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -166,7 +167,8 @@ pub fn particles(
     };
     draw_edges(&mut frame, true);
     let depth = if snapshot.dimensions == 2 { None } else { Some((bounds.low[2], bounds.high[2])) };
-    let image = spheres_image(&spheres, &bounds, scale, inner, depth, limits)?;
+    let to = Place { low: [bounds.low[0], bounds.low[1]], scale, size: inner, depth };
+    let (image, small) = spheres::image(&spheres, &to, limits)?;
     frame.scene.items.push(Item::Image { rect, pixels: image });
     draw_edges(&mut frame, false);
     if view == View::Tilted {
@@ -192,15 +194,11 @@ pub fn particles(
     if lost > 0 {
         notes.push(format!("{lost} particles have no finite place"));
     }
+    if small > 0 {
+        notes.push(format!("{small} particles behind others are drawn as points: they would take too long"));
+    }
     let range = ends.map(|(low, high)| Range::Fixed(low, high));
     Ok(Picture { scene: frame.scene, range, bins: None, notes })
-}
-
-struct Sphere {
-    /// To the right, up, towards the viewer.
-    at: [f64; 3],
-    radius: f64,
-    color: Rgba,
 }
 
 /// What has to be seen: the box, and the spheres in and around it.
@@ -240,89 +238,6 @@ impl Bounds {
     fn height(&self) -> f64 {
         self.high[1] - self.low[1]
     }
-}
-
-/// Points drawn for each pixel of the picture, along each axis.
-const FINE: u32 = 2;
-
-/// The spheres as they hide each other, twice as fine and then averaged.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to the picture")]
-fn spheres_image(
-    spheres: &[Sphere],
-    bounds: &Bounds,
-    scale: f64,
-    size: (u32, u32),
-    depth: Option<(f64, f64)>,
-    limits: &Limits,
-) -> Result<Pixels> {
-    let (width, height) = (size.0 as usize * FINE as usize, size.1 as usize * FINE as usize);
-    limits.allocate((width as u64).saturating_mul(height as u64).saturating_mul(8))?;
-    let scale = scale * f64::from(FINE);
-    let mut nearest = vec![f32::NEG_INFINITY; width * height];
-    let mut points = vec![[0_u8; 4]; width * height];
-    for sphere in spheres {
-        let x = (sphere.at[0] - bounds.low[0]) * scale;
-        let y = height as f64 - (sphere.at[1] - bounds.low[1]) * scale;
-        // What is smaller than a pixel is still seen.
-        let radius = (sphere.radius * scale).max(1.2);
-        let pale = depth.map_or(0.0, |(low, high)| 0.5 * (1.0 - place(sphere.at[2], low, high)));
-        let span = |middle: f64, most: usize| {
-            let low = (middle - radius).floor().max(0.0) as usize;
-            low..((middle + radius).ceil().max(0.0) as usize).min(most)
-        };
-        for row in span(y, height) {
-            for column in span(x, width) {
-                let (dx, dy) = ((column as f64 + 0.5 - x) / radius, (row as f64 + 0.5 - y) / radius);
-                let off = dx * dx + dy * dy;
-                if off > 1.0 {
-                    continue;
-                }
-                let up = (1.0 - off).sqrt();
-                let z = (sphere.at[2] + up * sphere.radius) as f32;
-                let at = row * width + column;
-                let (Some(near), Some(point)) = (nearest.get_mut(at), points.get_mut(at)) else { continue };
-                if z > *near {
-                    *near = z;
-                    *point = shaded(sphere.color, [dx, -dy, up], pale);
-                }
-            }
-        }
-    }
-    let mut pixels = Pixels::transparent(size.0, size.1);
-    let fine = FINE as usize;
-    for (number, place) in pixels.rgba.chunks_exact_mut(4).enumerate() {
-        let (row, column) = (number / size.0 as usize * fine, number % size.0 as usize * fine);
-        let mut sums = [0_u32; 4];
-        for at in 0..fine * fine {
-            let [r, g, b, a] =
-                points.get((row + at / fine) * width + column + at % fine).copied().unwrap_or_default();
-            for (sum, part) in sums.iter_mut().zip([r, g, b]) {
-                *sum += u32::from(part) * u32::from(a) / 255;
-            }
-            sums[3] += u32::from(a);
-        }
-        let covered = (sums[3] / 255).max(1);
-        for (part, sum) in place.iter_mut().zip(&sums[..3]) {
-            *part = (sum / covered) as u8;
-        }
-        place[3] = (sums[3] / (FINE * FINE)) as u8;
-    }
-    Ok(pixels)
-}
-
-/// Light from the upper left, a small gleam, and paler the further away.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to a byte")]
-fn shaded(color: Rgba, normal: [f64; 3], pale: f64) -> [u8; 4] {
-    const LIGHT: [f64; 3] = [-0.45, 0.55, 0.703_562_4];
-    let lit = dot(normal, LIGHT).max(0.0);
-    let gleam = lit.powi(24) * 0.35;
-    let bright = 0.42 + 0.58 * lit;
-    let part = |level: u8| {
-        let level = f64::from(level) / 255.0 * bright;
-        let level = level + (1.0 - level) * gleam;
-        ((level + (1.0 - level) * pale) * 255.0).round().clamp(0.0, 255.0) as u8
-    };
-    [part(color.0), part(color.1), part(color.2), 255]
 }
 
 /// Where x, y and z go.

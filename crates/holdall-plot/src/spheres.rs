@@ -1,0 +1,347 @@
+//! Spheres that hide each other, seen from afar.
+//!
+//! They are drawn from the nearest to the furthest, so that most of what is hidden is known to be before its points are looked at: a square of
+//! points that is nearer everywhere than a sphere can be there is left out. What is left is bounded by [`Budget`], since the sizes
+//! of particles come from the file.
+
+use std::ops::Range;
+
+use container_core::{Limits, Result};
+
+use crate::scale::place;
+use crate::scene::{Pixels, Rgba};
+
+/// A sphere, in the lengths of the box.
+pub(crate) struct Sphere {
+    /// To the right, up, towards the viewer.
+    pub at: [f64; 3],
+    /// Its radius.
+    pub radius: f64,
+    /// Its colour in full light, nearby.
+    pub color: Rgba,
+}
+
+/// From the lengths of the box to the picture.
+pub(crate) struct Place {
+    /// What is at the left and lower edge.
+    pub low: [f64; 2],
+    /// Pixels for each length of 1.
+    pub scale: f64,
+    /// Width and height in pixels.
+    pub size: (u32, u32),
+    /// What is furthest away and nearest, where it is to be told by paleness.
+    pub depth: Option<(f64, f64)>,
+}
+
+/// Points drawn for each pixel of the picture, along each axis.
+const FINE: usize = 2;
+
+/// Points along the side of a square.
+const SIDE: usize = 16;
+
+/// How many points are looked at: of a sound file a few for each particle and a few for each pixel.
+///
+/// A million spheres of which each fills the picture and none hides another would take hours. The nearest are drawn until it is spent, and of
+/// those behind them the middles.
+struct Budget(u64);
+
+impl Budget {
+    /// A few seconds, or some layers of a large picture.
+    fn of(width: usize, height: usize) -> Self {
+        let points = (width as u64).saturating_mul(height as u64);
+        Self(points.saturating_mul(32).max(2_000_000_000))
+    }
+
+    fn spend(&mut self, points: u64) {
+        self.0 = self.0.saturating_sub(points);
+    }
+
+    const fn is_spent(&self) -> bool {
+        self.0 == 0
+    }
+}
+
+/// Smallest radius in points: what is smaller than a pixel is still seen.
+const LEAST: f64 = 1.2;
+
+/// The picture of the spheres, twice as fine and then averaged, and how many of them are drawn as points although they are larger.
+///
+/// # Errors
+/// `Limit` for a picture that is too large.
+pub(crate) fn image(spheres: &[Sphere], to: &Place, limits: &Limits) -> Result<(Pixels, u64)> {
+    let (width, height) = (to.size.0 as usize * FINE, to.size.1 as usize * FINE);
+    let points = (width as u64).saturating_mul(height as u64);
+    limits.allocate(points.saturating_mul(8).saturating_add((spheres.len() as u64).saturating_mul(8)))?;
+    Ok(drawn(spheres, to, Canvas::new(width, height), Budget::of(width, height)))
+}
+
+fn drawn(spheres: &[Sphere], to: &Place, mut canvas: Canvas, mut budget: Budget) -> (Pixels, u64) {
+    let mut order: Vec<usize> = (0..spheres.len()).collect();
+    let nearest = |number: &usize| spheres.get(*number).map_or(0.0, |sphere| sphere.at[2] + sphere.radius);
+    order.sort_by(|one, other| nearest(other).total_cmp(&nearest(one)));
+    let scale = to.scale * FINE as f64;
+    let height = canvas.height as f64;
+    let mut small = 0;
+    for sphere in order.into_iter().filter_map(|number| spheres.get(number)) {
+        let radius = (sphere.radius * scale).max(LEAST);
+        let mut disc = Disc {
+            x: (sphere.at[0] - to.low[0]) * scale,
+            y: height - (sphere.at[1] - to.low[1]) * scale,
+            radius,
+            z: sphere.at[2],
+            up: sphere.radius,
+            color: sphere.color,
+            pale: to.depth.map_or(0.0, |(low, high)| 0.5 * (1.0 - place(sphere.at[2], low, high))),
+        };
+        if budget.is_spent() && radius > LEAST {
+            disc.radius = LEAST;
+            small += 1;
+        }
+        budget.spend(canvas.draw(&disc));
+    }
+    (canvas.averaged(to.size), small)
+}
+
+/// A sphere in points of the canvas.
+struct Disc {
+    x: f64,
+    y: f64,
+    radius: f64,
+    /// How near its middle is, in the lengths of the box, and how much nearer what is nearest of it.
+    z: f64,
+    up: f64,
+    color: Rgba,
+    pale: f64,
+}
+
+/// Points, and how near what is seen in each of them is.
+struct Canvas {
+    width: usize,
+    height: usize,
+    points: Vec<[u8; 4]>,
+    near: Vec<f32>,
+    /// Of each square of points the one that is furthest away.
+    furthest: Vec<f32>,
+    /// Squares in a row.
+    squares: usize,
+}
+
+impl Canvas {
+    fn new(width: usize, height: usize) -> Self {
+        let squares = width.div_ceil(SIDE);
+        Self {
+            width,
+            height,
+            points: vec![[0; 4]; width * height],
+            near: vec![f32::NEG_INFINITY; width * height],
+            furthest: vec![f32::NEG_INFINITY; squares * height.div_ceil(SIDE)],
+            squares,
+        }
+    }
+
+    /// Draws what of a disc nothing hides; how many points, and squares, were looked at.
+    fn draw(&mut self, disc: &Disc) -> u64 {
+        let rows = span(disc.y, disc.radius, self.height);
+        let columns = span(disc.x, disc.radius, self.width);
+        let mut looked = 0;
+        for row in parts(&rows) {
+            for column in parts(&columns) {
+                looked += 1;
+                let square = row.start / SIDE * self.squares + column.start / SIDE;
+                let Some(furthest) = self.furthest.get(square).copied() else { continue };
+                if disc.nearest(&row, &column).is_none_or(|nearest| nearest <= furthest) {
+                    continue;
+                }
+                looked += (row.len() * column.len()) as u64;
+                self.fill(disc, &row, &column);
+                let found = self.furthest_of(row.start / SIDE, column.start / SIDE);
+                if let Some(furthest) = self.furthest.get_mut(square) {
+                    *furthest = found;
+                }
+            }
+        }
+        looked
+    }
+
+    /// Draws the part of a disc that is in these rows and columns.
+    fn fill(&mut self, disc: &Disc, rows: &Range<usize>, columns: &Range<usize>) {
+        for row in rows.clone() {
+            let dy = (row as f64 + 0.5 - disc.y) / disc.radius;
+            let line = row * self.width + columns.start..row * self.width + columns.end;
+            let (Some(near), Some(points)) = (self.near.get_mut(line.clone()), self.points.get_mut(line))
+            else {
+                continue;
+            };
+            for (column, (near, point)) in columns.clone().zip(near.iter_mut().zip(points)) {
+                let dx = (column as f64 + 0.5 - disc.x) / disc.radius;
+                let off = dx * dx + dy * dy;
+                if off > 1.0 {
+                    continue;
+                }
+                let up = (1.0 - off).sqrt();
+                let z = disc.at(up);
+                if z > *near {
+                    *near = z;
+                    *point = shaded(disc.color, [dx, -dy, up], disc.pale);
+                }
+            }
+        }
+    }
+
+    /// The point of a square that is furthest away.
+    fn furthest_of(&self, row: usize, column: usize) -> f32 {
+        let columns = column * SIDE..(column * SIDE + SIDE).min(self.width);
+        let rows = row * SIDE..(row * SIDE + SIDE).min(self.height);
+        let lines = rows.filter_map(|row| {
+            self.near.get(row * self.width + columns.start..row * self.width + columns.end)
+        });
+        lines.flatten().copied().fold(f32::INFINITY, f32::min)
+    }
+
+    /// The means of [`FINE`] × [`FINE`] points.
+    #[expect(clippy::cast_possible_truncation, reason = "means of bytes")]
+    fn averaged(&self, size: (u32, u32)) -> Pixels {
+        let mut pixels = Pixels::transparent(size.0, size.1);
+        for (number, place) in pixels.rgba.chunks_exact_mut(4).enumerate() {
+            let (row, column) = (number / size.0 as usize * FINE, number % size.0 as usize * FINE);
+            let mut sums = [0_u32; 4];
+            for at in 0..FINE * FINE {
+                let point = self.points.get((row + at / FINE) * self.width + column + at % FINE);
+                let [r, g, b, a] = point.copied().unwrap_or_default();
+                for (sum, part) in sums.iter_mut().zip([r, g, b]) {
+                    *sum += u32::from(part) * u32::from(a) / 255;
+                }
+                sums[3] += u32::from(a);
+            }
+            let covered = (sums[3] / 255).max(1);
+            for (part, sum) in place.iter_mut().zip(&sums[..3]) {
+                *part = (sum / covered) as u8;
+            }
+            place[3] = (sums[3] / (FINE * FINE) as u32) as u8;
+        }
+        pixels
+    }
+}
+
+impl Disc {
+    /// How near it is where its surface stands up by `up` of its radius.
+    #[expect(clippy::cast_possible_truncation, reason = "as exact as a picture needs")]
+    fn at(&self, up: f64) -> f32 {
+        (self.z + up * self.up) as f32
+    }
+
+    /// How near it may be within these rows and columns; `None` where it is not in them.
+    fn nearest(&self, rows: &Range<usize>, columns: &Range<usize>) -> Option<f32> {
+        let off = |middle: f64, range: &Range<usize>| {
+            let (low, high) = (range.start as f64 + 0.5, range.end as f64 - 0.5);
+            (middle.clamp(low, high.max(low)) - middle) / self.radius
+        };
+        let (dx, dy) = (off(self.x, columns), off(self.y, rows));
+        let off = dx * dx + dy * dy;
+        (off <= 1.0).then(|| self.at((1.0 - off).sqrt()))
+    }
+}
+
+/// The rows or columns that a disc may touch.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to the picture")]
+fn span(middle: f64, radius: f64, most: usize) -> Range<usize> {
+    let low = (middle - radius).floor().max(0.0) as usize;
+    low..((middle + radius).ceil().max(0.0) as usize).min(most)
+}
+
+/// A range cut where squares begin.
+fn parts(range: &Range<usize>) -> impl Iterator<Item = Range<usize>> + use<> {
+    let range = range.clone();
+    (range.start / SIDE..range.end.div_ceil(SIDE))
+        .map(move |square| range.start.max(square * SIDE)..range.end.min((square + 1) * SIDE))
+        .filter(|part| !part.is_empty())
+}
+
+/// Light from the upper left, a small gleam, and paler the further away.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to a byte")]
+fn shaded(color: Rgba, normal: [f64; 3], pale: f64) -> [u8; 4] {
+    const LIGHT: [f64; 3] = [-0.45, 0.55, 0.703_562_4];
+    let lit = normal.iter().zip(LIGHT).map(|(one, other)| one * other).sum::<f64>().max(0.0);
+    let gleam = lit.powi(24) * 0.35;
+    let bright = 0.42 + 0.58 * lit;
+    let part = |level: u8| {
+        let level = f64::from(level) / 255.0 * bright;
+        let level = level + (1.0 - level) * gleam;
+        ((level + (1.0 - level) * pale) * 255.0).round().clamp(0.0, 255.0) as u8
+    };
+    [part(color.0), part(color.1), part(color.2), 255]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(side: u32) -> Place {
+        Place { low: [0.0; 2], scale: f64::from(side), size: (side, side), depth: None }
+    }
+
+    /// Numbers that look random, from 0 to 1.
+    fn noise(seed: &mut u32) -> f64 {
+        *seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        f64::from(*seed >> 8) / f64::from(1 << 24)
+    }
+
+    /// Every point of every sphere, in any order.
+    fn slowly(spheres: &[Sphere], to: &Place) -> Pixels {
+        let (width, height) = (to.size.0 as usize * FINE, to.size.1 as usize * FINE);
+        let mut canvas = Canvas::new(width, height);
+        let scale = to.scale * FINE as f64;
+        for sphere in spheres {
+            let disc = Disc {
+                x: sphere.at[0] * scale,
+                y: height as f64 - sphere.at[1] * scale,
+                radius: (sphere.radius * scale).max(LEAST),
+                z: sphere.at[2],
+                up: sphere.radius,
+                color: sphere.color,
+                pale: 0.0,
+            };
+            canvas.fill(&disc, &(0..height), &(0..width));
+        }
+        canvas.averaged(to.size)
+    }
+
+    #[test]
+    fn what_is_left_out_is_hidden() {
+        let mut seed = 7;
+        for count in [1, 20, 400] {
+            let spheres: Vec<Sphere> = (0..count)
+                .map(|_| Sphere {
+                    at: std::array::from_fn(|_| noise(&mut seed) * 1.2 - 0.1),
+                    radius: noise(&mut seed).powi(3) * 0.4,
+                    color: Rgba((noise(&mut seed) * 255.0) as u8, 90, 200, 255),
+                })
+                .collect();
+            let to = place(53);
+            let (drawn, small) = image(&spheres, &to, &Limits::default()).unwrap();
+            assert_eq!(small, 0);
+            assert!(drawn.rgba == slowly(&spheres, &to).rgba, "{count} spheres");
+        }
+    }
+
+    /// Each a little further to the right than the last and as large as the picture: none is hidden by the others.
+    #[test]
+    fn of_too_many_large_spheres_the_nearest_are_drawn_and_points_of_those_behind() {
+        let sphere = |at: u32, near: f64| Sphere {
+            at: [0.5 + f64::from(at) / 4e6, 0.5, near],
+            radius: 2.0,
+            color: Rgba(200, 60, 60, 255),
+        };
+        let mut many: Vec<Sphere> = (0..4000).map(|at| sphere(at, 0.0)).collect();
+        many.push(sphere(0, 9.0));
+        let to = place(32);
+        let (all, small) = drawn(&many, &to, Canvas::new(64, 64), Budget(u64::MAX));
+        assert_eq!(small, 0);
+        let (few, small) = drawn(&many, &to, Canvas::new(64, 64), Budget(64 * 64 * 10));
+        assert!((1000..4000).contains(&small), "{small}");
+        assert!(few.rgba == all.rgba, "the nearest hides all");
+        many.pop();
+        let (few, _) = drawn(&many, &to, Canvas::new(64, 64), Budget(64 * 64 * 10));
+        assert!(few.rgba.chunks_exact(4).all(|pixel| pixel[3] == 255), "{few:?}");
+    }
+}
