@@ -7,9 +7,11 @@ use crate::region::{Kept, Region, element_count};
 use crate::source::{Source, into_vec, zeroed_vec};
 use crate::{Error, Limits, Result};
 
+mod field;
 mod gather;
 mod stored;
 
+pub use field::FieldPlace;
 pub use stored::StoredArray;
 
 /// An n-dimensional array over borrowed or owned bytes.

@@ -19,7 +19,7 @@ pub enum Part {
 }
 
 /// True where [`doubles`] knows what the bytes mean: booleans, integers of 1, 2, 4 and 8 bytes, IEEE numbers up to 8 bytes,
-/// bfloat16 and complex numbers of IEEE parts.
+/// bfloat16, complex numbers of IEEE parts, and dates and times as counts of their unit.
 #[must_use]
 pub fn is_number(scalar: &Scalar) -> bool {
     matches!(
@@ -29,6 +29,7 @@ pub fn is_number(scalar: &Scalar) -> bool {
             | (Kind::Float, 2 | 4 | 8)
             | (Kind::BFloat, 2)
             | (Kind::Complex, 4 | 8 | 16)
+            | (Kind::Datetime(_) | Kind::Timedelta(_), 8)
     )
 }
 
@@ -56,6 +57,10 @@ pub fn doubles(scalar: &Scalar, bytes: &[u8], part: Part, out: &mut Vec<f64>) {
         (Kind::Int, 2) => each!(i16, f64::from),
         (Kind::Int, 4) => each!(i32, f64::from),
         (Kind::Int, 8) => each!(i64, |value| value as f64),
+        // The least integer is not a time.
+        (Kind::Datetime(_) | Kind::Timedelta(_), 8) => {
+            each!(i64, |value| if value == i64::MIN { f64::NAN } else { value as f64 });
+        }
         (Kind::Uint, 1) => each!(u8, f64::from),
         (Kind::Uint, 2) => each!(u16, f64::from),
         (Kind::Uint, 4) => each!(u32, f64::from),

@@ -32,7 +32,7 @@ impl Subject<'_> {
         let dataset = self.container.require(self.index)?;
         let refused = |why: String| {
             Error::usage(format!("{} cannot be drawn: {why}", dataset.path)).hint(
-                "a dataset of booleans, integers, floating-point or complex numbers; holdall ls lists them",
+                "a dataset of booleans, integers, floating-point or complex numbers or times, or a field of records; holdall ls lists them",
             )
         };
         match dataset.dtype.as_scalar() {

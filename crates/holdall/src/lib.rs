@@ -11,6 +11,7 @@ pub mod digest;
 pub mod explode;
 pub mod export;
 pub mod extract;
+pub mod field;
 #[cfg(feature = "fits")]
 pub mod fits;
 pub mod formats;

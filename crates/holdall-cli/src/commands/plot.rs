@@ -6,16 +6,17 @@ use std::path::{Path, PathBuf};
 
 use container_core::Error;
 use container_core::container::{Container, ReadOptions};
+use container_core::dtype::Kind;
 use container_core::numbers::Part;
 use container_core::region::Region;
 use container_core::write::{AtomicFile, Durability};
 use holdall::Address;
+use holdall::field::OneField;
 use holdall::open::Accept;
 use holdall::target::refuse_source;
 use holdall_plot::{
-    Colors, MOST_LINES, Origin, Palette, Picture, Range, Rgba, Snapshot, Stretch, Style, Subject, View,
-    frames_of_particles, heatmap, histogram, lines, particles, png, raster, region_text, sequences, sliced,
-    svg, unit,
+    Colors, MOST_LINES, Origin, Palette, Picture, Range, Rgba, Stretch, Style, Subject, View, heatmap,
+    histogram, lines, png, raster, region_text, sequences, sliced, svg, unit,
 };
 
 use super::{open, shown};
@@ -25,6 +26,7 @@ use crate::output::{Console, printable, to_stderr};
 use crate::progress::{Meter, Shown};
 
 mod options;
+mod particles;
 mod recipe;
 mod terminal;
 
@@ -46,7 +48,8 @@ Examples:
   holdall plot scan.ra -o scan.png
   holdall plot 'image.asdf::roman/data' --range zscale --stretch asinh --cmap gray --origin lower -o image.svg
   holdall plot 'scan.ra::data[0]' --hist --bins 50
-  holdall plot model.gsd::frames/3 --color velocity -o frame3.png
+  holdall plot catalogue.asdf::sources --field magnitude --hist
+  holdall plot model.gsd::frames/3 --color-by velocity -o frame3.png
   holdall plot scan.ra --term")]
 pub struct Args {
     /// The file, FILE::PATH or FILE::PATH[SEL]
@@ -76,6 +79,10 @@ pub struct Args {
     /// Where axes are cut: AXIS=INDEX, several with commas; axes count from 0 in what is selected
     #[arg(long, value_name = "AXIS=INDEX", value_delimiter = ',', value_parser = options::slice)]
     slice: Vec<(usize, i64)>,
+
+    /// The field of records that is drawn; of records within records, names with dots between
+    #[arg(long, value_name = "NAME")]
+    field: Option<String>,
 
     /// What of complex numbers is drawn
     #[arg(long, value_name = "PART", value_parser = options::part())]
@@ -246,7 +253,23 @@ impl Args {
                 Error::usage("--color-by and --view are for particles").hint("FILE::frames/0 of a GSD file")
             );
         }
-        let (index, region) = super::cat::single(container, address.select(container)?)?;
+        let (view, path);
+        let (container, index, region): (&dyn Container, _, _) = match &self.field {
+            None => {
+                let (index, region) = super::cat::single(container, address.select(container)?)?;
+                path = container.require(index)?.path.clone();
+                (container, index, region)
+            }
+            Some(field) => {
+                let whole = Address { selection: None, ..address.clone() };
+                let (index, _) = super::cat::single(container, whole.select(container)?)?;
+                path = container.require(index)?.path.clone();
+                view = OneField::new(container, index, field)?;
+                let shape = &view.require(0)?.shape;
+                let selected = address.selection.as_deref().map(|text| Region::parse(text, shape));
+                (&view, 0, selected.transpose()?.unwrap_or_else(|| Region::whole(shape)))
+            }
+        };
         let dataset = container.require(index)?;
         if region.is_empty() {
             return Err(Error::usage(format!("there are no values to draw in {}", dataset.path)));
@@ -263,18 +286,29 @@ impl Args {
         let selection = region_text(&region, &dataset.shape);
         let part = self.part.unwrap_or_default();
         let (file, name) = (address.file.file_name().unwrap_or_default().to_string_lossy(), &dataset.path);
-        let place = if selection.is_empty() { name.clone() } else { format!("{name}[{selection}]") };
-        let title = self.title.clone().unwrap_or_else(|| format!("{file}::{place}"));
+        let place = |name: &str| match selection.as_str() {
+            "" => name.to_owned(),
+            selection => format!("{name}[{selection}]"),
+        };
+        let title = self.title.clone().unwrap_or_else(|| format!("{file}::{}", place(name)));
         let subject =
             Subject { container, index, region: &region, name: &dataset.path, part, read: &read, progress };
         let style = Style { title: Some(title.clone()).filter(|title| !title.is_empty()), ..style.clone() };
-        let is_complex = dataset
-            .dtype
-            .as_scalar()
-            .is_some_and(|scalar| scalar.kind == container_core::dtype::Kind::Complex);
-        let label = label(&dataset.path, unit(container, &dataset), is_complex.then_some(part));
+        let kind = dataset.dtype.as_scalar().map(|scalar| &scalar.kind);
+        let is_complex = kind == Some(&Kind::Complex);
+        let unit = match kind {
+            Some(Kind::Datetime(unit)) => Some(format!("{} since 1970", unit.trim_matches(['[', ']']))),
+            Some(Kind::Timedelta(unit)) => Some(unit.trim_matches(['[', ']']).to_owned()),
+            // What is said of the records need not hold for one of their fields.
+            _ if self.field.is_some() => None,
+            _ => unit(container, &dataset),
+        };
+        let label = label(&dataset.path, unit, is_complex.then_some(part));
         let is_phase = is_complex && part == Part::Phase;
-        let mut recipe = Recipe::new(&format!("{}::{place}", shown(&address.file)), &self.open);
+        let mut recipe = Recipe::new(&format!("{}::{}", shown(&address.file), place(&path)), &self.open);
+        if let Some(field) = &self.field {
+            recipe.add("--field", field);
+        }
         if is_complex {
             recipe.add("--part", options::part_name(part));
         }
@@ -297,62 +331,6 @@ impl Args {
         if is_heat_map {
             self.add_colors(&mut recipe, is_phase);
             recipe.add("--origin", options::origin_name(self.origin));
-        }
-        self.finish(recipe, picture, title)
-    }
-
-    /// The frame of particles that is asked for.
-    fn frame(&self, container: &dyn Container, address: &Address) -> container_core::Result<Option<u64>> {
-        if self.hist || self.lines || !self.slice.is_empty() {
-            return Ok(None);
-        }
-        let Some(frames) = frames_of_particles(container) else { return Ok(None) };
-        let last = frames.saturating_sub(1);
-        match (address.dataset.as_deref(), address.selection.as_deref()) {
-            (None, None) | (Some("particles/position"), None) => Ok(Some(last)),
-            (Some("particles/position"), Some(selection)) => match selection.trim().parse::<i64>() {
-                Ok(index) => {
-                    let region = Region::parse(&index.to_string(), &[frames])?;
-                    Ok(region.axes().first().map(|axis| axis.start))
-                }
-                Err(_) => Ok(None),
-            },
-            (Some(path), None) if container.find(path).is_none() => {
-                let number = path.strip_prefix("frames/").and_then(|number| number.parse::<u64>().ok());
-                Ok(number)
-            }
-            _ => Ok(None),
-        }
-    }
-
-    fn draw_particles(
-        &self,
-        container: &dyn Container,
-        address: &Address,
-        frame: u64,
-        style: &Style,
-        read: &ReadOptions,
-    ) -> container_core::Result<Drawn> {
-        let snapshot = Snapshot::read(container, frame, self.color_by.as_deref(), read)?;
-        if snapshot.positions.is_empty() {
-            return Err(Error::usage(format!("there are no particles in frame {frame}")));
-        }
-        let file = address.file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let step = snapshot.step.map(|step| format!(", step {step}")).unwrap_or_default();
-        let default = format!(
-            "{file}: frame {frame} of {}{step}, {} particles",
-            snapshot.frames,
-            snapshot.positions.len()
-        );
-        let title = self.title.clone().unwrap_or(default);
-        let style = Style { title: Some(title.clone()).filter(|title| !title.is_empty()), ..style.clone() };
-        let view = self.view.unwrap_or(if snapshot.dimensions == 2 { View::Xy } else { View::Tilted });
-        let picture = particles(&snapshot, view, &self.colors(false)?, &style, &read.limits)?;
-        let mut recipe = Recipe::new(&format!("{}::frames/{frame}", shown(&address.file)), &self.open);
-        recipe.add("--view", view.name());
-        if let Some(field) = &self.color_by {
-            recipe.add("--color-by", field);
-            self.add_colors(&mut recipe, false);
         }
         self.finish(recipe, picture, title)
     }

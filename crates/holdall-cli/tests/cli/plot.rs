@@ -15,6 +15,14 @@ fn directory() -> tempfile::TempDir {
     write("ramp.npy", &npy("<f4", false, "(4, 6)", &singles(&mut ramp)));
     let mut wave = (0..60_u16).map(|at| f32::from((at * 7) % 23));
     write("wave.npy", &npy("<f4", false, "(60,)", &singles(&mut wave)));
+    let mut wave = (0..60_u16).map(|at| f32::from((at * 7) % 23));
+    let record = |at: i64| {
+        let time = if at == 3 { i64::MIN } else { 1_700_000_000 + at * at };
+        [wave.next().unwrap().to_le_bytes().to_vec(), time.to_be_bytes().to_vec()].concat()
+    };
+    let records: Vec<u8> = (0..60).flat_map(record).collect();
+    let fields = "[('data', '<f4'), ('inner', [('t', '>M8[s]')])]";
+    write("records.npy", &npy(fields, false, "(60,)", &records));
     let mut pairs = (0..32_u8).map(|at| f32::from(at % 7) - 3.0);
     write("complex.npy", &npy("<c8", true, "(4, 4)", &singles(&mut pairs)));
     write("text.npy", &npy("|S2", false, "(2,)", b"abcd"));
@@ -100,10 +108,35 @@ fn a_drawing_is_text() {
 }
 
 #[test]
+fn a_field_of_records_is_drawn_as_an_array_of_it_is() {
+    let directory = directory();
+    let drawn = |args: &[&str]| {
+        let drawn =
+            run(directory.path(), &[&["plot", "-o", "a.png", "-f", "--title", "wave"], args].concat());
+        drawn.expect(0);
+        (pixels_hash(&directory.path().join("a.png")), drawn.err)
+    };
+    let (alone, _) = drawn(&["wave.npy::[5:50:2]"]);
+    let (field, recipe) = drawn(&["records.npy::[5:50:2]", "--field", "data"]);
+    assert_eq!(alone, field);
+    assert!(recipe.contains("'records.npy::data[5:51:2]' --field data"), "{recipe}");
+    // Seconds since 1970; the fourth is no time.
+    let times = run(directory.path(), &["plot", "records.npy", "--field", "inner.t", "-o", "t.svg"]);
+    times.expect(0);
+    // What is no time counts for nothing.
+    assert!(times.err.contains("--range 1699999825.95,1700003655.05"), "{times:#?}");
+    let text = fs::read_to_string(directory.path().join("t.svg")).unwrap();
+    assert!(text.contains(">inner.t (s since 1970)</text>"), "{text}");
+}
+
+#[test]
 fn what_cannot_be_drawn_is_said() {
     let directory = directory();
     for (args, what) in [
         (&["text.npy"][..], "its elements are |S2, no numbers"),
+        (&["records.npy"], "its elements are records"),
+        (&["records.npy", "--field", "t"], "no field \"t\""),
+        (&["ramp.npy", "--field", "t"], "has no fields"),
         (&["none.npy"], "no values to draw"),
         (&["ramp.npy", "--cmap", "nosuch"], "no colour map"),
         (&["ramp.npy", "-o", "a.jpg"], ".png or .svg"),

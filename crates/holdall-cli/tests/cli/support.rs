@@ -91,7 +91,8 @@ pub fn rawarray_with_flags(flags: u64, eltype: u64, elbyte: u64, dims: &[u64], d
 /// A version 1.0 `.npy` file, as numpy pads it.
 pub fn npy(descr: &str, fortran_order: bool, shape: &str, data: &[u8]) -> Vec<u8> {
     let order = if fortran_order { "True" } else { "False" };
-    let mut header = format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': {shape}, }}");
+    let descr = if descr.starts_with('[') { descr.to_owned() } else { format!("'{descr}'") };
+    let mut header = format!("{{'descr': {descr}, 'fortran_order': {order}, 'shape': {shape}, }}");
     while (10 + header.len() + 1) % 64 != 0 {
         header.push(' ');
     }

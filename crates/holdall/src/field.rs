@@ -1,0 +1,117 @@
+//! A container in which one dataset of records is seen as one of its fields.
+
+use container_core::array::Array;
+use container_core::block::Block;
+use container_core::container::{About, Container, Dataset, Depth, ReadOptions, Segment};
+use container_core::dtype::DType;
+use container_core::region::Region;
+use container_core::report::Report;
+use container_core::{Error, Progress, Result, Value};
+
+/// The view: its only dataset is the field. Axes of a sub-array come after those of the records. No byte moves.
+pub struct OneField<'a> {
+    inner: &'a dyn Container,
+    index: usize,
+    path: String,
+    records: Vec<u64>,
+    dataset: Vec<Dataset>,
+}
+
+impl<'a> OneField<'a> {
+    /// The field `path` of dataset `index`: a name, or names with dots between for records within records.
+    ///
+    /// # Errors
+    /// `Usage` where there is no such dataset or field, which lists those there are.
+    pub fn new(inner: &'a dyn Container, index: usize, path: &str) -> Result<Self> {
+        let mut dataset = inner.require(index)?.into_owned();
+        let place = dataset.dtype.field(path).ok_or_else(|| {
+            let DType::Record(record) = &dataset.dtype else {
+                return Error::usage(format!(
+                    "{} has no fields: its elements are {}",
+                    dataset.path, dataset.dtype
+                ));
+            };
+            let names: Vec<&str> = record.fields.iter().map(|field| field.name.as_str()).take(20).collect();
+            Error::usage(format!("{} has no field {path:?}", dataset.path))
+                .hint(format!("there are {}", names.join(", ")))
+        })?;
+        let records = dataset.shape.clone();
+        dataset.path = format!("{}/{path}", dataset.path);
+        dataset.shape.extend(place.shape.iter().map(|len| *len as u64));
+        if let Some(chunks) = &mut dataset.chunks {
+            chunks.extend(place.shape.iter().map(|len| *len as u64));
+        }
+        let elements = dataset.shape.iter().copied().fold(1, u64::saturating_mul);
+        dataset.logical = elements.saturating_mul(place.dtype.itemsize() as u64);
+        dataset.dtype = place.dtype;
+        Ok(Self { inner, index, path: path.to_owned(), records, dataset: vec![dataset] })
+    }
+}
+
+impl Container for OneField<'_> {
+    fn about(&self) -> About {
+        self.inner.about()
+    }
+
+    fn meta(&self) -> Result<Value> {
+        self.inner.meta()
+    }
+
+    fn datasets(&self) -> &[Dataset] {
+        &self.dataset
+    }
+
+    fn read(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<Array<'_>> {
+        let dataset = self.require(index)?;
+        let region = Region::new(region.axes().to_vec(), &dataset.shape)?;
+        let (outer, inner) = region.axes().split_at(self.records.len());
+        let array = self.inner.read(self.index, &Region::new(outer.to_vec(), &self.records)?, options)?;
+        let field = array.field(&self.path)?;
+        let kept = field.shape().len().saturating_sub(inner.len());
+        let shape = field.shape().to_vec();
+        let all = Region::whole(shape.get(..kept).unwrap_or_default());
+        let axes = all.axes().iter().chain(inner).copied().collect();
+        field.select(&Region::new(axes, &shape)?)
+    }
+
+    fn blocks(&self) -> Vec<&dyn Block> {
+        self.inner.blocks()
+    }
+
+    fn layout(&self) -> Vec<Segment> {
+        self.inner.layout()
+    }
+
+    fn check(&self, depth: Depth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report> {
+        self.inner.check(depth, options, progress)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Memory;
+    use container_core::Limits;
+    use container_core::dtype::Order;
+
+    #[test]
+    fn a_field_is_read_where_numpy_finds_it() {
+        // numpy: a = np.frombuffer(bytes(range(18)), [('f', 'u1'), ('v', 'u1', 2)]).reshape(2, 3); a['v'][1:, ::2, 1] is [[11, 17]].
+        let bytes: Vec<u8> = (0..18).collect();
+        let memory = Memory::new().with("a", r#"[["f","|u1"],["v","|u1",[2]]]"#, &[2, 3], &bytes);
+        let view = OneField::new(&memory, 0, "v").unwrap();
+        assert_eq!(
+            (view.datasets()[0].path.as_str(), &view.datasets()[0].shape[..]),
+            ("a/v", &[2, 3, 2][..])
+        );
+        assert_eq!(view.datasets()[0].logical, 12);
+        let read = |text: &str| {
+            let region = Region::parse(text, &[2, 3, 2]).unwrap();
+            let array = view.read(0, &region, &ReadOptions::default()).unwrap();
+            (array.shape().to_vec(), array.elements::<u8>(Order::C, &Limits::default()).unwrap().into_owned())
+        };
+        assert_eq!(read("1:, ::2, 1"), (vec![1, 2], vec![11, 17]));
+        assert_eq!(read("0, 1"), (vec![2], vec![4, 5]));
+        assert!(OneField::new(&memory, 0, "w").is_err() && OneField::new(&memory, 1, "v").is_err());
+    }
+}
