@@ -1,15 +1,13 @@
 //! ASDF files of any bytes, repaired.
 
 use asdf::{FORMAT, File, Policy};
-use container_core::Progress;
-use container_core::container::{Depth, StaleDigests};
+use container_core::container::StaleDigests;
 use container_core::dtype::Order;
-use container_core::format::{Input, Output};
-use container_core::report::{RepairItem, RepairReport, Severity};
+use container_core::report::{RepairItem, RepairReport};
 
 use crate::asdf_file::open;
-use crate::lens::look_at_error;
 use crate::options::{read_options, small_options};
+use crate::repaired::{self, repaired};
 
 /// Repairs the bytes, and holds the result against them.
 pub fn asdf_repair(data: &[u8]) {
@@ -68,29 +66,10 @@ fn keeps(file: &File, fixed: &File) {
 fn repair(data: &[u8], digests: StaleDigests) -> container_core::Result<(Vec<u8>, RepairReport)> {
     let mut options = small_options();
     options.stale_digests = digests;
-    let repair = FORMAT.repair.expect("the format has a repair");
-    let run = |out: Option<&mut dyn Output>| {
-        repair(Input::bytes(Box::new(data.to_vec())), &options, out, Progress::none())
-    };
-    let mut out = Vec::new();
-    let (wet, dry) = (run(Some(&mut out)), run(None));
-    match (wet, dry) {
-        (Ok(wet), Ok(dry)) => {
-            assert_eq!(wet, dry);
-            Ok((out, wet))
-        }
-        (Err(wet), Err(dry)) => {
-            look_at_error(&wet);
-            assert_eq!(wet.to_string(), dry.to_string());
-            Err(wet)
-        }
-        (wet, dry) => panic!("with a target {wet:?}, without one {dry:?}"),
-    }
+    repaired(&FORMAT, data, &options)
 }
 
 /// Nothing is wrong with the bytes, nor odd: an index that lists a block too many is odd, and a repair takes it at its word.
 fn is_clean(data: &[u8]) -> bool {
-    let opened = (FORMAT.open)(Input::bytes(Box::new(data.to_vec())), &small_options());
-    let report = opened.and_then(|lens| lens.check(Depth::Full, &read_options(), Progress::none()));
-    report.is_ok_and(|report| report.findings.iter().all(|one| one.severity == Severity::Note))
+    repaired::is_clean(&FORMAT, data, &small_options())
 }

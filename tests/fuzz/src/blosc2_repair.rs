@@ -2,13 +2,14 @@
 
 use blosc2_frame::{ErrorKind, FORMAT, Frame, Result};
 use container_core::Progress;
-use container_core::container::{Depth, Tolerance};
+use container_core::container::Tolerance;
 use container_core::format::{Input, Output};
 use container_core::report::{RepairReport, Severity};
 
 use crate::blosc2_file::open;
 use crate::lens::look_at_error;
 use crate::options::{read_options, small_options};
+use crate::repaired;
 
 /// Most chunks and bytes that are compared.
 const MOST_CHUNKS: u64 = 256;
@@ -23,7 +24,7 @@ pub fn blosc2_repair(data: &[u8]) {
     if lenient.as_ref().is_some_and(many) {
         return;
     }
-    let (repaired, report) = match repair(data) {
+    let (mended, report) = match repair(data) {
         Ok(done) => done,
         Err(error) => {
             let sound = before.is_some() && is_clean(data);
@@ -31,7 +32,7 @@ pub fn blosc2_repair(data: &[u8]) {
             return assert!(!sound || limit, "sound, but not repaired: {error}");
         }
     };
-    let fixed = match open(&repaired, Tolerance::Strict) {
+    let fixed = match open(&mended, Tolerance::Strict) {
         Ok(fixed) => fixed,
         Err(error) if matches!(error.kind(), ErrorKind::Limit { .. }) => return,
         Err(error) => panic!("repaired: {error}"),
@@ -84,9 +85,5 @@ fn repair(data: &[u8]) -> Result<(Vec<u8>, RepairReport)> {
 
 /// Nothing is wrong with the bytes, nor odd.
 fn is_clean(data: &[u8]) -> bool {
-    let Ok(lens) = (FORMAT.open)(Input::bytes(Box::new(data.to_vec())), &small_options()) else {
-        return false;
-    };
-    let report = lens.check(Depth::Full, &read_options(), Progress::none());
-    report.is_ok_and(|report| report.findings.iter().all(|one| one.severity == Severity::Note))
+    repaired::is_clean(&FORMAT, data, &small_options())
 }

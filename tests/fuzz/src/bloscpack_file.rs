@@ -1,14 +1,14 @@
 //! Bloscpack files of any bytes: opening and repairing.
 
 use bloscpack::{FORMAT, File, State, VarReader};
-use container_core::Progress;
-use container_core::container::{Depth, Digests, OpenOptions, Tolerance};
-use container_core::format::{Input, Output};
-use container_core::report::{RepairReport, Verdict};
+use container_core::container::{Digests, OpenOptions, Tolerance};
+use container_core::format::Input;
+use container_core::report::RepairReport;
 
 use crate::feed::Feed;
 use crate::lens::{look_at_error, look_through};
 use crate::options::{read_options, small_options};
+use crate::repaired::{self, repaired};
 
 /// Most bytes that all chunks of a file may say that they hold, for all of them to be decoded many times.
 const MOST: u64 = 4 << 20;
@@ -124,14 +124,14 @@ pub fn bloscpack_repair(data: &[u8]) {
     for tolerance in [Tolerance::Strict, Tolerance::Lenient] {
         let options = options(tolerance);
         let Ok(file) = File::from_source(Box::new(data.to_vec()), &options) else {
-            assert!(repair(data, &options).is_err(), "repaired what cannot be opened");
+            assert!(repaired(&FORMAT, data, &options).is_err(), "repaired what cannot be opened");
             continue;
         };
         if claimed(&file) > MOST {
             continue;
         }
         let was_sound = is_sound(data);
-        let (repaired, report) = match repair(data, &options) {
+        let (mended, report) = match repaired(&FORMAT, data, &options) {
             Ok(done) => done,
             Err(error) => {
                 // A stream before its first chunk is sound, but holds nothing to bring back.
@@ -140,11 +140,11 @@ pub fn bloscpack_repair(data: &[u8]) {
             }
         };
         let fixed =
-            File::from_source(Box::new(repaired.clone()), &small_options()).expect("a repaired file opens");
+            File::from_source(Box::new(mended.clone()), &small_options()).expect("a repaired file opens");
         if claimed(&fixed) > MOST {
             continue;
         }
-        assert!(is_sound(&repaired), "repaired, but {:?}", fixed.layout().faults());
+        assert!(is_sound(&mended), "repaired, but {:?}", fixed.layout().faults());
         for item in report.kept.iter().chain(&report.guessed).chain(&report.lost) {
             let range = item.range.clone().expect("every item of a repair has a place");
             assert!(range.start <= range.end, "{item:?}");
@@ -152,8 +152,8 @@ pub fn bloscpack_repair(data: &[u8]) {
         for item in &report.kept {
             assert!(item.range.as_ref().is_some_and(|range| range.end <= data.len() as u64), "{item:?}");
         }
-        let (again, second) = repair(&repaired, &small_options()).expect("a sound file");
-        assert!(again == repaired, "repairing a repaired file changes it");
+        let (again, second) = repaired(&FORMAT, &mended, &small_options()).expect("a sound file");
+        assert!(again == mended, "repairing a repaired file changes it");
         assert!(second.guessed.is_empty() && second.lost.is_empty(), "{second:?}");
         keeps(&file, &fixed, &report, was_sound);
     }
@@ -181,34 +181,7 @@ fn keeps(file: &File, fixed: &File, report: &RepairReport, was_sound: bool) {
     }
 }
 
-/// The repaired file and the report, which is the same without a file.
-fn repair(data: &[u8], options: &OpenOptions) -> container_core::Result<(Vec<u8>, RepairReport)> {
-    let run = |out: Option<&mut dyn Output>| {
-        let input = Input::bytes(Box::new(data.to_vec()));
-        let repair = FORMAT.repair.expect("Bloscpack is repaired");
-        repair(input, options, out, Progress::none())
-    };
-    let mut out = Vec::new();
-    let (wet, dry) = (run(Some(&mut out)), run(None));
-    match (wet, dry) {
-        (Ok(wet), Ok(dry)) => {
-            assert_eq!(wet, dry);
-            Ok((out, wet))
-        }
-        (Err(wet), Err(dry)) => {
-            look_at_error(&wet);
-            assert_eq!(wet.to_string(), dry.to_string());
-            Err(wet)
-        }
-        (wet, dry) => panic!("with a target {wet:?}, without one {dry:?}"),
-    }
-}
-
 /// Nothing is wrong with the bytes.
 pub(crate) fn is_sound(data: &[u8]) -> bool {
-    let Ok(container) = (FORMAT.open)(Input::bytes(Box::new(data.to_vec())), &small_options()) else {
-        return false;
-    };
-    let report = container.check(Depth::Full, &read_options(), Progress::none());
-    report.is_ok_and(|report| report.verdict() == Verdict::Sound)
+    repaired::is_sound(&FORMAT, data, &small_options())
 }

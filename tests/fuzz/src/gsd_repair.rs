@@ -1,16 +1,15 @@
 //! GSD files of any bytes, repaired.
 
 use container_core::Progress;
-use container_core::container::Depth;
 use container_core::dtype::ByteOrder;
-use container_core::format::{Input, Output};
-use container_core::report::{RepairReport, Report, Severity, Verdict};
+use container_core::format::Output;
+use container_core::report::RepairReport;
 use gsd::repair::{RepairOptions, Salvage, repair_source};
 use gsd::{FORMAT, File, Policy};
 
 use crate::gsd_file::open;
-use crate::lens::look_at_error;
-use crate::options::{read_options, small_options};
+use crate::options::small_options;
+use crate::repaired::{self, with_and_without};
 
 /// Repairs the bytes, and holds the result against them.
 pub fn gsd_repair(data: &[u8]) {
@@ -80,33 +79,15 @@ fn keeps(file: &File, fixed: &File, salvage: Salvage, report: &RepairReport) {
 /// The repaired file and the report, which is the same without a file.
 fn repair(data: &[u8], options: &RepairOptions) -> gsd::Result<(Vec<u8>, RepairReport)> {
     let run = |out: Option<&mut dyn Output>| repair_source(&data.to_vec(), options, out, Progress::none());
-    let mut out = Vec::new();
-    let (wet, dry) = (run(Some(&mut out)), run(None));
-    match (wet, dry) {
-        (Ok(wet), Ok(dry)) => {
-            assert_eq!(wet, dry);
-            Ok((out, wet))
-        }
-        (Err(wet), Err(dry)) => {
-            look_at_error(&wet);
-            assert_eq!(wet.to_string(), dry.to_string());
-            Err(wet)
-        }
-        (wet, dry) => panic!("with a target {wet:?}, without one {dry:?}"),
-    }
+    with_and_without(run)
 }
 
 /// Nothing is wrong with the bytes.
 fn is_sound(data: &[u8]) -> bool {
-    report(data).is_some_and(|report| report.verdict() == Verdict::Sound)
+    repaired::is_sound(&FORMAT, data, &small_options())
 }
 
 /// Nor is anything doubtful.
 pub(crate) fn is_clean(data: &[u8]) -> bool {
-    report(data).is_some_and(|report| report.findings.iter().all(|one| one.severity == Severity::Note))
-}
-
-fn report(data: &[u8]) -> Option<Report> {
-    let lens = (FORMAT.open)(Input::bytes(Box::new(data.to_vec())), &small_options()).ok()?;
-    lens.check(Depth::Full, &read_options(), Progress::none()).ok()
+    repaired::is_clean(&FORMAT, data, &small_options())
 }

@@ -45,6 +45,7 @@ mod options;
 mod python;
 mod rawarray_file;
 mod region;
+mod repaired;
 mod seeds;
 mod sources;
 mod values;

@@ -2,16 +2,16 @@
 
 use std::borrow::Cow;
 
-use container_core::Progress;
-use container_core::container::{Container, Depth, OpenOptions, Tolerance};
+use container_core::container::{OpenOptions, Tolerance};
 use container_core::dtype::{ByteOrder, Element, Order};
-use container_core::format::{Input, Output};
-use container_core::report::{RepairReport, Verdict};
+use container_core::format::Input;
+use container_core::report::RepairReport;
 use rawarray::{Encoding, FORMAT, Fault, File, TypedFile};
 
 use crate::feed::Feed;
 use crate::lens::{look_at_error, look_through};
 use crate::options::{all_open_options, limits, open_options, read_options};
+use crate::repaired::{self, repaired};
 
 /// Opens the bytes in every way and looks at all there is.
 pub fn rawarray_open(data: &[u8]) {
@@ -76,7 +76,7 @@ pub fn rawarray_repair(data: &[u8]) {
     for tolerance in [Tolerance::Strict, Tolerance::Lenient] {
         let mut options = open_options();
         options.tolerance = tolerance;
-        let (repaired, report) = match repair(data, &options) {
+        let (mended, report) = match repaired(&FORMAT, data, &options) {
             Ok(done) => done,
             Err(error) => {
                 assert!(!reads(data, &options), "readable, but not repaired: {error}");
@@ -84,43 +84,16 @@ pub fn rawarray_repair(data: &[u8]) {
             }
         };
         let file =
-            File::from_source(Box::new(repaired.clone()), &open_options()).expect("a repaired file opens");
-        assert!(is_sound(&repaired), "repaired, but {:?}", file.faults());
+            File::from_source(Box::new(mended.clone()), &open_options()).expect("a repaired file opens");
+        assert!(is_sound(&mended), "repaired, but {:?}", file.faults());
         keeps_a_prefix(data, &file, &report, &options);
-        let (again, report) = repair(&repaired, &open_options()).expect("a sound file");
-        assert!(again == repaired, "repairing a repaired file changes it");
+        let (again, report) = repaired(&FORMAT, &mended, &open_options()).expect("a sound file");
+        assert!(again == mended, "repairing a repaired file changes it");
         assert!(report.guessed.is_empty() && report.lost.is_empty(), "{report:?}");
         if is_sound(data) {
             keeps_everything(data, &file);
         }
     }
-}
-
-/// The repaired file and the report, which is the same without a file.
-fn repair(data: &[u8], options: &OpenOptions) -> container_core::Result<(Vec<u8>, RepairReport)> {
-    let run = |out: Option<&mut dyn Output>| {
-        let input = Input::bytes(Box::new(data.to_vec()));
-        let repair = FORMAT.repair.expect("RawArray is repaired");
-        repair(input, options, out, Progress::none())
-    };
-    let mut out = Vec::new();
-    let (wet, dry) = (run(Some(&mut out)), run(None));
-    match (wet, dry) {
-        (Ok(wet), Ok(dry)) => {
-            assert_eq!(wet, dry);
-            Ok((out, wet))
-        }
-        (Err(wet), Err(dry)) => {
-            look_at_error(&wet);
-            assert_eq!(wet.to_string(), dry.to_string());
-            Err(wet)
-        }
-        (wet, dry) => panic!("with a target {wet:?}, without one {dry:?}"),
-    }
-}
-
-fn open(data: &[u8], options: &OpenOptions) -> Option<Box<dyn Container>> {
-    (FORMAT.open)(Input::bytes(Box::new(data.to_vec())), options).ok()
 }
 
 fn reads(data: &[u8], options: &OpenOptions) -> bool {
@@ -129,9 +102,7 @@ fn reads(data: &[u8], options: &OpenOptions) -> bool {
 }
 
 fn is_sound(data: &[u8]) -> bool {
-    let report = open(data, &open_options())
-        .and_then(|container| container.check(Depth::Full, &read_options(), Progress::none()).ok());
-    report.is_some_and(|report| report.verdict() == Verdict::Sound)
+    repaired::is_sound(&FORMAT, data, &open_options())
 }
 
 /// Plain values are those that stood in the input from the start of its data on, little-endian now.
