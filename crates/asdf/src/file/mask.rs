@@ -49,7 +49,8 @@ impl File {
             Some(Mask::Array(mask)) => Some(self.mask_array(mask, &geometry.shape, &region, options)?),
             Some(Mask::Value(value)) => {
                 let node = self.tree.document().node(*value);
-                let masked = Masked::new(inline::value(node, &geometry.dtype)?, &geometry.dtype)?;
+                let masked =
+                    Masked::new(inline::value(node, &geometry.dtype, &options.limits)?, &geometry.dtype)?;
                 let elements = self.read_array(array, &region, options)?;
                 let bytes = elements.bytes(Order::C, &options.limits)?;
                 Some(truths(&bytes, &geometry.dtype, &options.limits, |item| masked.hides(item))?)
@@ -104,7 +105,8 @@ impl File {
         }
         let part = self.read_array(mask, &Region::new(axes, &geometry.shape)?, options)?;
         let elements = part.bytes(Order::C, &options.limits)?;
-        let zero = Masked::new(Some(vec![0; geometry.dtype.itemsize()]), &geometry.dtype)?;
+        let zero = zeroed_vec(geometry.dtype.itemsize() as u64, &options.limits)?;
+        let zero = Masked::new(Some(zero), &geometry.dtype)?;
         let bytes = truths(&elements, &geometry.dtype, &options.limits, |item| !zero.hides(item))?;
         // The same byte again along each axis that the mask has but one of, or none.
         let mut strides = vec![0_i64; shape.len()];

@@ -116,9 +116,9 @@ pub(crate) fn read(data: Node<'_>, shape: &[u64], dtype: &DType, limits: &Limits
 /// A single number as the bytes of an element; `None` for one that the type does not have. Whole numbers stay exact.
 ///
 /// # Errors
-/// `Unsupported` for a type that numbers cannot be.
-pub(crate) fn value(node: Node<'_>, dtype: &DType) -> Result<Option<Vec<u8>>> {
-    put::value(node, dtype)
+/// `Unsupported` for a type that numbers cannot be; `Limit` for one of too many bytes.
+pub(crate) fn value(node: Node<'_>, dtype: &DType, limits: &Limits) -> Result<Option<Vec<u8>>> {
+    put::value(node, dtype, limits)
 }
 
 /// Lists that are named again and again make many items out of little text; items of no bytes do so without any memory.

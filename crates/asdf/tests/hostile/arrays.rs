@@ -224,6 +224,13 @@ fn masks_of_masks() {
         ));
         assert!(said.opens[0] && !said.reads[0], "{mask}: {said:?}");
     }
+    // Elements longer than any memory, of which there are none: one is made all the same, to compare with.
+    let long = "source: 0, datatype: [ascii, 1152921504606846976], byteorder: big, shape: [0]";
+    for mask in ["5".to_owned(), format!("!core/ndarray-1.1.0 {{{long}}}")] {
+        let said =
+            said(&file(&format!("a: !core/ndarray-1.1.0 {{{long}, mask: {mask}}}"), &[plain(b"abcd")]));
+        assert!(said.opens[0] && !said.reads[0], "{mask}: {said:?}");
+    }
 }
 
 #[test]

@@ -8,7 +8,8 @@
 )]
 
 use container_core::dtype::{ByteOrder, DType, Field, Kind, Scalar as ScalarType};
-use container_core::{Error, Result};
+use container_core::source::zeroed_vec;
+use container_core::{Error, Limits, Result};
 use half::f16;
 
 use super::super::{malformed, place};
@@ -44,8 +45,9 @@ pub(super) fn element_of(
 }
 
 /// The bytes of one number; `None` where the type has no such number.
-pub(super) fn value(node: Node<'_>, dtype: &DType) -> Result<Option<Vec<u8>>> {
-    let mut item = vec![0; dtype.itemsize()];
+pub(super) fn value(node: Node<'_>, dtype: &DType, limits: &Limits) -> Result<Option<Vec<u8>>> {
+    // An array without elements has elements of any length.
+    let mut item = zeroed_vec(dtype.itemsize() as u64, limits)?;
     match element(node, dtype, &mut item) {
         Ok(()) if is_exact(node, dtype) => Ok(Some(item)),
         Err(error) if matches!(error.kind(), container_core::ErrorKind::Unsupported(_)) => Err(error),
