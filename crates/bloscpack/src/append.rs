@@ -269,6 +269,9 @@ impl Old {
                            halves of surrogate pairs";
             return Err(Error::usage(problem).at(metadata.payload.clone()));
         }
+        self.limits
+            .allocate(header.max_meta_size.into())
+            .map_err(|error| error.at(metadata.range.clone()))?;
         let json = to_python_json(tree)?;
         let usual = MetadataOptions { checksum: header.meta_checksum, ..MetadataOptions::default() };
         let same = MetadataOptions { max_meta_size: Some(header.max_meta_size), ..usual };

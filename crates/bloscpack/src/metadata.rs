@@ -99,7 +99,7 @@ impl Default for MetadataOptions {
 ///
 /// # Errors
 /// `Usage` when the payload is longer than `max_meta_size`, or the text than the format can say; `Unsupported` for an
-/// unknown checksum.
+/// unknown checksum; `Limit` where there is no memory for `max_meta_size`.
 pub fn encode_section(json: &[u8], options: &MetadataOptions) -> Result<Vec<u8>> {
     let too_long =
         || Error::usage(format!("{} bytes of metadata are more than the format can hold", json.len()));
@@ -134,7 +134,10 @@ pub fn encode_section(json: &[u8], options: &MetadataOptions) -> Result<Vec<u8>>
     };
     let mut out = header.to_bytes().to_vec();
     out.extend(&payload);
-    out.resize(out.len() + (max_meta_size - meta_comp_size) as usize, 0);
+    let room = (max_meta_size - meta_comp_size) as usize;
+    let refused = || Error::limit("memory in bytes (the machine refused it)", room as u64, isize::MAX as u64);
+    out.try_reserve_exact(room).map_err(|_| refused())?;
+    out.resize(out.len() + room, 0);
     options.checksum.append_digest(&payload, &mut out);
     Ok(out)
 }
