@@ -48,7 +48,9 @@ impl Limits {
 fn machine_memory() -> u64 {
     static MEMORY: OnceLock<u64> = OnceLock::new();
     *MEMORY.get_or_init(|| {
-        let found = [physical_memory(), cgroup_memory(), address_space()];
+        // Miri has no machine to ask.
+        let asked = !cfg!(miri);
+        let found = if asked { [physical_memory(), cgroup_memory(), address_space()] } else { [None; 3] };
         // 4 GiB where nothing is asked: macOS, Windows.
         let machine = found.into_iter().flatten().min().unwrap_or(4 << 30);
         // Of 32 bits, what one allocation can have. More would be granted here and end the process where it is taken.

@@ -251,7 +251,7 @@ fn the_bound_of_any_length_is_not_below_that_length() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 2 } else { 64 }))]
 
     #[test]
     fn any_bytes_round_trip_within_the_bound(

@@ -258,7 +258,9 @@ fn objects_and_sub_array_elements_are_unsupported() {
 fn what_numpy_cannot_describe_is_not_written() {
     let overlap = "{'names': ['a', 'b'], 'formats': ['<i4', '<i2'], 'offsets': [0, 2], 'itemsize': 4}";
     let nested = format!("[('in', {overlap})]");
-    for text in ["bfloat16", "[('a', 'bfloat16', (2,))]", overlap, &nested, "V2147483648"] {
+    // Of 32 bits no element is that long.
+    let long = if cfg!(target_pointer_width = "64") { "V2147483648" } else { "bfloat16" };
+    for text in ["[('a', 'bfloat16', (2,))]", "bfloat16", overlap, &nested, long] {
         let error = Header::to_bytes(&DType::parse(text).unwrap(), &[1], Order::C).unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::Unsupported(_)), "{text}: {error:?}");
     }

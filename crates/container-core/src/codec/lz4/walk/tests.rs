@@ -116,7 +116,7 @@ fn agrees_with_lz4_flex(src: &[u8]) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(512))]
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 4 } else { 512 }))]
 
     #[test]
     fn blocks_of_lz4_flex_are_complete(data in data()) {
