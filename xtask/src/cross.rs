@@ -85,6 +85,21 @@ pub(crate) fn cross(repo: &Repo, args: &[String]) -> Result<Outcome> {
     Ok(if missing.is_empty() { Outcome::Done } else { Outcome::NotRun(missing.join("; ")) })
 }
 
+/// What compiles for a big-endian machine what is C.
+pub(crate) struct Compiler {
+    pub(crate) target: &'static str,
+    pub(crate) variable: String,
+    pub(crate) gcc: &'static str,
+}
+
+/// # Errors
+/// What is not installed, and the command that installs it.
+pub(crate) fn big_endian() -> std::result::Result<Compiler, String> {
+    let machine = &MACHINES[1];
+    let compiler = Compiler { target: machine.target, variable: machine.cc(), gcc: machine.gcc };
+    if is_on_path(machine.gcc) { Ok(compiler) } else { Err(machine.absent(machine.gcc)) }
+}
+
 impl Machine {
     /// What is not installed, and the command that installs it.
     fn lack(&self, repo: &Repo) -> Result<Option<String>> {
@@ -95,7 +110,11 @@ impl Machine {
         }
         let programs = [Some(self.gcc), self.emulator].into_iter().flatten();
         let absent = programs.into_iter().find(|program| !is_on_path(program));
-        Ok(absent.map(|program| format!("no {program}: apt-get install {}", self.packages)))
+        Ok(absent.map(|program| self.absent(program)))
+    }
+
+    fn absent(&self, program: &str) -> String {
+        format!("no {program}: apt-get install {}", self.packages)
     }
 
     /// All but this program, which is for the machine that builds; tests with it.
@@ -123,11 +142,16 @@ impl Machine {
         Step::cargo(repo)
             .env(&self.variable("LINKER"), self.gcc)
             .env(&self.variable("RUSTFLAGS"), "-C target-feature=+crt-static")
-            .env(&format!("CC_{}", self.target.replace('-', "_")), self.gcc)
+            .env(&self.cc(), self.gcc)
     }
 
     fn options(&self) -> [&str; 6] {
         ["--workspace", "--exclude", "xtask", "--all-features", "--target", self.target]
+    }
+
+    /// Where build scripts look for the compiler of C.
+    fn cc(&self) -> String {
+        format!("CC_{}", self.target.replace('-', "_"))
     }
 
     /// Cargo's variable of that name for this target.

@@ -101,7 +101,7 @@ pub(crate) const TASKS: &[Task] = &[
     task("conformance", "[--check]", "the fixtures through all implementations, into docs/conformance.md; --check: ours alone", conformance::conformance),
     task("bench", "NAME|--peers [ARGS…]", "setup, then a benchmark against other libraries, or all of them and the table of their ratios", test::bench),
     task("deny", "[--advisories]", "licences, bans and sources of the dependencies", tools::deny),
-    task("miri", "", "the core and the chunks under Miri, where it is installed", miri::miri),
+    task("miri", "[--big-endian]", "the core and the chunks under Miri, where it is installed; --big-endian: as another machine", miri::miri),
     task("cross", "[--check] [i686] [s390x]", "check and test for 32 bits and big-endian; --check: no tests", cross::cross),
 ];
 
