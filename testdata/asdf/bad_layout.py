@@ -57,6 +57,8 @@ def blocks() -> list[Fixture]:
         bad("block_size_max", "2^64 - 1 bytes of data", first(size=2**64 - 1)),
         bad("block_allocated_short", "fewer bytes set aside than there are: the next block is missed", first(allocated=24 - 8, used=16, size=16)),
         bad("block_allocated_long", "more bytes set aside than there are: the next block is in them", first(allocated=60, present=24)),
+        bad("block_wiped_first", "NULs where the header of the first block was, of which the index tells", changed(SIMPLE, len(TEXT), bytes(54))),
+        bad("block_wiped_last", "NULs where the header of the last block was, of which the index tells", changed(SIMPLE, len(TEXT + BLOCKS[0]), bytes(54))),
         bad("stream_compressed", "a streamed block with a codec", file(star, streamed(rows, label=b"zlib"), indexed=False)),
         bad("stream_not_last", "a streamed block, and a block behind it, which is a part of it", file(star.replace("-1", "0") + ndarray("a", 1, "<i4", [6]), streamed(rows), BLOCKS[0], indexed=False)),
     ]  # fmt: skip

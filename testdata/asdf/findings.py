@@ -83,6 +83,8 @@ BAD = {
     "block_plain_long": "plain_sizes",
     "block_used_max": "used_over_allocated plain_sizes truncated",
     "block_size_max": "plain_sizes",
+    "block_wiped_first": "missing_block padding",
+    "block_wiped_last": "missing_block junk_after_blocks",
     "block_allocated_short": "checksum gap",
     "block_allocated_long": "array junk_after_blocks stale_index padding",
     "stream_compressed": "streamed_compressed",
