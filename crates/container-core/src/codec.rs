@@ -20,6 +20,8 @@ pub mod bzip2;
     feature = "zfp"
 ))]
 mod common;
+#[cfg(feature = "zlib")]
+mod deflate;
 mod encoded;
 #[cfg(feature = "lz4")]
 pub mod lz4;

@@ -21,24 +21,31 @@ use flate2::{Compress, Compression, FlushCompress, Status};
 use super::DEFAULT_LEVEL;
 use crate::Result;
 use crate::codec::common::{level_in, make_room};
+use crate::codec::deflate::{self, End, Taken, deflate};
 use crate::codec::stream::PIECE_LEN;
 
 /// How far back a match reaches: what is worth giving to [`Segments::encode`] as what was before.
-pub const WINDOW: usize = 32 << 10;
+pub const WINDOW: usize = deflate::WINDOW;
+
+/// Bytes of the segments of [`super::Zlib`] where no level is asked for.
+pub(super) const SEGMENT_LEN: usize = 512 << 10;
 
 /// Encodes the segments of one stream.
 #[derive(Clone, Copy, Debug)]
 pub struct Segments {
     level: u32,
+    /// Whether no level was asked for, so that arrays with noise have an encoder of their own.
+    is_default: bool,
 }
 
 impl Segments {
-    /// An encoder at `level`, 0 to 9, default [`DEFAULT_LEVEL`].
+    /// An encoder at `level`, 0 to 9; without one, as [`DEFAULT_LEVEL`] tells.
     ///
     /// # Errors
     /// `Usage` when there is no such level.
     pub fn new(level: Option<i32>) -> Result<Self> {
-        Ok(Self { level: level_in("zlib", level, 0..=9, DEFAULT_LEVEL)?.unsigned_abs() })
+        let is_default = level.is_none();
+        Ok(Self { level: level_in("zlib", level, 0..=9, DEFAULT_LEVEL)?.unsigned_abs(), is_default })
     }
 
     /// The two bytes that begin the stream.
@@ -59,6 +66,10 @@ impl Segments {
     /// # Errors
     /// `Io` when there is no memory or the library fails.
     pub fn encode(self, before: &[u8], src: &[u8], is_last: bool, out: &mut Vec<u8>) -> Result<()> {
+        let end = if is_last { End::Last } else { End::Open };
+        if self.is_default && deflate(before, src, end, Taken::Arrays, out)? {
+            return Ok(());
+        }
         let mut encoder = Compress::new(Compression::new(self.level), false);
         let dictionary = before.get(before.len().saturating_sub(WINDOW)..).unwrap_or_default();
         if !dictionary.is_empty() {

@@ -1,0 +1,58 @@
+//! Bits on their way out, the lowest first, as RFC 1951 section 3.1.1 packs them.
+
+/// Appends bits to bytes: up to 56 of them between two calls of [`Bits::flush`].
+pub(super) struct Bits<'a> {
+    out: &'a mut Vec<u8>,
+    /// Where in `out` the bits that are held belong.
+    at: usize,
+    held: u64,
+    count: u32,
+}
+
+impl<'a> Bits<'a> {
+    /// Begins behind what `out` has.
+    pub(super) const fn new(out: &'a mut Vec<u8>) -> Self {
+        let at = out.len();
+        Self { out, at, held: 0, count: 0 }
+    }
+
+    /// Makes room for `bits` more, and for what [`Bits::flush`] writes beyond them.
+    pub(super) fn reserve(&mut self, bits: u64) {
+        let bytes = usize::try_from(bits / 8).unwrap_or(usize::MAX);
+        self.out.resize(self.at.saturating_add(bytes).saturating_add(24), 0);
+    }
+
+    /// Adds the low `count` bits of `bits`, of which the others are 0.
+    #[inline(always)]
+    pub(super) const fn put(&mut self, bits: u64, count: u32) {
+        self.held |= bits << self.count;
+        self.count += count;
+    }
+
+    /// Brings whole bytes out, so that 56 more have room.
+    #[inline(always)]
+    pub(super) fn flush(&mut self) {
+        self.out[self.at..self.at + 8].copy_from_slice(&self.held.to_le_bytes());
+        self.at += (self.count >> 3) as usize;
+        self.held >>= self.count & !7;
+        self.count &= 7;
+    }
+
+    /// Ends the byte that is begun, if any.
+    pub(super) fn align(&mut self) {
+        self.count = self.count.next_multiple_of(8);
+        self.flush();
+    }
+
+    /// Adds whole bytes, where none is begun.
+    pub(super) fn bytes(&mut self, bytes: &[u8]) {
+        self.out[self.at..self.at + bytes.len()].copy_from_slice(bytes);
+        self.at += bytes.len();
+    }
+
+    /// Ends the last byte, and leaves only what was written.
+    pub(super) fn finish(mut self) {
+        self.align();
+        self.out.truncate(self.at);
+    }
+}

@@ -1,0 +1,187 @@
+//! Where bytes were before.
+//!
+//! Two tables tell where three and six bytes were last: the nearest match costs least, and longer ones are found without walking over chains
+//! of shorter ones. No jump of the search depends on what is found: in arrays with noise jumps that cannot be foretold would take most of the time.
+
+use super::WINDOW;
+use super::costs::Costs;
+use super::symbols::{LONGEST, SHORTEST};
+
+/// Bytes that are there before the data, so that no place kept lies before the first.
+pub(super) const BEFORE: usize = 1 << 16;
+
+/// Places that are looked at together.
+pub(super) const GROUP: usize = 64;
+
+/// Of the table of three bytes, which mostly is the only one: more of it would not stay in the nearest cache.
+const SHORT_BITS: u32 = 14;
+
+const LONG_BITS: u32 = 15;
+
+/// Keeps places by their lowest 16 bits: what is older than that is taken for another place, and the bytes there are compared as everywhere.
+pub(super) struct Finder {
+    short: Box<[u16; 1 << SHORT_BITS]>,
+    long: Box<[u16; 1 << LONG_BITS]>,
+    /// Where the data begin.
+    base: usize,
+}
+
+/// What was found at some places of a group.
+pub(super) struct Group {
+    /// A bit for each place where there is something.
+    pub(super) found: u64,
+    /// How far back.
+    short: [u16; GROUP],
+    long: [u16; GROUP],
+}
+
+/// A match: how many bits it saves in the unit of [`Costs`], none where there is no match.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Match {
+    pub(super) gain: i32,
+    pub(super) len: usize,
+    pub(super) back: usize,
+    /// Of `gain`, what the match of three bytes would not have saved.
+    pub(super) over: i32,
+}
+
+impl Finder {
+    /// For data that begin at `base`.
+    pub(super) fn new(base: usize) -> Self {
+        Self { short: Box::new([0; 1 << SHORT_BITS]), long: Box::new([0; 1 << LONG_BITS]), base }
+    }
+
+    /// Takes notice of the places `from..to`.
+    pub(super) fn insert(&mut self, src: &[u8], from: usize, to: usize) {
+        for at in from..to.min(src.len().saturating_sub(7)) {
+            let word = load(src, at);
+            self.short[short_hash(word)] = low(at);
+            self.long[long_hash(word)] = low(at);
+        }
+    }
+
+    /// Looks at `places` from `from` on, and takes notice of them. There are [`GROUP`] bytes and eight more.
+    #[inline(always)]
+    pub(super) fn look<const LONG: bool>(
+        &mut self,
+        src: &[u8],
+        from: usize,
+        places: &[u8],
+        costs: &Costs,
+        group: &mut Group,
+    ) {
+        let mut found = 0;
+        let (bytes, reach) = (&src[..from + GROUP + 8], costs.reach());
+        for place in places {
+            let place = usize::from(*place) % GROUP;
+            let at = from + place;
+            let word = load(bytes, at);
+            let slot = &mut self.short[short_hash(word)];
+            let back = low(at).wrapping_sub(*slot);
+            *slot = low(at);
+            group.short[place] = back;
+            let mut is_found = is_worth(bytes, word, at, back, &reach);
+            if LONG {
+                let slot = &mut self.long[long_hash(word)];
+                let back = low(at).wrapping_sub(*slot);
+                *slot = low(at);
+                group.long[place] = back;
+                is_found |= is_worth(bytes, word, at, back, &reach);
+            }
+            found |= u64::from(is_found) << place;
+        }
+        group.found = found;
+    }
+
+    /// The match at `place` of `group`, which begins at `from`, that saves most.
+    #[inline(always)]
+    pub(super) fn best<const LONG: bool>(
+        &self,
+        src: &[u8],
+        group: &Group,
+        from: usize,
+        place: usize,
+        costs: &Costs,
+    ) -> Match {
+        let at = from + place;
+        let word = load(src, at);
+        let most = WINDOW.min(at - self.base);
+        let found = |back: u16| {
+            let back = usize::from(back);
+            if back.wrapping_sub(1) >= most {
+                return Match::default();
+            }
+            let differ = load(src, at - back) ^ word;
+            let len =
+                if differ != 0 { differ.trailing_zeros() as usize / 8 } else { extended(src, at, back) };
+            if len < SHORTEST {
+                return Match::default();
+            }
+            Match { gain: costs.gain(word, len, back), len, back, over: 0 }
+        };
+        let short = found(group.short[place % GROUP]);
+        if LONG {
+            let long = found(group.long[place % GROUP]);
+            if long.gain > short.gain {
+                return Match { over: long.gain - short.gain.max(0), ..long };
+            }
+        }
+        short
+    }
+}
+
+impl Group {
+    pub(super) const NONE: Self = Self { found: 0, short: [0; GROUP], long: [0; GROUP] };
+}
+
+/// Whether what lies `back` before `at` deserves a closer look.
+#[inline(always)]
+fn is_worth(src: &[u8], word: u64, at: usize, back: u16, reach: &[u16; 8]) -> bool {
+    let differ = load(src, at - usize::from(back)) ^ word;
+    let len = (differ | 1 << 63).trailing_zeros() / 8;
+    back <= reach[len as usize % 8]
+}
+
+/// The length of a match of eight bytes and more.
+#[inline(never)]
+fn extended(src: &[u8], at: usize, back: usize) -> usize {
+    let most = LONGEST.min(src.len() - at);
+    let mut len = 8;
+    while len + 8 <= most {
+        let differ = load(src, at + len) ^ load(src, at + len - back);
+        if differ != 0 {
+            return len + differ.trailing_zeros() as usize / 8;
+        }
+        len += 8;
+    }
+    while len < most && src[at + len] == src[at + len - back] {
+        len += 1;
+    }
+    len
+}
+
+#[allow(clippy::cast_possible_truncation, reason = "the lowest bits are what is kept")]
+const fn low(at: usize) -> u16 {
+    at as u16
+}
+
+#[inline(always)]
+fn load(src: &[u8], at: usize) -> u64 {
+    let mut word = [0; 8];
+    word.copy_from_slice(&src[at..at + 8]);
+    u64::from_le_bytes(word)
+}
+
+/// Of the first three bytes.
+#[inline(always)]
+#[allow(clippy::cast_possible_truncation, reason = "the bytes beyond are not to count")]
+const fn short_hash(word: u64) -> usize {
+    (((word as u32) << 8).wrapping_mul(0x9e37_79b1) >> (32 - SHORT_BITS)) as usize
+}
+
+/// Of the first six.
+#[inline(always)]
+#[allow(clippy::cast_possible_truncation, reason = "there are no more bits")]
+const fn long_hash(word: u64) -> usize {
+    ((word << 16).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - LONG_BITS)) as usize
+}

@@ -1,0 +1,180 @@
+//! What is told as matches: the choice, made for arrays, whose items have a few bytes of which some are noise.
+//!
+//! At most places of such arrays there is no match, or one of three bytes, so that what it costs decides whether it is worth having. And matches begin
+//! at the same places of all items: from time to time it is found out which these are, and elsewhere nothing is looked for.
+
+use super::costs::Costs;
+use super::matches::{Finder, GROUP, Group};
+use super::symbols::{Counts, Step, UNIT};
+
+/// Bytes after which the places of items repeat, of whatever length they are: of three as well as can be.
+const RECORD: usize = 8;
+
+/// Of so many chunks all places are looked at in one.
+const EXPLORED: usize = 8;
+
+/// Bits that a place of a record has to save each time that it is looked at, in the unit of [`Costs`]: a tenth.
+const LEAST: i64 = UNIT as i64 / 10;
+
+/// Bits that a match has to save, in the unit of [`Costs`]: it takes time, and costs are not known well.
+const WORTH: i32 = UNIT as i32;
+
+/// Matches of this length and longer are taken at once.
+const LAZY: usize = 16;
+
+/// Goes over data chunk by chunk.
+pub(super) struct Parser {
+    finder: Finder,
+    /// Chunks up to now.
+    chunks: usize,
+    /// Which places of a record are looked at, a bit for each.
+    phases: u8,
+    /// Whether six bytes are looked for, too.
+    is_long: bool,
+    /// Groups without a match, since the last that had one.
+    missed: usize,
+}
+
+/// A chunk, and what is found in it.
+pub(super) struct Chunk<'a> {
+    pub(super) src: &'a [u8],
+    pub(super) from: usize,
+    pub(super) until: usize,
+    pub(super) costs: &'a Costs,
+    pub(super) steps: &'a mut Vec<Step>,
+    pub(super) counts: &'a mut Counts,
+}
+
+/// Bits that matches save.
+#[derive(Default)]
+struct Gains {
+    phases: [i64; RECORD],
+    /// Of these, by what six bytes tell.
+    long: i64,
+}
+
+impl Parser {
+    pub(super) const fn new(finder: Finder) -> Self {
+        Self { finder, chunks: 0, phases: u8::MAX, is_long: true, missed: 0 }
+    }
+
+    /// Tells `chunk` as steps, and counts their symbols; gives where its last match ends, which may lie beyond.
+    pub(super) fn parse(&mut self, chunk: Chunk<'_>) -> usize {
+        let is_explored = self.chunks.is_multiple_of(EXPLORED);
+        self.chunks += 1;
+        if !is_explored {
+            return if self.is_long { self.walk::<true>(chunk).0 } else { self.walk::<false>(chunk).0 };
+        }
+        let len = chunk.until - chunk.from;
+        self.phases = u8::MAX;
+        let (to, gains) = self.walk::<true>(chunk);
+        self.choose(&gains, len);
+        to
+    }
+
+    /// Whether what matches save depends on where in a record they begin.
+    pub(super) const fn has_records(&self) -> bool {
+        self.phases.count_ones() <= 5
+    }
+
+    /// Chooses where to look.
+    fn choose(&mut self, gains: &Gains, len: usize) {
+        let mut order: [usize; RECORD] = std::array::from_fn(|phase| phase);
+        order.sort_unstable_by_key(|phase| (-gains.phases[*phase], *phase));
+        let least = (gains.phases[order[0]] / 4).max((len / RECORD) as i64 * LEAST);
+        self.phases = 0;
+        for (number, phase) in order.into_iter().enumerate() {
+            // Two at least: long runs are found wherever they are looked for.
+            if number < 2 || gains.phases[phase] >= least {
+                self.phases |= 1 << phase;
+            }
+        }
+        self.is_long = gains.long * 16 > gains.phases.iter().sum();
+    }
+
+    /// The places of a group that begins at `from` that are looked at.
+    fn places(&self, from: usize, places: &mut [u8; GROUP]) -> usize {
+        let mut used = 0;
+        for place in 0..GROUP {
+            if self.phases >> ((from + place) % RECORD) & 1 == 1 {
+                places[used] = place as u8;
+                used += 1;
+            }
+        }
+        used
+    }
+
+    fn walk<const LONG: bool>(&mut self, chunk: Chunk<'_>) -> (usize, Gains) {
+        let Chunk { src, from, until, costs, steps, counts } = chunk;
+        counts.add_literals(&src[from..until]);
+        let mut places = [0; GROUP];
+        let used = self.places(from, &mut places);
+        // Of the last bytes no group is left to be looked at.
+        let end = until.min(src.len().saturating_sub(GROUP + 8));
+        let (mut at, mut literals_from, mut start) = (from, from, from);
+        let (mut group, mut gains, mut is_run) = (Group::NONE, Gains::default(), false);
+        while start < end {
+            let to = start + GROUP;
+            if at >= to {
+                // Within a long match: of its places the last ones are enough.
+                self.finder.insert(src, to - 4, to);
+                start = to;
+                continue;
+            }
+            self.finder.look::<LONG>(src, start, &places[..used], costs, &mut group);
+            if at > start && is_run && self.phases >> (at % RECORD) & 1 == 0 {
+                // Where a long match ended there may be more of the same.
+                let found = group.found;
+                self.finder.look::<LONG>(src, start, &[(at - start) as u8], costs, &mut group);
+                group.found |= found;
+            }
+            if group.found == 0 {
+                // Where nothing is found for long, less is looked for.
+                self.missed += 1;
+                start = to + GROUP * (self.missed / 4).min(7);
+                continue;
+            }
+            self.missed = 0;
+            let mut found = group.found & (u64::MAX << at.saturating_sub(start));
+            while found != 0 {
+                let mut place = found.trailing_zeros() as usize;
+                found &= found - 1;
+                let mut best = self.finder.best::<LONG>(src, &group, start, place, costs);
+                if best.gain < WORTH {
+                    continue;
+                }
+                // One place further there may be a better one.
+                while best.len < LAZY && found >> place >> 1 & 1 == 1 {
+                    let next = self.finder.best::<LONG>(src, &group, start, place + 1, costs);
+                    if next.gain <= best.gain {
+                        break;
+                    }
+                    found &= found - 1;
+                    place += 1;
+                    best = next;
+                }
+                let here = start + place;
+                gains.phases[here % RECORD] += i64::from(best.gain);
+                gains.long += i64::from(best.over);
+                counts.add(&src[here..here + best.len], best.back as u32 - 1);
+                steps.push(Step {
+                    literals: (here - literals_from) as u32,
+                    len: best.len as u16,
+                    back: (best.back - 1) as u16,
+                });
+                at = here + best.len;
+                is_run = best.len > GROUP;
+                literals_from = at;
+                let over = place + best.len;
+                found = if over < GROUP { found & (u64::MAX << over) } else { 0 };
+            }
+            start = to;
+        }
+        let to = at.max(until);
+        counts.add_literals(&src[until..to]);
+        if to > literals_from {
+            steps.push(Step { literals: (to - literals_from) as u32, len: 0, back: 0 });
+        }
+        (to, gains)
+    }
+}
