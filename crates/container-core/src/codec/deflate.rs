@@ -4,6 +4,13 @@
 //! two places are looked at, costs decide, and matches are looked for only where the items of an array have them ([`parse`]). Data that are no arrays
 //! with noise are left to others.
 
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_possible_wrap,
+    reason = "lengths, counts and costs of one block fit in far fewer bits, and what is kept of places is their lowest bits"
+)]
+
 use super::common::make_room;
 use crate::Result;
 

@@ -26,7 +26,7 @@ mod segments;
 pub use segments::{Segments, WINDOW};
 
 /// The level of zlib-rs where none is asked for, for data that are no arrays with noise; those have an encoder of our own, which makes
-/// them as small in half the time or less. Of zlib-rs, 4 makes arrays and text about as small as level 6, the default, of the
+/// them 2 % larger to 7 % smaller than 4 does in half the time or less. Of zlib-rs, 4 makes arrays and text about as small as level 6, the default, of the
 /// zlib that Python has (3 % smaller to 4 % larger; Poisson counts of 32 bits 6 %, rare points in a mask 17 % larger), 1.4 to
 /// 5 times as fast. Its own level 6 makes them 0 to 3 % smaller than 4 does, those counts 8 % and masks 23 %, in up to 3 times the time.
 pub const DEFAULT_LEVEL: i32 = 4;
@@ -80,7 +80,7 @@ fn encode_by_default(src: &[u8], out: &mut Vec<u8>) -> Result<()> {
     make_room(out, Zlib.max_encoded_len(src.len()))?;
     let segments = Segments::new(None)?;
     out.extend_from_slice(&segments.header());
-    let (mut before, mut rest) = (&src[..0], src);
+    let (mut before, mut rest) = (&[][..], src);
     loop {
         let (segment, behind) = rest.split_at(rest.len().min(segments::SEGMENT_LEN));
         segments.encode(before, segment, behind.is_empty(), out)?;

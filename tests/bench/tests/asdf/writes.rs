@@ -185,6 +185,33 @@ fn what_is_written_here_is_read_by_python_bit_by_bit() {
     }
 }
 
+/// zlib without a level has an encoder of our own for such arrays: of several segments, on threads.
+#[test]
+fn compressed_arrays_with_noise_are_read_by_python_bit_by_bit() {
+    let mut random = Random::new(6);
+    for (dtype, kept) in [("<u2", 1), ("<i4", 2), ("<f8", 4), ("|u1", 0), (">f4", 1)] {
+        let size = DType::parse(dtype).unwrap().itemsize();
+        let count = 1_300_000 / size;
+        // Of each item some bytes change slowly, and others are noise.
+        let bytes: Vec<u8> = (0..count * size)
+            .map(|at| {
+                if at % size < size - kept {
+                    random.below(if size == 1 { 50 } else { 256 }) as u8
+                } else {
+                    (at / 3000) as u8
+                }
+            })
+            .collect();
+        let spec = ArraySpec::new(DType::parse(dtype).unwrap(), vec![count as u64]).compressed("zlib", None);
+        let arrays = [Array { spec, dtype, bytes, inline: false }];
+        let folder = folder();
+        let path = folder.path().join("ours.asdf");
+        write(&path, options(&mut random, "1.6.0", Release::Newest), &arrays, &json!({}));
+        let answer = peer(Release::Newest).ask("read", json!({ "path": path }));
+        view::assert_same(&answer["arrays"][0], &arrays[0].listed("array0"), dtype);
+    }
+}
+
 #[test]
 fn views_streams_masks_and_other_files_are_read_by_python() {
     let mut random = Random::new(5);

@@ -49,6 +49,34 @@ fn the_bytes_do_not_depend_on_threads_and_pieces() {
     }
 }
 
+/// Counts whose low bytes are noise, which have an encoder of their own, with a stretch of text that has none.
+#[test]
+fn zlib_of_noise_does_not_depend_on_threads() {
+    let mut state = 7_u32;
+    let mut data: Vec<u8> = (0..900_000_u32)
+        .flat_map(|at| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            let noise = (state >> 24) as u16;
+            (8000 + (at / 40 % 9) as u16 * 256 + noise).to_le_bytes()
+        })
+        .collect();
+    data[600_000..1_200_000].fill(b'a');
+    let mut whole = Vec::new();
+    encode("zlib", &data, &options(1), &mut whole).unwrap();
+    assert!(decode("zlib", &whole, data.len()) == data);
+    for threads in 2..=5 {
+        let mut out = Vec::new();
+        encode("zlib", &data, &options(threads), &mut out).unwrap();
+        assert!(out == whole, "{threads} threads");
+    }
+    let mut alone = Vec::new();
+    codecs().get("zlib").unwrap().encode(&data, None, &mut alone).unwrap();
+    assert!(alone == whole);
+    let mut level = Vec::new();
+    encode("zlib", &data, &EncodeOptions { level: Some(4), ..options(1) }, &mut level).unwrap();
+    assert!(whole.len() < level.len(), "{} and {}", whole.len(), level.len());
+}
+
 /// bzip2 has one way to write a stream, whoever cuts its blocks.
 #[test]
 fn bzip2_is_what_the_library_writes_alone() {

@@ -115,7 +115,8 @@ impl Head {
         let used = |lens: &[u8], least: usize| {
             lens.iter().rposition(|len| *len > 0).map_or(least, |last| least.max(last + 1))
         };
-        let (literals, distances) = (used(&lens.literals[..LITERALS], END + 1), used(&lens.distances[..DISTANCES], 1));
+        let (literals, distances) =
+            (used(&lens.literals[..LITERALS], END + 1), used(&lens.distances[..DISTANCES], 1));
         let mut this = Self {
             literals,
             distances,

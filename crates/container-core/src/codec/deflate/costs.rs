@@ -1,6 +1,8 @@
 //! What symbols will cost, as far as it can be told from those before.
 
-use super::symbols::{Counts, DISTANCES, END, LENGTH_EXTRA, LENGTH_SYMBOL, LITERALS, LONGEST, SHORTEST, UNIT, log2};
+use super::symbols::{
+    Counts, DISTANCES, END, LENGTH_EXTRA, LENGTH_SYMBOL, LITERALS, LONGEST, SHORTEST, UNIT, log2,
+};
 
 /// Bits, times [`UNIT`].
 pub(super) struct Costs {
@@ -39,7 +41,8 @@ impl Costs {
     pub(super) fn of(counts: &Counts) -> Self {
         let cost = |count: u32, sum: u32| (log2(sum) - log2(count.clamp(1, sum))) as i32;
         let sum = counts.literals[..LITERALS].iter().sum::<u32>().max(1);
-        let mut this = Self { literals: [0; 256], lengths: [0; 512], distances: [0; 32], mean: 0, reach: [0; 8] };
+        let mut this =
+            Self { literals: [0; 256], lengths: [0; 512], distances: [0; 32], mean: 0, reach: [0; 8] };
         let mut spent = 0;
         for (slot, count) in this.literals.iter_mut().zip(&counts.literals) {
             *slot = cost(*count, sum).clamp(UNIT as i32 / 2, 12 * UNIT as i32);
@@ -55,7 +58,8 @@ impl Costs {
         let sum = counts.distances[..DISTANCES].iter().sum::<u32>();
         for (symbol, slot) in this.distances[..DISTANCES].iter_mut().enumerate() {
             let extra = (symbol as u32 / 2).saturating_sub(1);
-            let symbol = if sum > 0 { cost(counts.distances[symbol] + sum / 64, sum) } else { 4 * UNIT as i32 };
+            let symbol =
+                if sum > 0 { cost(counts.distances[symbol] + sum / 64, sum) } else { 4 * UNIT as i32 };
             *slot = symbol + (extra * UNIT) as i32;
         }
         for len in SHORTEST..8 {

@@ -160,7 +160,6 @@ fn extended(src: &[u8], at: usize, back: usize) -> usize {
     len
 }
 
-#[allow(clippy::cast_possible_truncation, reason = "the lowest bits are what is kept")]
 const fn low(at: usize) -> u16 {
     at as u16
 }
@@ -174,14 +173,12 @@ fn load(src: &[u8], at: usize) -> u64 {
 
 /// Of the first three bytes.
 #[inline(always)]
-#[allow(clippy::cast_possible_truncation, reason = "the bytes beyond are not to count")]
 const fn short_hash(word: u64) -> usize {
     (((word as u32) << 8).wrapping_mul(0x9e37_79b1) >> (32 - SHORT_BITS)) as usize
 }
 
 /// Of the first six.
 #[inline(always)]
-#[allow(clippy::cast_possible_truncation, reason = "there are no more bits")]
 const fn long_hash(word: u64) -> usize {
     ((word << 16).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - LONG_BITS)) as usize
 }

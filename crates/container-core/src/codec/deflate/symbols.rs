@@ -128,7 +128,9 @@ impl Counts {
 
     /// About as many bits as the symbols take, times [`UNIT`].
     pub(super) fn bits(&self) -> u64 {
-        entropy(&self.literals[..LITERALS]) + entropy(&self.distances[..DISTANCES]) + self.extra * u64::from(UNIT)
+        entropy(&self.literals[..LITERALS])
+            + entropy(&self.distances[..DISTANCES])
+            + self.extra * u64::from(UNIT)
     }
 }
 
@@ -172,6 +174,10 @@ fn entropy(counts: &[u32]) -> u64 {
     if sum == 0 {
         return 0;
     }
-    let apart: u64 = counts.iter().filter(|count| **count > 1).map(|count| u64::from(*count) * u64::from(log2(*count))).sum();
+    let apart: u64 = counts
+        .iter()
+        .filter(|count| **count > 1)
+        .map(|count| u64::from(*count) * u64::from(log2(*count)))
+        .sum();
     (u64::from(sum) * u64::from(log2(sum))).saturating_sub(apart)
 }

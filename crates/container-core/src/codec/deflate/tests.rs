@@ -1,7 +1,5 @@
 //! What is written decodes, by another's decoder, to what it was made of; codes are what RFC 1951 allows, and sizes what they should be.
 
-#![allow(clippy::cast_possible_truncation, reason = "bytes made of whatever")]
-
 use flate2::{Decompress, FlushDecompress, Status};
 use proptest::prelude::*;
 
@@ -88,7 +86,8 @@ fn small_and_plain_data() {
 #[test]
 fn matches_reach_as_far_as_the_window_and_no_further() {
     let word = noise(64);
-    for (far, is_found) in [(32_767, true), (32_768, true), (32_769, false), (40_000, false), (65_536, false)] {
+    for (far, is_found) in [(32_767, true), (32_768, true), (32_769, false), (40_000, false), (65_536, false)]
+    {
         let mut data = word.clone();
         // Of other bytes than the word, and much smaller than it.
         data.extend((0..far - 64).map(|at| if at % 2 == 0 { 1 } else { 2 }));
@@ -132,7 +131,8 @@ fn only_arrays_with_noise_are_taken() {
     assert!(taken(&records(20_000, 8, 5)));
     assert!(taken(&noise(100_000)));
     assert!(!taken(&vec![0; 100_000]));
-    let words = noise(20_000).into_iter().map(|byte| ["noise ", "array ", "the ", "of "][usize::from(byte % 4)]);
+    let words =
+        noise(20_000).into_iter().map(|byte| ["noise ", "array ", "the ", "of "][usize::from(byte % 4)]);
     assert!(!taken(words.collect::<String>().as_bytes()));
 }
 
@@ -145,9 +145,15 @@ fn codes_are_complete_and_limited() {
     }
     let steps: Vec<u32> = (0..286).map(|k| 1 << (k % 20)).collect();
     let skewed: Vec<u32> = (0..286).map(|k| if k == 7 { 1 << 24 } else { 1 }).collect();
-    for (counts, longest) in
-        [(&fibonacci, 15), (&fibonacci, 14), (&fibonacci, 7), (&fibonacci, 5), (&steps, 14), (&steps, 9), (&skewed, 9)]
-    {
+    for (counts, longest) in [
+        (&fibonacci, 15),
+        (&fibonacci, 14),
+        (&fibonacci, 7),
+        (&fibonacci, 5),
+        (&steps, 14),
+        (&steps, 9),
+        (&skewed, 9),
+    ] {
         let mut lens = vec![0; counts.len()];
         huffman::lengths(counts, longest, &mut lens);
         assert!(lens.iter().all(|len| (1..=longest).contains(&usize::from(*len))));
@@ -219,10 +225,23 @@ fn every_length_and_distance() {
 /// The tables of RFC 1951 section 3.2.5.
 #[test]
 fn symbols_are_those_of_the_specification() {
-    let lengths = [(3, 257, 0), (10, 264, 0), (11, 265, 1), (12, 265, 1), (13, 266, 1), (19, 269, 2), (34, 272, 2)];
-    let more = [(35, 273, 3), (66, 276, 3), (67, 277, 4), (130, 280, 4), (131, 281, 5), (257, 284, 5), (258, 285, 0)];
+    let lengths =
+        [(3, 257, 0), (10, 264, 0), (11, 265, 1), (12, 265, 1), (13, 266, 1), (19, 269, 2), (34, 272, 2)];
+    let more = [
+        (35, 273, 3),
+        (66, 276, 3),
+        (67, 277, 4),
+        (130, 280, 4),
+        (131, 281, 5),
+        (257, 284, 5),
+        (258, 285, 0),
+    ];
     for (len, symbol, extra) in lengths.into_iter().chain(more) {
-        assert_eq!((LENGTH_SYMBOL[len], LENGTH_EXTRA[usize::from(symbol) - END - 1]), (symbol, extra), "{len}");
+        assert_eq!(
+            (LENGTH_SYMBOL[len], LENGTH_EXTRA[usize::from(symbol) - END - 1]),
+            (symbol, extra),
+            "{len}"
+        );
     }
     for (distance, symbol, extra) in [
         (1, 0, 0),
