@@ -357,6 +357,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "long data")]
     fn many_fields_of_no_bytes_cost_nothing() {
         let empty = |at: usize| Field {
             name: format!("f{at}"),

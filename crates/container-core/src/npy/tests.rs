@@ -124,7 +124,7 @@ fn headers_of_old_writers_are_read() {
 fn a_file_cut_anywhere_reports_the_missing_range() {
     let mut file = SAVED[2].bytes();
     file.extend([0; 24]);
-    for len in 0..file.len() {
+    for len in (0..file.len()).step_by(if cfg!(miri) { 19 } else { 1 }) {
         let cut = &file[..len];
         let error = Header::read(&cut, &Limits::default()).unwrap_err();
         let range = match len {
@@ -237,7 +237,7 @@ fn a_fault_in_the_text_has_its_place_in_the_file() {
 
 #[test]
 fn deep_nesting_and_many_axes_are_refused() {
-    let deep = "[".repeat(60_000);
+    let deep = "[".repeat(if cfg!(miri) { 600 } else { 60_000 });
     let error = parse(&headed(&deep)).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Malformed(_)), "{error:?}");
     let axes = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({})}}", "1, ".repeat(65));

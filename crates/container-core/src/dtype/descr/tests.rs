@@ -278,17 +278,20 @@ fn any_dtype() -> impl Strategy<Value = DType> {
 
 proptest! {
     #[test]
+    #[cfg_attr(miri, ignore = "minutes to think of one value")]
     fn descriptions_keep_everything(dtype in any_dtype()) {
         prop_assert_eq!(DType::from_descr(&dtype.descr()).unwrap(), (dtype.clone(), vec![]));
         prop_assert_eq!(DType::parse(&dtype.to_string()).unwrap(), dtype);
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "minutes to think of one value")]
     fn no_text_panics(text in r#"[<>=|]?([a-zA-Z?]{0,12}[0-9]{0,20}(\[[0-9]{0,12}[a-zμ]{0,3}\]?)?|.{0,12})"#) {
         let _ = DType::parse(&text);
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "minutes to think of one value")]
     fn no_description_panics(parts in prop::collection::vec(
         (r"[ab]?", r"[<|][iuSVUM][0-9]{1,19}", prop::collection::vec(any::<u32>(), 0..4)), 0..4))
     {

@@ -132,9 +132,10 @@ fn long_writes_are_torn_at_sectors_of_the_file_and_not_too_often() {
     let short = cuts(500, 700);
     assert!(short.contains(&12) && short.contains(&524));
     assert!((32..700).step_by(32).all(|cut| short.contains(&cut)));
-    let long = cuts(500, 10 << 20);
+    let len = if cfg!(miri) { 1 << 17 } else { 10 << 20 };
+    let long = cuts(500, len);
     assert!(long.len() <= MOST_CUTS && long.is_sorted());
-    assert!(long[0] == 1 && long[long.len() - 1] == (10 << 20) - 1);
+    assert!(long[0] == 1 && long[long.len() - 1] == len - 1);
     assert_eq!(cuts(0, 0), [0; 0]);
     assert_eq!(cuts(0, 1), [0; 0]);
 }
