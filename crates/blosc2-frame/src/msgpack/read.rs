@@ -117,7 +117,7 @@ impl<'b> Reader<'b, '_> {
     }
 
     fn list(&mut self, count: usize, start: usize, depth: usize) -> Result<Value> {
-        let depth = self.enter(count, start, depth)?;
+        let depth = self.enter(count as u64, start, depth)?;
         let mut items = Vec::new();
         for at in 0..count {
             let item = self.value(depth)?;
@@ -132,7 +132,7 @@ impl<'b> Reader<'b, '_> {
     }
 
     fn map(&mut self, count: usize, start: usize, depth: usize) -> Result<Value> {
-        let depth = self.enter(count.saturating_mul(2), start, depth)?;
+        let depth = self.enter((count as u64).saturating_mul(2), start, depth)?;
         let mut entries = Vec::new();
         for _ in 0..count {
             entries.push((self.value(depth)?, self.value(depth)?));
@@ -214,11 +214,11 @@ impl<'b> Reader<'b, '_> {
     }
 
     /// Goes a level down, to `count` values, each of a byte at least.
-    fn enter(&mut self, count: usize, start: usize, depth: usize) -> Result<usize> {
-        let have = self.bytes.len().saturating_sub(self.at);
+    fn enter(&mut self, count: u64, start: usize, depth: usize) -> Result<usize> {
+        let have = self.bytes.len().saturating_sub(self.at) as u64;
         if count > have {
-            let end = (self.at as u64).saturating_add(count as u64);
-            return Err(Error::truncated(self.at as u64..end, have as u64));
+            let end = (self.at as u64).saturating_add(count);
+            return Err(Error::truncated(self.at as u64..end, have));
         }
         deeper(depth).ok_or_else(|| self.too_deep(start))
     }
@@ -254,7 +254,9 @@ impl<'b> Reader<'b, '_> {
         let end = self.at.saturating_add(len);
         let Some(bytes) = self.bytes.get(self.at..end) else {
             let have = self.bytes.len().saturating_sub(self.at);
-            return Err(Error::truncated(self.at as u64..end as u64, have as u64));
+            // Past what 32 bits count, too.
+            let end = (self.at as u64).saturating_add(len as u64);
+            return Err(Error::truncated(self.at as u64..end, have as u64));
         };
         self.at = end;
         Ok(bytes)
