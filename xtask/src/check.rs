@@ -26,13 +26,19 @@ pub(crate) fn clippy(repo: &Repo, args: &[String]) -> Result<Outcome> {
     Step::cargo(repo)
         .args(["clippy", "--workspace", "--all-targets", "--all-features", "--", "-D", "warnings"])
         .run()?;
-    for manifest in [BENCH, FUZZ] {
-        Step::cargo(repo)
-            .args(["clippy", "--all-targets", "--manifest-path", manifest, "--target-dir"])
-            .arg(repo.target()?)
-            .args(["--", "-D", "warnings"])
-            .run()?;
-    }
+    Step::cargo(repo)
+        .args([
+            "clippy",
+            "--all-targets",
+            "--features",
+            "contenders",
+            "--manifest-path",
+            BENCH,
+            "--target-dir",
+        ])
+        .arg(repo.target()?)
+        .args(["--", "-D", "warnings"])
+        .run()?;
     Ok(Outcome::Done)
 }
 
@@ -45,7 +51,8 @@ pub(crate) fn doc(repo: &Repo, args: &[String]) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Through clippy, whose `-D warnings` reaches the workspace only: RUSTFLAGS would rebuild every dependency.
+/// Through clippy, whose `-D warnings` reaches the workspace only: RUSTFLAGS would rebuild every dependency. Each library is
+/// linted in its own turn, not again where another depends on it.
 pub(crate) fn features(repo: &Repo, args: &[String]) -> Result<Outcome> {
     flags(args, [])?;
     let packages = repo.packages("Cargo.toml")?;
@@ -55,7 +62,7 @@ pub(crate) fn features(repo: &Repo, args: &[String]) -> Result<Outcome> {
             Step::cargo(repo)
                 .args(["clippy", "--quiet", "--package", &package.name, "--no-default-features"])
                 .args(feature.map(|feature| format!("--features={feature}")))
-                .args(["--", "-D", "warnings"])
+                .args(["--", "--no-deps", "-D", "warnings"])
                 .run()?;
         }
     }

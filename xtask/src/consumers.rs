@@ -91,7 +91,8 @@ fn copy_package(repo: &Repo, from: &Path, to: &Path) -> Result<()> {
     fs::create_dir_all(to.join("src"))?;
     fs::copy(from.join("src/main.rs"), to.join("src/main.rs")).with_context(|| repo.name_of(from))?;
     let manifest = fs::read_to_string(from.join("Cargo.toml")).with_context(|| repo.name_of(from))?;
-    fs::write(to.join("Cargo.toml"), with_absolute_paths(&manifest, from)?)?;
+    let workspace = fs::read_to_string(repo.path("Cargo.toml"))?;
+    fs::write(to.join("Cargo.toml"), with_profile(&with_absolute_paths(&manifest, from)?, &workspace)?)?;
     // The versions of the workspace, so that what is built already is used again and no index is asked.
     if repo.path("Cargo.lock").is_file() {
         fs::copy(repo.path("Cargo.lock"), to.join("Cargo.lock"))?;
@@ -109,6 +110,15 @@ fn with_absolute_paths(manifest: &str, dir: &Path) -> Result<String> {
             *path = Value::String(plain(&dir.join(relative)).to_string_lossy().into_owned());
         }
     }
+    Ok(manifest.to_string())
+}
+
+/// The manifest with the profile in which the workspace builds for tests, so that foreign packages are built once for both.
+fn with_profile(manifest: &str, workspace: &str) -> Result<String> {
+    let (mut manifest, workspace): (Table, Table) = (manifest.parse()?, workspace.parse()?);
+    let profile = workspace.get("profile").and_then(|profiles| profiles.get("dev"));
+    let profile = profile.context("the workspace has no profile dev")?.clone();
+    manifest.insert("profile".to_owned(), Value::Table(Table::from_iter([("dev".to_owned(), profile)])));
     Ok(manifest.to_string())
 }
 
@@ -145,6 +155,17 @@ mod tests {
         assert_eq!(Path::new(path), std::env::temp_dir().join("x/crates/a"));
         assert_eq!(table["package"]["name"].as_str(), Some("a-only"));
         assert!(table.contains_key("workspace"));
+    }
+
+    #[test]
+    fn consumers_are_built_in_the_profile_of_the_tests() {
+        let workspace = "[workspace]\n[profile.dev]\nopt-level = 1\n[profile.release]\nlto = true\n";
+        let table: Table =
+            with_profile("[package]\nname = \"a-only\"\n", workspace).unwrap().parse().unwrap();
+        assert_eq!(table["profile"]["dev"]["opt-level"].as_integer(), Some(1));
+        assert_eq!(table["profile"].as_table().unwrap().len(), 1);
+        assert_eq!(table["package"]["name"].as_str(), Some("a-only"));
+        assert!(with_profile("", "[workspace]\n").is_err());
     }
 
     #[test]

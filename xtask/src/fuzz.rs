@@ -1,4 +1,4 @@
-//! `fuzz`: the targets of tests/fuzz, a workspace of its own because libFuzzer needs nightly.
+//! `fuzz`: the targets of tests/fuzz; as binaries of libFuzzer in a workspace of their own, because that needs nightly.
 
 mod keep;
 mod options;
@@ -14,17 +14,17 @@ use crate::tools;
 use crate::{Outcome, Usage};
 use options::{Length, Options};
 
-const FOLDER: &str = "tests/fuzz";
+const FOLDER: &str = "tests/fuzz/libfuzzer";
 /// Inputs that libFuzzer starts from and adds to, a folder for each target.
 const CORPUS: &str = "tests/fuzz/corpus";
 /// The best of them, which are committed.
 const KEPT: &str = "tests/fuzz/seeds";
 /// The binary that feeds every target seeds and mutants of them, without libFuzzer.
 const SMOKE: &str = "smoke";
-/// The feature that brings libFuzzer itself, which the smoke binary does without.
-const LIBFUZZER: &str = "libfuzzer";
 const VERSION: &str = "0.13.2";
-/// Seconds for each target up to which a smoke run is built as tests are.
+/// The package with both.
+const PACKAGE: &str = "fuzz";
+/// Seconds up to which a smoke run is built as tests are.
 const SHORT: u64 = 30;
 /// Longest input: what is wrong with a format shows in small files, which run thousands of times a second.
 const LONGEST: usize = 4096;
@@ -45,7 +45,7 @@ pub(crate) fn fuzz(repo: &Repo, args: &[String]) -> Result<Outcome> {
     tools::toolchain(repo, "nightly")
         .context("fuzzing needs a nightly toolchain: rustup toolchain install nightly")?;
     let tools = tools::installed(repo, "cargo-fuzz", VERSION)?;
-    run_smoke(repo, None, &["--write-seeds", CORPUS])?;
+    run_smoke(repo, &[], &["--write-seeds", CORPUS])?;
     let fuzzer = Fuzzer { repo, tools, sanitizer: options.sanitizer };
     if options.length == Length::Keep {
         targets.iter().try_for_each(|target| fuzzer.keep(target))?;
@@ -57,7 +57,7 @@ pub(crate) fn fuzz(repo: &Repo, args: &[String]) -> Result<Outcome> {
     let failed: Vec<&str> =
         runs.iter().filter(|run| run.failed.is_some()).map(|run| run.target.as_str()).collect();
     if !failed.is_empty() {
-        bail!("something was found, see tests/fuzz/artifacts: {}", failed.join(", "));
+        bail!("something was found, see {FOLDER}/artifacts: {}", failed.join(", "));
     }
     Ok(Outcome::Done)
 }
@@ -84,7 +84,6 @@ impl Fuzzer<'_> {
     fn step(&self, target: &str, folders: &[String]) -> Step {
         Step::cargo_of(self.repo, "nightly")
             .args(["fuzz", "run", "--fuzz-dir", FOLDER])
-            .arg(format!("--features={LIBFUZZER}"))
             .args(["--sanitizer", self.sanitizer, target])
             .args(folders)
             .args(["--", &format!("-max_len={LONGEST}")])
@@ -157,33 +156,27 @@ fn table(runs: &[Run]) -> String {
 }
 
 fn smoke(repo: &Repo, seconds: u64) -> Result<Outcome> {
-    // A short run is over before an optimised build of everything would be; the tests have built what it needs otherwise.
-    let profile = (seconds > SHORT).then_some("--release");
+    if seconds > SHORT {
+        run_smoke(repo, &["--profile", "fuzz"], &["--seconds", &seconds.to_string()])?;
+        return Ok(Outcome::Done);
+    }
+    // A short run is over before an optimised build of everything would be. Selected out of the whole workspace, so that nothing
+    // is built anew with other features.
     Step::cargo(repo)
-        .arg("test")
-        .args(profile)
-        .args(["--manifest-path", FUZZ, "--lib", "--target-dir"])
-        .arg(repo.target()?)
+        .args(["test", "--workspace", "--all-features", "--test", SMOKE])
+        .env("HOLDALL_SMOKE_SECONDS", seconds.to_string())
         .run()?;
-    run_smoke(repo, profile, &["--seconds", &seconds.to_string()])?;
     Ok(Outcome::Done)
 }
 
-fn run_smoke(repo: &Repo, profile: Option<&str>, args: &[&str]) -> Result<()> {
-    Step::cargo(repo)
-        .arg("run")
-        .args(profile)
-        .args(["--manifest-path", FUZZ, "--bin", SMOKE, "--target-dir"])
-        .arg(repo.target()?)
-        .arg("--")
-        .args(args)
-        .run()
+fn run_smoke(repo: &Repo, profile: &[&str], args: &[&str]) -> Result<()> {
+    let step = Step::cargo(repo).arg("run").args(profile);
+    step.args(["--package", PACKAGE, "--bin", SMOKE, "--"]).args(args).run()
 }
 
 fn targets(repo: &Repo) -> Result<Vec<String>> {
     let packages = repo.packages(FUZZ)?;
-    let binaries = packages.into_iter().flat_map(|package| package.binaries);
-    Ok(binaries.filter(|name| name != SMOKE).collect())
+    Ok(packages.into_iter().flat_map(|package| package.binaries).collect())
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program for the terminal")]
 
 mod arrows;
+mod beside;
 mod campaign;
 mod check;
 mod ci;
@@ -15,6 +16,7 @@ mod cross;
 mod docs;
 mod fixtures;
 mod fuzz;
+mod licences;
 mod lines;
 mod links;
 mod miri;
@@ -100,7 +102,8 @@ pub(crate) const TASKS: &[Task] = &[
     task("campaign", "[--seconds N] [--seed S]", "hostile files through the command, under limits", campaign::campaign),
     task("conformance", "[--check]", "the fixtures through all implementations, into docs/conformance.md; --check: ours alone", conformance::conformance),
     task("bench", "NAME|--peers [ARGS…]", "setup, then a benchmark against other libraries, or all of them and the table of their ratios", test::bench),
-    task("deny", "[--advisories]", "licences, bans and sources of the dependencies", tools::deny),
+    task("licences", "", "what deny.toml says of licences, bans and sources, against what cargo metadata says", licences::licences),
+    task("deny", "[--advisories]", "licences, bans, sources and advisories by cargo-deny, which is built for it", tools::deny),
     task("miri", "[--big-endian]", "the core and the chunks under Miri, where it is installed; --big-endian: as another machine", miri::miri),
     task("cross", "[--check] [i686] [s390x]", "check and test for 32 bits and big-endian; --check: no tests", cross::cross),
 ];

@@ -12,7 +12,7 @@ use crate::step::Step;
 
 /// Packages that are workspaces of their own, beside the consumers; docs/decisions.md says why.
 pub(crate) const BENCH: &str = "tests/bench/Cargo.toml";
-pub(crate) const FUZZ: &str = "tests/fuzz/Cargo.toml";
+pub(crate) const FUZZ: &str = "tests/fuzz/libfuzzer/Cargo.toml";
 
 #[derive(Debug)]
 pub(crate) struct Repo {

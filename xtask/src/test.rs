@@ -12,11 +12,20 @@ pub(crate) const PYTHON: &str = "HOLDALL_PYTHON";
 /// Packages that are tested in release too.
 const OPTIMISED: &[&str] = &["container-core", "blosc-chunk", "conformance"];
 
+/// What benchmarks have that tests do without.
+const CONTENDERS: &str = "contenders,zarrs";
+
 pub(crate) fn test(repo: &Repo, args: &[String]) -> Result<Outcome> {
     let [debug, release] = flags(args, ["--debug", "--release"])?;
     let python = python::ready(repo)?;
     if debug || !release {
         Step::cargo(repo).args(["test", "--workspace", "--all-features"]).env(PYTHON, &python).run()?;
+        // Other implementations and ours read each other's files; once is enough, they are the same in release.
+        Step::cargo(repo)
+            .args(["test", "--manifest-path", BENCH, "--target-dir"])
+            .arg(repo.target()?)
+            .env(PYTHON, &python)
+            .run()?;
     }
     if release || !debug {
         // What wraps and what is unsafe, in optimised code, and every fixture as users' builds read it: the rest is the same in debug,
@@ -27,14 +36,6 @@ pub(crate) fn test(repo: &Repo, args: &[String]) -> Result<Outcome> {
             .env(PYTHON, &python)
             .env("CARGO_PROFILE_RELEASE_LTO", "off")
             .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16")
-            .run()?;
-    }
-    // Other implementations and ours read each other's files; once is enough, they are the same in release.
-    if debug || !release {
-        Step::cargo(repo)
-            .args(["test", "--manifest-path", BENCH, "--target-dir"])
-            .arg(repo.target()?)
-            .env(PYTHON, &python)
             .run()?;
     }
     Ok(Outcome::Done)
@@ -59,7 +60,7 @@ pub(crate) fn bench(repo: &Repo, args: &[String]) -> Result<Outcome> {
             "--release",
             "--bins",
             "--features",
-            "zarrs",
+            CONTENDERS,
             "--manifest-path",
             BENCH,
             "--target-dir",
@@ -67,7 +68,7 @@ pub(crate) fn bench(repo: &Repo, args: &[String]) -> Result<Outcome> {
         .arg(repo.target()?)
         .run()?;
     Step::cargo(repo)
-        .args(["run", "--release", "--features", "zarrs", "--manifest-path", BENCH, "--target-dir"])
+        .args(["run", "--release", "--features", CONTENDERS, "--manifest-path", BENCH, "--target-dir"])
         .arg(repo.target()?)
         .arg("--")
         .args(args)

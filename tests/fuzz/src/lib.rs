@@ -1,10 +1,10 @@
 //! What is fuzzed: one function for each target, given any bytes at all.
 //!
 //! A target panics when the code under test does, and when one of its claims does not hold. libFuzzer drives them through
-//! `fuzz_targets/`, on nightly; `smoke` drives them with fixed seeds and mutants of those, on any toolchain.
+//! `libfuzzer/fuzz_targets/`, on nightly; `smoke` drives them with fixed seeds and mutants of those, on any toolchain.
 //!
 //! To add one: write the function in the module of its subject, give it a line in [`TARGETS`], a wrapper in
-//! `fuzz_targets/` and a `[[bin]]` in the manifest. A test below finds what is forgotten.
+//! `libfuzzer/fuzz_targets/` and a `[[bin]]` in the manifest beside those. A test below finds what is forgotten.
 #![forbid(unsafe_code)]
 
 mod array;
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn every_target_has_its_wrapper_and_its_binary() {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("libfuzzer");
         let manifest = std::fs::read_to_string(root.join("Cargo.toml")).unwrap();
         let wrappers = std::fs::read_dir(root.join("fuzz_targets")).unwrap();
         let mut wrappers: Vec<String> =

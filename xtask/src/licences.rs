@@ -1,0 +1,149 @@
+//! `licences`: what `deny.toml` says of licences, bans and sources, held against what cargo says of the dependencies.
+//!
+//! A second without any tool to install, so that every run of CI has it. `deny` asks cargo-deny the same, and more: texts of
+//! licences, packages of several versions, advisories.
+
+use anyhow::{Context as _, Result, bail};
+use serde_json::Value;
+use spdx::{Expression, ParseMode};
+use toml::Table;
+
+use crate::repo::Repo;
+use crate::step::Step;
+use crate::{Outcome, flags};
+
+/// How cargo names the default registry, wherever it really gets packages from.
+const REGISTRY: &str = "registry+https://github.com/rust-lang/crates.io-index";
+
+/// What `deny.toml` allows and refuses.
+struct Rules {
+    licences: Vec<String>,
+    banned: Vec<String>,
+}
+
+pub(crate) fn licences(repo: &Repo, args: &[String]) -> Result<Outcome> {
+    flags(args, [])?;
+    let rules = Rules::parse(&std::fs::read_to_string(repo.path("deny.toml"))?)?;
+    let text = Step::cargo(repo).args(["metadata", "--all-features", "--format-version=1"]).stdout()?;
+    let metadata: Value = serde_json::from_str(&text)?;
+    let packages = metadata["packages"].as_array().context("cargo metadata lists no packages")?;
+    let faults: Vec<String> = packages.iter().flat_map(|package| faults(package, &rules)).collect();
+    for fault in &faults {
+        println!("{fault}");
+    }
+    if !faults.is_empty() {
+        bail!("packages that deny.toml does not allow: {} faults", faults.len());
+    }
+    println!("{} packages, each as deny.toml allows", packages.len());
+    Ok(Outcome::Done)
+}
+
+impl Rules {
+    fn parse(text: &str) -> Result<Self> {
+        let rules: Table = text.parse()?;
+        let list = |table: &str, key: &str| {
+            let list = rules.get(table).and_then(|table| table.get(key)).and_then(toml::Value::as_array);
+            list.with_context(|| format!("deny.toml has no list {table}.{key}"))
+        };
+        let text = |value: Option<&toml::Value>| {
+            let text = value.and_then(toml::Value::as_str).map(str::to_owned);
+            text.context("an entry in deny.toml that is no text")
+        };
+        Ok(Self {
+            licences: list("licenses", "allow")?
+                .iter()
+                .map(|name| text(Some(name)))
+                .collect::<Result<_>>()?,
+            banned: list("bans", "deny")?.iter().map(|ban| text(ban.get("crate"))).collect::<Result<_>>()?,
+        })
+    }
+}
+
+/// What is wrong with a package, as `cargo metadata` tells of it.
+fn faults(package: &Value, rules: &Rules) -> Vec<String> {
+    let text = |key: &str| package[key].as_str().unwrap_or_default();
+    let (name, version) = (text("name"), text("version"));
+    let mut faults = Vec::new();
+    match package["license"].as_str() {
+        None => faults.push("names no licence".to_owned()),
+        Some(licence) if is_allowed(licence, &rules.licences) => {}
+        Some(licence) => faults.push(format!("is under {licence:?}")),
+    }
+    if rules.banned.iter().any(|banned| banned == name) {
+        faults.push("is banned".to_owned());
+    }
+    // Our own packages, and only they, come from no source at all.
+    if let Some(source) = package["source"].as_str().filter(|source| *source != REGISTRY) {
+        faults.push(format!("comes from {source}"));
+    }
+    for dependency in package["dependencies"].as_array().into_iter().flatten() {
+        if dependency["req"].as_str() == Some("*") && !dependency["path"].is_string() {
+            faults.push(format!("takes any version of {}", dependency["name"]));
+        }
+    }
+    faults.into_iter().map(|fault| format!("{name} {version} {fault}")).collect()
+}
+
+/// Whether somebody who accepts `allowed` alone, without any exceptions from them, may use what is under `licence`.
+fn is_allowed(licence: &str, allowed: &[String]) -> bool {
+    // Some manifests still have `/` for OR.
+    let Ok(expression) = Expression::parse_mode(licence, ParseMode::LAX) else { return false };
+    expression.evaluate(|needed| {
+        let id = needed.license.id().filter(|_| needed.addition.is_none());
+        id.is_some_and(|id| allowed.iter().any(|name| name == id.name))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn rules() -> Rules {
+        Rules::parse(
+            "[licenses]\nallow = [\"MIT\", \"Zlib\"]\n[bans]\ndeny = [{ crate = \"ring\", reason = \"r\" }]\n",
+        )
+        .unwrap()
+    }
+
+    #[test]
+    fn expressions_are_allowed_by_what_they_need() {
+        let allowed = ["MIT", "Zlib", "Apache-2.0"].map(str::to_owned);
+        for licence in ["MIT", "MIT/BSL-1.0", "(GPL-3.0-only OR MIT) AND Zlib", "Apache-2.0 OR MIT"] {
+            assert!(is_allowed(licence, &allowed), "{licence}");
+        }
+        for licence in ["GPL-3.0-only", "MIT AND BSL-1.0", "Apache-2.0 WITH LLVM-exception", "MIT,", ""] {
+            assert!(!is_allowed(licence, &allowed), "{licence}");
+        }
+    }
+
+    #[test]
+    fn every_kind_of_fault_is_told() {
+        let sound = json!({
+            "name": "a", "version": "1.0.0", "license": "MIT", "source": REGISTRY,
+            "dependencies": [{"name": "b", "req": "^1"}, {"name": "ours", "req": "*", "path": "../ours"}],
+        });
+        assert_eq!(faults(&sound, &rules()), Vec::<String>::new());
+        let changes = [
+            ("license", json!("GPL-3.0-only")),
+            ("license", Value::Null),
+            ("name", json!("ring")),
+            ("source", json!("git+https://example.org/a")),
+            ("source", json!("registry+https://example.org/index")),
+            ("dependencies", json!([{"name": "b", "req": "*"}])),
+        ];
+        for (key, value) in changes {
+            let mut package = sound.clone();
+            package[key] = value;
+            assert_eq!(faults(&package, &rules()).len(), 1, "{package}");
+        }
+    }
+
+    #[test]
+    fn rules_that_cannot_be_found_are_an_error() {
+        assert!(Rules::parse("[licenses]\nallow = []\n").is_err());
+        assert!(Rules::parse("[licenses]\nallow = [1]\n[bans]\ndeny = []\n").is_err());
+        assert!(Rules::parse("[licenses]\nallow = []\n[bans]\ndeny = [{ reason = \"r\" }]\n").is_err());
+    }
+}
