@@ -310,11 +310,13 @@ mod tests {
     fn what_is_left_out_is_hidden() {
         let mut seed = 7;
         for count in [1, 20, 400] {
-            let spheres: Vec<Sphere> = (0..count)
-                .map(|_| Sphere {
+            let spheres: Vec<Sphere> = (0..=255_u8)
+                .cycle()
+                .take(count)
+                .map(|red| Sphere {
                     at: std::array::from_fn(|_| noise(&mut seed) * 1.2 - 0.1),
                     radius: noise(&mut seed).powi(3) * 0.4,
-                    color: Rgba((noise(&mut seed) * 255.0) as u8, 90, 200, 255),
+                    color: Rgba(red, 90, 200, 255),
                 })
                 .collect();
             let to = place(53);
