@@ -126,7 +126,7 @@ fn a_field_of_records_is_drawn_as_an_array_of_it_is() {
     // What is no time counts for nothing.
     assert!(times.err.contains("--range 1699999825.95,1700003655.05"), "{times:#?}");
     let text = fs::read_to_string(directory.path().join("t.svg")).unwrap();
-    assert!(text.contains(">inner.t (s since 1970)</text>"), "{text}");
+    assert!(text.contains(">inner.t (s since 1970)  (×10⁵ + 1699900000)</text>"), "{text}");
 }
 
 #[test]
