@@ -25,6 +25,7 @@ use crate::chunk_header::ChunkHeader;
 use crate::header::{Dialect, Header};
 use crate::layout::Layout;
 use crate::metadata::{MetadataOptions, Spelling, encode_section, from_json, to_python_json};
+use crate::section;
 use crate::stored_chunk::{StoredChunk, stored_range};
 use crate::var_writer::with_entry;
 use crate::words::{self, CHECKSUM, FILTER};
@@ -260,7 +261,7 @@ impl Old {
     fn section(&self, tree: Option<&Value>) -> Result<Vec<u8>> {
         let Some(metadata) = self.layout.metadata() else { return Ok(Vec::new()) };
         let (Some(tree), Some(header)) = (tree, &metadata.header) else {
-            return Ok(self.source.read(metadata.range.clone())?.into_owned());
+            return section::copy(&*self.source, metadata.range.clone(), &self.limits);
         };
         // Their text says what no tree can hold.
         let spelling = metadata.json.as_deref().map(|json| from_json(json, &self.limits)).transpose()?;

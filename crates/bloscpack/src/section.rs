@@ -251,7 +251,11 @@ fn read_tree(json: &[u8], range: Range<u64>, limits: &Limits, faults: &mut Vec<F
     }
 }
 
-fn copy(source: &dyn Source, range: Range<u64>, limits: &Limits) -> Result<Vec<u8>> {
+/// The bytes `range`, copied.
+///
+/// # Errors
+/// `Limit` for more than there is memory for, and those of the source.
+pub(crate) fn copy(source: &dyn Source, range: Range<u64>, limits: &Limits) -> Result<Vec<u8>> {
     limits.allocate(range.end.saturating_sub(range.start))?;
     into_vec(source.read(range)?, limits)
 }

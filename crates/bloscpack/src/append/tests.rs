@@ -317,3 +317,22 @@ fn metadata_that_a_changed_shape_would_damage_keep_the_file_as_it_is() {
         assert_eq!(text(&path), json);
     }
 }
+
+/// A header may keep gigabytes for metadata to grow into, which an append would write anew.
+#[test]
+fn room_for_metadata_counts_against_the_limit() {
+    let room = MetadataOptions { max_meta_size: Some(4 << 20), ..MetadataOptions::default() };
+    let (numpy, bytes) = array(&[4, 3], Order::C);
+    let array = WriteOptions { metadata_options: room, ..options(1000).for_array(&numpy) };
+    let plain = WriteOptions { metadata_options: room, json: Some(b"{}".to_vec()), ..options(1000) };
+    for made in [array, plain] {
+        let Place { path, _directory } = place();
+        write(&path, &bytes, &made).unwrap();
+        let limits = Limits::default().with_memory(1 << 20);
+        let few = AppendOptions { limits, ..AppendOptions::default() };
+        let error = append_bytes(&path, &[0; 48][..], 48, &few).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::Limit { .. }), "{error}");
+        append_bytes(&path, &[0; 48][..], 48, &AppendOptions::default()).unwrap();
+        assert_eq!(read(&path).len(), bytes.len() + 48);
+    }
+}
