@@ -49,7 +49,7 @@ impl Budget {
     /// A few seconds, or some layers of a large picture.
     fn of(width: usize, height: usize) -> Self {
         let points = (width as u64).saturating_mul(height as u64);
-        Self(points.saturating_mul(32).max(2_000_000_000))
+        Self(points.saturating_mul(8).max(500_000_000))
     }
 
     fn spend(&mut self, points: u64) {
