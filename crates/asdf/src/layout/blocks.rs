@@ -7,6 +7,7 @@
     clippy::cast_possible_truncation
 )]
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use container_core::report::Severity;
@@ -285,6 +286,9 @@ fn note_missing(index: &BlockIndex, marker: u64, layout: &mut Layout) {
     if listed.len() <= layout.blocks.len() || !has_room || listed.first() < Some(&layout.padding.start) {
         return;
     }
+    // Looked up, not searched: there may be as many faults as entries.
+    let errors = layout.faults.iter().filter(|fault| fault.severity() == Severity::Error);
+    let told: HashSet<u64> = errors.map(|fault| fault.range().start).collect();
     let mut missing = Vec::new();
     for (number, (at, end)) in listed.iter().zip(ends).enumerate() {
         let Err(place) = layout.blocks.binary_search_by_key(at, |block| block.at) else { continue };
@@ -293,8 +297,7 @@ fn note_missing(index: &BlockIndex, marker: u64, layout: &mut Layout) {
             return;
         }
         // A header that makes no sense is told as such.
-        if layout.faults.iter().any(|fault| fault.severity() == Severity::Error && fault.range().start == *at)
-        {
+        if told.contains(at) {
             continue;
         }
         let message = format!(
