@@ -28,6 +28,7 @@ mod step;
 mod test;
 mod tools;
 mod words;
+mod zarrs;
 
 use std::process::ExitCode;
 
@@ -101,6 +102,7 @@ pub(crate) const TASKS: &[Task] = &[
     task("fuzz", "TARGET|all|smoke [--seconds N|--runs N|--keep] [--sanitizer none]", "cargo-fuzz on nightly; smoke: deterministic mutants on stable; --keep: choose the committed inputs", fuzz::fuzz),
     task("campaign", "[--seconds N] [--seed S]", "hostile files through the command, under limits", campaign::campaign),
     task("conformance", "[--check]", "the fixtures through all implementations, into docs/conformance.md; --check: ours alone", conformance::conformance),
+    task("zarrs", "", "the crate zarrs reads what is converted to Zarr", zarrs::zarrs),
     task("bench", "NAME|--peers [ARGS…]", "setup, then a benchmark against other libraries, or all of them and the table of their ratios", test::bench),
     task("licences", "", "what deny.toml says of licences, bans and sources, against what cargo metadata says", licences::licences),
     task("deny", "[--advisories]", "licences, bans, sources and advisories by cargo-deny, which is built for it", tools::deny),

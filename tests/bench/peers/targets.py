@@ -1,7 +1,8 @@
-"""The other side of tests/targets.rs: numpy digests, zarr-python and astropy read what was converted.
+"""The other side of tests/targets/main.rs: numpy digests, zarr-python and astropy read what was converted.
 
     targets.py write DIR      writes NAME.npy, a file for each type, order and shape
     targets.py digest DIR     prints "NAME DIGEST" for each, by the program of docs/digest.md
+    targets.py bytes DIR      writes NAME.bytes for each: the values alone, packed, little-endian, the last axis fastest
     targets.py compare DIR    compares each NAME.*.zarr and NAME.*.fits with NAME.npy, and prints how many there were
 
 NAME.KIND.c0_1.zarr has chunks, codecs and so on as the test asked for; only values, types and shapes are looked at.
@@ -108,6 +109,14 @@ def compare(folder):
     print(*counts)
 
 
+def plain(folder):
+    for entry in os.listdir(folder):
+        if entry.endswith(".npy"):
+            array = np.load(os.path.join(folder, entry))
+            with open(os.path.join(folder, entry[:-4] + ".bytes"), "wb") as file:
+                file.write(array.astype(packed(array.dtype)).tobytes())
+
+
 def digests(folder):
     for entry in sorted(os.listdir(folder)):
         if entry.endswith(".npy"):
@@ -115,4 +124,4 @@ def digests(folder):
 
 
 if __name__ == "__main__":
-    {"write": write, "digest": digests, "compare": compare}[sys.argv[1]](sys.argv[2])
+    {"write": write, "digest": digests, "bytes": plain, "compare": compare}[sys.argv[1]](sys.argv[2])

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use anyhow::{Result, bail};
 use serve::{Answer, CHECKED, check, now, place, sizes};
 use zarrs::array::codec::api::CodecOptions;
-use zarrs::array::{Array, ArraySubset};
+use zarrs::array::{Array, ArrayBytes, ArraySubset};
 use zarrs::filesystem::FilesystemStore;
 
 fn opened(path: &str) -> Result<Array<FilesystemStore>> {
@@ -80,6 +80,14 @@ fn slices(path: &str, threads: &str, widths: &str, order: &str, count: &str) -> 
     Ok(((now(threads) - start) / count as f64, Some(sum)))
 }
 
+/// All values, as zarrs has them in memory, to a file.
+fn bytes(path: &str, to: &str) -> Result<Answer> {
+    let array = opened(path)?;
+    let bytes: ArrayBytes<'static> = array.retrieve_array_subset(&array.subset_all())?;
+    fs::write(to, bytes.into_fixed()?)?;
+    Ok((0.0, None))
+}
+
 fn answer(fields: &[&str]) -> Result<Answer> {
     match *fields {
         ["open", path, times, _, _] => open(path, times),
@@ -87,6 +95,7 @@ fn answer(fields: &[&str]) -> Result<Answer> {
             array(raw, target, codec, level, threads, shape, chunks)
         }
         ["slices", path, threads, widths, order, count, _] => slices(path, threads, widths, order, count),
+        ["bytes", path, to] => bytes(path, to),
         _ => bail!("not understood: {fields:?}"),
     }
 }

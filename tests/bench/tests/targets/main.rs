@@ -1,4 +1,8 @@
-//! numpy computes the digests that are computed here, and zarr-python and astropy read what is converted to Zarr and FITS.
+//! numpy computes the digests that are computed here, and zarr-python and astropy read what is converted to Zarr and FITS; with the feature
+//! `zarrs` that crate does, too (`cargo xtask zarrs`).
+
+#[cfg(feature = "zarrs")]
+mod zarrs;
 
 use std::fs;
 use std::path::Path;
@@ -77,8 +81,26 @@ fn digests_zarr_and_fits_are_what_their_own_libraries_make_of_them() {
             fits += 1;
         }
     }
+    // Chunks and codecs of a format that has them.
+    for (number, line) in digests.lines().enumerate().filter(|(_, line)| line.contains("_zarr_")).step_by(3) {
+        let file = folder.join(line.split(' ').next().unwrap());
+        let between = folder.join("between.b2nd");
+        let codec = ["blosclz", "lz4", "lz4hc", "zlib", "zstd", "none"][number / 3 % 6];
+        let words: &[_] = if opened_axes(&file) == 2 { &[("chunks", "3,2"), ("blocks", "2,2")] } else { &[] };
+        convert(&file, &between, Some(codec), words);
+        convert(&between, &file.with_extension("b2nd.zarr"), None, &[]);
+        fs::remove_file(&between).unwrap();
+        zarr += 1;
+    }
     assert_eq!(peer("compare", folder).trim(), format!("{zarr} {fits}"));
     assert!(zarr > 300 && fits > 100, "{zarr} {fits}");
+    #[cfg(feature = "zarrs")]
+    {
+        peer("bytes", folder);
+        let (read, refused) = zarrs::compare(folder);
+        println!("zarrs: {read} read, {refused} of types that it does not know");
+        assert!(read + refused == zarr && read > 3 * refused, "{read} {refused}");
+    }
     // The same arrays by way of a format of ours have the same digest.
     for line in digests.lines().step_by(5) {
         let (name, wanted) = line.split_once(' ').unwrap();
