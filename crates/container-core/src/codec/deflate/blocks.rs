@@ -199,6 +199,9 @@ impl Head {
     }
 }
 
+/// All bits of a code.
+const ALL: u32 = u32::MAX;
+
 /// Symbols as bits: codes and what follows them, and from bit 16 on (24 for lengths) how many bits that are.
 struct Symbols {
     literals: [u32; 256],
@@ -229,7 +232,19 @@ impl Symbols {
         let mut rest = src;
         for step in steps {
             let (literals, behind) = rest.split_at(step.literals as usize);
-            self.write_literals(bits, literals);
+            let (fours, few) = literals.as_chunks::<4>();
+            for four in fours {
+                four.iter().for_each(|literal| self.put(bits, *literal, ALL));
+                bits.flush();
+            }
+            match rest[fours.len() * 4..].first_chunk::<3>() {
+                // No jump on how many there are, which cannot be foretold: what is too much is no bits.
+                Some(three) => three.iter().enumerate().for_each(|(at, literal)| {
+                    self.put(bits, *literal, if at < few.len() { ALL } else { 0 });
+                }),
+                None => few.iter().for_each(|literal| self.put(bits, *literal, ALL)),
+            }
+            bits.flush();
             if step.len > 0 {
                 let entry = self.lengths[usize::from(step.len) & 511];
                 bits.put(u64::from(entry & 0xff_ffff), entry >> 24);
@@ -245,20 +260,10 @@ impl Symbols {
         bits.flush();
     }
 
+    /// Puts the code of a literal, or nothing where `kept` is 0.
     #[inline(always)]
-    fn write_literals(&self, bits: &mut Bits<'_>, literals: &[u8]) {
-        let put = |bits: &mut Bits<'_>, literal: u8| {
-            let code = self.literals[usize::from(literal)];
-            bits.put(u64::from(code & 0xffff), code >> 16);
-        };
-        let (fours, rest) = literals.as_chunks::<4>();
-        for four in fours {
-            four.iter().for_each(|literal| put(bits, *literal));
-            bits.flush();
-        }
-        if !rest.is_empty() {
-            rest.iter().for_each(|literal| put(bits, *literal));
-            bits.flush();
-        }
+    fn put(&self, bits: &mut Bits<'_>, literal: u8, kept: u32) {
+        let code = self.literals[usize::from(literal)] & kept;
+        bits.put(u64::from(code & 0xffff), code >> 16);
     }
 }

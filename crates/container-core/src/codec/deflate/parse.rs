@@ -10,8 +10,11 @@ use super::symbols::{Counts, Step, UNIT};
 /// Bytes after which the places of items repeat, of whatever length they are: of three as well as can be.
 const RECORD: usize = 8;
 
-/// Of so many chunks all places are looked at in one.
+/// Of so many chunks one is explored.
 const EXPLORED: usize = 8;
+
+/// Bytes of such a chunk of which all places are looked at.
+const PART: usize = 4 << 10;
 
 /// Bits that a place of a record has to save each time that it is looked at, in the unit of [`Costs`]: a tenth.
 const LEAST: i64 = UNIT as i64 / 10;
@@ -63,13 +66,21 @@ impl Parser {
         let is_explored = self.chunks.is_multiple_of(EXPLORED);
         self.chunks += 1;
         if !is_explored {
-            return if self.is_long { self.walk::<true>(chunk).0 } else { self.walk::<false>(chunk).0 };
+            return self.walk_chosen(chunk);
         }
-        let len = chunk.until - chunk.from;
+        let Chunk { src, from, until, costs, steps, counts } = chunk;
+        let part = if until - from > 2 * PART { from + PART } else { until };
         self.phases = u8::MAX;
-        let (to, gains) = self.walk::<true>(chunk);
-        self.choose(&gains, len);
-        to
+        let (to, gains) = self.walk::<true>(Chunk { src, from, until: part, costs, steps, counts });
+        self.choose(&gains, part - from);
+        if to >= until {
+            return to;
+        }
+        self.walk_chosen(Chunk { src, from: to, until, costs, steps, counts })
+    }
+
+    fn walk_chosen(&mut self, chunk: Chunk<'_>) -> usize {
+        if self.is_long { self.walk::<true>(chunk).0 } else { self.walk::<false>(chunk).0 }
     }
 
     /// Whether what matches save depends on where in a record they begin.
