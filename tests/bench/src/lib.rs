@@ -16,7 +16,9 @@ pub mod bloscpack;
 pub mod gsd;
 pub mod gsd_calls;
 pub mod harness;
+pub mod json_peer;
 pub mod peer;
+pub mod random;
 #[cfg(feature = "contenders")]
 pub mod rawarray;
 pub mod report;

@@ -67,7 +67,7 @@ fn levels(codec: &dyn Codec) -> Vec<Option<i32>> {
 }
 
 /// Bytes without pattern (xorshift64).
-fn noise(len: usize) -> Vec<u8> {
+pub(super) fn noise(len: usize) -> Vec<u8> {
     let mut state = 0x9E37_79B9_7F4A_7C15_u64;
     let step = || {
         state ^= state << 13;

@@ -56,7 +56,7 @@ impl Random {
             let number = match style {
                 0 => at as u64 % 3,
                 1 => at as u64,
-                _ => self.next(),
+                _ => self.bits(),
             };
             let mut put = |bytes: &[u8]| {
                 if big {

@@ -98,11 +98,11 @@ impl Grower<'_> {
         let value = match self.random.below(4) {
             0 => Yaml::Null,
             1 => Yaml::Int(Int::Small(
-                i128::from(self.random.next())
-                    * i128::from(self.random.next())
+                i128::from(self.random.bits())
+                    * i128::from(self.random.bits())
                     * if self.random.chance(5) { 1 } else { -1 },
             )),
-            2 => Yaml::Float(f64::from_bits(self.random.next() << 16 | self.random.next() & 0xffff)),
+            2 => Yaml::Float(f64::from_bits(self.random.bits() << 16 | self.random.bits() & 0xffff)),
             _ => loop {
                 let value = self.random.value(0);
                 // Complex numbers have a tag of their own.

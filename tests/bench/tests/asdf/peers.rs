@@ -1,13 +1,13 @@
 //! Three releases of Python asdf, which do what `testdata/asdf/peer.py` is told.
 
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
+pub use bench::json_peer::folder;
+use bench::json_peer::{JsonPeer, interpreter_of, script_of};
 use bench::peer::python;
-use serde_json::{Map, Value, json};
-use tempfile::{TempDir, tempdir, tempdir_in};
+use serde_json::{Value, json};
 
 /// A release of Python asdf.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,13 +30,21 @@ impl Release {
 
 pub const RELEASES: [Release; 3] = [Release::Newest, Release::Mid, Release::Old];
 
-/// A Python that answers one line of JSON with another.
-pub struct Peer {
-    what: String,
-    /// Ends once its input is closed, with the program of the tests.
-    _child: Child,
-    to: ChildStdin,
-    from: BufReader<ChildStdout>,
+/// A Python with a release.
+pub struct Peer(JsonPeer);
+
+impl Deref for Peer {
+    type Target = JsonPeer;
+
+    fn deref(&self) -> &JsonPeer {
+        &self.0
+    }
+}
+
+impl DerefMut for Peer {
+    fn deref_mut(&mut self) -> &mut JsonPeer {
+        &mut self.0
+    }
 }
 
 static NEWEST: LazyLock<Mutex<Peer>> = LazyLock::new(|| Mutex::new(Peer::start(Release::Newest)));
@@ -56,21 +64,16 @@ pub fn peer(release: Release) -> MutexGuard<'static, Peer> {
 
 /// The interpreter that has that release.
 pub fn interpreter(release: Release) -> PathBuf {
-    let newest = python().unwrap();
-    let beside = |name: &str| newest.parent().unwrap().parent().unwrap().join(name).join("bin/python");
-    let python = match release {
-        Release::Newest => newest,
-        Release::Mid => beside("mid-asdf"),
-        Release::Old => beside("old-asdf"),
-    };
-    assert!(python.is_file(), "{} is missing (cargo xtask setup makes it)", python.display());
-    python
+    match release {
+        Release::Newest => python().unwrap(),
+        Release::Mid => interpreter_of("mid-asdf"),
+        Release::Old => interpreter_of("old-asdf"),
+    }
 }
 
 impl Peer {
     fn start(release: Release) -> Self {
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/asdf/peer.py");
-        let mut peer = Self::run(release, &script);
+        let mut peer = Self::run(release, &script_of("asdf/peer.py"));
         let expected = match release {
             Release::Newest => "6.0.0",
             Release::Mid => "5.2.0",
@@ -82,31 +85,7 @@ impl Peer {
 
     /// A script that speaks as `peer.py` does.
     pub fn run(release: Release, script: &Path) -> Self {
-        let mut command = Command::new(interpreter(release));
-        command.arg("-B").arg(script).stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut child = command.spawn().unwrap();
-        let to = child.stdin.take().unwrap();
-        let from = BufReader::new(child.stdout.take().unwrap());
-        Self { what: format!("{release:?}"), _child: child, to, from }
-    }
-
-    /// What it answers, or what asdf raised.
-    pub fn try_ask(&mut self, what: &str, request: Value) -> Result<Map<String, Value>, String> {
-        let Value::Object(mut request) = request else { panic!("a request is an object") };
-        request.insert("do".to_owned(), what.into());
-        writeln!(self.to, "{}", Value::Object(request)).unwrap();
-        self.to.flush().unwrap();
-        let mut line = String::new();
-        self.from.read_line(&mut line).unwrap();
-        assert!(!line.is_empty(), "{} ended at {what}", self.what);
-        let Value::Object(answer) = serde_json::from_str(&line).unwrap() else { panic!("{line}") };
-        if answer["ok"] == true { Ok(answer) } else { Err(answer["error"].as_str().unwrap().to_owned()) }
-    }
-
-    #[track_caller]
-    pub fn ask(&mut self, what: &str, request: Value) -> Map<String, Value> {
-        let shown: String = request.to_string().chars().take(1500).collect();
-        self.try_ask(what, request).unwrap_or_else(|error| panic!("{}: {what} {shown}: {error}", self.what))
+        Self(JsonPeer::start(format!("{release:?}"), &interpreter(release), script))
     }
 
     /// The tree of the file at `path`, without what names software and history.
@@ -119,9 +98,4 @@ impl Peer {
         root.remove("history");
         tree
     }
-}
-
-/// A folder for small files that are written often: in memory where there is such a place.
-pub fn folder() -> TempDir {
-    tempdir_in("/dev/shm").or_else(|_| tempdir()).unwrap()
 }

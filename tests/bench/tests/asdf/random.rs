@@ -1,42 +1,30 @@
 //! What is random in the tests: the same in each run.
 
+use std::ops::{Deref, DerefMut};
+
+pub use bench::random::cases;
 use serde_json::{Map, Value, json};
 
-/// How many cases there are, where the usual run has `count`.
-pub fn cases(count: u64) -> u64 {
-    let more =
-        std::env::var("HOLDALL_CASES").map_or(1, |text| text.parse().expect("HOLDALL_CASES is a number"));
-    count * more
+/// [`bench::random::Random`], and what these tests make of it.
+pub struct Random(bench::random::Random);
+
+impl Deref for Random {
+    type Target = bench::random::Random;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
 }
 
-/// Marsaglia's xorshift64*.
-pub struct Random(u64);
+impl DerefMut for Random {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.0
+    }
+}
 
 impl Random {
     pub fn new(seed: u64) -> Self {
-        let mut random = Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
-        random.next();
-        random
-    }
-
-    pub fn next(&mut self) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 16
-    }
-
-    /// Less than `most`, which is not 0.
-    pub fn below(&mut self, most: u64) -> u64 {
-        self.next() % most
-    }
-
-    pub fn chance(&mut self, of_ten: u64) -> bool {
-        self.below(10) < of_ten
-    }
-
-    pub fn pick<T: Copy>(&mut self, of: &[T]) -> T {
-        of[self.below(of.len() as u64) as usize]
+        Self(bench::random::Random::new(seed))
     }
 
     /// Text that is awkward to write.
@@ -113,7 +101,7 @@ impl Random {
         match self.below(if depth == 0 { 9 } else { 13 }) {
             0 => self.chance(5).into(),
             1 => (self.below(2000) as i64 - 1000).into(),
-            2 => json!(self.next() as i64 * if self.chance(5) { -1 } else { 1 }),
+            2 => json!(self.bits() as i64 * if self.chance(5) { -1 } else { 1 }),
             3 => ((self.below(1_000_000) as f64 - 5e5) / 1e3).into(),
             4 => self.pick(&[1e300, -5e-324, 1e22, 0.1, 1e-7, 123_456_789.125, 1.0, -2.0, 1e16, 1e15]).into(),
             5 => json!({"$float": self.pick(&["nan", "inf", "-inf", "-0.0"])}),

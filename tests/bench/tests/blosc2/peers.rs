@@ -1,12 +1,13 @@
 //! Two releases of python-blosc2, which do what `testdata/blosc2/peer.py` is told.
 
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
+pub use bench::json_peer::folder;
+use bench::json_peer::{JsonPeer, interpreter_of, script_of};
 use bench::peer::python;
 use serde_json::{Map, Value, json};
-use tempfile::{TempDir, tempdir, tempdir_in};
+use tempfile::TempDir;
 
 /// A release of python-blosc2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,54 +21,36 @@ pub enum Release {
 /// A Python with that release. It ends with the test.
 pub struct Peer {
     pub release: Release,
-    child: Child,
-    to: ChildStdin,
-    from: BufReader<ChildStdout>,
+    peer: JsonPeer,
+}
+
+impl Deref for Peer {
+    type Target = JsonPeer;
+
+    fn deref(&self) -> &JsonPeer {
+        &self.peer
+    }
+}
+
+impl DerefMut for Peer {
+    fn deref_mut(&mut self) -> &mut JsonPeer {
+        &mut self.peer
+    }
 }
 
 impl Peer {
     pub fn start(release: Release) -> Self {
-        let newest = python().unwrap();
-        let python = match release {
-            Release::Newest => newest,
-            Release::Old => newest.parent().unwrap().parent().unwrap().join("old-blosc2/bin/python"),
+        let (interpreter, expected) = match release {
+            Release::Newest => (python().unwrap(), "4.14.1"),
+            Release::Old => (interpreter_of("old-blosc2"), "3.1.1"),
         };
-        assert!(python.is_file(), "{} is missing (cargo xtask setup makes it)", python.display());
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/blosc2/peer.py");
-        let mut command = Command::new(python);
-        command.arg("-B").arg(script).stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut child = command.spawn().unwrap();
-        let to = child.stdin.take().unwrap();
-        let from = BufReader::new(child.stdout.take().unwrap());
-        let mut peer = Self { release, child, to, from };
-        let version = peer.ask("version", json!({}));
-        let expected = if release == Release::Newest { "4.14.1" } else { "3.1.1" };
-        assert_eq!(version["blosc2"], expected);
-        peer
+        let mut peer = JsonPeer::start(format!("{release:?}"), &interpreter, &script_of("blosc2/peer.py"));
+        assert_eq!(peer.ask("version", json!({}))["blosc2"], expected);
+        Self { release, peer }
     }
 
     pub fn both() -> [Self; 2] {
         [Self::start(Release::Newest), Self::start(Release::Old)]
-    }
-
-    /// What it answers, or what blosc2 raised.
-    pub fn try_ask(&mut self, what: &str, request: Value) -> Result<Map<String, Value>, String> {
-        let Value::Object(mut request) = request else { panic!("a request is an object") };
-        request.insert("do".to_owned(), what.into());
-        writeln!(self.to, "{}", Value::Object(request)).unwrap();
-        self.to.flush().unwrap();
-        let mut line = String::new();
-        self.from.read_line(&mut line).unwrap();
-        assert!(!line.is_empty(), "{:?} ended at {what}", self.release);
-        let Value::Object(answer) = serde_json::from_str(&line).unwrap() else { panic!("{line}") };
-        if answer["ok"] == true { Ok(answer) } else { Err(answer["error"].as_str().unwrap().to_owned()) }
-    }
-
-    #[track_caller]
-    pub fn ask(&mut self, what: &str, request: Value) -> Map<String, Value> {
-        let shown: String = request.to_string().chars().take(600).collect();
-        self.try_ask(what, request)
-            .unwrap_or_else(|error| panic!("{:?}: {what} {shown}: {error}", self.release))
     }
 
     /// What it says of the frame at `path`, and the values.
@@ -82,18 +65,6 @@ impl Peer {
     pub fn info(&mut self, path: &Path) -> Map<String, Value> {
         self.ask("info", json!({ "path": path }))
     }
-}
-
-impl Drop for Peer {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-/// A folder for small files that are written often: in memory where there is such a place.
-pub fn folder() -> TempDir {
-    tempdir_in("/dev/shm").or_else(|_| tempdir()).unwrap()
 }
 
 /// Writes bytes to a file of the folder.

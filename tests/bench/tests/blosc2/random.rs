@@ -1,45 +1,33 @@
 //! What is random in the tests: the same in each run.
 
+use std::ops::{Deref, DerefMut};
+
+pub use bench::random::cases;
 use blosc2_frame::blosc_chunk::{Compressor, Params, Pipeline, SplitMode};
 use blosc2_frame::default_params;
 use container_core::dtype::DType;
 use serde_json::{Value, json};
 
-/// How many cases there are, where the usual run has `count`.
-pub fn cases(count: u64) -> u64 {
-    let more =
-        std::env::var("HOLDALL_CASES").map_or(1, |text| text.parse().expect("HOLDALL_CASES is a number"));
-    count * more
+/// [`bench::random::Random`], and what these tests make of it.
+pub struct Random(bench::random::Random);
+
+impl Deref for Random {
+    type Target = bench::random::Random;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
 }
 
-/// Marsaglia's xorshift64*.
-pub struct Random(u64);
+impl DerefMut for Random {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.0
+    }
+}
 
 impl Random {
     pub fn new(seed: u64) -> Self {
-        let mut random = Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
-        random.next();
-        random
-    }
-
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 16
-    }
-
-    /// Less than `most`, which is not 0.
-    pub fn below(&mut self, most: u64) -> u64 {
-        self.next() % most
-    }
-
-    pub fn chance(&mut self, of_ten: u64) -> bool {
-        self.below(10) < of_ten
-    }
-
-    pub fn pick<T: Copy>(&mut self, of: &[T]) -> T {
-        of[self.below(of.len() as u64) as usize]
+        Self(bench::random::Random::new(seed))
     }
 
     /// Bytes as data has them: few values, runs, ramps, and noise.
@@ -53,7 +41,7 @@ impl Random {
                 1 => at.wrapping_mul(at) as u8 & 1,
                 2 => ((at + salt) / 8) as u8,
                 3 => (((at + salt) % 8) * (at / 64)) as u8,
-                _ => self.next() as u8,
+                _ => self.bits() as u8,
             })
             .collect()
     }

@@ -6,18 +6,7 @@ use proptest::prelude::*;
 use super::bits::Bits;
 use super::symbols::{Counts, END, LENGTH_EXTRA, LENGTH_SYMBOL, LONGEST, Step, UNIT, distance_symbol, log2};
 use super::*;
-
-/// xorshift64.
-fn noise(len: usize) -> Vec<u8> {
-    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-    let step = || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        state.to_le_bytes()[3]
-    };
-    std::iter::repeat_with(step).take(len).collect()
-}
+use crate::codec::tests::noise;
 
 fn inflate(src: &[u8], len: usize) -> Vec<u8> {
     let mut out = Vec::with_capacity(len + 1);
