@@ -17,13 +17,15 @@ mod late;
 #[allow(unsafe_code)]
 mod mmap;
 mod open;
+#[cfg(feature = "mmap")]
+mod probed;
 mod sparse;
 
 pub use file::FileSource;
 pub(crate) use file::read_exact_at;
 #[cfg(feature = "mmap")]
 pub use mmap::MmapSource;
-pub use open::{Access, open_path, open_path_late, read_stream};
+pub use open::{Access, open_path, open_path_late, open_path_probed, read_stream};
 pub use sparse::{SparseSource, drive};
 
 /// Pieces in which large data are passed through: they stay in the second-level cache.

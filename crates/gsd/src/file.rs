@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::path::Path;
 
-use container_core::source::{Access, Source, copy_vec, open_path};
+use container_core::source::{Access, Source, copy_vec, open_path_probed};
 use container_core::{Error, Limits, Result};
 
 use crate::header::Header;
@@ -70,7 +70,7 @@ impl File {
     pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
         let path = path.as_ref();
         let named = |error: Error| error.part(path.display().to_string());
-        let source = open_path(path, options.access, &options.limits).map_err(named)?;
+        let source = open_path_probed(path, options.access, &options.limits).map_err(named)?;
         Self::from_source(source, options).map_err(named)
     }
 

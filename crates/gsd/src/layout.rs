@@ -110,9 +110,19 @@ impl Layout {
         }
         self.names = Names::parse(&block, self.header.is_v1());
         let bytes = index_bytes(source, &self.header, limits)?;
-        let index = Index::new(&bytes, self.header.byte_order);
-        self.entries = self.find_end(index)?;
-        let last = usize::try_from(self.entries).ok().and_then(|used| index.get(used.checked_sub(1)?));
+        let start = self.header.index_location;
+        let entry_at = |at: u64| {
+            let (mut entry, offset) = ([0; 32], at.saturating_mul(header::INDEX_ENTRY_LEN));
+            match &bytes {
+                // A few of many pages are looked at: to read takes less time than to touch each of them in a map.
+                Cow::Borrowed(_) => source.read_into(start.saturating_add(offset), &mut entry)?,
+                Cow::Owned(bytes) => bytes.as_slice().read_into(offset, &mut entry)?,
+            }
+            Ok(IndexEntry::from_bytes(&entry, self.header.byte_order))
+        };
+        let slots = bytes.len() as u64 / header::INDEX_ENTRY_LEN;
+        self.entries = self.find_end(slots, &entry_at)?;
+        let last = self.entries.checked_sub(1).map(&entry_at).transpose()?;
         self.frames = last.map_or(0, |entry| entry.frame.saturating_add(1));
         let copy = match bytes {
             Cow::Borrowed(_) => None,
@@ -267,23 +277,28 @@ impl Layout {
         rules.problem(entry).map(|(_, why)| why)
     }
 
-    /// The number of used entries, by the reference's binary search: where it looks, entries have to make sense.
-    fn find_end(&self, index: Index<'_>) -> Result<u64> {
-        let wrong = |at: usize, why: &str| {
-            let start = self.header.index_location.saturating_add((at as u64).saturating_mul(32));
-            Error::malformed(format!("index entry {at}: {why}")).at(start..start.saturating_add(32))
+    /// The number of used entries among so many slots, by the reference's binary search: where it looks, entries have to make sense.
+    fn find_end(&self, slots: u64, entry_at: &dyn Fn(u64) -> Result<IndexEntry>) -> Result<u64> {
+        let wrong = |at: u64, why: &str| {
+            let offset = at.saturating_mul(header::INDEX_ENTRY_LEN);
+            let start = self.header.index_location.saturating_add(offset);
+            let range = start..start.saturating_add(header::INDEX_ENTRY_LEN);
+            Error::malformed(format!("index entry {at}: {why}")).at(range)
         };
-        let Some(first) = index.get(0) else { return Ok(0) };
+        if slots == 0 {
+            return Ok(0);
+        }
+        let first = entry_at(0)?;
         if first.is_unused() {
             return Ok(0);
         }
         if let Some(why) = self.entry_problem(&first) {
             return Err(wrong(0, why));
         }
-        let (mut low, mut high, mut frame) = (0_usize, index.len(), first.frame);
+        let (mut low, mut high, mut frame) = (0, slots, first.frame);
         while high.saturating_sub(low) > 1 {
             let middle = low.midpoint(high);
-            let Some(entry) = index.get(middle) else { break };
+            let entry = entry_at(middle)?;
             if entry.is_unused() {
                 high = middle;
                 continue;
@@ -296,7 +311,7 @@ impl Layout {
             }
             (low, frame) = (middle, entry.frame);
         }
-        Ok(high as u64)
+        Ok(high)
     }
 }
 

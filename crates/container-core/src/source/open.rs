@@ -56,6 +56,23 @@ pub fn open_path_late(path: &Path, access: Access, limits: &Limits) -> Result<Bo
     Ok(Box::new(FileSource::new(file)?))
 }
 
+/// As [`open_path`], for formats that look at a few bytes in many places to open a file: under [`Access::Auto`] it is mapped at once, and the
+/// first small reads ([`Source::read_into`]) are done by position all the same.
+///
+/// # Errors
+/// As [`open_path`].
+pub fn open_path_probed(path: &Path, access: Access, limits: &Limits) -> Result<Box<dyn Source>> {
+    let file = match opened(path, access, limits)? {
+        Opened::Memory(bytes) => return Ok(Box::new(bytes)),
+        Opened::File(file) => file,
+    };
+    #[cfg(feature = "mmap")]
+    if access == Access::Auto {
+        return Ok(Box::new(super::probed::ProbedSource::new(file)?));
+    }
+    Ok(Box::new(FileSource::new(file)?))
+}
+
 enum Opened {
     /// A regular file that is not empty.
     File(File),
