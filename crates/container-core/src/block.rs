@@ -248,7 +248,7 @@ mod tests {
 
     #[test]
     fn digests_cover_what_they_say_they_cover() {
-        let data = vec![7_u8; 2 * PIECE_LEN + 5];
+        let data = vec![7_u8; if cfg!(miri) { 100 } else { 2 * PIECE_LEN + 5 }];
         let mut file = b"head".to_vec();
         Zlib.encode(&data, None, &mut file).unwrap();
         let range = 4..file.len() as u64;

@@ -223,11 +223,12 @@ mod tests {
     /// zlib.adler32 of these bytes ends the stream, so any byte lost between pieces would show.
     #[test]
     fn input_fed_in_pieces_is_one_whole_stream() {
-        let data: Vec<u8> = (0..5000_u32).map(|k| (k * k / 8).to_le_bytes()[0]).collect();
-        for level in [0, 1, 6, 9] {
-            for piece_len in [1, 7, 4999, 5000, 5001] {
+        let (len, levels) = if cfg!(miri) { (200, &[6][..]) } else { (5000, &[0, 1, 6, 9][..]) };
+        let data: Vec<u8> = (0..len).map(|k: u32| (k * k / 8).to_le_bytes()[0]).collect();
+        for level in levels {
+            for piece_len in [1, 7, data.len() - 1, data.len(), data.len() + 1] {
                 let mut out = Vec::new();
-                encode_in_pieces(Compress::new(Compression::new(level), true), &data, piece_len, &mut out)
+                encode_in_pieces(Compress::new(Compression::new(*level), true), &data, piece_len, &mut out)
                     .unwrap();
                 let mut back = vec![0; data.len()];
                 Zlib.decode(&out, &mut back).unwrap();

@@ -50,7 +50,7 @@ fn the_digests_of_the_specification() {
 /// Every number of lanes in use, and one more than there are, with inputs that end at different times.
 #[test]
 fn every_number_of_inputs_has_the_digests_of_each_alone() {
-    let (step, short, long) = if cfg!(miri) { (4, 1, 70) } else { (1, 23, 700) };
+    let (step, short, long) = if cfg!(miri) { (5, 1, 70) } else { (1, 23, 700) };
     for kernel in Kernel::all() {
         for count in (0..=2 * kernel.width() + 1).step_by(step) {
             let inputs: Vec<Vec<u8>> =
@@ -64,7 +64,8 @@ fn every_number_of_inputs_has_the_digests_of_each_alone() {
 
 #[test]
 fn every_length_has_the_digest_of_one_alone() {
-    let inputs: Vec<Vec<u8>> = (0..if cfg!(miri) { 70 } else { 400 }).map(|len| bytes(len, len)).collect();
+    let lens = (0..if cfg!(miri) { 70 } else { 400 }).step_by(if cfg!(miri) { 3 } else { 1 });
+    let inputs: Vec<Vec<u8>> = lens.map(|len| bytes(len, len)).collect();
     for kernel in Kernel::all() {
         for group in [kernel.least(), kernel.width(), inputs.len()] {
             for inputs in inputs.chunks(group) {

@@ -8,6 +8,9 @@ use super::symbols::{Counts, END, LENGTH_EXTRA, LENGTH_SYMBOL, LONGEST, Step, UN
 use super::*;
 use crate::codec::tests::noise;
 
+/// Runs of some minutes under Miri are made short there.
+const SHORT: bool = cfg!(miri);
+
 fn inflate(src: &[u8], len: usize) -> Vec<u8> {
     let mut out = Vec::with_capacity(len + 1);
     let mut decoder = Decompress::new(false);
@@ -57,15 +60,16 @@ fn records(count: usize, len: usize, kept: usize) -> Vec<u8> {
 #[test]
 fn small_and_plain_data() {
     assert_eq!(encode(b"", 1), [3, 0]);
-    for len in [1, 2, 3, 7, 8, 9, 70, 71, 72, 73, 74, 257, 258, 259, 260, 261, 516, 517, 1000, 70_000] {
+    let lens = [1, 2, 3, 7, 8, 9, 70, 71, 72, 73, 74, 257, 258, 259, 260, 261, 516, 517, 1000, 70_000];
+    for len in lens.into_iter().filter(|len| !SHORT || *len == 9) {
         check(&vec![0; len]);
         check(&vec![255; len]);
         check(&noise(len));
         check(&noise(len / 2).repeat(2));
     }
     // A long run is matches of 258 bytes, and little more.
-    let size = check(&vec![7; 1 << 20]);
-    assert!(size < 1400, "{size}");
+    let size = check(&vec![7; if SHORT { 1 << 9 } else { 1 << 20 }]);
+    assert!(size < if SHORT { 40 } else { 1400 }, "{size}");
     // Each literal once, and each twice.
     let all: Vec<u8> = (0..=255).collect();
     check(&all);
@@ -73,6 +77,7 @@ fn small_and_plain_data() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "long data")]
 fn matches_reach_as_far_as_the_window_and_no_further() {
     let word = noise(64);
     for (far, is_found) in [(32_767, true), (32_768, true), (32_769, false), (40_000, false), (65_536, false)]
@@ -90,14 +95,17 @@ fn matches_reach_as_far_as_the_window_and_no_further() {
 
 #[test]
 fn records_with_noise() {
-    for (len, kept) in [(2, 1), (3, 1), (4, 2), (8, 5), (12, 9), (16, 4)] {
-        let data = records(200_000 / len, len, kept);
+    for (len, kept) in
+        [(2, 1), (3, 1), (4, 2), (12, 9), (16, 4), (8, 5)].into_iter().skip(if SHORT { 5 } else { 0 })
+    {
+        let data = records(if SHORT { 700 } else { 200_000 } / len, len, kept);
         let size = check(&data);
         assert!(size < data.len() - data.len() * kept / len / 4, "{len}, {kept}: {size} of {}", data.len());
     }
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "long data")]
 fn a_block_ends_where_the_statistics_change() {
     let mut data = noise(100_000);
     data.extend(noise(100_000).iter().map(|byte| byte & 3));
@@ -108,6 +116,7 @@ fn a_block_ends_where_the_statistics_change() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "long data")]
 fn only_arrays_with_noise_are_taken() {
     let taken = |data: &[u8]| {
         let mut out = vec![1, 2, 3];
@@ -148,7 +157,10 @@ fn codes_are_complete_and_limited() {
         assert!(lens.iter().all(|len| (1..=longest).contains(&usize::from(*len))));
         let sum: u64 = lens.iter().map(|len| 1 << (longest - usize::from(*len))).sum();
         assert_eq!(sum, 1 << longest, "{lens:?}");
-        for (a, b) in (0..counts.len()).flat_map(|a| (0..counts.len()).map(move |b| (a, b))) {
+        for (a, b) in (0..counts.len())
+            .step_by(if SHORT { 47 } else { 1 })
+            .flat_map(|a| (0..counts.len()).map(move |b| (a, b)))
+        {
             assert!(counts[a] <= counts[b] || lens[a] <= lens[b], "what is more often has no longer code");
         }
     }
@@ -170,7 +182,7 @@ fn codes_are_complete_and_limited() {
 fn a_block_whose_codes_overflow() {
     let mut data = Vec::new();
     let (mut a, mut b) = (1, 1);
-    for literal in 0..24_u8 {
+    for literal in 0..if SHORT { 16 } else { 24 } {
         data.extend(std::iter::repeat_n(literal, a));
         (a, b) = (b, a + b);
     }
@@ -182,19 +194,21 @@ fn a_block_whose_codes_overflow() {
     blocks::write(&mut bits, &data, &steps, &mut counts, true);
     bits.finish();
     assert!(inflate(&out, data.len()) == data);
-    check(&data);
+    check(&data[..data.len().min(if SHORT { 300 } else { usize::MAX })]);
 }
 
 /// Every length, and the distances around every border between symbols.
 #[test]
 fn every_length_and_distance() {
-    let mut data = noise(33_000);
-    let (mut steps, mut counts) = (vec![Step { literals: 33_000, len: 0, back: 0 }], Counts::NONE);
+    let furthest = if SHORT { 1 << 9 } else { 1 << 15 };
+    let mut data = noise(furthest + 232);
+    let literals = data.len() as u32;
+    let (mut steps, mut counts) = (vec![Step { literals, len: 0, back: 0 }], Counts::NONE);
     let borders = (1..=15).flat_map(|high: u32| {
         [1 << high, (1 << high) + 1, (1 << high) - 1, 3 << (high - 1), (3 << (high - 1)) + 1]
     });
-    let distances: Vec<usize> = borders.filter(|far| *far <= 32_768).map(|far| far as usize).collect();
-    for (at, len) in (3..=LONGEST).enumerate() {
+    let distances: Vec<usize> = borders.map(|far| far as usize).filter(|far| *far <= furthest).collect();
+    for (at, len) in (3..=LONGEST).step_by(if SHORT { 17 } else { 1 }).enumerate() {
         let back = distances[at % distances.len()];
         for _ in 0..len {
             data.push(data[data.len() - back]);
@@ -253,23 +267,31 @@ fn symbols_are_those_of_the_specification() {
 
 #[test]
 fn logarithms_are_near() {
-    for x in (1..3000_u32).chain([65_535, 1 << 20, (1 << 31) + 12_345_678, u32::MAX]) {
+    for x in (1..3000_u32).step_by(if SHORT { 13 } else { 1 }).chain([
+        65_535,
+        1 << 20,
+        (1 << 31) + 12_345_678,
+        u32::MAX,
+    ]) {
         let near = f64::from(log2(x)) / f64::from(UNIT);
         assert!((near - f64::from(x).log2()).abs() < 0.008, "{x}: {near}");
     }
 }
 
+/// About the length of what is thought of.
+const MOST: usize = if SHORT { 60 } else { 3000 };
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
+    #![proptest_config(ProptestConfig::with_cases(if SHORT { 3 } else { 96 }))]
 
     #[test]
     fn any_data_round_trip(
         data in prop_oneof![
-            proptest::collection::vec(any::<u8>(), 0..3000),
-            proptest::collection::vec(0..3_u8, 0..20_000),
-            (proptest::collection::vec(any::<u8>(), 1..40), 0..3000_usize)
+            proptest::collection::vec(any::<u8>(), 0..MOST),
+            proptest::collection::vec(0..3_u8, 0..MOST * 7),
+            (proptest::collection::vec(any::<u8>(), 1..40), 0..MOST)
                 .prop_map(|(piece, count)| piece.iter().copied().cycle().take(count * 7).collect()),
-            (1..500_usize, 1..17_usize, 0..17_usize)
+            (1..=MOST / 6, 1..17_usize, 0..17_usize)
                 .prop_map(|(count, len, kept)| records(count * 20, len, kept.min(len))),
         ],
         len in 1..70_000_usize,

@@ -29,9 +29,9 @@ fn one_inflater_decodes_every_vector_of_zlib_and_any_prefix_of_it() {
 #[cfg(feature = "zlib")]
 #[test]
 fn a_deflater_writes_what_the_codec_writes_or_nothing() {
-    for level in 1..=9 {
+    for level in (1..=9).step_by(if cfg!(miri) { 8 } else { 1 }) {
         let mut deflater = Deflater::new(level).unwrap();
-        for data in [b"".to_vec(), vec![7; 5000], Data::Mixed.bytes()] {
+        for data in [b"".to_vec(), vec![7; if cfg!(miri) { 50 } else { 5000 }], Data::Mixed.bytes()] {
             let want = encode(&zlib::Zlib, &data, Some(level));
             let mut dst = vec![0; want.len() + 100];
             assert_eq!(deflater.encode(&data, &mut dst).unwrap(), Some(want.len()), "level {level}");
