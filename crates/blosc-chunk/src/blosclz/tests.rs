@@ -100,8 +100,8 @@ fn faults_say_what_and_where() {
 #[test]
 fn what_is_encoded_decodes() {
     let mut encoder = Encoder::default();
-    for (_, data) in vectors() {
-        for level in (0..=9).step_by(if cfg!(miri) { 3 } else { 1 }) {
+    for (_, data) in vectors().into_iter().filter(|(_, data)| !cfg!(miri) || data.len() < 600) {
+        for level in (0..=9).step_by(if cfg!(miri) { 8 } else { 1 }) {
             let mut stream = vec![0; data.len() + 64];
             let len = encoder.encode(&data, &mut stream, level).unwrap();
             assert!(len < data.len());
