@@ -194,7 +194,7 @@ fn a_block_whose_codes_overflow() {
     blocks::write(&mut bits, &data, &steps, &mut counts, true);
     bits.finish();
     assert!(inflate(&out, data.len()) == data);
-    check(&data[..data.len().min(if SHORT { 300 } else { usize::MAX })]);
+    check(if SHORT { &data[..300] } else { &data });
 }
 
 /// Every length, and the distances around every border between symbols.
