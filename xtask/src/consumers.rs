@@ -39,11 +39,12 @@ const BANNED: &[(&str, &[&str])] = &[
 pub(crate) fn consumers(repo: &Repo, args: &[String]) -> Result<Outcome> {
     flags(args, [])?;
     let target = repo.target()?;
+    let ours: Vec<String> = repo.packages("Cargo.toml")?.into_iter().map(|package| package.name).collect();
     let outside = Outside::new()?;
     for dir in folders(&repo.path(FOLDER))? {
         let name = dir.file_name().context("a folder has a name")?.to_string_lossy().into_owned();
         let copy = outside.0.join(&name);
-        copy_package(repo, &dir, &copy)?;
+        copy_package(repo, &ours, &dir, &copy)?;
         let cargo =
             |command: &str| Step::cargo(repo).arg(command).dir(&copy).env("CARGO_TARGET_DIR", &target);
         cargo("run").arg("--quiet").run()?;
@@ -87,12 +88,13 @@ impl Drop for Outside {
     }
 }
 
-fn copy_package(repo: &Repo, from: &Path, to: &Path) -> Result<()> {
+fn copy_package(repo: &Repo, ours: &[String], from: &Path, to: &Path) -> Result<()> {
     fs::create_dir_all(to.join("src"))?;
     fs::copy(from.join("src/main.rs"), to.join("src/main.rs")).with_context(|| repo.name_of(from))?;
     let manifest = fs::read_to_string(from.join("Cargo.toml")).with_context(|| repo.name_of(from))?;
     let workspace = fs::read_to_string(repo.path("Cargo.toml"))?;
-    fs::write(to.join("Cargo.toml"), with_profile(&with_absolute_paths(&manifest, from)?, &workspace)?)?;
+    let manifest = with_profile(&with_absolute_paths(&manifest, from)?, &workspace, ours)?;
+    fs::write(to.join("Cargo.toml"), manifest)?;
     // The versions of the workspace, so that what is built already is used again and no index is asked.
     if repo.path("Cargo.lock").is_file() {
         fs::copy(repo.path("Cargo.lock"), to.join("Cargo.lock"))?;
@@ -113,12 +115,25 @@ fn with_absolute_paths(manifest: &str, dir: &Path) -> Result<String> {
     Ok(manifest.to_string())
 }
 
-/// The manifest with the profile in which the workspace builds for tests, so that foreign packages are built once for both.
-fn with_profile(manifest: &str, workspace: &str) -> Result<String> {
+/// The manifest with the profile in which the workspace builds for tests, so that foreign packages are built once for both; `ours`,
+/// which have other features here and are built again, without optimisation: a program runs for a moment.
+fn with_profile(manifest: &str, workspace: &str, ours: &[String]) -> Result<String> {
     let (mut manifest, workspace): (Table, Table) = (manifest.parse()?, workspace.parse()?);
     let profile = workspace.get("profile").and_then(|profiles| profiles.get("dev"));
-    let profile = profile.context("the workspace has no profile dev")?.clone();
-    manifest.insert("profile".to_owned(), Value::Table(Table::from_iter([("dev".to_owned(), profile)])));
+    let profile = profile.and_then(Value::as_table).context("the workspace has no profile dev")?;
+    let mut profile = profile.clone();
+    let packages = profile.entry("package").or_insert_with(|| Value::Table(Table::new()));
+    let packages = packages.as_table_mut().context("profile.dev.package is no table")?;
+    for name in ours {
+        packages.insert(
+            name.clone(),
+            Value::Table(Table::from_iter([("opt-level".to_owned(), Value::Integer(0))])),
+        );
+    }
+    manifest.insert(
+        "profile".to_owned(),
+        Value::Table(Table::from_iter([("dev".to_owned(), Value::Table(profile))])),
+    );
     Ok(manifest.to_string())
 }
 
@@ -159,13 +174,16 @@ mod tests {
 
     #[test]
     fn consumers_are_built_in_the_profile_of_the_tests() {
-        let workspace = "[workspace]\n[profile.dev]\nopt-level = 1\n[profile.release]\nlto = true\n";
+        let workspace = "[workspace]\n[profile.dev]\nopt-level = 1\n[profile.dev.package]\n\"*\" = { debug = false }\n[profile.release]\nlto = true\n";
+        let ours = ["a".to_owned()];
         let table: Table =
-            with_profile("[package]\nname = \"a-only\"\n", workspace).unwrap().parse().unwrap();
+            with_profile("[package]\nname = \"a-only\"\n", workspace, &ours).unwrap().parse().unwrap();
         assert_eq!(table["profile"]["dev"]["opt-level"].as_integer(), Some(1));
         assert_eq!(table["profile"].as_table().unwrap().len(), 1);
+        assert_eq!(table["profile"]["dev"]["package"]["*"]["debug"].as_bool(), Some(false));
+        assert_eq!(table["profile"]["dev"]["package"]["a"]["opt-level"].as_integer(), Some(0));
         assert_eq!(table["package"]["name"].as_str(), Some("a-only"));
-        assert!(with_profile("", "[workspace]\n").is_err());
+        assert!(with_profile("", "[workspace]\n", &ours).is_err());
     }
 
     #[test]
