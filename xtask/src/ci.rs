@@ -37,7 +37,7 @@ const STEPS: &[(&str, &[&str], In, Runs)] = &[
     ("links", &[], In::Both, Runs::Alone),
     ("licences", &[], In::Both, Runs::Alone),
     ("setup", &[], In::Both, Runs::Before("test")),
-    ("package", &[], In::Both, Runs::Alone),
+    ("package", &[], In::Both, Runs::Before("test")),
     ("clippy", &[], In::Both, Runs::Alone),
     ("test", &["--debug"], In::Both, Runs::Alone),
     ("test", &["--release"], In::Full, Runs::Before(END)),
