@@ -31,7 +31,7 @@ pub(crate) fn miri(repo: &Repo, args: &[String]) -> Result<Outcome> {
 }
 
 /// The clock and the disk are those of this machine. And who may look through which pointer is not followed, which takes half of the time: only
-/// code that is `unsafe` can be wrong about it, and of ours that is the code with vectors, which Miri does not run.
+/// code that is `unsafe` can be wrong about it, and of ours that is maps, vectors and one call for MD5, of which Miri runs next to nothing.
 const FLAGS: &str = "-Zmiri-disable-isolation -Zmiri-disable-stacked-borrows";
 
 /// Tests of one package. Those with long data, which take minutes, carry the reason in the code.
