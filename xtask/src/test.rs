@@ -12,6 +12,27 @@ pub(crate) const PYTHON: &str = "HOLDALL_PYTHON";
 /// Packages that are tested in release too.
 const OPTIMISED: &[&str] = &["container-core", "blosc-chunk", "conformance"];
 
+/// What is compiled for that as for users: all of ours that the tests above call, and of others' what decodes and is unsafe or C.
+const AS_FOR_USERS: &[&str] = &[
+    "asdf",
+    "blosc-chunk",
+    "blosc2-frame",
+    "bloscpack",
+    "container-core",
+    "gsd",
+    "holdall",
+    "rawarray",
+    "crc32fast",
+    "libbz2-rs-sys",
+    "lz4_flex",
+    "simd-adler32",
+    "snap",
+    "zlib-rs",
+    "zstd-safe",
+    "zstd-sys",
+];
+const RELEASE: [&str; 3] = ["opt-level=3", "debug-assertions=false", "overflow-checks=false"];
+
 /// What benchmarks have that tests do without.
 const CONTENDERS: &str = "contenders,zarrs";
 
@@ -29,13 +50,17 @@ pub(crate) fn test(repo: &Repo, args: &[String]) -> Result<Outcome> {
     }
     if release || !debug {
         // What wraps and what is unsafe, in optimised code, and every fixture as users' builds read it: the rest is the same in debug,
-        // where overflows are found. Link-time optimisation of every test binary would cost 1.7 times the work.
+        // where overflows are found. In the folder of the debug build, whose other dependencies are used again.
+        let settings = AS_FOR_USERS.iter().flat_map(|package| {
+            RELEASE.iter().flat_map(move |setting| {
+                ["--config".to_owned(), format!("profile.dev.package.{package}.{setting}")]
+            })
+        });
         Step::cargo(repo)
-            .args(["test", "--release", "--all-features"])
+            .args(["test", "--all-features"])
             .args(OPTIMISED.iter().flat_map(|package| ["--package", package]))
+            .args(settings)
             .env(PYTHON, &python)
-            .env("CARGO_PROFILE_RELEASE_LTO", "off")
-            .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16")
             .run()?;
     }
     Ok(Outcome::Done)
