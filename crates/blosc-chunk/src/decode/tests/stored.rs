@@ -47,9 +47,14 @@ fn data(kind: &str, len: usize) -> Vec<u8> {
     }
 }
 
+/// The lines that are tried. Miri takes some of those that are short, and whose codecs are of this crate.
+fn tried(text: &'static str) -> impl Iterator<Item = &'static str> {
+    let is_short = |line: &&str| line.len() < 1500 && !line.contains("zlib") && !line.contains("zstd");
+    text.lines().filter(move |line| !cfg!(miri) || is_short(line)).step_by(if cfg!(miri) { 5 } else { 1 })
+}
+
 fn stored() -> Vec<Stored> {
-    let lines = include_str!("../../../tests/data/chunks.txt").lines();
-    let alone = lines.map(|line| {
+    let alone = tried(include_str!("../../../tests/data/chunks.txt")).map(|line| {
         let fields: Vec<&'static str> = line.split('|').collect();
         let typesize = fields[3].parse().ok();
         Stored {
@@ -59,19 +64,12 @@ fn stored() -> Vec<Stored> {
             geometry: Geometry { typesize, blockshape: Vec::new() },
         }
     });
-    let all = alone.chain(of_arrays().into_iter().filter(Stored::is_readable));
-    if cfg!(miri) {
-        // Codecs of this crate alone, and some of many that are alike.
-        let has = |stored: &Stored, name| stored.name.contains(name);
-        return all.filter(|stored| !has(stored, "zlib") && !has(stored, "zstd")).step_by(5).collect();
-    }
-    all.collect()
+    alone.chain(of_arrays().into_iter().filter(Stored::is_readable)).collect()
 }
 
 /// Those that do not decode without the shape of their blocks.
 fn of_arrays() -> Vec<Stored> {
-    let lines = include_str!("../../../tests/data/arrays.txt").lines();
-    lines
+    tried(include_str!("../../../tests/data/arrays.txt"))
         .map(|line| {
             let fields: Vec<&'static str> = line.split('|').collect();
             let blockshape = fields[1].split(',').map(|side| side.parse().unwrap()).collect();
