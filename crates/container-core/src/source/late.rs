@@ -69,12 +69,13 @@ impl Source for LateSource {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::io::Write as _;
 
     use super::*;
 
-    fn file_of(len: usize) -> (File, Vec<u8>) {
+    /// A file without a name, and its bytes.
+    pub(in crate::source) fn file_of(len: usize) -> (File, Vec<u8>) {
         let bytes: Vec<u8> = (0..=250).cycle().take(len).collect();
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(&bytes).unwrap();

@@ -68,14 +68,8 @@ impl Source for ProbedSource {
 mod tests {
     use std::io::Write as _;
 
+    use super::super::late::tests::file_of;
     use super::*;
-
-    fn file_of(len: usize) -> (File, Vec<u8>) {
-        let bytes: Vec<u8> = (0..=250).cycle().take(len).collect();
-        let mut file = tempfile::tempfile().unwrap();
-        file.write_all(&bytes).unwrap();
-        (file, bytes)
-    }
 
     #[test]
     #[cfg_attr(miri, ignore = "Miri maps no files")]
