@@ -213,6 +213,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "long data")]
     fn parallel_reads_give_the_bytes_of_a_plain_read() {
         let bytes: Vec<u8> = (0..(20_usize << 20) + 7).map(|at| (at * 31 / 8 % 251) as u8).collect();
         for threads in [1, 2, 3, 8] {
@@ -224,6 +225,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "long data")]
     fn zeroed_memory_is_bounded_and_zero() {
         let limits = Limits::default().with_memory(64 << 20);
         let memory: Vec<u64> = zeroed_vec(4 << 20, &limits).unwrap();
