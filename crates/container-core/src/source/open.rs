@@ -26,17 +26,7 @@ pub enum Access {
 /// # Errors
 /// `Io`; `Usage` for a directory; `Limit` when it has to be read into memory and is larger than the limit.
 pub fn open_path(path: &Path, access: Access, limits: &Limits) -> Result<Box<dyn Source>> {
-    let file = match opened(path, access, limits)? {
-        Opened::Memory(bytes) => return Ok(Box::new(bytes)),
-        Opened::File(file) => file,
-    };
-    #[cfg(feature = "mmap")]
-    if access == Access::Auto
-        && let Ok(map) = super::MmapSource::new(&file)
-    {
-        return Ok(Box::new(map));
-    }
-    Ok(Box::new(FileSource::new(file)?))
+    open_as(path, access, limits, mapped)
 }
 
 /// As [`open_path`], for formats that read little to open a file: under [`Access::Auto`] it is mapped only with the first large
@@ -45,15 +35,7 @@ pub fn open_path(path: &Path, access: Access, limits: &Limits) -> Result<Box<dyn
 /// # Errors
 /// As [`open_path`].
 pub fn open_path_late(path: &Path, access: Access, limits: &Limits) -> Result<Box<dyn Source>> {
-    let file = match opened(path, access, limits)? {
-        Opened::Memory(bytes) => return Ok(Box::new(bytes)),
-        Opened::File(file) => file,
-    };
-    #[cfg(feature = "mmap")]
-    if access == Access::Auto {
-        return Ok(Box::new(super::late::LateSource::new(file)?));
-    }
-    Ok(Box::new(FileSource::new(file)?))
+    open_as(path, access, limits, mapped_late)
 }
 
 /// As [`open_path`], for formats that look at a few bytes in many places to open a file: under [`Access::Auto`] it is mapped at once, and the
@@ -62,16 +44,51 @@ pub fn open_path_late(path: &Path, access: Access, limits: &Limits) -> Result<Bo
 /// # Errors
 /// As [`open_path`].
 pub fn open_path_probed(path: &Path, access: Access, limits: &Limits) -> Result<Box<dyn Source>> {
-    let file = match opened(path, access, limits)? {
-        Opened::Memory(bytes) => return Ok(Box::new(bytes)),
-        Opened::File(file) => file,
-    };
-    #[cfg(feature = "mmap")]
-    if access == Access::Auto {
-        return Ok(Box::new(super::probed::ProbedSource::new(file)?));
+    open_as(path, access, limits, probed)
+}
+
+/// Opens `path`; a regular file under [`Access::Auto`] by `auto`.
+fn open_as(
+    path: &Path,
+    access: Access,
+    limits: &Limits,
+    auto: fn(File) -> Result<Box<dyn Source>>,
+) -> Result<Box<dyn Source>> {
+    match opened(path, access, limits)? {
+        Opened::Memory(bytes) => Ok(Box::new(bytes)),
+        Opened::File(file) if access == Access::Auto => auto(file),
+        Opened::File(file) => positioned(file),
     }
+}
+
+fn positioned(file: File) -> Result<Box<dyn Source>> {
     Ok(Box::new(FileSource::new(file)?))
 }
+
+#[cfg(feature = "mmap")]
+fn mapped(file: File) -> Result<Box<dyn Source>> {
+    match super::MmapSource::new(&file) {
+        Ok(map) => Ok(Box::new(map)),
+        Err(_) => positioned(file),
+    }
+}
+
+#[cfg(feature = "mmap")]
+fn mapped_late(file: File) -> Result<Box<dyn Source>> {
+    Ok(Box::new(super::late::LateSource::new(file)?))
+}
+
+#[cfg(feature = "mmap")]
+fn probed(file: File) -> Result<Box<dyn Source>> {
+    Ok(Box::new(super::probed::ProbedSource::new(file)?))
+}
+
+#[cfg(not(feature = "mmap"))]
+use positioned as mapped;
+#[cfg(not(feature = "mmap"))]
+use positioned as mapped_late;
+#[cfg(not(feature = "mmap"))]
+use positioned as probed;
 
 enum Opened {
     /// A regular file that is not empty.
