@@ -119,6 +119,15 @@ mod tests {
         assert_eq!(from_tree(&Value::Map(vec![])).unwrap(), b"");
     }
 
+    /// Decimal digits name one number, which a sum in floating point may miss by one.
+    #[test]
+    fn numbers_are_the_nearest_to_their_digits() {
+        for digits in ["31.245270191439438", "121.48791951161945", "5e-324", "1.7976931348623157e308"] {
+            let number = tree(&format!("{{\"x\": [{digits}]}}")).pointer("/x/0").cloned();
+            assert_eq!(number, Some(Value::Float(digits.parse().unwrap())), "{digits}");
+        }
+    }
+
     #[test]
     fn what_is_whole_comes_back_as_it_was() {
         let same_text: Value = "12".into();

@@ -119,6 +119,15 @@ fn numbers_that_only_python_takes_come_back() {
     }
 }
 
+/// Decimal digits name one number, which a sum in floating point may miss by one.
+#[test]
+fn numbers_are_the_nearest_to_their_digits() {
+    for digits in ["31.245270191439438", "121.48791951161945", "5e-324", "1.7976931348623157e+308"] {
+        let (tree, _) = read(&format!("[{digits}, NaN]")).unwrap();
+        assert_eq!(tree.pointer("/0"), Some(&Value::Float(digits.parse().unwrap())), "{digits}");
+    }
+}
+
 #[test]
 fn integers_keep_128_bits() {
     let json =

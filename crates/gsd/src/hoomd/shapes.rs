@@ -215,9 +215,10 @@ mod tests {
     use super::*;
 
     /// Objects as the schema's page spells them, with what Python's `json.dumps` makes of them.
-    const DUMPED: [&str; 8] = [
+    const DUMPED: [&str; 9] = [
         "{}",
         r#"{"type": "Sphere", "diameter": 2.0}"#,
+        r#"{"type": "Sphere", "diameter": 31.245270191439438}"#,
         r#"{"type": "Ellipsoid", "a": 7.0, "b": 5.0, "c": 3.5}"#,
         r#"{"type": "Polygon", "rounding_radius": 0.1, "vertices": [[-0.5, -0.5], [0.5, -0.5], [0.0, 0.5]]}"#,
         r#"{"type": "ConvexPolyhedron", "rounding_radius": 0.0, "vertices": [[0.5, 0.5, 0.5]]}"#,
