@@ -28,7 +28,7 @@ enum Runs {
 }
 
 /// Task, arguments. What needs seconds comes first; tests before what only repeats them otherwise. Beside others runs what
-/// waits for a network or an interpreter, and what builds in another folder than the rest, where cargo would wait.
+/// waits for a network or an interpreter, and tests once they are built: many keep one core busy, and builds take the other.
 const STEPS: &[(&str, &[&str], In, Runs)] = &[
     ("fmt", &[], In::Both, Runs::Alone),
     ("lines", &[], In::Both, Runs::Alone),
@@ -39,10 +39,11 @@ const STEPS: &[(&str, &[&str], In, Runs)] = &[
     ("setup", &[], In::Both, Runs::Before("test")),
     ("package", &[], In::Both, Runs::Before("test")),
     ("clippy", &[], In::Both, Runs::Alone),
-    ("test", &["--debug"], In::Both, Runs::Alone),
-    ("test", &["--release"], In::Full, Runs::Before(END)),
-    ("fixtures", &["--check"], In::Both, Runs::Before(END)),
+    ("test", &["--debug", "--no-run"], In::Both, Runs::Alone),
+    ("test", &["--debug"], In::Both, Runs::Before(END)),
     ("features", &[], In::Full, Runs::Alone),
+    ("fixtures", &["--check"], In::Both, Runs::Before(END)),
+    ("test", &["--release"], In::Full, Runs::Alone),
     ("consumers", &[], In::Full, Runs::Alone),
     ("doc", &[], In::Full, Runs::Alone),
     ("msrv", &[], In::Full, Runs::Alone),

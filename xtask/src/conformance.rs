@@ -2,12 +2,12 @@
 
 use anyhow::Result;
 
-use crate::repo::{BENCH, Repo};
+use crate::repo::Repo;
 use crate::step::Step;
 use crate::{Outcome, flags, python};
 
 /// Asks the peers.
-const SCRIPT: &str = "tests/bench/peers/conformance.py";
+const SCRIPT: &str = "tests/interop/peers/conformance.py";
 /// The Rust crate that has no Python.
 const PEER: &str = "rawarray_peer";
 
@@ -26,10 +26,7 @@ pub(crate) fn conformance(repo: &Repo, args: &[String]) -> Result<Outcome> {
     }
     let python = python::ready(repo)?;
     let target = repo.target()?;
-    Step::cargo(repo)
-        .args(["build", "--bin", PEER, "--manifest-path", BENCH, "--target-dir"])
-        .arg(&target)
-        .run()?;
+    Step::cargo(repo).args(["build", "--workspace", "--all-features", "--bin", PEER]).run()?;
     let answers = target.join("conformance.tsv");
     Step::new(repo, &python).args(["-B", SCRIPT]).arg(&answers).arg(target.join("debug").join(PEER)).run()?;
     test.env("HOLDALL_GOLDENS", "write").env("HOLDALL_PEERS", &answers).run()?;

@@ -83,7 +83,7 @@ const fn task(
 pub(crate) const TASKS: &[Task] = &[
     task("ci", "[--quick]", "every check, in the order that fails soonest; --quick: those that take seconds", ci::ci),
     task("setup", "[--fresh]", "make .venv with the newest Python found and the pinned peers", python::setup),
-    task("test", "[--debug|--release]", "setup, then all tests, debug and release", test::test),
+    task("test", "[--debug|--release] [--no-run]", "setup, then all tests, debug and release", test::test),
     task("fmt", "", "formatting, also of the packages outside the workspace", check::fmt),
     task("clippy", "", "lints as errors, with default and with all features", check::clippy),
     task("doc", "", "documentation, warnings as errors", check::doc),

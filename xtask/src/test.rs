@@ -37,16 +37,17 @@ const RELEASE: [&str; 3] = ["opt-level=3", "debug-assertions=false", "overflow-c
 const CONTENDERS: &str = "contenders,zarrs";
 
 pub(crate) fn test(repo: &Repo, args: &[String]) -> Result<Outcome> {
-    let [debug, release] = flags(args, ["--debug", "--release"])?;
-    let python = python::ready(repo)?;
+    let [debug, release, no_run] = flags(args, ["--debug", "--release", "--no-run"])?;
+    let run = |step: Step| match no_run {
+        true => step.arg("--no-run").run(),
+        false => step.env(PYTHON, python::ready(repo)?).run(),
+    };
     if debug || !release {
-        Step::cargo(repo).args(["test", "--workspace", "--all-features"]).env(PYTHON, &python).run()?;
-        // Other implementations and ours read each other's files; once is enough, they are the same in release.
-        Step::cargo(repo)
-            .args(["test", "--manifest-path", BENCH, "--target-dir"])
-            .arg(repo.target()?)
-            .env(PYTHON, &python)
-            .run()?;
+        // How benchmarks measure and report, without what they compare. First, because it may have to wait for others that build.
+        run(Step::cargo(repo)
+            .args(["test", "--manifest-path", BENCH, "--lib", "--target-dir"])
+            .arg(repo.target()?))?;
+        run(Step::cargo(repo).args(["test", "--workspace", "--all-features"]))?;
     }
     if release || !debug {
         // What wraps and what is unsafe, in optimised code, and every fixture as users' builds read it: the rest is the same in debug,
@@ -56,12 +57,8 @@ pub(crate) fn test(repo: &Repo, args: &[String]) -> Result<Outcome> {
                 ["--config".to_owned(), format!("profile.dev.package.{package}.{setting}")]
             })
         });
-        Step::cargo(repo)
-            .args(["test", "--all-features"])
-            .args(OPTIMISED.iter().flat_map(|package| ["--package", package]))
-            .args(settings)
-            .env(PYTHON, &python)
-            .run()?;
+        let step = Step::cargo(repo).args(["test", "--all-features"]).args(settings);
+        run(step.args(OPTIMISED.iter().flat_map(|package| ["--package", package])))?;
     }
     Ok(Outcome::Done)
 }

@@ -12,8 +12,8 @@ use container_core::write::{Durability, Overwrite};
 
 use crate::blosc::cpu;
 use crate::harness::{Contender, Group, Run};
-use crate::peer::Peer;
 use crate::scratch::Scratch;
+use interop::peer::Peer;
 
 mod codecs;
 mod data;
@@ -111,7 +111,7 @@ fn python<'a>(job: &'a Job<'a>, name: &'static str, words: &[&str]) -> Contender
 
 impl Job<'_> {
     fn python(&self, words: &[&str]) -> Result<Run> {
-        self.python.borrow_mut().measure(words[0], &words[1..])
+        Ok(self.python.borrow_mut().measure(words[0], &words[1..])?.into())
     }
 
     /// The path of the file `name`, made now if it is not there.

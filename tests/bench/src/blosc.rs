@@ -10,8 +10,8 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, ensure};
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::peer::Peer;
 use crate::scratch::Scratch;
+use interop::peer::Peer;
 
 mod data;
 mod items;

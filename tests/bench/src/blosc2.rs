@@ -9,8 +9,8 @@ use blosc2_frame::default_params;
 
 use crate::blosc::cpu;
 use crate::harness::{Contender, Run};
-use crate::peer::Peer;
 use crate::scratch::Scratch;
+use interop::peer::Peer;
 
 mod data;
 mod frames;

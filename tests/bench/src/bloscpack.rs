@@ -17,8 +17,8 @@ use container_core::write::Durability;
 
 use crate::blosc::field;
 use crate::harness::{Claim, Contender, Group, Run, Unit, timed};
-use crate::peer::Peer;
 use crate::scratch::{Scratch, check};
+use interop::peer::Peer;
 
 /// What every group needs.
 pub struct Job<'a> {

@@ -7,8 +7,8 @@ use anyhow::{Context as _, Result};
 use gsd::{Commit, Durability, Version, Writer, WriterOptions};
 
 use crate::harness::{Claim, Contender, Group, Run};
-use crate::peer::Peer;
 use crate::scratch::Scratch;
+use interop::peer::Peer;
 
 pub mod c_library;
 mod find;
@@ -108,7 +108,7 @@ impl Job<'_> {
     }
 
     fn python(&self, words: &[&str]) -> Result<Run> {
-        self.python.borrow_mut().measure(words[0], &words[1..])
+        Ok(self.python.borrow_mut().measure(words[0], &words[1..])?.into())
     }
 
     /// Adds the C library doing `words` to the contenders, if it is there.

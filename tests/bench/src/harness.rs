@@ -14,6 +14,13 @@ pub struct Run {
     pub check: Option<u64>,
 }
 
+#[cfg(feature = "contenders")]
+impl From<interop::peer::Timed> for Run {
+    fn from(timed: interop::peer::Timed) -> Self {
+        Self { seconds: timed.seconds, check: timed.check }
+    }
+}
+
 /// One way of doing what a group measures.
 pub struct Contender<'a> {
     name: &'static str,
@@ -23,8 +30,8 @@ pub struct Contender<'a> {
 
 impl<'a> Contender<'a> {
     /// A contender; `run` measures itself.
-    pub fn new(name: &'static str, run: impl FnMut() -> Result<Run> + 'a) -> Self {
-        Self { name, most: usize::MAX, run: Box::new(run) }
+    pub fn new<R: Into<Run>>(name: &'static str, mut run: impl FnMut() -> Result<R> + 'a) -> Self {
+        Self { name, most: usize::MAX, run: Box::new(move || run().map(Into::into)) }
     }
 
     /// The same, run in `rounds` rounds at most and not in the one that is not counted: for one so slow that more would take

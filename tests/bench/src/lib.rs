@@ -1,7 +1,7 @@
-//! Benchmarks of holdall against other libraries, and what they share with the tests that both read each other's files.
+//! Benchmarks of holdall against other libraries.
 //!
-//! `cargo xtask bench rawarray` sets up the Python peer and runs them. They have the feature `contenders`, without which the tests
-//! are built.
+//! `cargo xtask bench rawarray` sets up the Python peer and runs them. They have the feature `contenders`, which compiles for minutes; how they
+//! measure and report is built and tested without it.
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "contenders")]
@@ -14,11 +14,7 @@ pub mod blosc2;
 pub mod bloscpack;
 #[cfg(feature = "contenders")]
 pub mod gsd;
-pub mod gsd_calls;
 pub mod harness;
-pub mod json_peer;
-pub mod peer;
-pub mod random;
 #[cfg(feature = "contenders")]
 pub mod rawarray;
 pub mod report;

@@ -6,10 +6,10 @@ use std::process::{Command, ExitCode};
 
 use anyhow::{Context as _, Result, ensure};
 use bench::harness::{Group, measure};
-use bench::peer::Peer;
 use bench::report::{self, Setting};
 use bench::scratch::Scratch;
 use bench::{asdf, blosc, blosc2, bloscpack, gsd, rawarray, summary};
+use interop::peer::Peer;
 
 const USAGE: &str = "usage: bench rawarray|blosc|bloscpack|gsd|blosc2|asdf [--size MiB] [--rounds N] [--only WORD,…] [--dir FOLDER] [--write-docs]
        bench --peers [--dir FOLDER]   all of them, one after the other, as large as by default; the results go into the documentation

@@ -13,8 +13,8 @@ use holdall::convert::ConvertOptions;
 use rawarray::{Encoding, RawArray, WriteOptions};
 
 use crate::harness::{Group, Run};
-use crate::peer::Peer;
 use crate::scratch::{Scratch, numbers};
+use interop::peer::Peer;
 
 mod convert;
 mod open;
@@ -83,7 +83,7 @@ impl Job<'_> {
     }
 
     fn numpy(&self, command: &str, paths: &[&Path]) -> Result<Run> {
-        self.numpy.borrow_mut().run(command, paths)
+        Ok(self.numpy.borrow_mut().run(command, paths)?.into())
     }
 }
 

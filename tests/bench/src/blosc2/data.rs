@@ -28,7 +28,7 @@ impl Job<'_> {
         made(self, &format!("{codec}-{level}.b2frame"), |path| {
             let (_, values) = self.values()?;
             let words = [text(&values)?, text(path)?, codec, &level.to_string(), "1", &CHUNK.to_string()];
-            self.c.borrow_mut().measure("write", &words)
+            Ok(self.c.borrow_mut().measure("write", &words)?.into())
         })
     }
 
@@ -74,7 +74,8 @@ impl Job<'_> {
         made(self, &format!("{codec}.b2nd"), |path| {
             let (_, raw) = self.elements()?;
             let words = self.array_words(text(&raw)?, text(path)?, codec, 1);
-            self.c.borrow_mut().measure("array", &words[1..].iter().map(String::as_str).collect::<Vec<_>>())
+            let words: Vec<&str> = words[1..].iter().map(String::as_str).collect();
+            Ok(self.c.borrow_mut().measure("array", &words)?.into())
         })
     }
 
@@ -83,9 +84,8 @@ impl Job<'_> {
         made(self, &format!("{codec}.zarr"), |path| {
             let (_, raw) = self.elements()?;
             let words = self.array_words(text(&raw)?, text(path)?, codec, 1);
-            self.zarrs
-                .borrow_mut()
-                .measure("array", &words[1..].iter().map(String::as_str).collect::<Vec<_>>())
+            let words: Vec<&str> = words[1..].iter().map(String::as_str).collect();
+            Ok(self.zarrs.borrow_mut().measure("array", &words)?.into())
         })
     }
 }

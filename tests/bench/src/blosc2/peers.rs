@@ -5,8 +5,8 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result, ensure};
 
-use crate::peer::{Peer, script};
 use crate::scratch::Scratch;
+use interop::peer::{Peer, script};
 
 /// Compiles `peers/blosc2_peer.c`, links it with the library that python-blosc2 brings along, and starts it.
 ///

@@ -5,8 +5,8 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result, ensure};
 
-use crate::peer::{Peer, python, script};
 use crate::scratch::Scratch;
+use interop::peer::{Peer, python, script};
 
 const RELEASE: &str = "5.0.1";
 

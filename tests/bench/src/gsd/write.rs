@@ -104,7 +104,7 @@ fn with_c<'a>(job: &'a Job<'a>, group: &mut Group<'a>, frames: u64, particles: u
             Contender::new(C, move || {
                 to_new_file(job, frames, particles, |path| {
                     let words = [text(path)?, &counts[0], &counts[1], when.word()];
-                    c.borrow_mut().measure("write", &words)
+                    Ok(c.borrow_mut().measure("write", &words)?.into())
                 })
             }),
         );
