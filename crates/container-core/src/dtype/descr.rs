@@ -27,7 +27,8 @@ impl DType {
     /// Reads a type from text: `<f4`, `float32`, `bfloat16`, `M8[ns]`, or a record as the literal list of
     /// `(name, type)` and `(name, type, shape)`, where JSON's brackets and quotes will do.
     ///
-    /// A missing order or `=` is the byte order of this machine, as for numpy.
+    /// A missing order or `=` is little-endian, as for numpy on nearly all machines, and not that of this one: a file says the same
+    /// everywhere (bcolz names types so, whose elements have the order of the machine that wrote them).
     ///
     /// # Errors
     /// `Malformed` for what is not a type; `Unsupported` for Python objects, variable-length strings, the long

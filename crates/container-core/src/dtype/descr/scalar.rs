@@ -106,12 +106,10 @@ pub(super) fn parse(text: &str) -> Result<DType> {
     let (order, code) = match text.strip_prefix(['<', '>', '=', '|']) {
         Some(code) if text.starts_with('<') => (ByteOrder::Little, code),
         Some(code) if text.starts_with('>') => (ByteOrder::Big, code),
-        Some(code) => (ByteOrder::NATIVE, code),
-        None => (ByteOrder::NATIVE, text),
+        Some(code) => (ByteOrder::Little, code),
+        None => (ByteOrder::Little, text),
     };
     if code == "bfloat16" {
-        // Without a sign it is the little-endian one: that is what `text` writes, wherever it runs.
-        let order = if text == code { ByteOrder::Little } else { order };
         return Ok(DType::new(Kind::BFloat, 2, order));
     }
     let named = NAMES.iter().find(|(name, _)| *name == code);
