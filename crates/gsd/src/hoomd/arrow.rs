@@ -74,8 +74,9 @@ pub fn record_batch(table: LogTable, inherited: Inherited, limits: &Limits) -> R
 /// Writes a batch as an Arrow IPC file, which Feather version 2 is.
 ///
 /// # Errors
-/// `Io`.
+/// `Io`; `Unsupported` on big-endian machines.
 pub fn write_ipc(batch: &RecordBatch, out: &mut dyn Write) -> Result<()> {
+    little_endian()?;
     let mut writer = arrow_ipc::writer::FileWriter::try_new(out, &batch.schema()).map_err(failed)?;
     writer.write(batch).map_err(failed)?;
     writer.finish().map_err(failed)
@@ -84,8 +85,9 @@ pub fn write_ipc(batch: &RecordBatch, out: &mut dyn Write) -> Result<()> {
 /// Writes a batch as a Parquet file, without compression.
 ///
 /// # Errors
-/// `Io`.
+/// `Io`; `Unsupported` on big-endian machines.
 pub fn write_parquet(batch: &RecordBatch, out: impl Write + Send) -> Result<()> {
+    little_endian()?;
     let failed = |error: parquet::errors::ParquetError| match error {
         parquet::errors::ParquetError::External(inner) => match inner.downcast::<std::io::Error>() {
             Ok(error) => Error::from(*error),
@@ -97,6 +99,14 @@ pub fn write_parquet(batch: &RecordBatch, out: impl Write + Send) -> Result<()> 
     writer.write(batch).map_err(failed)?;
     writer.close().map_err(failed)?;
     Ok(())
+}
+
+/// arrow-rs 60 writes numbers as they lie in memory and says that they are little-endian.
+fn little_endian() -> Result<()> {
+    if cfg!(target_endian = "little") {
+        return Ok(());
+    }
+    Err(Error::unsupported("Arrow's library writes no files on big-endian machines"))
 }
 
 fn failed(error: ArrowError) -> Error {

@@ -49,6 +49,15 @@ fn gaps_are_nulls_in_batches_and_files() {
     let batch = record_batch(table(Gaps::Null), Inherited::Count, &Limits::default()).unwrap();
     check(&batch);
     let mut ipc = Vec::new();
+    if cfg!(target_endian = "big") {
+        // Nothing is written that would say other numbers.
+        assert!(
+            write_ipc(&batch, &mut ipc).is_err()
+                && write_parquet(&batch, &mut ipc).is_err()
+                && ipc.is_empty()
+        );
+        return;
+    }
     write_ipc(&batch, &mut ipc).unwrap();
     let mut reader = arrow_ipc::reader::FileReader::try_new(std::io::Cursor::new(ipc), None).unwrap();
     let read = reader.next().unwrap().unwrap();
