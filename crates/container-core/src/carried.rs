@@ -26,7 +26,9 @@ mod tests;
 mod tree;
 
 pub use json::{from_json_value, to_json_value};
-pub use tree::{Forms, depth, guarded, is_same, joined, named, path_of, set_aside, shallow, without};
+pub use tree::{
+    Forms, depth, guarded, is_same, joined, named, named_entries, path_of, set_aside, shallow, without,
+};
 
 use crate::Value;
 use crate::report::Loss;

@@ -50,6 +50,17 @@ fn keys_that_could_mislead_become_pairs() {
     let safe = guarded(user.clone(), Forms::None);
     assert_eq!(safe.pointer("/a/$holdall:pairs/0/0"), Some(&"$holdall:bytes".into()));
     assert_eq!(guarded(user.clone(), Forms::Known), user);
+    // It is no form, whatever it looks like; nor is a map that cannot be taken for one other than its form.
+    assert!(!is_same(&safe, &user));
+    for key in ["$holdall:new", "$holdall:"] {
+        let user = map(&[
+            ("a", map(&[(key, "00".into())])),
+            ("b", map(&[(key, Value::Null), ("$holdall:int", "1".into())])),
+        ]);
+        let safe = guarded(user.clone(), Forms::None);
+        assert!(safe != user && is_same(&safe, &user) && is_same(&user, &safe), "{key}");
+        assert!(!is_same(&safe, &map(&[("a", map(&[(key, "01".into())])), ("b", Value::Null)])), "{key}");
+    }
     let twice = map(&[("a", 1_u64.into()), ("a", 2_u64.into())]);
     let safe = guarded(twice, Forms::Known);
     assert_eq!(safe.pointer("/$holdall:whole/$holdall:pairs/1/1"), Some(&Value::Int(2)));

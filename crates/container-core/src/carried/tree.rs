@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{DEFAULT_NAME, MORE, MOST_DEPTH, NAME, PREFIX, WHOLE, entries, form};
+use super::{DEFAULT_NAME, MORE, MOST_DEPTH, NAME, PREFIX, WHOLE, entries, form, form_of, pair};
 use crate::Value;
 use crate::report::Loss;
 
@@ -131,17 +131,40 @@ pub fn shallow(carried: Value) -> (Value, Vec<Loss>) {
     (Value::Map(kept), lost.collect())
 }
 
-/// True where two trees say the same: the order of keys is none, and one NaN is as good as another.
+/// What a form is called behind the prefix.
+const KINDS: [&str; 11] =
+    ["bytes", "float", "int", "pairs", "timestamp", "tag", "anchor", "alias", "array", "ext", "raw"];
+
+/// The entries of a map, also of one that is the form `pairs` for its keys alone: all of them text, and there once. Not of one that would be
+/// another form without.
+#[must_use]
+pub fn named_entries(value: &Value) -> Option<Vec<(&str, &Value)>> {
+    let Value::Map(entries) = value else { return None };
+    let named = named_pairs(value);
+    Some(named.unwrap_or_else(|| entries.iter().map(|(key, value)| (key.as_str(), value)).collect()))
+}
+
+fn named_pairs(value: &Value) -> Option<Vec<(&str, &Value)>> {
+    let Some(("pairs", Value::List(items))) = form_of(value) else { return None };
+    let mut seen = HashSet::with_capacity(items.len());
+    let named = items.iter().map(|item| match pair(item)? {
+        (Value::Text(key), value) => seen.insert(key.as_str()).then_some((key.as_str(), value)),
+        _ => None,
+    });
+    let named = named.collect::<Option<Vec<_>>>()?;
+    let is_form = |key: &str| key.strip_prefix(PREFIX).is_some_and(|kind| KINDS.contains(&kind));
+    (!matches!(named[..], [(key, _)] if is_form(key))).then_some(named)
+}
+
+/// True where two trees say the same: the order of keys is none, one NaN is as good as another, and a map is the same as a form.
 #[must_use]
 pub fn is_same(a: &Value, b: &Value) -> bool {
     match (a, b) {
-        (Value::Map(one), Value::Map(other)) => {
-            let there: HashMap<&str, &Value> =
-                other.iter().map(|(key, value)| (key.as_str(), value)).collect();
+        (Value::Map(_), Value::Map(_)) => {
+            let (one, other) = (named_entries(a).unwrap_or_default(), named_entries(b).unwrap_or_default());
+            let there: HashMap<&str, &Value> = other.iter().copied().collect();
             one.len() == other.len()
-                && one
-                    .iter()
-                    .all(|(key, value)| there.get(key.as_str()).is_some_and(|other| is_same(value, other)))
+                && one.iter().all(|(key, value)| there.get(key).is_some_and(|other| is_same(value, other)))
         }
         (Value::List(a), Value::List(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_same(a, b)),
         (Value::Float(a), Value::Float(b)) => a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan()),

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use container_core::Value;
+use container_core::carried::named_entries;
 use container_core::container::Container;
 use container_core::region::Region;
 
@@ -35,15 +36,15 @@ struct Comparison<'a> {
 impl Comparison<'_> {
     fn values(&mut self, pointer: &str, a: &Value, b: &Value) {
         match (a, b) {
-            (Value::Map(a), Value::Map(b)) => {
+            (Value::Map(_), Value::Map(_)) => {
+                let (a, b) = (named_entries(a).unwrap_or_default(), named_entries(b).unwrap_or_default());
                 // Of a key that is there twice, the first counts.
-                let there: HashMap<&str, &Value> =
-                    b.iter().rev().map(|(key, value)| (key.as_str(), value)).collect();
-                for (key, value) in a {
-                    self.entry(pointer, key, Some(value), there.get(key.as_str()).copied());
+                let there: HashMap<&str, &Value> = b.iter().rev().copied().collect();
+                for (key, value) in &a {
+                    self.entry(pointer, key, Some(value), there.get(key).copied());
                 }
-                let here: HashSet<&str> = a.iter().map(|(key, _)| key.as_str()).collect();
-                for (key, value) in b.iter().filter(|(key, _)| !here.contains(key.as_str())) {
+                let here: HashSet<&str> = a.iter().map(|(key, _)| *key).collect();
+                for (key, value) in b.iter().filter(|(key, _)| !here.contains(key)) {
                     self.entry(pointer, key, None, Some(value));
                 }
             }
