@@ -26,7 +26,9 @@ pub(super) fn find(
     faults: &mut Vec<Fault>,
 ) -> Result<Vec<ArrayEntry>> {
     let Some(ways) = Ways::find(document, &options.limits)? else { return Ok(Vec::new()) };
-    let all = Search::run(document, &ways, true, options.limits.memory);
+    options.limits.allocate((document.len() as u64).saturating_mul(size_of::<Visits>() as u64))?;
+    let few = visits(document, &ways).is_none_or(|count| count <= most_visits(document));
+    let all = few.then(|| Search::run(document, &ways, true, options.limits.memory)).flatten();
     let search =
         all.or_else(|| Search::run(document, &ways, false, options.limits.memory)).unwrap_or_default();
     options.limits.allocate(search.held).map_err(|error| error.context("asdf arrays"))?;
@@ -87,6 +89,58 @@ impl Ways {
     }
 }
 
+/// Most nodes that are looked at on the ways to arrays, as often as they are come by.
+fn most_visits(document: &Document) -> u64 {
+    (MOST as u64).saturating_add(document.len() as u64)
+}
+
+/// What is known of a collection.
+#[derive(Clone, Copy)]
+enum Visits {
+    Unknown,
+    /// It is on the way to the one that is looked at.
+    Open,
+    /// Nodes come by within it, aliases followed, and how many are within one another.
+    Known(u64, usize),
+}
+
+/// How many nodes [`Search::run`] comes by where it follows aliases, without coming by them: a small tree may have more than anyone can
+/// list. `None` where it would stop early, at a collection within itself or too deep.
+fn visits(document: &Document, ways: &Ways) -> Option<u64> {
+    let root = document.root().target();
+    let mut known = vec![Visits::Unknown; document.len()];
+    *known.get_mut(root.id().0 as usize)? = Visits::Open;
+    let mut steps = vec![(root.id(), children(root, ways), 0_u64, 0_usize)];
+    loop {
+        let (id, left, count, depth) = steps.last_mut()?;
+        if let Some((_, node)) = left.next() {
+            let node = node.target();
+            match *known.get(node.id().0 as usize)? {
+                Visits::Open => return None,
+                Visits::Known(within, levels) => {
+                    *count = count.saturating_add(within).saturating_add(1);
+                    *depth = levels.saturating_add(1).max(*depth);
+                }
+                Visits::Unknown => {
+                    *known.get_mut(node.id().0 as usize)? = Visits::Open;
+                    steps.push((node.id(), children(node, ways), 0, 0));
+                }
+            }
+            continue;
+        }
+        let (id, count, depth) = (*id, *count, *depth);
+        *known.get_mut(id.0 as usize)? = Visits::Known(count, depth);
+        steps.pop();
+        match steps.last_mut() {
+            None => return (depth < MOST_DEPTH).then_some(count),
+            Some((_, _, whole, levels)) => {
+                *whole = whole.saturating_add(count).saturating_add(1);
+                *levels = depth.saturating_add(1).max(*levels);
+            }
+        }
+    }
+}
+
 #[derive(Default)]
 struct Search {
     entries: Vec<ArrayEntry>,
@@ -122,7 +176,7 @@ impl Search {
             };
             path.truncate(step.len);
             visited = visited.saturating_add(1);
-            if follow && visited > MOST.saturating_add(document.len()) {
+            if follow && visited as u64 > most_visits(document) {
                 return None;
             }
             if node.is_alias() && !follow {
@@ -190,4 +244,52 @@ fn children<'d>(node: Node<'d>, ways: &Ways) -> std::vec::IntoIter<(String, Node
         }
     };
     found.into_iter()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::arithmetic_side_effects)]
+mod tests {
+    use std::fmt::Write as _;
+
+    use super::*;
+    use crate::yaml::YamlLimits;
+
+    const ARRAY: &str = "!<tag:stsci.edu:asdf/core/ndarray-1.1.0> {data: [1]}";
+
+    fn visits_of(tree: &str) -> Option<u64> {
+        let document = Document::parse(tree.as_bytes(), 0, &YamlLimits::default()).unwrap();
+        let ways = Ways::find(&document, &Limits::default()).unwrap().unwrap();
+        visits(&document, &ways)
+    }
+
+    #[test]
+    fn visits_are_counted_without_them() {
+        // Each list, then each alias and what is within it.
+        assert_eq!(visits_of(&format!("a0: &a0 [{ARRAY}, 1]\n")), Some(2));
+        assert_eq!(
+            visits_of(&format!("a0: &a0 [{ARRAY}]\na1: [*a0, *a0, {{b: *a0}}]\n")),
+            Some(2 + 1 + 2 + 2 + 3)
+        );
+        let mut tree = format!("a0: &a0 [{ARRAY}]\n");
+        let (mut count, mut within) = (2, 1);
+        for level in 1..100 {
+            writeln!(tree, "a{level}: &a{level} [*a{0}, *a{0}, *a{0}]", level - 1).unwrap();
+            within = 3_u64.saturating_mul(within).saturating_add(3);
+            count = within.saturating_add(1).saturating_add(count);
+            assert_eq!(visits_of(&tree), Some(count), "{level}");
+        }
+        assert_eq!(count, u64::MAX);
+    }
+
+    #[test]
+    fn a_search_that_would_stop_early_is_not_counted() {
+        assert_eq!(visits_of(&format!("a: &a [{ARRAY}, *a]\n")), None);
+        let deep = |levels: usize| format!("{}{ARRAY}{}", "[".repeat(levels), "]".repeat(levels));
+        assert_eq!(visits_of(&deep(200)), Some(200));
+        let mut tree = format!("a0: &a0 [{ARRAY}]\n");
+        for level in 1..MOST_DEPTH {
+            writeln!(tree, "a{level}: &a{level} [*a{}]", level - 1).unwrap();
+        }
+        assert_eq!(visits_of(&tree), None);
+    }
 }
