@@ -62,8 +62,9 @@ pub(crate) fn pick(whole: &[u8], shape: &[u64], size: usize, region: &Region) ->
         }
         indices = next;
     }
+    // Elements of no bytes have indices beyond those of memory.
     let item = |index: u64| {
-        let start = usize::try_from(index).expect("an index within memory") * size;
+        let start = usize::try_from(index * size as u64).expect("bytes within memory");
         &whole[start..start + size]
     };
     Some(indices.into_iter().flat_map(item).copied().collect())

@@ -25,7 +25,7 @@ fn file(alignment: u64) -> File {
 
 #[test]
 fn aligned_elements_are_borrowed_and_others_copied() {
-    for (alignment, borrowed) in [(8, true), (1, false)] {
+    for (alignment, borrowed) in [(8, cfg!(target_endian = "little")), (1, false)] {
         let file = file(alignment);
         let entry = file.find_chunk(0, "b").unwrap();
         let elements = file.read_elements::<f32>(&entry).unwrap();
@@ -114,7 +114,10 @@ fn rows_are_part_of_what_all_are() {
         for (start, end) in (0..4_u32).flat_map(|start| (start..4).map(move |end| (start, end))) {
             let rows = file.read_rows_elements::<f32>(&entry, start.into()..end.into()).unwrap();
             let expected = &VALUES[2 * start as usize..2 * end as usize];
-            assert_eq!((&*rows, matches!(rows, Cow::Borrowed(_))), (expected, alignment == 8));
+            assert_eq!(
+                (&*rows, matches!(rows, Cow::Borrowed(_))),
+                (expected, alignment == 8 && cfg!(target_endian = "little"))
+            );
         }
         for (start, end) in [(0, 4), (4, 4), (2, 1)] {
             let error = file.read_rows_elements::<f32>(&entry, start..end).unwrap_err();

@@ -16,11 +16,14 @@ use holdall::convert::{ConvertOptions, ConvertOutcome, ReadBack};
 use interop::peer::{python, script};
 use tempfile::tempdir;
 
+use crate::listing::little_endian;
 use crate::peers::{Gsd, files, gsd, listed};
 
-fn line(frames: u64, name: &str, dtype: &str, len: usize, bytes: &[u8]) -> String {
-    let shape = if bytes.is_empty() { 0 } else { len };
-    format!("{frames}\t{name}\t{dtype}\t{shape}\t{}", Algorithm::Md5.digest(bytes))
+fn line(frames: u64, name: &str, dtype: &str, len: usize, native: &[u8]) -> String {
+    let shape = if native.is_empty() { 0 } else { len };
+    let dtype = dtype.replace('>', "<");
+    let bytes = little_endian(dtype[2..].parse().unwrap(), native);
+    format!("{frames}\t{name}\t{dtype}\t{shape}\t{}", Algorithm::Md5.digest(&bytes))
 }
 
 /// A field of the schema in all frames, where it has one shape in them.

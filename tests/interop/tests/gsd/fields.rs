@@ -5,7 +5,7 @@ use std::path::Path;
 use gsd::hoomd::{ConstraintData, Frame, GroupData, ParticleData, Reals, Shape, Single, Trajectory};
 use gsd::{Element, Type};
 
-use crate::listing::{line, text_line, whole};
+use crate::listing::{line, little_endian, text_line, whole};
 
 /// What is read here, whole frames.
 pub fn ours(path: &Path) -> String {
@@ -44,8 +44,14 @@ impl List<'_> {
         for (name, value) in frame.log.iter() {
             let (n, m) = value.shape();
             let name = format!("log/{name}");
-            self.lines.push(line(self.at, &name, value.chunk_type(), n, m, value.bytes()));
+            self.add(&name, value.chunk_type(), n, m, value.bytes());
         }
+    }
+
+    /// A line for numbers as they lie in memory.
+    fn add(&mut self, name: &str, chunk_type: Type, n: u64, m: u32, native: &[u8]) {
+        let size = usize::try_from(chunk_type.size()).unwrap();
+        self.lines.push(line(self.at, name, chunk_type, n, m, &little_endian(size, native)));
     }
 
     fn particles(&mut self, data: &ParticleData<'_>) {
@@ -85,7 +91,7 @@ impl List<'_> {
     fn rows<T: Element>(&mut self, name: &str, m: u32, values: &[T]) {
         let chunk_type = Type::from_dtype(&T::dtype()).unwrap();
         let n = values.len() as u64 / u64::from(m);
-        self.lines.push(line(self.at, name, chunk_type, n, m, bytemuck::cast_slice(values)));
+        self.add(name, chunk_type, n, m, bytemuck::cast_slice(values));
     }
 
     fn reals<S: Single>(&mut self, name: &str, m: u32, values: Option<&Reals<'_, S>>) {
@@ -96,11 +102,11 @@ impl List<'_> {
         // Reals that f32 holds as f32: defaults are of either type, here and there.
         let singles: Vec<f32> = doubles.iter().map(|value| *value as f32).collect();
         let is_single = doubles.iter().zip(&singles).all(|(double, single)| *double == f64::from(*single));
-        self.lines.push(match (values.as_f32(), is_single) {
-            (Some(_), _) => line(self.at, name, Type::Float, n, m, values.bytes()),
-            (None, true) => line(self.at, name, Type::Float, n, m, bytemuck::cast_slice(&singles)),
-            (None, false) => line(self.at, name, Type::Double, n, m, values.bytes()),
-        });
+        match (values.as_f32(), is_single) {
+            (Some(_), _) => self.add(name, Type::Float, n, m, values.bytes()),
+            (None, true) => self.add(name, Type::Float, n, m, bytemuck::cast_slice(&singles)),
+            (None, false) => self.add(name, Type::Double, n, m, values.bytes()),
+        }
     }
 
     fn text(&mut self, name: &str, texts: &[String]) {

@@ -22,6 +22,15 @@ pub fn line(frame: u64, name: &str, chunk_type: Type, n: u64, m: u32, bytes: &[u
     format!("{frame}\t{name}\t{dtype}\t{shape}\t{}", Algorithm::Md5.digest(bytes))
 }
 
+/// Numbers of `size` bytes that lie in memory as this machine has them.
+pub fn little_endian(size: usize, native: &[u8]) -> Vec<u8> {
+    let mut bytes = native.to_vec();
+    if cfg!(target_endian = "big") {
+        bytes.chunks_exact_mut(size).for_each(<[u8]>::reverse);
+    }
+    bytes
+}
+
 pub fn text_line(frame: u64, name: &str, text: &str) -> String {
     let text = text.trim_end_matches('\0');
     format!("{frame}\t{name}\ttext\t\t{}", Algorithm::Md5.digest(text.as_bytes()))
