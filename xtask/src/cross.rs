@@ -136,6 +136,12 @@ impl Machine {
         let mut step =
             self.cargo(repo).args(["test", "--no-fail-fast"]).args(self.options()).env(PYTHON, python);
         if let Some(emulator) = self.emulator {
+            // Without optimisation, and with as many random cases as here, it would take hours.
+            let ours = repo.packages("Cargo.toml")?.into_iter().map(|package| package.name);
+            for name in ours {
+                step = step.args(["--config".to_owned(), format!("profile.dev.package.{name}.opt-level=1")]);
+            }
+            step = step.env("PROPTEST_CASES", "16");
             step = step.env(&self.variable("RUNNER"), emulator).env(RUNNER, emulator).arg("--");
             for (test, why) in NOT_EMULATED {
                 println!("not run under {emulator}: {test}: {why}");
