@@ -9,23 +9,15 @@ use crate::{Outcome, flags, python};
 /// Names the peers' Python to tests and benchmarks, which fail without it where they need one.
 pub(crate) const PYTHON: &str = "HOLDALL_PYTHON";
 
-/// Packages that are tested in release too.
-const OPTIMISED: &[&str] = &["container-core", "blosc-chunk", "conformance"];
+/// Packages that are tested as users have them: they have all code that is unsafe or wraps.
+const OPTIMISED: &[&str] = &["container-core", "blosc-chunk"];
+/// What that means. Codecs of others are so in all tests (Cargo.toml).
+const AS_FOR_USERS: [&str; 3] = ["opt-level=3", "debug-assertions=false", "overflow-checks=false"];
 
-/// Ours that the tests above call, with the optimisation that they have there: that of users where code is unsafe or wraps. Codecs of others
-/// have it in all tests (Cargo.toml).
-const AS_FOR_USERS: &[(&str, u8)] = &[
-    ("asdf", 1),
-    ("blosc-chunk", 3),
-    ("blosc2-frame", 1),
-    ("bloscpack", 1),
-    ("container-core", 3),
-    ("gsd", 1),
-    ("holdall", 1),
-    ("rawarray", 1),
-];
-/// Overflows wrap for users.
-const WITHOUT_CHECKS: [&str; 2] = ["debug-assertions=false", "overflow-checks=false"];
+/// The suite that reads every fixture in every way, above these, and not in debug, where it would take minutes.
+const SUITE: &str = "conformance";
+/// Packages below the suite, which are optimised a little and keep their checks.
+const BELOW: &[&str] = &["asdf", "blosc2-frame", "bloscpack", "gsd", "holdall", "rawarray"];
 
 /// What benchmarks have that tests do without.
 const CONTENDERS: &str = "contenders,zarrs";
@@ -41,19 +33,18 @@ pub(crate) fn test(repo: &Repo, args: &[String]) -> Result<Outcome> {
         run(Step::cargo(repo)
             .args(["test", "--manifest-path", BENCH, "--lib", "--target-dir"])
             .arg(repo.target()?))?;
-        run(Step::cargo(repo).args(["test", "--workspace", "--all-features"]))?;
+        run(Step::cargo(repo).args(["test", "--workspace", "--exclude", SUITE, "--all-features"]))?;
     }
     if release || !debug {
-        // What wraps and what is unsafe, in optimised code, and every fixture as users' builds read it: the rest is the same in debug,
-        // where overflows are found. In the folder of the debug build, whose other dependencies are used again.
-        let settings = AS_FOR_USERS.iter().flat_map(|(package, level)| {
-            let level = format!("opt-level={level}");
-            let settings = WITHOUT_CHECKS.map(str::to_owned).into_iter().chain([level]);
-            settings
-                .flat_map(move |set| ["--config".to_owned(), format!("profile.dev.package.{package}.{set}")])
-        });
-        let step = Step::cargo(repo).args(["test", "--all-features"]).args(settings);
-        run(step.args(OPTIMISED.iter().flat_map(|package| ["--package", package])))?;
+        // In the folder of the debug build, whose other dependencies are used again.
+        let set = |package: &str, setting: &str| {
+            ["--config".to_owned(), format!("profile.dev.package.{package}.{setting}")]
+        };
+        let optimised =
+            OPTIMISED.iter().flat_map(|package| AS_FOR_USERS.map(|setting| set(package, setting)));
+        let below = BELOW.iter().map(|package| set(package, "opt-level=1"));
+        let step = Step::cargo(repo).args(["test", "--all-features"]).args(optimised.chain(below).flatten());
+        run(step.args(OPTIMISED.iter().chain([&SUITE]).flat_map(|package| ["--package", package])))?;
     }
     Ok(Outcome::Done)
 }

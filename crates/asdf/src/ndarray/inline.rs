@@ -202,7 +202,8 @@ impl Found {
         } else {
             (Kind::Float, 8)
         };
-        Ok(DType::new(kind, size, ByteOrder::NATIVE))
+        // Little-endian whatever machine reads it, so that it is told the same everywhere.
+        Ok(DType::new(kind, size, ByteOrder::Little))
     }
 }
 

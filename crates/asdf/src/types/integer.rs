@@ -33,9 +33,10 @@ impl Integer {
         let given = need(node, "words")?;
         let array = NdArray::parse(given)?;
         let geometry = file.geometry_of(&array)?;
-        let of_words = geometry.dtype.with_order(ByteOrder::NATIVE) == DType::native(Kind::Uint, 4);
+        let native = geometry.dtype.with_order(ByteOrder::NATIVE);
+        let of_words = native == DType::native(Kind::Uint, 4);
         // Words that are inline without a datatype are numbers all the same.
-        let inferred = array.datatype.is_none() && geometry.dtype == DType::native(Kind::Int, 8);
+        let inferred = array.datatype.is_none() && native == DType::native(Kind::Int, 8);
         if geometry.is_empty() {
             return Ok(Self { negative, words: Vec::new() });
         }
