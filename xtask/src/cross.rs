@@ -129,12 +129,13 @@ impl Machine {
         self.cargo(repo).args(["check", "--all-targets"]).args(self.options()).run()
     }
 
-    /// Every test of these.
+    /// Every test of these but the examples in the documents.
     fn test(&self, repo: &Repo) -> Result<()> {
         // The tests that ask a peer start it on this machine.
         let python = env::var_os(PYTHON).map_or_else(|| python::ready(repo), |python| Ok(python.into()))?;
-        let mut step =
-            self.cargo(repo).args(["test", "--no-fail-fast"]).args(self.options()).env(PYTHON, python);
+        // Not the examples of the documents, which rustdoc would link as for this machine.
+        let tests = ["test", "--no-fail-fast", "--lib", "--bins", "--tests"];
+        let mut step = self.cargo(repo).args(tests).args(self.options()).env(PYTHON, python);
         if let Some(emulator) = self.emulator {
             // Without optimisation, and with as many random cases as here, it would take hours.
             let ours = repo.packages("Cargo.toml")?.into_iter().map(|package| package.name);
