@@ -58,6 +58,7 @@ const NOT_EMULATED: &[(&str, &str)] = &[
     ("gsds_own_tests_pass", FOREIGN),
     ("each_appends_to_what_the_others_wrote", LITTLE),
     ("everyone_reads_what_is_written_here", LITTLE),
+    ("frames_of_each_are_read_by_the_other", LITTLE),
     ("every_type_of_the_reference_is_read_and_rewritten", LITTLE),
     ("what_the_reference_reshapes_is_recognised_and_repaired", LITTLE),
 ];

@@ -19,11 +19,9 @@ use tempfile::tempdir;
 use crate::listing::little_endian;
 use crate::peers::{Gsd, files, gsd, listed};
 
-fn line(frames: u64, name: &str, dtype: &str, len: usize, native: &[u8]) -> String {
-    let shape = if native.is_empty() { 0 } else { len };
-    let dtype = dtype.replace('>', "<");
-    let bytes = little_endian(dtype[2..].parse().unwrap(), native);
-    format!("{frames}\t{name}\t{dtype}\t{shape}\t{}", Algorithm::Md5.digest(&bytes))
+fn line(frames: u64, name: &str, dtype: &str, len: usize, little: &[u8]) -> String {
+    let shape = if little.is_empty() { 0 } else { len };
+    format!("{frames}\t{name}\t{dtype}\t{shape}\t{}", Algorithm::Md5.digest(little))
 }
 
 /// A field of the schema in all frames, where it has one shape in them.
@@ -32,11 +30,15 @@ fn field(trajectory: &Trajectory, field: &Field) -> Option<String> {
     if field.chunk_type == Type::Float {
         let (shape, values) = trajectory.tensor(name).read_f64().ok()?;
         assert_eq!(shape.iter().product::<u64>(), values.len() as u64, "{name}");
-        return Some(line(frames, name, "<f8", values.len(), cast_slice(&values)));
+        return Some(line(frames, name, "<f8", values.len(), &little_endian(8, cast_slice(&values))));
     }
     let array = trajectory.tensor(name).read().ok()?;
     let bytes = array.bytes(Order::C, &gsd::Limits::default()).unwrap();
-    Some(line(frames, name, &array.dtype().to_string(), array.len() as usize, &bytes))
+    let dtype = array.dtype().to_string();
+    // Stored numbers, or defaults as this machine has them.
+    let bytes =
+        if dtype.starts_with('>') { little_endian(array.dtype().itemsize(), &bytes) } else { bytes.into() };
+    Some(line(frames, name, &dtype.replace('>', "<"), array.len() as usize, &bytes))
 }
 
 fn columns(trajectory: &Trajectory) -> Vec<String> {
@@ -54,7 +56,8 @@ fn columns(trajectory: &Trajectory) -> Vec<String> {
         let (dtype, len, bytes) = of!(
             U8 "|u1", U16 "<u2", U32 "<u4", U64 "<u8", I8 "|i1", I16 "<i2", I32 "<i4", I64 "<i8", F32 "<f4", F64 "<f8"
         )?;
-        Some(line(trajectory.len(), &column.name, dtype, len, bytes))
+        let bytes = little_endian(dtype[2..].parse().unwrap(), bytes);
+        Some(line(trajectory.len(), &column.name, dtype, len, &bytes))
     });
     numbers.collect()
 }
