@@ -26,8 +26,12 @@ pub(super) fn find(
     faults: &mut Vec<Fault>,
 ) -> Result<Vec<ArrayEntry>> {
     let Some(ways) = Ways::find(document, &options.limits)? else { return Ok(Vec::new()) };
-    options.limits.allocate((document.len() as u64).saturating_mul(size_of::<Visits>() as u64))?;
-    let few = visits(document, &ways).is_none_or(|count| count <= most_visits(document));
+    let few = if ways.has_aliases {
+        options.limits.allocate((document.len() as u64).saturating_mul(size_of::<Visits>() as u64))?;
+        visits(document, &ways).is_none_or(|count| count <= most_visits(document))
+    } else {
+        true
+    };
     let all = few.then(|| Search::run(document, &ways, true, options.limits.memory)).flatten();
     let search =
         all.or_else(|| Search::run(document, &ways, false, options.limits.memory)).unwrap_or_default();
@@ -37,7 +41,11 @@ pub(super) fn find(
 }
 
 /// Which nodes are arrays or lead to one.
-struct Ways(Vec<bool>);
+struct Ways {
+    leads: Vec<bool>,
+    /// Without any, each node is come by once.
+    has_aliases: bool,
+}
 
 impl Ways {
     /// `None` where there is no array at all.
@@ -81,11 +89,11 @@ impl Ways {
             let named = aliases.get(from..).unwrap_or_default();
             next.extend(named.iter().take_while(|(target, _)| *target == id).map(|(_, alias)| *alias));
         }
-        Ok(Some(Self(leads)))
+        Ok(Some(Self { leads, has_aliases: !aliases.is_empty() }))
     }
 
     fn leads(&self, node: Node<'_>) -> bool {
-        self.0.get(node.id().0 as usize).copied().unwrap_or(false)
+        self.leads.get(node.id().0 as usize).copied().unwrap_or(false)
     }
 }
 
