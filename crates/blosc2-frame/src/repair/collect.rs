@@ -202,7 +202,8 @@ fn by_header(origin: &Origin, head: &Head, limits: &Limits) -> Option<State> {
     let is_index = match layout.offsets() {
         // All chunks cannot be one.
         Offsets::Same(Offset::Stored(_), count) => *count == 1,
-        offsets => !offsets.is_empty() || layout.expected_chunks() == Some(0),
+        // Nor are there chunks of different sizes where there is nothing to hold.
+        offsets => !offsets.is_empty() || layout.header().nbytes == 0,
     };
     let unreadable = |fault: &crate::Fault| fault.kind() == FaultKind::TrailerUnreadable;
     let range = layout.trailer_range();

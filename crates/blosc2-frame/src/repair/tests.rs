@@ -109,6 +109,23 @@ fn judge(what: &str, known: &[Vec<u8>], report: &RepairReport, out: Vec<u8>) {
 }
 
 #[test]
+fn a_frame_without_chunks_loses_nothing_by_bytes_behind_it() {
+    let mut bytes = Vec::new();
+    Writer::new(&mut bytes, FrameOptions::default()).unwrap().finish().unwrap();
+    bytes.extend_from_slice(b"behind the frame");
+    // The size of a chunk as the frame has it, 100, and 0, which says that chunks are of different sizes.
+    for size in [None, Some(100_i32), Some(0)] {
+        let mut bytes = bytes.clone();
+        if let Some(size) = size {
+            bytes[58..62].copy_from_slice(&size.to_be_bytes());
+        }
+        let (report, out) = repaired(&bytes).unwrap();
+        assert!(report.lost.is_empty() && report.guessed.is_empty(), "{size:?}: {report:?}");
+        assert_eq!(chunks(out, "without chunks"), [[0_u8; 0]; 0]);
+    }
+}
+
+#[test]
 fn a_frame_cut_anywhere_gives_what_was_before() {
     for (name, bytes) in samples() {
         let known: Vec<Vec<u8>> =
