@@ -1,6 +1,7 @@
 //! What a block's digest is worth: it covers the stored bytes, or, as Python asdf before 5.3 wrote it, the decoded ones.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use container_core::block::{Block, for_each_piece};
 use container_core::checksum::Digest;
@@ -94,7 +95,10 @@ pub(crate) fn expected(block: &StoredBlock) -> Option<Digest> {
 
 /// The digest of the bytes as stored.
 pub(crate) fn of_stored(source: &dyn Source, block: &StoredBlock) -> Result<Digest> {
-    let range = block.range();
+    of_range(source, block.range())
+}
+
+fn of_range(source: &dyn Source, range: Range<u64>) -> Result<Digest> {
     check_range(&range, source.len())?;
     let mut running = BlockHeader::ALGORITHM.start();
     for_each_piece(source, range, Progress::none(), |piece| {
@@ -102,6 +106,22 @@ pub(crate) fn of_stored(source: &dyn Source, block: &StoredBlock) -> Result<Dige
         Ok(())
     })?;
     Ok(running.finish())
+}
+
+/// How many of the first bytes of a streamed block fit the digest of its header, by one of the sizes there. Both mean nothing in such a block, so
+/// where they fit, and the block has more bytes, the flag is what is wrong.
+pub(crate) fn first_that_fit(source: &dyn Source, block: &StoredBlock) -> Result<Option<u64>> {
+    let Some(stored) = block.header.digest() else { return Ok(None) };
+    let (header, range) = (&block.header, block.range());
+    let mut sizes = vec![header.used_size, header.data_size, header.allocated_size];
+    sizes.retain(|size| (1..range.end.saturating_sub(range.start)).contains(size));
+    sizes.dedup();
+    for size in sizes {
+        if of_range(source, range.start..range.start.saturating_add(size))? == stored {
+            return Ok(Some(size));
+        }
+    }
+    Ok(None)
 }
 
 /// All of the decoded bytes of a block.

@@ -95,6 +95,14 @@ impl Blocks<'_> {
 
     fn one(&self, block: &StoredBlock, state: Result<DigestState>) -> Result<Option<Finding>> {
         let found = match state {
+            Ok(DigestState::Absent) if block.header.is_streamed() => {
+                let Some(len) = digest::first_that_fit(self.source, block)? else { return Ok(None) };
+                let message = format!(
+                    "block {}: streamed, though its digest is that of its first {len} bytes, as in a block that is not",
+                    block.index
+                );
+                Finding::new(Severity::Warning, "block_flags", message)
+            }
             Ok(DigestState::Stored | DigestState::Absent) => return Ok(None),
             Ok(DigestState::LegacyDecoded) => {
                 let message = format!(

@@ -82,6 +82,25 @@ fn the_four_states_of_a_digest_are_told_apart() {
 }
 
 #[test]
+fn a_block_whose_digest_fits_its_first_bytes_is_not_streamed() {
+    let of = |spoil: fn(usize, &mut BlockHeader)| {
+        let found = report(&file(&[(b"twelve bytes", b"twelve bytes")], [0; 4], spoil), Depth::Full, 1);
+        found.findings.into_iter().map(|found| (found.code, found.severity)).collect::<Vec<_>>()
+    };
+    assert_eq!(of(|_, _| {}), []);
+    let told = [("block_flags", Severity::Warning)];
+    // Behind its twelve bytes is what was the index.
+    assert_eq!(of(|_, header| header.flags = 1), told);
+    let one_size_left = |_: usize, header: &mut BlockHeader| {
+        (header.flags, header.used_size, header.data_size) = (1, 0, u64::MAX);
+    };
+    assert_eq!(of(one_size_left), told);
+    // As Python asdf writes a streamed block, and one whose digest fits nothing.
+    assert_eq!(of(|_, header| (header.flags, header.checksum) = (1, [0; 16])), []);
+    assert_eq!(of(|_, header| (header.flags, header.checksum[0]) = (1, !header.checksum[0])), []);
+}
+
+#[test]
 fn what_does_not_decode_to_its_size_is_damage_and_told_once() {
     let data = b"ab".repeat(20);
     for size in [39, 41, 1 << 40, u64::MAX] {
