@@ -56,6 +56,7 @@ fn survives(write: Writer) -> (bool, bool) {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "many images")]
 fn a_right_writer_passes_and_each_wrong_one_is_caught() {
     let right: Writer = |file| {
         file.reserve(0..4096)?;
