@@ -24,7 +24,7 @@ use container_core::container::OpenOptions;
 use container_core::format::{Input, Output, repair_file};
 use container_core::report::{RepairItem, RepairReport};
 use container_core::source::Source;
-use container_core::{Error, Limits, Progress, Result};
+use container_core::{Error, Limits, Progress, Result, Value};
 
 use crate::chunks::{ChunkEntry, State};
 use crate::fault::FaultKind;
@@ -82,6 +82,10 @@ enum Proof {
 struct Damaged {
     source: Box<dyn Source>,
     layout: Layout,
+    /// The metadata as they are to be written: without bytes.
+    tree: Option<Value>,
+    /// Whether bytes of the metadata became text.
+    has_spelt: bool,
     limits: Limits,
 }
 
@@ -98,7 +102,9 @@ impl Damaged {
             let nothing = || Error::malformed("there is no chunk").at(0..layout.file_len());
             return Err(worst.unwrap_or_else(nothing).hint("not one chunk can be found"));
         }
-        Ok(Self { source, layout, limits })
+        let mut tree = layout.tree().cloned();
+        let has_spelt = tree.as_mut().is_some_and(spell_bytes);
+        Ok(Self { source, layout, tree, has_spelt, limits })
     }
 
     /// Chunk and digest of an entry.
@@ -145,6 +151,10 @@ impl Damaged {
         if let Some(metadata) = self.layout.metadata() {
             let list = if metadata.tree.is_some() { &mut report.kept } else { &mut report.lost };
             list.push(RepairItem::new(metadata.range.clone(), "metadata"));
+            if self.has_spelt {
+                let what = "bytes in the metadata, which JSON has no place for, as text of those code points";
+                report.guessed.push(RepairItem::new(metadata.range.clone(), what));
+            }
         }
         if header.dialect != Dialect::V3 && !header.dialect.is_variable_length() {
             let what = format!("version {} is written as version 3", header.dialect.name());
@@ -214,6 +224,19 @@ impl Damaged {
             let end = self.layout.file_len();
             report.lost.push(RepairItem::new(end..end, format!("{missing} {noun}s that are not there")));
         }
+    }
+}
+
+/// Makes text of bytes, each byte the code point of that number; whether there were any. A Python literal has them, and is written as JSON.
+fn spell_bytes(value: &mut Value) -> bool {
+    match value {
+        Value::Bytes(bytes) => {
+            *value = Value::Text(bytes.iter().copied().map(char::from).collect());
+            true
+        }
+        Value::List(items) => items.iter_mut().fold(false, |any, item| spell_bytes(item) || any),
+        Value::Map(entries) => entries.iter_mut().fold(false, |any, (_, item)| spell_bytes(item) || any),
+        _ => false,
     }
 }
 

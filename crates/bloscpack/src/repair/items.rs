@@ -26,7 +26,7 @@ impl Plan {
         let chunks = ChunkOptions::default()
             .with_typesize(header.typesize.max(1).into())
             .with_checksum(header.checksum);
-        let names = match layout.tree().and_then(|tree| tree.get("names")) {
+        let names = match damaged.tree.as_ref().and_then(|tree| tree.get("names")) {
             // Where nothing is lost, the list stays what it is.
             Some(Value::List(names))
                 if names.len() >= kept.len() && i64::try_from(kept.len()) != Ok(header.nchunks) =>
@@ -46,7 +46,7 @@ impl Plan {
             chunks,
             items: layout.item_type().unwrap_or(ItemType::Bytes),
             names,
-            base: Some(layout.tree().cloned().unwrap_or(Value::Null)),
+            base: Some(damaged.tree.clone().unwrap_or(Value::Null)),
             ..VarOptions::default()
         };
         Self { options, states: kept.to_vec() }

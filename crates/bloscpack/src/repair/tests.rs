@@ -298,6 +298,34 @@ fn metadata_that_need_no_repair_are_not_respelt() {
 }
 
 #[test]
+fn bytes_of_a_python_literal_are_text_in_json() {
+    let json = br#"{"a":"0123456789"}"#.to_vec();
+    let options = WriteOptions { json: Some(json.clone()), ..stored() };
+    let fixed = sound(&options);
+    let items = {
+        let cursor = std::io::Cursor::new(Vec::new());
+        let mut writer = VarWriter::new(cursor, None, &VarOptions::text()).unwrap();
+        writer.push("item").unwrap();
+        writer.complete().unwrap().0.into_inner()
+    };
+    for file in [fixed, items] {
+        let metadata = Layout::parse(&file, &Limits::default()).unwrap().metadata().unwrap().clone();
+        let place =
+            usize::try_from(metadata.payload.start).unwrap()..usize::try_from(metadata.payload.end).unwrap();
+        let mut literal = br"{'a':b'\xe9\n'".to_vec();
+        literal.resize(place.len() - 1, b' ');
+        literal.push(b'}');
+        let mut file = file;
+        file[place].copy_from_slice(&literal);
+        let (mended, report) = mend(file);
+        let layout = Layout::parse(&mended, &Limits::default()).unwrap();
+        assert_eq!(layout.tree().unwrap().get("a"), Some(&Value::from("\u{e9}\n")));
+        assert!(report.lost.is_empty(), "{report:?}");
+        assert!(report.guessed.iter().any(|item| item.what.contains("bytes in the metadata")), "{report:?}");
+    }
+}
+
+#[test]
 fn metadata_of_items_stay_as_they_are_where_nothing_is_lost() {
     let options = VarOptions { reserve: 3, ..VarOptions::text() };
     let mut writer = VarWriter::new(std::io::Cursor::new(Vec::new()), None, &options).unwrap();
