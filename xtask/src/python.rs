@@ -114,9 +114,11 @@ fn make(repo: &Repo, base: &Python, python: &Path, requirements: &str) -> Result
 
 /// Wheels only: building numpy from source needs compilers and half an hour.
 fn pip(repo: &Repo, python: &Path) -> Step {
-    Step::new(repo, python)
-        .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"])
-        .args(["--only-binary", ":all:"])
+    install(Step::new(repo, python).args(["-m", "pip"]))
+}
+
+fn install(pip: Step) -> Step {
+    pip.args(["install", "--quiet", "--disable-pip-version-check", "--no-input", "--only-binary", ":all:"])
 }
 
 /// "Python 3.13.0, numpy 2.5.5; gsd 3.4.1; Python 3.11.7, blosc2 3.1.1; 112 reference files".

@@ -14,11 +14,6 @@ const OPTIMISED: &[&str] = &["container-core", "blosc-chunk"];
 /// What that means. Codecs of others are so in all tests (Cargo.toml).
 const AS_FOR_USERS: [&str; 3] = ["opt-level=3", "debug-assertions=false", "overflow-checks=false"];
 
-/// The suite that reads every fixture in every way, above these, and not in debug, where it would take minutes.
-const SUITE: &str = "conformance";
-/// Packages below the suite, which are optimised a little and keep their checks.
-const BELOW: &[&str] = &["asdf", "blosc2-frame", "bloscpack", "gsd", "holdall", "rawarray"];
-
 /// What benchmarks have that tests do without.
 const CONTENDERS: &str = "contenders,zarrs";
 
@@ -33,7 +28,7 @@ pub(crate) fn test(repo: &Repo, args: &[String]) -> Result<Outcome> {
         run(Step::cargo(repo)
             .args(["test", "--manifest-path", BENCH, "--lib", "--target-dir"])
             .arg(repo.target()?))?;
-        run(Step::cargo(repo).args(["test", "--workspace", "--exclude", SUITE, "--all-features"]))?;
+        run(Step::cargo(repo).args(["test", "--workspace", "--all-features"]))?;
     }
     if release || !debug {
         // In the folder of the debug build, whose other dependencies are used again.
@@ -42,9 +37,8 @@ pub(crate) fn test(repo: &Repo, args: &[String]) -> Result<Outcome> {
         };
         let optimised =
             OPTIMISED.iter().flat_map(|package| AS_FOR_USERS.map(|setting| set(package, setting)));
-        let below = BELOW.iter().map(|package| set(package, "opt-level=1"));
-        let step = Step::cargo(repo).args(["test", "--all-features"]).args(optimised.chain(below).flatten());
-        run(step.args(OPTIMISED.iter().chain([&SUITE]).flat_map(|package| ["--package", package])))?;
+        let step = Step::cargo(repo).args(["test", "--all-features"]).args(optimised.flatten());
+        run(step.args(OPTIMISED.iter().flat_map(|package| ["--package", package])))?;
     }
     Ok(Outcome::Done)
 }

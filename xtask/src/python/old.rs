@@ -62,7 +62,7 @@ pub(super) fn requirements(repo: &Repo) -> Result<String> {
 /// When the package index refuses, or no Python here has wheels of one.
 pub(super) fn make(repo: &Repo, python: &Path, found: &[Python]) -> Result<()> {
     super::pip(repo, python).args(["--no-deps", "--target", BESIDE, "-r", BESIDE_REQUIREMENTS]).run()?;
-    OWN.iter().try_for_each(|own| own.make(repo, found))
+    OWN.iter().try_for_each(|own| own.make(repo, python, found))
 }
 
 impl Own {
@@ -70,13 +70,16 @@ impl Own {
         interpreter(&repo.path(self.folder))
     }
 
-    fn make(&self, repo: &Repo, found: &[Python]) -> Result<()> {
+    /// Installs with the pip of `newest`, which spares this environment one of its own.
+    fn make(&self, repo: &Repo, newest: &Path, found: &[Python]) -> Result<()> {
         // The oldest of them: what people who stayed with the old release have.
         let bases = found.iter().rev().filter(|base| self.pythons.contains(&base.version));
         let mut tried = Vec::new();
         for base in bases {
-            let made = Step::new(repo, &base.program).args(["-m", "venv", "--clear", self.folder]).run();
-            let install = || super::pip(repo, &self.python(repo)).args(["-r", self.requirements]).run();
+            let venv = ["-m", "venv", "--without-pip", "--clear", self.folder];
+            let made = Step::new(repo, &base.program).args(venv).run();
+            let pip = || Step::new(repo, newest).args(["-m", "pip", "--python"]).arg(self.python(repo));
+            let install = || super::install(pip()).args(["-r", self.requirements]).run();
             match made.and_then(|()| install()) {
                 Ok(()) => return Ok(()),
                 Err(error) => tried.push(format!("Python {}: {error:#}", base.version)),
