@@ -9,6 +9,9 @@ use crate::asdf_file::open;
 use crate::options::{read_options, small_options};
 use crate::repaired::{self, repaired};
 
+/// What an index begins with (ASDF standard 1.6.0, file layout, "Block index").
+const MARKER: &[u8] = b"#ASDF BLOCK INDEX";
+
 /// Repairs the bytes, and holds the result against them.
 pub fn asdf_repair(data: &[u8]) {
     let clean = is_clean(data);
@@ -26,6 +29,9 @@ pub fn asdf_repair(data: &[u8]) {
             assert!(item.range.as_ref().is_none_or(|range| range.start <= range.end), "{item:?}");
         }
         let fixed = open(&repaired, Policy::Compatible).expect("a repaired file opens");
+        if has_swallowed_an_index(&fixed, &repaired) {
+            continue;
+        }
         let (again, second) = repair(&repaired, digests).expect("a repaired file");
         assert!(again == repaired, "a second repair changes something: {second:?}");
         // What nobody can mend stays, and each repair says so.
@@ -37,6 +43,13 @@ pub fn asdf_repair(data: &[u8]) {
             keeps(&open(data, Policy::Compatible).expect("it is clean"), &fixed);
         }
     }
+}
+
+/// A streamed block goes on over what looks like an index. That may lead to other blocks, now that the first repair has moved them.
+fn has_swallowed_an_index(fixed: &File, bytes: &[u8]) -> bool {
+    let streamed = fixed.blocks().last().filter(|block| block.header.is_streamed());
+    let data = streamed.and_then(|block| bytes.get(usize::try_from(block.data.start).ok()?..));
+    data.is_some_and(|data| data.windows(MARKER.len()).any(|part| part == MARKER))
 }
 
 /// Both tell of one thing: in the same words but for places, or of one array, which the first repair could not cut because others share it.
