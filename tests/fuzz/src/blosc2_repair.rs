@@ -1,6 +1,6 @@
 //! Frames of any bytes, repaired.
 
-use blosc2_frame::{ErrorKind, FORMAT, Frame, Result};
+use blosc2_frame::{Error, ErrorKind, FORMAT, Frame, Result};
 use container_core::Progress;
 use container_core::container::Tolerance;
 use container_core::format::{Input, Output};
@@ -46,7 +46,10 @@ pub fn blosc2_repair(data: &[u8]) {
     if report.guessed.is_empty() {
         for index in 0..fixed.chunk_count().min(MOST_CHUNKS) {
             let read = fixed.read_chunk(index, &read_options());
-            assert!(read.is_ok(), "chunk {index} of what was repaired: {read:?} {report:?}");
+            // A shape that is believed may have chunks for which there is no memory here.
+            let limit = |error: &Error| matches!(error.kind(), ErrorKind::Limit { .. });
+            let fits = read.as_ref().map_or_else(limit, |_| true);
+            assert!(fits, "chunk {index} of what was repaired: {read:?} {report:?}");
         }
     }
     if let Some(before) = before.filter(|_| is_clean(data)) {
