@@ -234,8 +234,11 @@ fn spell_bytes(value: &mut Value) -> bool {
             *value = Value::Text(bytes.iter().copied().map(char::from).collect());
             true
         }
-        Value::List(items) => items.iter_mut().fold(false, |any, item| spell_bytes(item) || any),
-        Value::Map(entries) => entries.iter_mut().fold(false, |any, (_, item)| spell_bytes(item) || any),
+        // All of them, not those up to the first.
+        Value::List(items) => items.iter_mut().map(spell_bytes).filter(|was| *was).count() > 0,
+        Value::Map(entries) => {
+            entries.iter_mut().map(|(_, item)| spell_bytes(item)).filter(|was| *was).count() > 0
+        }
         _ => false,
     }
 }
