@@ -32,10 +32,6 @@ pub(crate) fn copy(file: &File, words: &Words, job: &Import<'_>, out: &mut dyn O
         let what = format!("file layer {version}{order}: the new file is 2.1, little-endian");
         losses.push(Loss { dataset: None, what });
     }
-    if rewritten.frames < frames.count {
-        let what = format!("{} frames without chunks at the end", frames.count - rewritten.frames);
-        losses.push(Loss { dataset: None, what });
-    }
     Ok(losses)
 }
 

@@ -142,7 +142,10 @@ impl<'f> Assembly<'f> {
             Loss { dataset: Some(String::from_utf8_lossy(name).into_owned()), what }
         });
         let unseen = (self.unseen > 0).then(|| {
-            let what = format!("the last {} frames have no chunks, and readers do not see them", self.unseen);
+            let what = match self.unseen {
+                1 => "the last frame has no chunks, and readers do not see it".to_owned(),
+                count => format!("the last {count} frames have no chunks, and readers do not see them"),
+            };
             Loss { dataset: None, what }
         });
         gained.chain(unseen).collect()
