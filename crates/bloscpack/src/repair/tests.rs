@@ -299,9 +299,7 @@ fn metadata_that_need_no_repair_are_not_respelt() {
 
 #[test]
 fn bytes_of_a_python_literal_are_text_in_json() {
-    let json = br#"{"a":"0123456789"}"#.to_vec();
-    let options = WriteOptions { json: Some(json.clone()), ..stored() };
-    let fixed = sound(&options);
+    let fixed = sound(&WriteOptions { json: Some(br#"{"a":"0123456789"}"#.to_vec()), ..stored() });
     let items = {
         let cursor = std::io::Cursor::new(Vec::new());
         let mut writer = VarWriter::new(cursor, None, &VarOptions::text()).unwrap();
