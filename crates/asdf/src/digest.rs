@@ -115,6 +115,7 @@ pub(crate) fn first_that_fit(source: &dyn Source, block: &StoredBlock) -> Result
     let (header, range) = (&block.header, block.range());
     let mut sizes = vec![header.used_size, header.data_size, header.allocated_size];
     sizes.retain(|size| (1..range.end.saturating_sub(range.start)).contains(size));
+    sizes.sort_unstable();
     sizes.dedup();
     for size in sizes {
         if of_range(source, range.start..range.start.saturating_add(size))? == stored {
