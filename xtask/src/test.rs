@@ -14,14 +14,19 @@ const OPTIMISED: &[&str] = &["container-core", "blosc-chunk"];
 /// What that means. Codecs of others are so in all tests (Cargo.toml).
 const AS_FOR_USERS: [&str; 3] = ["opt-level=3", "debug-assertions=false", "overflow-checks=false"];
 
+/// Names the seed of random cases to proptest.
+const SEED: &str = "PROPTEST_RNG_SEED";
+
 /// What benchmarks have that tests do without.
 const CONTENDERS: &str = "contenders,zarrs";
 
 pub(crate) fn test(repo: &Repo, args: &[String]) -> Result<Outcome> {
     let [debug, release, no_run] = flags(args, ["--debug", "--release", "--no-run"])?;
+    // The same random cases for everybody, so that a commit that passed does not fail later; `cargo test` looks for others.
+    let seed = std::env::var(SEED).unwrap_or_else(|_| "1".into());
     let run = |step: Step| match no_run {
         true => step.arg("--no-run").run(),
-        false => step.env(PYTHON, python::ready(repo)?).run(),
+        false => step.env(PYTHON, python::ready(repo)?).env(SEED, &seed).run(),
     };
     if debug || !release {
         // How benchmarks measure and report, without what they compare. First, because it may have to wait for others that build.

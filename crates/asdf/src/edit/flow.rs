@@ -69,7 +69,12 @@ pub(super) fn insert(collection: Node<'_>, index: usize, child: &str) -> Result<
     if last.checked_sub(1).and_then(|at| lines::byte(text, at)) == Some(b':') {
         // libyaml takes the colon of `a:,` for a part of the key.
         let behind = lines::skip_blanks(text, last);
-        return Ok(Splice::insert(behind, format!("{}, {bare}", if behind == last { " " } else { "" })));
+        // A comment keeps the blank that begins it.
+        return Ok(if behind == last || lines::byte(text, behind) == Some(b'#') {
+            Splice::insert(last, format!(" , {bare}"))
+        } else {
+            Splice::insert(behind, format!(", {bare}"))
+        });
     }
     Ok(Splice::insert(last, format!(", {bare}")))
 }

@@ -153,6 +153,7 @@ fn keys_are_added_behind_the_last() {
         ("k: {a: 1}\n", "set k/b 2", "k: {a: 1, b: 2}\n"),
         ("k: {a: }\n", "set k/b 2", "k: {a: , b: 2}\n"),
         ("k: {\"a\":}\n", "set k/b 2", "k: {\"a\": , b: 2}\n"),
+        ("k: {a:  # of a\n  }\n", "set k/b 2", "k: {a: , b: 2  # of a\n  }\n"),
         ("k: {a: 1,}\n", "set k/b 2", "k: {a: 1, b: 2}\n"),
         ("k: {a}\n", "set k/b 2", "k: {a, b: 2}\n"),
         ("k: {a}\n", "set k/a 2", "k: {a: 2}\n"),
