@@ -12,6 +12,8 @@ mod binary;
 mod number;
 mod timestamp;
 
+pub(crate) use timestamp::is_read;
+
 #[cfg(test)]
 mod tests;
 

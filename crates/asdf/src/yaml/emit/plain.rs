@@ -11,6 +11,7 @@ use std::fmt::Write as _;
 
 use container_core::{Error, Result};
 
+use crate::yaml::scalar::is_read;
 use crate::yaml::{Int, Timestamp};
 
 /// Shortest digits that read back as the same number, with a dot always and a sign in the exponent always: YAML 1.1 takes neither `1e3` nor
@@ -104,18 +105,13 @@ pub(crate) fn int(value: &Int) -> Result<String> {
     }
 }
 
-/// `2001-12-14`, or `2001-12-14 21:59:43.100000-05:00`.
+/// `2001-12-14`, or `2001-12-14 21:59:43.100000-05:00`. Other numbers than the reader takes are refused: `PyYAML` reads no file with 0000-01-01.
 pub(crate) fn timestamp(value: &Timestamp) -> Result<String> {
     let Timestamp { year, month, day, time, offset } = value;
-    let valid = (0..=9999).contains(year)
-        && (1..=12).contains(month)
-        && (1..=31).contains(day)
-        && time.is_none_or(|(hour, minute, second, micro)| {
-            hour < 24 && minute < 60 && second <= 60 && micro < 1_000_000
-        })
-        && offset.is_none_or(|offset| time.is_some() && offset.unsigned_abs() < 24 * 60);
-    if !valid {
-        return Err(Error::usage(format!("{value:?} is no date")));
+    if !is_read(value) {
+        return Err(Error::usage(format!(
+            "{value:?} is no date and time that readers take, years 1 to 9999"
+        )));
     }
     let mut text = format!("{year:04}-{month:02}-{day:02}");
     if let Some((hour, minute, second, micro)) = time {

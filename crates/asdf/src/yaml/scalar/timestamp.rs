@@ -63,7 +63,7 @@ pub(super) fn tagged(text: &str) -> Option<Timestamp> {
         offset: None,
     };
     if rest.0.is_empty() {
-        return is_day(&found).then_some(found);
+        return is_read(&found).then_some(found);
     }
     if rest.byte(b't').or_else(|| rest.byte(b'T')).is_none() && !rest.blanks() {
         return None;
@@ -86,8 +86,15 @@ pub(super) fn tagged(text: &str) -> Option<Timestamp> {
     found.time =
         Some((u8::try_from(hour).ok()?, u8::try_from(minute).ok()?, u8::try_from(second).ok()?, micros));
     found.offset = zone(&mut rest)?;
-    let is_time = hour < 24 && minute < 60 && second < 60;
-    (rest.0.is_empty() && is_time && is_day(&found)).then_some(found)
+    (rest.0.is_empty() && is_read(&found)).then_some(found)
+}
+
+/// True for what Python's `datetime` has: years from 1 to 9999, days of the calendar, no leap seconds, zones of less than a day.
+pub(crate) fn is_read(value: &Timestamp) -> bool {
+    let is_time =
+        |(hour, minute, second, micro)| hour < 24 && minute < 60 && second < 60 && micro < 1_000_000;
+    let is_zone = |offset: i32| value.time.is_some() && offset.unsigned_abs() < 24 * 60;
+    is_day(value) && value.time.is_none_or(is_time) && value.offset.is_none_or(is_zone)
 }
 
 /// Minutes east of UTC, if a zone is written; `None` on the outside for what is no zone.
@@ -106,8 +113,7 @@ fn zone(rest: &mut Rest<'_>) -> Option<Option<i32>> {
     let hours = rest.digits(1, 2)?;
     let minutes = if rest.byte(b':').is_some() { rest.digits(2, 2)? } else { 0 };
     let offset = i32::try_from(hours.saturating_mul(60).saturating_add(minutes)).ok()?;
-    // Python's zones are less than a day from UTC.
-    (offset < 24 * 60).then_some(Some(if west { offset.saturating_neg() } else { offset }))
+    Some(Some(if west { offset.saturating_neg() } else { offset }))
 }
 
 fn is_day(date: &Timestamp) -> bool {
@@ -119,5 +125,5 @@ fn is_day(date: &Timestamp) -> bool {
         1..=12 => 31,
         _ => return false,
     };
-    date.year >= 1 && (1..=days).contains(&date.day)
+    (1..=9999).contains(&date.year) && (1..=days).contains(&date.day)
 }

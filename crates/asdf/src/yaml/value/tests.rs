@@ -115,7 +115,7 @@ fn scalar() -> impl Strategy<Value = Yaml> {
     ]));
     let texts = (text(), styles).prop_map(|(text, style)| Yaml::Text(text, style)).boxed();
     let time = (0..24_u8, 0..60_u8, 0..60_u8, 0..1_000_000_u32);
-    let dates = (0..=9999, 1..=12_u8, 1..=28_u8, prop::option::of((time, prop::option::of(-1439..1440))));
+    let dates = (1..=9999, 1..=12_u8, 1..=28_u8, prop::option::of((time, prop::option::of(-1439..1440))));
     let dates = dates.prop_map(|(year, month, day, rest)| {
         let (time, offset) = rest.map_or((None, None), |(time, offset)| (Some(time), offset));
         Yaml::Timestamp(Timestamp { year, month, day, time, offset })
