@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use blosc2_frame::b2nd::{Geometry, Indices, NdArray, NdOptions, write_array};
 use blosc2_frame::blosc_chunk::{Compressor, Filter, Pipeline};
 use blosc2_frame::{Frame, default_params};
+use container_core::ErrorKind;
 use container_core::array::Array;
 use container_core::container::Tolerance;
 use container_core::dtype::{DType, Order};
@@ -106,7 +107,15 @@ fn look(array: &NdArray, feed: &mut Feed<'_>) {
     let lists: Vec<Vec<u64>> =
         shape.iter().map(|len| (0..feed.below(5)).map(|_| feed.word() % len).collect()).collect();
     let selection: Vec<Indices> = lists.iter().cloned().map(Indices::List).collect();
-    let read = array.read_orthogonal(&selection, &read_options()).expect("all chunks can be read");
+    let read = match array.read_orthogonal(&selection, &read_options()) {
+        // Lists name elements again and again, so that the result may be larger than the array.
+        Err(error) if matches!(error.kind(), ErrorKind::Limit { .. }) => {
+            let count: usize = lists.iter().map(Vec::len).product();
+            assert!(count * size > elements.len(), "{error}: {lists:?} {:?}", array.geometry());
+            return;
+        }
+        read => read.expect("all chunks can be read"),
+    };
     let expected = combine(&elements, &shape, size, &lists);
     assert!(bytes_of(&read, Order::C) == Some(expected), "{lists:?} {:?}", array.geometry());
 }

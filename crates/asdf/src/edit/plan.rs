@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use container_core::{Error, Result};
 
-use crate::yaml::{Document, Kind, Node, NodeId, Yaml, key_text, unescape};
+use crate::yaml::{Document, Kind, Node, NodeId, Scalar, Yaml, key_text, unescape};
 
 use super::{flow, place};
 
@@ -116,6 +116,11 @@ pub(super) fn find<'d>(document: &'d Document, path: &str) -> Result<Found<'d>> 
                 format!("{parent_path:?} is neither mapping nor sequence, so that {path:?} cannot be in it");
             Err(Error::usage(message).at(parent.range()))
         }
+        Kind::Scalar if is_merge(document, parent_path) => {
+            let message =
+                format!("a mapping behind `<<` is merged, so that {path:?} would not be where it is set");
+            Err(Error::usage(message).at(parent.range()).hint("set the key in the mapping that has the `<<`"))
+        }
         _ => Ok(match own_pair(parent, &step) {
             Some(index) => Found::Pair { mapping: parent, index },
             None => Found::NoPair {
@@ -132,6 +137,15 @@ pub(super) fn is_nothing(node: Node<'_>) -> bool {
     node.kind() == Kind::Scalar && node.content_span().is_empty()
 }
 
+/// True for the path of what stands behind a merge key.
+fn is_merge(document: &Document, path: &str) -> bool {
+    let (parent, step) = path.rsplit_once('/').unwrap_or(("", path));
+    let Some(parent) = document.find(parent).map(Node::target) else { return false };
+    let index = own_pair(parent, &unescape(step));
+    let key = index.and_then(|index| parent.entries().nth(index));
+    key.is_some_and(|(key, _)| key.scalar() == Some(Scalar::Merge))
+}
+
 /// The pair that counts of those with this key, without what is merged: of equal ones the last, text before what is written alike.
 fn own_pair(mapping: Node<'_>, step: &str) -> Option<usize> {
     let count = mapping.len();
@@ -139,8 +153,7 @@ fn own_pair(mapping: Node<'_>, step: &str) -> Option<usize> {
         let back = mapping.entries().rev().position(|(key, _)| found(key))?;
         count.checked_sub(back)?.checked_sub(1)
     };
-    let is_text =
-        |key: Node<'_>| matches!(key.scalar(), Some(crate::yaml::Scalar::Text(text)) if text == step);
+    let is_text = |key: Node<'_>| matches!(key.scalar(), Some(Scalar::Text(text)) if text == step);
     last(&is_text).or_else(|| last(&|key| key_text(key).as_deref() == Some(step)))
 }
 

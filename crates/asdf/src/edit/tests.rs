@@ -171,6 +171,7 @@ fn keys_are_added_behind_the_last() {
         ("-\n- z\n", "set 0/a 1", "-\n  a: 1\n- z\n"),
         // A merged key stays where it came from.
         ("b: &b {x: 1}\nm:\n  <<: *b\n  y: 2\n", "set m/x 3", "b: &b {x: 1}\nm:\n  <<: *b\n  y: 2\n  x: 3\n"),
+        ("m:\n  '<<':\n", "set m/<</x 1", "m:\n  '<<':\n    x: 1\n"),
         ("a: 1\n", "set 'yes' 2", "a: 1\n'''yes''': 2\n"),
         ("a: 1\n", "set yes 2", "a: 1\n'yes': 2\n"),
         ("a: 1\n", "set x~1y 2", "a: 1\nx/y: 2\n"),
@@ -188,6 +189,8 @@ fn aliases_lead_to_what_they_name() {
         ("a: &x\n  me: *x\n", "set a/me/me/n 1", "a: &x\n  me: *x\n  n: 1\n"),
     ]);
     refuse(&[
+        ("m:\n  <<:\n", "set m/<</x 1"),
+        ("<<:\n", "set <</x 1"),
         ("a: &x 1\nb: *x\n", "set a 2"),
         ("a: {c: &x 1}\nb: *x\n", "set a 2"),
         ("a: {c: &x 1}\nb: *x\n", "remove a"),
