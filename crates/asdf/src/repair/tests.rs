@@ -195,6 +195,20 @@ fn bytes_that_do_not_fit_their_digest_are_kept_and_told() {
     assert!(out[data..] == bytes[data..]);
 }
 
+/// The digest of no bytes fits the least header as well, and what is then behind it looks like the beginning of a block.
+#[test]
+fn long_headers_of_empty_blocks_stay_as_they_are() {
+    let array = "a: !core/ndarray-1.1.0 {source: 1, datatype: int64, byteorder: little, shape: [99]}\n";
+    let tree = format!("%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/\n--- !core/asdf-1.1.0\n{array}...\n");
+    let mut long = block(&[], 0);
+    let rest = [b"?".as_slice(), b"\xd3BLK\x00\x30", &[0; 8], &[b'?'; 59]].concat();
+    long[4..6].copy_from_slice(&(48_u16 + u16::try_from(rest.len()).unwrap()).to_be_bytes());
+    let blocks = [long, rest, block(&numbers(6), 0)].concat();
+    let (out, report) = repaired(&[HEAD.as_bytes(), tree.as_bytes(), &blocks].concat());
+    assert!(out.windows(blocks.len()).any(|part| part == blocks), "{report:?}");
+    assert_eq!(report.guessed.len(), 0, "{report:?}");
+}
+
 #[test]
 fn bytes_that_belong_to_nothing_are_left_out() {
     let made = file();
