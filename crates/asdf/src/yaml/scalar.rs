@@ -54,15 +54,15 @@ pub enum Int {
 /// A date, or a date with a time of day.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Timestamp {
-    /// Year.
+    /// Year, from 1 to 9999.
     pub year: i32,
-    /// Month, from 1.
+    /// Month, from 1 to 12.
     pub month: u8,
     /// Day of the month, from 1.
     pub day: u8,
-    /// Hour, minute, second, microsecond; `None` for a bare date.
+    /// Hour, minute, second (no leap seconds), microsecond; `None` for a bare date.
     pub time: Option<(u8, u8, u8, u32)>,
-    /// Minutes east of UTC; `None` where no zone is written.
+    /// Minutes east of UTC, less than a day, only with a time; `None` where no zone is written.
     pub offset: Option<i32>,
 }
 
