@@ -139,11 +139,8 @@ pub(super) fn is_nothing(node: Node<'_>) -> bool {
 
 /// True for the path of what stands behind a merge key.
 fn is_merge(document: &Document, path: &str) -> bool {
-    let (parent, step) = path.rsplit_once('/').unwrap_or(("", path));
-    let Some(parent) = document.find(parent).map(Node::target) else { return false };
-    let index = own_pair(parent, &unescape(step));
-    let key = index.and_then(|index| parent.entries().nth(index));
-    key.is_some_and(|(key, _)| key.scalar() == Some(Scalar::Merge))
+    let Ok(Found::Pair { mapping, index }) = find(document, path) else { return false };
+    mapping.entries().nth(index).is_some_and(|(key, _)| key.scalar() == Some(Scalar::Merge))
 }
 
 /// The pair that counts of those with this key, without what is merged: of equal ones the last, text before what is written alike.
