@@ -46,7 +46,7 @@ pub(crate) fn fuzz(repo: &Repo, args: &[String]) -> Result<Outcome> {
         .context("fuzzing needs a nightly toolchain: rustup toolchain install nightly")?;
     let tools = tools::installed(repo, "cargo-fuzz", VERSION)?;
     run_smoke(repo, &[], &["--write-seeds", CORPUS])?;
-    let fuzzer = Fuzzer { repo, tools, sanitizer: options.sanitizer };
+    let fuzzer = Fuzzer { repo, tools, sanitizer: options.sanitizer, compares: options.compares };
     if options.length == Length::Keep {
         targets.iter().try_for_each(|target| fuzzer.keep(target))?;
         return Ok(Outcome::Done);
@@ -77,6 +77,8 @@ struct Fuzzer<'a> {
     repo: &'a Repo,
     tools: PathBuf,
     sanitizer: &'static str,
+    /// Whether libFuzzer sees the operands of comparisons.
+    compares: bool,
 }
 
 impl Fuzzer<'_> {
@@ -84,7 +86,9 @@ impl Fuzzer<'_> {
     fn step(&self, target: &str, folders: &[String]) -> Step {
         Step::cargo_of(self.repo, "nightly")
             .args(["fuzz", "run", "--fuzz-dir", FOLDER])
-            .args(["--sanitizer", self.sanitizer, target])
+            .args(["--sanitizer", self.sanitizer])
+            .args((!self.compares).then_some("--no-trace-compares"))
+            .arg(target)
             .args(folders)
             .args(["--", &format!("-max_len={LONGEST}")])
             // What the smoke binary claims of memory and time.

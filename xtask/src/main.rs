@@ -99,7 +99,7 @@ pub(crate) const TASKS: &[Task] = &[
     task("dist", "", "the command as one static program", docs::dist),
     task("fixtures", "[--check] [FORMAT...]", "regenerate testdata/*/ by their make.py, or compare", fixtures::fixtures),
     task("goldens", "[--check]", "rewrite the readable dumps of the fixtures, or compare", test::goldens),
-    task("fuzz", "TARGET|all|smoke [--seconds N|--runs N|--keep] [--sanitizer none]", "cargo-fuzz on nightly; smoke: deterministic mutants on stable; --keep: choose the committed inputs", fuzz::fuzz),
+    task("fuzz", "TARGET|all|smoke [--seconds N|--runs N|--keep] [--sanitizer none] [--no-trace-compares]", "cargo-fuzz on nightly; smoke: deterministic mutants on stable; --keep: choose the committed inputs", fuzz::fuzz),
     task("campaign", "[--seconds N] [--seed S]", "hostile files through the command, under limits", campaign::campaign),
     task("conformance", "[--check]", "the fixtures through all implementations, into docs/conformance.md; --check: ours alone", conformance::conformance),
     task("zarrs", "", "the crate zarrs reads what is converted to Zarr", zarrs::zarrs),

@@ -26,13 +26,15 @@ pub(super) struct Options {
     pub length: Length,
     /// As cargo-fuzz calls it.
     pub sanitizer: &'static str,
+    /// Whether libFuzzer sees the operands of comparisons: slower by two to ten times, but it meets words that are compared as a whole.
+    pub compares: bool,
 }
 
 impl Options {
     /// # Errors
     /// [`Usage`] for what makes no sense.
     pub fn parse(args: &[String]) -> Result<Self> {
-        let (mut target, mut length, mut sanitizer) = (None, None, None);
+        let (mut target, mut length, mut sanitizer, mut compares) = (None, None, None, true);
         let mut args = args.iter().map(String::as_str);
         while let Some(arg) = args.next() {
             let mut number = || match args.next().map(str::parse) {
@@ -43,6 +45,7 @@ impl Options {
                 "--seconds" => length.replace(Length::Seconds(number()?)).is_none(),
                 "--runs" => length.replace(Length::Runs(number()?)).is_none(),
                 "--keep" => length.replace(Length::Keep).is_none(),
+                "--no-trace-compares" => std::mem::replace(&mut compares, false),
                 "--sanitizer" => sanitizer.replace(named(args.next())?).is_none(),
                 name if !name.starts_with('-') => target.replace(name).is_none(),
                 _ => false,
@@ -58,10 +61,11 @@ impl Options {
         let options = Self {
             length: length.unwrap_or(Length::Seconds(usual)),
             sanitizer: sanitizer.unwrap_or("address"),
+            compares,
             target,
         };
-        if options.target == SMOKE && sanitizer.is_some() {
-            return Err(Usage("a smoke run has no sanitizer".to_owned()).into());
+        if options.target == SMOKE && (sanitizer.is_some() || !compares) {
+            return Err(Usage("a smoke run has neither sanitizer nor instrumentation".to_owned()).into());
         }
         Ok(options)
     }
@@ -92,14 +96,20 @@ mod tests {
 
     #[test]
     fn one_target_perhaps_a_length_and_a_sanitizer() {
-        let options =
-            |target: &str, length, sanitizer| Options { target: target.to_owned(), length, sanitizer };
+        let options = |target: &str, length, sanitizer| Options {
+            target: target.to_owned(),
+            length,
+            sanitizer,
+            compares: true,
+        };
         let plain = options("npy", Length::Seconds(60), "address");
         assert_eq!(parse("npy").unwrap(), plain);
         assert_eq!(parse("all --seconds 20").unwrap(), options("all", Length::Seconds(20), "address"));
         assert_eq!(parse("--seconds 20 all").unwrap(), options("all", Length::Seconds(20), "address"));
         let fast = options("npy", Length::Runs(10_000_000), "none");
         assert_eq!(parse("npy --runs 10000000 --sanitizer none").unwrap(), fast);
+        let faster = Options { compares: false, ..fast };
+        assert_eq!(parse("npy --runs 10000000 --sanitizer none --no-trace-compares").unwrap(), faster);
         assert_eq!(parse("npy --keep").unwrap().length, Length::Keep);
         assert_eq!(parse("smoke").unwrap().smoke_seconds().unwrap(), 10);
         for wrong in [
@@ -112,7 +122,9 @@ mod tests {
             "npy --sanitizer memory",
             "npy --sanitizer",
             "npy --keep --keep",
+            "npy --no-trace-compares --no-trace-compares",
             "smoke --sanitizer none",
+            "smoke --no-trace-compares",
             "npy --quick",
         ] {
             assert!(parse(wrong).unwrap_err().is::<Usage>(), "{wrong}");
