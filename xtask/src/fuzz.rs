@@ -91,6 +91,8 @@ impl Fuzzer<'_> {
             .arg(target)
             .args(folders)
             .args(["--", &format!("-max_len={LONGEST}")])
+            // Few inputs take as long as thousands of others: those that decode much. They run, but fewer are made of them.
+            .arg("-entropic_scale_per_exec_time=1")
             // What the smoke binary claims of memory and time.
             .args(["-malloc_limit_mb=80", "-timeout=20"])
             // A thread that has given its result may not have ended, and what glibc keeps for its end is no leak.

@@ -29,7 +29,7 @@ pub fn array_region(data: &[u8]) {
     let size = feed.one_of(&[1, 2, 3, 4, 5, 8, 16, 0]);
     // Rarely so large that what lies between the elements of a region is sought over, not read.
     let shape: Vec<u64> = match feed.below(8) {
-        0 => vec![feed.below(4000) as u64, feed.below(60) as u64],
+        0 => vec![feed.below(4000) as u64, feed.below(9) as u64],
         1 => vec![feed.below(9) as u64, feed.below(4000) as u64, feed.below(4) as u64],
         _ => (0..feed.below(6)).map(|_| feed.below(8) as u64).collect(),
     };

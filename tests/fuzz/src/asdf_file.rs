@@ -11,7 +11,7 @@ use crate::options::{read_options, small_options};
 use crate::values::region;
 
 /// Most bytes that all datasets of a file may hold, for all of them to be read many times.
-const MOST: u64 = 1 << 20;
+const MOST: u64 = 1 << 17;
 
 /// Most elements that are looked up one by one.
 const MOST_ELEMENTS: u64 = 2000;

@@ -10,7 +10,7 @@ use crate::lens::{look_at_error, look_through};
 use crate::options::{read_options, small_options};
 
 /// Most bytes that all datasets of a file may hold, for all of them to be read many times.
-const MOST: u64 = 1 << 20;
+const MOST: u64 = 1 << 17;
 
 /// Chunks that are looked at one by one; an index of a few bytes may speak of millions.
 const MOST_CHUNKS: u64 = 24;

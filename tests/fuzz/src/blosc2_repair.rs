@@ -13,7 +13,7 @@ use crate::repaired;
 
 /// Most chunks and bytes that are compared.
 const MOST_CHUNKS: u64 = 256;
-const MOST: u64 = 1 << 20;
+const MOST: u64 = 1 << 17;
 
 /// Repairs the bytes, and holds the result against them.
 pub fn blosc2_repair(data: &[u8]) {

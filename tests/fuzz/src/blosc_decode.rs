@@ -7,7 +7,7 @@ use crate::feed::Feed;
 use crate::lens::look_at_error;
 
 /// Most bytes that are decoded as a whole.
-const MOST: usize = 1 << 18;
+const MOST: usize = 1 << 15;
 
 /// What a block may take. Far more than [`MOST`] is announced in a few bytes.
 const MEMORY: u64 = 4 << 20;
@@ -108,7 +108,7 @@ impl<'c, 'a> Reading<'c, 'a> {
 
     fn threads(&mut self, whole: &Result<Vec<u8>>, feed: &mut Feed<'_>) {
         let mut dst = vec![0x5a; self.chunk.nbytes()];
-        let threads = 2 + feed.below(3);
+        let threads = feed.threads();
         match (self.decoder.decode_parallel(self.chunk, &mut dst, threads), whole) {
             (Ok(()), Ok(whole)) => assert!(dst == *whole, "{threads} threads"),
             (Err(error), Err(single)) => assert_eq!(error.to_string(), single.to_string()),

@@ -78,7 +78,7 @@ fn params(feed: &mut Feed<'_>) -> Params {
         split,
         blocksize,
         dictionary,
-        threads: 1 + feed.below(3),
+        threads: feed.threads(),
     }
 }
 
@@ -118,7 +118,7 @@ fn values(typesize: usize, feed: &mut Feed<'_>) -> Vec<u8> {
         0 => feed.below(200),
         1 => typesize * feed.below(400),
         2 => feed.below(1 << 13),
-        _ => feed.below(1 << 15),
+        _ => feed.below(1 << 14),
     };
     match feed.below(5) {
         0 => vec![feed.byte(); len],
@@ -163,7 +163,7 @@ impl Case<'_> {
         let keeps = !self.params.filters.is_lossy();
         assert!(!keeps || whole == self.values, "{:?}", self.params);
         let mut parallel = vec![0x5a; whole.len()];
-        decoder.decode_parallel(&chunk, &mut parallel, 3).expect("what was encoded");
+        decoder.decode_parallel(&chunk, &mut parallel, self.params.threads).expect("what was encoded");
         assert!(parallel == whole);
         for _ in 0..4 {
             let start = feed.word() as usize % (whole.len() + 1);
@@ -200,14 +200,15 @@ impl Case<'_> {
     /// Neither what the encoder did before nor the number of threads shows.
     fn same_again(&self, encoder: &mut Encoder, out: &[u8]) {
         let mut again = b"before".to_vec();
-        for threads in [1, 3] {
+        for threads in [1, self.params.threads] {
             encoder.set_threads(threads);
             again.truncate(6);
             let _ = encoder.encode(self.values, &mut again);
             assert!(again == out, "{threads} threads");
         }
-        let params = Params { threads: 2, ..self.params.clone() };
-        let fresh = Encoder::new(params).expect("it was made before").with_geometry(self.geometry.clone());
+        let fresh = Encoder::new(self.params.clone())
+            .expect("it was made before")
+            .with_geometry(self.geometry.clone());
         again.truncate(6);
         let _ = { fresh }.encode(self.values, &mut again);
         assert!(again == out, "a fresh encoder");

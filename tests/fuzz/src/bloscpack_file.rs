@@ -11,7 +11,7 @@ use crate::options::{read_options, small_options};
 use crate::repaired::{self, repaired};
 
 /// Most bytes that all chunks of a file may say that they hold, for all of them to be decoded many times.
-const MOST: u64 = 4 << 20;
+const MOST: u64 = 1 << 17;
 
 fn options(tolerance: Tolerance) -> OpenOptions {
     let mut options = small_options();

@@ -17,7 +17,7 @@ pub fn codecs_decode(data: &[u8]) {
     let codec = codecs.get(names[feed.below(names.len())]).expect("it is listed");
     let level = feed.one_of(&LEVELS);
     let len = match feed.below(8) {
-        0 => 1 << 20,
+        0 => 1 << 16,
         1..4 => feed.below(1 << 12),
         _ => feed.below(64),
     };

@@ -49,6 +49,20 @@ impl<'a> Feed<'a> {
         choice[self.below(choice.len())]
     }
 
+    /// How many threads to use: rarely more than one, since starting them takes longer than all else.
+    pub(crate) fn threads(&mut self) -> usize {
+        match self.byte() % 16 {
+            1 => 2,
+            2 => 3,
+            _ => 1,
+        }
+    }
+
+    /// True for one choice of sixteen: where something takes longer than all else does.
+    pub(crate) fn rarely(&mut self) -> bool {
+        self.byte() % 16 == 1
+    }
+
     /// Exactly `len` bytes: those that come next, over and over.
     pub(crate) fn fill(&mut self, len: usize) -> Vec<u8> {
         match self {

@@ -11,7 +11,7 @@ use crate::lens::{look_at_error, look_through};
 use crate::options::{read_options, small_options};
 
 /// Most bytes that all datasets of a file may hold, for all of them to be read many times.
-pub(crate) const MOST: u64 = 2 << 20;
+pub(crate) const MOST: u64 = 1 << 17;
 
 pub(crate) const POLICIES: [Policy; 3] = [Policy::Compatible, Policy::Strict, Policy::Lenient];
 

@@ -74,13 +74,11 @@ fn frames_of(trajectory: &Trajectory) -> Vec<Frame<'_>> {
 }
 
 fn tensors(trajectory: &Trajectory, feed: &mut Feed<'_>) {
+    let threads = feed.threads();
     for field in FIELDS {
         let tensor = || {
             let tensor = trajectory.tensor(field.name);
-            tensor
-                .frames(.., 1)
-                .expect("all frames")
-                .threads(1 + usize::from(trajectory.len().is_multiple_of(2)))
+            tensor.frames(.., 1).expect("all frames").threads(threads)
         };
         match tensor().read() {
             Ok(array) => {

@@ -10,10 +10,13 @@ pub(crate) fn limits() -> Limits {
     Limits::default().with_memory(MEMORY)
 }
 
+/// Most bytes for what may be asked for many times of one input: what takes more of them finds the same, and less often.
+const SMALL_MEMORY: u64 = 1 << 19;
+
 /// As [`open_options`], for formats in which few bytes say that they hold many.
 pub(crate) fn small_options() -> OpenOptions {
     let mut options = open_options();
-    options.limits = Limits::default().with_memory(MEMORY / 16);
+    options.limits = Limits::default().with_memory(SMALL_MEMORY);
     options
 }
 
@@ -41,5 +44,5 @@ pub(crate) fn all_open_options() -> Vec<OpenOptions> {
 
 /// For reading: what is kept between looks counts beside it.
 pub(crate) fn read_options() -> ReadOptions {
-    ReadOptions::default().with_limits(Limits::default().with_memory(MEMORY / 4))
+    ReadOptions::default().with_limits(Limits::default().with_memory(2 * SMALL_MEMORY))
 }
