@@ -95,22 +95,36 @@ pub(crate) fn expected(block: &StoredBlock) -> Option<Digest> {
 
 /// The digest of the bytes as stored.
 pub(crate) fn of_stored(source: &dyn Source, block: &StoredBlock) -> Result<Digest> {
-    of_range(source, block.range())
+    of_range(source, block.range(), |_| Ok(()))
 }
 
-fn of_range(source: &dyn Source, range: Range<u64>) -> Result<Digest> {
+/// As [`of_stored`]; `tick` is told the length of each piece, and may end it.
+pub(crate) fn of_stored_ticking(
+    source: &dyn Source,
+    block: &StoredBlock,
+    tick: impl Fn(u64) -> Result<()>,
+) -> Result<Digest> {
+    of_range(source, block.range(), tick)
+}
+
+fn of_range(source: &dyn Source, range: Range<u64>, tick: impl Fn(u64) -> Result<()>) -> Result<Digest> {
     check_range(&range, source.len())?;
     let mut running = BlockHeader::ALGORITHM.start();
     for_each_piece(source, range, Progress::none(), |piece| {
         running.update(piece);
-        Ok(())
+        tick(piece.len() as u64)
     })?;
     Ok(running.finish())
 }
 
 /// How many of the first bytes of a streamed block fit the digest of its header, by one of the sizes there. Both mean nothing in such a block, so
 /// where they fit, and the block has more bytes, the flag is what is wrong.
-pub(crate) fn first_that_fit(source: &dyn Source, block: &StoredBlock) -> Result<Option<u64>> {
+/// `tick` may end it.
+pub(crate) fn first_that_fit(
+    source: &dyn Source,
+    block: &StoredBlock,
+    tick: impl Fn() -> Result<()>,
+) -> Result<Option<u64>> {
     let Some(stored) = block.header.digest() else { return Ok(None) };
     let (header, range) = (&block.header, block.range());
     let mut sizes = vec![header.used_size, header.data_size, header.allocated_size];
@@ -118,7 +132,7 @@ pub(crate) fn first_that_fit(source: &dyn Source, block: &StoredBlock) -> Result
     sizes.sort_unstable();
     sizes.dedup();
     for size in sizes {
-        if of_range(source, range.start..range.start.saturating_add(size))? == stored {
+        if of_range(source, range.start..range.start.saturating_add(size), |_| tick())? == stored {
             return Ok(Some(size));
         }
     }

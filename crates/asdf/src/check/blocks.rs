@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use container_core::block::{Block, for_each_piece};
+use container_core::checksum::Digest;
 use container_core::codec::Codecs;
 use container_core::container::ReadOptions;
 use container_core::report::{Finding, Severity};
@@ -73,8 +74,7 @@ impl Blocks<'_> {
                 match jobs.get(next.fetch_add(1, Ordering::Relaxed)).map(Vec::as_slice) {
                     None => return Ok(()),
                     Some([block]) => {
-                        keep(block, self.one(block, self.state(block, share))?);
-                        tick(len(&block.data))?;
+                        keep(block, self.one(block, self.state(block, share, &tick), &tick)?);
                     }
                     Some(group) => {
                         let digests = lanes::digests(self.source, group, tick)?;
@@ -83,7 +83,7 @@ impl Blocks<'_> {
                                 Some(stored) if stored != computed => DigestState::Bad { stored, computed },
                                 _ => DigestState::Stored,
                             };
-                            keep(block, self.one(block, Ok(state))?);
+                            keep(block, self.one(block, Ok(state), &tick)?);
                         }
                     }
                 }
@@ -93,10 +93,17 @@ impl Blocks<'_> {
         Ok(outcome.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn one(&self, block: &StoredBlock, state: Result<DigestState>) -> Result<Option<Finding>> {
+    fn one(
+        &self,
+        block: &StoredBlock,
+        state: Result<DigestState>,
+        tick: &dyn Fn(u64) -> Result<()>,
+    ) -> Result<Option<Finding>> {
         let found = match state {
             Ok(DigestState::Absent) if block.header.is_streamed() => {
-                let Some(len) = digest::first_that_fit(self.source, block)? else { return Ok(None) };
+                // Its bytes have been counted.
+                let fits = digest::first_that_fit(self.source, block, || tick(0))?;
+                let Some(len) = fits else { return Ok(None) };
                 let message = format!(
                     "block {}: streamed, though its digest is that of its first {len} bytes, as in a block that is not",
                     block.index
@@ -130,17 +137,29 @@ impl Blocks<'_> {
         Ok(Some(found.at(block.at..block.data.end)))
     }
 
-    fn state(&self, block: &StoredBlock, threads: usize) -> Result<DigestState> {
+    /// What its digest is worth; each byte of it is ticked once.
+    fn state(
+        &self,
+        block: &StoredBlock,
+        threads: usize,
+        tick: &dyn Fn(u64) -> Result<()>,
+    ) -> Result<DigestState> {
         let stored = digest::expected(block);
-        if !block.header.is_compressed() {
-            return match stored {
-                Some(_) => digest::state(self.source, block, self.codecs, &self.options.limits, threads),
-                None => {
-                    for_each_piece(self.source, block.range(), Progress::none(), |_| Ok(()))?;
-                    Ok(DigestState::Absent)
-                }
-            };
+        if block.header.is_compressed() {
+            let state = self.compressed(block, stored, threads)?;
+            tick(len(&block.data))?;
+            return Ok(state);
         }
+        let Some(stored) = stored else {
+            for_each_piece(self.source, block.range(), Progress::none(), |piece| tick(piece.len() as u64))?;
+            return Ok(DigestState::Absent);
+        };
+        let computed = digest::of_stored_ticking(self.source, block, tick)?;
+        let fits = stored == computed;
+        Ok(if fits { DigestState::Stored } else { DigestState::Bad { stored, computed } })
+    }
+
+    fn compressed(&self, block: &StoredBlock, stored: Option<Digest>, threads: usize) -> Result<DigestState> {
         let computed = stored.map(|_| digest::of_stored(self.source, block)).transpose()?;
         let decoded = digest::decoded(self.source, block, self.codecs, &self.options.limits, threads);
         let differs = match (stored, computed) {

@@ -1,8 +1,11 @@
 use super::*;
 use crate::block_header::BlockHeader;
 use crate::datasets::of_blocks;
+use container_core::ErrorKind;
 use container_core::checksum::Algorithm;
 use container_core::report::Verdict;
+use container_core::source::PIECE_LEN;
+use std::ops::ControlFlow;
 
 /// A tree of arrays of bytes, the block of each with these data, and the index.
 fn file(blocks: &[(&[u8], &[u8])], label: [u8; 4], spoil: impl Fn(usize, &mut BlockHeader)) -> File {
@@ -149,4 +152,31 @@ fn values_that_their_type_does_not_have_are_damage() {
     assert_eq!(codes(&report(&bools, Depth::Full, 1)), [("array", Some("a0"))]);
     let inline = of_tree("a: !core/ndarray-1.1.0 {data: [1, 300], datatype: uint8}\n");
     assert_eq!(codes(&inline), [("array", Some("a"))]);
+}
+
+#[test]
+fn a_block_tells_how_far_its_check_is_piece_by_piece_and_can_be_left() {
+    let data = vec![7; 3 * PIECE_LEN + 5];
+    let plain = file(&[(&data, &data)], [0; 4], |_, _| {});
+    let undigested = file(&[(&data, &data)], [0; 4], |_, header| header.checksum = [0; 16]);
+    for file in [plain, undigested] {
+        let told = Mutex::new(Vec::new());
+        let run = |stop_at: u64| {
+            told.lock().unwrap().clear();
+            let tick = |done: u64, total: u64| {
+                told.lock().unwrap().push((done, total));
+                if done < stop_at { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            };
+            let options = ReadOptions::default().with_threads(1);
+            check(&file, None, &of_blocks(&file), Depth::Full, &options, Progress::new(&tick))
+        };
+        run(u64::MAX).unwrap();
+        let (piece, total) = (PIECE_LEN as u64, data.len() as u64);
+        let expected = [piece, 2 * piece, 3 * piece, total].map(|done| (done, total));
+        // What comes behind are looks at arrays, which count for nothing.
+        assert_eq!(told.lock().unwrap()[..4], expected);
+        let left = run(2 * piece).unwrap_err();
+        assert!(matches!(left.kind(), ErrorKind::Cancelled), "{left}");
+        assert_eq!(told.lock().unwrap().len(), 2);
+    }
 }
