@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use blosc_chunk::{Chunk, Decoder, Geometry, Special};
 use container_core::container::ReadOptions;
-use container_core::threads::on_threads;
+use container_core::threads::{self, on_threads};
 use container_core::{Error, Result};
 
 use crate::block;
@@ -24,7 +24,7 @@ const WORTH_THREADS: usize = 512 << 10;
 
 /// Decoders and buffers that no read is using.
 pub(crate) struct Pool {
-    idle: Mutex<Vec<Worker>>,
+    idle: threads::Pool<Worker>,
     geometry: Geometry,
     options: OpenOptions,
 }
@@ -37,7 +37,7 @@ pub(crate) struct Worker {
 
 impl Pool {
     pub(crate) fn new(geometry: Geometry, options: &OpenOptions) -> Self {
-        Self { idle: Mutex::default(), geometry, options: options.clone() }
+        Self { idle: threads::Pool::default(), geometry, options: options.clone() }
     }
 
     pub(crate) fn geometry(&self) -> &Geometry {
@@ -50,12 +50,8 @@ impl Pool {
     }
 
     pub(crate) fn with<T>(&self, work: impl FnOnce(&mut Worker) -> Result<T>) -> Result<T> {
-        let idle = lock(&self.idle).pop();
         let new = || Worker { decoder: block::decoder(&self.geometry, &self.options), stored: Vec::new() };
-        let mut worker = idle.unwrap_or_else(new);
-        let result = work(&mut worker);
-        lock(&self.idle).push(worker);
-        result
+        self.idle.with(new, work)
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use blosc_chunk::{Chunk, Decoder};
 use container_core::container::{Digests, ReadOptions};
 use container_core::source::zeroed_vec;
-use container_core::threads::on_threads;
+use container_core::threads::{Pool, on_threads};
 use container_core::{Error, ErrorKind, Limits, Result};
 
 use crate::chunks::ChunkEntry;
@@ -27,7 +27,7 @@ pub(crate) struct Reader {
     /// A bit for each chunk whose digest has been compared.
     compared: Vec<AtomicU64>,
     /// Decoders and buffers that no read is using.
-    workers: Mutex<Vec<Worker>>,
+    workers: Pool<Worker>,
     /// The chunk that was last read in part.
     last: Mutex<Last>,
     limits: Limits,
@@ -60,7 +60,7 @@ impl Reader {
         let words: Vec<u64> = zeroed_vec(chunks.div_ceil(64) as u64, limits)?;
         Ok(Self {
             compared: words.into_iter().map(AtomicU64::new).collect(),
-            workers: Mutex::default(),
+            workers: Pool::default(),
             last: Mutex::default(),
             limits: *limits,
         })
@@ -128,11 +128,7 @@ impl Reader {
 
     fn with_worker<T>(&self, work: impl FnOnce(&mut Worker) -> Result<T>) -> Result<T> {
         let new = || Worker { decoder: Decoder::new().with_limits(self.limits), stored: Vec::new() };
-        let idle = lock(&self.workers).pop();
-        let mut worker = idle.unwrap_or_else(new);
-        let result = work(&mut worker);
-        lock(&self.workers).push(worker);
-        result
+        self.workers.with(new, work)
     }
 
     fn read_piece(

@@ -48,6 +48,50 @@ pub fn on_threads(threads: usize, work: &(impl Fn() -> Result<()> + Sync)) -> Re
     })
 }
 
+/// What threads take in turns and put back when they have used it: encoders, memory.
+#[derive(Debug)]
+pub struct Pool<T>(Mutex<Vec<T>>);
+
+impl<T> Default for Pool<T> {
+    fn default() -> Self {
+        Self::new(Vec::new())
+    }
+}
+
+impl<T> Pool<T> {
+    /// One with these things.
+    #[must_use]
+    pub const fn new(things: Vec<T>) -> Self {
+        Self(Mutex::new(things))
+    }
+
+    /// One of the things, now this thread's; the one that was put back last, which the processor may still have at hand. `None` where all
+    /// are taken: nothing is waited for.
+    #[must_use]
+    pub fn take(&self) -> Option<T> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop()
+    }
+
+    /// Does `work` with one of the things, or with a new one where all are taken; it stays here.
+    pub fn with<R>(&self, new: impl FnOnce() -> T, work: impl FnOnce(&mut T) -> R) -> R {
+        let mut thing = self.take().unwrap_or_else(new);
+        let result = work(&mut thing);
+        self.put(thing);
+        result
+    }
+
+    /// Gives a thing back, or adds one.
+    pub fn put(&self, thing: T) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(thing);
+    }
+
+    /// The things that are not taken.
+    #[must_use]
+    pub fn into_inner(self) -> Vec<T> {
+        self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// Passes what `next` gives through `work` on up to `threads` threads, this one included, and the results to `place` in the order
 /// in which they were given. `next` runs on one thread at a time, `place` on this one, while the others work on. At most twice as many
 /// results wait as there are threads.

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use blosc_chunk::{Chunk, Filter, Special};
 use container_core::container::ReadOptions;
-use container_core::threads::on_threads;
+use container_core::threads::{Pool, on_threads};
 use container_core::{Error, Limits, Result};
 
 use super::select::{Indices, Plan, Tile, index_of};
@@ -34,7 +34,7 @@ const ALONE: Duration = Duration::from_micros(60);
 pub(super) struct Reader {
     cache: BlockCache,
     /// Buffers that no read is using.
-    idle: Mutex<Vec<Scratch>>,
+    idle: Pool<Scratch>,
     /// Bytes from one element of a block to the next, by axis.
     block_strides: Vec<usize>,
     /// Chunks from one index of the grid to the next, by axis.
@@ -59,7 +59,7 @@ impl Reader {
         };
         Self {
             cache: BlockCache::new(cache, geometry.block_bytes()),
-            idle: Mutex::default(),
+            idle: Pool::default(),
             block_strides,
             chunk_strides: grid_strides(geometry.chunk_grid()),
             grid_strides: grid_strides(geometry.block_grid()),
@@ -67,11 +67,7 @@ impl Reader {
     }
 
     fn with_scratch<T>(&self, work: impl FnOnce(&mut Scratch) -> Result<T>) -> Result<T> {
-        let idle = lock(&self.idle).pop();
-        let mut scratch = idle.unwrap_or_default();
-        let result = work(&mut scratch);
-        lock(&self.idle).push(scratch);
-        result
+        self.idle.with(Scratch::default, work)
     }
 }
 

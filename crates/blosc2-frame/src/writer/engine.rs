@@ -1,10 +1,7 @@
 //! Encoding, one chunk on several threads or several chunks at once. The bytes do not depend on how many threads there are.
 
-use std::collections::BTreeMap;
-use std::sync::mpsc::{Sender, channel};
-use std::sync::{Mutex, PoisonError};
-
 use blosc_chunk::{Encoder, Geometry, Params, Plugins};
+use container_core::threads::{Pool, in_order};
 use container_core::{Error, ErrorKind, Result};
 
 /// Raw bytes that wait to be encoded at once, or to be written.
@@ -128,7 +125,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Each thread takes the next piece until none is left. A thread that the system refuses to start is done without.
+    /// As [`Engine::encode`], an encoder for each thread.
     fn shared(
         &mut self,
         pieces: &[&[u8]],
@@ -136,54 +133,27 @@ impl Engine {
         sink: &mut dyn FnMut(&[u8]) -> Result<()>,
     ) -> Result<()> {
         self.grow(threads)?;
-        let Self { encoders, buffers, .. } = self;
-        let mut taken = std::mem::take(buffers);
-        taken.resize_with(pieces.len(), Vec::new);
-        let jobs = Mutex::new(pieces.iter().zip(taken).enumerate());
-        let work = |encoder: &mut Encoder, done: Sender<(usize, Result<Vec<u8>>)>| {
-            encoder.set_threads(1);
-            loop {
-                let job = jobs.lock().unwrap_or_else(PoisonError::into_inner).next();
-                let Some((index, (piece, mut out))) = job else { return };
-                out.clear();
-                let encoded = encoder.encode(piece, &mut out).map(|_| out);
-                // Nobody listens any more once something has failed.
-                if done.send((index, encoded)).is_err() {
-                    return;
-                }
-            }
+        let alone = |encoder: &mut Encoder| encoder.set_threads(1);
+        self.encoders.iter_mut().for_each(alone);
+        let encoders = Pool::new(self.encoders.iter_mut().collect());
+        let buffers = Pool::new(std::mem::take(&mut self.buffers));
+        let mut rest = pieces.iter();
+        let encode = |piece: &&[u8]| {
+            let encoder = encoders.take().ok_or_else(no_encoder)?;
+            let mut out = buffers.take().unwrap_or_default();
+            out.clear();
+            encoder.encode(piece, &mut out)?;
+            encoders.put(encoder);
+            Ok(out)
         };
-        let work = &work;
-        std::thread::scope(|scope| {
-            let (done, finished) = channel();
-            let (first, others) = encoders.split_first_mut().ok_or_else(no_encoder)?;
-            let mut started = 0;
-            for encoder in others.iter_mut().take(threads - 1) {
-                let done = done.clone();
-                let thread = std::thread::Builder::new();
-                started += usize::from(thread.spawn_scoped(scope, move || work(encoder, done)).is_ok());
-            }
-            // This thread writes; the one in its place starts last, or this one does its work before.
-            let last = done.clone();
-            if started == 0 {
-                work(first, last);
-            } else if std::thread::Builder::new().spawn_scoped(scope, move || work(first, last)).is_err() {
-                // The others do it.
-            }
-            drop(done);
-            let mut early = BTreeMap::new();
-            let mut next = 0;
-            for (index, encoded) in finished {
-                early.insert(index, encoded?);
-                while let Some(out) = early.remove(&next) {
-                    sink(&out)?;
-                    buffers.push(out);
-                    next += 1;
-                }
-            }
-            // A thread that panicked makes the scope panic.
-            if next == pieces.len() { Ok(()) } else { Err(no_encoder()) }
-        })
+        let pass_on = |out: Vec<u8>| {
+            sink(&out)?;
+            buffers.put(out);
+            Ok(())
+        };
+        let done = in_order(threads, || Ok(rest.next()), encode, pass_on);
+        self.buffers = buffers.into_inner();
+        done
     }
 }
 

@@ -1,10 +1,7 @@
 //! Encoding several chunks at once, each with the digest that follows it in the file.
 
-use std::collections::BTreeMap;
-use std::sync::mpsc::{Sender, channel};
-use std::sync::{Mutex, PoisonError};
-
 use blosc_chunk::{Encoder, Params};
+use container_core::threads::{Pool, in_order};
 use container_core::{Error, Result};
 
 use crate::ChecksumCode;
@@ -84,7 +81,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Each thread takes the next piece until none is left. A thread that the system refuses to start is done without.
+    /// As [`Engine::encode`], an encoder for each thread.
     fn shared(
         &mut self,
         pieces: &[&[u8]],
@@ -94,49 +91,25 @@ impl Engine {
         while self.encoders.len() < threads {
             self.encoders.push(Encoder::new(Params { threads: 1, ..self.params.clone() })?);
         }
-        let Self { encoders, buffers, checksum, params, .. } = self;
-        let checksum = *checksum;
-        let mut taken = std::mem::take(buffers);
-        taken.resize_with(pieces.len(), Vec::new);
-        let jobs = Mutex::new(pieces.iter().zip(taken).enumerate());
-        let work = |encoder: &mut Encoder, done: Sender<(usize, Result<Vec<u8>>)>| {
-            loop {
-                let job = jobs.lock().unwrap_or_else(PoisonError::into_inner).next();
-                let Some((index, (piece, mut out))) = job else { return };
-                let encoded = encode_one(encoder, checksum, piece, &mut out).map(|()| out);
-                // Nobody listens any more once something has failed.
-                if done.send((index, encoded)).is_err() {
-                    return;
-                }
-            }
+        let checksum = self.checksum;
+        let encoders = Pool::new(self.encoders.iter_mut().collect());
+        let buffers = Pool::new(std::mem::take(&mut self.buffers));
+        let mut rest = pieces.iter();
+        let encode = |piece: &&[u8]| {
+            let encoder = encoders.take().ok_or_else(no_encoder)?;
+            let mut out = buffers.take().unwrap_or_default();
+            encode_one(encoder, checksum, piece, &mut out)?;
+            encoders.put(encoder);
+            Ok(out)
         };
-        let work = &work;
-        std::thread::scope(|scope| {
-            let (done, finished) = channel();
-            let mut started = 0;
-            for encoder in encoders.iter_mut().take(threads) {
-                let done = done.clone();
-                let thread = std::thread::Builder::new();
-                started += usize::from(thread.spawn_scoped(scope, move || work(encoder, done)).is_ok());
-            }
-            if started == 0 {
-                work(&mut Encoder::new(Params { threads: 1, ..params.clone() })?, done);
-            } else {
-                drop(done);
-            }
-            let mut early = BTreeMap::new();
-            let mut next = 0;
-            for (index, encoded) in finished {
-                early.insert(index, encoded?);
-                while let Some(out) = early.remove(&next) {
-                    sink(&out)?;
-                    buffers.push(out);
-                    next += 1;
-                }
-            }
-            // A thread that panicked makes the scope panic.
-            if next == pieces.len() { Ok(()) } else { Err(no_encoder()) }
-        })
+        let pass_on = |out: Vec<u8>| {
+            sink(&out)?;
+            buffers.put(out);
+            Ok(())
+        };
+        let done = in_order(threads, || Ok(rest.next()), encode, pass_on);
+        self.buffers = buffers.into_inner();
+        done
     }
 }
 

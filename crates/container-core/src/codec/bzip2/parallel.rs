@@ -9,14 +9,13 @@
 )]
 
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
 
 use ::bzip2::{Decompress, Status};
 
 use super::scan::{Found, Odd, Scan};
 use super::unpack::Unpacker;
 use crate::codec::common::make_room;
-use crate::threads::in_order;
+use crate::threads::{Pool, in_order};
 use crate::{Error, ErrorKind, Result};
 
 /// Less than this is decoded before a thread is started.
@@ -35,8 +34,7 @@ pub(super) fn decode_range(
     threads: usize,
 ) -> Result<bool> {
     let threads = if src.len() < LEAST { 1 } else { threads };
-    let idle = Mutex::new(Vec::<Unpacker>::new());
-    let lock = || idle.lock().unwrap_or_else(PoisonError::into_inner);
+    let idle = Pool::<Unpacker>::default();
     let to_end = range.end == decoded_len;
     let mut scan = Scan::new(src);
     let mut made = 0_u64;
@@ -55,7 +53,7 @@ pub(super) fn decode_range(
             Ok(found)
         };
         let work = |found: Found| {
-            let mut unpacker = lock().pop().unwrap_or_default();
+            let mut unpacker = idle.take().unwrap_or_default();
             let Found { bits, level } = &found;
             let most_text = usize::from(level.saturating_sub(b'0')).saturating_mul(100_000);
             if unpacker.unpack(src, bits, most_text, decoded_len).is_none() {
@@ -70,7 +68,7 @@ pub(super) fn decode_range(
                 return Err(odd());
             }
             keep(&unpacker.out, start, range.start, dst);
-            lock().push(unpacker);
+            idle.put(unpacker);
             Ok(())
         };
         let threads = usize::try_from(needed).map_or(threads, |needed| threads.min(needed));
