@@ -15,18 +15,27 @@ pub enum Special {
     Uninit,
 }
 
-/// The NaN that C-Blosc2 fills with: quiet, positive, without payload.
 const NAN_F32: [u8; 4] = 0x7FC0_0000_u32.to_le_bytes();
 const NAN_F64: [u8; 8] = 0x7FF8_0000_0000_0000_u64.to_le_bytes();
 
 impl Special {
+    /// The bytes of the NaN that a chunk of [`Special::Nan`] holds, little-endian: quiet, positive, without payload (C-Blosc2's
+    /// `nanf("")` and `nan("")`). `None` for elements of other than 4 and 8 bytes, which have none.
+    #[must_use]
+    pub const fn nan(typesize: usize) -> Option<&'static [u8]> {
+        match typesize {
+            4 => Some(&NAN_F32),
+            8 => Some(&NAN_F64),
+            _ => None,
+        }
+    }
+
     /// Fills `dst` with what `chunk` holds from byte `start` on.
     pub(crate) fn fill(self, chunk: &Chunk<'_>, start: usize, dst: &mut [u8]) {
         let value = match self {
             // Memory that C-Blosc2 leaves as it was; we show nobody else's bytes.
             Self::Zeros | Self::Uninit => return dst.fill(0),
-            Self::Nan if chunk.header().typesize == 8 => &NAN_F64[..],
-            Self::Nan => &NAN_F32[..],
+            Self::Nan => Self::nan(chunk.header().typesize.into()).unwrap_or(&NAN_F32),
             Self::Value => chunk.value(),
         };
         repeat(value, start, dst);

@@ -8,10 +8,6 @@ use super::{Encoder, Generation, Params, check, reserve, to_u32};
 use crate::tuning::{self, Blocks, MAX_BLOCKSIZE};
 use crate::{Compressor, Pipeline, Special};
 
-/// The one NaN of each width that a chunk can stand for.
-const NAN_F32: [u8; 4] = 0x7FC0_0000_u32.to_le_bytes();
-const NAN_F64: [u8; 8] = 0x7FF8_0000_0000_0000_u64.to_le_bytes();
-
 /// What the bytes of a chunk repeat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Found<'a> {
@@ -46,7 +42,7 @@ pub(super) fn detect<'a>(params: &Params, src: &'a [u8]) -> Option<Found<'a>> {
         return None;
     }
     let value = &src[..typesize];
-    Some(if value == NAN_F32 || value == NAN_F64 { Found::Nan } else { Found::Value(value) })
+    Some(if Special::nan(value.len()) == Some(value) { Found::Nan } else { Found::Value(value) })
 }
 
 /// Whether `src` is its first `period` bytes again and again. Both sides run through memory together, and nearly always stop

@@ -83,17 +83,16 @@ impl Editor {
 
     fn filled(&self, special: Special, len: u64) -> Result<Vec<u8>> {
         let mut data: Vec<u8> = zeroed_vec(len, &self.limits)?;
-        match (special, self.header.typesize) {
-            (Special::Nan, 4) => data.chunks_exact_mut(4).for_each(|item| item.copy_from_slice(&NAN_F32)),
-            (Special::Nan, 8) => data.chunks_exact_mut(8).for_each(|item| item.copy_from_slice(&NAN_F64)),
-            (Special::Nan, width) => {
-                return Err(Error::malformed(format!("a chunk of NaN in elements of {width} bytes")));
+        if special == Special::Nan {
+            let width = self.header.typesize;
+            let nan = usize::try_from(width).ok().and_then(Special::nan);
+            let none = || Error::malformed(format!("a chunk of NaN in elements of {width} bytes"));
+            let nan = nan.ok_or_else(none)?;
+            // A chunk may end within an element.
+            for item in data.chunks_mut(nan.len()) {
+                item.iter_mut().zip(nan).for_each(|(to, from)| *to = *from);
             }
-            _ => {}
         }
         Ok(data)
     }
 }
-
-const NAN_F32: [u8; 4] = 0x7FC0_0000_u32.to_le_bytes();
-const NAN_F64: [u8; 8] = 0x7FF8_0000_0000_0000_u64.to_le_bytes();

@@ -424,3 +424,24 @@ fn a_header_across_sectors_is_finished_by_whoever_opens_it() {
     std::fs::write(&beside, &journal).unwrap();
     assert_eq!(state(&place.path), (3, vec![2; 1500]));
 }
+
+/// Found by fuzzing: the editor gave zeros where an element is cut, the frame the bytes of a NaN.
+#[test]
+fn a_chunk_of_nan_that_ends_within_an_element_is_the_same_to_all() {
+    let mut bytes = Vec::new();
+    let options = FrameOptions { params: default_params(8), ..FrameOptions::default() };
+    let mut writer = crate::Writer::new(&mut bytes, options).unwrap();
+    writer.append(&[7; 32]).unwrap();
+    writer.append(&[7; 19]).unwrap();
+    writer.finish().unwrap();
+    let storage = RecordingStorage::new(bytes);
+    let mut editor = Editor::open_storage(Box::new(storage.clone()), 0, &EditOptions::default()).unwrap();
+    editor.places.set(1, Offset::Special(Special::Nan)).unwrap();
+    editor.changed = true;
+    let own = editor.read_chunk(1).unwrap();
+    editor.commit(Durability::Cached).unwrap();
+    let frame = Frame::from_source(Box::new(storage.image()), 0, &crate::OpenOptions::default()).unwrap();
+    assert_eq!(frame.read_chunk(1, &ReadOptions::default()).unwrap(), own);
+    let nan = f64::from_bits(0x7FF8_0000_0000_0000).to_le_bytes().repeat(3);
+    assert_eq!(own, nan[..19]);
+}

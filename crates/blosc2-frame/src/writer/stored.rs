@@ -103,11 +103,10 @@ pub(crate) fn physical(special: Special, nbytes: usize, typesize: u32) -> Result
         (_, width @ 1..=255) if nbytes.is_multiple_of(width) => width,
         _ => 1,
     };
-    let value = match (special, width) {
-        (Special::Nan, 4) => 0x7FC0_0000_u32.to_le_bytes().to_vec(),
-        (Special::Nan, 8) => 0x7FF8_0000_0000_0000_u64.to_le_bytes().to_vec(),
-        (Special::Nan, _) => {
-            return Err(Error::usage(format!("there is no NaN of {width} bytes, only of 4 and 8")));
+    let value = match special {
+        Special::Nan => {
+            let none = || Error::usage(format!("there is no NaN of {width} bytes, only of 4 and 8"));
+            Special::nan(width).ok_or_else(none)?.to_vec()
         }
         _ => vec![0; width],
     };
