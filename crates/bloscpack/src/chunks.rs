@@ -53,7 +53,7 @@ pub struct ChunkEntry {
 }
 
 impl ChunkEntry {
-    fn new(at: u64, header: &ChunkHeader, state: State) -> Self {
+    pub(crate) fn new(at: u64, header: &ChunkHeader, state: State) -> Self {
         Self {
             at,
             data_at: 0,
@@ -67,7 +67,7 @@ impl ChunkEntry {
         }
     }
 
-    fn missing(at: u64) -> Self {
+    pub(crate) fn missing(at: u64) -> Self {
         let header = ChunkHeader {
             version: 0,
             versionlz: 1,

@@ -7,6 +7,8 @@
 //! * a chunk is proved when it fits its digest and can be decoded; one that cannot is lost. Before others its place is filled
 //!   with zeros, an empty item where there are items, so that those behind it stay where they were; nothing takes the place of a
 //!   torn end;
+//! * where neither leads to a chunk, one that is proved is where it is found; which one it is follows from those around it and from the
+//!   offsets ([`place`]);
 //! * metadata that can be read are right even where they do not fit their digest;
 //! * a shape that says more than there is is cut to whole rows, one that says less is made to say what there is
 //!   (`blpk append` leaves such files).
@@ -15,6 +17,8 @@
 
 mod fixed;
 mod items;
+mod place;
+mod search;
 
 use std::ops::Range;
 use std::path::Path;
@@ -28,7 +32,7 @@ use container_core::{Error, Limits, Progress, Result, Value};
 
 use crate::chunks::{ChunkEntry, State};
 use crate::fault::FaultKind;
-use crate::header::Dialect;
+use crate::header::{Dialect, Options};
 use crate::layout::Layout;
 use crate::stored_chunk::{StoredChunk, stored_range};
 use crate::writer::with_seek;
@@ -49,10 +53,12 @@ pub(crate) fn repair_to(
     out: Option<&mut dyn Output>,
     progress: Progress<'_>,
 ) -> Result<RepairReport> {
-    let damaged = Damaged::open(input.into_source()?, options.limits)?;
-    let states = damaged.prove_chunks(progress)?;
+    let mut damaged = Damaged::open(input.into_source()?, options.limits)?;
+    let mut states = damaged.prove_chunks(progress)?;
     let mut report = RepairReport::default();
     damaged.report_assumptions(&mut report);
+    damaged.look_elsewhere(&mut states, &mut report, progress)?;
+    damaged.require_chunks()?;
     if damaged.layout.header().dialect.is_variable_length() {
         let plan = items::Plan::new(&damaged, &states, &mut report);
         if let Some(out) = out {
@@ -82,6 +88,8 @@ enum Proof {
 struct Damaged {
     source: Box<dyn Source>,
     layout: Layout,
+    /// The chunks where some were found by searching; otherwise those of the layout.
+    placed: Option<Vec<ChunkEntry>>,
     /// The metadata as they are to be written: without bytes.
     tree: Option<Value>,
     /// Whether bytes of the metadata became text.
@@ -97,14 +105,52 @@ impl Damaged {
             let hint = "the header does not say what follows it, so nothing can be proved";
             return Err(fault.error().hint(hint));
         }
-        if layout.chunks().is_empty() && layout.header().nchunks != 0 {
-            let worst = layout.faults().first().map(crate::fault::Fault::error);
-            let nothing = || Error::malformed("there is no chunk").at(0..layout.file_len());
-            return Err(worst.unwrap_or_else(nothing).hint("not one chunk can be found"));
-        }
         let mut tree = layout.tree().cloned();
         let has_spelt = tree.as_mut().is_some_and(spell_bytes);
-        Ok(Self { source, layout, tree, has_spelt, limits })
+        Ok(Self { source, layout, placed: None, tree, has_spelt, limits })
+    }
+
+    /// The chunks by number.
+    fn chunks(&self) -> &[ChunkEntry] {
+        self.placed.as_deref().unwrap_or_else(|| self.layout.chunks())
+    }
+
+    /// Searches the rest of the file, where chunks are missing that have one size.
+    fn look_elsewhere(
+        &mut self,
+        states: &mut Vec<Proof>,
+        report: &mut RepairReport,
+        progress: Progress<'_>,
+    ) -> Result<()> {
+        let header = self.layout.header();
+        let is_missing = match u64::try_from(header.nchunks) {
+            Ok(count) => count > states.len() as u64,
+            Err(_) => self.layout.trailing().start < self.layout.file_len(),
+        };
+        let all_good = states.iter().all(|proof| *proof == Proof::Good);
+        // Items may be in any order.
+        if header.dialect.is_variable_length() || (all_good && !is_missing) {
+            return Ok(());
+        }
+        let found = search::search(self, states, progress)?;
+        if let Some(at) = found.given_up {
+            let what = "not searched for chunks: too much in it looks like one and is none";
+            report.lost.push(RepairItem::new(at..self.layout.file_len(), what));
+        }
+        if !found.chunks.is_empty() {
+            let placed = place::place(self, states, &found.chunks, report)?;
+            (self.placed, *states) = (Some(placed.chunks), placed.proofs);
+        }
+        Ok(())
+    }
+
+    /// # Errors
+    /// `Malformed` where the file has no chunk, and says that it has.
+    fn require_chunks(&self) -> Result<()> {
+        if !self.chunks().is_empty() || self.layout.header().nchunks == 0 {
+            return Ok(());
+        }
+        Err(Error::malformed("not one chunk can be found").at(0..self.layout.file_len()))
     }
 
     /// Chunk and digest of an entry.
@@ -121,27 +167,32 @@ impl Damaged {
         let mut decoder = Decoder::new();
         let total = self.source.len();
         let prove = |entry: &ChunkEntry| {
-            let range = self.stored_range(entry);
-            let proof = if range.end > total || entry.state() == State::Cut {
+            let end = self.stored_range(entry).end;
+            let proof = if end > total || entry.state() == State::Cut {
                 Proof::Torn
             } else if entry.state() != State::Whole {
                 Proof::Bad
             } else {
-                let proved = self.stored(entry).and_then(|stored| {
-                    stored.verify()?;
-                    stored.decode(&mut decoder, &self.limits)
-                });
-                match proved {
-                    Ok(_) => Proof::Good,
-                    // Not for what the machine or the limits are to blame for.
-                    Err(error) if error.is_damage() => Proof::Bad,
-                    Err(error) => return Err(error),
-                }
+                self.prove(entry, &mut decoder)?
             };
-            progress.tick(range.end.min(total), total)?;
+            progress.tick(end.min(total), total)?;
             Ok(proof)
         };
         self.layout.chunks().iter().map(prove).collect()
+    }
+
+    /// Reads and decodes a chunk that is all there.
+    fn prove(&self, entry: &ChunkEntry, decoder: &mut Decoder) -> Result<Proof> {
+        let proved = self.stored(entry).and_then(|stored| {
+            stored.verify()?;
+            stored.decode(decoder, &self.limits)
+        });
+        match proved {
+            Ok(_) => Ok(Proof::Good),
+            // Not for what the machine or the limits are to blame for.
+            Err(error) if error.is_damage() => Ok(Proof::Bad),
+            Err(error) => Err(error),
+        }
     }
 
     /// What of the faults mends itself, and by which assumption.
@@ -155,6 +206,10 @@ impl Damaged {
                 let what = "bytes in the metadata, which JSON has no place for, as text of those code points";
                 report.guessed.push(RepairItem::new(metadata.range.clone(), what));
             }
+        }
+        if self.layout.metadata().is_none() && header.options.has(Options::METADATA) {
+            let at = header.dialect.header_len();
+            report.lost.push(RepairItem::new(at..at, "metadata, whose length nothing tells"));
         }
         if header.dialect != Dialect::V3 && !header.dialect.is_variable_length() {
             let what = format!("version {} is written as version 3", header.dialect.name());
@@ -192,9 +247,16 @@ impl Damaged {
     fn report_chunks(&self, states: &[Proof], noun: &str, report: &mut RepairReport) {
         let mut run: Option<(usize, usize, Range<u64>)> = None;
         let mut kept = Vec::new();
-        for (index, (entry, proof)) in self.layout.chunks().iter().zip(states).enumerate() {
-            let range = self.stored_range(entry);
+        for (index, (entry, proof)) in self.chunks().iter().zip(states).enumerate() {
+            let mut range = self.stored_range(entry);
             if *proof != Proof::Good {
+                // What was found behind it shows where it ends.
+                if let (Some(next), Some(Proof::Good)) = (self.chunks().get(index + 1), states.get(index + 1))
+                    && self.placed.is_some()
+                    && next.range().start > range.start
+                {
+                    range.end = range.end.min(next.range().start);
+                }
                 let after = if *proof == Proof::Torn {
                     "is cut"
                 } else if noun == "item" {
@@ -248,5 +310,7 @@ fn without_torn_end(states: &[Proof]) -> usize {
     states.iter().rposition(|proof| *proof != Proof::Torn).map_or(0, |last| last + 1)
 }
 
+#[cfg(test)]
+mod moved_tests;
 #[cfg(test)]
 mod tests;

@@ -33,7 +33,7 @@ impl Plan {
         let (layout, header) = (&damaged.layout, damaged.layout.header());
         damaged.report_chunks(states, "chunk", report);
         let states = states.get(..without_torn_end(states)).unwrap_or_default();
-        let entries = layout.chunks().get(..states.len()).unwrap_or_default();
+        let entries = damaged.chunks().get(..states.len()).unwrap_or_default();
         let filled = |(entry, proof): (&ChunkEntry, &Proof)| match proof {
             Proof::Good => 0,
             _ => u64::from(entry.nbytes()),
@@ -95,7 +95,7 @@ impl Plan {
         let mut sink = Sink::new(out, Some(&head))?;
         let chunks = &self.options.chunks;
         let mut engine = Engine::new(chunks.params()?, chunks.checksum, 1)?;
-        for (entry, proof) in damaged.layout.chunks().iter().zip(&self.states) {
+        for (entry, proof) in damaged.chunks().iter().zip(&self.states) {
             if *proof == Proof::Good {
                 sink.chunk(damaged.stored(entry)?.bytes(), 0)?;
             } else {
@@ -114,7 +114,7 @@ impl Plan {
         let mut writer = Writer::new(out, Some(self.total), &self.options)?;
         let mut decoder = Decoder::new();
         let mut left = self.total;
-        for (entry, proof) in damaged.layout.chunks().iter().zip(&self.states) {
+        for (entry, proof) in damaged.chunks().iter().zip(&self.states) {
             let bytes = match proof {
                 Proof::Good => damaged.stored(entry)?.decode(&mut decoder, &damaged.limits)?,
                 _ => zeroed_vec(entry.nbytes().into(), &damaged.limits)?,

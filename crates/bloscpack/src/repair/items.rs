@@ -57,7 +57,7 @@ impl Plan {
         let mut sink = Sink::new(out, Some(&head))?;
         let chunks = &self.options.chunks;
         let mut engine = Engine::new(chunks.params()?, chunks.checksum, 1)?;
-        for (entry, proof) in damaged.layout.chunks().iter().zip(&self.states) {
+        for (entry, proof) in damaged.chunks().iter().zip(&self.states) {
             if *proof == Proof::Good {
                 sink.chunk(damaged.stored(entry)?.bytes(), 0)?;
             } else {

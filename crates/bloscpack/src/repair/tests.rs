@@ -8,20 +8,20 @@ use crate::var_writer::{VarOptions, VarWriter};
 use crate::write::{Offsets, WriteOptions};
 use crate::{ChecksumCode, NumpyArray, VarReader, Writer};
 
-fn data(len: usize) -> Vec<u8> {
+pub(super) fn data(len: usize) -> Vec<u8> {
     (0..len).map(|at| u8::try_from((at * 7 + at / 251) % 256).unwrap()).collect()
 }
 
 /// Ten chunks of 100 bytes and one of 50, stored plainly, so that each takes its bytes, 16 before and 4 after: the first one
 /// starts at 32 + 11 * 11 * 8 = 1000.
-fn sound(options: &WriteOptions) -> Vec<u8> {
+pub(super) fn sound(options: &WriteOptions) -> Vec<u8> {
     let bytes = data(1050);
     let mut writer = Writer::new(std::io::Cursor::new(Vec::new()), Some(1050), options).unwrap();
     writer.push(&bytes).unwrap();
     writer.complete().unwrap().0.into_inner()
 }
 
-fn stored() -> WriteOptions {
+pub(super) fn stored() -> WriteOptions {
     let mut options = WriteOptions { chunk_size: Some(100), ..WriteOptions::default() };
     options.chunks.level = 0;
     options.chunks.typesize = 1;
@@ -29,7 +29,7 @@ fn stored() -> WriteOptions {
 }
 
 /// The repaired file, which has to be without a fault, and the report.
-fn mend(file: Vec<u8>) -> (Vec<u8>, RepairReport) {
+pub(super) fn mend(file: Vec<u8>) -> (Vec<u8>, RepairReport) {
     let mut out = Vec::new();
     let dry =
         repair_to(Input::bytes(Box::new(file.clone())), &OpenOptions::default(), None, Progress::none())
@@ -43,12 +43,12 @@ fn mend(file: Vec<u8>) -> (Vec<u8>, RepairReport) {
     (out, report)
 }
 
-fn values(file: &[u8]) -> Vec<u8> {
+pub(super) fn values(file: &[u8]) -> Vec<u8> {
     let file = crate::File::from_source(Box::new(file.to_vec()), &OpenOptions::default()).unwrap();
     file.read_range(0..file.len().unwrap(), &ReadOptions::default()).unwrap()
 }
 
-fn ranges(items: &[RepairItem]) -> Vec<Range<u64>> {
+pub(super) fn ranges(items: &[RepairItem]) -> Vec<Range<u64>> {
     items.iter().filter_map(|item| item.range.clone()).collect()
 }
 

@@ -1,0 +1,154 @@
+//! Files in which bytes were added or taken away, so that nothing leads to the chunks behind.
+
+use super::tests::{data, mend, ranges, sound, stored, values};
+use super::*;
+use crate::write::{Offsets, WriteOptions};
+
+/// Ten chunks of 100 bytes and one of 50, all 20 longer in the file, the first at 1000.
+fn whole() -> Vec<u8> {
+    sound(&stored())
+}
+
+/// The same at 32, without a table of offsets.
+fn bare() -> Vec<u8> {
+    sound(&WriteOptions { offsets: Offsets::None, ..stored() })
+}
+
+/// The data, with zeros for some chunks.
+fn without(lost: &[usize]) -> Vec<u8> {
+    let mut data = data(1050);
+    for chunk in lost {
+        let end = (chunk * 100 + 100).min(data.len());
+        data[chunk * 100..end].fill(0);
+    }
+    data
+}
+
+fn whats(items: &[RepairItem]) -> Vec<&str> {
+    items.iter().map(|item| item.what.as_str()).collect()
+}
+
+#[test]
+fn a_byte_more_or_less_in_one_chunk_costs_that_chunk() {
+    for mut damaged in [whole(), bare()] {
+        let first = damaged.len() - 1270;
+        let place = first + 2 * 120 + 50;
+        let mut longer = damaged.clone();
+        longer.insert(place, 7);
+        damaged.remove(place);
+        for (damaged, shift) in [(longer, 1), (damaged, -1)] {
+            let (mended, report) = mend(damaged);
+            assert_eq!(values(&mended), without(&[2]), "{report:?}");
+            let at = |chunk: u64| (first as u64 + chunk * 120).saturating_add_signed(shift);
+            let lost = first as u64 + 240..at(3).min(first as u64 + 360);
+            assert_eq!(ranges(&report.lost), std::iter::once(lost).collect::<Vec<_>>());
+            let found = RepairItem::new(
+                at(3)..at(11) - 50,
+                "chunks 3 to 10, found by header and content where nothing led to",
+            );
+            assert!(report.guessed.contains(&found), "{report:?}");
+        }
+    }
+}
+
+#[test]
+fn bytes_before_the_chunks_cost_none() {
+    for damaged in [whole(), bare()] {
+        // In the table of offsets, where there is one, and at the end of the header.
+        let longer = [&damaged[..32], &[1, 2, 3], &damaged[32..]].concat();
+        let (mended, report) = mend(longer);
+        assert_eq!(values(&mended), data(1050));
+        assert!(report.lost.is_empty(), "{report:?}");
+    }
+    let mut shorter = whole();
+    shorter.drain(300..313);
+    assert_eq!(values(&mend(shorter).0), data(1050));
+}
+
+#[test]
+fn a_sector_that_is_gone_costs_the_chunks_in_it() {
+    // Chunks 3 and 4 and parts of 2 and 5; without offsets, what is left ends where the file does.
+    for mut damaged in [whole(), bare()] {
+        let first = damaged.len() - 1270;
+        damaged.drain(first + 340..first + 620);
+        let (mended, report) = mend(damaged);
+        assert_eq!(values(&mended), without(&[2, 3, 4, 5]), "{report:?}");
+    }
+    // The last chunks are cut off as well, and all chunks are as long, so that nothing tells for sure how many are missing.
+    let mut moved = whole();
+    moved.drain(1340..1620);
+    moved.truncate(1340 + 100 + 2 * 120 + 40);
+    let mut overwritten = bare();
+    overwritten[32 + 340..32 + 620].fill(9);
+    overwritten.truncate(32 + 620 + 100 + 2 * 120 + 40);
+    for damaged in [moved, overwritten.clone()] {
+        let (_, report) = mend(damaged);
+        assert!(whats(&report.guessed).iter().any(|what| what.ends_with("is not sure")), "{report:?}");
+        assert!(report.lost.iter().any(|item| item.what.ends_with("that are not there")), "{report:?}");
+    }
+    assert_eq!(values(&mend(overwritten).0), without(&[2, 3, 4, 5])[..800]);
+}
+
+/// Chunks of different lengths are known by these, wherever they are.
+#[test]
+fn offsets_tell_chunks_by_their_lengths() {
+    let mut options = WriteOptions { chunk_size: Some(1000), ..stored() };
+    options.chunks.level = 9;
+    let mut bytes = data(10_500);
+    // Each chunk has another share of zeros.
+    bytes.iter_mut().enumerate().filter(|(at, _)| at % 1000 < at / 1000 * 90).for_each(|(_, byte)| *byte = 0);
+    let mut writer = crate::Writer::new(std::io::Cursor::new(Vec::new()), Some(10_500), &options).unwrap();
+    writer.push(&bytes).unwrap();
+    let mut damaged = writer.complete().unwrap().0.into_inner();
+    let layout = Layout::parse(&damaged, &Limits::default()).unwrap();
+    let start = |index: usize| usize::try_from(layout.chunks()[index].range().start).unwrap();
+    // Chunks 1 to 3 are gone but for some bytes, and so is what comes behind chunk 6.
+    damaged.truncate(start(7) + 5);
+    damaged.drain(start(1) + 4..start(4) - 3);
+    let (mended, report) = mend(damaged);
+    bytes[1000..4000].fill(0);
+    assert_eq!(values(&mended), bytes[..7000], "{report:?}");
+    assert!(
+        whats(&report.guessed).contains(&"chunks 4 to 6, found by header and content where nothing led to")
+    );
+}
+
+#[test]
+fn chunks_that_are_too_many_are_left_out() {
+    let mut damaged = bare();
+    damaged.extend_from_within(damaged.len() - 190..);
+    damaged.remove(32 + 240 + 50);
+    let (mended, report) = mend(damaged);
+    assert_eq!(values(&mended), without(&[2]), "{report:?}");
+    assert!(whats(&report.lost).contains(&"2 whole chunks too many: left out"), "{report:?}");
+}
+
+#[test]
+fn a_header_that_does_not_tell_of_the_metadata_costs_them_alone() {
+    let options = WriteOptions { json: Some(br#"{"a": 1}"#.to_vec()), ..stored() };
+    let mut damaged = sound(&options);
+    // The length of the section, in its header.
+    damaged[32 + 16 + 3] = 0x7f;
+    let (mended, report) = mend(damaged);
+    assert_eq!(values(&mended), data(1050));
+    assert_eq!(whats(&report.lost), ["metadata, whose length nothing tells"]);
+}
+
+#[test]
+fn a_file_of_headers_is_not_searched_forever() {
+    let mut hostile = whole();
+    hostile[1000..].fill(0);
+    // Each says that it is a chunk of 100 bytes, to which the rest of the file belongs.
+    let mut header = hostile[1000..1016].to_vec();
+    header.copy_from_slice(&whole()[1000..1016]);
+    header[2] = 0;
+    header[12..16].copy_from_slice(&(1_u32 << 20).to_le_bytes());
+    for _ in 0..1 << 16 {
+        hostile.extend_from_slice(&header);
+    }
+    let mut out = Vec::new();
+    let done =
+        repair_to(Input::bytes(Box::new(hostile)), &OpenOptions::default(), Some(&mut out), Progress::none());
+    let error = done.unwrap_err();
+    assert!(error.is_damage(), "{error}");
+}

@@ -1,0 +1,241 @@
+//! Which chunk is which, of those that were found by searching: chunks lie in the order of what they hold.
+//!
+//! Between two chunks whose numbers are known as many were as there are numbers. Where fewer are found than were there, those that follow a
+//! known chunk without a gap come next, those that end where another begins come last, and the offsets tell of the others: how far these
+//! have moved is less than a chunk, mostly. Without offsets the places are counted in chunks of the usual length.
+
+use std::ops::Range;
+
+use container_core::Result;
+use container_core::report::{RepairItem, RepairReport};
+
+use super::{Damaged, Proof};
+use crate::chunks::ChunkEntry;
+use crate::offsets_index;
+
+/// All chunks, by number, with those that were found.
+pub(super) struct Placed {
+    pub(super) chunks: Vec<ChunkEntry>,
+    pub(super) proofs: Vec<Proof>,
+}
+
+/// Gives `found`, which are proved, their numbers.
+///
+/// # Errors
+/// `Limit`, and those of the source.
+pub(super) fn place(
+    damaged: &Damaged,
+    proofs: &[Proof],
+    found: &[ChunkEntry],
+    report: &mut RepairReport,
+) -> Result<Placed> {
+    let mut map = Map::new(damaged, proofs, found)?;
+    let mut rest = found;
+    let anchors: Vec<usize> =
+        (0..proofs.len()).filter(|index| proofs.get(*index) == Some(&Proof::Good)).collect();
+    let mut left = None;
+    for right in anchors.into_iter().map(Some).chain([None]) {
+        let end = right.and_then(|right| map.slot(right)).map_or(u64::MAX, |entry| entry.range().start);
+        let (here, behind) = rest.split_at(rest.partition_point(|entry| entry.range().start < end));
+        rest = behind;
+        map.fill(left, right, here, report)?;
+        left = right;
+    }
+    Ok(map.done())
+}
+
+struct Map<'d> {
+    damaged: &'d Damaged,
+    slots: Vec<(ChunkEntry, Proof)>,
+    /// How many chunks there were, where the header can be believed.
+    count: Option<usize>,
+    /// Where they were, where the table can be believed.
+    offsets: Vec<i64>,
+    /// Bytes from one chunk to the next, on average.
+    usual: u64,
+}
+
+impl<'d> Map<'d> {
+    fn new(damaged: &'d Damaged, proofs: &[Proof], found: &[ChunkEntry]) -> Result<Self> {
+        let header = damaged.layout.header();
+        let slots: Vec<_> = damaged.chunks().iter().copied().zip(proofs.iter().copied()).collect();
+        let good = slots.iter().filter(|(_, proof)| *proof == Proof::Good).map(|(entry, _)| entry);
+        let (mut total, mut many) = (0_u64, 0_u64);
+        for entry in good.chain(found) {
+            let range = damaged.stored_range(entry);
+            total = total.saturating_add(range.end.saturating_sub(range.start));
+            many = many.saturating_add(1);
+        }
+        let usual = total.checked_div(many).unwrap_or(1).max(1);
+        // Many more than there is room for were never there: a damaged header.
+        let most = damaged.layout.file_len() / usual * 4 + slots.len() as u64 + 4;
+        let count = u64::try_from(header.nchunks).ok().filter(|count| *count <= most);
+        let table = damaged.layout.used_offsets();
+        let offsets = match count {
+            Some(count) if (table.end - table.start) / offsets_index::ENTRY == count => {
+                offsets_index::read(&*damaged.source, table, &damaged.limits)?
+            }
+            _ => Vec::new(),
+        };
+        let lowest = i64::try_from(header.dialect.header_len()).unwrap_or(i64::MAX);
+        let is_table = offsets.is_sorted_by(|one, next| one < next)
+            && offsets.first().is_none_or(|first| *first >= lowest);
+        let offsets = if is_table { offsets } else { Vec::new() };
+        let count = count.and_then(|count| usize::try_from(count).ok());
+        Ok(Self { damaged, slots, count, offsets, usual })
+    }
+
+    fn slot(&self, index: usize) -> Option<ChunkEntry> {
+        self.slots.get(index).map(|(entry, _)| *entry)
+    }
+
+    fn stored(&self, entry: &ChunkEntry) -> Range<u64> {
+        self.damaged.stored_range(entry)
+    }
+
+    /// Places what lies between two known chunks.
+    fn fill(
+        &mut self,
+        left: Option<usize>,
+        right: Option<usize>,
+        found: &[ChunkEntry],
+        report: &mut RepairReport,
+    ) -> Result<()> {
+        let mut next = left.map_or(0, |left| left + 1);
+        let limit = right.or(self.count);
+        let mut before = match left.and_then(|left| self.slot(left)) {
+            Some(entry) => self.stored(&entry).end,
+            None => self.damaged.layout.offsets().end,
+        };
+        let mut room = limit.map_or(usize::MAX, |limit| limit.saturating_sub(next));
+        if right.is_none() && self.count.is_some() {
+            // Nothing comes behind the one that is shorter than the others.
+            room =
+                found.iter().position(|entry| self.is_short(entry)).map_or(room, |last| room.min(last + 1));
+        }
+        let (mut rest, without) = found.split_at(found.len().min(room));
+        let is_full = !without.is_empty() && !rest.last().is_some_and(|last| self.is_short(last));
+        while !rest.is_empty() {
+            let (run, behind) = rest.split_at(self.run(rest));
+            let (Some(first), Some(last)) = (run.first(), run.last()) else { break };
+            let range = self.stored(first).start..self.stored(last).end;
+            // The last number that leaves room for all that follow.
+            let highest = limit.map(|limit| limit.saturating_sub(rest.len()));
+            let is_last = Some(range.end) == self.end_of(right) || (right.is_none() && self.is_short(last));
+            let ends_it = behind.is_empty() && is_last;
+            let (index, is_guess) = match highest {
+                Some(highest) if highest <= next => (next, is_full),
+                _ if before == range.start => (next, false),
+                Some(highest) if ends_it => (highest, false),
+                _ => self.nearest(next, highest, run, before),
+            };
+            self.put(index, run)?;
+            let numbers = match run.len() {
+                1 => format!("chunk {index}"),
+                len => format!("chunks {index} to {}", index.saturating_add(len).saturating_sub(1)),
+            };
+            let doubt = if is_guess { "; whether others come before is not sure" } else { "" };
+            let what = format!("{numbers}, found by header and content where nothing led to{doubt}");
+            report.guessed.push(RepairItem::new(range.clone(), what));
+            next = index.saturating_add(run.len());
+            before = range.end;
+            rest = behind;
+        }
+        if let (Some(first), Some(last)) = (without.first(), without.last()) {
+            let range = self.stored(first).start..self.stored(last).end;
+            let what = format!("{} whole chunks too many: left out", without.len());
+            report.lost.push(RepairItem::new(range, what));
+        }
+        Ok(())
+    }
+
+    /// Where what is found before the chunk `right` may end.
+    fn end_of(&self, right: Option<usize>) -> Option<u64> {
+        match right {
+            Some(right) => self.slot(right).map(|entry| entry.range().start),
+            // Without a count nobody knows whether what is at the end of the file was the last.
+            None => self.count.map(|_| self.damaged.layout.file_len()),
+        }
+    }
+
+    /// Whether it can be but the last chunk.
+    fn is_short(&self, entry: &ChunkEntry) -> bool {
+        let header = self.damaged.layout.header();
+        let is = |size: i32| u32::try_from(size) == Ok(entry.nbytes());
+        is(header.last_chunk) && !is(header.chunk_size)
+    }
+
+    /// How many of the first chunks follow each other without a gap.
+    fn run(&self, found: &[ChunkEntry]) -> usize {
+        let pairs = found.windows(2).take_while(|pair| match pair {
+            [one, next] => self.stored(one).end == next.range().start,
+            _ => false,
+        });
+        pairs.count() + 1
+    }
+
+    /// The number from `lowest` on that the first chunk of `run` has, and whether that is a guess: by the offsets, between which the chunks
+    /// are as long as these; by the distance to what is before, where there are none.
+    fn nearest(
+        &self,
+        lowest: usize,
+        highest: Option<usize>,
+        run: &[ChunkEntry],
+        before: u64,
+    ) -> (usize, bool) {
+        let highest = highest.unwrap_or(usize::MAX);
+        let at = run.first().map_or(0, |first| first.range().start);
+        let moved = |index: &usize| {
+            let offset = self.offsets.get(*index).copied().unwrap_or(i64::MAX);
+            offset.abs_diff(i64::try_from(at).unwrap_or(i64::MAX))
+        };
+        let possible = || (lowest..self.offsets.len()).take_while(move |index| *index <= highest);
+        let fits = |index: &usize| {
+            let lens = self.offsets.get(*index..).unwrap_or_default().windows(2);
+            lens.zip(run).all(|(pair, entry)| {
+                let range = self.stored(entry);
+                matches!(pair, [one, next] if next.abs_diff(*one) == range.end.saturating_sub(range.start))
+            })
+        };
+        let (mut likely, mut best) = (0_usize, None);
+        for index in possible().filter(fits) {
+            likely = likely.saturating_add(1);
+            best = best.into_iter().chain([index]).min_by_key(moved);
+        }
+        if let Some(index) = best {
+            return (index, likely > 1 && moved(&index) > self.usual / 8);
+        }
+        if let Some(index) = possible().min_by_key(moved) {
+            return (index, true);
+        }
+        let missing = at.saturating_sub(before).saturating_add(self.usual / 2) / self.usual;
+        let missing = usize::try_from(missing).unwrap_or(usize::MAX);
+        (lowest.saturating_add(missing).min(highest), true)
+    }
+
+    /// Puts proved chunks in the places from `index` on; places before them that are new are empty.
+    fn put(&mut self, index: usize, run: &[ChunkEntry]) -> Result<()> {
+        let end = index.saturating_add(run.len());
+        if end > self.slots.len() {
+            let bytes = end.saturating_mul(size_of::<(ChunkEntry, Proof)>());
+            self.damaged.limits.allocate(bytes as u64)?;
+        }
+        let size = |nbytes: i32| u32::try_from(nbytes).unwrap_or(0);
+        let header = self.damaged.layout.header();
+        let usual = run.first().map_or(0, ChunkEntry::nbytes).max(size(header.chunk_size));
+        while self.slots.len() < end {
+            let mut empty = ChunkEntry::missing(self.damaged.layout.file_len());
+            empty.place(0, usual);
+            self.slots.push((empty, Proof::Bad));
+        }
+        for (slot, entry) in self.slots.iter_mut().skip(index).zip(run) {
+            *slot = (*entry, Proof::Good);
+        }
+        Ok(())
+    }
+
+    fn done(self) -> Placed {
+        let (chunks, proofs) = self.slots.into_iter().unzip();
+        Placed { chunks, proofs }
+    }
+}

@@ -1,0 +1,134 @@
+//! Looking for chunks where neither the offsets nor the chunk before lead: bytes that were added or taken away move all behind them.
+//!
+//! A chunk is found by 16 bytes that can be its header and fit the file's, and is proved as all others are: by its digest, and by being
+//! decoded. What holds no such chunk is passed over a byte at a time. The work is bounded: a hostile file is made of headers.
+
+use std::ops::Range;
+
+use blosc_chunk::Decoder;
+use container_core::source::{PIECE_LEN, Source};
+use container_core::{Progress, Result};
+
+use super::{Damaged, Proof};
+use crate::chunk_header::{ChunkHeader, LEN};
+use crate::chunks::{ChunkEntry, State};
+
+/// Bytes that may be digested and decoded for each byte of the file; what holds chunks alone needs its own and those decoded.
+const WORK: u64 = 64;
+/// Bytes that may be digested and decoded in any case.
+const LEAST_WORK: u64 = 64 << 20;
+
+/// What was found.
+#[derive(Default)]
+pub(super) struct Found {
+    /// In the order of the file.
+    pub(super) chunks: Vec<ChunkEntry>,
+    /// Where the search was given up, because it was too much work.
+    pub(super) given_up: Option<u64>,
+}
+
+/// Proved chunks in the bytes that belong to none of the known chunks, `proofs` of which are [`Proof::Good`].
+///
+/// # Errors
+/// `Limit`, `Cancelled`, and those of the source.
+pub(super) fn search(damaged: &Damaged, proofs: &[Proof], progress: Progress<'_>) -> Result<Found> {
+    let header = damaged.layout.header();
+    let known = damaged.chunks().iter().zip(proofs).filter(|(_, proof)| **proof == Proof::Good);
+    let mut taken: Vec<Range<u64>> = known.clone().map(|(entry, _)| damaged.stored_range(entry)).collect();
+    taken.sort_unstable_by_key(|range| range.start);
+    let mut sizes: Vec<u32> = known.map(|(entry, _)| entry.nbytes()).collect();
+    sizes.extend(
+        [header.chunk_size, header.last_chunk].into_iter().filter_map(|size| u32::try_from(size).ok()),
+    );
+    sizes.sort_unstable();
+    sizes.dedup();
+    // A chunk of nothing says nothing.
+    sizes.retain(|size| *size > 0);
+    let total = damaged.source.len();
+    let mut hunt = Hunt {
+        damaged,
+        sizes,
+        decoder: Decoder::new(),
+        left: total.saturating_mul(WORK).saturating_add(LEAST_WORK),
+        found: Found::default(),
+        progress,
+    };
+    let mut at = header.dialect.header_len();
+    for range in taken.into_iter().chain(std::iter::once(total..total)) {
+        hunt.within(at..range.start)?;
+        at = at.max(range.end);
+    }
+    Ok(hunt.found)
+}
+
+struct Hunt<'d> {
+    damaged: &'d Damaged,
+    /// Bytes that a chunk may hold.
+    sizes: Vec<u32>,
+    decoder: Decoder,
+    /// Bytes that may still be digested and decoded.
+    left: u64,
+    found: Found,
+    progress: Progress<'d>,
+}
+
+impl Hunt<'_> {
+    fn within(&mut self, range: Range<u64>) -> Result<()> {
+        let total = self.damaged.source.len();
+        let mut at = range.start;
+        let mut piece = Vec::new();
+        while at.saturating_add(LEN as u64) <= range.end && self.found.given_up.is_none() {
+            let len = range.end.saturating_sub(at).min(PIECE_LEN as u64);
+            piece.resize(usize::try_from(len).unwrap_or(PIECE_LEN), 0);
+            self.damaged.source.read_into(at, &mut piece)?;
+            let mut next = None;
+            for (place, bytes) in (at..).zip(piece.windows(LEN)) {
+                if let Some(end) = self.look(place, bytes, range.end)? {
+                    next = Some(end);
+                    break;
+                }
+            }
+            // A header may lie across two pieces.
+            at = next.unwrap_or(at.saturating_add(len).saturating_sub(LEN as u64 - 1));
+            self.progress.tick(at.min(total), total)?;
+        }
+        Ok(())
+    }
+
+    /// Where the chunk at `at` ends with its digest, if there is one, and it ends by `most`.
+    fn look(&mut self, at: u64, bytes: &[u8], most: u64) -> Result<Option<u64>> {
+        let Some(header) = ChunkHeader::parse(bytes).filter(|header| self.is_likely(header)) else {
+            return Ok(None);
+        };
+        let entry = ChunkEntry::new(at, &header, State::Whole);
+        let end = self.damaged.stored_range(&entry).end;
+        if end > most {
+            return Ok(None);
+        }
+        let work = u64::from(header.cbytes).saturating_add(header.nbytes.into());
+        let Some(left) = self.left.checked_sub(work) else {
+            self.found.given_up = Some(at);
+            return Ok(Some(most));
+        };
+        self.left = left;
+        if self.damaged.prove(&entry, &mut self.decoder)? != Proof::Good {
+            return Ok(None);
+        }
+        let found = &mut self.found.chunks;
+        if found.len() == found.capacity() {
+            let room = found.len().max(64).saturating_mul(2).saturating_mul(size_of::<ChunkEntry>());
+            self.damaged.limits.allocate(room as u64)?;
+        }
+        found.push(entry);
+        Ok(Some(end))
+    }
+
+    /// Whether these may be the first bytes of a chunk of this file.
+    fn is_likely(&self, header: &ChunkHeader) -> bool {
+        let own = self.damaged.layout.header().typesize;
+        header.versionlz == 1
+            && (own == 0 || header.typesize == own)
+            && self.sizes.binary_search(&header.nbytes).is_ok()
+            && header.problem().is_none()
+    }
+}
