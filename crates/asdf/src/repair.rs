@@ -25,6 +25,7 @@ mod blocks;
 mod chain;
 mod heal;
 mod left;
+mod len;
 mod output;
 mod tree;
 

@@ -76,6 +76,24 @@ pub(crate) fn salvage(label: &str, encoded: &Encoded<'_>, whole: bool) -> Result
     }
 }
 
+/// The decoded length that the heads of chunks add up to, where they lead to the end of the payload. `None` for other payloads.
+///
+/// # Errors
+/// Those of the source.
+pub(crate) fn told_len(label: &str, encoded: &Encoded<'_>) -> Result<Option<u64>> {
+    let stored = &encoded.range;
+    let start = encoded.part(stored.start..stored.start.saturating_add(4).min(stored.end))?;
+    let chain = |head: Head<'_>| chain_from(encoded, stored.start, head).map(|chunks| sum(&chunks));
+    Ok(match label {
+        "lz4" if !Lz4Frame::is_frame(&start) => chain(&lz4_chunks::head),
+        "blsc" | "bls2" => match chain(&blosc::bare_head) {
+            None if label == "blsc" => chain(&blosc::counted_head),
+            bare => bare,
+        },
+        _ => None,
+    })
+}
+
 /// Decodes a chunk into a slice of its length. False where it is damaged.
 type Read<'a> = &'a dyn Fn(&[u8], &mut [u8], &Limits) -> Result<bool>;
 

@@ -11,6 +11,7 @@ use container_core::{Limits, Progress, Result};
 use super::arrays::Short;
 use super::chain::Found;
 use super::heal::{Healed, Proof};
+use super::len::{Len, decodes_at, len, reach};
 use crate::block_header::{BlockHeader, LEAST_LEN, LEAST_SIZE};
 use crate::compression;
 use crate::compression::salvage::{self, Hole, Salvaged};
@@ -130,9 +131,21 @@ fn whole(
     }
     let state = match proof {
         Proof::Digest => DigestState::Stored,
-        _ => digest::state(tools.source, &block, tools.codecs, tools.limits, 1)?,
+        _ => state(&block, tools)?,
     };
-    if header.is_compressed() && matches!(state, DigestState::Absent | DigestState::Bad { .. }) {
+    let fits = matches!(state, DigestState::Stored | DigestState::Absent);
+    let len = if header.is_compressed() && fits { len(&block, tools)? } else { Len::Unknown };
+    if let Len::Other(len) = len {
+        block.header.data_size = len;
+        let by = if state == DigestState::Stored { "fit their digest" } else { "have no digest" };
+        let what =
+            format!("block {index}: data_size as it must have been: its bytes, which {by}, decode to {len}");
+        report.guessed.push(RepairItem::new(range.clone(), what));
+        report.kept.push(RepairItem::new(range, format!("block {index}")));
+        return Ok(Part { body: Body::Header(block.header), block });
+    }
+    let must_decode = header.is_compressed() && len != Len::AsSaid;
+    if must_decode && matches!(state, DigestState::Absent | DigestState::Bad { .. }) {
         let decoded = digest::decoded(tools.source, &block, tools.codecs, tools.limits, 1);
         match decoded.map(drop) {
             Ok(()) => {}
@@ -147,10 +160,18 @@ fn whole(
                 report.guessed.push(RepairItem::new(range, what));
                 return Ok(same(block));
             }
+            // More than memory holds, and less is there.
+            Err(error) if is_limit(&error) && !decodes_at(&block, header.data_size, tools)? => {
+                let what = format!("block {index}: its data cannot be decoded to {} bytes", header.data_size);
+                report.lost.push(RepairItem::new(block.data.clone(), what));
+                block.header.data_size = 0;
+                short.push(Short::new(index, 0, block.data.clone()));
+                return Ok(Part { body: Body::Bytes(sized(block.header, 0), Vec::new()), block });
+            }
             Err(error) => return Err(error),
         }
     }
-    if header.is_compressed()
+    if must_decode
         && state == DigestState::Stored
         && let Err(error) = digest::decoded(tools.source, &block, tools.codecs, tools.limits, 1)
         && error.is_damage()
@@ -183,6 +204,21 @@ fn whole(
         _ => report.kept.push(RepairItem::new(range, format!("block {index}"))),
     }
     Ok(same(block))
+}
+
+/// What the digest is worth; of a block that says it holds more than memory does, that of the bytes as stored.
+fn state(block: &StoredBlock, tools: &Tools<'_>) -> Result<DigestState> {
+    let state = digest::state(tools.source, block, tools.codecs, tools.limits, 1);
+    match (state, digest::expected(block)) {
+        (Err(error), Some(stored)) if is_limit(&error) && block.header.is_compressed() => {
+            Ok(DigestState::Bad { stored, computed: digest::of_stored(tools.source, block)? })
+        }
+        (state, _) => state,
+    }
+}
+
+fn is_limit(error: &container_core::Error) -> bool {
+    matches!(error.kind(), container_core::ErrorKind::Limit { .. })
 }
 
 fn with_digest(block: StoredBlock, digest: &[u8]) -> Part {
@@ -292,27 +328,12 @@ fn salvage(
     Ok(Part { block, body: Body::Bytes(header, bytes) })
 }
 
-/// As many bytes from the start as can be decoded, found by halving.
+/// As many bytes from the start as can be decoded.
 fn first_bytes(block: &StoredBlock, tools: &Tools<'_>) -> Result<Vec<u8>> {
-    let decode = |len: u64| -> Result<Option<Vec<u8>>> {
-        let mut bytes = zeroed_vec(len, tools.limits)?;
-        let read =
-            compression::read_range(tools.source, block, tools.codecs, tools.limits, 1, 0..len, &mut bytes);
-        match read {
-            Ok(()) => Ok(Some(bytes)),
-            Err(error) if error.is_damage() => Ok(None),
-            Err(error) => Err(error),
-        }
-    };
-    let (mut good, mut bad) = (Vec::new(), block.header.data_size.saturating_add(1));
-    while bad - good.len() as u64 > 1 {
-        let middle = good.len() as u64 + (bad - good.len() as u64) / 2;
-        match decode(middle)? {
-            Some(bytes) => good = bytes,
-            None => bad = middle,
-        }
-    }
-    Ok(good)
+    let len = reach(block, block.header.data_size, tools)?;
+    let mut bytes = zeroed_vec(len, tools.limits)?;
+    compression::read_range(tools.source, block, tools.codecs, tools.limits, 1, 0..len, &mut bytes)?;
+    Ok(bytes)
 }
 
 /// A block without data, in the place of one that is lost, so that those behind it keep their numbers.

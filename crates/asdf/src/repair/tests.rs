@@ -331,3 +331,48 @@ fn a_block_of_which_only_the_index_tells_is_lost_and_nothing_else() {
         assert!(range.end <= lost.start || range.start >= lost.end, "{report:?}");
     }
 }
+
+/// The length in the header is of no use to a decoder, and not covered by the digest.
+#[test]
+fn the_data_size_of_an_encoded_block_follows_from_its_bytes() {
+    let tree = tree(&[("one", 0, "[50]")]);
+    let head = [HEAD.as_bytes(), tree.as_bytes()].concat();
+    for label in ["zlib", "bzp2", "lz4", "blsc"] {
+        let mut encoded = Vec::new();
+        compression::encode(label, &numbers(50), &Default::default(), &mut encoded).unwrap();
+        let mut block = block(&encoded, 0);
+        block[10..14].copy_from_slice(&[label.as_bytes(), b"\0"].concat()[..4]);
+        block[30..38].copy_from_slice(&400_u64.to_be_bytes());
+        let sound = [&head[..], &block, &index(&[head.len()])].concat();
+        assert!(repaired(&sound).0 == sound, "{label}");
+        for has_digest in [true, false] {
+            let mut sound = sound.clone();
+            if !has_digest {
+                sound[head.len() + 38..head.len() + 54].fill(0);
+            }
+            for size in [399, 401, 1, 400 | 1 << 40, 1 << 62] {
+                let mut damaged = sound.clone();
+                damaged[head.len() + 30..head.len() + 38].copy_from_slice(&u64::to_be_bytes(size));
+                let (out, report) = repaired(&damaged);
+                assert!(out == sound, "{label} {size}: {report:?}");
+                assert!(report.lost.is_empty() && report.guessed.len() == 1, "{label} {size}: {report:?}");
+            }
+        }
+    }
+}
+
+/// A damaged block that says it holds exabytes is lost, not more than memory.
+#[test]
+fn a_block_that_cannot_be_what_it_says_is_lost_alone() {
+    let tree = tree(&[("one", 0, "[10]"), ("two", 1, "[10]")]);
+    let head = [HEAD.as_bytes(), tree.as_bytes()].concat();
+    let mut odd = block(&numbers(10), 0);
+    odd[10..14].copy_from_slice(b"zstd");
+    odd[30] = 0x10;
+    odd[60] ^= 1;
+    let at = [head.len(), head.len() + odd.len()];
+    let (out, report) = repaired(&[&head[..], &odd, &block(&numbers(10), 0), &index(&at)].concat());
+    let file = crate::File::from_bytes(out, crate::OpenOptions::default()).unwrap();
+    assert_eq!(file.read_block(1, &Default::default()).unwrap()[..], numbers(10));
+    assert!(report.lost.iter().any(|item| item.what.contains("block 0")), "{report:?}");
+}

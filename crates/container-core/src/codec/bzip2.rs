@@ -14,7 +14,7 @@ use std::ops::Range;
 use ::bzip2::{Action, Compress, Compression, Decompress, Status};
 
 use super::common::{level_in, make_room};
-use super::stream::{Decoder, Encoder, Fault, Filling, PIECE_LEN, Part, encode_in_pieces};
+use super::stream::{Decoder, Encoder, Fault, Filling, PIECE_LEN, Part, count, encode_in_pieces};
 use super::{Codec, Encoded};
 use crate::{Error, Result};
 
@@ -73,6 +73,10 @@ impl Codec for Bzip2 {
         let level = level_in("bzp2", level, 1..=9, 9)?.unsigned_abs();
         make_room(out, self.max_encoded_len(src.len()))?;
         encode_in_pieces(Compress::new(Compression::new(level), 0), src, PIECE_LEN, out)
+    }
+
+    fn decoded_len(&self, src: &[u8]) -> Result<Option<u64>> {
+        count(src, || Ok(Decompress::new(false)))
     }
 
     /// The bound that bzip2 itself promises: 1 % and 600 bytes.

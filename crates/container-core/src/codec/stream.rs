@@ -199,6 +199,29 @@ impl Part<'_> {
     }
 }
 
+/// How many bytes one decoder from `start` after another makes of all of `src`. `None` where they cannot.
+pub(super) fn count<D: Decoder>(src: &[u8], mut start: impl FnMut() -> Result<D>) -> Result<Option<u64>> {
+    let mut dropped = vec![0; Part::DROPPED];
+    let (mut first_used, mut first_made, mut decoder) = (0_usize, 0_u64, start()?);
+    loop {
+        let before = (decoder.total_in(), decoder.total_out());
+        let used = advance(first_used, before.0);
+        let ended = match decoder.step(src.get(used..).unwrap_or_default(), &mut dropped) {
+            Ok(ended) => ended,
+            Err(Fault::Damage(_)) => return Ok(None),
+            Err(Fault::Other(error)) => return Err(error),
+        };
+        let used = advance(first_used, decoder.total_in());
+        let made = first_made.saturating_add(decoder.total_out());
+        match ended {
+            true if used >= src.len() => return Ok(Some(made)),
+            true => (first_used, first_made, decoder) = (used, made, start()?),
+            false if (decoder.total_in(), decoder.total_out()) == before => return Ok(None),
+            false => {}
+        }
+    }
+}
+
 /// `start + total`, both of which are lengths within slices.
 fn advance(start: usize, total: u64) -> usize {
     start.saturating_add(usize::try_from(total).unwrap_or(usize::MAX))

@@ -92,6 +92,23 @@ fn encodings_of_other_implementations_decode() {
 }
 
 #[test]
+fn encodings_of_other_implementations_tell_their_length_or_nothing() {
+    let mut told = 0;
+    for_each_vector(|codec, encoded, values| {
+        let len = codec.decoded_len(encoded).unwrap();
+        if len.is_none() {
+            return assert!(!["zlib", "bzp2"].contains(&codec.name()), "{}", codec.name());
+        }
+        told += 1;
+        assert_eq!(len, Some(values.len() as u64), "{}", codec.name());
+        // Nor is a stream that is cut, or goes on, of any length.
+        assert_eq!(codec.decoded_len(&encoded[..encoded.len() - 1]).unwrap(), None);
+        assert_eq!(codec.decoded_len(&[encoded, b"x"].concat()).unwrap(), None);
+    });
+    assert!(told > 3, "{told}");
+}
+
+#[test]
 fn every_codec_has_vectors_and_every_vector_a_codec() {
     let codecs = all_codecs();
     for name in codecs.names() {

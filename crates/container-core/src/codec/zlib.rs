@@ -17,7 +17,7 @@ use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, 
 use simd_adler32::Adler32;
 
 use super::common::{level_in, make_room};
-use super::stream::{Decoder, Encoder, Fault, Filling, PIECE_LEN, Part, encode_in_pieces};
+use super::stream::{Decoder, Encoder, Fault, Filling, PIECE_LEN, Part, count, encode_in_pieces};
 use super::{Codec, Encoded};
 use crate::{Error, Result};
 
@@ -67,6 +67,16 @@ impl Codec for Zlib {
         // depend on `src` alone.
         make_room(out, self.max_encoded_len(src.len()))?;
         encode_in_pieces(Compress::new(Compression::new(level), true), src, PIECE_LEN, out)
+    }
+
+    fn decoded_len(&self, src: &[u8]) -> Result<Option<u64>> {
+        let mut decoder = Some(Decompress::new(true));
+        let one =
+            || decoder.take().ok_or_else(|| Error::malformed("bytes follow the end of the zlib stream"));
+        match count(src, one) {
+            Err(error) if error.is_damage() => Ok(None),
+            counted => counted,
+        }
     }
 
     /// zlib-rs never does worse than the 9-bit literals of a fixed block; the rest is block and stream headers.
