@@ -23,6 +23,7 @@
 mod arrays;
 mod blocks;
 mod chain;
+mod header;
 mod heal;
 mod left;
 mod len;
@@ -44,7 +45,7 @@ use crate::layout::{IndexState, Layout};
 /// Repairs the file at `path` into a new one at `target`. The input is only read.
 ///
 /// # Errors
-/// `WrongFormat` and `Unsupported` where the header line is not that of an ASDF file that can be read; `Usage` when the target exists;
+/// `WrongFormat` and `Unsupported` where the header line is not nearly that of an ASDF file that can be read; `Usage` when the target exists;
 /// `Limit`, `Io`. No file appears then.
 pub fn repair(path: impl AsRef<Path>, target: impl AsRef<Path>) -> Result<RepairReport> {
     repair_file(path.as_ref(), target.as_ref(), repair_to)
@@ -57,10 +58,10 @@ pub(crate) fn repair_to(
     out: Option<&mut dyn Output>,
     progress: Progress<'_>,
 ) -> Result<RepairReport> {
-    let source = input.into_source()?;
+    let mut report = RepairReport::default();
+    let source = header::mended(input.into_source()?, &mut report)?;
     let (source, limits) = (&*source, &options.limits);
     let layout = Layout::parse(source, limits)?;
-    let mut report = RepairReport::default();
     report.kept.push(RepairItem::new(0..layout.header.comments.end, "header and comments"));
     let document = tree::mend(source, &layout, limits, &mut report)?;
     let placed = match &document {

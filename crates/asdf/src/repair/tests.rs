@@ -376,3 +376,23 @@ fn a_block_that_cannot_be_what_it_says_is_lost_alone() {
     assert_eq!(file.read_block(1, &Default::default()).unwrap()[..], numbers(10));
     assert!(report.lost.iter().any(|item| item.what.contains("block 0")), "{report:?}");
 }
+
+#[test]
+fn a_header_line_with_wrong_bytes_is_what_all_files_have() {
+    let made = file();
+    for (place, byte) in [(10, 0x70), (6, b'x'), (7, b','), (0, b'!')] {
+        let mut damaged = made.bytes.clone();
+        damaged[place] = byte;
+        let (out, report) = repaired(&damaged);
+        assert!(out == made.bytes, "{report:?}");
+        assert_eq!((report.guessed.len(), report.lost.len()), (1, 0), "{report:?}");
+    }
+    // Another version is another format, and other text is no header.
+    let mut newer = made.bytes.clone();
+    newer[6] = b'2';
+    let mut other = made.bytes;
+    other[..3].copy_from_slice(b"no ");
+    for bytes in [newer, other] {
+        assert!(repaired_with(&bytes, StaleDigests::Keep).is_err());
+    }
+}

@@ -1,0 +1,61 @@
+//! A damaged header line: as long as the one that all files have, and nearly the same.
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+
+use std::ops::Range;
+
+use container_core::report::{RepairItem, RepairReport};
+use container_core::source::Source;
+use container_core::{ErrorKind, Result};
+
+use crate::header::Header;
+
+/// The one version of the file format that there is (ASDF standard 1.6.0, file layout, "Header").
+const LINE: &[u8; 11] = b"#ASDF 1.0.0";
+
+/// Bytes of it that may be wrong for it to be recognized.
+const MOST_WRONG: usize = 2;
+
+/// The source, with the header line that it must have had where its own is none. One that tells of another version stays: nobody knows what
+/// such a file says.
+pub(super) fn mended(source: Box<dyn Source>, report: &mut RepairReport) -> Result<Box<dyn Source>> {
+    let len = LINE.len() as u64;
+    if source.len() <= len {
+        return Ok(source);
+    }
+    let head = source.read(0..len.saturating_add(1))?.into_owned();
+    let is_wrong =
+        Header::parse(&head).is_err_and(|error| matches!(error.kind(), ErrorKind::WrongFormat { .. }));
+    let wrong = head.iter().zip(LINE).filter(|(is, was)| is != was).count();
+    if !is_wrong || wrong > MOST_WRONG || !matches!(head.last(), Some(b'\n' | b'\r')) {
+        return Ok(source);
+    }
+    let line = head.get(..LINE.len()).unwrap_or_default().escape_ascii();
+    report.guessed.push(RepairItem::new(0..len, format!("the header line, which was \"{line}\"")));
+    Ok(Box::new(Mended(source)))
+}
+
+/// A source that begins with [`LINE`], whatever is there.
+struct Mended(Box<dyn Source>);
+
+impl Source for Mended {
+    fn len(&self) -> u64 {
+        self.0.len()
+    }
+
+    fn read_into(&self, at: u64, dst: &mut [u8]) -> Result<()> {
+        self.0.read_into(at, dst)?;
+        let line = LINE.get(usize::try_from(at).unwrap_or(usize::MAX)..).unwrap_or_default();
+        dst.iter_mut().zip(line).for_each(|(to, from)| *to = *from);
+        Ok(())
+    }
+
+    fn lend(&self, range: Range<u64>) -> Option<&[u8]> {
+        if range.start < LINE.len() as u64 { None } else { self.0.lend(range) }
+    }
+}
