@@ -11,7 +11,7 @@ use container_core::{Limits, Progress, Result};
 use super::arrays::Short;
 use super::chain::Found;
 use super::heal::{Healed, Proof};
-use super::len::{Len, decodes_at, len, reach};
+use super::len::{Len, decodes_at, len, reach, said};
 use crate::block_header::{BlockHeader, LEAST_LEN, LEAST_SIZE};
 use crate::compression;
 use crate::compression::salvage::{self, Hole, Salvaged};
@@ -332,7 +332,11 @@ fn salvage(
 fn first_bytes(block: &StoredBlock, tools: &Tools<'_>) -> Result<Vec<u8>> {
     let len = reach(block, block.header.data_size, tools)?;
     let mut bytes = zeroed_vec(len, tools.limits)?;
-    compression::read_range(tools.source, block, tools.codecs, tools.limits, 1, 0..len, &mut bytes)?;
+    if len > 0 {
+        // Damage may make more of it than there was.
+        let longer = said(block, len.saturating_add(1));
+        compression::read_range(tools.source, &longer, tools.codecs, tools.limits, 1, 0..len, &mut bytes)?;
+    }
     Ok(bytes)
 }
 

@@ -86,7 +86,8 @@ fn whole(block: &StoredBlock, len: u64, tools: &Tools<'_>) -> Result<bool> {
     is_read(digest::decoded(tools.source, &said(block, len), tools.codecs, tools.limits, 1).map(drop))
 }
 
-fn said(block: &StoredBlock, len: u64) -> StoredBlock {
+/// The block, with another length in its header.
+pub(super) fn said(block: &StoredBlock, len: u64) -> StoredBlock {
     let mut block = block.clone();
     block.header.data_size = len;
     block

@@ -396,3 +396,21 @@ fn a_header_line_with_wrong_bytes_is_what_all_files_have() {
         assert!(repaired_with(&bytes, StaleDigests::Keep).is_err());
     }
 }
+
+#[test]
+fn the_directive_of_the_version_comes_first() {
+    let made = file();
+    let text = |from: &str, to: &str| {
+        let at = made.bytes.windows(from.len()).position(|part| part == from.as_bytes()).unwrap();
+        [&made.bytes[..at], to.as_bytes(), &made.bytes[at + from.len()..]].concat()
+    };
+    let (yaml, tag) = ("%YAML 1.1\n", "%TAG ! tag:stsci.edu:asdf/\n");
+    let flipped = text(yaml, "%\\AML 1.1\n");
+    let behind = text(&[yaml, tag].concat(), &[tag, yaml].concat());
+    for damaged in [flipped, behind] {
+        let layout = Layout::parse(&damaged, &container_core::Limits::default()).unwrap();
+        assert!(layout.faults.iter().any(|fault| fault.kind() == FaultKind::NoYamlDirective));
+        let (out, report) = repaired(&damaged);
+        assert!(out == made.bytes, "{report:?}");
+    }
+}

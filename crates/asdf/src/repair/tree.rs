@@ -48,7 +48,7 @@ pub(super) fn mend(
             .push(RepairItem::new(range.clone(), "the blanks after the end of the tree are left out"));
     }
     if has(FaultKind::NoYamlDirective) {
-        text = format!("%YAML 1.1{newline}{text}");
+        text = with_version(&text, newline);
         report.guessed.push(RepairItem::new(range.clone(), "the tree is YAML 1.1, as all are"));
     }
     let error = match parse(&text) {
@@ -74,6 +74,26 @@ pub(super) fn mend(
             report.lost.push(RepairItem::new(range, what));
             Ok(None)
         }
+    }
+}
+
+/// The text with the line `%YAML 1.1` at its beginning: in the place of one that is nearly the same, or before all others.
+fn with_version(text: &str, newline: &str) -> String {
+    const LINE: &str = "%YAML 1.1";
+    let (first, rest) = text.split_once(newline).unwrap_or((text, ""));
+    let wrong = first.bytes().zip(LINE.bytes()).filter(|(is, was)| is != was).count();
+    if first.len() == LINE.len() && wrong <= 2 {
+        return format!("{LINE}{newline}{rest}");
+    }
+    let mut directives = text.lines().take_while(|line| line.starts_with('%'));
+    match directives.position(|line| line.starts_with("%YAML")) {
+        // It was behind others.
+        Some(at) => {
+            let mut lines: Vec<&str> = text.split_inclusive('\n').collect();
+            let line = lines.remove(at);
+            [&[line], &lines[..]].concat().concat()
+        }
+        None => format!("{LINE}{newline}{text}"),
     }
 }
 
