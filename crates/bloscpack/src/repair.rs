@@ -15,6 +15,7 @@
 //!
 //! Chunks that were proved are copied as they are, wherever version 3 allows their sizes.
 
+mod count;
 mod fixed;
 mod items;
 mod place;
@@ -56,9 +57,9 @@ pub(crate) fn repair_to(
     let mut damaged = Damaged::open(input.into_source()?, options.limits)?;
     let mut states = damaged.prove_chunks(progress)?;
     let mut report = RepairReport::default();
-    damaged.report_assumptions(&mut report);
     damaged.look_elsewhere(&mut states, &mut report, progress)?;
     damaged.require_chunks()?;
+    damaged.report_assumptions(&mut report);
     if damaged.layout.header().dialect.is_variable_length() {
         let plan = items::Plan::new(&damaged, &states, &mut report);
         if let Some(out) = out {
@@ -90,6 +91,8 @@ struct Damaged {
     layout: Layout,
     /// The chunks where some were found by searching; otherwise those of the layout.
     placed: Option<Vec<ChunkEntry>>,
+    /// How many there were, where something tells.
+    count: Option<u64>,
     /// The metadata as they are to be written: without bytes.
     tree: Option<Value>,
     /// Whether bytes of the metadata became text.
@@ -107,7 +110,8 @@ impl Damaged {
         }
         let mut tree = layout.tree().cloned();
         let has_spelt = tree.as_mut().is_some_and(spell_bytes);
-        Ok(Self { source, layout, placed: None, tree, has_spelt, limits })
+        let count = count::by_header(&layout);
+        Ok(Self { source, layout, placed: None, count, tree, has_spelt, limits })
     }
 
     /// The chunks by number.
@@ -122,14 +126,11 @@ impl Damaged {
         report: &mut RepairReport,
         progress: Progress<'_>,
     ) -> Result<()> {
-        let header = self.layout.header();
-        let is_missing = match u64::try_from(header.nchunks) {
-            Ok(count) => count > states.len() as u64,
-            Err(_) => self.layout.trailing().start < self.layout.file_len(),
-        };
-        let all_good = states.iter().all(|proof| *proof == Proof::Good);
+        let is_missing = self.count.is_some_and(|count| count > states.len() as u64)
+            || !self.layout.trailing().is_empty()
+            || states.iter().any(|proof| *proof != Proof::Good);
         // Items may be in any order.
-        if header.dialect.is_variable_length() || (all_good && !is_missing) {
+        if self.layout.header().dialect.is_variable_length() || !is_missing {
             return Ok(());
         }
         let found = search::search(self, states, progress)?;
@@ -137,11 +138,17 @@ impl Damaged {
             let what = "not searched for chunks: too much in it looks like one and is none";
             report.lost.push(RepairItem::new(at..self.layout.file_len(), what));
         }
+        self.count = count::by_chunks(self, states, &found.chunks);
         if !found.chunks.is_empty() {
             let placed = place::place(self, states, &found.chunks, report)?;
             (self.placed, *states) = (Some(placed.chunks), placed.proofs);
         }
         Ok(())
+    }
+
+    /// Whether a chunk was found there.
+    fn found_in(&self, range: &Range<u64>) -> bool {
+        self.placed.iter().flatten().any(|entry| range.contains(&entry.range().start))
     }
 
     /// # Errors
@@ -233,6 +240,7 @@ impl Damaged {
                 }
                 FaultKind::MetadataSizes if self.layout.tree().is_some() => "the metadata as read".to_owned(),
                 FaultKind::NumpyMetadata => "the bytes are no array that could be described".to_owned(),
+                FaultKind::TrailingBytes if self.found_in(&fault.range()) => continue,
                 FaultKind::TrailingBytes => "bytes after the last chunk hold nothing: left out".to_owned(),
                 _ => continue,
             };
@@ -280,8 +288,7 @@ impl Damaged {
                 if first == last { format!("{noun} {first}") } else { format!("{noun}s {first} to {last}") };
             RepairItem::new(range, what)
         }));
-        let claimed = u64::try_from(self.layout.header().nchunks).unwrap_or(0);
-        let missing = claimed.saturating_sub(states.len() as u64);
+        let missing = self.count.unwrap_or(0).saturating_sub(states.len() as u64);
         if missing > 0 {
             let end = self.layout.file_len();
             report.lost.push(RepairItem::new(end..end, format!("{missing} {noun}s that are not there")));

@@ -1,7 +1,10 @@
 //! Files in which bytes were added or taken away, so that nothing leads to the chunks behind.
 
+use container_core::dtype::{DType, Order};
+
 use super::tests::{data, mend, ranges, sound, stored, values};
 use super::*;
+use crate::NumpyArray;
 use crate::write::{Offsets, WriteOptions};
 
 /// Ten chunks of 100 bytes and one of 50, all 20 longer in the file, the first at 1000.
@@ -121,6 +124,30 @@ fn chunks_that_are_too_many_are_left_out() {
     let (mended, report) = mend(damaged);
     assert_eq!(values(&mended), without(&[2]), "{report:?}");
     assert!(whats(&report.lost).contains(&"2 whole chunks too many: left out"), "{report:?}");
+}
+
+/// The header says how many chunks there are, and so do the shape and the chunks.
+#[test]
+fn another_count_in_the_header_costs_nothing() {
+    let numpy = NumpyArray { dtype: DType::parse("<i2").unwrap(), shape: vec![175, 3], order: Order::C };
+    let mut shaped = stored().for_array(&numpy);
+    shaped.chunks.level = 0;
+    for sound in [whole(), bare(), sound(&shaped)] {
+        for count in [10_i64, 3, 9, 12, 27, 11 + (1 << 17), 11 | 1 << 40] {
+            let mut damaged = sound.clone();
+            damaged[16..24].copy_from_slice(&count.to_le_bytes());
+            let (mended, report) = mend(damaged);
+            assert_eq!(values(&mended), data(1050), "{count}: {report:?}");
+            assert!(report.lost.is_empty(), "{count}: {report:?}");
+        }
+    }
+    // With a shape the chunks need not all be there.
+    let mut damaged = sound(&shaped);
+    damaged[16] = 12;
+    let at = damaged.len() - 300;
+    damaged.remove(at);
+    let (mended, report) = mend(damaged);
+    assert_eq!((values(&mended), report.lost.len()), (without(&[8]), 1), "{report:?}");
 }
 
 #[test]

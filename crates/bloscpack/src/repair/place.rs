@@ -69,7 +69,7 @@ impl<'d> Map<'d> {
         let usual = total.checked_div(many).unwrap_or(1).max(1);
         // Many more than there is room for were never there: a damaged header.
         let most = damaged.layout.file_len() / usual * 4 + slots.len() as u64 + 4;
-        let count = u64::try_from(header.nchunks).ok().filter(|count| *count <= most);
+        let count = damaged.count.filter(|count| *count <= most);
         let table = damaged.layout.used_offsets();
         let offsets = match count {
             Some(count) if (table.end - table.start) / offsets_index::ENTRY == count => {
@@ -234,7 +234,12 @@ impl<'d> Map<'d> {
         Ok(())
     }
 
-    fn done(self) -> Placed {
+    fn done(mut self) -> Placed {
+        // More places than there were chunks were those of a damaged header.
+        if let Some(count) = self.count {
+            let last = self.slots.iter().rposition(|(_, proof)| *proof == Proof::Good);
+            self.slots.truncate(count.max(last.map_or(0, |last| last + 1)));
+        }
         let (chunks, proofs) = self.slots.into_iter().unzip();
         Placed { chunks, proofs }
     }

@@ -13,9 +13,9 @@ use super::{Damaged, Proof};
 use crate::chunk_header::{ChunkHeader, LEN};
 use crate::chunks::{ChunkEntry, State};
 
-/// Bytes that may be digested and decoded for each byte of the file; what holds chunks alone needs its own and those decoded.
-const WORK: u64 = 64;
-/// Bytes that may be digested and decoded in any case.
+/// Bytes that may be digested and decoded in vain for each byte of the file.
+const WORK: u64 = 16;
+/// Bytes that may be so in any case.
 const LEAST_WORK: u64 = 64 << 20;
 
 /// What was found.
@@ -66,7 +66,7 @@ struct Hunt<'d> {
     /// Bytes that a chunk may hold.
     sizes: Vec<u32>,
     decoder: Decoder,
-    /// Bytes that may still be digested and decoded.
+    /// Bytes that may still be digested and decoded in vain.
     left: u64,
     found: Found,
     progress: Progress<'d>,
@@ -81,15 +81,14 @@ impl Hunt<'_> {
             let len = range.end.saturating_sub(at).min(PIECE_LEN as u64);
             piece.resize(usize::try_from(len).unwrap_or(PIECE_LEN), 0);
             self.damaged.source.read_into(at, &mut piece)?;
-            let mut next = None;
+            // Up to where a chunk that was found ends; a header may lie across two pieces.
+            let mut next = at;
             for (place, bytes) in (at..).zip(piece.windows(LEN)) {
-                if let Some(end) = self.look(place, bytes, range.end)? {
-                    next = Some(end);
-                    break;
+                if place >= next {
+                    next = self.look(place, bytes, range.end)?.unwrap_or(place.saturating_add(1));
                 }
             }
-            // A header may lie across two pieces.
-            at = next.unwrap_or(at.saturating_add(len).saturating_sub(LEN as u64 - 1));
+            at = next;
             self.progress.tick(at.min(total), total)?;
         }
         Ok(())
@@ -110,8 +109,8 @@ impl Hunt<'_> {
             self.found.given_up = Some(at);
             return Ok(Some(most));
         };
-        self.left = left;
         if self.damaged.prove(&entry, &mut self.decoder)? != Proof::Good {
+            self.left = left;
             return Ok(None);
         }
         let found = &mut self.found.chunks;
