@@ -17,6 +17,7 @@ mod late;
 #[allow(unsafe_code)]
 mod mmap;
 mod open;
+mod overlay;
 #[cfg(feature = "mmap")]
 mod probed;
 mod sparse;
@@ -26,6 +27,7 @@ pub(crate) use file::read_exact_at;
 #[cfg(feature = "mmap")]
 pub use mmap::MmapSource;
 pub use open::{Access, open_path, open_path_late, open_path_probed, read_stream};
+pub use overlay::Overlay;
 pub use sparse::{SparseSource, drive};
 
 /// Pieces in which large data are passed through: they stay in the second-level cache.

@@ -5,10 +5,13 @@
 //!
 //! * data that end early: whole slabs along the last dimension are kept (along the last one that leaves any);
 //! * size field and dimensions at odds: the dimensions are right as far as the file has the bytes for them;
+//! * one word of the header that fits no other: it is the one with which all fit ([`header`]);
 //! * the reshape bug: the number of dimensions is the one with which size field and file length fit;
 //! * flag bit 1 over plain data: the flag is wrong.
 //!
 //! The result is little-endian and encoded as the input was.
+
+mod header;
 
 use std::ops::Range;
 use std::path::Path;
@@ -47,8 +50,10 @@ pub(crate) fn repair_to(
     out: Option<&mut dyn Output>,
     progress: Progress<'_>,
 ) -> Result<RepairReport> {
-    let file = File::from_source(input.into_source()?, options)?;
-    let plan = Plan::new(&file)?;
+    let mut report = RepairReport::default();
+    let source = header::mended(input.into_source()?, &mut report)?;
+    let file = File::from_source(source, options)?;
+    let plan = Plan::new(&file, report)?;
     if let Some(out) = out {
         plan.write(&file, out, progress)?;
     }
@@ -71,7 +76,7 @@ enum Values {
 }
 
 impl Plan {
-    fn new(file: &File) -> Result<Self> {
+    fn new(file: &File, mut report: RepairReport) -> Result<Self> {
         let faults = file.faults();
         // A mistake in the header that leaves the data without a meaning.
         let hopeless = faults.iter().find(|fault| {
@@ -92,7 +97,6 @@ impl Plan {
                 .hint("the header does not say what the data are, so nothing can be proved"));
         }
         let layout = file.layout().as_meant();
-        let mut report = RepairReport::default();
         for fault in faults.iter().filter(|fault| fault.severity() == container_core::report::Severity::Error)
         {
             report.guessed.extend(assumption(fault, &layout));

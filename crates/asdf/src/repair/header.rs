@@ -7,10 +7,8 @@
     clippy::cast_possible_truncation
 )]
 
-use std::ops::Range;
-
 use container_core::report::{RepairItem, RepairReport};
-use container_core::source::Source;
+use container_core::source::{Overlay, Source};
 use container_core::{ErrorKind, Result};
 
 use crate::header::Header;
@@ -37,25 +35,5 @@ pub(super) fn mended(source: Box<dyn Source>, report: &mut RepairReport) -> Resu
     }
     let line = head.get(..LINE.len()).unwrap_or_default().escape_ascii();
     report.guessed.push(RepairItem::new(0..len, format!("the header line, which was \"{line}\"")));
-    Ok(Box::new(Mended(source)))
-}
-
-/// A source that begins with [`LINE`], whatever is there.
-struct Mended(Box<dyn Source>);
-
-impl Source for Mended {
-    fn len(&self) -> u64 {
-        self.0.len()
-    }
-
-    fn read_into(&self, at: u64, dst: &mut [u8]) -> Result<()> {
-        self.0.read_into(at, dst)?;
-        let line = LINE.get(usize::try_from(at).unwrap_or(usize::MAX)..).unwrap_or_default();
-        dst.iter_mut().zip(line).for_each(|(to, from)| *to = *from);
-        Ok(())
-    }
-
-    fn lend(&self, range: Range<u64>) -> Option<&[u8]> {
-        if range.start < LINE.len() as u64 { None } else { self.0.lend(range) }
-    }
+    Ok(Box::new(Overlay::new(source, LINE.to_vec())))
 }

@@ -1,0 +1,191 @@
+//! A header with one wrong word. The words say most things twice: the size is the element's times the dimensions, and with header and
+//! dimensions it is the length of the file.
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+
+use container_core::Result;
+use container_core::dtype::ByteOrder;
+use container_core::region::element_count;
+use container_core::report::{RepairItem, RepairReport};
+use container_core::source::{Overlay, Source};
+
+use crate::eltype::element_type;
+use crate::header::{Eltype, FIXED_LEN, Flags, Header};
+
+/// Dimensions that are read; more are no header.
+const MOST: u64 = 64;
+
+/// A header that may have been meant.
+struct Meant {
+    header: Header,
+    dims: Vec<u64>,
+    /// The word that is another one.
+    word: String,
+    at: u64,
+    /// Bits of it that are.
+    bits: u32,
+}
+
+/// The source, with the header that it must have had: the one in which one word is another, all words fit each other, and fewer bits
+/// changed than in any other such. Where there is none, or more than one, the source stays; so it does where the header makes sense.
+///
+/// # Errors
+/// Those of the source.
+pub(super) fn mended(source: Box<dyn Source>, report: &mut RepairReport) -> Result<Box<dyn Source>> {
+    let file_len = source.len();
+    let Ok(header) = Header::parse(&source.read(0..file_len.min(FIXED_LEN))?) else { return Ok(source) };
+    let words = source.read(FIXED_LEN..file_len.min(FIXED_LEN.saturating_add(MOST.saturating_mul(8))))?;
+    let words = header.parse_dims(&words);
+    let dims = usize::try_from(header.ndims).ok().and_then(|count| words.get(..count));
+    if dims.is_some_and(|dims| fits(&header, dims)) {
+        return Ok(source);
+    }
+    let mut meant = Vec::new();
+    if let Some(dims) = dims {
+        codes(header, dims, &mut meant);
+        lens(header, dims, file_len, &mut meant);
+    }
+    for (count, at) in (0..=words.len()).zip(0_u64..) {
+        let read = Header { ndims: at, ..header };
+        let dims = words.get(..count).unwrap_or_default();
+        if at != header.ndims && fits(&read, dims) && fills(&read, file_len) {
+            let bits = (at ^ header.ndims).count_ones();
+            meant.push(Meant { header: read, dims: dims.to_vec(), word: "ndims".to_owned(), at: 40, bits });
+        }
+    }
+    let least = meant.iter().map(|one| one.bits).min();
+    let mut likely = meant.into_iter().filter(|one| Some(one.bits) == least);
+    let (Some(one), None) = (likely.next(), likely.next()) else { return Ok(source) };
+    let what = format!("{} as it must have been: with no other does the header make sense", one.word);
+    report.guessed.push(RepairItem::new(one.at..one.at.saturating_add(8), what));
+    let Meant { header, dims, .. } = one;
+    drop(words);
+    Ok(Box::new(Overlay::new(source, header.to_bytes(&dims))))
+}
+
+/// Flags and type codes.
+fn codes(header: Header, dims: &[u64], meant: &mut Vec<Meant>) {
+    let flags = Flags(header.flags.0 & !header.flags.unknown());
+    let one = Header { flags, ..header };
+    if flags != header.flags && fits(&one, dims) {
+        let bits = header.flags.unknown().count_ones();
+        meant.push(Meant { header: one, dims: dims.to_vec(), word: "flags".to_owned(), at: 8, bits });
+    }
+    for code in 0..=Eltype::BRAIN.0 {
+        let one = Header { eltype: Eltype(code), ..header };
+        if one.eltype != header.eltype && fits(&one, dims) {
+            let bits = (code ^ header.eltype.0).count_ones();
+            meant.push(Meant { header: one, dims: dims.to_vec(), word: "eltype".to_owned(), at: 16, bits });
+        }
+    }
+}
+
+/// The width of an element and the dimensions, where the length of the file says that the size is right.
+fn lens(header: Header, dims: &[u64], file_len: u64, meant: &mut Vec<Meant>) {
+    if !fills(&header, file_len) {
+        return;
+    }
+    let quotient = |parts: Option<u64>| {
+        let parts = parts.filter(|parts| *parts > 0 && header.size.is_multiple_of(*parts))?;
+        header.size.checked_div(parts)
+    };
+    if let Some(elbyte) = quotient(element_count(dims.iter().copied())) {
+        let one = Header { elbyte, ..header };
+        if fits(&one, dims) {
+            let bits = (elbyte ^ header.elbyte).count_ones();
+            meant.push(Meant { header: one, dims: dims.to_vec(), word: "elbyte".to_owned(), at: 24, bits });
+        }
+    }
+    for ((axis, stored), at) in dims.iter().enumerate().zip((FIXED_LEN..).step_by(8)) {
+        let others = dims.iter().enumerate().filter(|(other, _)| *other != axis).map(|(_, len)| *len);
+        let parts = element_count(others).and_then(|count| count.checked_mul(header.elbyte));
+        let Some(len) = quotient(parts) else { continue };
+        let mut dims = dims.to_vec();
+        if let Some(place) = dims.get_mut(axis) {
+            *place = len;
+        }
+        if fits(&header, &dims) {
+            let bits = (len ^ stored).count_ones();
+            meant.push(Meant { header, dims, word: format!("dimension {axis}"), at, bits });
+        }
+    }
+}
+
+/// Whether the words of a header of plain data say one thing.
+fn fits(header: &Header, dims: &[u64]) -> bool {
+    let is_plain = header.flags.0 & !Flags::BIG_ENDIAN == 0;
+    let bytes = element_count(dims.iter().copied()).and_then(|count| count.checked_mul(header.elbyte));
+    let has_type = element_type(header, ByteOrder::Little).is_ok();
+    is_plain && has_type && (header.elbyte > 0 || header.size == 0) && bytes == Some(header.size)
+}
+
+/// Whether header, dimensions and data are the whole file.
+fn fills(header: &Header, file_len: u64) -> bool {
+    let data_at = header.ndims.checked_mul(8).and_then(|dims| dims.checked_add(FIXED_LEN));
+    data_at.and_then(|at| at.checked_add(header.size)) == Some(file_len)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+mod tests {
+    use super::*;
+    use crate::{RawArray, WriteOptions};
+
+    fn mended_head(file: &[u8]) -> (Vec<u8>, RepairReport) {
+        let mut report = RepairReport::default();
+        let source = mended(Box::new(file.to_vec()), &mut report).unwrap();
+        (source.read(0..64).unwrap().into_owned(), report)
+    }
+
+    /// What a flip of the bit may as well have been before: the other byte order, a form that is encoded, another type of that width, or a
+    /// size that is wrong in itself.
+    fn is_open(word: usize, bit: u32) -> bool {
+        matches!((word, bit), (1, 0..=2) | (2, 0..=2) | (4, _))
+    }
+
+    #[test]
+    fn any_bit_of_a_header_that_no_other_word_allows_is_turned_back() {
+        let values: Vec<i32> = (0..700).collect();
+        let mut file = Vec::new();
+        RawArray::new(vec![100, 7], values).unwrap().write_to(&mut file, &WriteOptions::default()).unwrap();
+        assert_eq!(mended_head(&file), (file[..64].to_vec(), RepairReport::default()));
+        for word in 1..8 {
+            for bit in 0..64 {
+                let mut damaged = file.clone();
+                damaged[word * 8 + bit as usize / 8] ^= 1 << (bit % 8);
+                let (head, report) = mended_head(&damaged);
+                if is_open(word, bit) {
+                    continue;
+                }
+                assert!(head == file[..64], "word {word}, bit {bit}: {report:?}");
+                assert_eq!(report.guessed[0].range, Some(word as u64 * 8..word as u64 * 8 + 8));
+            }
+        }
+        // A word of zeros, or of anything.
+        for (word, value) in [(3, 0_u64), (5, 0), (6, 0), (7, 12_345), (3, u64::MAX), (1, 0xabcd_0000)] {
+            let mut damaged = file.clone();
+            damaged[word * 8..word * 8 + 8].copy_from_slice(&value.to_le_bytes());
+            assert!(mended_head(&damaged).0 == file[..64], "word {word}");
+        }
+    }
+
+    #[test]
+    fn what_is_cut_or_wrong_twice_stays() {
+        let values: Vec<i32> = (0..700).collect();
+        let mut file = Vec::new();
+        RawArray::new(vec![100, 7], values).unwrap().write_to(&mut file, &WriteOptions::default()).unwrap();
+        let mut twice = file.clone();
+        (twice[24], twice[56]) = (5, 11);
+        for damaged in [&file[..900], &twice, b"rawarray", b""] {
+            let mut report = RepairReport::default();
+            let source = mended(Box::new(damaged.to_vec()), &mut report).unwrap();
+            assert_eq!(&*source.read(0..damaged.len() as u64).unwrap(), damaged);
+            assert_eq!(report, RepairReport::default());
+        }
+    }
+}
