@@ -27,8 +27,27 @@ struct Meant {
     /// The word that is another one.
     word: String,
     at: u64,
-    /// Bits of it that are.
-    bits: u32,
+    /// Whether header, dimensions and data are not the whole file, and how many bits of the word are others: the less the likelier.
+    doubt: (bool, u32),
+}
+
+/// The words that are looked at, and the file.
+struct Words<'a> {
+    header: Header,
+    dims: &'a [u64],
+    file_len: u64,
+    meant: Vec<Meant>,
+}
+
+impl Words<'_> {
+    /// Takes note of a header in which `was` is `is`, if it makes sense.
+    fn consider(&mut self, word: &str, at: u64, header: Header, dims: Vec<u64>, (was, is): (u64, u64)) {
+        let end = end(&header);
+        if was != is && fits(&header, &dims) && end.is_some_and(|end| end <= self.file_len) {
+            let doubt = (end != Some(self.file_len), (was ^ is).count_ones());
+            self.meant.push(Meant { header, dims, word: word.to_owned(), at, doubt });
+        }
+    }
 }
 
 /// The source, with the header that it must have had: the one in which one word is another, all words fit each other, and fewer bits
@@ -45,23 +64,23 @@ pub(super) fn mended(source: Box<dyn Source>, report: &mut RepairReport) -> Resu
     if dims.is_some_and(|dims| fits(&header, dims)) {
         return Ok(source);
     }
-    let mut meant = Vec::new();
-    if let Some(dims) = dims {
-        codes(header, dims, &mut meant);
-        lens(header, dims, file_len, &mut meant);
+    let mut all = Words { header, dims: dims.unwrap_or_default(), file_len, meant: Vec::new() };
+    if dims.is_some() {
+        codes(&mut all);
+        lens(&mut all);
     }
     for (count, at) in (0..=words.len()).zip(0_u64..) {
-        let read = Header { ndims: at, ..header };
-        let dims = words.get(..count).unwrap_or_default();
-        if at != header.ndims && fits(&read, dims) && fills(&read, file_len) {
-            let bits = (at ^ header.ndims).count_ones();
-            meant.push(Meant { header: read, dims: dims.to_vec(), word: "ndims".to_owned(), at: 40, bits });
-        }
+        let dims = words.get(..count).unwrap_or_default().to_vec();
+        all.consider("ndims", 40, Header { ndims: at, ..header }, dims, (header.ndims, at));
     }
-    let least = meant.iter().map(|one| one.bits).min();
-    let mut likely = meant.into_iter().filter(|one| Some(one.bits) == least);
+    let least = all.meant.iter().map(|one| one.doubt).min();
+    let mut likely = all.meant.into_iter().filter(|one| Some(one.doubt) == least);
     let (Some(one), None) = (likely.next(), likely.next()) else { return Ok(source) };
-    let what = format!("{} as it must have been: with no other does the header make sense", one.word);
+    if one.header.size != header.size {
+        // What follows from the dimensions is done by all repairs.
+        return Ok(source);
+    }
+    let what = format!("{} as it must have been: with no other does the header make more sense", one.word);
     report.guessed.push(RepairItem::new(one.at..one.at.saturating_add(8), what));
     let Meant { header, dims, .. } = one;
     drop(words);
@@ -69,37 +88,30 @@ pub(super) fn mended(source: Box<dyn Source>, report: &mut RepairReport) -> Resu
 }
 
 /// Flags and type codes.
-fn codes(header: Header, dims: &[u64], meant: &mut Vec<Meant>) {
-    let flags = Flags(header.flags.0 & !header.flags.unknown());
-    let one = Header { flags, ..header };
-    if flags != header.flags && fits(&one, dims) {
-        let bits = header.flags.unknown().count_ones();
-        meant.push(Meant { header: one, dims: dims.to_vec(), word: "flags".to_owned(), at: 8, bits });
-    }
+fn codes(all: &mut Words<'_>) {
+    let (header, dims) = (all.header, all.dims);
+    let flags = header.flags.0 & !header.flags.unknown();
+    let one = Header { flags: Flags(flags), ..header };
+    all.consider("flags", 8, one, dims.to_vec(), (header.flags.0, flags));
     for code in 0..=Eltype::BRAIN.0 {
         let one = Header { eltype: Eltype(code), ..header };
-        if one.eltype != header.eltype && fits(&one, dims) {
-            let bits = (code ^ header.eltype.0).count_ones();
-            meant.push(Meant { header: one, dims: dims.to_vec(), word: "eltype".to_owned(), at: 16, bits });
-        }
+        all.consider("eltype", 16, one, dims.to_vec(), (header.eltype.0, code));
     }
 }
 
-/// The width of an element and the dimensions, where the length of the file says that the size is right.
-fn lens(header: Header, dims: &[u64], file_len: u64, meant: &mut Vec<Meant>) {
-    if !fills(&header, file_len) {
-        return;
-    }
+/// The width of an element, the size and the dimensions, each as the others say.
+fn lens(all: &mut Words<'_>) {
+    let (header, dims) = (all.header, all.dims);
+    let count = element_count(dims.iter().copied());
     let quotient = |parts: Option<u64>| {
         let parts = parts.filter(|parts| *parts > 0 && header.size.is_multiple_of(*parts))?;
         header.size.checked_div(parts)
     };
-    if let Some(elbyte) = quotient(element_count(dims.iter().copied())) {
-        let one = Header { elbyte, ..header };
-        if fits(&one, dims) {
-            let bits = (elbyte ^ header.elbyte).count_ones();
-            meant.push(Meant { header: one, dims: dims.to_vec(), word: "elbyte".to_owned(), at: 24, bits });
-        }
+    if let Some(size) = count.and_then(|count| count.checked_mul(header.elbyte)) {
+        all.consider("size", 32, Header { size, ..header }, dims.to_vec(), (header.size, size));
+    }
+    if let Some(elbyte) = quotient(count) {
+        all.consider("elbyte", 24, Header { elbyte, ..header }, dims.to_vec(), (header.elbyte, elbyte));
     }
     for ((axis, stored), at) in dims.iter().enumerate().zip((FIXED_LEN..).step_by(8)) {
         let others = dims.iter().enumerate().filter(|(other, _)| *other != axis).map(|(_, len)| *len);
@@ -109,10 +121,7 @@ fn lens(header: Header, dims: &[u64], file_len: u64, meant: &mut Vec<Meant>) {
         if let Some(place) = dims.get_mut(axis) {
             *place = len;
         }
-        if fits(&header, &dims) {
-            let bits = (len ^ stored).count_ones();
-            meant.push(Meant { header, dims, word: format!("dimension {axis}"), at, bits });
-        }
+        all.consider(&format!("dimension {axis}"), at, header, dims, (*stored, len));
     }
 }
 
@@ -124,10 +133,10 @@ fn fits(header: &Header, dims: &[u64]) -> bool {
     is_plain && has_type && (header.elbyte > 0 || header.size == 0) && bytes == Some(header.size)
 }
 
-/// Whether header, dimensions and data are the whole file.
-fn fills(header: &Header, file_len: u64) -> bool {
-    let data_at = header.ndims.checked_mul(8).and_then(|dims| dims.checked_add(FIXED_LEN));
-    data_at.and_then(|at| at.checked_add(header.size)) == Some(file_len)
+/// Where the data end.
+fn end(header: &Header) -> Option<u64> {
+    let data_at = header.ndims.checked_mul(8)?.checked_add(FIXED_LEN)?;
+    data_at.checked_add(header.size)
 }
 
 #[cfg(test)]
@@ -153,10 +162,16 @@ mod tests {
         let values: Vec<i32> = (0..700).collect();
         let mut file = Vec::new();
         RawArray::new(vec![100, 7], values).unwrap().write_to(&mut file, &WriteOptions::default()).unwrap();
-        assert_eq!(mended_head(&file), (file[..64].to_vec(), RepairReport::default()));
+        any_bit(&file);
+        file.extend_from_slice(b"and what somebody wrote behind it");
+        any_bit(&file);
+    }
+
+    fn any_bit(file: &[u8]) {
+        assert_eq!(mended_head(file), (file[..64].to_vec(), RepairReport::default()));
         for word in 1..8 {
             for bit in 0..64 {
-                let mut damaged = file.clone();
+                let mut damaged = file.to_vec();
                 damaged[word * 8 + bit as usize / 8] ^= 1 << (bit % 8);
                 let (head, report) = mended_head(&damaged);
                 if is_open(word, bit) {
@@ -168,7 +183,7 @@ mod tests {
         }
         // A word of zeros, or of anything.
         for (word, value) in [(3, 0_u64), (5, 0), (6, 0), (7, 12_345), (3, u64::MAX), (1, 0xabcd_0000)] {
-            let mut damaged = file.clone();
+            let mut damaged = file.to_vec();
             damaged[word * 8..word * 8 + 8].copy_from_slice(&value.to_le_bytes());
             assert!(mended_head(&damaged).0 == file[..64], "word {word}");
         }
