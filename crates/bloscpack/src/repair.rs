@@ -33,7 +33,7 @@ use container_core::{Error, Limits, Progress, Result, Value};
 
 use crate::chunks::{ChunkEntry, State};
 use crate::fault::FaultKind;
-use crate::header::{Dialect, Options};
+use crate::header::Dialect;
 use crate::layout::Layout;
 use crate::stored_chunk::{StoredChunk, stored_range};
 use crate::writer::with_seek;
@@ -214,7 +214,8 @@ impl Damaged {
                 report.guessed.push(RepairItem::new(metadata.range.clone(), what));
             }
         }
-        if self.layout.metadata().is_none() && header.options.has(Options::METADATA) {
+        let is_cut = |fault: &crate::fault::Fault| fault.kind() == FaultKind::MetadataTruncated;
+        if self.layout.metadata().is_none() && self.layout.faults().iter().any(is_cut) {
             let at = header.dialect.header_len();
             report.lost.push(RepairItem::new(at..at, "metadata, whose length nothing tells"));
         }

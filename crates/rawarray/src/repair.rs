@@ -5,7 +5,8 @@
 //!
 //! * data that end early: whole slabs along the last dimension are kept (along the last one that leaves any);
 //! * size field and dimensions at odds: the dimensions are right as far as the file has the bytes for them;
-//! * one word of the header that fits no other: it is the one with which all fit ([`header`]);
+//! * one word of the header that fits no other: it is the one with which all fit ([`header`]); dimensions for which the file has the bytes are
+//!   right;
 //! * the reshape bug: the number of dimensions is the one with which size field and file length fit;
 //! * flag bit 1 over plain data: the flag is wrong.
 //!

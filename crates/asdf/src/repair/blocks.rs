@@ -136,6 +136,10 @@ fn whole(
     let fits = matches!(state, DigestState::Stored | DigestState::Absent);
     let len = if header.is_compressed() && fits { len(&block, tools)? } else { Len::Unknown };
     if let Len::Other(len) = len {
+        if len < header.data_size {
+            // Arrays that need more are cut.
+            short.push(Short::new(index, len, block.data.clone()));
+        }
         block.header.data_size = len;
         let by = if state == DigestState::Stored { "fit their digest" } else { "have no digest" };
         let what =

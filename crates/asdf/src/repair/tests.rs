@@ -407,6 +407,9 @@ fn the_directive_of_the_version_comes_first() {
     let (yaml, tag) = ("%YAML 1.1\n", "%TAG ! tag:stsci.edu:asdf/\n");
     let flipped = text(yaml, "%\\AML 1.1\n");
     let behind = text(&[yaml, tag].concat(), &[tag, yaml].concat());
+    // One of another name is none.
+    let (out, _) = repaired(&text(yaml, "%YAML= 1.1\n"));
+    assert!(out.windows(11).any(|part| part == b"\n%YAML 1.1\n".as_slice()));
     for damaged in [flipped, behind] {
         let layout = Layout::parse(&damaged, &container_core::Limits::default()).unwrap();
         assert!(layout.faults.iter().any(|fault| fault.kind() == FaultKind::NoYamlDirective));

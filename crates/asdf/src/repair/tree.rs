@@ -86,7 +86,7 @@ fn with_version(text: &str, newline: &str) -> String {
         return format!("{LINE}{newline}{rest}");
     }
     let mut directives = text.lines().take_while(|line| line.starts_with('%'));
-    match directives.position(|line| line.starts_with("%YAML")) {
+    match directives.position(|line| line.split_ascii_whitespace().next() == Some("%YAML")) {
         // It was behind others.
         Some(at) => {
             let mut lines: Vec<&str> = text.split_inclusive('\n').collect();

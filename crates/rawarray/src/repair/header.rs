@@ -61,7 +61,7 @@ pub(super) fn mended(source: Box<dyn Source>, report: &mut RepairReport) -> Resu
     let words = source.read(FIXED_LEN..file_len.min(FIXED_LEN.saturating_add(MOST.saturating_mul(8))))?;
     let words = header.parse_dims(&words);
     let dims = usize::try_from(header.ndims).ok().and_then(|count| words.get(..count));
-    if dims.is_some_and(|dims| fits(&header, dims)) {
+    if header.size == 0 || dims.is_some_and(|dims| fits(&header, dims)) {
         return Ok(source);
     }
     let mut all = Words { header, dims: dims.unwrap_or_default(), file_len, meant: Vec::new() };
@@ -113,6 +113,10 @@ fn lens(all: &mut Words<'_>) {
     if let Some(elbyte) = quotient(count) {
         all.consider("elbyte", 24, Header { elbyte, ..header }, dims.to_vec(), (header.elbyte, elbyte));
     }
+    if all.meant.iter().any(|one| one.word == "size") {
+        // Dimensions for which the file has the bytes are right.
+        return;
+    }
     for ((axis, stored), at) in dims.iter().enumerate().zip((FIXED_LEN..).step_by(8)) {
         let others = dims.iter().enumerate().filter(|(other, _)| *other != axis).map(|(_, len)| *len);
         let parts = element_count(others).and_then(|count| count.checked_mul(header.elbyte));
@@ -130,7 +134,7 @@ fn fits(header: &Header, dims: &[u64]) -> bool {
     let is_plain = header.flags.0 & !Flags::BIG_ENDIAN == 0;
     let bytes = element_count(dims.iter().copied()).and_then(|count| count.checked_mul(header.elbyte));
     let has_type = element_type(header, ByteOrder::Little).is_ok();
-    is_plain && has_type && (header.elbyte > 0 || header.size == 0) && bytes == Some(header.size)
+    is_plain && has_type && header.elbyte > 0 && bytes == Some(header.size)
 }
 
 /// Where the data end.
@@ -151,10 +155,12 @@ mod tests {
         (source.read(0..64).unwrap().into_owned(), report)
     }
 
-    /// What a flip of the bit may as well have been before: the other byte order, a form that is encoded, another type of that width, or a
-    /// size that is wrong in itself.
+    /// What a flip of the bit may as well have been before: the other byte order, a form that is encoded, another type of that width, a
+    /// size that is wrong in itself, or fewer elements.
     fn is_open(word: usize, bit: u32) -> bool {
-        matches!((word, bit), (1, 0..=2) | (2, 0..=2) | (4, _))
+        let shape = [100_u64, 7];
+        let was_set = word.checked_sub(6).is_some_and(|axis| shape[axis] >> bit & 1 == 1);
+        matches!((word, bit), (1, 0..=2) | (2, 0..=2) | (4, _)) || was_set
     }
 
     #[test]
@@ -163,7 +169,7 @@ mod tests {
         let mut file = Vec::new();
         RawArray::new(vec![100, 7], values).unwrap().write_to(&mut file, &WriteOptions::default()).unwrap();
         any_bit(&file);
-        file.extend_from_slice(b"and what somebody wrote behind it");
+        file.extend_from_slice(b"behind it");
         any_bit(&file);
     }
 
@@ -182,7 +188,8 @@ mod tests {
             }
         }
         // A word of zeros, or of anything.
-        for (word, value) in [(3, 0_u64), (5, 0), (6, 0), (7, 12_345), (3, u64::MAX), (1, 0xabcd_0000)] {
+        for (word, value) in [(3, 0_u64), (5, 0), (6, 12_345), (7, u64::MAX), (3, u64::MAX), (1, 0xabcd_0000)]
+        {
             let mut damaged = file.to_vec();
             damaged[word * 8..word * 8 + 8].copy_from_slice(&value.to_le_bytes());
             assert!(mended_head(&damaged).0 == file[..64], "word {word}");
