@@ -126,8 +126,12 @@ impl Damaged {
         report: &mut RepairReport,
         progress: Progress<'_>,
     ) -> Result<()> {
-        let is_missing = self.count.is_some_and(|count| count > states.len() as u64)
-            || !self.layout.trailing().is_empty()
+        let is_odd = |fault: &crate::fault::Fault| fault.kind() == FaultKind::ChunkSizeMismatch;
+        let count = states.len() as u64;
+        // Whatever stands behind chunks with which all is well is none of them.
+        let is_counted = self.count == Some(count) && !self.layout.faults().iter().any(is_odd);
+        let is_missing = self.count.is_some_and(|known| known > count)
+            || (!is_counted && !self.layout.trailing().is_empty())
             || states.iter().any(|proof| *proof != Proof::Good);
         // Items may be in any order.
         if self.layout.header().dialect.is_variable_length() || !is_missing {

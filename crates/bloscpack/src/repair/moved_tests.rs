@@ -117,6 +117,14 @@ fn offsets_tell_chunks_by_their_lengths() {
 }
 
 #[test]
+fn what_stands_behind_a_sound_file_is_no_chunk_of_it() {
+    let sound = whole();
+    let more = [&sound[..], &sound[1000..1120]].concat();
+    let (mended, report) = mend(more);
+    assert!(mended == sound && report.lost.is_empty(), "{report:?}");
+}
+
+#[test]
 fn chunks_that_are_too_many_are_left_out() {
     let mut damaged = bare();
     damaged.extend_from_within(damaged.len() - 190..);
