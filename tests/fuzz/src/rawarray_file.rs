@@ -125,8 +125,9 @@ fn keeps_a_prefix(data: &[u8], file: &File, report: &RepairReport, options: &Ope
     // The first item is the header, up to the data.
     let at = report.kept[0].range.clone().map_or(0, |range| range.end) as usize;
     let mut stored = data[at..at + values.len()].to_vec();
-    // The type with its order: others are shown some types as opaque bytes.
-    let dtype = input.layout().dtype().expect("what was repaired has a type");
+    // The type with its order: others are shown some types as opaque bytes. A damaged header may have none, but tells the order.
+    let dtype = file.layout().dtype().expect("what was repaired has a type").clone();
+    let dtype = dtype.with_order(input.layout().data_order());
     dtype.swap_to(ByteOrder::Little, &mut stored).expect("whole elements");
     assert!(stored == *values, "not what stood at {at}");
 }
