@@ -52,7 +52,7 @@ pub(crate) fn repair_to(
     progress: Progress<'_>,
 ) -> Result<RepairReport> {
     let mut report = RepairReport::default();
-    let source = header::mended(input.into_source()?, &mut report)?;
+    let source = header::mended(input.into_source()?, &options.limits, &mut report)?;
     let file = File::from_source(source, options)?;
     let plan = Plan::new(&file, report)?;
     if let Some(out) = out {

@@ -8,14 +8,16 @@
     clippy::cast_possible_truncation
 )]
 
-use container_core::Result;
 use container_core::dtype::ByteOrder;
 use container_core::region::element_count;
 use container_core::report::{RepairItem, RepairReport};
 use container_core::source::{Overlay, Source};
+use container_core::{Limits, Result};
 
 use crate::eltype::element_type;
+use crate::fault::Fault;
 use crate::header::{Eltype, FIXED_LEN, Flags, Header};
+use crate::layout::Layout;
 
 /// Dimensions that are read; more are no header.
 const MOST: u64 = 64;
@@ -40,24 +42,42 @@ struct Words<'a> {
 }
 
 impl Words<'_> {
-    /// Takes note of a header in which `was` is `is`, if it makes sense.
-    fn consider(&mut self, word: &str, at: u64, header: Header, dims: Vec<u64>, (was, is): (u64, u64)) {
+    /// Takes note of a header in which `was` is `is`, if it makes sense, which it tells.
+    fn consider(
+        &mut self,
+        word: &str,
+        at: u64,
+        header: Header,
+        dims: Vec<u64>,
+        (was, is): (u64, u64),
+    ) -> bool {
         let end = end(&header);
-        if was != is && fits(&header, &dims) && end.is_some_and(|end| end <= self.file_len) {
+        let makes_sense = was != is && fits(&header, &dims) && end.is_some_and(|end| end <= self.file_len);
+        if makes_sense {
             let doubt = (end != Some(self.file_len), (was ^ is).count_ones());
             self.meant.push(Meant { header, dims, word: word.to_owned(), at, doubt });
         }
+        makes_sense
     }
 }
 
 /// The source, with the header that it must have had: the one in which one word is another, all words fit each other, and fewer bits
-/// changed than in any other such. Where there is none, or more than one, the source stays; so it does where the header makes sense.
+/// changed than in any other such. Where there is none, or more than one, the source stays; so it does where the header makes sense, and
+/// where the layout knows what was meant.
 ///
 /// # Errors
 /// Those of the source.
-pub(super) fn mended(source: Box<dyn Source>, report: &mut RepairReport) -> Result<Box<dyn Source>> {
+pub(super) fn mended(
+    source: Box<dyn Source>,
+    limits: &Limits,
+    report: &mut RepairReport,
+) -> Result<Box<dyn Source>> {
     let file_len = source.len();
     let Ok(header) = Header::parse(&source.read(0..file_len.min(FIXED_LEN))?) else { return Ok(source) };
+    let is_reshape = |fault: &Fault| matches!(fault, Fault::ReshapeBug { .. });
+    if Layout::parse(&*source, limits)?.faults().iter().any(is_reshape) {
+        return Ok(source);
+    }
     let words = source.read(FIXED_LEN..file_len.min(FIXED_LEN.saturating_add(MOST.saturating_mul(8))))?;
     let words = header.parse_dims(&words);
     let dims = usize::try_from(header.ndims).ok().and_then(|count| words.get(..count));
@@ -107,13 +127,14 @@ fn lens(all: &mut Words<'_>) {
         let parts = parts.filter(|parts| *parts > 0 && header.size.is_multiple_of(*parts))?;
         header.size.checked_div(parts)
     };
-    if let Some(size) = count.and_then(|count| count.checked_mul(header.elbyte)) {
-        all.consider("size", 32, Header { size, ..header }, dims.to_vec(), (header.size, size));
-    }
+    let size = count.and_then(|count| count.checked_mul(header.elbyte));
+    let is_size = size.is_some_and(|size| {
+        all.consider("size", 32, Header { size, ..header }, dims.to_vec(), (header.size, size))
+    });
     if let Some(elbyte) = quotient(count) {
         all.consider("elbyte", 24, Header { elbyte, ..header }, dims.to_vec(), (header.elbyte, elbyte));
     }
-    if all.meant.iter().any(|one| one.word == "size") {
+    if is_size {
         // Dimensions for which the file has the bytes are right.
         return;
     }
@@ -146,13 +167,19 @@ fn end(header: &Header) -> Option<u64> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 mod tests {
+    use container_core::Progress;
+    use container_core::container::OpenOptions;
+    use container_core::format::Input;
+
+    use super::super::repair_to;
     use super::*;
     use crate::{RawArray, WriteOptions};
 
-    fn mended_head(file: &[u8]) -> (Vec<u8>, RepairReport) {
-        let mut report = RepairReport::default();
-        let source = mended(Box::new(file.to_vec()), &mut report).unwrap();
-        (source.read(0..64).unwrap().into_owned(), report)
+    fn repaired(file: &[u8]) -> (Vec<u8>, RepairReport) {
+        let (input, options) = (Input::bytes(Box::new(file.to_vec())), OpenOptions::default());
+        let mut out = Vec::new();
+        let report = repair_to(input, &options, Some(&mut out), Progress::none());
+        report.map_or_else(|_| (Vec::new(), RepairReport::default()), |report| (out, report))
     }
 
     /// What a flip of the bit may as well have been before: the other byte order, a form that is encoded, another type of that width, a
@@ -174,16 +201,17 @@ mod tests {
     }
 
     fn any_bit(file: &[u8]) {
-        assert_eq!(mended_head(file), (file[..64].to_vec(), RepairReport::default()));
+        let (same, report) = repaired(file);
+        assert!(same == file && report.guessed.is_empty() && report.lost.is_empty(), "{report:?}");
         for word in 1..8 {
             for bit in 0..64 {
                 let mut damaged = file.to_vec();
                 damaged[word * 8 + bit as usize / 8] ^= 1 << (bit % 8);
-                let (head, report) = mended_head(&damaged);
+                let (out, report) = repaired(&damaged);
                 if is_open(word, bit) {
                     continue;
                 }
-                assert!(head == file[..64], "word {word}, bit {bit}: {report:?}");
+                assert!(out == file && report.lost.is_empty(), "word {word}, bit {bit}: {report:?}");
                 assert_eq!(report.guessed[0].range, Some(word as u64 * 8..word as u64 * 8 + 8));
             }
         }
@@ -192,7 +220,7 @@ mod tests {
         {
             let mut damaged = file.to_vec();
             damaged[word * 8..word * 8 + 8].copy_from_slice(&value.to_le_bytes());
-            assert!(mended_head(&damaged).0 == file[..64], "word {word}");
+            assert!(repaired(&damaged).0 == file, "word {word}");
         }
     }
 
@@ -205,7 +233,7 @@ mod tests {
         (twice[24], twice[56]) = (5, 11);
         for damaged in [&file[..900], &twice, b"rawarray", b""] {
             let mut report = RepairReport::default();
-            let source = mended(Box::new(damaged.to_vec()), &mut report).unwrap();
+            let source = mended(Box::new(damaged.to_vec()), &Limits::default(), &mut report).unwrap();
             assert_eq!(&*source.read(0..damaged.len() as u64).unwrap(), damaged);
             assert_eq!(report, RepairReport::default());
         }
