@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, scope};
 
-use crate::Result;
+use crate::{Error, Result};
 
 /// Runs `work` on up to `threads` threads, this one included, until each call of it has returned. It takes what is to be done from
 /// where all take it, and returns when nothing is left. One thread starts none, and one that the system refuses to start is done
@@ -152,6 +152,45 @@ pub fn in_order<J, T: Send>(
     })
 }
 
+/// Passes each of `jobs` through `work` on as many threads as there are `tools`, this one included, and what it wrote to `place` in the
+/// order of the jobs. No tool is used by two threads at once. The memory that `work` writes to, empty at first, is taken from `buffers` and
+/// given back to them.
+///
+/// # Errors
+/// As [`in_order`].
+///
+/// # Panics
+/// As [`in_order`].
+pub fn fill_in_order<J: Sync, W: Send>(
+    tools: &mut [W],
+    buffers: &mut Vec<Vec<u8>>,
+    jobs: &[J],
+    work: impl Fn(&mut W, &J, &mut Vec<u8>) -> Result<()> + Sync,
+    place: &mut dyn FnMut(&[u8]) -> Result<()>,
+) -> Result<()> {
+    let threads = tools.len();
+    let tools = Pool::new(tools.iter_mut().collect());
+    let spare = Pool::new(std::mem::take(buffers));
+    let mut rest = jobs.iter();
+    let fill = |job: &J| {
+        // There are as many as threads.
+        let tool = tools.take().ok_or_else(|| Error::usage("work without a tool"))?;
+        let mut out = spare.take().unwrap_or_default();
+        out.clear();
+        work(tool, job, &mut out)?;
+        tools.put(tool);
+        Ok(out)
+    };
+    let pass_on = |out: Vec<u8>| {
+        place(&out)?;
+        spare.put(out);
+        Ok(())
+    };
+    let done = in_order(threads, || Ok(rest.next()), fill, pass_on);
+    *buffers = spare.into_inner();
+    done
+}
+
 struct State<N, T> {
     /// Jobs that have been given out.
     given: u64,
@@ -266,7 +305,6 @@ mod tests {
     use std::sync::atomic::{AtomicU64, Ordering};
 
     use super::*;
-    use crate::Error;
 
     #[test]
     fn an_error_ends_all_threads_and_nothing_is_placed_out_of_order() {
@@ -314,6 +352,30 @@ mod tests {
         .unwrap();
         assert_eq!(sum, 199 * 100);
         let done = in_order(4, || Ok(Some(1)), Ok, |_: u64| Err(Error::cancelled()));
+        assert!(done.is_err());
+    }
+
+    #[test]
+    fn tools_and_buffers_are_used_again_and_results_are_in_order() {
+        for tools in 1..4 {
+            let (mut used, mut buffers, mut placed) = (vec![0_usize; tools], vec![vec![9; 5]], Vec::new());
+            let jobs: Vec<u8> = (0..100).collect();
+            let work = |tool: &mut usize, job: &u8, out: &mut Vec<u8>| {
+                *tool += 1;
+                assert!(out.is_empty());
+                out.push(*job);
+                Ok(())
+            };
+            let mut place = |out: &[u8]| {
+                placed.extend_from_slice(out);
+                Ok(())
+            };
+            fill_in_order(&mut used, &mut buffers, &jobs, work, &mut place).unwrap();
+            assert_eq!((placed, used.iter().sum::<usize>()), (jobs, 100));
+            assert!((1..=2 * tools + 1).contains(&buffers.len()), "{}", buffers.len());
+        }
+        let none: &mut [u8] = &mut [];
+        let done = fill_in_order(none, &mut Vec::new(), &[1], |_, _, _| Ok(()), &mut |_| Ok(()));
         assert!(done.is_err());
     }
 

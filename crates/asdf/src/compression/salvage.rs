@@ -105,7 +105,8 @@ fn blosc_whole(bytes: &[u8], dst: &mut [u8], limits: &Limits) -> Result<bool> {
     is_read(blosc::decode_chunk(bytes, dst.len(), 0..dst.len(), dst, limits, 1))
 }
 
-fn is_read(result: Result<()>) -> Result<bool> {
+/// Whether it was read: damage and what is not known here are no errors.
+pub(crate) fn is_read(result: Result<()>) -> Result<bool> {
     match result {
         Ok(()) => Ok(true),
         Err(error) if error.is_damage() || matches!(error.kind(), ErrorKind::Unsupported(_)) => Ok(false),

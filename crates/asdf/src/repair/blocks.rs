@@ -11,7 +11,7 @@ use container_core::{Limits, Progress, Result};
 use super::arrays::Short;
 use super::chain::Found;
 use super::heal::{Healed, Proof};
-use super::len::{Len, decodes_at, len, reach, said};
+use super::len::{Len, decodes_at, is_limit, len, reach, said};
 use crate::block_header::{BlockHeader, LEAST_LEN, LEAST_SIZE};
 use crate::compression;
 use crate::compression::salvage::{self, Hole, Salvaged};
@@ -219,10 +219,6 @@ fn state(block: &StoredBlock, tools: &Tools<'_>) -> Result<DigestState> {
         }
         (state, _) => state,
     }
-}
-
-fn is_limit(error: &container_core::Error) -> bool {
-    matches!(error.kind(), container_core::ErrorKind::Limit { .. })
 }
 
 fn with_digest(block: StoredBlock, digest: &[u8]) -> Part {

@@ -8,10 +8,11 @@
 )]
 
 use container_core::codec::Encoded;
-use container_core::{ErrorKind, Result};
+use container_core::{Error, ErrorKind, Result};
 
 use super::blocks::Tools;
-use crate::compression::{self, salvage};
+use crate::compression;
+use crate::compression::salvage::{self, is_read};
 use crate::digest;
 use crate::layout::StoredBlock;
 
@@ -36,7 +37,7 @@ pub(super) fn len(block: &StoredBlock, tools: &Tools<'_>) -> Result<Len> {
     let encoded = Encoded { source: tools.source, range, decoded_len, limits: tools.limits, threads: 1 };
     match whole(block, decoded_len, tools) {
         // More than memory holds: it may be true.
-        Err(error) if matches!(error.kind(), ErrorKind::Limit { .. }) => {}
+        Err(error) if is_limit(&error) => {}
         Ok(true) => return Ok(Len::AsSaid),
         other => _ = other?,
     }
@@ -93,10 +94,7 @@ pub(super) fn said(block: &StoredBlock, len: u64) -> StoredBlock {
     block
 }
 
-fn is_read(read: Result<()>) -> Result<bool> {
-    match read {
-        Ok(()) => Ok(true),
-        Err(error) if error.is_damage() || matches!(error.kind(), ErrorKind::Unsupported(_)) => Ok(false),
-        Err(error) => Err(error),
-    }
+/// Whether it was too much for the memory.
+pub(super) fn is_limit(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::Limit { .. })
 }

@@ -1,7 +1,7 @@
 //! Encoding, one chunk on several threads or several chunks at once. The bytes do not depend on how many threads there are.
 
 use blosc_chunk::{Encoder, Geometry, Params, Plugins};
-use container_core::threads::{Pool, in_order};
+use container_core::threads::fill_in_order;
 use container_core::{Error, ErrorKind, Result};
 
 /// Raw bytes that wait to be encoded at once, or to be written.
@@ -133,27 +133,15 @@ impl Engine {
         sink: &mut dyn FnMut(&[u8]) -> Result<()>,
     ) -> Result<()> {
         self.grow(threads)?;
-        let alone = |encoder: &mut Encoder| encoder.set_threads(1);
-        self.encoders.iter_mut().for_each(alone);
-        let encoders = Pool::new(self.encoders.iter_mut().collect());
-        let buffers = Pool::new(std::mem::take(&mut self.buffers));
-        let mut rest = pieces.iter();
-        let encode = |piece: &&[u8]| {
-            let encoder = encoders.take().ok_or_else(no_encoder)?;
-            let mut out = buffers.take().unwrap_or_default();
-            out.clear();
-            encoder.encode(piece, &mut out)?;
-            encoders.put(encoder);
-            Ok(out)
-        };
-        let pass_on = |out: Vec<u8>| {
-            sink(&out)?;
-            buffers.put(out);
-            Ok(())
-        };
-        let done = in_order(threads, || Ok(rest.next()), encode, pass_on);
-        self.buffers = buffers.into_inner();
-        done
+        let tools = self.encoders.get_mut(..threads).ok_or_else(no_encoder)?;
+        tools.iter_mut().for_each(|encoder| encoder.set_threads(1));
+        fill_in_order(
+            tools,
+            &mut self.buffers,
+            pieces,
+            |encoder, piece, out| encoder.encode(piece, out).map(|_| ()),
+            sink,
+        )
     }
 }
 

@@ -1,7 +1,7 @@
 //! Encoding several chunks at once, each with the digest that follows it in the file.
 
 use blosc_chunk::{Encoder, Params};
-use container_core::threads::{Pool, in_order};
+use container_core::threads::fill_in_order;
 use container_core::{Error, Result};
 
 use crate::ChecksumCode;
@@ -91,25 +91,12 @@ impl Engine {
         while self.encoders.len() < threads {
             self.encoders.push(Encoder::new(Params { threads: 1, ..self.params.clone() })?);
         }
+        let tools = self.encoders.get_mut(..threads).ok_or_else(no_encoder)?;
         let checksum = self.checksum;
-        let encoders = Pool::new(self.encoders.iter_mut().collect());
-        let buffers = Pool::new(std::mem::take(&mut self.buffers));
-        let mut rest = pieces.iter();
-        let encode = |piece: &&[u8]| {
-            let encoder = encoders.take().ok_or_else(no_encoder)?;
-            let mut out = buffers.take().unwrap_or_default();
-            encode_one(encoder, checksum, piece, &mut out)?;
-            encoders.put(encoder);
-            Ok(out)
+        let encode = |encoder: &mut Encoder, piece: &&[u8], out: &mut Vec<u8>| {
+            encode_one(encoder, checksum, piece, out)
         };
-        let pass_on = |out: Vec<u8>| {
-            sink(&out)?;
-            buffers.put(out);
-            Ok(())
-        };
-        let done = in_order(threads, || Ok(rest.next()), encode, pass_on);
-        self.buffers = buffers.into_inner();
-        done
+        fill_in_order(tools, &mut self.buffers, pieces, encode, sink)
     }
 }
 
