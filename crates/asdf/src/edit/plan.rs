@@ -137,10 +137,17 @@ pub(super) fn is_nothing(node: Node<'_>) -> bool {
     node.kind() == Kind::Scalar && node.content_span().is_empty()
 }
 
-/// True for the path of what stands behind a merge key.
+/// True for the path of what stands behind a merge key, and for that of an item of the sequence there: as a mapping it is merged.
 fn is_merge(document: &Document, path: &str) -> bool {
-    let Ok(Found::Pair { mapping, index }) = find(document, path) else { return false };
-    mapping.entries().nth(index).is_some_and(|(key, _)| key.scalar() == Some(Scalar::Merge))
+    let is_behind = |path: &str| match find(document, path) {
+        Ok(Found::Pair { mapping, index }) => {
+            mapping.entries().nth(index).is_some_and(|(key, _)| key.scalar() == Some(Scalar::Merge))
+        }
+        _ => false,
+    };
+    let sequence = path.rsplit_once('/').map(|(sequence, _)| sequence);
+    let is_item = matches!(find(document, path), Ok(Found::Item { .. }));
+    is_behind(path) || (is_item && sequence.is_some_and(is_behind))
 }
 
 /// The pair that counts of those with this key, without what is merged: of equal ones the last, text before what is written alike.

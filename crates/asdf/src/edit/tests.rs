@@ -191,6 +191,7 @@ fn aliases_lead_to_what_they_name() {
     refuse(&[
         ("m:\n  <<:\n", "set m/<</x 1"),
         ("<<:\n", "set <</x 1"),
+        ("b: &b {y: 1}\nn: &n\nm:\n  <<: [*b, *n]\n", "set m/<</1/x 1"),
         ("a: &x 1\nb: *x\n", "set a 2"),
         ("a: {c: &x 1}\nb: *x\n", "set a 2"),
         ("a: {c: &x 1}\nb: *x\n", "remove a"),
