@@ -14,8 +14,9 @@ use container_core::source::Source;
 use container_core::{Limits, Result};
 
 use super::heal::{Healed, Proof, heal, prove};
+use crate::block_header::{BlockHeader, LEAST_LEN};
 use crate::block_index::{BlockIndex, MARKER};
-use crate::fault::{FaultKind, block_of};
+use crate::fault::{Fault, FaultKind, block_of};
 use crate::layout::{IndexState, Layout, StoredBlock, search};
 
 /// A place of the file where a block is or was.
@@ -47,8 +48,9 @@ pub(super) fn find(
     named: usize,
     limits: &Limits,
 ) -> Result<(Vec<Found>, Witness)> {
-    let sound =
-        layout.index_state == IndexState::Proved && layout.faults.iter().all(|fault| fault.index().is_none());
+    // Flags without a meaning say nothing of places.
+    let is_of_places = |fault: &Fault| fault.index().is_some() && fault.kind() != FaultKind::BlockFlags;
+    let sound = layout.index_state == IndexState::Proved && !layout.faults.iter().any(is_of_places);
     if sound {
         let block =
             |block: &StoredBlock| Healed { block: block.clone(), proof: Proof::Sizes, changes: Vec::new() };
@@ -213,7 +215,11 @@ fn by_magics(source: &dyn Source, layout: &Layout) -> Result<Option<Vec<Found>>>
     {
         let mut next = at.saturating_add(1);
         let mut taken = None;
-        for (tried, end) in ends.iter().enumerate().take(TRIES) {
+        // Beyond those that are tried is where its header leads, however many files are within the block.
+        let said = said_end(source, *start)?.and_then(|end| ends.binary_search(&end).ok());
+        let tries = (0..ends.len().min(TRIES)).chain(said.filter(|said| *said >= TRIES));
+        for tried in tries {
+            let Some(end) = ends.get(tried) else { break };
             let Some(rest) = left.checked_sub(end.saturating_sub(*start)) else { return Ok(None) };
             left = rest;
             let healed = heal(source, *start, *end)?;
@@ -237,6 +243,15 @@ fn by_magics(source: &dyn Source, layout: &Layout) -> Result<Option<Vec<Found>>>
         at = next;
     }
     Ok((!found.is_empty()).then_some(found))
+}
+
+/// Where the header at `at` says that its block ends.
+fn said_end(source: &dyn Source, at: u64) -> Result<Option<u64>> {
+    if source.len().saturating_sub(at) < LEAST_LEN {
+        return Ok(None);
+    }
+    let header = BlockHeader::parse(&source.read(at..at.saturating_add(LEAST_LEN))?);
+    Ok(header.map(|header| at.saturating_add(header.len()).saturating_add(header.allocated_size)))
 }
 
 fn last_marker(source: &dyn Source, range: Range<u64>) -> Result<Option<u64>> {

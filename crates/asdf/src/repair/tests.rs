@@ -180,6 +180,32 @@ fn without_an_index_neighbours_tell_of_magics_and_sizes() {
     }
 }
 
+/// More files within a block than are tried as ends of it.
+#[test]
+fn files_within_a_block_are_its_data() {
+    let within = file().bytes.repeat(20);
+    let tree = tree(&[("two", 1, "[10]")]);
+    let start = [HEAD.as_bytes(), tree.as_bytes()].concat();
+    let mut bytes = start.clone();
+    let mut blocks = Vec::new();
+    for data in [within.clone(), numbers(10), numbers(4)] {
+        blocks.push(bytes.len());
+        bytes.extend(block(&data, 0));
+    }
+    let end = bytes.len();
+    bytes.extend(index(&blocks));
+    // Flags that mean nothing, beside an index that is right.
+    let mut flags = bytes.clone();
+    flags[blocks[0] + 8] = 0x3F;
+    let (out, report) = repaired(&flags);
+    assert!(out == flags, "{report:?}");
+    // Without an index, and with a size that leads astray.
+    let mut astray = bytes[..end].to_vec();
+    astray[blocks[1] + 14] ^= 0x40;
+    let (out, report) = repaired(&astray);
+    assert!(out == bytes, "{report:?}");
+}
+
 #[test]
 fn bytes_that_do_not_fit_their_digest_are_kept_and_told() {
     let made = file();
