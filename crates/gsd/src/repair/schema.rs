@@ -81,17 +81,17 @@ pub(super) fn header(damaged: &Damaged<'_>, names: &[Vec<u8>], guessed: &mut Vec
     }
     let listed = names.iter().filter_map(|name| std::str::from_utf8(name).ok());
     let hoomd_names = listed.filter(|name| schema::field(name).is_some()).count();
-    let mut is_hoomd = header.schema_name() == hoomd::SCHEMA;
     if let Err(text) = text(&header.schema) {
         header.schema = text;
         if text[0] == 0 {
-            is_hoomd = hoomd_names > 0;
-            let name = if is_hoomd { hoomd::SCHEMA } else { "none" };
+            let name = if hoomd_names > 0 { hoomd::SCHEMA } else { "none" };
             header.schema[..name.len()].copy_from_slice(name.as_bytes());
         }
         let what = format!("schema {:?}: the field is not all text", header.schema_name());
         guessed.push(RepairItem::new(bytes(SCHEMA), what));
     }
+    // Asked of the name as it is written now: of one with a control character behind it the cut is the schema's.
+    let is_hoomd = header.schema_name() == hoomd::SCHEMA;
     let version = header.schema_version;
     let in_use = match version.major() {
         1 => version.minor() <= 4,

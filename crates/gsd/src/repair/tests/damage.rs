@@ -124,6 +124,19 @@ fn any_field_of_the_header_may_be_ruined() {
     }
 }
 
+/// What is behind the control character is cut, and what is left is the schema that says which versions there are.
+#[test]
+fn a_version_is_held_against_the_schema_as_it_is_written() {
+    let (builder, whole) = sample(50, 4, 9);
+    let mut file = builder.file;
+    file[112 + 5..112 + 8].copy_from_slice(b"\x01\xFFx");
+    file[40..44].copy_from_slice(&Version::new(257, 4).0.to_le_bytes());
+    let (new, report) = repaired(&file).unwrap();
+    assert_eq!(new, whole, "{report:?}");
+    let guessed: Vec<_> = report.guessed.iter().filter_map(|item| item.range.clone()).collect();
+    assert_eq!(guessed, [112..176, 40..44], "{report:?}");
+}
+
 #[test]
 fn the_older_copy_of_a_lost_index_is_found() {
     let (mut builder, whole) = sample(50, 4, 9);
