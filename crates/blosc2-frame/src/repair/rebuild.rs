@@ -4,6 +4,7 @@ use container_core::source::Source;
 use container_core::{Error, Limits, Result};
 
 use super::chunks::header_at;
+use super::search::trailer_at;
 use crate::fault::{Fault, FaultKind};
 use crate::header::{BARE_LEN, ChunkSize, FIXED_LEN, Header, Kind, MAGIC};
 use crate::layout::Layout;
@@ -44,11 +45,12 @@ impl Head {
         };
         let found = metalayers(source)?;
         let (metalayers, end) = match found {
-            // Where header and metalayers differ, a chunk tells which is right; else what the metalayers say of themselves.
+            // Where header and metalayers differ, what begins there tells which is right; else what the metalayers say of themselves.
             Some((metalayers, end)) => {
                 let own = u64::from(header.header_len);
-                let is_chunk = |at: u64| header_at(source, at).is_some();
-                if own == end || is_chunk(end) || !is_chunk(own) {
+                let begins =
+                    |at: u64| header_at(source, at).is_some() || trailer_at(source, at, limits).is_some();
+                if own == end || begins(end) || !begins(own) {
                     (Some(metalayers), end)
                 } else {
                     // Values may be stored otherwise than C-Blosc2 stores them; where the header ends they can be read all the same.

@@ -125,6 +125,21 @@ fn a_frame_without_chunks_loses_nothing_by_bytes_behind_it() {
     }
 }
 
+/// Bytes between the last metalayer and the end of the header are the header's where the trailer begins behind them.
+#[test]
+fn a_header_may_be_longer_than_its_metalayers() {
+    let mut bytes = Vec::new();
+    let mut options = FrameOptions::default();
+    options.metalayers.set("note", vec![7; 40]).unwrap();
+    Writer::new(&mut bytes, options).unwrap().finish().unwrap();
+    let value = bytes.windows(5).position(|part| part == [0xC6, 0, 0, 0, 40]).unwrap();
+    bytes[value + 4] = 37;
+    let (report, out) = repaired(&bytes).unwrap();
+    assert!(report.lost.is_empty() && report.guessed.is_empty(), "{report:?}");
+    let frame = Frame::from_bytes(out).unwrap();
+    assert_eq!(frame.metalayers().get("note"), Some(&[7; 37][..]));
+}
+
 #[test]
 fn a_frame_cut_anywhere_gives_what_was_before() {
     for (name, bytes) in samples() {
