@@ -182,7 +182,9 @@ fn step(editor: &mut Editor, model: &mut Model, feed: &mut Feed<'_>) {
         (Ok(_), None) => panic!("there is no chunk {at}"),
         (Err(error), expected) => {
             look_at_error(&error);
-            assert!(!matches!(expected, Some(Some(_))), "chunk {at}: {error}");
+            // A chunk of zeros may be longer than what there is room for here.
+            let limit = matches!(error.kind(), ErrorKind::Limit { .. });
+            assert!(limit || !matches!(expected, Some(Some(_))), "chunk {at}: {error}");
         }
     }
 }
