@@ -218,12 +218,12 @@ fn first_block(chunk: &Chunk<'_>, at: usize) -> (usize, usize) {
 /// Decodes the bytes of a chunk without streams from `start` on; false where it has streams.
 fn decode_plain(chunk: &Chunk<'_>, start: usize, dst: &mut [u8]) -> Result<bool> {
     let header = chunk.header();
-    if header.is_instrumented() {
+    if let Some(special) = header.special() {
+        // Without streams there are no measurements, whatever the bit says: C-Blosc2 gives the value.
+        special.fill(chunk, start, dst);
+    } else if header.is_instrumented() {
         let problem = "an instrumented chunk, which holds measurements instead of data";
         return Err(Error::unsupported(problem).at(31..32).context("blosc chunk"));
-    }
-    if let Some(special) = header.special() {
-        special.fill(chunk, start, dst);
     } else if header.is_memcpyed() {
         // The flags may speak of filters and codecs: they are left from an attempt.
         dst.copy_from_slice(&chunk.value()[start..start + dst.len()]);

@@ -83,6 +83,11 @@ fn vectors() -> Vec<(&'static str, Vec<u8>, Vec<u8>)> {
             7.5_f64.to_le_bytes().repeat(10),
         ),
         (
+            "the same, with the bit of instrumented chunks, which it has no streams for",
+            unhex("05010508500000005000000028000000000000000000000000000000000000b00000000000001e40"),
+            7.5_f64.to_le_bytes().repeat(10),
+        ),
+        (
             "runs of bytes",
             unhex(
                 "0501850 8401f0000401f000046000000 00000000000105000000000000000000 24000000\
