@@ -9,6 +9,8 @@
 //!   torn end;
 //! * where neither leads to a chunk, one that is proved is where it is found; which one it is follows from those around it and from the
 //!   offsets ([`place`]);
+//! * where version, options or checksum of the header fit nothing in the file, they are what fits all of it, if that is another value of
+//!   one of them ([`header`]);
 //! * metadata that can be read are right even where they do not fit their digest;
 //! * a shape that says more than there is is cut to whole rows, one that says less is made to say what there is
 //!   (`blpk append` leaves such files).
@@ -17,6 +19,7 @@
 
 mod count;
 mod fixed;
+mod header;
 mod items;
 mod place;
 mod search;
@@ -54,9 +57,10 @@ pub(crate) fn repair_to(
     out: Option<&mut dyn Output>,
     progress: Progress<'_>,
 ) -> Result<RepairReport> {
-    let mut damaged = Damaged::open(input.into_source()?, options.limits)?;
-    let mut states = damaged.prove_chunks(progress)?;
     let mut report = RepairReport::default();
+    let source = header::mended(input.into_source()?, &options.limits, &mut report)?;
+    let mut damaged = Damaged::open(source, options.limits)?;
+    let mut states = damaged.prove_chunks(progress)?;
     damaged.look_elsewhere(&mut states, &mut report, progress)?;
     damaged.require_chunks()?;
     damaged.report_assumptions(&mut report);

@@ -16,6 +16,11 @@ impl<S: Source> Overlay<S> {
     pub const fn new(source: S, head: Vec<u8>) -> Self {
         Self { source, head }
     }
+
+    /// Puts `head` in the place of the one before.
+    pub fn set_head(&mut self, head: Vec<u8>) {
+        self.head = head;
+    }
 }
 
 impl<S: Source> Source for Overlay<S> {
@@ -50,6 +55,9 @@ mod tests {
         }
         assert!(source.lend(2..5).is_none() && source.lend(3..5) == Some(b"34"));
         assert!(source.read(5..11).is_err());
+        let mut other = source;
+        other.set_head(b"x".to_vec());
+        assert_eq!(&*other.read(0..3).unwrap(), b"x12");
         let short = Overlay::new(b"01".to_vec(), b"abc".to_vec());
         assert_eq!((short.len(), &*short.read(0..2).unwrap()), (2, &b"ab"[..]));
     }

@@ -1,0 +1,220 @@
+//! A header with one wrong byte among those that say how the rest is read: version, options, checksum. A lost bit of the options hides
+//! the metadata, another checksum moves every chunk but the first.
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+
+use std::ops::RangeInclusive;
+
+use blosc_chunk::Decoder;
+use container_core::report::{RepairItem, RepairReport};
+use container_core::source::{Overlay, Source};
+use container_core::{Error, ErrorKind, Limits, Result};
+
+use crate::chunks::{ChunkEntry, State};
+use crate::fault::{Fault, FaultKind};
+use crate::header::{MAGIC, MAX_LEN};
+use crate::layout::Layout;
+use crate::stored_chunk::StoredChunk;
+
+/// The bytes that are looked at, and all that they may be.
+const BYTES: [(&str, usize, RangeInclusive<u8>); 3] =
+    [("version", 4, 1..=4), ("options", 5, 0..=7), ("checksum", 6, 0..=8)];
+
+/// Chunks at the beginning that are read.
+const MOST: usize = 3;
+
+/// The source, with the header that it must have had: the one in which one of those bytes is another, everything is where it says, no fewer
+/// of the first chunks are proved, and fewer bits changed than in any other such. Where there is none, or more than one, the source stays; so
+/// it does where the header makes sense as it is.
+///
+/// # Errors
+/// Those of the source.
+pub(super) fn mended(
+    source: Box<dyn Source>,
+    limits: &Limits,
+    report: &mut RepairReport,
+) -> Result<Box<dyn Source>> {
+    let head = source.read(0..source.len().min(MAX_LEN as u64))?.into_owned();
+    if !head.starts_with(&MAGIC) {
+        return Ok(source);
+    }
+    let stored = Sense::of(&*source, limits)?;
+    if stored.is_whole && stored.proved > 0 {
+        return Ok(source);
+    }
+    let mut tried = Overlay::new(source, Vec::new());
+    let mut meant = Vec::new();
+    for (name, at, values) in BYTES {
+        for value in values {
+            let mut other = head.clone();
+            let Some(byte) = other.get_mut(at).filter(|byte| **byte != value) else { continue };
+            let changed = (*byte ^ value).count_ones();
+            *byte = value;
+            tried.set_head(other.clone());
+            let sense = Sense::of(&tried, limits)?;
+            if sense.is_whole && !sense.is_rare && sense.proved >= stored.proved.max(1) {
+                meant.push((changed, name, at as u64, other));
+            }
+        }
+    }
+    let least = meant.iter().map(|(changed, ..)| *changed).min();
+    let mut likely = meant.into_iter().filter(|(changed, ..)| Some(*changed) == least);
+    tried.set_head(Vec::new());
+    if let (Some((_, name, at, head)), None) = (likely.next(), likely.next()) {
+        let what = format!("{name} as it must have been: with no other does the file make sense");
+        report.guessed.push(RepairItem::new(at..at.saturating_add(1), what));
+        tried.set_head(head);
+    }
+    Ok(Box::new(tried))
+}
+
+/// What a header makes of the file.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sense {
+    /// Everything is where it says.
+    is_whole: bool,
+    /// It is one that few files have.
+    is_rare: bool,
+    /// So many of the first chunks are proved.
+    proved: usize,
+}
+
+impl Sense {
+    fn of(source: &dyn Source, limits: &Limits) -> Result<Self> {
+        let layout = match Layout::parse(source, limits) {
+            Err(error) if is_about_content(&error) => return Ok(Self::default()),
+            other => other?,
+        };
+        let is_whole = !layout.faults().iter().any(contradicts);
+        let is_rare = layout.faults().iter().any(is_rare);
+        let mut decoder = Decoder::new();
+        let mut proved = 0_usize;
+        for entry in layout.chunks().iter().take(MOST).filter(|entry| entry.state() == State::Whole) {
+            match prove(source, &layout, entry, &mut decoder, limits) {
+                Ok(()) => proved = proved.saturating_add(1),
+                Err(error) if is_about_content(&error) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(Self { is_whole, is_rare, proved })
+    }
+}
+
+fn prove(
+    source: &dyn Source,
+    layout: &Layout,
+    entry: &ChunkEntry,
+    decoder: &mut Decoder,
+    limits: &Limits,
+) -> Result<()> {
+    let stored = StoredChunk::read(source, layout.header().checksum, entry, limits)?;
+    stored.verify()?;
+    stored.decode(decoder, limits).map(|_| ())
+}
+
+/// Not the machine, nor whoever stopped the work.
+fn is_about_content(error: &Error) -> bool {
+    error.is_damage() || matches!(error.kind(), ErrorKind::Unsupported(_) | ErrorKind::Limit { .. })
+}
+
+/// What a header that is read wrongly leads to. The end of a file that is cut is none of it.
+const fn contradicts(fault: &Fault) -> bool {
+    matches!(
+        fault.kind(),
+        FaultKind::UndefinedOptions
+            | FaultKind::UnknownChecksum
+            | FaultKind::VariableLengthVersion
+            | FaultKind::ImpossibleSize
+            | FaultKind::MetadataTruncated
+            | FaultKind::MetadataSizes
+            | FaultKind::MetadataChecksum
+            | FaultKind::MetadataUnreadable
+            | FaultKind::OffsetsMissing
+            | FaultKind::OffsetsTruncated
+            | FaultKind::OffsetMismatch
+            | FaultKind::ChunkHeader
+            | FaultKind::ChunkOverlap
+            | FaultKind::ChunkSizeMismatch
+            | FaultKind::Gap
+            | FaultKind::TrailingBytes
+    )
+}
+
+/// What sound files have as well: snapshots of a version, streams, reserved bytes that a tool has used.
+const fn is_rare(fault: &Fault) -> bool {
+    matches!(fault.kind(), FaultKind::InterimVersion | FaultKind::SizeUnknown | FaultKind::ReservedNotZero)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+mod tests {
+    use super::super::tests::{mend, sound, stored};
+    use crate::ChecksumCode;
+    use crate::write::{Offsets, WriteOptions};
+
+    fn all() -> Vec<Vec<u8>> {
+        let mut files = Vec::new();
+        for json in [None, Some(br#"{"who": "me"}"#.to_vec())] {
+            for offsets in [Offsets::None, stored().offsets] {
+                for checksum in [ChecksumCode::NONE, ChecksumCode::ADLER32, ChecksumCode(8)] {
+                    let chunks = stored().chunks.with_checksum(checksum);
+                    files.push(sound(&WriteOptions { json: json.clone(), offsets, chunks, ..stored() }));
+                }
+            }
+        }
+        files
+    }
+
+    #[test]
+    fn any_bit_of_version_options_and_checksum_is_turned_back() {
+        for file in all() {
+            let (whole, report) = mend(file.clone());
+            assert!(report.guessed.is_empty() && report.lost.is_empty(), "{report:?}");
+            for at in 4..7 {
+                for bit in 0..8 {
+                    let mut damaged = file.clone();
+                    damaged[at] ^= 1 << bit;
+                    let (mended, report) = mend(damaged);
+                    assert!(mended == whole && report.lost.is_empty(), "byte {at}, bit {bit}: {report:?}");
+                    // Without metadata, versions 2 and 3 say the same.
+                    let told = report.guessed.iter().any(|item| item.range == Some(at as u64..at as u64 + 1));
+                    assert!(told || at == 4, "byte {at}, bit {bit}: {report:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn it_is_turned_back_in_a_file_that_is_cut() {
+        let json = Some(br#"{"who": "me"}"#.to_vec());
+        let mut file = sound(&WriteOptions { json, ..stored() });
+        file.truncate(file.len() - 200);
+        let whole = mend(file.clone()).0;
+        file[5] ^= 2;
+        let (mended, report) = mend(file);
+        assert!(mended == whole && report.guessed[0].range == Some(5..6), "{report:?}");
+    }
+
+    #[test]
+    fn what_makes_sense_nowhere_stays() {
+        let mut file = sound(&stored());
+        let whole = mend(file.clone()).0;
+        (file[5], file[6]) = (0x40, 0x77);
+        assert!(mend_fails(&file));
+        assert!(mend_fails(b"blpk") && mend_fails(b"blpk\x09\0\0\0"));
+        assert!(!whole.is_empty());
+    }
+
+    fn mend_fails(file: &[u8]) -> bool {
+        use container_core::Progress;
+        use container_core::container::OpenOptions;
+        use container_core::format::Input;
+        let input = Input::bytes(Box::new(file.to_vec()));
+        super::super::repair_to(input, &OpenOptions::default(), None, Progress::none()).is_err()
+    }
+}
