@@ -19,7 +19,7 @@ use crate::carry;
 use crate::check;
 use crate::datasets;
 use crate::file::File;
-use crate::header::MAGIC;
+use crate::header::{LINE, MAGIC};
 use crate::meta::{self, View};
 use crate::open_options::Policy;
 use crate::parts::Parts;
@@ -39,6 +39,7 @@ pub const FORMAT: Format = Format {
         Support { version: "standards 1.0.0 to 1.5.0", read: ALL, write: ALL, verify: ALL, repair: ALL },
         Support { version: "standard 1.7.0 (draft)", read: ALL, write: Level::No, verify: ALL, repair: ALL },
     ],
+    magics: &[LINE],
     sniff: |probe: &Probe<'_>| {
         let rest = probe.head.strip_prefix(MAGIC);
         rest.is_some_and(|rest| matches!(rest, [b' ' | b'\t', ..]))

@@ -18,6 +18,9 @@ use nom::{IResult, Parser};
 /// What every file begins with.
 pub const MAGIC: &[u8] = b"#ASDF";
 
+/// The first line of the one version of the file format that there is (ASDF standard 1.6.0, file layout, "Header").
+pub const LINE: &[u8; 11] = b"#ASDF 1.0.0";
+
 /// The comment line that names the version of the standard, by convention the second line.
 pub const STANDARD: &[u8] = b"#ASDF_STANDARD";
 

@@ -69,6 +69,7 @@ pub const FORMAT: Format = Format {
             repair: NO,
         },
     ],
+    magics: &[&MAGIC],
     sniff: |probe: &Probe<'_>| {
         probe.head.starts_with(&MAGIC) || probe.directory.is_some_and(is_sparse) || stores::sniff(probe)
     },

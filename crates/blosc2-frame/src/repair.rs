@@ -32,8 +32,9 @@ use std::path::Path;
 use container_core::container::OpenOptions;
 use container_core::format::{Input, Output, repair_file};
 use container_core::report::{RepairItem, RepairReport};
-use container_core::{Progress, Result};
+use container_core::{Progress, Result, magic};
 
+use crate::container::FORMAT;
 use chunks::Origin;
 use collect::Collected;
 
@@ -62,8 +63,9 @@ pub(crate) fn repair_to(
     out: Option<&mut dyn Output>,
     progress: Progress<'_>,
 ) -> Result<RepairReport> {
-    let origin = Origin::open(input, &options.limits)?;
     let mut report = RepairReport::default();
+    let mut origin = Origin::open(input, &options.limits)?;
+    origin.source = magic::mended(origin.source, FORMAT.magics, &mut report)?;
     let mut collected = Collected::new(&origin, &options.limits, &mut report, progress)?;
     collected.settle(&origin, &mut report)?;
     let mut proofs = collected.prove(&origin, progress)?;

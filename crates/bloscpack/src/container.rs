@@ -51,6 +51,7 @@ pub const FORMAT: Format = Format {
         Support { version: "version 1, bcolz chunk files", read: ALL, write: NO, verify: ALL, repair: ALL },
         Support { version: "before versions (2012)", read: ALL, write: NO, verify: ALL, repair: ALL },
     ],
+    magics: &[&MAGIC],
     sniff: |probe: &Probe<'_>| probe.head.starts_with(&MAGIC) || probe.directory.is_some_and(bcolz::is_bcolz),
     open,
     import: Some(import::import),

@@ -32,9 +32,10 @@ use container_core::container::OpenOptions;
 use container_core::format::{Input, Output, repair_file};
 use container_core::report::{RepairItem, RepairReport};
 use container_core::source::Source;
-use container_core::{Error, Limits, Progress, Result, Value};
+use container_core::{Error, Limits, Progress, Result, Value, magic};
 
 use crate::chunks::{ChunkEntry, State};
+use crate::container::FORMAT;
 use crate::fault::FaultKind;
 use crate::header::Dialect;
 use crate::layout::Layout;
@@ -58,7 +59,8 @@ pub(crate) fn repair_to(
     progress: Progress<'_>,
 ) -> Result<RepairReport> {
     let mut report = RepairReport::default();
-    let source = header::mended(input.into_source()?, &options.limits, &mut report)?;
+    let source = magic::mended(input.into_source()?, FORMAT.magics, &mut report)?;
+    let source = header::mended(source, &options.limits, &mut report)?;
     let mut damaged = Damaged::open(source, options.limits)?;
     let mut states = damaged.prove_chunks(progress)?;
     damaged.look_elsewhere(&mut states, &mut report, progress)?;

@@ -38,6 +38,8 @@ pub struct Format {
     pub order: Option<Order>,
     /// What is done with which version or dialect.
     pub support: &'static [Support],
+    /// What its files begin with, for those whose first bytes are damaged; `sniff` may ask for more, or know others.
+    pub magics: &'static [&'static [u8]],
     /// Says whether an input is this format, by its bytes alone.
     pub sniff: fn(&Probe<'_>) -> bool,
     /// Opens an input.

@@ -14,6 +14,7 @@ pub mod fault;
 pub mod format;
 mod limits;
 pub mod literal;
+pub mod magic;
 pub mod npy;
 pub mod numbers;
 mod progress;

@@ -44,9 +44,10 @@ use container_core::format::{Input, Output};
 use container_core::report::RepairReport;
 use container_core::source::{Access, Source, open_path};
 use container_core::write::{AtomicFile, Durability, Overwrite};
-use container_core::{Limits, Progress, Result};
+use container_core::{Limits, Progress, Result, magic};
 
 use self::rescue::Rescue;
+use crate::container::FORMAT;
 
 /// What becomes of data behind the last committed chunk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -125,7 +126,9 @@ pub fn repair_source(
     out: Option<&mut dyn Output>,
     progress: Progress<'_>,
 ) -> Result<RepairReport> {
-    let rescue = Rescue::new(source, options, progress)?;
+    let mut report = RepairReport::default();
+    let source = magic::mended(source, FORMAT.magics, &mut report)?;
+    let rescue = Rescue::new(&*source, options, report, progress)?;
     match out {
         Some(out) => rescue.write(out, progress)?,
         None => rescue.try_out()?,

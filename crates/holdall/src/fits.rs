@@ -43,6 +43,7 @@ pub static FORMAT: Format = Format {
         verify: Level::No,
         repair: Level::No,
     }],
+    magics: &[],
     sniff: |_| false,
     open: |_, _| Err(Error::unsupported("FITS files are written, not read")),
     import: Some(import),

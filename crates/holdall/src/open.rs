@@ -70,8 +70,23 @@ pub fn sniff(probe: &Probe<'_>, accept: Accept) -> Result<&'static Format> {
         }
         (None, Probe { directory: Some(_), .. }) => error.context("this is a directory"),
         (None, Probe { head: [], .. }) => error.context("this file is empty"),
-        (None, _) => error,
+        (None, _) => match damaged(probe) {
+            Some(format) => {
+                let begins = format!("it begins nearly as {} files do", format.title);
+                let name = format.extensions.first().unwrap_or(&"");
+                error.context(begins).hint(format!("holdall repair X.{name} -o NEW.{name}"))
+            }
+            None => error,
+        },
     })
+}
+
+/// The format of an input that is none as it is, but begins nearly as those of one that can be repaired.
+fn damaged(probe: &Probe<'_>) -> Option<&'static Format> {
+    let is_near = |format: &&&Format| {
+        format.repair.is_some() && container_core::magic::meant(probe.head, format.magics).is_some()
+    };
+    FORMATS.iter().find(is_near).copied()
 }
 
 /// Opens a file, a directory where a format is one, or standard input for the path `-`, which is read into memory.
@@ -140,7 +155,7 @@ pub fn open_source(
     accept: Accept,
     options: &OpenOptions,
 ) -> Result<Opened> {
-    let (format, input) = recognise_source(source, path, accept)?;
+    let (format, input) = find_source(source, path, |probe| sniff(probe, accept))?;
     Ok(Opened { format, container: (format.open)(input, options)? })
 }
 
@@ -150,25 +165,52 @@ pub(crate) fn recognise(
     accept: Accept,
     options: &OpenOptions,
 ) -> Result<(&'static Format, Input)> {
+    find(path, options, |probe| sniff(probe, accept))
+}
+
+/// As [`recognise`], for a repair: of a container whose first bytes are damaged too, with the error that says so.
+pub(crate) fn recognise_damaged(
+    path: &Path,
+    options: &OpenOptions,
+) -> Result<(&'static Format, Input, Option<Error>)> {
+    let mut unknown = None;
+    let (format, input) = find(path, options, |probe| {
+        sniff(probe, Accept::Containers).or_else(|error| match damaged(probe) {
+            Some(format) => {
+                unknown = Some(error);
+                Ok(format)
+            }
+            None => Err(error),
+        })
+    })?;
+    Ok((format, input, unknown))
+}
+
+/// An input, and the format that `sniff` finds it to be.
+fn find(
+    path: &Path,
+    options: &OpenOptions,
+    sniff: impl FnOnce(&Probe<'_>) -> Result<&'static Format>,
+) -> Result<(&'static Format, Input)> {
     if is_stream(path) {
         let bytes = read_stream(&mut io::stdin().lock(), &options.limits)?;
-        return recognise_source(Box::new(bytes), None, accept);
+        return find_source(Box::new(bytes), None, sniff);
     }
     if path.is_dir() {
-        let format = sniff(&Probe { head: &[], directory: Some(path) }, accept)?;
+        let format = sniff(&Probe { head: &[], directory: Some(path) })?;
         return Ok((format, Input { source: None, path: Some(path.to_owned()) }));
     }
     let source = open_path(path, options.access, &options.limits)?;
-    recognise_source(source, Some(path.to_owned()), accept)
+    find_source(source, Some(path.to_owned()), sniff)
 }
 
-fn recognise_source(
+fn find_source(
     source: Box<dyn Source>,
     path: Option<PathBuf>,
-    accept: Accept,
+    sniff: impl FnOnce(&Probe<'_>) -> Result<&'static Format>,
 ) -> Result<(&'static Format, Input)> {
     let head = source.read(0..source.len().min(Probe::LEN as u64))?;
-    let format = sniff(&Probe { head: &head, directory: None }, accept)?;
+    let format = sniff(&Probe { head: &head, directory: None })?;
     drop(head);
     Ok((format, Input { source: Some(source), path }))
 }

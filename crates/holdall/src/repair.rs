@@ -6,9 +6,9 @@ use container_core::container::OpenOptions;
 use container_core::format::Output;
 use container_core::report::RepairReport;
 use container_core::write::{Durability, Overwrite};
-use container_core::{Error, Progress, Result};
+use container_core::{Error, ErrorKind, Progress, Result};
 
-use crate::open::{Accept, recognise};
+use crate::open::recognise_damaged;
 use crate::target::{Target, refuse_source};
 
 /// What a repair did.
@@ -36,23 +36,30 @@ pub fn repair(
     if let Some(target) = target {
         refuse_source(path, target)?;
     }
-    let (format, input) = recognise(path, Accept::Containers, open)?;
+    let (format, input, unknown) = recognise_damaged(path, open)?;
     let repair = format
         .repair
         .ok_or_else(|| Error::unsupported(format!("{} files cannot be repaired", format.title)))?;
     let mut target = target.map(|target| Target::create(target, overwrite)).transpose()?;
     let out = target.as_mut().map(|target| target as &mut dyn Output);
-    let report = repair(input, open, out, progress)?;
+    let report = match (repair(input, open, out, progress), unknown) {
+        // What only begins nearly as such a file, and has nothing else of one, is none.
+        (Err(error), Some(unknown)) if error.is_damage() || is_foreign(&error) => return Err(unknown),
+        (report, _) => report?,
+    };
     if let Some(target) = target {
         target.commit(Durability::Synced)?;
     }
     Ok(Repaired { format: format.name, report })
 }
 
+fn is_foreign(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::WrongFormat { .. } | ErrorKind::Unsupported(_))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use container_core::ErrorKind;
 
     #[test]
     fn nothing_is_left_where_there_is_nothing_to_repair() {
@@ -67,6 +74,29 @@ mod tests {
         assert!(!target.exists());
         assert!(matches!(run(&path).kind(), ErrorKind::Usage(_)));
         assert_eq!(std::fs::read(&path).unwrap(), b"hello");
+    }
+
+    #[cfg(feature = "rawarray")]
+    #[test]
+    fn a_file_whose_first_bytes_are_damaged_is_known_by_the_others() {
+        let directory = tempfile::tempdir().unwrap();
+        let (path, target) = (directory.path().join("a"), directory.path().join("b"));
+        let file = crate::testing::ra_bytes();
+        let run = |bytes: &[u8]| {
+            std::fs::write(&path, bytes).unwrap();
+            repair(&path, Some(&target), Overwrite::Replace, &OpenOptions::default(), Progress::none())
+        };
+        let mut damaged = file.clone();
+        (damaged[0], damaged[5]) = (0, b'R');
+        let done = run(&damaged).unwrap();
+        assert_eq!((done.format, done.report.guessed.len()), ("rawarray", 1));
+        assert_eq!(std::fs::read(&target).unwrap(), file);
+        // What merely begins like one is called what it is.
+        std::fs::remove_file(&target).unwrap();
+        let error = run(b"rawarrow and text, which no header is").unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::WrongFormat { .. }), "{error}");
+        assert!(error.next_step().unwrap().starts_with("holdall repair X.ra"), "{error:?}");
+        assert!(!target.exists());
     }
 
     #[cfg(feature = "rawarray")]

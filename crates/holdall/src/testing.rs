@@ -169,6 +169,7 @@ pub(crate) const FAKE_FORMAT: Format = Format {
     extensions: &["fake"],
     order: None,
     support: &[],
+    magics: &[b"FAKE"],
     sniff: |probe| probe.head.starts_with(b"FAKE"),
     open: open_fake,
     import: None,

@@ -55,6 +55,7 @@ pub static FORMAT: Format = Format {
         verify: Level::No,
         repair: Level::No,
     }],
+    magics: &[],
     sniff: |_| false,
     open: |_, _| Err(Error::unsupported("Zarr directories are written, not read")),
     import: Some(|_, _| {

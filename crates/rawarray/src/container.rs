@@ -38,6 +38,7 @@ pub const FORMAT: Format = Format {
         Support { version: "LEB128 (Julia)", read: ALL, write: ALL, verify: ALL, repair: Level::Partly },
         Support { version: "bit arrays (Julia)", read: ALL, write: ALL, verify: ALL, repair: ALL },
     ],
+    magics: &[&MAGIC, &MAGIC_REVERSED],
     sniff: |probe: &Probe<'_>| probe.head.starts_with(&MAGIC) || probe.head.starts_with(&MAGIC_REVERSED),
     open: |input: Input, options: &OpenOptions| Ok(Box::new(Lens::new(input, options)?)),
     import: Some(import::import),

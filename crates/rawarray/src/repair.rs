@@ -25,9 +25,10 @@ use container_core::format::{Input, Output, repair_file};
 use container_core::region::element_count;
 use container_core::report::{RepairItem, RepairReport};
 use container_core::source::{into_vec, zeroed_vec};
-use container_core::{Error, Progress, Result};
+use container_core::{Error, Progress, Result, magic};
 
 use crate::bits::Bits;
+use crate::container::FORMAT;
 use crate::fault::Fault;
 use crate::file::File;
 use crate::header::FIXED_LEN;
@@ -52,7 +53,8 @@ pub(crate) fn repair_to(
     progress: Progress<'_>,
 ) -> Result<RepairReport> {
     let mut report = RepairReport::default();
-    let source = header::mended(input.into_source()?, &options.limits, &mut report)?;
+    let source = magic::mended(input.into_source()?, FORMAT.magics, &mut report)?;
+    let source = header::mended(source, &options.limits, &mut report)?;
     let file = File::from_source(source, options)?;
     let plan = Plan::new(&file, report)?;
     if let Some(out) = out {

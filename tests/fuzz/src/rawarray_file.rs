@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use container_core::container::{OpenOptions, Tolerance};
 use container_core::dtype::{ByteOrder, Element, Order};
 use container_core::format::Input;
+use container_core::magic;
 use container_core::report::RepairReport;
 use rawarray::{Encoding, FORMAT, Fault, File, TypedFile};
 
@@ -116,7 +117,11 @@ fn keeps_a_prefix(data: &[u8], file: &File, report: &RepairReport, options: &Ope
     for item in report.kept.iter().chain(&report.guessed) {
         assert!(item.range.as_ref().is_some_and(|range| range.end <= data.len() as u64), "{item:?}");
     }
-    let input = File::from_source(Box::new(data.to_vec()), options).expect("what was repaired was opened");
+    let mut data = data.to_vec();
+    if let Some(magic) = magic::meant(&data, FORMAT.magics) {
+        data[..magic.len()].copy_from_slice(magic);
+    }
+    let input = File::from_source(Box::new(data.clone()), options).expect("what was repaired was opened");
     let was_plain = input.encoding() == Encoding::Plain || input.faults().contains(&&Fault::FlagOnRawData);
     if !was_plain || values.is_empty() {
         return;

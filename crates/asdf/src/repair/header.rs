@@ -11,10 +11,7 @@ use container_core::report::{RepairItem, RepairReport};
 use container_core::source::{Overlay, Source};
 use container_core::{ErrorKind, Result};
 
-use crate::header::Header;
-
-/// The one version of the file format that there is (ASDF standard 1.6.0, file layout, "Header").
-const LINE: &[u8; 11] = b"#ASDF 1.0.0";
+use crate::header::{Header, LINE};
 
 /// Bytes of it that may be wrong for it to be recognized.
 const MOST_WRONG: usize = 2;
@@ -23,14 +20,14 @@ const MOST_WRONG: usize = 2;
 /// such a file says.
 pub(super) fn mended(source: Box<dyn Source>, report: &mut RepairReport) -> Result<Box<dyn Source>> {
     let len = LINE.len() as u64;
-    if source.len() <= len {
+    if source.len() < len {
         return Ok(source);
     }
-    let head = source.read(0..len.saturating_add(1))?.into_owned();
+    let head = source.read(0..source.len().min(len.saturating_add(1)))?.into_owned();
     let is_wrong =
         Header::parse(&head).is_err_and(|error| matches!(error.kind(), ErrorKind::WrongFormat { .. }));
     let wrong = head.iter().zip(LINE).filter(|(is, was)| is != was).count();
-    if !is_wrong || wrong > MOST_WRONG || !matches!(head.last(), Some(b'\n' | b'\r')) {
+    if !is_wrong || wrong > MOST_WRONG || !matches!(head.get(LINE.len()), None | Some(b'\n' | b'\r')) {
         return Ok(source);
     }
     let line = head.get(..LINE.len()).unwrap_or_default().escape_ascii();

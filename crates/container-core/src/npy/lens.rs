@@ -27,6 +27,7 @@ pub const FORMAT: Format = Format {
         verify: Level::No,
         repair: Level::No,
     }],
+    magics: &[MAGIC],
     sniff: |probe: &Probe<'_>| probe.head.starts_with(MAGIC),
     open: |input: Input, options: &OpenOptions| Ok(Box::new(Npy::new(input.into_source()?, options)?)),
     import: Some(import),

@@ -40,9 +40,9 @@ impl<'a> Rescue<'a> {
     pub(super) fn new(
         source: &'a dyn Source,
         options: &RepairOptions,
+        mut report: RepairReport,
         progress: Progress<'_>,
     ) -> Result<Self> {
-        let mut report = RepairReport::default();
         let mut damaged = Damaged::open(source, options.limits, &mut report.guessed)?;
         let v1 = damaged.header.is_v1();
         let mut sound = sound::listed(&damaged)?;

@@ -1,0 +1,84 @@
+//! The bytes by which a format is known, where some of them are wrong.
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+
+use crate::Result;
+use crate::report::{RepairItem, RepairReport};
+use crate::source::{Overlay, Source};
+
+/// One of so many bytes of a magic may be wrong for it to be recognised: two of `rawarray`, one of `blpk`.
+const ONE_OF: usize = 4;
+
+/// The magic that must have been meant: the one of `magics` that `head` begins with but for a quarter of its bytes at most. `None` where it begins
+/// with one as it is, with none, or where two are as near.
+#[must_use]
+pub fn meant<'m>(head: &[u8], magics: &[&'m [u8]]) -> Option<&'m [u8]> {
+    let wrong = |magic: &[u8]| match head.get(..magic.len()) {
+        Some(head) => head.iter().zip(magic).filter(|(is, was)| is != was).count(),
+        None => magic.len(),
+    };
+    let least = magics.iter().map(|magic| wrong(magic)).min().filter(|least| *least > 0)?;
+    let mut near = magics.iter().filter(|&&magic| wrong(magic) == least && least <= magic.len() / ONE_OF);
+    near.next().copied().filter(|_| near.next().is_none())
+}
+
+/// The source, beginning with the magic that must have been meant where it begins with none; what was there is told as guessed.
+///
+/// # Errors
+/// Those of the source.
+pub fn mended<'s>(
+    source: impl Source + 's,
+    magics: &[&[u8]],
+    report: &mut RepairReport,
+) -> Result<Box<dyn Source + 's>> {
+    let longest = magics.iter().map(|&magic| magic.len() as u64).max().unwrap_or(0);
+    let head = source.read(0..longest.min(source.len()))?.into_owned();
+    let Some(magic) = meant(&head, magics) else { return Ok(Box::new(source)) };
+    let was = head.get(..magic.len()).unwrap_or_default().escape_ascii();
+    let what = format!("the magic, which was \"{was}\"");
+    report.guessed.push(RepairItem::new(0..magic.len() as u64, what));
+    Ok(Box::new(Overlay::new(source, magic.to_vec())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quarter_of_the_bytes_may_be_wrong() {
+        let magics: [&[u8]; 3] = [b"rawarray", b"yarrawar", b"blpk"];
+        for (head, expected) in [
+            (&b"rawarray and more"[..], None),
+            (b"rawarraz and more", Some(magics[0])),
+            (b"r..array", Some(magics[0])),
+            (b"r..arra.", None),
+            (b"yarrawa\xFF", Some(magics[1])),
+            (b"bl\0k\x03", Some(magics[2])),
+            (b"b..k\x03", None),
+            (b"blpk", None),
+            (b"rawarr", None),
+            (b"", None),
+        ] {
+            assert_eq!(meant(head, &magics), expected, "{}", head.escape_ascii());
+        }
+        assert_eq!(meant(b"acde", &[b"abde", b"aCde"]), None);
+        assert_eq!(meant(b"anything", &[]), None);
+    }
+
+    #[test]
+    fn what_was_there_is_told() {
+        let mut report = RepairReport::default();
+        let magics: [&[u8]; 1] = [b"rawarray"];
+        let source = mended(b"rawar\0ay12".to_vec(), &magics, &mut report).unwrap();
+        assert_eq!(&*source.read(0..10).unwrap(), b"rawarray12");
+        assert_eq!(report.guessed, [RepairItem::new(0..8, "the magic, which was \"rawar\\x00ay\"")]);
+        let mut report = RepairReport::default();
+        let source = mended(b"raw".to_vec(), &magics, &mut report).unwrap();
+        assert_eq!((source.len(), report.guessed.len()), (3, 0));
+    }
+}
