@@ -38,17 +38,29 @@ impl NameHasher {
     }
 }
 
+/// At most 7 bytes as a number, another for all others as long: by loads that overlap, as a copy of so few bytes is a call that takes
+/// longer than all the rest.
+fn last(bytes: &[u8]) -> u64 {
+    match (bytes.first_chunk(), bytes.last_chunk()) {
+        (Some(first), Some(last)) => {
+            u64::from(u32::from_le_bytes(*first)) | u64::from(u32::from_le_bytes(*last)) << 32
+        }
+        _ => match *bytes {
+            [] => 0,
+            [one] => one.into(),
+            [one, two] => u16::from_le_bytes([one, two]).into(),
+            [one, two, three, ..] => u32::from_le_bytes([one, two, three, 0]).into(),
+        },
+    }
+}
+
 impl Hasher for NameHasher {
     fn write(&mut self, bytes: &[u8]) {
         let (words, rest) = bytes.as_chunks::<8>();
         for word in words {
             self.mix(u64::from_le_bytes(*word));
         }
-        let mut last = [0; 8];
-        for (to, from) in last.iter_mut().zip(rest) {
-            *to = *from;
-        }
-        self.mix(u64::from_le_bytes(last));
+        self.mix(last(rest));
     }
 
     fn write_usize(&mut self, len: usize) {
