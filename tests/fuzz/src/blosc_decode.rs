@@ -15,7 +15,7 @@ const MEMORY: u64 = 4 << 20;
 /// Whatever way is taken, the bytes are the same; nothing is taken from outside of the chunk, and nothing is left out.
 pub fn blosc_chunk_decode(data: &[u8]) {
     let mut feed = Feed::derived(data);
-    let header = Header::parse(data);
+    let header = Header::parse_with_starts(data);
     let chunk = match Chunk::parse(data) {
         Ok(chunk) => chunk,
         Err(error) => return look_at_error(&error),

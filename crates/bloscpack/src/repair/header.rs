@@ -15,6 +15,7 @@ use container_core::report::{RepairItem, RepairReport};
 use container_core::source::{Overlay, Source};
 use container_core::{Error, ErrorKind, Limits, Result};
 
+use crate::ChecksumCode;
 use crate::chunks::{ChunkEntry, State};
 use crate::fault::{Fault, FaultKind};
 use crate::header::{MAGIC, MAX_LEN};
@@ -29,7 +30,7 @@ const BYTES: [(&str, usize, RangeInclusive<u8>); 3] =
 const MOST: usize = 3;
 
 /// The source, with the header that it must have had: the one in which one of those bytes is another, everything is where it says, no fewer
-/// of the first chunks are proved, and fewer bits changed than in any other such. Where there is none, or more than one, the source stays; so
+/// chunks are there, no fewer of the first ones are proved, and fewer bits changed than in any other such. Where there is none, or more than one, the source stays; so
 /// it does where the header makes sense as it is.
 ///
 /// # Errors
@@ -50,6 +51,10 @@ pub(super) fn mended(
     let mut tried = Overlay::new(source, Vec::new());
     let mut meant = Vec::new();
     for (name, at, values) in BYTES {
+        // What fits a digest has it: none fits by chance.
+        if name == "checksum" && stored.digests > 0 {
+            continue;
+        }
         for value in values {
             let mut other = head.clone();
             let Some(byte) = other.get_mut(at).filter(|byte| **byte != value) else { continue };
@@ -57,7 +62,7 @@ pub(super) fn mended(
             *byte = value;
             tried.set_head(other.clone());
             let sense = Sense::of(&tried, limits)?;
-            if sense.is_whole && !sense.is_rare && sense.proved >= stored.proved.max(1) {
+            if sense.is_whole && !sense.is_rare && sense.explains(&stored) {
                 meant.push((changed, name, at as u64, other));
             }
         }
@@ -82,6 +87,10 @@ struct Sense {
     is_rare: bool,
     /// So many of the first chunks are proved.
     proved: usize,
+    /// So many of those by a digest.
+    digests: usize,
+    /// So many chunks are there.
+    chunks: usize,
 }
 
 impl Sense {
@@ -92,16 +101,24 @@ impl Sense {
         };
         let is_whole = !layout.faults().iter().any(contradicts);
         let is_rare = layout.faults().iter().any(is_rare);
+        let is_there = |entry: &&ChunkEntry| entry.state() == State::Whole;
+        let chunks = layout.chunks().iter().filter(is_there).count();
         let mut decoder = Decoder::new();
         let mut proved = 0_usize;
-        for entry in layout.chunks().iter().take(MOST).filter(|entry| entry.state() == State::Whole) {
+        for entry in layout.chunks().iter().take(MOST).filter(is_there) {
             match prove(source, &layout, entry, &mut decoder, limits) {
                 Ok(()) => proved = proved.saturating_add(1),
                 Err(error) if is_about_content(&error) => {}
                 Err(error) => return Err(error),
             }
         }
-        Ok(Self { is_whole, is_rare, proved })
+        let digests = if layout.header().checksum == ChecksumCode::NONE { 0 } else { proved };
+        Ok(Self { is_whole, is_rare, proved, digests, chunks })
+    }
+
+    /// It proves something, and loses nothing that the other has.
+    fn explains(&self, stored: &Self) -> bool {
+        self.proved >= stored.proved.max(1) && self.chunks >= stored.chunks
     }
 }
 
@@ -154,8 +171,9 @@ const fn is_rare(fault: &Fault) -> bool {
 #[allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 mod tests {
     use super::super::tests::{mend, sound, stored};
-    use crate::ChecksumCode;
+    use super::*;
     use crate::write::{Offsets, WriteOptions};
+    use crate::{VarOptions, VarWriter};
 
     fn all() -> Vec<Vec<u8>> {
         let mut files = Vec::new();
@@ -208,6 +226,24 @@ mod tests {
         assert!(mend_fails(&file));
         assert!(mend_fails(b"blpk") && mend_fails(b"blpk\x09\0\0\0"));
         assert!(!whole.is_empty());
+    }
+
+    /// Without digests the first item is right as it is, and the offset of the second is that of a file that is cut.
+    #[test]
+    fn a_digest_that_fits_speaks_for_its_code() {
+        let chunks = stored().chunks.with_checksum(ChecksumCode::ADLER32);
+        let options = VarOptions { chunks, ..VarOptions::default() };
+        let mut writer = VarWriter::new(std::io::Cursor::new(Vec::new()), Some(2), &options).unwrap();
+        writer.push("find").unwrap();
+        writer.push("me").unwrap();
+        let mut file = writer.complete().unwrap().0.into_inner();
+        let layout = Layout::parse(&file, &Limits::default()).unwrap();
+        let first = layout.chunks()[0].range();
+        // The last byte of its digest, and one of the offset behind its own.
+        file[first.end as usize + 3] ^= 1;
+        file[first.start as usize - 2] = 1;
+        let (mended, report) = mend(file);
+        assert_eq!((mended[6], report.lost.len()), (1, 1), "{report:?}");
     }
 
     fn mend_fails(file: &[u8]) -> bool {
