@@ -13,7 +13,7 @@ use crate::Type;
 use crate::emit::Plan;
 use crate::file::File;
 use crate::frames::Frames;
-use crate::hoomd::schema::Inherit;
+use crate::hoomd::schema::{Fit, Inherit};
 use crate::index::IndexEntry;
 
 /// A chunk of the new file.
@@ -300,7 +300,7 @@ impl<'f> Assembly<'f> {
     /// True where the new frame 0 stores what is the default anyway.
     fn is_default(&mut self, item: &Item, (of, entry): (usize, IndexEntry)) -> Result<bool> {
         let Data::Pattern(pattern, _) = &item.data else { return Ok(false) };
-        if (item.n, item.m) != (entry.n, entry.m) {
+        if (Some(item.chunk_type), item.n, item.m) != (entry.chunk_type(), entry.n, entry.m) {
             return Ok(false);
         }
         // Shape and type are those of the one chunk of the new frame 0, so the answer stays.
@@ -317,7 +317,7 @@ impl<'f> Assembly<'f> {
         Ok(same)
     }
 
-    /// The default of a chunk, in the type that the new frame 0 has it in; `None` for logs, which have none.
+    /// The default of a chunk, in the type that the new frame 0 has it in, if readers take it; `None` for logs, which have none.
     fn default(
         &self,
         at: usize,
@@ -332,7 +332,9 @@ impl<'f> Assembly<'f> {
             Some(container) => *counts.get(container)?,
             None => self.particle_types(at, stored),
         };
-        let chunk_type = base.chunk_type()?;
+        let schema = self.inputs.first()?.file.header().schema_version;
+        let is_taken = |found: &Type| field.fit(*found, schema) != Fit::Wrong;
+        let chunk_type = base.chunk_type().filter(is_taken).unwrap_or(field.chunk_type);
         let (n, m) = field.default_shape(n);
         // gsd.hoomd takes a table of one column for no table at all, and fails.
         let m = if field.is_text() { m.max(2) } else { m };

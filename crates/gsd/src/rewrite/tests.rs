@@ -239,6 +239,26 @@ fn equal_chunks_are_written_once_and_frames_stay() {
     assert_eq!(kept.index().len(), 8);
 }
 
+/// The new frame 0 has a chunk of a type that no reader takes, which others must not inherit, and get no default of.
+#[test]
+fn what_stands_for_an_absent_chunk_has_a_type_that_readers_take() {
+    let one = 1_u32.to_le_bytes();
+    for n in [0_u8, 1] {
+        let count = [n, 0, 0, 0];
+        let chunks: Vec<NewChunk<'_>> = vec![
+            (0, "particles/N", Type::Uint32, 1, 1, &count),
+            (1, "particles/N", Type::Uint32, 1, 1, &count),
+            (1, "particles/typeid", Type::Float, n.into(), 1, &one[..usize::from(n) * 4]),
+            (2, STEP, Type::Uint64, 1, 1, &[9; 8]),
+        ];
+        let old = file("hoomd", &chunks);
+        let (new, _) = rewritten(&[(&old, Frames::range(1..3))], &RewriteOptions::default());
+        assert_eq!(value(&new, 1, "particles/typeid"), Some((n.into(), 1, vec![0; usize::from(n) * 4])));
+        let entry = new.find_chunk(1, "particles/typeid").unwrap();
+        assert_eq!(entry.chunk_type(), Some(Type::Uint32));
+    }
+}
+
 #[test]
 fn a_log_that_frames_did_not_have_is_a_loss() {
     let a = file("hoomd", &[(0, "log/x", Type::Uint8, 1, 1, b"x"), (0, STEP, Type::Uint64, 1, 1, &[0; 8])]);
