@@ -20,7 +20,7 @@ use container_core::write::Durability;
 use container_core::{Error, Limits, Result, Value};
 
 use crate::checksums::{self, Digests};
-use crate::header::{ChunkSize, Header};
+use crate::header::{ChunkSize, FIXED_LEN, Header};
 use crate::lock::{Locking, SidecarLock};
 use crate::metalayer::Metalayers;
 use crate::offsets::Offset;
@@ -301,11 +301,14 @@ impl Editor {
         }
         let mut index = Vec::new();
         self.places.offsets().encode(&mut index)?;
+        // As C-Blosc2 stores them, they may end before the header does, behind which chunks, index and trailer are.
+        let mut metalayers = self.metalayers.encode();
+        metalayers.resize(metalayers.len().max(room(&header)), 0);
         self.keep_shared();
         self.failed = true;
         self.store.commit(Commit {
             header: &mut header,
-            metalayers: &self.metalayers.encode(),
+            metalayers: &metalayers,
             index: &index,
             trailer: &self.trailer.encode(),
             durability,
@@ -324,4 +327,10 @@ impl Editor {
         }
         Ok(())
     }
+}
+
+/// Bytes that a header has for its metalayers.
+fn room(header: &Header) -> usize {
+    let len = usize::try_from(header.header_len).unwrap_or(usize::MAX);
+    len.saturating_sub(FIXED_LEN)
 }

@@ -12,7 +12,7 @@ use container_core::{Error, Result};
 use super::directory::{Directory, lock};
 use super::file::InFile;
 use super::store::Store;
-use super::{EditOptions, Editor};
+use super::{EditOptions, Editor, room};
 use crate::checksums::{self, Digests};
 use crate::header::Kind;
 use crate::journal::{FileSidecar, NoSidecar, Sidecar, recover};
@@ -20,7 +20,7 @@ use crate::layout::Layout;
 use crate::lock::{Locking, SidecarLock};
 use crate::options::{FrameOptions, default_params};
 use crate::parts::{INDEX_NAME, open_file};
-use crate::writer::{Engine, Places, Sizes, Writer, geometry, new_header};
+use crate::writer::{Engine, Places, Sizes, Writer, geometry, header_len, new_header};
 
 impl Editor {
     /// Opens the frame in the file, or the sparse frame in the directory, at `path`.
@@ -84,8 +84,7 @@ impl Editor {
             return Err(Error::usage("the index of a sparse frame").hint("open the directory that it is in"));
         }
         // A commit writes metalayers as C-Blosc2 does. Where they are longer so, they would reach into the chunks.
-        let room = head.len().saturating_sub(crate::header::FIXED_LEN);
-        if !layout.offsets().is_empty() && layout.metalayers().encode().len() > room {
+        if !layout.offsets().is_empty() && is_short(&layout) {
             let problem = "metalayers that take less room than C-Blosc2 gives them";
             let hint = "copy the frame to a new file, and change that";
             return Err(Error::unsupported(problem).at(layout.header_range()).hint(hint));
@@ -105,8 +104,12 @@ impl Editor {
         Self::new(Store::Directory(directory), &layout, options)
     }
 
-    fn new(store: Store, layout: &Layout, options: &EditOptions) -> Result<Self> {
-        let header = layout.header().clone();
+    fn new(mut store: Store, layout: &Layout, options: &EditOptions) -> Result<Self> {
+        let mut header = layout.header().clone();
+        if is_short(layout) {
+            header.header_len = header_len(layout.metalayers())?;
+            store.set_head_len(header.header_len);
+        }
         let params = Params {
             compressor: header.compressor,
             codec_meta: header.codec_meta,
@@ -198,4 +201,9 @@ fn parse(source: &dyn Source, at: u64, options: &EditOptions) -> Result<Layout> 
         Some(fault) => Err(fault.error()),
         None => Ok(layout),
     }
+}
+
+/// True for a header that has no room for its metalayers as C-Blosc2 stores them.
+fn is_short(layout: &Layout) -> bool {
+    layout.metalayers().encode().len() > room(layout.header())
 }

@@ -46,6 +46,44 @@ fn commit(editor: &mut Editor) {
 
 const KINDS: [Kind; 2] = [Kind::Contiguous, Kind::Sparse];
 
+/// Where others have written a header with bytes between its metalayers and its end, what is behind it stays behind it.
+#[test]
+fn a_header_may_be_longer_than_its_metalayers() {
+    for kind in KINDS {
+        for chunks in [0, 1] {
+            let place = place();
+            let mut editor = Editor::create(&place.path, new(kind), &EditOptions::default()).unwrap();
+            (0..chunks).for_each(|_| editor.append(&numbers(0)).unwrap());
+            commit(&mut editor);
+            drop(editor);
+            let file = match kind {
+                Kind::Contiguous => place.path.clone(),
+                Kind::Sparse => place.path.join(crate::parts::INDEX_NAME),
+            };
+            let mut bytes = std::fs::read(&file).unwrap();
+            let value = bytes.windows(5).position(|part| part == [0xC6, 0, 0, 0, 3]).unwrap();
+            bytes[value + 4] = 1;
+            std::fs::write(&file, bytes).unwrap();
+
+            let mut editor = Editor::open(&place.path, &EditOptions::default()).unwrap();
+            editor.set_vlmetalayer("note", b"a note").unwrap();
+            commit(&mut editor);
+            editor.append(&numbers(1)).unwrap();
+            commit(&mut editor);
+            editor.delete(0, chunks).unwrap();
+            commit(&mut editor);
+            let frame = Frame::open(&place.path).unwrap();
+            assert_eq!(read(&place.path), [numbers(1)]);
+            assert_eq!(frame.metalayers().get("m"), Some(&b"o"[..]));
+            editor.delete(0, 1).unwrap();
+            commit(&mut editor);
+            let frame = Frame::open(&place.path).unwrap();
+            assert_eq!((frame.chunk_count(), frame.metalayers().get("m")), (0, Some(&b"o"[..])));
+            assert_eq!(frame.vlmetalayer("note").unwrap().unwrap(), b"a note");
+        }
+    }
+}
+
 #[test]
 fn every_change_is_seen_at_once_here_and_by_readers_after_the_commit() {
     for kind in KINDS {
