@@ -19,7 +19,7 @@ use crate::{Error, Limits, Progress, Result};
 /// A file seen through the lens. Datasets are addressed by their index: the listed ones first, then those that only a recursive
 /// listing shows.
 pub trait Container: Send + Sync {
-    /// Format, version, size, and whether all of it is there.
+    /// Format, version, size, and whether all of it is there. Details that are not read at opening and cannot be read now are left out.
     fn about(&self) -> About;
 
     /// The metadata as a tree.

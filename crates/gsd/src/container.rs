@@ -184,7 +184,7 @@ impl Container for Lens {
     }
 
     fn meta(&self) -> Result<Value> {
-        Ok(details::meta(&self.file))
+        details::meta(&self.file)
     }
 
     fn datasets(&self) -> &[Dataset] {

@@ -1,13 +1,13 @@
 //! What a file is, in one screen, and its metadata.
 
 use container_core::dtype::{ByteOrder, Order};
-use container_core::{Limits, Value};
+use container_core::{Limits, Result, Value};
 
 use crate::file::File;
 use crate::frames::Frames;
 use crate::gather::{Fallback, Rows, Stack};
 use crate::segments;
-use crate::stacked::Facts;
+use crate::stacked::{Facts, told};
 
 /// More entries than this, and what lies between their chunks is left to `layout` and `verify`.
 const MANY: u64 = 1 << 21;
@@ -42,7 +42,7 @@ pub(crate) fn details(file: &File, facts: &Facts, limits: &Limits) -> Vec<(Strin
             details.push(("least particles", least.into()));
             details.push(("most particles", most.into()));
         }
-        details.push(("particle types", types(file).into()));
+        details.extend(types(file).ok().map(|types| ("particle types", types.into())));
         let logs: Vec<Value> = names
             .iter()
             .filter(|name| name.starts_with("log/"))
@@ -63,7 +63,10 @@ pub(crate) fn details(file: &File, facts: &Facts, limits: &Limits) -> Vec<(Strin
 }
 
 /// What is told of a file whatever it holds. Where its blocks lie is the map's matter: copies that are laid out otherwise are the same.
-pub(crate) fn meta(file: &File) -> Value {
+///
+/// # Errors
+/// Those of the source.
+pub(crate) fn meta(file: &File) -> Result<Value> {
     let header = file.header();
     let names = file.names().iter().map(|name| Value::from(name.into_owned())).collect::<Vec<_>>();
     let mut entries: Vec<(&str, Value)> = vec![
@@ -75,10 +78,10 @@ pub(crate) fn meta(file: &File) -> Value {
         ("names", names.into()),
     ];
     if header.schema_name() == crate::hoomd::SCHEMA {
-        entries.push(("box", simulation_box(file).into()));
-        entries.push(("types", types(file).into()));
+        entries.push(("box", simulation_box(file)?.into()));
+        entries.push(("types", types(file)?.into()));
     }
-    Value::Map(entries.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+    Ok(Value::Map(entries.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()))
 }
 
 /// The number in a chunk of one, of frame 0 where the frame has none, 0 where that has none either. `None` where it cannot be read.
@@ -114,28 +117,58 @@ fn counts(file: &File, facts: &Facts) -> Option<(u32, u32)> {
     counts.iter().copied().min().zip(counts.iter().copied().max())
 }
 
-/// The box of frame 0.
-fn simulation_box(file: &File) -> Vec<Value> {
+/// The box of frame 0; empty where it is none.
+fn simulation_box(file: &File) -> Result<Vec<Value>> {
     let found =
         file.find_chunk(0, "configuration/box").filter(|entry| entry.size().is_some_and(|size| size <= 48));
-    let Some(entry) = found else { return [1.0, 1.0, 1.0, 0.0, 0.0, 0.0].map(Value::from).to_vec() };
-    if let Ok(lengths) = file.read_elements::<f64>(&entry) {
-        return lengths.iter().map(|length| Value::from(*length)).collect();
+    let Some(entry) = found else { return Ok([1.0, 1.0, 1.0, 0.0, 0.0, 0.0].map(Value::from).to_vec()) };
+    if let Some(lengths) = told(file.read_elements::<f64>(&entry))? {
+        return Ok(lengths.iter().map(|length| Value::from(*length)).collect());
     }
-    let lengths = file.read_elements::<f32>(&entry).unwrap_or_default();
-    lengths.iter().map(|length| Value::from(f64::from(*length))).collect()
+    let lengths = told(file.read_elements::<f32>(&entry))?.unwrap_or_default();
+    Ok(lengths.iter().map(|length| Value::from(f64::from(*length))).collect())
 }
 
 /// The types of frame 0.
-fn types(file: &File) -> Vec<Value> {
+fn types(file: &File) -> Result<Vec<Value>> {
     let found =
         file.find_chunk(0, "particles/types").filter(|entry| entry.n <= NAMES as u64 && entry.m <= 4096);
-    let Some(entry) = found else { return vec!["A".into()] };
-    let bytes = file.read_chunk(&entry).unwrap_or_default();
+    let Some(entry) = found else { return Ok(vec!["A".into()]) };
+    let bytes = told(file.read_chunk(&entry))?.unwrap_or_default();
     let rows = bytes.chunks_exact(usize::try_from(entry.m).unwrap_or(1).max(1));
     let text = |row: &[u8]| {
         let end = row.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
         Value::from(String::from_utf8_lossy(&row[..end]).into_owned())
     };
-    rows.map(text).collect()
+    Ok(rows.map(text).collect())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use container_core::source::{SparseSource, drive};
+
+    use super::*;
+    use crate::emit::{NewChunk, Plan, to_vec};
+    use crate::{OpenOptions, Type, Version};
+
+    #[test]
+    fn what_is_not_loaded_is_asked_for() {
+        let lengths = [2.0_f32, 3.0, 4.0, 0.0, 0.0, 0.0].map(f32::to_le_bytes).concat();
+        let chunks: [NewChunk<'_>; 2] = [
+            (0, "configuration/box", Type::Float, 6, 1, &lengths),
+            (0, "particles/types", Type::Int8, 2, 2, b"A\0B\0"),
+        ];
+        let bytes = to_vec(Plan::new("test", "hoomd", Version::new(1, 4)).unwrap(), &chunks).unwrap();
+        let told = |source: Box<dyn container_core::source::Source>| {
+            meta(&File::from_source(source, &OpenOptions::default())?)
+        };
+        let whole = told(Box::new(bytes.clone())).unwrap();
+        assert_eq!(whole.get("types"), Some(&Value::List(vec!["A".into(), "B".into()])));
+        let mut sparse = SparseSource::new(bytes.len() as u64);
+        let load = |range: std::ops::Range<u64>| {
+            Ok(bytes[usize::try_from(range.start).unwrap()..usize::try_from(range.end).unwrap()].to_vec())
+        };
+        assert_eq!(drive(&mut sparse, load, |source| told(Box::new(source.clone()))).unwrap(), whole);
+    }
 }

@@ -261,7 +261,7 @@ fn is_number(entry: &IndexEntry) -> bool {
 }
 
 /// `None` for what is wrong with the file; errors of the source are not the file's.
-fn told<T>(result: Result<T>) -> Result<Option<T>> {
+pub(crate) fn told<T>(result: Result<T>) -> Result<Option<T>> {
     match result {
         Ok(value) => Ok(Some(value)),
         Err(error) if matches!(error.kind(), ErrorKind::Missing(_) | ErrorKind::Io(_)) => Err(error),

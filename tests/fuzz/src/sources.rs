@@ -97,23 +97,31 @@ fn differential(format: &Format, data: &[u8], options: &OpenOptions) {
     assert_eq!(memory, copied, "memory and a file that is read by position");
     let mut sparse = SparseSource::new(data.len() as u64);
     let driven = drive(&mut sparse, |range| Ok(bytes(data, range)), |source| told(Box::new(source.clone())));
-    assert_eq!(memory, driven.expect("every hole can be filled"), "memory and a source with holes");
+    let driven = driven.expect("every hole can be filled");
+    assert_eq!(memory.said, driven.said, "memory and a source with holes");
+    assert!(driven.details.iter().all(|detail| memory.details.contains(detail)), "{:?}", driven.details);
 }
 
 fn bytes(data: &[u8], range: Range<u64>) -> Vec<u8> {
     data[range.start as usize..range.end as usize].to_vec()
 }
 
-/// All that a file gives, as text.
-struct Transcript(String);
+/// All that a file gives.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Transcript {
+    /// As text.
+    said: String,
+    /// What may be left out where a hole is. As text: NaN is not itself.
+    details: Vec<String>,
+}
 
 impl Transcript {
     /// Adds a result. Only a hole is passed on, for the driver to fill.
     fn add(&mut self, what: &str, result: Result<impl Debug>) -> Result<()> {
         let written = match result {
-            Ok(value) => writeln!(self.0, "{what}: {value:?}"),
+            Ok(value) => writeln!(self.said, "{what}: {value:?}"),
             Err(error) if matches!(error.kind(), ErrorKind::Missing(_)) => return Err(error),
-            Err(error) => writeln!(self.0, "{what} fails: {error:?}"),
+            Err(error) => writeln!(self.said, "{what} fails: {error:?}"),
         };
         written.map_err(|_| Error::usage("a string refused text"))
     }
@@ -124,17 +132,19 @@ fn everything(
     source: Box<dyn Source>,
     options: &OpenOptions,
     mut feed: Feed<'_>,
-) -> Result<String> {
-    let mut transcript = Transcript(String::new());
+) -> Result<Transcript> {
+    let mut transcript = Transcript::default();
     match (format.open)(Input::bytes(source), options) {
         Ok(container) => contents(&*container, &mut transcript, &mut feed)?,
         Err(error) => transcript.add("open", Err::<(), _>(error))?,
     }
-    Ok(transcript.0)
+    Ok(transcript)
 }
 
 fn contents(container: &dyn Container, transcript: &mut Transcript, feed: &mut Feed<'_>) -> Result<()> {
-    transcript.add("about", Ok(container.about()))?;
+    let mut about = container.about();
+    transcript.details = about.details.drain(..).map(|detail| format!("{detail:?}")).collect();
+    transcript.add("about", Ok(about))?;
     transcript.add("meta", container.meta())?;
     let mut layout = Vec::new();
     let walked = container.for_each_segment(&mut |segment| {
