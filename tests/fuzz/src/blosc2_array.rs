@@ -36,8 +36,9 @@ pub fn blosc2_array(data: &[u8]) {
 pub fn blosc2_slices(data: &[u8]) {
     let mut feed = Feed::new(data);
     let axes = feed.below(4);
-    let shape: Vec<u64> = (0..axes).map(|_| feed.below(14) as u64).collect();
-    let chunks: Vec<u32> = (0..axes).map(|_| 1 + feed.below(9) as u32).collect();
+    // Short, so that it runs often: three chunks along an axis, and more than one block in each, show as much as many.
+    let shape: Vec<u64> = (0..axes).map(|_| feed.below(9) as u64).collect();
+    let chunks: Vec<u32> = (0..axes).map(|_| 1 + feed.below(6) as u32).collect();
     let blocks = chunks.iter().map(|chunk| 1 + feed.below(*chunk as usize) as u32).collect();
     let itemsize = feed.one_of(&[1, 2, 3, 4, 8, 12, 17, 300]);
     let mut options = NdOptions::default();
