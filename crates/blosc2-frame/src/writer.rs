@@ -168,10 +168,18 @@ impl<'o> Writer<'o> {
     /// # Errors
     /// As [`Writer::append_special`].
     pub fn append_specials(&mut self, special: Special, nbytes: u32, count: u64) -> Result<()> {
+        check_mark(special, u64::from(nbytes), self.body.header.typesize)?;
+        self.take_marks(special, nbytes, count)
+    }
+
+    /// The marks of another frame, where the last one may end within an element.
+    ///
+    /// # Errors
+    /// As [`Writer::append`].
+    pub(crate) fn take_marks(&mut self, special: Special, nbytes: u32, count: u64) -> Result<()> {
         if count == 0 {
             return Ok(());
         }
-        check_mark(special, u64::from(nbytes), self.body.header.typesize)?;
         self.body.sizes.insert(self.body.sizes.count, nbytes as usize, count)?;
         self.body.refuse_mixing(false)?;
         self.start_call()?;

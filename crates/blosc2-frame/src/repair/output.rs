@@ -179,7 +179,7 @@ pub(super) fn write(
                 }
             }
             (Proof::Good | Proof::Older, Some(Offset::Special(special))) => {
-                writer.append_special(special, mark_len(collected, index)?)?;
+                writer.take_marks(special, mark_len(collected, index)?, 1)?;
             }
             _ if is_vl => writer.append_blocks(&[&vec![0; typesize]])?,
             _ if is_variable => writer.append(&vec![0; typesize])?,
@@ -194,9 +194,9 @@ fn write_same(collected: &Collected, special: Special, writer: &mut Writer<'_>) 
     let count = collected.count();
     let Some(last) = count.checked_sub(1) else { return Ok(()) };
     if last > 0 {
-        writer.append_specials(special, mark_len(collected, 0)?, last)?;
+        writer.take_marks(special, mark_len(collected, 0)?, last)?;
     }
-    writer.append_special(special, mark_len(collected, last)?)
+    writer.take_marks(special, mark_len(collected, last)?, 1)
 }
 
 /// Bytes of a chunk that is not stored.

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use blosc_chunk::Special;
 use container_core::Limits;
 use container_core::container::ReadOptions;
 use container_core::report::Severity;
@@ -122,6 +123,21 @@ fn a_frame_without_chunks_loses_nothing_by_bytes_behind_it() {
         let (report, out) = repaired(&bytes).unwrap();
         assert!(report.lost.is_empty() && report.guessed.is_empty(), "{size:?}: {report:?}");
         assert_eq!(chunks(out, "without chunks"), [[0_u8; 0]; 0]);
+    }
+}
+
+#[test]
+fn a_mark_may_end_within_an_element() {
+    for special in [Special::Nan, Special::Uninit] {
+        let mut bytes = Vec::new();
+        let options = FrameOptions { params: crate::default_params(8), ..FrameOptions::default() };
+        let mut writer = Writer::new(&mut bytes, options).unwrap();
+        writer.append_specials(special, 400, 2).unwrap();
+        writer.take_marks(special, 260, 1).unwrap();
+        writer.finish().unwrap();
+        let (report, out) = repaired(&bytes).unwrap();
+        assert!(report.lost.is_empty() && report.guessed.is_empty(), "{report:?}");
+        assert!(out == bytes);
     }
 }
 

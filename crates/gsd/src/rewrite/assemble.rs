@@ -273,7 +273,7 @@ impl<'f> Assembly<'f> {
                     }
                 }
                 (Some(chunk), None) => items.push(Item::copy(at, &chunk)),
-                (None, Some(base)) => match self.default(at, id, &base.1, stored, counts) {
+                (None, Some(base)) => match self.default(at, id, &base.1, stored, counts)? {
                     Some(item) if !self.is_default(&item, base)? => items.push(item),
                     Some(_) => {}
                     None if pass == Pass::Plan => self.gained.entry(id).or_insert((new, 0)).1 += 1,
@@ -318,6 +318,10 @@ impl<'f> Assembly<'f> {
     }
 
     /// The default of a chunk, in the type that the new frame 0 has it in, if readers take it; `None` for logs, which have none.
+    ///
+    /// # Errors
+    /// `Limit` for a default that takes more than any chunk and than the memory that readers of it would be given: an N is a number that
+    /// costs a file nothing.
     fn default(
         &self,
         at: usize,
@@ -325,22 +329,25 @@ impl<'f> Assembly<'f> {
         base: &IndexEntry,
         stored: &[Chunk],
         counts: &Counts,
-    ) -> Option<Item> {
+    ) -> Result<Option<Item>> {
         let meaning = &self.meanings[usize::from(id)];
-        let field = meaning.field?;
+        let Some(field) = meaning.field else { return Ok(None) };
         let n = match meaning.container {
-            Some(container) => *counts.get(container)?,
+            Some(container) => counts.get(container).copied().unwrap_or(0),
             None => self.particle_types(at, stored),
         };
-        let schema = self.inputs.first()?.file.header().schema_version;
-        let is_taken = |found: &Type| field.fit(*found, schema) != Fit::Wrong;
+        let file = self.inputs[at].file;
+        let is_taken = |found: &Type| field.fit(*found, file.header().schema_version) != Fit::Wrong;
         let chunk_type = base.chunk_type().filter(is_taken).unwrap_or(field.chunk_type);
         let (n, m) = field.default_shape(n);
         // gsd.hoomd takes a table of one column for no table at all, and fails.
         let m = if field.is_text() { m.max(2) } else { m };
         let row = field.default_row(chunk_type, container_core::dtype::ByteOrder::Little);
-        let len = n.checked_mul(m.into())?.checked_mul(chunk_type.size())?;
-        Some(Item { id, chunk_type, n, m, data: Data::Pattern(row, len) })
+        let len = n.saturating_mul(m.into()).saturating_mul(chunk_type.size());
+        if base.size().is_none_or(|size| size < len) {
+            file.options().limits.allocate(len).map_err(|error| error.context(field.name))?;
+        }
+        Ok(Some(Item { id, chunk_type, n, m, data: Data::Pattern(row, len) }))
     }
 
     /// Number of particle types of a frame.

@@ -259,6 +259,26 @@ fn what_stands_for_an_absent_chunk_has_a_type_that_readers_take() {
     }
 }
 
+/// Frame 2 has so many masses of 1, which nobody stores, and frame 1, with which the new file begins, stores others.
+#[test]
+fn defaults_that_cost_a_file_nothing_are_not_written_out() {
+    let n = 2_000_000_000_u32.to_le_bytes();
+    let chunks: Vec<NewChunk<'_>> = vec![
+        (0, "particles/N", Type::Uint32, 1, 1, &[1, 0, 0, 0]),
+        (1, "particles/N", Type::Uint32, 1, 1, &n),
+        (1, "particles/mass", Type::Float, 1, 1, &[1; 4]),
+        (2, "particles/N", Type::Uint32, 1, 1, &n),
+    ];
+    let bytes = to_vec(Plan::new("test", "hoomd", Version::new(1, 4)).unwrap(), &chunks).unwrap();
+    let mut options = OpenOptions::default().with_policy(Policy::Strict);
+    options.limits.memory = 1 << 20;
+    let old = File::from_source(Box::new(bytes), &options).unwrap();
+    let (mut out, options) = (Vec::new(), RewriteOptions::default());
+    let error = slice(&old, &Frames::range(1..3), &mut out, &options, Progress::none()).unwrap_err();
+    assert!(matches!(error.kind(), crate::ErrorKind::Limit { .. }), "{error}");
+    assert!(out.is_empty());
+}
+
 #[test]
 fn a_log_that_frames_did_not_have_is_a_loss() {
     let a = file("hoomd", &[(0, "log/x", Type::Uint8, 1, 1, b"x"), (0, STEP, Type::Uint64, 1, 1, &[0; 8])]);
