@@ -1,7 +1,7 @@
 //! Addresses: `FILE`, `FILE::PATH`, `FILE::PATH[SEL]`.
 //!
 //! FILE ends at the first `::`; SEL is the last group of brackets, in numpy's basic slicing. What exists wins over what
-//! could be taken apart: a file that is literally called `a::b`, a dataset that is literally called `x[0]`.
+//! could be taken apart: a file that is literally called `a::b`, alone or with a dataset behind it, a dataset that is literally called `x[0]`.
 #![deny(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -23,6 +23,9 @@ use crate::verify::first_damage;
 /// Paths that a message lists before it only counts.
 const MOST_LISTED: usize = 8;
 
+/// Places behind the first where a file's name may end: paths of datasets and slices have `::` too.
+const MOST_CUTS: usize = 64;
+
 /// A file, perhaps a dataset in it, perhaps a part of that.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Address {
@@ -35,37 +38,30 @@ pub struct Address {
 }
 
 impl Address {
-    /// Takes an address apart. Looks at the file system for a file that is literally called `text`.
+    /// Takes an address apart. Looks at the file system for files that have `::` in their names.
     #[must_use]
     pub fn parse(text: &str) -> Self {
-        let whole = || Self { file: PathBuf::from(text), dataset: None, selection: None };
-        let Some((file, rest)) = text.split_once("::") else { return whole() };
-        if Path::new(text).symlink_metadata().is_ok() {
-            return whole();
-        }
-        let (dataset, selection) = match rest.strip_suffix(']').and_then(|rest| rest.rsplit_once('[')) {
-            Some((dataset, selection)) => (dataset, Some(selection.to_owned())),
-            None => (rest, None),
-        };
-        let dataset = (!dataset.is_empty()).then(|| dataset.to_owned());
-        Self { file: PathBuf::from(file), dataset, selection }
+        Self::parse_os(OsStr::new(text))
     }
 
     /// As [`Address::parse`], for what may not be Unicode: the file may be named in any bytes, what follows is text.
     #[must_use]
     pub fn parse_os(typed: &OsStr) -> Self {
-        if let Some(text) = typed.to_str() {
-            return Self::parse(text);
-        }
         let whole = || Self { file: PathBuf::from(typed), dataset: None, selection: None };
-        match split_os(typed) {
-            Some((file, rest)) if Path::new(typed).symlink_metadata().is_err() => {
-                // The rest of a file that is not there, so that it is taken apart in any case.
-                let Self { dataset, selection, .. } = Self::parse(&format!("\u{0}::{rest}"));
-                Self { file, dataset, selection }
-            }
-            _ => whole(),
+        let mut cuts = cuts(typed);
+        let Some(first) = cuts.next() else { return whole() };
+        let exists = |path: &Path| path.symlink_metadata().is_ok();
+        if exists(Path::new(typed)) {
+            return whole();
         }
+        let later: Vec<_> = cuts.take(MOST_CUTS).collect();
+        let (file, rest) = later.into_iter().rev().find(|(file, _)| exists(file)).unwrap_or(first);
+        let (dataset, selection) = match rest.strip_suffix(']').and_then(|rest| rest.rsplit_once('[')) {
+            Some((dataset, selection)) => (dataset, Some(selection.to_owned())),
+            None => (rest, None),
+        };
+        let dataset = (!dataset.is_empty()).then(|| dataset.to_owned());
+        Self { file, dataset, selection }
     }
 
     /// The datasets that are meant, by their index, each with the region to take: all listed ones where the address is
@@ -128,19 +124,25 @@ impl Address {
     }
 }
 
-/// The file and the text after the first `::` of an address that is not Unicode as a whole.
+/// The file before each `::`, and what follows, where that is text.
+fn cuts(typed: &OsStr) -> impl Iterator<Item = (PathBuf, &str)> {
+    let bytes = typed.as_encoded_bytes();
+    let colons = (0..bytes.len()).filter(|at| bytes.get(*at..).is_some_and(|rest| rest.starts_with(b"::")));
+    colons.filter_map(|at| {
+        let rest = std::str::from_utf8(bytes.get(at.checked_add(2)?..)?).ok()?;
+        Some((named(bytes.get(..at)?)?, rest))
+    })
+}
+
 #[cfg(unix)]
-fn split_os(typed: &OsStr) -> Option<(PathBuf, String)> {
+fn named(bytes: &[u8]) -> Option<PathBuf> {
     use std::os::unix::ffi::OsStrExt;
-    let bytes = typed.as_bytes();
-    let at = bytes.windows(2).position(|pair| pair == b"::")?;
-    let rest = std::str::from_utf8(bytes.get(at.checked_add(2)?..)?).ok()?;
-    Some((OsStr::from_bytes(bytes.get(..at)?).into(), rest.to_owned()))
+    Some(OsStr::from_bytes(bytes).into())
 }
 
 #[cfg(not(unix))]
-fn split_os(_typed: &OsStr) -> Option<(PathBuf, String)> {
-    None
+fn named(bytes: &[u8]) -> Option<PathBuf> {
+    std::str::from_utf8(bytes).ok().map(PathBuf::from)
 }
 
 /// Why there is nothing to address: damage, or the file has no datasets.
@@ -212,8 +214,13 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("x::data[0]");
         std::fs::write(&file, b"").unwrap();
-        let address = Address::parse(file.to_str().unwrap());
-        assert_eq!(address, Address { file, dataset: None, selection: None });
+        let text = file.to_str().unwrap();
+        assert_eq!(parts(text), (text.to_owned(), None, None));
+        // With a dataset behind it, too, and before one that is called the shorter name.
+        std::fs::write(directory.path().join("x"), b"").unwrap();
+        assert_eq!(parts(&format!("{text}::a::b[::2]")), (text.to_owned(), some("a::b"), some("::2")));
+        let short = directory.path().join("x").to_str().unwrap().to_owned();
+        assert_eq!(parts(&format!("{short}::a")), (short, some("a"), None));
     }
 
     fn selected(container: &Memory, rest: &str) -> Result<Vec<(usize, Vec<u64>)>> {
