@@ -64,6 +64,12 @@ impl Address {
         Self { file, dataset, selection }
     }
 
+    /// As [`Address::parse_os`], for the bytes of a list. `None` where the machine has no files of such a name.
+    #[must_use]
+    pub fn parse_bytes(typed: &[u8]) -> Option<Self> {
+        named(typed).map(|typed| Self::parse_os(typed.as_os_str()))
+    }
+
     /// The datasets that are meant, by their index, each with the region to take: all listed ones where the address is
     /// the file alone. With one listed dataset its path may be left out.
     ///

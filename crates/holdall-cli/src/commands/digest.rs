@@ -106,7 +106,8 @@ impl Task {
 }
 
 struct Wanted {
-    typed: String,
+    /// In the bytes of the name, which may be no text.
+    typed: Vec<u8>,
     address: Address,
     /// What the list says; nothing where there is no list.
     expected: Option<Digest>,
@@ -114,7 +115,7 @@ struct Wanted {
 
 /// What came of one array, or of what could not be read.
 struct Answer {
-    address: String,
+    address: Vec<u8>,
     file: String,
     dataset: Option<String>,
     expected: Option<Digest>,
@@ -125,7 +126,7 @@ impl Args {
     fn tasks(&self) -> Vec<Task> {
         let one = |typed: &OsString| {
             let wanted =
-                Wanted { typed: typed.to_string_lossy().into(), address: address(typed), expected: None };
+                Wanted { typed: typed.as_encoded_bytes().into(), address: address(typed), expected: None };
             Task { wanted: vec![wanted] }
         };
         self.files.iter().map(one).collect()
@@ -147,18 +148,15 @@ impl Args {
             let before = tasks.len();
             for (number, text) in (1..).zip(bytes.split(|byte| *byte == b'\n')) {
                 let text = text.strip_suffix(b"\r").unwrap_or(text);
-                let parsed = match std::str::from_utf8(text) {
-                    Ok(text) => Line::parse(text),
-                    Err(_) => Err(Error::malformed("this is not UTF-8")),
-                };
+                let parsed = Line::parse(text).and_then(|line| {
+                    let Some(Line { digest, address: typed }) = line else { return Ok(None) };
+                    let none = || Error::unsupported("there is no file of such a name on this machine");
+                    let address = Address::parse_bytes(&typed).ok_or_else(none)?;
+                    Ok(Some(Wanted { address, typed, expected: Some(digest) }))
+                });
                 match parsed {
                     Ok(None) => {}
-                    Ok(Some(Line { digest, address })) => {
-                        let wanted = Wanted {
-                            address: Address::parse(&address),
-                            typed: address,
-                            expected: Some(digest),
-                        };
+                    Ok(Some(wanted)) => {
                         let same = tasks.last().and_then(|task| task.wanted.last());
                         let same = same.is_some_and(|one| one.address.file == wanted.address.file);
                         match tasks.last_mut().filter(|_| same) {
@@ -184,7 +182,8 @@ impl Args {
 
     fn show(&self, answer: Answer, counts: &mut Counts, console: &mut Console) -> Result<()> {
         counts.all += 1;
-        let Answer { address, file, dataset, expected, made } = answer;
+        let Answer { address: bytes, file, dataset, expected, made } = answer;
+        let address = String::from_utf8_lossy(&bytes).into_owned();
         let status = match (&made, &expected) {
             (Err(_), _) => Status::Unreadable,
             (Ok(made), Some(expected)) if made.digest != *expected => Status::Failed,
@@ -210,9 +209,12 @@ impl Args {
                 writeln!(console.out, "{}: {word}", printable(&address))?;
             }
         } else if let Some(array) = array {
-            let line = line(&array.digest, &address);
-            let line = if console.out.is_terminal() { printable(&line) } else { line.as_str().into() };
-            writeln!(console.out, "{line}")?;
+            let mut line = line(&array.digest, &bytes);
+            if console.out.is_terminal() {
+                line = printable(&String::from_utf8_lossy(&line)).into_owned().into_bytes();
+            }
+            line.push(b'\n');
+            console.out.write_all(&line)?;
         }
         if let Err(error) = made {
             console.fail(&Failure { subject: Some(address), error });
@@ -361,12 +363,12 @@ fn first_damage_of<T>(chosen: &[T], container: &dyn container_core::container::C
 impl Wanted {
     /// `path`: the dataset's, where one was found.
     fn answer(&self, path: Option<String>, made: container_core::Result<ArrayDigest>) -> Answer {
-        let file = shown(&self.address.file);
+        let file = &self.address.file;
         let whole = self.address.dataset.is_none() && self.address.selection.is_none();
         let address = match &path {
-            Some(path) if whole => format!("{file}::{path}"),
+            Some(path) if whole => [file.as_os_str().as_encoded_bytes(), b"::", path.as_bytes()].concat(),
             _ => self.typed.clone(),
         };
-        Answer { address, file, dataset: path, expected: self.expected, made }
+        Answer { address, file: shown(file), dataset: path, expected: self.expected, made }
     }
 }

@@ -95,3 +95,32 @@ fn targets_for_other_programs_are_written_whole_or_not_at_all() {
             .starts_with(".holdall"))
     );
 }
+
+/// `::` and bytes that are no text in the name of a file are no hindrance to its own list.
+#[cfg(unix)]
+#[test]
+fn a_list_names_files_in_the_bytes_that_they_have() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    use std::process::Command;
+
+    let directory = files();
+    let place = directory.path();
+    let names: [&[u8]; 2] = [b"x::y.ra", b"n\xE9\xFF.ra"];
+    let mut digest = Command::new(env!("CARGO_BIN_EXE_holdall"));
+    digest.current_dir(place).arg("digest");
+    for name in names {
+        let name = OsStr::from_bytes(name);
+        fs::copy(place.join("good.ra"), place.join(name)).unwrap();
+        digest.arg(name);
+    }
+    let list = digest.output().unwrap().stdout;
+    assert!(list.windows(10).any(|part| part == b"n\xE9\xFF.ra::da"), "{}", list.escape_ascii());
+    fs::write(place.join("list"), &list).unwrap();
+    let checked = run(place, &["digest", "--check", "--quiet", "list"]);
+    assert_eq!(checked.expect(0), "");
+    assert_eq!(
+        run(place, &["cat", "x::y.ra::data[0, 0]"]).expect(0),
+        run(place, &["cat", "good.ra::data[0, 0]"]).expect(0)
+    );
+}

@@ -3,15 +3,22 @@
 use container_core::checksum::{Algorithm, Digest};
 use container_core::{Error, Result};
 
-/// One line: a digest, two blanks, an address. An address with a line end or a backslash in it is written with `\n`, `\r` and `\\`,
-/// and the line then begins with a backslash.
+/// One line: a digest, two blanks, an address in whatever bytes it has. An address with a line end or a backslash in it is written with `\n`,
+/// `\r` and `\\`, and the line then begins with a backslash.
 #[must_use]
-pub fn line(digest: &Digest, address: &str) -> String {
-    if !address.contains(['\n', '\r', '\\']) {
-        return format!("{digest}  {address}");
+pub fn line(digest: &Digest, address: &[u8]) -> Vec<u8> {
+    let digest = digest.to_string();
+    let mut escaped = Vec::with_capacity(address.len());
+    for byte in address {
+        match byte {
+            b'\\' => escaped.extend_from_slice(b"\\\\"),
+            b'\n' => escaped.extend_from_slice(b"\\n"),
+            b'\r' => escaped.extend_from_slice(b"\\r"),
+            byte => escaped.push(*byte),
+        }
     }
-    let escaped = address.replace('\\', "\\\\").replace('\n', "\\n").replace('\r', "\\r");
-    format!("\\{digest}  {escaped}")
+    let mark: &[u8] = if escaped == address { b"" } else { b"\\" };
+    [mark, digest.as_bytes(), b"  ", &escaped].concat()
 }
 
 /// A line that was read.
@@ -19,8 +26,8 @@ pub fn line(digest: &Digest, address: &str) -> String {
 pub struct Line {
     /// What the array had when the list was made.
     pub digest: Digest,
-    /// Where it is, as the list has it.
-    pub address: String,
+    /// Where it is, as the list has it; see [`crate::address::Address::parse_bytes`].
+    pub address: Vec<u8>,
 }
 
 impl Line {
@@ -28,23 +35,24 @@ impl Line {
     ///
     /// # Errors
     /// `Malformed` for what is neither.
-    pub fn parse(text: &str) -> Result<Option<Self>> {
-        if text.trim().is_empty() || text.starts_with('#') {
+    pub fn parse(text: &[u8]) -> Result<Option<Self>> {
+        if text.trim_ascii().is_empty() || text.starts_with(b"#") {
             return Ok(None);
         }
         let bad = || Error::malformed("this line is not a digest, two blanks and an address");
-        let (escaped, rest) = text.strip_prefix('\\').map_or((false, text), |rest| (true, rest));
+        let (escaped, rest) = text.strip_prefix(b"\\").map_or((false, text), |rest| (true, rest));
+        let (digits, rest) = rest.split_at_checked(2 * Algorithm::Sha256.digest_len()).ok_or_else(bad)?;
         // `sha256sum` marks what it read as binary with an asterisk.
-        let (digits, address) = rest.split_once("  ").or_else(|| rest.split_once(" *")).ok_or_else(bad)?;
+        let address = rest.strip_prefix(b"  ").or_else(|| rest.strip_prefix(b" *")).ok_or_else(bad)?;
         let digest = from_hex(digits).filter(|_| !address.is_empty()).ok_or_else(bad)?;
         let address = if escaped { unescaped(address).ok_or_else(bad)? } else { address.to_owned() };
         Ok(Some(Self { digest, address }))
     }
 }
 
-fn from_hex(digits: &str) -> Option<Digest> {
+fn from_hex(digits: &[u8]) -> Option<Digest> {
     let nibble = |c: u8| char::from(c).to_digit(16).and_then(|value| u8::try_from(value).ok());
-    let pairs = digits.as_bytes().chunks(2).map(|pair| match pair {
+    let pairs = digits.chunks(2).map(|pair| match pair {
         [high, low] => Some((nibble(*high)? << 4) | nibble(*low)?),
         _ => None,
     });
@@ -52,18 +60,18 @@ fn from_hex(digits: &str) -> Option<Digest> {
     Digest::new(&bytes).ok().filter(|_| bytes.len() == Algorithm::Sha256.digest_len())
 }
 
-fn unescaped(text: &str) -> Option<String> {
-    let mut plain = String::with_capacity(text.len());
-    let mut chars = text.chars();
-    while let Some(c) = chars.next() {
-        plain.push(match c {
-            '\\' => match chars.next()? {
-                '\\' => '\\',
-                'n' => '\n',
-                'r' => '\r',
+fn unescaped(text: &[u8]) -> Option<Vec<u8>> {
+    let mut plain = Vec::with_capacity(text.len());
+    let mut bytes = text.iter();
+    while let Some(byte) = bytes.next() {
+        plain.push(match byte {
+            b'\\' => match bytes.next()? {
+                b'\\' => b'\\',
+                b'n' => b'\n',
+                b'r' => b'\r',
                 _ => return None,
             },
-            c => c,
+            byte => *byte,
         });
     }
     Some(plain)
