@@ -24,5 +24,9 @@ const ENTRIES: &str = "entries";
 /// What tags of such entries begin with.
 const ENTRY_TAG: &str = "tag:stsci.edu:asdf/core/history_entry-";
 
+/// Top key of carried metadata: the root's entries whose keys are no text, or those of carried metadata, as lists of key, value and how many
+/// other entries stand before.
+const ROOT_KEYS: &str = "$holdall:keys";
+
 /// Top key of carried metadata: the anchor of the root, where something leads back to it.
 const ROOT_ANCHOR: &str = "$holdall:anchor";

@@ -2,13 +2,13 @@
 
 use std::collections::HashSet;
 
-use container_core::carried::{PREFIX, WHOLE, form, joined};
+use container_core::carried::{MORE, PREFIX, WHOLE, form, joined};
 use container_core::container::Dataset;
 use container_core::region::Region;
 use container_core::report::Loss;
 use container_core::{Limits, Result, Value};
 
-use super::{ENTRIES, HISTORY, LIBRARY, ROOT_ANCHOR, STORAGE};
+use super::{ENTRIES, HISTORY, LIBRARY, ROOT_ANCHOR, ROOT_KEYS, STORAGE};
 use crate::file::File;
 use crate::meta::timestamp;
 use crate::ndarray::NdArray;
@@ -44,9 +44,19 @@ pub(crate) fn carried(file: &File, selection: &[(usize, Region)], limits: &Limit
         };
     };
     let mut walk = Walk::new(file, selection);
-    let mut entries = Vec::new();
+    let (mut entries, mut others) = (Vec::new(), Vec::new());
     for (key, value) in pairs {
-        let Yaml::Text(name, _) = &key else { continue };
+        let name = match &key {
+            Yaml::Text(name, _) if !is_ours(name) => name,
+            _ => {
+                let path = escape(&key_step(&key)).into_owned();
+                let key = walk.value(key, "", false).unwrap_or(Value::Null);
+                let before = i128::try_from(entries.len()).unwrap_or(i128::MAX);
+                let value = walk.value(value, &path, false);
+                others.extend(value.map(|value| Value::List(vec![key, value, Value::Int(before)])));
+                continue;
+            }
+        };
         let value = match name.as_str() {
             LIBRARY => continue,
             HISTORY => history(value).and_then(|history| walk.value(history, HISTORY, false)),
@@ -54,8 +64,16 @@ pub(crate) fn carried(file: &File, selection: &[(usize, Region)], limits: &Limit
         };
         entries.extend(value.map(|value| (name.clone(), value)));
     }
+    if !others.is_empty() {
+        entries.push((ROOT_KEYS.to_owned(), Value::List(others)));
+    }
     entries.extend(anchor.map(|name| (ROOT_ANCHOR.to_owned(), Value::Text(name))));
     Ok(joined(Value::Map(entries)))
+}
+
+/// True for a text that carried metadata have at their top, and no conversion to ASDF writes: here it is the user's.
+fn is_ours(name: &str) -> bool {
+    name.starts_with(PREFIX) && ![MORE, WHOLE].contains(&name)
 }
 
 /// The masks of selected arrays that are arrays, and are not selected with them.
@@ -135,7 +153,9 @@ impl<'f> Walk<'f> {
                     return None;
                 }
             },
-            Yaml::Alias(name) if self.gone.contains(&name) => return self.place(path, Vec::new()),
+            Yaml::Alias(name) if self.gone.contains(&name) => {
+                return if told { None } else { self.place(path, Vec::new()) };
+            }
             Yaml::Alias(name) => form("alias", name),
         })
     }

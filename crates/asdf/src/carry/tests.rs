@@ -1,6 +1,6 @@
 use std::collections::HashMap;
 
-use container_core::carried::is_same;
+use container_core::carried::{self, is_same};
 use container_core::region::Region;
 use container_core::{Limits, Value};
 
@@ -62,6 +62,44 @@ fn what_other_formats_lack_comes_back_as_the_same_tree() {
     let text = written(&file);
     let again = open(text.split_once("asdf-1.1.0\n").unwrap().1.trim_end_matches("...\n"));
     assert!(is_same(&of(&again), &tree), "{text}\n{tree:?}\n{:?}", of(&again));
+}
+
+/// Keys that other formats have no names for, and those that carried metadata have at their top: none is lost, taken for ours, or moved away from
+/// its anchor.
+#[test]
+fn any_key_of_the_root_comes_back() {
+    let array = "!core/ndarray-1.1.0 {data: [1], datatype: int64, shape: [1]}";
+    let root = format!(
+        "1: &one {{x: 1}}\na: *one\nbase: &base {{y: 2}}\n<<: *base\ntrue: yes\n~: none\n2: {array}\n[3, 4]: list\n\
+         $holdall:name: foo/bar\n$holdall:anchor: a\n$holdall:keys: [1]\n$holdall:new: 3\n1.5: x\nz: 9\n"
+    );
+    for root in [&root[..], "1: one\n", "$holdall:name: x\n", "a: 5\n$holdall:keys: {b: 1}\n"] {
+        let file = open(root);
+        let tree = of(&file);
+        assert_eq!(tree.get(carried::NAME), None);
+        assert_eq!(tree.get(ROOT_ANCHOR), None);
+        // As formats with JSON carry it.
+        let json = carried::from_json_value(carried::to_json_value(&tree));
+        let back = carried::guarded(json, carried::Forms::Known);
+        assert!(is_same(&back, &tree), "{back:?}\n{tree:?}");
+        let text = written(&file);
+        let again = open(text.split_once("asdf-1.1.0\n").unwrap().1.trim_end_matches("...\n"));
+        assert!(is_same(&of(&again), &tree), "{text}\n{tree:?}\n{:?}", of(&again));
+        let keys = |file: &File| file.tree().root().entries().count();
+        assert_eq!(keys(&again), keys(&file), "{text}");
+    }
+}
+
+#[test]
+fn an_alias_of_an_array_that_stays_behind_is_told_by_its_path() {
+    let array = "!core/ndarray-1.1.0 {data: [1], datatype: int64, shape: [1]}";
+    let file = open(&format!("a: &a {array}\nb: *a\nc: {{d: *a}}\nl: [*a]\n"));
+    for (path, expected) in [("b", None), ("c/d", None), ("l/0", Some("l/0"))] {
+        let index = file.find_array(path).unwrap();
+        let tree = carried(&file, &[(index, file.whole(index).unwrap())], &Limits::default()).unwrap();
+        let place = tree.pointer(&format!("/{path}/$holdall:array/path"));
+        assert_eq!(place, expected.map(Value::from).as_ref(), "{tree:?}");
+    }
 }
 
 #[test]

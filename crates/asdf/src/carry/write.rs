@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use container_core::Value;
 use container_core::carried::{self, form_of};
 
-use super::{ENTRIES, ENTRY_TAG, HISTORY, LIBRARY, ROOT_ANCHOR};
+use super::{ENTRIES, ENTRY_TAG, HISTORY, LIBRARY, ROOT_ANCHOR, ROOT_KEYS};
 use crate::ndarray::NdArray;
 use crate::yaml::{Int, Scalar, Yaml, resolve, unescape};
 
@@ -179,10 +179,36 @@ pub(crate) fn to_tree(
         _ => None,
     };
     build.anchors.extend(anchor.clone());
-    let hidden = |key: &str| key == carried::NAME || key == ROOT_ANCHOR;
-    let entries = carried::entries(&tree.tree).iter().filter(|(key, _)| !hidden(key));
-    let pairs = entries.map(|(key, value)| (Yaml::text(key), build.value(value))).collect();
+    let others = tree.tree.get(ROOT_KEYS).and_then(root_keys);
+    let hidden =
+        |key: &str| key == carried::NAME || key == ROOT_ANCHOR || (key == ROOT_KEYS && others.is_some());
+    let entries: Vec<_> = carried::entries(&tree.tree).iter().filter(|(key, _)| !hidden(key)).collect();
+    let mut others = others.unwrap_or_default().into_iter().peekable();
+    let mut pairs = Vec::new();
+    // Each where it stood, because an alias stands behind its anchor.
+    for (at, (key, value)) in (0..).zip(entries) {
+        while let Some((key, value, _)) = others.next_if(|(.., before)| *before <= at) {
+            pairs.push((build.value(key), build.value(value)));
+        }
+        pairs.push((Yaml::text(key), build.value(value)));
+    }
+    pairs.extend(others.map(|(key, value, _)| (build.value(key), build.value(value))));
     (pairs, anchor)
+}
+
+/// Key, value and place of the root's entries that are no text; `None` for what no tree can have had there.
+fn root_keys(list: &Value) -> Option<Vec<(&Value, &Value, i128)>> {
+    let Value::List(items) = list else { return None };
+    items.iter().map(root_key).collect()
+}
+
+fn root_key(item: &Value) -> Option<(&Value, &Value, i128)> {
+    let Value::List(parts) = item else { return None };
+    match parts.as_slice() {
+        [Value::Text(key), ..] if !key.starts_with(carried::PREFIX) => None,
+        [key, value, Value::Int(before)] => Some((key, value, *before)),
+        _ => None,
+    }
 }
 
 struct Build<'a> {
