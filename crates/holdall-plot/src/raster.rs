@@ -33,11 +33,15 @@ pub fn raster(scene: &Scene, limits: &Limits) -> Result<Pixels> {
                 font.outline(text, *size, &mut outline);
                 // Whole pixels: the same letters look the same.
                 let (x, y, turned) = match direction {
-                    Direction::Right => ((at.0 - before).round(), at.1.round(), 0.0),
-                    Direction::Up => (at.0.round(), (at.1 + before).round(), -90.0),
+                    Direction::Right => ((at.0 - before).round(), at.1.round(), Transform::identity()),
+                    // A quarter of a turn without sine and cosine, which are not the same everywhere.
+                    Direction::Up => {
+                        let quarter = Transform::from_row(0.0, -1.0, 1.0, 0.0, 0.0, 0.0);
+                        (at.0.round(), (at.1 + before).round(), quarter)
+                    }
                 };
                 if let Some(path) = outline.0.finish() {
-                    let place = Transform::from_rotate(turned).post_translate(narrow(x), narrow(y));
+                    let place = turned.post_translate(narrow(x), narrow(y));
                     map.fill_path(&path, &paint(*color), FillRule::Winding, place, None);
                 }
             }

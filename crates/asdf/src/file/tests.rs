@@ -119,7 +119,7 @@ fn arrays_are_listed_wherever_they_are() {
     }
     let root = b"#ASDF 1.0.0\n%YAML 1.1\n--- !<tag:stsci.edu:asdf/core/ndarray-1.1.0> [1, 2]\n...\n";
     let file = open_as(Policy::Compatible, root).unwrap();
-    assert_eq!(all(&file, ".").unwrap(), [1_i64, 2].map(i64::to_ne_bytes).concat());
+    assert_eq!(all(&file, ".").unwrap(), [1_i64, 2].map(i64::to_le_bytes).concat());
 }
 
 #[test]

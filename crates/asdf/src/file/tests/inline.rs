@@ -11,11 +11,11 @@ fn read(array: &str) -> Result<(String, Vec<u64>, Vec<u8>)> {
 }
 
 fn doubles(values: &[f64]) -> Vec<u8> {
-    values.iter().flat_map(|value| value.to_ne_bytes()).collect()
+    values.iter().flat_map(|value| value.to_le_bytes()).collect()
 }
 
 fn integers(values: &[i64]) -> Vec<u8> {
-    values.iter().flat_map(|value| value.to_ne_bytes()).collect()
+    values.iter().flat_map(|value| value.to_le_bytes()).collect()
 }
 
 #[test]
@@ -28,7 +28,7 @@ fn types_follow_from_the_items() {
         ("[!core/complex-1.0.0 1+2j, 3]", "c16", vec![2], doubles(&[1.0, 2.0, 3.0, 0.0])),
         ("[]", "f8", vec![0], vec![]),
         ("[[], []]", "f8", vec![2, 0], vec![]),
-        ("[9223372036854775808]", "u8", vec![1], 9_223_372_036_854_775_808_u64.to_ne_bytes().to_vec()),
+        ("[9223372036854775808]", "u8", vec![1], 9_223_372_036_854_775_808_u64.to_le_bytes().to_vec()),
         ("[1, null, 3]", "i8", vec![3], integers(&[1, 0, 3])),
         ("{data: [.inf, -.inf, -0.0]}", "f8", vec![3], doubles(&[f64::INFINITY, f64::NEG_INFINITY, -0.0])),
     ] {
@@ -36,7 +36,7 @@ fn types_follow_from_the_items() {
     }
     // Text is as wide as the widest item; numpy takes 21 characters for any number.
     let (dtype, _, bytes) = read("[a, é😀, 12]").unwrap();
-    let chars: Vec<u32> = bytes.chunks(4).map(|char| u32::from_ne_bytes(char.try_into().unwrap())).collect();
+    let chars: Vec<u32> = bytes.chunks(4).map(|char| u32::from_le_bytes(char.try_into().unwrap())).collect();
     assert_eq!((dtype.as_str(), chars), ("U2", vec![0x61, 0, 0xe9, 0x1f600, 0x31, 0x32]));
 }
 
