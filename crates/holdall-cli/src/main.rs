@@ -4,6 +4,7 @@
 
 mod commands;
 mod errors;
+mod interrupt;
 mod many;
 mod options;
 mod output;

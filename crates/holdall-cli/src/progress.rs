@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 use container_core::Progress;
 use indicatif::{ProgressBar, ProgressStyle};
 
+use crate::interrupt;
+
 /// Told how far an operation is; shows it where a person waits for it.
 pub struct Meter {
     what: String,
@@ -63,7 +65,7 @@ impl Meter {
 
     /// Takes note of `done` of `total`.
     pub fn tick(&self, done: u64, total: u64) -> ControlFlow<()> {
-        if self.cancelled.load(Ordering::Relaxed) {
+        if self.cancelled.load(Ordering::Relaxed) || interrupt::asked() {
             return ControlFlow::Break(());
         }
         if self.shown == Shown::OnTerminal && self.started.elapsed() >= Self::PATIENCE {

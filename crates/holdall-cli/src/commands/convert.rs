@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use container_core::ErrorKind;
 use container_core::container::Axes;
 use container_core::dtype::Order;
 use container_core::format::ImportOptions;
@@ -10,9 +11,13 @@ use container_core::format::ImportOptions;
 use super::shown;
 use super::writing::MakeArgs;
 use crate::errors::{On, Outcome, Result};
+use crate::interrupt;
 use crate::options::address;
 use crate::output::{Console, printable};
 use crate::progress::Meter;
+
+/// The format whose containers are directories.
+const ZARR: &str = "zarr";
 
 /// Write the values of a file in another format, and tell what that format could not take
 #[derive(Debug, clap::Args)]
@@ -58,10 +63,17 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     let bar = args.make.check_target("convert", &args.target, console)?;
     let source = address(&args.source);
     let (source_name, target_name) = (args.source.to_string_lossy(), shown(&args.target));
+    if args.format_name() == ZARR {
+        interrupt::stop_at_ticks();
+    }
     let outcome = Meter::new(printable(&target_name), bar).watch(|progress| {
         let options = args.make.options(args.to.as_deref(), args.import_options(), console.limits, progress);
         holdall::convert::convert(&source, &args.target, &options)
     });
+    if matches!(&outcome, Err(error) if matches!(error.kind(), ErrorKind::Cancelled)) {
+        // Nobody else stops it, and what was begun has been taken away.
+        interrupt::end();
+    }
     args.make.show(outcome.on(shown(&source.file))?, &source_name, &target_name, args.format_name(), console)
 }
 

@@ -160,3 +160,48 @@ fn manual_pages_are_written_whole_and_not_over_others() {
     run(at, &["man", "-o", "directory.ra", "-f"]).expect(0);
     assert_eq!(contents(&at.join("directory.ra")), pages);
 }
+
+/// A directory cannot be without a name until it is whole, as a file can.
+#[cfg(unix)]
+#[test]
+fn an_interrupted_conversion_to_a_directory_leaves_nothing() {
+    use std::os::unix::process::ExitStatusExt;
+    use std::process::{Command, Stdio};
+
+    use rustix::process::{Pid, Signal, kill_process};
+
+    let directory = tempfile::tempdir().unwrap();
+    let place = directory.path();
+    let mut npy =
+        b"\x93NUMPY\x01\0\x76\0{'descr': '<f8', 'fortran_order': False, 'shape': (200000000,), }".to_vec();
+    npy.resize(127, b' ');
+    npy.push(b'\n');
+    std::fs::write(place.join("a.npy"), &npy).unwrap();
+    std::fs::OpenOptions::new()
+        .write(true)
+        .open(place.join("a.npy"))
+        .unwrap()
+        .set_len(128 + 1_600_000_000)
+        .unwrap();
+    let names = || -> Vec<_> {
+        let mut names: Vec<_> =
+            std::fs::read_dir(place).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        names
+    };
+    for signal in [Signal::INT, Signal::TERM] {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_holdall"))
+            .args(["convert", "a.npy", "b.zarr", "--codec", "zlib", "--chunks", "100000"])
+            .current_dir(place)
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        while names().len() == 1 && child.try_wait().unwrap().is_none() {
+            std::thread::yield_now();
+        }
+        let pid = Pid::from_child(&child);
+        kill_process(pid, signal).unwrap();
+        let status = child.wait().unwrap();
+        assert_eq!((status.signal(), names()), (Some(signal.as_raw()), vec!["a.npy".into()]));
+    }
+}
