@@ -52,7 +52,9 @@ impl Collected {
                     Offset::Stored(at) => {
                         !taken.contains(&raw) && prover.stored(self, origin, index, at)? == Proof::Good
                     }
-                    Offset::Special(_) => self.header.chunksize != ChunkSize::Variable,
+                    Offset::Special(special) => {
+                        self.header.chunksize != ChunkSize::Variable && !self.is_no_value(special)
+                    }
                     Offset::Unknown(_) => false,
                 };
                 if !is_whole {

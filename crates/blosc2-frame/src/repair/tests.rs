@@ -127,6 +127,31 @@ fn a_frame_without_chunks_loses_nothing_by_bytes_behind_it() {
 }
 
 #[test]
+fn an_older_mark_of_nan_is_none_of_elements_that_have_none() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("frame");
+    let mut frame = FrameOptions { params: default_params(8), ..FrameOptions::default() };
+    frame.params.level = 0;
+    let mut editor = Editor::create(&path, frame, &EditOptions::default()).unwrap();
+    editor.append(&[1; 800]).unwrap();
+    editor.update_special(0, Special::Nan).unwrap();
+    editor.commit(Durability::Synced).unwrap();
+    editor.update(0, &[7; 800]).unwrap();
+    editor.commit(Durability::Synced).unwrap();
+    drop(editor);
+    let mut bytes = std::fs::read(&path).unwrap();
+    let chunk = bytes.windows(64).position(|part| part == [7; 64]).unwrap() - 32;
+    // No chunk any more, in a frame of bytes.
+    bytes[chunk] = 99;
+    let old = repaired(&bytes).unwrap().0;
+    assert!(old.guessed.iter().any(|item| item.what.contains("as it was before")), "{old:?}");
+    bytes[51] = 1;
+    let (report, out) = repaired(&bytes).unwrap();
+    assert!(!report.lost.is_empty(), "{report:?}");
+    assert!(Frame::from_bytes(out).unwrap().layout().faults().is_empty());
+}
+
+#[test]
 fn a_mark_may_end_within_an_element() {
     for special in [Special::Nan, Special::Uninit] {
         let mut bytes = Vec::new();
