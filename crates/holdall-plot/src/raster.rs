@@ -29,19 +29,15 @@ pub fn raster(scene: &Scene, limits: &Limits) -> Result<Pixels> {
                     Anchor::Middle => font.width(text, *size) / 2.0,
                     Anchor::End => font.width(text, *size),
                 };
-                let mut outline = Outline(PathBuilder::new());
+                let mut outline = Outline { path: PathBuilder::new(), direction: *direction };
                 font.outline(text, *size, &mut outline);
                 // Whole pixels: the same letters look the same.
-                let (x, y, turned) = match direction {
-                    Direction::Right => ((at.0 - before).round(), at.1.round(), Transform::identity()),
-                    // A quarter of a turn without sine and cosine, which are not the same everywhere.
-                    Direction::Up => {
-                        let quarter = Transform::from_row(0.0, -1.0, 1.0, 0.0, 0.0, 0.0);
-                        (at.0.round(), (at.1 + before).round(), quarter)
-                    }
+                let (x, y) = match direction {
+                    Direction::Right => ((at.0 - before).round(), at.1.round()),
+                    Direction::Up => (at.0.round(), (at.1 + before).round()),
                 };
-                if let Some(path) = outline.0.finish() {
-                    let place = turned.post_translate(narrow(x), narrow(y));
+                if let Some(path) = outline.path.finish() {
+                    let place = Transform::from_translate(narrow(x), narrow(y));
                     map.fill_path(&path, &paint(*color), FillRule::Winding, place, None);
                 }
             }
@@ -123,26 +119,43 @@ fn image(map: &mut Pixmap, rect: Rect, pixels: &Pixels) {
     }
 }
 
-struct Outline(PathBuilder);
+/// The outline of a text, each point turned here: tiny-skia 0.12 loses paths that it turns itself on a big-endian machine.
+struct Outline {
+    path: PathBuilder,
+    direction: Direction,
+}
+
+impl Outline {
+    fn turned(&self, x: f32, y: f32) -> (f32, f32) {
+        match self.direction {
+            Direction::Right => (x, y),
+            Direction::Up => (y, -x),
+        }
+    }
+}
 
 impl OutlineBuilder for Outline {
     fn move_to(&mut self, x: f32, y: f32) {
-        self.0.move_to(x, y);
+        let (x, y) = self.turned(x, y);
+        self.path.move_to(x, y);
     }
 
     fn line_to(&mut self, x: f32, y: f32) {
-        self.0.line_to(x, y);
+        let (x, y) = self.turned(x, y);
+        self.path.line_to(x, y);
     }
 
     fn quad_to(&mut self, x1: f32, y1: f32, x: f32, y: f32) {
-        self.0.quad_to(x1, y1, x, y);
+        let ((x1, y1), (x, y)) = (self.turned(x1, y1), self.turned(x, y));
+        self.path.quad_to(x1, y1, x, y);
     }
 
     fn curve_to(&mut self, x1: f32, y1: f32, x2: f32, y2: f32, x: f32, y: f32) {
-        self.0.cubic_to(x1, y1, x2, y2, x, y);
+        let ((x1, y1), (x2, y2), (x, y)) = (self.turned(x1, y1), self.turned(x2, y2), self.turned(x, y));
+        self.path.cubic_to(x1, y1, x2, y2, x, y);
     }
 
     fn close(&mut self) {
-        self.0.close();
+        self.path.close();
     }
 }
