@@ -44,12 +44,15 @@ pub(crate) fn plane(subject: &Subject<'_>, block: (u64, u64)) -> Result<Grid> {
     let mut counts = vec![0_u64; high * wide];
     let line_len = index(places)?;
     let (line_block, place_block) = (index(line_block)?.max(1), index(place_block)?.max(1));
-    // Whole chunks along the slow axis, so that each is decoded once.
+    // Whole chunks along the slow axis, so that each is decoded once; of what is not chunked there, parts of a line that is longer than a piece.
     let scalar = subject.scalar()?;
     let line_bytes = places.saturating_mul(scalar.size as u64).max(1);
     let chunk = dataset.chunks.as_ref().and_then(|chunks| chunks.get(slow).copied()).unwrap_or(1).max(1);
     let lines_of_piece = (PIECE / line_bytes).max(1).next_multiple_of(chunk);
-    let most = lines_of_piece.saturating_mul(line_bytes);
+    let most = match chunk {
+        1 if line_bytes > PIECE => PIECE,
+        _ => lines_of_piece.saturating_mul(line_bytes),
+    };
     subject.pieces(
         dataset.order,
         most,
@@ -176,4 +179,56 @@ fn add_up(cell: &[f64]) -> (f64, u64) {
     }
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
     (sum, count as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use container_core::Progress;
+    use container_core::container::{OpenOptions, ReadOptions};
+    use container_core::dtype::DType;
+    use container_core::format::Input;
+    use container_core::npy;
+    use container_core::numbers::Part;
+    use container_core::region::Region;
+
+    use super::*;
+
+    /// A line that is longer than a piece is read in parts, which need not begin where a block does.
+    #[test]
+    fn lines_longer_than_a_piece_have_the_same_means() {
+        let columns = PIECE as usize + PIECE as usize / 2 + 7;
+        let value = |row: usize, column: usize| (column / 1000 + 100 * row) as u8;
+        let data: Vec<u8> = (0..3 * columns).map(|at| value(at / columns, at % columns)).collect();
+        let mut file =
+            npy::Writer::new(Vec::new(), &DType::parse("|u1").unwrap(), &[3, columns as u64], Order::C)
+                .unwrap();
+        file.write(&data).unwrap();
+        let input = Input::bytes(Box::new(file.finish().unwrap()));
+        let container = (npy::FORMAT.open)(input, &OpenOptions::default()).unwrap();
+        let region = Region::whole(&[3, columns as u64]);
+        for threads in [1, 2] {
+            let subject = Subject {
+                container: &*container,
+                index: 0,
+                region: &region,
+                name: "",
+                part: Part::default(),
+                read: &ReadOptions::default().with_threads(threads),
+                progress: Progress::none(),
+            };
+            let grid = plane(&subject, (2, 999_983)).unwrap();
+            assert_eq!((grid.rows, grid.columns), (2, columns.div_ceil(999_983)));
+            for (at, mean) in grid.values.iter().enumerate() {
+                let (row, column) = (at / grid.columns * 2, at % grid.columns * 999_983);
+                let places = (row..(row + 2).min(3)).flat_map(|row| {
+                    (column..(column + 999_983).min(columns)).map(move |column| (row, column))
+                });
+                let (sum, count) = places.fold((0_u64, 0), |(sum, count), (row, column)| {
+                    (sum + u64::from(value(row, column)), count + 1)
+                });
+                // Whole numbers: every order of adding them gives the same.
+                assert_eq!(*mean, sum as f64 / f64::from(count), "{row} {column}");
+            }
+        }
+    }
 }
