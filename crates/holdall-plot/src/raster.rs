@@ -119,7 +119,7 @@ fn image(map: &mut Pixmap, rect: Rect, pixels: &Pixels) {
     }
 }
 
-/// The outline of a text, each point turned here: tiny-skia 0.12 loses paths that it turns itself on a big-endian machine.
+/// The outline of a text, each point turned here: on a big-endian machine tiny-skia 0.12 loses some paths, those that it turns itself among them.
 struct Outline {
     path: PathBuilder,
     direction: Direction,

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::support::{files, run};
+use crate::support::{files, holdall, run};
 
 /// Into every format and back: one digest.
 #[test]
@@ -102,13 +102,12 @@ fn targets_for_other_programs_are_written_whole_or_not_at_all() {
 fn a_list_names_files_in_the_bytes_that_they_have() {
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt;
-    use std::process::Command;
 
     let directory = files();
     let place = directory.path();
     let names: [&[u8]; 2] = [b"x::y.ra", b"n\xE9\xFF.ra"];
-    let mut digest = Command::new(env!("CARGO_BIN_EXE_holdall"));
-    digest.current_dir(place).arg("digest");
+    let mut digest = holdall(place);
+    digest.arg("digest");
     for name in names {
         let name = OsStr::from_bytes(name);
         fs::copy(place.join("good.ra"), place.join(name)).unwrap();

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::support::{contents, files, fixtures, floats, npy, rawarray, run};
+use crate::support::{contents, files, fixtures, floats, holdall, npy, rawarray, run};
 
 /// Every verb that writes, with a target called `new`.
 const WRITERS: [&[&str]; 5] = [
@@ -166,7 +166,7 @@ fn manual_pages_are_written_whole_and_not_over_others() {
 #[test]
 fn an_interrupted_conversion_to_a_directory_leaves_nothing() {
     use std::os::unix::process::ExitStatusExt;
-    use std::process::{Command, Stdio};
+    use std::process::Stdio;
 
     use rustix::process::{Pid, Signal, kill_process};
 
@@ -190,9 +190,8 @@ fn an_interrupted_conversion_to_a_directory_leaves_nothing() {
         names
     };
     for signal in [Signal::INT, Signal::TERM] {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_holdall"))
+        let mut child = holdall(place)
             .args(["convert", "a.npy", "b.zarr", "--codec", "zlib", "--chunks", "100000"])
-            .current_dir(place)
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
