@@ -3,6 +3,7 @@
 //! How values are stored is no difference: byte order, storage order, codec and chunks may differ.
 
 use std::collections::{HashMap, HashSet};
+use std::iter;
 
 use container_core::container::{Container, Dataset, ReadOptions};
 use container_core::region::Region;
@@ -128,7 +129,7 @@ pub(crate) fn compare_datasets(
     let mut respelled = HashSet::new();
     for (key, side) in numbered(&a_sides) {
         let spellings = if retyped == Retyped::Allowed { spellings(key.0) } else { Vec::new() };
-        let mut keys = spellings.iter().map(|path| (path.as_str(), key.1)).chain([key]);
+        let mut keys = iter::once(key).chain(spellings.iter().map(|path| (path.as_str(), key.1)));
         match keys.find_map(|key| b_by_path.get(&key).copied()) {
             Some(other) => {
                 let other_path = other.dataset().path.as_str();
@@ -148,7 +149,7 @@ pub(crate) fn compare_datasets(
     Ok(found)
 }
 
-/// How a target may spell the path of a dataset of another format: the steps of a path of ASDF have escapes, and where one name begins another
+/// How a target may spell the path of a dataset, where it has none that is the same: the steps of a path of ASDF have escapes, and where one name begins another
 /// (`a` and `a/b`) the whole path is one step. On the way back they are undone.
 fn spellings(path: &str) -> Vec<String> {
     let steps = path.replace('~', "~0");

@@ -7,7 +7,7 @@ use container_core::carried::{self, form_of};
 
 use super::{ENTRIES, ENTRY_TAG, HISTORY, LIBRARY, ROOT_ANCHOR, ROOT_KEYS};
 use crate::ndarray::NdArray;
-use crate::yaml::{Int, Scalar, Yaml, resolve, unescape};
+use crate::yaml::{Int, Scalar, Yaml, escape, resolve, unescape};
 
 /// What is known of carried metadata before there are nodes.
 pub(crate) struct Tree {
@@ -26,7 +26,8 @@ impl Tree {
         let placed = &of.placed;
         let is_alias = |value: &Value| matches!(form_of(value), Some(("alias", Value::Text(name))) if of.anchors.contains(name));
         let in_the_way = |key: &str, value: &Value| {
-            !is_alias(value) && paths.iter().any(|path| path == key && !placed.contains(path))
+            let key = escape(key);
+            !is_alias(value) && paths.iter().any(|path| *path == key && !placed.contains(path))
         };
         let aside = carried::set_aside(tree, &|key, value| {
             key == LIBRARY || (key == HISTORY && !is_history(value)) || in_the_way(key, value)
