@@ -18,10 +18,11 @@ pub(super) fn whole(value: &Value) -> Result<Vec<u8>> {
 }
 
 /// True for keys that python-blosc2 reads back: text and bytes, each once. Of others, it refuses all user metadata that stand beside them.
+/// Text that begins as a form does would be taken for one.
 fn has_usual_keys(pairs: &[(&Value, &Value)]) -> bool {
     let mut seen = HashSet::with_capacity(pairs.len());
     pairs.iter().all(|(key, _)| match key {
-        Value::Text(text) => seen.insert((true, text.as_bytes())),
+        Value::Text(text) => !text.starts_with(carried::PREFIX) && seen.insert((true, text.as_bytes())),
         Value::Bytes(bytes) => seen.insert((false, bytes.as_slice())),
         _ => false,
     })
@@ -89,6 +90,17 @@ mod tests {
         let bytes = from_carried(&value).unwrap();
         assert!(bytes.starts_with(b"\x81\xae$holdall:pairs\x91\x92\x01"), "{bytes:?}");
         assert_eq!(to_carried(&bytes, &Limits::default()).unwrap(), value);
+    }
+
+    #[test]
+    fn a_map_of_the_user_that_looks_like_a_form_stays_one() {
+        for key in ["$holdall:bytes", "$holdall:int", "$holdall:pairs", "$holdall:"] {
+            let own = Value::Map(vec![(key.to_owned(), Value::Text("00ff".to_owned()))]);
+            let value = carried::guarded(own, carried::Forms::None);
+            let bytes = from_carried(&value).unwrap();
+            let back = carried::from_json_value(to_carried(&bytes, &Limits::default()).unwrap());
+            assert_eq!(back, value, "{key}");
+        }
     }
 
     #[test]
