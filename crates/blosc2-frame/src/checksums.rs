@@ -99,12 +99,6 @@ impl Digests {
         }
         Some(digests)
     }
-
-    /// Whether the chunk that is stored under a number has the digest that was taken of it; `None` where none was.
-    pub(crate) fn fit(&self, number: u64, chunk: &[u8]) -> Option<bool> {
-        let own = self.chunks.get(&number)?;
-        Some(**own == *self.algorithm.digest(chunk).as_bytes())
-    }
 }
 
 /// What the index digest is of.
@@ -135,15 +129,15 @@ fn index(offsets: &Offsets, nbytes: u64) -> Vec<u8> {
     numbers
 }
 
-/// The metalayer as it is stored.
-struct Stored {
+/// The metalayer as it is stored: digests by the places of the chunks.
+pub(crate) struct Stored {
     algorithm: Algorithm,
     index: Vec<u8>,
     chunks: Vec<u8>,
 }
 
 impl Stored {
-    fn parse(value: &[u8], limits: &Limits) -> Result<Self> {
+    pub(crate) fn parse(value: &[u8], limits: &Limits) -> Result<Self> {
         let wrong = || Error::malformed("no map of digests").context(format!("user metalayer {NAME:?}"));
         let Value::Map(mut entries) = msgpack::to_value(value, limits)? else { return Err(wrong()) };
         let mut take = |name: &str| {
@@ -168,8 +162,24 @@ impl Stored {
         }
     }
 
+    /// How they are computed.
+    pub(crate) const fn algorithm(&self) -> Algorithm {
+        self.algorithm
+    }
+
+    /// How many chunks they are of; none where no chunk is stored.
+    pub(crate) fn count(&self) -> usize {
+        self.chunks.len() / self.algorithm.digest_len().max(1)
+    }
+
+    /// Whether the chunk in the place `index` has the digest that was taken of it; `None` where none was.
+    pub(crate) fn fit(&self, index: u64, chunk: &[u8]) -> Option<bool> {
+        let own = self.chunk(usize::try_from(index).ok()?)?;
+        Some(own == self.algorithm.digest(chunk).as_bytes())
+    }
+
     /// Whether they are of a frame with these offsets.
-    fn fits(&self, offsets: &Offsets, nbytes: u64) -> bool {
+    pub(crate) fn fits(&self, offsets: &Offsets, nbytes: u64) -> bool {
         let len = self.algorithm.digest_len() as u64;
         let all = self.chunks.len() as u64 == offsets.len().saturating_mul(len);
         let none =
@@ -177,7 +187,8 @@ impl Stored {
         (all || none) && self.algorithm.digest(&index(offsets, nbytes)).as_bytes() == self.index
     }
 
-    fn chunk(&self, index: usize) -> Option<&[u8]> {
+    /// The digest of the chunk in the place `index`: zeros where nothing is stored.
+    pub(crate) fn chunk(&self, index: usize) -> Option<&[u8]> {
         let len = self.algorithm.digest_len();
         self.chunks.get(index.checked_mul(len)?..)?.get(..len)
     }

@@ -20,6 +20,7 @@ mod collect;
 mod history;
 mod mend;
 mod output;
+mod places;
 mod prove;
 mod rebuild;
 mod revive;

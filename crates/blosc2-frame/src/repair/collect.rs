@@ -10,11 +10,12 @@ use super::chunks::Origin;
 use super::history::{History, is_possible};
 use super::item;
 use super::mend;
+use super::places::Place;
 use super::rebuild::Head;
 use super::revive::Older;
 use super::search::{State, last_state, leads_to_chunks, trailer_at};
 use super::walk::{Look, Walked, walk};
-use crate::checksums::Digests;
+use crate::checksums::Stored;
 use crate::fault::FaultKind;
 use crate::header::{ChunkSize, Header};
 use crate::metalayer::Metalayers;
@@ -44,8 +45,8 @@ pub(super) struct Collected {
     pub older: BTreeMap<u64, Older>,
     /// Bytes of the one chunk that is not stored among chunks of different sizes: what the others leave.
     pub left_over: Option<u64>,
-    /// Digests of the chunks, where the frame has some that fit its index.
-    pub digests: Option<Digests>,
+    /// Digests of the chunks, where the frame has some that are of its present state.
+    pub digests: Option<Stored>,
 }
 
 impl Collected {
@@ -106,7 +107,7 @@ impl Collected {
             trusted,
             limits: *limits,
             left_over: None,
-            digests: None,
+            digests: state.digests,
         })
     }
 
@@ -158,6 +159,12 @@ fn choose(
             } else if is_own(origin, head.end, &state) {
                 if fits(&state) {
                     let found = walk_all(origin, head, limits, progress)?;
+                    let place = Place { origin, head, found: &found, limits };
+                    let mut state = match place.proved(Some(&state), progress)? {
+                        Some(proved) => return Ok(proved),
+                        None => state,
+                    };
+                    place.guessed(&mut state, report, progress)?;
                     let none = std::iter::empty();
                     let history = History::read(origin, head.end, &state.index, none, limits, progress)?;
                     return Ok(mend::mended(origin, head.end, state, &found, &history, report));
@@ -165,12 +172,22 @@ fn choose(
                 Some(state)
             } else {
                 // It may be anything that looks like an index.
+                let found = walk_all(origin, head, limits, progress)?;
+                if let Some(proved) =
+                    (Place { origin, head, found: &found, limits }).proved(None, progress)?
+                {
+                    return Ok(proved);
+                }
                 let other = last_state(origin, head.end, limits, progress)?;
                 is_other = other.is_some();
                 other.or(Some(state))
             }
         }
         None => {
+            let found = walk_all(origin, head, limits, progress)?;
+            if let Some(proved) = (Place { origin, head, found: &found, limits }).proved(None, progress)? {
+                return Ok(proved);
+            }
             is_other = true;
             last_state(origin, head.end, limits, progress)?
         }
@@ -193,7 +210,7 @@ fn choose(
         let what = "the order of the chunks: that in which they lie";
         report.guessed.push(item(head.end..origin.len(), what));
     }
-    Ok(State { offsets: walked.offsets, index: 0..0, trailer: walked.trailer })
+    Ok(State { offsets: walked.offsets, index: 0..0, trailer: walked.trailer, digests: None })
 }
 
 /// What the header leads to, where that is an index.
@@ -210,7 +227,12 @@ fn by_header(origin: &Origin, head: &Head, limits: &Limits) -> Option<State> {
     let found = (!range.is_empty() && !layout.faults().iter().any(unreadable))
         .then(|| (layout.trailer().clone(), range));
     let trailer = found.or_else(|| trailer_at(&*origin.source, layout.index().end, limits));
-    is_index.then(|| State { offsets: layout.offsets().clone(), index: layout.index(), trailer })
+    is_index.then(|| State {
+        offsets: layout.offsets().clone(),
+        index: layout.index(),
+        trailer,
+        digests: None,
+    })
 }
 
 /// Whether what the header leads to is the index of this frame, so that what it leads to in vain is what is damaged: a chunk is where it

@@ -11,6 +11,7 @@ use container_core::{Error, Progress, Result};
 use super::chunks::Origin;
 use super::collect::Collected;
 use super::item;
+use super::places::digests_in;
 use super::prove::{Proof, Prover};
 use crate::checksums;
 use crate::header::{ChunkSize, Kind};
@@ -75,6 +76,16 @@ impl Collected {
         let limits = self.limits;
         let mut lost = Vec::new();
         let mut kept = Vec::new();
+        let has_digests = self.trailer.vlmetalayers.iter().any(|(name, _)| name == checksums::NAME);
+        if has_digests && self.digests.is_none() {
+            let (list, what) = match digests_in(&self.trailer, &limits) {
+                Some(_) => {
+                    (&mut report.guessed, "the checksums: of another state of the frame, and left out")
+                }
+                None => (&mut report.lost, "the checksums: they cannot be read, and no chunk was compared"),
+            };
+            list.push(item(self.trailer_range.clone(), what));
+        }
         self.trailer.vlmetalayers.retain(|(name, bytes)| {
             let decoded = Chunk::parse(bytes).and_then(|chunk| {
                 let mut room: Vec<u8> = zeroed_vec(chunk.nbytes() as u64, &limits)?;
@@ -151,7 +162,7 @@ pub(super) fn write(
         params: default_params(usize::try_from(header.typesize).unwrap_or(1)),
         metalayers: collected.metalayers.clone(),
         variable_chunks: is_variable || is_vl,
-        checksums: collected.digests.as_ref().map(checksums::Digests::algorithm),
+        checksums: collected.digests.as_ref().map(checksums::Stored::algorithm),
         ..FrameOptions::default()
     };
     let typesize = usize::try_from(header.typesize).unwrap_or(1).clamp(1, 255);

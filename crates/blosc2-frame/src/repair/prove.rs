@@ -47,7 +47,7 @@ impl Collected {
                     _ => Proof::Good,
                 }),
                 Some(Offset::Unknown(_)) => Ok(Proof::Bad),
-                Some(Offset::Stored(at)) => prover.stored(self, origin, index, at),
+                Some(Offset::Stored(at)) => prover.last(self, origin, index, at),
             }
         };
         (0..count).map(prove).collect()
@@ -71,8 +71,24 @@ impl Prover {
         Self { decoder: walk::decoder(geometry, &collected.limits), room: Vec::new() }
     }
 
-    /// Proves the chunk at the offset `at` in the place `index`.
-    pub fn stored(&mut self, frame: &Collected, origin: &Origin, index: u64, at: u64) -> Result<Proof> {
+    /// Proves the chunk at the offset `at` in the place `index`, for the last one that was there, of which digests are.
+    pub fn last(&mut self, frame: &Collected, origin: &Origin, index: u64, at: u64) -> Result<Proof> {
+        self.stored(frame, origin, index, at, true)
+    }
+
+    /// As [`Prover::last`], for one that was there before.
+    pub fn older(&mut self, frame: &Collected, origin: &Origin, index: u64, at: u64) -> Result<Proof> {
+        self.stored(frame, origin, index, at, false)
+    }
+
+    fn stored(
+        &mut self,
+        frame: &Collected,
+        origin: &Origin,
+        index: u64,
+        at: u64,
+        is_last: bool,
+    ) -> Result<Proof> {
         let stored = match origin.bytes(frame.base, at) {
             Ok(stored) => stored,
             Err(error) if error.is_damage() => return Ok(Proof::Bad),
@@ -86,8 +102,8 @@ impl Prover {
             (None, ChunkSize::Fixed(most)) => len <= u64::from(most),
             _ => true,
         };
-        let altered = frame.digests.as_ref().is_some_and(|digests| digests.fit(at, &stored) == Some(false));
-        if !fits || altered {
+        let altered = || frame.digests.as_ref().is_some_and(|it| it.fit(index, &stored) == Some(false));
+        if !fits || is_last && altered() {
             return Ok(Proof::Bad);
         }
         if header.special().is_some() {

@@ -50,7 +50,7 @@ impl Collected {
             for raw in before {
                 let is_whole = match Offset::from_raw(raw) {
                     Offset::Stored(at) => {
-                        !taken.contains(&raw) && prover.stored(self, origin, index, at)? == Proof::Good
+                        !taken.contains(&raw) && prover.older(self, origin, index, at)? == Proof::Good
                     }
                     Offset::Special(special) => {
                         self.header.chunksize != ChunkSize::Variable && !self.is_no_value(special)

@@ -8,6 +8,7 @@ use container_core::source::Source;
 use container_core::{Limits, Progress, Result};
 
 use super::chunks::{Origin, header_at};
+use crate::checksums::Stored;
 use crate::offsets::{Offset, Offsets};
 use crate::trailer::{self, Trailer};
 
@@ -26,6 +27,8 @@ pub(super) struct State {
     /// Where the index is; empty for one that was made up.
     pub index: Range<u64>,
     pub trailer: Option<(Trailer, Range<u64>)>,
+    /// Digests of the chunks, where they are known to be of this state.
+    pub digests: Option<Stored>,
 }
 
 /// The last index of the file, behind byte `base`, that leads to chunks alone.
@@ -111,7 +114,7 @@ fn state_at(
         return None;
     }
     let trailer = trailer_at(source, range.end, limits);
-    Some(State { offsets, index: range, trailer })
+    Some(State { offsets, index: range, trailer, digests: None })
 }
 
 /// Whether all offsets are marks, or lead to different chunks before byte `before`.

@@ -2,16 +2,14 @@
 
 use std::collections::HashMap;
 
-use blosc_chunk::{Chunk, Decoder};
 use container_core::report::RepairReport;
-use container_core::source::zeroed_vec;
 use container_core::{Error, Result};
 
 use super::chunks::Origin;
 use super::collect::Collected;
 use super::item;
+use super::places::{are_of, digests_in};
 use crate::b2nd::{self, Geometry, Meta};
-use crate::checksums::{self, Digests};
 use crate::header::ChunkSize;
 use crate::metalayer::Metalayers;
 use crate::offsets::{Offset, Offsets};
@@ -97,17 +95,11 @@ impl Collected {
 
     /// Digests are of the chunks that the index leads to, and of the bytes that the header counts.
     fn find_digests(&mut self) {
-        let stored = self.trailer.vlmetalayers.iter().find(|(name, _)| name == checksums::NAME);
-        let value = stored.and_then(|(_, bytes)| {
-            let chunk = Chunk::parse(bytes).ok()?;
-            let mut value: Vec<u8> = zeroed_vec(chunk.nbytes() as u64, &self.limits).ok()?;
-            Decoder::new().with_limits(self.limits).decode(&chunk, &mut value).ok()?;
-            Some(value)
-        });
-        let Some(value) = value else { return };
-        let by_array = self.array.map(|len| len.saturating_mul(self.offsets.len()));
-        let parse = |nbytes| Digests::parse(&value, &self.offsets, nbytes, &self.limits);
-        self.digests = [Some(self.header.nbytes), by_array].into_iter().flatten().find_map(parse);
+        if self.digests.is_some() {
+            return;
+        }
+        let Some(stored) = digests_in(&self.trailer, &self.limits) else { return };
+        self.digests = Some(stored).filter(|stored| are_of(stored, &self.header, &self.offsets));
     }
 
     /// Whether the shape of an array fits its chunks.

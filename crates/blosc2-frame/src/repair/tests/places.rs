@@ -1,0 +1,135 @@
+//! Indexes that lead astray, and chunks that lie elsewhere: digests tell which is which.
+#![allow(clippy::cast_possible_truncation, reason = "small numbers made here")]
+
+use container_core::checksum::Algorithm;
+use container_core::container::Depth;
+
+use super::*;
+use crate::{Checked, check_checksums};
+
+/// Bytes of a chunk that is stored plainly, with its header.
+const LEN: usize = 232;
+
+fn chunk(number: u8) -> Vec<u8> {
+    (0..200_u8).map(|at| at.wrapping_mul(2 * number + 1) ^ number).collect()
+}
+
+/// Three chunks that are stored plainly, and so is their index.
+fn plain(checksums: bool) -> Vec<u8> {
+    let mut out = Vec::new();
+    let options = FrameOptions {
+        params: blosc_chunk::Params { level: 0, ..default_params(1) },
+        checksums: checksums.then(|| Algorithm::from_name("sha256").unwrap()),
+        ..FrameOptions::default()
+    };
+    let mut writer = Writer::new(&mut out, options).unwrap();
+    for number in 0..3 {
+        writer.append(&chunk(number)).unwrap();
+    }
+    writer.finish().unwrap();
+    out
+}
+
+/// Where the chunks and the index of `bytes` begin.
+fn places(bytes: &[u8]) -> (usize, usize) {
+    let frame = Frame::from_bytes(bytes.to_vec()).unwrap();
+    (frame.layout().chunks().start as usize, frame.layout().index().start as usize)
+}
+
+fn codes(bytes: &[u8]) -> Vec<&'static str> {
+    let input = Input::bytes(Box::new(bytes.to_vec()));
+    let file = (FORMAT.open)(input, &OpenOptions::default()).unwrap();
+    let report = file.check(Depth::Full, &ReadOptions::default(), Progress::none()).unwrap();
+    report.findings.iter().map(|finding| finding.code).collect()
+}
+
+fn is_guarded(out: &[u8]) -> bool {
+    let frame = Frame::from_bytes(out.to_vec()).unwrap();
+    matches!(check_checksums(&frame).unwrap(), Some(Checked::Compared { damaged, .. }) if damaged.is_empty())
+}
+
+fn told(list: &[RepairItem], start: &str) -> bool {
+    list.iter().any(|line| line.what.starts_with(start))
+}
+
+/// Chunk 1 is eight bytes from where it was, and lies over the beginning of chunk 2. Chunk 0 is another.
+#[test]
+fn one_chunk_that_was_moved_does_not_switch_off_the_digests_of_the_others() {
+    let sound = plain(true);
+    let (start, _) = places(&sound);
+    let mut bytes = sound.clone();
+    bytes[start + 100] ^= 1;
+    bytes.copy_within(start + LEN..start + 2 * LEN, start + LEN + 8);
+    bytes[start + LEN..start + LEN + 8].fill(0xee);
+    let (report, out) = repaired(&bytes).unwrap();
+    assert_eq!(chunks(out.clone(), "moved"), [vec![0; 200], chunk(1), vec![0; 200]], "{report:?}");
+    assert!(told(&report.lost, "chunk 0") && told(&report.lost, "chunk 2"), "{report:?}");
+    assert!(report.guessed.is_empty() && is_guarded(&out), "{report:?}");
+    // One that is whole, and not what belongs there.
+    bytes[start + LEN + 100] ^= 1;
+    let (report, out) = repaired(&bytes).unwrap();
+    assert_eq!(chunks(out.clone(), "moved and changed"), vec![vec![0; 200]; 3], "{report:?}");
+    assert!(report.guessed.is_empty() && is_guarded(&out), "{report:?}");
+}
+
+/// Any offsets in the place of the right ones.
+#[test]
+fn digests_prove_the_order_where_the_index_is_damaged() {
+    let sound = plain(true);
+    let (start, index) = places(&sound);
+    let own: [u64; 3] = [0, LEN as u64, 2 * LEN as u64];
+    for others in [[0, 0, 0], [1, 1, 0], [2, 1, 1], [2, 2, 2], [0, 1, 9], [9, 8, 9], [7, 7, 7]] {
+        let mut bytes = sound.clone();
+        for (place, other) in others.iter().enumerate() {
+            let offset = own.get(*other).copied().unwrap_or(*other as u64 * 0x0100_0000);
+            bytes[index + 32 + 8 * place..][..8].copy_from_slice(&offset.to_le_bytes());
+        }
+        let what = format!("{others:?}");
+        assert!(codes(&bytes).iter().any(|code| ["offset", "offsets"].contains(code)), "{what}");
+        let (report, out) = repaired(&bytes).unwrap();
+        assert_eq!(chunks(out.clone(), &what), [chunk(0), chunk(1), chunk(2)], "{what}: {report:?}");
+        assert!(
+            report.guessed.is_empty() && report.lost.is_empty() && is_guarded(&out),
+            "{what}: {report:?}"
+        );
+        // One of the chunks is damaged as well.
+        bytes[start + LEN + 50] ^= 4;
+        let (report, out) = repaired(&bytes).unwrap();
+        assert_eq!(chunks(out.clone(), &what), [chunk(0), vec![0; 200], chunk(2)], "{what}: {report:?}");
+        assert!(told(&report.lost, "chunk 1") && is_guarded(&out), "{what}: {report:?}");
+    }
+}
+
+#[test]
+fn an_index_that_has_a_chunk_twice_is_a_guess_without_digests() {
+    let sound = plain(false);
+    let (_, index) = places(&sound);
+    let mut bytes = sound.clone();
+    bytes[index + 32 + 8..][..8].fill(0);
+    let (report, out) = repaired(&bytes).unwrap();
+    assert_eq!(chunks(out, "twice"), [chunk(0), chunk(1), chunk(2)], "{report:?}");
+    assert!(told(&report.guessed, "the order of the chunks"), "{report:?}");
+}
+
+#[test]
+fn digests_that_cannot_be_read_are_told() {
+    let sound = plain(true);
+    let value = sound.windows(8).position(|bytes| bytes == b"\xa7version").unwrap() - 1;
+    for (at, byte, code) in [
+        (value, 0x86, "user_metadata"),
+        (value + 3, b'E', "user_metadata"),
+        (value + 9, 3, "checksums_unknown"),
+        (value + 22, b'S', "checksums_unknown"),
+    ] {
+        let mut bytes = sound.clone();
+        bytes[at] = byte;
+        assert_eq!(codes(&bytes), [code], "{at}");
+        let (report, out) = repaired(&bytes).unwrap();
+        assert!(told(&report.lost, "the checksums"), "{report:?}");
+        assert_eq!(codes(&out), [""; 0]);
+    }
+    let mut bytes = sound;
+    let name = bytes.windows(17).position(|bytes| bytes == b"holdall.checksums").unwrap();
+    bytes[name] = b'H';
+    assert_eq!(codes(&bytes), ["checksums_unknown"]);
+}
