@@ -26,6 +26,7 @@ mod rebuild;
 mod revive;
 mod search;
 mod settle;
+mod shape;
 mod walk;
 
 use std::path::Path;

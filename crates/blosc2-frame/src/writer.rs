@@ -27,7 +27,7 @@ pub(crate) use engine::Engine;
 pub(crate) use head::{
     check_total, geometry, header_len, mixture, new_header, other_engine, set_chunksize, settle,
 };
-pub(crate) use places::Places;
+pub(crate) use places::{MOST_CHUNKS, Places};
 use sink::Sink;
 pub(crate) use sizes::{Fit, MOST, Sizes, check_range};
 pub(crate) use stored::{Rules, Stored, check, check_mark, physical, stored};

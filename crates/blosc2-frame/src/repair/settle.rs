@@ -9,6 +9,7 @@ use super::chunks::Origin;
 use super::collect::Collected;
 use super::item;
 use super::places::{are_of, digests_in};
+use super::shape;
 use crate::b2nd::{self, Geometry, Meta};
 use crate::header::ChunkSize;
 use crate::metalayer::Metalayers;
@@ -115,6 +116,16 @@ impl Collected {
             ChunkSize::Fixed(len) => Some(u64::from(len)),
             _ => None,
         };
+        let (geometry, many) = match geometry {
+            Some(Ok(geometry)) if seen.nbytes.is_empty() || len == Some(geometry.chunk_bytes()) => {
+                self.settle_shape(name, geometry, report)
+            }
+            Some(Err(error)) => match len.and_then(|len| self.guess_shape(name, len, report)) {
+                Some(geometry) => (Some(Ok(geometry)), None),
+                None => (Some(Err(error)), None),
+            },
+            other => (other, None),
+        };
         match geometry {
             Some(Ok(geometry)) if seen.nbytes.is_empty() || len == Some(geometry.chunk_bytes()) => {
                 self.settle_dtype(name, report);
@@ -130,6 +141,9 @@ impl Collected {
             other => {
                 let why = match other {
                     Some(Err(error)) => error.kind().to_string(),
+                    _ if many.is_some() => {
+                        format!("it needs {} chunks, and there are {}", many.unwrap_or(0), self.offsets.len())
+                    }
                     _ => "its chunks are of another size".to_owned(),
                 };
                 let what = format!("the shape of the array ({why}): what it held becomes a row of elements");
@@ -143,6 +157,44 @@ impl Collected {
                 self.metalayers = kept;
             }
         }
+    }
+
+    /// The shape of an array, where it can be that of the chunks; else the number of chunks that it needs. The header and the chunks, where
+    /// they agree on another number, are right about it.
+    fn settle_shape(
+        &mut self,
+        name: &str,
+        geometry: Geometry,
+        report: &mut RepairReport,
+    ) -> (Option<Result<Geometry>>, Option<u64>) {
+        let (needed, found) = (geometry.chunk_count(), self.offsets.len());
+        if needed == found || self.expected == Some(needed) {
+            return (Some(Ok(geometry)), None);
+        }
+        if let Some(guess) = self.guess_shape(name, geometry.chunk_bytes(), report) {
+            return (Some(Ok(guess)), None);
+        }
+        let agree = self.expected == Some(found);
+        if agree || !shape::is_likely(needed, found.max(self.expected.unwrap_or(0))) {
+            return (None, Some(needed));
+        }
+        (Some(Ok(geometry)), None)
+    }
+
+    /// A shape that has as many chunks as header and index agree on.
+    fn guess_shape(&mut self, name: &str, len: u64, report: &mut RepairReport) -> Option<Geometry> {
+        let count = self.expected.filter(|expected| *expected == self.offsets.len())?;
+        let item_len = usize::try_from(self.header.typesize).ok()?;
+        let meta = Meta::parse(self.metalayers.get(name)?).ok()?;
+        let guess = shape::guess(&meta, item_len, count, len)?;
+        let shapes =
+            format!("{:?}, not {:?}, which is not one of {count} chunks", guess.meta.shape, meta.shape);
+        let padding = if guess.is_padded { "; what is behind the last row may be padding" } else { "" };
+        let what = format!("the shape of the array, axis {}: {shapes}{padding}", guess.axis);
+        // Of a name that is there.
+        self.metalayers.set(name, guess.meta.encode()).ok()?;
+        report.guessed.push(item(crate::header::FIXED_LEN as u64..self.base, what));
+        Some(guess.geometry)
     }
 
     /// An element type that cannot be read, or is of another size, becomes that of opaque bytes.
