@@ -1,12 +1,12 @@
 //! Adding to the end of a file, in one step: the new file is written beside the old one, which the kernel mostly copies, and
-//! then takes its place. A crash at any time leaves the old file.
+//! then takes its place. A crash at any time leaves the old file. Until then the old one is locked: of two programs that add to it
+//! at once, the second would put what it has read in the place of what the first has written.
 //!
 //! The last chunk is filled up first, after its digest has been compared. What the reference refuses is done as well: files
 //! without offsets, with a full table, of a single small chunk (which gets a new chunk size), and of no bytes at all.
 
 mod items;
 
-use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -18,6 +18,7 @@ use container_core::region::{Region, element_count};
 use container_core::report::{Loss, Severity};
 use container_core::source::{Source, open_path};
 use container_core::stream::{for_each_run, prove};
+use container_core::write::storage::FileStorage;
 use container_core::write::{AtomicFile, Durability, Overwrite};
 use container_core::{Error, Limits, Result, Value};
 
@@ -78,8 +79,8 @@ impl AppendOptions {
 ///
 /// # Errors
 /// `Usage` for bytes that are no whole rows, for column-major arrays of several dimensions, for variable-length files and
-/// old versions, and when there are not `len` bytes; the first error of a file that is damaged; `Io`. The file is then what it
-/// was.
+/// old versions, when there are not `len` bytes, and while another program writes to the file; the first error of a file that is
+/// damaged; `Io`. The file is then what it was.
 pub fn append_bytes(
     path: impl AsRef<Path>,
     mut reader: impl Read,
@@ -181,9 +182,9 @@ fn losses_of_plain(dataset: &Dataset, region: &Region) -> Vec<Loss> {
     vec![Loss { dataset: Some(dataset.path.clone()), what }]
 }
 
-/// The file that is appended to.
+/// The file that is appended to, which nobody else changes meanwhile.
 pub(crate) struct Old {
-    pub(crate) file: File,
+    pub(crate) storage: FileStorage,
     pub(crate) path: PathBuf,
     source: Box<dyn Source>,
     pub(crate) layout: Layout,
@@ -193,7 +194,8 @@ pub(crate) struct Old {
 impl Old {
     /// Opens a file that has no fault that could spread to the new one.
     pub(crate) fn open(path: &Path, open: &OpenOptions) -> Result<Self> {
-        let file = File::open(path)?;
+        // Before anything is read: what is read is what the new file takes over.
+        let storage = FileStorage::open(path)?;
         let source = open_path(path, open.access, &open.limits)?;
         let layout = Layout::parse(&*source, &open.limits)?;
         let fault = layout.faults().iter().find(|fault| fault.severity() == Severity::Error);
@@ -201,7 +203,17 @@ impl Old {
         if let Some(fault) = fault.or_else(unfinished) {
             return Err(fault.error().hint("repair it into a new file first: holdall repair"));
         }
-        Ok(Self { file, path: path.to_owned(), source, layout, limits: open.limits })
+        Ok(Self { storage, path: path.to_owned(), source, layout, limits: open.limits })
+    }
+
+    /// Puts the new file in the place of this one.
+    pub(crate) fn replace_by(&self, new: AtomicFile, durability: Durability) -> Result<()> {
+        // Not everyone who replaces a file asks for the lock.
+        if !self.storage.is_at(&self.path)? {
+            let problem = format!("{} has been replaced by another program meanwhile", self.path.display());
+            return Err(Error::usage(problem).hint("nothing is written; try again"));
+        }
+        new.commit(durability)
     }
 
     fn expect_version_3(&self) -> Result<()> {
@@ -298,11 +310,11 @@ impl Old {
         let mut sink = Sink::new(out, Some(&growth.head))?;
         let kept = self.layout.chunks().get(..growth.keep).unwrap_or_default();
         let checksum = self.layout.header().checksum;
-        sink.take_over(&self.file, kept.iter().map(|entry| stored_range(checksum, entry)))?;
+        sink.take_over(self.storage.file(), kept.iter().map(|entry| stored_range(checksum, entry)))?;
         chunker.push(&growth.refilled, &mut sink)?;
         feed(&mut chunker, &mut sink)?;
         chunker.finish(&mut sink)?;
-        sink.finish(&growth.head)?.commit(durability)
+        self.replace_by(sink.finish(&growth.head)?, durability)
     }
 }
 

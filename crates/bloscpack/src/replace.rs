@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use container_core::container::OpenOptions;
-use container_core::write::storage::{FileStorage, Storage};
+use container_core::write::storage::Storage;
 use container_core::write::{AtomicFile, Durability, Overwrite};
 use container_core::{Error, Result};
 
@@ -52,7 +52,7 @@ pub fn replace(
 ) -> Result<Replaced> {
     let mut open = OpenOptions::default();
     open.limits = options.limits;
-    let old = Old::open(path.as_ref(), &open)?;
+    let mut old = Old::open(path.as_ref(), &open)?;
     if !old.layout.header().dialect.is_variable_length() {
         return Err(Error::usage("this file has no items that could be replaced"));
     }
@@ -68,7 +68,7 @@ pub fn replace(
         Ok(())
     })?;
     if let Some(at) = slot.place(encoded.len() as u64, in_place) {
-        slot.write(&mut FileStorage::open(path)?, at, &encoded, options.durability)?;
+        slot.write(&mut old.storage, at, &encoded, options.durability)?;
         return Ok(Replaced::InPlace);
     }
     slot.rewrite(&old, &encoded, reserve, options.durability)?;
@@ -143,17 +143,17 @@ impl Slot {
             .partition(|index| start_of(**index) < self.stored.start);
         if let Some(first) = before.first() {
             let range = start_of(*first)..self.free.start;
-            sink.take_over_gaps(&old.file, range, before.iter().map(|index| start_of(*index)))?;
+            sink.take_over_gaps(old.storage.file(), range, before.iter().map(|index| start_of(*index)))?;
         }
         sink.chunk(encoded, reserve)?;
         if let Some(first) = after.first() {
             let range = start_of(*first)..old.layout.file_len();
-            sink.take_over_gaps(&old.file, range, after.iter().map(|index| start_of(*index)))?;
+            sink.take_over_gaps(old.storage.file(), range, after.iter().map(|index| start_of(*index)))?;
         }
         // Places so far are in the order of the file; the table wants that of the items.
         let written = before.iter().chain([&self.index]).chain(&after);
         sink.reorder(written.copied());
-        sink.finish(&head)?.commit(durability)
+        old.replace_by(sink.finish(&head)?, durability)
     }
 }
 

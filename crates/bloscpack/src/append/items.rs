@@ -21,8 +21,8 @@ use crate::writer::Sink;
 /// number.
 ///
 /// # Errors
-/// `Usage` for a file of another kind and for items that are not what the file says that they are; the first error of a file that
-/// is damaged; `Io`. The file is then what it was.
+/// `Usage` for a file of another kind, for items that are not what the file says that they are, and while another program writes to
+/// the file; the first error of a file that is damaged; `Io`. The file is then what it was.
 pub fn append_items<T: AsRef<[u8]>>(
     path: impl AsRef<Path>,
     items: &[T],
@@ -135,10 +135,10 @@ impl Old {
         let entries = self.layout.chunks();
         if let Some(first) = entries.iter().map(|entry| entry.range().start).min() {
             let starts = entries.iter().map(|entry| entry.range().start);
-            sink.take_over_gaps(&self.file, first..self.layout.file_len(), starts)?;
+            sink.take_over_gaps(self.storage.file(), first..self.layout.file_len(), starts)?;
         }
         let mut writer = VarWriter::over(sink, &options, Some(count))?;
         feed(&mut writer)?;
-        writer.complete()?.0.commit(durability)
+        self.replace_by(writer.complete()?.0, durability)
     }
 }

@@ -336,3 +336,53 @@ fn room_for_metadata_counts_against_the_limit() {
         assert_eq!(read(&path).len(), bytes.len() + 48);
     }
 }
+
+/// What two programs add at once is all there, or one of them is told that the other was first.
+#[test]
+fn appends_at_the_same_time_lose_nothing() {
+    let Place { path, _directory } = place();
+    write(&path, &data(1000), &options(1000)).unwrap();
+    let items = path.with_extension("items");
+    VarWriter::create(&items, Some(0), &VarOptions::default()).unwrap().finish().unwrap();
+    let (mut added, mut more) = (0, 0);
+    for _ in 0..4 {
+        let done = std::thread::scope(|scope| {
+            let one = || {
+                let bytes = append_bytes(&path, &data(300)[..], 300, &AppendOptions::default());
+                (bytes, append_items(&items, &["one"], &AppendOptions::default()))
+            };
+            let threads: Vec<_> = (0..6).map(|_| scope.spawn(one)).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect::<Vec<_>>()
+        });
+        for (bytes, item) in done {
+            added += usize::from(was_done(bytes));
+            more += u64::from(was_done(item));
+        }
+    }
+    assert!(added >= 4 && more >= 4, "{added} {more}");
+    assert_eq!(read(&path).len(), 1000 + 300 * added);
+    assert_eq!(VarReader::open(&items).unwrap().len(), more);
+}
+
+fn was_done(result: Result<()>) -> bool {
+    result.inspect_err(|error| assert!(error.to_string().contains("another program"), "{error}")).is_ok()
+}
+
+#[test]
+fn a_file_that_others_put_in_its_place_stays() {
+    let Place { path, _directory } = place();
+    write(&path, &data(1000), &options(1000)).unwrap();
+    struct Replacing<'a>(&'a Path);
+    impl Read for Replacing<'_> {
+        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+            std::fs::remove_file(self.0)?;
+            write(self.0, b"another", &options(1000)).unwrap();
+            Ok(0)
+        }
+    }
+    let reader = data(100);
+    let reader = Replacing(&path).chain(&reader[..]);
+    let error = append_bytes(&path, reader, 100, &AppendOptions::default()).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::Usage(_)), "{error}");
+    assert_eq!(read(&path), b"another");
+}

@@ -27,7 +27,7 @@ impl FileStorage {
         for _ in 0..ATTEMPTS {
             let file = options().open(path).map_err(|error| opening(error, path))?;
             let storage = Self::lock(file, path)?;
-            if is_at(&storage.file, path)? {
+            if storage.is_at(path)? {
                 return Ok(storage);
             }
         }
@@ -72,6 +72,14 @@ impl FileStorage {
         #[cfg(windows)]
         let _ = path;
         Ok(Self { file })
+    }
+
+    /// Whether the name is still that of this file: others may have put another one in its place, with a lock or without.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub fn is_at(&self, path: impl AsRef<Path>) -> Result<bool> {
+        is_at(&self.file, path.as_ref())
     }
 
     /// The file, for reading it in other ways.
