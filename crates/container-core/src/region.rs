@@ -207,7 +207,10 @@ fn parse_axis(term: &str, len: u64) -> std::result::Result<AxisSelection, String
         if text.is_empty() {
             return Ok(None);
         }
-        let parsed = text.parse::<i64>().map_err(|_| format!("{text:?} is not an index"))?;
+        let parsed = text.parse::<i64>().map_err(|_| match text {
+            "None" | "newaxis" | "np.newaxis" | "numpy.newaxis" => "a selection makes no new axes".to_owned(),
+            _ => format!("{text:?} is not an index"),
+        })?;
         Ok(Some(parsed.into()))
     };
     let length = i128::from(len);

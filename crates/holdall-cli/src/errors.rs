@@ -119,13 +119,35 @@ fn is_container(file: &str) -> bool {
     read.is_ok() && sniff(&Probe { head: &head, directory: None }, Accept::Containers).is_ok()
 }
 
-/// A file name as a POSIX shell takes it.
+/// A file name as a POSIX shell takes it. What cannot be shown is escaped, which shells take in `$'…'` (POSIX.1-2024).
 pub fn shell_word(name: &str) -> Cow<'_, str> {
     let plain = |c: char| c.is_alphanumeric() || "-_./:,+@%=".contains(c);
     if !name.is_empty() && name.chars().all(plain) {
         return Cow::Borrowed(name);
     }
-    Cow::Owned(format!("'{}'", name.replace('\'', r"'\''")))
+    if matches!(printable(name), Cow::Borrowed(_)) {
+        return Cow::Owned(format!("'{}'", name.replace('\'', r"'\''")));
+    }
+    let mut word = String::from("$'");
+    for c in name.chars() {
+        match c {
+            '\'' | '\\' => word.extend(['\\', c]),
+            '\n' => word.push_str("\\n"),
+            '\r' => word.push_str("\\r"),
+            '\t' => word.push_str("\\t"),
+            // Octal digits, of which there are at most three, whatever follows.
+            c => match printable(c.encode_utf8(&mut [0; 4])) {
+                Cow::Borrowed(_) => word.push(c),
+                Cow::Owned(_) => {
+                    c.encode_utf8(&mut [0; 4])
+                        .bytes()
+                        .for_each(|byte| word.push_str(&format!("\\{byte:03o}")));
+                }
+            },
+        }
+    }
+    word.push('\'');
+    Cow::Owned(word)
 }
 
 /// Says which file an error is about.
@@ -195,6 +217,7 @@ mod tests {
         assert_eq!(shell_word("a b"), "'a b'");
         assert_eq!(shell_word("it's"), r"'it'\''s'");
         assert_eq!(shell_word(""), "''");
+        assert_eq!(shell_word("it's\n\\\t\u{1b}7\u{200e}"), r"$'it\'s\n\\\t\0337\342\200\216'");
     }
 
     #[test]

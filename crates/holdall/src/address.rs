@@ -94,6 +94,11 @@ impl Address {
             },
             (Some(path), _) => container.find(path).ok_or_else(|| match container.dataset_count() {
                 0 => nothing(container),
+                // The first bracket of a list is taken for the selection's.
+                _ if self.selection.is_some() && path.ends_with('[') => {
+                    let problem = "a list of indices is no selection: indices, slices and `...` are";
+                    Error::usage(problem)
+                }
                 _ => Error::usage(format!("there is no dataset {path:?}"))
                     .hint(format!("one of: {}", names(container))),
             })?,
@@ -284,5 +289,7 @@ mod tests {
         let error = selected(&many, "c").unwrap_err();
         assert_eq!(error.next_step(), Some("one of: d0, d1, d2, d3, d4, d5, d6, d7 and 12 more"));
         assert!(matches!(selected(&two(), "a[9]").unwrap_err().kind(), ErrorKind::Usage(_)));
+        assert!(selected(&two(), "a[[0, 1]]").unwrap_err().to_string().contains("a list of indices"));
+        assert!(selected(&two(), "a[None]").unwrap_err().to_string().contains("no new axes"));
     }
 }
