@@ -135,7 +135,7 @@ fn expect_sound_repair(fixture: &Fixture) {
     let file = open(&fixture.format, Box::new(bytes)).expect("a repaired file opens");
     let check = file.check(Depth::Full, &ReadOptions::default(), Progress::none()).expect("a check");
     // What nobody here can decode is copied as it is.
-    let unknown = ["bad/chunk_filter_31.b2frame", "bad/chunk_instrumented.b2frame"];
+    let unknown = ["bad/chunk_instrumented.b2frame"];
     // Of a store that is a frame, the frame is mended, and not what it says of the values in it.
     let is_store = fixture.path.ends_with(".b2e") && fixture.verdict != "sound";
     if is_store || unknown.iter().any(|path| fixture.path.ends_with(path)) {

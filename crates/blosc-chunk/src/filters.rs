@@ -88,6 +88,12 @@ impl Filter {
         matches!(self.id, 0..=4 | 32..=36)
     }
 
+    /// Whether no released Blosc has the number for a filter, nor leaves it to users.
+    #[must_use]
+    pub const fn is_unassigned(self) -> bool {
+        !self.is_known() && self.id < 160
+    }
+
     /// Whether it changes values for good.
     #[must_use]
     pub const fn is_lossy(self) -> bool {

@@ -33,6 +33,7 @@ pub(crate) fn check(
         layout.faults().iter().map(|fault| place(view, fault.finding(), fault.index())).collect();
     findings.extend(geometry(view));
     let survey = frame.survey()?;
+    findings.extend(blocks(view, &survey));
     findings.extend(survey.faults.iter().map(|fault| place(view, fault.finding(), fault.index())));
     if findings.iter().any(|finding| finding.severity == Severity::Error) {
         findings.retain(|finding| !CONSEQUENCES.contains(&finding.code));
@@ -75,6 +76,26 @@ fn geometry(view: &View) -> Option<Finding> {
     let range = error.range().unwrap_or_else(|| view.frame().layout().header_range());
     let message = format!("the metalayer of the array: {}", error.kind());
     Some(Finding::new(Severity::Error, code, message).at(range).dataset(DATASET))
+}
+
+/// Chunks whose blocks are of another length than those of the array: C-Blosc2 does not read them.
+fn blocks(view: &View, survey: &Survey) -> Vec<Finding> {
+    const TOLD: usize = 64;
+    let View::Array(array) = view else { return Vec::new() };
+    let own = array.geometry().block_bytes();
+    let is_other = |chunk: &&SurveyedChunk| chunk.special.is_none() && u64::from(chunk.block_len) != own;
+    let tell = |chunk: &SurveyedChunk| {
+        let index = chunk.index;
+        let message = format!(
+            "the blocks of chunk {index} are of {} bytes, those of the array of {own}: C-Blosc2 does not read it",
+            chunk.block_len
+        );
+        let field = chunk.range.start.saturating_add(8)..chunk.range.start.saturating_add(12);
+        let mut finding = Finding::new(Severity::Error, "geometry", message).at(field);
+        finding.part = chunk.part();
+        place(view, finding, Some(index))
+    };
+    survey.chunks.iter().filter(is_other).take(TOLD).map(tell).collect()
 }
 
 /// User metadata whose chunks cannot be decoded.

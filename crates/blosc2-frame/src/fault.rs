@@ -25,7 +25,11 @@ pub enum FaultKind {
     Chunksize,
     /// More filters than there are places.
     Filters,
-    /// Bits of the header that are reserved, or belong to user-defined types of frames.
+    /// Filters for chunks to come that nobody has, which keeps C-Blosc2 or python-blosc2 from opening the frame.
+    FiltersUnknown,
+    /// A type of frame that the user defines, which C-Blosc2 does not open.
+    FrameType,
+    /// Bits of the header that are reserved.
     ReservedNotZero,
     /// The version of the frame does not fit what its flags say.
     VersionFlags,
@@ -111,6 +115,8 @@ impl FaultKind {
             Self::Blocksize => "blocksize",
             Self::Chunksize => "chunksize",
             Self::Filters => "filters",
+            Self::FiltersUnknown => "filters_unknown",
+            Self::FrameType => "frame_type",
             Self::ReservedNotZero => "reserved_not_zero",
             Self::VersionFlags => "version_flags",
             Self::MetalayersUnreadable | Self::MetalayersOdd => "metalayers",
@@ -152,6 +158,8 @@ impl FaultKind {
     pub const fn severity(self) -> Severity {
         match self {
             Self::VersionFlags
+            | Self::FiltersUnknown
+            | Self::FrameType
             | Self::VlmetaFlag
             | Self::SharedChunk
             | Self::ChunkBlocksize

@@ -25,6 +25,8 @@ use crate::trailer::{BARE_LEN, TAIL_LEN, Trailer, len_of};
 
 mod judge;
 
+pub(crate) use judge::MOST_META;
+
 /// The layout of a frame. Ranges are absolute in the file that holds it (of a sparse frame, its index file).
 #[derive(Clone, Debug)]
 pub struct Layout {

@@ -17,6 +17,7 @@
 
 mod chunks;
 mod collect;
+mod heal;
 mod history;
 mod mend;
 mod output;

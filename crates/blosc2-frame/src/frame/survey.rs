@@ -47,6 +47,8 @@ pub struct SurveyedChunk {
     pub nbytes: u32,
     /// How many blocks it has.
     pub block_count: u32,
+    /// Bytes of each but a shorter last one; 0 where they are of different lengths.
+    pub block_len: u32,
     /// Its codec.
     pub compressor: Compressor,
     /// Whether the bytes are there as they are, without codec and filters.
@@ -63,6 +65,7 @@ impl SurveyedChunk {
             file,
             nbytes: header.nbytes,
             block_count: header.block_count(),
+            block_len: if header.has_variable_blocks() { 0 } else { header.block_len() },
             compressor: header.compressor,
             is_memcpyed: header.is_memcpyed(),
             special: header.special(),

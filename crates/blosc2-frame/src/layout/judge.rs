@@ -11,6 +11,9 @@ use crate::metalayer::MOST;
 use crate::offsets::{Offset, Offsets};
 use crate::reader;
 
+/// The most that python-blosc2 takes for the byte of a filter.
+pub(crate) const MOST_META: u8 = 127;
+
 /// Faults of single offsets that are told one by one; the rest are counted.
 const TOLD: u64 = 64;
 
@@ -50,7 +53,29 @@ impl Layout {
 
     fn judge_reserved(&mut self, fixed: &[u8]) {
         let byte = |at: usize| fixed.get(at).copied().unwrap_or_default();
-        let set = [(26, 0xf0), (28, 0xfc), (85, 0xfe), (86, 0xff)];
+        let bits = byte(26) & 0xf0;
+        if bits != 0 {
+            let message =
+                format!("bits {bits:#04x} of the type of the frame are set: C-Blosc2 does not open it");
+            self.tell(FaultKind::FrameType, self.field(26, 1), message);
+        }
+        for (slot, filter) in (0_u64..).zip(self.header.filters.0) {
+            if filter.is_unassigned() {
+                let message = format!(
+                    "filter number {} for chunks to come, which nobody has: C-Blosc2 does not open the frame",
+                    filter.id
+                );
+                self.tell(FaultKind::FiltersUnknown, self.field(71_u64.saturating_add(slot), 1), message);
+            }
+            if filter.meta > MOST_META {
+                let message = format!(
+                    "the byte {} for filter {slot}: python-blosc2 does not open the frame",
+                    filter.meta
+                );
+                self.tell(FaultKind::FiltersUnknown, self.field(79_u64.saturating_add(slot), 1), message);
+            }
+        }
+        let set = [(28, 0xfc), (85, 0xfe), (86, 0xff)];
         for (at, mask) in set {
             let bits = byte(at) & mask;
             if bits != 0 {

@@ -7,6 +7,7 @@ use container_core::report::RepairReport;
 use container_core::{Limits, Progress, Result};
 
 use super::chunks::Origin;
+use super::heal::Healed;
 use super::history::{History, is_possible};
 use super::item;
 use super::mend;
@@ -41,6 +42,8 @@ pub(super) struct Collected {
     pub limits: Limits,
     /// The index by which the chunks are known; empty where none is.
     pub index: Range<u64>,
+    /// Chunks whose headers are mended.
+    pub healed: BTreeMap<u64, Healed>,
     /// Chunks that take the places of damaged ones.
     pub older: BTreeMap<u64, Older>,
     /// Bytes of the one chunk that is not stored among chunks of different sizes: what the others leave.
@@ -101,6 +104,7 @@ impl Collected {
             trailer_range,
             base: head.end,
             index: state.index,
+            healed: BTreeMap::new(),
             older: BTreeMap::new(),
             offsets: state.offsets,
             array: None,

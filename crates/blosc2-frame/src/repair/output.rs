@@ -1,5 +1,6 @@
 //! Telling what becomes of chunks, and writing the new frame.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use blosc_chunk::{Chunk, Compressor, Decoder, Special};
@@ -38,6 +39,11 @@ impl Collected {
             };
             match proof {
                 Proof::Good => runs.add(index, range.filter(|_| origin.parts.is_none())),
+                Proof::Healed => {
+                    let Some(healed) = self.healed.get(&index) else { continue };
+                    let list = if healed.is_proved { &mut report.kept } else { &mut report.guessed };
+                    list.push(item(range.unwrap_or(0..0), format!("{}: {}", named(), healed.what)));
+                }
                 Proof::Unproved => {
                     let what = format!("{}, which cannot be decoded here: copied as it is", named());
                     report.guessed.push(item(range.unwrap_or(0..0), what));
@@ -179,8 +185,11 @@ pub(super) fn write(
     for (index, proof) in (0_u64..).zip(proofs) {
         progress.tick(index, count)?;
         match (proof, collected.offset(index)) {
-            (Proof::Good | Proof::Older | Proof::Unproved, Some(Offset::Stored(at))) => {
-                let stored = origin.chunk(collected.base, at)?;
+            (Proof::Good | Proof::Healed | Proof::Older | Proof::Unproved, Some(Offset::Stored(at))) => {
+                let stored = match collected.healed.get(&index).filter(|_| *proof == Proof::Healed) {
+                    Some(healed) => Cow::Owned(healed.apply(&origin.bytes(collected.base, at)?)),
+                    None => origin.chunk(collected.base, at)?,
+                };
                 let chunk = Chunk::parse(&stored)?;
                 if is_vl && !chunk.header().has_variable_blocks() && *proof != Proof::Unproved {
                     // The two kinds do not stand in one frame: it becomes a chunk of one block.

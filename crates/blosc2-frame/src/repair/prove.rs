@@ -1,11 +1,14 @@
 //! Proving chunks: each is decoded, and held against what it is to hold.
 
+use std::collections::BTreeMap;
+
 use blosc_chunk::{Chunk, Decoder, Header, Special};
 use container_core::source::zeroed_vec;
 use container_core::{ErrorKind, Limits, Progress, Result};
 
 use super::chunks::Origin;
 use super::collect::Collected;
+use super::heal::{Healed, has_impossible_codec};
 use super::walk;
 use crate::header::ChunkSize;
 use crate::offsets::{Offset, Offsets};
@@ -17,6 +20,8 @@ use crate::writer::geometry;
 pub(super) enum Proof {
     /// It holds what it is to.
     Good,
+    /// It does with the header that [`Collected::healed`] has for it.
+    Healed,
     /// It does not; what stands in its place now was there before.
     Older,
     /// Its codec or filter is not here. It is copied.
@@ -29,7 +34,7 @@ pub(super) enum Proof {
 
 impl Collected {
     /// Decodes every chunk. Of chunks that are all alike and not stored nothing has to be proved, and the list is empty.
-    pub fn prove(&self, origin: &Origin, progress: Progress<'_>) -> Result<Vec<Proof>> {
+    pub fn prove(&mut self, origin: &Origin, progress: Progress<'_>) -> Result<Vec<Proof>> {
         if matches!(self.offsets, Offsets::Same(Offset::Special(_), _)) {
             return Ok(Vec::new());
         }
@@ -50,7 +55,9 @@ impl Collected {
                 Some(Offset::Stored(at)) => prover.last(self, origin, index, at),
             }
         };
-        (0..count).map(prove).collect()
+        let proofs = (0..count).map(prove).collect::<Result<_>>()?;
+        self.healed = prover.healed;
+        Ok(proofs)
     }
 
     /// NaN of elements that have none: nobody can read it.
@@ -63,12 +70,18 @@ impl Collected {
 pub(super) struct Prover {
     decoder: Decoder,
     room: Vec<u8>,
+    /// Chunks whose headers are mended.
+    pub healed: BTreeMap<u64, Healed>,
 }
 
 impl Prover {
     pub fn new(collected: &Collected) -> Self {
         let geometry = geometry(&collected.header, &collected.metalayers);
-        Self { decoder: walk::decoder(geometry, &collected.limits), room: Vec::new() }
+        Self {
+            decoder: walk::decoder(geometry, &collected.limits),
+            room: Vec::new(),
+            healed: BTreeMap::new(),
+        }
     }
 
     /// Proves the chunk at the offset `at` in the place `index`, for the last one that was there, of which digests are.
@@ -102,9 +115,18 @@ impl Prover {
             (None, ChunkSize::Fixed(most)) => len <= u64::from(most),
             _ => true,
         };
-        let altered = || frame.digests.as_ref().is_some_and(|it| it.fit(index, &stored) == Some(false));
-        if !fits || is_last && altered() {
+        if !fits {
             return Ok(Proof::Bad);
+        }
+        // Of an older one there is no digest.
+        let as_written = frame.digests.as_ref().filter(|_| is_last).and_then(|it| it.fit(index, &stored));
+        if is_last && as_written != Some(true) {
+            if let Some(healed) = self.heal(frame, index, &stored, &header) {
+                return Ok(healed);
+            }
+            if as_written.is_some() {
+                return Ok(Proof::Bad);
+            }
         }
         if header.special().is_some() {
             // The value is all there is of it, and 2 GiB of it say no more.
@@ -113,7 +135,10 @@ impl Prover {
         match self.decode(&stored, &frame.limits) {
             Ok(_) => Ok(Proof::Good),
             Err(error) if error.is_damage() => Ok(Proof::Bad),
-            Err(error) if matches!(error.kind(), ErrorKind::Unsupported(_)) => Ok(Proof::Unproved),
+            Err(error) if matches!(error.kind(), ErrorKind::Unsupported(_)) => {
+                let is_damage = as_written.is_none() && has_impossible_codec(frame, &header);
+                Ok(if is_damage { Proof::Bad } else { Proof::Unproved })
+            }
             Err(error) => Err(error),
         }
     }

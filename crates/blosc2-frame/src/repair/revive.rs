@@ -30,8 +30,10 @@ impl Collected {
         if bad.is_empty() || self.index.is_empty() {
             return Ok(());
         }
-        let whole =
-            (0_u64..).zip(&*proofs).filter(|(_, proof)| **proof == Proof::Good).filter_map(|(index, _)| {
+        let whole = (0_u64..)
+            .zip(&*proofs)
+            .filter(|(_, proof)| matches!(**proof, Proof::Good | Proof::Healed))
+            .filter_map(|(index, _)| {
                 let Some(Offset::Stored(at)) = self.offset(index) else { return None };
                 origin.chunk_header(self.base, at).map(|(_, range)| range)
             });

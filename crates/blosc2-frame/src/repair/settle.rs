@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use blosc_chunk::{Filter, Pipeline};
 use container_core::report::RepairReport;
 use container_core::{Error, Result};
 
@@ -12,6 +13,7 @@ use super::places::{are_of, digests_in};
 use super::shape;
 use crate::b2nd::{self, Geometry, Meta};
 use crate::header::ChunkSize;
+use crate::layout::MOST_META;
 use crate::metalayer::Metalayers;
 use crate::offsets::{Offset, Offsets};
 
@@ -32,6 +34,11 @@ impl Collected {
             let what = format!("blocks of {} bytes: left to each chunk", self.header.blocksize);
             report.guessed.push(item(fixed.clone(), what));
             self.header.blocksize = 0;
+        }
+        if let Some(filters) = seen.filters(&self.header.filters) {
+            let what = format!("filters for chunks to come: {filters}, as chunks have them");
+            report.guessed.push(item(fixed.clone(), what));
+            self.header.filters = filters;
         }
         let by_header = match self.header.chunksize {
             ChunkSize::Variable if self.trusted => None,
@@ -264,6 +271,8 @@ impl Collected {
 struct Seen {
     typesize: Option<u8>,
     nbytes: Vec<u32>,
+    /// Of chunks that are not one value.
+    filters: Vec<Pipeline>,
 }
 
 impl Seen {
@@ -279,7 +288,19 @@ impl Seen {
         Self {
             typesize: headers.first().map(|header| header.typesize),
             nbytes: headers.iter().map(|header| header.nbytes).collect(),
+            filters: headers.iter().filter(|it| it.special().is_none()).map(|it| it.filters).collect(),
         }
+    }
+
+    /// What the filters of the header were, where some of them keep the frame from being opened: those of a chunk that has the others
+    /// as well.
+    fn filters(&self, header: &Pipeline) -> Option<Pipeline> {
+        let is_odd = |filter: &Filter| filter.is_unassigned() || filter.meta > MOST_META;
+        let fits = |chunk: &&Pipeline| {
+            chunk.0.iter().zip(&header.0).all(|(its, own)| its == own || is_odd(own) && !is_odd(its))
+        };
+        let found = self.filters.iter().filter(|_| header.0.iter().any(is_odd)).find(fits)?;
+        (found != header).then_some(*found)
     }
 
     /// The size that most chunks have.

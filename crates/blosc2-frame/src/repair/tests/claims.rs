@@ -2,6 +2,8 @@
 #![allow(clippy::cast_possible_truncation, reason = "small numbers made here")]
 
 use container_core::array::Array;
+use container_core::checksum::Algorithm;
+use container_core::container::Depth;
 use container_core::dtype::{DType, Order};
 
 use super::*;
@@ -51,4 +53,112 @@ fn a_shape_that_header_and_index_contradict_is_mended_or_lost() {
     assert!(report.lost[0].what.starts_with("the shape of the array (it needs"), "{report:?}");
     assert_eq!(read(&out), own);
     assert_eq!(shape(out), None);
+}
+
+/// Two chunks that are encoded with byte shuffle.
+fn shuffled(checksums: bool) -> Vec<u8> {
+    let mut out = Vec::new();
+    let options = FrameOptions {
+        params: default_params(4),
+        checksums: checksums.then(|| Algorithm::from_name("crc32").unwrap()),
+        ..FrameOptions::default()
+    };
+    let mut writer = Writer::new(&mut out, options).unwrap();
+    for number in 1..3_usize {
+        writer.append(&(0..2000).map(|at| (at % 7 * 31 * number) as u8).collect::<Vec<_>>()).unwrap();
+    }
+    writer.finish().unwrap();
+    out
+}
+
+#[test]
+fn a_filter_that_does_not_exist_is_damage() {
+    let sound = shuffled(false);
+    let own = chunks(sound.clone(), "sound");
+    let start = Frame::from_bytes(sound.clone()).unwrap().layout().chunks().start as usize;
+    for (slot, filter) in [(0, 16), (0, 64), (0, 128), (5, 5), (5, 129), (5, 31)] {
+        let mut bytes = sound.clone();
+        bytes[start + 16 + slot] = filter;
+        let (report, out) = repaired(&bytes).unwrap();
+        assert_eq!(chunks(out, "filter"), own, "{slot} {filter}: {report:?}");
+        assert!(report.guessed[0].what.starts_with("chunk 0: filters"), "{report:?}");
+        // The frame says otherwise than the chunk elsewhere as well.
+        bytes[start + 16 + 3] = 2;
+        let (report, out) = repaired(&bytes).unwrap();
+        assert_eq!(chunks(out, "filter"), [vec![0; 2000], own[1].clone()], "{slot} {filter}: {report:?}");
+        assert!(report.lost[0].what.starts_with("chunk 0"), "{report:?}");
+    }
+    // Somebody has it, or the frame knows of it.
+    for (filter, in_header) in [(200, false), (100, true)] {
+        let mut bytes = sound.clone();
+        bytes[start + 16 + 2] = filter;
+        if in_header {
+            bytes[71 + 2] = filter;
+        }
+        let (report, out) = repaired(&bytes).unwrap();
+        assert!(report.lost.is_empty() && report.guessed[0].what.contains("copied as it is"), "{report:?}");
+        assert_eq!(Frame::from_bytes(out).unwrap().chunk(0).unwrap()[18], filter);
+    }
+}
+
+#[test]
+fn digests_prove_the_filters_that_the_frame_has() {
+    let sound = shuffled(true);
+    let own = chunks(sound.clone(), "sound");
+    let start = Frame::from_bytes(sound.clone()).unwrap().layout().chunks().start as usize;
+    for (slot, filter) in [(0, 16), (5, 2), (5, 0), (1, 200)] {
+        let mut bytes = sound.clone();
+        bytes[start + 16 + slot] = filter;
+        let (report, out) = repaired(&bytes).unwrap();
+        assert_eq!(out, sound, "{slot} {filter}: {report:?}");
+        assert_eq!(chunks(out, "filter"), own);
+        assert!(report.guessed.is_empty() && report.lost.is_empty(), "{report:?}");
+    }
+}
+
+#[test]
+fn blocks_of_an_array_are_of_one_length() {
+    let bytes: Vec<u8> = (0..200).map(|at: u8| at.wrapping_mul(at)).collect();
+    let array = Array::new(DType::parse("|u1").unwrap(), vec![200], Order::C, bytes.into()).unwrap();
+    let (chunkshape, blockshape) = (Some(vec![100]), Some(vec![50]));
+    let mut options = NdOptions { chunkshape, blockshape, ..NdOptions::default() };
+    options.params.level = 0;
+    let mut sound = Vec::new();
+    write_array(&mut sound, &array, &options).unwrap();
+    let start = Frame::from_bytes(sound.clone()).unwrap().layout().chunks().start as usize;
+    for length in [51, 99, 50 | 1 << 16, 100] {
+        let mut bytes = sound.clone();
+        bytes[start + 8..start + 12].copy_from_slice(&u32::to_le_bytes(length));
+        let file = (FORMAT.open)(Input::bytes(Box::new(bytes.clone())), &OpenOptions::default()).unwrap();
+        for depth in [Depth::Quick, Depth::Full] {
+            let found = file.check(depth, &ReadOptions::default(), Progress::none()).unwrap();
+            assert_eq!(found.findings[0].code, "geometry", "{length}: {found:?}");
+        }
+        let (report, out) = repaired(&bytes).unwrap();
+        assert_eq!(out, sound, "{length}: {report:?}");
+        assert!(report.guessed[0].what.starts_with("chunk 0: blocks of 50 bytes"), "{report:?}");
+    }
+}
+
+/// What C-Blosc2 or python-blosc2 refuse to open, and read once it is mended.
+#[test]
+fn headers_that_others_do_not_open_are_told_and_mended() {
+    let sound = shuffled(false);
+    for (at, byte, code) in [
+        (26, 0x40, "frame_type"),
+        (71, 16, "filters_unknown"),
+        (76, 65, "filters_unknown"),
+        (76, 128, "filters_unknown"),
+        (83, 0x80, "filters_unknown"),
+    ] {
+        let mut bytes = sound.clone();
+        bytes[at] = byte;
+        let frame = Frame::from_bytes(bytes.clone()).unwrap();
+        let faults: Vec<_> =
+            frame.layout().faults().iter().map(|fault| (fault.code(), fault.severity())).collect();
+        assert_eq!(faults, [(code, Severity::Warning)], "{at} {byte}");
+        let (report, out) = repaired(&bytes).unwrap();
+        assert_eq!(out, sound, "{at} {byte}: {report:?}");
+        assert_eq!(report.guessed.len(), usize::from(at > 26), "{report:?}");
+    }
 }
