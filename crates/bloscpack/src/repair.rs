@@ -5,10 +5,10 @@
 //! * chunks are where the walk or the offsets lead ([`crate::Layout`] says which is believed), so that wrong, unset and missing
 //!   offsets, placeholders of an unfinished file, and wrong sizes in the header mend themselves;
 //! * a chunk is proved when it fits its digest and can be decoded; one that cannot is lost. Before others its place is filled
-//!   with zeros, an empty item where there are items, so that those behind it stay where they were; nothing takes the place of a
-//!   torn end;
+//!   with zeros, an empty item where there are items, so that those behind it stay where they were; how many follows from the others
+//!   ([`sizes`]). Nothing takes the place of a torn end;
 //! * where neither leads to a chunk, one that is proved is where it is found; which one it is follows from those around it and from the
-//!   offsets ([`place`]);
+//!   offsets ([`place`]); copies of chunks that lie about are none ([`strays`]);
 //! * where version, options or checksum of the header fit nothing in the file, they are what fits all of it, if that is another value of
 //!   one of them ([`header`]);
 //! * metadata that can be read are right even where they do not fit their digest;
@@ -23,6 +23,8 @@ mod header;
 mod items;
 mod place;
 mod search;
+mod sizes;
+mod strays;
 
 use std::ops::Range;
 use std::path::Path;
@@ -64,7 +66,8 @@ pub(crate) fn repair_to(
     let mut damaged = Damaged::open(source, options.limits)?;
     let mut states = damaged.prove_chunks(progress)?;
     damaged.look_elsewhere(&mut states, &mut report, progress)?;
-    damaged.require_chunks()?;
+    damaged.require_chunks(&mut report)?;
+    sizes::settle(&mut damaged, &states)?;
     damaged.report_assumptions(&mut report);
     if damaged.layout.header().dialect.is_variable_length() {
         let plan = items::Plan::new(&damaged, &states, &mut report);
@@ -97,6 +100,8 @@ struct Damaged {
     layout: Layout,
     /// The chunks where some were found by searching; otherwise those of the layout.
     placed: Option<Vec<ChunkEntry>>,
+    /// Where those of the chunks are that have another size than their headers say.
+    resized: Vec<u64>,
     /// How many there were, where something tells.
     count: Option<u64>,
     /// The metadata as they are to be written: without bytes.
@@ -117,7 +122,7 @@ impl Damaged {
         let mut tree = layout.tree().cloned();
         let has_spelt = tree.as_mut().is_some_and(spell_bytes);
         let count = count::by_header(&layout);
-        Ok(Self { source, layout, placed: None, count, tree, has_spelt, limits })
+        Ok(Self { source, layout, placed: None, resized: Vec::new(), count, tree, has_spelt, limits })
     }
 
     /// The chunks by number.
@@ -143,7 +148,8 @@ impl Damaged {
         if self.layout.header().dialect.is_variable_length() || !is_missing {
             return Ok(());
         }
-        let found = search::search(self, states, progress)?;
+        let mut found = search::search(self, states, progress)?;
+        strays::leave_out(self, states, &mut found.chunks, report)?;
         if let Some(at) = found.given_up {
             let what = "not searched for chunks: too much in it looks like one and is none";
             report.lost.push(RepairItem::new(at..self.layout.file_len(), what));
@@ -162,9 +168,19 @@ impl Damaged {
     }
 
     /// # Errors
-    /// `Malformed` where the file has no chunk, and says that it has.
-    fn require_chunks(&self) -> Result<()> {
-        if !self.chunks().is_empty() || self.layout.header().nchunks == 0 {
+    /// `Malformed` where the file has no chunk, and says that it has: by their number, or by their size.
+    fn require_chunks(&self, report: &mut RepairReport) -> Result<()> {
+        let header = self.layout.header();
+        if !self.chunks().is_empty() {
+            return Ok(());
+        }
+        if header.nchunks == 0 && header.chunk_size <= 0 && header.last_chunk <= 0 {
+            let trailing = self.layout.trailing();
+            if !trailing.is_empty() {
+                let what =
+                    "bytes of a file whose header says that it has no chunk, and in which none is found";
+                report.lost.push(RepairItem::new(trailing, what));
+            }
             return Ok(());
         }
         Err(Error::malformed("not one chunk can be found").at(0..self.layout.file_len()))
@@ -235,7 +251,11 @@ impl Damaged {
         }
         let count = self.layout.chunks().len();
         for fault in self.layout.faults() {
+            let is_resized = self.resized.iter().any(|at| fault.range().start == at.saturating_add(4));
             let what = match fault.kind() {
+                FaultKind::ChunkSizeMismatch if is_resized => {
+                    "a damaged chunk has as many bytes as the others, not as many as it says".to_owned()
+                }
                 FaultKind::InterimVersion => "read as a snapshot of December 2012".to_owned(),
                 FaultKind::VariableLengthVersion => "read as a variable-length file".to_owned(),
                 FaultKind::Unfinished => format!("{count} chunks, as the walk finds them"),
@@ -251,7 +271,7 @@ impl Damaged {
                 }
                 FaultKind::MetadataSizes if self.layout.tree().is_some() => "the metadata as read".to_owned(),
                 FaultKind::NumpyMetadata => "the bytes are no array that could be described".to_owned(),
-                FaultKind::TrailingBytes if self.found_in(&fault.range()) => continue,
+                FaultKind::TrailingBytes if count == 0 || self.found_in(&fault.range()) => continue,
                 FaultKind::TrailingBytes => "bytes after the last chunk hold nothing: left out".to_owned(),
                 _ => continue,
             };
@@ -330,5 +350,7 @@ fn without_torn_end(states: &[Proof]) -> usize {
 
 #[cfg(test)]
 mod moved_tests;
+#[cfg(test)]
+mod strays_tests;
 #[cfg(test)]
 mod tests;

@@ -8,17 +8,17 @@ use crate::NumpyArray;
 use crate::write::{Offsets, WriteOptions};
 
 /// Ten chunks of 100 bytes and one of 50, all 20 longer in the file, the first at 1000.
-fn whole() -> Vec<u8> {
+pub(super) fn whole() -> Vec<u8> {
     sound(&stored())
 }
 
 /// The same at 32, without a table of offsets.
-fn bare() -> Vec<u8> {
+pub(super) fn bare() -> Vec<u8> {
     sound(&WriteOptions { offsets: Offsets::None, ..stored() })
 }
 
 /// The data, with zeros for some chunks.
-fn without(lost: &[usize]) -> Vec<u8> {
+pub(super) fn without(lost: &[usize]) -> Vec<u8> {
     let mut data = data(1050);
     for chunk in lost {
         let end = (chunk * 100 + 100).min(data.len());
@@ -27,7 +27,7 @@ fn without(lost: &[usize]) -> Vec<u8> {
     data
 }
 
-fn whats(items: &[RepairItem]) -> Vec<&str> {
+pub(super) fn whats(items: &[RepairItem]) -> Vec<&str> {
     items.iter().map(|item| item.what.as_str()).collect()
 }
 

@@ -10,6 +10,7 @@ use container_core::source::{PIECE_LEN, Source};
 use container_core::{Progress, Result};
 
 use super::{Damaged, Proof};
+use crate::ChecksumCode;
 use crate::chunk_header::{ChunkHeader, LEN};
 use crate::chunks::{ChunkEntry, State};
 
@@ -27,15 +28,42 @@ pub(super) struct Found {
     pub(super) given_up: Option<u64>,
 }
 
-/// Proved chunks in the bytes that belong to none of the known chunks, `proofs` of which are [`Proof::Good`].
+/// Proved chunks in the bytes that belong to none of the known chunks, `proofs` of which are [`Proof::Good`]. Without digests a chunk that
+/// misses some bytes may be proved with the first bytes of the next one in their place: it is [`Proof::Bad`] afterwards.
 ///
 /// # Errors
 /// `Limit`, `Cancelled`, and those of the source.
-pub(super) fn search(damaged: &Damaged, proofs: &[Proof], progress: Progress<'_>) -> Result<Found> {
+pub(super) fn search(damaged: &Damaged, proofs: &mut [Proof], progress: Progress<'_>) -> Result<Found> {
+    let header = damaged.layout.header();
+    let total = damaged.source.len();
+    let mut hunt = Hunt {
+        damaged,
+        sizes: sizes(damaged, proofs),
+        decoder: Decoder::new(),
+        left: total.saturating_mul(WORK).saturating_add(LEAST_WORK),
+        beyond: 0,
+        refused: Vec::new(),
+        found: Found::default(),
+        progress,
+    };
+    if header.checksum == ChecksumCode::NONE {
+        hunt.swallowers(proofs)?;
+    }
+    let known = damaged.chunks().iter().zip(&*proofs).filter(|(_, proof)| **proof == Proof::Good);
+    let mut taken: Vec<Range<u64>> = known.map(|(entry, _)| damaged.stored_range(entry)).collect();
+    taken.sort_unstable_by_key(|range| range.start);
+    let mut at = header.dialect.header_len();
+    for range in taken.into_iter().chain(std::iter::once(total..total)) {
+        hunt.within(at..range.start, range.start)?;
+        at = at.max(range.end);
+    }
+    Ok(hunt.found)
+}
+
+/// What the chunks of the file hold, as far as header and proved chunks tell.
+fn sizes(damaged: &Damaged, proofs: &[Proof]) -> Vec<u32> {
     let header = damaged.layout.header();
     let known = damaged.chunks().iter().zip(proofs).filter(|(_, proof)| **proof == Proof::Good);
-    let mut taken: Vec<Range<u64>> = known.clone().map(|(entry, _)| damaged.stored_range(entry)).collect();
-    taken.sort_unstable_by_key(|range| range.start);
     let mut sizes: Vec<u32> = known.map(|(entry, _)| entry.nbytes()).collect();
     sizes.extend(
         [header.chunk_size, header.last_chunk].into_iter().filter_map(|size| u32::try_from(size).ok()),
@@ -44,21 +72,7 @@ pub(super) fn search(damaged: &Damaged, proofs: &[Proof], progress: Progress<'_>
     sizes.dedup();
     // A chunk of nothing says nothing.
     sizes.retain(|size| *size > 0);
-    let total = damaged.source.len();
-    let mut hunt = Hunt {
-        damaged,
-        sizes,
-        decoder: Decoder::new(),
-        left: total.saturating_mul(WORK).saturating_add(LEAST_WORK),
-        found: Found::default(),
-        progress,
-    };
-    let mut at = header.dialect.header_len();
-    for range in taken.into_iter().chain(std::iter::once(total..total)) {
-        hunt.within(at..range.start)?;
-        at = at.max(range.end);
-    }
-    Ok(hunt.found)
+    sizes
 }
 
 struct Hunt<'d> {
@@ -68,13 +82,45 @@ struct Hunt<'d> {
     decoder: Decoder,
     /// Bytes that may still be digested and decoded in vain.
     left: u64,
+    /// A chunk that ends by then is not looked for.
+    beyond: u64,
+    /// Where chunks are that were taken for proved.
+    refused: Vec<u64>,
     found: Found,
     progress: Progress<'d>,
 }
 
 impl Hunt<'_> {
-    fn within(&mut self, range: Range<u64>) -> Result<()> {
+    /// Finds chunks in which another one begins that is proved as well, and ends behind them.
+    fn swallowers(&mut self, proofs: &mut [Proof]) -> Result<()> {
+        let damaged = self.damaged;
+        for (index, entry) in damaged.chunks().iter().enumerate() {
+            let is_good = |index: usize| proofs.get(index) == Some(&Proof::Good);
+            // What is followed by a chunk ends where it says.
+            if !is_good(index) || is_good(index.saturating_add(1)) {
+                continue;
+            }
+            let range = entry.range();
+            let headers =
+                range.start.saturating_add(1)..range.end.saturating_add(LEN as u64).saturating_sub(1);
+            self.beyond = range.end;
+            self.within(headers, damaged.source.len())?;
+            if !self.found.chunks.is_empty()
+                && let Some(proof) = proofs.get_mut(index)
+            {
+                *proof = Proof::Bad;
+                self.refused.push(range.start);
+                self.found.chunks.clear();
+            }
+        }
+        self.beyond = 0;
+        Ok(())
+    }
+
+    /// Looks at all headers in `range`, for chunks that end by `most`.
+    fn within(&mut self, range: Range<u64>, most: u64) -> Result<()> {
         let total = self.damaged.source.len();
+        let range = range.start..range.end.min(total);
         let mut at = range.start;
         let mut piece = Vec::new();
         while at.saturating_add(LEN as u64) <= range.end && self.found.given_up.is_none() {
@@ -85,7 +131,7 @@ impl Hunt<'_> {
             let mut next = at;
             for (place, bytes) in (at..).zip(piece.windows(LEN)) {
                 if place >= next {
-                    next = self.look(place, bytes, range.end)?.unwrap_or(place.saturating_add(1));
+                    next = self.look(place, bytes, most)?.unwrap_or(place.saturating_add(1));
                 }
             }
             at = next;
@@ -101,7 +147,7 @@ impl Hunt<'_> {
         };
         let entry = ChunkEntry::new(at, &header, State::Whole);
         let end = self.damaged.stored_range(&entry).end;
-        if end > most {
+        if end > most || end <= self.beyond || self.refused.contains(&at) {
             return Ok(None);
         }
         let work = u64::from(header.cbytes).saturating_add(header.nbytes.into());

@@ -1,0 +1,83 @@
+//! How many bytes a chunk held that is lost. Its own header is among what is damaged: a bit of it would move all that is behind.
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+
+use container_core::Result;
+use container_core::region::element_count;
+
+use super::{Damaged, Proof};
+use crate::chunks::ChunkEntry;
+use crate::header::{Dialect, MAX_CHUNK};
+
+/// Gives chunks that are not proved the size that the proved ones have, and the last one what the shape and the header say. Where the
+/// proved ones are not of one size, all stay as they are.
+///
+/// # Errors
+/// `Limit`.
+pub(super) fn settle(damaged: &mut Damaged, proofs: &[Proof]) -> Result<()> {
+    let is_fixed = !damaged.layout.header().dialect.is_variable_length();
+    if !is_fixed || proofs.iter().all(|proof| *proof == Proof::Good) {
+        return Ok(());
+    }
+    let entries = damaged.chunks();
+    let count = entries.len() as u64;
+    let last = if damaged.count.unwrap_or(count) <= count { entries.len().checked_sub(1) } else { None };
+    let is_last = |index: usize| Some(index) == last;
+    let Some(usual) = usual(damaged, entries, proofs, last) else { return Ok(()) };
+    damaged.limits.allocate(count.saturating_mul(size_of::<ChunkEntry>() as u64))?;
+    let mut settled = entries.to_vec();
+    let mut resized = Vec::new();
+    for (index, (entry, proof)) in settled.iter_mut().zip(proofs).enumerate() {
+        if *proof != Proof::Good && !is_last(index) && entry.nbytes() != usual {
+            entry.place(0, usual);
+            resized.push(entry.range().start);
+        }
+    }
+    if let (Some((last, others)), Some(proof)) = (settled.split_last_mut(), proofs.last())
+        && *proof != Proof::Good
+        && is_last(others.len())
+    {
+        let nbytes = size_of_last(damaged, last, others, usual);
+        if nbytes != last.nbytes() {
+            last.place(0, nbytes);
+            resized.push(last.range().start);
+        }
+    }
+    if !resized.is_empty() {
+        (damaged.placed, damaged.resized) = (Some(settled), resized);
+    }
+    Ok(())
+}
+
+/// The size of all chunks but the last.
+fn usual(damaged: &Damaged, entries: &[ChunkEntry], proofs: &[Proof], last: Option<usize>) -> Option<u32> {
+    let proved = entries.iter().zip(proofs).enumerate();
+    let proved = proved.filter(|(index, (_, proof))| Some(*index) != last && **proof == Proof::Good);
+    let mut sizes = proved.map(|(_, (entry, _))| entry.nbytes());
+    let told = || u32::try_from(damaged.layout.header().chunk_size).ok();
+    let usual = match sizes.next() {
+        Some(first) => sizes.all(|size| size == first).then_some(first),
+        None => told(),
+    };
+    usual.filter(|size| (1..=MAX_CHUNK).contains(size))
+}
+
+fn size_of_last(damaged: &Damaged, last: &ChunkEntry, others: &[ChunkEntry], usual: u32) -> u32 {
+    let layout = &damaged.layout;
+    // Version 2 has a last chunk that is larger.
+    let most = if layout.header().dialect == Dialect::V2 { MAX_CHUNK } else { usual };
+    let before = others.iter().map(|entry| u64::from(entry.nbytes())).fold(0, u64::saturating_add);
+    let by_shape = layout.numpy().and_then(|array| {
+        let count = element_count(array.shape.iter().copied())?;
+        count.checked_mul(array.dtype.itemsize() as u64)?.checked_sub(before)
+    });
+    let by_shape = by_shape.and_then(|len| u32::try_from(len).ok());
+    let by_header = u32::try_from(layout.header().last_chunk).ok();
+    let mut said = [by_shape, by_header, Some(last.nbytes())].into_iter().flatten();
+    said.find(|size| (1..=most).contains(size)).unwrap_or(usual)
+}

@@ -1,0 +1,70 @@
+//! What looks like a chunk of the file, is proved as one, and is none: copies of sectors that were written to the wrong place, and chunks
+//! that swallow the beginning of the next one.
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use container_core::Result;
+use container_core::report::{RepairItem, RepairReport};
+
+use super::{Damaged, Proof};
+use crate::chunks::ChunkEntry;
+
+/// Takes out of `found` what cannot be a chunk of its own: what lies before the first of them, where some are where the header leads to, so that
+/// nothing has moved there; and what is a copy of another chunk, and follows none nor is followed by one.
+///
+/// # Errors
+/// `Limit`, and those of the source.
+pub(super) fn leave_out(
+    damaged: &Damaged,
+    proofs: &[Proof],
+    found: &mut Vec<ChunkEntry>,
+    report: &mut RepairReport,
+) -> Result<()> {
+    if found.is_empty() {
+        return Ok(());
+    }
+    let good = damaged.chunks().iter().zip(proofs).filter(|(_, proof)| **proof == Proof::Good);
+    let good: Vec<ChunkEntry> = good.map(|(entry, _)| *entry).collect();
+    let start = damaged.layout.offsets().end;
+    let is_before = |entry: &ChunkEntry| !good.is_empty() && entry.range().start < start;
+    let end_of = |entry: &ChunkEntry| damaged.stored_range(entry).end;
+    let all = || good.iter().chain(found.iter()).filter(|entry| !is_before(entry));
+    let ends: HashSet<u64> = all().map(end_of).chain([start]).collect();
+    let starts: HashSet<u64> =
+        all().map(|entry| entry.range().start).chain([damaged.layout.file_len()]).collect();
+    let is_alone =
+        |entry: &ChunkEntry| !ends.contains(&entry.range().start) && !starts.contains(&end_of(entry));
+    let content = |entry: &ChunkEntry| -> Result<u64> {
+        let mut hasher = DefaultHasher::new();
+        damaged.stored(entry)?.bytes().hash(&mut hasher);
+        Ok(hasher.finish())
+    };
+    let mut known = HashSet::new();
+    if found.iter().any(is_alone) {
+        for entry in good.iter().chain(found.iter().filter(|entry| !is_before(entry) && !is_alone(entry))) {
+            known.insert(content(entry)?);
+        }
+    }
+    let mut kept = Vec::with_capacity(found.len());
+    for entry in found.iter() {
+        let what = if is_before(entry) {
+            "looks like a chunk, before the first one: left out"
+        } else if is_alone(entry) && known.contains(&content(entry)?) {
+            "a copy of another chunk, which stands apart: left out"
+        } else {
+            kept.push(*entry);
+            continue;
+        };
+        report.guessed.push(RepairItem::new(damaged.stored_range(entry), what));
+    }
+    *found = kept;
+    Ok(())
+}
