@@ -101,8 +101,9 @@ fn blocks(view: &View, survey: &Survey) -> Vec<Finding> {
 /// User metadata whose chunks cannot be decoded.
 fn user_metadata(frame: &Frame) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
-    for name in frame.vlmetalayer_names() {
-        let Err(error) = frame.vlmetalayer(name) else { continue };
+    // Each of them, also one of a name that another has: repairs keep what can be decoded.
+    for (name, stored) in &frame.layout().trailer().vlmetalayers {
+        let Err(error) = frame.decoded(name, stored) else { continue };
         if !error.is_damage() && !matches!(error.kind(), ErrorKind::Unsupported(_)) {
             return Err(error);
         }

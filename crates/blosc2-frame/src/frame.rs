@@ -88,7 +88,14 @@ impl Frame {
     /// Those of the chunk that holds it; `Limit`.
     pub fn vlmetalayer(&self, name: &str) -> Result<Option<Vec<u8>>> {
         let mut all = self.layout.trailer().vlmetalayers.iter();
-        let Some((_, stored)) = all.find(|(own, _)| own == name) else { return Ok(None) };
+        all.find(|(own, _)| own == name).map(|(name, stored)| self.decoded(name, stored)).transpose()
+    }
+
+    /// The decoded value of what the trailer has under a name.
+    ///
+    /// # Errors
+    /// As for [`Frame::vlmetalayer`].
+    pub(crate) fn decoded(&self, name: &str, stored: &[u8]) -> Result<Vec<u8>> {
         let at = self.layout.trailer_range().start;
         let decoded = Chunk::parse(stored).and_then(|chunk| {
             let mut value = zeroed_vec(chunk.nbytes() as u64, &self.options.limits)?;
@@ -99,7 +106,7 @@ impl Frame {
             let range = at..self.layout.trailer_range().end;
             Error::new(shift(error, at).into_kind()).at(range).context(format!("user metalayer {name:?}"))
         };
-        decoded.map(Some).map_err(named)
+        decoded.map_err(named)
     }
 
     /// How many chunks there are.

@@ -154,10 +154,35 @@ fn an_older_mark_of_nan_is_none_of_elements_that_have_none() {
 }
 
 #[test]
+fn user_metadata_of_a_name_that_others_have_are_looked_at_too() {
+    let mut bytes = Vec::new();
+    let mut writer = Writer::new(&mut bytes, FrameOptions::default()).unwrap();
+    let mut set = Vec::new();
+    crate::writer::set_vlmetalayer(&mut set, "c", b"a value of some length").unwrap();
+    let stored = set.remove(0).1;
+    let mut broken = stored.clone();
+    broken[4] = 77;
+    let vlmetalayers = vec![("c".to_owned(), stored), ("c".to_owned(), broken)];
+    writer.take_trailer(crate::trailer::Trailer { vlmetalayers, ..Default::default() });
+    writer.finish().unwrap();
+    let input = Input::bytes(Box::new(bytes.clone()));
+    let file = (FORMAT.open)(input, &OpenOptions::default()).unwrap();
+    let report = file
+        .check(container_core::container::Depth::Full, &ReadOptions::default(), Progress::none())
+        .unwrap();
+    assert!(report.findings.iter().any(|finding| finding.code == "user_metadata"), "{report:?}");
+    let (report, out) = repaired(&bytes).unwrap();
+    assert_eq!(report.lost.len(), 1, "{report:?}");
+    let frame = Frame::from_bytes(out).unwrap();
+    assert_eq!(frame.vlmetalayer("c").unwrap().unwrap(), b"a value of some length");
+    assert_eq!(frame.vlmetalayer_names().count(), 1);
+}
+
+#[test]
 fn a_mark_may_end_within_an_element() {
     for special in [Special::Nan, Special::Uninit] {
         let mut bytes = Vec::new();
-        let options = FrameOptions { params: crate::default_params(8), ..FrameOptions::default() };
+        let options = FrameOptions { params: default_params(8), ..FrameOptions::default() };
         let mut writer = Writer::new(&mut bytes, options).unwrap();
         writer.append_specials(special, 400, 2).unwrap();
         writer.take_marks(special, 260, 1).unwrap();
