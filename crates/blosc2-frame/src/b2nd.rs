@@ -20,6 +20,7 @@ pub use create::{Fill, NdOptions, write_array, write_filled};
 pub(crate) use dtype::parse as dtype_of;
 pub use edit::NdEditor;
 pub use geometry::Geometry;
+pub(crate) use metalayer::misnamed;
 pub use metalayer::{MOST_DIMENSIONS, Meta, NAME, OLD_NAME};
 pub use partition::partition;
 pub use select::Indices;

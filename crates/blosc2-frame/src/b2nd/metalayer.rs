@@ -12,6 +12,10 @@
 
 use container_core::{Error, Result};
 
+use super::geometry::Geometry;
+use crate::header::{ChunkSize, Header};
+use crate::metalayer::Metalayers;
+
 /// Name of the metalayer.
 pub const NAME: &str = "b2nd";
 
@@ -36,6 +40,28 @@ pub struct Meta {
     pub dtype_format: Option<u8>,
     /// The element type. Empty in `caterva`, where C-Blosc2 takes `|u1`.
     pub dtype: String,
+}
+
+/// The metalayer of an array whose name is another by one byte: its value is whole, and fits a frame of so many chunks.
+pub(crate) fn misnamed<'m>(metalayers: &'m Metalayers, header: &Header, count: u64) -> Option<&'m str> {
+    if [NAME, OLD_NAME].iter().any(|name| metalayers.get(name).is_some()) {
+        return None;
+    }
+    let is_near = |name: &str| {
+        let other = |own: &str| own.bytes().zip(name.bytes()).filter(|(own, its)| own != its).count();
+        name.len() == NAME.len() && other(NAME) == 1
+    };
+    let fits = |value: &[u8]| {
+        let meta = Meta::parse(value).ok().filter(|meta| meta.encode() == value)?;
+        let item = usize::try_from(header.typesize).ok()?;
+        let geometry = Geometry::new(&meta.shape, &meta.chunkshape, &meta.blockshape, item).ok()?;
+        let is_of_chunks = match header.chunksize {
+            ChunkSize::Fixed(len) => geometry.chunk_bytes() == u64::from(len),
+            _ => false,
+        };
+        (is_of_chunks && geometry.chunk_count() == count).then_some(())
+    };
+    metalayers.iter().find(|(name, value)| is_near(name) && fits(value).is_some()).map(|(name, _)| name)
 }
 
 impl Meta {

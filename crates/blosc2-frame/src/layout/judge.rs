@@ -5,6 +5,7 @@ use std::ops::Range;
 use blosc_chunk::Special;
 
 use super::Layout;
+use crate::b2nd;
 use crate::fault::{Fault, FaultKind};
 use crate::header::{BARE_LEN, ChunkSize, Header, Kind};
 use crate::metalayer::MOST;
@@ -210,6 +211,8 @@ impl Layout {
             format!("{count} metalayers, C-Blosc2 takes {MOST}")
         } else if names.len() < count {
             "two metalayers of one name, of which the first is read".to_owned()
+        } else if let Some(name) = b2nd::misnamed(&self.metalayers, &self.header, self.offsets.len()) {
+            format!("the metalayer {name:?} is that of an array, whose name is {:?}", b2nd::NAME)
         } else if self.metalayers.has_other_index() {
             "the size of the index of the metalayers is another".to_owned()
         } else {

@@ -112,6 +112,7 @@ impl Collected {
 
     /// Whether the shape of an array fits its chunks.
     fn settle_array(&mut self, seen: &Seen, report: &mut RepairReport) {
+        self.settle_name(report);
         let found = [b2nd::NAME, b2nd::OLD_NAME].into_iter().find(|name| self.metalayers.get(name).is_some());
         let Some(name) = found else { return };
         let item_len = usize::try_from(self.header.typesize).unwrap_or(1);
@@ -164,6 +165,23 @@ impl Collected {
                 self.metalayers = kept;
             }
         }
+    }
+
+    /// What is the metalayer of an array but for a byte of its name gets the name back.
+    fn settle_name(&mut self, report: &mut RepairReport) {
+        let count = self.offsets.len();
+        let Some(wrong) = b2nd::misnamed(&self.metalayers, &self.header, count).map(str::to_owned) else {
+            return;
+        };
+        let mut renamed = Metalayers::new();
+        for (name, value) in self.metalayers.iter() {
+            let name = if name == wrong { b2nd::NAME } else { name };
+            // Names that could be set can be set again.
+            let _ = renamed.set(name, value.to_vec());
+        }
+        self.metalayers = renamed;
+        let what = format!("the metalayer {wrong:?} is {:?}: it holds the shape of the array", b2nd::NAME);
+        report.guessed.push(item(crate::header::FIXED_LEN as u64..self.base, what));
     }
 
     /// The shape of an array, where it can be that of the chunks; else the number of chunks that it needs. The header and the chunks, where

@@ -162,3 +162,25 @@ fn headers_that_others_do_not_open_are_told_and_mended() {
         assert_eq!(report.guessed.len(), usize::from(at > 26), "{report:?}");
     }
 }
+
+#[test]
+fn the_metalayer_of_an_array_gets_its_name_back() {
+    let sound = array();
+    let place = sound.windows(4).position(|bytes| bytes == b"b2nd").unwrap();
+    for (at, name) in [(0, b'c'), (1, b'3'), (2, b'N'), (3, b'`')] {
+        let mut bytes = sound.clone();
+        bytes[place + at] = name;
+        let frame = Frame::from_bytes(bytes.clone()).unwrap();
+        assert_eq!(frame.layout().faults()[0].code(), "metalayers");
+        let (report, out) = repaired(&bytes).unwrap();
+        assert_eq!(out, sound, "{report:?}");
+        assert!(report.guessed[0].what.contains("\"b2nd\""), "{report:?}");
+    }
+    // Another value is the user's own.
+    let mut options = FrameOptions::default();
+    options.metalayers.set("b2Nd", vec![1]).unwrap();
+    let mut bytes = Vec::new();
+    Writer::new(&mut bytes, options).unwrap().finish().unwrap();
+    let (report, out) = repaired(&bytes).unwrap();
+    assert!(report.guessed.is_empty() && out == bytes, "{report:?}");
+}
