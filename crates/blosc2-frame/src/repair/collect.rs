@@ -168,6 +168,9 @@ fn choose(
                         Some(proved) => return Ok(proved),
                         None => state,
                     };
+                    if let Some(likely) = place.likely(Some(&state), report, progress)? {
+                        return Ok(likely);
+                    }
                     place.guessed(&mut state, report, progress)?;
                     let none = std::iter::empty();
                     let history = History::read(origin, head.end, &state.index, none, limits, progress)?;
@@ -207,8 +210,12 @@ fn choose(
         Some(walked) => walked,
         None => walk_all(origin, head, limits, progress)?,
     };
+    let likely = (Place { origin, head, found: &walked, limits }).likely(None, report, progress)?;
     for gap in walked.gaps {
         report.lost.push(item(gap, "no chunk begins here"));
+    }
+    if let Some(state) = likely {
+        return Ok(state);
     }
     if !walked.offsets.is_empty() {
         let what = "the order of the chunks: that in which they lie";

@@ -12,7 +12,7 @@ use container_core::{Error, Progress, Result};
 use super::chunks::Origin;
 use super::collect::Collected;
 use super::item;
-use super::places::digests_in;
+use super::places::{digests_in, digests_name};
 use super::prove::{Proof, Prover};
 use crate::checksums;
 use crate::header::{ChunkSize, Kind};
@@ -82,8 +82,12 @@ impl Collected {
         let limits = self.limits;
         let mut lost = Vec::new();
         let mut kept = Vec::new();
-        let has_digests = self.trailer.vlmetalayers.iter().any(|(name, _)| name == checksums::NAME);
-        if has_digests && self.digests.is_none() {
+        let digests = digests_name(&self.trailer, &limits).map(str::to_owned);
+        if let Some(name) = digests.as_ref().filter(|name| *name != checksums::NAME) {
+            let what = format!("user metadata {name:?}: the checksums, whose name has another byte");
+            report.guessed.push(item(self.trailer_range.clone(), what));
+        }
+        if digests.is_some() && self.digests.is_none() {
             let (list, what) = match digests_in(&self.trailer, &limits) {
                 Some(_) => {
                     (&mut report.guessed, "the checksums: of another state of the frame, and left out")
@@ -98,7 +102,7 @@ impl Collected {
                 decoder.decode(&chunk, &mut room)
             });
             // Digests are taken anew, or are of other chunks.
-            if name == checksums::NAME {
+            if digests.as_deref() == Some(name.as_str()) {
                 return false;
             }
             let good = decoded.is_ok() && name.len() <= usize::from(u8::MAX);

@@ -24,7 +24,23 @@ const NOWHERE: i64 = i64::MIN;
 
 /// The digests among user metadata; `None` where there are none, or nothing can be made of them.
 pub(super) fn digests_in(trailer: &Trailer, limits: &Limits) -> Option<Stored> {
-    let (_, bytes) = trailer.vlmetalayers.iter().find(|(name, _)| name == checksums::NAME)?;
+    let name = digests_name(trailer, limits)?;
+    trailer.vlmetalayers.iter().find(|(own, _)| own == name).and_then(|(_, bytes)| decoded(bytes, limits))
+}
+
+/// The name of the digests among user metadata, of which one byte may be another.
+pub(super) fn digests_name<'t>(trailer: &'t Trailer, limits: &Limits) -> Option<&'t str> {
+    let is_near = |name: &str| {
+        let others = checksums::NAME.bytes().zip(name.bytes()).filter(|(own, its)| own != its).count();
+        name.len() == checksums::NAME.len() && others == 1
+    };
+    let all = &trailer.vlmetalayers;
+    let own = all.iter().find(|(name, _)| name == checksums::NAME);
+    let near = || all.iter().find(|(name, bytes)| is_near(name) && decoded(bytes, limits).is_some());
+    own.or_else(near).map(|(name, _)| name.as_str())
+}
+
+fn decoded(bytes: &[u8], limits: &Limits) -> Option<Stored> {
     let chunk = Chunk::parse(bytes).ok()?;
     let mut value: Vec<u8> = zeroed_vec(chunk.nbytes() as u64, limits).ok()?;
     Decoder::new().with_limits(*limits).decode(&chunk, &mut value).ok()?;
@@ -60,6 +76,28 @@ impl Place<'_> {
     /// # Errors
     /// `Limit`, `Cancelled`, and those of the source.
     pub fn proved(&self, own: Option<&State>, progress: Progress<'_>) -> Result<Option<State>> {
+        self.state(own, false, progress)
+    }
+
+    /// As [`Place::proved`], where digests fit half of the chunks, which are in their places then: others are not what was there.
+    ///
+    /// # Errors
+    /// As for [`Place::proved`].
+    pub fn likely(
+        &self,
+        own: Option<&State>,
+        report: &mut RepairReport,
+        progress: Progress<'_>,
+    ) -> Result<Option<State>> {
+        let state = self.state(own, true, progress)?;
+        if state.is_some() {
+            let what = "the order of the chunks: each where it fits its digest";
+            report.guessed.push(item(self.head.end..self.origin.len(), what));
+        }
+        Ok(state)
+    }
+
+    fn state(&self, own: Option<&State>, is_guess: bool, progress: Progress<'_>) -> Result<Option<State>> {
         let Some((stored, trailer)) = self.digests(own) else { return Ok(None) };
         let header = &self.head.header;
         let is_own = own.is_some_and(|own| are_of(&stored, header, &own.offsets));
@@ -73,7 +111,11 @@ impl Place<'_> {
         let mut placed = self.by_digests(&stored, numbers, progress)?;
         if !is_own {
             self.fill(&mut placed);
-            if placed.numbers.is_empty() || !are_of(&stored, header, &Offsets::Each(placed.numbers.clone())) {
+            let fit = placed.fit.iter().filter(|fit| **fit).count();
+            let is_likely = is_guess && 2 * fit >= placed.fit.len();
+            if placed.numbers.is_empty()
+                || !is_likely && !are_of(&stored, header, &Offsets::Each(placed.numbers.clone()))
+            {
                 return Ok(None);
             }
         }
@@ -256,6 +298,11 @@ impl Place<'_> {
         if open.len() == free.len() {
             for (index, raw) in open.into_iter().zip(free) {
                 placed.numbers[index] = raw;
+            }
+        } else {
+            // Where another chunk belongs there is none.
+            for index in open {
+                placed.numbers[index] = NOWHERE;
             }
         }
     }

@@ -226,6 +226,21 @@ impl Collected {
     fn settle_dtype(&mut self, name: &str, report: &mut RepairReport) {
         let typesize = usize::try_from(self.header.typesize).unwrap_or(1);
         let Some(Ok(mut meta)) = self.metalayers.get(name).map(Meta::parse) else { return };
+        let other = meta.dtype_format.filter(|format| *format != 0);
+        if let Some(format) = other {
+            meta.dtype_format = Some(0);
+            if b2nd::dtype_of(&meta, typesize).is_ok() {
+                let what = format!(
+                    "the element type {:?} is numpy's; no other is known, nor of format {format}",
+                    meta.dtype
+                );
+                report.guessed.push(item(crate::header::FIXED_LEN as u64..self.base, what));
+                // Of a name that is there.
+                let _ = self.metalayers.set(name, meta.encode());
+                return;
+            }
+            meta.dtype_format = other;
+        }
         let is_wrong = b2nd::dtype_of(&meta, typesize).is_err_and(|error| error.is_damage());
         if is_wrong {
             let what = format!("elements of {typesize} bytes; their type {:?} cannot be", meta.dtype);

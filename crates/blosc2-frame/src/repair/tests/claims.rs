@@ -184,3 +184,14 @@ fn the_metalayer_of_an_array_gets_its_name_back() {
     let (report, out) = repaired(&bytes).unwrap();
     assert!(report.guessed.is_empty() && out == bytes, "{report:?}");
 }
+
+#[test]
+fn a_format_of_element_types_that_nobody_has_is_numpys() {
+    let sound = array();
+    let place = sound.windows(5).position(|bytes| bytes == [0xdb, 0, 0, 0, 3]).unwrap() - 1;
+    let mut bytes = sound.clone();
+    bytes[place] = 0x40;
+    let (report, out) = repaired(&bytes).unwrap();
+    assert_eq!(out, sound, "{report:?}");
+    assert!(report.guessed[0].what.starts_with("the element type"), "{report:?}");
+}

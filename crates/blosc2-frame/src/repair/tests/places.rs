@@ -132,4 +132,22 @@ fn digests_that_cannot_be_read_are_told() {
     let name = bytes.windows(17).position(|bytes| bytes == b"holdall.checksums").unwrap();
     bytes[name] = b'H';
     assert_eq!(codes(&bytes), ["checksums_unknown"]);
+    let (report, out) = repaired(&bytes).unwrap();
+    assert!(told(&report.guessed, "user metadata") && report.lost.is_empty(), "{report:?}");
+    assert_eq!(out, plain(true));
+}
+
+/// Bytes that were put in: no offset fits any more, and digests still tell which chunk is which.
+#[test]
+fn chunks_that_were_moved_are_where_their_digests_have_them() {
+    let sound = plain(true);
+    let (start, _) = places(&sound);
+    let cut = start + LEN + 100;
+    for len in [1, 7, 40] {
+        let bytes: Vec<u8> = [&sound[..cut], &vec![7; len], &sound[cut..]].concat();
+        let (report, out) = repaired(&bytes).unwrap();
+        assert_eq!(chunks(out.clone(), "moved"), [chunk(0), vec![0; 200], chunk(2)], "{len}: {report:?}");
+        assert!(told(&report.lost, "chunk 1") && is_guarded(&out), "{len}: {report:?}");
+        assert!(told(&report.guessed, "the order of the chunks: each"), "{len}: {report:?}");
+    }
 }
