@@ -45,9 +45,9 @@ def sizes() -> list[Fixture]:
         wrong_size("size_off_by_one", "size 39 for 40 bytes that are all there", "i4", [10], 39, TEN, [10]),
         wrong_size("size_0", "size 0 for 40 bytes that are all there", "i4", [10], 0, TEN, [10]),
         wrong_size(
-            "size_too_large", "size and file have 40 bytes, the dimensions 24", "i4", [6], 40, TEN, [6]
+            "size_too_large", "size and file have 40 bytes, the dimensions 24", "i4", [6], 40, TEN, [10]
         ),
-        wrong_size("size_of_nothing", "no element, yet 16 bytes", "i4", [0], 16, TEN[:16], [0]),
+        wrong_size("size_of_nothing", "no element, yet 16 bytes", "i4", [0], 16, TEN[:16], [4]),
         wrong_size(
             "size_partial", "size and file have 24 bytes, the dimensions 40", "i4", [10], 24, TEN[:24], [6]
         ),

@@ -5,20 +5,21 @@
 //!
 //! * data that end early: whole slabs along the last dimension are kept (along the last one that leaves any);
 //! * size field and dimensions at odds: the dimensions are right as far as the file has the bytes for them;
-//! * one word of the header that fits no other: it is the one with which all fit ([`header`]); dimensions for which the file has the bytes are
-//!   right;
+//! * one word of the header that fits no other, or not what the data decode to: it is the one with which all fit ([`header`]);
+//! * fewer elements than size and file say, and no telling which dimension is wrong: all elements are there, and no dimensions;
 //! * the reshape bug: the number of dimensions is the one with which size field and file length fit;
 //! * flag bit 1 over plain data: the flag is wrong.
 //!
 //! The result is little-endian and encoded as the input was.
 
 mod header;
+mod witness;
 
 use std::ops::Range;
 use std::path::Path;
 
 use container_core::block::read_block;
-use container_core::codec::lz4::decode_prefix;
+use container_core::codec::lz4::{block_shape, decode_prefix};
 use container_core::container::OpenOptions;
 use container_core::dtype::{ByteOrder, DType};
 use container_core::format::{Input, Output, repair_file};
@@ -112,6 +113,7 @@ impl Plan {
         let count = element_count(dims.iter().copied()).unwrap_or(0);
         let values = values.keep(count, dtype.itemsize() as u64);
         report_values(&mut report, &layout, &dims, count, &values);
+        report_excess(&mut report, file, &layout, encoding);
         let trailer = trailer_of(file, &layout, encoding, dims == layout.dims());
         if !trailer.is_empty() {
             report.kept.push(RepairItem::new(trailer.clone(), "trailer"));
@@ -268,6 +270,25 @@ fn report_values(report: &mut RepairReport, layout: &Layout, dims: &[u64], count
         let claimed = layout.decoded_len().map_or(range.end, |len| data_at.saturating_add(len));
         let lost = if matches!(values, Values::Stored(_)) { range.end..claimed } else { range };
         report.lost.push(RepairItem::new(lost, what));
+    }
+}
+
+/// A block that decodes to more than the dimensions ask for: it is damaged, or more than one of them is wrong.
+fn report_excess(report: &mut RepairReport, file: &File, layout: &Layout, encoding: Encoding) {
+    if encoding != Encoding::Lz4 || file.segment().is_ok() {
+        return;
+    }
+    let start = layout.data_at();
+    let data = start..start.saturating_add(layout.header().size).min(layout.file_len());
+    let full = layout.decoded_len().unwrap_or(u64::MAX);
+    let has_room = file.source().lend(data.clone()).is_some()
+        || file.options().limits.allocate(data.end.saturating_sub(start)).is_ok();
+    if let Some(block) = has_room.then(|| file.source().read(data.clone()).ok()).flatten()
+        && block_shape(&block, full).decoded_len > full
+    {
+        let what =
+            format!("what the data decode to beyond the {full} bytes of the dimensions {:?}", layout.dims());
+        report.lost.push(RepairItem::new(data, what));
     }
 }
 

@@ -1,5 +1,5 @@
 //! A header with one wrong word. The words say most things twice: the size is the element's times the dimensions, and with header and
-//! dimensions it is the length of the file.
+//! dimensions it is the length of the file. Of encoded data the block, or the number of integers, says the same ([`Witness`]).
 #![deny(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -14,6 +14,7 @@ use container_core::report::{RepairItem, RepairReport};
 use container_core::source::{Overlay, Source};
 use container_core::{Limits, Result};
 
+use super::witness::Witness;
 use crate::eltype::element_type;
 use crate::fault::Fault;
 use crate::header::{Eltype, FIXED_LEN, Flags, Header};
@@ -29,20 +30,31 @@ struct Meant {
     /// The word that is another one.
     word: String,
     at: u64,
-    /// Whether header, dimensions and data are not the whole file, and how many bits of the word are others: the less the likelier.
-    doubt: (bool, u32),
+    /// What stands behind the data, and how many bits of the word are others: the less the likelier.
+    doubt: (Rest, u32),
+}
+
+/// What stands behind the data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Rest {
+    /// Nothing: header, dimensions and data are the whole file.
+    Nothing,
+    /// Text, which data are not.
+    Text,
+    /// Any bytes.
+    Bytes,
 }
 
 /// The words that are looked at, and the file.
 struct Words<'a> {
     header: Header,
     dims: &'a [u64],
-    file_len: u64,
+    witness: Witness<'a>,
     meant: Vec<Meant>,
 }
 
 impl Words<'_> {
-    /// Takes note of a header in which `was` is `is`, if it makes sense, which it tells.
+    /// Takes note of a header in which `was` is `is`, if it makes sense.
     fn consider(
         &mut self,
         word: &str,
@@ -50,20 +62,35 @@ impl Words<'_> {
         header: Header,
         dims: Vec<u64>,
         (was, is): (u64, u64),
-    ) -> bool {
-        let end = end(&header);
-        let makes_sense = was != is && fits(&header, &dims) && end.is_some_and(|end| end <= self.file_len);
-        if makes_sense {
-            let doubt = (end != Some(self.file_len), (was ^ is).count_ones());
+    ) -> Result<()> {
+        if was != is
+            && let Some(end) = self.end(&header, &dims)
+        {
+            let doubt = (self.rest(end)?, (was ^ is).count_ones());
             self.meant.push(Meant { header, dims, word: word.to_owned(), at, doubt });
         }
-        makes_sense
+        Ok(())
+    }
+
+    /// Where the data end, if the words of a header say one thing and the file has the bytes.
+    fn end(&mut self, header: &Header, dims: &[u64]) -> Option<u64> {
+        let file_len = self.witness.file_len();
+        let end = if fits(header, dims) { end(header) } else { self.witness.end(header, dims) };
+        end.filter(|end| *end <= file_len)
+    }
+
+    fn rest(&self, end: u64) -> Result<Rest> {
+        if end == self.witness.file_len() {
+            return Ok(Rest::Nothing);
+        }
+        Ok(if self.witness.is_text_from(end)? { Rest::Text } else { Rest::Bytes })
     }
 }
 
-/// The source, with the header that it must have had: the one in which one word is another, all words fit each other, and fewer bits
-/// changed than in any other such. Where there is none, or more than one, the source stays; so it does where the header makes sense, and
-/// where the layout knows what was meant.
+/// The source, with the header that it must have had: the one in which one word is another, all words fit each other and the data, and fewer
+/// bits changed than in any other such. Where there is none, the source stays; so it does where the header makes sense, and where the
+/// layout knows what was meant. Where size and file say that there are more elements than the dimensions, and not which of these is wrong,
+/// all elements are kept along the first.
 ///
 /// # Errors
 /// Those of the source.
@@ -84,70 +111,153 @@ pub(super) fn mended(
     if header.size == 0 || dims.is_some_and(|dims| fits(&header, dims)) {
         return Ok(source);
     }
-    let mut all = Words { header, dims: dims.unwrap_or_default(), file_len, meant: Vec::new() };
+    let Some(one) = likely(&*source, header, dims, &words, limits)? else { return Ok(source) };
+    let range = one.at..one.at.saturating_add(8);
+    match one.word.as_str() {
+        "" => {
+            let was = dims.unwrap_or_default();
+            let what = format!(
+                "the dimensions {was:?}, of which size and data say that one is wrong, and not which: all elements are kept, as {:?}",
+                one.dims
+            );
+            let end = FIXED_LEN.saturating_add(header.ndims.saturating_mul(8));
+            report.lost.push(RepairItem::new(FIXED_LEN..end, what));
+        }
+        word => {
+            let what = format!("{word} as it must have been: with no other does the header make more sense");
+            report.guessed.push(RepairItem::new(range, what));
+        }
+    }
+    let head = one.header.to_bytes(&one.dims);
+    drop(words);
+    Ok(Box::new(Overlay::new(source, head)))
+}
+
+/// The header that was meant, if it is another, and not only in the size: what follows from the dimensions is done by all repairs. Its word
+/// has no name where it is not known which dimension it is.
+fn likely(
+    source: &dyn Source,
+    header: Header,
+    dims: Option<&[u64]>,
+    words: &[u64],
+    limits: &Limits,
+) -> Result<Option<Meant>> {
+    let witness = Witness::new(source, &header, limits)?;
+    let mut all = Words { header, dims: dims.unwrap_or_default(), witness, meant: Vec::new() };
+    if dims.is_some_and(|dims| all.end(&header, dims).is_some()) {
+        return Ok(None);
+    }
     if dims.is_some() {
-        codes(&mut all);
-        lens(&mut all);
+        codes(&mut all)?;
+        lens(&mut all)?;
     }
     for (count, at) in (0..=words.len()).zip(0_u64..) {
         let dims = words.get(..count).unwrap_or_default().to_vec();
-        all.consider("ndims", 40, Header { ndims: at, ..header }, dims, (header.ndims, at));
+        all.consider("ndims", 40, Header { ndims: at, ..header }, dims, (header.ndims, at))?;
     }
     let least = all.meant.iter().map(|one| one.doubt).min();
-    let mut likely = all.meant.into_iter().filter(|one| Some(one.doubt) == least);
-    let (Some(one), None) = (likely.next(), likely.next()) else { return Ok(source) };
-    if one.header.size != header.size {
-        // What follows from the dimensions is done by all repairs.
-        return Ok(source);
+    let (mut best, others): (Vec<Meant>, Vec<Meant>) =
+        std::mem::take(&mut all.meant).into_iter().partition(|one| Some(one.doubt) == least);
+    drop(others);
+    let same_size = |one: &Meant| one.header.size == header.size;
+    // A block is as long as the size says, whatever the dimensions do.
+    let is_block = header.flags.has(Flags::ENCODED);
+    if best.len() == 1 && best.iter().all(|one| is_block || same_size(one)) {
+        return Ok(best.pop());
     }
-    let what = format!("{} as it must have been: with no other does the header make more sense", one.word);
-    report.guessed.push(RepairItem::new(one.at..one.at.saturating_add(8), what));
-    let Meant { header, dims, .. } = one;
-    drop(words);
-    Ok(Box::new(Overlay::new(source, header.to_bytes(&dims))))
+    // The file says that the size is right, or nothing is.
+    let is_exact =
+        best.iter().all(|one| same_size(one) && one.header.ndims == header.ndims) && best.len() > 1;
+    // Text behind the data is a trailer that the size counts as well.
+    let is_contradicted =
+        end(&header) == Some(all.witness.file_len()) && least.is_none_or(|(rest, _)| rest == Rest::Bytes);
+    Ok(if is_exact || is_contradicted { flat(&mut all) } else { None })
+}
+
+/// All elements along the first dimension, where the dimensions have fewer.
+fn flat(all: &mut Words<'_>) -> Option<Meant> {
+    let header = all.header;
+    let len = all
+        .witness
+        .decoded_len(&header)
+        .or_else(|| (header.flags.0 & !Flags::BIG_ENDIAN == 0).then_some(header.size))?;
+    let count = len.checked_div(header.elbyte).filter(|_| len.is_multiple_of(header.elbyte))?;
+    let was = element_count(all.dims.iter().copied())?;
+    let mut dims = vec![1; all.dims.len()];
+    *dims.first_mut()? = count;
+    if was >= count || all.end(&header, &dims).is_none() {
+        return None;
+    }
+    Some(Meant { header, dims, word: String::new(), at: FIXED_LEN, doubt: (Rest::Nothing, 0) })
 }
 
 /// Flags and type codes.
-fn codes(all: &mut Words<'_>) {
+fn codes(all: &mut Words<'_>) -> Result<()> {
     let (header, dims) = (all.header, all.dims);
-    let flags = header.flags.0 & !header.flags.unknown();
-    let one = Header { flags: Flags(flags), ..header };
-    all.consider("flags", 8, one, dims.to_vec(), (header.flags.0, flags));
+    let order = header.flags.0 & Flags::BIG_ENDIAN;
+    // Of floats that are marked as encoded and are not, the layout knows.
+    let is_known =
+        header.flags.has(Flags::ENCODED) && matches!(header.eltype, Eltype::FLOAT | Eltype::COMPLEX);
+    let plain = if is_known { header.flags.0 } else { order };
+    for flags in [plain, order | Flags::ENCODED] {
+        let one = Header { flags: Flags(flags), ..header };
+        all.consider("flags", 8, one, dims.to_vec(), (header.flags.0, flags))?;
+    }
     for code in 0..=Eltype::BRAIN.0 {
         let one = Header { eltype: Eltype(code), ..header };
-        all.consider("eltype", 16, one, dims.to_vec(), (header.eltype.0, code));
+        all.consider("eltype", 16, one, dims.to_vec(), (header.eltype.0, code))?;
     }
+    Ok(())
 }
 
-/// The width of an element, the size and the dimensions, each as the others say.
-fn lens(all: &mut Words<'_>) {
+/// The width of an element, the size and the dimensions, each as the others and the data say.
+fn lens(all: &mut Words<'_>) -> Result<()> {
     let (header, dims) = (all.header, all.dims);
     let count = element_count(dims.iter().copied());
-    let quotient = |parts: Option<u64>| {
-        let parts = parts.filter(|parts| *parts > 0 && header.size.is_multiple_of(*parts))?;
-        header.size.checked_div(parts)
+    let decoded = all.witness.decoded_len(&header);
+    let quotient = |len: u64, parts: Option<u64>| {
+        let parts = parts.filter(|parts| *parts > 0 && len.is_multiple_of(*parts))?;
+        len.checked_div(parts)
     };
-    let size = count.and_then(|count| count.checked_mul(header.elbyte));
-    let is_size = size.is_some_and(|size| {
-        all.consider("size", 32, Header { size, ..header }, dims.to_vec(), (header.size, size))
-    });
-    if let Some(elbyte) = quotient(count) {
-        all.consider("elbyte", 24, Header { elbyte, ..header }, dims.to_vec(), (header.elbyte, elbyte));
-    }
-    if is_size {
-        // Dimensions for which the file has the bytes are right.
-        return;
-    }
-    for ((axis, stored), at) in dims.iter().enumerate().zip((FIXED_LEN..).step_by(8)) {
-        let others = dims.iter().enumerate().filter(|(other, _)| *other != axis).map(|(_, len)| *len);
-        let parts = element_count(others).and_then(|count| count.checked_mul(header.elbyte));
-        let Some(len) = quotient(parts) else { continue };
-        let mut dims = dims.to_vec();
-        if let Some(place) = dims.get_mut(axis) {
-            *place = len;
+    let by_dims = count.and_then(|count| count.checked_mul(header.elbyte));
+    let by_file =
+        all.witness.file_len().checked_sub(FIXED_LEN.saturating_add(header.ndims.saturating_mul(8)));
+    let mut sizes = vec![by_dims, by_file.filter(|_| header.flags.has(Flags::ENCODED))];
+    sizes.dedup();
+    for size in sizes.into_iter().flatten() {
+        let one = Header { size, ..header };
+        // A block ends where the size says, unless the file does earlier, or a bit of the size makes it end elsewhere.
+        let is_likely = header.size > size || (header.size ^ size).count_ones() == 1;
+        if is_likely || all.witness.decoded_len(&one).is_none() {
+            all.consider("size", 32, one, dims.to_vec(), (header.size, size))?;
         }
-        all.consider(&format!("dimension {axis}"), at, header, dims, (*stored, len));
     }
+    // Of plain data and LEB128 the size counts the elements, of LZ4 what the block decodes to. A block that is damaged may decode to fewer,
+    // where that takes more than a bit of the header.
+    let is_less = decoded.is_some_and(|len| by_dims.is_none_or(|by_dims| len < by_dims));
+    for (len, is_block) in [(Some(header.size), false), (decoded, true)] {
+        let Some(len) = len else { continue };
+        let is_likely = |was: u64, is: u64| !(is_block && is_less) || (was ^ is).count_ones() == 1;
+        if let Some(elbyte) = quotient(len, count).filter(|is| is_likely(header.elbyte, *is)) {
+            let one = Header { elbyte, ..header };
+            all.consider("elbyte", 24, one, dims.to_vec(), (header.elbyte, elbyte))?;
+        }
+        for ((axis, stored), at) in dims.iter().enumerate().zip((FIXED_LEN..).step_by(8)) {
+            let others = dims.iter().enumerate().filter(|(other, _)| *other != axis).map(|(_, len)| *len);
+            let parts = element_count(others).and_then(|count| count.checked_mul(header.elbyte));
+            let Some(is) = quotient(len, parts).filter(|is| is_likely(*stored, *is)) else { continue };
+            let mut dims = dims.to_vec();
+            if let Some(place) = dims.get_mut(axis) {
+                *place = is;
+            }
+            all.consider(&format!("dimension {axis}"), at, header, dims, (*stored, is))?;
+        }
+        // Both are the same, and so are the headers that they lead to.
+        if decoded == Some(header.size) {
+            break;
+        }
+    }
+    Ok(())
 }
 
 /// Whether the words of a header of plain data say one thing.
@@ -158,7 +268,7 @@ fn fits(header: &Header, dims: &[u64]) -> bool {
     is_plain && has_type && header.elbyte > 0 && bytes == Some(header.size)
 }
 
-/// Where the data end.
+/// Where the data end, of which the size field counts the stored bytes.
 fn end(header: &Header) -> Option<u64> {
     let data_at = header.ndims.checked_mul(8)?.checked_add(FIXED_LEN)?;
     data_at.checked_add(header.size)
@@ -166,76 +276,4 @@ fn end(header: &Header) -> Option<u64> {
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
-mod tests {
-    use container_core::Progress;
-    use container_core::container::OpenOptions;
-    use container_core::format::Input;
-
-    use super::super::repair_to;
-    use super::*;
-    use crate::{RawArray, WriteOptions};
-
-    fn repaired(file: &[u8]) -> (Vec<u8>, RepairReport) {
-        let (input, options) = (Input::bytes(Box::new(file.to_vec())), OpenOptions::default());
-        let mut out = Vec::new();
-        let report = repair_to(input, &options, Some(&mut out), Progress::none());
-        report.map_or_else(|_| (Vec::new(), RepairReport::default()), |report| (out, report))
-    }
-
-    /// What a flip of the bit may as well have been before: the other byte order, a form that is encoded, another type of that width, a
-    /// size that is wrong in itself, or fewer elements.
-    fn is_open(word: usize, bit: u32) -> bool {
-        let shape = [100_u64, 7];
-        let was_set = word.checked_sub(6).is_some_and(|axis| shape[axis] >> bit & 1 == 1);
-        matches!((word, bit), (1, 0..=2) | (2, 0..=2) | (4, _)) || was_set
-    }
-
-    #[test]
-    fn any_bit_of_a_header_that_no_other_word_allows_is_turned_back() {
-        let values: Vec<i32> = (0..700).collect();
-        let mut file = Vec::new();
-        RawArray::new(vec![100, 7], values).unwrap().write_to(&mut file, &WriteOptions::default()).unwrap();
-        any_bit(&file);
-        file.extend_from_slice(b"behind it");
-        any_bit(&file);
-    }
-
-    fn any_bit(file: &[u8]) {
-        let (same, report) = repaired(file);
-        assert!(same == file && report.guessed.is_empty() && report.lost.is_empty(), "{report:?}");
-        for word in 1..8 {
-            for bit in 0..64 {
-                let mut damaged = file.to_vec();
-                damaged[word * 8 + bit as usize / 8] ^= 1 << (bit % 8);
-                let (out, report) = repaired(&damaged);
-                if is_open(word, bit) {
-                    continue;
-                }
-                assert!(out == file && report.lost.is_empty(), "word {word}, bit {bit}: {report:?}");
-                assert_eq!(report.guessed[0].range, Some(word as u64 * 8..word as u64 * 8 + 8));
-            }
-        }
-        // A word of zeros, or of anything.
-        for (word, value) in [(3, 0_u64), (5, 0), (6, 12_345), (7, u64::MAX), (3, u64::MAX), (1, 0xabcd_0000)]
-        {
-            let mut damaged = file.to_vec();
-            damaged[word * 8..word * 8 + 8].copy_from_slice(&value.to_le_bytes());
-            assert!(repaired(&damaged).0 == file, "word {word}");
-        }
-    }
-
-    #[test]
-    fn what_is_cut_or_wrong_twice_stays() {
-        let values: Vec<i32> = (0..700).collect();
-        let mut file = Vec::new();
-        RawArray::new(vec![100, 7], values).unwrap().write_to(&mut file, &WriteOptions::default()).unwrap();
-        let mut twice = file.clone();
-        (twice[24], twice[56]) = (5, 11);
-        for damaged in [&file[..900], &twice, b"rawarray", b""] {
-            let mut report = RepairReport::default();
-            let source = mended(Box::new(damaged.to_vec()), &Limits::default(), &mut report).unwrap();
-            assert_eq!(&*source.read(0..damaged.len() as u64).unwrap(), damaged);
-            assert_eq!(report, RepairReport::default());
-        }
-    }
-}
+mod tests;

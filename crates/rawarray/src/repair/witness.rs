@@ -1,0 +1,112 @@
+//! What the data say of a header, beside its own words: how many bytes an LZ4 block decodes to, and how many integers there are.
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+
+use std::borrow::Cow;
+
+use container_core::codec::lz4::{BlockEnd, block_shape};
+use container_core::dtype::ByteOrder;
+use container_core::region::element_count;
+use container_core::source::Source;
+use container_core::{Limits, Result};
+
+use crate::eltype::element_type;
+use crate::header::{FIXED_LEN, Flags, Header};
+use crate::leb128::{Leb128, Stop};
+
+/// Bytes behind the data that are looked at for text.
+const MOST_TEXT: u64 = 1 << 16;
+
+/// Files of plain data that are read for it.
+const MOST_PLAIN: u64 = 1 << 26;
+
+/// The file, with what is known of its data.
+pub(super) struct Witness<'a> {
+    source: &'a dyn Source,
+    /// All of it, where there is room; `None` where its data are of no use.
+    file: Option<Cow<'a, [u8]>>,
+    /// What the bytes in a place decode to as one LZ4 block, as far as that has been asked for.
+    blocks: Vec<((u64, u64), Option<u64>)>,
+}
+
+impl<'a> Witness<'a> {
+    /// Reads the file, unless that takes more memory than there may be.
+    ///
+    /// # Errors
+    /// Those of the source.
+    pub(super) fn new(source: &'a dyn Source, header: &Header, limits: &Limits) -> Result<Self> {
+        let whole = 0..source.len();
+        // Of data that a header calls plain it is only asked whether they are: a lost flag.
+        let is_small = header.flags.has(Flags::ENCODED) || source.len() <= MOST_PLAIN;
+        let has_room =
+            source.lend(whole.clone()).is_some() || (is_small && limits.allocate(source.len()).is_ok());
+        let file = if has_room { Some(source.read(whole)?) } else { None };
+        Ok(Self { source, file, blocks: Vec::new() })
+    }
+
+    pub(super) fn file_len(&self) -> u64 {
+        self.source.len()
+    }
+
+    /// Whether there is text from `at` to the end of the file.
+    ///
+    /// # Errors
+    /// Those of the source.
+    pub(super) fn is_text_from(&self, at: u64) -> Result<bool> {
+        let end = self.source.len().min(at.saturating_add(MOST_TEXT));
+        let bytes = self.source.read(at.min(end)..end)?;
+        let is_odd = |byte: &u8| *byte < b' ' && !matches!(byte, b'\t' | b'\n' | b'\r');
+        let text = match str::from_utf8(&bytes) {
+            Ok(_) => true,
+            // Within the last character, where the rest is not looked at.
+            Err(error) => error.error_len().is_none() && end < self.source.len(),
+        };
+        Ok(text && !bytes.is_empty() && !bytes.iter().any(is_odd))
+    }
+
+    /// What the data decode to as an LZ4 block, if they are one.
+    pub(super) fn decoded_len(&mut self, header: &Header) -> Option<u64> {
+        if !header.flags.has(Flags::ENCODED) {
+            return None;
+        }
+        let data_at = header.ndims.checked_mul(8)?.checked_add(FIXED_LEN)?;
+        let place = (data_at, header.size);
+        if let Some((_, known)) = self.blocks.iter().find(|(known, _)| *known == place) {
+            return *known;
+        }
+        let start = usize::try_from(data_at).ok()?;
+        let end = usize::try_from(data_at.checked_add(header.size)?).ok()?;
+        let block = self.file.as_deref()?.get(start..end)?;
+        let shape = block_shape(block, u64::MAX);
+        let len = (shape.end == BlockEnd::Complete).then_some(shape.decoded_len);
+        self.blocks.push((place, len));
+        len
+    }
+
+    /// Where the data of a header with encoded data end, if its words say one thing, and the data the same.
+    pub(super) fn end(&mut self, header: &Header, dims: &[u64]) -> Option<u64> {
+        let is_encoded = header.flags.0 & !Flags::BIG_ENDIAN == Flags::ENCODED;
+        let dtype =
+            element_type(header, ByteOrder::Little).ok().filter(|_| is_encoded && header.elbyte > 0)?;
+        let count = element_count(dims.iter().copied())?;
+        let bytes = count.checked_mul(header.elbyte)?;
+        let data_at = header.ndims.checked_mul(8)?.checked_add(FIXED_LEN)?;
+        // A byte of LZ4 makes at most 255: what asks for more is not even looked at.
+        let is_possible = bytes <= header.size.saturating_mul(255).saturating_add(64);
+        if is_possible && self.decoded_len(header) == Some(bytes) {
+            return data_at.checked_add(header.size);
+        }
+        let codec = Leb128::new(&dtype).filter(|_| header.size == bytes)?;
+        let data = self.file.as_deref()?.get(usize::try_from(data_at).ok()?..)?;
+        if count > data.len() as u64 {
+            return None;
+        }
+        let walk = codec.walk(data, count);
+        (walk.stop == Stop::Done && walk.used == data.len()).then_some(self.source.len())
+    }
+}
