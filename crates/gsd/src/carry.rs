@@ -25,21 +25,23 @@ const MOST: u64 = 1 << 26;
 /// Key of what is the format's own.
 pub(crate) const OWN: &str = "gsd";
 
-/// What a file carries beside selected datasets.
+/// What stands below that key where the format wrote it. With anything else there, the key is a user's.
+const OWN_KEYS: [&str; 8] =
+    ["application", "schema", "schema_version", "reserved", "frames", "names", "stored", "chunks"];
+
+/// What a file carries beside selected datasets. A key of the user's that is called as the format's own takes its place.
 pub(crate) fn of_file(file: &File, catalogue: &Catalogue, selection: &[(usize, Region)]) -> Result<Value> {
     let mut entries = match metadata(file)? {
         Some(Value::Map(entries)) => entries,
         _ => Vec::new(),
     };
-    entries.retain(|(key, _)| key != OWN);
-    let header = file.header();
-    // Arrays that a conversion put into one frame: the file says nothing that another would not.
-    let is_ours = header.schema_name() == crate::import::SCHEMA
-        && header.application_name().starts_with(crate::import::WRITER)
-        && header.reserved == [0; 80];
-    if is_ours && file.nframes() <= 1 {
+    if entries.iter().any(|(key, _)| key == OWN) {
         return Ok(Value::Map(entries));
     }
+    if is_plain(file) {
+        return Ok(Value::Map(entries));
+    }
+    let header = file.header();
     let mut own = vec![
         ("application".to_owned(), Value::from(header.application_name())),
         ("schema".to_owned(), header.schema_name().into()),
@@ -51,6 +53,20 @@ pub(crate) fn of_file(file: &File, catalogue: &Catalogue, selection: &[(usize, R
     own.extend(frames(file, catalogue, selection).unwrap_or_default());
     entries.push((OWN.to_owned(), Value::Map(own)));
     Ok(Value::Map(entries))
+}
+
+/// Arrays that a conversion put into one frame: the file says nothing that another would not.
+fn is_plain(file: &File) -> bool {
+    let header = file.header();
+    let is_ours = header.schema_name() == crate::import::SCHEMA
+        && header.application_name().starts_with(crate::import::WRITER)
+        && header.reserved == [0; 80];
+    is_ours && file.nframes() <= 1
+}
+
+/// True where metadata of the user's keep those of the file from being carried.
+pub(crate) fn is_hidden(file: &File) -> bool {
+    !is_plain(file) && matches!(metadata(file), Ok(Some(tree)) if tree.get(OWN).is_some())
 }
 
 /// True where every name is UTF-8 and there once: they tell the chunks apart.
@@ -146,18 +162,22 @@ fn metadata(file: &File) -> Result<Option<Value>> {
     Ok(Some(carried::joined(carried::from_json_value(carried::guarded(tree, Forms::Known)))))
 }
 
-/// Metadata of other formats as the bytes of their chunk; nothing where there are none.
+/// Metadata of other formats as the bytes of their chunk; nothing where there are none. What is left below the format's own key is a user's.
 pub(crate) fn to_json(tree: &Value) -> Result<Option<Vec<u8>>> {
     if carried::entries(tree).is_empty() {
         return Ok(None);
     }
-    let json = serde_json::to_vec(&carried::to_json_value(tree));
+    let tree = carried::set_aside(tree.clone(), &|key, _| key == OWN);
+    let json = serde_json::to_vec(&carried::to_json_value(&tree));
     json.map(Some).map_err(|error| Error::usage(format!("metadata as JSON: {error}")))
 }
 
 /// The header that carried metadata tell of; `None` where they tell of none.
 pub(crate) fn header(tree: &Value, like: &Header) -> Option<Header> {
     let own = tree.get(OWN)?;
+    if carried::entries(own).iter().any(|(key, _)| !OWN_KEYS.contains(&key.as_str())) {
+        return None;
+    }
     let text = |key: &str| match own.get(key) {
         Some(Value::Text(text)) => Some(text.as_str()),
         _ => None,
@@ -258,3 +278,6 @@ pub(crate) fn is_within(runs: Option<&[(u64, u64)]>, frame: u64) -> bool {
     let at = runs.partition_point(|(_, end)| *end <= frame);
     runs.get(at).is_some_and(|(start, _)| *start <= frame)
 }
+
+#[cfg(test)]
+mod tests;

@@ -275,8 +275,11 @@ impl Container for Lens {
 
     fn uncarried(&self, _selection: &[(usize, Region)]) -> Vec<Loss> {
         let what = "names of chunks that are not UTF-8 or are there twice, and which frames store them";
-        let unclear = !carry::has_clear_names(&self.file);
-        unclear.then(|| Loss { dataset: None, what: what.to_owned() }).into_iter().collect()
+        let hidden =
+            "application, schema and frames: the metadata of the file have a key \"gsd\" of their own";
+        let told = [(!carry::has_clear_names(&self.file), what), (carry::is_hidden(&self.file), hidden)];
+        let told = told.into_iter().filter(|(is_told, _)| *is_told);
+        told.map(|(_, what)| Loss { dataset: None, what: what.to_owned() }).collect()
     }
 
     fn check(&self, depth: Depth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report> {

@@ -84,15 +84,16 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
     }
     let (tree, mut losses) = job.carried()?;
     let paths = paths(job, &tree)?;
-    // Parts of another GSD file are arrays like others: what they mean in its schema, they mean with the rest of it.
-    let tree = if part::is_gsd(job.container) {
-        losses.extend(job.container.losses());
-        carried::without(tree, carry::OWN)
-    } else {
-        tree
-    };
     let plan = Plan::new(APPLICATION, SCHEMA, Version::new(1, 0))?;
-    let header = carry::header(&tree, plan.header());
+    let mut header = carry::header(&tree, plan.header());
+    // Parts of another GSD file are arrays like others: what they mean in its schema, they mean with the rest of it.
+    let mut tree = tree;
+    if part::is_gsd(job.container) {
+        losses.extend(job.container.losses());
+        if header.take().is_some() {
+            tree = carried::without(tree, carry::OWN);
+        }
+    }
     let was_gsd = header.is_some();
     let mut plan = header.map_or(plan, |header| Plan::like(&header));
     let again = match Chunks::of(&tree).filter(|_| was_gsd) {
