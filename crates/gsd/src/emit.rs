@@ -239,8 +239,10 @@ impl Plan {
             let mut previous = None;
             for entry in sorted.iter().filter_map(|at| frame.get(*at as usize)) {
                 if previous == Some(entry.id) {
-                    let problem = format!("two chunks of name {} in frame {}", entry.id, entry.frame);
-                    return Err(Error::usage(problem));
+                    let name =
+                        self.names.get(usize::from(entry.id)).map(|name| String::from_utf8_lossy(name));
+                    let name = name.unwrap_or_default();
+                    return Err(Error::usage(format!("two chunks {name:?} in frame {}", entry.frame)));
                 }
                 previous = Some(entry.id);
                 out.write(&entry.to_bytes(ByteOrder::Little))?;
