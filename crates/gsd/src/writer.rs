@@ -78,8 +78,8 @@ pub(crate) const CURRENT_VERSION: Version = Version::new(2, 1);
 ///
 /// # Errors
 ///
-/// After an error of the disk (`Io`) nothing more is written: every later call fails, dropping the writer does nothing, and the
-/// committed frames are as they were. Open the file again to go on. Errors in what the caller asks for (`Usage`) change nothing.
+/// After an error of the disk (`Io`) nothing more is written: every later call fails, dropping the writer does nothing
+/// but cut off what was written since the last commit, and the committed frames are as they were. Open the file again to go on. Errors in what the caller asks for (`Usage`) change nothing.
 ///
 /// Frames without chunks count, but leave no trace unless a frame with chunks follows: trailing ones are gone when the file is
 /// opened again.
@@ -99,8 +99,9 @@ pub struct Writer<S: Storage = FileStorage> {
     capacity: u64,
     /// Where the next byte goes that is not in the buffer: at or behind the end of the file.
     end: u64,
-    /// Length of the file when it was opened, until its header is written.
-    opened: Option<u64>,
+    /// Length of the file when it was opened or last committed; `None` while it is not known which header it has, and in the reference's
+    /// scheme.
+    durable_len: Option<u64>,
     /// Chunks that wait to be written at `end`.
     buffer: Vec<u8>,
     /// Entries that are not in the file, in the order of writing.
@@ -241,7 +242,7 @@ impl<S: Storage> Writer<S> {
             index_at: found.header.index_location,
             capacity: found.capacity,
             end: found.file_len,
-            opened: (options.scheme == Scheme::Atomic).then_some(found.file_len),
+            durable_len: (options.scheme == Scheme::Atomic).then_some(found.file_len),
             buffer: Vec::new(),
             entries: Vec::new(),
             pending: 0,

@@ -56,6 +56,7 @@ pub(super) fn commit<S: Storage>(writer: &mut Writer<S>) -> Result<()> {
     writer.sync_storage()?;
     write_header(writer, &header)?;
     writer.sync_storage()?;
+    writer.durable_len = Some(writer.end);
     writer.spare = spare;
     (writer.index_at, writer.capacity) = (header.index_location, capacity);
     writer.names.set_stored();
@@ -136,8 +137,11 @@ fn hide_room<S: Storage>(writer: &mut Writer<S>) -> Result<()> {
     }
     if header != writer.header {
         settle(writer)?;
+        // Either header leads to the same entries.
+        let durable = writer.durable_len;
         write_header(writer, &header)?;
         writer.sync_storage()?;
+        writer.durable_len = durable;
     }
     Ok(())
 }
@@ -190,7 +194,7 @@ fn make_room<S: Storage>(writer: &mut Writer<S>, header: &mut Header, visible: u
 /// Writes what differs between the header and the one in the file, in one write.
 pub(super) fn write_header<S: Storage>(writer: &mut Writer<S>, header: &Header) -> Result<()> {
     let (old, new) = (writer.header.to_bytes(), header.to_bytes());
-    writer.opened = None;
+    writer.durable_len = None;
     let differs = |at: &usize| old.get(*at) != new.get(*at);
     if let Some((first, last)) = (0..new.len()).find(differs).zip((0..new.len()).rev().find(differs)) {
         // Whole words: what is torn elsewhere is not torn within one.

@@ -80,18 +80,26 @@ impl<S: Storage> Writer<S> {
     /// `Io`; `Usage` after an error has ended the writing.
     pub fn close(mut self) -> Result<()> {
         let flushed = self.finish();
+        if matches!(self.state, State::Poisoned(_)) {
+            self.cut_back();
+        }
         self.state = State::Closed;
         flushed
     }
 
     /// Gives up all frames that are not committed, after an error of the disk as well. Where nothing has been committed, truncated or
-    /// upgraded since the file was opened, it is what it was, byte for byte, if the disk allows; else the bytes behind its end belong
-    /// to nobody.
+    /// upgraded since the file was opened, it is what it was, byte for byte, if the disk allows; else it is as long as it was after
+    /// the last commit.
     pub fn abandon(mut self) {
-        if let Some(len) = self.opened {
+        self.cut_back();
+        self.state = State::Closed;
+    }
+
+    /// Gives back what was written since the last commit, where it is known that no header leads there.
+    fn cut_back(&mut self) {
+        if let Some(len) = self.durable_len.filter(|len| self.storage.len().is_ok_and(|now| now > *len)) {
             let _ = self.storage.set_len(len);
         }
-        self.state = State::Closed;
     }
 
     fn finish(&mut self) -> Result<()> {
@@ -161,6 +169,9 @@ impl<S: Storage> Drop for Writer<S> {
         if matches!(self.state, State::Ready) {
             // There is nobody to tell.
             let _ = self.finish();
+        }
+        if matches!(self.state, State::Poisoned(_)) {
+            self.cut_back();
         }
     }
 }

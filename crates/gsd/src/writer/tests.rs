@@ -1,7 +1,7 @@
 use container_core::ErrorKind;
 use container_core::array::Array;
 use container_core::dtype::{DType, Order};
-use container_core::write::recording::RecordingStorage;
+use container_core::write::recording::{Operation, RecordingStorage};
 
 use super::*;
 use crate::{File, OpenOptions, Policy, Type};
@@ -274,7 +274,10 @@ fn a_full_disk_ends_the_writing_and_leaves_what_was_committed() {
             usage(writer.flush());
             let operations = storage.operation_count();
             drop(writer);
-            assert_eq!(storage.operation_count(), operations);
+            // Nothing but what was not committed is given back.
+            let last = storage.operations().split_off(operations);
+            assert!(matches!(last.as_slice(), [] | [Operation::SetLen(_)]), "{last:?}");
+            assert!(scheme == Scheme::Atomic || last.is_empty(), "{last:?}");
             check(&opened(&storage), committed);
             // With room again, it goes on.
             storage.set_room(None);
@@ -404,4 +407,42 @@ fn what_is_given_up_takes_nothing_along() {
     writer.upgrade().unwrap();
     writer.abandon();
     assert_eq!(opened(&storage).nframes(), frames);
+}
+
+#[test]
+fn a_failed_commit_gives_back_the_room_that_it_took() {
+    let manual = options().with_commit(Commit::Manual);
+    let storage = RecordingStorage::default();
+    let mut writer = Writer::create_storage(storage.clone(), &manual).unwrap();
+    write(&mut writer, 0..3);
+    writer.close().unwrap();
+    let start = storage.image();
+    for (size, buffered) in [(1 << 10, true), (4 << 20, false)] {
+        for is_dropped in [false, true] {
+            let storage = RecordingStorage::new(start.clone());
+            let mut options = manual.clone();
+            options.maximum_write_buffer_size = 1 << 20;
+            let mut writer = Writer::open_storage(storage.clone(), &options).unwrap();
+            // Room for the chunks, and none for an index that has to move.
+            storage.set_room(Some(start.len() as u64 + 4 * size + 64));
+            for frame in 3..7_u64 {
+                let bytes = vec![1_u8; usize::try_from(size).unwrap()];
+                writer.write_chunk("step", 1, 1, &[frame]).unwrap();
+                writer.write_chunk("large", size, 1, &bytes).unwrap();
+                for id in 0..64 {
+                    writer.write_chunk(&format!("none/{id}"), 0, 1, &[0_u8; 0]).unwrap();
+                }
+                writer.end_frame().unwrap();
+            }
+            assert_eq!(storage.image().len() == start.len(), buffered);
+            if is_dropped {
+                writer.flush().unwrap_err();
+                drop(writer);
+            } else {
+                writer.close().unwrap_err();
+            }
+            assert_eq!(storage.image().len(), start.len());
+            check(&opened(&storage), 3);
+        }
+    }
 }
