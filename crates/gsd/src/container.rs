@@ -17,6 +17,7 @@ use container_core::{Error, Limits, Progress, Result, Value};
 
 use crate::catalogue::{Catalogue, Place};
 use crate::check::{self, Subject};
+use crate::derived::Derived;
 use crate::file::{File, OpenOptions};
 use crate::frames::Frames;
 use crate::gather::{Fallback, Rows, Stack};
@@ -106,12 +107,54 @@ impl Lens {
         index == self.catalogue.count() && self.may_log()
     }
 
+    /// What has a number behind those of the catalogue and the log.
+    fn derived(&self, index: usize) -> Option<Derived> {
+        let number = index.checked_sub(self.catalogue.count())?.checked_sub(1)?;
+        Derived::of_number(number)
+    }
+
+    /// Reads a region of what no chunk of its frame holds.
+    fn read_derived(&self, derived: Derived, region: &Region, options: &ReadOptions) -> Result<Array<'_>> {
+        let gone = || Error::usage("no such dataset");
+        let dataset = derived.dataset(&self.file, &self.catalogue).ok_or_else(gone)?;
+        if let Derived::Stacked(_) = derived {
+            return self.read_frames(&dataset, None, region, options);
+        }
+        let stack = derived.stack(&self.file, &self.catalogue).ok_or_else(gone)?;
+        if let Some(entry) = derived.ancestor(&self.file, &stack) {
+            return self.read_chunk(&entry, region, options);
+        }
+        let region = Region::new(region.axes().to_vec(), &dataset.shape)?;
+        let [row, rest @ ..] = region.axes() else { return Err(gone()) };
+        let mut shape = dataset.shape.clone();
+        shape[0] = row.count;
+        let rows = Rows::from(row);
+        let mut bytes = zeroed_vec(stack.byte_len(&rows)?, &options.limits)?;
+        stack.read_into(&rows, &mut bytes, options.threads)?;
+        let axes = [&[AxisSelection { start: 0, step: 1, ..*row }][..], rest].concat();
+        let picked = Region::new(axes, &shape)?;
+        Array::new(dataset.dtype, shape, Order::C, Cow::Owned(bytes))?.select(&picked)
+    }
+
     /// Reads a region of the chunks of one name in all frames.
     fn read_stacked(&self, id: u16, region: &Region, options: &ReadOptions) -> Result<Array<'_>> {
         let facts = &self.catalogue.facts;
         let gone = || Error::usage("no such dataset");
         let dataset = facts.stacked(&self.file, id).ok_or_else(gone)?;
         let first = facts.get(id).map(|name| name.first).ok_or_else(gone)?;
+        self.read_frames(&dataset, Some(&first), region, options)
+    }
+
+    /// Reads a region of all frames. `first` is a chunk that all are like; `None` where there is none.
+    fn read_frames(
+        &self,
+        dataset: &Dataset,
+        first: Option<&IndexEntry>,
+        region: &Region,
+        options: &ReadOptions,
+    ) -> Result<Array<'_>> {
+        let facts = &self.catalogue.facts;
+        let gone = || Error::usage("no such dataset");
         let region = Region::new(region.axes().to_vec(), &dataset.shape)?;
         let [frames, inner @ ..] = region.axes() else { return Err(gone()) };
         let dtype = dataset.dtype.clone();
@@ -121,7 +164,10 @@ impl Lens {
         }
         let inner_shape = dataset.shape.get(1..).unwrap_or_default();
         let chosen = Frames { step: if frames.count == 1 { 1 } else { frames.step }, ..Frames::from(frames) };
-        let stack = Stack::like(&self.file, &dataset.path, &chosen, facts.fallback, &first)?;
+        let stack = match first {
+            Some(first) => Stack::like(&self.file, &dataset.path, &chosen, facts.fallback, first)?,
+            None => Stack::new(&self.file, &dataset.path, &chosen, facts.fallback)?,
+        };
         if chosen.count == 1
             && let Some(data_at) = stack.place(0)
         {
@@ -139,7 +185,7 @@ impl Lens {
         }
         // Rows of chunks are picked as they are copied, what is within a row afterwards.
         let (rows, axes) = match inner {
-            [row, rest @ ..] if inner_shape == first.shape() => {
+            [row, rest @ ..] if first.is_none_or(|first| inner_shape == first.shape()) => {
                 let taken = AxisSelection { start: 0, step: 1, ..*row };
                 (Rows::from(row), [&[taken][..], rest].concat())
             }
@@ -204,19 +250,30 @@ impl Container for Lens {
         if self.is_log(index) {
             return self.log().map(|log| Cow::Borrowed(log.dataset()));
         }
+        if let Some(derived) = self.derived(index) {
+            return derived.dataset(&self.file, &self.catalogue).map(Cow::Owned);
+        }
         self.catalogue.dataset(&self.file, index)
     }
 
     fn find(&self, path: &str) -> Option<usize> {
         let found = self.catalogue.find(&self.file, path);
         let log = || (path == log_records::PATH && self.may_log()).then(|| self.catalogue.count());
-        found.or_else(log)
+        let derived = || {
+            let derived = Derived::parse(&self.file, path)?;
+            derived.stack(&self.file, &self.catalogue)?;
+            self.catalogue.count().checked_add(1)?.checked_add(derived.number()?)
+        };
+        found.or_else(log).or_else(derived)
     }
 
     fn read(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<Array<'_>> {
         if self.is_log(index) {
             let log = self.log().ok_or_else(|| Error::usage("the file has no log that is a table"))?;
             return log.array()?.select(region);
+        }
+        if let Some(derived) = self.derived(index) {
+            return self.read_derived(derived, region, options);
         }
         match self.catalogue.place(&self.file, index) {
             Some(Place::Stacked(id)) => self.read_stacked(id, region, options),
@@ -230,7 +287,8 @@ impl Container for Lens {
     }
 
     fn has_frame_axis(&self, dataset: &Dataset) -> bool {
-        self.catalogue.ready().iter().any(|own| own.path == dataset.path)
+        let derived = || matches!(Derived::parse(&self.file, &dataset.path), Some(Derived::Stacked(_)));
+        self.catalogue.ready().iter().any(|own| own.path == dataset.path) || derived()
     }
 
     fn blocks(&self) -> Vec<&dyn Block> {

@@ -8,6 +8,7 @@ mod catalogue;
 mod check;
 mod chunk_type;
 mod container;
+mod derived;
 mod details;
 pub mod emit;
 mod fault;

@@ -270,7 +270,7 @@ pub(crate) fn told<T>(result: Result<T>) -> Result<Option<T>> {
 }
 
 /// What the element type does not tell.
-fn attributes(chunk_type: Type) -> Vec<(String, container_core::Value)> {
+pub(crate) fn attributes(chunk_type: Type) -> Vec<(String, container_core::Value)> {
     match chunk_type {
         Type::Character => vec![("type".to_owned(), Type::Character.name().into())],
         _ => Vec::new(),
