@@ -190,7 +190,8 @@ fn keeps(file: &File, fixed: &File, report: &RepairReport, was_sound: bool) {
         assert!(join(before) == join(after), "the bytes changed");
     }
     if was_sound {
-        assert!(report.lost.is_empty(), "{report:?}");
+        // What stands behind a header that says that there is no chunk may have been chunks, though the file is sound without.
+        assert!(report.lost.is_empty() || file.chunks().is_empty(), "{report:?}");
         // As text: NaN is not itself.
         assert_eq!(format!("{:?}", file.metadata()), format!("{:?}", fixed.metadata()));
         assert_eq!(file.numpy(), fixed.numpy());
