@@ -117,12 +117,42 @@ pub(crate) fn require(source: &dyn Source, block: &StoredBlock, codecs: &Codecs)
     possible.map_err(|error| error.at(stored))
 }
 
-/// That a block cannot hold what its header says, whatever its bytes: no code of Deflate gives more than 258 bytes for 2 bits, and no byte of
-/// LZ4 more than 255.
+/// That a block holds another number of bytes than its header says, by what its own heads tell. Nothing is decoded: this is for a block that says it
+/// holds more than memory does.
+///
+/// # Errors
+/// `Malformed` for that; `Limit` where the stored bytes have to be copied, and those of the source.
+pub(crate) fn require_told(
+    source: &dyn Source,
+    block: &StoredBlock,
+    codecs: &Codecs,
+    limits: &Limits,
+) -> Result<()> {
+    let Some(label) = block.label() else { return Ok(()) };
+    let (range, decoded_len) = (container_core::block::Block::range(block), block.data_size());
+    let encoded = Encoded { source, range: range.clone(), decoded_len, limits, threads: 1 };
+    let told = match salvage::told_len(label, &encoded)? {
+        Some(len) => Some(len),
+        None => codecs.get(label)?.told_len(&encoded.bytes()?),
+    };
+    match told.filter(|told| *told != decoded_len) {
+        Some(told) => {
+            let problem = format!("its bytes hold {told} bytes of data, and its header says {decoded_len}");
+            Err(Error::malformed(problem).at(range))
+        }
+        None => Ok(()),
+    }
+}
+
+/// That a block cannot hold what its header says, whatever its bytes: no code of Deflate gives more than 258 bytes for 2 bits, no byte of
+/// LZ4 more than 255, no block of zstd (4 bytes at least) more than 128 KiB, and no block of bzip2 (20 bytes at least) more than 900 000 bytes
+/// before it undoes runs, of which each takes five bytes and gives 259.
 fn impossible(block: &StoredBlock) -> Option<String> {
     let most = match block.label()? {
         "zlib" => 258 * 4,
         "lz4" | "lz4f" => 255,
+        "zstd" => (128 << 10) / 4,
+        "bzp2" => 900_000 / 5 * 259 / 20,
         _ => return None,
     };
     let used = block.data.end.saturating_sub(block.data.start);

@@ -107,7 +107,12 @@ pub(crate) fn of_stored_ticking(
     of_range(source, block.range(), tick)
 }
 
-fn of_range(source: &dyn Source, range: Range<u64>, tick: impl Fn(u64) -> Result<()>) -> Result<Digest> {
+/// The digest of a range. `tick` is told the length of each piece, and may end it.
+pub(crate) fn of_range(
+    source: &dyn Source,
+    range: Range<u64>,
+    tick: impl Fn(u64) -> Result<()>,
+) -> Result<Digest> {
     check_range(&range, source.len())?;
     let mut running = BlockHeader::ALGORITHM.start();
     for_each_piece(source, range, Progress::none(), |piece| {
@@ -157,7 +162,14 @@ pub(crate) fn decoded<'s>(
         return Ok(Cow::Borrowed(bytes));
     }
     compression::require(source, block, codecs)?;
-    let mut bytes = zeroed_vec(len, limits).map_err(|error| error.at(range))?;
+    let mut bytes = match zeroed_vec(len, limits) {
+        Ok(bytes) => bytes,
+        Err(error) => {
+            // Perhaps it is not true.
+            compression::require_told(source, block, codecs, limits)?;
+            return Err(error.at(range));
+        }
+    };
     compression::read_range(source, block, codecs, limits, threads, 0..len, &mut bytes)?;
     Ok(Cow::Owned(bytes))
 }

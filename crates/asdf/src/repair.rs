@@ -25,6 +25,7 @@ mod blocks;
 mod chain;
 mod header;
 mod heal;
+mod label;
 mod left;
 mod len;
 mod output;

@@ -74,14 +74,20 @@ pub trait Codec: Send + Sync {
         encoded.part_of_whole(range, dst, |dst| self.decode(&bytes, dst))
     }
 
-    /// How many bytes `src` decodes to, to its end and without a fault, found by decoding it without keeping them. `None` where `src` is
-    /// broken, and for codecs that cannot tell.
+    /// How many bytes `src` decodes to, to its end and without a fault, found by decoding it without keeping them, or as its own heads tell.
+    /// `None` where `src` is broken, and for codecs that cannot tell.
     ///
     /// # Errors
     /// Those of the library, none of which is about `src`.
     fn decoded_len(&self, src: &[u8]) -> Result<Option<u64>> {
         let _ = src;
         Ok(None)
+    }
+
+    /// How many bytes the heads within `src` say that it decodes to, if they say it; nothing is decoded.
+    fn told_len(&self, src: &[u8]) -> Option<u64> {
+        let _ = src;
+        None
     }
 
     /// The most bytes that `encode` can append for an input of `len`, at any level.

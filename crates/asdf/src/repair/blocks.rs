@@ -11,7 +11,8 @@ use container_core::{Limits, Progress, Result};
 use super::arrays::Short;
 use super::chain::Found;
 use super::heal::{Healed, Proof};
-use super::len::{Len, decodes_at, is_limit, len, reach, said};
+use super::label;
+use super::len::{Len, decodes_at, is_limit, len, reach, said, state, used};
 use crate::block_header::{BlockHeader, LEAST_LEN, LEAST_SIZE};
 use crate::compression;
 use crate::compression::salvage::{self, Hole, Salvaged};
@@ -111,7 +112,7 @@ fn whole(
     short: &mut Vec<Short>,
     report: &mut RepairReport,
 ) -> Result<Part> {
-    let Healed { mut block, proof, changes } = healed;
+    let Healed { mut block, proof, mut changes } = healed;
     block.index = index;
     let range = block.at..block.end;
     if !changes.is_empty() {
@@ -119,6 +120,31 @@ fn whole(
             if proof == Proof::Digest { "its digest fits" } else { "its neighbours leave no other room" };
         let what = format!("block {index}: {} as it must have been: {by}", changes.join(" and "));
         report.guessed.push(RepairItem::new(range.clone(), what));
+    }
+    let mut state = match proof {
+        _ if block.header.is_streamed() => DigestState::Absent,
+        Proof::Digest => DigestState::Stored,
+        _ => state(&block, tools)?,
+    };
+    if matches!(state, DigestState::Bad { .. })
+        && let Some(len) = used(&block, tools)?
+    {
+        let what =
+            format!("block {index}: used_size as it must have been: its first {len} bytes fit its digest");
+        report.guessed.push(RepairItem::new(range.clone(), what));
+        block.header.used_size = len;
+        block.data.end = block.data.start.saturating_add(len);
+        (state, changes) = (DigestState::Stored, [&changes[..], &["used_size"]].concat());
+    }
+    if !block.header.is_streamed()
+        && let Some((mended, fits)) = label::mended(&block, state, tools)?
+    {
+        let what = format!(
+            "block {index}: compression as it must have been, {:?}: its bytes make sense so",
+            mended.label().unwrap_or("")
+        );
+        report.guessed.push(RepairItem::new(range.clone(), what));
+        (block, state, changes) = (mended, fits, [&changes[..], &["compression"]].concat());
     }
     let header = block.header;
     let same = |block: StoredBlock| {
@@ -129,10 +155,6 @@ fn whole(
         report.kept.push(RepairItem::new(range, format!("block {index}, streamed")));
         return Ok(same(block));
     }
-    let state = match proof {
-        Proof::Digest => DigestState::Stored,
-        _ => state(&block, tools)?,
-    };
     let fits = matches!(state, DigestState::Stored | DigestState::Absent);
     let len = if header.is_compressed() && fits { len(&block, tools)? } else { Len::Unknown };
     if let Len::Other(len) = len {
@@ -158,11 +180,15 @@ fn whole(
                 report.lost.push(RepairItem::new(block.data.clone(), what));
                 return salvage(block, true, tools, short, report);
             }
-            // A codec that is not known here: nothing can be said of it, and the block is copied.
+            // A codec that is not known here: nothing can be said of it, and the block is copied. What its digest says is told below.
             Err(error) if matches!(error.kind(), container_core::ErrorKind::Unsupported(_)) => {
                 let what = format!("block {index} as it is: {}", error.kind());
-                report.guessed.push(RepairItem::new(range, what));
-                return Ok(same(block));
+                if state == DigestState::Absent || label::is_elsewhere(&block) {
+                    let list = if label::is_name(&block) { &mut report.guessed } else { &mut report.lost };
+                    list.push(RepairItem::new(range, what));
+                    return Ok(same(block));
+                }
+                report.lost.push(RepairItem::new(block.data.clone(), what));
             }
             // More than memory holds, and less is there.
             Err(error) if is_limit(&error) && !decodes_at(&block, header.data_size, tools)? => {
@@ -175,16 +201,36 @@ fn whole(
             Err(error) => return Err(error),
         }
     }
-    if must_decode
-        && state == DigestState::Stored
-        && let Err(error) = digest::decoded(tools.source, &block, tools.codecs, tools.limits, 1)
-        && error.is_damage()
-    {
-        // These are the bytes that were written, so there is nothing to heal: their writer made a mistake.
-        let what =
-            format!("block {index} fits its digest and stays so, but cannot be decoded: {}", error.kind());
-        report.lost.push(RepairItem::new(block.data.clone(), what));
-        return Ok(same(block));
+    if must_decode && state == DigestState::Stored {
+        // These are the bytes that were written, so there is nothing to heal: their writer made a mistake, or knows what we do not.
+        let decoded = digest::decoded(tools.source, &block, tools.codecs, tools.limits, 1);
+        let problem = match decoded.map(drop) {
+            Ok(()) => None,
+            Err(error) if error.is_damage() => Some(error),
+            Err(error) if is_limit(&error) => {
+                if decodes_at(&block, header.data_size, tools)? {
+                    None
+                } else {
+                    Some(error)
+                }
+            }
+            Err(error) if matches!(error.kind(), container_core::ErrorKind::Unsupported(_)) => {
+                let what = format!("block {index} fits its digest and stays as it is: {}", error.kind());
+                // What is no name was one.
+                let list = if label::is_name(&block) { &mut report.kept } else { &mut report.lost };
+                list.push(RepairItem::new(range, what));
+                return Ok(same(block));
+            }
+            Err(error) => return Err(error),
+        };
+        if let Some(error) = problem {
+            let what = format!(
+                "block {index} fits its digest and stays so, but cannot be decoded: {}",
+                error.kind()
+            );
+            report.lost.push(RepairItem::new(block.data.clone(), what));
+            return Ok(same(block));
+        }
     }
     let renew = tools.digests == StaleDigests::Renew;
     match state {
@@ -208,17 +254,6 @@ fn whole(
         _ => report.kept.push(RepairItem::new(range, format!("block {index}"))),
     }
     Ok(same(block))
-}
-
-/// What the digest is worth; of a block that says it holds more than memory does, that of the bytes as stored.
-fn state(block: &StoredBlock, tools: &Tools<'_>) -> Result<DigestState> {
-    let state = digest::state(tools.source, block, tools.codecs, tools.limits, 1);
-    match (state, digest::expected(block)) {
-        (Err(error), Some(stored)) if is_limit(&error) && block.header.is_compressed() => {
-            Ok(DigestState::Bad { stored, computed: digest::of_stored(tools.source, block)? })
-        }
-        (state, _) => state,
-    }
 }
 
 fn with_digest(block: StoredBlock, digest: &[u8]) -> Part {
@@ -289,7 +324,11 @@ fn salvage(
     };
     let salvaged = match size {
         0 => None,
-        _ => salvage::salvage(label, &encoded, is_whole)?,
+        // More than memory holds: what there is of it may not be.
+        _ => match salvage::salvage(label, &encoded, is_whole) {
+            Err(error) if is_limit(&error) => None,
+            salvaged => salvaged?,
+        },
     };
     let is_proved = salvaged.as_ref().is_some_and(|salvaged| salvaged.is_proved);
     let (bytes, holes) = match salvaged {

@@ -12,7 +12,7 @@ use std::ops::Range;
 use container_core::array::contiguous_strides;
 use container_core::dtype::Order;
 use container_core::report::{RepairItem, RepairReport, Severity};
-use container_core::{Limits, Result};
+use container_core::{ErrorKind, Limits, Result};
 
 use super::blocks::Part;
 use crate::check;
@@ -71,8 +71,10 @@ pub(super) fn tell(
 fn problem(node: Node<'_>, parts: &[Part], short: &[usize], limits: &Limits) -> Result<Option<String>> {
     let array = match NdArray::parse(node) {
         Ok(array) => array,
-        Err(error) if error.is_damage() => return Ok(Some(error.kind().to_string())),
-        // A type that is not known here.
+        // A type that is not known here may be damage, too: nobody reads it.
+        Err(error) if error.is_damage() || matches!(error.kind(), ErrorKind::Unsupported(_)) => {
+            return Ok(Some(error.kind().to_string()));
+        }
         Err(_) => return Ok(None),
     };
     let result = match &array.source {

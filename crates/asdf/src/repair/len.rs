@@ -13,8 +13,11 @@ use container_core::{Error, ErrorKind, Result};
 use super::blocks::Tools;
 use crate::compression;
 use crate::compression::salvage::{self, is_read};
-use crate::digest;
+use crate::digest::{self, DigestState};
 use crate::layout::StoredBlock;
+
+/// How often at most a block is read for another size of its stored bytes.
+const MOST_TIMES: u64 = 8;
 
 /// What the bytes of a block say of the length in its header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,9 +50,55 @@ pub(super) fn len(block: &StoredBlock, tools: &Tools<'_>) -> Result<Len> {
     };
     Ok(match told.filter(|len| *len > 0) {
         Some(len) if len == decoded_len => Len::AsSaid,
-        Some(len) if whole(block, len, tools)? => Len::Other(len),
-        _ => Len::Unknown,
+        Some(len) => match whole(block, len, tools) {
+            Ok(true) => Len::Other(len),
+            Err(error) if !is_limit(&error) => return Err(error),
+            _ => Len::Unknown,
+        },
+        None => Len::Unknown,
     })
+}
+
+/// What the digest is worth; of a block that says it holds more than memory does, that of the bytes as stored.
+///
+/// # Errors
+/// As [`digest::state`].
+pub(super) fn state(block: &StoredBlock, tools: &Tools<'_>) -> Result<DigestState> {
+    let state = digest::state(tools.source, block, tools.codecs, tools.limits, 1);
+    match (state, digest::expected(block)) {
+        (Err(error), Some(stored)) if is_limit(&error) && block.header.is_compressed() => {
+            Ok(DigestState::Bad { stored, computed: digest::of_stored(tools.source, block)? })
+        }
+        (state, _) => state,
+    }
+}
+
+/// How many of the bytes that are set aside for an encoded block fit its digest, where those that it says it uses do not: all of them, or a number
+/// that is one bit away.
+///
+/// # Errors
+/// Those of the source.
+pub(super) fn used(block: &StoredBlock, tools: &Tools<'_>) -> Result<Option<u64>> {
+    let (header, start) = (&block.header, block.data.start);
+    let Some(stored) = digest::expected(block).filter(|_| header.is_compressed()) else { return Ok(None) };
+    let most = header.allocated_size.min(tools.source.len().saturating_sub(start));
+    let mut lens: Vec<u64> = (0..u64::BITS).map(|bit| header.used_size ^ (1 << bit)).collect();
+    lens.sort_unstable_by_key(|len| std::cmp::Reverse(*len));
+    lens.insert(0, header.allocated_size);
+    // Where nothing is set aside beyond what is used, nothing was added to it: such a block is read once and no more.
+    let least = if most > header.used_size { 1 } else { most };
+    lens.retain(|len| (least..=most).contains(len) && *len != header.used_size);
+    lens.dedup();
+    let mut left = most.saturating_mul(MOST_TIMES);
+    for len in lens {
+        let Some(rest) = left.checked_sub(len) else { break };
+        left = rest;
+        let range = start..start.saturating_add(len);
+        if digest::of_range(tools.source, range, |_| Ok(()))? == stored {
+            return Ok(Some(len));
+        }
+    }
+    Ok(None)
 }
 
 /// As many bytes from the start as can be decoded, up to `most`: each is tried by decoding it alone, which takes no memory for those before.
@@ -83,7 +132,10 @@ pub(super) fn decodes_at(block: &StoredBlock, len: u64, tools: &Tools<'_>) -> Re
 }
 
 /// Whether the block decodes to exactly so many bytes.
-fn whole(block: &StoredBlock, len: u64, tools: &Tools<'_>) -> Result<bool> {
+///
+/// # Errors
+/// `Limit`, and those of the source.
+pub(super) fn whole(block: &StoredBlock, len: u64, tools: &Tools<'_>) -> Result<bool> {
     is_read(digest::decoded(tools.source, &said(block, len), tools.codecs, tools.limits, 1).map(drop))
 }
 

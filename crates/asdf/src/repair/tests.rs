@@ -4,6 +4,8 @@ use super::*;
 use container_core::checksum::Algorithm;
 use container_core::container::StaleDigests;
 
+mod labels;
+
 const HEAD: &str = "#ASDF 1.0.0\n#ASDF_STANDARD 1.6.0\n# kept\n";
 
 /// A tree of arrays of i64: name, block, shape.
@@ -363,7 +365,7 @@ fn a_block_of_which_only_the_index_tells_is_lost_and_nothing_else() {
 fn the_data_size_of_an_encoded_block_follows_from_its_bytes() {
     let tree = tree(&[("one", 0, "[50]")]);
     let head = [HEAD.as_bytes(), tree.as_bytes()].concat();
-    for label in ["zlib", "bzp2", "lz4", "blsc"] {
+    for label in ["zlib", "bzp2", "lz4", "zstd", "blsc"] {
         let mut encoded = Vec::new();
         compression::encode(label, &numbers(50), &Default::default(), &mut encoded).unwrap();
         let mut block = block(&encoded, 0);

@@ -24,7 +24,7 @@ use ::zstd::zstd_safe::{
 };
 
 use super::common::{level_in, make_room, wrong_length};
-use super::stream::{Decoder, Fault, Part};
+use super::stream::{Decoder, Fault, Part, count};
 use super::{Codec, Encoded};
 use crate::{Error, Limits, Result};
 
@@ -64,9 +64,54 @@ impl Codec for Zstd {
         Ok(())
     }
 
+    /// What the heads of the frames tell, without decoding them; where one does not tell, by decoding all.
+    fn decoded_len(&self, src: &[u8]) -> Result<Option<u64>> {
+        match told_len(src) {
+            Told::Len(len) => Ok(Some(len)),
+            Told::Nothing => count(src, || Streaming::new(&Limits::default())),
+            Told::Broken => Ok(None),
+        }
+    }
+
+    fn told_len(&self, src: &[u8]) -> Option<u64> {
+        match told_len(src) {
+            Told::Len(len) => Some(len),
+            Told::Nothing | Told::Broken => None,
+        }
+    }
+
     fn max_encoded_len(&self, len: usize) -> usize {
         // For lengths that no slice has, the library answers with an error code.
         zstd_safe::compress_bound(len).max(len)
+    }
+}
+
+/// What the heads of frames say of their lengths.
+enum Told {
+    /// They hold so many bytes, all together.
+    Len(u64),
+    /// One does not say.
+    Nothing,
+    /// They are no frames to the end.
+    Broken,
+}
+
+/// Goes from frame to frame. Skippable ones hold nothing.
+fn told_len(src: &[u8]) -> Told {
+    let (mut rest, mut total) = (src, 0_u64);
+    loop {
+        let len = match zstd_safe::get_frame_content_size(rest) {
+            Ok(Some(len)) => len,
+            Ok(None) => return Told::Nothing,
+            Err(_) => return Told::Broken,
+        };
+        total = total.saturating_add(len);
+        let next = zstd_safe::find_frame_compressed_size(rest).ok().filter(|len| *len > 0);
+        match next.and_then(|len| rest.get(len..)) {
+            Some([]) => return Told::Len(total),
+            Some(next) => rest = next,
+            None => return Told::Broken,
+        }
     }
 }
 

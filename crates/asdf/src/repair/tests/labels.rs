@@ -1,0 +1,111 @@
+//! Labels, lengths and sizes of encoded blocks that one bit has changed.
+
+use super::*;
+
+/// A file of one array of 50 numbers, encoded.
+fn encoded(label: &str, slack: usize) -> (Vec<u8>, usize) {
+    let tree = tree(&[("one", 0, "[50]")]);
+    let head = [HEAD.as_bytes(), tree.as_bytes()].concat();
+    let mut data = Vec::new();
+    if label.is_empty() {
+        data = numbers(50);
+    } else {
+        compression::encode(label, &numbers(50), &Default::default(), &mut data).unwrap();
+    }
+    let mut block = block(&data, slack);
+    block[10..14].copy_from_slice(&[label.as_bytes(), &[0; 4]].concat()[..4]);
+    block[30..38].copy_from_slice(&400_u64.to_be_bytes());
+    ([&head[..], &block, &index(&[head.len()])].concat(), head.len())
+}
+
+#[test]
+fn a_label_with_a_wrong_bit_is_the_nearest_that_decodes() {
+    for label in ["", "zlib", "bzp2", "lz4", "zstd", "blsc"] {
+        let (sound, at) = encoded(label, 0);
+        for has_digest in [true, false] {
+            let mut sound = sound.clone();
+            if !has_digest {
+                sound[at + 38..at + 54].fill(0);
+            }
+            for bit in 0..32 {
+                let mut damaged = sound.clone();
+                damaged[at + 10 + bit / 8] ^= 1 << (bit % 8);
+                let (out, report) = repaired(&damaged);
+                assert!(out == sound, "{label} {bit}: {report:?}");
+                assert!(report.lost.is_empty() && report.guessed.len() == 1, "{label} {bit}: {report:?}");
+            }
+        }
+        let mut damaged = sound.clone();
+        damaged[at + 11] ^= 0x75;
+        assert!(repaired(&damaged).0 == sound, "{label}: a whole byte");
+    }
+}
+
+#[test]
+fn a_label_of_the_decoded_digest_is_found_too() {
+    let (mut sound, at) = encoded("zlib", 0);
+    sound[at + 38..at + 54].copy_from_slice(Algorithm::Md5.digest(&numbers(50)).as_bytes());
+    let mut damaged = sound.clone();
+    damaged[at + 10] ^= 0x20;
+    let (out, report) = repaired(&damaged);
+    assert!(out == sound && report.lost.is_empty(), "{report:?}");
+}
+
+#[test]
+fn a_codec_that_nobody_knows_stays_and_a_label_that_is_no_name_is_lost() {
+    let (sound, at) = encoded("zlib", 0);
+    let mut vendor = sound.clone();
+    vendor[at + 10..at + 14].copy_from_slice(b"abcd");
+    let (out, report) = repaired(&vendor);
+    assert!(out == vendor && report.lost.is_empty() && report.guessed.is_empty(), "{report:?}");
+    assert!(report.kept.iter().any(|item| item.what.contains("no codec called \"abcd\"")), "{report:?}");
+    // No name of anything.
+    let mut none = sound;
+    none[at + 10..at + 14].copy_from_slice(b"\x01\x02\x03\x04");
+    let (out, report) = repaired(&none);
+    assert!(out == none && report.lost.len() == 1, "{report:?}");
+    // Nor does the digest fit.
+    vendor[at + 56] ^= 1;
+    let (out, report) = repaired(&vendor);
+    assert!(out == vendor && report.lost.len() == 2, "{report:?}");
+}
+
+/// The walk shows nothing of it: what is set aside is as it was.
+#[test]
+fn a_used_size_with_a_wrong_bit_is_what_fits_the_digest() {
+    for (label, slack) in [("zlib", 0), ("zstd", 0), ("lz4", 7), ("bzp2", 4000)] {
+        let (sound, at) = encoded(label, slack);
+        let size = u64::from_be_bytes(sound[at + 22..at + 30].try_into().unwrap());
+        for bit in (0..u64::BITS).filter(|bit| size ^ (1 << bit) <= size + slack as u64) {
+            let mut damaged = sound.clone();
+            damaged[at + 22..at + 30].copy_from_slice(&(size ^ (1 << bit)).to_be_bytes());
+            let (out, report) = repaired(&damaged);
+            assert!(out == sound, "{label} {bit}: {report:?}");
+            assert!(report.lost.is_empty() && report.guessed.len() == 1, "{label} {bit}: {report:?}");
+        }
+    }
+}
+
+/// A writer that did not say what it wrote: nothing else can be told, and the rest of the file is repaired.
+#[test]
+fn a_block_of_exabytes_that_fits_its_digest_is_told_as_lost() {
+    let (mut damaged, at) = encoded("zlib", 0);
+    damaged[at + 10..at + 14].copy_from_slice(b"xz\0\0");
+    damaged[at + 30] = 0x10;
+    let (out, report) = repaired(&damaged);
+    assert!(out == damaged && report.lost.len() == 1, "{report:?}");
+}
+
+#[test]
+fn an_array_of_a_type_that_nobody_knows_is_told() {
+    let (sound, _) = encoded("", 0);
+    let at = sound.windows(5).position(|part| part == b"int64").unwrap();
+    let mut damaged = sound;
+    damaged[at + 2] = b'T';
+    let (out, report) = repaired(&damaged);
+    assert!(out == damaged && report.lost.len() == 1, "{report:?}");
+    assert!(
+        report.lost[0].what.starts_with("one is no array that can be read, and stays as it is"),
+        "{report:?}"
+    );
+}
