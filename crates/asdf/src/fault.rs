@@ -12,6 +12,8 @@ pub enum FaultKind {
     Standard,
     /// Blanks or empty lines before the tree, which Python asdf refuses.
     BlankBeforeTree,
+    /// A line before the tree that is neither blank nor a comment: Python asdf does not find the tree then.
+    JunkBeforeTree,
     /// A tree without the line `%YAML 1.1`.
     NoYamlDirective,
     /// A tree without the line of three dots that ends it.
@@ -74,6 +76,7 @@ impl FaultKind {
             Self::Version => "version",
             Self::Standard => "standard",
             Self::BlankBeforeTree => "blank_before_tree",
+            Self::JunkBeforeTree => "junk_before_tree",
             Self::NoYamlDirective => "no_yaml_directive",
             Self::TreeUnterminated => "tree_unterminated",
             Self::TreeEndBlanks => "tree_end_blanks",
@@ -106,7 +109,8 @@ impl FaultKind {
     #[must_use]
     pub const fn severity(self) -> Severity {
         match self {
-            Self::TreeUnterminated
+            Self::JunkBeforeTree
+            | Self::TreeUnterminated
             | Self::TreeUnreadable
             | Self::BlockHeaderTruncated
             | Self::BlockHeaderSize
@@ -138,6 +142,7 @@ impl container_core::fault::FaultKind for FaultKind {
         match self {
             Self::Version | Self::Standard => "asdf header",
             Self::BlankBeforeTree
+            | Self::JunkBeforeTree
             | Self::NoYamlDirective
             | Self::TreeUnterminated
             | Self::TreeEndBlanks

@@ -21,7 +21,7 @@ pub use crate::stored_block::StoredBlock;
 
 mod blocks;
 pub(crate) mod search;
-mod tree;
+pub(crate) mod tree;
 
 /// Versions of the standard that were published.
 const STANDARDS: [(u32, u32); 8] = [(1, 0), (1, 1), (1, 2), (1, 3), (1, 4), (1, 5), (1, 6), (1, 7)];
@@ -31,7 +31,7 @@ const STANDARDS: [(u32, u32); 8] = [(1, 0), (1, 1), (1, 2), (1, 3), (1, 4), (1, 
 pub struct Layout {
     /// The header and comment lines.
     pub header: Header,
-    /// Blanks and empty lines before the tree; empty in files that keep to the specification.
+    /// Blanks, empty lines and what is no comment before the tree; empty in files that keep to the specification.
     pub before_tree: Range<u64>,
     /// The tree, from its first directive to the newline after its three dots.
     pub tree: Option<Range<u64>>,

@@ -23,6 +23,7 @@
 mod arrays;
 mod blocks;
 mod chain;
+mod directives;
 mod header;
 mod heal;
 mod label;
@@ -130,7 +131,8 @@ fn report_rest(layout: &Layout, parts: &[blocks::Part], report: &mut RepairRepor
             FaultKind::BlankBeforeTree | FaultKind::PaddingWithoutTree => {
                 "left out, because some readers stop here"
             }
-            FaultKind::JunkAfterTree
+            FaultKind::JunkBeforeTree
+            | FaultKind::JunkAfterTree
             | FaultKind::JunkAfterBlocks
             | FaultKind::JunkAfterIndex
             | FaultKind::IndexForbidden => "left out, because it belongs to nothing",

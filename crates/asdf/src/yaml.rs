@@ -21,6 +21,7 @@ mod walk;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use directives::{is_directive, wrong_directives};
 pub(crate) use emit::plain;
 pub(crate) use emit::tag::YAML_PREFIX;
 pub(crate) use emit::{

@@ -7,13 +7,18 @@ use container_core::{Limits, Result};
 
 use super::some;
 use crate::meta::key_text;
-use crate::yaml::{Document, Kind, Node, Scalar};
+use crate::yaml::{Document, Kind, Node, Scalar, wrong_directives};
 
 /// What tags of YAML's own begin with.
 const YAML: &str = "tag:yaml.org,2002:";
 
 pub(crate) fn findings(document: &Document, limits: &Limits) -> Result<Vec<Finding>> {
     let (mut doubled, mut wrong) = (Vec::new(), Vec::new());
+    for (range, line) in wrong_directives(document.text()) {
+        let message = format!("{line:?} is no directive that Python asdf reads");
+        let place = |at: usize| document.base().saturating_add(at as u64);
+        wrong.push(Finding::new(Severity::Error, "tree", message).at(place(range.start)..place(range.end)));
+    }
     document.walk(false, limits, &mut |path, node| {
         if node.is_alias() {
             return Ok(true);

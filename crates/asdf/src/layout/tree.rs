@@ -14,6 +14,7 @@ use container_core::source::Source;
 
 use super::{Layout, search};
 use crate::block_header::MAGIC;
+use crate::block_index::MARKER;
 use crate::fault::{Fault, FaultKind};
 
 /// Blanks before a tree that are looked at.
@@ -25,17 +26,24 @@ pub(super) fn find(source: &dyn Source, layout: &mut Layout) -> Result<u64> {
     let size = layout.size;
     let start = search::other_than(source, at..size.min(at.saturating_add(MOST_BLANKS)), b" \t\r\n")?;
     let Some(start) = start else { return Ok(at) };
-    let head = source.read(start..size.min(start.saturating_add(8)))?;
-    let has_directive = head.starts_with(b"%");
-    let has_marker = head.starts_with(b"---") && head.get(3).is_none_or(u8::is_ascii_whitespace);
-    if !has_directive && !has_marker {
-        return Ok(at);
+    let mut start = start;
+    let mut head = source.read(start..size.min(start.saturating_add(8)))?;
+    let is_junk = !begins(&head);
+    if is_junk {
+        let Some(found) = behind_lines(source, at..size)? else { return Ok(at) };
+        start = found;
+        head = source.read(start..size.min(start.saturating_add(8)))?;
     }
     // Other directives may be first in YAML, but not here: Python asdf then finds no tree.
     let has_version = head.starts_with(b"%YAML") && head.get(5).is_none_or(u8::is_ascii_whitespace);
     drop(head);
     if start > at {
         layout.before_tree = at..start;
+    }
+    if is_junk {
+        let message = "a line before the tree that is no comment, which Python asdf does not read";
+        layout.fault(Fault::new(FaultKind::JunkBeforeTree, at..start, message));
+    } else if start > at {
         let message = "blanks or empty lines before the tree, which Python asdf does not read";
         layout.fault(Fault::new(FaultKind::BlankBeforeTree, at..start, message));
     }
@@ -56,6 +64,30 @@ pub(super) fn find(source: &dyn Source, layout: &mut Layout) -> Result<u64> {
     }
     layout.tree = Some(tree);
     Ok(end.tree)
+}
+
+/// Whether a tree begins with these bytes: a directive, or the marks of a document.
+fn begins(head: &[u8]) -> bool {
+    head.starts_with(b"%") || (head.starts_with(b"---") && head.get(3).is_none_or(u8::is_ascii_whitespace))
+}
+
+/// Where the tree begins behind lines that are no comments, as where the first byte of one is damaged: at the first directive that is known, or at
+/// the marks of a document. Only text is looked at, and none of an index.
+pub(crate) fn behind_lines(source: &dyn Source, range: Range<u64>) -> Result<Option<u64>> {
+    let text = source.read(range.start..range.end.min(range.start.saturating_add(MOST_BLANKS)))?;
+    let ends =
+        [memchr::memchr(0, &text), memchr::memmem::find(&text, &MAGIC), memchr::memmem::find(&text, MARKER)];
+    let text = text.get(..ends.into_iter().flatten().min().unwrap_or(text.len())).unwrap_or_default();
+    let mut starts = memchr::memchr_iter(b'\n', text).map(|at| at.saturating_add(1));
+    let found = starts.find(|start| {
+        let line = text.get(*start..).unwrap_or_default();
+        let is_named = |name: &[u8]| {
+            let rest = line.strip_prefix(name);
+            rest.is_some_and(|rest| rest.first().is_some_and(u8::is_ascii_whitespace))
+        };
+        [&b"%YAML"[..], b"%TAG", b"---"].into_iter().any(is_named)
+    });
+    Ok(found.map(|start| range.start.saturating_add(start as u64)))
 }
 
 struct End {

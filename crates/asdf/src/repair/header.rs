@@ -1,4 +1,4 @@
-//! A damaged header line: as long as the one that all files have, and nearly the same.
+//! A damaged header line: as long as the one that all files have, and nearly the same; and comment lines that have lost their mark.
 #![deny(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -11,7 +11,8 @@ use container_core::report::{RepairItem, RepairReport};
 use container_core::source::{Overlay, Source};
 use container_core::{ErrorKind, Result};
 
-use crate::header::{Header, LINE};
+use crate::header::{Header, LINE, MOST_BYTES};
+use crate::layout;
 
 /// Bytes of it that may be wrong for it to be recognized.
 const MOST_WRONG: usize = 2;
@@ -19,6 +20,11 @@ const MOST_WRONG: usize = 2;
 /// The source, with the header line that it must have had where its own is none. One that tells of another version stays: nobody knows what
 /// such a file says.
 pub(super) fn mended(source: Box<dyn Source>, report: &mut RepairReport) -> Result<Box<dyn Source>> {
+    let source = with_line(source, report)?;
+    with_comments(source, report)
+}
+
+fn with_line(source: Box<dyn Source>, report: &mut RepairReport) -> Result<Box<dyn Source>> {
     let len = LINE.len() as u64;
     if source.len() < len {
         return Ok(source);
@@ -33,4 +39,61 @@ pub(super) fn mended(source: Box<dyn Source>, report: &mut RepairReport) -> Resu
     let line = head.get(..LINE.len()).unwrap_or_default().escape_ascii();
     report.guessed.push(RepairItem::new(0..len, format!("the header line, which was \"{line}\"")));
     Ok(Box::new(Overlay::new(source, LINE.to_vec())))
+}
+
+/// The source with comments where other lines stand between the header line and the tree. Nothing moves.
+fn with_comments(source: Box<dyn Source>, report: &mut RepairReport) -> Result<Box<dyn Source>> {
+    let size = source.len();
+    let head = source.read(0..size.min(MOST_BYTES))?;
+    let Ok(header) = Header::parse(&head) else {
+        drop(head);
+        return Ok(source);
+    };
+    let at = header.comments.end;
+    let first = usize::try_from(at).ok().and_then(|at| head.get(at..)).unwrap_or_default();
+    // A tree, blanks before it, and padding.
+    let is_sound = matches!(first.first(), None | Some(b'%' | b' ' | b'\t' | b'\r' | b'\n' | 0))
+        || first.starts_with(b"---");
+    drop(head);
+    if is_sound {
+        return Ok(source);
+    }
+    let Some(tree) = layout::tree::behind_lines(&*source, at..size)? else { return Ok(source) };
+    let mut all = source.read(0..tree)?.into_owned();
+    let mut place = at;
+    let mut lines = all.get_mut(usize::try_from(at).unwrap_or(usize::MAX)..).unwrap_or_default();
+    while !lines.is_empty() {
+        let len =
+            lines.iter().position(|byte| *byte == b'\n').map_or(lines.len(), |end| end.saturating_add(1));
+        let (line, rest) = lines.split_at_mut_checked(len).unwrap_or_default();
+        lines = rest;
+        let body = line.trim_ascii_end().len();
+        let body = line.get_mut(..body).unwrap_or_default();
+        let was = body.escape_ascii().to_string();
+        if mend_comment(body) {
+            let range = place..place.saturating_add(body.len() as u64);
+            let what = format!("the line \"{}\", which was \"{was}\"", body.escape_ascii());
+            report.guessed.push(RepairItem::new(range, what));
+        }
+        place = place.saturating_add(len as u64);
+    }
+    Ok(Box::new(Overlay::new(source, all)))
+}
+
+/// Makes a comment of a line: its first byte was another, or one was put before it. What is nearly the first line of a tree becomes that.
+fn mend_comment(line: &mut [u8]) -> bool {
+    const VERSION: &[u8] = b"%YAML 1.1";
+    let near = line.iter().zip(VERSION).filter(|(is, was)| is != was).count() <= MOST_WRONG;
+    match line {
+        [] | [b'#', ..] => return false,
+        line if near && line.len() == VERSION.len() => line.copy_from_slice(VERSION),
+        [_, b'#', ..] => {
+            line.rotate_left(1);
+            if let Some(last) = line.last_mut() {
+                *last = b' ';
+            }
+        }
+        [first, ..] => *first = b'#',
+    }
+    true
 }

@@ -5,6 +5,7 @@ use container_core::checksum::Algorithm;
 use container_core::container::StaleDigests;
 
 mod labels;
+mod lines;
 
 const HEAD: &str = "#ASDF 1.0.0\n#ASDF_STANDARD 1.6.0\n# kept\n";
 

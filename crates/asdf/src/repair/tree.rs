@@ -11,6 +11,7 @@ use container_core::report::{RepairItem, RepairReport};
 use container_core::source::Source;
 use container_core::{Error, ErrorKind, Limits, Result};
 
+use super::directives;
 use crate::fault::FaultKind;
 use crate::layout::Layout;
 use crate::yaml::{Document, YamlLimits};
@@ -47,7 +48,8 @@ pub(super) fn mend(
             .guessed
             .push(RepairItem::new(range.clone(), "the blanks after the end of the tree are left out"));
     }
-    if has(FaultKind::NoYamlDirective) {
+    text = directives::mended(text, range.start, report);
+    if has(FaultKind::NoYamlDirective) && !text.starts_with("%YAML 1.") {
         text = with_version(&text, newline);
         report.guessed.push(RepairItem::new(range.clone(), "the tree is YAML 1.1, as all are"));
     }
@@ -77,16 +79,11 @@ pub(super) fn mend(
     }
 }
 
-/// The text with the line `%YAML 1.1` at its beginning: in the place of one that is nearly the same, or before all others.
+/// The text with the line `%YAML 1.1` at its beginning, before all others.
 fn with_version(text: &str, newline: &str) -> String {
     const LINE: &str = "%YAML 1.1";
-    let (first, rest) = text.split_once(newline).unwrap_or((text, ""));
-    let wrong = first.bytes().zip(LINE.bytes()).filter(|(is, was)| is != was).count();
-    if first.len() == LINE.len() && wrong <= 2 {
-        return format!("{LINE}{newline}{rest}");
-    }
-    let mut directives = text.lines().take_while(|line| line.starts_with('%'));
-    match directives.position(|line| line.split_ascii_whitespace().next() == Some("%YAML")) {
+    let mut lines = text.lines().take_while(|line| line.starts_with('%'));
+    match lines.position(|line| line.split_ascii_whitespace().next() == Some("%YAML")) {
         // It was behind others.
         Some(at) => {
             let mut lines: Vec<&str> = text.split_inclusive('\n').collect();

@@ -23,3 +23,42 @@ pub(super) fn tag_handles(text: &str) -> Vec<(String, String)> {
     }
     handles
 }
+
+/// Directives that libyaml, and with it Python asdf, does not read: of another name, or without a handle and a prefix. Each with its place in
+/// the text.
+pub(crate) fn wrong_directives(text: &str) -> Vec<(std::ops::Range<usize>, &str)> {
+    let (mut wrong, mut at) = (Vec::new(), 0_usize);
+    for line in text.split_inclusive('\n') {
+        let start = at;
+        at = at.saturating_add(line.len());
+        let line = line.trim_end_matches(['\n', '\r']);
+        if line.starts_with('%') {
+            if !is_directive(line) {
+                wrong.push((start..start.saturating_add(line.len()), line));
+            }
+        } else if !(line.starts_with('#') || line.trim_ascii().is_empty()) {
+            break;
+        }
+    }
+    wrong
+}
+
+/// Whether a line is one of the two directives that there are. What version of YAML the first one names is judged elsewhere.
+pub(crate) fn is_directive(line: &str) -> bool {
+    let mut words = line.split_ascii_whitespace();
+    let least = match words.next() {
+        Some("%YAML") => words.next().is_some(),
+        Some("%TAG") => words.next().is_some_and(is_handle) && words.next().is_some(),
+        _ => false,
+    };
+    least && words.next().is_none_or(|word| word.starts_with('#'))
+}
+
+fn is_handle(word: &str) -> bool {
+    let inner = word.strip_prefix('!').map(|rest| rest.strip_suffix('!').unwrap_or(rest));
+    let is_named = word.len() < 2 || word.ends_with('!');
+    is_named
+        && inner.is_some_and(|name| {
+            name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
+        })
+}
