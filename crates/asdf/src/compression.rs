@@ -29,7 +29,7 @@ use crate::stored_block::StoredBlock;
 mod blosc;
 mod chunks;
 mod encoder;
-mod lz4_chunks;
+pub(crate) mod lz4_chunks;
 pub(crate) mod salvage;
 
 pub use blosc::{Blosc, Blosc2};

@@ -18,7 +18,7 @@ use container_core::codec::{Codec, Encoded};
 use container_core::source::zeroed_vec;
 use container_core::{Error, Limits, Result};
 
-use super::chunks::{Chunk, decode_range, is_chain};
+use super::chunks::{Chunk, chunk_at, decode_range, is_chain};
 
 /// Bytes of data in a chunk, as Python asdf cuts them by default (`compression_block_size`).
 pub(super) const CHUNK_LEN: usize = 4 << 20;
@@ -73,6 +73,29 @@ impl Codec for Lz4Chunks {
         let chunks = len.div_ceil(CHUNK_LEN).saturating_add(1);
         Lz4.max_encoded_len(len).saturating_add(chunks.saturating_mul(24))
     }
+}
+
+/// Where in the data the chunk is that holds byte `at`, by the heads of those before it. `None` for a frame, and where there is no such chunk.
+///
+/// # Errors
+/// As [`Codec::decode_range`], for heads that make no sense; those of the source.
+pub(crate) fn chunk_of(encoded: &Encoded<'_>, at: u64) -> Result<Option<Range<u64>>> {
+    if encoded.range.is_empty() || is_frame(encoded)? {
+        return Ok(None);
+    }
+    let (mut place, mut made) = (encoded.range.start, 0_u64);
+    while place < encoded.range.end {
+        let chunk = chunk_at(encoded, place, &head)?;
+        let end = made.saturating_add(chunk.decoded_len);
+        if end > encoded.decoded_len {
+            return Ok(None);
+        }
+        if at < end {
+            return Ok(Some(made..end));
+        }
+        (place, made) = (chunk.stored.end, end);
+    }
+    Ok(None)
 }
 
 /// Appends one chunk that holds `src`.

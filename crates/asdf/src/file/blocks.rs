@@ -7,12 +7,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use container_core::block::Block;
+use container_core::codec::Encoded;
 use container_core::container::{Digests, ReadOptions};
 use container_core::source::{Source, check_range, zeroed_vec};
 use container_core::{Error, Result};
 
 use super::File;
-use crate::compression;
+use crate::compression::{self, lz4_chunks};
 use crate::digest;
 use crate::fault::{Fault, FaultKind, block_of};
 use crate::layout::{IndexState, StoredBlock};
@@ -20,14 +21,25 @@ use crate::ndarray::{ByteSource, NdArray};
 use crate::open_options::Policy;
 use crate::yaml::NodeId;
 
-/// What a file holds in memory of what it has decoded: no more than one block, or one array of the tree.
+/// What a file holds in memory of what it has decoded: no more than one block, or one array of the tree, and one chunk of a block.
 #[derive(Default)]
 pub(super) struct Cache {
     held: Mutex<Option<(Key, Arc<Vec<u8>>)>>,
+    /// The chunk of a block that was decoded last, with its place in the data: the next row that is asked for is often in it.
+    chunk: Mutex<Option<Chunk>>,
     /// The blocks whose digests have been compared.
     proved: Mutex<HashSet<usize>>,
     /// The block that was read in part last, plus one.
     touched: AtomicUsize,
+}
+
+/// A decoded chunk.
+#[derive(Clone)]
+struct Chunk {
+    block: usize,
+    /// Where it is in the data of the block.
+    place: Range<u64>,
+    bytes: Arc<Vec<u8>>,
 }
 
 /// What is held.
@@ -226,6 +238,9 @@ impl File {
         let again = self.cache.touched.swap(block.index.saturating_add(1), Ordering::Relaxed);
         let first = again != block.index.saturating_add(1) && range.end <= size / 4;
         let whole = range.start == 0 && range.end == size;
+        if label == "lz4" && !whole && self.from_chunks(block, &range, dst, options)? {
+            return Ok(());
+        }
         if label == "lz4" || whole || first || size > limits.memory / 2 {
             return direct(range, dst);
         }
@@ -235,6 +250,80 @@ impl File {
             Ok(bytes)
         })?;
         copy_part(&bytes, range, dst)
+    }
+
+    /// Fills `dst` from whole chunks of which the last one is kept, where the range is within one or two: others are better decoded on all threads,
+    /// into their place. False where it has not.
+    fn from_chunks(
+        &self,
+        block: &StoredBlock,
+        range: &Range<u64>,
+        dst: &mut [u8],
+        options: &ReadOptions,
+    ) -> Result<bool> {
+        let (codecs, limits) = (&self.options.codecs, &options.limits);
+        let lock = || self.cache.chunk.lock().unwrap_or_else(PoisonError::into_inner);
+        let holds = |chunk: &&Chunk, at: u64| chunk.block == block.index && chunk.place.contains(&at);
+        let (mut at, mut rest) = (range.start, dst);
+        while !rest.is_empty() {
+            let known = lock().as_ref().filter(|chunk| holds(chunk, at)).cloned();
+            let chunk = match known {
+                Some(chunk) => chunk,
+                None => {
+                    let encoded = Encoded {
+                        source: &self.source,
+                        range: block.range(),
+                        decoded_len: block.data_size(),
+                        limits,
+                        threads: 1,
+                    };
+                    let Ok(Some(place)) = lz4_chunks::chunk_of(&encoded, at) else { return Ok(false) };
+                    let len = place.end.saturating_sub(place.start);
+                    // What is decoded whole anyway gains nothing, and neither do chunks of which memory holds few.
+                    if range.end > place.end.saturating_add(len) || len > limits.memory / 4 {
+                        return Ok(false);
+                    }
+                    if at == place.start && range.end >= place.end {
+                        let (all, tail) = std::mem::take(&mut rest)
+                            .split_at_mut_checked(usize::try_from(len).unwrap_or(usize::MAX))
+                            .unwrap_or_default();
+                        compression::read_range(
+                            &self.source,
+                            block,
+                            codecs,
+                            limits,
+                            options.threads,
+                            place.clone(),
+                            all,
+                        )?;
+                        (at, rest) = (place.end, tail);
+                        continue;
+                    }
+                    let mut bytes = zeroed_vec(len, limits).map_err(|error| error.at(block.range()))?;
+                    compression::read_range(
+                        &self.source,
+                        block,
+                        codecs,
+                        limits,
+                        options.threads,
+                        place.clone(),
+                        &mut bytes,
+                    )?;
+                    let chunk = Chunk { block: block.index, place, bytes: Arc::new(bytes) };
+                    *lock() = Some(chunk.clone());
+                    chunk
+                }
+            };
+            let end = range.end.min(chunk.place.end);
+            let part = at.saturating_sub(chunk.place.start)..end.saturating_sub(chunk.place.start);
+            let len = usize::try_from(end.saturating_sub(at)).unwrap_or(usize::MAX);
+            let Some((head, tail)) = std::mem::take(&mut rest).split_at_mut_checked(len) else {
+                return Ok(false);
+            };
+            copy_part(&chunk.bytes, part, head)?;
+            (at, rest) = (end, tail);
+        }
+        Ok(true)
     }
 
     pub(super) const fn cache(&self) -> &Cache {

@@ -12,6 +12,7 @@ use super::*;
 use crate::block_header::BlockHeader;
 use crate::{FaultKind, compression};
 
+mod chunks;
 mod damage;
 mod hostile;
 mod inline;
