@@ -174,14 +174,35 @@ fn names(paths: &[PathBuf]) -> Result<Vec<String>> {
         if path.is_dir() {
             return Err(Error::usage(format!("{} is a directory, not a file", path.display())));
         }
-        let name = path.to_str().and_then(relative_name);
-        let name = name.ok_or_else(|| Error::usage(format!("the name {} cannot be kept", path.display())))?;
+        let name = path.to_str().and_then(relative_name).ok_or_else(|| cannot_be_kept(path))?;
         if !seen.insert(name.clone()) {
             return Err(Error::usage(format!("two files would be called {name}")));
         }
         Ok(name)
     };
     paths.iter().map(name).collect()
+}
+
+/// Says what of a name is in the way.
+fn cannot_be_kept(path: &Path) -> Error {
+    let name = path.to_string_lossy();
+    let what = match name.chars().find(|c| is_odd(*c)) {
+        Some(c) if c.is_control() => format!("the control character {}", c.escape_default()),
+        Some(c) => format!("a '{c}'"),
+        None if path.to_str().is_none() => "bytes that are no text".to_owned(),
+        None => "no part that is a file's name".to_owned(),
+    };
+    let shown: String = name
+        .chars()
+        .flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] })
+        .collect();
+    Error::usage(format!("the name {shown} has {what}, and an item's name is to be a file's on every system"))
+        .hint("rename the file: without ':', '\\' and control characters")
+}
+
+/// What cannot be in a file's name everywhere.
+fn is_odd(c: char) -> bool {
+    c.is_control() || c == '\\' || c == ':'
 }
 
 /// A path that stays below the directory it is put in: no root, no `..`, parts separated by slashes. `None` where nothing is
@@ -197,8 +218,7 @@ pub(crate) fn relative_name(name: &str) -> Option<String> {
             Component::Prefix(_) | Component::RootDir | Component::CurDir => {}
         }
     }
-    let odd = |part: &&str| part.contains(|c: char| c.is_control() || c == '\\' || c == ':');
-    if parts.is_empty() || parts.iter().any(odd) {
+    if parts.is_empty() || parts.iter().any(|part| part.contains(is_odd)) {
         return None;
     }
     Some(parts.join("/"))
@@ -259,6 +279,20 @@ mod tests {
             ("c:x", None),
         ] {
             assert_eq!(relative_name(name).as_deref(), kept, "{name:?}");
+        }
+    }
+
+    #[test]
+    fn a_name_that_cannot_be_kept_is_told_why() {
+        for (name, why) in [
+            ("./12:30.log", "12:30.log has a ':'"),
+            ("a\\b", "a\\b has a '\\'"),
+            ("a\tb", "a\\tb has the control character \\t"),
+            ("a/..", "has no part"),
+        ] {
+            let error = names(&[name.into()]).unwrap_err();
+            assert!(error.to_string().contains(why), "{error}");
+            assert!(error.next_step().is_some_and(|hint| hint.contains("rename")), "{error}");
         }
     }
 

@@ -23,8 +23,9 @@ use crate::progress::Meter;
 #[command(after_help = "\
 With --items lines, every line of a text is an item: what lies between line feeds, without them. `extract --items` gives the \
 same bytes back, whether the last line ended or not. With --items files, every file is an item and keeps its name, less what \
-leads out of a directory. With --dtype, SOURCE is elements alone: --shape and --order say how they lie, else they are one \
-axis. Without any of these, SOURCE is a file that `convert` reads, such as .npy.
+leads out of a directory; names with a colon, a backslash or a control character, which not every system allows, are refused. \
+With --dtype, SOURCE is elements alone: --shape and --order say how they lie, else they are one axis. Without any of these, \
+SOURCE is a file that `convert` reads, such as .npy.
 
 The target's format is told by --to or by its extension; codecs, filters and checksums are those of `convert`.
 
