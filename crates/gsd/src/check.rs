@@ -19,6 +19,8 @@ use crate::index::IndexEntry;
 use crate::segments;
 use crate::stacked::Facts;
 
+mod missing;
+
 /// What a check needs beside the file: the facts of its names, its chunks in file order, the file once more for the schema.
 pub(crate) struct Subject<'a> {
     pub(crate) file: &'a File,
@@ -51,6 +53,7 @@ pub(crate) fn check(
         findings.extend(told.map(Fault::finding));
     }
     if !broken {
+        findings.extend(missing::entries(file, &places).iter().map(Fault::finding));
         findings.extend(frame_faults(subject).iter().map(Fault::finding));
     }
     let total = file.layout().entries().saturating_add(file.layout().dropped_entries());

@@ -63,6 +63,8 @@ pub enum FaultKind {
     OrphanBytes,
     /// Two entries name the same bytes.
     SharedBytes,
+    /// Frames without an entry, although data lie where theirs would be.
+    EntriesMissing,
     /// Frames without a chunk.
     ChunklessFrames,
     /// The last frame lacks chunks that the frames before it have.
@@ -103,6 +105,7 @@ impl FaultKind {
             Self::DeadBytes => "dead_bytes",
             Self::OrphanBytes => "orphan_bytes",
             Self::SharedBytes => "shared_bytes",
+            Self::EntriesMissing => "entries_missing",
             Self::ChunklessFrames => "chunkless_frames",
             Self::FramePattern => "frame_pattern",
             Self::UnreadableChunk => "unreadable_chunk",
@@ -118,6 +121,7 @@ impl FaultKind {
             | Self::NameNotUtf8
             | Self::NameDuplicate
             | Self::HeaderText
+            | Self::EntriesMissing
             | Self::FramePattern => Severity::Warning,
             Self::NameUnused
             | Self::ReservedNotZero

@@ -193,12 +193,12 @@ pub(super) fn is_part(one: &[IndexEntry], other: &[IndexEntry]) -> bool {
 }
 
 /// True for the zeros that writers put between chunks to align them.
-fn is_padding(damaged: &Damaged<'_>, range: &Range<u64>) -> Result<bool> {
+pub(super) fn is_padding(damaged: &Damaged<'_>, range: &Range<u64>) -> Result<bool> {
     Ok(range.end - range.start < 4096 && damaged.read(range.clone())?.iter().all(|byte| *byte == 0))
 }
 
 /// True for what an index or namelist that has moved leaves behind.
-fn is_block(damaged: &Damaged<'_>, range: &Range<u64>) -> Result<bool> {
+pub(super) fn is_block(damaged: &Damaged<'_>, range: &Range<u64>) -> Result<bool> {
     let head = damaged.read(range.start..range.end.min(range.start.saturating_add(64)))?;
     let entry = head.first_chunk().map(|bytes| IndexEntry::from_bytes(bytes, damaged.order()));
     let is_entry = entry.is_some_and(|entry| damaged.entry_problem(&entry, None).is_none());

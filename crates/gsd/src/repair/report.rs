@@ -111,6 +111,30 @@ pub(super) fn gone(frames: &Range<u64>) -> RepairItem {
     RepairItem { range: None, what }
 }
 
+/// Frames that no entry is left of, whose data seem to be there.
+pub(super) fn missing(frames: &Range<u64>, bytes: Range<u64>) -> RepairItem {
+    let what =
+        format!("{}, and nothing tells their {} bytes apart", gone(frames).what, bytes.end - bytes.start);
+    RepairItem::new(bytes, what)
+}
+
+/// Data of frames that are known to be gone.
+pub(super) fn unclaimed(range: Range<u64>) -> RepairItem {
+    let len = range.end - range.start;
+    RepairItem::new(range, format!("{len} bytes between frames that no entry describes"))
+}
+
+/// Frames that were found between others.
+pub(super) fn between(entries: &[IndexEntry], frames: &Range<u64>, range: Range<u64>) -> RepairItem {
+    let last = frames.end.saturating_sub(1);
+    let what = format!(
+        "frames {} to {last}, {} chunks: no entry is left, found by the form of the frames before",
+        frames.start,
+        entries.len()
+    );
+    RepairItem::new(range, what)
+}
+
 /// What the first of some frames was taken to have.
 pub(super) fn form(entries: &[IndexEntry], names: &[Vec<u8>]) -> RepairItem {
     let frame = entries.chunk_by(|a, b| a.frame == b.frame).next().unwrap_or_default();

@@ -18,6 +18,8 @@ use crate::header::{self, Header};
 use crate::hoomd;
 use crate::index::IndexEntry;
 
+mod middle;
+
 /// Frames at the end of the committed ones that show what later ones look like.
 const RECENT: usize = 64;
 
@@ -105,6 +107,7 @@ impl<'a> Rescue<'a> {
         if found.unsorted > 0 {
             rescue.report.guessed.push(report::unsorted(found.unsorted, used_block));
         }
+        rescue.fill_middle(&gaps, &mut wounds, options.salvage, progress)?;
         rescue.finish(wounds, &blocks, options.salvage, is_sound, progress)?;
         Ok(rescue)
     }

@@ -7,5 +7,6 @@
 
 mod build;
 mod damage;
+mod middle;
 mod sound;
 mod uncommitted;

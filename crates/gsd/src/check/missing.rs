@@ -1,0 +1,69 @@
+//! Entries that are missing in an index which is sound by itself: nothing refers to them, but their data are there.
+
+use std::ops::Range;
+
+use crate::fault::{Fault, FaultKind};
+use crate::file::File;
+use crate::header;
+
+/// Faults of that kind that are told.
+const MOST: usize = 100;
+
+/// Frames without an entry where bytes that no entry names lie between the chunks of their neighbours, and a file that has names and such bytes
+/// but no entry. A writer that stopped within its first commit leaves that, too. `places` are the faults of what lies between chunks.
+pub(super) fn entries(file: &File, places: &[Fault]) -> Vec<Fault> {
+    let orphans = || places.iter().filter(|fault| fault.kind() == FaultKind::OrphanBytes).map(Fault::range);
+    let Some(first) = orphans().next() else { return Vec::new() };
+    if file.index().is_empty() {
+        let all = orphans().fold(first, |all, one| all.start.min(one.start)..all.end.max(one.end));
+        let len: u64 = orphans().map(|range| range.end - range.start).sum();
+        let names = file.names().len();
+        let what = format!(
+            "the index has no entry, but there are {names} names and {len} bytes of data: an index that was lost, or a writer that was \
+             stopped within its first commit"
+        );
+        return (names > 0).then(|| Fault::new(FaultKind::EntriesMissing, all, what)).into_iter().collect();
+    }
+    let mut found = Vec::new();
+    // Number of the last frame with entries, and where its chunks end.
+    let (mut frame, mut end): (Option<u64>, u64) = (None, header::LEN);
+    let mut gap: Option<(Range<u64>, u64, u64)> = None;
+    let mut told = |gap: Option<(Range<u64>, u64, u64)>| {
+        let Some((frames, start, end)) = gap else { return };
+        let within = |range: &Range<u64>| start <= range.start && range.end <= end;
+        let between = orphans().filter(within);
+        if let Some(all) = between.reduce(|a, b| a.start.min(b.start)..a.end.max(b.end)) {
+            let last = frames.end.saturating_sub(1);
+            let frames = match frames.start {
+                first if first == last => format!("frame {last} has"),
+                first => format!("frames {first} to {last} have"),
+            };
+            let len: u64 = orphans().filter(within).map(|range| range.end - range.start).sum();
+            let what = format!(
+                "{frames} no entry, but {len} bytes that no entry names lie where their chunks would: see repair"
+            );
+            found.push(Fault::new(FaultKind::EntriesMissing, all, what));
+        }
+    };
+    let mut tellings = 0;
+    for entry in file.index().iter() {
+        let Some(range) = entry.byte_range() else { continue };
+        if frame != Some(entry.frame) {
+            if let Some(gap) = gap.take().filter(|_| tellings < MOST) {
+                tellings += 1;
+                told(Some(gap));
+            }
+            let next = frame.map_or(0, |frame| frame.saturating_add(1));
+            gap = (entry.frame > next).then_some((next..entry.frame, end, u64::MAX));
+            (frame, end) = (Some(entry.frame), header::LEN);
+        }
+        if !range.is_empty() {
+            end = end.max(range.end);
+            if let Some((_, _, until)) = &mut gap {
+                *until = range.start.min(*until);
+            }
+        }
+    }
+    told(gap.filter(|_| tellings < MOST));
+    found
+}
