@@ -25,7 +25,7 @@ pub(super) struct InFile {
     /// Where the file ended at the last commit, and where it ends now.
     committed_end: u64,
     end: u64,
-    /// Something failed: what is in the file is not known.
+    /// A change of the header failed: which one is in the file is not known.
     failed: bool,
 }
 
@@ -63,9 +63,7 @@ impl InFile {
 
     pub fn put(&mut self, chunk: &[u8]) -> Result<u64> {
         let at = self.end;
-        self.failed = true;
         self.storage.write_at(at, chunk)?;
-        self.failed = false;
         self.end = at.saturating_add(chunk.len() as u64);
         Ok(at.saturating_sub(self.head_end()))
     }
@@ -92,7 +90,6 @@ impl InFile {
         let new = [&header.encode(), metalayers, within].concat();
         let old = self.old(new.len())?;
 
-        self.failed = true;
         if !index.is_empty() {
             self.storage.write_vectored_at(index_at, &[index, behind])?;
             if synced {
@@ -109,8 +106,11 @@ impl InFile {
         }
         if let Some(change) = Change::between(self.start, &old, &new) {
             let journaled = synced && change.crosses_sectors();
-            if journaled {
-                self.sidecar.put(&change.encode())?;
+            self.failed = true;
+            if journaled && let Err(error) = self.sidecar.put(&change.encode()) {
+                // Without a journal that leads to the new header, the old one holds.
+                self.failed = self.sidecar.remove().is_err();
+                return Err(error);
             }
             self.storage.write_at(change.at, &change.new)?;
             if synced {
@@ -148,9 +148,9 @@ impl InFile {
 }
 
 impl Drop for InFile {
-    /// What was written and not committed goes, unless it is not known what is in the file.
+    /// What was written and not committed goes, what a failed write left as well, unless it is not known which header the file has.
     fn drop(&mut self) {
-        if !self.failed && self.end > self.committed_end {
+        if !self.failed && self.storage.len().is_ok_and(|len| len > self.committed_end) {
             let _ = self.storage.set_len(self.committed_end);
         }
     }

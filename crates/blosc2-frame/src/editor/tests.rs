@@ -342,7 +342,8 @@ fn a_failed_write_poisons_the_editor() {
         writer.finish().unwrap();
         bytes
     });
-    let full = storage.image().len() as u64 + 20;
+    let before = storage.image();
+    let full = before.len() as u64 + 20;
     let mut editor = Editor::open_storage(Box::new(storage.clone()), 0, &EditOptions::default()).unwrap();
     storage.set_room(Some(full));
     assert!(matches!(editor.append(&numbers(1)).unwrap_err().kind(), ErrorKind::Io(_)));
@@ -351,8 +352,20 @@ fn a_failed_write_poisons_the_editor() {
         assert!(matches!(refused.unwrap_err().kind(), ErrorKind::Usage(_)));
     }
     drop(editor);
+    // What was written of the chunk goes.
+    assert!(storage.image() == before);
     let frame = Frame::from_bytes(storage.image()).unwrap();
     assert_eq!(frame.read_chunk(0, &ReadOptions::default()).unwrap(), numbers(0));
+
+    // There is room for the chunk, and not for the index behind it.
+    let mut editor = Editor::open_storage(Box::new(storage.clone()), 0, &EditOptions::default()).unwrap();
+    editor.append(&numbers(1)).unwrap();
+    assert!(storage.image().len() > before.len());
+    storage.set_room(Some(storage.image().len() as u64 + 4));
+    assert!(matches!(editor.commit(Durability::Synced).unwrap_err().kind(), ErrorKind::Io(_)));
+    storage.set_room(None);
+    drop(editor);
+    assert!(storage.image() == before);
 }
 
 #[test]
