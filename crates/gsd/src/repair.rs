@@ -34,6 +34,7 @@ mod rescue;
 mod salvage;
 mod schema;
 mod search;
+mod shift;
 mod sound;
 
 use std::collections::BTreeMap;

@@ -127,7 +127,7 @@ fn slot_name(slot: &[u8; 64]) -> Option<&[u8]> {
 }
 
 /// True for names as programs choose them: text without control characters, each once.
-fn sensible(names: &Names) -> bool {
+pub(super) fn sensible(names: &Names) -> bool {
     let mut seen = HashSet::new();
     (0..=u16::MAX)
         .take(names.len())

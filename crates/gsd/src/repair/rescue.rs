@@ -13,7 +13,7 @@ use super::index;
 use super::input::Damaged;
 use super::salvage::{Walk, templates};
 use super::sound::{self, Sound};
-use super::{RepairOptions, Salvage, hypotheses, names, output, report, schema};
+use super::{RepairOptions, Salvage, hypotheses, names, output, report, schema, shift};
 use crate::header::{self, Header};
 use crate::hoomd;
 use crate::index::IndexEntry;
@@ -74,6 +74,8 @@ impl<'a> Rescue<'a> {
             entry.flags = u8::from(uncommitted.binary_search(&place).is_ok());
         }
         if !is_sound {
+            let needed = needed(&found.entries);
+            report.guessed.extend(shift::mend(&mut damaged, &mut found.entries, needed)?);
             dropped.extend(entries::take_out_clashes(&mut found.entries, &blocks, &damaged)?);
         }
 

@@ -1,4 +1,4 @@
-//! Entries that are gone between others.
+//! Entries that are gone between others, and bytes that are put in or taken out in front of all chunks.
 
 use container_core::dtype::ByteOrder;
 
@@ -52,4 +52,26 @@ fn frames_between_others_that_nothing_tells_apart_are_lost() {
     let start = 5376 + 7 * 8;
     assert_eq!(lost.range, Some(start..start + 21));
     assert!(lost.what.starts_with("frames 8 to 10: no entry is left"), "{}", lost.what);
+}
+
+#[test]
+fn chunks_are_read_where_bytes_put_in_before_the_names_moved_them() {
+    let (builder, whole) = sample(20, 4, 20);
+    for (place, count) in [(4000, 3), (4351, 1), (3000, 64)] {
+        let mut file = builder.file.clone();
+        file.splice(place..place, vec![0; count]);
+        let (new, report) = repaired(&file).unwrap();
+        assert_eq!(new, whole, "{report:?}");
+        let what = format!("names and chunks lie {count} bytes behind their place");
+        assert!(report.guessed.iter().any(|item| item.what.starts_with(&what)), "{report:?}");
+
+        // The last chunk seems to be past the end; what is left has its values.
+        let mut file = builder.file.clone();
+        file.drain(place..place + count);
+        let (new, report) = repaired(&file).unwrap();
+        assert!(new.len() >= whole.len() - 3, "{report:?}");
+        assert_eq!(new, whole[..new.len()], "{report:?}");
+        let what = format!("names and chunks lie {count} bytes before their place");
+        assert!(report.guessed.iter().any(|item| item.what.starts_with(&what)), "{report:?}");
+    }
 }
