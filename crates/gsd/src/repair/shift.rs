@@ -25,7 +25,9 @@ pub(super) fn mend(
         return Ok(None);
     }
     let Some(end) = claimed_end(damaged)? else { return Ok(None) };
-    let shift = damaged.len.checked_signed_diff(end).filter(|shift| *shift != 0 && shift.abs() <= MOST);
+    let signed = |at: u64| i64::try_from(at).ok();
+    let shift = signed(damaged.len).zip(signed(end)).and_then(|(len, end)| len.checked_sub(end));
+    let shift = shift.filter(|shift| *shift != 0 && shift.abs() <= MOST);
     let Some(shift) = shift else { return Ok(None) };
     let (Some(moved), Some(size)) = (
         place.checked_add_signed(shift),

@@ -54,6 +54,9 @@ fn faults_have_their_codes_severities_and_places() {
     old_index.extend_from_slice(&usual()[256..512]);
     let mut more = usual();
     more.extend([7; 10]);
+    let mut gap = put(with_entry(2, |it| (it.frame, it.location) = (2, 608)), slot(3).start, &[2]);
+    gap = put(gap, slot(3).start + 16, &612_u64.to_le_bytes());
+    gap.extend([7; 16]);
     let cases = [
         Case("nothing", usual(), vec![], true, true),
         Case("index too long", word(16, 1000), vec![("index_past_end", Error, 256..32_256)], false, false),
@@ -163,6 +166,28 @@ fn faults_have_their_codes_severities_and_places() {
         Case("reserved", put(usual(), 200, b"x"), vec![("reserved_not_zero", Note, 176..256)], true, true),
         Case("old names", old_names, vec![("dead_bytes", Note, 512..576)], true, true),
         Case("old index", old_index, vec![("dead_index", Note, 256..512)], true, true),
+        Case(
+            "no entries",
+            put(usual(), 256, &[0; 128]),
+            vec![
+                ("name_unused", Note, 512..576),
+                ("entries_missing", Warning, 576..608),
+                ("orphan_bytes", Note, 576..608),
+            ],
+            true,
+            true,
+        ),
+        Case(
+            "entries gone",
+            gap,
+            vec![
+                ("chunkless_frames", Note, 256..384),
+                ("entries_missing", Warning, 592..608),
+                ("orphan_bytes", Note, 592..608),
+            ],
+            true,
+            true,
+        ),
         Case("more", more, vec![("orphan_bytes", Note, end..end + 10)], true, true),
         Case(
             "same bytes",
