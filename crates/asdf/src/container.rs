@@ -109,10 +109,12 @@ impl Container for Lens {
     }
 
     fn meta(&self) -> Result<Value> {
+        self.file.require_tree()?;
         meta::value(self.file.tree().root(), View::Whole, &self.limits)
     }
 
     fn logical_meta(&self) -> Result<Value> {
+        self.file.require_tree()?;
         meta::value(self.file.tree().root(), View::Logical, &self.limits)
     }
 

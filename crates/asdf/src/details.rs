@@ -19,6 +19,11 @@ pub(crate) fn details(file: &File) -> Vec<(String, Value)> {
     let mut list = List::default();
     list.add("standard", layout.header.standard.map(|version| version.to_string()));
     list.add("written by", software(root.get("asdf_library")));
+    if let Some(fault) = file.unread_tree() {
+        // What is told of the tree is where nothing else names it.
+        let message = fault.message();
+        list.add("tree", message.strip_prefix("the tree ").unwrap_or(message).to_owned());
+    }
     let tree = layout.tree.clone().unwrap_or(0..0);
     list.add("tree bytes", tree.end.saturating_sub(tree.start));
     list.add("padding bytes", layout.padding.end.saturating_sub(layout.padding.start));

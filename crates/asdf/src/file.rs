@@ -212,6 +212,17 @@ impl File {
         self.layout.faults.iter().chain(&self.tree_faults)
     }
 
+    /// That the tree could not be read, and the file was opened without it.
+    pub(crate) fn unread_tree(&self) -> Option<&Fault> {
+        self.tree_faults.iter().find(|fault| fault.kind() == FaultKind::TreeUnreadable)
+    }
+
+    /// # Errors
+    /// `Malformed` for that.
+    pub(crate) fn require_tree(&self) -> Result<()> {
+        self.unread_tree().map_or(Ok(()), |fault| Err(fault.error()))
+    }
+
     pub(crate) fn limits(&self) -> &Limits {
         &self.options.limits
     }

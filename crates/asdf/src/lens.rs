@@ -27,8 +27,16 @@ pub fn tags(file: &File) -> Result<HashMap<String, String>> {
 /// the empty pointer. `None` where the pointer finds nothing.
 ///
 /// # Errors
-/// As [`emit_document`].
+/// As [`emit_document`]; `Malformed` for a pointer into a tree that cannot be read.
 pub fn yaml(file: &File, pointer: &str) -> Result<Option<String>> {
+    if file.unread_tree().is_some() {
+        // Its text can be shown all the same, but for bytes that are none.
+        let Some(range) = file.layout().tree.clone().filter(|_| pointer.is_empty()) else {
+            return file.require_tree().map(|()| None);
+        };
+        file.options().limits.allocate(range.end.saturating_sub(range.start))?;
+        return Ok(Some(String::from_utf8_lossy(&file.source().read(range)?).into_owned()));
+    }
     if pointer.is_empty() {
         return Ok(Some(file.tree().document().text().to_owned()));
     }

@@ -180,3 +180,45 @@ fn a_block_tells_how_far_its_check_is_piece_by_piece_and_can_be_left() {
         assert_eq!(told.lock().unwrap().len(), 2);
     }
 }
+
+/// A length that no memory has is damage where the bytes themselves tell another one.
+#[test]
+fn a_block_that_says_more_than_memory_holds_is_damage() {
+    let data = [7_u8; 1000];
+    for label in ["zstd", "lz4", "blsc", "zlib", "bzp2"] {
+        let mut stored = Vec::new();
+        crate::compression::encode(label, &data, &Default::default(), &mut stored).unwrap();
+        let name: [u8; 4] = [label.as_bytes(), b"\0"].concat()[..4].try_into().unwrap();
+        for size in [1 << 40, 1 << 62, u64::MAX] {
+            let file = file(&[(&stored, &data)], name, |_, header| header.data_size = size);
+            let report = report(&file, Depth::Full, 1);
+            assert_eq!(report.verdict(), Verdict::Damaged, "{label} {size}: {report:?}");
+        }
+    }
+}
+
+#[test]
+fn directives_that_python_does_not_read_are_told() {
+    let bytes = b"#ASDF 1.0.0\n%YAML 1.1\n%TAg ! tag:stsci.edu:asdf/\n---\na: 1\n...\n".to_vec();
+    let file = File::from_bytes(bytes, crate::OpenOptions::default()).unwrap();
+    assert!(codes(&report(&file, Depth::Full, 1)).contains(&("tree", None)));
+}
+
+#[test]
+fn metadata_of_a_tree_that_cannot_be_read_are_an_error() {
+    use container_core::format::Input;
+    let text = "%YAML 1.1\n---\nk: -\nb: 1\n...\n";
+    let bytes = format!("#ASDF 1.0.0\n{text}").into_bytes();
+    let open = crate::FORMAT.open;
+    let container = open(Input::bytes(Box::new(bytes)), &Default::default()).unwrap();
+    for meta in [container.meta(), container.logical_meta()] {
+        assert!(meta.unwrap_err().to_string().contains("the tree cannot be read: "));
+    }
+    let details = container.about().details;
+    let told = details.iter().find(|(name, _)| name == "tree").unwrap();
+    let starts = |text: &str| text.starts_with("cannot be read: ");
+    assert!(matches!(&told.1, container_core::Value::Text(text) if starts(text)), "{told:?}");
+    let file: &File = container.native().unwrap().downcast_ref().unwrap();
+    assert_eq!(crate::lens::yaml(file, "").unwrap().unwrap(), text);
+    assert!(crate::lens::yaml(file, "/k").is_err());
+}

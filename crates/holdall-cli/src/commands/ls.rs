@@ -6,8 +6,8 @@ use container_core::container::{Dataset, Listed};
 use holdall::json;
 use holdall::open::Accept;
 
-use super::{chosen, no_selection, open};
-use crate::errors::{Outcome, Result};
+use super::{chosen, no_selection, open, shown};
+use crate::errors::{On, Outcome, Result};
 use crate::options::{OpenArgs, address};
 use crate::output::{Console, human_bytes};
 use crate::values;
@@ -43,6 +43,10 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     no_selection(&address)?;
     let opened = open(&address.file, Accept::Containers, &args.open.options(console.limits))?;
     let container = opened.container.as_ref();
+    if container.datasets().is_empty() {
+        // Perhaps nobody can tell, as of a tree that cannot be read.
+        container.meta().on(shown(&address.file))?;
+    }
     let most = if args.recursive { Listed::Recursive } else { Listed::Always };
     let mut chosen = chosen(&address, container, most)?;
     if args.json {
