@@ -238,7 +238,7 @@ impl File {
         let again = self.cache.touched.swap(block.index.saturating_add(1), Ordering::Relaxed);
         let first = again != block.index.saturating_add(1) && range.end <= size / 4;
         let whole = range.start == 0 && range.end == size;
-        if label == "lz4" && !whole && self.from_chunks(block, &range, dst, options)? {
+        if label == "lz4" && !whole && self.read_chunks(block, &range, dst, options)? {
             return Ok(());
         }
         if label == "lz4" || whole || first || size > limits.memory / 2 {
@@ -254,7 +254,7 @@ impl File {
 
     /// Fills `dst` from whole chunks of which the last one is kept, where the range is within one or two: others are better decoded on all threads,
     /// into their place. False where it has not.
-    fn from_chunks(
+    fn read_chunks(
         &self,
         block: &StoredBlock,
         range: &Range<u64>,

@@ -22,7 +22,7 @@ const MOST_WRONG: usize = 2;
 
 /// The text with directives that can be read, and with the marks where the document begins. What is not nearly one of them stays. The tree
 /// begins at byte `at`.
-pub(super) fn mended(text: String, at: u64, report: &mut RepairReport) -> String {
+pub(super) fn mended(text: &str, at: u64, report: &mut RepairReport) -> String {
     let (mut mended, mut taken) = (String::new(), 0_usize);
     for line in text.split_inclusive('\n') {
         let body = line.trim_end_matches(['\n', '\r']);

@@ -48,7 +48,7 @@ pub(super) fn mend(
             .guessed
             .push(RepairItem::new(range.clone(), "the blanks after the end of the tree are left out"));
     }
-    text = directives::mended(text, range.start, report);
+    text = directives::mended(&text, range.start, report);
     if has(FaultKind::NoYamlDirective) && !text.starts_with("%YAML 1.") {
         text = with_version(&text, newline);
         report.guessed.push(RepairItem::new(range.clone(), "the tree is YAML 1.1, as all are"));
