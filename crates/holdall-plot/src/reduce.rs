@@ -182,6 +182,7 @@ fn add_up(cell: &[f64]) -> (f64, u64) {
 }
 
 #[cfg(test)]
+#[allow(clippy::cast_possible_truncation, reason = "small numbers")]
 mod tests {
     use container_core::Progress;
     use container_core::container::{OpenOptions, ReadOptions};

@@ -143,7 +143,7 @@ fn metadata_name_no_blocks_and_no_anchors_that_are_not_there() {
     let odd = Value::Map(vec![
         (
             "a".into(),
-            container_core::carried::form(
+            carried::form(
                 "tag",
                 vec![
                     "tag:stsci.edu:asdf/core/ndarray-1.1.0".into(),
@@ -151,7 +151,7 @@ fn metadata_name_no_blocks_and_no_anchors_that_are_not_there() {
                 ],
             ),
         ),
-        ("b".into(), container_core::carried::form("alias", "nowhere")),
+        ("b".into(), carried::form("alias", "nowhere")),
         ("history".into(), "mine".into()),
     ]);
     let (root, _) = to_tree(&Tree::new(odd, &[]), &mut HashMap::new());
