@@ -126,6 +126,10 @@ fn keeps_a_prefix(data: &[u8], file: &File, report: &RepairReport, options: &Ope
     if !was_plain || values.is_empty() {
         return;
     }
+    if report.guessed.iter().any(|item| item.what.starts_with("flags as it must have been")) {
+        // Other flags make other values of the same bytes: encoded ones among them.
+        return;
+    }
     assert_eq!(file.encoding(), Encoding::Plain);
     // The first item is the header, up to the data.
     let at = report.kept[0].range.clone().map_or(0, |range| range.end) as usize;

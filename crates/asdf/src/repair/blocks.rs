@@ -171,6 +171,7 @@ fn whole(
         return Ok(Part { body: Body::Header(block.header), block });
     }
     let must_decode = header.is_compressed() && len != Len::AsSaid;
+    let mut is_unknown = false;
     if must_decode && matches!(state, DigestState::Absent | DigestState::Bad { .. }) {
         let decoded = digest::decoded(tools.source, &block, tools.codecs, tools.limits, 1);
         match decoded.map(drop) {
@@ -189,6 +190,7 @@ fn whole(
                     return Ok(same(block));
                 }
                 report.lost.push(RepairItem::new(block.data.clone(), what));
+                is_unknown = true;
             }
             // More than memory holds, and less is there.
             Err(error) if is_limit(&error) && !decodes_at(&block, header.data_size, tools)? => {
@@ -215,7 +217,7 @@ fn whole(
                 }
             }
             Err(error) if matches!(error.kind(), container_core::ErrorKind::Unsupported(_)) => {
-                let what = format!("block {index} fits its digest and stays as it is: {}", error.kind());
+                let what = format!("block {index} as it is: {}", error.kind());
                 // What is no name was one.
                 let list = if label::is_name(&block) { &mut report.kept } else { &mut report.lost };
                 list.push(RepairItem::new(range, what));
@@ -232,7 +234,8 @@ fn whole(
             return Ok(same(block));
         }
     }
-    let renew = tools.digests == StaleDigests::Renew;
+    // A new digest would speak for the wrong bytes of a block of which nothing else does.
+    let renew = tools.digests == StaleDigests::Renew && !is_unknown;
     match state {
         DigestState::Bad { computed, .. } => {
             let what = if renew {
