@@ -1,7 +1,10 @@
 //! Blosc chunks of any bytes: whole, in parts, on threads.
 
+use std::mem::{Discriminant, discriminant};
+use std::ops::Range;
+
 use blosc_chunk::{Chunk, Decoder, Geometry, Header};
-use container_core::{ErrorKind, Limits, Result};
+use container_core::{Error, ErrorKind, Limits, Result};
 
 use crate::feed::Feed;
 use crate::lens::look_at_error;
@@ -45,6 +48,11 @@ fn encodes_again(header: &Header) {
     header.encode(&mut bytes);
     assert_eq!(bytes.len(), header.len());
     assert_eq!(&Header::parse(&bytes).expect("what was written"), header);
+}
+
+/// What is wrong, and where. Not libzstd's reason, which depends on what the context decoded before.
+fn told(error: &Error) -> (Discriminant<ErrorKind>, Option<Range<u64>>) {
+    (discriminant(error.kind()), error.range())
 }
 
 struct Reading<'c, 'a> {
@@ -99,7 +107,7 @@ impl<'c, 'a> Reading<'c, 'a> {
                 known(kept);
                 let range = kept.range().unwrap_or(0..0);
                 assert!(range.start <= range.end, "{kept}");
-                assert_eq!(kept.to_string(), fresh.to_string());
+                assert_eq!(told(kept), told(fresh));
             }
             _ => panic!("used before {kept:?}, fresh {fresh:?}"),
         }
@@ -111,7 +119,7 @@ impl<'c, 'a> Reading<'c, 'a> {
         let threads = feed.threads();
         match (self.decoder.decode_parallel(self.chunk, &mut dst, threads), whole) {
             (Ok(()), Ok(whole)) => assert!(dst == *whole, "{threads} threads"),
-            (Err(error), Err(single)) => assert_eq!(error.to_string(), single.to_string()),
+            (Err(error), Err(single)) => assert_eq!(told(&error), told(single)),
             (one, other) => panic!("{threads} threads {one:?}, one {other:?}"),
         }
     }
@@ -206,7 +214,7 @@ fn decoder(geometry: &Geometry) -> Decoder {
     Decoder::new().with_geometry(geometry.clone()).with_limits(Limits::default().with_memory(MEMORY))
 }
 
-fn known(error: &container_core::Error) {
+fn known(error: &Error) {
     look_at_error(error);
     let kind = error.kind();
     let is_known = matches!(
