@@ -16,7 +16,7 @@ use crate::rank::SHAPE_SUFFIX;
 /// What the chunks of one name have in common.
 #[derive(Clone, Debug)]
 pub(crate) struct Name {
-    /// Its chunk of the lowest frame.
+    /// Its chunk of the lowest frame; of two the one that a search finds.
     pub(crate) first: IndexEntry,
     /// Frames that have one.
     pub(crate) frames: u64,
@@ -66,6 +66,7 @@ impl Facts {
             inhabited: 0,
         };
         facts.collect(file);
+        facts.settle(file);
         facts.find_shapes(file);
         for id in 0..facts.names.len() {
             let view = facts.view(file, id)?;
@@ -110,6 +111,14 @@ impl Facts {
                     });
                 }
             }
+        }
+    }
+
+    /// Takes for the first chunk of a name the one that reading finds, where its frame has two.
+    fn settle(&mut self, file: &File) {
+        for name in self.names.iter_mut().flatten().filter(|name| name.chunks != name.frames) {
+            let IndexEntry { frame, id, .. } = name.first;
+            name.first = file.find_id(frame, id).unwrap_or(name.first);
         }
     }
 

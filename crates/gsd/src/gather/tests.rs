@@ -206,3 +206,30 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn of_two_chunks_of_one_name_in_a_frame_the_one_that_a_search_finds_is_read() {
+    let values: Vec<Vec<u8>> = (0_u8..5).map(|value| floats(&[value.into()])).collect();
+    let chunks: Vec<NewChunk<'_>> = [(0, "a"), (0, "b"), (0, "c"), (1, "a"), (2, "a")]
+        .into_iter()
+        .zip(&values)
+        .map(|((frame, name), value)| (frame, name, Type::Float, 1, 1, value.as_slice()))
+        .collect();
+    let sound = to_vec(Plan::new("test", "none", Version::new(1, 0)).unwrap(), &chunks).unwrap();
+    let index = File::from_source(Box::new(sound.clone()), &OpenOptions::default()).unwrap();
+    let index = usize::try_from(index.header().index_location).unwrap();
+    for ids in [[0, 0, 2], [0, 0, 0], [1, 1, 1], [0, 1, 1]] {
+        let mut bytes = sound.clone();
+        for (at, id) in ids.into_iter().enumerate() {
+            bytes[index + 32 * at + 28] = id;
+        }
+        let file = File::from_source(Box::new(bytes), &OpenOptions::default()).unwrap();
+        for name in ["a", "b"] {
+            let Some(found) = file.find_chunk(0, name) else { continue };
+            let found = file.read_elements::<f32>(&found).unwrap()[0];
+            let one = Stack::new(&file, name, &Frames::range(0..1), Fallback::Stored).unwrap();
+            let one = one.read(&Rows::All, 1).unwrap();
+            assert_eq!(one.elements::<f32>(Order::C, &file.options().limits).unwrap()[0], found);
+        }
+    }
+}
