@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::threads::on_threads;
 use crate::{Error, Limits, Result};
 
+mod behind;
 mod file;
 #[cfg(feature = "mmap")]
 mod late;
@@ -22,6 +23,7 @@ mod overlay;
 mod probed;
 mod sparse;
 
+pub use behind::Behind;
 pub use file::FileSource;
 pub(crate) use file::read_exact_at;
 #[cfg(feature = "mmap")]

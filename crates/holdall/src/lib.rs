@@ -27,6 +27,7 @@ pub mod open;
 pub mod pack;
 mod packed;
 mod plain;
+mod prefix;
 pub mod recode;
 pub mod repair;
 mod reversed;

@@ -11,6 +11,7 @@ use container_core::source::{Access, Source, open_path, read_stream};
 use container_core::{Error, Result};
 
 use crate::formats::{ARRAY_FILES, FORMATS};
+use crate::prefix;
 
 /// What may be opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -155,7 +156,7 @@ pub fn open_source(
     accept: Accept,
     options: &OpenOptions,
 ) -> Result<Opened> {
-    let (format, input) = find_source(source, path, |probe| sniff(probe, accept))?;
+    let (format, input) = find_source(source, path, accept, options)?;
     Ok(Opened { format, container: (format.open)(input, options)? })
 }
 
@@ -165,54 +166,83 @@ pub(crate) fn recognise(
     accept: Accept,
     options: &OpenOptions,
 ) -> Result<(&'static Format, Input)> {
-    find(path, options, |probe| sniff(probe, accept))
+    find(path, accept, options)
 }
 
-/// As [`recognise`], for a repair: of a container whose first bytes are damaged too, with the error that says so.
-pub(crate) fn recognise_damaged(
-    path: &Path,
-    options: &OpenOptions,
-) -> Result<(&'static Format, Input, Option<Error>)> {
-    let mut unknown = None;
-    let (format, input) = find(path, options, |probe| {
-        sniff(probe, Accept::Containers).or_else(|error| match damaged(probe) {
-            Some(format) => {
-                unknown = Some(error);
-                Ok(format)
-            }
-            None => Err(error),
-        })
-    })?;
-    Ok((format, input, unknown))
+/// A file for a repair.
+pub(crate) struct Damaged {
+    pub(crate) format: &'static Format,
+    pub(crate) input: Input,
+    /// Where its first bytes are damaged: what there is to say where it cannot be repaired.
+    pub(crate) unknown: Option<Error>,
+    /// Bytes in front of it, which are none of its own.
+    pub(crate) prefix: u64,
+}
+
+/// As [`recognise`], for a repair: of a container whose first bytes are damaged too, or that others are in front of.
+pub(crate) fn recognise_damaged(path: &Path, options: &OpenOptions) -> Result<Damaged> {
+    if is_directory(path) {
+        let (format, input) = recognise(path, Accept::Containers, options)?;
+        return Ok(Damaged { format, input, unknown: None, prefix: 0 });
+    }
+    let (source, path) = read(path, options)?;
+    let head = head(&*source)?;
+    let probe = Probe { head: &head, directory: None };
+    let (format, unknown) = match sniff(&probe, Accept::Containers) {
+        Ok(format) => (Some(format), None),
+        Err(error) => (damaged(&probe), Some(error)),
+    };
+    if let Some(format) = format {
+        return Ok(Damaged { format, input: Input { source: Some(source), path }, unknown, prefix: 0 });
+    }
+    match (prefix::find(&source.into(), path.as_ref(), options)?, unknown) {
+        (Some(prefix::Found { at, format, input }), _) => {
+            Ok(Damaged { format, input, unknown: None, prefix: at })
+        }
+        (None, Some(error)) => Err(error),
+        (None, None) => Err(Error::wrong_format("a file of a known format")),
+    }
 }
 
 /// An input, and the format that `sniff` finds it to be.
-fn find(
-    path: &Path,
-    options: &OpenOptions,
-    sniff: impl FnOnce(&Probe<'_>) -> Result<&'static Format>,
-) -> Result<(&'static Format, Input)> {
-    if is_stream(path) {
-        let bytes = read_stream(&mut io::stdin().lock(), &options.limits)?;
-        return find_source(Box::new(bytes), None, sniff);
-    }
-    if path.is_dir() {
-        let format = sniff(&Probe { head: &[], directory: Some(path) })?;
+fn find(path: &Path, accept: Accept, options: &OpenOptions) -> Result<(&'static Format, Input)> {
+    if is_directory(path) {
+        let format = sniff(&Probe { head: &[], directory: Some(path) }, accept)?;
         return Ok((format, Input { source: None, path: Some(path.to_owned()) }));
     }
-    let source = open_path(path, options.access, &options.limits)?;
-    find_source(source, Some(path.to_owned()), sniff)
+    let (source, path) = read(path, options)?;
+    find_source(source, path, accept, options)
 }
 
 fn find_source(
     source: Box<dyn Source>,
     path: Option<PathBuf>,
-    sniff: impl FnOnce(&Probe<'_>) -> Result<&'static Format>,
+    accept: Accept,
+    options: &OpenOptions,
 ) -> Result<(&'static Format, Input)> {
-    let head = source.read(0..source.len().min(Probe::LEN as u64))?;
-    let format = sniff(&Probe { head: &head, directory: None })?;
-    drop(head);
-    Ok((format, Input { source: Some(source), path }))
+    let found = sniff(&Probe { head: &head(&*source)?, directory: None }, accept);
+    match found {
+        Ok(format) => Ok((format, Input { source: Some(source), path })),
+        Err(error) => Err(prefix::tell(error, source, path.as_ref(), options)),
+    }
+}
+
+/// The bytes of a file, or of standard input, which has no path.
+fn read(path: &Path, options: &OpenOptions) -> Result<(Box<dyn Source>, Option<PathBuf>)> {
+    if is_stream(path) {
+        let bytes = read_stream(&mut io::stdin().lock(), &options.limits)?;
+        return Ok((Box::new(bytes), None));
+    }
+    Ok((open_path(path, options.access, &options.limits)?, Some(path.to_owned())))
+}
+
+/// What formats are known by.
+fn head(source: &dyn Source) -> Result<Vec<u8>> {
+    Ok(source.read(0..source.len().min(Probe::LEN as u64))?.into_owned())
+}
+
+fn is_directory(path: &Path) -> bool {
+    !is_stream(path) && path.is_dir()
 }
 
 /// True for the path that stands for standard input or output.

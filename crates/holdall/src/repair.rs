@@ -4,11 +4,11 @@ use std::path::Path;
 
 use container_core::container::OpenOptions;
 use container_core::format::Output;
-use container_core::report::RepairReport;
+use container_core::report::{RepairItem, RepairReport};
 use container_core::write::{Durability, Overwrite};
 use container_core::{Error, ErrorKind, Progress, Result};
 
-use crate::open::recognise_damaged;
+use crate::open::{Damaged, recognise_damaged};
 use crate::target::{Target, refuse_source};
 
 /// What a repair did.
@@ -21,7 +21,7 @@ pub struct Repaired {
 }
 
 /// Writes what can be proved of the container at `path` to `target`; without a target it only reports what it would do.
-/// Nothing is left behind where it fails.
+/// Nothing is left behind where it fails. A file may begin behind up to 64 KiB that are none of its own.
 ///
 /// # Errors
 /// `WrongFormat`; `Unsupported` where the format has no repair; `Usage` when the target exists and may not be replaced, or
@@ -36,13 +36,13 @@ pub fn repair(
     if let Some(target) = target {
         refuse_source(path, target)?;
     }
-    let (format, input, unknown) = recognise_damaged(path, open)?;
+    let Damaged { format, input, unknown, prefix } = recognise_damaged(path, open)?;
     let repair = format
         .repair
         .ok_or_else(|| Error::unsupported(format!("{} files cannot be repaired", format.title)))?;
     let mut target = target.map(|target| Target::create(target, overwrite)).transpose()?;
     let out = target.as_mut().map(|target| target as &mut dyn Output);
-    let report = match (repair(input, open, out, progress), unknown) {
+    let mut report = match (repair(input, open, out, progress), unknown) {
         // What only begins nearly as such a file, and has nothing else of one, is none.
         (Err(error), Some(unknown)) if error.is_damage() || is_foreign(&error) => return Err(unknown),
         (report, _) => report?,
@@ -50,7 +50,22 @@ pub fn repair(
     if let Some(target) = target {
         target.commit(Durability::Synced)?;
     }
+    if prefix > 0 {
+        behind(&mut report, prefix);
+    }
     Ok(Repaired { format: format.name, report })
+}
+
+/// The report on a file that begins at `prefix`, with places of the whole.
+fn behind(report: &mut RepairReport, prefix: u64) {
+    for item in [&mut report.kept, &mut report.guessed, &mut report.lost].into_iter().flatten() {
+        if let Some(range) = &mut item.range {
+            *range = range.start.saturating_add(prefix)..range.end.saturating_add(prefix);
+        }
+    }
+    let what =
+        "where the file begins: what is before it is left out, and bytes named in words count from there";
+    report.guessed.insert(0, RepairItem::new(0..prefix, what));
 }
 
 fn is_foreign(error: &Error) -> bool {
@@ -60,6 +75,7 @@ fn is_foreign(error: &Error) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::open::{Accept, open};
 
     #[test]
     fn nothing_is_left_where_there_is_nothing_to_repair() {
@@ -97,6 +113,42 @@ mod tests {
         assert!(matches!(error.kind(), ErrorKind::WrongFormat { .. }), "{error}");
         assert!(error.next_step().unwrap().starts_with("holdall repair X.ra"), "{error:?}");
         assert!(!target.exists());
+    }
+
+    #[cfg(feature = "rawarray")]
+    #[test]
+    fn a_file_behind_other_bytes_is_taken_from_there() {
+        let directory = tempfile::tempdir().unwrap();
+        let (path, target) = (directory.path().join("a"), directory.path().join("b"));
+        let file = crate::testing::ra_bytes();
+        let run = |bytes: &[u8]| {
+            std::fs::write(&path, bytes).unwrap();
+            repair(&path, Some(&target), Overwrite::Replace, &OpenOptions::default(), Progress::none())
+        };
+        // The first place looks like a file, and is none.
+        let prefixes: [&[u8]; 3] =
+            [b"HTTP/1.1 200 OK\r\n\r\n", &[0; 4096], b"a rawarray is one whose header"];
+        for prefix in prefixes {
+            let done = run(&[prefix, &file].concat()).unwrap();
+            assert_eq!((done.format, std::fs::read(&target).unwrap()), ("rawarray", file.clone()));
+            let at = prefix.len() as u64;
+            assert_eq!(done.report.guessed[0].range, Some(0..at));
+            assert!(
+                done.report
+                    .kept
+                    .iter()
+                    .all(|item| item.range.as_ref().is_some_and(|range| range.start >= at))
+            );
+            assert!(done.report.lost.is_empty());
+            let error = open(&path, Accept::Containers, &OpenOptions::default()).unwrap_err();
+            let message = error.to_string();
+            assert!(message.contains(&format!("begins at byte {at}")), "{message}");
+        }
+        for far in [64 << 10, (64 << 10) + 1] {
+            let error = run(&[&vec![b' '; far][..], &file].concat()).unwrap_err();
+            assert!(matches!(error.kind(), ErrorKind::WrongFormat { .. }));
+        }
+        assert!(run(&[&vec![b' '; (64 << 10) - 1][..], &file].concat()).is_ok());
     }
 
     #[cfg(feature = "rawarray")]

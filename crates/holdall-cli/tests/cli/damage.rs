@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::support::{contents, files, fixtures, npy, run};
+use crate::support::{contents, files, fixtures, fixtures_of, npy, run};
 
 fn bad(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/rawarray/bad").join(name)
@@ -122,5 +122,36 @@ fn memory_does_not_grow_with_what_passes_through() {
         &["diff", "--positioned", "--limit-memory", "256K", "rows.npy", "columns.ra"],
     ] {
         run(at, args).expect(0);
+    }
+}
+
+/// A file behind an answer of HTTP, or behind zeros, is brought back as it would be alone; other verbs say where it begins.
+#[test]
+fn a_file_behind_other_bytes_is_brought_back_as_it_would_be_alone() {
+    let directory = files();
+    let at = directory.path();
+    for (format, zeros) in
+        [("asdf", 1), ("bloscpack", 13), ("blosc2", 512), ("gsd", 64), ("rawarray", 65_535)]
+    {
+        // Some of each, since every repair waits for the disk.
+        for path in fixtures_of(format, "ok").into_iter().filter(|path| path.is_file()).step_by(9) {
+            let file = std::fs::read(&path).unwrap();
+            std::fs::write(at.join("alone"), &file).unwrap();
+            let alone = run(at, &["repair", "alone", "-o", "new", "-f"]);
+            let alone = (alone.code, std::fs::read(at.join("new")).ok());
+            for prefix in [b"HTTP/1.1 200 OK\r\n\r\n".to_vec(), vec![0; zeros]] {
+                std::fs::write(at.join("behind"), [&prefix[..], &file].concat()).unwrap();
+                let told = run(at, &["ls", "behind"]);
+                assert_eq!(told.code, Some(2));
+                let place = format!("file begins at byte {}", prefix.len());
+                assert!(
+                    told.err.contains(&place) && told.err.contains("holdall repair"),
+                    "{} {told:#?}",
+                    path.display()
+                );
+                let behind = run(at, &["repair", "behind", "-o", "new", "-f"]);
+                assert_eq!((behind.code, std::fs::read(at.join("new")).ok()), alone, "{}", path.display());
+            }
+        }
     }
 }

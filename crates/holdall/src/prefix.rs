@@ -1,0 +1,99 @@
+//! Bytes in front of a file: the header of an answer of HTTP, padding, a mark of the byte order.
+//!
+//! Such a file is none of any format, since all are known by their first bytes. Errors say where one begins, and
+//! [`crate::repair`] takes it from there.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use container_core::container::{Container, Depth, OpenOptions, ReadOptions};
+use container_core::format::{Format, Input, Probe};
+use container_core::report::Verdict;
+use container_core::source::{Behind, Source};
+use container_core::{Error, ErrorKind, Progress, Result};
+
+use crate::formats::FORMATS;
+
+/// A file is looked for among so many bytes.
+const FAR: usize = 64 << 10;
+
+/// Places that begin as a file does that are tried, nothing of which may be a file: text about a format has its magic.
+const MOST: usize = 16;
+
+/// A file that does not begin with its first byte.
+pub(crate) struct Found {
+    /// Where it begins, from 1 on.
+    pub(crate) at: u64,
+    pub(crate) format: &'static Format,
+    /// Its bytes.
+    pub(crate) input: Input,
+}
+
+/// The first place of `source` where a sound file begins, else one where a file begins that can be repaired.
+pub(crate) fn find(
+    source: &Arc<dyn Source>,
+    path: Option<&PathBuf>,
+    open: &OpenOptions,
+) -> Result<Option<Found>> {
+    let repairs = |format: &'static Format, input| {
+        let repair = format.repair.map(|repair| repair(input, open, None, Progress::none()));
+        repair.is_some_and(|report| report.is_ok())
+    };
+    let sound = find_where(source, path, |format, input| is_sound(format, input, open))?;
+    sound.map_or_else(|| find_where(source, path, repairs), |found| Ok(Some(found)))
+}
+
+/// True for a file whose structure is sound.
+fn is_sound(format: &'static Format, input: Input, open: &OpenOptions) -> bool {
+    let check = |container: Box<dyn Container>| {
+        container.check(Depth::Quick, &ReadOptions::default(), Progress::none())
+    };
+    let report = (format.open)(input, open).and_then(check);
+    report.is_ok_and(|report| report.verdict() == Verdict::Sound)
+}
+
+/// The first place of `source` behind which `is_one` takes what it gets for a file of the format.
+fn find_where(
+    source: &Arc<dyn Source>,
+    path: Option<&PathBuf>,
+    is_one: impl Fn(&'static Format, Input) -> bool,
+) -> Result<Option<Found>> {
+    let head = source.read(0..source.len().min((FAR + Probe::LEN) as u64))?.into_owned();
+    let begins = |at: &usize| {
+        let head = &head[*at..];
+        let head = &head[..head.len().min(Probe::LEN)];
+        let fits = |format: &&&Format| (format.sniff)(&Probe { head, directory: None });
+        FORMATS.iter().find(fits).map(|format| (*at as u64, *format))
+    };
+    for (at, format) in (1..head.len().min(FAR)).filter_map(|at| begins(&at)).take(MOST) {
+        let input = || {
+            let source: Box<dyn Source> = Box::new(Behind::new(Arc::clone(source), at));
+            Input { source: Some(source), path: path.cloned() }
+        };
+        if format.repair.is_some() && is_one(format, input()) {
+            return Ok(Some(Found { at, format, input: input() }));
+        }
+    }
+    Ok(None)
+}
+
+/// The error for bytes that begin as no file does, with where one begins.
+pub(crate) fn tell(
+    error: Error,
+    source: Box<dyn Source>,
+    path: Option<&PathBuf>,
+    open: &OpenOptions,
+) -> Error {
+    if !matches!(error.kind(), ErrorKind::WrongFormat { .. }) || error.next_step().is_some() {
+        return error;
+    }
+    // No more than a sound one: text about formats would be taken for files of them.
+    match find_where(&source.into(), path, |format, input| is_sound(format, input, open)) {
+        Ok(Some(Found { at, format, .. })) => {
+            let name = format.extensions.first().unwrap_or(&"");
+            let where_to = format!("a {} file begins at byte {at}", format.title);
+            error.context(where_to).hint(format!("holdall repair X.{name} -o NEW.{name}"))
+        }
+        _ => error,
+    }
+}
