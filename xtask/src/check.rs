@@ -4,7 +4,7 @@ use anyhow::{Context as _, Result};
 
 use crate::repo::{BENCH, FUZZ, Repo};
 use crate::step::Step;
-use crate::tools::toolchain;
+use crate::tools::toolchain_installed;
 use crate::{Outcome, flags};
 
 /// The libraries whose features are checked one by one.
@@ -72,9 +72,9 @@ pub(crate) fn features(repo: &Repo, args: &[String]) -> Result<Outcome> {
 pub(crate) fn msrv(repo: &Repo, args: &[String]) -> Result<Outcome> {
     flags(args, [])?;
     let version = declared_msrv(&std::fs::read_to_string(repo.path("Cargo.toml"))?)?;
-    let Some(toolchain) = toolchain(repo, &version) else {
+    let Some(toolchain) = toolchain_installed(repo, &version) else {
         return Ok(Outcome::NotRun(format!(
-            "rustup has no Rust {version} here (clippy::incompatible_msrv did run)"
+            "rustup has no Rust {version}, and gets none here (clippy::incompatible_msrv did run)"
         )));
     };
     // `interop` has a dependency that needs more.

@@ -88,7 +88,7 @@ pub(crate) const TASKS: &[Task] = &[
     task("clippy", "", "lints as errors, with default and with all features", check::clippy),
     task("doc", "", "documentation, warnings as errors", check::doc),
     task("features", "", "each feature of each library alone, and none", check::features),
-    task("msrv", "", "check with the declared minimum Rust, where rustup has it", check::msrv),
+    task("msrv", "", "check with the declared minimum Rust, which rustup installs where it can", check::msrv),
     task("consumers", "", "build and run outside packages that depend on one crate each", consumers::consumers),
     task("lines", "", "no source file over the line limit", lines::lines),
     task("arrows", "", "who may depend on whom, and where nom, unsafe, printing may stand", arrows::arrows),

@@ -67,6 +67,15 @@ pub(crate) fn toolchain(repo: &Repo, name: &str) -> Option<String> {
     matching(&list, name).map(str::to_owned)
 }
 
+/// As [`toolchain`]; one that is not installed is, where rustup can, with what `cargo check` needs alone.
+pub(crate) fn toolchain_installed(repo: &Repo, name: &str) -> Option<String> {
+    toolchain(repo, name).or_else(|| {
+        let install = Step::new(repo, "rustup").args(["toolchain", "install", name]);
+        install.args(["--profile", "minimal", "--no-self-update"]).run().ok()?;
+        toolchain(repo, name)
+    })
+}
+
 fn matching<'a>(list: &'a str, name: &str) -> Option<&'a str> {
     let toolchains = list.lines().filter_map(|line| line.split_whitespace().next());
     toolchains.into_iter().find(|toolchain| {

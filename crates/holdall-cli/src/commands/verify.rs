@@ -165,14 +165,15 @@ fn show_rows(verification: &Verification, console: &mut Console) -> Result<()> {
         "" => "-",
         counted => counted,
     };
-    console.out.row(&[&verification.path, verification.verdict.name(), "-", "-", "-", counted])?;
+    let path = verification.path.as_str();
+    console.out.row(&[path, verification.verdict.name(), "-", "-", "-", counted])?;
     for finding in &verification.findings {
         let Finding { severity, code, part, range, dataset, message } = finding;
         // The bytes are those of that file.
         let message = &part.as_ref().map_or_else(|| message.clone(), |part| format!("{part}: {message}"));
         let bytes = range.as_ref().map_or_else(|| "-".into(), values::range);
         let dataset = dataset.as_deref().unwrap_or("-");
-        console.out.row(&[&verification.path, severity.name(), code, &bytes, dataset, message])?;
+        console.out.row(&[path, severity.name(), code, &bytes, dataset, message])?;
     }
     Ok(())
 }
