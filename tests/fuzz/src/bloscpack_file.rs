@@ -1,6 +1,7 @@
 //! Bloscpack files of any bytes: opening and repairing.
 
 use bloscpack::{FORMAT, File, State, VarReader};
+use container_core::Value;
 use container_core::container::{Digests, OpenOptions, Tolerance};
 use container_core::format::Input;
 use container_core::report::RepairReport;
@@ -192,9 +193,37 @@ fn keeps(file: &File, fixed: &File, report: &RepairReport, was_sound: bool) {
     if was_sound {
         // What stands behind a header that says that there is no chunk may have been chunks, though the file is sound without.
         assert!(report.lost.is_empty() || file.chunks().is_empty(), "{report:?}");
-        // As text: NaN is not itself.
-        assert_eq!(format!("{:?}", file.metadata()), format!("{:?}", fixed.metadata()));
-        assert_eq!(file.numpy(), fixed.numpy());
+        // JSON has no bytes: those of a Python literal come as text, and are told; as text they may describe an array.
+        let is_spelt = report.guessed.iter().any(|item| item.what.starts_with("bytes in the metadata"));
+        let metadata = |file: &File| file.metadata().map(as_text);
+        assert_eq!(is_spelt, file.metadata().is_some_and(has_bytes), "{report:?}");
+        let is_unclaimed = report.guessed.iter().any(|item| item.what.contains("without that claim"));
+        if !is_unclaimed {
+            // As text: NaN is not itself.
+            assert_eq!(format!("{:?}", metadata(file)), format!("{:?}", metadata(fixed)));
+        }
+        assert!(file.numpy() == fixed.numpy() || is_spelt && file.numpy().is_none(), "{report:?}");
+    }
+}
+
+fn has_bytes(value: &Value) -> bool {
+    match value {
+        Value::Bytes(_) => true,
+        Value::List(items) => items.iter().any(has_bytes),
+        Value::Map(entries) => entries.iter().any(|(_, item)| has_bytes(item)),
+        _ => false,
+    }
+}
+
+/// With each byte as the code point of that number.
+fn as_text(value: &Value) -> Value {
+    match value {
+        Value::Bytes(bytes) => Value::Text(bytes.iter().copied().map(char::from).collect()),
+        Value::List(items) => Value::List(items.iter().map(as_text).collect()),
+        Value::Map(entries) => {
+            Value::Map(entries.iter().map(|(key, item)| (key.clone(), as_text(item))).collect())
+        }
+        other => other.clone(),
     }
 }
 

@@ -13,6 +13,7 @@ use crate::ChunkEntry;
 use crate::append::made_by;
 use crate::fault::FaultKind;
 use crate::metadata::{MetadataOptions, Spelling, encode_section, from_json, to_python_json};
+use crate::numpy_metadata::NumpyArray;
 use crate::var_writer::with_entry;
 use crate::write::{ChunkOptions, MAX_CHUNK_SIZE, WriteOptions};
 use crate::writer::{Chunker, Engine, Sink, Writer, head};
@@ -149,11 +150,33 @@ fn text_of(damaged: &Damaged, tree: &Value) -> Result<Vec<u8>> {
     Ok(if says_the_same && spelling != Spelling::Python { stored.to_vec() } else { text })
 }
 
-/// Metadata without the claim to describe an array, where they do not.
-fn without_claim(damaged: &Damaged, tree: Value) -> Value {
-    let claims = damaged.layout.faults().iter().any(|fault| fault.kind() == FaultKind::NumpyMetadata);
+/// Metadata without the claim to describe an array, where they do not: as they are stored, or as text where bytes hid the claim.
+fn without_claim(damaged: &Damaged, tree: Value, have: u64, report: &mut RepairReport) -> Value {
+    if damaged.layout.faults().iter().any(|fault| fault.kind() == FaultKind::NumpyMetadata) {
+        return unclaimed(tree);
+    }
+    let fits = |numpy: NumpyArray| {
+        let count = element_count(numpy.shape.iter().copied());
+        count.and_then(|count| count.checked_mul(numpy.dtype.itemsize() as u64)) == Some(have)
+    };
+    // Nobody read an array there, so that nothing is cut to one.
+    let is_none_or_fits = match NumpyArray::from_metadata(&tree, &damaged.limits) {
+        Ok(numpy) => numpy.is_none_or(fits),
+        Err(_) => false,
+    };
+    if is_none_or_fits || !damaged.has_spelt {
+        return tree;
+    }
+    if let Some(metadata) = damaged.layout.metadata() {
+        let what = "the bytes are no array, although as text the metadata say so: without that claim";
+        report.guessed.push(RepairItem::new(metadata.range.clone(), what));
+    }
+    unclaimed(tree)
+}
+
+fn unclaimed(tree: Value) -> Value {
     match tree {
-        Value::Map(entries) if claims => {
+        Value::Map(entries) => {
             Value::Map(entries.into_iter().filter(|(key, _)| key != "container").collect())
         }
         tree => tree,
@@ -164,7 +187,9 @@ fn without_claim(damaged: &Damaged, tree: Value) -> Value {
 fn fit_shape(damaged: &Damaged, have: u64, report: &mut RepairReport) -> (Option<Value>, u64) {
     let layout = &damaged.layout;
     let Some(tree) = damaged.tree.clone() else { return (None, have) };
-    let Some(numpy) = layout.numpy() else { return (Some(without_claim(damaged, tree)), have) };
+    let Some(numpy) = layout.numpy() else {
+        return (Some(without_claim(damaged, tree, have, report)), have);
+    };
     let item = numpy.dtype.itemsize() as u64;
     let need = element_count(numpy.shape.iter().copied()).and_then(|count| count.checked_mul(item));
     if need == Some(have) {
@@ -182,14 +207,14 @@ fn fit_shape(damaged: &Damaged, have: u64, report: &mut RepairReport) -> (Option
         let what =
             format!("shape {:?}, which {have} bytes cannot have: they are plain bytes now", numpy.shape);
         report.lost.push(RepairItem { range: place, what });
-        return (None, have);
+        return (Some(unclaimed(tree)), have);
     };
     let kept = have / row;
     if kept >= rows && !have.is_multiple_of(row) {
         let what =
             format!("shape {:?}, which {have} bytes cannot have: they are plain bytes now", numpy.shape);
         report.lost.push(RepairItem { range: place, what });
-        return (None, have);
+        return (Some(unclaimed(tree)), have);
     }
     let axis = if numpy.order == Order::C { 0 } else { shape.len().saturating_sub(1) };
     if let Some(len) = shape.get_mut(axis) {

@@ -4,6 +4,7 @@ use container_core::{ErrorKind, Value};
 
 use super::*;
 use crate::header::Header;
+use crate::metadata::MetadataOptions;
 use crate::var_writer::{VarOptions, VarWriter};
 use crate::write::{Offsets, WriteOptions};
 use crate::{ChecksumCode, NumpyArray, VarReader, Writer};
@@ -320,6 +321,43 @@ fn bytes_of_a_python_literal_are_text_in_json() {
         assert!(report.lost.is_empty(), "{report:?}");
         assert!(report.guessed.iter().any(|item| item.what.contains("bytes in the metadata")), "{report:?}");
     }
+}
+
+/// A claim that bytes hid is one only where it holds: no byte of the data is cut for it.
+#[test]
+fn bytes_that_describe_an_array_as_text_cut_nothing() {
+    for (shape, is_array) in [("[10,105]", true), ("[7,100]", false), ("[7,300]", false), ("7", false)] {
+        let text = format!(r#"{{"dtype":"'|u1'","shape":{shape},"order":"C","container":b"numpy","x":1}}"#);
+        let (mut json, room) = (text.replace("b\"", "\""), text.len());
+        json.extend(std::iter::repeat_n(' ', room - json.len()));
+        let options = WriteOptions {
+            json: Some(json.into_bytes()),
+            metadata_options: MetadataOptions { level: None, ..MetadataOptions::default() },
+            ..stored()
+        };
+        let mut file = sound(&options);
+        let payload = Layout::parse(&file, &Limits::default()).unwrap().metadata().unwrap().payload.clone();
+        let place = usize::try_from(payload.start).unwrap()..usize::try_from(payload.end).unwrap();
+        file[place].copy_from_slice(text.as_bytes());
+        let (mended, report) = mend(file);
+        assert_eq!(values(&mended), data(1050), "{shape}: {report:?}");
+        let layout = Layout::parse(&mended, &Limits::default()).unwrap();
+        assert_eq!(layout.numpy().is_some(), is_array, "{shape}: {report:?}");
+        assert_eq!(layout.tree().unwrap().get("x"), Some(&Value::Int(1)));
+        assert!(report.lost.is_empty(), "{shape}: {report:?}");
+        assert_eq!(report.guessed.iter().any(|item| item.what.contains("without that claim")), !is_array);
+    }
+}
+
+/// Metadata that have more to say than a shape which cannot be.
+#[test]
+fn a_shape_that_cannot_be_takes_nothing_else_with_it() {
+    let json = br#"{"dtype":"'|u1'","shape":[4,100],"order":"C","container":"numpy","who":"me"}"#;
+    let (mended, report) = mend(sound(&WriteOptions { json: Some(json.to_vec()), ..stored() }));
+    assert_eq!(values(&mended), data(1050));
+    let layout = Layout::parse(&mended, &Limits::default()).unwrap();
+    assert_eq!(layout.tree().unwrap().get("who"), Some(&Value::from("me")), "{report:?}");
+    assert!(layout.numpy().is_none() && report.lost.len() == 1, "{report:?}");
 }
 
 #[test]
