@@ -11,6 +11,8 @@
 //!   offsets ([`place`]); copies of chunks that lie about are none ([`strays`]);
 //! * where version, options or checksum of the header fit nothing in the file, they are what fits all of it, if that is another value of
 //!   one of them ([`header`]);
+//! * where one field of the metadata's own header keeps them from being read, it is what lets them be read and fit their digest
+//!   ([`section`]);
 //! * metadata that can be read are right even where they do not fit their digest;
 //! * a shape that says more than there is is cut to whole rows, one that says less is made to say what there is
 //!   (`blpk append` leaves such files).
@@ -23,6 +25,7 @@ mod header;
 mod items;
 mod place;
 mod search;
+mod section;
 mod sizes;
 mod strays;
 
@@ -62,6 +65,7 @@ pub(crate) fn repair_to(
 ) -> Result<RepairReport> {
     let mut report = RepairReport::default();
     let source = magic::mended(input.into_source()?, FORMAT.magics, &mut report)?;
+    let source = section::mended(source, &options.limits, &mut report)?;
     let source = header::mended(source, &options.limits, &mut report)?;
     let mut damaged = Damaged::open(source, options.limits)?;
     let mut states = damaged.prove_chunks(progress)?;

@@ -1,8 +1,5 @@
 //! Settling what header, metalayers and chunks say of each other: sizes, the shape of an array, the number of chunks.
 
-use std::collections::HashMap;
-
-use blosc_chunk::{Filter, Pipeline};
 use container_core::report::RepairReport;
 use container_core::{Error, Result};
 
@@ -10,10 +7,10 @@ use super::chunks::Origin;
 use super::collect::Collected;
 use super::item;
 use super::places::{are_of, digests_in};
+use super::seen::Seen;
 use super::shape;
 use crate::b2nd::{self, Geometry, Meta};
 use crate::header::ChunkSize;
-use crate::layout::MOST_META;
 use crate::metalayer::Metalayers;
 use crate::offsets::{Offset, Offsets};
 
@@ -29,6 +26,7 @@ impl Collected {
             let what = format!("elements of {} bytes, as chunks say", self.header.typesize);
             report.guessed.push(item(fixed.clone(), what));
         }
+        self.settle_typesize(&seen, report);
         const MOST_BLOCK: u32 = 536_866_816;
         if self.header.blocksize > MOST_BLOCK {
             let what = format!("blocks of {} bytes: left to each chunk", self.header.blocksize);
@@ -86,6 +84,34 @@ impl Collected {
         Ok(())
     }
 
+    /// The size of elements with which the chunks of an array are as long as they are, where the chunks or the type say the same.
+    fn settle_typesize(&mut self, seen: &Seen, report: &mut RepairReport) {
+        let own = usize::try_from(self.header.typesize).unwrap_or(usize::MAX);
+        let ChunkSize::Fixed(len) = self.header.chunksize else { return };
+        let names = [b2nd::NAME, b2nd::OLD_NAME];
+        let Some(Ok(meta)) = names.iter().find_map(|name| self.metalayers.get(name)).map(Meta::parse) else {
+            return;
+        };
+        let chunk_bytes = |item_len: usize| {
+            let geometry = Geometry::new(&meta.shape, &meta.chunkshape, &meta.blockshape, item_len);
+            geometry.ok().map(|geometry| geometry.chunk_bytes())
+        };
+        if chunk_bytes(own) == Some(len.into()) {
+            return;
+        }
+        let by_len = chunk_bytes(1).and_then(|count| u64::from(len).checked_div(count));
+        let Some(item_len) = by_len.and_then(|item_len| usize::try_from(item_len).ok()) else { return };
+        // Those of over 255 bytes are of one byte in chunks.
+        let by_chunks = usize::from(seen.common.unwrap_or(0));
+        let by_type = b2nd::dtype_of(&meta, item_len).is_ok() && b2nd::dtype_of(&meta, own).is_err();
+        if chunk_bytes(item_len) == Some(len.into()) && (by_chunks == item_len || by_type) {
+            let what =
+                format!("elements of {item_len} bytes, not of {own}: those of which the array consists");
+            report.guessed.push(item(47..52, what));
+            self.header.typesize = u32::try_from(item_len).unwrap_or(self.header.typesize);
+        }
+    }
+
     /// C-Blosc2 marks zeros in the index even where the mark does not say how many they are.
     fn find_left_over(&mut self, origin: &Origin) {
         let marks = self.offsets.iter().filter(|offset| matches!(offset, Offset::Special(_)));
@@ -110,11 +136,32 @@ impl Collected {
         self.digests = Some(stored).filter(|stored| are_of(stored, &self.header, &self.offsets));
     }
 
-    /// Whether the shape of an array fits its chunks.
+    /// Whether the shape of an array fits its chunks. One that does not is lost, and what else can be it comes in its place.
     fn settle_array(&mut self, seen: &Seen, report: &mut RepairReport) {
-        self.settle_name(report);
-        let found = [b2nd::NAME, b2nd::OLD_NAME].into_iter().find(|name| self.metalayers.get(name).is_some());
-        let Some(name) = found else { return };
+        let mut lost = Vec::new();
+        let is_array = loop {
+            self.settle_name(report);
+            let names = [b2nd::NAME, b2nd::OLD_NAME];
+            let Some(name) = names.into_iter().find(|name| self.metalayers.get(name).is_some()) else {
+                break false;
+            };
+            let Some(why) = self.settle_metalayer(name, seen, report) else { break true };
+            self.metalayers = without(&self.metalayers, name);
+            lost.push((name, why));
+        };
+        for (name, why) in lost {
+            let what = if is_array {
+                format!("the metalayer {name:?} ({why}), beside one that holds the shape of the array")
+            } else {
+                format!("the shape of the array ({why}): what it held becomes a row of elements")
+            };
+            report.lost.push(item(crate::header::FIXED_LEN as u64..self.base, what));
+        }
+    }
+
+    /// Makes the array that the metalayer `name` describes that of the chunks, where it is, or it is clear what of it is to be another; why
+    /// not, otherwise.
+    fn settle_metalayer(&mut self, name: &str, seen: &Seen, report: &mut RepairReport) -> Option<String> {
         let item_len = usize::try_from(self.header.typesize).unwrap_or(1);
         let geometry = self.metalayers.get(name).map(|bytes| {
             let meta = Meta::parse(bytes)?;
@@ -146,25 +193,14 @@ impl Collected {
                     self.header.blocksize = len;
                 }
             }
-            other => {
-                let why = match other {
-                    Some(Err(error)) => error.kind().to_string(),
-                    _ if many.is_some() => {
-                        format!("it needs {} chunks, and there are {}", many.unwrap_or(0), self.offsets.len())
-                    }
-                    _ => "its chunks are of another size".to_owned(),
-                };
-                let what = format!("the shape of the array ({why}): what it held becomes a row of elements");
-                report.lost.push(item(crate::header::FIXED_LEN as u64..self.base, what));
-                let others = self.metalayers.iter().filter(|(own, _)| *own != name);
-                let mut kept = Metalayers::new();
-                for (own, value) in others {
-                    // Names that could be read can be written, or are no loss beside the shape.
-                    let _ = kept.set(own, value.to_vec());
-                }
-                self.metalayers = kept;
+            Some(Err(error)) => return Some(error.kind().to_string()),
+            _ if many.is_some() => {
+                let (needed, found) = (many.unwrap_or(0), self.offsets.len());
+                return Some(format!("it needs {needed} chunks, and there are {found}"));
             }
+            _ => return Some("its chunks are of another size".to_owned()),
         }
+        None
     }
 
     /// What is the metalayer of an array but for a byte of its name gets the name back.
@@ -300,54 +336,12 @@ impl Collected {
     }
 }
 
-/// What the headers of chunks say.
-struct Seen {
-    typesize: Option<u8>,
-    nbytes: Vec<u32>,
-    /// Of chunks that are not one value.
-    filters: Vec<Pipeline>,
-}
-
-impl Seen {
-    /// Of as many as tell something.
-    const MOST: usize = 4096;
-
-    fn of(origin: &Origin, base: u64, offsets: &Offsets) -> Self {
-        let stored = offsets.iter().take(Self::MOST).filter_map(|offset| match offset {
-            Offset::Stored(at) => origin.chunk_header(base, at),
-            _ => None,
-        });
-        let headers: Vec<_> = stored.map(|(header, _)| header).collect();
-        Self {
-            typesize: headers.first().map(|header| header.typesize),
-            nbytes: headers.iter().map(|header| header.nbytes).collect(),
-            filters: headers.iter().filter(|it| it.special().is_none()).map(|it| it.filters).collect(),
-        }
+/// All metalayers but those of one name.
+fn without(metalayers: &Metalayers, name: &str) -> Metalayers {
+    let mut kept = Metalayers::new();
+    for (own, value) in metalayers.iter().filter(|(own, _)| *own != name) {
+        // Names that could be read can be written, or are no loss beside the shape.
+        let _ = kept.set(own, value.to_vec());
     }
-
-    /// What the filters of the header were, where some of them keep the frame from being opened: those of a chunk that has the others
-    /// as well.
-    fn filters(&self, header: &Pipeline) -> Option<Pipeline> {
-        let is_odd = |filter: &Filter| filter.is_unassigned() || filter.meta > MOST_META;
-        let fits = |chunk: &&Pipeline| {
-            chunk.0.iter().zip(&header.0).all(|(its, own)| its == own || is_odd(own) && !is_odd(its))
-        };
-        let found = self.filters.iter().filter(|_| header.0.iter().any(is_odd)).find(fits)?;
-        (found != header).then_some(*found)
-    }
-
-    /// The size that most chunks have.
-    fn usual(&self) -> Option<u32> {
-        let mut counts: HashMap<u32, usize> = HashMap::new();
-        for nbytes in &self.nbytes {
-            *counts.entry(*nbytes).or_default() += 1;
-        }
-        counts.into_iter().max_by_key(|(nbytes, count)| (*count, *nbytes)).map(|(nbytes, _)| nbytes)
-    }
-
-    /// Whether others than the last are of another size.
-    fn vary(&self, chunksize: u32) -> bool {
-        let before = self.nbytes.len().saturating_sub(1);
-        self.nbytes.iter().take(before).filter(|nbytes| **nbytes != chunksize).count() > before / 2
-    }
+    kept
 }

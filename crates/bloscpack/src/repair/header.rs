@@ -45,7 +45,7 @@ pub(super) fn mended(
         return Ok(source);
     }
     let stored = Sense::of(&*source, limits)?;
-    if stored.is_whole && stored.proved > 0 {
+    if stored.is_proof() {
         return Ok(source);
     }
     let mut tried = Overlay::new(source, Vec::new());
@@ -80,7 +80,7 @@ pub(super) fn mended(
 
 /// What a header makes of the file.
 #[derive(Clone, Copy, Debug, Default)]
-struct Sense {
+pub(super) struct Sense {
     /// Everything is where it says.
     is_whole: bool,
     /// It is one that few files have.
@@ -94,7 +94,7 @@ struct Sense {
 }
 
 impl Sense {
-    fn of(source: &dyn Source, limits: &Limits) -> Result<Self> {
+    pub(super) fn of(source: &dyn Source, limits: &Limits) -> Result<Self> {
         let layout = match Layout::parse(source, limits) {
             Err(error) if is_about_content(&error) => return Ok(Self::default()),
             other => other?,
@@ -116,6 +116,11 @@ impl Sense {
         Ok(Self { is_whole, is_rare, proved, digests, chunks })
     }
 
+    /// Everything is where it says, and a chunk proves it.
+    pub(super) const fn is_proof(&self) -> bool {
+        self.is_whole && self.proved > 0
+    }
+
     /// It proves something, and loses nothing that the other has.
     fn explains(&self, stored: &Self) -> bool {
         self.proved >= stored.proved.max(1) && self.chunks >= stored.chunks
@@ -135,7 +140,7 @@ fn prove(
 }
 
 /// Not the machine, nor whoever stopped the work.
-fn is_about_content(error: &Error) -> bool {
+pub(super) fn is_about_content(error: &Error) -> bool {
     error.is_damage() || matches!(error.kind(), ErrorKind::Unsupported(_) | ErrorKind::Limit { .. })
 }
 

@@ -162,8 +162,9 @@ fn another_count_in_the_header_costs_nothing() {
 fn a_header_that_does_not_tell_of_the_metadata_costs_them_alone() {
     let options = WriteOptions { json: Some(br#"{"a": 1}"#.to_vec()), ..stored() };
     let mut damaged = sound(&options);
-    // The length of the section, in its header.
+    // The length of the section, in its header, and that of what it holds.
     damaged[32 + 16 + 3] = 0x7f;
+    damaged[32 + 12] ^= 1;
     let (mended, report) = mend(damaged);
     assert_eq!(values(&mended), data(1050));
     assert_eq!(whats(&report.lost), ["metadata, whose length nothing tells"]);

@@ -55,6 +55,44 @@ fn a_shape_that_header_and_index_contradict_is_mended_or_lost() {
     assert_eq!(shape(out), None);
 }
 
+/// A metalayer of the right name that is none of an array, and the array's own beside it, under a name with another byte or the one
+/// that it had once.
+#[test]
+fn the_shape_is_where_it_fits_the_chunks_whatever_else_has_its_name() {
+    let sound = array();
+    let frame = Frame::from_bytes(sound.clone()).unwrap();
+    let own = frame.metalayers().get(NAME).unwrap().to_vec();
+    let mut other = Meta::parse(&own).unwrap();
+    other.chunkshape = vec![5, 5];
+    for (name, fits) in [("b3nd", true), ("caterva", true), ("b2nd ", false)] {
+        for wrong in [vec![0xc0], other.encode()] {
+            let mut options = FrameOptions { params: default_params(1), ..FrameOptions::default() };
+            options.metalayers.set("first", vec![1]).unwrap();
+            options.metalayers.set(name, own.clone()).unwrap();
+            options.metalayers.set(NAME, wrong).unwrap();
+            let mut bytes = Vec::new();
+            let mut writer = Writer::new(&mut bytes, options).unwrap();
+            for index in 0..frame.chunk_count() {
+                writer.append(&frame.read_chunk(index, &ReadOptions::default()).unwrap()).unwrap();
+            }
+            writer.finish().unwrap();
+            let (report, out) = repaired(&bytes).unwrap();
+            assert_eq!(chunks(out.clone(), name), chunks(sound.clone(), name));
+            let mended = Frame::from_bytes(out.clone()).unwrap();
+            let holder = if name == "caterva" { name } else { NAME };
+            assert_eq!(mended.metalayers().get(holder), fits.then_some(&own[..]), "{name}: {report:?}");
+            assert_eq!(mended.metalayers().get("first"), Some(&[1][..]));
+            let what = if fits { "the metalayer \"b2nd\" (" } else { "the shape of the array (" };
+            assert!(report.lost.len() == 1 && report.lost[0].what.starts_with(what), "{name}: {report:?}");
+            let (report, again) = repaired(&out).unwrap();
+            assert!(
+                again == out && report.lost.is_empty() && report.guessed.is_empty(),
+                "{name}: {report:?}"
+            );
+        }
+    }
+}
+
 /// Two chunks that are encoded with byte shuffle.
 fn shuffled(checksums: bool) -> Vec<u8> {
     let mut out = Vec::new();

@@ -1,0 +1,192 @@
+//! The header of the metadata section with one wrong field: without it the metadata cannot be read, or end elsewhere, though they are whole.
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+
+use container_core::report::{RepairItem, RepairReport};
+use container_core::source::{Overlay, Source};
+use container_core::{Limits, Result};
+
+use super::header::{Sense, is_about_content};
+use crate::ChecksumCode;
+use crate::fault::{Fault, FaultKind};
+use crate::header::{Dialect, Header, Options};
+use crate::metadata::inflate_unsized;
+use crate::metadata_header::{LEN, MetadataHeader};
+use crate::section;
+
+/// Bytes of metadata, stored and as they are, that are read with every header they may have had.
+const MOST: u32 = 8 << 20;
+
+/// The source, with the header of the metadata that it must have had: the one in which one field is another, and with which they are read and fit
+/// their digest, or, where they have none, with which everything is where it is to be. Where there is none, or more than one, the source
+/// stays; so it does where the metadata can be read as they are.
+///
+/// # Errors
+/// Those of the source.
+pub(super) fn mended(
+    source: Box<dyn Source>,
+    limits: &Limits,
+    report: &mut RepairReport,
+) -> Result<Box<dyn Source>> {
+    let start = Dialect::V3.header_len();
+    let head = source.read(0..source.len().min(start.saturating_add(LEN)))?.into_owned();
+    let Ok(header) = Header::parse(&head) else { return Ok(source) };
+    let at = usize::try_from(start).unwrap_or(usize::MAX);
+    let Some(Ok(stored)) = head.get(at..).map(MetadataHeader::parse) else { return Ok(source) };
+    let is_section = header.dialect == Dialect::V3 && header.options.has(Options::METADATA);
+    if !is_section || Reading::of(&*source, header, limits)?.is_proved(&*source, limits)? {
+        return Ok(source);
+    }
+    let mut tried = Overlay::new(source, Vec::new());
+    let mut meant: Vec<(bool, &str, Vec<u8>)> = Vec::new();
+    for (field, candidate) in candidates(&tried, &stored, start.saturating_add(LEN), limits)? {
+        if candidate.meta_size > MOST || candidate.meta_comp_size > MOST {
+            continue;
+        }
+        let mut other = head.clone();
+        for (byte, own) in other.iter_mut().skip(at).zip(candidate.to_bytes()) {
+            *byte = own;
+        }
+        tried.set_head(other.clone());
+        let reading = Reading::of(&tried, header, limits)?;
+        if reading.is_proved(&tried, limits)? && meant.iter().all(|(.., known)| *known != other) {
+            meant.push((reading.has_digest, field, other));
+        }
+    }
+    tried.set_head(Vec::new());
+    // A digest that fits says more than places that do.
+    let has_digest = meant.iter().any(|(has_digest, ..)| *has_digest);
+    let mut likely = meant.into_iter().filter(|(own, ..)| *own == has_digest);
+    if let (Some((_, field, head)), None) = (likely.next(), likely.next()) {
+        let what =
+            format!("{field} of the metadata as it must have been: with no other does the file make sense");
+        report.guessed.push(RepairItem::new(start..start.saturating_add(LEN), what));
+        tried.set_head(head);
+    }
+    Ok(Box::new(tried))
+}
+
+/// What a header makes of the metadata.
+struct Reading {
+    /// They are read, and nothing speaks against them.
+    is_right: bool,
+    has_digest: bool,
+}
+
+impl Reading {
+    /// By a digest, or because what follows is where it is to be.
+    fn is_proved(&self, source: &dyn Source, limits: &Limits) -> Result<bool> {
+        Ok(self.is_right && (self.has_digest || Sense::of(source, limits)?.is_proof()))
+    }
+
+    fn of(source: &dyn Source, mut header: Header, limits: &Limits) -> Result<Self> {
+        let mut faults = Vec::new();
+        let section = match section::read(source, &mut header, limits, &mut faults) {
+            Err(error) if is_about_content(&error) => return Ok(Self { is_right: false, has_digest: false }),
+            other => other?,
+        };
+        let metadata = section.metadata.filter(|metadata| metadata.tree.is_some());
+        Ok(Self {
+            is_right: metadata.is_some() && !faults.iter().any(contradicts),
+            has_digest: metadata.is_some_and(|metadata| !metadata.digest.is_empty()),
+        })
+    }
+}
+
+const fn contradicts(fault: &Fault) -> bool {
+    matches!(
+        fault.kind(),
+        FaultKind::UnknownChecksum
+            | FaultKind::MetadataTruncated
+            | FaultKind::MetadataSizes
+            | FaultKind::MetadataChecksum
+            | FaultKind::MetadataUnreadable
+    )
+}
+
+/// Headers with one field changed, each with its name. Of sizes that nothing else tells each bit is turned.
+fn candidates(
+    source: &dyn Source,
+    stored: &MetadataHeader,
+    payload_at: u64,
+    limits: &Limits,
+) -> Result<Vec<(&'static str, MetadataHeader)>> {
+    let mut all = vec![("magic-format", MetadataHeader { magic_format: MetadataHeader::JSON, ..*stored })];
+    all.extend([0, 1].map(|meta_codec| ("codec", MetadataHeader { meta_codec, ..*stored })));
+    let checksum = |code| ("checksum", MetadataHeader { meta_checksum: ChecksumCode(code), ..*stored });
+    all.extend((0..=8).map(checksum));
+    let size = |meta_size| ("size", MetadataHeader { meta_size, ..*stored });
+    all.push(size(stored.meta_comp_size));
+    let payload_end = payload_at.saturating_add(stored.meta_comp_size.into());
+    if stored.meta_codec == 1 && stored.meta_comp_size <= MOST && payload_end <= source.len() {
+        let payload = section::copy(source, payload_at..payload_end, limits)?;
+        let own = inflate_unsized(&payload, limits).ok().and_then(|json| u32::try_from(json.len()).ok());
+        all.extend(own.map(size));
+    }
+    let room = |max_meta_size| ("max-meta-size", MetadataHeader { max_meta_size, ..*stored });
+    // As much as the reference keeps.
+    all.extend(stored.meta_size.checked_mul(10).map(room));
+    for bit in 0..u32::BITS {
+        let turned = |number: u32| number ^ 1_u32.checked_shl(bit).unwrap_or(0);
+        all.push(room(turned(stored.max_meta_size)));
+        let meta_comp_size = turned(stored.meta_comp_size);
+        all.push(("compressed size", MetadataHeader { meta_comp_size, ..*stored }));
+    }
+    all.retain(|(_, header)| header != stored);
+    Ok(all)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing)]
+mod tests {
+    use super::super::tests::{mend, sound, stored};
+    use crate::ChecksumCode;
+    use crate::metadata::MetadataOptions;
+    use crate::write::WriteOptions;
+
+    /// Files with metadata that are compressed, and with such as are not, with a digest of them and without.
+    fn all() -> Vec<Vec<u8>> {
+        let mut files = Vec::new();
+        let json = br#"{"who": "me", "when": "now now now now now now now now"}"#;
+        for level in [None, Some(6)] {
+            for checksum in [ChecksumCode::NONE, ChecksumCode::ADLER32, ChecksumCode(5)] {
+                let metadata_options = MetadataOptions { level, checksum, ..MetadataOptions::default() };
+                files.push(sound(&WriteOptions { json: Some(json.to_vec()), metadata_options, ..stored() }));
+            }
+        }
+        files
+    }
+
+    #[test]
+    fn any_bit_of_the_header_of_metadata_is_turned_back() {
+        for file in all() {
+            let whole = mend(file.clone()).0;
+            for at in (32..56).filter(|at| ![40, 43].contains(at)) {
+                for bit in 0..8 {
+                    let mut damaged = file.clone();
+                    damaged[at] ^= 1 << bit;
+                    let (mended, report) = mend(damaged);
+                    assert!(mended == whole && report.lost.is_empty(), "byte {at}, bit {bit}: {report:?}");
+                    // Blanks are read as well.
+                    let is_blank = (36..40).contains(&at) && bit == 5;
+                    assert!(is_blank || !report.guessed.is_empty(), "byte {at}, bit {bit}: {report:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn two_wrong_fields_are_none_that_must_have_been() {
+        for mut file in all() {
+            file[32..40].fill(b'?');
+            file[44] ^= 1;
+            let (_, report) = mend(file);
+            assert!(report.lost.iter().any(|item| item.what == "metadata"), "{report:?}");
+        }
+    }
+}
