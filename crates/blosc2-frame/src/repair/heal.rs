@@ -1,4 +1,5 @@
-//! Mending the header of a chunk by that of the frame: filters that do not exist, and blocks of another length than those of the array.
+//! Mending the header of a chunk by that of the frame: filters that do not exist, blocks of another length than those of the array, and a
+//! bit by which a chunk of data holds measurements.
 
 use std::ops::Range;
 
@@ -8,6 +9,8 @@ use super::collect::Collected;
 use super::prove::{Proof, Prover};
 
 const BLOCKSIZE: Range<usize> = 8..12;
+const FLAGS: usize = 31;
+const INSTRUMENTED: u8 = 0x80;
 const FILTERS: Range<usize> = 16..22;
 const METAS: Range<usize> = 24..30;
 
@@ -84,6 +87,13 @@ fn candidates(frame: &Collected, stored: &[u8], header: &Header) -> Vec<Candidat
         head[BLOCKSIZE].copy_from_slice(&block.to_le_bytes());
         let what = format!("blocks of {block} bytes, as the array has them, not of {}", header.blocksize);
         found.push(Candidate { head, what, is_wrong: frame.array.is_some() });
+    }
+    if is_plain && header.is_instrumented() {
+        let mut head = head.to_vec();
+        head[FLAGS] &= !INSTRUMENTED;
+        // Measurements of a codec do not decode as what it encodes.
+        let what = "a chunk of data, as it can be decoded, not of measurements".to_owned();
+        found.push(Candidate { head, what, is_wrong: true });
     }
     found
 }

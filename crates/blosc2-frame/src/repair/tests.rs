@@ -12,6 +12,7 @@ use super::*;
 use crate::{EditOptions, Editor, ErrorKind, Fault, FaultKind, Frame, FrameOptions, Writer, default_params};
 
 mod claims;
+mod headers;
 mod places;
 mod updates;
 

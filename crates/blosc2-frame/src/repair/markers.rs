@@ -1,0 +1,69 @@
+//! The markers of a header: bytes that are the same in every frame. Without them no number between them is read, though all may be right.
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+
+use container_core::Result;
+use container_core::report::RepairReport;
+use container_core::source::{Overlay, Source};
+
+use super::item;
+use crate::header::{FIXED_LEN, Header, MAGIC};
+
+/// What stands before each number.
+const MARKERS: [(usize, u8); 11] = [
+    (10, 0xd2),
+    (15, 0xcf),
+    (24, 0xa4),
+    (29, 0xd3),
+    (38, 0xd3),
+    (47, 0xd2),
+    (52, 0xd2),
+    (57, 0xd2),
+    (62, 0xd1),
+    (65, 0xd1),
+    (69, 0xd8),
+];
+
+/// Whether there are user metadata: one of two markers.
+const HAS_VLMETALAYERS: (usize, [u8; 2]) = (68, [0xc2, 0xc3]);
+
+/// So many of the twelve may be others: of more nobody knows whether the numbers are where they are to be.
+const MOST_WRONG: usize = 4;
+
+/// The source with the markers that every frame has, where some are others and the rest of the header can be read with them.
+///
+/// # Errors
+/// Those of the source.
+pub(super) fn mended(source: Box<dyn Source>, report: &mut RepairReport) -> Result<Box<dyn Source>> {
+    let head = source.read(0..source.len().min(FIXED_LEN as u64))?.into_owned();
+    if head.len() < FIXED_LEN || !head.starts_with(&MAGIC) {
+        return Ok(source);
+    }
+    let mut other = head.clone();
+    for (at, marker) in MARKERS {
+        if let Some(byte) = other.get_mut(at) {
+            *byte = marker;
+        }
+    }
+    let (at, markers) = HAS_VLMETALAYERS;
+    if let Some(byte) = other.get_mut(at).filter(|byte| !markers.contains(byte)) {
+        // The trailer tells whether there are any.
+        *byte = 0xc3;
+    }
+    let wrong: Vec<usize> =
+        head.iter().zip(&other).enumerate().filter(|(_, (is, was))| is != was).map(|(at, _)| at).collect();
+    let (Some(first), Some(last)) = (wrong.first(), wrong.last()) else { return Ok(source) };
+    if wrong.len() > MOST_WRONG
+        || !Header::parse_any(&other).is_ok_and(|(_, impossible)| impossible.is_empty())
+    {
+        return Ok(source);
+    }
+    let what = format!("{} msgpack markers of the header, as every frame has them", wrong.len());
+    report.guessed.push(item(*first as u64..(*last as u64).saturating_add(1), what));
+    Ok(Box::new(Overlay::new(source, other)))
+}

@@ -1,0 +1,100 @@
+//! Single bits of headers and of the index, in frames without digests: the rest of the file tells what they were.
+#![allow(clippy::cast_possible_truncation, reason = "small numbers made here")]
+
+use container_core::array::Array;
+use container_core::dtype::{DType, Order};
+
+use super::*;
+use crate::b2nd::{NdOptions, write_array};
+
+/// An array of 7 by 5 elements in chunks of 2 by 3.
+fn array(dtype: &str) -> Vec<u8> {
+    let dtype = DType::parse(dtype).unwrap();
+    let bytes: Vec<u8> = (0..35 * dtype.itemsize()).map(|at| (at * 37 % 251) as u8).collect();
+    let array = Array::new(dtype, vec![7, 5], Order::C, bytes.into()).unwrap();
+    let options = NdOptions { chunkshape: Some(vec![2, 3]), ..NdOptions::default() };
+    let mut file = Vec::new();
+    write_array(&mut file, &array, &options).unwrap();
+    file
+}
+
+/// Flips each bit of each of `bytes`, and looks at the result.
+fn each_bit(sound: &[u8], bytes: impl Iterator<Item = usize>, look: impl Fn(&str, RepairReport, Vec<u8>)) {
+    for at in bytes {
+        for bit in 0..8 {
+            let mut damaged = sound.to_vec();
+            damaged[at] ^= 1 << bit;
+            let what = format!("byte {at}, bit {bit}");
+            let (report, out) = repaired(&damaged).unwrap_or_else(|error| panic!("{what}: {error}"));
+            look(&what, report, out);
+        }
+    }
+}
+
+#[test]
+fn markers_are_the_same_in_every_frame() {
+    let sound = array("<f8");
+    let whole = repaired(&sound).unwrap().1;
+    let markers = [10, 15, 24, 29, 38, 47, 52, 57, 62, 65, 68, 69];
+    each_bit(&sound, markers.into_iter(), |what, report, out| {
+        assert!(report.lost.is_empty() && out == whole, "{what}: {report:?}");
+        let told = report.guessed.iter().any(|item| item.what.contains("msgpack markers"));
+        assert!(told || what == "byte 68, bit 0", "{what}: {report:?}");
+    });
+    // Four may be others, of more nobody knows.
+    let mut bytes = sound;
+    for at in [10, 47, 65, 68] {
+        bytes[at] = 0;
+    }
+    let (report, out) = repaired(&bytes).unwrap();
+    assert!(report.lost.is_empty() && out == whole, "{report:?}");
+    bytes[57] = 0;
+    let (report, _) = repaired(&bytes).unwrap();
+    assert!(report.lost[0].what.starts_with("header"), "{report:?}");
+}
+
+#[test]
+fn elements_are_as_long_as_shape_and_chunks_have_them() {
+    for dtype in ["<f8", "|u1", "<U80"] {
+        let sound = array(dtype);
+        let whole = repaired(&sound).unwrap().1;
+        each_bit(&sound, 48..52, |what, report, out| {
+            assert!(report.lost.is_empty() && out == whole, "{dtype}, {what}: {report:?}");
+            assert!(report.guessed[0].what.starts_with("elements of"), "{what}: {report:?}");
+        });
+    }
+}
+
+/// The index of an array of elements of 8 bytes looks like one of its chunks. All of these are there, in their order.
+#[test]
+fn a_damaged_index_is_no_chunk() {
+    let sound = array("<f8");
+    let own = chunks(sound.clone(), "sound");
+    let index = Frame::from_bytes(sound.clone()).unwrap().layout().index();
+    each_bit(&sound, index.start as usize + 32..index.end as usize, |what, report, out| {
+        assert!(chunks(out, what) == own, "{what}: {report:?}");
+        // The bytes of the index itself are none of a chunk.
+        let is_index = |item: &RepairItem| item.range == Some(index.clone());
+        assert!(report.lost.iter().all(is_index), "{what}: {report:?}");
+    });
+}
+
+#[test]
+fn a_bit_does_not_make_measurements_of_data() {
+    for level in [0, 5] {
+        let mut options = FrameOptions { params: default_params(4), ..FrameOptions::default() };
+        options.params.level = level;
+        let mut sound = Vec::new();
+        let mut writer = Writer::new(&mut sound, options).unwrap();
+        for number in 1..3_usize {
+            writer.append(&(0..2000).map(|at| (at % 7 * 31 * number) as u8).collect::<Vec<_>>()).unwrap();
+        }
+        writer.finish().unwrap();
+        let start = Frame::from_bytes(sound.clone()).unwrap().layout().chunks().start as usize;
+        let mut bytes = sound.clone();
+        bytes[start + 31] |= 0x80;
+        let (report, out) = repaired(&bytes).unwrap();
+        assert!(out == sound && report.lost.is_empty(), "{report:?}");
+        assert!(report.guessed[0].what.starts_with("chunk 0: a chunk of data"), "{report:?}");
+    }
+}
