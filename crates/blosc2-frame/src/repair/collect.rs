@@ -187,7 +187,10 @@ fn choose(
                 }
                 let other = last_state(origin, head.end, limits, progress)?;
                 is_other = other.is_some();
-                other.or(Some(state))
+                // An index that leads to no chunk says less than chunks that are there.
+                let is_better = other.is_none() && !found.offsets.is_empty();
+                walked = is_better.then_some(found);
+                if is_better { None } else { other.or(Some(state)) }
             }
         }
         None => {

@@ -107,13 +107,17 @@ impl Walker<'_> {
         Some(range.end)
     }
 
-    /// Offsets of the chunks before: in a frame of elements of 8 bytes that alone tells them from data.
+    /// Offsets of the chunks before, or, where some of these are damaged, what a trailer follows, as one follows each index: in a frame of
+    /// elements of 8 bytes that alone tells them from data.
     fn is_index(&self, header: &ChunkHeader, range: &Range<u64>) -> bool {
         if header.typesize != 8
             || !header.nbytes.is_multiple_of(8)
             || u64::from(header.nbytes / 8) > range.start
         {
             return false;
+        }
+        if trailer_at(self.source, range.end, self.limits).is_some() {
+            return true;
         }
         let decoded = || {
             self.limits.allocate(range.end - range.start).ok()?;
