@@ -5,6 +5,7 @@ mod part;
 mod runs;
 mod stream;
 mod threads;
+mod whole;
 
 use std::ops::Range;
 

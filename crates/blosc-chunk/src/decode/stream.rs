@@ -47,6 +47,11 @@ impl<'c, 'a> Streams<'c, 'a> {
         Ok(Self { chunk, at, left: count, len, variable })
     }
 
+    /// Byte of the chunk where the next one begins, or the last one ended.
+    pub(super) const fn at(&self) -> usize {
+        self.at
+    }
+
     /// The next one.
     pub(super) fn next(&mut self) -> Result<Option<Stream>> {
         if self.left == 0 {
