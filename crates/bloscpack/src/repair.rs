@@ -4,8 +4,8 @@
 //!
 //! * chunks are where the walk or the offsets lead ([`crate::Layout`] says which is believed), so that wrong, unset and missing
 //!   offsets, placeholders of an unfinished file, and wrong sizes in the header mend themselves;
-//! * a chunk is proved when it fits its digest and can be decoded; one that cannot is lost. Before others its place is filled
-//!   with zeros, an empty item where there are items, so that those behind it stay where they were; how many follows from the others
+//! * a chunk is proved when it fits its digest and can be decoded; of one that cannot those blocks are kept that are whole by themselves, where
+//!   others are not ([`blocks`]), and the rest is lost. Its place is filled with zeros, before others also where it is lost, an empty item where there are items, so that those behind it stay where they were; how many follows from the others
 //!   ([`sizes`]). Nothing takes the place of a torn end;
 //! * where neither leads to a chunk, one that is proved is where it is found; which one it is follows from those around it and from the
 //!   offsets ([`place`]); copies of chunks that lie about are none ([`strays`]);
@@ -19,6 +19,7 @@
 //!
 //! Chunks that were proved are copied as they are, wherever version 3 allows their sizes.
 
+mod blocks;
 mod count;
 mod fixed;
 mod header;
@@ -46,6 +47,7 @@ use crate::header::Dialect;
 use crate::layout::Layout;
 use crate::stored_chunk::{StoredChunk, stored_range};
 use crate::writer::with_seek;
+use blocks::Partials;
 
 /// Repairs the file at `path` into a new one at `target`. The input is only read.
 ///
@@ -287,7 +289,7 @@ impl Damaged {
     }
 
     /// Lists what is kept, runs of neighbours as one, and what is lost of chunks, each called `noun`.
-    fn report_chunks(&self, states: &[Proof], noun: &str, report: &mut RepairReport) {
+    fn report_chunks(&self, states: &[Proof], partials: &Partials, noun: &str, report: &mut RepairReport) {
         let mut run: Option<(usize, usize, Range<u64>)> = None;
         let mut kept = Vec::new();
         for (index, (entry, proof)) in self.chunks().iter().zip(states).enumerate() {
@@ -299,6 +301,10 @@ impl Damaged {
                     && next.range().start > range.start
                 {
                     range.end = range.end.min(next.range().start);
+                }
+                if let Some(partial) = partials.get(&index) {
+                    partial.tell(self, index, &range, report);
+                    continue;
                 }
                 let after = if *proof == Proof::Torn {
                     "is cut"

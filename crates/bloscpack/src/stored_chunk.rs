@@ -50,7 +50,7 @@ impl<'s> StoredChunk<'s> {
     }
 
     /// The chunk alone.
-    fn chunk(&self) -> &[u8] {
+    pub(crate) fn chunk(&self) -> &[u8] {
         self.bytes.get(..self.chunk_len).unwrap_or_default()
     }
 

@@ -8,6 +8,7 @@ use container_core::report::{RepairItem, RepairReport};
 use container_core::source::zeroed_vec;
 use container_core::{Error, Result, Value};
 
+use super::blocks::{self, Partials};
 use super::{Damaged, Proof, without_torn_end};
 use crate::ChunkEntry;
 use crate::append::made_by;
@@ -23,6 +24,8 @@ pub(super) struct Plan {
     options: WriteOptions,
     section: Vec<u8>,
     states: Vec<Proof>,
+    /// Chunks of which some blocks are kept.
+    partials: Partials,
     /// Bytes of data, of which the last chunk may have more.
     total: u64,
     /// Bytes of a chunk, where all can be copied.
@@ -32,7 +35,8 @@ pub(super) struct Plan {
 impl Plan {
     pub(super) fn new(damaged: &Damaged, states: &[Proof], report: &mut RepairReport) -> Result<Self> {
         let (layout, header) = (&damaged.layout, damaged.layout.header());
-        damaged.report_chunks(states, "chunk", report);
+        let partials = blocks::keep(damaged, states)?;
+        damaged.report_chunks(states, &partials, "chunk", report);
         let states = states.get(..without_torn_end(states)).unwrap_or_default();
         let entries = damaged.chunks().get(..states.len()).unwrap_or_default();
         let filled = |(entry, proof): (&ChunkEntry, &Proof)| match proof {
@@ -42,7 +46,7 @@ impl Plan {
         // A header of a few bytes can claim 2 GiB that are not there.
         let zeros = entries.iter().zip(states).map(filled).fold(0, u64::saturating_add);
         damaged.limits.allocate(zeros)?;
-        if !states.is_empty() && !states.contains(&Proof::Good) && zeros > 0 {
+        if !states.is_empty() && !states.contains(&Proof::Good) && partials.is_empty() && zeros > 0 {
             return Err(Error::malformed("not one chunk can be proved").at(0..layout.file_len()));
         }
         let have = entries.iter().map(|entry| u64::from(entry.nbytes())).fold(0, u64::saturating_add);
@@ -78,6 +82,7 @@ impl Plan {
             options: WriteOptions { json, ..options },
             section,
             states: states.to_vec(),
+            partials,
             total,
             uniform,
         })
@@ -96,12 +101,12 @@ impl Plan {
         let mut sink = Sink::new(out, Some(&head))?;
         let chunks = &self.options.chunks;
         let mut engine = Engine::new(chunks.params()?, chunks.checksum, 1)?;
-        for (entry, proof) in damaged.chunks().iter().zip(&self.states) {
+        for (index, (entry, proof)) in damaged.chunks().iter().zip(&self.states).enumerate() {
             if *proof == Proof::Good {
                 sink.chunk(damaged.stored(entry)?.bytes(), 0)?;
             } else {
-                let zeros: Vec<u8> = zeroed_vec(entry.nbytes().into(), &damaged.limits)?;
-                engine.encode(&[&zeros], &mut |zeros| sink.chunk(zeros, 0))?;
+                let left = self.left(damaged, index, entry)?;
+                engine.encode(&[&left], &mut |chunk| sink.chunk(chunk, 0))?;
             }
         }
         if self.states.is_empty() {
@@ -110,15 +115,25 @@ impl Plan {
         sink.finish(&head).map(|_| ())
     }
 
+    /// What takes the place of a damaged chunk: its whole blocks, and zeros.
+    fn left(&self, damaged: &Damaged, index: usize, entry: &ChunkEntry) -> Result<Vec<u8>> {
+        if self.partials.contains_key(&index)
+            && let Some((data, _)) = blocks::decode(damaged, entry, &mut Decoder::new())?
+        {
+            return Ok(data);
+        }
+        zeroed_vec(entry.nbytes().into(), &damaged.limits)
+    }
+
     /// Chunks of another size, up to the last whole row.
     fn encode_anew(&self, damaged: &Damaged, out: &mut dyn WriteSeek) -> Result<()> {
         let mut writer = Writer::new(out, Some(self.total), &self.options)?;
         let mut decoder = Decoder::new();
         let mut left = self.total;
-        for (entry, proof) in damaged.chunks().iter().zip(&self.states) {
+        for (index, (entry, proof)) in damaged.chunks().iter().zip(&self.states).enumerate() {
             let bytes = match proof {
                 Proof::Good => damaged.stored(entry)?.decode(&mut decoder, &damaged.limits)?,
-                _ => zeroed_vec(entry.nbytes().into(), &damaged.limits)?,
+                _ => self.left(damaged, index, entry)?,
             };
             let take = usize::try_from(left).map_or(bytes.len(), |left| left.min(bytes.len()));
             writer.push(bytes.get(..take).unwrap_or_default())?;

@@ -180,7 +180,7 @@ const fn is_rare(fault: &Fault) -> bool {
     clippy::cast_possible_truncation
 )]
 mod tests {
-    use super::super::tests::{mend, sound, stored};
+    use super::super::tests::{mend, mend_fails, sound, stored};
     use super::*;
     use crate::write::{Offsets, WriteOptions};
     use crate::{VarOptions, VarWriter};
@@ -254,13 +254,5 @@ mod tests {
         file[first.start as usize - 2] = 1;
         let (mended, report) = mend(file);
         assert_eq!((mended[6], report.lost.len()), (1, 1), "{report:?}");
-    }
-
-    fn mend_fails(file: &[u8]) -> bool {
-        use container_core::Progress;
-        use container_core::container::OpenOptions;
-        use container_core::format::Input;
-        let input = Input::bytes(Box::new(file.to_vec()));
-        super::super::repair_to(input, &OpenOptions::default(), None, Progress::none()).is_err()
     }
 }

@@ -4,6 +4,7 @@ use container_core::format::WriteSeek;
 use container_core::report::RepairReport;
 use container_core::{Result, Value};
 
+use super::blocks::Partials;
 use super::{Damaged, Proof, without_torn_end};
 use crate::ItemType;
 use crate::var_writer::VarOptions;
@@ -20,7 +21,8 @@ pub(super) struct Plan {
 impl Plan {
     pub(super) fn new(damaged: &Damaged, states: &[Proof], report: &mut RepairReport) -> Self {
         let layout = &damaged.layout;
-        damaged.report_chunks(states, "item", report);
+        // What is left of a text, between zeros, is none.
+        damaged.report_chunks(states, &Partials::new(), "item", report);
         let kept = states.get(..without_torn_end(states)).unwrap_or_default();
         let header = layout.header();
         let chunks = ChunkOptions::default()

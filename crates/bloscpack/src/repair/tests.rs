@@ -44,6 +44,12 @@ pub(super) fn mend(file: Vec<u8>) -> (Vec<u8>, RepairReport) {
     (out, report)
 }
 
+/// Whether nothing can be brought back.
+pub(super) fn mend_fails(file: &[u8]) -> bool {
+    let input = Input::bytes(Box::new(file.to_vec()));
+    repair_to(input, &OpenOptions::default(), None, Progress::none()).is_err()
+}
+
 pub(super) fn values(file: &[u8]) -> Vec<u8> {
     let file = crate::File::from_source(Box::new(file.to_vec()), &OpenOptions::default()).unwrap();
     file.read_range(0..file.len().unwrap(), &ReadOptions::default()).unwrap()
