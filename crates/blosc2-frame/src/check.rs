@@ -11,6 +11,7 @@ use container_core::threads::on_threads;
 use container_core::{Error, ErrorKind, Progress, Result};
 
 use crate::b2nd::NdArray;
+use crate::fault::shift;
 use crate::frame::{Frame, Survey, SurveyedChunk};
 use crate::guard;
 use crate::offsets::Offset;
@@ -211,6 +212,10 @@ fn decode(
     let dst = &mut room[..size];
     let alone = ReadOptions::default().with_limits(options.limits);
     frame.read_chunk_into(index, 0..size, dst, &alone)?;
+    // What lies over a block may make it zeros, which decode.
+    let bytes = frame.chunk(index)?;
+    let checked = Chunk::parse(&bytes).and_then(|chunk| chunk.check_zeros());
+    checked.map_err(|error| shift(error, chunk.range.start))?;
     // Nor does what these lose leave zeros of it.
     let is_rounded =
         matches!(chunk.compressor, Compressor::ZFP_ACC | Compressor::ZFP_PREC | Compressor::ZFP_RATE);

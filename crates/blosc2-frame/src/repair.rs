@@ -9,12 +9,13 @@
 //! * of a damaged chunk the indexes of earlier commits tell what was in its place before. That alone is taken from them;
 //! * without one, chunks are taken in the order in which they lie. Deleted ones come back then, and those that are not stored (zeros,
 //!   NaN) are missing, so their number is held against the header's, or the array's shape;
-//! * a chunk is proved when it can be decoded and holds as many bytes as it is to. Of one that cannot, an older one or zeros
-//!   take the place, so that those behind it stay where they were;
+//! * a chunk is proved when it can be decoded and holds as many bytes as it is to. Of one that cannot, an older one, its own
+//!   blocks that are whole, or zeros take the place, so that those behind it stay where they were;
 //! * a trailer belongs to the index before it. A value that cannot be decoded is lost, the others are not.
 //!
 //! Chunks are copied as they are.
 
+mod blocks;
 mod chunks;
 mod collect;
 mod heal;
@@ -76,6 +77,7 @@ pub(crate) fn repair_to(
     collected.settle(&origin, &mut report)?;
     let mut proofs = collected.prove(&origin, progress)?;
     collected.revive(&origin, &mut proofs, progress)?;
+    collected.keep_blocks(&origin, &mut proofs, progress)?;
     collected.report(&origin, &proofs, &mut report);
     if let Some(out) = out {
         output::write(&origin, &collected, &proofs, out, progress)?;

@@ -6,6 +6,7 @@ use std::ops::Range;
 use container_core::report::RepairReport;
 use container_core::{Limits, Progress, Result};
 
+use super::blocks::Partial;
 use super::chunks::Origin;
 use super::heal::Healed;
 use super::history::{History, is_possible};
@@ -46,6 +47,8 @@ pub(super) struct Collected {
     pub healed: BTreeMap<u64, Healed>,
     /// Chunks that take the places of damaged ones.
     pub older: BTreeMap<u64, Older>,
+    /// Damaged chunks of which some blocks are whole.
+    pub partial: BTreeMap<u64, Partial>,
     /// Bytes of the one chunk that is not stored among chunks of different sizes: what the others leave.
     pub left_over: Option<u64>,
     /// Digests of the chunks, where the frame has some that are of its present state.
@@ -106,6 +109,7 @@ impl Collected {
             index: state.index,
             healed: BTreeMap::new(),
             older: BTreeMap::new(),
+            partial: BTreeMap::new(),
             offsets: state.offsets,
             array: None,
             trusted,

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use blosc_chunk::{Chunk, Compressor, Decoder, Special};
+use blosc_chunk::{Chunk, Compressor, Decoder, Params, Special};
 use container_core::format::Output;
 use container_core::report::RepairReport;
 use container_core::source::zeroed_vec;
@@ -56,6 +56,21 @@ impl Collected {
                     );
                     let place = older.damaged..older.damaged;
                     report.guessed.push(item(older.range.clone().unwrap_or(place), what));
+                }
+                Proof::Partial => {
+                    let Some(partial) = self.partial.get(&index) else { continue };
+                    let range = range.unwrap_or(0..0);
+                    let what = format!(
+                        "{}: {} of its {} blocks, which decode by themselves; nothing proves what they hold",
+                        named(),
+                        partial.kept,
+                        partial.count
+                    );
+                    report.guessed.push(item(range.clone(), what));
+                    let lines = partial.lost.iter();
+                    report.lost.extend(lines.map(|lost| {
+                        item(range.clone(), format!("{}, {lost}: zeros in the new frame", named()))
+                    }));
                 }
                 Proof::Bad => {
                     let what = format!("{}: zeros in the new frame", named());
@@ -201,6 +216,13 @@ pub(super) fn write(
                 } else {
                     writer.append_chunk(&stored)?;
                 }
+            }
+            (Proof::Partial, Some(Offset::Stored(at))) => {
+                let stored = origin.bytes(collected.base, at)?;
+                let blocksize = Chunk::parse(&stored)?.header().block_len() as usize;
+                let params = writer.options().params.clone();
+                writer.set_params(Params { blocksize: Some(blocksize), ..params })?;
+                writer.append(prover.blocks(&stored, &collected.limits)?.0)?;
             }
             (Proof::Good | Proof::Older, Some(Offset::Special(special))) => {
                 writer.take_marks(special, mark_len(collected, index)?, 1)?;

@@ -24,6 +24,8 @@ pub(super) enum Proof {
     Healed,
     /// It does not; what stands in its place now was there before.
     Older,
+    /// Some of its blocks do; the others become zeros.
+    Partial,
     /// Its codec or filter is not here. It is copied.
     Unproved,
     /// It does not.
@@ -132,7 +134,11 @@ impl Prover {
             // The value is all there is of it, and 2 GiB of it say no more.
             return Ok(if Chunk::parse(&stored).is_ok() { Proof::Good } else { Proof::Bad });
         }
+        // What fits its digest is as it was written.
+        let is_overwritten =
+            || as_written.is_none() && Chunk::parse(&stored).is_ok_and(|it| it.check_zeros().is_err());
         match self.decode(&stored, &frame.limits) {
+            Ok(_) if is_overwritten() => Ok(Proof::Bad),
             Ok(_) => Ok(Proof::Good),
             Err(error) if error.is_damage() => Ok(Proof::Bad),
             Err(error) if matches!(error.kind(), ErrorKind::Unsupported(_)) => {
@@ -149,11 +155,19 @@ impl Prover {
     /// Those of decoding it, and of taking memory for that.
     pub fn decode(&mut self, stored: &[u8], limits: &Limits) -> Result<&[u8]> {
         let chunk = Chunk::parse(stored)?;
-        let len = chunk.nbytes();
+        let (decoder, room) = self.decoder(chunk.nbytes(), limits)?;
+        decoder.decode(&chunk, room)?;
+        Ok(room)
+    }
+
+    /// The decoder, and room for `len` bytes.
+    ///
+    /// # Errors
+    /// `Limit`.
+    pub(super) fn decoder(&mut self, len: usize, limits: &Limits) -> Result<(&mut Decoder, &mut [u8])> {
         if self.room.len() < len {
             self.room = zeroed_vec(len as u64, limits)?;
         }
-        self.decoder.decode(&chunk, &mut self.room[..len])?;
-        Ok(&self.room[..len])
+        Ok((&mut self.decoder, &mut self.room[..len]))
     }
 }

@@ -11,6 +11,7 @@ use container_core::write::Durability;
 use super::*;
 use crate::{EditOptions, Editor, ErrorKind, Fault, FaultKind, Frame, FrameOptions, Writer, default_params};
 
+mod blocks;
 mod claims;
 mod headers;
 mod places;

@@ -1,0 +1,140 @@
+//! Chunks of which a block is damaged: the others come back as guesses, and what it held is told.
+#![allow(clippy::cast_possible_truncation, reason = "small numbers made here")]
+
+use std::ops::Range;
+
+use blosc_chunk::{Chunk, Params};
+use container_core::array::Array;
+use container_core::checksum::Algorithm;
+use container_core::dtype::{DType, Order};
+use container_core::region::Region;
+
+use super::*;
+use crate::b2nd::{NdOptions, write_array};
+
+/// Patterns of 8 bytes that come a few times each: no block is of one value.
+fn data(len: usize) -> Vec<u8> {
+    let pattern = |at: usize| ((at / 5) as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15).to_le_bytes();
+    (0..len.div_ceil(8)).flat_map(pattern).take(len).collect()
+}
+
+/// Three chunks of four blocks of 1000 bytes, the last of two and a half.
+fn frame(checksums: bool) -> Vec<u8> {
+    let mut out = Vec::new();
+    let options = FrameOptions {
+        params: Params { blocksize: Some(1000), ..default_params(4) },
+        checksums: checksums.then(|| Algorithm::from_name("crc32").unwrap()),
+        ..FrameOptions::default()
+    };
+    let mut writer = Writer::new(&mut out, options).unwrap();
+    data(10_500).chunks(4000).for_each(|chunk| writer.append(chunk).unwrap());
+    writer.finish().unwrap();
+    out
+}
+
+/// Where a block of a chunk lies.
+fn place(file: &[u8], chunk: u64, block: usize) -> Range<usize> {
+    let frame = Frame::from_bytes(file.to_vec()).unwrap();
+    let crate::offsets::Offset::Stored(at) = frame.layout().offsets().get(chunk).unwrap() else { panic!() };
+    let start = (frame.layout().chunks().start + at) as usize;
+    let range = Chunk::parse(&file[start..]).unwrap().block_range(block).unwrap();
+    start + range.start..start + range.end
+}
+
+fn whats(items: &[RepairItem]) -> Vec<&str> {
+    items.iter().map(|item| item.what.as_str()).collect()
+}
+
+#[test]
+fn a_damaged_block_costs_what_it_held() {
+    for checksums in [false, true] {
+        let sound = frame(checksums);
+        for (chunk, block, lost) in [(0, 1, 1000..2000), (1, 3, 7000..8000), (2, 2, 10_000..10_500)] {
+            let mut bytes = sound.clone();
+            bytes[place(&sound, chunk, block)].fill(0xff);
+            let (report, out) = repaired(&bytes).unwrap();
+            let mut expected = data(10_500);
+            expected[lost.clone()].fill(0);
+            assert!(chunks(out.clone(), "block").concat() == expected, "{report:?}");
+            let elements = lost.start / 4..lost.end / 4;
+            let told = format!(
+                "chunk {chunk}, elements {elements:?}, bytes {lost:?} of the data: zeros in the new frame"
+            );
+            assert_eq!(whats(&report.lost), [told]);
+            let count = if chunk == 2 { "2 of its 3" } else { "3 of its 4" };
+            assert!(report.guessed.len() == 1 && report.guessed[0].what.contains(count), "{report:?}");
+            let (report, again) = repaired(&out).unwrap();
+            assert!(again == out && report.lost.is_empty() && report.guessed.is_empty(), "{report:?}");
+        }
+    }
+}
+
+/// Where it fits no digest and decodes all the same, nothing tells what is wrong in it.
+#[test]
+fn a_chunk_whose_blocks_all_decode_is_whole_or_lost() {
+    let sound = frame(true);
+    let start = place(&sound, 0, 0).start;
+    for at in start..place(&sound, 0, 3).end {
+        let mut bytes = sound.clone();
+        bytes[at] ^= 4;
+        let (report, out) = repaired(&bytes).unwrap();
+        let (own, was) = (chunks(out, "bit")[0].clone(), data(4000));
+        let is_there = |block: &usize| own[block * 1000..][..1000] == was[block * 1000..][..1000];
+        let is_zeros = |block: &usize| own[block * 1000..][..1000].iter().all(|byte| *byte == 0);
+        assert!((0..4).all(|block| is_there(&block) || is_zeros(&block)), "{at}: {report:?}");
+        let kept = (0..4).filter(is_there).count();
+        assert!(!report.lost.is_empty() && kept < 4, "{at}: {report:?}");
+        assert_eq!(report.guessed.len(), usize::from(kept > 0), "{at}: {report:?}");
+    }
+}
+
+/// A block of zeros, the beginning of which is where it was, would be one of the value zero.
+#[test]
+fn a_sector_of_zeros_is_no_block() {
+    let sound = frame(false);
+    let (first, last) = (place(&sound, 1, 0).start, place(&sound, 1, 3).end);
+    for at in first..last - 64 {
+        let mut bytes = sound.clone();
+        bytes[at..at + 64].fill(0);
+        let (report, out) = repaired(&bytes).unwrap();
+        let own = chunks(out, "sector")[1].clone();
+        for block in 0..4 {
+            let place = place(&sound, 1, block);
+            let (part, was) = (&own[block * 1000..][..1000], &data(8000)[4000 + block * 1000..][..1000]);
+            let is_touched = place.start < at + 64 && at < place.end;
+            assert!(part == was || is_touched, "{at}, block {block}: {report:?}");
+            let is_zeros = part.iter().all(|byte| *byte == 0);
+            assert!(!is_zeros || !report.lost.is_empty(), "{at}, block {block}: {report:?}");
+        }
+    }
+}
+
+#[test]
+fn what_an_array_lost_is_told_by_its_axes() {
+    let bytes: Vec<u8> = data(45 * 40 * 4);
+    let array =
+        Array::new(DType::parse("<i4").unwrap(), vec![45, 40], Order::C, bytes.clone().into()).unwrap();
+    let options =
+        NdOptions { chunkshape: Some(vec![30, 40]), blockshape: Some(vec![10, 25]), ..NdOptions::default() };
+    let mut sound = Vec::new();
+    write_array(&mut sound, &array, &options).unwrap();
+    // The second chunk: rows 30 to 60, of which 45 are there. Its blocks are 3 by 2.
+    for (block, rows, columns) in [(0, 30..40, 0..25), (3, 40..45, 25..40)] {
+        let mut damaged = sound.clone();
+        damaged[place(&sound, 1, block)].fill(0xff);
+        let (report, out) = repaired(&damaged).unwrap();
+        let told = format!(
+            "chunk 1, elements [{}:{}, {}:{}] of the array: zeros in the new frame",
+            rows.start, rows.end, columns.start, columns.end
+        );
+        assert_eq!(whats(&report.lost), [told], "{report:?}");
+        let mut expected = bytes.clone();
+        for row in rows {
+            expected[(row * 40 + columns.start) * 4..(row * 40 + columns.end) * 4].fill(0);
+        }
+        let mended = crate::b2nd::NdArray::from_frame(Frame::from_bytes(out).unwrap()).unwrap();
+        let mut all = vec![1; expected.len()];
+        mended.read_into(&Region::whole(&[45, 40]), &mut all, &ReadOptions::default()).unwrap();
+        assert!(all == expected, "{report:?}");
+    }
+}
