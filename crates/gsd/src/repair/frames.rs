@@ -111,7 +111,13 @@ pub(super) fn wounds(
     let frame_of = |start: &usize| entries.get(*start).map_or(0, |entry| entry.frame);
     let mut unproved: BTreeSet<u64> = BTreeSet::new();
     for frame in &touched {
-        let Ok(at) = starts.binary_search_by_key(frame, frame_of) else { continue };
+        let Ok(at) = starts.binary_search_by_key(frame, frame_of) else {
+            // All that it had was dropped.
+            if *frame > 0 && starts.last().is_some_and(|last| *frame < frame_of(last)) {
+                gone.push((*frame - 1, *frame + 1));
+            }
+            continue;
+        };
         // Frame 0 of the schema holds what later frames do not repeat.
         let model = |at: &usize| *at > 0 || !hoomd;
         let sound = |at: &usize| {

@@ -1,5 +1,6 @@
 //! The index: where the header says, where it once was, or where it is to be.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use container_core::Result;
@@ -71,12 +72,16 @@ fn collect(damaged: &Damaged<'_>, block: Range<u64>) -> Result<Collected> {
 }
 
 /// How many names there are: as many as the namelist has, if most entries agree, else as many as they ask for. Ids are given in
-/// the order of first use, so that one above the number of entries is none.
-fn needed_names(damaged: &Damaged<'_>, entries: &[IndexEntry]) -> Result<usize> {
+/// the order of first use, so that one above the number of entries is none; those next to the list's that several entries have
+/// are no damage of theirs.
+pub(super) fn needed_names(damaged: &Damaged<'_>, entries: &[IndexEntry]) -> Result<usize> {
     let listed = super::names::stated(damaged, 0)?.map_or(0, |found| found.names.len());
-    let outside = entries.iter().filter(|entry| usize::from(entry.id) >= listed).count();
-    if listed > 0 && outside * 2 < entries.len().max(1) {
-        return Ok(listed);
+    let outside = || entries.iter().map(|entry| usize::from(entry.id)).filter(|id| *id >= listed);
+    if listed > 0 && outside().count() * 2 < entries.len().max(1) {
+        let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
+        outside().for_each(|id| *counts.entry(id).or_default() += 1);
+        let more = (listed..).take_while(|id| counts.get(id).is_some_and(|count| *count > 1));
+        return Ok(listed + more.count());
     }
     let ids = entries.iter().map(|entry| usize::from(entry.id)).filter(|id| *id < entries.len());
     Ok(ids.max().map_or(0, |id| id + 1))
@@ -96,13 +101,22 @@ fn with_slots_before(damaged: &Damaged<'_>, block: Range<u64>) -> Result<Range<u
     let mut start = block.start;
     while start >= header::LEN + INDEX_ENTRY_LEN
         && let Some(before) = entry(start - INDEX_ENTRY_LEN)?
-        && (before.frame, before.location) < (next.frame, next.location)
-        && before.frame.saturating_add(1) >= next.frame
+        && precedes(damaged, &before, &next)
     {
         start -= INDEX_ENTRY_LEN;
         next = before;
     }
     Ok(start..block.end)
+}
+
+/// Whether an entry may stand right before another in an index.
+fn precedes(damaged: &Damaged<'_>, before: &IndexEntry, next: &IndexEntry) -> bool {
+    let in_order = if damaged.header.is_v1() {
+        (before.frame, before.location) < (next.frame, next.location)
+    } else {
+        (before.frame, before.id) < (next.frame, next.id)
+    };
+    in_order && before.frame.saturating_add(1) >= next.frame
 }
 
 /// Entries behind the end of a full index, which a writer has written and not yet made part of it.
