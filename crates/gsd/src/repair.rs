@@ -3,6 +3,7 @@
 //! A file that opens under [`Policy::Strict`](crate::Policy::Strict), and whose chunks lie apart, is sound: all that it lists is
 //! kept, and frames are at most added. Else the levels, each of which comes into play where the one before leaves something undone:
 //!
+//! 0. *Bits*: an entry that fits nowhere, and with one other bit does, is the one with that bit (see [`flips`]).
 //! 1. *Trim*: a last frame that lacks chunks although their bytes are there was torn by a crash. It goes, or is completed; in a
 //!    sound file it stays or is completed.
 //! 2. *Order*: entries are collected one by one, whatever stands between them, sorted, and of several for one chunk the one
@@ -23,6 +24,7 @@
 
 mod entries;
 mod expect;
+mod flips;
 mod frames;
 mod hypotheses;
 mod index;
@@ -47,6 +49,7 @@ use container_core::source::{Access, Source, open_path};
 use container_core::write::{AtomicFile, Durability, Overwrite};
 use container_core::{Limits, Progress, Result, magic};
 
+use self::input::Damaged;
 use self::rescue::Rescue;
 use crate::container::FORMAT;
 
@@ -129,7 +132,17 @@ pub fn repair_source(
 ) -> Result<RepairReport> {
     let mut report = RepairReport::default();
     let source = magic::mended(source, FORMAT.magics, &mut report)?;
-    let rescue = Rescue::new(&*source, options, report, progress)?;
+    let mut damaged = Damaged::open(&*source, options.limits, &mut report.guessed)?;
+    let mut sound = sound::listed(&damaged)?;
+    let mended;
+    let flips = flips::find(&damaged)?;
+    if !flips.is_empty() {
+        report.guessed.extend(flips::told(&damaged, &flips)?);
+        mended = flips::Mended::new(&*source, &flips, damaged.order());
+        damaged.source = &mended;
+        sound = sound::listed(&damaged)?;
+    }
+    let rescue = Rescue::new(damaged, sound, options, report, progress)?;
     match out {
         Some(out) => rescue.write(out, progress)?,
         None => rescue.try_out()?,

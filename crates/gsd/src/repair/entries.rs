@@ -252,7 +252,7 @@ pub(super) fn take_out_clashes(
 }
 
 /// True for the zeros that a writer puts between chunks at multiples of up to 64.
-fn is_aligning(damaged: &Damaged<'_>, gap: &Range<u64>) -> Result<bool> {
+pub(super) fn is_aligning(damaged: &Damaged<'_>, gap: &Range<u64>) -> Result<bool> {
     Ok(gap.end - gap.start < 64 && damaged.read(gap.clone())?.iter().all(|byte| *byte == 0))
 }
 

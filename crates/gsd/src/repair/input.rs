@@ -87,6 +87,12 @@ impl<'a> Damaged<'a> {
         self.clip(Some(start..self.header.index_range().map_or(self.len, |range| range.end)))
     }
 
+    /// Whether the index is where the header says, all of it.
+    pub(super) fn has_index(&self) -> bool {
+        let within = |range: Range<u64>| range.start >= header::LEN && range.end <= self.len;
+        self.header.index_range().is_some_and(within)
+    }
+
     /// Frames that the index can have: each needs an entry, or at least room for one.
     pub(super) fn most_frames(&self) -> u64 {
         if let Some(frames) = self.frames {

@@ -3,7 +3,6 @@
 use std::ops::Range;
 
 use container_core::report::{RepairItem, RepairReport};
-use container_core::source::Source;
 use container_core::{Error, Progress, Result};
 
 use super::entries::{self, Collected};
@@ -40,14 +39,13 @@ pub(super) struct Rescue<'a> {
 
 impl<'a> Rescue<'a> {
     pub(super) fn new(
-        source: &'a dyn Source,
+        mut damaged: Damaged<'a>,
+        mut sound: Option<Sound>,
         options: &RepairOptions,
         mut report: RepairReport,
         progress: Progress<'_>,
     ) -> Result<Self> {
-        let mut damaged = Damaged::open(source, options.limits, &mut report.guessed)?;
         let v1 = damaged.header.is_v1();
-        let mut sound = sound::listed(&damaged)?;
         let is_sound = sound.is_some();
         let (mut found, block, mut blocks) = match &mut sound {
             Some(sound) => {

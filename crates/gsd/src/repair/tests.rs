@@ -7,6 +7,7 @@
 
 mod build;
 mod damage;
+mod flips;
 mod middle;
 mod sound;
 mod uncommitted;
