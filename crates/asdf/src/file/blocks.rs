@@ -230,10 +230,6 @@ impl File {
         if let Some(bytes) = self.cache.get(key) {
             return copy_part(&bytes, range, dst);
         }
-        let (codecs, limits) = (&self.options.codecs, &options.limits);
-        let direct = |range: Range<u64>, dst: &mut [u8]| {
-            compression::read_range(&self.source, block, codecs, limits, options.threads, range, dst)
-        };
         // Others are decoded from their start: what is asked for piece by piece is better kept. A first look into the beginning is cheap.
         let again = self.cache.touched.swap(block.index.saturating_add(1), Ordering::Relaxed);
         let first = again != block.index.saturating_add(1) && range.end <= size / 4;
@@ -241,15 +237,27 @@ impl File {
         if label == "lz4" && !whole && self.read_chunks(block, &range, dst, options)? {
             return Ok(());
         }
-        if label == "lz4" || whole || first || size > limits.memory / 2 {
-            return direct(range, dst);
+        if label == "lz4" || whole || first || size > options.limits.memory / 2 {
+            return self.decode_range(block, range, dst, options);
         }
         let bytes = self.cache.get_or_make(key, || {
-            let mut bytes = zeroed_vec(size, limits).map_err(|error| error.at(block.range()))?;
-            direct(0..size, &mut bytes)?;
+            let mut bytes = zeroed_vec(size, &options.limits).map_err(|error| error.at(block.range()))?;
+            self.decode_range(block, 0..size, &mut bytes, options)?;
             Ok(bytes)
         })?;
         copy_part(&bytes, range, dst)
+    }
+
+    /// As [`File::decode_into`], past what is held in memory.
+    fn decode_range(
+        &self,
+        block: &StoredBlock,
+        range: Range<u64>,
+        dst: &mut [u8],
+        options: &ReadOptions,
+    ) -> Result<()> {
+        let (codecs, limits) = (&self.options.codecs, &options.limits);
+        compression::read_range(&self.source, block, codecs, limits, options.threads, range, dst)
     }
 
     /// Fills `dst` from whole chunks of which the last one is kept, where the range is within one or two: others are better decoded on all threads,
@@ -261,7 +269,7 @@ impl File {
         dst: &mut [u8],
         options: &ReadOptions,
     ) -> Result<bool> {
-        let (codecs, limits) = (&self.options.codecs, &options.limits);
+        let limits = &options.limits;
         let lock = || self.cache.chunk.lock().unwrap_or_else(PoisonError::into_inner);
         let holds = |chunk: &&Chunk, at: u64| chunk.block == block.index && chunk.place.contains(&at);
         let (mut at, mut rest) = (range.start, dst);
@@ -287,28 +295,12 @@ impl File {
                         let (all, tail) = std::mem::take(&mut rest)
                             .split_at_mut_checked(usize::try_from(len).unwrap_or(usize::MAX))
                             .unwrap_or_default();
-                        compression::read_range(
-                            &self.source,
-                            block,
-                            codecs,
-                            limits,
-                            options.threads,
-                            place.clone(),
-                            all,
-                        )?;
+                        self.decode_range(block, place.clone(), all, options)?;
                         (at, rest) = (place.end, tail);
                         continue;
                     }
                     let mut bytes = zeroed_vec(len, limits).map_err(|error| error.at(block.range()))?;
-                    compression::read_range(
-                        &self.source,
-                        block,
-                        codecs,
-                        limits,
-                        options.threads,
-                        place.clone(),
-                        &mut bytes,
-                    )?;
+                    self.decode_range(block, place.clone(), &mut bytes, options)?;
                     let chunk = Chunk { block: block.index, place, bytes: Arc::new(bytes) };
                     *lock() = Some(chunk.clone());
                     chunk
