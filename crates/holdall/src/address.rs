@@ -165,6 +165,13 @@ fn whole((index, dataset): (usize, Cow<'_, Dataset>)) -> (usize, Region) {
     (index, Region::whole(&dataset.shape))
 }
 
+/// A path as it can be typed: that of an array under an empty key of an ASDF tree is its JSON pointer, because nothing behind `::` is the file
+/// alone.
+#[must_use]
+pub const fn typed(path: &str) -> &str {
+    if path.is_empty() { "/" } else { path }
+}
+
 /// The paths of the listed datasets, or of all where none is listed; the first few of many.
 fn names(container: &dyn Container) -> String {
     let count = match container.listed_count() {
@@ -172,7 +179,7 @@ fn names(container: &dyn Container) -> String {
         listed => listed,
     };
     let shown = (0..count.min(MOST_LISTED)).filter_map(|index| container.dataset(index));
-    let shown: Vec<String> = shown.map(|dataset| dataset.path.clone()).collect();
+    let shown: Vec<String> = shown.map(|dataset| typed(&dataset.path).to_owned()).collect();
     match count.saturating_sub(MOST_LISTED) {
         0 => shown.join(", "),
         more => format!("{} and {more} more", shown.join(", ")),
@@ -207,6 +214,22 @@ mod tests {
         assert_eq!(parts("-::[0]"), ("-".into(), None, some("0")));
         assert_eq!(parts("a[0].ra"), ("a[0].ra".into(), None, None));
         assert_eq!(parts("a.ra::data]"), ("a.ra".into(), some("data]"), None));
+    }
+
+    #[test]
+    fn a_path_that_is_empty_is_shown_as_it_can_be_typed() {
+        let text = b"#ASDF 1.0.0\n%YAML 1.1\n---\n'': !<tag:stsci.edu:asdf/core/ndarray-1.1.0> {data: [1, 2]}\nx: !<tag:stsci.edu:asdf/core/ndarray-1.1.0> {data: [3]}\n...\n";
+        let source = Box::new(text.to_vec());
+        let opened =
+            crate::open::open_source(source, None, crate::open::Accept::Containers, &Default::default());
+        let lens = opened.unwrap().container;
+        let select = |typed: &str| Address::parse(typed).select(&*lens).unwrap();
+        assert_eq!(select("F::").len(), 2);
+        let error = Address::parse("F::[0]").select(&*lens).unwrap_err();
+        assert_eq!(error.next_step(), Some("name one: /, x"));
+        let [(index, _)] = select("F::/")[..] else { panic!("one dataset") };
+        assert_eq!(lens.dataset(index).unwrap().path, "");
+        assert_eq!(select("F::/[0]")[0].0, index);
     }
 
     #[cfg(unix)]

@@ -10,6 +10,7 @@ use container_core::dtype::Order;
 use container_core::region::Region;
 use container_core::write::{AtomicFile, Durability};
 use container_core::{Error, Progress};
+use holdall::address::typed;
 use holdall::export::{AsStored, ExportFormat, export};
 use holdall::extract::{is_item, is_text};
 use holdall::open::{Accept, Opened, open_to_pass};
@@ -193,7 +194,7 @@ pub(super) fn single(
             const MOST: usize = 20;
             let count = container.listed_count();
             let paths: Vec<String> =
-                listed(container).take(MOST).map(|(_, dataset)| dataset.path.clone()).collect();
+                listed(container).take(MOST).map(|(_, dataset)| typed(&dataset.path).to_owned()).collect();
             let problem = format!("there are {count} datasets");
             let more = count.saturating_sub(MOST);
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
