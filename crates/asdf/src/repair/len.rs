@@ -38,18 +38,25 @@ pub(super) fn len(block: &StoredBlock, tools: &Tools<'_>) -> Result<Len> {
     let label = block.label().unwrap_or_default();
     let (range, decoded_len) = (block.data.clone(), block.header.data_size);
     let encoded = Encoded { source: tools.source, range, decoded_len, limits: tools.limits, threads: 1 };
-    match whole(block, decoded_len, tools) {
+    let may_be = match whole(block, decoded_len, tools) {
         // More than memory holds: it may be true.
-        Err(error) if is_limit(&error) => {}
+        Err(error) if is_limit(&error) => true,
         Ok(true) => return Ok(Len::AsSaid),
-        other => _ = other?,
-    }
+        other => other?,
+    };
     let told = match (salvage::told_len(label, &encoded)?, tools.codecs.get(label)) {
         (None, Ok(codec)) => codec.decoded_len(&encoded.bytes()?)?,
         (told, _) => told,
     };
     Ok(match told.filter(|len| *len > 0) {
-        Some(len) if len == decoded_len => Len::AsSaid,
+        // What the bytes say of themselves is nothing where they cannot be decoded.
+        Some(len) if len == decoded_len => {
+            if may_be {
+                Len::AsSaid
+            } else {
+                Len::Unknown
+            }
+        }
         Some(len) => match whole(block, len, tools) {
             Ok(true) => Len::Other(len),
             Err(error) if !is_limit(&error) => return Err(error),

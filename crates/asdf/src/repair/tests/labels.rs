@@ -109,3 +109,21 @@ fn an_array_of_a_type_that_nobody_knows_is_told() {
         "{report:?}"
     );
 }
+
+/// The heads of chunks say as many bytes as the header, and are no proof that the chunks hold them.
+#[test]
+fn chunks_that_cannot_be_decoded_are_not_kept_because_of_their_heads() {
+    for label in ["lz4", "zstd", "blsc"] {
+        for has_digest in [true, false] {
+            let (mut damaged, at) = encoded(label, 0);
+            // What fits its digest and cannot be decoded was written so.
+            let used = u64::from_be_bytes(damaged[at + 22..at + 30].try_into().unwrap());
+            let end = at + 54 + usize::try_from(used).unwrap();
+            damaged[end - 40..end].fill(0xff);
+            let digest = Algorithm::Md5.digest(&damaged[at + 54..end]);
+            damaged[at + 38..at + 54].copy_from_slice(if has_digest { digest.as_bytes() } else { &[0; 16] });
+            let (_, report) = repaired(&damaged);
+            assert!(!report.lost.is_empty(), "{label} {has_digest}: {report:?}");
+        }
+    }
+}
