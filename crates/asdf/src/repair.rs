@@ -84,11 +84,16 @@ pub(crate) fn repair_to(
         let what = format!("the blocks are where {led}, not where their sizes lead");
         report.guessed.push(RepairItem::new(range, what));
     }
-    let there = found.iter().filter(|found| !matches!(found, chain::Found::Gap(_))).count();
-    let missing = named.saturating_sub(there);
+    let gaps: Vec<Range<u64>> = found.iter().filter_map(chain::Found::gap).collect();
+    let there = found.len() - gaps.len();
+    let wanted = blocks::Wanted {
+        missing: named.saturating_sub(there),
+        named: if placed.iter().any(|placed| placed.block < 0) { usize::MAX } else { named },
+        is_listed: layout.index_state == IndexState::Proved,
+    };
     let codecs = compression::codecs();
     let tools = blocks::Tools { source, codecs: &codecs, limits, digests: options.stale_digests };
-    let (parts, short) = blocks::decide(found, missing, &tools, &mut report, progress)?;
+    let (parts, short) = blocks::decide(found, &wanted, &tools, &mut report, progress)?;
     if let (Some(document), Some(tree)) = (&document, layout.tree.clone()) {
         let numbers: Vec<usize> = short.iter().map(|short| short.index).collect();
         let start = tree.start;
@@ -101,7 +106,7 @@ pub(crate) fn repair_to(
     };
     let blocks = placed.iter().map(|placed| placed.block);
     report_unreferenced(&blocks.collect::<Vec<_>>(), &parts, &mut report);
-    report_rest(&layout, &parts, &mut report);
+    report_rest(&layout, &parts, &gaps, &mut report);
     if let Some(out) = out {
         let tree = document.as_ref().map(crate::yaml::Document::text);
         output::New { source, layout: &layout, tree, parts: &parts }.write(out)?;
@@ -124,8 +129,8 @@ fn report_unreferenced(named: &[i64], parts: &[blocks::Part], report: &mut Repai
     }
 }
 
-/// What else of the file is not in the new one, or is otherwise.
-fn report_rest(layout: &Layout, parts: &[blocks::Part], report: &mut RepairReport) {
+/// What else of the file is not in the new one, or is otherwise. Of `looked_at`, places where blocks may have been, the report tells.
+fn report_rest(layout: &Layout, parts: &[blocks::Part], looked_at: &[Range<u64>], report: &mut RepairReport) {
     for fault in &layout.faults {
         let what = match fault.kind() {
             FaultKind::BlankBeforeTree | FaultKind::PaddingWithoutTree => {
@@ -139,6 +144,10 @@ fn report_rest(layout: &Layout, parts: &[blocks::Part], report: &mut RepairRepor
             _ => continue,
         };
         let range = fault.range();
+        let is_told = looked_at.iter().any(|told| told.start <= range.start && range.end <= told.end);
+        if is_told && !range.is_empty() {
+            continue;
+        }
         let left = outside(range.clone(), parts);
         if range.is_empty() || left.first() == Some(&range) {
             report.guessed.push(RepairItem::new(range, format!("{}: {what}", fault.message())));

@@ -59,10 +59,27 @@ pub(super) struct Tools<'a> {
     pub(super) digests: StaleDigests,
 }
 
+/// What is known of blocks that may have been in bytes that belong to none.
+pub(super) struct Wanted {
+    /// How many arrays name beyond those that there are.
+    pub(super) missing: usize,
+    /// How many arrays name; all, where one counts from the end.
+    pub(super) named: usize,
+    /// Whether the index lists just those that there are.
+    pub(super) is_listed: bool,
+}
+
+impl Wanted {
+    /// Whether something is lost with bytes behind so many blocks: one that was there would be missed, or those behind it had other numbers.
+    const fn is_loss(&self, before: usize) -> bool {
+        self.missing > 0 || (!self.is_listed && before < self.named)
+    }
+}
+
 /// The blocks of the new file, and those with fewer bytes than they said.
 pub(super) fn decide(
     found: Vec<Found>,
-    missing: usize,
+    wanted: &Wanted,
     tools: &Tools<'_>,
     report: &mut RepairReport,
     progress: Progress<'_>,
@@ -87,10 +104,14 @@ pub(super) fn decide(
             }
             Found::Gap(range) => {
                 let what = format!("{} bytes that belong to no block", range.end - range.start);
+                if !wanted.is_loss(index) {
+                    report.guessed.push(RepairItem::new(range, format!("{what}: left out")));
+                    continue;
+                }
                 report.lost.push(RepairItem::new(range.clone(), what));
                 // Arrays name more blocks than there are, and there is one place for those that are missing.
                 let room = usize::try_from((range.end - range.start) / LEAST_LEN).unwrap_or(usize::MAX);
-                for _ in 0..if gaps == 1 { missing.min(room) } else { 0 } {
+                for _ in 0..if gaps == 1 { wanted.missing.min(room) } else { 0 } {
                     let index = parts.len();
                     let what =
                         format!("block {index} was here, because arrays name more blocks than there are");
@@ -115,11 +136,40 @@ fn whole(
     let Healed { mut block, proof, mut changes } = healed;
     block.index = index;
     let range = block.at..block.end;
+    let labelled = match changes.contains(&"data_size") {
+        true => label::unlabelled(&block, tools)?,
+        false => None,
+    };
+    if labelled.is_some() {
+        changes.retain(|change| *change != "data_size");
+    }
     if !changes.is_empty() {
         let by =
             if proof == Proof::Digest { "its digest fits" } else { "its neighbours leave no other room" };
         let what = format!("block {index}: {} as it must have been: {by}", changes.join(" and "));
         report.guessed.push(RepairItem::new(range.clone(), what));
+    }
+    if let Some(labelled) = labelled {
+        report.guessed.push(compression_item(&labelled, range.clone()));
+        block = labelled;
+        changes.push("compression");
+    }
+    if block.header.is_streamed() && block.header.is_compressed() {
+        match label::unstreamed(&block, tools)? {
+            Some((other, change)) => {
+                let what =
+                    format!("block {index}: {change} as it must have been: no streamed block has a codec");
+                report.guessed.push(RepairItem::new(range.clone(), what));
+                block = other;
+                changes.push(change);
+            }
+            None => {
+                let what =
+                    format!("block {index} is streamed and names a codec, which nobody reads, and stays so");
+                report.lost.push(RepairItem::new(range, what));
+                return Ok(as_read(block, &changes));
+            }
+        }
     }
     let mut state = match proof {
         _ if block.header.is_streamed() => DigestState::Absent,
@@ -139,18 +189,11 @@ fn whole(
     if !block.header.is_streamed()
         && let Some((mended, fits)) = label::mended(&block, state, tools)?
     {
-        let what = format!(
-            "block {index}: compression as it must have been, {:?}: its bytes make sense so",
-            mended.label().unwrap_or("")
-        );
-        report.guessed.push(RepairItem::new(range.clone(), what));
+        report.guessed.push(compression_item(&mended, range.clone()));
         (block, state, changes) = (mended, fits, [&changes[..], &["compression"]].concat());
     }
     let header = block.header;
-    let same = |block: StoredBlock| {
-        let body = if changes.is_empty() { Body::Same } else { Body::Header(block.header) };
-        Part { block, body }
-    };
+    let same = |block: StoredBlock| as_read(block, &changes);
     if header.is_streamed() {
         report.kept.push(RepairItem::new(range, format!("block {index}, streamed")));
         return Ok(same(block));
@@ -257,6 +300,19 @@ fn whole(
         _ => report.kept.push(RepairItem::new(range, format!("block {index}"))),
     }
     Ok(same(block))
+}
+
+/// The block as it is, under the header that was read where that is not the stored one.
+fn as_read(block: StoredBlock, changes: &[&str]) -> Part {
+    let body = if changes.is_empty() { Body::Same } else { Body::Header(block.header) };
+    Part { block, body }
+}
+
+/// What is told of another label.
+fn compression_item(block: &StoredBlock, range: Range<u64>) -> RepairItem {
+    let (index, label) = (block.index, block.label().unwrap_or(""));
+    let what = format!("block {index}: compression as it must have been, {label:?}: its bytes make sense so");
+    RepairItem::new(range, what)
 }
 
 fn with_digest(block: StoredBlock, digest: &[u8]) -> Part {

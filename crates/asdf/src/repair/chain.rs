@@ -39,6 +39,14 @@ impl Found {
             Self::Lost(_) | Self::Gap(_) => None,
         }
     }
+
+    /// Where nothing is that can be told.
+    pub(super) fn gap(&self) -> Option<Range<u64>> {
+        match self {
+            Self::Gap(range) => Some(range.clone()),
+            _ => None,
+        }
+    }
 }
 
 /// The blocks, by the witness that leads to more. Arrays name `named` of them.
@@ -102,12 +110,10 @@ fn walk(source: &dyn Source, layout: &Layout, named: usize) -> Result<Vec<Found>
     let behind = layout.index.as_ref().map_or(layout.trailing.start, |index| index.start);
     let gaps = layout.gaps.iter().map(|gap| (gap.range.clone(), None));
     places.extend(gaps);
-    // Perhaps a block without its magic, before the first that has one.
-    if let Some(first) = search::other_than(source, layout.padding.clone(), b"\0 \t\r\n")?
-        && !layout.blocks.is_empty()
-        && (layout.blocks.len() < named || heal(source, first, layout.padding.end)?.is_some())
+    if let Some((range, healed)) = before_first(source, layout)?
+        && (layout.blocks.len() < named || healed.is_some())
     {
-        places.push((first..layout.padding.end, None));
+        places.push((range, None));
     }
     // What a file without index has behind its last block: perhaps a block without its magic.
     if layout.index.is_none() && layout.trailing.end > layout.trailing.start {
@@ -124,7 +130,7 @@ fn walk(source: &dyn Source, layout: &Layout, named: usize) -> Result<Vec<Found>
         let next = places.get(at).map_or(behind.max(range.end), |(next, _)| next.start);
         let Some(block) = index.and_then(|index| layout.blocks.get(index)) else {
             let healed = heal(source, range.start, range.end)?;
-            found.push(healed.map_or(Found::Gap(range), Found::Block));
+            push(&mut found, healed, range);
             continue;
         };
         if block.data.end < block.data.start.saturating_add(block.header.used_size)
@@ -133,11 +139,11 @@ fn walk(source: &dyn Source, layout: &Layout, named: usize) -> Result<Vec<Found>
             found.push(Found::Cut(Healed { block: block.clone(), proof: Proof::Sizes, changes: Vec::new() }));
             continue;
         }
-        // NULs behind what a block says is set aside for it are its own.
+        // NULs behind what a block says is set aside for it are its own, and so are bytes up to which its digest fits.
         if let Some((gap, None)) = places.get(at)
-            && search::other_than(source, gap.clone(), b"\0")?.is_none()
             && let Some(healed) = heal(source, range.start, gap.end)?
             && healed.block.end == gap.end
+            && (healed.proof == Proof::Digest || search::other_than(source, gap.clone(), b"\0")?.is_none())
         {
             at = at.saturating_add(1);
             found.push(Found::Block(healed));
@@ -151,6 +157,34 @@ fn walk(source: &dyn Source, layout: &Layout, named: usize) -> Result<Vec<Found>
         }));
     }
     Ok(found)
+}
+
+/// Bytes of a header before the first that is not NUL, where its magic is.
+const BEFORE_SIZE: u64 = 5;
+
+/// What is before the first block that has a magic, and is no padding: perhaps a block that has lost its own.
+fn before_first(source: &dyn Source, layout: &Layout) -> Result<Option<(Range<u64>, Option<Healed>)>> {
+    let end = layout.padding.end;
+    let Some(first) = search::other_than(source, layout.padding.clone(), b"\0 \t\r\n")? else {
+        return Ok(None);
+    };
+    // Of a header whose magic is NULs, the size is the first thing that shows.
+    let least = first.saturating_sub(BEFORE_SIZE).max(layout.padding.start);
+    for at in (least..=first).rev() {
+        if let Some(healed) = heal(source, at, end)? {
+            return Ok(Some((at..end, Some(healed))));
+        }
+    }
+    Ok(Some((first..end, None)))
+}
+
+/// Takes what was found at a place, and what of the place it leaves.
+fn push(found: &mut Vec<Found>, healed: Option<Healed>, place: Range<u64>) {
+    let rest = healed.as_ref().map_or(place.start, |healed| healed.block.end)..place.end;
+    found.extend(healed.map(Found::Block));
+    if !rest.is_empty() {
+        found.push(Found::Gap(rest));
+    }
 }
 
 /// The blocks as the last index of the file lists them; `None` where there is none that makes sense.
@@ -170,6 +204,10 @@ fn by_index(source: &dyn Source, layout: &Layout, limits: &Limits) -> Result<Opt
         return Ok(None);
     }
     starts.push(at);
+    // Less than a header is no place of a block: the index is of another state of the file.
+    if starts.windows(2).any(|pair| matches!(pair, [at, next] if at.saturating_add(LEAST_LEN) > *next)) {
+        return Ok(None);
+    }
     let mut found = Vec::with_capacity(starts.len());
     for pair in starts.windows(2) {
         let [start, next] = pair else { continue };
@@ -177,11 +215,7 @@ fn by_index(source: &dyn Source, layout: &Layout, limits: &Limits) -> Result<Opt
             found.push(Found::Lost(*start..*next));
             continue;
         };
-        let rest = healed.block.end..*next;
-        found.push(Found::Block(healed));
-        if !rest.is_empty() {
-            found.push(Found::Gap(rest));
-        }
+        push(&mut found, Some(healed), *start..*next);
     }
     Ok(found.iter().any(|found| found.healed().is_some()).then_some(found))
 }
@@ -210,6 +244,10 @@ fn by_magics(source: &dyn Source, layout: &Layout) -> Result<Option<Vec<Found>>>
     starts.push(end);
     let mut left = layout.size.saturating_mul(MOST_READ);
     let (mut found, mut at) = (Vec::new(), 0_usize);
+    // The walk takes it, too: whoever looks from here on must not leave it in the padding.
+    if let Some((range, Some(healed))) = before_first(source, layout)? {
+        push(&mut found, Some(healed), range);
+    }
     while let Some((start, ends)) =
         starts.get(at..).and_then(<[u64]>::split_first).filter(|(_, ends)| !ends.is_empty())
     {
@@ -235,11 +273,7 @@ fn by_magics(source: &dyn Source, layout: &Layout) -> Result<Option<Vec<Found>>>
             }
         }
         let end = starts.get(next).copied().unwrap_or(end);
-        let rest = taken.as_ref().map_or(*start, |healed| healed.block.end)..end;
-        found.extend(taken.map(Found::Block));
-        if !rest.is_empty() {
-            found.push(Found::Gap(rest));
-        }
+        push(&mut found, taken, *start..end);
         at = next;
     }
     Ok((!found.is_empty()).then_some(found))

@@ -19,6 +19,9 @@ use crate::block_header::{BlockHeader, LEAST_LEN, LEAST_SIZE, MAGIC, PREFIX_LEN,
 use crate::digest;
 use crate::layout::{self, StoredBlock};
 
+/// Where the size of the data is in a header.
+const DATA_SIZE_AT: u64 = 30;
+
 /// What speaks for a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Proof {
@@ -73,7 +76,14 @@ pub(super) fn heal(source: &dyn Source, at: u64, next: u64) -> Result<Option<Hea
             continue;
         }
         let room = room(source, &header, start, next)?;
-        for (header, more) in readings(header, room) {
+        let all = next.saturating_sub(start);
+        // Sizes that say too little leave junk behind the block, unless its digest fits all of that.
+        let beyond = readings(header, all).into_iter().filter(|_| all > room);
+        let within = readings(header, room).into_iter().map(|reading| (reading, false));
+        for ((header, more), is_beyond) in within.chain(beyond.map(|reading| (reading, true))) {
+            if is_beyond && (header.used_size != all || best.as_ref().is_some_and(is_proved)) {
+                continue;
+            }
             let changes = [&changes[..], &more].concat();
             let data = start..start.saturating_add(header.used_size);
             let end = if header.is_streamed() { next } else { start.saturating_add(header.allocated_size) };
@@ -81,12 +91,15 @@ pub(super) fn heal(source: &dyn Source, at: u64, next: u64) -> Result<Option<Hea
             let block = StoredBlock { index: 0, at, header, data, end };
             let proof = prove(source, &block, &changes)?;
             let healed = Healed { block, proof, changes };
+            if is_beyond && !is_proved(&healed) {
+                continue;
+            }
             let rank = |healed: &Healed| (healed.proof, std::cmp::Reverse(healed.changes.len()));
             if best.as_ref().is_none_or(|best| rank(&healed) > rank(best)) {
                 best = Some(healed);
             }
         }
-        if best.as_ref().is_some_and(|best| best.proof == Proof::Digest) {
+        if best.as_ref().is_some_and(is_proved) {
             break;
         }
     }
@@ -94,6 +107,10 @@ pub(super) fn heal(source: &dyn Source, at: u64, next: u64) -> Result<Option<Hea
     Ok(best.filter(|best| {
         !best.changes.contains(&"magic") || best.changes.len() == 1 || best.proof == Proof::Digest
     }))
+}
+
+fn is_proved(healed: &Healed) -> bool {
+    healed.proof == Proof::Digest
 }
 
 /// Header sizes that may have been meant: the stored one, then the least.
@@ -155,6 +172,13 @@ pub(super) fn prove(source: &dyn Source, block: &StoredBlock, changes: &[&str]) 
     // The digest of no bytes fits wherever they begin.
     let says_nothing = block.data.is_empty() && changes.contains(&"header_size");
     Ok(if !says_nothing && digest::of_stored(source, block)? == stored { Proof::Digest } else { assumed })
+}
+
+/// The size of its data that the header at `at` says as it is stored.
+pub(super) fn data_size_at(source: &dyn Source, at: u64) -> Result<u64> {
+    let mut stored = [0; 8];
+    source.read_into(at.saturating_add(DATA_SIZE_AT), &mut stored)?;
+    Ok(u64::from_be_bytes(stored))
 }
 
 /// Bytes of the header behind the fields that are known.

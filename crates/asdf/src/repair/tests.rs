@@ -6,6 +6,7 @@ use container_core::container::StaleDigests;
 
 mod labels;
 mod lines;
+mod places;
 
 const HEAD: &str = "#ASDF 1.0.0\n#ASDF_STANDARD 1.6.0\n# kept\n";
 
@@ -347,9 +348,9 @@ fn what_is_left_out_is_gone_at_once() {
 #[test]
 fn a_block_of_which_only_the_index_tells_is_lost_and_nothing_else() {
     let made = file();
-    let (end, lost) = (made.index, made.index as u64..(made.index + 48) as u64);
+    let (end, lost) = (made.index, made.index as u64..(made.index + 64) as u64);
     let offsets = [&made.blocks[..], &[end]].concat();
-    let bytes = [&made.bytes[..end], &[0; 48], &index(&offsets)].concat();
+    let bytes = [&made.bytes[..end], &[0; 64], &index(&offsets)].concat();
     let (out, report) = repaired(&bytes);
     assert_eq!(out[..end], made.bytes[..end]);
     assert_eq!(report.lost.len(), 1, "{report:?}");

@@ -59,9 +59,13 @@ fn a_codec_that_nobody_knows_stays_and_a_label_that_is_no_name_is_lost() {
     let (out, report) = repaired(&vendor);
     assert!(out == vendor && report.lost.is_empty() && report.guessed.is_empty(), "{report:?}");
     assert!(report.kept.iter().any(|item| item.what.contains("no codec called \"abcd\"")), "{report:?}");
-    // No name of anything.
+    // No name of anything, and nothing that any codec decodes.
     let mut none = sound;
     none[at + 10..at + 14].copy_from_slice(b"\x01\x02\x03\x04");
+    let end = none.len() - 42;
+    none[end - 8..end].fill(0xff);
+    let digest = Algorithm::Md5.digest(&none[at + 54..end]);
+    none[at + 38..at + 54].copy_from_slice(digest.as_bytes());
     let (out, report) = repaired(&none);
     assert!(out == none && report.lost.len() == 1, "{report:?}");
     // Nor does the digest fit.
@@ -110,6 +114,29 @@ fn an_array_of_a_type_that_nobody_knows_is_told() {
     );
 }
 
+/// The digest is that of the stored bytes: it says nothing of the label, so the bytes must not become values under none.
+#[test]
+fn a_label_that_is_wiped_is_the_one_that_decodes_to_the_size_of_the_data() {
+    for label in ["zlib", "bzp2", "lz4", "zstd", "blsc"] {
+        let (sound, at) = encoded(label, 0);
+        for has_digest in [true, false] {
+            let mut sound = sound.clone();
+            if !has_digest {
+                sound[at + 38..at + 54].fill(0);
+            }
+            for fill in [0, 0xff] {
+                let mut damaged = sound.clone();
+                damaged[at + 10..at + 14].fill(fill);
+                let (out, report) = repaired(&damaged);
+                assert!(out == sound, "{label} {fill}: {report:?}");
+                assert!(report.lost.is_empty() && report.guessed.len() == 1, "{label} {fill}: {report:?}");
+                let what = &report.guessed[0].what;
+                assert!(what.contains(&format!("compression as it must have been, {label:?}")), "{what}");
+            }
+        }
+    }
+}
+
 /// The heads of chunks say as many bytes as the header, and are no proof that the chunks hold them.
 #[test]
 fn chunks_that_cannot_be_decoded_are_not_kept_because_of_their_heads() {
@@ -126,4 +153,37 @@ fn chunks_that_cannot_be_decoded_are_not_kept_because_of_their_heads() {
             assert!(!report.lost.is_empty(), "{label} {has_digest}: {report:?}");
         }
     }
+}
+
+#[test]
+fn a_streamed_block_with_a_codec_is_not_streamed_or_told() {
+    for label in ["zlib", "lz4", "bzp2"] {
+        let (sound, at) = encoded(label, 0);
+        let marker = sound.windows(17).position(|part| part == b"#ASDF BLOCK INDEX").unwrap();
+        for has_digest in [true, false] {
+            let mut sound = sound.clone();
+            if !has_digest {
+                sound[at + 38..at + 54].fill(0);
+            }
+            let mut damaged = sound[..marker].to_vec();
+            damaged[at + 9] ^= 1;
+            let (out, report) = repaired(&damaged);
+            assert!(out == sound && report.lost.is_empty(), "{label} {has_digest}: {report:?}");
+            // Nothing tells what such a block was.
+            damaged[marker - 9..].fill(0xff);
+            let (out, report) = repaired(&damaged);
+            assert!(out == damaged, "{label} {has_digest}: {report:?}");
+            let what = &report.lost[0].what;
+            assert!(what.starts_with("block 0 is streamed and names a codec"), "{label}: {what}");
+        }
+    }
+    // A wrong bit in the label of a streamed block.
+    let (mut sound, at) = encoded("", 0);
+    sound.truncate(at + 54 + 400);
+    sound[at + 9] = 1;
+    sound[at + 14..at + 54].fill(0);
+    let mut damaged = sound.clone();
+    damaged[at + 11] = 0x40;
+    let (out, report) = repaired(&damaged);
+    assert!(out == sound && report.lost.is_empty(), "{report:?}");
 }

@@ -1,0 +1,103 @@
+//! Where blocks are, told by their digests alone, and what is left out beside them.
+
+use super::*;
+use crate::container::FORMAT;
+use container_core::container::{Depth, ReadOptions};
+use container_core::report::Verdict;
+
+/// Whether `verify` finds no damage.
+fn is_sound(bytes: &[u8]) -> bool {
+    let lens = (FORMAT.open)(Input::bytes(Box::new(bytes.to_vec())), &OpenOptions::default()).unwrap();
+    let report = lens.check(Depth::Full, &ReadOptions::default(), Progress::none()).unwrap();
+    report.verdict() == Verdict::Sound
+}
+
+/// A file of one block, and where that begins.
+fn single() -> (Vec<u8>, usize) {
+    let head = [HEAD.as_bytes(), tree(&[("one", 0, "[10]")]).as_bytes()].concat();
+    ([&head[..], &block(&numbers(10), 0), &index(&[head.len()])].concat(), head.len())
+}
+
+/// Nothing else has a magic to walk from.
+#[test]
+fn the_only_block_of_a_file_without_an_index_is_found_without_its_magic() {
+    let (sound, at) = single();
+    let end = at + 54 + 80;
+    for magic in [*b"\xd3BLJ", *b"\xd2BLK", [0; 4], *b"junk"] {
+        for padding in [&b""[..], b"\0\0\0\0\0\0\0", b"  \n"] {
+            let sound = [&sound[..at], padding, &sound[at..end], &index(&[at + padding.len()])].concat();
+            let mut damaged = sound[..end + padding.len()].to_vec();
+            damaged[at + padding.len()..][..4].copy_from_slice(&magic);
+            let (out, report) = repaired(&damaged);
+            assert!(out == sound && report.lost.is_empty(), "{magic:?} {padding:?}: {report:?}");
+        }
+    }
+}
+
+/// Blocks that are looked for by their magics have one before them whose magic is gone: the next repair would take it up.
+#[test]
+fn a_block_without_its_magic_before_others_is_taken_whatever_leads_to_those() {
+    let head = [HEAD.as_bytes(), b"%YAML 1.1\n---\na: 1\n...\n"].concat();
+    let mut first = block(&numbers(3), 0);
+    first[..4].copy_from_slice(b"-\xbd\xb3\xb4");
+    let mut second = block(&numbers(12), 0);
+    second[16..24].fill(0x24);
+    let bytes = [&head[..], &first, &second, &block(&numbers(5), 0)].concat();
+    let (out, report) = repaired(&bytes);
+    assert!(out[head.len()..].starts_with(b"\xd3BLK"), "{report:?}");
+    assert_eq!(Layout::parse(&out, &container_core::Limits::default()).unwrap().blocks.len(), 3);
+}
+
+/// What is behind a block whose sizes are wiped belongs to it where its digest says so.
+#[test]
+fn the_sizes_of_a_block_are_found_by_its_digest_where_none_of_them_is_right() {
+    let made = file();
+    for bytes in [&made.bytes[..], &made.bytes[..made.index]] {
+        // The second has bytes set aside, of which nothing tells.
+        for at in [made.blocks[0], made.blocks[2]] {
+            for (from, to) in [(14, 38), (0, 4)] {
+                let mut damaged = bytes.to_vec();
+                damaged[at + from..at + to].fill(0);
+                let (out, report) = repaired(&damaged);
+                assert!(out == made.bytes && report.lost.is_empty(), "{at} {from}: {report:?}");
+            }
+        }
+    }
+}
+
+/// An index is no data, and neither is what stands behind the blocks where none is missing.
+#[test]
+fn what_verify_does_not_call_damage_is_no_loss() {
+    let made = file();
+    let (blocks, index) = made.bytes.split_at(made.index);
+    let mut marker = index.to_vec();
+    marker[3] ^= 1;
+    let mut backwards = index.to_vec();
+    backwards.reverse();
+    let between = {
+        let (first, rest) = blocks.split_at(made.blocks[1]);
+        let moved: Vec<usize> =
+            made.blocks.iter().map(|at| if *at < made.blocks[1] { *at } else { at + 4 }).collect();
+        [first, b"junk", rest, &super::index(&moved)].concat()
+    };
+    for bytes in [
+        [blocks, &marker].concat(),
+        [blocks, &backwards].concat(),
+        [blocks, &index[..10]].concat(),
+        [blocks, b"junk"].concat(),
+        [blocks, b"junk", index].concat(),
+        [blocks, b"\0\0junk", index, b"more"].concat(),
+        between,
+    ] {
+        let (out, report) = repaired(&bytes);
+        assert!(out == made.bytes, "{report:?}");
+        assert!(is_sound(&bytes) && report.lost.is_empty(), "{report:?}");
+        let left = report.guessed.iter().filter(|item| item.what.contains("left out")).count();
+        assert!(left >= 1, "{report:?}");
+    }
+    // Arrays behind bytes that may have been a block are other arrays, perhaps.
+    let at = made.blocks[1];
+    let doubtful = [&blocks[..at], b"between", &blocks[at..]].concat();
+    let (_, report) = repaired(&doubtful);
+    assert!(!is_sound(&doubtful) && report.lost.len() == 1, "{report:?}");
+}
