@@ -66,6 +66,8 @@ pub(crate) fn repair_to(
     let layout = Layout::parse(source, limits)?;
     report.kept.push(RepairItem::new(0..layout.header.comments.end, "header and comments"));
     let document = tree::mend(source, &layout, limits, &mut report)?;
+    // Then nobody knows what arrays there were.
+    let is_tree_lost = !report.lost.is_empty();
     let placed = match &document {
         Some(document) => arrays::placed(document, limits)?,
         None => Vec::new(),
@@ -88,7 +90,7 @@ pub(crate) fn repair_to(
     let there = found.len() - gaps.len();
     let wanted = blocks::Wanted {
         missing: named.saturating_sub(there),
-        named: if placed.iter().any(|placed| placed.block < 0) { usize::MAX } else { named },
+        named: if is_tree_lost || placed.iter().any(|placed| placed.block < 0) { usize::MAX } else { named },
         is_listed: layout.index_state == IndexState::Proved,
     };
     let codecs = compression::codecs();

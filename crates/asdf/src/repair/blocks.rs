@@ -63,7 +63,7 @@ pub(super) struct Tools<'a> {
 pub(super) struct Wanted {
     /// How many arrays name beyond those that there are.
     pub(super) missing: usize,
-    /// How many arrays name; all, where one counts from the end.
+    /// How many arrays name; all, where one counts from the end or where not all arrays are known.
     pub(super) named: usize,
     /// Whether the index lists just those that there are.
     pub(super) is_listed: bool,

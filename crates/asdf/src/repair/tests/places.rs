@@ -101,3 +101,16 @@ fn what_verify_does_not_call_damage_is_no_loss() {
     let (_, report) = repaired(&doubtful);
     assert!(!is_sound(&doubtful) && report.lost.len() == 1, "{report:?}");
 }
+
+/// Arrays that nobody knows of may have been in what is left out.
+#[test]
+fn bytes_behind_the_blocks_of_a_lost_tree_are_lost() {
+    let made = file();
+    let mut damaged = [&made.bytes[..made.index], b"junk"].concat();
+    let at = damaged.windows(5).position(|part| part == b"three").unwrap();
+    damaged[at] = b'[';
+    let (_, report) = repaired(&damaged);
+    let lost =
+        report.lost.iter().filter(|item| item.what.starts_with("4 bytes that belong to no block")).count();
+    assert_eq!(lost, 1, "{report:?}");
+}
