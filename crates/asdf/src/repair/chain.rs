@@ -262,7 +262,11 @@ fn by_magics(source: &dyn Source, layout: &Layout) -> Result<Option<Vec<Found>>>
             left = rest;
             let healed = heal(source, *start, *end)?;
             let sure = healed.as_ref().is_some_and(|healed| {
-                healed.proof == Proof::Digest || (healed.changes.is_empty() && healed.block.end == *end)
+                // Data in the place of a header often say that the block is streamed, and would take up all that follows.
+                let header = &healed.block.header;
+                let is_nonsense = header.is_streamed() && header.is_compressed();
+                healed.proof == Proof::Digest
+                    || (healed.changes.is_empty() && healed.block.end == *end && !is_nonsense)
             });
             if tried == 0 || sure {
                 taken = healed;

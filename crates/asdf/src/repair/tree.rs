@@ -39,6 +39,12 @@ pub(super) fn mend(
         text.push_str("...");
         text.push_str(newline);
         let end = range.end..range.end;
+        if range.end == layout.size {
+            // Whatever lines and blocks there were.
+            report
+                .lost
+                .push(RepairItem::new(end.clone(), "what stood behind it: the file ends within its tree"));
+        }
         report.guessed.push(RepairItem::new(end, "the tree ends here, where nothing said so"));
     } else if has(FaultKind::TreeEndBlanks) {
         let len = text.trim_end_matches([' ', '\t', '\r', '\n']).len();

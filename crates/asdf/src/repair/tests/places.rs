@@ -114,3 +114,34 @@ fn bytes_behind_the_blocks_of_a_lost_tree_are_lost() {
         report.lost.iter().filter(|item| item.what.starts_with("4 bytes that belong to no block")).count();
     assert_eq!(lost, 1, "{report:?}");
 }
+
+/// Without the rest of its header a block may seem to be streamed, and would take the others for its data.
+#[test]
+fn a_header_of_other_bytes_takes_up_no_blocks() {
+    let made = file();
+    let at = made.blocks[0];
+    let mut damaged = made.bytes[..made.index].to_vec();
+    damaged[at + 6..at + 54].fill(b'q');
+    let (out, report) = repaired(&damaged);
+    let file = crate::File::from_bytes(out, crate::OpenOptions::default()).unwrap();
+    assert_eq!(file.read_block(1, &Default::default()).unwrap()[..], numbers(12), "{report:?}");
+    assert_eq!(file.read_block(2, &Default::default()).unwrap()[..], numbers(4), "{report:?}");
+}
+
+#[test]
+fn a_file_that_ends_within_its_tree_has_lost_what_stood_behind() {
+    let made = file();
+    let end = made.bytes.windows(4).position(|bytes| bytes == b"...\n").unwrap();
+    let one = made.bytes.windows(3).position(|bytes| bytes == b"one").unwrap();
+    for cut in [one, end, end + 1] {
+        let (out, report) = repaired(&made.bytes[..cut]);
+        let lost =
+            report.lost.iter().filter(|item| item.what.ends_with("the file ends within its tree")).count();
+        assert_eq!(lost, 1, "{cut}: {report:?}");
+        assert!(!is_sound(&made.bytes[..cut]));
+        assert!(repaired(&out).1.lost.len() < report.lost.len());
+    }
+    // Only the line is gone.
+    let (out, report) = repaired(&[&made.bytes[..end], &made.bytes[end + 4..]].concat());
+    assert!(report.lost.is_empty() && is_sound(&out), "{report:?}");
+}
