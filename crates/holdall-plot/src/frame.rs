@@ -140,7 +140,11 @@ impl<'s> Frame<'s> {
         let bottom = top + h;
         let (tick, small, normal) = (self.px(4.0), self.px(12.0), self.px(13.0));
         let line = self.px(1.0).max(1.0);
-        let ticks = x.ticks(w, self.px(84.0));
+        let mut ticks = x.ticks(w, self.px(84.0));
+        if x.low > x.high {
+            // From left to right.
+            ticks.ticks.reverse();
+        }
         let mut taken = f64::NEG_INFINITY;
         for mark in &ticks.ticks {
             let at = left + x.at(mark.value) * w;
@@ -245,12 +249,57 @@ impl<'s> Frame<'s> {
             );
         }
         if !ticks.note.is_empty() {
-            self.scene.text((rect.x, y - self.px(6.0)), small, Anchor::Start, ticks.note.clone());
+            // Further left where it is too long for the place behind the bar's edge.
+            let end = f64::from(self.scene.width) - self.font.width(&ticks.note, small) - 2.0;
+            let place = (rect.x.min(end).max(2.0), y - self.px(6.0));
+            self.scene.text(place, small, Anchor::Start, ticks.note.clone());
         }
         if !label.is_empty() {
             let normal = self.px(13.0);
             let label = self.font.fitted(label, normal, f64::from(self.scene.height));
             self.upwards((right + self.px(74.0), y + h / 2.0), normal, label);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Numbers fall along the axis of a selection with a negative step.
+    #[test]
+    fn a_falling_axis_has_labels_at_all_its_marks() {
+        let style = Style::default();
+        let axis =
+            |low, high| Axis { low, high, label: String::new(), whole: true, stretch: Stretch::Linear };
+        let labels = |x: &Axis| {
+            let mut frame = Frame::new(&style, (900, 300), (700, 200), false);
+            frame.axes(x, &axis(0.0, 1.0));
+            let text = |item: &Item| match item {
+                Item::Text { text, anchor: Anchor::Middle, direction: Direction::Right, .. } => {
+                    Some(text.clone())
+                }
+                _ => None,
+            };
+            frame.scene.items.iter().filter_map(text).filter(|text| !text.is_empty()).collect::<Vec<_>>()
+        };
+        assert_eq!(labels(&axis(-0.5, 39.5)), ["0", "5", "10", "15", "20", "25", "30", "35"]);
+        assert_eq!(labels(&axis(39.5, -0.5)), ["35", "30", "25", "20", "15", "10", "5", "0"]);
+    }
+
+    /// What the numbers of a bar have in common may be longer than the bar is wide.
+    #[test]
+    fn the_note_of_a_bar_stays_on_the_sheet() {
+        let style = Style::default();
+        let mut frame = Frame::new(&style, (400, 300), (198, 220), true);
+        let palette = Palette::by_name("viridis").unwrap();
+        frame.bar(&palette, (1e6, 1e6 + 9e-4), Stretch::Linear, "data");
+        let note = frame.scene.items.iter().find_map(|item| match item {
+            Item::Text { at, size, text, .. } if text.starts_with('×') => Some((*at, *size, text)),
+            _ => None,
+        });
+        let (at, size, text) = note.unwrap();
+        assert_eq!(text, "×10⁻⁴ + 1000000");
+        assert!(at.0 >= 0.0 && at.0 + frame.font.width(text, size) <= 400.0, "{at:?}");
     }
 }

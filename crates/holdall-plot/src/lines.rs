@@ -75,7 +75,7 @@ pub fn lines(
             Axis { low: start, high, label: format!("axis {number}"), whole: true, stretch: Stretch::Linear }
         }
     };
-    let (low, high) = padded(ends.unwrap_or((0.0, 1.0)), matches!(range, Range::Fixed(..)));
+    let (low, high) = padded(ends.unwrap_or((0.0, 1.0)), matches!(range, Range::Fixed(..)), stretch);
     let y = Axis { low, high, label: label.to_owned(), whole: false, stretch };
     let columns = envelope.columns;
     for column in (0..columns).rev() {
@@ -107,14 +107,16 @@ fn nothing(frame: &mut Frame<'_>, style: &Style) {
     }
 }
 
-/// A little room above and below, but not where someone has said what is to be seen.
-fn padded((low, high): (f64, f64), is_fixed: bool) -> (f64, f64) {
+/// A little room above and below, but not where someone has said what is to be seen. A stretch begins at the lower end, so that room
+/// below would take the place of the least values: most of the axis, of a logarithmic one.
+fn padded((low, high): (f64, f64), is_fixed: bool, stretch: Stretch) -> (f64, f64) {
     if is_fixed {
         return (low, high);
     }
     let span = high / 2.0 - low / 2.0;
     let room = if span > 0.0 { span * 0.1 } else { (low.abs() * 0.05).max(0.5) };
-    ((low - room).max(f64::MIN), (high + room).min(f64::MAX))
+    let below = if stretch == Stretch::Linear || span <= 0.0 { room } else { 0.0 };
+    ((low - below).max(f64::MIN), (high + room).min(f64::MAX))
 }
 
 fn envelope(subject: &Subject<'_>, rows: u64, columns: u64, pixels: u32) -> Result<Envelope> {
@@ -399,6 +401,15 @@ mod tests {
                 vec![(4.6, 0.0), (5.0, 4.0)]
             ]
         );
+    }
+
+    /// A tenth of half the span below 0 would be half of a logarithmic axis to 10¹³.
+    #[test]
+    fn a_stretched_axis_begins_at_the_least_value() {
+        assert_eq!(padded((0.0, 20.0), false, Stretch::Linear), (-1.0, 21.0));
+        assert_eq!(padded((0.0, 20.0), false, Stretch::Log), (0.0, 21.0));
+        assert_eq!(padded((0.0, 20.0), true, Stretch::Log), (0.0, 20.0));
+        assert_eq!(padded((20.0, 20.0), false, Stretch::Sqrt), (19.0, 21.0));
     }
 
     #[test]

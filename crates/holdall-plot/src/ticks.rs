@@ -30,9 +30,22 @@ pub(crate) fn linear(low: f64, high: f64, most: usize, whole: bool) -> Ticks {
     if whole {
         step = step.map(|step| step.max(1.0));
     }
-    let Some(step) = step.filter(|step| *step > 0.0 && step.is_finite()) else { return Ticks::default() };
-    let (first, last) = ((low / step - 1e-9).ceil(), (high / step + 1e-9).floor());
-    if !(last - first).is_finite() || last - first > 1000.0 {
+    let Some(mut step) = step.filter(|step| *step > 0.0 && step.is_finite()) else { return Ticks::default() };
+    let marks = |step: f64| ((low / step - 1e-9).ceil(), (high / step + 1e-9).floor());
+    let (mut first, mut last) = marks(step);
+    if last - first < 1.0 {
+        // One mark alone tells no scale: the next smaller step, if its marks have room.
+        let smaller =
+            [5.0, 2.0, 1.0, 0.5].map(|nice| nice * base).into_iter().find(|less| *less < step * 0.9);
+        let smaller = smaller.filter(|less| *less > 0.0 && (!whole || *less >= 1.0));
+        if let Some((less, ends)) = smaller.map(|less| (less, marks(less)))
+            && ends.1 - ends.0 > last - first
+            && ends.1 - ends.0 <= most as f64
+        {
+            (step, (first, last)) = (less, ends);
+        }
+    }
+    if !(0.0..=1000.0).contains(&(last - first)) {
         return Ticks::default();
     }
     let values: Vec<f64> = (0..=(last - first) as u32).map(|at| (first + f64::from(at)) * step).collect();
@@ -43,11 +56,13 @@ pub(crate) fn linear(low: f64, high: f64, most: usize, whole: bool) -> Ticks {
     let magnitude = if common == 0.0 { magnitude } else { (low - common).abs().max((high - common).abs()) };
     let exponent = magnitude.log10().floor();
     let exponent = if (-3.0..5.0).contains(&exponent) { 0 } else { exponent as i32 };
-    let scale = 10_f64.powi(-exponent);
-    let scale = if scale.is_finite() && scale > 0.0 { scale } else { 1.0 };
+    // In two steps: of the least numbers, the power that takes them to 1 is beyond the greatest.
+    let half = exponent / 2;
+    let (first, second) = (10_f64.powi(-half), 10_f64.powi(half - exponent));
+    let scaled = |value: f64| value * first * second;
     // The exponent again: logarithms of powers of ten round.
-    let decimals = (-(step * scale).log10() - 1e-9).ceil().clamp(0.0, 12.0) as usize;
-    let label = |value: &f64| minus(&format!("{:.decimals$}", (value - common) * scale + 0.0));
+    let decimals = (-scaled(step).log10() - 1e-9).ceil().clamp(0.0, 12.0) as usize;
+    let label = |value: &f64| minus(&format!("{:.decimals$}", scaled(value - common) + 0.0));
     let ticks = values.iter().map(|value| Tick { value: *value, label: label(value) }).collect();
     let mut note = String::new();
     if exponent != 0 {
@@ -59,6 +74,9 @@ pub(crate) fn linear(low: f64, high: f64, most: usize, whole: bool) -> Ticks {
     }
     Ticks { ticks, note }
 }
+
+/// Letters of a label for which there is room beside an axis, its own label included.
+const LABEL: usize = 7;
 
 /// Marks on an axis where `place` says how far along, from 0 to 1, a number is: at least `gap` from each other.
 pub(crate) fn bent(low: f64, high: f64, gap: f64, place: impl Fn(f64) -> f64) -> Ticks {
@@ -81,16 +99,25 @@ pub(crate) fn bent(low: f64, high: f64, gap: f64, place: impl Fn(f64) -> f64) ->
         let steps = linear(low, low + (high - low) * 10_f64.powi(-down), 10, false);
         candidates.extend(steps.ticks.iter().map(|tick| tick.value));
     }
-    let mut kept: Vec<f64> = Vec::new();
-    for value in candidates {
-        let is_free = |other: &f64| (place(*other) - place(value)).abs() >= gap;
-        if (low..=high).contains(&value) && kept.iter().all(is_free) {
-            kept.push(value);
+    let candidates = candidates.into_iter().filter(|value| (low..=high).contains(value));
+    let candidates: Vec<Tick> = candidates.map(|value| Tick { value, label: short(value) }).collect();
+    let mut kept = free(&candidates, LABEL, gap, &place);
+    if kept.len() < 2 {
+        kept = free(&candidates, usize::MAX, gap, &place);
+    }
+    kept.sort_by(|a, b| a.value.total_cmp(&b.value));
+    Ticks { ticks: kept, note: String::new() }
+}
+
+/// Those that are at least `gap` from all that come before them, with labels of at most `letters`.
+fn free(candidates: &[Tick], letters: usize, gap: f64, place: impl Fn(f64) -> f64) -> Vec<Tick> {
+    let mut kept: Vec<Tick> = Vec::new();
+    for tick in candidates.iter().filter(|tick| tick.label.chars().count() <= letters) {
+        if kept.iter().all(|other| (place(other.value) - place(tick.value)).abs() >= gap) {
+            kept.push(tick.clone());
         }
     }
-    kept.sort_by(f64::total_cmp);
-    let ticks = kept.into_iter().map(|value| Tick { value, label: short(value) }).collect();
-    Ticks { ticks, note: String::new() }
+    kept
 }
 
 /// A number in few characters: up to six digits.
@@ -179,6 +206,16 @@ mod tests {
         expect(1e9 + 0.04, 1e9 + 1.0, 2, &["0.5", "1.0"], "+ 1000000000");
         expect(123_456.125, 123_456.25, 3, &["0.15", "0.20", "0.25"], "+ 123456");
         expect(0.0, 3e-8, 3, &["0", "1", "2", "3"], "×10⁻⁸");
+        // One alone tells no scale.
+        expect(90.0, 19031.0, 3, &["5000", "10000", "15000"], "");
+        expect(-3.2, 3.2, 2, &["−2", "0", "2"], "");
+        expect(0.1, 1.9, 1, &["1"], "");
+        assert_eq!(linear(0.4, 1.6, 2, true).ticks.len(), 1);
+        expect(0.5, 4.52, 2, &["2", "4"], "");
+        expect(0.51, 0.52, 1, &["0.51", "0.52"], "");
+        assert_eq!(linear(0.2, 0.8, 2, true), Ticks::default());
+        expect(0.0, 3e-310, 3, &["0", "1", "2", "3"], "×10⁻³¹⁰");
+        expect(0.0, 4e300, 4, &["0", "1", "2", "3", "4"], "×10³⁰⁰");
         assert_eq!(linear(1.0, 1.0, 5, false), Ticks::default());
         assert_eq!(linear(f64::MIN, f64::MAX, 5, false), Ticks::default());
         assert!(!labels(-1e308, 0.7e308, 5).0.is_empty());
@@ -202,5 +239,13 @@ mod tests {
             ticks.len() > 4
                 && ticks.windows(2).all(|pair| place(pair[1].value) - place(pair[0].value) >= 0.08)
         );
+        // Their labels fit beside the axis, unless there are no others.
+        let place =
+            |low: f64, high: f64, value: f64| (1000.0 * (value - low) / (high - low)).ln_1p() / 1001_f64.ln();
+        let (low, high) = (-5.34e11, 1.1e13);
+        let ticks = bent(low, high, 0.04, |value| place(low, high, value)).ticks;
+        assert!(ticks.len() > 6 && ticks.iter().all(|tick| tick.label.chars().count() <= LABEL), "{ticks:?}");
+        let (low, high) = (1.234_51e9, 1.234_59e9);
+        assert!(bent(low, high, 0.1, |value| place(low, high, value)).ticks.len() > 2);
     }
 }
