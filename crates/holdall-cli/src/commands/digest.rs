@@ -12,7 +12,7 @@ use container_core::dtype::Order;
 use container_core::source::read_stream;
 use container_core::threads::in_order;
 use container_core::{Error, ErrorKind, Limits, Progress};
-use holdall::address::Address;
+use holdall::address::{Address, typed};
 use holdall::digest::{ArrayDigest, Line, digest, line, select};
 use holdall::json;
 use holdall::open::{Accept, open_to_pass};
@@ -366,7 +366,9 @@ impl Wanted {
         let file = &self.address.file;
         let whole = self.address.dataset.is_none() && self.address.selection.is_none();
         let address = match &path {
-            Some(path) if whole => [file.as_os_str().as_encoded_bytes(), b"::", path.as_bytes()].concat(),
+            Some(path) if whole => {
+                [file.as_os_str().as_encoded_bytes(), b"::", typed(path).as_bytes()].concat()
+            }
             _ => self.typed.clone(),
         };
         Answer { address, file: shown(file), dataset: path, expected: self.expected, made }

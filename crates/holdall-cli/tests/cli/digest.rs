@@ -123,3 +123,22 @@ fn a_list_names_files_in_the_bytes_that_they_have() {
         run(place, &["cat", "good.ra::data[0, 0]"]).expect(0)
     );
 }
+
+/// `FILE::` is the file: a list that said so of one array told of all others that they had changed.
+#[test]
+fn an_array_whose_key_is_empty_has_an_address() {
+    let directory = files();
+    let place = directory.path();
+    let text = "#ASDF 1.0.0\n%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/\n--- !core/asdf-1.1.0\n\
+                '': !core/ndarray-1.0.0 [1, 2]\nb: !core/ndarray-1.0.0 [3]\n...\n";
+    fs::write(place.join("keys.asdf"), text).unwrap();
+    let list = run(place, &["digest", "keys.asdf"]).expect(0).to_owned();
+    let addresses: Vec<&str> = list.lines().filter_map(|line| Some(line.split_once("  ")?.1)).collect();
+    assert_eq!(addresses, ["keys.asdf::/", "keys.asdf::b"]);
+    fs::write(place.join("list"), &list).unwrap();
+    let checked = run(place, &["digest", "--check", "list"]);
+    assert_eq!(checked.expect(0), "keys.asdf::/: OK\nkeys.asdf::b: OK\n");
+    assert_eq!(run(place, &["cat", "keys.asdf::/"]).expect(0), "1\n2\n");
+    assert_eq!(run(place, &["cat", "keys.asdf::/[1]"]).expect(0), "2\n");
+    assert!(run(place, &["cat", "keys.asdf"]).err.contains("one of: /, b"));
+}
