@@ -118,6 +118,10 @@ impl Container for Lens {
         meta::value(self.file.tree().root(), View::Logical, &self.limits)
     }
 
+    fn may_hide_datasets(&self) -> bool {
+        self.file.unread_tree().is_some()
+    }
+
     fn datasets(&self) -> &[Dataset] {
         self.datasets.get_or_init(|| datasets::datasets(&self.file))
     }

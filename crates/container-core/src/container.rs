@@ -40,6 +40,11 @@ pub trait Container: Send + Sync {
     /// rest when [`Container::dataset`] is asked for them.
     fn datasets(&self) -> &[Dataset];
 
+    /// False where opening has told that there are no other datasets. Else damage may hide some, which a check tells.
+    fn may_hide_datasets(&self) -> bool {
+        true
+    }
+
     /// How many there are.
     fn dataset_count(&self) -> usize {
         self.datasets().len()

@@ -63,8 +63,8 @@ impl Console {
     }
 }
 
-/// Writes an error to standard error.
-fn complain(failure: &Failure) {
+/// Writes an error to standard error, and counts for nothing.
+pub fn complain(failure: &Failure) {
     let paint = Paint::of(&io::stderr());
     let mut text = format!("{}: ", paint.with(BAD, "holdall"));
     for (number, line) in failure.lines().iter().enumerate() {

@@ -58,6 +58,10 @@ impl Container for Reversed<'_> {
         self.inner.logical_meta()
     }
 
+    fn may_hide_datasets(&self) -> bool {
+        self.inner.may_hide_datasets()
+    }
+
     fn datasets(&self) -> &[Dataset] {
         &self.datasets
     }

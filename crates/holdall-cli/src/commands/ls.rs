@@ -5,18 +5,19 @@ use std::ffi::OsString;
 use container_core::container::{Dataset, Listed};
 use holdall::json;
 use holdall::open::Accept;
+use holdall::verify::first_damage;
 
 use super::{chosen, no_selection, open, shown};
-use crate::errors::{On, Outcome, Result};
+use crate::errors::{Failure, On, Outcome, Result};
 use crate::options::{OpenArgs, address};
-use crate::output::{Console, human_bytes};
+use crate::output::{Console, complain, human_bytes};
 use crate::values;
 
 /// List the datasets of a file, one line each
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Columns: path, dtype, shape, order, chunks, codec, bytes stored, bytes of values. Through a pipe they are separated by \
-tabs, without a heading.
+tabs, without a heading. A file without datasets has no lines; where damage may hide some, standard error tells.
 
 Examples:
   holdall ls scan.ra
@@ -43,9 +44,13 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     no_selection(&address)?;
     let opened = open(&address.file, Accept::Containers, &args.open.options(console.limits))?;
     let container = opened.container.as_ref();
-    if container.datasets().is_empty() {
+    if address.dataset.is_none() && container.dataset_count() == 0 && container.may_hide_datasets() {
+        let file = shown(&address.file);
         // Perhaps nobody can tell, as of a tree that cannot be read.
-        container.meta().on(shown(&address.file))?;
+        container.meta().on(&file)?;
+        if let Some(error) = first_damage(container) {
+            complain(&Failure { subject: Some(file), error: error.context("no dataset is listed") });
+        }
     }
     let most = if args.recursive { Listed::Recursive } else { Listed::Always };
     let mut chosen = chosen(&address, container, most)?;

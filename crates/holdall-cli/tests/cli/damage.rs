@@ -155,3 +155,25 @@ fn a_file_behind_other_bytes_is_brought_back_as_it_would_be_alone() {
         }
     }
 }
+
+#[test]
+fn an_empty_listing_tells_of_damage_and_reads_no_metadata() {
+    let directory = files();
+    let at = directory.path();
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata");
+    let ls = |name: &str| run(at, &["ls", data.join(name).to_str().unwrap()]);
+    // Its metadata, with aliases written out, are over the limit. Its arrays are none.
+    let bomb = ls("asdf/ok/tree_alias_bomb.asdf");
+    assert_eq!((bomb.expect(0), bomb.err.as_str()), ("", ""));
+    for name in ["gsd/bad/names_noise.gsd", "blosc2/bad/array_axes_17.b2nd", "rawarray/bad/eltype_6.ra"] {
+        let there = ls(name);
+        assert_eq!(there.expect(0), "");
+        assert!(there.err.contains(": no dataset is listed: "), "{there:#?}");
+        assert!(there.err.contains("try: holdall verify "), "{there:#?}");
+    }
+    let tree = "#ASDF 1.0.0\n%YAML 1.1\n---\nk: -\nb: 1\n...\n";
+    std::fs::write(at.join("tree.asdf"), tree).unwrap();
+    let there = run(at, &["ls", "tree.asdf"]);
+    there.expect(2);
+    assert!(there.err.contains("the tree cannot be read: "), "{there:#?}");
+}
