@@ -197,7 +197,7 @@ impl TreeEditor {
 /// for those of the ASDF standard. An empty text is null.
 ///
 /// # Errors
-/// As [`Document::parse`], without a byte range.
+/// `Usage` for what is no YAML; `Limit`.
 pub fn parse_value(text: &str) -> Result<Yaml> {
     value::parse(text)
 }

@@ -57,7 +57,7 @@ pub enum Change<'a> {
 /// block is read.
 ///
 /// # Errors
-/// `Usage` for a pointer that finds nothing to change, or that would change anything else; `Malformed` for a value that is no YAML; those of
+/// `Usage` for a pointer that finds nothing to change, or that would change anything else, and for a value that is no YAML; those of
 /// opening the file; `Io`.
 pub fn change(path: &Path, changes: &[Change<'_>], options: UpdateOptions) -> Result<Committed> {
     let mut updater = Updater::open(path, options)?;

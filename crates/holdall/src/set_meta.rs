@@ -30,7 +30,7 @@ pub enum MetaChange {
 /// named changes, and no block is touched.
 ///
 /// # Errors
-/// `Usage` for other formats, for standard input, and for a pointer that finds nothing to change; `Malformed` for a value that is no YAML;
+/// `Usage` for other formats, for standard input, and for a pointer that finds nothing to change and for a value that is no YAML;
 /// those of opening the file; `Io`.
 pub fn set_meta(
     path: &Path,

@@ -8,8 +8,16 @@ use crate::yaml::{Document, Yaml, YamlLimits};
 pub(super) fn parse(text: &str) -> Result<Yaml> {
     // Indented, so that nothing in the first line is a directive or the end of the document.
     let document = format!("%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/\n---\n {text}\n");
-    // Ranges would be those of this text, which is nowhere.
-    let without_place = |error: Error| Error::new(error.into_kind()).context("the value");
-    let document = Document::parse(document.as_bytes(), 0, &YamlLimits::default()).map_err(without_place)?;
-    Yaml::of(document.root()).map_err(without_place)
+    let document = Document::parse(document.as_bytes(), 0, &YamlLimits::default()).map_err(typed)?;
+    Yaml::of(document.root()).map_err(typed)
+}
+
+/// The error as one of what was typed, and not of a damaged file. Its lines and bytes would be those of a text that is nowhere.
+fn typed(error: Error) -> Error {
+    if !error.is_damage() {
+        return Error::new(error.into_kind());
+    }
+    let message = error.kind().to_string();
+    let placed = message.split_once(": ").filter(|(place, _)| place.starts_with("no YAML at line "));
+    Error::usage(placed.map_or_else(|| message.clone(), |(_, why)| format!("no YAML: {why}")))
 }

@@ -152,6 +152,9 @@ fn a_tree_changes_where_it_is_told_to_and_nowhere_else() {
         assert_eq!(run.code, Some(2), "{bad} {run:#?}");
         assert_eq!(std::fs::read(at.join("a.asdf")).unwrap(), file, "{bad}");
     }
+    let typed = run(at, &["meta", "a.asdf", "--set", "/meta/exposure=[1"]);
+    assert!(typed.err.contains("the value for /meta/exposure: no YAML: "), "{typed:#?}");
+    assert!(!typed.err.contains("holdall verify"), "{typed:#?}");
     let other = run(at, &["meta", "good.ra", "--set", "/a=1"]);
     assert!(other.code == Some(2) && other.err.contains("ASDF"), "{other:#?}");
 }
