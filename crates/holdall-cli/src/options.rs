@@ -79,8 +79,12 @@ impl OpenArgs {
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub struct JobsArgs {
     /// Threads to use; default: one for each core
-    #[arg(short, long, help_heading = COMMON, value_name = "N")]
+    #[arg(short, long, help_heading = COMMON, value_name = "N", value_parser = threads)]
     pub jobs: Option<NonZeroUsize>,
+}
+
+fn threads(text: &str) -> Result<NonZeroUsize, String> {
+    text.parse().map_err(|_| "a number of threads is 1 or more".to_owned())
 }
 
 impl JobsArgs {
@@ -206,6 +210,14 @@ mod tests {
         ];
         for (text, bytes) in cases {
             assert_eq!(parse_bytes(text), Ok(bytes), "{text}");
+        }
+    }
+
+    #[test]
+    fn threads_are_one_or_more() {
+        assert_eq!(threads("3").map(NonZeroUsize::get), Ok(3));
+        for text in ["0", "-1", "", "x"] {
+            assert_eq!(threads(text).unwrap_err(), "a number of threads is 1 or more");
         }
     }
 

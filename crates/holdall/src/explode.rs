@@ -42,7 +42,8 @@ pub fn explode(path: &Path, folder: Option<&Path>, options: &ExplodeOptions) -> 
     let stem = stem.ok_or_else(|| Error::usage("files that are exploded have a name that is text"))?;
     let folder = folder.or_else(|| path.parent()).unwrap_or(Path::new(""));
     if !folder.as_os_str().is_empty() {
-        std::fs::create_dir_all(folder)?;
+        std::fs::create_dir_all(folder)
+            .map_err(|error| Error::from(error).context(format!("directory {}", folder.display())))?;
     }
     let target = folder.join(format!("{stem}_exploded.asdf"));
     refuse_source(path, &target)?;

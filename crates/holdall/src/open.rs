@@ -62,10 +62,7 @@ pub fn sniff(probe: &Probe<'_>, accept: Accept) -> Result<&'static Format> {
                 .find(|format| format.import.is_some())
                 .and_then(|format| format.extensions.first())
             {
-                Some(extension) => error.hint(format!(
-                    "holdall convert X.{} X.{extension}",
-                    array.extensions.first().unwrap_or(&"")
-                )),
+                Some(extension) => error.hint(format!("holdall convert FILE NEW.{extension}")),
                 None => error,
             }
         }
@@ -75,7 +72,7 @@ pub fn sniff(probe: &Probe<'_>, accept: Accept) -> Result<&'static Format> {
             Some(format) => {
                 let begins = format!("it begins nearly as {} files do", format.title);
                 let name = format.extensions.first().unwrap_or(&"");
-                error.context(begins).hint(format!("holdall repair X.{name} -o NEW.{name}"))
+                error.context(begins).hint(format!("holdall repair FILE -o NEW.{name}"))
             }
             None => error,
         },
@@ -276,7 +273,7 @@ mod tests {
         let bytes = npy_bytes("<u2", "False", "(2,)", &[1, 0, 2, 0]);
         let error = open_bytes(&bytes, Accept::Containers).unwrap_err();
         let first = FORMATS[0];
-        let hint = format!("holdall convert X.npy X.{}", first.extensions[0]);
+        let hint = format!("holdall convert FILE NEW.{}", first.extensions[0]);
         assert_eq!(error.next_step(), Some(hint.as_str()));
         assert!(error.to_string().contains(first.title));
     }

@@ -111,7 +111,7 @@ mod tests {
         std::fs::remove_file(&target).unwrap();
         let error = run(b"rawarrow and text, which no header is").unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::WrongFormat { .. }), "{error}");
-        assert!(error.next_step().unwrap().starts_with("holdall repair X.ra"), "{error:?}");
+        assert!(error.next_step().unwrap().starts_with("holdall repair FILE -o NEW.ra"), "{error:?}");
         assert!(!target.exists());
     }
 

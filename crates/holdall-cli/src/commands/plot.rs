@@ -153,7 +153,8 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
         refuse_source(&address.file, path).on(&file)?;
         // Found out before the work, not after it.
         if !args.force.force && path.symlink_metadata().is_ok() {
-            return Err(Error::usage("it exists already").hint("-f replaces it")).on(shown(path));
+            return Err(Error::usage(format!("{} exists", shown(path))).hint("use -f to replace it"))
+                .on(&file);
         }
     }
     let protocol = args.term.map(terminal::Term::protocol);

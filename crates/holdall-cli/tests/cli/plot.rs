@@ -77,6 +77,9 @@ fn pictures_are_the_same_every_time_and_by_their_recipes() {
         assert!(fs::read(&file).unwrap() == bytes, "{recipe}\n{}", again.err);
         found.push(pixels_hash(&file));
     }
+    let there = run(directory.path(), &["plot", "ramp.npy", "-o", "a.png"]);
+    there.expect(2);
+    assert!(there.err.contains("a.png exists\n  try: use -f to replace it"), "{there:#?}");
     assert_eq!(found, PICTURES.map(|(_, hash)| hash), "if a change was meant, look at the pictures");
 }
 
