@@ -22,13 +22,17 @@ use crate::values::{MOST_DEPTH, one_line, scalar};
 #[command(after_help = "\
 With FILE::PATH the attributes of that dataset are shown. A pointer that finds nothing is exit code 1.
 
+JSON has no bytes, NaN and infinities, and many of its readers round integers beyond 64 bits: bytes are {\"bytes\": \"00ff\"}, \
+the others text.
+
 --set and --unset change the tree of an ASDF file in place: every other byte of it stays as it is, and no block is touched. All take effect or \
 none: first each --set, then each --unset. VALUE is YAML 1.1 in flow style: 5, 1.5, text, '[1, 2]', \
 '{a: 1}', '!unit/unit-1.0.0 m'. A pointer that ends in /- appends to a list.
 
 Examples:
   holdall meta scan.ra
-  holdall meta scan.ra /eltype
+  holdall meta scan.ra /dims/0
+  holdall meta scan.ra::data /eltype
   holdall meta --json scan.ra | jq .dims
   holdall meta image.asdf /roman/meta --yaml
   holdall meta small.asdf --inline > text.asdf
