@@ -293,13 +293,13 @@ mod tests {
         let style = Style::default();
         let mut frame = Frame::new(&style, (400, 300), (198, 220), true);
         let palette = Palette::by_name("viridis").unwrap();
-        frame.bar(&palette, (1e6, 1e6 + 9e-4), Stretch::Linear, "data");
+        frame.bar(&palette, (1e9, 1e9 + 9e-4), Stretch::Linear, "data");
         let note = frame.scene.items.iter().find_map(|item| match item {
             Item::Text { at, size, text, .. } if text.starts_with('×') => Some((*at, *size, text)),
             _ => None,
         });
         let (at, size, text) = note.unwrap();
-        assert_eq!(text, "×10⁻⁴ + 1000000");
+        assert_eq!(text, "×10⁻⁴ + 1000000000");
         assert!(at.0 >= 0.0 && at.0 + frame.font.width(text, size) <= 400.0, "{at:?}");
     }
 }
