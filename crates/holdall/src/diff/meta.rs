@@ -37,15 +37,14 @@ impl Comparison<'_> {
     fn values(&mut self, pointer: &str, a: &Value, b: &Value) {
         match (a, b) {
             (Value::Map(_), Value::Map(_)) => {
-                let (a, b) = (named_entries(a).unwrap_or_default(), named_entries(b).unwrap_or_default());
-                // Of a key that is there twice, the first counts.
-                let there: HashMap<&str, &Value> = b.iter().rev().copied().collect();
+                let (a, b) = (numbered(a), numbered(b));
+                let there: HashMap<(&str, usize), &Value> = b.iter().copied().collect();
                 for (key, value) in &a {
-                    self.entry(pointer, key, Some(value), there.get(key).copied());
+                    self.entry(pointer, key.0, Some(value), there.get(key).copied());
                 }
-                let here: HashSet<&str> = a.iter().map(|(key, _)| *key).collect();
+                let here: HashSet<(&str, usize)> = a.iter().map(|(key, _)| *key).collect();
                 for (key, value) in b.iter().filter(|(key, _)| !here.contains(key)) {
-                    self.entry(pointer, key, None, Some(value));
+                    self.entry(pointer, key.0, None, Some(value));
                 }
             }
             (Value::List(a), Value::List(b)) => {
@@ -75,6 +74,19 @@ impl Comparison<'_> {
         let name = format!("{} {pointer}", self.what);
         (self.note)(format!("{}: {problem}", name.trim_end()));
     }
+}
+
+/// The entries of a map, each with how many of its name stand up to it: keys of other kinds may read the same, as the number 1 and
+/// the text, and each is compared with its own.
+fn numbered(map: &Value) -> Vec<((&str, usize), &Value)> {
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    let entries = named_entries(map).unwrap_or_default().into_iter();
+    let numbered = entries.map(|(key, value)| {
+        let count = counts.entry(key).or_default();
+        *count += 1;
+        ((key, *count), value)
+    });
+    numbered.collect()
 }
 
 /// Leaves are the same where their kind and their bits are; one NaN is as good as another.

@@ -210,6 +210,22 @@ fn metadata_is_compared_within_one_format() {
     assert!(exact(&a, &b).is_empty());
 }
 
+/// As of a tree of YAML with the keys `1` and `"1"`: two entries, which read the same.
+#[test]
+fn entries_whose_keys_read_the_same_are_compared_each_with_its_own() {
+    let with = |values: &[&str]| {
+        let mut memory = one("|u1", &[1], &[1]);
+        let entries = values.iter().map(|value| ("1".to_owned(), Value::from(*value)));
+        memory.meta = Value::Map(entries.collect());
+        memory
+    };
+    assert!(exact(&with(&["a", "b"]), &with(&["a", "b"])).is_empty());
+    assert_eq!(exact(&with(&["a", "a"]), &with(&["a", "c"])), [r#"metadata /1: "a" and "c""#]);
+    assert_eq!(exact(&with(&["a", "b"]), &with(&["z", "b"])), [r#"metadata /1: "a" and "z""#]);
+    assert_eq!(exact(&with(&["a", "b"]), &with(&["a"])), [r#"metadata /1: only in the first: "b""#]);
+    assert_eq!(exact(&with(&["a"]), &with(&["a", "b"])), [r#"metadata /1: only in the second: "b""#]);
+}
+
 #[test]
 fn one_nan_in_the_metadata_is_as_good_as_another() {
     let with = |value: Value| {
