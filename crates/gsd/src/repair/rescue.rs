@@ -127,8 +127,8 @@ impl<'a> Rescue<'a> {
     ) -> Result<()> {
         let hoomd = self.is_hoomd();
         let mut partial = wounds.partial;
-        let behind = free_behind(&self.damaged, &self.entries, blocks)?;
-        if let Some(frame) = torn_last(&self.damaged, &self.entries, &behind)? {
+        let beside = free_beside_last(&self.damaged, &self.entries, blocks)?;
+        if let Some(frame) = torn_last(&self.damaged, &self.entries, &beside)? {
             partial.insert(frame);
         }
         // Frames at the end that are not whole go in every schema: they were never committed, or nothing follows them.
@@ -366,6 +366,11 @@ fn search_index(
         }
     }
     let used_block = found.used.clone();
+    let stated = damaged.header.index_range().filter(|range| range.end > damaged.len);
+    if let Some(stated) = stated.filter(|range| !used_block.is_empty() && range.start != used_block.start) {
+        let what = "the index, cut off with the end of the file: frames that it alone listed";
+        report.lost.push(RepairItem::new(stated, what));
+    }
     let listed = needed(&found.entries);
     let stated = names::stated(damaged, listed)?.map_or(0..0, |names| names.range);
     let claimed = damaged.header.index_range().is_some_and(|range| range.end <= damaged.len);
@@ -440,6 +445,18 @@ fn free_behind(
     Ok(behind.map(|gap| gap.range).collect())
 }
 
+/// The same with the bytes in front of and between the chunks of the last frame, whose first chunks need not have the first ids.
+fn free_beside_last(
+    damaged: &Damaged<'_>,
+    entries: &[IndexEntry],
+    blocks: &[Range<u64>],
+) -> Result<Vec<Range<u64>>> {
+    let last = entries.last().map(|entry| entry.frame);
+    let gaps = frames::gaps(damaged, entries, blocks)?.into_iter();
+    let beside = gaps.filter(|gap| gap.before.is_some() && (gap.behind.is_none() || gap.behind == last));
+    Ok(beside.map(|gap| gap.range).collect())
+}
+
 /// True where nothing is set in the bytes that salvage has left.
 fn is_rest_zero(damaged: &Damaged<'_>, behind: &[Range<u64>], end: Option<u64>) -> Result<bool> {
     for range in behind {
@@ -451,9 +468,9 @@ fn is_rest_zero(damaged: &Damaged<'_>, behind: &[Range<u64>], end: Option<u64>) 
     Ok(true)
 }
 
-/// The last frame, if it lacks what the one before has although there are bytes behind it that no entry describes. A torn write
+/// The last frame, if it lacks what the one before has although there are bytes beside it that no entry describes. A torn write
 /// of sorted entries lacks the last ones.
-fn torn_last(damaged: &Damaged<'_>, entries: &[IndexEntry], behind: &[Range<u64>]) -> Result<Option<u64>> {
+fn torn_last(damaged: &Damaged<'_>, entries: &[IndexEntry], beside: &[Range<u64>]) -> Result<Option<u64>> {
     let starts = frames::starts(entries);
     let Some(at) = starts.len().checked_sub(1).filter(|at| *at > 0) else { return Ok(None) };
     let (last, before) = (frame_set(entries, &starts, at), frame_set(entries, &starts, at - 1));
@@ -465,8 +482,8 @@ fn torn_last(damaged: &Damaged<'_>, entries: &[IndexEntry], behind: &[Range<u64>
         return Ok(None);
     }
     let needed: u64 = missing().filter_map(IndexEntry::size).fold(0, u64::saturating_add);
-    let there: u64 = behind.iter().map(|range| range.end - range.start).fold(0, u64::saturating_add);
-    let something = behind.iter().map(|range| report::holds_something(damaged, range));
+    let there: u64 = beside.iter().map(|range| range.end - range.start).fold(0, u64::saturating_add);
+    let something = beside.iter().map(|range| report::holds_something(damaged, range));
     let something = something.collect::<Result<Vec<_>>>()?.into_iter().any(|holds| holds);
     Ok(last.first().filter(|_| needed > 0 && needed <= there && something).map(|entry| entry.frame))
 }

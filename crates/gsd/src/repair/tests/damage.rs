@@ -137,6 +137,50 @@ fn a_version_is_held_against_the_schema_as_it_is_written() {
     assert_eq!(guessed, [112..176, 40..44], "{report:?}");
 }
 
+/// The step, which is written first, has the last id.
+#[test]
+fn a_last_frame_of_which_the_index_lost_the_end_is_not_kept_in_part() {
+    let mut builder = Builder::hoomd();
+    for frame in 0..60_u64 {
+        if frame == 0 {
+            let lattice = [10.0_f32, 10.0, 10.0, 0.0, 0.0, 0.0];
+            builder.chunk("configuration/box", Type::Float, 6, 1, bytemuck::cast_slice(&lattice));
+            builder.chunk("particles/position", Type::Float, 2, 3, &[1; 24]);
+            builder.chunk("log/energy", Type::Double, 1, 1, &[1; 8]);
+        } else {
+            builder.chunk("configuration/step", Type::Uint64, 1, 1, &frame.to_le_bytes());
+            builder.chunk("particles/position", Type::Float, 2, 3, &[frame as u8; 24]);
+            builder.chunk("log/energy", Type::Double, 1, 1, &[frame as u8; 8]);
+        }
+        builder.end_frame();
+        if frame == 55 {
+            builder.flush();
+        }
+    }
+    builder.flush();
+    let whole = frames(&builder.file).unwrap();
+    let index = builder.header.index_range().unwrap();
+    assert!(index.start > 5376);
+    // Within the entries of frame 55, behind whose chunks is the index.
+    let used = 3 + 3 * 54;
+    for entries in used + 1..used + 3 {
+        let file = &builder.file[..index.start as usize + 32 * entries];
+        let (new, report) = committed(file).unwrap();
+        assert_eq!(new, whole[..55], "{entries}: {report:?}");
+        assert!(report.lost.iter().any(|item| item.what.contains("lacks chunks")), "{report:?}");
+    }
+}
+
+#[test]
+fn an_index_that_was_cut_off_is_told() {
+    let (builder, whole) = sample(50, 4, 9);
+    let index = builder.header.index_range().unwrap();
+    // The last frame in front of it is whole.
+    let (new, report) = committed(&builder.file[..index.start as usize]).unwrap();
+    assert!(new.len() < whole.len() && new[..] == whole[..new.len()]);
+    assert!(report.lost.iter().any(|item| item.range == Some(index.clone())), "{report:?}");
+}
+
 #[test]
 fn the_older_copy_of_a_lost_index_is_found() {
     let (mut builder, whole) = sample(50, 4, 9);

@@ -161,7 +161,8 @@ fn names_that_several_entries_have_are_missing_from_a_list_that_lacks_them() {
     let mut builder = Builder::new("none", Version::new(2, 1), ByteOrder::Little);
     for frame in 0..10_u8 {
         for (name, rows) in [("a", 5), ("bb", 3), ("c", 1)] {
-            builder.chunk(name, Type::Uint16, rows, 1, &vec![frame + 1; 2 * rows as usize]);
+            // The first are zeros, as behind the names.
+            builder.chunk(name, Type::Uint16, rows, 1, &vec![frame; 2 * rows as usize]);
         }
         builder.end_frame();
     }
