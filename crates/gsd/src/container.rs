@@ -116,11 +116,13 @@ impl Lens {
     /// Reads a region of what no chunk of its frame holds.
     fn read_derived(&self, derived: Derived, region: &Region, options: &ReadOptions) -> Result<Array<'_>> {
         let gone = || Error::usage("no such dataset");
-        let dataset = derived.dataset(&self.file, &self.catalogue).ok_or_else(gone)?;
+        let stack = derived.stack(&self.file, &self.catalogue).ok_or_else(gone)?;
+        let dataset = derived.describe(&self.file, &self.catalogue, &stack).ok_or_else(gone)?;
         if let Derived::Stacked(_) = derived {
+            // Its places are let go before those of the chosen frames are looked for.
+            drop(stack);
             return self.read_frames(&dataset, None, region, options);
         }
-        let stack = derived.stack(&self.file, &self.catalogue).ok_or_else(gone)?;
         if let Some(entry) = derived.ancestor(&self.file, &stack) {
             return self.read_chunk(&entry, region, options);
         }

@@ -113,10 +113,14 @@ impl Derived {
 
     /// Its dataset.
     pub(crate) fn dataset(self, file: &File, catalogue: &Catalogue) -> Option<Dataset> {
-        let stack = self.stack(file, catalogue)?;
+        self.describe(file, catalogue, &self.stack(file, catalogue)?)
+    }
+
+    /// Its dataset, where its values are known to be in `stack`.
+    pub(crate) fn describe(self, file: &File, catalogue: &Catalogue, stack: &Stack<'_>) -> Option<Dataset> {
         let name = self.name(file)?;
         let (frames, n, m) = stack.extent();
-        let mut shape = match self.ancestor(file, &stack) {
+        let mut shape = match self.ancestor(file, stack) {
             Some(entry) => catalogue.facts.shape_of(file, &entry),
             None if m == 1 => vec![n],
             None => vec![n, m.into()],
