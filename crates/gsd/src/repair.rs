@@ -29,6 +29,7 @@ mod frames;
 mod hypotheses;
 mod index;
 mod input;
+mod moved;
 mod names;
 mod output;
 mod report;
@@ -141,6 +142,11 @@ pub fn repair_source(
         mended = flips::Mended::new(&*source, &flips, damaged.order());
         damaged.source = &mended;
         sound = sound::listed(&damaged)?;
+    }
+    if let Some(listed) = &sound
+        && moved::find(&damaged, &listed.found.entries)?.is_some()
+    {
+        sound = None;
     }
     let rescue = Rescue::new(damaged, sound, options, report, progress)?;
     match out {

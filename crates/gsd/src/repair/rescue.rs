@@ -12,7 +12,7 @@ use super::index;
 use super::input::Damaged;
 use super::salvage::{Walk, templates};
 use super::sound::{self, Sound};
-use super::{RepairOptions, Salvage, hypotheses, names, output, report, schema, shift};
+use super::{RepairOptions, Salvage, hypotheses, moved, names, output, report, schema, shift};
 use crate::header::{self, Header};
 use crate::hoomd;
 use crate::index::IndexEntry;
@@ -74,6 +74,11 @@ impl<'a> Rescue<'a> {
         if !is_sound {
             let needed = needed(&found.entries);
             report.guessed.extend(shift::mend(&mut damaged, &mut found.entries, needed)?);
+            if let Some(moved) = moved::find(&damaged, &found.entries)? {
+                dropped.extend(moved.apply(&mut found.entries));
+                blocks.push(moved.torn_bytes(&dropped, &found.entries, damaged.len));
+                report.guessed.push(moved.told(&damaged, &found.entries));
+            }
             dropped.extend(entries::take_out_clashes(&mut found.entries, &blocks, &damaged)?);
         }
 

@@ -10,7 +10,7 @@ use crate::index::IndexEntry;
 use crate::namelist::Names;
 
 /// Bytes by which a file is looked at for being moved: what editors of text and transfers add or drop.
-const MOST: i64 = 4096;
+pub(super) const MOST: i64 = 4096;
 
 /// Moves the places of chunks where the names lie off their place by as many bytes as the file is too long or too short for its chunks. What
 /// it did is a guess: values carry no digest.
@@ -64,7 +64,7 @@ fn is_list(damaged: &Damaged<'_>, at: u64, size: u64, needed: usize) -> Result<b
 }
 
 /// Where the chunks end that the index at its place tells of, those past the end of the file included.
-fn claimed_end(damaged: &Damaged<'_>) -> Result<Option<u64>> {
+pub(super) fn claimed_end(damaged: &Damaged<'_>) -> Result<Option<u64>> {
     let most = damaged.len.saturating_add(MOST.unsigned_abs());
     let mut last = None;
     for window in damaged.windows(damaged.clip(damaged.header.index_range()), 0) {

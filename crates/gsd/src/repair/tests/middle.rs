@@ -75,3 +75,32 @@ fn chunks_are_read_where_bytes_put_in_before_the_names_moved_them() {
         assert!(report.guessed.iter().any(|item| item.what.starts_with(&what)), "{report:?}");
     }
 }
+
+#[test]
+fn frames_behind_bytes_that_were_put_in_or_taken_out_are_read_where_they_lie() {
+    let (builder, whole) = sample(20, 4, 20);
+    let end = builder.file.len();
+    // The step and its chunks: frame 0 has 28 bytes more.
+    let frame = |frame: usize| end - (20 - frame) * (8 + 48 + 8);
+    for (place, torn) in [(frame(6) + 20, 6), (frame(12), 11), (frame(3) + 8, 3)] {
+        for count in [1, 2, 7, 8, 64, 500] {
+            let mut left = whole.clone();
+            left.remove(torn);
+            let mut file = builder.file.clone();
+            file.splice(place..place, (0..count).map(|at: usize| (at * 37) as u8 | 1));
+            let (new, report) = repaired(&file).unwrap();
+            assert_eq!(new, left, "{place}, {count} in: {report:?}");
+            let what = format!("the chunks behind frame {torn} lie {count} bytes behind");
+            assert!(report.guessed.iter().any(|item| item.what.starts_with(&what)), "{report:?}");
+            assert!(!report.lost.is_empty(), "{report:?}");
+        }
+        for count in [1, 2, 7, 8, 20] {
+            let mut file = builder.file.clone();
+            file.drain(place..place + count);
+            let (new, report) = repaired(&file).unwrap();
+            // Where a frame begins, it is the next that lacks bytes.
+            let bad = new.iter().filter(|frame| !whole.contains(frame)).count();
+            assert!(bad == 0 && new.len() + 2 >= whole.len(), "{place}, {count} out: {report:?}");
+        }
+    }
+}
