@@ -21,6 +21,7 @@ use crate::fault::{Fault, FaultKind, block_of};
 use crate::file::File;
 use crate::layout::{Layout, StoredBlock};
 use crate::parts::{Part, Parts};
+use crate::repair::block_without_magic;
 
 /// Findings of one kind that are told one by one.
 const MOST: usize = 100;
@@ -49,6 +50,12 @@ pub(crate) fn check(
         let mut own = look.findings.clone();
         own.extend(arrays::findings(part.file, &set, &look.bad));
         if depth == Depth::Full {
+            if let Some(range) = block_without_magic(part.file.source(), part.file.layout())? {
+                // They are no padding.
+                own.retain(|finding| finding.code != "padding" || finding.range.as_ref() != Some(&range));
+                let message = "a block without its magic, whose digest fits: those behind it have other numbers than in the tree";
+                own.push(Finding::new(Severity::Error, "block_magic", message).at(range));
+            }
             own.extend(values::findings(part.file, &set, &look.bad, options, progress)?);
         }
         if part.name.is_some() {

@@ -38,11 +38,13 @@ use std::path::Path;
 use container_core::container::OpenOptions;
 use container_core::format::{Input, Output, repair_file};
 use container_core::report::{RepairItem, RepairReport};
+use container_core::source::Source;
 use container_core::{Progress, Result};
 
 use crate::compression;
 use crate::fault::FaultKind;
 use crate::layout::{IndexState, Layout};
+use heal::Proof;
 
 /// Repairs the file at `path` into a new one at `target`. The input is only read.
 ///
@@ -129,6 +131,17 @@ fn report_unreferenced(named: &[i64], parts: &[blocks::Part], report: &mut Repai
                 .push(RepairItem::new(range, format!("block {index}, which no array of the tree names")));
         }
     }
+}
+
+/// A block in front of the first that has a magic, which has lost its own, though its digest fits: those behind it have other numbers than in the
+/// tree.
+///
+/// # Errors
+/// Those of the source.
+pub(crate) fn block_without_magic(source: &dyn Source, layout: &Layout) -> Result<Option<Range<u64>>> {
+    let found = chain::before_first(source, layout)?;
+    let proved = found.and_then(|(_, healed)| healed).filter(|healed| healed.proof == Proof::Digest);
+    Ok(proved.map(|healed| healed.block.at..healed.block.end))
 }
 
 /// What else of the file is not in the new one, or is otherwise. Of `looked_at`, places where blocks may have been, the report tells.

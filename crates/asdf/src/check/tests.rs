@@ -222,3 +222,29 @@ fn metadata_of_a_tree_that_cannot_be_read_are_an_error() {
     assert_eq!(crate::lens::yaml(file, "").unwrap().unwrap(), text);
     assert!(crate::lens::yaml(file, "/k").is_err());
 }
+
+#[test]
+fn a_first_block_without_its_magic_is_damage_where_its_digest_fits() {
+    let sound = file(&[(b"first", b"first"), (b"second", b"second")], [0; 4], |_, _| {});
+    let bytes = sound.source().read(0..sound.source().len()).unwrap();
+    let index = sound.layout().index.clone().unwrap();
+    let first = sound.blocks()[0].at;
+    let of = |byte: usize| {
+        let mut bytes = bytes[..usize::try_from(index.start).unwrap()].to_vec();
+        bytes[usize::try_from(first).unwrap() + byte] ^= 4;
+        report(&File::from_bytes(bytes, crate::OpenOptions::default()).unwrap(), Depth::Full, 1)
+    };
+    for byte in 0..4 {
+        let report = of(byte);
+        let found = report.findings.iter().find(|finding| finding.code == "block_magic").unwrap();
+        assert_eq!((found.severity, &found.range), (Severity::Error, &Some(first..first + 59)));
+        assert!(!codes(&report).iter().any(|(code, _)| *code == "padding"), "{report:?}");
+    }
+    // Without a fit it is padding for all that anyone can tell.
+    let mut twice = bytes[..usize::try_from(index.start).unwrap()].to_vec();
+    let at = usize::try_from(first).unwrap();
+    twice[at] ^= 4;
+    twice[at + 54] ^= 1;
+    let report = report(&File::from_bytes(twice, crate::OpenOptions::default()).unwrap(), Depth::Full, 1);
+    assert!(!codes(&report).iter().any(|(code, _)| *code == "block_magic"), "{report:?}");
+}

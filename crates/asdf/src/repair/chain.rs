@@ -163,7 +163,10 @@ fn walk(source: &dyn Source, layout: &Layout, named: usize) -> Result<Vec<Found>
 const BEFORE_SIZE: u64 = 5;
 
 /// What is before the first block that has a magic, and is no padding: perhaps a block that has lost its own.
-fn before_first(source: &dyn Source, layout: &Layout) -> Result<Option<(Range<u64>, Option<Healed>)>> {
+pub(super) fn before_first(
+    source: &dyn Source,
+    layout: &Layout,
+) -> Result<Option<(Range<u64>, Option<Healed>)>> {
     let end = layout.padding.end;
     let Some(first) = search::other_than(source, layout.padding.clone(), b"\0 \t\r\n")? else {
         return Ok(None);
