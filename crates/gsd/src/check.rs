@@ -16,6 +16,7 @@ use crate::fault::{Fault, FaultKind};
 use crate::file::File;
 use crate::hoomd::{Grade, Trajectory, check_trajectory};
 use crate::index::IndexEntry;
+use crate::repair;
 use crate::segments;
 use crate::stacked::Facts;
 
@@ -64,6 +65,10 @@ pub(crate) fn check(
         blocks.checked = good;
         blocks.bad = blocks.bad.saturating_add(bad.len() as u64);
         findings.extend(bad);
+        // What is damaged is told as such.
+        if !findings.iter().any(|finding| finding.severity == Severity::Error) {
+            findings.extend(repair::doubts(file.source(), &options.limits)?.iter().map(Fault::finding));
+        }
         if !broken && file.header().schema_name() == crate::hoomd::SCHEMA {
             // All bytes are read by now; that it goes on is told, so that it can be ended.
             let on = |_, _| match progress.tick(bytes, bytes) {

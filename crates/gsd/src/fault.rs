@@ -69,6 +69,10 @@ pub enum FaultKind {
     ChunklessFrames,
     /// The last frame lacks chunks that the frames before it have.
     FramePattern,
+    /// An entry that fits nothing around it, and would if one bit were another.
+    EntryUnlike,
+    /// Steps that go on rising elsewhere than the index says.
+    ChunksMoved,
     /// A chunk that could not be read.
     UnreadableChunk,
 }
@@ -108,6 +112,8 @@ impl FaultKind {
             Self::EntriesMissing => "entries_missing",
             Self::ChunklessFrames => "chunkless_frames",
             Self::FramePattern => "frame_pattern",
+            Self::EntryUnlike => "entry_unlike",
+            Self::ChunksMoved => "chunks_moved",
             Self::UnreadableChunk => "unreadable_chunk",
         }
     }
@@ -122,7 +128,9 @@ impl FaultKind {
             | Self::NameDuplicate
             | Self::HeaderText
             | Self::EntriesMissing
-            | Self::FramePattern => Severity::Warning,
+            | Self::FramePattern
+            | Self::EntryUnlike
+            | Self::ChunksMoved => Severity::Warning,
             Self::NameUnused
             | Self::ReservedNotZero
             | Self::DeadIndex

@@ -45,14 +45,15 @@ use std::path::Path;
 
 use container_core::container;
 use container_core::format::{Input, Output};
-use container_core::report::RepairReport;
+use container_core::report::{RepairItem, RepairReport};
 use container_core::source::{Access, Source, open_path};
 use container_core::write::{AtomicFile, Durability, Overwrite};
-use container_core::{Limits, Progress, Result, magic};
+use container_core::{ErrorKind, Limits, Progress, Result, magic};
 
 use self::input::Damaged;
 use self::rescue::Rescue;
 use crate::container::FORMAT;
+use crate::fault::{Fault, FaultKind};
 
 /// What becomes of data behind the last committed chunk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -154,6 +155,31 @@ pub fn repair_source(
         None => rescue.try_out()?,
     }
     Ok(rescue.report)
+}
+
+/// What a repair would take otherwise in a file that is sound by itself. Nothing where that would take more memory than there may be.
+///
+/// # Errors
+/// Those of the source.
+pub(crate) fn doubts(source: &dyn Source, limits: &Limits) -> Result<Vec<Fault>> {
+    let look = || -> Result<Vec<Fault>> {
+        let damaged = Damaged::open(source, *limits, &mut Vec::new())?;
+        let faults = |kind, items: Vec<RepairItem>| {
+            items.into_iter().map(move |item| Fault::new(kind, item.range.unwrap_or_default(), item.what))
+        };
+        let flips = flips::told(&damaged, &flips::find(&damaged)?)?;
+        let mut found: Vec<Fault> = faults(FaultKind::EntryUnlike, flips).collect();
+        if let Some(listed) = sound::listed(&damaged)?
+            && let Some(moved) = moved::find(&damaged, &listed.found.entries)?
+        {
+            found.extend(faults(FaultKind::ChunksMoved, vec![moved.told(&damaged, &listed.found.entries)]));
+        }
+        Ok(found)
+    };
+    match look() {
+        Err(error) if !matches!(error.kind(), ErrorKind::Io(_) | ErrorKind::Missing(_)) => Ok(Vec::new()),
+        other => other,
+    }
 }
 
 /// The entry for the table of formats.
