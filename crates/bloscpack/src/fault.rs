@@ -64,6 +64,8 @@ pub enum FaultKind {
     Gap,
     /// Bytes after the last chunk: an append may leave them.
     TrailingBytes,
+    /// Bytes after the last chunk that is found, where nothing tells how many there are: they may have been chunks.
+    UnknownTail,
 }
 
 impl FaultKind {
@@ -100,6 +102,7 @@ impl FaultKind {
             Self::Blosc2Chunk => "blosc2_chunk",
             Self::Gap => "gap",
             Self::TrailingBytes => "trailing_bytes",
+            Self::UnknownTail => "unknown_tail",
         }
     }
 

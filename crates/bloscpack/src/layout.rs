@@ -147,7 +147,8 @@ impl Layout {
     /// The bytes after the last chunk and its digest.
     #[must_use]
     pub fn trailing(&self) -> Range<u64> {
-        let found = self.faults.iter().find(|fault| fault.kind() == FaultKind::TrailingBytes);
+        let is_tail = |kind| matches!(kind, FaultKind::TrailingBytes | FaultKind::UnknownTail);
+        let found = self.faults.iter().find(|fault| is_tail(fault.kind()));
         found.map_or(self.file_len..self.file_len, Fault::range)
     }
 
@@ -320,8 +321,15 @@ impl Layout {
         let found_all =
             u64::try_from(self.header.nchunks).is_ok_and(|count| count == self.chunks.len() as u64);
         if searched && end < self.file_len && (found_all || self.header.nchunks < 0 || !lost) {
-            let message = format!("{} bytes follow the last chunk", self.file_len.saturating_sub(end));
-            self.tell(FaultKind::TrailingBytes, end..self.file_len, message);
+            let len = self.file_len.saturating_sub(end);
+            let range = end..self.file_len;
+            if self.header.nchunks < 0 {
+                let message =
+                    format!("{len} bytes that are no chunk, where nothing tells how many chunks there are");
+                self.tell(FaultKind::UnknownTail, range, message);
+            } else {
+                self.tell(FaultKind::TrailingBytes, range, format!("{len} bytes follow the last chunk"));
+            }
         }
     }
 }

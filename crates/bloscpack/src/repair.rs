@@ -277,7 +277,16 @@ impl Damaged {
                 }
                 FaultKind::MetadataSizes if self.layout.tree().is_some() => "the metadata as read".to_owned(),
                 FaultKind::NumpyMetadata => "the bytes are no array that could be described".to_owned(),
-                FaultKind::TrailingBytes if count == 0 || self.found_in(&fault.range()) => continue,
+                FaultKind::TrailingBytes | FaultKind::UnknownTail
+                    if count == 0 || self.found_in(&fault.range()) =>
+                {
+                    continue;
+                }
+                FaultKind::UnknownTail => {
+                    let what = "bytes in which no chunk is found, though there may have been some";
+                    report.lost.push(RepairItem::new(fault.range(), what));
+                    continue;
+                }
                 FaultKind::TrailingBytes => "bytes after the last chunk hold nothing: left out".to_owned(),
                 _ => continue,
             };

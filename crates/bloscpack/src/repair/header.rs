@@ -164,6 +164,7 @@ const fn contradicts(fault: &Fault) -> bool {
             | FaultKind::ChunkSizeMismatch
             | FaultKind::Gap
             | FaultKind::TrailingBytes
+            | FaultKind::UnknownTail
     )
 }
 

@@ -388,3 +388,34 @@ fn metadata_of_items_stay_as_they_are_where_nothing_is_lost() {
         assert_eq!(std::str::from_utf8(&mended[32..32 + kept.len()]).unwrap(), kept);
     }
 }
+
+#[test]
+fn what_follows_chunks_of_which_nobody_knows_how_many_there_are_may_have_been_some() {
+    let options = WriteOptions { offsets: Offsets::None, ..stored() };
+    let mut file = sound(&options);
+    let layout = Layout::parse(&file, &Limits::default()).unwrap();
+    let place = |index: usize| layout.chunks()[index].range();
+    let (fourth, last) = (place(3), place(10));
+    // A stream, of whose size nobody knew.
+    file[16..24].fill(0xff);
+    file[12..16].fill(0xff);
+    let codes = |file: &[u8]| -> Vec<_> {
+        let layout = Layout::parse(&file, &Limits::default()).unwrap();
+        layout.faults().iter().map(|fault| (fault.kind(), fault.range())).collect()
+    };
+    let is_tail = |file: &[u8]| codes(file).into_iter().find(|(kind, _)| *kind == FaultKind::UnknownTail);
+    assert_eq!(is_tail(&file), None);
+    // A chunk that is none any more, and those behind it.
+    let at = usize::try_from(fourth.start).unwrap();
+    let mut damaged = file.clone();
+    damaged[at..at + 16].fill(0);
+    assert_eq!(is_tail(&damaged), Some((FaultKind::UnknownTail, fourth.start..file.len() as u64)));
+    // The only one behind is damaged as well: nothing is found there.
+    let mut short = file;
+    let at = usize::try_from(last.start).unwrap();
+    short[at..at + 16].fill(0);
+    let (mended, report) = mend(short.clone());
+    assert_eq!(values(&mended), data(1000));
+    let lost = ranges(&report.lost);
+    assert!(lost.len() == 1 && lost[0] == (last.start..short.len() as u64), "{report:?}");
+}
