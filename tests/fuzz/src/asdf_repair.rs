@@ -33,7 +33,7 @@ pub fn asdf_repair(data: &[u8]) {
             assert!(report.lost.is_empty(), "{report:?}");
             keeps(&open(data, Policy::Compatible).expect("it is clean"), &fixed);
         }
-        if has_swallowed_an_index(&fixed, &repaired) {
+        if has_swallowed_an_index(&fixed, &repaired) || ends_in_nonsense(&fixed) {
             continue;
         }
         let (again, second) = repair(&repaired, digests).expect("a repaired file");
@@ -50,6 +50,13 @@ fn has_swallowed_an_index(fixed: &File, bytes: &[u8]) -> bool {
     let streamed = fixed.blocks().last().filter(|block| block.header.is_streamed());
     let data = streamed.and_then(|block| bytes.get(usize::try_from(block.data.start).ok()?..));
     data.is_some_and(|data| data.windows(MARKER.len()).any(|part| part == MARKER))
+}
+
+/// A streamed block that names a codec, which the first repair tells as lost: data in the place of a header, in which there may be blocks that
+/// another hypothesis leads to.
+fn ends_in_nonsense(fixed: &File) -> bool {
+    let last = fixed.blocks().last().map(|block| &block.header);
+    last.is_some_and(|header| header.is_streamed() && header.is_compressed())
 }
 
 /// Both tell of one thing: in the same words but for places, or of one array, which the first repair could not cut because others share it.
