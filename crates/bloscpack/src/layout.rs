@@ -323,7 +323,9 @@ impl Layout {
         if searched && end < self.file_len && (found_all || self.header.nchunks < 0 || !lost) {
             let len = self.file_len.saturating_sub(end);
             let range = end..self.file_len;
-            if self.header.nchunks < 0 {
+            // Without places and their number nobody has looked for chunks.
+            let is_searched = !self.faults.iter().any(|fault| fault.kind() == FaultKind::OffsetsUnset);
+            if self.header.nchunks < 0 && is_searched {
                 let message =
                     format!("{len} bytes that are no chunk, where nothing tells how many chunks there are");
                 self.tell(FaultKind::UnknownTail, range, message);
