@@ -51,8 +51,6 @@ pub(crate) fn check(
         own.extend(arrays::findings(part.file, &set, &look.bad));
         if depth == Depth::Full {
             if let Some(range) = block_without_magic(part.file.source(), part.file.layout())? {
-                // They are no padding.
-                own.retain(|finding| finding.code != "padding" || finding.range.as_ref() != Some(&range));
                 let message = "a block without its magic, whose digest fits: those behind it have other numbers than in the tree";
                 own.push(Finding::new(Severity::Error, "block_magic", message).at(range));
             }

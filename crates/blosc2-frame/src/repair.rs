@@ -79,6 +79,7 @@ pub(crate) fn repair_to(
     collected.revive(&origin, &mut proofs, progress)?;
     collected.keep_blocks(&origin, &mut proofs, progress)?;
     collected.report(&origin, &proofs, &mut report);
+    output::check_lengths(&collected, &proofs)?;
     if let Some(out) = out {
         output::write(&origin, &collected, &proofs, out, progress)?;
     }

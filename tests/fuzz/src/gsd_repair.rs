@@ -40,10 +40,15 @@ pub fn gsd_repair(data: &[u8]) {
         }
         let (again, second) = repair(&repaired, &options).expect("a sound file");
         assert!(second.lost.is_empty(), "{second:?}");
-        assert!(again == repaired, "a second repair changes something: {second:?}");
         // An index may be sound by itself and still not fit what lies between its chunks, or the steps: then verify says so.
         let doubts = ["is one bit away and fits", "where the index says it does not"];
         let is_doubt = |what: &str| doubts.iter().any(|end| what.ends_with(end));
+        // Sorted, what was kept may fit but for a bit: a second repair takes that, and verify tells of it before.
+        let has_doubts = second.guessed.iter().any(|item| is_doubt(&item.what));
+        assert!(
+            again == repaired || has_doubts && !is_clean(&repaired),
+            "a second repair changes something: {second:?}"
+        );
         let is_as_listed = !report.guessed.iter().any(|item| is_doubt(&item.what));
         assert!(is_as_listed || was_strict.is_none() || !is_clean(data), "clean, and another: {report:?}");
         // Where no frame is listed, an older index may list some.

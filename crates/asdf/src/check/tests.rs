@@ -238,7 +238,6 @@ fn a_first_block_without_its_magic_is_damage_where_its_digest_fits() {
         let report = of(byte);
         let found = report.findings.iter().find(|finding| finding.code == "block_magic").unwrap();
         assert_eq!((found.severity, &found.range), (Severity::Error, &Some(first..first + 59)));
-        assert!(!codes(&report).iter().any(|(code, _)| *code == "padding"), "{report:?}");
     }
     // Without a fit it is padding for all that anyone can tell.
     let mut twice = bytes[..usize::try_from(index.start).unwrap()].to_vec();

@@ -235,6 +235,31 @@ pub(super) fn write(
     writer.finish()
 }
 
+/// Checks that the lengths are known of what is not stored, which a report without a target has to know as well.
+///
+/// # Errors
+/// `Malformed` for the first chunk of which nothing tells how long it is.
+pub(super) fn check_lengths(collected: &Collected, proofs: &[Proof]) -> Result<()> {
+    if let Offsets::Same(Offset::Special(_), _) = collected.offsets {
+        return match collected.count().checked_sub(1) {
+            Some(last) => mark_len(collected, last).map(|_| ()),
+            None => Ok(()),
+        };
+    }
+    let has_own_len = collected.header.variable_blocks || collected.header.chunksize == ChunkSize::Variable;
+    for (index, proof) in (0_u64..).zip(proofs) {
+        let is_mark = match (proof, collected.offset(index)) {
+            (Proof::Good | Proof::Older, Some(Offset::Special(_))) => true,
+            (Proof::Good | Proof::Healed | Proof::Older | Proof::Unproved | Proof::Partial, Some(_)) => false,
+            _ => !has_own_len,
+        };
+        if is_mark {
+            mark_len(collected, index)?;
+        }
+    }
+    Ok(())
+}
+
 /// Chunks that are all alike and not stored.
 fn write_same(collected: &Collected, special: Special, writer: &mut Writer<'_>) -> Result<()> {
     let count = collected.count();
