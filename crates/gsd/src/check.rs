@@ -67,7 +67,11 @@ pub(crate) fn check(
         findings.extend(bad);
         // What is damaged is told as such.
         if !findings.iter().any(|finding| finding.severity == Severity::Error) {
-            findings.extend(repair::doubts(file.source(), &options.limits)?.iter().map(Fault::finding));
+            let doubts = repair::doubts(file.source(), &options.limits)?;
+            // Of a second chunk of one name enough is said.
+            let is_told = |range: &Range<u64>| findings.iter().any(|told| told.range.as_ref() == Some(range));
+            let new = doubts.iter().filter(|fault| !is_told(&fault.range())).map(Fault::finding);
+            findings.extend(new.collect::<Vec<_>>());
         }
         if !broken && file.header().schema_name() == crate::hoomd::SCHEMA {
             // All bytes are read by now; that it goes on is told, so that it can be ended.

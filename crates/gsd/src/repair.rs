@@ -3,7 +3,7 @@
 //! A file that opens under [`Policy::Strict`](crate::Policy::Strict), and whose chunks lie apart, is sound: all that it lists is
 //! kept, and frames are at most added. Else the levels, each of which comes into play where the one before leaves something undone:
 //!
-//! 0. *Bits*: an entry that fits nowhere, and with one other bit does, is the one with that bit (see [`flips`]).
+//! 0. *Bits*: an entry that fits nowhere, and with one other bit does, is the one with that bit.
 //! 1. *Trim*: a last frame that lacks chunks although their bytes are there was torn by a crash. It goes, or is completed; in a
 //!    sound file it stays or is completed.
 //! 2. *Order*: entries are collected one by one, whatever stands between them, sorted, and of several for one chunk the one

@@ -107,7 +107,7 @@ fn faults_have_their_codes_severities_and_places() {
         Case(
             "twice",
             with_entry(3, |it| it.id = 0),
-            vec![("entry_duplicate", Warning, slot(3)), ("entry_unlike", Warning, slot(3))],
+            vec![("entry_duplicate", Warning, slot(3))],
             true,
             false,
         ),
