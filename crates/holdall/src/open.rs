@@ -71,12 +71,16 @@ pub fn sniff(probe: &Probe<'_>, accept: Accept) -> Result<&'static Format> {
         (None, _) => match damaged(probe) {
             Some(format) => {
                 let begins = format!("it begins nearly as {} files do", format.title);
-                let name = format.extensions.first().unwrap_or(&"");
-                error.context(begins).hint(format!("holdall repair FILE -o NEW.{name}"))
+                error.context(begins).hint(repair_command(format))
             }
             None => error,
         },
     })
+}
+
+/// The command that mends a file of a format.
+pub(crate) fn repair_command(format: &Format) -> String {
+    format!("holdall repair FILE -o NEW.{}", format.extensions.first().unwrap_or(&""))
 }
 
 /// The format of an input that is none as it is, but begins nearly as those of one that can be repaired.

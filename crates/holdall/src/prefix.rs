@@ -13,6 +13,7 @@ use container_core::source::{Behind, Source};
 use container_core::{Error, ErrorKind, Progress, Result};
 
 use crate::formats::FORMATS;
+use crate::open::repair_command;
 
 /// A file is looked for among so many bytes.
 const FAR: usize = 64 << 10;
@@ -90,9 +91,8 @@ pub(crate) fn tell(
     // No more than a sound one: text about formats would be taken for files of them.
     match find_where(&source.into(), path, |format, input| is_sound(format, input, open)) {
         Ok(Some(Found { at, format, .. })) => {
-            let name = format.extensions.first().unwrap_or(&"");
-            let where_to = format!("a {} file begins at byte {at}", format.title);
-            error.context(where_to).hint(format!("holdall repair X.{name} -o NEW.{name}"))
+            let place = format!("the {} file begins at byte {at}", format.title);
+            error.context(place).hint(repair_command(format))
         }
         _ => error,
     }

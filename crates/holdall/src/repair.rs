@@ -75,7 +75,15 @@ fn is_foreign(error: &Error) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    #[cfg(feature = "rawarray")]
     use crate::open::{Accept, open};
+
+    /// Writes the bytes to `path`, and repairs them.
+    #[cfg(feature = "rawarray")]
+    fn mend(path: &Path, target: &Path, bytes: &[u8]) -> Result<Repaired> {
+        std::fs::write(path, bytes).unwrap();
+        repair(path, Some(target), Overwrite::Replace, &OpenOptions::default(), Progress::none())
+    }
 
     #[test]
     fn nothing_is_left_where_there_is_nothing_to_repair() {
@@ -98,10 +106,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let (path, target) = (directory.path().join("a"), directory.path().join("b"));
         let file = crate::testing::ra_bytes();
-        let run = |bytes: &[u8]| {
-            std::fs::write(&path, bytes).unwrap();
-            repair(&path, Some(&target), Overwrite::Replace, &OpenOptions::default(), Progress::none())
-        };
+        let run = |bytes: &[u8]| mend(&path, &target, bytes);
         let mut damaged = file.clone();
         (damaged[0], damaged[5]) = (0, b'R');
         let done = run(&damaged).unwrap();
@@ -121,10 +126,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let (path, target) = (directory.path().join("a"), directory.path().join("b"));
         let file = crate::testing::ra_bytes();
-        let run = |bytes: &[u8]| {
-            std::fs::write(&path, bytes).unwrap();
-            repair(&path, Some(&target), Overwrite::Replace, &OpenOptions::default(), Progress::none())
-        };
+        let run = |bytes: &[u8]| mend(&path, &target, bytes);
         // The first place looks like a file, and is none.
         let prefixes: [&[u8]; 3] =
             [b"HTTP/1.1 200 OK\r\n\r\n", &[0; 4096], b"a rawarray is one whose header"];
