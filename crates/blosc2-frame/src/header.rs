@@ -30,6 +30,9 @@ pub const BARE_LEN: u32 = 97;
 /// Where the fields that change when a frame does begin: the length of the frame.
 pub const FRAME_LEN_AT: u64 = 15;
 
+/// Widest element: the encoder of chunks takes no wider one (`BLOSC2_MAXTYPESIZE` is the largest block).
+pub(crate) const MOST_TYPESIZE: u32 = 512 << 20;
+
 /// How a frame keeps its chunks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Kind {

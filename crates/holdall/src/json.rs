@@ -1,5 +1,6 @@
 //! Machine output: one JSON object per line. Keys are only ever added.
 
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use container_core::Value;
@@ -264,7 +265,8 @@ fn literal_json(literal: &Literal) -> Json {
     }
 }
 
-/// Metadata. Integers beyond 64 bits are text, as are `NaN`, `Infinity` and `-Infinity`; bytes are `{"bytes": "00ff"}`.
+/// Metadata. Integers beyond 64 bits are text, as are `NaN`, `Infinity` and `-Infinity`; bytes are `{"bytes": "00ff"}`. Of keys that read the
+/// same, as `1` and `"1"` of a YAML tree, all but the first have their number behind them: `1 (2)`.
 #[must_use]
 pub fn value_json(value: &Value) -> Json {
     match value {
@@ -286,7 +288,24 @@ pub fn value_json(value: &Value) -> Json {
 }
 
 fn entries_json(entries: &[(String, Value)]) -> Json {
-    entries.iter().map(|(key, value)| (key.clone(), value_json(value))).collect::<Map<_, _>>().into()
+    let mut map = Map::with_capacity(entries.len());
+    // How many of a key there are so far, where that is more than one.
+    let mut counts: HashMap<&str, u64> = HashMap::new();
+    let names: HashSet<&str> = entries.iter().map(|(key, _)| key.as_str()).collect();
+    for (key, value) in entries {
+        let mut name = key.clone();
+        while map.contains_key(&name) {
+            let count = counts.entry(key.as_str()).or_insert(1);
+            *count += 1;
+            name = format!("{key} ({count})");
+            // It may be another's.
+            if names.contains(&*name) {
+                name.clone_from(key);
+            }
+        }
+        map.insert(name, value_json(value));
+    }
+    map.into()
 }
 
 fn integer_json(value: i128) -> Json {

@@ -244,8 +244,13 @@ impl File {
             let mut bytes = zeroed_vec(size, &options.limits).map_err(|error| error.at(block.range()))?;
             self.decode_range(block, 0..size, &mut bytes, options)?;
             Ok(bytes)
-        })?;
-        copy_part(&bytes, range, dst)
+        });
+        match bytes {
+            Ok(bytes) => copy_part(&bytes, range, dst),
+            // What is wrong may be behind all that is asked for.
+            Err(error) if error.is_damage() => self.decode_range(block, range, dst, options),
+            Err(error) => Err(error),
+        }
     }
 
     /// As [`File::decode_into`], past what is held in memory.

@@ -45,7 +45,13 @@ impl New<'_> {
                 [] => other_than(self.source, padding.clone(), b"\0 \t\r\n")?,
                 _ => None,
             };
-            at += self.copy(padding.start..junk.unwrap_or(padding.end), out)?;
+            let padding = padding.start..junk.unwrap_or(padding.end);
+            // Right behind its end a block would be more of the last line.
+            if !tree.ends_with('\n') && padding.is_empty() && !self.parts.is_empty() {
+                out.write_all(b"\n")?;
+                at += 1;
+            }
+            at += self.copy(padding, out)?;
         }
         let mut index = BlockIndex::default();
         for part in self.parts {

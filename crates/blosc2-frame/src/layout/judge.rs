@@ -7,7 +7,7 @@ use blosc_chunk::Special;
 use super::Layout;
 use crate::b2nd;
 use crate::fault::{Fault, FaultKind};
-use crate::header::{BARE_LEN, ChunkSize, Header, Kind};
+use crate::header::{BARE_LEN, ChunkSize, Header, Kind, MOST_TYPESIZE};
 use crate::metalayer::MOST;
 use crate::offsets::{Offset, Offsets};
 use crate::reader;
@@ -32,7 +32,7 @@ impl Layout {
             let message = "a chunk size of 0, and no flag that says that chunks are of different sizes";
             self.tell(FaultKind::Chunksize, self.field(57, 5), message);
         }
-        if header.typesize == 0 || header.typesize > i32::MAX.unsigned_abs() {
+        if !(1..=MOST_TYPESIZE).contains(&header.typesize) {
             let message = format!("elements of {} bytes", header.typesize);
             self.tell(FaultKind::Typesize, self.field(47, 5), message);
         }

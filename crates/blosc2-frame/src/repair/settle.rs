@@ -10,7 +10,7 @@ use super::places::{are_of, digests_in};
 use super::seen::Seen;
 use super::shape;
 use crate::b2nd::{self, Geometry, Meta};
-use crate::header::ChunkSize;
+use crate::header::{ChunkSize, MOST_TYPESIZE};
 use crate::metalayer::Metalayers;
 use crate::offsets::{Offset, Offsets};
 
@@ -18,8 +18,6 @@ impl Collected {
     /// Settles sizes: what header, metalayers and chunks say of each other.
     pub fn settle(&mut self, origin: &Origin, report: &mut RepairReport) -> Result<()> {
         let seen = Seen::of(origin, self.base, &self.offsets);
-        // What an encoder takes.
-        const MOST_TYPESIZE: u32 = 512 << 20;
         let fixed = 0..crate::header::FIXED_LEN as u64;
         if !(1..=MOST_TYPESIZE).contains(&self.header.typesize) {
             self.header.typesize = seen.typesize.map_or(1, u32::from);

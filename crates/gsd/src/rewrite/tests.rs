@@ -259,6 +259,25 @@ fn what_stands_for_an_absent_chunk_has_a_type_that_readers_take() {
     }
 }
 
+/// A frame with a number of its own reads the same wherever frame 0's number is none.
+#[test]
+fn a_number_of_frame_0_that_is_out_of_range_is_that_of_no_other_frame() {
+    let (huge, one) = ((5_u64 << 40).to_le_bytes(), 1_u32.to_le_bytes());
+    let chunks: Vec<NewChunk<'_>> = vec![
+        (0, STEP, Type::Uint64, 1, 1, &[1; 8]),
+        (1, "constraints/N", Type::Uint64, 1, 1, &huge),
+        (2, "constraints/N", Type::Uint32, 1, 1, &one),
+    ];
+    let old = file("hoomd", &chunks);
+    let (new, _) = rewritten(&[(&old, Frames::range(1..3))], &RewriteOptions::default());
+    for (file, slot) in [(old, 2), (new, 1)] {
+        let trajectory = crate::hoomd::Trajectory::from_file(file).unwrap();
+        assert!(trajectory.frame(slot - 1).unwrap().to_frame().unwrap_err().is_damage());
+        let frame = trajectory.frame(slot).unwrap().to_frame().unwrap();
+        assert_eq!(frame.constraints.value.unwrap().as_f32(), Some(&[0.0][..]));
+    }
+}
+
 /// Frame 2 has so many masses of 1, which nobody stores, and frame 1, with which the new file begins, stores others.
 #[test]
 fn defaults_that_cost_a_file_nothing_are_not_written_out() {

@@ -23,7 +23,7 @@ use crate::values::{MOST_DEPTH, one_line, scalar};
 With FILE::PATH the attributes of that dataset are shown. A pointer that finds nothing is exit code 1.
 
 JSON has no bytes, NaN and infinities, and many of its readers round integers beyond 64 bits: bytes are {\"bytes\": \"00ff\"}, \
-the others text.
+the others text. Of keys that read the same, as 1 and \"1\" of a tree, all but the first have their number behind them: \"1 (2)\".
 
 --set and --unset change the tree of an ASDF file in place: every other byte of it stays as it is, and no block is touched. All take effect or \
 none: first each --set, then each --unset. VALUE is YAML 1.1 in flow style: 5, 1.5, text, '[1, 2]', \

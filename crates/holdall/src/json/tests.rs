@@ -127,6 +127,14 @@ fn values_that_json_lacks_are_text() {
 }
 
 #[test]
+fn of_keys_that_read_the_same_none_is_left_out() {
+    let entry = |key: &str, value: u64| (key.to_owned(), Value::from(value));
+    let entries = [("1", 0), ("1", 1), ("a", 2), ("1 (2)", 3), ("1", 4), ("1 (2)", 5)];
+    let map = Value::Map(entries.into_iter().map(|(key, value)| entry(key, value)).collect());
+    assert_eq!(value_json(&map).to_string(), r#"{"1":0,"1 (3)":1,"a":2,"1 (2)":3,"1 (4)":4,"1 (2) (2)":5}"#);
+}
+
+#[test]
 fn formats_tell_each_version() {
     let format = Format {
         support: &[Support {

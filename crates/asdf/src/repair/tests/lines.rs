@@ -74,3 +74,17 @@ fn directives_are_mended_where_they_are_nearly_right() {
     assert!(findings.is_empty(), "{findings:?}");
     assert_eq!(crate::yaml::wrong_directives("%YAML 1.1\n%TAg ! a\n---\n%TAG\n"), [(10..18, "%TAg ! a")]);
 }
+
+/// Where bytes of nobody stood between a tree that does not end its last line and the first block, these must not become one line.
+#[test]
+fn no_block_stands_on_the_last_line_of_a_tree() {
+    let text = tree(&[("one", 0, "[10]")]);
+    let text = text.trim_end();
+    // A header of which the walk makes nothing leaves no padding before it.
+    let sound = block(&numbers(10), 0);
+    let mut wrong = sound.clone();
+    wrong[4..6].fill(0xBF);
+    let damaged = [HEAD.as_bytes(), text.as_bytes(), b"\0\0junk\0", &wrong].concat();
+    let (mended, _) = repaired(&damaged);
+    assert!(mended.starts_with(&[HEAD.as_bytes(), text.as_bytes(), b"\n", &sound].concat()));
+}

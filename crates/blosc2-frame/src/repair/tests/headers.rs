@@ -98,3 +98,22 @@ fn a_bit_does_not_make_measurements_of_data() {
         assert!(report.guessed[0].what.starts_with("chunk 0: a chunk of data"), "{report:?}");
     }
 }
+
+/// A repair takes the word of chunks for elements that no encoder takes, so that `verify` must not call such a frame sound.
+#[test]
+fn elements_wider_than_any_are_damage() {
+    let sound = array("<f4");
+    let name = sound.windows(4).position(|name| name == b"b2nd").unwrap();
+    for (typesize, is_damage) in [(512_u32 << 20, false), (0x7000_0004, true), (4, false)] {
+        let mut bytes = sound.clone();
+        bytes[48..52].copy_from_slice(&typesize.to_be_bytes());
+        // Without the shape nothing else speaks for the size.
+        bytes[name..name + 4].copy_from_slice(b"mine");
+        let is_told = match Frame::from_bytes(bytes.clone()) {
+            Ok(frame) => frame.layout().faults().iter().any(|fault| fault.code() == "typesize"),
+            Err(error) => error.range() == Some(47..52),
+        };
+        let (report, _) = repaired(&bytes).unwrap();
+        assert_eq!((is_told, !report.guessed.is_empty()), (is_damage, is_damage), "{typesize}: {report:?}");
+    }
+}
