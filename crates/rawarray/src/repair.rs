@@ -114,6 +114,9 @@ impl Plan {
         let values = values.keep(count, dtype.itemsize() as u64);
         report_values(&mut report, &layout, &dims, count, &values);
         report_excess(&mut report, file, &layout, encoding);
+        if count == layout.element_count().unwrap_or(0) {
+            report_rest(&mut report, file, &layout, encoding);
+        }
         let trailer = trailer_of(file, &layout, encoding, dims == layout.dims());
         if !trailer.is_empty() {
             report.kept.push(RepairItem::new(trailer.clone(), "trailer"));
@@ -292,6 +295,26 @@ fn report_excess(report: &mut RepairReport, file: &File, layout: &Layout, encodi
     }
 }
 
+/// All elements that the dimensions ask for were made of encoded data, which are damaged all the same: there are too many of them, if the
+/// dimensions are not wrong.
+fn report_rest(report: &mut RepairReport, file: &File, layout: &Layout, encoding: Encoding) {
+    let is_encoded = matches!(encoding, Encoding::Lz4 | Encoding::Leb128);
+    let is_odd =
+        |fault: &&Fault| matches!(fault, Fault::DataTruncated { .. } | Fault::UndecodableData { .. });
+    if !is_encoded || !report.lost.is_empty() || !file.faults().iter().any(is_odd) {
+        return;
+    }
+    let data = layout.data_at().min(layout.file_len())..layout.file_len();
+    if data.is_empty() {
+        let what = format!("no element is missing, and the size field {} is wrong", layout.header().size);
+        report.guessed.push(RepairItem::new(32..40, what));
+    } else {
+        let what =
+            format!("what the data hold beyond the elements of the dimensions {:?}, if any", layout.dims());
+        report.lost.push(RepairItem::new(data, what));
+    }
+}
+
 /// Flag bit 0 stays only where it is the sole record of an order that nobody can undo.
 fn keeps_flag(layout: &Layout) -> BigEndian {
     let header = layout.header();
@@ -306,11 +329,15 @@ fn trailer_of(file: &File, layout: &Layout, encoding: Encoding, complete: bool) 
         let end = layout.data_at().saturating_add(layout.header().size);
         return end.min(layout.file_len())..layout.file_len();
     }
-    if !known.is_empty() || encoding != Encoding::Plain || !complete {
+    if !known.is_empty() || !matches!(encoding, Encoding::Plain | Encoding::Bits) || !complete {
         return known;
     }
     let data_at = layout.data_at().max(FIXED_LEN);
-    let end = layout.decoded_len().map_or(layout.file_len(), |len| data_at.saturating_add(len));
+    let stored = match encoding {
+        Encoding::Bits => layout.element_count().map(crate::bits::stored_len),
+        _ => layout.decoded_len(),
+    };
+    let end = stored.map_or(layout.file_len(), |len| data_at.saturating_add(len));
     end.min(layout.file_len())..layout.file_len()
 }
 

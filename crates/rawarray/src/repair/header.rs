@@ -155,6 +155,10 @@ fn likely(
         let dims = words.get(..count).unwrap_or_default().to_vec();
         all.consider("ndims", 40, Header { ndims: at, ..header }, dims, (header.ndims, at))?;
     }
+    if dims.is_none() && header.ndims <= MOST {
+        // A file that ends within so many dimensions was cut, sooner than that what follows fewer of them is a trailer.
+        all.meant.retain(|one| one.doubt.0 != Rest::Bytes);
+    }
     let least = all.meant.iter().map(|one| one.doubt).min();
     let (mut best, others): (Vec<Meant>, Vec<Meant>) =
         std::mem::take(&mut all.meant).into_iter().partition(|one| Some(one.doubt) == least);
@@ -203,6 +207,10 @@ fn codes(all: &mut Words<'_>) -> Result<()> {
         let one = Header { flags: Flags(flags), ..header };
         all.consider("flags", 8, one, dims.to_vec(), (header.flags.0, flags))?;
     }
+    // Varints that are cut, or of which one was joined to the next or made two, are no plain data before a trailer.
+    if header.flags.has(Flags::ENCODED) && all.witness.is_nearly_varints(&header, dims) {
+        all.meant.retain(|one| one.doubt.0 != Rest::Bytes);
+    }
     for code in 0..=Eltype::BRAIN.0 {
         let one = Header { eltype: Eltype(code), ..header };
         all.consider("eltype", 16, one, dims.to_vec(), (header.eltype.0, code))?;
@@ -222,7 +230,9 @@ fn lens(all: &mut Words<'_>) -> Result<()> {
     let by_dims = count.and_then(|count| count.checked_mul(header.elbyte));
     let by_file =
         all.witness.file_len().checked_sub(FIXED_LEN.saturating_add(header.ndims.saturating_mul(8)));
-    let mut sizes = vec![by_dims, by_file.filter(|_| header.flags.has(Flags::ENCODED))];
+    let by_block = by_dims.and_then(|len| all.witness.block_len(&header, len));
+    let mut sizes = [by_dims, by_file.filter(|_| header.flags.has(Flags::ENCODED)), by_block].to_vec();
+    sizes.sort_unstable();
     sizes.dedup();
     for size in sizes.into_iter().flatten() {
         let one = Header { size, ..header };

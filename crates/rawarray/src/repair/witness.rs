@@ -88,6 +88,36 @@ impl<'a> Witness<'a> {
         len
     }
 
+    /// How long an LZ4 block of `decoded_len` bytes is that begins where the data do, wherever it ends: with the literals that make the last of
+    /// these bytes.
+    pub(super) fn block_len(&self, header: &Header, decoded_len: u64) -> Option<u64> {
+        let data = self.encoded(header)?;
+        let reached = block_shape(data, decoded_len.checked_sub(1)?);
+        let block = data.get(..usize::try_from(reached.encoded_len).ok()?)?;
+        block_shape(block, decoded_len).is_exactly(decoded_len).then_some(block.len() as u64)
+    }
+
+    /// Whether the data are the varints of a header but for one at most, or the first of them up to the end of the file.
+    pub(super) fn is_nearly_varints(&self, header: &Header, dims: &[u64]) -> bool {
+        let walk = || {
+            let codec = Leb128::new(&element_type(header, ByteOrder::Little).ok()?)?;
+            let count = element_count(dims.iter().copied())?;
+            let is_size = count.checked_mul(header.elbyte) == Some(header.size);
+            let data = self.encoded(header).filter(|_| is_size)?;
+            // Two that were joined may be too large for the type, but each ends in one byte of its kind.
+            let ends = data.iter().filter(|byte| **byte < 0x80).count() as u64;
+            Some(ends.abs_diff(count) <= 1 || codec.walk(data, count).stop == Stop::EndsEarly)
+        };
+        walk().unwrap_or(false)
+    }
+
+    /// Encoded data, and what follows them.
+    fn encoded(&self, header: &Header) -> Option<&[u8]> {
+        let data_at = header.ndims.checked_mul(8)?.checked_add(FIXED_LEN)?;
+        let file = self.file.as_deref().filter(|_| header.flags.has(Flags::ENCODED))?;
+        file.get(usize::try_from(data_at).ok()?..)
+    }
+
     /// Where the data of a header with encoded data end, if its words say one thing, and the data the same.
     pub(super) fn end(&mut self, header: &Header, dims: &[u64]) -> Option<u64> {
         let is_encoded = header.flags.0 & !Flags::BIG_ENDIAN == Flags::ENCODED;

@@ -114,3 +114,68 @@ fn a_wrong_size_field_is_read_leniently_where_the_values_are_there() {
     let file = File::from_source(Box::new(bytes), &options).unwrap();
     assert_eq!(bytes_of(&file), [1, 2, 3, 4]);
 }
+
+/// The dimensions of damaged bit arrays may ask for fewer words than there are.
+#[test]
+fn words_of_bits_beyond_the_dimensions_are_kept_as_trailer() {
+    let words: Vec<u8> = (1..=16).collect();
+    let (repaired, report) = repair(&file(6, 5, 8, 16, &[4, 13], &words)).unwrap();
+    assert_eq!((repaired.dims(), &*repaired.trailer().unwrap()), (&[4, 13][..], &words[8..]));
+    assert_eq!((report.guessed.len(), report.lost.len()), (1, 0));
+}
+
+/// Where a word of the header is missing or too many, there may be no elements at all, and what is stored is dropped.
+#[test]
+fn encoded_data_that_no_element_is_made_of_are_told_of() {
+    for (size, data) in [(96, &[1, 2, 3, 4, 0, 7][..]), (16, &[9, 1])] {
+        let (repaired, report) = repair(&file(2, 1, 4, size, &[0, 2, 3], data)).unwrap();
+        assert_eq!((repaired.dims(), report.lost.len()), (&[0, 2, 3][..], 1), "{report:?}");
+    }
+    let (_, report) = repair(&file(2, 1, 4, 5, &[0], &[])).unwrap();
+    assert_eq!((report.guessed.len(), report.lost.len()), (1, 0), "{report:?}");
+}
+
+/// The end of a block is where its last literals make the last of the elements.
+#[test]
+fn a_size_beyond_the_file_costs_no_trailer_behind_a_block() {
+    let block = [0x50, 1, 2, 3, 4, 5, 1, 0, 0x40, 6, 7, 8, 9];
+    let decoded_len = 5 + 4 + 4;
+    for trailer in [&b"\xff\x00behind it\x01"[..], b"text", b""] {
+        for size in [1 << 5 | 13, 0x6ba4, u64::MAX] {
+            let stored = [&block, trailer].concat();
+            let (repaired, report) = repair(&file(2, 0, 1, size, &[decoded_len], &stored)).unwrap();
+            assert_eq!(
+                (bytes_of(&repaired).len(), &*repaired.trailer().unwrap()),
+                (13, trailer),
+                "{report:?}"
+            );
+            assert_eq!((report.guessed.len(), report.lost.len()), (1, 0), "{report:?}");
+        }
+    }
+}
+
+/// A byte joins two values, or the file is cut: what is left is no plain data with a trailer.
+#[test]
+fn damaged_varints_are_not_read_as_plain_bytes() {
+    let values: Vec<u8> = (0..=255).collect();
+    let stored: Vec<u8> =
+        values.iter().flat_map(|&value| if value < 128 { vec![value] } else { vec![value, 1] }).collect();
+    let mut joined = stored.clone();
+    joined[20] |= 0x80;
+    for (data, most) in [(&joined, 21), (&stored[..300].to_vec(), 256)] {
+        let (repaired, report) = repair(&file(2, 2, 1, 256, &[256], data)).unwrap();
+        let found = bytes_of(&repaired);
+        assert!(found.len() < 256 && report.lost.len() == 1, "{report:?}");
+        assert!(found.iter().zip(&values).take(most - 1).all(|(is, was)| is == was), "{report:?}");
+    }
+}
+
+/// The first of 64 dimensions is there, and a byte of the second.
+#[test]
+fn a_file_that_ends_within_its_dimensions_is_no_scalar() {
+    let whole = file(0, 1, 2, 2, &[1; 64], &[5, 0]);
+    // Two bytes behind so many dimensions are what one element has.
+    for cut in (49..whole.len() - 2).filter(|cut| cut % 8 != 2) {
+        assert!(repair(&whole[..cut]).is_err(), "{cut}");
+    }
+}
