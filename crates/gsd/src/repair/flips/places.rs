@@ -5,7 +5,8 @@ use std::ops::Range;
 
 use container_core::Result;
 
-use super::{MOST, Table};
+use super::suspects::MOST;
+use super::table::Table;
 use crate::header;
 use crate::index::IndexEntry;
 use crate::repair::entries::is_aligning;

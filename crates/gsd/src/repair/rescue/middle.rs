@@ -7,7 +7,8 @@ use std::ops::Range;
 
 use container_core::{Progress, Result};
 
-use super::{Rescue, is_rest_zero};
+use super::Rescue;
+use super::free::is_rest_zero;
 use crate::index::IndexEntry;
 use crate::repair::frames::{Gap, Wounds, is_block, is_padding};
 use crate::repair::{Salvage, report};
