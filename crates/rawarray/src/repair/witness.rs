@@ -93,7 +93,7 @@ impl<'a> Witness<'a> {
     pub(super) fn block_len(&self, header: &Header, decoded_len: u64) -> Option<u64> {
         let data = self.encoded(header)?;
         let reached = block_shape(data, decoded_len.checked_sub(1)?);
-        let block = data.get(..usize::try_from(reached.encoded_len).ok()?)?;
+        let block = data.get(..reached.encoded_len)?;
         block_shape(block, decoded_len).is_exactly(decoded_len).then_some(block.len() as u64)
     }
 
