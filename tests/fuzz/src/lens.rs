@@ -94,7 +94,7 @@ fn dataset(container: &dyn Container, index: usize, feed: &mut Feed<'_>) -> Resu
         let part = region(&dataset.shape, feed);
         let array = match read(&part) {
             // Of a block no more is decoded than is needed, and more is needed where it is to be kept.
-            Err(error) if container.about().format == "blosc2" && error.is_damage() => {
+            Err(error) if ["asdf", "blosc2"].contains(&container.about().format) && error.is_damage() => {
                 look_at_error(&error);
                 continue;
             }

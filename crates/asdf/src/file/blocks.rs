@@ -244,13 +244,8 @@ impl File {
             let mut bytes = zeroed_vec(size, &options.limits).map_err(|error| error.at(block.range()))?;
             self.decode_range(block, 0..size, &mut bytes, options)?;
             Ok(bytes)
-        });
-        match bytes {
-            Ok(bytes) => copy_part(&bytes, range, dst),
-            // What is wrong may be behind all that is asked for.
-            Err(error) if error.is_damage() => self.decode_range(block, range, dst, options),
-            Err(error) => Err(error),
-        }
+        })?;
+        copy_part(&bytes, range, dst)
     }
 
     /// As [`File::decode_into`], past what is held in memory.

@@ -97,22 +97,6 @@ fn a_plain_block_with_two_sizes_has_its_used_bytes() {
     assert_eq!(all(&open_as(Policy::Lenient, &odd).unwrap(), "a").unwrap(), [1, 2, 3, 4, 5, 6, 7, 8]);
 }
 
-/// Parts of a block are decoded alone, and where they are asked for again the whole is kept, which may fail behind them.
-#[test]
-fn parts_before_what_is_wrong_are_read_again_and_again() {
-    let block = encoded("zlib", &[1, 2, 3, 4, 5, 6, 7, 8]);
-    let file = open(TREE, &[patched(&block, 30, 4096)]);
-    assert_eq!(all(&file, "a").unwrap(), [1, 2, 3, 4, 5, 6, 7, 8]);
-    for (part, expected) in [("1:3", [3, 4, 5, 6]), ("2:4", [5, 6, 7, 8]), ("0:2", [1, 2, 3, 4])] {
-        let part = Region::parse(part, &[4]).unwrap();
-        let read = file.read("a", &part, &ReadOptions::default()).unwrap();
-        assert_eq!(&*read.bytes(Order::C, &Limits::default()).unwrap(), expected);
-    }
-    let larger = TREE.replace("shape: [4]", "shape: [5]");
-    let file = open(&larger, &[patched(&block, 30, 4096)]);
-    assert!(all(&file, "a").unwrap_err().is_damage());
-}
-
 #[test]
 fn numbers_of_blocks_behind_a_lost_one_are_not_guessed() {
     let blocks = [plain(&[0; 8]), plain(&[1; 8]), plain(&[2; 8])];
