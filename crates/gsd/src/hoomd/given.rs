@@ -62,8 +62,6 @@ impl Value<'_> {
     /// True where reading gives this value although there is no chunk in this frame nor in frame 0.
     pub(crate) fn is_default(&self, field: &Field) -> bool {
         match self {
-            // A default that nothing stores is read in the schema's own precision.
-            Self::Numbers { chunk_type, .. } if *chunk_type != field.chunk_type => false,
             Self::Numbers { chunk_type, bytes, .. } => {
                 let row = field.default_row(*chunk_type, ByteOrder::Little);
                 // Fixed chunks have all their values in one row.

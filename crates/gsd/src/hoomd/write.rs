@@ -3,7 +3,7 @@
 //! A field is left out where reading gives it anyhow: where it equals frame 0's, or where it is the default and frame 0 has no
 //! such chunk. Logs and state are always written. Order of chunks and rules are those of `gsd.hoomd`, with these differences:
 //! * `configuration/step` is written in every frame (see [`StepRule`]), so that no frame is without a chunk;
-//! * reals keep the precision in which they are given, so that defaults in double precision are written;
+//! * reals keep the precision in which they are given;
 //! * values count as equal when their bytes are: −0 is not 0, and the same NaN is;
 //! * an N that is `None` is frame 0's, where `gsd.hoomd` has 0.
 

@@ -174,29 +174,6 @@ fn precision_is_kept_and_f64_does_not_go_into_old_schemas() {
     assert_eq!(writer.len(), 1);
 }
 
-/// Without a chunk they would be read in single precision.
-#[test]
-fn defaults_in_double_precision_are_written() {
-    for n in [0_u32, 2] {
-        let mut frame = Frame::default();
-        frame.particles.n = Some(n);
-        frame.particles.mass = Some(vec![1.0_f64; n as usize].into());
-        frame.particles.charge = Some(vec![0.0_f32; n as usize].into());
-        let place = Place::new();
-        let mut writer = place.writer();
-        writer.append(&frame).unwrap();
-        writer.append(&frame).unwrap();
-        writer.close().unwrap();
-        let file = Trajectory::open(place.path()).unwrap();
-        for view in file.iter() {
-            assert_eq!(view.particles().mass().unwrap().as_f64(), Some(&vec![1.0; n as usize][..]));
-            assert_eq!(view.particles().charge().unwrap().as_f32(), Some(&vec![0.0; n as usize][..]));
-            assert!(view.stored("particles/charge").is_none());
-            assert_eq!(view.stored("particles/mass").is_some(), view.index() == 0);
-        }
-    }
-}
-
 #[test]
 fn a_flat_box_has_two_dimensions_unless_said_otherwise() {
     let place = Place::new();
