@@ -1,6 +1,6 @@
 //! Machine output: one JSON object per line. Keys are only ever added.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::ops::Range;
 
 use container_core::Value;
@@ -289,21 +289,17 @@ pub fn value_json(value: &Value) -> Json {
 
 fn entries_json(entries: &[(String, Value)]) -> Json {
     let mut map = Map::with_capacity(entries.len());
-    // How many of a key there are so far, where that is more than one.
-    let mut counts: HashMap<&str, u64> = HashMap::new();
-    let names: HashSet<&str> = entries.iter().map(|(key, _)| key.as_str()).collect();
+    // How many of each key there are so far.
+    let mut counts: HashMap<&str, u64> = entries.iter().map(|(key, _)| (key.as_str(), 0)).collect();
     for (key, value) in entries {
-        let mut name = key.clone();
-        while map.contains_key(&name) {
-            let count = counts.entry(key.as_str()).or_insert(1);
-            *count += 1;
-            name = format!("{key} ({count})");
-            // It may be another's.
-            if names.contains(&*name) {
-                name.clone_from(key);
-            }
+        let name = |count| if count == 1 { key.clone() } else { format!("{key} ({count})") };
+        let mut count = counts.get(key.as_str()).map_or(1, |count| count + 1);
+        // It may be another's.
+        while count > 1 && counts.contains_key(name(count).as_str()) {
+            count += 1;
         }
-        map.insert(name, value_json(value));
+        counts.insert(key, count);
+        map.insert(name(count), value_json(value));
     }
     map.into()
 }
