@@ -193,13 +193,7 @@ impl<'t> FrameView<'t> {
         if self.index == 0 || stored.is_none() {
             return Ok(true);
         }
-        let own = self.count(container)?;
-        match FrameView::new(self.file, self.core, 0).count(container) {
-            Ok(initial) => Ok(own == initial),
-            // Whatever frame 0 should have, it is not this frame's.
-            Err(error) if error.is_damage() => Ok(false),
-            Err(error) => Err(error),
-        }
+        Ok(self.count(container)? == FrameView::new(self.file, self.core, 0).count(container)?)
     }
 
     /// A single number, of any integer type that holds it.
