@@ -172,7 +172,7 @@ impl Layout {
                 Fault::ReshapeBug { dims, .. } => {
                     meant.dims.clone_from(dims);
                     meant.header.ndims = u64::try_from(dims.len()).unwrap_or(u64::MAX);
-                    let data_at = FIXED_LEN.saturating_add(meant.header.ndims.saturating_mul(8));
+                    let data_at = meant.header.dims_end().unwrap_or(u64::MAX);
                     meant.data = data_at..data_at.saturating_add(self.header.size).min(self.file_len);
                 }
                 Fault::EmptyWithoutDims { .. } => meant.dims = vec![0],
@@ -216,7 +216,7 @@ impl Layout {
 
     /// Finds the data segment and compares it with size field and file.
     fn find_data(&mut self, source: &dyn Source, limits: &Limits) -> Result<()> {
-        let data_at = FIXED_LEN.saturating_add(self.header.ndims.saturating_mul(8));
+        let data_at = self.header.dims_end().unwrap_or(u64::MAX);
         self.data = data_at..self.file_len;
         let count = element_count(self.dims.iter().copied());
         if self.header.elbyte == 0 && count != Some(0) {
@@ -307,7 +307,7 @@ fn read_dims(
     limits: &Limits,
     faults: &mut Vec<Fault>,
 ) -> Result<Option<Vec<u64>>> {
-    let end = FIXED_LEN.saturating_add(header.ndims.saturating_mul(8));
+    let end = header.dims_end().unwrap_or(u64::MAX);
     if end > source.len() {
         let have = source.len().saturating_sub(FIXED_LEN);
         faults.push(Fault::DimsTruncated { claimed: FIXED_LEN..end, have });

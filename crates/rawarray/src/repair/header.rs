@@ -120,7 +120,7 @@ pub(super) fn mended(
                 "the dimensions {was:?}, of which size and data say that one is wrong, and not which: all elements are kept, as {:?}",
                 one.dims
             );
-            let end = FIXED_LEN.saturating_add(header.ndims.saturating_mul(8));
+            let end = header.dims_end().unwrap_or(u64::MAX);
             report.lost.push(RepairItem::new(FIXED_LEN..end, what));
         }
         word => {
@@ -208,7 +208,7 @@ fn codes(all: &mut Words<'_>) -> Result<()> {
         all.consider("flags", 8, one, dims.to_vec(), (header.flags.0, flags))?;
     }
     // Varints that are cut, or of which one was joined to the next or made two, are no plain data before a trailer.
-    if header.flags.has(Flags::ENCODED) && all.witness.is_nearly_varints(&header, dims) {
+    if all.witness.is_nearly_varints(&header, dims) {
         all.meant.retain(|one| one.doubt.0 != Rest::Bytes);
     }
     for code in 0..=Eltype::BRAIN.0 {
@@ -228,8 +228,7 @@ fn lens(all: &mut Words<'_>) -> Result<()> {
         len.checked_div(parts)
     };
     let by_dims = count.and_then(|count| count.checked_mul(header.elbyte));
-    let by_file =
-        all.witness.file_len().checked_sub(FIXED_LEN.saturating_add(header.ndims.saturating_mul(8)));
+    let by_file = all.witness.file_len().checked_sub(header.dims_end().unwrap_or(u64::MAX));
     let by_block = by_dims.and_then(|len| all.witness.block_len(&header, len));
     let mut sizes = [by_dims, by_file.filter(|_| header.flags.has(Flags::ENCODED)), by_block].to_vec();
     sizes.sort_unstable();
@@ -280,8 +279,7 @@ fn fits(header: &Header, dims: &[u64]) -> bool {
 
 /// Where the data end, of which the size field counts the stored bytes.
 fn end(header: &Header) -> Option<u64> {
-    let data_at = header.ndims.checked_mul(8)?.checked_add(FIXED_LEN)?;
-    data_at.checked_add(header.size)
+    header.dims_end()?.checked_add(header.size)
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ use container_core::source::Source;
 use container_core::{Limits, Result};
 
 use crate::eltype::element_type;
-use crate::header::{FIXED_LEN, Flags, Header};
+use crate::header::{Flags, Header};
 use crate::leb128::{Leb128, Stop};
 
 /// Bytes behind the data that are looked at for text.
@@ -74,7 +74,7 @@ impl<'a> Witness<'a> {
         if !header.flags.has(Flags::ENCODED) {
             return None;
         }
-        let data_at = header.ndims.checked_mul(8)?.checked_add(FIXED_LEN)?;
+        let data_at = header.dims_end()?;
         let place = (data_at, header.size);
         if let Some((_, known)) = self.blocks.iter().find(|(known, _)| *known == place) {
             return *known;
@@ -113,7 +113,7 @@ impl<'a> Witness<'a> {
 
     /// Encoded data, and what follows them.
     fn encoded(&self, header: &Header) -> Option<&[u8]> {
-        let data_at = header.ndims.checked_mul(8)?.checked_add(FIXED_LEN)?;
+        let data_at = header.dims_end()?;
         let file = self.file.as_deref().filter(|_| header.flags.has(Flags::ENCODED))?;
         file.get(usize::try_from(data_at).ok()?..)
     }
@@ -125,14 +125,14 @@ impl<'a> Witness<'a> {
             element_type(header, ByteOrder::Little).ok().filter(|_| is_encoded && header.elbyte > 0)?;
         let count = element_count(dims.iter().copied())?;
         let bytes = count.checked_mul(header.elbyte)?;
-        let data_at = header.ndims.checked_mul(8)?.checked_add(FIXED_LEN)?;
+        let data_at = header.dims_end()?;
         // A byte of LZ4 makes at most 255: what asks for more is not even looked at.
         let is_possible = bytes <= header.size.saturating_mul(255).saturating_add(64);
         if is_possible && self.decoded_len(header) == Some(bytes) {
             return data_at.checked_add(header.size);
         }
         let codec = Leb128::new(&dtype).filter(|_| header.size == bytes)?;
-        let data = self.file.as_deref()?.get(usize::try_from(data_at).ok()?..)?;
+        let data = self.encoded(header)?;
         if count > data.len() as u64 {
             return None;
         }
