@@ -1,17 +1,31 @@
 //! Files of any bytes as trajectories: frames, tensors, logs, checks, and writing what was read.
 
+use std::borrow::Cow;
+
 use container_core::Progress;
 use gsd::hoomd::columns::{Changes, Gaps, LogOptions, LogTable};
 use gsd::hoomd::schema::FIELDS;
 use gsd::hoomd::{
-    Frame, Shape, Trajectory, TrajectoryOptions, TrajectoryWriter, Validation, check_frame, check_trajectory,
-    csv,
+    Frame, Reals, Scalars, Shape, Single, Trajectory, TrajectoryOptions, TrajectoryWriter, Validation,
+    check_frame, check_trajectory, csv,
 };
 use gsd::{Durability, File, Writer};
 
 use crate::feed::Feed;
 use crate::gsd_file::{MOST, POLICIES, open, own_options};
 use crate::lens::look_at_error;
+
+/// Defaults are left out, in either precision, and come back in single. A value like the default that is stored nonetheless, because
+/// frame 0 has another, keeps its precision, which this does not look at.
+fn default_as_single<S: Single>(reals: &mut Option<Reals<'_, S>>, default: S) {
+    let wide = default.widen();
+    let is_default = |row: &S::Double| bytemuck::bytes_of(row) == bytemuck::bytes_of(&wide);
+    if let Some(Reals::F64(rows)) = reals
+        && rows.iter().all(is_default)
+    {
+        *reals = Some(Reals::F32(Cow::Owned(vec![default; rows.len()])));
+    }
+}
 
 /// Looks at the frames of the bytes, in every policy.
 pub fn gsd_hoomd(data: &[u8]) {
@@ -157,6 +171,21 @@ fn again(trajectory: &Trajectory, frames: &[Frame<'_>]) {
 fn told(frame: &Frame<'_>) -> (String, Vec<String>) {
     let mut rest = frame.clone();
     (rest.log, rest.state) = Default::default();
+    let (all, particles) = (&mut rest.configuration, &mut rest.particles);
+    if let Some(cube) = &mut all.simulation_box
+        && cube.as_f64() == Some(&[1.0, 1.0, 1.0, 0.0, 0.0, 0.0])
+    {
+        *cube = Scalars::F32(Cow::Owned(vec![1.0, 1.0, 1.0, 0.0, 0.0, 0.0]));
+    }
+    default_as_single(&mut particles.mass, 1.0);
+    default_as_single(&mut particles.charge, 0.0);
+    default_as_single(&mut particles.diameter, 1.0);
+    default_as_single(&mut particles.moment_inertia, [0.0; 3]);
+    default_as_single(&mut particles.position, [0.0; 3]);
+    default_as_single(&mut particles.orientation, [1.0, 0.0, 0.0, 0.0]);
+    default_as_single(&mut particles.velocity, [0.0; 3]);
+    default_as_single(&mut particles.angmom, [0.0; 4]);
+    default_as_single(&mut rest.constraints.value, 0.0);
     // Shapes that are none of other types than there are come back as one for each type.
     let plain = |shapes: &[Shape]| shapes.iter().all(|shape| *shape == Shape::None);
     rest.particles.type_shapes = rest.particles.type_shapes.take().filter(|shapes| !plain(shapes));

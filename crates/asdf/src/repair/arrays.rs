@@ -98,10 +98,10 @@ pub(super) fn cut(
         let (path, value) = match rows {
             Rows::All => continue,
             Rows::First(rows, _) if rows > 0 => {
-                (format!("{}/shape/0", placed.path), Yaml::int(i128::from(rows)))
+                (format!("{}/shape/0", placed.path), Some(Yaml::int(i128::from(rows))))
             }
             Rows::First(..) => (placed.path.clone(), without_rows(document.node(placed.array.node))?),
-            Rows::None => (placed.path.clone(), Yaml::Null),
+            Rows::None => (placed.path.clone(), Some(Yaml::Null)),
         };
         edits.push(Edit { placed, rows, path, value, range: (!range.is_empty()).then_some(range) });
     }
@@ -156,26 +156,29 @@ struct Edit<'a> {
     placed: &'a Placed,
     rows: Rows,
     path: String,
-    value: Yaml,
+    /// `None` where the array has to stay as it is.
+    value: Option<Yaml>,
     range: Option<Range<u64>>,
 }
 
-/// Makes the changes, all at once where that can be done. An array that others name by an alias stays as it is where it would go as a whole,
-/// and so does one whose keys are those of another mapping.
+/// Makes the changes, all at once where that can be done. An array that an alias names, be it within itself, stays as it is where it would go
+/// as a whole, and so does one whose keys are those of another mapping.
 fn make(document: Document, edits: &[Edit<'_>], report: &mut RepairReport) -> Result<Document> {
     let mut editor = TreeEditor::new(document);
-    let all = editor.set_all(edits.iter().map(|edit| (edit.path.as_str(), &edit.value)));
+    let values = edits.iter().filter_map(|edit| Some((edit.path.as_str(), edit.value.as_ref()?)));
+    let all = editor.set_all(values);
     let all = match all {
         Err(error) if !matches!(error.kind(), ErrorKind::Usage(_)) => return Err(error),
         other => other,
     };
     // From the end, so that paths stay good.
     for (at, edit) in edits.iter().rev().enumerate() {
-        let made = match &all {
-            Ok(()) => true,
+        let made = match (&all, &edit.value) {
+            (_, None) => false,
+            (Ok(()), _) => true,
             // Each takes the time of reading the tree.
-            Err(_) if at >= MOST_EDITS => false,
-            Err(_) => match editor.set(&edit.path, &edit.value) {
+            (Err(_), _) if at >= MOST_EDITS => false,
+            (Err(_), Some(value)) => match editor.set(&edit.path, value) {
                 Ok(()) => true,
                 Err(error) if matches!(error.kind(), ErrorKind::Usage(_)) => false,
                 Err(error) => return Err(error),
@@ -271,8 +274,12 @@ fn strides(array: &NdArray, lens: &[u64], size: u64) -> Option<Vec<u64>> {
     Some(strides)
 }
 
-/// The array without rows and without a block, under its tag, with the keys that do not say where its elements are.
-fn without_rows(node: Node<'_>) -> Result<Yaml> {
+/// The array without rows and without a block, under its tag, with the keys that do not say where its elements are. `None` for one that an
+/// alias within it names: the alias would bring what was there before along.
+fn without_rows(node: Node<'_>) -> Result<Option<Yaml>> {
+    if matches!(Yaml::of(node)?, Yaml::Anchored(..)) {
+        return Ok(None);
+    }
     let data = (Yaml::text("data"), Yaml::Sequence(Vec::new(), Some(Collection::Flow)));
     let mut pairs = vec![data];
     for (key, value) in node.entries() {
@@ -289,5 +296,5 @@ fn without_rows(node: Node<'_>) -> Result<Yaml> {
         };
         pairs.push((Yaml::of(key)?, value));
     }
-    Ok(Yaml::Mapping(pairs, None).tagged(node.tag().unwrap_or_default()))
+    Ok(Some(Yaml::Mapping(pairs, None).tagged(node.tag().unwrap_or_default())))
 }

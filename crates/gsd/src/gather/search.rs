@@ -212,7 +212,9 @@ impl Counts {
     }
 }
 
-/// The value of a chunk that counts: one integer of any width.
+/// The value of a chunk that counts: one integer of any width, of 0 to 2^32 − 1.
+///
+/// What is out of range counts nothing, so that nobody can say which frames have as many.
 pub(crate) fn count_of(file: &File, entry: &IndexEntry, window: &mut Window<'_>) -> Result<u64> {
     let wrong = || Error::malformed(format!("the count of frame {} is no single integer", entry.frame));
     let chunk_type = entry.chunk_type().filter(|_| entry.n == 1 && entry.m == 1).ok_or_else(wrong)?;
@@ -220,17 +222,27 @@ pub(crate) fn count_of(file: &File, entry: &IndexEntry, window: &mut Window<'_>)
     if matches!(chunk_type, Type::Float | Type::Double | Type::Character) {
         return Err(wrong());
     }
-    let bytes = window.bytes(range)?;
+    let bytes = window.bytes(range.clone())?;
     let mut word = [0; 8];
-    for (to, from) in word.iter_mut().zip(bytes) {
-        *to = *from;
-    }
-    if file.header().byte_order == ByteOrder::Big {
+    let put = |(to, from): (&mut u8, &u8)| *to = *from;
+    match file.header().byte_order {
+        ByteOrder::Little => word.iter_mut().zip(bytes).for_each(put),
         // The first bytes are the high ones.
-        word = [0; 8];
-        for (to, from) in word.iter_mut().zip(bytes.iter().rev()) {
-            *to = *from;
-        }
+        ByteOrder::Big => word.iter_mut().zip(bytes.iter().rev()).for_each(put),
     }
-    Ok(u64::from_le_bytes(word))
+    let value = u64::from_le_bytes(word);
+    // One that is negative is above half of what its width holds.
+    let most = match chunk_type {
+        Type::Int8 => i8::MAX as u64,
+        Type::Int16 => i16::MAX as u64,
+        Type::Int32 => i32::MAX as u64,
+        _ => u32::MAX.into(),
+    };
+    if value > most {
+        let problem = format!("the count of frame {} is out of range", entry.frame);
+        return Err(Error::malformed(problem)
+            .at(range)
+            .hint("--stored shows and copies chunks without the schema"));
+    }
+    Ok(value)
 }

@@ -3,7 +3,8 @@
 //! A field is left out where reading gives it anyhow: where it equals frame 0's, or where it is the default and frame 0 has no
 //! such chunk. Logs and state are always written. Order of chunks and rules are those of `gsd.hoomd`, with these differences:
 //! * `configuration/step` is written in every frame (see [`StepRule`]), so that no frame is without a chunk;
-//! * reals keep the precision in which they are given;
+//! * reals keep the precision in which they are given, but for defaults that frame 0 does not store: these are left out in either
+//!   precision, as `gsd.hoomd` does, and come back in single;
 //! * values count as equal when their bytes are: −0 is not 0, and the same NaN is;
 //! * an N that is `None` is frame 0's, where `gsd.hoomd` has 0.
 

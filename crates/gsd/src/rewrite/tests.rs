@@ -259,24 +259,31 @@ fn what_stands_for_an_absent_chunk_has_a_type_that_readers_take() {
     }
 }
 
-/// Where frame 0's number is none, nobody knows whether it was that of another frame, and what that would have of frame 0.
+/// Where a frame's number is none, nobody knows whether it is that of another frame, and what that would have of frame 0. Chunks as
+/// they are stored are copied all the same.
 #[test]
-fn behind_a_number_of_frame_0_that_is_out_of_range_nothing_is_made_up() {
-    let (huge, one) = ((5_u64 << 40).to_le_bytes(), 1_u32.to_le_bytes());
-    let chunks: Vec<NewChunk<'_>> = vec![
-        (0, STEP, Type::Uint64, 1, 1, &[1; 8]),
-        (1, "constraints/N", Type::Uint64, 1, 1, &huge),
-        (2, "constraints/N", Type::Uint32, 1, 1, &one),
-    ];
-    let old = file("hoomd", &chunks);
-    let (new, _) = rewritten(&[(&old, Frames::range(1..3))], &RewriteOptions::default());
-    let old = crate::hoomd::Trajectory::from_file(old).unwrap();
-    assert!(old.frame(1).unwrap().to_frame().unwrap_err().is_damage());
-    let frame = old.frame(2).unwrap().to_frame().unwrap();
-    assert_eq!(frame.constraints.value.unwrap().as_f32(), Some(&[0.0][..]));
-    let new = crate::hoomd::Trajectory::from_file(new).unwrap();
-    for frame in new.iter() {
-        assert!(frame.to_frame().unwrap_err().is_damage());
+fn behind_a_number_that_is_out_of_range_nothing_is_made_up() {
+    let (huge, minus, one) = ((5_u64 << 40).to_le_bytes(), [0xFF], 1_u32.to_le_bytes());
+    let wrong = [(Type::Uint64, &huge[..]), (Type::Int8, &minus)];
+    for (chunk_type, number) in wrong {
+        let chunks: Vec<NewChunk<'_>> = vec![
+            (0, STEP, Type::Uint64, 1, 1, &[1; 8]),
+            (1, "constraints/N", chunk_type, 1, 1, number),
+            (2, "constraints/N", Type::Uint32, 1, 1, &one),
+        ];
+        let old = file("hoomd", &chunks);
+        let (mut out, options) = (Vec::new(), RewriteOptions::default());
+        let error = slice(&old, &Frames::range(1..3), &mut out, &options, Progress::none()).unwrap_err();
+        assert!(error.is_damage() && out.is_empty(), "{error}");
+        assert_eq!(error.range(), old.index().get(1).unwrap().byte_range());
+        let stack = crate::Stack::new(&old, "constraints/value", &Frames::all(&old), Fallback::Schema);
+        assert!(stack.is_err_and(|error| error.is_damage()));
+
+        let options = options.with_fallback(Fallback::Stored);
+        let (new, _) = rewritten(&[(&old, Frames::range(1..3))], &options);
+        assert_eq!(value(&new, 0, "constraints/N").unwrap().2, number);
+        let (new, _) = rewritten(&[(&old, Frames::range(2..3))], &RewriteOptions::default());
+        assert_eq!(value(&new, 0, "constraints/N").unwrap().2, one);
     }
 }
 

@@ -145,3 +145,17 @@ fn a_file_that_ends_within_its_tree_has_lost_what_stood_behind() {
     let (out, report) = repaired(&[&made.bytes[..end], &made.bytes[end + 4..]].concat());
     assert!(report.lost.is_empty() && is_sound(&out), "{report:?}");
 }
+
+/// Copied without its block, it would bring the array that it was along, whose elements are gone.
+#[test]
+fn an_array_within_itself_stays_as_it_is() {
+    let text = tree(&[("one", 0, "[10]"), ("two", 1, "[3]")]);
+    let text = text.replace("one: !", "one: &a !").replace("  shape: [10]\n", "  shape: [10]\n  own: [*a]\n");
+    let sound = [HEAD.as_bytes(), text.as_bytes(), &block(&numbers(10), 0), &block(&numbers(3), 0)].concat();
+    let (out, report) = repaired(&sound[..HEAD.len() + text.len() + 54 + 7]);
+    let mended = String::from_utf8_lossy(&out).into_owned();
+    assert!(mended.contains("shape: [10]\n  own: [*a]\n") && mended.contains("shape: [0]"), "{mended}");
+    let is_told = |text: &str| report.lost.iter().any(|item| item.what.starts_with(text));
+    assert!(is_told("one: all of 10 rows; the tree says otherwise still"), "{report:?}");
+    assert!(is_told("two: all of 3 rows") && report.lost.len() == 3, "{report:?}");
+}
