@@ -95,15 +95,9 @@ pub(super) fn cut(
             None => continue,
         };
         let Some(rows) = rows_within(&placed.array, have) else { continue };
-        let (path, value) = match rows {
-            Rows::All => continue,
-            Rows::First(rows, _) if rows > 0 => {
-                (format!("{}/shape/0", placed.path), Some(Yaml::int(i128::from(rows))))
-            }
-            Rows::First(..) => (placed.path.clone(), without_rows(document.node(placed.array.node))?),
-            Rows::None => (placed.path.clone(), Some(Yaml::Null)),
-        };
-        edits.push(Edit { placed, rows, path, value, range: (!range.is_empty()).then_some(range) });
+        if !matches!(rows, Rows::All) {
+            edits.push(Edit { placed, rows, range: (!range.is_empty()).then_some(range) });
+        }
     }
     make(document, &edits, report)
 }
@@ -155,34 +149,76 @@ fn in_holes(placed: &Placed, short: &Short) -> Vec<RepairItem> {
 struct Edit<'a> {
     placed: &'a Placed,
     rows: Rows,
-    path: String,
-    /// `None` where the array has to stay as it is.
-    value: Option<Yaml>,
     range: Option<Range<u64>>,
+}
+
+impl Edit<'_> {
+    /// Where the change of the array at `node` is, and to what. `None` for an array that has to stay as it is.
+    fn change(&self, node: Option<Node<'_>>) -> Result<Option<(String, Yaml)>> {
+        let path = &self.placed.path;
+        Ok(match self.rows {
+            Rows::All => None,
+            Rows::First(rows, _) if rows > 0 => {
+                Some((format!("{path}/shape/0"), Yaml::int(i128::from(rows))))
+            }
+            Rows::First(..) => {
+                let value = node.map(without_rows).transpose()?.flatten();
+                value.map(|value| (path.clone(), value))
+            }
+            Rows::None => Some((path.clone(), Yaml::Null)),
+        })
+    }
+
+    /// True where the array is replaced as a whole, with what is within it.
+    fn is_whole(&self) -> bool {
+        !matches!(self.rows, Rows::First(rows, _) if rows > 0)
+    }
+}
+
+/// True where an array that is replaced as a whole has others within it that change.
+fn are_nested(edits: &[Edit<'_>]) -> bool {
+    // The arrays within one stand right behind it.
+    edits.windows(2).any(|pair| {
+        let [outer, inner] = pair else { return false };
+        let within = inner.placed.path.strip_prefix(outer.placed.path.as_str());
+        outer.is_whole() && within.is_some_and(|rest| outer.placed.path.is_empty() || rest.starts_with('/'))
+    })
 }
 
 /// Makes the changes, all at once where that can be done. An array that an alias names, be it within itself, stays as it is where it would go
 /// as a whole, and so does one whose keys are those of another mapping.
 fn make(document: Document, edits: &[Edit<'_>], report: &mut RepairReport) -> Result<Document> {
+    let mut values = Vec::new();
+    let at_once = !are_nested(edits);
+    if at_once {
+        for edit in edits {
+            values.push(edit.change(Some(document.node(edit.placed.array.node)))?);
+        }
+    }
     let mut editor = TreeEditor::new(document);
-    let values = edits.iter().filter_map(|edit| Some((edit.path.as_str(), edit.value.as_ref()?)));
-    let all = editor.set_all(values);
-    let all = match all {
-        Err(error) if !matches!(error.kind(), ErrorKind::Usage(_)) => return Err(error),
-        other => other,
+    let all = at_once && {
+        let changes = values.iter().flatten().map(|(path, value)| (path.as_str(), value));
+        match editor.set_all(changes) {
+            Err(error) if !matches!(error.kind(), ErrorKind::Usage(_)) => return Err(error),
+            other => other.is_ok(),
+        }
     };
-    // From the end, so that paths stay good.
-    for (at, edit) in edits.iter().rev().enumerate() {
-        let made = match (&all, &edit.value) {
-            (_, None) => false,
-            (Ok(()), _) => true,
+    // From the end, so that paths stay good, and what is replaced has what is within it as that is now.
+    for (at, edit) in edits.iter().enumerate().rev() {
+        let made = if all {
+            values.get(at).is_some_and(Option::is_some)
+        } else if edits.len().saturating_sub(at) > MOST_EDITS {
             // Each takes the time of reading the tree.
-            (Err(_), _) if at >= MOST_EDITS => false,
-            (Err(_), Some(value)) => match editor.set(&edit.path, value) {
-                Ok(()) => true,
-                Err(error) if matches!(error.kind(), ErrorKind::Usage(_)) => false,
-                Err(error) => return Err(error),
-            },
+            false
+        } else {
+            match edit.change(editor.document().find(&edit.placed.path))? {
+                None => false,
+                Some((path, value)) => match editor.set(&path, &value) {
+                    Ok(()) => true,
+                    Err(error) if matches!(error.kind(), ErrorKind::Usage(_)) => false,
+                    Err(error) => return Err(error),
+                },
+            }
         };
         let path = &edit.placed.path;
         let name = if path.is_empty() { "the array" } else { path };

@@ -159,3 +159,21 @@ fn an_array_within_itself_stays_as_it_is() {
     assert!(is_told("one: all of 10 rows; the tree says otherwise still"), "{report:?}");
     assert!(is_told("two: all of 3 rows") && report.lost.len() == 3, "{report:?}");
 }
+
+/// The copy without a block is one of what is within it now, not of what was.
+#[test]
+fn arrays_within_an_array_lose_their_rows_with_it() {
+    let inner = "{source: 1, datatype: int64, byteorder: little, shape: [3]}";
+    for key in ["own", "mask"] {
+        let text = tree(&[("one", 0, "[10]"), ("two", 1, "[3]")]);
+        let text = text.replace("[10]\n", &format!("[10]\n  {key}: !core/ndarray-1.1.0 {inner}\n"));
+        let sound =
+            [HEAD.as_bytes(), text.as_bytes(), &block(&numbers(10), 0), &block(&numbers(3), 0)].concat();
+        let (out, report) = repaired(&sound[..HEAD.len() + text.len() + 54 + 7]);
+        let mended = String::from_utf8_lossy(&out).into_owned();
+        assert!(!mended.contains("[3]") && !mended.contains("[10]"), "{mended}");
+        assert_eq!(mended.matches("shape: [0]").count(), if key == "own" { 3 } else { 2 }, "{mended}");
+        let inner = format!("one/{key}: all of 3 rows");
+        assert!(report.lost.iter().any(|item| item.what == inner), "{report:?}");
+    }
+}
