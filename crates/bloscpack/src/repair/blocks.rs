@@ -1,8 +1,9 @@
-//! Whole blocks of chunks that are damaged.
+//! Whole blocks of chunks that are damaged, or cut by the end of the file.
 //!
 //! The digest is of the chunk, so nothing proves them: they decode, and lie where they are to
-//! ([`Decoder::decode_whole_blocks`] says how that is told). They are guesses, and what the others held is listed as lost. A chunk all of whose
-//! blocks decode stays lost as a whole, because nothing tells which of them is another.
+//! ([`Decoder::decode_whole_blocks`] says how that is told). They are guesses, and what the others held is listed as lost. A damaged chunk all
+//! of whose blocks decode stays lost as a whole, because nothing tells which of them is another. Of one that is cut there is nothing behind the
+//! cut; what is before it, nothing speaks against.
 #![deny(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -27,8 +28,12 @@ const MOST_LISTED: usize = 16;
 
 /// A chunk of which some blocks are whole.
 pub(super) struct Partial {
-    kept: usize,
-    count: usize,
+    /// What is whole, in words.
+    whole: String,
+    /// Bytes that it gives to the new file: all that it held, or, of the last one of a file that is cut, those up to its last whole block.
+    len: usize,
+    /// Where its bytes begin in the data.
+    start: u64,
     /// Bytes of the data that the others held.
     lost: Vec<Range<u64>>,
 }
@@ -36,7 +41,7 @@ pub(super) struct Partial {
 /// Damaged chunks by their numbers.
 pub(super) type Partials = BTreeMap<usize, Partial>;
 
-/// Looks for whole blocks in the chunks that are all there and not proved.
+/// Looks for whole blocks in the chunks that are not proved.
 ///
 /// # Errors
 /// `Limit`, and those of the source.
@@ -45,33 +50,69 @@ pub(super) fn keep(damaged: &Damaged, proofs: &[Proof]) -> Result<Partials> {
     let mut partials = Partials::new();
     let mut start = 0_u64;
     for (index, (entry, proof)) in damaged.chunks().iter().zip(proofs).enumerate() {
-        if *proof == Proof::Bad
-            && let Some((_, blocks)) = decode(damaged, entry, &mut decoder)?
+        if *proof != Proof::Good
+            && let Some(Parts { data, blocks, is_plain }) = decode(damaged, entry, &mut decoder)?
         {
             let kept = blocks.iter().filter(|(_, is_whole)| *is_whole).count();
-            if (1..blocks.len()).contains(&kept) {
-                let partial = Partial { kept, count: blocks.len(), lost: lost(start, &blocks) };
-                partials.insert(index, partial);
+            let all = blocks.len().saturating_add(usize::from(*proof == Proof::Torn));
+            if (1..all).contains(&kept) {
+                let whole = match blocks.first() {
+                    Some((first, _)) if is_plain => {
+                        format!("its first {} bytes, stored as they are", first.end)
+                    }
+                    _ => format!("{kept} of its {} blocks, which decode by themselves", blocks.len()),
+                };
+                let lost = lost(start, &blocks);
+                partials.insert(index, Partial { whole, len: data.len(), start, lost });
             }
         }
         start = start.saturating_add(entry.nbytes().into());
     }
+    // Nothing takes the place of a torn end.
+    if let (Some(Proof::Torn), Some(mut last)) = (proofs.last(), partials.last_entry())
+        && proofs.get(*last.key()..).is_some_and(|rest| rest.iter().all(|proof| *proof == Proof::Torn))
+    {
+        let last = last.get_mut();
+        let end = last.start.saturating_add(last.len as u64);
+        if let Some(cut) = last.lost.last().filter(|lost| lost.end == end) {
+            last.len = usize::try_from(cut.start.saturating_sub(last.start)).unwrap_or(last.len);
+        }
+    }
     Ok(partials)
 }
 
-/// What a chunk holds, and which bytes of it a block holds that is whole.
-type Blocks = (Vec<u8>, Vec<(Range<usize>, bool)>);
+/// What is left of a chunk.
+pub(super) struct Parts {
+    /// What its whole blocks hold, between zeros.
+    pub(super) data: Vec<u8>,
+    /// Which bytes each block holds, and whether it is whole.
+    blocks: Vec<(Range<usize>, bool)>,
+    /// It holds its data as they are: the blocks are what is there, and what is not.
+    is_plain: bool,
+}
 
-/// What the whole blocks of a chunk hold, between zeros; `None` where its header is not one of this file.
+/// What is left of a chunk; `None` where its header is not one of this file.
 ///
 /// # Errors
 /// As for [`keep`].
-pub(super) fn decode(damaged: &Damaged, entry: &ChunkEntry, decoder: &mut Decoder) -> Result<Option<Blocks>> {
-    if entry.state() != State::Whole || damaged.stored_range(entry).end > damaged.source.len() {
+pub(super) fn decode(damaged: &Damaged, entry: &ChunkEntry, decoder: &mut Decoder) -> Result<Option<Parts>> {
+    if !matches!(entry.state(), State::Whole | State::Cut) {
         return Ok(None);
     }
-    let stored = damaged.stored(entry)?;
-    let Ok(chunk) = Chunk::parse(stored.chunk()) else { return Ok(None) };
+    let range = entry.range();
+    let there = range.start..entry.end().min(damaged.source.len());
+    if there.is_empty() {
+        return Ok(None);
+    }
+    let mut stored = damaged.source.read(there)?;
+    let have = stored.len();
+    if have < usize::try_from(entry.end().saturating_sub(range.start)).unwrap_or(usize::MAX) {
+        // Zeros in the place of what is not there: of the blocks none is taken that has one of them.
+        let mut padded = zeroed_vec(entry.end().saturating_sub(range.start), &damaged.limits)?;
+        padded.iter_mut().zip(stored.iter()).for_each(|(to, from)| *to = *from);
+        stored = padded.into();
+    }
+    let Ok(chunk) = Chunk::parse(&stored) else { return Ok(None) };
     let own = damaged.layout.header().typesize;
     let header = chunk.header();
     // What it says of sizes decides what its blocks hold.
@@ -79,11 +120,36 @@ pub(super) fn decode(damaged: &Damaged, entry: &ChunkEntry, decoder: &mut Decode
         return Ok(None);
     }
     let mut data = zeroed_vec(header.nbytes.into(), &damaged.limits)?;
+    if header.is_memcpyed() {
+        return Ok(plain(&chunk, have, data));
+    }
     match decoder.decode_whole_blocks(&chunk, &mut data) {
-        Ok(whole) => Ok(Some((data, chunk.blocks().zip(whole).collect()))),
+        Ok(whole) => {
+            let mut blocks: Vec<_> = chunk.blocks().zip(whole).collect();
+            for (index, (held, is_whole)) in blocks.iter_mut().enumerate() {
+                *is_whole = *is_whole && chunk.block_range(index).is_ok_and(|range| range.end <= have);
+                if !*is_whole {
+                    data.get_mut(held.clone()).unwrap_or_default().fill(0);
+                }
+            }
+            Ok(Some(Parts { data, blocks, is_plain: false }))
+        }
         Err(error) if error.is_damage() || matches!(error.kind(), ErrorKind::Unsupported(_)) => Ok(None),
         Err(error) => Err(error),
     }
+}
+
+/// What of a chunk that holds its data as they are is among its first `have` bytes, up to the last whole element.
+fn plain(chunk: &Chunk<'_>, have: usize, mut data: Vec<u8>) -> Option<Parts> {
+    let stored = chunk.bytes().get(chunk.header().len()..have)?;
+    let cut = if stored.len() < data.len() { usize::from(chunk.header().typesize).max(1) } else { 1 };
+    let end = stored.len().checked_sub(stored.len().checked_rem(cut)?)?;
+    data.get_mut(..end)?.copy_from_slice(stored.get(..end)?);
+    let mut blocks = vec![(0..end, end > 0)];
+    if end < data.len() {
+        blocks.push((end..data.len(), false));
+    }
+    Some(Parts { data, blocks, is_plain: true })
 }
 
 fn lost(start: u64, blocks: &[(Range<usize>, bool)]) -> Vec<Range<u64>> {
@@ -99,6 +165,11 @@ fn lost(start: u64, blocks: &[(Range<usize>, bool)]) -> Vec<Range<u64>> {
 }
 
 impl Partial {
+    /// Bytes that it gives to the new file.
+    pub(super) const fn len(&self) -> usize {
+        self.len
+    }
+
     /// Tells of the chunk `index`, which lies at `range`.
     pub(super) fn tell(
         &self,
@@ -107,25 +178,24 @@ impl Partial {
         range: &Range<u64>,
         report: &mut RepairReport,
     ) {
-        let what = format!(
-            "chunk {index}: {} of its {} blocks, which decode by themselves; nothing proves what they hold",
-            self.kept, self.count
-        );
+        let what = format!("chunk {index}: {}; nothing proves what they hold", self.whole);
         report.guessed.push(RepairItem::new(range.clone(), what));
         let layout = &damaged.layout;
         let item = layout.numpy().map_or_else(|| layout.header().typesize.into(), |own| own.dtype.itemsize());
         let item = (item as u64).max(1);
-        let mut tell = |lost: String| {
-            let what = format!("chunk {index}, {lost}: zeros in the new file");
+        let end = self.start.saturating_add(self.len as u64);
+        let mut tell = |lost: String, at: u64| {
+            let instead = if at < end { "zeros" } else { "nothing of it" };
+            let what = format!("chunk {index}, {lost}: {instead} in the new file");
             report.lost.push(RepairItem::new(range.clone(), what));
         };
         for bytes in self.lost.iter().take(MOST_LISTED) {
             let elements = bytes.start.checked_div(item).unwrap_or(0)..bytes.end.div_ceil(item);
-            tell(format!("elements {elements:?}, bytes {bytes:?} of the data"));
+            tell(format!("elements {elements:?}, bytes {bytes:?} of the data"), bytes.start);
         }
         let others = self.lost.len().saturating_sub(MOST_LISTED);
         if others > 0 {
-            tell(format!("{others} other parts of it"));
+            tell(format!("{others} other parts of it"), self.start);
         }
     }
 }
@@ -217,5 +287,75 @@ mod tests {
         let last = bytes.len() - 1;
         bytes[last] ^= 1;
         assert!(mend_fails(&bytes));
+    }
+
+    /// A file that is cut within its last chunk, and at every length of another one.
+    #[test]
+    fn a_chunk_that_is_cut_keeps_the_blocks_before_the_cut() {
+        let len = 600 << 10;
+        for (compressor, checksum) in
+            [(Compressor::LZ4, ChecksumCode::ADLER32), (Compressor::ZSTD, ChecksumCode::NONE)]
+        {
+            let sound = file(len, compressor, checksum);
+            let layout = Layout::parse(&sound, &Limits::default()).unwrap();
+            for (index, entry) in layout.chunks().iter().enumerate() {
+                let start = usize::try_from(entry.range().start).unwrap();
+                let chunk = Chunk::parse(&sound[start..]).unwrap();
+                let blocks: Vec<_> = chunk.blocks().collect();
+                let stored: Vec<_> =
+                    (0..blocks.len()).map(|block| chunk.block_range(block).unwrap()).collect();
+                for (block, place) in stored.iter().enumerate().step_by(3) {
+                    // A byte of the block is missing, or all behind it.
+                    for (cut, kept) in [(place.end - 1, block), (place.end, block + 1)] {
+                        if kept == 0 && index == 0 {
+                            continue;
+                        }
+                        let (mended, report) = mend(sound[..start + cut].to_vec());
+                        let held = blocks.get(kept).map_or(chunk.nbytes(), |held| held.start);
+                        let have = (index << 18) + held;
+                        assert!(values(&mended) == data(len)[..have], "{index} {block} {kept}: {report:?}");
+                        let told = format!("chunk {index}: {kept} of its {} blocks", blocks.len());
+                        let is_told = report.guessed.iter().any(|item| item.what.starts_with(&told));
+                        // The chunk is all there, without a digest, or with one that the only chunk might not have.
+                        let is_whole = kept == blocks.len() && (checksum == ChecksumCode::NONE || index == 0);
+                        assert_eq!(is_told, kept > 0 && !is_whole, "{report:?}");
+                        let told = format!("chunk {index}, elements {}..", have / 4);
+                        let lost = report.lost.iter().find(|item| item.what.starts_with(&told));
+                        assert_eq!(lost.is_some(), 0 < kept && kept < blocks.len(), "{report:?}");
+                        assert!(lost.is_none_or(|item| item.what.contains("nothing of it")), "{report:?}");
+                        let (again, second) = mend(mended.clone());
+                        assert!(again == mended && second.guessed.is_empty() && second.lost.is_empty());
+                    }
+                }
+            }
+        }
+    }
+
+    /// Its data are there as they are: nothing is to be decoded.
+    #[test]
+    fn a_plain_chunk_that_is_cut_keeps_the_elements_before_the_cut() {
+        let mut state = 1_u64;
+        let noise = std::iter::repeat_with(|| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state.to_be_bytes()[0]
+        });
+        let noise: Vec<u8> = noise.take(300 << 10).collect();
+        let mut options = WriteOptions { chunk_size: Some(256 << 10), ..WriteOptions::default() };
+        options.chunks.typesize = 4;
+        let mut writer =
+            Writer::new(std::io::Cursor::new(Vec::new()), Some(noise.len() as u64), &options).unwrap();
+        writer.push(&noise).unwrap();
+        let sound = writer.complete().unwrap().0.into_inner();
+        let layout = Layout::parse(&sound, &Limits::default()).unwrap();
+        let start = usize::try_from(layout.chunks()[0].range().start).unwrap();
+        let chunk = Chunk::parse(&sound[start..]).unwrap();
+        let header = chunk.header();
+        assert!(header.is_memcpyed(), "{header:?}");
+        for (there, kept) in [(3, 0), (4, 4), (100_003, 100_000), ((256 << 10) - 1, (256 << 10) - 4)] {
+            let cut = &sound[..start + header.len() + there];
+            let (mended, report) = mend(cut.to_vec());
+            assert!(values(&mended) == noise[..kept], "{report:?}");
+            assert!(report.lost.iter().any(|item| item.what.contains("nothing of it")) || kept == 0);
+        }
     }
 }

@@ -37,7 +37,13 @@ impl Plan {
         let (layout, header) = (&damaged.layout, damaged.layout.header());
         let partials = blocks::keep(damaged, states)?;
         damaged.report_chunks(states, &partials, "chunk", report);
-        let states = states.get(..without_torn_end(states)).unwrap_or_default();
+        let from_partials = partials.last_key_value().map_or(0, |(last, _)| last + 1);
+        let kept = without_torn_end(states).max(from_partials);
+        let states = states.get(..kept).unwrap_or_default();
+        let len_of = |(index, entry): (usize, &ChunkEntry)| {
+            partials.get(&index).map_or(u64::from(entry.nbytes()), |partial| partial.len() as u64)
+        };
+        let lens: Vec<u64> = damaged.chunks().iter().take(kept).enumerate().map(len_of).collect();
         let entries = damaged.chunks().get(..states.len()).unwrap_or_default();
         let filled = |(entry, proof): (&ChunkEntry, &Proof)| match proof {
             Proof::Good => 0,
@@ -49,7 +55,7 @@ impl Plan {
         if !states.is_empty() && !states.contains(&Proof::Good) && partials.is_empty() && zeros > 0 {
             return Err(Error::malformed("not one chunk can be proved").at(0..layout.file_len()));
         }
-        let have = entries.iter().map(|entry| u64::from(entry.nbytes())).fold(0, u64::saturating_add);
+        let have = lens.iter().copied().fold(0, u64::saturating_add);
         let (tree, total) = fit_shape(damaged, have, report);
         let typesize = match entries.first() {
             Some(first) if header.typesize == 0 => first.header().typesize,
@@ -77,7 +83,7 @@ impl Plan {
         let json = tree.map(|tree| text_of(damaged, &tree)).transpose()?;
         let section = json.as_deref().map(|json| encode_section(json, &options.metadata_options));
         let section = section.transpose()?.unwrap_or_default();
-        let uniform = if total == have { uniform(entries) } else { None };
+        let uniform = if total == have { uniform(&lens) } else { None };
         Ok(Self {
             options: WriteOptions { json, ..options },
             section,
@@ -117,9 +123,10 @@ impl Plan {
 
     /// What takes the place of a damaged chunk: its whole blocks, and zeros.
     fn left(&self, damaged: &Damaged, index: usize, entry: &ChunkEntry) -> Result<Vec<u8>> {
-        if self.partials.contains_key(&index)
-            && let Some((data, _)) = blocks::decode(damaged, entry, &mut Decoder::new())?
+        if let Some(partial) = self.partials.get(&index)
+            && let Some(blocks::Parts { mut data, .. }) = blocks::decode(damaged, entry, &mut Decoder::new())?
         {
+            data.truncate(partial.len());
             return Ok(data);
         }
         zeroed_vec(entry.nbytes().into(), &damaged.limits)
@@ -144,12 +151,12 @@ impl Plan {
 }
 
 /// Bytes of every chunk, where version 3 allows what they have: the last one may have fewer, and none where it is alone.
-fn uniform(entries: &[ChunkEntry]) -> Option<usize> {
-    let Some((last, others)) = entries.split_last() else { return Some(0) };
-    let size = others.first().unwrap_or(last).nbytes();
-    let fits = others.iter().all(|entry| entry.nbytes() == size && size > 0)
-        && last.nbytes() <= size
-        && (last.nbytes() > 0 || others.is_empty());
+fn uniform(lens: &[u64]) -> Option<usize> {
+    let Some((last, others)) = lens.split_last() else { return Some(0) };
+    let size = *others.first().unwrap_or(last);
+    let fits = others.iter().all(|len| *len == size && size > 0)
+        && *last <= size
+        && (*last > 0 || others.is_empty());
     usize::try_from(size).ok().filter(|_| fits)
 }
 

@@ -93,11 +93,11 @@ fn offsets_are_rebuilt_and_placeholders_filled_in() {
 fn a_torn_end_is_dropped() {
     let whole = sound(&stored());
     // Within the payload of chunk 7, and within the digest of chunk 4.
-    for (cut, chunks, lost) in [(1900, 7, 1840..1960), (1000 + 5 * 120 - 1, 4, 1480..1600)] {
+    for (cut, len, lost) in [(1900, 744, 2), (1000 + 5 * 120 - 1, 500, 1), (1840 + 16, 700, 2)] {
         let (mended, report) = mend(whole[..cut].to_vec());
-        assert_eq!(values(&mended), data(chunks * 100), "cut at {cut}");
-        assert_eq!(report.lost[0].range, Some(lost));
-        assert!(report.lost[1].what.contains("not there"), "{:?}", report.lost);
+        assert_eq!(values(&mended), data(len), "cut at {cut}");
+        assert_eq!(report.lost.len(), lost, "{:?}", report.lost);
+        assert!(report.lost[lost - 1].what.contains("not there"), "{:?}", report.lost);
     }
     // Between two chunks.
     let (mended, _) = mend(whole[..1360].to_vec());
