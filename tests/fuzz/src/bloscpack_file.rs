@@ -183,8 +183,12 @@ fn keeps(file: &File, fixed: &File, report: &RepairReport, was_sound: bool) {
     let (before, after) = (all(file), all(fixed));
     let dialects = [file, fixed].map(|file| file.header().dialect.is_variable_length());
     if dialects == [true, true] {
-        for (old, new) in before.iter().zip(&after) {
-            assert!(old.is_none() || old == new, "an item changed");
+        for (index, (old, new)) in before.iter().zip(&after).enumerate() {
+            // With the checksum that the header must have had, an item that was read without one may not fit its digest.
+            let told = format!("item {index} is damaged");
+            let is_lost =
+                is_mended_header(report) && report.lost.iter().any(|item| item.what.starts_with(&told));
+            assert!(old.is_none() || old == new || is_lost, "item {index} changed");
         }
     } else if report.lost.is_empty() && !is_more(report) && before.iter().all(Option::is_some) {
         let join = |parts: Vec<Option<Vec<u8>>>| parts.into_iter().flatten().collect::<Vec<_>>().concat();
