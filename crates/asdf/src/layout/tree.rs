@@ -34,8 +34,10 @@ pub(super) fn find(source: &dyn Source, layout: &mut Layout) -> Result<u64> {
         start = found;
         head = source.read(start..size.min(start.saturating_add(8)))?;
     }
-    // Other directives may be first in YAML, but not here: Python asdf then finds no tree.
-    let has_version = head.starts_with(b"%YAML") && head.get(5).is_none_or(u8::is_ascii_whitespace);
+    // Other directives may be first in YAML, but not here: Python asdf then finds no tree. A form feed is no blank in YAML, and a repair
+    // writes something else for it.
+    let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r' | b'\n');
+    let has_version = head.starts_with(b"%YAML") && head.get(5).is_none_or(is_blank);
     drop(head);
     if start > at {
         layout.before_tree = at..start;

@@ -36,8 +36,11 @@ pub(super) fn mend(
         let len = text.trim_end_matches(['\0', ' ', '\t', '\r', '\n']).len();
         text.truncate(len);
         text.push_str(newline);
-        text.push_str("...");
-        text.push_str(newline);
+        // They may have been there, with blanks behind them.
+        if !text.trim_end().ends_with("\n...") {
+            text.push_str("...");
+            text.push_str(newline);
+        }
         let end = range.end..range.end;
         if range.end == layout.size {
             // Whatever lines and blocks there were.

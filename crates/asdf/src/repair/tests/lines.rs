@@ -88,3 +88,15 @@ fn no_block_stands_on_the_last_line_of_a_tree() {
     let (mended, _) = repaired(&damaged);
     assert!(mended.starts_with(&[HEAD.as_bytes(), text.as_bytes(), b"\n", &sound].concat()));
 }
+
+/// The line of dots may be there, with blanks behind it that nothing ends; and a form feed is no blank behind a directive.
+#[test]
+fn lines_that_are_nearly_there_are_written_once() {
+    let text = tree(&[("one", 0, "[10]")]);
+    let sound = [HEAD, &text].concat();
+    let blanks = sound.trim_end().to_owned() + "\r ";
+    let (mended, _) = repaired(blanks.as_bytes());
+    assert_eq!(String::from_utf8_lossy(&mended).matches("\n...").count(), 1);
+    let (mended, _) = repaired(sound.replace("%YAML 1.1\n", "%YAML\x0c\x0cx\n").as_bytes());
+    assert_eq!(String::from_utf8_lossy(&mended).matches("%YAML 1.1\n").count(), 1);
+}
