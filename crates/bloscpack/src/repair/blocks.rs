@@ -50,9 +50,16 @@ pub(super) fn keep(damaged: &Damaged, proofs: &[Proof]) -> Result<Partials> {
     let mut partials = Partials::new();
     let mut start = 0_u64;
     for (index, (entry, proof)) in damaged.chunks().iter().zip(proofs).enumerate() {
-        if *proof != Proof::Good
-            && let Some(Parts { data, blocks, is_plain }) = decode(damaged, entry, &mut decoder)?
-        {
+        let parts = match proof {
+            Proof::Good => None,
+            Proof::Bad => decode(damaged, entry, &mut decoder)?,
+            Proof::Torn => match decode(damaged, entry, &mut decoder) {
+                // It says that it holds more than there is, and more than memory does: nothing of it, and all of the others.
+                Err(error) if matches!(error.kind(), ErrorKind::Limit { .. }) => None,
+                parts => parts?,
+            },
+        };
+        if let Some(Parts { data, blocks, is_plain }) = parts {
             let kept = blocks.iter().filter(|(_, is_whole)| *is_whole).count();
             let all = blocks.len().saturating_add(usize::from(*proof == Proof::Torn));
             if (1..all).contains(&kept) {
@@ -103,6 +110,9 @@ pub(super) fn decode(damaged: &Damaged, entry: &ChunkEntry, decoder: &mut Decode
     let there = range.start..entry.end().min(damaged.source.len());
     if there.is_empty() {
         return Ok(None);
+    }
+    if damaged.source.lend(there.clone()).is_none() {
+        damaged.limits.allocate(there.end.saturating_sub(there.start))?;
     }
     let mut stored = damaged.source.read(there)?;
     let have = stored.len();
@@ -357,5 +367,24 @@ mod tests {
             assert!(values(&mended) == noise[..kept], "{report:?}");
             assert!(report.lost.iter().any(|item| item.what.contains("nothing of it")) || kept == 0);
         }
+    }
+
+    /// What it says of itself is more than memory holds, and not true.
+    #[test]
+    fn a_cut_chunk_that_claims_too_much_costs_no_other() {
+        let sound = file(600 << 10, Compressor::LZ4, ChecksumCode::NONE);
+        let layout = Layout::parse(&sound, &Limits::default()).unwrap();
+        let start = usize::try_from(layout.chunks()[1].range().start).unwrap();
+        let mut bytes = sound[..start + 5000].to_vec();
+        for at in [4, 12] {
+            bytes[start + at..][..4].copy_from_slice(&(1_u32 << 30).to_le_bytes());
+        }
+        let mut options = container_core::container::OpenOptions::default();
+        options.limits.memory = 1 << 20;
+        let (input, mut out) = (container_core::format::Input::bytes(Box::new(bytes)), Vec::new());
+        let none = container_core::Progress::none();
+        let report = super::super::repair_to(input, &options, Some(&mut out), none).unwrap();
+        assert!(values(&out) == data(256 << 10), "{report:?}");
+        assert!(report.lost.iter().any(|item| item.what == "chunk 1 is cut"), "{report:?}");
     }
 }
