@@ -93,9 +93,17 @@ fn offsets_are_rebuilt_and_placeholders_filled_in() {
 fn a_torn_end_is_dropped() {
     let whole = sound(&stored());
     // Within the payload of chunk 7, and within the digest of chunk 4.
-    for (cut, len, lost) in [(1900, 744, 2), (1000 + 5 * 120 - 1, 500, 1), (1840 + 16, 700, 2)] {
+    let cuts = [
+        (1900, 744, 2, 1840..1960),
+        (1000 + 5 * 120 - 1, 500, 1, 1480..1600),
+        (1840 + 16, 700, 2, 1840..1960),
+    ];
+    for (cut, len, lost, place) in cuts {
         let (mended, report) = mend(whole[..cut].to_vec());
         assert_eq!(values(&mended), data(len), "cut at {cut}");
+        // Of what is cut in its digest alone nothing is lost: it is a guess.
+        let told = if lost > 1 { &report.lost } else { &report.guessed };
+        assert!(told.iter().any(|item| item.range.as_ref() == Some(&place)), "{report:?}");
         assert_eq!(report.lost.len(), lost, "{:?}", report.lost);
         assert!(report.lost[lost - 1].what.contains("not there"), "{:?}", report.lost);
     }
