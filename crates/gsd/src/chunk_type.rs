@@ -86,6 +86,24 @@ impl Type {
         }
     }
 
+    /// The number in `bytes`, of which no more than eight are looked at; what is signed by its type is.
+    pub(crate) fn integer(self, bytes: &[u8], order: ByteOrder) -> i128 {
+        let is_signed = matches!(self, Self::Int8 | Self::Int16 | Self::Int32 | Self::Int64);
+        let top = match order {
+            ByteOrder::Little => bytes.last(),
+            ByteOrder::Big => bytes.first(),
+        };
+        let is_negative = is_signed && top.is_some_and(|byte| *byte >= 0x80);
+        let mut wide = [if is_negative { 0xFF } else { 0 }; 8];
+        let put = |(to, from): (&mut u8, &u8)| *to = *from;
+        match order {
+            ByteOrder::Little => wide.iter_mut().zip(bytes).for_each(put),
+            // The first bytes are the high ones.
+            ByteOrder::Big => wide.iter_mut().zip(bytes.iter().rev()).for_each(put),
+        }
+        if is_signed { i64::from_le_bytes(wide).into() } else { u64::from_le_bytes(wide).into() }
+    }
+
     /// The reference's word: `uint8`, `float`, `character`.
     #[must_use]
     pub const fn name(self) -> &'static str {

@@ -7,7 +7,6 @@
     clippy::cast_possible_truncation
 )]
 
-use container_core::dtype::ByteOrder;
 use container_core::source::zeroed_vec;
 use container_core::{Error, Result};
 
@@ -222,27 +221,9 @@ pub(crate) fn count_of(file: &File, entry: &IndexEntry, window: &mut Window<'_>)
     if matches!(chunk_type, Type::Float | Type::Double | Type::Character) {
         return Err(wrong());
     }
-    let bytes = window.bytes(range.clone())?;
-    let mut word = [0; 8];
-    let put = |(to, from): (&mut u8, &u8)| *to = *from;
-    match file.header().byte_order {
-        ByteOrder::Little => word.iter_mut().zip(bytes).for_each(put),
-        // The first bytes are the high ones.
-        ByteOrder::Big => word.iter_mut().zip(bytes.iter().rev()).for_each(put),
-    }
-    let value = u64::from_le_bytes(word);
-    // One that is negative is above half of what its width holds.
-    let most = match chunk_type {
-        Type::Int8 => i8::MAX as u64,
-        Type::Int16 => i16::MAX as u64,
-        Type::Int32 => i32::MAX as u64,
-        _ => u32::MAX.into(),
-    };
-    if value > most {
+    let value = chunk_type.integer(window.bytes(range.clone())?, file.header().byte_order);
+    u32::try_from(value).map(u64::from).map_err(|_| {
         let problem = format!("the count of frame {} is out of range", entry.frame);
-        return Err(Error::malformed(problem)
-            .at(range)
-            .hint("--stored shows and copies chunks without the schema"));
-    }
-    Ok(value)
+        Error::malformed(problem).at(range).hint("--stored shows and copies chunks without the schema")
+    })
 }

@@ -5,7 +5,6 @@ mod load;
 use std::borrow::Cow;
 use std::ops::Range;
 
-use container_core::dtype::ByteOrder;
 use container_core::{Error, Result};
 
 use crate::header::Version;
@@ -213,18 +212,7 @@ impl<'t> FrameView<'t> {
             return Err(self.wrong(field, Some(entry), problem));
         }
         let bytes = self.file().read_chunk(entry).map_err(|error| error.context(field.name))?;
-        let mut wide = [0_u8; 8];
-        let signed = matches!(chunk_type, Type::Int8 | Type::Int16 | Type::Int32 | Type::Int64);
-        let big = self.file().header().byte_order == ByteOrder::Big;
-        let top = if big { bytes.first() } else { bytes.last() };
-        if signed && top.is_some_and(|byte| *byte >= 0x80) {
-            wide = [0xFF; 8];
-        }
-        for (at, place) in wide.iter_mut().enumerate().take(bytes.len()) {
-            let from = if big { bytes.len().checked_sub(at + 1) } else { Some(at) };
-            *place = from.and_then(|from| bytes.get(from)).copied().unwrap_or(0);
-        }
-        Ok(if signed { i64::from_le_bytes(wide).into() } else { u64::from_le_bytes(wide).into() })
+        Ok(chunk_type.integer(&bytes, self.file().header().byte_order))
     }
 
     /// Holds the memory of all defaults together against the limits, for those who read every field: an N is a number that
