@@ -45,6 +45,11 @@ impl StoredBlock {
         Some(text.filter(|text| text.bytes().all(|byte| byte.is_ascii_graphic())).unwrap_or("?"))
     }
 
+    /// False for what cannot be the name of a codec, because it is no ASCII text.
+    pub(crate) fn has_name(&self) -> bool {
+        self.label() != Some("?")
+    }
+
     /// True where the file has all of its data.
     #[must_use]
     pub const fn is_whole(&self) -> bool {

@@ -84,6 +84,16 @@ pub trait Codec: Send + Sync {
         Ok(None)
     }
 
+    /// How many of the bytes that `encoded` is to hold can be decoded from its start, whatever is wrong behind them. `None` for codecs that
+    /// cannot tell without keeping them.
+    ///
+    /// # Errors
+    /// `Unsupported` as for [`Codec::decode`], `Limit`, and those of the source.
+    fn reach(&self, encoded: &Encoded<'_>) -> Result<Option<u64>> {
+        let _ = encoded;
+        Ok(None)
+    }
+
     /// How many bytes the heads within `src` say that it decodes to, if they say it; nothing is decoded.
     fn told_len(&self, src: &[u8]) -> Option<u64> {
         let _ = src;

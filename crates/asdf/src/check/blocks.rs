@@ -130,7 +130,15 @@ impl Blocks<'_> {
                 if matches!(error.kind(), ErrorKind::Unsupported(_))
                     && !self.referenced.contains(&block.index) =>
             {
-                return Ok(None);
+                if block.has_name() {
+                    return Ok(None);
+                }
+                // What is no name was one.
+                Finding::new(
+                    Severity::Warning,
+                    "compression",
+                    format!("block {}: {}", block.index, error.kind()),
+                )
             }
             Err(error) => undecodable(block, error)?,
         };

@@ -116,6 +116,29 @@ fn what_does_not_decode_to_its_size_is_damage_and_told_once() {
     assert_eq!(codes(&report(&unknown, Depth::Quick, 1)), []);
 }
 
+/// What no array names needs no codec, but what is no name has been changed.
+#[test]
+fn a_label_that_is_no_name_is_told_of_blocks_that_nobody_reads() {
+    let data = b"ab".repeat(20);
+    let of = |label: &[u8; 4]| {
+        let header = BlockHeader {
+            header_size: 48,
+            flags: 0,
+            compression: *label,
+            allocated_size: 40,
+            used_size: 40,
+            data_size: 40,
+            checksum: [0; 16],
+        };
+        let bytes = [b"#ASDF 1.0.0\n", &header.to_bytes()[..], &data].concat();
+        let file = File::from_bytes(bytes, crate::OpenOptions::default()).unwrap();
+        let found = report(&file, Depth::Full, 1).findings;
+        found.into_iter().map(|one| (one.code, one.severity)).collect::<Vec<_>>()
+    };
+    assert!(!of(b"what").iter().any(|found| found.0 == "compression"));
+    assert!(of(b"zl- ").contains(&("compression", Severity::Warning)));
+}
+
 fn of_tree(tree: &str) -> Report {
     let text = format!("#ASDF 1.0.0\n%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/\n---\n{tree}...\n");
     report(&File::from_bytes(text.into_bytes(), crate::OpenOptions::default()).unwrap(), Depth::Full, 1)

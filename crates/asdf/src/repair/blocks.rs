@@ -228,7 +228,7 @@ fn whole(
             Err(error) if matches!(error.kind(), container_core::ErrorKind::Unsupported(_)) => {
                 let what = format!("block {index} as it is: {}", error.kind());
                 if state == DigestState::Absent || label::is_elsewhere(&block) {
-                    let list = if label::is_name(&block) { &mut report.guessed } else { &mut report.lost };
+                    let list = if block.has_name() { &mut report.guessed } else { &mut report.lost };
                     list.push(RepairItem::new(range, what));
                     return Ok(same(block));
                 }
@@ -262,7 +262,7 @@ fn whole(
             Err(error) if matches!(error.kind(), container_core::ErrorKind::Unsupported(_)) => {
                 let what = format!("block {index} as it is: {}", error.kind());
                 // What is no name was one.
-                let list = if label::is_name(&block) { &mut report.kept } else { &mut report.lost };
+                let list = if block.has_name() { &mut report.kept } else { &mut report.lost };
                 list.push(RepairItem::new(range, what));
                 return Ok(same(block));
             }
@@ -428,7 +428,9 @@ fn salvage(
 
 /// As many bytes from the start as can be decoded.
 fn first_bytes(block: &StoredBlock, tools: &Tools<'_>) -> Result<Vec<u8>> {
-    let len = reach(block, block.header.data_size, tools)?;
+    // One more than memory holds is enough to see that it does not.
+    let most = block.header.data_size.min(tools.limits.memory.saturating_add(1));
+    let len = reach(block, most, tools)?;
     let mut bytes = zeroed_vec(len, tools.limits)?;
     if len > 0 {
         // Damage may make more of it than there was.

@@ -41,7 +41,7 @@ pub(super) fn mended(
     let known = tools.codecs.names().filter_map(padded);
     let mut labels: Vec<[u8; 4]> = std::iter::once([0; 4]).chain(known).collect();
     let bytes = |other: &[u8; 4]| was.iter().zip(other).filter(|(was, other)| was != other).count();
-    labels.retain(|other| bytes(other) == 1 || !is_name(block));
+    labels.retain(|other| bytes(other) == 1 || !block.has_name());
     // Of those that are further away, plain bytes come last: nothing has to be decoded for them.
     labels.sort_by_key(|other| (bytes(other) > 1, bytes(other) > 1 && *other == [0; 4], bits(other)));
     for label in labels {
@@ -124,11 +124,6 @@ fn decodes(block: &StoredBlock, tools: &Tools<'_>) -> Result<bool> {
         Err(error) if is_limit(&error) => Ok(false),
         decodes => decodes,
     }
-}
-
-/// Whether a label can be a name at all: those of codecs that are not known here are text.
-pub(super) fn is_name(block: &StoredBlock) -> bool {
-    block.label() != Some("?")
 }
 
 /// Whether it is that of a codec which reads files that hold others.

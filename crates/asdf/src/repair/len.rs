@@ -108,11 +108,18 @@ pub(super) fn used(block: &StoredBlock, tools: &Tools<'_>) -> Result<Option<u64>
     Ok(None)
 }
 
-/// As many bytes from the start as can be decoded, up to `most`: each is tried by decoding it alone, which takes no memory for those before.
+/// As many bytes from the start as can be decoded, up to `most`. Of codecs that cannot tell, each is tried by decoding it alone, which takes no
+/// memory for those before.
 ///
 /// # Errors
-/// Those of the source.
+/// `Limit` where the stored bytes have to be copied, and those of the source.
 pub(super) fn reach(block: &StoredBlock, most: u64, tools: &Tools<'_>) -> Result<u64> {
+    if let Some(told) = told_reach(block, most, tools)?
+        && decodes_at(block, told, tools)?
+        && (told == most || !decodes_at(block, told.saturating_add(1), tools)?)
+    {
+        return Ok(told);
+    }
     let (mut good, mut bad) = (0_u64, 1_u64);
     while bad <= most && decodes_at(block, bad, tools)? {
         (good, bad) = (bad, bad.saturating_mul(2));
@@ -127,6 +134,17 @@ pub(super) fn reach(block: &StoredBlock, most: u64, tools: &Tools<'_>) -> Result
         }
     }
     Ok(good)
+}
+
+/// What the codec tells of it, which decodes once.
+fn told_reach(block: &StoredBlock, most: u64, tools: &Tools<'_>) -> Result<Option<u64>> {
+    let Ok(codec) = tools.codecs.get(block.label().unwrap_or_default()) else { return Ok(None) };
+    let (range, limits) = (block.data.clone(), tools.limits);
+    let told = codec.reach(&Encoded { source: tools.source, range, decoded_len: most, limits, threads: 1 });
+    match told {
+        Err(error) if error.is_damage() || matches!(error.kind(), ErrorKind::Unsupported(_)) => Ok(None),
+        told => told,
+    }
 }
 
 /// Whether the byte before `len` can be decoded, whatever comes behind it.

@@ -14,7 +14,7 @@ use std::ops::Range;
 use ::bzip2::{Action, Compress, Compression, Decompress, Status};
 
 use super::common::{level_in, make_room};
-use super::stream::{Decoder, Encoder, Fault, Filling, PIECE_LEN, Part, count, encode_in_pieces};
+use super::stream::{Decoder, Encoder, Fault, Filling, PIECE_LEN, Part, count, encode_in_pieces, reach};
 use super::{Codec, Encoded};
 use crate::{Error, Result};
 
@@ -77,6 +77,11 @@ impl Codec for Bzip2 {
 
     fn decoded_len(&self, src: &[u8]) -> Result<Option<u64>> {
         count(src, || Ok(Decompress::new(false)))
+    }
+
+    fn reach(&self, encoded: &Encoded<'_>) -> Result<Option<u64>> {
+        let src = &*encoded.bytes()?;
+        reach(src, encoded.decoded_len, || || Ok(Decompress::new(false))).map(Some)
     }
 
     /// The bound that bzip2 itself promises: 1 % and 600 bytes.

@@ -200,26 +200,78 @@ impl Part<'_> {
 }
 
 /// How many bytes one decoder from `start` after another makes of all of `src`. `None` where they cannot.
-pub(super) fn count<D: Decoder>(src: &[u8], mut start: impl FnMut() -> Result<D>) -> Result<Option<u64>> {
+pub(super) fn count<D: Decoder>(src: &[u8], start: impl FnMut() -> Result<D>) -> Result<Option<u64>> {
+    let Walked { made, is_whole } = walk(src, u64::MAX, u64::MAX, start)?;
+    Ok(is_whole.then_some(made))
+}
+
+/// How many of the first `most` bytes one decoder after another makes of `src` before it fails. `starts` gives what starts them, for a walk
+/// from the start of `src`.
+pub(super) fn reach<D: Decoder, S: FnMut() -> Result<D>>(
+    src: &[u8],
+    most: u64,
+    starts: impl Fn() -> S,
+) -> Result<u64> {
+    let Walked { made, is_whole } = walk(src, most, u64::MAX, starts())?;
+    if is_whole || made == most {
+        return Ok(made);
+    }
+    // A step that fails may have made bytes, and need not tell how many.
+    let most = most.min(made.saturating_add(Part::DROPPED as u64));
+    walk(src, most, made, starts()).map(|walked| walked.made)
+}
+
+/// How far a walk went.
+struct Walked {
+    made: u64,
+    /// Whether it used all of its source, and the last stream ended there.
+    is_whole: bool,
+}
+
+/// Decodes up to `most` bytes without keeping them: many at a time, from `slow` on one by one.
+fn walk<D: Decoder>(
+    src: &[u8],
+    most: u64,
+    slow: u64,
+    mut start: impl FnMut() -> Result<D>,
+) -> Result<Walked> {
     let mut dropped = vec![0; Part::DROPPED];
-    let (mut first_used, mut first_made, mut decoder) = (0_usize, 0_u64, start()?);
-    loop {
-        let before = (decoder.total_in(), decoder.total_out());
-        let used = advance(first_used, before.0);
-        let ended = match decoder.step(src.get(used..).unwrap_or_default(), &mut dropped) {
-            Ok(ended) => ended,
-            Err(Fault::Damage(_)) => return Ok(None),
-            Err(Fault::Other(error)) => return Err(error),
-        };
-        let used = advance(first_used, decoder.total_in());
-        let made = first_made.saturating_add(decoder.total_out());
-        match ended {
-            true if used >= src.len() => return Ok(Some(made)),
-            true => (first_used, first_made, decoder) = (used, made, start()?),
-            false if (decoder.total_in(), decoder.total_out()) == before => return Ok(None),
-            false => {}
+    let (mut first_used, mut first_made) = (0_usize, 0_u64);
+    while let Some(mut decoder) = start().map(Some).or_else(none_if_damage)? {
+        loop {
+            let before = (decoder.total_in(), decoder.total_out());
+            let (used, made) = (advance(first_used, before.0), first_made.saturating_add(before.1));
+            let left = slow.saturating_sub(made).max(1).min(most.saturating_sub(made));
+            if left == 0 {
+                return Ok(Walked { made, is_whole: false });
+            }
+            let len = usize::try_from(left).map_or(dropped.len(), |left| left.min(dropped.len()));
+            let room = dropped.get_mut(..len).unwrap_or_default();
+            let ended = match decoder.step(src.get(used..).unwrap_or_default(), room) {
+                Ok(ended) => ended,
+                Err(Fault::Damage(_)) => return Ok(Walked { made, is_whole: false }),
+                Err(Fault::Other(error)) => return Err(error),
+            };
+            let used = advance(first_used, decoder.total_in());
+            let made = first_made.saturating_add(decoder.total_out());
+            if ended {
+                (first_used, first_made) = (used, made);
+                break;
+            }
+            if (decoder.total_in(), decoder.total_out()) == before {
+                return Ok(Walked { made, is_whole: false });
+            }
+        }
+        if first_used >= src.len() {
+            return Ok(Walked { made: first_made, is_whole: true });
         }
     }
+    // Something follows the end that is no stream.
+    Ok(Walked { made: first_made, is_whole: false })
+}
+
+fn none_if_damage<T>(error: Error) -> Result<Option<T>> {
+    if error.is_damage() { Ok(None) } else { Err(error) }
 }
 
 /// `start + total`, both of which are lengths within slices.

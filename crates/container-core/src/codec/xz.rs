@@ -13,7 +13,7 @@ use std::ops::Range;
 
 use lzma_rust2::{Action, Status, XzStream};
 
-use super::stream::{Decoder, Fault, Part};
+use super::stream::{Decoder, Fault, Part, reach};
 use super::{Codec, Encoded};
 use crate::{Error, Limits, Result};
 
@@ -42,6 +42,11 @@ impl Codec for Xz {
 
     fn encode(&self, _src: &[u8], _level: Option<i32>, _out: &mut Vec<u8>) -> Result<()> {
         Err(Error::unsupported("xz data are only read").hint("zstd or bzp2 compress about as well"))
+    }
+
+    fn reach(&self, encoded: &Encoded<'_>) -> Result<Option<u64>> {
+        let src = &*encoded.bytes()?;
+        reach(src, encoded.decoded_len, || || Ok(Streaming::new(src.len(), encoded.limits))).map(Some)
     }
 
     fn max_encoded_len(&self, _len: usize) -> usize {

@@ -17,7 +17,7 @@ use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, 
 use simd_adler32::Adler32;
 
 use super::common::{level_in, make_room};
-use super::stream::{Decoder, Encoder, Fault, Filling, PIECE_LEN, Part, count, encode_in_pieces};
+use super::stream::{Decoder, Encoder, Fault, Filling, PIECE_LEN, Part, count, encode_in_pieces, reach};
 use super::{Codec, Encoded};
 use crate::{Error, Result};
 
@@ -54,10 +54,8 @@ impl Codec for Zlib {
         if encoded.is_all(&range) {
             return self.decode(src, dst);
         }
-        let mut decoder = Some(Decompress::new(true));
         let to_end = range.end == encoded.decoded_len;
-        Part { name: "zlib", src, skip: range.start, dst, to_end }
-            .run(|| decoder.take().ok_or_else(|| Error::malformed("bytes follow the end of the zlib stream")))
+        Part { name: "zlib", src, skip: range.start, dst, to_end }.run(one_stream())
     }
 
     fn encode(&self, src: &[u8], level: Option<i32>, out: &mut Vec<u8>) -> Result<()> {
@@ -70,19 +68,24 @@ impl Codec for Zlib {
     }
 
     fn decoded_len(&self, src: &[u8]) -> Result<Option<u64>> {
-        let mut decoder = Some(Decompress::new(true));
-        let one =
-            || decoder.take().ok_or_else(|| Error::malformed("bytes follow the end of the zlib stream"));
-        match count(src, one) {
-            Err(error) if error.is_damage() => Ok(None),
-            counted => counted,
-        }
+        count(src, one_stream())
+    }
+
+    fn reach(&self, encoded: &Encoded<'_>) -> Result<Option<u64>> {
+        let src = &*encoded.bytes()?;
+        reach(src, encoded.decoded_len, one_stream).map(Some)
     }
 
     /// zlib-rs never does worse than the 9-bit literals of a fixed block; the rest is block and stream headers.
     fn max_encoded_len(&self, len: usize) -> usize {
         len.saturating_add(len.div_ceil(8)).saturating_add(16)
     }
+}
+
+/// A decoder, once.
+fn one_stream() -> impl FnMut() -> Result<Decompress> {
+    let mut decoder = Some(Decompress::new(true));
+    move || decoder.take().ok_or_else(|| Error::malformed("bytes follow the end of the zlib stream"))
 }
 
 /// Segments between a header and a digest.

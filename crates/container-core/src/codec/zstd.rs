@@ -24,7 +24,7 @@ use ::zstd::zstd_safe::{
 };
 
 use super::common::{level_in, make_room, wrong_length};
-use super::stream::{Decoder, Fault, Part, count};
+use super::stream::{Decoder, Fault, Part, count, reach};
 use super::{Codec, Encoded};
 use crate::{Error, Limits, Result};
 
@@ -71,6 +71,11 @@ impl Codec for Zstd {
             Told::Nothing => count(src, || Streaming::new(&Limits::default())),
             Told::Broken => Ok(None),
         }
+    }
+
+    fn reach(&self, encoded: &Encoded<'_>) -> Result<Option<u64>> {
+        let src = &*encoded.bytes()?;
+        reach(src, encoded.decoded_len, || || Streaming::new(encoded.limits)).map(Some)
     }
 
     fn told_len(&self, src: &[u8]) -> Option<u64> {

@@ -1,6 +1,14 @@
 //! Labels, lengths and sizes of encoded blocks that one bit has changed.
 
 use super::*;
+use crate::block_header::BlockHeader;
+use crate::layout::StoredBlock;
+use container_core::Limits;
+use container_core::codec::bzip2::Bzip2;
+use container_core::codec::{Codec, Encoded};
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A file of one array of 50 numbers, encoded.
 fn encoded(label: &str, slack: usize) -> (Vec<u8>, usize) {
@@ -98,6 +106,64 @@ fn a_block_of_exabytes_that_fits_its_digest_is_told_as_lost() {
     damaged[at + 30] = 0x10;
     let (out, report) = repaired(&damaged);
     assert!(out == damaged && report.lost.len() == 1, "{report:?}");
+}
+
+/// bzip2 that counts how often a part is asked for.
+struct Counted(Arc<AtomicUsize>);
+
+impl Codec for Counted {
+    fn name(&self) -> &str {
+        "bzp2"
+    }
+
+    fn decode(&self, src: &[u8], dst: &mut [u8]) -> Result<()> {
+        Bzip2.decode(src, dst)
+    }
+
+    fn decode_range(&self, encoded: &Encoded<'_>, range: Range<u64>, dst: &mut [u8]) -> Result<()> {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        Bzip2.decode_range(encoded, range, dst)
+    }
+
+    fn encode(&self, src: &[u8], level: Option<i32>, out: &mut Vec<u8>) -> Result<()> {
+        Bzip2.encode(src, level, out)
+    }
+
+    fn reach(&self, encoded: &Encoded<'_>) -> Result<Option<u64>> {
+        Bzip2.reach(encoded)
+    }
+
+    fn max_encoded_len(&self, len: usize) -> usize {
+        Bzip2.max_encoded_len(len)
+    }
+}
+
+/// Of a block that says it holds exabytes, what there is of it is found by decoding it once, not once for each power of two: a few hundred
+/// bytes may decode to as much as memory holds.
+#[test]
+fn how_far_a_block_reaches_is_asked_once() {
+    let mut data = Vec::new();
+    compression::encode("bzp2", &[7; 3_000_000], &Default::default(), &mut data).unwrap();
+    data.truncate(data.len() - 6);
+    let used_size = data.len() as u64;
+    let header = BlockHeader {
+        header_size: 48,
+        flags: 0,
+        compression: *b"bzp2",
+        allocated_size: used_size,
+        used_size,
+        data_size: 1 << 60,
+        checksum: [0; 16],
+    };
+    let block = StoredBlock { index: 0, at: 0, header, data: 0..used_size, end: used_size };
+    let asked = Arc::new(AtomicUsize::new(0));
+    let mut codecs = compression::codecs();
+    codecs.register(Counted(Arc::clone(&asked)));
+    let limits = Limits::default();
+    let tools =
+        blocks::Tools { source: &data, codecs: &codecs, limits: &limits, digests: StaleDigests::Keep };
+    assert_eq!(len::reach(&block, 1 << 60, &tools).unwrap(), 3_000_000);
+    assert_eq!(asked.load(Ordering::Relaxed), 2);
 }
 
 #[test]

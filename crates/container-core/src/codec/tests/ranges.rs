@@ -64,6 +64,51 @@ fn a_part_that_does_not_fit_is_a_usage_error() {
     });
 }
 
+/// Of a stream that is cut or changed, as much as a part from the start can be, and no byte more. What is decoded by one step too few ends up
+/// here: the library fails within a step that has made bytes.
+#[test]
+fn the_reach_is_the_longest_part_that_decodes() {
+    let mut told = std::collections::BTreeSet::new();
+    for_each_vector(|codec, encoded, data| {
+        let reach = |src: &[u8], most: usize| {
+            let (limits, range) = (Limits::default(), 0..src.len() as u64);
+            let decoded_len = most as u64;
+            codec.reach(&Encoded { source: &src, range, decoded_len, limits: &limits, threads: 1 })
+        };
+        let len = data.len();
+        let Some(all) = reach(encoded, len + 1).unwrap() else { return };
+        assert_eq!(all, len as u64, "{}", codec.name());
+        assert_eq!(reach(encoded, len / 2).unwrap(), Some(len as u64 / 2), "{}", codec.name());
+        told.insert(codec.name().to_owned());
+        let mut damaged: Vec<Vec<u8>> =
+            (0..encoded.len()).step_by(encoded.len() / 7 + 1).map(|at| encoded[..at].to_vec()).collect();
+        for at in (0..encoded.len()).step_by(encoded.len() / 5 + 1) {
+            let mut changed = encoded.to_vec();
+            changed[at] ^= 0x10;
+            damaged.push(changed);
+        }
+        for src in damaged {
+            let most = 2 * len + 10;
+            let Ok(Some(got)) = reach(&src, most) else { continue };
+            let got = usize::try_from(got).unwrap();
+            let part = |to: usize| decode_range(codec, &src, to + 1, 0..to, 1);
+            assert!(got == 0 || part(got).is_ok(), "{} {got}", codec.name());
+            assert!(got == most || part(got + 1).is_err(), "{} {got}", codec.name());
+        }
+    });
+    let expected: &[&str] = &[
+        #[cfg(feature = "bzip2")]
+        "bzp2",
+        #[cfg(feature = "xz")]
+        "xz",
+        #[cfg(feature = "zlib")]
+        "zlib",
+        #[cfg(feature = "zstd")]
+        "zstd",
+    ];
+    assert!(told.iter().eq(expected), "{told:?}");
+}
+
 #[cfg(feature = "bzip2")]
 mod bzip2_blocks {
     use super::*;
