@@ -100,7 +100,7 @@ ODD = {
     "physics_types_not_utf8": "schema_text",
     "physics_shapes_not_json": "schema_text",
     "physics_shapes_nan": "schema_text",
-    "physics_n_signed": "schema_type",
+    "physics_n_signed": "schema_type schema_range",
     "physics_n_two": "schema_shape",
     "physics_position_integers": "schema_type",
 }

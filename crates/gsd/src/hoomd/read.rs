@@ -215,6 +215,23 @@ impl<'t> FrameView<'t> {
         Ok(chunk_type.integer(&bytes, self.file().header().byte_order))
     }
 
+    /// What is wrong with a single integer that another type than the schema's holds: one that the schema's does not, so that no frame is read
+    /// which needs it.
+    pub(crate) fn range_problem(&self, field: &Field, entry: &IndexEntry) -> Result<Option<String>> {
+        let bits = match field.chunk_type {
+            _ if field.rows != Rows::Fixed(1) || field.columns != 1 => return Ok(None),
+            Type::Uint8 => u8::BITS,
+            Type::Uint32 => u32::BITS,
+            Type::Uint64 => u64::BITS,
+            _ => return Ok(None),
+        };
+        if entry.chunk_type() == Some(field.chunk_type) {
+            return Ok(None);
+        }
+        let (value, most) = (self.number(field, entry)?, (1_i128 << bits) - 1);
+        Ok((!(0..=most).contains(&value)).then(|| format!("{value} where 0 to {most} are possible")))
+    }
+
     /// Holds the memory of all defaults together against the limits, for those who read every field: an N is a number that
     /// costs a file nothing.
     pub(crate) fn check_defaults(&self) -> Result<()> {

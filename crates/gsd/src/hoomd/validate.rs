@@ -34,7 +34,7 @@ pub enum Grade {
 pub struct Problem {
     /// How bad it is.
     pub grade: Grade,
-    /// A stable name: `schema_type`, `schema_shape`, `schema_text`, `box`, `typeid`, `tags`, `not_finite`, `outside_box`,
+    /// A stable name: `schema_type`, `schema_shape`, `schema_range`, `schema_text`, `box`, `typeid`, `tags`, `not_finite`, `outside_box`,
     /// `step_order`, `late_log`, `newer_schema`, `signed_groups`.
     pub code: &'static str,
     /// Name of the chunk.
@@ -205,6 +205,8 @@ fn check_chunk(frame: &FrameView<'_>, at: usize, entry: &IndexEntry, found: &mut
     };
     if let Some(problem) = shape {
         found.push(Problem::new(Grade::Error, "schema_shape", name, problem), Some(entry));
+    } else if let Some(problem) = sound(frame.range_problem(field, entry))?.flatten() {
+        found.push(Problem::new(Grade::Error, "schema_range", name, problem), Some(entry));
     } else if field.is_text() {
         check_text(frame, at, field, entry, found)?;
     } else if field.is_real() && field.container != Container::State && name != "configuration/box" {

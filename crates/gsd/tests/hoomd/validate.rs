@@ -4,10 +4,11 @@ use container_core::Progress;
 use gsd::{File, hoomd};
 
 /// Codes that follow from the schema; the others are about the file.
-const CODES: [&str; 12] = [
+const CODES: [&str; 13] = [
     "newer_schema",
     "schema_type",
     "schema_shape",
+    "schema_range",
     "schema_text",
     "box",
     "typeid",

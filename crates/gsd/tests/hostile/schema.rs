@@ -62,6 +62,37 @@ fn a_count_without_arrays() {
 }
 
 #[test]
+fn numbers_that_the_type_of_the_schema_does_not_hold() {
+    let (huge, three) = ((5_u64 << 40).to_le_bytes(), 3_u64.to_le_bytes());
+    for (name, what, bytes, is_out) in [
+        ("particles/N", 4, &huge[..], true),
+        ("particles/N", 4, &three, false),
+        ("particles/N", 5, &[0xFF], true),
+        ("bonds/N", 5, &[3], false),
+        ("bonds/N", 8, &[0xFF; 8], true),
+        ("configuration/step", 8, &[0xFF; 8], true),
+        ("configuration/step", 8, &three, false),
+        ("configuration/dimensions", 2, &[2, 1], true),
+        ("configuration/dimensions", 2, &[2, 0], false),
+    ] {
+        for frame in 0..2 {
+            let names = format!("other\0{name}");
+            let bytes = hoomd(names.as_bytes(), &[(0, 0, 1, 1, 1, b"x"), (frame, 1, what, 1, 1, bytes)]);
+            let mut codes = vec!["schema_type"];
+            if is_out {
+                codes.insert(0, "schema_range");
+            }
+            let (_, found) = said(&bytes);
+            assert_eq!(found, codes, "{name} {what} in frame {frame}");
+            let view = Trajectory::from_file(open(&bytes, Policy::Compatible).unwrap());
+            let is_read = view
+                .is_ok_and(|trajectory| trajectory.frame(frame).and_then(|frame| frame.to_frame()).is_ok());
+            assert_eq!(is_read, !is_out, "{name} {what} in frame {frame}");
+        }
+    }
+}
+
+#[test]
 fn a_count_that_changes() {
     let position = floats(&[0.25; 6]);
     let names = b"particles/N\0particles/position";
