@@ -164,7 +164,7 @@ impl<'a> Chunk<'a> {
     }
 
     /// Where the start of the block `index` is stored.
-    fn entry_at(&self, index: usize) -> Range<u64> {
+    pub(crate) fn entry_at(&self, index: usize) -> Range<u64> {
         let at = index.saturating_mul(4).saturating_add(self.header.len()) as u64;
         at..at.saturating_add(4)
     }

@@ -18,6 +18,7 @@
 mod blocks;
 mod chunks;
 mod collect;
+mod cut;
 mod heal;
 mod history;
 mod markers;
@@ -73,7 +74,12 @@ pub(crate) fn repair_to(
     let mut origin = Origin::open(input, &options.limits)?;
     origin.source = magic::mended(origin.source, FORMAT.magics, &mut report)?;
     origin.source = markers::mended(origin.source, &mut report)?;
+    let before = report.clone();
     let mut collected = Collected::new(&origin, &options.limits, &mut report, progress)?;
+    if let Some(end) = collected.cut {
+        (origin, report) = (origin.pad(end), before);
+        collected = Collected::new(&origin, &options.limits, &mut report, progress)?;
+    }
     collected.settle(&origin, &mut report)?;
     let mut proofs = collected.prove(&origin, progress)?;
     collected.revive(&origin, &mut proofs, progress)?;

@@ -112,6 +112,42 @@ impl Decoder {
         Ok(whole)
     }
 
+    /// As [`Decoder::decode_whole_blocks`], of a `chunk` of which the first `have` bytes are there, and anything stands for the others: no block
+    /// with one of these is whole. A chunk that holds its data as they are has no streams, and those of its blocks that are there are whole.
+    ///
+    /// # Errors
+    /// As [`Decoder::decode_whole_blocks`].
+    pub fn decode_blocks_within(
+        &mut self,
+        chunk: &Chunk<'_>,
+        have: usize,
+        dst: &mut [u8],
+    ) -> Result<Vec<bool>> {
+        if chunk.header().is_memcpyed() {
+            check_len(dst, chunk.nbytes())?;
+            dst.fill(0);
+            let stored = chunk.bytes().get(chunk.header().len()..have).unwrap_or_default();
+            let copied = |held: Range<usize>| match (dst.get_mut(held.clone()), stored.get(held)) {
+                (Some(to), Some(from)) => {
+                    to.copy_from_slice(from);
+                    true
+                }
+                _ => false,
+            };
+            return Ok(chunk.blocks().map(copied).collect());
+        }
+        let mut whole = self.decode_whole_blocks(chunk, dst)?;
+        for (index, (is_whole, held)) in whole.iter_mut().zip(chunk.blocks()).enumerate() {
+            // Where it begins is told in front of all blocks.
+            let is_told = chunk.entry_at(index).end <= have as u64;
+            if *is_whole && !(is_told && chunk.block_range(index).is_ok_and(|range| range.end <= have)) {
+                *is_whole = false;
+                dst.get_mut(held).unwrap_or_default().fill(0);
+            }
+        }
+        Ok(whole)
+    }
+
     /// Which blocks end where another begins, and share no byte with others that do.
     fn in_place(&self, chunk: &Chunk<'_>) -> Result<Vec<bool>> {
         let count = chunk.block_count();

@@ -1,4 +1,4 @@
-//! Whole blocks of chunks that are damaged.
+//! Whole blocks of chunks that are damaged, or cut by the end of the file.
 //!
 //! Nothing proves them: what digest there is is of the chunk. They decode, and lie where they are to ([`Decoder::decode_whole_blocks`] says how that
 //! is told), so they are guesses, and what the others held is listed as lost. A chunk all of whose blocks decode, and which fits no digest,
@@ -62,7 +62,8 @@ impl Collected {
             if !Header::parse(&stored).is_ok_and(|header| self.is_as_others(index, &header)) {
                 continue;
             }
-            let blocks = match prover.blocks(&stored, &self.limits) {
+            let have = origin.have(self.base, at, stored.len());
+            let blocks = match prover.blocks(&stored, have, &self.limits) {
                 Ok((_, blocks)) => blocks,
                 Err(error) if error.is_damage() || matches!(error.kind(), ErrorKind::Unsupported(_)) => {
                     continue;
@@ -147,18 +148,23 @@ impl Collected {
 }
 
 impl Prover {
-    /// What the whole blocks of the chunk `stored` hold, between zeros, and which they are.
+    /// What the whole blocks of the chunk `stored` hold, of which the first `have` bytes are there, between zeros, and which they are.
     ///
     /// # Errors
     /// Those of the chunk's header, and of taking memory.
     pub(super) fn blocks(
         &mut self,
         stored: &[u8],
+        have: usize,
         limits: &container_core::Limits,
     ) -> Result<(&[u8], Vec<bool>)> {
         let chunk = Chunk::parse(stored)?;
         let (decoder, room) = self.decoder(chunk.nbytes(), limits)?;
-        let blocks = decoder.decode_whole_blocks(&chunk, room)?;
+        let blocks = if have < stored.len() {
+            decoder.decode_blocks_within(&chunk, have, room)?
+        } else {
+            decoder.decode_whole_blocks(&chunk, room)?
+        };
         Ok((room, blocks))
     }
 }

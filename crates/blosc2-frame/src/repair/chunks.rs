@@ -17,7 +17,9 @@ pub(super) struct Origin {
     pub source: Box<dyn Source>,
     /// The chunks of a sparse frame.
     pub parts: Option<Parts>,
-    limits: Limits,
+    pub(super) limits: Limits,
+    /// Bytes of the file: what the source has beyond is missing.
+    pub(super) there: u64,
 }
 
 impl Origin {
@@ -28,7 +30,13 @@ impl Origin {
             }
             let source = open_file(&directory.join(INDEX_NAME), Access::Auto, limits)
                 .map_err(|error| error.context("a sparse frame's chunks.b2frame"))?;
-            return Ok(Self { source, parts: Some(Parts::new(directory, Access::Auto)), limits: *limits });
+            let there = source.len();
+            return Ok(Self {
+                source,
+                parts: Some(Parts::new(directory, Access::Auto)),
+                limits: *limits,
+                there,
+            });
         }
         let path = input.path.clone();
         let source = input.into_source()?;
@@ -39,11 +47,13 @@ impl Origin {
             Some(path) => journal::recovered(&path, source)?,
             None => source,
         };
-        Ok(Self { source, parts: None, limits: *limits })
+        let there = source.len();
+        Ok(Self { source, parts: None, limits: *limits, there })
     }
 
-    pub fn len(&self) -> u64 {
-        self.source.len()
+    /// Bytes of the file.
+    pub const fn len(&self) -> u64 {
+        self.there
     }
 
     /// The name of the file of a chunk, in a sparse frame.
@@ -102,11 +112,15 @@ fn store() -> Error {
 
 /// The header at byte `at`, and the bytes of the chunk, where all of them are there.
 pub(super) fn header_at(source: &dyn Source, at: u64) -> Option<(ChunkHeader, Range<u64>)> {
+    begun_at(source, at).filter(|(_, range)| range.end <= source.len())
+}
+
+/// The header at byte `at`, which is there as a whole, and the bytes that it claims for its chunk.
+pub(super) fn begun_at(source: &dyn Source, at: u64) -> Option<(ChunkHeader, Range<u64>)> {
     let end = at.checked_add(ChunkHeader::MAX_LEN as u64).filter(|end| *end <= source.len())?;
     let mut head = [0; ChunkHeader::MAX_LEN];
     source.read_into(at, &mut head).ok()?;
     let header = ChunkHeader::parse(&head).ok()?;
     let range = at..at.checked_add(header.cbytes.into())?;
-    (header.extended && header.nbytes > 0 && range.end >= end && range.end <= source.len())
-        .then_some((header, range))
+    (header.extended && header.nbytes > 0 && range.end >= end).then_some((header, range))
 }

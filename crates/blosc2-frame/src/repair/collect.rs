@@ -53,6 +53,8 @@ pub(super) struct Collected {
     pub left_over: Option<u64>,
     /// Digests of the chunks, where the frame has some that are of its present state.
     pub digests: Option<Stored>,
+    /// Where the chunk ends within which the file does, where the frame has more chunks than lie in it.
+    pub cut: Option<u64>,
 }
 
 impl Collected {
@@ -116,6 +118,7 @@ impl Collected {
             limits: *limits,
             left_over: None,
             digests: state.digests,
+            cut: state.cut,
         })
     }
 
@@ -228,7 +231,8 @@ fn choose(
         let what = "the order of the chunks: that in which they lie";
         report.guessed.push(item(head.end..origin.len(), what));
     }
-    Ok(State { offsets: walked.offsets, index: 0..0, trailer: walked.trailer, digests: None })
+    let cut = walked.cut.filter(|_| expected.is_some_and(|expected| walked.offsets.len() < expected));
+    Ok(State { offsets: walked.offsets, index: 0..0, trailer: walked.trailer, digests: None, cut })
 }
 
 /// What the header leads to, where that is an index.
@@ -250,6 +254,7 @@ fn by_header(origin: &Origin, head: &Head, limits: &Limits) -> Option<State> {
         index: layout.index(),
         trailer,
         digests: None,
+        cut: None,
     })
 }
 

@@ -27,7 +27,9 @@ impl Collected {
         let mut runs = Runs::default();
         for (index, proof) in (0_u64..).zip(proofs) {
             let range = match self.offset(index) {
-                Some(Offset::Stored(at)) => origin.chunk_header(self.base, at).map(|(_, range)| range),
+                Some(Offset::Stored(at)) => origin.chunk_header(self.base, at).map(|(_, range)| {
+                    if origin.parts.is_some() { range } else { range.start..range.end.min(origin.len()) }
+                }),
                 _ => None,
             };
             let named = || match self.offset(index) {
@@ -222,7 +224,8 @@ pub(super) fn write(
                 let blocksize = Chunk::parse(&stored)?.header().block_len() as usize;
                 let params = writer.options().params.clone();
                 writer.set_params(Params { blocksize: Some(blocksize), ..params })?;
-                writer.append(prover.blocks(&stored, &collected.limits)?.0)?;
+                let have = origin.have(collected.base, at, stored.len());
+                writer.append(prover.blocks(&stored, have, &collected.limits)?.0)?;
             }
             (Proof::Good | Proof::Older, Some(Offset::Special(special))) => {
                 writer.take_marks(special, mark_len(collected, index)?, 1)?;

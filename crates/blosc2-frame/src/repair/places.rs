@@ -128,6 +128,7 @@ impl Place<'_> {
             index,
             trailer: Some(trailer),
             digests: Some(stored),
+            cut: None,
         }))
     }
 

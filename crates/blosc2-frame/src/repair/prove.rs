@@ -120,6 +120,9 @@ impl Prover {
         if !fits {
             return Ok(Proof::Bad);
         }
+        if origin.have(frame.base, at, stored.len()) < stored.len() {
+            return Ok(Proof::Bad);
+        }
         // Of an older one there is no digest.
         let as_written = frame.digests.as_ref().filter(|_| is_last).and_then(|it| it.fit(index, &stored));
         if is_last && as_written != Some(true) {

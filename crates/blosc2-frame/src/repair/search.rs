@@ -29,6 +29,8 @@ pub(super) struct State {
     pub trailer: Option<(Trailer, Range<u64>)>,
     /// Digests of the chunks, where they are known to be of this state.
     pub digests: Option<Stored>,
+    /// Where the chunk ends within which the file does; `None` where an index tells what is there.
+    pub cut: Option<u64>,
 }
 
 /// The last index of the file, behind byte `base`, that leads to chunks alone.
@@ -114,7 +116,7 @@ fn state_at(
         return None;
     }
     let trailer = trailer_at(source, range.end, limits);
-    Some(State { offsets, index: range, trailer, digests: None })
+    Some(State { offsets, index: range, trailer, digests: None, cut: None })
 }
 
 /// Whether all offsets are marks, or lead to different chunks before byte `before`.

@@ -6,7 +6,7 @@ use blosc_chunk::{Chunk, Decoder, Geometry, Header as ChunkHeader};
 use container_core::source::{Source, zeroed_vec};
 use container_core::{Limits, Progress, Result};
 
-use super::chunks::{Origin, header_at};
+use super::chunks::{Origin, begun_at, header_at};
 use super::search::trailer_at;
 use crate::offsets::Offsets;
 use crate::trailer::Trailer;
@@ -18,6 +18,8 @@ pub(super) struct Walked {
     pub gaps: Vec<Range<u64>>,
     /// The last trailer.
     pub trailer: Option<(Trailer, Range<u64>)>,
+    /// Where the chunk ends within which the file does.
+    pub cut: Option<u64>,
 }
 
 /// What chunks of the frame look like, as far as that is known.
@@ -50,7 +52,7 @@ pub(super) fn walk(
             origin.chunk_header(0, *number).is_some_and(|(header, _)| look.fits(&header))
         });
         let numbers = files.filter_map(|(number, _)| i64::try_from(number).ok()).collect();
-        return Ok(Walked { offsets: Offsets::Each(numbers), gaps: Vec::new(), trailer: None });
+        return Ok(Walked { offsets: Offsets::Each(numbers), gaps: Vec::new(), trailer: None, cut: None });
     }
     let source = &*origin.source;
     let total = source.len();
@@ -64,6 +66,7 @@ pub(super) fn walk(
     };
     let mut gaps = Vec::new();
     let mut trailer = None;
+    let mut cut = None;
     let mut at = base;
     while at < total {
         progress.tick(at, total)?;
@@ -74,11 +77,14 @@ pub(super) fn walk(
             trailer = Some(found);
         } else {
             let next = walker.next_from(at + 1)?.unwrap_or(total);
+            if next == total {
+                cut = walker.cut(at);
+            }
             gaps.push(at..next);
             at = next;
         }
     }
-    Ok(Walked { offsets: Offsets::Each(walker.numbers), gaps, trailer })
+    Ok(Walked { offsets: Offsets::Each(walker.numbers), gaps, trailer, cut })
 }
 
 struct Walker<'s> {
@@ -105,6 +111,24 @@ impl Walker<'_> {
         Chunk::parse(&bytes).ok()?;
         self.numbers.push(i64::try_from(at.checked_sub(self.base)?).ok()?);
         Some(range.end)
+    }
+
+    /// The end of the chunk that begins at byte `at` and that the source cuts, where one of its blocks is there.
+    fn cut(&mut self, at: u64) -> Option<u64> {
+        let (header, range) = begun_at(self.source, at)?;
+        // The most that an encoder makes of incompressible data.
+        let most = u64::from(header.nbytes).saturating_add(ChunkHeader::MAX_LEN as u64);
+        let may_be = range.end > self.source.len() && u64::from(header.cbytes) <= most;
+        if !may_be || !self.look.fits(&header) || header.special().is_some() {
+            return None;
+        }
+        let stored = self.source.read(at..self.source.len()).ok()?;
+        let mut bytes: Vec<u8> = zeroed_vec(range.end - range.start, self.limits).ok()?;
+        bytes[..stored.len()].copy_from_slice(&stored);
+        let chunk = Chunk::parse(&bytes).ok()?;
+        let mut room: Vec<u8> = zeroed_vec(chunk.nbytes() as u64, self.limits).ok()?;
+        let whole = self.decoder.decode_blocks_within(&chunk, stored.len(), &mut room).ok()?;
+        whole.contains(&true).then_some(range.end)
     }
 
     /// Offsets of the chunks before, or, where some of these are damaged, what a trailer follows, as one follows each index: in a frame of

@@ -133,15 +133,9 @@ pub(super) fn decode(damaged: &Damaged, entry: &ChunkEntry, decoder: &mut Decode
     if header.is_memcpyed() {
         return Ok(plain(&chunk, have, data));
     }
-    match decoder.decode_whole_blocks(&chunk, &mut data) {
+    match decoder.decode_blocks_within(&chunk, have, &mut data) {
         Ok(whole) => {
-            let mut blocks: Vec<_> = chunk.blocks().zip(whole).collect();
-            for (index, (held, is_whole)) in blocks.iter_mut().enumerate() {
-                *is_whole = *is_whole && chunk.block_range(index).is_ok_and(|range| range.end <= have);
-                if !*is_whole {
-                    data.get_mut(held.clone()).unwrap_or_default().fill(0);
-                }
-            }
+            let blocks = chunk.blocks().zip(whole).collect();
             Ok(Some(Parts { data, blocks, is_plain: false }))
         }
         Err(error) if error.is_damage() || matches!(error.kind(), ErrorKind::Unsupported(_)) => Ok(None),

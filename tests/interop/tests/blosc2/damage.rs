@@ -136,3 +136,34 @@ fn one_damaged_chunk_takes_no_other_back() {
     }
     assert!(counts.iter().all(|count| *count > 20), "{counts:?}");
 }
+
+/// What python-blosc2 wrote, less its end: blocks in front of the cut come back, and python-blosc2 reads them.
+#[test]
+fn the_blocks_in_front_of_a_cut_are_read_by_python() {
+    let mut peers = Peer::both();
+    let folder = folder();
+    let target = folder.path().join("mended.b2frame");
+    let data: Vec<u8> = (0..300_000_u32).flat_map(|at| (at / 3 * 7).to_le_bytes()).collect();
+    for (case, chunksize) in [(0, data.len()), (1, 500_000)] {
+        for peer in 0..2 {
+            let path = folder.path().join(format!("{case}-{peer}.b2frame"));
+            let frame = json!({"path": path, "hex": hex(&data), "typesize": 4, "chunksize": chunksize});
+            peers[peer].ask("frame", frame);
+            let bytes = std::fs::read(&path).unwrap();
+            let mut kept = 0;
+            for part in 2..8 {
+                let cut = bytes.len() * part / 8;
+                let broken = put(&folder, "broken.b2frame", &bytes[..cut]);
+                let report = repaired(&broken, &target);
+                let frame = Frame::open(&target).unwrap();
+                let found: Vec<u8> = frame.chunks(&ReadOptions::default()).flat_map(Result::unwrap).collect();
+                assert!(peers[0].read(&target).1 == found, "{case}, {cut}: {report:?}");
+                let good = found.iter().zip(&data).take_while(|(found, data)| found == data).count();
+                assert!(found[good..].iter().all(|byte| *byte == 0), "{case}, {cut}: {report:?}");
+                assert!(good >= kept && !report.lost.is_empty(), "{case}, {cut}: {good} after {kept}");
+                kept = good;
+            }
+            assert!(kept > data.len() / 2, "{case}: {kept}");
+        }
+    }
+}

@@ -138,3 +138,79 @@ fn what_an_array_lost_is_told_by_its_axes() {
         assert!(all == expected, "{report:?}");
     }
 }
+
+/// The frame of [`frame`], less what is behind a byte: every block in front of it is there, and of the others nothing is.
+#[test]
+fn of_a_chunk_that_the_file_cuts_the_blocks_in_front_of_the_cut_are_kept() {
+    for level in [0, 5] {
+        let mut sound = Vec::new();
+        let options = FrameOptions {
+            params: Params { blocksize: Some(1000), level, ..default_params(4) },
+            ..FrameOptions::default()
+        };
+        let mut writer = Writer::new(&mut sound, options).unwrap();
+        data(10_500).chunks(4000).for_each(|chunk| writer.append(chunk).unwrap());
+        writer.finish().unwrap();
+        let ends: Vec<(u64, usize)> = (0..3)
+            .flat_map(|chunk| (0..if chunk < 2 { 4 } else { 3 }).map(move |block| (chunk, block)))
+            .map(|(chunk, block)| (chunk * 4000 + block as u64 * 1000, end_of(&sound, chunk, block)))
+            .collect();
+        let (first, last) = (ends[0].1, ends.last().unwrap().1);
+        for cut in first..last {
+            let (report, out) = repaired(&sound[..cut]).unwrap();
+            let mut expected = vec![0; 10_500];
+            for (start, end) in &ends {
+                let held = *start as usize..(*start as usize + 1000).min(10_500);
+                if *end <= cut {
+                    expected[held.clone()].copy_from_slice(&data(10_500)[held]);
+                }
+            }
+            let all = chunks(out.clone(), "cut").concat();
+            // Chunks that are not there at all are no part of a frame that is no array.
+            let (there, gone) = expected.split_at(all.len());
+            let is_empty = gone.iter().all(|byte| *byte == 0);
+            assert!(all == there && is_empty, "level {level}, {cut}: {report:?}");
+            assert!(!report.lost.is_empty(), "{cut}: {report:?}");
+            let reach = |item: &RepairItem| item.range.as_ref().is_none_or(|range| range.end <= cut as u64);
+            let all = report.kept.iter().chain(&report.guessed).chain(&report.lost);
+            assert!(all.clone().all(reach), "{cut}: {report:?}");
+            let (report, again) = repaired(&out).unwrap();
+            assert!(again == out && report.lost.is_empty() && report.guessed.is_empty(), "{report:?}");
+        }
+    }
+}
+
+/// Where a block ends in the file; of a chunk that holds its data as they are, too.
+fn end_of(file: &[u8], chunk: u64, block: usize) -> usize {
+    let frame = Frame::from_bytes(file.to_vec()).unwrap();
+    let crate::offsets::Offset::Stored(at) = frame.layout().offsets().get(chunk).unwrap() else { panic!() };
+    let start = (frame.layout().chunks().start + at) as usize;
+    let parsed = Chunk::parse(&file[start..]).unwrap();
+    let header = parsed.header();
+    if header.is_memcpyed() {
+        start + header.len() + parsed.blocks().nth(block).unwrap().end
+    } else {
+        place(file, chunk, block).end
+    }
+}
+
+/// The one chunk of a small array, of which nothing came back before.
+#[test]
+fn an_array_of_one_chunk_that_is_cut_has_its_first_rows() {
+    let bytes: Vec<u8> = data(64 * 25 * 4);
+    let array =
+        Array::new(DType::parse("<i4").unwrap(), vec![64, 25], Order::C, bytes.clone().into()).unwrap();
+    let options =
+        NdOptions { chunkshape: Some(vec![64, 25]), blockshape: Some(vec![8, 25]), ..NdOptions::default() };
+    let mut sound = Vec::new();
+    write_array(&mut sound, &array, &options).unwrap();
+    let (report, out) = repaired(&sound[..place(&sound, 0, 4).end + 3]).unwrap();
+    assert_eq!(whats(&report.lost).len(), 3, "{report:?}");
+    let mended = crate::b2nd::NdArray::from_frame(Frame::from_bytes(out).unwrap()).unwrap();
+    let mut all = vec![1; bytes.len()];
+    mended.read_into(&Region::whole(&[64, 25]), &mut all, &ReadOptions::default()).unwrap();
+    let rows = 5 * 8 * 25 * 4;
+    assert!(all[..rows] == bytes[..rows] && all[rows..].iter().all(|byte| *byte == 0), "{report:?}");
+    // Not a block of it.
+    assert!(repaired(&sound[..place(&sound, 0, 0).start + 3]).is_err());
+}
