@@ -25,9 +25,10 @@ use crate::metadata::from_json;
 /// Metadata files are a few lines.
 const MOST_METADATA: u64 = 16 << 20;
 
-/// Whether a directory is a carray or a ctable, by what is in it.
+/// Whether a directory is a carray or a ctable, by what is in it. A folder in which somebody keeps carrays, and other files, is neither: a ctable
+/// has a list of its columns.
 pub(crate) fn is_bcolz(directory: &Path) -> bool {
-    is_carray(directory) || !columns(directory).is_empty()
+    is_carray(directory) || directory.join("__rootdirs__").is_file() && !columns(directory).is_empty()
 }
 
 fn is_carray(directory: &Path) -> bool {

@@ -7,13 +7,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 
 use container_core::Limits;
-use holdall::walk::{containers, is_plain_folder};
+use holdall::walk::{containers, is_plain_folder, is_sparse_frame};
 
 use crate::errors::{On as _, Result};
 use crate::output::to_stderr;
 use crate::progress::{Meter, Shown};
 
-/// The files that arguments name: of a folder that is no container itself, those below it. One without any stays, and
+/// The files that arguments name: of a folder those below it, and itself where it is a container. One without any stays, and
 /// is told to be a folder when it is opened.
 ///
 /// # Errors
@@ -21,14 +21,16 @@ use crate::progress::{Meter, Shown};
 pub fn expand(named: &[PathBuf]) -> Result<Vec<PathBuf>> {
     let mut files = Vec::with_capacity(named.len());
     for path in named {
-        let below = match is_plain_folder(path) {
+        let is_plain = is_plain_folder(path);
+        // Below other containers are their parts.
+        let below = match is_plain || is_sparse_frame(path) {
             true => containers(path).on(path.display().to_string())?,
             false => Vec::new(),
         };
-        match below.is_empty() {
-            true => files.push(path.clone()),
-            false => files.extend(below),
+        if !is_plain || below.is_empty() {
+            files.push(path.clone());
         }
+        files.extend(below);
     }
     Ok(files)
 }
