@@ -285,6 +285,23 @@ impl Collected {
         }
     }
 
+    /// Of chunks of different sizes, where no index tells how many there are, the header tells how many bytes they held.
+    fn settle_bytes(&self, origin: &Origin, report: &mut RepairReport) {
+        if self.header.chunksize != ChunkSize::Variable || !self.index.is_empty() {
+            return;
+        }
+        let len = |offset: Offset| match offset {
+            Offset::Stored(at) => origin.chunk_header(self.base, at).map_or(0, |(header, _)| header.nbytes),
+            _ => 0,
+        };
+        let found = self.offsets.iter().map(|offset| u64::from(len(offset))).fold(0, u64::saturating_add);
+        let (end, nbytes) = (origin.len(), self.header.nbytes);
+        if found < nbytes {
+            let what = format!("{} of {nbytes} bytes: their chunks are not there", nbytes - found);
+            report.lost.push(item(end..end, what));
+        }
+    }
+
     /// Holds the number of chunks against what it is to be.
     fn settle_count(&mut self, origin: &Origin, report: &mut RepairReport) -> Result<()> {
         let found = self.offsets.len();
@@ -292,6 +309,7 @@ impl Collected {
             if found == 0 && self.header.nbytes > 0 {
                 return Err(Error::malformed("there is no chunk").at(0..origin.len()));
             }
+            self.settle_bytes(origin, report);
             return Ok(());
         };
         let end = origin.len();

@@ -214,3 +214,18 @@ fn an_array_of_one_chunk_that_is_cut_has_its_first_rows() {
     // Not a block of it.
     assert!(repaired(&sound[..place(&sound, 0, 0).start + 3]).is_err());
 }
+
+/// No index is left, and none of the chunks tells how many there were; the header knows their bytes.
+#[test]
+fn chunks_of_different_sizes_that_are_cut_off_are_told() {
+    let path = corpus("ok").join("variable_growing.b2frame");
+    let sound = std::fs::read(path).unwrap();
+    let survey = Frame::from_bytes(sound.clone()).unwrap().survey().unwrap();
+    let ends: Vec<u64> = survey.chunks.iter().map(|chunk| chunk.range.end).collect();
+    for (count, end) in (1..).zip(&ends[..ends.len() - 1]) {
+        let (report, out) = repaired(&sound[..*end as usize]).unwrap();
+        assert_eq!(chunks(out, "cut").len(), count);
+        assert_eq!(report.lost.len(), 1, "{report:?}");
+        assert!(report.lost[0].what.ends_with("of 288 bytes: their chunks are not there"), "{report:?}");
+    }
+}
