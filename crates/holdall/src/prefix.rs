@@ -59,6 +59,9 @@ fn find_where(
     path: Option<&PathBuf>,
     is_one: impl Fn(&'static Format, Input) -> bool,
 ) -> Result<Option<Found>> {
+    if is_archive(&**source)? {
+        return Ok(None);
+    }
     let head = source.read(0..source.len().min((FAR + Probe::LEN) as u64))?.into_owned();
     let begins = |at: &usize| {
         let head = &head[*at..];
@@ -76,6 +79,21 @@ fn find_where(
         }
     }
     Ok(None)
+}
+
+/// Whether the bytes end as a zip archive does: what begins among them is one of several files perhaps, as in a store of Blosc2.
+/// Spec: APPNOTE.TXT 6.3.10, 4.3.16 "End of central directory record".
+fn is_archive(source: &dyn Source) -> Result<bool> {
+    const MAGIC: &[u8] = b"PK\x05\x06";
+    const LEN: usize = 22;
+    let end = source.len();
+    let tail = source.read(end.saturating_sub((LEN + usize::from(u16::MAX)) as u64)..end)?;
+    // The record ends with the length of the comment behind it.
+    let is_record = |record: &[u8]| {
+        record.starts_with(MAGIC)
+            && usize::from(u16::from_le_bytes([record[LEN - 2], record[LEN - 1]])) == record.len() - LEN
+    };
+    Ok((0..(tail.len() + 1).saturating_sub(LEN)).any(|at| is_record(&tail[at..])))
 }
 
 /// The error for bytes that begin as no file does, with where one begins.

@@ -151,6 +151,12 @@ mod tests {
             assert!(matches!(error.kind(), ErrorKind::WrongFormat { .. }));
         }
         assert!(run(&[&vec![b' '; (64 << 10) - 1][..], &file].concat()).is_ok());
+        // A store of several arrays whose first bytes are damaged: one of them is not the file.
+        let comment = b"of 12 bytes.";
+        let end = [b"PK\x05\x06", &[0; 16][..], &12_u16.to_le_bytes(), comment].concat();
+        let archive = [&[b' '; 49][..], &file, &end].concat();
+        assert!(matches!(run(&archive).unwrap_err().kind(), ErrorKind::WrongFormat { .. }));
+        assert!(run(&[&archive, &b"and more"[..]].concat()).is_ok());
     }
 
     #[cfg(feature = "rawarray")]
