@@ -43,8 +43,8 @@ pub(crate) fn of_file(file: &File, catalogue: &Catalogue, selection: &[(usize, R
     }
     let header = file.header();
     let mut own = vec![
-        ("application".to_owned(), Value::from(header.application_name())),
-        ("schema".to_owned(), header.schema_name().into()),
+        ("application".to_owned(), field(&header.application, &header.application_name())),
+        ("schema".to_owned(), field(&header.schema, &header.schema_name())),
         ("schema_version".to_owned(), header.schema_version.to_string().into()),
     ];
     if header.reserved != [0; 80] {
@@ -53,6 +53,23 @@ pub(crate) fn of_file(file: &File, catalogue: &Catalogue, selection: &[(usize, R
     own.extend(frames(file, catalogue, selection).unwrap_or_default());
     entries.push((OWN.to_owned(), Value::Map(own)));
     Ok(Value::Map(entries))
+}
+
+/// A text of the header; as its bytes where these are not what a writer makes of it: 64 without a NUL, no UTF-8, or more behind the first NUL.
+fn field(bytes: &[u8; 64], text: &str) -> Value {
+    match name_field("", text) {
+        Ok(own) if own == *bytes => text.into(),
+        _ => bytes.to_vec().into(),
+    }
+}
+
+/// The bytes of a text of the header.
+fn field_bytes(value: &Value) -> Option<[u8; 64]> {
+    match value {
+        Value::Text(text) => name_field("", text).ok(),
+        Value::Bytes(bytes) => bytes.as_slice().try_into().ok(),
+        _ => None,
+    }
 }
 
 /// Arrays that a conversion put into one frame: the file says nothing that another would not.
@@ -189,8 +206,8 @@ pub(crate) fn header(tree: &Value, like: &Header) -> Option<Header> {
         None => [0; 80],
     };
     Some(Header {
-        application: name_field("application", text("application")?).ok()?,
-        schema: name_field("schema", text("schema")?).ok()?,
+        application: field_bytes(own.get("application")?)?,
+        schema: field_bytes(own.get("schema")?)?,
         schema_version: Version::new(major.parse().ok()?, minor.parse().ok()?),
         reserved,
         ..*like

@@ -2,6 +2,8 @@
 
 mod carried;
 
+use std::borrow::Cow;
+use std::collections::HashMap;
 use std::path::Path;
 
 use container_core::carried::path_of;
@@ -134,9 +136,13 @@ pub(crate) fn write(
     target: &Path,
     options: &ConvertOptions<'_>,
 ) -> Result<ConvertOutcome> {
+    let (selection, doubles) = one_of_each_path(container, selection, format);
+    let selection = &*selection;
+    let all = |losses| [doubles.clone(), losses].concat();
     #[cfg(feature = "zarr")]
     if format.name == crate::zarr::FORMAT.name {
         let (losses, found) = crate::zarr::write(container, selection, target, options)?;
+        let losses = all(losses);
         if !found.is_empty() {
             return Ok(ConvertOutcome::Differs(found));
         }
@@ -151,7 +157,7 @@ pub(crate) fn write(
     let mut import_options = options.import.clone();
     import_options.limits = options.open.limits;
     let task = Import { container, selection, options: &import_options, read, progress: options.progress };
-    let losses = import(&task, &mut out)?;
+    let losses = all(import(&task, &mut out)?);
     if options.verify == ReadBack::Yes {
         let differences = read_back(&task, format, &out, &losses)?;
         if !differences.is_empty() {
@@ -160,6 +166,33 @@ pub(crate) fn write(
     }
     out.commit(options.durability)?;
     Ok(done(container, selection, format, losses))
+}
+
+/// The selection with one dataset of each path, and the others as losses, for formats that know datasets by their paths. Two chunks of one name in one
+/// frame of a GSD file have one, as keys of an ASDF tree that read the same; a tree that stays one keeps them.
+fn one_of_each_path<'s>(
+    container: &dyn Container,
+    selection: &'s [(usize, Region)],
+    format: &Format,
+) -> (Cow<'s, [(usize, Region)]>, Vec<Loss>) {
+    let is_tree = format.name == "asdf" && container.about().format == "asdf";
+    if is_tree || !["asdf", "gsd", "zarr"].contains(&format.name) {
+        return (Cow::Borrowed(selection), Vec::new());
+    }
+    let path = |index: usize| container.dataset(index).map(|dataset| dataset.path.clone());
+    let mut seen = HashMap::new();
+    let mut doubles = Vec::new();
+    let mut is_first = |index: usize| {
+        let Some(path) = path(index) else { return true };
+        let is_first = *seen.entry(path.clone()).or_insert(index) == index;
+        if !is_first {
+            let what = "another dataset of this name, which the target can hold one of".to_owned();
+            doubles.push(Loss { dataset: Some(path), what });
+        }
+        is_first
+    };
+    let kept: Vec<_> = selection.iter().filter(|(index, _)| is_first(*index)).cloned().collect();
+    (Cow::Owned(kept), doubles)
 }
 
 fn done(

@@ -218,3 +218,50 @@ mod rawarray {
         }
     }
 }
+
+/// Chunks of one name in one frame, and keys that read the same: a target that knows datasets by their paths has the one that the path leads to.
+#[cfg(all(feature = "gsd", feature = "asdf"))]
+#[test]
+fn of_datasets_of_one_path_one_is_carried_and_the_others_are_losses() {
+    let place = Place::new();
+    let chunks =
+        std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/gsd/odd/duplicate_other.gsd"));
+    let source = place.put("a.gsd", &chunks.unwrap());
+    let what = "another dataset of this name, which the target can hold one of".to_owned();
+    // The one that is left in GSD is no double, and is listed by its name alone.
+    for (target, options) in [("b.asdf", verified()), ("b.gsd", ConvertOptions::default())] {
+        let conversion = done(convert(&source, &place.at(target), &options).unwrap());
+        assert_eq!(conversion.datasets, ["b", "frames/0/a"]);
+        let loss = Loss { dataset: Some("frames/0/a".to_owned()), what: what.clone() };
+        assert!(conversion.losses.contains(&loss), "{target}: {:?}", conversion.losses);
+    }
+    let tree = "#ASDF 1.0.0\n#ASDF_STANDARD 1.6.0\n%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/\n--- !core/asdf-1.1.0\n\
+        1: !core/ndarray-1.1.0 [1, 2, 3]\n\"1\": !core/ndarray-1.1.0 [4, 5]\n...\n";
+    let source = place.put("a.asdf", tree.as_bytes());
+    let conversion = done(convert(&source, &place.at("c.gsd"), &ConvertOptions::default()).unwrap());
+    assert_eq!(
+        (conversion.datasets.len(), conversion.losses.iter().filter(|loss| loss.what == what).count()),
+        (1, 1)
+    );
+    let conversion = done(convert(&source, &place.at("c.asdf"), &verified()).unwrap());
+    assert_eq!((conversion.datasets.len(), conversion.losses), (2, vec![]));
+}
+
+/// Texts of the header that no writer makes come back as the bytes that they are, and with them the frames.
+#[cfg(all(feature = "gsd", feature = "asdf"))]
+#[test]
+fn texts_of_a_gsd_header_that_are_odd_come_back() {
+    let place = Place::new();
+    for name in ["application_64", "schema_64", "application_not_utf8", "application_after_nul"] {
+        let path = format!("{}/../../testdata/gsd/odd/{name}.gsd", env!("CARGO_MANIFEST_DIR"));
+        let source = place.put("a.gsd", &std::fs::read(&path).unwrap());
+        let options = ConvertOptions { overwrite: Overwrite::Replace, ..verified() };
+        done(convert(&source, &place.at("b.asdf"), &options).unwrap());
+        let tree = Address { file: place.at("b.asdf"), dataset: None, selection: None };
+        done(convert(&tree, &place.at("c.gsd"), &options).unwrap());
+        let (then, now) = (gsd::File::open(&path).unwrap(), gsd::File::open(place.at("c.gsd")).unwrap());
+        assert_eq!(now.nframes(), then.nframes(), "{name}");
+        assert_eq!(now.header().application, then.header().application, "{name}");
+        assert_eq!(now.header().schema, then.header().schema, "{name}");
+    }
+}
