@@ -56,6 +56,6 @@ pub use layout::{Gap, IndexState, Layout, StoredBlock};
 pub use ndarray::{ByteSource, Datatype, Geometry, Mask, NdArray};
 pub use open_options::{External, OpenOptions, Policy};
 pub use pure::to_yaml;
-pub use repair::repair;
+pub use repair::{repair, repair_with};
 pub use tree::Tree;
 pub use yaml::DuplicateKeys;

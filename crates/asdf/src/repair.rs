@@ -35,6 +35,7 @@ mod tree;
 use std::ops::Range;
 use std::path::Path;
 
+use container_core::codec::Codecs;
 use container_core::container::OpenOptions;
 use container_core::format::{Input, Output, repair_file};
 use container_core::report::{RepairItem, RepairReport};
@@ -59,6 +60,21 @@ pub fn repair(path: impl AsRef<Path>, target: impl AsRef<Path>) -> Result<Repair
 pub(crate) fn repair_to(
     input: Input,
     options: &OpenOptions,
+    out: Option<&mut dyn Output>,
+    progress: Progress<'_>,
+) -> Result<RepairReport> {
+    repair_with(input, options, &compression::codecs(), out, progress)
+}
+
+/// As [`repair`], of any input into any output, with codecs for its blocks: those of [`compression::codecs`], and what the caller knows beside
+/// them. Without an output it only reports.
+///
+/// # Errors
+/// As [`repair`], and those of the output.
+pub fn repair_with(
+    input: Input,
+    options: &OpenOptions,
+    codecs: &Codecs,
     out: Option<&mut dyn Output>,
     progress: Progress<'_>,
 ) -> Result<RepairReport> {
@@ -95,8 +111,7 @@ pub(crate) fn repair_to(
         named: if is_tree_lost || placed.iter().any(|placed| placed.block < 0) { usize::MAX } else { named },
         is_listed: layout.index_state == IndexState::Proved,
     };
-    let codecs = compression::codecs();
-    let tools = blocks::Tools { source, codecs: &codecs, limits, digests: options.stale_digests };
+    let tools = blocks::Tools { source, codecs, limits, digests: options.stale_digests };
     let (parts, short) = blocks::decide(found, &wanted, &tools, &mut report, progress)?;
     if let (Some(document), Some(tree)) = (&document, layout.tree.clone()) {
         let numbers: Vec<usize> = short.iter().map(|short| short.index).collect();
@@ -147,6 +162,11 @@ pub(crate) fn block_without_magic(source: &dyn Source, layout: &Layout) -> Resul
 /// What else of the file is not in the new one, or is otherwise. Of `looked_at`, places where blocks may have been, the report tells.
 fn report_rest(layout: &Layout, parts: &[blocks::Part], looked_at: &[Range<u64>], report: &mut RepairReport) {
     for fault in &layout.faults {
+        if fault.kind() == FaultKind::JunkBeforeTree && layout.tree.is_none() {
+            let what = format!("the tree: {}, which is left out", fault.message());
+            report.lost.push(RepairItem::new(fault.range(), what));
+            continue;
+        }
         let what = match fault.kind() {
             FaultKind::BlankBeforeTree | FaultKind::PaddingWithoutTree => {
                 "left out, because some readers stop here"

@@ -4,8 +4,11 @@ use container_core::codec::Codecs;
 use container_core::format::Format;
 
 /// ASDF in the table of formats, with the codecs `bls2` and `bsc2` for frames.
-pub(crate) static ASDF: Format =
-    Format { open: |input, options| asdf::open(input, options, codecs()), ..asdf::FORMAT };
+pub(crate) static ASDF: Format = Format {
+    open: |input, options| asdf::open(input, options, codecs()),
+    repair: Some(|input, options, out, progress| asdf::repair_with(input, options, &codecs(), out, progress)),
+    ..asdf::FORMAT
+};
 
 /// The codecs of blocks that this build has.
 fn codecs() -> Codecs {

@@ -79,7 +79,7 @@ mod tests {
     use crate::open::{Accept, open};
 
     /// Writes the bytes to `path`, and repairs them.
-    #[cfg(feature = "rawarray")]
+    #[cfg(any(feature = "rawarray", all(feature = "asdf", feature = "blosc2")))]
     fn mend(path: &Path, target: &Path, bytes: &[u8]) -> Result<Repaired> {
         std::fs::write(path, bytes).unwrap();
         repair(path, Some(target), Overwrite::Replace, &OpenOptions::default(), Progress::none())
@@ -178,5 +178,20 @@ mod tests {
         assert_eq!((&repaired[56..64], &repaired[64..]), (&2_u64.to_le_bytes()[..], &file[64..72]));
         let again = repair(&path, Some(&target), Overwrite::Refuse, &options, Progress::none());
         assert!(matches!(again.unwrap_err().kind(), ErrorKind::Usage(_)));
+    }
+
+    /// Frames are known to repairs as they are to readers: a byte within one is told as a loss.
+    #[cfg(all(feature = "asdf", feature = "blosc2"))]
+    #[test]
+    fn a_damaged_frame_in_an_asdf_block_is_told() {
+        let directory = tempfile::tempdir().unwrap();
+        let (path, target) = (directory.path().join("a"), directory.path().join("b"));
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/asdf/ok/label_bsc2.asdf");
+        let mut bytes = std::fs::read(file).unwrap();
+        assert!(mend(&path, &target, &bytes).unwrap().report.lost.is_empty());
+        assert_eq!(std::fs::read(&target).unwrap(), bytes);
+        bytes[2084] ^= 1;
+        let done = mend(&path, &target, &bytes).unwrap();
+        assert!(!done.report.lost.is_empty(), "{:?}", done.report);
     }
 }

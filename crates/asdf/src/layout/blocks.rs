@@ -32,7 +32,7 @@ pub(super) fn find(source: &dyn Source, after_tree: u64, limits: &Limits, layout
         return behind(source, after_tree, layout);
     };
     layout.padding = after_tree..first;
-    if layout.tree.is_none() && first > after_tree {
+    if layout.tree.is_none() && first > after_tree && !lost_tree(source, after_tree..first, layout)? {
         let message =
             "bytes between header and first block of a file without a tree, which Python asdf refuses";
         layout.fault(Fault::new(FaultKind::PaddingWithoutTree, after_tree..first, message));
@@ -184,7 +184,9 @@ fn behind(source: &dyn Source, at: u64, layout: &mut Layout) -> Result<()> {
         Some(other) => search::index_marker(source, other..size)?,
     };
     let Some(marker) = marker else {
-        if let Some(junk) = search::other_than(source, at..size, fill)? {
+        if !has_blocks && lost_tree(source, at..size, layout)? {
+            // That is what is there.
+        } else if let Some(junk) = search::other_than(source, at..size, fill)? {
             let (kind, what) = if has_blocks {
                 (FaultKind::JunkAfterBlocks, "the last block")
             } else {
@@ -209,13 +211,26 @@ fn behind(source: &dyn Source, at: u64, layout: &mut Layout) -> Result<()> {
             layout.fault(Fault::new(FaultKind::JunkAfterBlocks, at..marker, message));
         }
     } else {
-        if let Some(junk) = search::other_than(source, at..marker, fill)? {
+        if lost_tree(source, at..marker, layout)? {
+            // As above.
+        } else if let Some(junk) = search::other_than(source, at..marker, fill)? {
             let message = "bytes between the tree and the block index";
             layout.fault(Fault::new(FaultKind::JunkAfterTree, junk..marker, message));
         }
         layout.padding = at..marker;
     }
     index(source, marker..size, marker == at && has_blocks, layout)
+}
+
+/// Tells of something in the place of a tree, where none begins: Python asdf refuses it, and a tree that has lost its first lines may be in it.
+fn lost_tree(source: &dyn Source, place: Range<u64>, layout: &mut Layout) -> Result<bool> {
+    if layout.tree.is_some() {
+        return Ok(false);
+    }
+    let Some(junk) = search::other_than(source, place.clone(), b"\0 \t\r\n")? else { return Ok(false) };
+    let message = "no line that begins a tree, and something where it would be";
+    layout.fault(Fault::new(FaultKind::JunkBeforeTree, junk..place.end, message));
+    Ok(true)
 }
 
 /// Reads the index that begins where `range` does, and says what it is worth.

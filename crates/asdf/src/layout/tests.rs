@@ -147,7 +147,7 @@ fn trees_end_at_their_dots_and_nowhere_else() {
     assert_eq!(tree("--- 1\n...\n"), (Some(10), vec!["no_yaml_directive"]));
     assert_eq!(tree("\n  %YAML 1.1\n--- 1\n...\n"), (Some(23), vec!["blank_before_tree"]));
     assert_eq!(tree(""), (None, vec![]));
-    assert_eq!(tree("a: 1\n"), (None, vec!["junk_after_tree"]));
+    assert_eq!(tree("a: 1\n"), (None, vec!["junk_before_tree"]));
     assert_eq!(
         tree("%YAML 1.1\n--- 1\n...\n#ASDF BLOCK INDEX\n%YAML 1.1\n--- []\n...\n").1,
         ["index_forbidden"]

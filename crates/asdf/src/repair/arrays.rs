@@ -94,7 +94,14 @@ pub(super) fn cut(
             None if index >= count || index < 0 => (0, 0..0),
             None => continue,
         };
-        let Some(rows) = rows_within(&placed.array, have) else { continue };
+        let rows = rows_within(&placed.array, have);
+        if matches!(rows, None | Some(Rows::All)) && known.is_none() {
+            // It has no rows that could be taken away, and cannot be read all the same.
+            let name = if placed.path.is_empty() { "the array" } else { &placed.path };
+            let what = format!("{name}: its block, {}, is not there, and it stays as it is", placed.block);
+            report.lost.push(RepairItem { range: None, what });
+        }
+        let Some(rows) = rows else { continue };
         if !matches!(rows, Rows::All) {
             edits.push(Edit { placed, rows, range: (!range.is_empty()).then_some(range) });
         }

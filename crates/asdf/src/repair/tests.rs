@@ -447,3 +447,47 @@ fn the_directive_of_the_version_comes_first() {
         assert!(out == made.bytes, "{report:?}");
     }
 }
+
+/// A file that ends where a block does says nothing of those behind; the tree does. An array that could do without elements could not be read either.
+#[test]
+fn arrays_of_blocks_that_are_cut_off_are_told_even_where_no_row_can_be_taken_away() {
+    let tree = tree(&[("one", 0, "[50]"), ("none", 1, "[0]")]);
+    let head = [HEAD.as_bytes(), tree.as_bytes(), &block(&numbers(50), 0)].concat();
+    let (out, report) = repaired(&head);
+    assert!(
+        report.lost.iter().any(|item| item.what.starts_with("none: its block, 1, is not there")),
+        "{report:?}"
+    );
+    assert!(report.lost.len() == 1 && out.starts_with(&head), "{report:?}");
+    let streamed = tree.replace("[0]", "['*']");
+    let (_, report) = repaired(&[HEAD.as_bytes(), streamed.as_bytes(), &block(&numbers(50), 0)].concat());
+    assert_eq!(report.lost.len(), 1, "{report:?}");
+}
+
+/// Where a system crashes, zeros stand for what was not written.
+#[test]
+fn a_tree_that_goes_over_into_zeros_is_as_one_that_is_cut() {
+    let Made { bytes, .. } = file();
+    let tree_end = bytes.windows(5).position(|part| part == b"\n...\n").unwrap();
+    for cut in [tree_end - 30, tree_end - 1] {
+        let mut zeros = bytes[..cut].to_vec();
+        zeros.resize(bytes.len(), 0);
+        let (_, report) = repaired(&zeros);
+        assert!(
+            report.lost.iter().any(|item| item.what.contains("ends within its tree")),
+            "{cut}: {report:?}"
+        );
+    }
+}
+
+/// Python asdf refuses what is no comment between header and tree.
+#[test]
+fn a_tree_without_its_first_lines_is_lost_and_told() {
+    for rest in [&[][..], &block(&numbers(50), 0)] {
+        let bytes = [HEAD.as_bytes(), b"one: 1\ntwo: [1, 2]\n...\n", rest].concat();
+        let (out, report) = repaired(&bytes);
+        assert!(report.lost.len() == 1 && report.lost[0].what.starts_with("the tree: "), "{report:?}");
+        assert_eq!(report.lost[0].range, Some(HEAD.len() as u64..HEAD.len() as u64 + 23));
+        assert!(out.starts_with(&[HEAD.as_bytes(), rest].concat()));
+    }
+}

@@ -42,7 +42,9 @@ pub(super) fn mend(
             text.push_str(newline);
         }
         let end = range.end..range.end;
-        if range.end == layout.size {
+        // Behind a tree that goes on to the end of what was written, a system may leave zeros.
+        let is_padding = || layout.blocks.is_empty() && layout.padding.end == layout.size;
+        if range.end == layout.size || is_padding() {
             // Whatever lines and blocks there were.
             report
                 .lost
