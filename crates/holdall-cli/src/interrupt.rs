@@ -1,4 +1,4 @@
-//! Ctrl-C and SIGTERM where something would be left behind: a directory is written under another name until it is whole, and only the process
+//! Ctrl-C, SIGTERM and SIGHUP where something would be left behind: a directory is written under another name until it is whole, and only the process
 //! that makes it can take that away. Files have no name before they are whole, so other verbs end at once.
 
 #[cfg(unix)]
@@ -9,7 +9,7 @@ mod signals {
     use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
     use std::sync::{Arc, LazyLock};
 
-    use signal_hook::consts::{SIGINT, SIGTERM};
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     use signal_hook::{flag, low_level};
 
     static ASKED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
@@ -17,13 +17,25 @@ mod signals {
 
     /// From now on the first such signal stops the operation at the next tick of its meter; the second one ends the process.
     pub fn stop_at_ticks() {
-        for (signal, number) in [(SIGINT, SIGINT as usize), (SIGTERM, SIGTERM as usize)] {
+        for signal in [SIGINT, SIGTERM, SIGHUP] {
+            if signal == SIGHUP && is_ignored(signal) {
+                continue;
+            }
+            let number = usize::try_from(signal).unwrap_or_default();
             // In this order: the first one finds the flag down. Where one cannot be had, it ends the process as ever.
             let taken = flag::register_usize(signal, Arc::clone(&SIGNAL), number)
                 .and_then(|_| flag::register_conditional_default(signal, Arc::clone(&ASKED)))
                 .and_then(|_| flag::register(signal, Arc::clone(&ASKED)));
             drop(taken);
         }
+    }
+
+    /// True for a signal that the process was started to ignore, as `nohup` does, and where nobody tells.
+    fn is_ignored(signal: i32) -> bool {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+        let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(u64::MAX);
+        mask >> (signal - 1) & 1 == 1
     }
 
     /// True once there was one.

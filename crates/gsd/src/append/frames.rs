@@ -126,6 +126,11 @@ impl Bridge {
                 *count_of = count(entry.as_ref(), |entry| read(source, entry))?;
             }
         }
+        for name in present.iter().filter(|name| name.starts_with("log/") && !self.here.contains_key(*name)) {
+            let what = "what frames without it have: frame 0, which stands for them, lacks it, and gsd.hoomd does not read them"
+                .to_owned();
+            self.losses.insert(name.clone(), Loss { dataset: Some(name.clone()), what });
+        }
         let names: BTreeSet<&String> = self.there.keys().chain(self.here.keys()).collect();
         let names: Vec<String> = names.into_iter().filter(|name| !present.contains(*name)).cloned().collect();
         let mut step = present.contains(STEP);

@@ -250,3 +250,21 @@ fn an_empty_file_takes_everything_as_it_is() {
     assert_eq!(opened(&path).nframes(), 3);
     assert_eq!(ByteOrder::Little, opened(&path).header().byte_order);
 }
+
+/// gsd.hoomd takes a log from frame 0 for each frame without it, and fails where that has none either.
+#[test]
+fn a_log_that_frame_0_lacks_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, other) = (folder.path().join("a.gsd"), folder.path().join("b.gsd"));
+    let (one, two) = (1_u64.to_le_bytes(), 2_u64.to_le_bytes());
+    make(&path, "hoomd", &[&[("configuration/step", Type::Uint64, 1, 1, &one)]]);
+    make(
+        &other,
+        "hoomd",
+        &[&[("configuration/step", Type::Uint64, 1, 1, &two), ("log/e", Type::Uint8, 1, 1, &[7])]],
+    );
+    let losses = add(&path, &given(&other), &[]).unwrap();
+    assert_eq!(losses.len(), 1);
+    assert_eq!(losses[0].dataset.as_deref(), Some("log/e"));
+    assert_eq!(opened(&path).read_chunk(&opened(&path).find_chunk(1, "log/e").unwrap()).unwrap()[..], [7]);
+}

@@ -189,7 +189,7 @@ fn an_interrupted_conversion_to_a_directory_leaves_nothing() {
         names.sort();
         names
     };
-    for signal in [Signal::INT, Signal::TERM] {
+    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
         let mut child = holdall(place)
             .args(["convert", "a.npy", "b.zarr", "--codec", "zlib", "--chunks", "100000"])
             .stderr(Stdio::piped())
