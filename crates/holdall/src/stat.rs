@@ -101,7 +101,8 @@ pub struct Summary {
     pub mean: f64,
     /// Standard deviation of the values as the whole population (numpy's default, `ddof=0`).
     pub std: f64,
-    /// One for each of [`PERCENTILES`]. Of dates, the last tick of the unit that is not after it.
+    /// One for each of [`PERCENTILES`]. Of dates, the last tick of the unit that is not after it; of integers beyond 2⁵³, which doubles round, the
+    /// last integer that is not greater.
     pub percentiles: [Number; 7],
     /// How the values are spread.
     pub histogram: Histogram,
@@ -160,7 +161,10 @@ struct Found {
     count: u64,
     moments: Moments,
     ranks: Ranks,
+    /// Beyond `base`.
     histogram: Option<Histogram>,
+    /// What integers are counted from that doubles would round.
+    base: i128,
     is_done: bool,
 }
 
@@ -175,6 +179,7 @@ impl Found {
             moments: Moments::default(),
             ranks: Ranks::new(count, budget),
             histogram: None,
+            base: 0,
             is_done,
         }
     }
@@ -186,14 +191,16 @@ impl Found {
     /// After each pass: what the next one has to look for.
     fn settle(&mut self) {
         self.ranks.settle(self.moments.count());
+        self.base = self.moments.extremes().map_or(0, |extremes| self.column.keys.base(extremes));
         if self.histogram.is_none()
             && let Some((low, high)) = self.bounds()
         {
             self.histogram = Some(Histogram::new(low, high));
             if let Some(all) = self.ranks.all() {
                 let keys = &self.column.keys;
+                let base = self.base;
                 for part in all.chunks(BATCH) {
-                    let values: Vec<f64> = part.iter().map(|key| keys.double(*key)).collect();
+                    let values: Vec<f64> = part.iter().map(|key| keys.beyond(*key, base)).collect();
                     self.histogram.iter_mut().for_each(|histogram| histogram.add(&values));
                 }
             }
@@ -212,20 +219,26 @@ impl Found {
 
     fn bounds(&self) -> Option<(f64, f64)> {
         let (low, high) = self.moments.extremes()?;
-        Some((self.column.keys.double(low), self.column.keys.double(high)))
+        let keys = self.column.keys;
+        Some((keys.beyond(low, self.base), keys.beyond(high, self.base)))
     }
 
     fn into_stat(self) -> Stat {
-        let Self { column, count, moments, ranks, histogram, .. } = self;
+        let Self { column, count, moments, ranks, histogram, base, .. } = self;
         let keys = column.keys;
         let summary = moments.extremes().zip(histogram).map(|((low, high), histogram)| {
             let number = |key| keys.number(key);
+            let histogram = match base {
+                0 => histogram,
+                _ => Histogram { low: keys.double(low), high: keys.double(high), ..histogram },
+            };
             let sum = match keys {
                 Keys::Doubles => Number::Float(moments.mean * moments.count() as f64),
                 _ => Number::Integer(moments.sum),
             };
             let percentiles = PERCENTILES.map(|percent| match column.measured {
                 Measured::Dates => ranks.tick(percent, keys),
+                _ if base != 0 => ranks.tick(percent, keys),
                 _ => Number::Float(ranks.percentile(percent, |key| keys.double(key))),
             });
             Summary {
@@ -356,7 +369,7 @@ fn measure(found: &Found, bytes: &[u8], itemsize: usize, is_first: bool) -> Meas
         batch.clear();
         found.column.load(elements, itemsize, &mut batch);
         values.clear();
-        values.extend(batch.keys.iter().map(|key| found.column.keys.double(*key)));
+        values.extend(batch.keys.iter().map(|key| found.column.keys.beyond(*key, found.base)));
         if is_first {
             moments.add(&batch, &values, found.column.keys);
         }

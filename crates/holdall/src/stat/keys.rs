@@ -25,6 +25,27 @@ impl Keys {
         }
     }
 
+    /// What is between the number of a key and the integer `base`; of floating-point numbers the number.
+    pub(super) fn beyond(self, key: u64, base: i128) -> f64 {
+        match self.number(key) {
+            Number::Integer(value) if base != 0 => value.saturating_sub(base) as f64,
+            number => number.value(),
+        }
+    }
+
+    /// From which integer the numbers between two keys are counted, so that doubles tell them apart: 0 where they do so of themselves.
+    pub(super) fn base(self, (low, high): (u64, u64)) -> i128 {
+        const MOST: u128 = 1 << f64::MANTISSA_DIGITS;
+        match (self.number(low), self.number(high)) {
+            (Number::Integer(low), Number::Integer(high))
+                if low.unsigned_abs().max(high.unsigned_abs()) > MOST =>
+            {
+                low
+            }
+            _ => 0,
+        }
+    }
+
     pub(super) fn number(self, key: u64) -> Number {
         match self {
             Self::Signed => Number::Integer((key ^ SIGN).cast_signed().into()),

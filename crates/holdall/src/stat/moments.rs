@@ -12,7 +12,10 @@ pub(super) struct Moments {
     pub(super) empty: u64,
     /// Exact, for integers.
     pub(super) sum: i128,
+    /// Beyond `base`.
     pub(super) mean: f64,
+    /// What integers are counted from that doubles would round.
+    base: i128,
     /// Sum of the squared distances from the mean.
     squares: f64,
     /// The least and the greatest key.
@@ -36,12 +39,20 @@ impl Moments {
 
     /// Adds a batch, whose finite values are `values`.
     pub(super) fn add(&mut self, batch: &Batch, values: &[f64], keys: Keys) {
+        let extremes = batch.keys.iter().copied().min().zip(batch.keys.iter().copied().max());
+        let base = extremes.map_or(0, |extremes| keys.base(extremes));
+        let beyond: Vec<f64>;
+        let values = if base == 0 {
+            values
+        } else {
+            beyond = batch.keys.iter().map(|key| keys.beyond(*key, base)).collect();
+            &beyond
+        };
         let count = values.len() as f64;
         // By parts of the count, so that no sum of finite values is infinite.
         let sum: f64 = lanes(values, |value| value);
         let mean = if sum.is_finite() { sum / count } else { lanes(values, |value| value / count) };
         let squares = lanes(values, |value| (value - mean) * (value - mean));
-        let extremes = batch.keys.iter().copied().min().zip(batch.keys.iter().copied().max());
         let sum = match keys {
             Keys::Doubles => 0,
             Keys::Unsigned => batch.keys.iter().map(|key| i128::from(*key)).sum(),
@@ -55,6 +66,7 @@ impl Moments {
             empty: batch.empty,
             sum,
             mean: if values.is_empty() { 0.0 } else { mean },
+            base,
             squares,
             extremes,
         });
@@ -76,12 +88,16 @@ impl Moments {
         if other.finite == 0 {
             return;
         }
+        if self.finite == 0 {
+            self.base = other.base;
+        }
         let (n, m) = (self.finite as f64, other.finite as f64);
-        let distance = other.mean - self.mean;
+        let distance = other.base.saturating_sub(self.base) as f64 + (other.mean - self.mean);
         let part = m / (n + m);
         if distance.is_finite() {
             self.mean += distance * part;
         } else {
+            // Floating-point numbers, which have no base.
             self.mean = self.mean * (n / (n + m)) + other.mean * part;
         }
         self.squares += other.squares + distance * distance * n * part;

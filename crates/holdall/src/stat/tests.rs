@@ -44,6 +44,29 @@ fn integers_are_exact_where_doubles_are_not() {
     assert_eq!(json["sum"], "36893488147419103230");
 }
 
+/// Numbers that doubles round to multiples of 256: `np.std` of what is between them and the first is that of them.
+#[test]
+fn integers_beyond_two_to_the_53_are_told_apart() {
+    let start = 1_i64 << 60;
+    let bytes: Vec<u8> = (0..1000).flat_map(|at| (start + (at * 7919) % 1000).to_le_bytes()).collect();
+    for memory in [1 << 30, 20_000, 4000] {
+        let [stat] = &stats("<i8", &[1000], &bytes, memory)[..] else { panic!("one column") };
+        let found = stat.summary.as_ref().unwrap();
+        assert!((found.std - 288.674_990_257_209_5).abs() < 1e-9, "{}", found.std);
+        let percentiles = [9, 49, 249, 499, 749, 949, 989].map(|at| Number::Integer((start + at).into()));
+        assert_eq!(found.percentiles, percentiles);
+        let counts = &found.histogram.counts;
+        assert!(counts.iter().all(|count| (31..=32).contains(count)), "{counts:?}");
+        assert_eq!((found.histogram.low, found.histogram.high), (start as f64, (start + 999) as f64));
+    }
+    let wide: Vec<u8> = [i64::MIN, i64::MAX, 0, 1].iter().flat_map(|value| value.to_le_bytes()).collect();
+    let [stat] = &stats("<i8", &[4], &wide, 1 << 30)[..] else { panic!("one column") };
+    let found = stat.summary.as_ref().unwrap();
+    // numpy's, of the doubles.
+    assert!((found.std / 6.521_908_912_666_392e18 - 1.0).abs() < 1e-12, "{}", found.std);
+    assert_eq!(found.histogram.counts.iter().sum::<u64>(), 4);
+}
+
 #[test]
 fn dates_are_dates_and_nat_is_counted() {
     let times = [1_700_000_000_000_000_001_i64, 1_700_000_000_000_000_003, i64::MIN];
