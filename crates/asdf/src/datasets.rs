@@ -160,8 +160,9 @@ pub(crate) fn losses(meta: Result<Value>, datasets: &[Dataset]) -> Vec<Loss> {
 fn says_more(value: &Value) -> bool {
     match value {
         Value::Map(entries) if value.get("ndarray").is_some() => entries.len() > 1,
-        Value::Map(entries) => entries.iter().any(|(_, value)| says_more(value)),
-        Value::List(items) => items.iter().any(says_more),
+        // That there is nothing in it is something.
+        Value::Map(entries) => entries.is_empty() || entries.iter().any(|(_, value)| says_more(value)),
+        Value::List(items) => items.is_empty() || items.iter().any(says_more),
         _ => true,
     }
 }

@@ -178,6 +178,7 @@ fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
     let (index, region) = job.single()?;
     let mut losses = export(job.container, index, region, Bfloat::Widened, &job.read, job.progress, out)?;
     losses.extend(job.container.losses());
+    losses.extend(job.container.uncarried(job.selection));
     Ok(losses)
 }
 

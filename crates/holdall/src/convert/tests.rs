@@ -265,3 +265,24 @@ fn texts_of_a_gsd_header_that_are_odd_come_back() {
         assert_eq!(now.header().schema, then.header().schema, "{name}");
     }
 }
+
+/// Lists and mappings without anything in them, and a mask that is an array of its own.
+#[cfg(feature = "asdf")]
+#[test]
+fn what_a_bare_array_loses_of_a_tree_is_told_whole() {
+    let place = Place::new();
+    let head =
+        "#ASDF 1.0.0\n#ASDF_STANDARD 1.6.0\n%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/\n--- !core/asdf-1.1.0\n";
+    let array = "!core/ndarray-1.1.0 {data: [1, 2], datatype: int8, shape: [2]";
+    let losses = |tree: &str, dataset: &str| {
+        let mut source = place.put("a.asdf", format!("{head}{tree}...\n").as_bytes());
+        source.dataset = Some(dataset.into());
+        let options = ConvertOptions { overwrite: Overwrite::Replace, ..verified() };
+        let found = done(convert(&source, &place.at("b.npy"), &options).unwrap()).losses;
+        found.into_iter().map(|loss| loss.what).collect::<Vec<_>>()
+    };
+    assert_eq!(losses(&format!("a: {array}}}\nlist: []\nmap: {{}}\n"), "a"), ["tree: list, map"]);
+    assert_eq!(losses(&format!("a: {array}}}\nin: [{{x: {array}}}}}]\n"), "a"), [""; 0]);
+    let masked = format!("a: {array}, mask: {array}}}}}\n");
+    assert_eq!(losses(&masked, "a").last().unwrap(), "mask a/mask, which is not selected");
+}
