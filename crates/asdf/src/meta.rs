@@ -134,7 +134,11 @@ impl Walk<'_> {
                     self.hold(&key)?;
                     let step = escaped(&key);
                     let item = self.value(item, &format!("{path}/{step}"), depth.saturating_add(1))?;
-                    entries.push((key, item));
+                    // A history of nothing but the writer's extensions.
+                    let is_emptied = path.is_empty() && key == "history" && is_empty(&item);
+                    if self.view == View::Whole || !is_emptied {
+                        entries.push((key, item));
+                    }
                 }
                 Value::Map(entries)
             }
@@ -175,6 +179,10 @@ impl Walk<'_> {
         }
         Ok(Value::Map(entries))
     }
+}
+
+fn is_empty(value: &Value) -> bool {
+    matches!(value, Value::Map(entries) if entries.is_empty())
 }
 
 /// What names the software that wrote a file, not what is in it.

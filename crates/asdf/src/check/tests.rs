@@ -270,3 +270,19 @@ fn a_first_block_without_its_magic_is_damage_where_its_digest_fits() {
     let report = report(&File::from_bytes(twice, crate::OpenOptions::default()).unwrap(), Depth::Full, 1);
     assert!(!codes(&report).iter().any(|(code, _)| *code == "block_magic"), "{report:?}");
 }
+
+/// What wrote a file is no metadata, nor is a history of nothing else.
+#[test]
+fn a_history_of_the_writers_extensions_alone_is_none() {
+    let logical = |tree: &str| {
+        let text = format!("#ASDF 1.0.0\n%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/\n---\n{tree}...\n");
+        let input = container_core::format::Input::bytes(Box::new(text.into_bytes()));
+        (crate::FORMAT.open)(input, &container_core::container::OpenOptions::default())
+            .unwrap()
+            .logical_meta()
+            .unwrap()
+    };
+    assert_eq!(logical("a: 1\nhistory: {extensions: [{x: 1}]}\n"), logical("a: 1\n"));
+    let entry = "history: {extensions: [{x: 1}], entries: [{description: d}]}\n";
+    assert_ne!(logical(&format!("a: 1\n{entry}")), logical("a: 1\n"));
+}
