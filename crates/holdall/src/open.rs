@@ -116,9 +116,7 @@ pub fn open_to_pass(
 ) -> Result<Opened> {
     let opened = open(path, accept, options)?;
     let order = order(&opened);
-    // A pipe under a name, as `/dev/stdin` is, gives its bytes once.
-    let again = path.is_file() || path.is_dir();
-    if !again || options.access != Access::Auto || !passes(&*opened.container, order) {
+    if !opens_again(path) || options.access != Access::Auto || !passes(&*opened.container, order) {
         return Ok(opened);
     }
     let mut options = options.clone();
@@ -249,6 +247,11 @@ fn is_directory(path: &Path) -> bool {
 /// True for the path that stands for standard input or output.
 pub(crate) fn is_stream(path: &Path) -> bool {
     path.as_os_str() == "-"
+}
+
+/// True for what is there as often as it is opened: a pipe under a name, as `/dev/stdin` is, gives its bytes once.
+pub(crate) fn opens_again(path: &Path) -> bool {
+    path.is_file() || path.is_dir()
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use container_core::{Error, Result};
 use crate::address::Address;
 use crate::convert::{ConvertOptions, ConvertOutcome, ReadBack, convert, write};
 use crate::formats::target_format;
-use crate::open::{Accept, is_stream, open};
+use crate::open::{Accept, is_stream, open, opens_again};
 use crate::target::refuse_source;
 
 /// Writes a file again in its own format, as the options say. Space that nothing uses is not written again.
@@ -30,8 +30,7 @@ pub fn recode(source: &Path, target: &Path, options: &ConvertOptions<'_>) -> Res
         return Err(Error::usage("standard output cannot be read back").hint("recode to a file to verify it"));
     }
     let address = Address { file: source.to_owned(), dataset: None, selection: None };
-    if is_stream(source) {
-        // It cannot be opened a second time.
+    if !opens_again(source) {
         let selection = address.select(&*opened.container)?;
         return write(&*opened.container, &selection, format, target, options);
     }

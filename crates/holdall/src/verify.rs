@@ -7,7 +7,7 @@ use container_core::report::{BlockCounts, Finding, Severity, Verdict};
 use container_core::source::Access;
 use container_core::{Error, Progress};
 
-use crate::open::{Accept, is_stream, passes, recognise};
+use crate::open::{Accept, opens_again, passes, recognise};
 
 /// What a check of one file came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,7 +69,7 @@ pub fn verify(
         let container = (format.open)(input, open)?;
         if depth == Depth::Full
             && open.access == Access::Auto
-            && !is_stream(path)
+            && opens_again(path)
             && passes(&*container, None)
         {
             // As fast as through a map, and a bad disk is an error instead of a signal.

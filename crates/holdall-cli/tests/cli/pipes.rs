@@ -106,3 +106,32 @@ fn a_pipe_is_read_once_whatever_the_order_of_its_values() {
         assert!(args[0] == "convert" || out == "2.0\n3.0\n", "{out:?}");
     }
 }
+
+/// A pipe with a name gives its bytes once: who opens it again waits forever.
+#[cfg(unix)]
+#[test]
+fn a_named_pipe_is_opened_once() {
+    let directory = files();
+    let fifo = directory.path().join("fifo");
+    assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    let bytes = std::fs::read(directory.path().join("good.ra")).unwrap();
+    for args in
+        [&["verify", "fifo"][..], &["recode", "fifo", "b.ra", "-f"], &["repair", "fifo", "-o", "c.ra"]]
+    {
+        let mut command = holdall(directory.path());
+        let mut child = command.args(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        // It waits until there is a reader.
+        std::fs::write(&fifo, &bytes).unwrap();
+        let waited = (0..600).any(|_| {
+            let has_ended = child.try_wait().unwrap().is_some();
+            if !has_ended {
+                std::thread::sleep(std::time::Duration::from_millis(100));
+            }
+            has_ended
+        });
+        if !waited {
+            child.kill().unwrap();
+        }
+        Run::of(&child.wait_with_output().unwrap()).expect(0);
+    }
+}
