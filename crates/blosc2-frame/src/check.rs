@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use blosc_chunk::{Chunk, Compressor, Filter};
+use blosc_chunk::{Chunk, Compressor, Filter, Special};
 use container_core::container::{Depth, ReadOptions};
 use container_core::report::{BlockCounts, Finding, Report, Severity};
 use container_core::source::zeroed_vec;
@@ -84,7 +84,9 @@ fn blocks(view: &View, survey: &Survey) -> Vec<Finding> {
     const TOLD: usize = 64;
     let View::Array(array) = view else { return Vec::new() };
     let own = array.geometry().block_bytes();
-    let is_other = |chunk: &&SurveyedChunk| chunk.special.is_none() && u64::from(chunk.block_len) != own;
+    // One value over and over has blocks as well; what else is special is told of as stored in vain.
+    let has_blocks = |chunk: &SurveyedChunk| matches!(chunk.special, None | Some(Special::Value));
+    let is_other = |chunk: &&SurveyedChunk| has_blocks(chunk) && u64::from(chunk.block_len) != own;
     let tell = |chunk: &SurveyedChunk| {
         let index = chunk.index;
         let message = format!(

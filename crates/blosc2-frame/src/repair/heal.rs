@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use blosc_chunk::{Filter, Header};
+use blosc_chunk::{Filter, Header, Special};
 
 use super::collect::Collected;
 use super::prove::{Proof, Prover};
@@ -82,7 +82,11 @@ fn candidates(frame: &Collected, stored: &[u8], header: &Header) -> Vec<Candidat
     }
     let block = frame.header.blocksize;
     let is_plain = header.special().is_none() && !header.has_variable_blocks();
-    if is_plain && (1..=header.nbytes).contains(&block) && head[BLOCKSIZE] != block.to_le_bytes() {
+    let is_value = header.special() == Some(Special::Value) && !header.has_variable_blocks();
+    if (is_plain || is_value)
+        && (1..=header.nbytes).contains(&block)
+        && head[BLOCKSIZE] != block.to_le_bytes()
+    {
         let mut head = head.to_vec();
         head[BLOCKSIZE].copy_from_slice(&block.to_le_bytes());
         let what = format!("blocks of {block} bytes, as the array has them, not of {}", header.blocksize);

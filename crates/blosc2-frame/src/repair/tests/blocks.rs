@@ -229,3 +229,24 @@ fn chunks_of_different_sizes_that_are_cut_off_are_told() {
         assert!(report.lost[0].what.ends_with("of 288 bytes: their chunks are not there"), "{report:?}");
     }
 }
+
+/// One value over and over: C-Blosc2 reads no such chunk of an array whose blocks are of another length.
+#[test]
+fn the_blocks_of_a_chunk_of_one_value_are_those_of_the_array() {
+    let sound = std::fs::read(corpus("ok").join("old_full_i2.b2nd")).unwrap();
+    let frame = Frame::from_bytes(sound.clone()).unwrap();
+    let last = frame.survey().unwrap().chunks.last().unwrap().range.start as usize;
+    assert_eq!(sound[last + 8..last + 12], 12_u32.to_le_bytes());
+    for len in [6_u32, 24, 2060] {
+        let mut damaged = sound.clone();
+        damaged[last + 8..last + 12].copy_from_slice(&len.to_le_bytes());
+        let input = Input::bytes(Box::new(damaged.clone()));
+        let container = (crate::FORMAT.open)(input, &OpenOptions::default()).unwrap();
+        let report = container
+            .check(container_core::container::Depth::Full, &ReadOptions::default(), Progress::none())
+            .unwrap();
+        assert!(report.findings.iter().any(|finding| finding.code == "geometry"), "{len}: {report:?}");
+        let (report, out) = repaired(&damaged).unwrap();
+        assert!(out == repaired(&sound).unwrap().1 && report.guessed.len() == 1, "{len}: {report:?}");
+    }
+}
