@@ -241,7 +241,7 @@ fn the_blocks_of_a_chunk_of_one_value_are_those_of_the_array() {
         let mut damaged = sound.clone();
         damaged[last + 8..last + 12].copy_from_slice(&len.to_le_bytes());
         let input = Input::bytes(Box::new(damaged.clone()));
-        let container = (crate::FORMAT.open)(input, &OpenOptions::default()).unwrap();
+        let container = (FORMAT.open)(input, &OpenOptions::default()).unwrap();
         let report = container
             .check(container_core::container::Depth::Full, &ReadOptions::default(), Progress::none())
             .unwrap();
