@@ -97,7 +97,8 @@ impl<'a> Witness<'a> {
         block_shape(block, decoded_len).is_exactly(decoded_len).then_some(block.len() as u64)
     }
 
-    /// Whether the data are the varints of a header but for one at most, or the first of them up to the end of the file.
+    /// Whether the data are the varints of a header but for a few, or the first of them up to the end of the file. Of plain data about half of the
+    /// bytes, or all, would end a varint.
     pub(super) fn is_nearly_varints(&self, header: &Header, dims: &[u64]) -> bool {
         let walk = || {
             let codec = Leb128::new(&element_type(header, ByteOrder::Little).ok()?)?;
@@ -106,7 +107,8 @@ impl<'a> Witness<'a> {
             let data = self.encoded(header).filter(|_| is_size)?;
             // Two that were joined may be too large for the type, but each ends in one byte of its kind.
             let ends = data.iter().filter(|byte| **byte < 0x80).count() as u64;
-            Some(ends.abs_diff(count) <= 1 || codec.walk(data, count).stop == Stop::EndsEarly)
+            let most = if ends < data.len() as u64 { (count / 4).clamp(1, 64) } else { 1 };
+            Some(ends.abs_diff(count) <= most || codec.walk(data, count).stop == Stop::EndsEarly)
         };
         walk().unwrap_or(false)
     }

@@ -131,3 +131,19 @@ fn what_is_cut_or_wrong_twice_stays() {
         assert_eq!(report, RepairReport::default());
     }
 }
+
+/// A few more varints than there are elements, and yet no plain data with a trailer: what is behind the place is not what it was.
+#[test]
+fn bytes_put_in_among_varints_do_not_make_plain_data_of_them() {
+    let file = encoded(Encoding::Leb128, &[300]);
+    let (at, element) = (file.len() - 100, file.len() - 60);
+    for more in [&[1, 2][..], &[1; 8], &[1, 2, 0x83, 4, 5, 6, 7, 8, 9, 10, 11, 12]] {
+        for at in [at, element] {
+            let damaged = [&file[..at], more, &file[at..]].concat();
+            let (out, report) = repaired(&damaged);
+            assert!(!report.lost.is_empty(), "{more:?} at {at}: {report:?}");
+            assert!(report.kept.iter().all(|item| !item.what.contains("trailer")), "{report:?}");
+            assert!(out.is_empty() || out[8] == file[8], "{more:?} at {at}: {report:?}");
+        }
+    }
+}
