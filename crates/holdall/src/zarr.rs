@@ -35,6 +35,7 @@ mod read_back;
 mod types;
 
 use array::ArrayPlan;
+use codecs::Own;
 
 /// The file of metadata in each directory of a node.
 const METADATA: &str = "zarr.json";
@@ -135,11 +136,10 @@ impl Job {
         let in_group = selection.len() != 1;
         let (metadata, losses) = attributes::of(container, selection)?;
         let mut job = Self { arrays: Vec::with_capacity(selection.len()), metadata, in_group, losses };
-        let format = container.about().format;
+        let own = Own::of(&container.about());
         for (index, region) in selection {
             let dataset = &*container.require(*index)?;
-            let plan =
-                ArrayPlan::new(container, (*index, dataset), region, format, options, &mut job.losses)?;
+            let plan = ArrayPlan::new(container, (*index, dataset), region, own, options, &mut job.losses)?;
             job.arrays.push(plan);
         }
         if in_group {

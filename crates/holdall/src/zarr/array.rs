@@ -10,7 +10,7 @@ use container_core::source::zeroed_vec;
 use container_core::{Error, Result, Value};
 use serde_json::{Map, Value as Json, json};
 
-use super::codecs::Compression;
+use super::codecs::{Compression, Own};
 use super::grid::Grid;
 use super::types::{ZarrType, raw, zarr_type};
 use crate::packed::Packer;
@@ -42,7 +42,7 @@ impl ArrayPlan {
         container: &dyn Container,
         (index, dataset): (usize, &Dataset),
         region: &Region,
-        format: &str,
+        own: Own,
         options: &ImportOptions,
         losses: &mut Vec<Loss>,
     ) -> Result<Self> {
@@ -72,7 +72,7 @@ impl ArrayPlan {
         let itemsize = if is_typed { packer.dtype().itemsize() } else { stored.itemsize() };
         let word = options.words.iter().find(|(word, _)| word == "chunks").map(|(_, value)| value.as_str());
         let grid = Grid::new(dataset, region, word, itemsize as u64)?;
-        let compression = Compression::choose(options, &dataset.codec, format, itemsize)?;
+        let compression = Compression::choose(options, &dataset.codec, own, itemsize)?;
         let len = grid.chunk_len().and_then(|len| len.checked_mul(itemsize as u64));
         if len.is_none_or(|len| len > compression.most()) {
             let problem = format!("{path}: chunks of {:?} are larger than the codec takes", grid.chunk);

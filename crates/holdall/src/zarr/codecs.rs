@@ -5,9 +5,10 @@ use container_core::checksum::Algorithm;
 use container_core::codec::Codec;
 use container_core::codec::zlib::Zlib;
 use container_core::codec::zstd::Zstd;
+use container_core::container::About;
 use container_core::format::ImportOptions;
 use container_core::source::zeroed_vec;
-use container_core::{Error, ErrorKind, Limits, Result};
+use container_core::{Error, ErrorKind, Limits, Result, Value};
 use serde_json::{Value as Json, json};
 
 /// Levels of Blosc, and the one that is taken where none is named.
@@ -31,29 +32,61 @@ pub(super) enum Filter {
     Bitshuffle,
 }
 
+/// How the source stores its chunks, as far as it says so for all of them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Own {
+    /// The name of its format.
+    format: &'static str,
+    level: Option<i32>,
+    filter: Option<Filter>,
+}
+
+impl Own {
+    /// A Blosc2 frame tells level and filters; what Zarr lacks of these is not there.
+    pub(super) fn of(about: &About) -> Self {
+        let mut own = Self { format: about.format, level: None, filter: None };
+        if about.format != "blosc2" {
+            return own;
+        }
+        for (name, value) in &about.details {
+            match (name.as_str(), value) {
+                ("level", Value::Int(level)) => own.level = i32::try_from(*level).ok(),
+                ("filters", Value::List(filters)) => {
+                    let has =
+                        |word: &str| filters.iter().any(|it| matches!(it, Value::Text(text) if text == word));
+                    own.filter = Some(match () {
+                        () if has("bitshuffle") => Filter::Bitshuffle,
+                        () if has("shuffle") => Filter::Shuffle,
+                        () => Filter::None,
+                    });
+                }
+                _ => {}
+            }
+        }
+        own.level = own.level.filter(|level| BLOSC_LEVELS.contains(level));
+        own
+    }
+}
+
 impl Compression {
-    /// As the options have it, else as the source does: `codec` is its word, `format` the name of its format.
+    /// As the options have it, else as the source does, whose `codec` is the word for it.
     ///
     /// # Errors
     /// `Usage` for words and levels that Zarr lacks.
-    pub(super) fn choose(
-        options: &ImportOptions,
-        codec: &str,
-        format: &str,
-        itemsize: usize,
-    ) -> Result<Self> {
+    pub(super) fn choose(options: &ImportOptions, codec: &str, own: Own, itemsize: usize) -> Result<Self> {
         let filter = filter(options)?;
         let typesize = if itemsize <= 255 { itemsize.max(1) } else { 1 };
         let usual = if typesize > 1 { Filter::Shuffle } else { Filter::None };
+        let given = options.codec.as_ref();
         let blosc = |compressor, level: Option<i32>| {
             let level = level_in(level, BLOSC_LEVELS, BLOSC_LEVEL.into())?;
             let level = u8::try_from(level).unwrap_or(BLOSC_LEVEL);
-            Ok(Self::Blosc { compressor, level, filter: filter.unwrap_or(usual), typesize })
+            let filter = filter.or(own.filter.filter(|_| given.is_none())).unwrap_or(usual);
+            Ok(Self::Blosc { compressor, level, filter, typesize })
         };
-        let given = options.codec.as_ref();
         let word = given.map_or(codec, |(word, _)| word);
-        let level = given.and_then(|(_, level)| *level);
-        let of_blosc = given.is_none() && matches!(format, "blosc2" | "bloscpack");
+        let of_blosc = given.is_none() && matches!(own.format, "blosc2" | "bloscpack");
+        let level = given.map_or(own.level, |(_, level)| *level);
         match word {
             "none" if filter.is_some_and(|filter| filter != Filter::None) => {
                 Err(Error::usage("Zarr has filters with a codec alone").hint("--codec zstd, for one"))
@@ -237,7 +270,8 @@ mod tests {
     #[test]
     fn the_codec_of_the_source_stays_where_zarr_has_it() {
         let options = ImportOptions::default();
-        let of = |codec, format| Compression::choose(&options, codec, format, 4).unwrap();
+        let own = |format| Own { format, level: None, filter: None };
+        let of = |codec, format| Compression::choose(&options, codec, own(format), 4).unwrap();
         assert_eq!(of("none", "asdf"), Compression::None);
         assert_eq!(of("zstd", "asdf"), Compression::Zstd(3));
         assert_eq!(of("zlib", "asdf"), Compression::Gzip(6));
@@ -246,6 +280,20 @@ mod tests {
             |compressor| Compression::Blosc { compressor, level: 5, filter: Filter::Shuffle, typesize: 4 };
         assert_eq!(of("zstd", "blosc2"), blosc(Compressor::ZSTD));
         assert_eq!(of("lz4", "asdf"), blosc(Compressor::LZ4));
+        let text = |word: &str| Value::Text(word.to_owned());
+        for (filters, filter) in [
+            (vec![], Filter::None),
+            (vec![text("bitshuffle")], Filter::Bitshuffle),
+            (vec![text("delta"), text("shuffle")], Filter::Shuffle),
+        ] {
+            let mut about =
+                About { format: "blosc2", version: None, size: 0, complete: true, details: vec![] };
+            about.details.push(("level".into(), 9_u8.into()));
+            about.details.push(("filters".into(), Value::List(filters)));
+            let chosen = Compression::choose(&options, "zstd", Own::of(&about), 4).unwrap();
+            let compressor = Compressor::ZSTD;
+            assert_eq!(chosen, Compression::Blosc { compressor, level: 9, filter, typesize: 4 });
+        }
     }
 
     #[test]
@@ -253,15 +301,24 @@ mod tests {
         let mut options = ImportOptions::default();
         for (codec, level) in [("bzp2", None), ("zstd", Some(23)), ("lz4", Some(10))] {
             options.codec = Some((codec.into(), level));
-            assert!(Compression::choose(&options, "none", "npy", 4).is_err(), "{codec}");
+            assert!(
+                Compression::choose(&options, "none", Own { format: "npy", level: None, filter: None }, 4)
+                    .is_err(),
+                "{codec}"
+            );
         }
         options.codec = Some(("zstd".into(), Some(9)));
         options.words = vec![("filter".into(), "bitshuffle".into())];
-        let chosen = Compression::choose(&options, "none", "npy", 4).unwrap();
+        let chosen =
+            Compression::choose(&options, "none", Own { format: "npy", level: None, filter: None }, 4)
+                .unwrap();
         let Compression::Blosc { level: 9, filter: Filter::Bitshuffle, .. } = chosen else {
             panic!("{chosen:?}")
         };
         options.words[0].1 = "delta".into();
-        assert!(Compression::choose(&options, "none", "npy", 4).is_err());
+        assert!(
+            Compression::choose(&options, "none", Own { format: "npy", level: None, filter: None }, 4)
+                .is_err()
+        );
     }
 }
