@@ -119,6 +119,9 @@ pub fn repair_with(
         let old = source.read(tree)?;
         left::tell(document, &old, start, &parts, &numbers, limits, &mut report)?;
     }
+    if let Some(document) = &document {
+        left::tell_elsewhere(document, limits, &mut report)?;
+    }
     let document = match document {
         Some(document) => Some(arrays::cut(document, &short, parts.len(), limits, &mut report)?),
         None => None,

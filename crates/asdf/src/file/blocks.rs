@@ -324,7 +324,7 @@ impl File {
 }
 
 /// True where a URI names the file that it stands in.
-pub(super) fn is_own(uri: &str) -> bool {
+pub(crate) fn is_own(uri: &str) -> bool {
     uri.is_empty() || uri.starts_with('#')
 }
 

@@ -16,6 +16,7 @@ use container_core::{ErrorKind, Limits, Result};
 
 use super::blocks::Part;
 use crate::check;
+use crate::file::is_own;
 use crate::ndarray::geometry::Rows;
 use crate::ndarray::{ByteSource, Geometry, NdArray, inline};
 use crate::yaml::{Document, Node};
@@ -63,6 +64,39 @@ pub(super) fn tell(
     if more > 0 {
         let what = format!("{more} more nodes of the tree that make no sense");
         report.lost.push(RepairItem { range: None, what });
+    }
+    Ok(())
+}
+
+/// Says which other files hold arrays of the tree: no repair reads them, and they are looked for beside the new file.
+///
+/// # Errors
+/// `Limit`.
+pub(super) fn tell_elsewhere(document: &Document, limits: &Limits, report: &mut RepairReport) -> Result<()> {
+    /// Names that are told.
+    const NAMED: usize = 4;
+    let (mut names, mut more) = (Vec::<String>::new(), false);
+    document.walk(false, limits, &mut |_, node| {
+        if !node.is_alias()
+            && node.tag().is_some_and(NdArray::is_tag)
+            && let Ok(NdArray { source: ByteSource::External(uri), .. }) = NdArray::parse(node)
+            && !is_own(&uri)
+            && !names.contains(&uri)
+        {
+            more |= names.len() == NAMED;
+            if names.len() < NAMED {
+                names.push(uri);
+            }
+        }
+        Ok(true)
+    })?;
+    if !names.is_empty() {
+        let more = if more { " and others" } else { "" };
+        let what = format!(
+            "arrays in other files, {}{more}, which are as they were, and are looked for beside the new one",
+            names.join(", ")
+        );
+        report.kept.push(RepairItem { range: None, what });
     }
     Ok(())
 }

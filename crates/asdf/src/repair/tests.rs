@@ -491,3 +491,14 @@ fn a_tree_without_its_first_lines_is_lost_and_told() {
         assert!(out.starts_with(&[HEAD.as_bytes(), rest].concat()));
     }
 }
+
+/// Repaired into another folder, such a file finds none of them.
+#[test]
+fn files_with_the_arrays_of_an_exploded_set_are_named() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/asdf/ok/exploded/set.asdf");
+    let bytes = std::fs::read(path).unwrap();
+    let (out, report) = repaired(&bytes);
+    assert!(out == bytes && report.lost.is_empty(), "{report:?}");
+    let told = report.kept.iter().find(|item| item.what.starts_with("arrays in other files, "));
+    assert!(told.is_some_and(|item| item.what.contains("set0000.asdf")), "{report:?}");
+}
