@@ -61,9 +61,14 @@ impl Style {
     /// The canvas, and what of it is for the data.
     pub(crate) fn canvas(&self, default: (u32, u32), bar: bool) -> ((u32, u32), (u32, u32)) {
         let size = self.size.unwrap_or((self.pixels(default.0.into()), self.pixels(default.1.into())));
+        (size, self.room(size, bar))
+    }
+
+    /// The room within the margins of a picture of this size.
+    pub(crate) fn room(&self, size: (u32, u32), bar: bool) -> (u32, u32) {
         let margins = self.margins(bar);
         let inner = |whole: u32, around: u32| whole.saturating_sub(around).max(8);
-        (size, (inner(size.0, margins.left + margins.right), inner(size.1, margins.top + margins.bottom)))
+        (inner(size.0, margins.left + margins.right), inner(size.1, margins.top + margins.bottom))
     }
 }
 

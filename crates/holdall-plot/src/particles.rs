@@ -138,15 +138,26 @@ pub fn particles(
     let legend_types = if by_field.is_some() { Vec::new() } else { present(snapshot) };
     let has_side = by_field.is_some() || !legend_types.is_empty();
     let (mut size, room) = style.canvas((800, 760), has_side);
-    let scale = (f64::from(room.0) / bounds.width()).min(f64::from(room.1) / bounds.height());
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "no more than the room")]
-    let pixels = |length: f64| ((length * scale).round() as u32).max(8);
-    let inner = (pixels(bounds.width()).min(room.0), pixels(bounds.height()).min(room.1));
+    let fitted = |room: (u32, u32)| {
+        let scale = (f64::from(room.0) / bounds.width()).min(f64::from(room.1) / bounds.height());
+        let pixels = |length: f64| ((length * scale).round() as u32).max(8);
+        (pixels(bounds.width()).min(room.0), pixels(bounds.height()).min(room.1))
+    };
+    let mut inner = fitted(room);
     if style.size.is_none() || style.bare {
         let margins = style.margins(has_side);
-        size.1 = inner.1 + margins.top + margins.bottom;
-        let least = if style.bare { 1 } else { size.1.min(size.0) / 2 };
-        size.0 = (inner.0 + margins.left + margins.right).max(least);
+        // Until it is the picture of its own size, which somebody may ask for: each time a pixel or so is rounded away.
+        for _ in 0..64 {
+            size.1 = inner.1 + margins.top + margins.bottom;
+            let least = if style.bare { 1 } else { size.1.min(size.0) / 2 };
+            size.0 = (inner.0 + margins.left + margins.right).max(least);
+            let again = fitted(style.room(size, has_side));
+            if again == inner {
+                break;
+            }
+            inner = again;
+        }
     }
     let mut frame = Frame::new(style, size, inner, has_side);
     let rect = frame.rect;
@@ -292,5 +303,56 @@ fn legend(frame: &mut Frame<'_>, snapshot: &Snapshot, present: &[usize], style: 
     if present.len() > MOST {
         let middle = y + row * (MOST as f64 + 0.5);
         frame.scene.text((x + style.scaled(24.0), middle + size * 0.36), size, Anchor::Start, "…");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The recipe of a picture names its size.
+    #[test]
+    fn a_picture_of_the_size_that_it_takes_is_the_same() {
+        let colors = Colors {
+            range: Range::MinMax,
+            stretch: Stretch::Linear,
+            palette: crate::Palette::by_name("viridis").unwrap(),
+            nan: Rgba(0, 0, 0, 255),
+        };
+        for edges in [
+            [30.0, 10.0, 10.0],
+            [40.0, 40.0, 5.0],
+            [100.0, 100.0, 1.0],
+            [1000.0, 1.0, 1.0],
+            [10.0, 10.0, 0.0],
+        ] {
+            let at = |number: usize, axis: usize| {
+                ((number * (axis + 3) * 37 % 101) as f64 / 101.0 - 0.5) * edges[axis]
+            };
+            let snapshot = Snapshot {
+                frame: 0,
+                frames: 1,
+                step: None,
+                dimensions: if edges[2] == 0.0 { 2 } else { 3 },
+                cell: Some([edges[0], edges[1], edges[2], 0.0, 0.0, 0.0]),
+                positions: (0..50).map(|number| [0, 1, 2].map(|axis| at(number, axis))).collect(),
+                diameters: vec![1.0; 50],
+                types: vec![0; 50],
+                names: vec!["A".to_owned()],
+                field: None,
+            };
+            for view in [View::Tilted, View::Xy, View::Xz, View::Yz] {
+                for bare in [false, true] {
+                    let style = Style { bare, ..Style::default() };
+                    let draw = |style: &Style| {
+                        particles(&snapshot, view, &colors, style, &Limits::default()).unwrap()
+                    };
+                    let first = draw(&style);
+                    let size = Some((first.scene.width, first.scene.height));
+                    let again = draw(&Style { size, ..style });
+                    assert!(again.scene == first.scene, "{edges:?}, {view:?}, bare: {bare}");
+                }
+            }
+        }
     }
 }
