@@ -207,7 +207,9 @@ impl Damaged {
         let total = self.source.len();
         let prove = |entry: &ChunkEntry| {
             let end = self.stored_range(entry).end;
-            let proof = if end > total || entry.state() == State::Cut {
+            let proof = if end > total && entry.end() < total && !self.fits_so_far(entry)? {
+                Proof::Bad
+            } else if end > total || entry.state() == State::Cut {
                 Proof::Torn
             } else if entry.state() != State::Whole {
                 Proof::Bad
@@ -218,6 +220,18 @@ impl Damaged {
             Ok(proof)
         };
         self.layout.chunks().iter().map(prove).collect()
+    }
+
+    /// Whether what is there of the digest of a chunk that is all there is that of its bytes: a byte that is missing in front of the end moves all
+    /// behind it, and the file looks as if it were cut.
+    fn fits_so_far(&self, entry: &ChunkEntry) -> Result<bool> {
+        let (chunk, rest) = (entry.range().start..entry.end(), entry.end()..self.source.len());
+        if self.source.lend(chunk.clone()).is_none() {
+            self.limits.allocate(chunk.end.saturating_sub(chunk.start))?;
+        }
+        let mut digest = Vec::new();
+        self.layout.header().checksum.append_digest(&self.source.read(chunk)?, &mut digest);
+        Ok(digest.starts_with(&self.source.read(rest)?))
     }
 
     /// Reads and decodes a chunk that is all there.

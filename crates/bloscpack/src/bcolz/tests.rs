@@ -57,9 +57,9 @@ fn a_carray_is_one_array_and_a_ctable_one_for_each_column() {
     let root = tempfile::tempdir().unwrap();
     carray(&root.path().join("b"), "<u2");
     carray(&root.path().join("a"), "uint16");
-    assert!(!super::is_bcolz(root.path()));
+    assert!(!is_bcolz(root.path()));
     std::fs::write(root.path().join("__rootdirs__"), "{}").unwrap();
-    assert!(super::is_bcolz(root.path()));
+    assert!(is_bcolz(root.path()));
     let container = open(root.path()).unwrap();
     let paths: Vec<&str> = container.datasets().iter().map(|dataset| dataset.path.as_str()).collect();
     assert_eq!(paths, ["a", "b"]);

@@ -335,6 +335,27 @@ mod tests {
         }
     }
 
+    /// Where a byte is missing within the last chunk, its digest is cut, and what is left of it says that the chunk is not what it was.
+    #[test]
+    fn a_byte_that_is_missing_in_the_last_chunk_is_no_cut_digest() {
+        let mut options = WriteOptions { chunk_size: Some(3000), ..WriteOptions::default() };
+        options.chunks.checksum = ChecksumCode::ADLER32;
+        options.chunks.level = 0;
+        let mut writer = Writer::new(std::io::Cursor::new(Vec::new()), Some(6000), &options).unwrap();
+        writer.push(&data(6000)).unwrap();
+        let sound = writer.complete().unwrap().0.into_inner();
+        let (mended, report) = mend(sound[..sound.len() - 1].to_vec());
+        assert!(values(&mended) == data(6000), "{report:?}");
+        for at in [sound.len() - 2000, sound.len() - 100] {
+            let mut damaged = sound.clone();
+            damaged.remove(at);
+            let (mended, report) = mend(damaged);
+            let found = values(&mended);
+            assert!(found[..3000] == data(6000)[..3000] && !report.lost.is_empty(), "{at}: {report:?}");
+            assert!(found[3000..].iter().all(|byte| *byte == 0), "{at}: {report:?}");
+        }
+    }
+
     /// Its data are there as they are: nothing is to be decoded.
     #[test]
     fn a_plain_chunk_that_is_cut_keeps_the_elements_before_the_cut() {
