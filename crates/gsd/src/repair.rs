@@ -29,9 +29,11 @@ mod frames;
 mod hypotheses;
 mod index;
 mod input;
+mod joints;
 mod moved;
 mod names;
 mod output;
+mod patched;
 mod report;
 mod rescue;
 mod salvage;
@@ -51,6 +53,7 @@ use container_core::write::{AtomicFile, Durability, Overwrite};
 use container_core::{ErrorKind, Limits, Progress, Result, magic};
 
 use self::input::Damaged;
+use self::patched::Patched;
 use self::rescue::Rescue;
 use crate::container::FORMAT;
 use crate::fault::{Fault, FaultKind};
@@ -135,12 +138,16 @@ pub fn repair_source(
     let mut report = RepairReport::default();
     let source = magic::mended(source, FORMAT.magics, &mut report)?;
     let mut damaged = Damaged::open(&*source, options.limits, &mut report.guessed)?;
+    let joints = joints::find(&damaged)?;
+    report.guessed.extend(joints::told(&damaged, &joints)?);
+    let parted = Patched::new(&*source, joints.into_iter().map(|at| (at, vec![0])).collect());
+    damaged.source = &parted;
     let mut sound = sound::listed(&damaged)?;
     let mended;
     let flips = flips::find(&damaged)?;
     if !flips.is_empty() {
         report.guessed.extend(flips::told(&damaged, &flips)?);
-        mended = flips::Mended::new(&*source, &flips, damaged.order());
+        mended = Patched::new(&parted, flips::patches(&flips, damaged.order()));
         damaged.source = &mended;
         sound = sound::listed(&damaged)?;
     }

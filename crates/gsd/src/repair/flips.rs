@@ -15,7 +15,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use container_core::Result;
 use container_core::dtype::ByteOrder;
 use container_core::report::RepairItem;
-use container_core::source::Source;
 
 use super::input::Damaged;
 use super::names;
@@ -110,38 +109,7 @@ pub(super) fn told(damaged: &Damaged<'_>, flips: &[Flip]) -> Result<Vec<RepairIt
     Ok(flips.iter().map(item).collect())
 }
 
-/// The file with these entries as they were written.
-pub(super) struct Mended<'s> {
-    source: &'s dyn Source,
-    slots: Vec<(u64, [u8; 32])>,
-}
-
-impl<'s> Mended<'s> {
-    pub(super) fn new(source: &'s dyn Source, flips: &[Flip], order: ByteOrder) -> Self {
-        Self { source, slots: flips.iter().map(|flip| (flip.at, flip.is.to_bytes(order))).collect() }
-    }
-}
-
-impl Source for Mended<'_> {
-    fn len(&self) -> u64 {
-        self.source.len()
-    }
-
-    fn read_into(&self, at: u64, dst: &mut [u8]) -> Result<()> {
-        self.source.read_into(at, dst)?;
-        for (place, slot) in &self.slots {
-            for (byte, offset) in slot.iter().zip(*place..) {
-                let to = offset.checked_sub(at).and_then(|to| usize::try_from(to).ok());
-                if let Some(to) = to.and_then(|to| dst.get_mut(to)) {
-                    *to = *byte;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn lend(&self, range: std::ops::Range<u64>) -> Option<&[u8]> {
-        let changed = |at: &u64| range.start < *at + INDEX_ENTRY_LEN && *at < range.end;
-        if self.slots.iter().any(|(at, _)| changed(at)) { None } else { self.source.lend(range) }
-    }
+/// The entries as they were written, and where.
+pub(super) fn patches(flips: &[Flip], order: ByteOrder) -> Vec<(u64, Vec<u8>)> {
+    flips.iter().map(|flip| (flip.at, flip.is.to_bytes(order).to_vec())).collect()
 }

@@ -73,14 +73,19 @@ fn collect(damaged: &Damaged<'_>, block: Range<u64>) -> Result<Collected> {
 
 /// How many names there are: as many as the namelist has, if most entries agree, else as many as they ask for. Ids are given in
 /// the order of first use, so that one above the number of entries is none; those next to the list's that several entries have
-/// are no damage of theirs.
+/// are no damage of theirs, nor are those of a first frame that has all ids up to them.
 pub(super) fn needed_names(damaged: &Damaged<'_>, entries: &[IndexEntry]) -> Result<usize> {
     let listed = super::names::stated(damaged, 0)?.map_or(0, |found| found.names.len());
     let outside = || entries.iter().map(|entry| usize::from(entry.id)).filter(|id| *id >= listed);
     if listed > 0 && outside().count() * 2 < entries.len().max(1) {
         let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
         outside().for_each(|id| *counts.entry(id).or_default() += 1);
-        let more = (listed..).take_while(|id| counts.get(id).is_some_and(|count| *count > 1));
+        // All ids up to this one are in the first frame, each behind the one before.
+        let first = entries.first().map_or(0, |entry| entry.frame);
+        let run = (0_usize..).zip(entries);
+        let run = run.take_while(|(at, entry)| entry.frame == first && usize::from(entry.id) == *at).count();
+        let is_shown = |id: usize, count: usize| count > 1 || id < run;
+        let more = (listed..).take_while(|id| counts.get(id).is_some_and(|count| is_shown(*id, *count)));
         return Ok(listed + more.count());
     }
     let ids = entries.iter().map(|entry| usize::from(entry.id)).filter(|id| *id < entries.len());

@@ -5,15 +5,19 @@ use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 
 use container_core::Result;
-use container_core::report::RepairItem;
+use container_core::report::{RepairItem, RepairReport};
 
 use super::input::Damaged;
+use super::joints;
 use crate::header::{self, INDEX_ENTRY_LEN};
 use crate::hoomd;
 use crate::namelist::Names;
 
 /// Most bytes that are taken for one namelist.
 const MOST_BYTES: u64 = 64 << 20;
+
+/// How names begin that stand for lost ones of which nothing is known.
+pub(super) const UNKNOWN: &str = "unknown/";
 
 /// Where a fresh file of the reference has its namelist: after an index of 128 entries.
 const USUAL_PLACE: u64 = header::LEN + 128 * INDEX_ENTRY_LEN;
@@ -66,8 +70,14 @@ pub(super) fn listed(names: &Names, damaged: &Damaged<'_>, needed: usize) -> Fou
     found
 }
 
-/// Names for ids below `needed` from wherever they are; `gaps` are bytes that nothing else is known to use.
-pub(super) fn find(damaged: &Damaged<'_>, needed: usize, gaps: &[Range<u64>]) -> Result<Found> {
+/// Names for ids below `needed` from wherever they are; `gaps` are bytes that nothing else is known to use. Committed entries have ids below
+/// `committed`.
+pub(super) fn find(
+    damaged: &Damaged<'_>,
+    needed: usize,
+    committed: usize,
+    gaps: &[Range<u64>],
+) -> Result<Found> {
     if let Some(found) = stated(damaged, needed)? {
         return Ok(found);
     }
@@ -107,11 +117,11 @@ pub(super) fn find(damaged: &Damaged<'_>, needed: usize, gaps: &[Range<u64>]) ->
     if let Some((_, found)) = best {
         return Ok(moved(found));
     }
-    with_hole(damaged, needed)
+    with_hole(damaged, needed, committed)
 }
 
 /// The part of a block up to the first empty name: what follows need not be looked at.
-fn upto_end(bytes: &[u8], v1: bool) -> &[u8] {
+pub(super) fn upto_end(bytes: &[u8], v1: bool) -> &[u8] {
     if v1 {
         let slots = bytes.as_chunks::<64>().0.iter().take_while(|slot| slot_name(slot).is_some()).count();
         return bytes.get(..slots * 64).unwrap_or_default();
@@ -149,7 +159,7 @@ fn first_is_cut(damaged: &Damaged<'_>, names: &Names, start: u64) -> Result<bool
 }
 
 /// True for names of the `hoomd` schema.
-fn known(name: &[u8]) -> bool {
+pub(super) fn known(name: &[u8]) -> bool {
     let container = name.split(|byte| *byte == b'/').next().unwrap_or_default();
     name.contains(&b'/') && hoomd_containers().any(|known| known.as_bytes() == container)
 }
@@ -198,11 +208,12 @@ fn search(bytes: &[u8], start: u64, v1: bool, needed: usize, best: &mut Option<(
 }
 
 /// The namelist that the header points at with the names that are left in it, where some were overwritten with zeros.
-fn with_hole(damaged: &Damaged<'_>, needed: usize) -> Result<Found> {
+fn with_hole(damaged: &Damaged<'_>, needed: usize, committed: usize) -> Result<Found> {
     let block = damaged.clip(damaged.header.namelist_range());
     let block = block.start..block.end.min(block.start.saturating_add(MOST_BYTES));
     let mut names: Vec<Option<Vec<u8>>> = vec![None; needed];
     let mut left = 0;
+    let is_hoomd = damaged.header.schema_name() == hoomd::SCHEMA;
     if block.start >= header::LEN {
         let bytes = damaged.read(block.clone())?;
         if damaged.header.is_v1() {
@@ -211,7 +222,7 @@ fn with_hole(damaged: &Damaged<'_>, needed: usize) -> Result<Found> {
             }
             left = names.iter().flatten().count();
         } else {
-            left = fill_around_hole(&bytes, &mut names);
+            left = fill_around_hole(&bytes, &mut names, committed, is_hoomd);
         }
     }
     let what = format!("{left} of {needed} names are left");
@@ -219,8 +230,28 @@ fn with_hole(damaged: &Damaged<'_>, needed: usize) -> Result<Found> {
     Ok(Found { names, range: block.start..block.start, guess, as_listed: false })
 }
 
-/// Names before the hole count from the first id, names behind it from the last. How many are set.
-fn fill_around_hole(bytes: &[u8], names: &mut [Option<Vec<u8>>]) -> usize {
+/// Names before the hole count from the first id, names behind it from the last. How many are set. Where there is no hole, and fewer names
+/// than committed entries need, the last are gone or two ran into one, behind which every name is another's: only those in front stay that
+/// cannot be two.
+fn fill_around_hole(bytes: &[u8], names: &mut [Option<Vec<u8>>], committed: usize, is_hoomd: bool) -> usize {
+    let in_schema =
+        |name: &[u8]| std::str::from_utf8(name).is_ok_and(|name| hoomd::schema::field(name).is_some());
+    let used = bytes.len() - bytes.iter().rev().take_while(|byte| **byte == 0).count();
+    let listed: Vec<&[u8]> = bytes.get(..used).unwrap_or_default().split(|byte| *byte == 0).collect();
+    if used > 0 && listed.iter().all(|name| !name.is_empty()) {
+        let is_short = listed.len() < committed;
+        let is_one = |(at, name): &(usize, &&[u8])| {
+            let is_last = at + 1 == listed.len();
+            in_schema(name) || (is_hoomd && !is_last && known(name) && !joints::may_be_two(name))
+        };
+        let in_place = listed.iter().enumerate().take_while(|one| !is_short || is_one(one));
+        let mut set = 0;
+        for (slot, (_, name)) in names.iter_mut().zip(in_place).filter(|(_, (_, name))| readable(name)) {
+            *slot = Some(name.to_vec());
+            set += 1;
+        }
+        return set;
+    }
     let whole = |name: &&[u8]| readable(name);
     let mut parts = bytes.split(|byte| *byte == 0);
     let before: Vec<&[u8]> = parts.by_ref().take_while(|name| readable(name)).collect();
@@ -236,8 +267,7 @@ fn fill_around_hole(bytes: &[u8], names: &mut [Option<Vec<u8>>]) -> usize {
         // Beside the hole a name may have lost its end or its beginning.
         let beside = place + 1 == before.len() || place == tail;
         let name = name.to_vec();
-        let proved =
-            !beside || std::str::from_utf8(&name).is_ok_and(|name| hoomd::schema::field(name).is_some());
+        let proved = !beside || in_schema(&name);
         if let Some(slot) = names.get_mut(place).filter(|_| proved || (all && bytes.first() != Some(&0))) {
             *slot = Some(name);
             set += 1;
@@ -246,12 +276,13 @@ fn fill_around_hole(bytes: &[u8], names: &mut [Option<Vec<u8>>]) -> usize {
     set
 }
 
-/// Names that can be written: what the caller says, what was found, placeholders. Fills `report` with what is not as found.
+/// Names that can be written: what the caller says, what was found, placeholders. Fills `report` with what is not as found: names that
+/// are made up for lost ones are lost, those that the form of chunks tells are guessed, as are those that were not written yet.
 pub(super) fn settle(
     found: Found,
     wanted: &BTreeMap<u16, String>,
     placeholder: impl Fn(u16) -> Cow<'static, str>,
-    guessed: &mut Vec<RepairItem>,
+    report: &mut RepairReport,
 ) -> Vec<Vec<u8>> {
     let mut taken: HashSet<Vec<u8>> = wanted
         .values()
@@ -271,7 +302,8 @@ pub(super) fn settle(
         });
         let chosen = match (wanted.get(&id), name) {
             (Some(name), _) => {
-                guessed.push(RepairItem::new(at..at, format!("name {id} is {name:?}, as asked for")));
+                let what = format!("name {id} is {name:?}, as asked for");
+                report.guessed.push(RepairItem::new(at..at, what));
                 name.clone().into_bytes()
             }
             (None, Some(name))
@@ -284,10 +316,10 @@ pub(super) fn settle(
             (None, old) => {
                 let mut new = match &old {
                     None => placeholder(id).into_owned(),
-                    Some(_) => format!("unknown/{id}"),
+                    Some(_) => format!("{UNKNOWN}{id}"),
                 };
                 if taken.contains(new.as_bytes()) {
-                    new = format!("unknown/{id}");
+                    new = format!("{UNKNOWN}{id}");
                 }
                 while taken.contains(new.as_bytes()) {
                     new.push('_');
@@ -299,7 +331,9 @@ pub(super) fn settle(
                         format!("name {id}, {old:?}, cannot be told from others: {new:?} stands for it")
                     }
                 };
-                guessed.push(RepairItem::new(at..at, what));
+                let is_told = found.as_listed || !new.starts_with(UNKNOWN);
+                let items = if is_told { &mut report.guessed } else { &mut report.lost };
+                items.push(RepairItem::new(at..at, what));
                 new.into_bytes()
             }
         };

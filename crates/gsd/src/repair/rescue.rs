@@ -81,10 +81,12 @@ impl<'a> Rescue<'a> {
 
         let gaps = frames::gaps(&damaged, &found.entries, &blocks)?;
         let free: Vec<Range<u64>> = gaps.iter().map(|gap| gap.range.clone()).collect();
+        let committed = found.entries.iter().filter(|entry| entry.flags == 0);
+        let committed = committed.map(|entry| usize::from(entry.id) + 1).max().unwrap_or(0);
         let needed = needed(&found.entries);
         let mut names = match sound {
             Some(Sound { names, .. }) => names::listed(&names, &damaged, needed),
-            None => names::find(&damaged, needed, &free)?,
+            None => names::find(&damaged, needed, committed, &free)?,
         };
         blocks.push(names.range.clone());
         report.guessed.extend(names.guess.take());
@@ -93,7 +95,7 @@ impl<'a> Rescue<'a> {
             names,
             &options.names,
             |id| schema::placeholder(&damaged, entries, id),
-            &mut report.guessed,
+            &mut report,
         );
         let header = schema::header(&damaged, &names, &mut report.guessed);
         let mut rescue =

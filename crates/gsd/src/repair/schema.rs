@@ -7,7 +7,7 @@ use container_core::report::RepairItem;
 
 use super::expect::{Meanings, scalar};
 use super::input::Damaged;
-use super::names::readable;
+use super::names::{UNKNOWN, readable};
 use crate::Type;
 use crate::header::{Header, Version};
 use crate::hoomd::{self, schema};
@@ -31,7 +31,7 @@ pub(super) fn meanings(names: &[Vec<u8>]) -> Meanings {
 
 /// A name for chunks whose own is lost, by their form: that of the schema where it can be told, else `unknown/<id>`.
 pub(super) fn placeholder(damaged: &Damaged<'_>, entries: &[IndexEntry], id: u16) -> Cow<'static, str> {
-    let unknown = || Cow::Owned(format!("unknown/{id}"));
+    let unknown = || Cow::Owned(format!("{UNKNOWN}{id}"));
     let schema = damaged.header.schema_name();
     if schema != hoomd::SCHEMA && readable(schema.as_bytes()) {
         return unknown();
@@ -108,7 +108,7 @@ pub(super) fn header(damaged: &Damaged<'_>, names: &[Vec<u8>], guessed: &mut Vec
 }
 
 /// Whether a field is text that ends within it; else the part of it that is.
-fn text(field: &[u8; 64]) -> Result<(), [u8; 64]> {
+pub(super) fn text(field: &[u8; 64]) -> Result<(), [u8; 64]> {
     let len = field.iter().position(|byte| *byte == 0).unwrap_or(64);
     let text = &field[..len];
     let valid = std::str::from_utf8(text).map_or_else(|error| error.valid_up_to(), str::len);

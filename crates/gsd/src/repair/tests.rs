@@ -9,5 +9,6 @@ mod build;
 mod damage;
 mod flips;
 mod middle;
+mod names;
 mod sound;
 mod uncommitted;
