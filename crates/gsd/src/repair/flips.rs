@@ -67,6 +67,10 @@ pub(crate) fn find(damaged: &Damaged<'_>) -> Result<Vec<Flip>> {
         return Ok(Vec::new());
     };
     let Some(mut table) = Table::read(damaged)? else { return Ok(Vec::new()) };
+    // Where the names are elsewhere, chunks may seem to lie among them, and fit where the names are.
+    if names::stated(damaged, table.names.unwrap_or(0))?.is_none() {
+        return Ok(Vec::new());
+    }
     let mut work = MOST_WORK;
     let mut written: BTreeMap<usize, IndexEntry> = BTreeMap::new();
     // Slots of which more than one could be the damaged one.

@@ -20,7 +20,7 @@ mod listed;
 mod middle;
 
 use free::{free_behind, free_beside_last, is_rest_zero, torn_last};
-use listed::{add_uncommitted, needed, search_index};
+use listed::{add_uncommitted, needed, search_index, within_room};
 
 /// A file as it can be written.
 pub(super) struct Rescue<'a> {
@@ -77,6 +77,7 @@ impl<'a> Rescue<'a> {
                 report.guessed.push(moved.told(&damaged, &found.entries));
             }
             dropped.extend(entries::take_out_clashes(&mut found.entries, &blocks, &damaged)?);
+            report.guessed.extend(within_room(&damaged, &found.entries));
         }
 
         let gaps = frames::gaps(&damaged, &found.entries, &blocks)?;

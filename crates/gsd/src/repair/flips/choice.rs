@@ -47,18 +47,17 @@ impl Table<'_, '_> {
                     // Programs may change the type of a name, and mean it.
                     Breaks::Form => other.id == entry.id,
                 };
-                let leaps = other.frame != entry.frame && self.leaps(slot, &other);
-                let is_moved = other.location != entry.location;
-                if is_unlikely
-                    || leaps
-                    || (is_moved && self.is_out_of_turn(&places, &suspects.wrong, slot, &other))
-                {
+                if is_unlikely || (other.frame != entry.frame && self.leaps(slot, &other)) {
                     continue;
                 }
-                match self.fit(&places, &suspects, slot, &other)? {
-                    Some(Fit::Alike) => alike.push(other),
-                    Some(Fit::Beside) => beside.push(other),
-                    None => {}
+                let Some(fit) = self.fit(&places, &suspects, slot, &other)? else { continue };
+                let is_moved = other.location != entry.location;
+                if is_moved && self.is_out_of_turn(&places, &suspects.wrong, slot, &other) {
+                    continue;
+                }
+                match fit {
+                    Fit::Alike => alike.push(other),
+                    Fit::Beside => beside.push(other),
                 }
             }
             match (&alike[..], &beside[..]) {

@@ -16,7 +16,8 @@ const NEAR: usize = 4096;
 pub(super) struct Table<'t, 'a> {
     pub(super) damaged: &'t Damaged<'a>,
     pub(super) slots: Vec<IndexEntry>,
-    names: Option<usize>,
+    /// How many names entries need.
+    pub(super) names: Option<usize>,
 }
 
 impl<'t, 'a> Table<'t, 'a> {
@@ -82,7 +83,8 @@ impl<'t, 'a> Table<'t, 'a> {
         entry.frame > before.map_or(0, |frame| frame.saturating_add(1))
     }
 
-    /// Whether a chunk lies behind one of a name that those of its own name do not lie behind in the frames around it.
+    /// Whether a chunk lies behind one of a name that those of its own name do not lie behind in the frames around it. Names that those
+    /// frames lack, as all but the first lack most, are passed over.
     pub(super) fn is_out_of_turn(
         &self,
         places: &Places,
@@ -92,17 +94,43 @@ impl<'t, 'a> Table<'t, 'a> {
     ) -> bool {
         /// Frames that are looked at.
         const FRAMES: usize = 8;
-        let turn = |slot: usize, entry: &IndexEntry| {
+        /// Chunks that are passed over.
+        const PASSED: usize = 64;
+        // The slot of the chunk before, in its frame: the first of a frame comes behind none.
+        let before = |slot: usize, entry: &IndexEntry| {
             let [before, _] = places.beside(slot, entry);
-            // The first of its frame comes behind none.
-            before
-                .map(|before| &self.slots[before])
-                .filter(|before| before.frame == entry.frame)
-                .map(|before| before.id)
+            before.filter(|before| self.slots[*before].frame == entry.frame)
         };
-        let own = turn(slot, entry);
+        let turn = |slot: usize| before(slot, &self.slots[slot]).map(|before| self.slots[before].id);
         let is_other = |other: &usize| self.slots[*other].id == entry.id && !in_question.contains(other);
-        let mut others = self.near(slot).filter(is_other).take(FRAMES).peekable();
-        others.peek().is_some() && !others.any(|other| turn(other, &self.slots[other]) == own)
+        let others: Vec<usize> = self.near(slot).filter(is_other).take(FRAMES).collect();
+        if others.is_empty() {
+            return false;
+        }
+        let turns: BTreeSet<Option<u16>> = others.iter().map(|other| turn(*other)).collect();
+        let is_listed = |id: u16| others.iter().any(|other| self.has_beside(*other, id));
+        let mut own = before(slot, entry);
+        for _ in 0..PASSED {
+            let id = own.map(|own| self.slots[own].id);
+            if turns.contains(&id) {
+                return false;
+            }
+            match own {
+                Some(passed) if !is_listed(self.slots[passed].id) => {
+                    own = before(passed, &self.slots[passed]);
+                }
+                _ => return true,
+            }
+        }
+        true
+    }
+
+    /// Whether the frame of the entry in a slot has a chunk of a name.
+    fn has_beside(&self, slot: usize, id: u16) -> bool {
+        let frame = self.slots[slot].frame;
+        let own = move |other: &&IndexEntry| other.frame == frame;
+        let before = self.slots[..slot].iter().rev().take_while(own).take(NEAR);
+        let behind = self.slots[slot..].iter().take_while(own).take(NEAR);
+        before.chain(behind).any(|other| other.id == id)
     }
 }

@@ -39,7 +39,10 @@ pub(super) fn search_index(
         report.lost.push(RepairItem::new(stated, what));
     }
     let listed = needed(&found.entries);
-    let stated = names::stated(damaged, listed)?.map_or(0..0, |names| names.range);
+    let stated = match names::stated(damaged, listed)? {
+        Some(names) => with_names_room(damaged, names.range)?,
+        None => 0..0,
+    };
     let claimed = damaged.header.index_range().is_some_and(|range| range.end <= damaged.len);
     if let Some(end) = entries::end_block(&mut found, &stated, claimed) {
         report.guessed.push(RepairItem::new(used_block.clone(), format!("the index ends at {end}")));
@@ -61,6 +64,36 @@ fn with_room(damaged: &Damaged<'_>, used: &Range<u64>) -> Result<Range<u64>> {
         Some(end) if !report::holds_something(damaged, &(used.end..end))? => Ok(used.start..end),
         _ => Ok(used.clone()),
     }
+}
+
+/// Names with the room behind them, where nothing is in it.
+fn with_names_room(damaged: &Damaged<'_>, used: Range<u64>) -> Result<Range<u64>> {
+    let end = damaged.header.namelist_range().map(|range| range.end);
+    match end.filter(|end| (used.end..=damaged.len).contains(end)) {
+        Some(end) if !report::holds_something(damaged, &(used.end..end))? => Ok(used.start..end),
+        _ => Ok(used),
+    }
+}
+
+/// Says of chunks that are kept although they lie in the room that the header gives to index and names, where something is in it.
+pub(super) fn within_room(damaged: &Damaged<'_>, entries: &[IndexEntry]) -> Option<RepairItem> {
+    let rooms = [damaged.header.index_range(), damaged.header.namelist_range()];
+    let rooms: Vec<Range<u64>> = rooms.into_iter().flatten().collect();
+    let is_within = |range: &Range<u64>| {
+        !range.is_empty() && rooms.iter().any(|room| range.start < room.end && room.start < range.end)
+    };
+    let chunks = entries.iter().filter_map(IndexEntry::byte_range).filter(is_within);
+    let (mut all, mut count) = (None, 0_usize);
+    for range in chunks {
+        let joined =
+            all.map_or(range.clone(), |all: Range<u64>| all.start.min(range.start)..all.end.max(range.end));
+        (all, count) = (Some(joined), count.saturating_add(1));
+    }
+    let chunks = if count == 1 { "chunk" } else { "chunks" };
+    let what = format!(
+        "{count} {chunks} in the room that the header gives to index or names: it is taken to end before them"
+    );
+    all.map(|all| RepairItem::new(all, what))
 }
 
 /// Adds entries that were written and not committed; gives their frames and places, sorted.
