@@ -8,7 +8,7 @@ use container_core::{Error, Progress, Result};
 use super::entries;
 use super::frames::{self, Signs, Wounds};
 use super::input::Damaged;
-use super::sound::Sound;
+use super::sound::{self, Sound};
 use super::{RepairOptions, Salvage, moved, names, output, report, schema, shift};
 use crate::header::{self, Header};
 use crate::hoomd;
@@ -237,7 +237,14 @@ impl<'a> Rescue<'a> {
         self.entries.extend(taken);
         let something = report::holds_something(&self.damaged, &(header::LEN..self.damaged.len))?;
         if self.entries.is_empty() && (something || !whole) {
-            return Err(self.nothing());
+            if !sound::lists_nothing(&self.damaged)? {
+                return Err(self.nothing());
+            }
+            for gap in frames::gaps(&self.damaged, &[], blocks)? {
+                if report::holds_something(&self.damaged, &gap.range)? {
+                    self.report.guessed.push(report::leftovers(gap.range));
+                }
+            }
         }
         Ok(())
     }

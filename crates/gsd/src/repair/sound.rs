@@ -54,6 +54,17 @@ pub(super) fn listed(damaged: &Damaged<'_>) -> Result<Option<Sound>> {
     Ok(Some(Sound { found, names: layout.names().clone(), blocks }))
 }
 
+/// True for a file that opens under [`Policy::Strict`] and lists nothing: no entry, and no name that one would have.
+pub(super) fn lists_nothing(damaged: &Damaged<'_>) -> Result<bool> {
+    match Layout::with_index(damaged.source, &damaged.limits, Policy::Strict) {
+        Ok((layout, _)) => {
+            Ok(*layout.header() == damaged.header && layout.entries() == 0 && layout.names().is_empty())
+        }
+        Err(error) if matches!(error.kind(), ErrorKind::Io(_) | ErrorKind::Limit { .. }) => Err(error),
+        Err(_) => Ok(false),
+    }
+}
+
 /// True where no chunk shares bytes with a block or, but for being the same, with another chunk.
 fn apart(damaged: &Damaged<'_>, entries: &[IndexEntry], blocks: &[Range<u64>]) -> Result<bool> {
     damaged.limits.allocate((entries.len() as u64).saturating_mul(24))?;

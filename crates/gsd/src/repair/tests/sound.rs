@@ -33,6 +33,18 @@ fn assert_kept_whole(file: &[u8]) {
 }
 
 #[test]
+fn a_file_that_lists_nothing_is_kept_where_bytes_are_set_between_its_blocks() {
+    let mut builder = Builder::hoomd();
+    builder.header.index_allocated_entries = 1;
+    builder.file[..256].copy_from_slice(&builder.header.to_bytes());
+    builder.file[738] = 16;
+    let (new, report) = repaired(&builder.file).unwrap();
+    assert!(new.is_empty() && report.lost.is_empty(), "{report:?}");
+    let guessed: Vec<_> = report.guessed.iter().map(|item| item.range.clone()).collect();
+    assert_eq!(guessed, [Some(288..4352)], "{report:?}");
+}
+
+#[test]
 fn short_chunks_before_padding_are_kept() {
     let mut builder = plain();
     for frame in 0..20_u64 {
