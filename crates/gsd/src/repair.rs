@@ -29,6 +29,7 @@ mod frames;
 mod hypotheses;
 mod index;
 mod input;
+mod inserted;
 mod joints;
 mod moved;
 mod names;
@@ -53,6 +54,7 @@ use container_core::write::{AtomicFile, Durability, Overwrite};
 use container_core::{ErrorKind, Limits, Progress, Result, magic};
 
 use self::input::Damaged;
+use self::inserted::Inserted;
 use self::patched::Patched;
 use self::rescue::Rescue;
 use crate::container::FORMAT;
@@ -137,10 +139,27 @@ pub fn repair_source(
 ) -> Result<RepairReport> {
     let mut report = RepairReport::default();
     let source = magic::mended(source, FORMAT.magics, &mut report)?;
-    let mut damaged = Damaged::open(&*source, options.limits, &mut report.guessed)?;
+    let Some(inserted) = Inserted::find(&*source, &options.limits)? else {
+        return repair_placed(&*source, options, report, out, progress);
+    };
+    let view = inserted.taken_out(&*source);
+    let mut done = repair_placed(&view, options, report, out, progress)?;
+    inserted.place(&mut done);
+    Ok(done)
+}
+
+/// The same of bytes whose header is whole.
+fn repair_placed(
+    source: &dyn Source,
+    options: &RepairOptions,
+    mut report: RepairReport,
+    out: Option<&mut dyn Output>,
+    progress: Progress<'_>,
+) -> Result<RepairReport> {
+    let mut damaged = Damaged::open(source, options.limits, &mut report.guessed)?;
     let joints = joints::find(&damaged)?;
     report.guessed.extend(joints::told(&damaged, &joints)?);
-    let parted = Patched::new(&*source, joints.into_iter().map(|at| (at, vec![0])).collect());
+    let parted = Patched::new(source, joints.into_iter().map(|at| (at, vec![0])).collect());
     damaged.source = &parted;
     let mut sound = sound::listed(&damaged)?;
     let mended;

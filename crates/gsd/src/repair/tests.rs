@@ -8,6 +8,7 @@
 mod build;
 mod damage;
 mod flips;
+mod inserted;
 mod middle;
 mod names;
 mod sound;
