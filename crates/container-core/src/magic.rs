@@ -15,7 +15,8 @@ use crate::source::{Overlay, Source};
 const ONE_OF: usize = 4;
 
 /// The magic that must have been meant: the one of `magics` that `head` begins with but for a quarter of its bytes at most. `None` where it begins
-/// with one as it is, with none, or where two are as near.
+/// with one as it is, with none, where two are as near, or where one stands whole behind fewer bytes than it has: that of a magic that repeats
+/// itself looks like another then, and the file begins there.
 #[must_use]
 pub fn meant<'m>(head: &[u8], magics: &[&'m [u8]]) -> Option<&'m [u8]> {
     let wrong = |magic: &[u8]| match head.get(..magic.len()) {
@@ -23,6 +24,12 @@ pub fn meant<'m>(head: &[u8], magics: &[&'m [u8]]) -> Option<&'m [u8]> {
         None => magic.len(),
     };
     let least = magics.iter().map(|magic| wrong(magic)).min().filter(|least| *least > 0)?;
+    let longest = magics.iter().map(|&magic| magic.len()).max().unwrap_or(0);
+    let is_whole =
+        |at: usize| magics.iter().any(|magic| head.get(at..).is_some_and(|rest| rest.starts_with(magic)));
+    if (1..longest).any(is_whole) {
+        return None;
+    }
     let mut near = magics.iter().filter(|&&magic| wrong(magic) == least && least <= magic.len() / ONE_OF);
     near.next().copied().filter(|_| near.next().is_none())
 }
@@ -37,7 +44,7 @@ pub fn mended<'s>(
     report: &mut RepairReport,
 ) -> Result<Box<dyn Source + 's>> {
     let longest = magics.iter().map(|&magic| magic.len() as u64).max().unwrap_or(0);
-    let head = source.read(0..longest.min(source.len()))?.into_owned();
+    let head = source.read(0..longest.saturating_mul(2).min(source.len()))?.into_owned();
     let Some(magic) = meant(&head, magics) else { return Ok(Box::new(source)) };
     let was = head.get(..magic.len()).unwrap_or_default().escape_ascii();
     let what = format!("the magic, which was \"{was}\"");
@@ -68,6 +75,24 @@ mod tests {
         }
         assert_eq!(meant(b"acde", &[b"abde", b"aCde"]), None);
         assert_eq!(meant(b"anything", &[]), None);
+    }
+
+    #[test]
+    fn a_magic_behind_a_few_bytes_is_whole() {
+        let magics: [&[u8]; 2] = [b"abababab", b"babababa"];
+        for (head, expected) in [
+            (&b"\nabababab\0"[..], None),
+            (b"\r\nabababab\0", None),
+            (b"\nbabababa\0", None),
+            (b"1234567abababab\0", None),
+            (b"\nbababab\0\0", Some(magics[0])),
+            (b"\r\nababab\0\0", Some(magics[0])),
+        ] {
+            assert_eq!(meant(head, &magics), expected, "{}", head.escape_ascii());
+        }
+        let mut report = RepairReport::default();
+        let source = mended(b"\r\nabababab\0".to_vec(), &magics, &mut report).unwrap();
+        assert_eq!((&*source.read(0..3).unwrap(), report.guessed.len()), (&b"\r\na"[..], 0));
     }
 
     #[test]

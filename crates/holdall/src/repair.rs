@@ -159,6 +159,43 @@ mod tests {
         assert!(run(&[&archive, &b"and more"[..]].concat()).is_ok());
     }
 
+    /// Its magic repeats itself, so that all of it but a byte or two are in the place of another.
+    #[cfg(feature = "gsd")]
+    #[test]
+    fn a_gsd_file_behind_a_byte_or_two_is_taken_from_there() {
+        let directory = tempfile::tempdir().unwrap();
+        let (path, target) = (directory.path().join("a"), directory.path().join("b"));
+        let mut file = vec![0; 5376];
+        file[..8].copy_from_slice(&[0xDF, 0x65, 0xDF, 0x65, 0xDF, 0x65, 0xDF, 0x65]);
+        for (at, number) in [(8, 256_u64), (16, 128), (24, 4352), (32, 16), (40, 0x0002_0001_0001_0004)] {
+            file[at..at + 8].copy_from_slice(&number.to_le_bytes());
+        }
+        file[112..116].copy_from_slice(b"none");
+        // A chunk `a` of one byte.
+        file[264] = 1;
+        file[272..274].copy_from_slice(&5376_u16.to_le_bytes());
+        (file[280], file[286], file[4352]) = (1, 1, b'a');
+        file.push(7);
+        let run = |bytes: &[u8]| {
+            std::fs::write(&path, bytes).unwrap();
+            repair(&path, Some(&target), Overwrite::Replace, &OpenOptions::default(), Progress::none())
+        };
+        run(&file).unwrap();
+        let whole = std::fs::read(&target).unwrap();
+        for prefix in [&b"\n"[..], b"\r\n", b"\xEF\xBB\xBF"] {
+            let done = run(&[prefix, &file].concat()).unwrap();
+            assert_eq!((done.format, done.report.guessed.len()), ("gsd", 1), "{:?}", done.report);
+            assert_eq!(done.report.guessed[0].range, Some(0..prefix.len() as u64));
+            assert!(done.report.lost.is_empty() && std::fs::read(&target).unwrap() == whole);
+        }
+        for at in 0..8 {
+            let mut damaged = file.clone();
+            damaged[at] ^= 0x10;
+            assert_eq!(run(&damaged).unwrap().report.guessed.len(), 1);
+            assert!(std::fs::read(&target).unwrap() == whole, "{at}");
+        }
+    }
+
     #[cfg(feature = "rawarray")]
     #[test]
     fn a_cut_file_is_brought_back_as_far_as_it_goes() {
