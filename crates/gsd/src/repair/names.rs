@@ -58,7 +58,9 @@ pub(super) fn stated(damaged: &Damaged<'_>, needed: usize) -> Result<Option<Foun
     let names = Names::parse(&bytes, damaged.header.is_v1());
     let used = usize::try_from(names.used_len()).unwrap_or(usize::MAX);
     let clean = bytes.get(used..).is_some_and(|rest| rest.iter().all(|byte| *byte == 0));
-    let cut = first_is_cut(damaged, &names, range.start)?;
+    // Where something is behind them as well, any name that begins within another is cut.
+    let cut = first_is_cut(damaged, &names, range.start)?
+        || (!clean && needed > 0 && begin(damaged, range.start)? < range.start);
     let sound = names.len() >= needed && !cut && (clean || (needed > 0 && sensible(&names)));
     Ok(sound.then(|| Found { as_listed: clean, ..Found::new(&names, range.start) }))
 }
@@ -87,7 +89,8 @@ pub(super) fn find(
         let what = format!("{} names, where a namelist was found", found.names.len());
         Found { guess: Some(RepairItem::new(found.range.clone(), what)), ..found }
     };
-    for (place, v1) in [(stated_at, v1), (stated_at, !v1), (USUAL_PLACE, v1)] {
+    let begin = begin(damaged, stated_at)?;
+    for (place, v1) in [(begin, v1), (stated_at, v1), (stated_at, !v1), (USUAL_PLACE, v1)] {
         let block = damaged.clip(Some(place..place.saturating_add(MOST_BYTES)));
         if place < header::LEN || block.is_empty() {
             continue;
@@ -149,13 +152,22 @@ pub(super) fn readable(name: &[u8]) -> bool {
     std::str::from_utf8(name).is_ok_and(|name| !name.is_empty() && !name.chars().any(char::is_control))
 }
 
+/// Where the text begins that a place is in, if it is not far.
+fn begin(damaged: &Damaged<'_>, at: u64) -> Result<u64> {
+    if at <= header::LEN || at > damaged.len {
+        return Ok(at);
+    }
+    let before = damaged.read(at.saturating_sub(64).max(header::LEN)..at)?;
+    let head = before.iter().rev().take_while(|byte| byte.is_ascii_graphic()).count();
+    Ok(at - head as u64)
+}
+
 /// True where the list begins within a name of the schema, so that the pointer to it is off by a few bytes.
 fn first_is_cut(damaged: &Damaged<'_>, names: &Names, start: u64) -> Result<bool> {
     let Some(first) = names.bytes(0).filter(|_| start > header::LEN) else { return Ok(false) };
-    let before = damaged.read(start.saturating_sub(64).max(header::LEN)..start)?;
-    let head = before.iter().rev().take_while(|byte| byte.is_ascii_graphic()).count();
-    let whole = [&before[before.len() - head..], first].concat();
-    Ok(head > 0 && known(&whole) && !known(first))
+    let before = damaged.read(begin(damaged, start)?..start)?;
+    let whole = [&before[..], first].concat();
+    Ok(!before.is_empty() && known(&whole) && !known(first))
 }
 
 /// True for names of the `hoomd` schema.

@@ -83,3 +83,29 @@ fn lost_names_are_told_as_lost() {
     let lost = report.lost.iter().filter(|item| item.what.ends_with("stands for it")).count();
     assert_eq!(lost, 4, "{report:?}");
 }
+
+/// Then the room of the names reaches into the first chunk.
+#[test]
+fn names_begin_where_the_first_does_that_they_are_pointed_into() {
+    for builder in [sample(5, 4, 5).0, plain("third", 3)] {
+        let mut builder = builder;
+        let whole = frames(&builder.file).unwrap();
+        // Not at the usual place.
+        let (place, room) = (builder.header.namelist_location as usize, 1024);
+        let names = builder.file[place..place + room].to_vec();
+        builder.file[place..place + room].fill(0);
+        for by in 1..4 {
+            let mut file = builder.file.clone();
+            let moved = file.len() + 64;
+            file.resize(moved, 0);
+            file.extend(&names);
+            file.extend([5; 64]);
+            let mut header = builder.header;
+            header.namelist_location = (moved + by) as u64;
+            file[..256].copy_from_slice(&header.to_bytes());
+            let (new, report) = repaired(&file).unwrap();
+            assert_eq!(new, whole, "{by}: {report:?}");
+            assert!(!report.guessed.is_empty(), "{by}: {report:?}");
+        }
+    }
+}
