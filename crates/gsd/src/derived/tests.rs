@@ -128,7 +128,9 @@ fn numbers_tell_datasets_apart() {
         Derived::Frame(1 << 32, Name::Log(0)),
     ];
     for one in all {
-        assert_eq!(Derived::of_number(one.number().unwrap()), Some(one));
+        // Where numbers have 32 bits there is none for so late a frame.
+        let is_out = usize::BITS < u64::BITS && one == Derived::Frame(1 << 32, Name::Log(0));
+        assert_eq!(one.number().and_then(Derived::of_number), Some(one).filter(|_| !is_out));
     }
     assert_eq!(Derived::Frame(u64::MAX, Name::Field(0)).number(), None);
 }
