@@ -8,7 +8,7 @@ use container_core::report::Loss;
 use container_core::stream::{for_each_run, prove};
 use container_core::{Error, Result};
 
-use crate::b2nd::{MOST_DIMENSIONS, NAME, NdOptions, NdWriter, OLD_NAME};
+use crate::b2nd::{MOST_DIMENSIONS, NAME, NdOptions, NdWriter, OLD_NAME, row_len};
 use crate::frame::Frame;
 use crate::metadata::CHECKSUMS;
 use crate::options::default_params;
@@ -74,13 +74,55 @@ fn array(frame: Option<&Frame>, job: &Import<'_>, out: &mut dyn Output) -> Resul
     prove(job.container, index, region, &job.read)?;
     losses
         .extend(words::lossy(&options.params).map(|what| Loss { dataset: Some(dataset.path.clone()), what }));
-    let mut writer = NdWriter::new(out, &dtype, &shape, &options)?;
-    for_each_run(job.container, index, region, order, &job.read, job.progress, |bytes| writer.push(bytes))?;
-    writer.finish()?;
+    write(job, &dtype, &shape, order, &options, out)?;
     if frame.is_none() {
         losses.extend(job.container.uncarried(job.selection));
     }
     Ok(losses)
+}
+
+/// Bytes of elements that are held at once, at most, where the source can be read in boxes. A single chunk may take more.
+const MOST_HELD: u64 = 64 << 20;
+
+/// Writes the elements of the one selected dataset as they lie in the source, as long as a row of chunks is little, else box by box: chunks
+/// that are long along the first axis may take all of the array for their first one.
+fn write(
+    job: &Import<'_>,
+    dtype: &DType,
+    shape: &[u64],
+    order: Order,
+    options: &NdOptions,
+    out: &mut dyn Output,
+) -> Result<()> {
+    let (index, region) = job.single()?;
+    let dataset = &*job.container.require(index)?;
+    // What is encoded in one piece, or in runs without regard to shape, is decoded anew for each box.
+    let is_direct = dataset.codec == "none" || dataset.chunks.is_some();
+    let most = job.read.limits.memory / 4;
+    let most = if is_direct { most.min(MOST_HELD) } else { most };
+    let geometry = options.geometry(shape, dtype.itemsize())?;
+    if row_len(&geometry) <= most {
+        let mut writer = NdWriter::new(out, dtype, shape, options)?;
+        for_each_run(job.container, index, region, order, &job.read, job.progress, |bytes| {
+            writer.push(bytes)
+        })?;
+        return writer.finish();
+    }
+    let mut writer = NdWriter::boxes(out, dtype, shape, options, most)?;
+    let total = shape.iter().fold(dtype.itemsize() as u64, |len, axis| len.saturating_mul(*axis));
+    let mut done = 0;
+    while let Some((origin, lens)) = writer.next_box() {
+        let mut parts: Vec<(u64, u64)> = origin.into_iter().zip(lens).collect();
+        if order == Order::F {
+            parts.reverse();
+        }
+        let array = job.container.read(index, &region.part(&parts)?, &job.read)?;
+        let bytes = array.bytes(order, &job.read.limits)?;
+        writer.push(&bytes)?;
+        done += bytes.len() as u64;
+        job.progress.tick(done, total)?;
+    }
+    writer.finish()
 }
 
 /// The user metadata of a frame, less the digests of its chunks.

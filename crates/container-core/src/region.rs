@@ -103,6 +103,28 @@ impl Region {
         self.axes.iter().filter(|axis| axis.kept == Kept::Yes).map(|axis| axis.count).collect()
     }
 
+    /// A part of what is selected: along each axis that is kept, so many of its indices from such a one on, as `parts` say (first, length).
+    /// Axes that are not kept, and those behind the last part, stay as they are.
+    ///
+    /// # Errors
+    /// `Usage` for a part that reaches outside.
+    pub fn part(&self, parts: &[(u64, u64)]) -> Result<Self> {
+        let mut parts = parts.iter();
+        let axes = self.axes.iter().map(|axis| {
+            let Some((start, count)) = (axis.kept == Kept::Yes).then(|| parts.next()).flatten() else {
+                return Ok(*axis);
+            };
+            if start.checked_add(*count).is_none_or(|end| end > axis.count) {
+                let problem = format!("{count} indices from {start} on, of {} that are selected", axis.count);
+                return Err(Error::usage(problem));
+            }
+            // Where there are any, it is between the first and the last of the axis.
+            let first = i128::from(axis.start) + i128::from(axis.step) * i128::from(*start);
+            Ok(AxisSelection { start: u64::try_from(first).unwrap_or(0), count: *count, ..*axis })
+        });
+        Ok(Self { axes: axes.collect::<Result<_>>()? })
+    }
+
     /// Number of elements selected; `None` beyond 2^64.
     #[must_use]
     pub fn len(&self) -> Option<u64> {
@@ -279,6 +301,19 @@ mod tests {
         for bad in ["4", "-5", "a", "1:2:3:4", "::0", "0,0,0,0", "...,...", ",1", "1 2"] {
             let error = Region::parse(bad, &shape).unwrap_err();
             assert!(matches!(error.kind(), crate::ErrorKind::Usage(_)), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_part_of_a_region_is_selected_of_what_it_selects() {
+        let region = Region::parse("8:1:-2, 3, 1:", &[10, 5, 4]).unwrap();
+        assert_eq!(region.shape(), [4, 3]);
+        let part = region.part(&[(1, 2), (2, 1)]).unwrap();
+        assert_eq!(part, Region::parse("6:3:-2, 3, 3:4", &[10, 5, 4]).unwrap());
+        assert_eq!(region.part(&[(3, 1)]).unwrap(), Region::parse("2:1:-2, 3, 1:", &[10, 5, 4]).unwrap());
+        assert!(region.part(&[(4, 0), (3, 0)]).unwrap().is_empty());
+        for outside in [(0, 5), (4, 1), (u64::MAX, 1), (1, u64::MAX)] {
+            assert!(region.part(&[outside]).is_err(), "{outside:?}");
         }
     }
 

@@ -14,14 +14,14 @@ use container_core::source::zeroed_vec;
 use container_core::{Error, Result};
 
 use super::create::{NdOptions, zero_chunk};
-use super::stream::Rows;
+use super::rows::Rows;
 use super::window::{chunk_box, chunk_index, for_each_place};
 use super::{Geometry, NAME, NdArray, OLD_NAME};
 use crate::metalayer::Metalayers;
 use crate::rewrite;
 use crate::writer::Writer;
 
-/// Bytes of elements that are read at once, at most. A single row of chunks may take more.
+/// Bytes of elements that are read at once, at most. A single chunk may take more.
 const MOST_READ: u64 = 64 << 20;
 
 impl NdOptions {
@@ -277,7 +277,7 @@ fn rewrite<'a>(
     stored: impl Fn(&[u64], &[u64]) -> Result<Option<Cow<'a, [u8]>>>,
     mut elements: impl FnMut(&[u64], &[u64], &mut [u8]) -> Result<()>,
 ) -> Result<()> {
-    let rows = rows(geometry, options.limits.memory);
+    let rows = Rows::within(geometry, MOST_READ.min(options.limits.memory / 4));
     let mut chunk = Vec::new();
     let mut buffer = Vec::new();
     for row in 0..rows.count {
@@ -307,14 +307,6 @@ fn rewrite<'a>(
         })?;
     }
     writer.finish()
-}
-
-/// Rows as long as memory serves: whole along as many of the last axes as fit.
-fn rows(geometry: &Geometry, memory: u64) -> Rows {
-    let most = MOST_READ.min(memory / 4);
-    let last = geometry.shape().len().saturating_sub(1);
-    let rows = (0..last).map(|axis| Rows::along(geometry, axis)).find(|rows| rows.byte_len(geometry) <= most);
-    rows.unwrap_or_else(|| Rows::along(geometry, last))
 }
 
 fn region(origin: &[u64], shape: &[u64], whole: &[u64]) -> Result<Region> {

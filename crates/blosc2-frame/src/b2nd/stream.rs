@@ -1,21 +1,20 @@
 //! Writing an array whose elements come one after the other.
 
-use std::ops::Range;
-
 use container_core::dtype::DType;
 use container_core::format::Output;
 use container_core::{Error, Limits, Result};
 
+use super::Geometry;
 use super::create::{NdOptions, zero_chunk};
-use super::window::{Window, for_each_place};
-use super::{Geometry, MOST_DIMENSIONS};
+use super::rows::Rows;
+use super::window::for_each_place;
 use crate::writer::Writer;
 
 /// Writes an array as its elements come, in C order, in pieces of any length.
 ///
 /// Elements wait until a row of chunks is complete: all chunks that share their place along the first axis on which a chunk is longer
 /// than 1. That row is what it takes of memory, and a chunk more (with several threads, some small ones); a piece that brings a whole
-/// row is not copied.
+/// row is not copied. Where that is too much, and elements can be had in another order, [`NdWriter::boxes`] takes them box by box.
 pub struct NdWriter<'o> {
     writer: Writer<'o>,
     geometry: Geometry,
@@ -39,6 +38,34 @@ impl<'o> NdWriter<'o> {
     pub fn new(out: &'o mut dyn Output, dtype: &DType, shape: &[u64], options: &NdOptions) -> Result<Self> {
         let geometry = options.geometry(shape, dtype.itemsize())?;
         let rows = Rows::new(&geometry);
+        Self::with(out, dtype, geometry, rows, options)
+    }
+
+    /// As [`NdWriter::new`], for elements that come box by box, each in C order within: those of [`NdWriter::next_box`] one after the
+    /// other. A box is some chunks that follow one another, as many as `most` bytes hold and one at
+    /// least.
+    ///
+    /// # Errors
+    /// As [`NdWriter::new`]; `Limit` where a box does not fit.
+    pub fn boxes(
+        out: &'o mut dyn Output,
+        dtype: &DType,
+        shape: &[u64],
+        options: &NdOptions,
+        most: u64,
+    ) -> Result<Self> {
+        let geometry = options.geometry(shape, dtype.itemsize())?;
+        let rows = Rows::within(&geometry, most);
+        Self::with(out, dtype, geometry, rows, options)
+    }
+
+    fn with(
+        out: &'o mut dyn Output,
+        dtype: &DType,
+        geometry: Geometry,
+        rows: Rows,
+        options: &NdOptions,
+    ) -> Result<Self> {
         let batch = if rows.count == 0 { 0 } else { batch(&geometry, &rows, options.params.threads) };
         let memory = geometry.chunk_bytes().saturating_mul(batch);
         options.limits.allocate(rows.byte_len(&geometry).saturating_add(memory))?;
@@ -60,6 +87,13 @@ impl<'o> NdWriter<'o> {
     #[must_use]
     pub fn geometry(&self) -> &Geometry {
         &self.geometry
+    }
+
+    /// First index and length along each axis of the box (or row of chunks) that begins with the next byte, or that the last bytes have
+    /// begun; `None` behind the last one.
+    #[must_use]
+    pub fn next_box(&self) -> Option<(Vec<u64>, Vec<u64>)> {
+        (self.row < self.rows.count).then(|| self.rows.extent(&self.geometry, self.row))
     }
 
     /// Takes the next bytes, any number of them.
@@ -153,74 +187,4 @@ fn batch(geometry: &Geometry, rows: &Rows, threads: usize) -> u64 {
     let in_row = geometry.chunk_count() / rows.count.max(1);
     let wanted = (threads as u64).saturating_mul(4).min(in_row);
     wanted.min(MOST_BYTES / geometry.chunk_bytes().max(1)).max(1)
-}
-
-/// The rows of chunks of an array: what comes together in C order.
-pub(super) struct Rows {
-    /// The first axis along which a chunk is longer than 1; the last axis if there is none.
-    axis: usize,
-    /// How many rows there are.
-    pub(super) count: u64,
-}
-
-impl Rows {
-    pub(super) fn new(geometry: &Geometry) -> Self {
-        let axis = geometry.chunkshape().iter().position(|len| *len > 1);
-        Self::along(geometry, axis.unwrap_or(geometry.shape().len().saturating_sub(1)))
-    }
-
-    /// The rows that are one chunk long along the axes up to `axis`, and whole along the others.
-    pub(super) fn along(geometry: &Geometry, axis: usize) -> Self {
-        let grid = geometry.chunk_grid();
-        let count = match geometry.chunk_count() {
-            0 => 0,
-            _ => grid.iter().take(axis + 1).fold(1, |count: u64, len| count.saturating_mul(*len)),
-        };
-        Self { axis, count }
-    }
-
-    /// Most bytes of a row.
-    pub(super) fn byte_len(&self, geometry: &Geometry) -> u64 {
-        let item = geometry.itemsize() as u64;
-        let lens = geometry.shape().iter().zip(geometry.chunkshape()).enumerate();
-        lens.fold(item, |len, (axis, (whole, chunk))| {
-            let own = if axis <= self.axis { u64::from(*chunk).min(*whole) } else { *whole };
-            len.saturating_mul(own)
-        })
-    }
-
-    /// The places of the chunks of a row.
-    pub(super) fn places(&self, geometry: &Geometry, row: u64) -> Vec<Range<u64>> {
-        let mut rest = row;
-        let mut places: Vec<Range<u64>> = Vec::with_capacity(MOST_DIMENSIONS);
-        for (axis, len) in geometry.chunk_grid().iter().enumerate().rev() {
-            if axis > self.axis {
-                places.push(0..*len);
-            } else {
-                let at = rest % (*len).max(1);
-                places.push(at..at + 1);
-                rest /= (*len).max(1);
-            }
-        }
-        places.reverse();
-        places
-    }
-
-    /// Where a row begins in the array, and its shape.
-    pub(super) fn extent(&self, geometry: &Geometry, row: u64) -> (Vec<u64>, Vec<u64>) {
-        let axes =
-            self.places(geometry, row).into_iter().zip(geometry.shape().iter().zip(geometry.chunkshape()));
-        axes.map(|(places, (len, chunk))| {
-            let start = places.start.saturating_mul(u64::from(*chunk)).min(*len);
-            let end = places.end.saturating_mul(u64::from(*chunk)).min(*len);
-            (start, end - start)
-        })
-        .unzip()
-    }
-
-    /// A row over a buffer of its elements.
-    pub(super) fn window(&self, geometry: &Geometry, row: u64) -> Result<Window> {
-        let (origin, shape) = self.extent(geometry, row);
-        Window::plain(&origin, &shape, geometry.itemsize())
-    }
 }

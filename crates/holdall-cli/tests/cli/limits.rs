@@ -123,3 +123,45 @@ fn a_file_larger_than_the_address_space_is_read_in_pieces() {
         assert!(!run.err.contains("internal error"), "{verb} {run:#?}");
     }
 }
+
+/// The first chunk has elements of every row. Rows of chunks would be the whole array.
+#[test]
+fn chunks_along_the_first_axis_are_made_within_the_limit() {
+    let directory = files();
+    let at = directory.path();
+    let numbers: Vec<u8> =
+        (0..1_u32 << 20).flat_map(|n| n.wrapping_mul(2_654_435_761).to_le_bytes()).collect();
+    for (name, order) in [("c.npy", "False"), ("f.npy", "True")] {
+        let mut npy =
+            format!("{{'descr': '<u4', 'fortran_order': {order}, 'shape': (512, 2048), }}").into_bytes();
+        npy.resize(117, b' ');
+        npy.push(b'\n');
+        let head = b"\x93NUMPY\x01\0\x76\0";
+        std::fs::write(at.join(name), [&head[..], &npy, &numbers].concat()).unwrap();
+    }
+    let digest = |file: &str, more: &[&str]| {
+        let args = [&["digest", file][..], more].concat();
+        run(at, &args).expect(0).split_whitespace().next().unwrap().to_owned()
+    };
+    for (number, source) in ["c.npy", "f.npy", "c.npy::[::-1, 3:2000:5]"].into_iter().enumerate() {
+        let want = digest(source, &[]);
+        let frame = format!("{number}.b2nd");
+        let limit = ["--limit-memory", "2M"];
+        let args =
+            [&["convert", source, &frame, "--chunks", "512,64", "--blocks", "64,32", "--verify"][..], &limit];
+        run(at, &args.concat()).expect(0);
+        assert_eq!(digest(&frame, &limit), want, "{source}");
+        // Cut anew.
+        let cut = format!("{number}-cut.b2nd");
+        run(
+            at,
+            &[&["convert", &frame, &cut, "--chunks", "500,32", "--blocks", "64,32"][..], &limit].concat(),
+        )
+        .expect(0);
+        assert_eq!(digest(&cut, &limit), want, "{source}");
+    }
+    let args =
+        ["convert", "f.npy", "reversed.b2nd", "--reversed-dims", "--chunks", "2048,16", "--blocks", "64,16"];
+    run(at, &[&args[..], &["--limit-memory", "2M"]].concat()).expect(0);
+    assert_eq!(digest("reversed.b2nd", &[]), digest("f.npy", &["--reversed-dims"]));
+}

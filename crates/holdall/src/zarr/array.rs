@@ -4,7 +4,7 @@ use container_core::array::byte_len;
 use container_core::container::{Container, Dataset, ReadOptions};
 use container_core::dtype::{ByteOrder, DType, Order};
 use container_core::format::ImportOptions;
-use container_core::region::{AxisSelection, Kept, Region};
+use container_core::region::{Kept, Region};
 use container_core::report::Loss;
 use container_core::source::zeroed_vec;
 use container_core::{Error, Result, Value};
@@ -175,7 +175,7 @@ impl ArrayPlan {
         read: &ReadOptions,
     ) -> Result<(Option<Vec<u8>>, u64)> {
         let parts: Vec<(u64, u64)> = self.grid.part(place).collect();
-        let region = self.within(container, &parts)?;
+        let region = self.region.part(&parts)?;
         let array = container.read(self.index, &region, read)?;
         let bytes = array.bytes(self.order, &read.limits)?;
         let taken = bytes.len() as u64;
@@ -195,19 +195,6 @@ impl ArrayPlan {
             plain = self.filled_up(&plain, &lens, read)?;
         }
         Ok((Some(plain), taken))
-    }
-
-    /// The part of the selected region that starts and is as long as `parts` say.
-    fn within(&self, container: &dyn Container, parts: &[(u64, u64)]) -> Result<Region> {
-        let mut parts = parts.iter();
-        let axes = self.region.axes().iter().map(|axis| {
-            let Some((start, len)) = (axis.kept == Kept::Yes).then(|| parts.next()).flatten() else {
-                return *axis;
-            };
-            let first = i128::from(axis.start) + i128::from(axis.step) * i128::from(*start);
-            AxisSelection { start: u64::try_from(first).unwrap_or(0), count: *len, ..*axis }
-        });
-        Region::new(axes.collect(), &container.require(self.index)?.shape)
     }
 
     /// A whole chunk whose first elements along each axis are those of `plain`, which has the lengths `lens`.

@@ -1,6 +1,7 @@
 //! New arrays, as python-blosc2 4.14.1 writes them.
 
 use container_core::ErrorKind;
+use container_core::region::Region;
 
 use super::super::{NdArray, NdWriter};
 use super::*;
@@ -147,6 +148,48 @@ fn bytes_do_not_depend_on_pieces_nor_threads() {
         }
         writer.finish().unwrap();
         assert_eq!(out, want, "pieces of {len} on {threads} threads");
+    }
+}
+
+/// Boxes of one chunk, some, a row, several rows, all.
+#[test]
+fn elements_that_come_in_boxes_make_the_same_frame() {
+    let dtype = DType::parse("<u2").unwrap();
+    let shape = [4_u64, 12, 11];
+    let numbers = (0..4 * 12 * 11_u16).map(|n| n.wrapping_mul(n));
+    let elements: Vec<u8> = numbers.flat_map(u16::to_le_bytes).collect();
+    let array = Array::new(dtype.clone(), shape.to_vec(), Order::C, elements.as_slice().into()).unwrap();
+    for chunks in [[4, 3, 2], [1, 5, 3], [3, 12, 4], [1, 1, 1]] {
+        let options = options(&chunks, &[1, 1, 1]);
+        let mut want = Vec::new();
+        write_array(&mut want, &array, &options).unwrap();
+        let chunk = chunks.iter().product::<u32>() * 2;
+        let mut counts = Vec::new();
+        let mut bounds = [0, u64::from(chunk) * 2, 200, 400, 1000, u64::MAX];
+        bounds.sort_unstable();
+        for most in bounds {
+            let mut out = Vec::new();
+            let mut writer = NdWriter::boxes(&mut out, &dtype, &shape, &options, most).unwrap();
+            let mut count = 0;
+            while let Some((origin, lens)) = writer.next_box() {
+                let parts: Vec<(u64, u64)> = origin.into_iter().zip(lens).collect();
+                let part = array.clone().select(&Region::whole(&shape).part(&parts).unwrap()).unwrap();
+                let bytes = part.bytes(Order::C, &Limits::default()).unwrap();
+                assert!(bytes.len() as u64 <= most.max(chunk.into()), "{most} {parts:?}");
+                // A box that has begun is still the one that comes.
+                writer.push(&bytes[..1]).unwrap();
+                assert_eq!(writer.next_box().unwrap().0[0], parts[0].0);
+                writer.push(&bytes[1..]).unwrap();
+                count += 1;
+            }
+            writer.finish().unwrap();
+            assert_eq!(out, want, "{chunks:?} {most}");
+            counts.push(count);
+        }
+        let most =
+            u64::from((4_u32.div_ceil(chunks[0])) * 12_u32.div_ceil(chunks[1]) * 11_u32.div_ceil(chunks[2]));
+        assert_eq!((counts[0], counts.last()), (most, Some(&1)));
+        assert!(counts.is_sorted_by(|a, b| a >= b) && counts[0] > counts[4], "{counts:?}");
     }
 }
 
