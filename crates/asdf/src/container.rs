@@ -8,7 +8,9 @@ use std::sync::{Arc, OnceLock};
 use container_core::array::Array;
 use container_core::block::Block;
 use container_core::codec::Codecs;
-use container_core::container::{About, Container, Dataset, Depth, OpenOptions, ReadOptions, Segment};
+use container_core::container::{
+    About, Container, Dataset, Depth, Fallback, OpenOptions, ReadOptions, Segment,
+};
 use container_core::format::{Format, Input, Level, Probe, Support};
 use container_core::region::Region;
 use container_core::report::{Loss, Report};
@@ -65,6 +67,8 @@ struct Lens {
     /// Where it is, if it is a file.
     path: Option<PathBuf>,
     limits: Limits,
+    /// Whether masks hide elements.
+    fallback: Fallback,
     /// Made when they are asked for: there may be very many arrays.
     datasets: OnceLock<Vec<Dataset>>,
     /// The first dataset of each block.
@@ -89,7 +93,14 @@ impl Lens {
             Err(error) if error.is_damage() => open(own.with_policy(Policy::Lenient)).map_err(|_| error)?,
             other => other?,
         };
-        Ok(Self { file, path, limits: options.limits, datasets: OnceLock::new(), of_blocks: OnceLock::new() })
+        Ok(Self {
+            file,
+            path,
+            limits: options.limits,
+            fallback: options.fallback,
+            datasets: OnceLock::new(),
+            of_blocks: OnceLock::new(),
+        })
     }
 
     fn of_blocks(&self) -> &HashMap<usize, String> {
@@ -135,6 +146,18 @@ impl Container for Lens {
             return Err(Error::usage(format!("no dataset {index}")));
         }
         self.file.read_index(index, region, options)
+    }
+
+    fn mask(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<Option<Array<'static>>> {
+        match (self.fallback, self.file.arrays().get(index)) {
+            (Fallback::Apply, Some(entry)) => {
+                self.file.mask_of(&entry.array, region, options).map_err(|error| {
+                    let hint = "--stored (Fallback::Stored), for all that is stored, masked or not";
+                    error.context(entry.path.clone()).hint(hint)
+                })
+            }
+            _ => Ok(None),
+        }
     }
 
     fn native(&self) -> Option<&dyn Any> {

@@ -80,6 +80,17 @@ pub trait Container: Send + Sync {
     /// `Unsupported` and `Limit` where the values cannot be read.
     fn read(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<Array<'_>>;
 
+    /// Which elements of `region` of a dataset are missing, as its file says: an array of `bool8` of the region's shape, not zero where one is.
+    /// `None` where the file says so of none, in formats that have no words for it, and where the file was opened with
+    /// [`Fallback::Stored`]. [`Container::read`] gives the values of missing elements as they are stored all the same.
+    ///
+    /// # Errors
+    /// `Malformed` for a mask that does not fit; as [`Container::read`].
+    fn mask(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<Option<Array<'static>>> {
+        let _ = (index, region, options);
+        Ok(None)
+    }
+
     /// The open file of the format's own crate, for an import from the format's own kind that keeps what datasets do not show.
     fn native(&self) -> Option<&dyn Any> {
         None
@@ -286,7 +297,7 @@ pub struct OpenOptions {
     pub assume_codec: Option<String>,
     /// How the axes of column-major data are presented.
     pub axes: Axes,
-    /// Whether a schema fills in what is not stored.
+    /// Whether a schema fills in what is not stored, and masks hide what is.
     pub fallback: Fallback,
     /// What a repair does with digests that do not fit.
     pub stale_digests: StaleDigests,
@@ -302,13 +313,14 @@ pub enum StaleDigests {
     Renew,
 }
 
-/// What a dataset shows where its file stores nothing and has a schema that says what this means (GSD's `hoomd`).
+/// What a dataset shows where its file stores nothing and has a schema that says what this means (GSD's `hoomd`), and whether elements are
+/// missing where it stores something (ASDF's masks).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fallback {
     /// What the schema says.
     #[default]
     Apply,
-    /// Only what is stored.
+    /// Only what is stored, and all of it.
     Stored,
 }
 

@@ -1,9 +1,11 @@
 //! A container in which one dataset of records is seen as one of its fields.
 
+use std::borrow::Cow;
+
 use container_core::array::Array;
 use container_core::block::Block;
 use container_core::container::{About, Container, Dataset, Depth, ReadOptions, Segment};
-use container_core::dtype::DType;
+use container_core::dtype::{DType, Order};
 use container_core::region::Region;
 use container_core::report::Report;
 use container_core::{Error, Progress, Result, Value};
@@ -74,6 +76,20 @@ impl Container for OneField<'_> {
         field.select(&Region::new(axes, &shape)?)
     }
 
+    fn mask(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<Option<Array<'static>>> {
+        let dataset = self.require(index)?;
+        let (outer, _) = region.axes().split_at(self.records.len().min(region.axes().len()));
+        let outer = Region::new(outer.to_vec(), &self.records)?;
+        let Some(mask) = self.inner.mask(self.index, &outer, options)? else { return Ok(None) };
+        // A record hides all that is in it.
+        let region = Region::new(region.axes().to_vec(), &dataset.shape)?;
+        let len = options.limits.allocate(region.len().unwrap_or(u64::MAX))?;
+        let bytes = mask.bytes(Order::C, &options.limits)?;
+        let each = len / bytes.len().max(1);
+        let bytes = bytes.iter().flat_map(|byte| std::iter::repeat_n(*byte, each)).collect();
+        Array::new(mask.dtype().clone(), region.shape(), Order::C, Cow::Owned(bytes)).map(Some)
+    }
+
     fn blocks(&self) -> Vec<&dyn Block> {
         self.inner.blocks()
     }
@@ -93,6 +109,25 @@ mod tests {
     use crate::testing::Memory;
     use container_core::Limits;
     use container_core::dtype::Order;
+
+    #[test]
+    fn a_record_that_a_mask_hides_hides_its_fields() {
+        let bytes: Vec<u8> = (0..18).collect();
+        let memory = Memory::new().with("a", r#"[["f","|u1"],["v","|u1",[2]]]"#, &[2, 3], &bytes);
+        let memory = memory.masked("a", &[0, 1, 0, 0, 0, 1]);
+        let mask = |field: &str, region: &str, shape: &[u64]| {
+            let view = OneField::new(&memory, 0, field).unwrap();
+            let region = Region::parse(region, shape).unwrap();
+            let mask = view.mask(0, &region, &ReadOptions::default()).unwrap().unwrap();
+            assert_eq!(mask.shape(), region.shape());
+            mask.bytes(Order::C, &Limits::default()).unwrap().into_owned()
+        };
+        assert_eq!(mask("f", "", &[2, 3]), [0, 1, 0, 0, 0, 1]);
+        assert_eq!(mask("f", "::-1, 1:", &[2, 3]), [0, 1, 1, 0]);
+        assert_eq!(mask("v", "", &[2, 3, 2]), [0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 1, 1]);
+        assert_eq!(mask("v", ":, 1:, 1", &[2, 3, 2]), [1, 0, 0, 1]);
+        assert_eq!(mask("v", "0:0", &[2, 3, 2]), [0; 0]);
+    }
 
     #[test]
     fn a_field_is_read_where_numpy_finds_it() {

@@ -91,6 +91,12 @@ impl Container for Reversed<'_> {
         Ok(self.inner.read(index, &region, options)?.reversed_axes())
     }
 
+    fn mask(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<Option<Array<'static>>> {
+        let dataset = self.inner.require(index)?;
+        let region = Region::new(reversed(region), &dataset.shape)?;
+        Ok(self.inner.mask(index, &region, options)?.map(Array::reversed_axes))
+    }
+
     fn blocks(&self) -> Vec<&dyn Block> {
         self.inner.blocks()
     }

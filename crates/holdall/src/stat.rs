@@ -1,13 +1,15 @@
 //! Numbers about numbers: counts, extremes, moments, percentiles and a histogram of a dataset, in bounded memory.
 //!
-//! Everything but the counts is about the **finite** values. Complex numbers are measured by their modulus, booleans as 0 and 1.
+//! Everything but the counts is about the **finite** values that no mask of the file hides. Complex numbers are measured by their modulus, booleans as 0 and 1.
 //! Integers and times have an exact minimum, maximum and sum. Percentiles are those of numpy's default method (linear
 //! interpolation between the two nearest values), exact however large the data are: what does not fit in memory is read
 //! again, until few enough values are left where the percentiles lie.
 
+use std::borrow::Cow;
+
 use container_core::container::{Container, Dataset, ReadOptions};
 use container_core::dtype::DType;
-use container_core::region::Region;
+use container_core::region::{AxisSelection, Region};
 use container_core::stream::{piece_len, prove};
 use container_core::threads::in_order;
 use container_core::{Error, Progress, Result};
@@ -47,7 +49,9 @@ pub struct Stat {
     pub of: Measured,
     /// Number of elements, all of them.
     pub count: u64,
-    /// NaN among them, or NaT.
+    /// Those of them that the file says are missing. They are no part of the other numbers.
+    pub masked: u64,
+    /// NaN among the others, or NaT.
     pub nan: u64,
     /// Negative infinities.
     pub negative_infinity: u64,
@@ -146,13 +150,15 @@ pub fn stat(
     let count = region.len().unwrap_or(u64::MAX);
     let mut found: Vec<Found> = columns.into_iter().map(|column| Found::new(column, count, read)).collect();
     let pass = Pass { container, index, region, read, dataset, progress };
-    if count > 0 && dataset.dtype.itemsize() > 0 && found.iter().any(|found| !found.is_settled()) {
-        pass.first(&mut found)?;
+    let is_measured = dataset.dtype.itemsize() > 0 && found.iter().any(|found| !found.is_settled());
+    let mut masked = 0;
+    if count > 0 && (is_measured || pass.has_mask()?) {
+        masked = pass.first(&mut found)?;
         while found.iter().any(|found| !found.is_settled()) {
             pass.again(&mut found)?;
         }
     }
-    Ok(found.into_iter().map(Found::into_stat).collect())
+    Ok(found.into_iter().map(|found| found.into_stat(masked)).collect())
 }
 
 /// A column and what is known of it so far.
@@ -223,7 +229,7 @@ impl Found {
         Some((keys.beyond(low, self.base), keys.beyond(high, self.base)))
     }
 
-    fn into_stat(self) -> Stat {
+    fn into_stat(self, masked: u64) -> Stat {
         let Self { column, count, moments, ranks, histogram, base, .. } = self;
         let keys = column.keys;
         let summary = moments.extremes().zip(histogram).map(|((low, high), histogram)| {
@@ -256,6 +262,7 @@ impl Found {
             dtype: column.dtype,
             of: column.measured,
             count,
+            masked: masked.saturating_mul(column.per_element),
             nan: moments.nan,
             negative_infinity: moments.negative_infinity,
             positive_infinity: moments.positive_infinity,
@@ -276,10 +283,18 @@ struct Pass<'a> {
 }
 
 impl Pass<'_> {
-    /// Moments, and what can be learnt of ranks without knowing how many values there are.
-    fn first(&self, found: &mut [Found]) -> Result<()> {
+    fn has_mask(&self) -> Result<bool> {
+        let none = Region::new(
+            self.region.axes().iter().map(|axis| AxisSelection { count: 0, ..*axis }).collect(),
+            &self.dataset.shape,
+        )?;
+        Ok(!self.region.axes().is_empty() && self.container.mask(self.index, &none, self.read)?.is_some())
+    }
+
+    /// Moments, and what can be learnt of ranks without knowing how many values there are. Gives the number of elements that are masked.
+    fn first(&self, found: &mut [Found]) -> Result<u64> {
         let mut partials: Vec<Moments> = found.iter().map(|_| Moments::default()).collect();
-        self.go(found, true, |number, moments| {
+        let masked = self.go(found, true, |number, moments| {
             if let Some(partial) = partials.get_mut(number) {
                 partial.merge(&moments);
             }
@@ -288,7 +303,7 @@ impl Pass<'_> {
             found.moments = moments;
             found.settle();
         }
-        Ok(())
+        Ok(masked)
     }
 
     /// Closer to the ranks, and the histogram.
@@ -298,7 +313,8 @@ impl Pass<'_> {
         Ok(())
     }
 
-    fn go(&self, found: &mut [Found], is_first: bool, mut merge: impl FnMut(usize, Moments)) -> Result<()> {
+    /// Gives the number of elements that are masked.
+    fn go(&self, found: &mut [Found], is_first: bool, mut merge: impl FnMut(usize, Moments)) -> Result<u64> {
         let item_len = self.dataset.dtype.itemsize();
         let itemsize = item_len as u64;
         let total = self.region.len().unwrap_or(u64::MAX).saturating_mul(itemsize);
@@ -308,7 +324,7 @@ impl Pass<'_> {
         let mut pieces = self.region.pieces(order, (most / itemsize.max(1)).max(1));
         // Pieces are read side by side, each on one thread.
         let one = self.read.with_threads(1);
-        let mut done = 0_u64;
+        let (mut done, mut masked) = (0_u64, 0_u64);
         let mut tallies: Vec<(Tally, Option<Histogram>)> =
             found.iter().map(|found| (found.ranks.tally(), found.wanted_histogram())).collect();
         {
@@ -318,13 +334,21 @@ impl Pass<'_> {
                 || Ok(pieces.next()),
                 |piece| {
                     let array = self.container.read(self.index, &piece, &one)?;
+                    let len = array.len();
                     let bytes = array.bytes(order, &self.read.limits)?;
+                    let mask = self.container.mask(self.index, &piece, &one)?;
+                    let mask = mask.as_ref().map(|mask| mask.bytes(order, &self.read.limits)).transpose()?;
+                    let bytes = match &mask {
+                        Some(mask) => Cow::Owned(unmasked(&bytes, mask, item_len)),
+                        None => bytes,
+                    };
                     let parts = found
                         .iter()
                         .map(|found| (!found.is_done).then(|| measure(found, &bytes, item_len, is_first)));
-                    Ok((parts.collect::<Vec<_>>(), bytes.len() as u64))
+                    let hidden = mask.map_or(0, |mask| mask.iter().filter(|byte| **byte != 0).count() as u64);
+                    Ok((parts.collect::<Vec<_>>(), len.saturating_mul(itemsize), hidden))
                 },
-                |(parts, len)| {
+                |(parts, len, hidden)| {
                     for (number, (part, whole)) in parts.into_iter().zip(&mut tallies).enumerate() {
                         let Some(part) = part else { continue };
                         merge(number, part.moments);
@@ -333,6 +357,7 @@ impl Pass<'_> {
                             whole.merge(part);
                         }
                     }
+                    masked = masked.saturating_add(hidden);
                     done = done.saturating_add(len);
                     self.progress.tick(done, total)
                 },
@@ -344,8 +369,14 @@ impl Pass<'_> {
                 found.histogram = histogram.or(found.histogram.take());
             }
         }
-        Ok(())
+        Ok(masked)
     }
+}
+
+/// The elements that no byte of `mask` hides.
+fn unmasked(bytes: &[u8], mask: &[u8], itemsize: usize) -> Vec<u8> {
+    let elements = bytes.chunks_exact(itemsize.max(1)).zip(mask);
+    elements.filter(|(_, masked)| **masked == 0).flat_map(|(element, _)| element).copied().collect()
 }
 
 /// What one piece adds.

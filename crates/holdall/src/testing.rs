@@ -8,7 +8,7 @@ use container_core::block::Block;
 use container_core::container::{
     About, Container, Dataset, Depth, Listed, OpenOptions, ReadOptions, Segment,
 };
-use container_core::dtype::{DType, Order};
+use container_core::dtype::{DType, Kind, Order};
 use container_core::format::{Format, Import, Input, ItemKind, Output, Pack};
 use container_core::region::Region;
 use container_core::report::{BlockCounts, Finding, Loss, Report, Severity};
@@ -22,12 +22,13 @@ pub(crate) struct Memory {
     datasets: Vec<Dataset>,
     bytes: Vec<Vec<u8>>,
     damaged: Vec<String>,
+    masks: Vec<(String, Vec<u8>)>,
 }
 
 impl Memory {
     pub(crate) fn new() -> Self {
         let meta = Value::Map(vec![]);
-        Self { format: "memory", meta, datasets: vec![], bytes: vec![], damaged: vec![] }
+        Self { format: "memory", meta, datasets: vec![], bytes: vec![], damaged: vec![], masks: vec![] }
     }
 
     /// Adds a row-major dataset.
@@ -74,6 +75,12 @@ impl Memory {
         self
     }
 
+    /// Hides elements of a dataset of C order: those whose byte is not 0.
+    pub(crate) fn masked(mut self, path: &str, mask: &[u8]) -> Self {
+        self.masks.push((path.into(), mask.to_vec()));
+        self
+    }
+
     /// Makes every read of a dataset fail.
     pub(crate) fn damaged(mut self, path: &str) -> Self {
         self.damaged.push(path.into());
@@ -107,6 +114,15 @@ impl Container for Memory {
 
     fn datasets(&self) -> &[Dataset] {
         &self.datasets
+    }
+
+    fn mask(&self, index: usize, region: &Region, _options: &ReadOptions) -> Result<Option<Array<'static>>> {
+        let dataset = &*self.require(index)?;
+        let Some((_, mask)) = self.masks.iter().find(|(path, _)| *path == dataset.path) else {
+            return Ok(None);
+        };
+        let (dtype, bytes) = (DType::native(Kind::Bool, 1), Cow::Owned(mask.clone()));
+        Array::new(dtype, dataset.shape.clone(), Order::C, bytes)?.select(region).map(Some)
     }
 
     fn read(&self, index: usize, region: &Region, _options: &ReadOptions) -> Result<Array<'_>> {

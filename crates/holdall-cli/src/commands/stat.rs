@@ -17,12 +17,13 @@ use crate::values;
 /// Show minimum, maximum, mean, deviation, percentiles and a histogram of values
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-All but the counts is about the finite values; NaN and infinities are counted. Complex numbers are measured by their modulus, \
+All but the counts is about the finite values; NaN and infinities are counted. Elements that a mask hides (ASDF) are counted as such \
+and are nothing else, unless --stored is given. Complex numbers are measured by their modulus, \
 strings by their length, records field by field. Minimum, maximum and sum of integers are exact, and so are percentiles, which are numpy's \
 (linear interpolation); std is that of the population (ddof=0). Data that do not fit in memory are read several times instead.
 
 Through a pipe, a row for each: path, field, dtype, what is measured (values, modulus, dates, length), count, NaN, negative and positive \
-infinities, min, max, mean, std, percentiles 1 5 25 50 75 95 99, histogram; `-` where there is none.
+infinities, min, max, mean, std, percentiles 1 5 25 50 75 95 99, histogram, number of masked elements; `-` where there is none.
 
 Examples:
   holdall stat scan.ra
@@ -111,6 +112,7 @@ fn row(file: &str, dataset: &str, selection: Option<&str>, stat: &Stat) -> Vec<S
             row.push(found.histogram.sparkline());
         }
     }
+    row.push(stat.masked.to_string());
     row
 }
 
@@ -142,6 +144,7 @@ fn people(
         ("-inf", stat.negative_infinity),
         ("+inf", stat.positive_infinity),
         ("empty", stat.empty),
+        ("masked", stat.masked),
     ] {
         if count > 0 {
             line.push_str(&format!("   {name} {count}"));

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::support::{contents, files, npy, run};
+use crate::support::{contents, files, npy, run, testdata};
 
 /// The header, a tree whose comments and spelling are no writer's, and a block of the bytes 1, 2, 3 with the MD5 that md5sum gives.
 fn by_hand() -> Vec<u8> {
@@ -418,4 +418,25 @@ fn trees_are_held_against_schemas_when_asked() {
     run(at, &["verify", "--schema=own.yaml", "a.asdf"]).expect(2);
     let none = run(at, &["verify", "--schema", "good.ra"]);
     assert!(none.expect(0).contains("no_schema"), "{none:#?}");
+}
+
+/// `numpy.ma.MaskedArray.compressed()` of what Python asdf opens, less NaN.
+#[test]
+fn stat_leaves_out_what_a_mask_hides() {
+    let ok = testdata().join("asdf/ok");
+    for (file, more, want) in [
+        ("mask_array.asdf", None, json!([12, 4, 1, -4.0, 3.25, -0.321_428_571_428_571_45])),
+        ("mask_nan.asdf", None, json!([12, 1, 0, -5.0, 3.25, -0.863_636_363_636_363_6])),
+        ("mask_same_inline.asdf", None, json!([12, 5, 1, -4.0, 2.5, -1.0])),
+        ("inline_masked.asdf", None, json!([3, 1, 0, 1, 3, 2.0])),
+        ("mask_array.asdf", Some("--stored"), json!([12, 0, 1, -5.0, 3.25, -0.863_636_363_636_363_6])),
+    ] {
+        let file = format!("{file}::a");
+        let args: Vec<&str> = ["stat", "--json", &file].into_iter().chain(more).collect();
+        let found: Value = serde_json::from_str(run(&ok, &args).expect(0)).unwrap();
+        let told = ["count", "masked", "nan", "min", "max", "mean"].map(|key| found[key].clone());
+        assert_eq!(Value::from(told.to_vec()), want, "{file}");
+    }
+    let row = run(&ok, &["stat", "mask_array.asdf::a"]);
+    assert_eq!(row.expect(0).trim_end().rsplit('\t').next(), Some("4"), "{row:#?}");
 }

@@ -24,6 +24,7 @@ pub fn stat_json(path: &str, dataset: &str, selection: Option<&str>, stat: &Stat
     put("neg_inf", stat.negative_infinity.into());
     put("pos_inf", stat.positive_infinity.into());
     put("empty", stat.empty.into());
+    put("masked", stat.masked.into());
     let summary = stat.summary.as_ref();
     let or_null = |value: &dyn Fn(&Summary) -> Json| summary.map_or(Json::Null, value);
     put("min", or_null(&|found| stat.number_json(found.min)));

@@ -112,3 +112,37 @@ fn the_widest_range_overflows_nothing() {
     let found = stat.summary.as_ref().unwrap();
     assert_eq!((found.mean, found.histogram.counts[0], found.histogram.counts[31]), (0.0, 1, 1));
 }
+
+#[test]
+fn what_a_mask_hides_is_counted_and_nothing_else() {
+    let shape = [2, 3];
+    let bytes: Vec<u8> = [1_i16, -999, 3, 4, -999, 7].iter().flat_map(|value| value.to_le_bytes()).collect();
+    let records: Vec<u8> = (0..24).collect();
+    let memory = Memory::new()
+        .with("numbers", "<i2", &shape, &bytes)
+        .with("records", r#"[["a","|u1"],["b","|u1",[3]]]"#, &shape, &records)
+        .with("opaque", "|V4", &shape, &records);
+    let mask = [0, 1, 0, 0, 1, 0];
+    let memory =
+        ["numbers", "records", "opaque"].iter().fold(memory, |memory, path| memory.masked(path, &mask));
+    let measured = |index, region: &str| {
+        let region = Region::parse(region, &shape).unwrap();
+        stat(&memory, index, &region, &ReadOptions::default().with_threads(2), Progress::none()).unwrap()
+    };
+    let numbers = |region| {
+        let [stat] = &measured(0, region)[..] else { panic!("one column") };
+        let found = stat.summary.as_ref().map(|found| (found.min, found.sum));
+        assert_eq!(stat_json("f", "numbers", None, stat)["masked"], stat.masked);
+        (stat.count, stat.masked, found)
+    };
+    let integer = Number::Integer;
+    assert_eq!(numbers(""), (6, 2, Some((integer(1), integer(15)))));
+    assert_eq!(numbers("1, ::-1"), (3, 1, Some((integer(4), integer(11)))));
+    assert_eq!(numbers(":, 1"), (2, 2, None));
+    let [a, b] = &measured(1, "")[..] else { panic!("two fields") };
+    // numpy: np.ma.array(np.arange(24).reshape(6, 4), mask=[[m] * 4 for m in mask]).sum(0) is 40, 44, 48, 52.
+    assert_eq!((a.masked, a.summary.as_ref().unwrap().sum), (2, integer(40)));
+    assert_eq!((b.count, b.masked, b.summary.as_ref().unwrap().sum), (18, 6, integer(44 + 48 + 52)));
+    let [opaque] = &measured(2, "")[..] else { panic!("one column") };
+    assert_eq!((opaque.count, opaque.masked), (6, 2));
+}
