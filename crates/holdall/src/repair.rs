@@ -3,11 +3,12 @@
 use std::path::Path;
 
 use container_core::container::OpenOptions;
-use container_core::format::Output;
+use container_core::format::{Format, Output};
 use container_core::report::{RepairItem, RepairReport};
 use container_core::write::{Durability, Overwrite};
 use container_core::{Error, ErrorKind, Progress, Result};
 
+use crate::formats::target_format;
 use crate::open::{Damaged, recognise_damaged};
 use crate::target::{Target, refuse_source};
 
@@ -25,7 +26,7 @@ pub struct Repaired {
 ///
 /// # Errors
 /// `WrongFormat`; `Unsupported` where the format has no repair; `Usage` when the target exists and may not be replaced, or
-/// is the damaged file itself; `Io`; and those of the format where there is nothing to bring back.
+/// is the damaged file itself, or has a name that tells another format; `Io`; and those of the format where there is nothing to bring back.
 pub fn repair(
     path: &Path,
     target: Option<&Path>,
@@ -40,6 +41,9 @@ pub fn repair(
     let repair = format
         .repair
         .ok_or_else(|| Error::unsupported(format!("{} files cannot be repaired", format.title)))?;
+    if let Some(target) = target {
+        refuse_other_name(path, target, format)?;
+    }
     let mut target = target.map(|target| Target::create(target, overwrite)).transpose()?;
     let out = target.as_mut().map(|target| target as &mut dyn Output);
     let mut report = match (repair(input, open, out, progress), unknown) {
@@ -54,6 +58,23 @@ pub fn repair(
         behind(&mut report, prefix);
     }
     Ok(Repaired { format: format.name, report })
+}
+
+/// A repair writes the format that the file has: a name that tells another one would be believed. One that the file has, too, is the user's.
+fn refuse_other_name(path: &Path, target: &Path, format: &Format) -> Result<()> {
+    let extension = |path: &Path| path.extension().map(std::ffi::OsStr::to_ascii_lowercase);
+    let Ok(told) = target_format(target, None) else { return Ok(()) };
+    if told.name == format.name || extension(path) == extension(target) {
+        return Ok(());
+    }
+    let problem = format!(
+        "the file is {}, as what a repair writes is, and the name {} tells {}",
+        format.title,
+        target.display(),
+        told.title
+    );
+    let own = format.extensions.first().map(|own| format!("-o NEW.{own}, and then holdall convert"));
+    Err(Error::usage(problem).hint(own.unwrap_or_else(|| "another name, and then holdall convert".into())))
 }
 
 /// The report on a file that begins at `prefix`, with places of the whole.
@@ -118,6 +139,29 @@ mod tests {
         assert!(matches!(error.kind(), ErrorKind::WrongFormat { .. }), "{error}");
         assert!(error.next_step().unwrap().starts_with("holdall repair FILE -o NEW.ra"), "{error:?}");
         assert!(!target.exists());
+    }
+
+    #[cfg(feature = "rawarray")]
+    #[test]
+    fn a_name_that_tells_another_format_is_refused() {
+        let directory = tempfile::tempdir().unwrap();
+        let at = |name: &str| directory.path().join(name);
+        let file = crate::testing::ra_bytes();
+        for (from, to, is_written) in [
+            ("a.ra", "b.npy", false),
+            ("a", "c.NPY", false),
+            ("a.ra", "d.RA", true),
+            ("a.ra", "e.dat", true),
+            ("a.ra", "f", true),
+            // A wrong name that the file has already.
+            ("a.npy", "g.npy", true),
+        ] {
+            let done = mend(&at(from), &at(to), &file);
+            assert_eq!((done.is_ok(), at(to).exists()), (is_written, is_written), "{from} {to}: {done:?}");
+            if let Err(error) = done {
+                assert!(error.next_step().unwrap().starts_with("-o NEW.ra"), "{error:?}");
+            }
+        }
     }
 
     #[cfg(feature = "rawarray")]
