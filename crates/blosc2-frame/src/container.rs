@@ -199,6 +199,10 @@ impl Container for Lens {
         self.view.read(index, region, options)
     }
 
+    fn is_typed(&self, index: usize) -> bool {
+        !self.view.is_flat() && self.dataset(index).is_none_or(|dataset| !dataset.dtype.is_void())
+    }
+
     fn native(&self) -> Option<&dyn Any> {
         Some(self.view.frame())
     }

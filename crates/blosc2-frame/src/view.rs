@@ -86,6 +86,11 @@ impl View {
         }
     }
 
+    /// True for elements of which nothing but a size is known.
+    pub(crate) const fn is_flat(&self) -> bool {
+        matches!(self, Self::Flat(..))
+    }
+
     /// True where each chunk is a dataset.
     pub(crate) const fn is_of_chunks(&self) -> bool {
         matches!(self, Self::Chunks(..))

@@ -128,6 +128,11 @@ impl Container for Lens {
         Ok(self.file.read(&Region::new(axes, &shape)?, options)?.reversed_axes())
     }
 
+    fn is_typed(&self, index: usize) -> bool {
+        (self.is_variable() || self.file.numpy().is_some())
+            && self.datasets().get(index).is_none_or(|dataset| !dataset.dtype.is_void())
+    }
+
     fn blocks(&self) -> Vec<&dyn Block> {
         let blocks = self.blocks.get_or_init(|| {
             let whole = |chunk: &&ChunkEntry| chunk.state() == State::Whole;

@@ -34,7 +34,9 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
     let dataset = &*job.container.require(index)?;
     let (numpy, mut losses) = target(dataset, region, job.options.axes);
     let mut options = options(job, &numpy)?;
-    let kept = own::metadata(job.container, dataset);
+    // Bytes to which the caller gave a type become an array.
+    let kept = own::metadata(job.container, dataset)
+        .filter(|tree| !job.container.is_typed(index) || own::is_numpy(tree));
     if let Some(tree) = &kept {
         options.metadata = own::described(tree, &numpy);
         let json = options.metadata.as_ref().map(to_python_json).transpose()?;

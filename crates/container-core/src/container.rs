@@ -80,6 +80,11 @@ pub trait Container: Send + Sync {
     /// `Unsupported` and `Limit` where the values cannot be read.
     fn read(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<Array<'_>>;
 
+    /// False where the file says nothing of the type of a dataset's elements but perhaps their size: its type is an opaque one, or bytes.
+    fn is_typed(&self, index: usize) -> bool {
+        self.dataset(index).is_none_or(|dataset| !dataset.dtype.is_void())
+    }
+
     /// Which elements of `region` of a dataset are missing, as its file says: an array of `bool8` of the region's shape, not zero where one is.
     /// `None` where the file says so of none, in formats that have no words for it, and where the file was opened with
     /// [`Fallback::Stored`]. [`Container::read`] gives the values of missing elements as they are stored all the same.
@@ -295,6 +300,8 @@ pub struct OpenOptions {
     pub tolerance: Tolerance,
     /// The codec to assume where the file leaves it open (RawArray's flag bit 1 has two meanings).
     pub assume_codec: Option<String>,
+    /// The type of elements of which a file says none, of one axis or as large as they are stored (see [`Container::is_typed`]).
+    pub assume_dtype: Option<DType>,
     /// How the axes of column-major data are presented.
     pub axes: Axes,
     /// Whether a schema fills in what is not stored, and masks hide what is.

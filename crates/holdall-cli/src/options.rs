@@ -4,8 +4,10 @@ use std::ffi::{OsStr, OsString};
 use std::num::NonZeroUsize;
 
 use clap::ColorChoice;
+use clap::builder::TypedValueParser;
 use container_core::Limits;
 use container_core::container::{Axes, Fallback, OpenOptions, ReadOptions, Tolerance};
+use container_core::dtype::DType;
 use container_core::source::Access;
 use container_core::write::Overwrite;
 use holdall::address::Address;
@@ -48,6 +50,11 @@ pub struct OpenArgs {
     #[arg(long, help_heading = READING, value_name = "CODEC")]
     pub assume_codec: Option<String>,
 
+    /// The type of elements of which a file says none, in numpy's words: '<f4', '>i2', or a list of fields; for super-chunks of Blosc2, packed bytes
+    /// of Bloscpack, opaque elements
+    #[arg(long, help_heading = READING, value_name = "DTYPE", value_parser = dtype())]
+    pub assume_dtype: Option<DType>,
+
     /// Show column-major data with their axes reversed, in C order; no byte moves
     #[arg(long, help_heading = READING)]
     pub reversed_dims: bool,
@@ -69,10 +76,16 @@ impl OpenArgs {
         options.access = if self.positioned { Access::Positioned } else { Access::Auto };
         options.tolerance = if self.lenient { Tolerance::Lenient } else { Tolerance::Strict };
         options.assume_codec.clone_from(&self.assume_codec);
+        options.assume_dtype.clone_from(&self.assume_dtype);
         options.fallback = if self.stored { Fallback::Stored } else { Fallback::Apply };
         options.axes = if self.reversed_dims { Axes::Reversed } else { Axes::AsStored };
         options
     }
+}
+
+/// A type in numpy's words.
+pub fn dtype() -> impl TypedValueParser<Value = DType> {
+    clap::builder::NonEmptyStringValueParser::new().try_map(|text| DType::parse(&text))
 }
 
 /// How many threads.

@@ -4,6 +4,7 @@
 pub mod address;
 pub mod append;
 #[cfg(any(feature = "fits", feature = "zarr"))]
+mod assumed;
 mod attributes;
 pub mod convert;
 pub mod diff;

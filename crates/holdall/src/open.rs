@@ -10,6 +10,7 @@ use container_core::format::{Format, Input, Probe};
 use container_core::source::{Access, Source, open_path, read_stream};
 use container_core::{Error, Result};
 
+use crate::assumed::Assumed;
 use crate::formats::{ARRAY_FILES, FORMATS};
 use crate::prefix;
 
@@ -97,7 +98,16 @@ fn damaged(probe: &Probe<'_>) -> Option<&'static Format> {
 /// `Io`; `WrongFormat`; `Limit` for a stream over the memory limit; and those of the format's own open.
 pub fn open(path: &Path, accept: Accept, options: &OpenOptions) -> Result<Opened> {
     let (format, input) = recognise(path, accept, options)?;
-    Ok(Opened { format, container: (format.open)(input, options)? })
+    opened(format, input, options)
+}
+
+fn opened(format: &'static Format, input: Input, options: &OpenOptions) -> Result<Opened> {
+    let container = (format.open)(input, options)?;
+    let container = match &options.assume_dtype {
+        Some(dtype) => Box::new(Assumed::new(container, dtype.clone())?),
+        None => container,
+    };
+    Ok(Opened { format, container })
 }
 
 /// Opens a file whose values will pass through once, in `order` (`None` for the order in which they are stored).
@@ -156,7 +166,7 @@ pub fn open_source(
     options: &OpenOptions,
 ) -> Result<Opened> {
     let (format, input) = find_source(source, path, accept, options)?;
-    Ok(Opened { format, container: (format.open)(input, options)? })
+    opened(format, input, options)
 }
 
 /// Finds the format without opening it, so that a file that then fails to open is still known for what it is.

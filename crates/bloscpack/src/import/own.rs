@@ -29,11 +29,16 @@ pub(super) fn metadata(container: &dyn Container, dataset: &Dataset) -> Option<V
 /// one; without metadata it has none.
 pub(super) fn described(tree: &Value, numpy: &NumpyArray) -> Option<Value> {
     let Value::Map(entries) = tree else { return Some(tree.clone()) };
-    if tree.get("container") != Some(&Value::from("numpy")) {
+    if !is_numpy(tree) {
         return (!entries.is_empty()).then(|| tree.clone());
     }
     let Value::Map(new) = numpy.to_metadata() else { return Some(tree.clone()) };
     Some(new.into_iter().fold(tree.clone(), |tree, (key, value)| with_entry(&tree, &key, value)))
+}
+
+/// True where metadata describe an array.
+pub(super) fn is_numpy(tree: &Value) -> bool {
+    tree.get("container") == Some(&Value::from("numpy"))
 }
 
 /// Keys by which numpy arrays are described.

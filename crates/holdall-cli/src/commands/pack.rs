@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::builder::TypedValueParser;
 use container_core::dtype::{DType, Order};
 use container_core::{ErrorKind, Limits, Progress};
 use holdall::convert::ConvertOptions;
@@ -46,7 +45,7 @@ pub struct Args {
     items: Option<ItemsOf>,
 
     /// SOURCE is elements of this type, such as '<f8' or '|u1', and nothing else
-    #[arg(long, value_name = "DTYPE", value_parser = dtype())]
+    #[arg(long, value_name = "DTYPE", value_parser = crate::options::dtype())]
     dtype: Option<DType>,
 
     /// The shape of those elements, such as 100,3
@@ -86,10 +85,6 @@ enum AxisOrder {
 }
 
 /// Types as numpy's `dtype.str` has them.
-fn dtype() -> impl TypedValueParser<Value = DType> {
-    clap::builder::NonEmptyStringValueParser::new().try_map(|text| DType::parse(&text))
-}
-
 pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     let (source, sources, target) = args.paths()?;
     let bar = args.make.check_target("pack", target, console)?;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::support::{contents, files, fixtures, floats, holdall, npy, rawarray, run};
+use crate::support::{contents, files, fixtures, floats, holdall, npy, rawarray, run, testdata};
 
 /// Every verb that writes, with a target called `new`.
 const WRITERS: [&[&str]; 5] = [
@@ -159,6 +159,42 @@ fn manual_pages_are_written_whole_and_not_over_others() {
     assert_eq!(contents(&at.join("directory.ra")), before);
     run(at, &["man", "-o", "directory.ra", "-f"]).expect(0);
     assert_eq!(contents(&at.join("directory.ra")), pages);
+}
+
+/// Files that Python wrote of plain bytes: a super-chunk, and what `blpk compress` makes of any file.
+#[test]
+fn elements_without_a_type_are_of_the_one_that_is_assumed() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = directory.path();
+    for (from, dtype, shape) in [
+        ("blosc2/ok/blosclz_shuffle.b2frame", "<i4", "(1250,)"),
+        ("blosc2/ok/dict_lz4.b2frame", "<f8", "(3000,)"),
+        ("bloscpack/ok/append_fits.blp", "<f4", "(575,)"),
+        ("bloscpack/ok/append_fits.blp", "[('a', '<u2'), ('b', '|S2')]", "(575,)"),
+        ("rawarray/ok/v16_ucs4.ra", "<c16", "(3,)"),
+    ] {
+        let from = testdata().join(from);
+        let from = from.to_str().unwrap();
+        let raw = |file: &str| holdall(at).args(["cat", "--format", "raw", file]).output().unwrap().stdout;
+        let stored = raw(from);
+        for target in ["a.npy", "a.b2nd", "a.asdf", "a.ra", "a.blp"] {
+            run(at, &["convert", "--verify", "-f", "--assume-dtype", dtype, from, target]).expect(0);
+            assert!(raw(target) == stored, "{from} {target}");
+            // RawArray and Bloscpack have no records.
+            let takes_records = ["a.b2nd", "a.asdf"].contains(&target);
+            if target != "a.npy" && (takes_records || !dtype.starts_with('[')) {
+                let listed = run(at, &["ls", target]);
+                let listed: Vec<&str> = listed.expect(0).split('\t').collect();
+                assert!(listed[1] != "|u1" && !listed[1].starts_with("|V"), "{from} {target} {listed:?}");
+                assert_eq!(listed[2], shape, "{from} {target}");
+            }
+        }
+        assert!(!stored.is_empty());
+    }
+    let odd = testdata().join("bloscpack/ok/append_fits.blp");
+    let refused = run(at, &["stat", odd.to_str().unwrap(), "--assume-dtype", "<f8"]);
+    refused.expect(2);
+    assert!(refused.err.contains("2300") && refused.err.contains("--assume-dtype"), "{refused:#?}");
 }
 
 /// A directory cannot be without a name until it is whole, as a file can.

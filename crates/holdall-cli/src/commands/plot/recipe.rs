@@ -17,6 +17,9 @@ impl Recipe {
         if let Some(codec) = &open.assume_codec {
             recipe.add("--assume-codec", codec);
         }
+        if let Some(dtype) = &open.assume_dtype {
+            recipe.add("--assume-dtype", &dtype.to_string());
+        }
         recipe
     }
 

@@ -1,0 +1,222 @@
+//! A container whose elements without a type are seen as of one: super-chunks and packed bytes of which nothing but a size is known.
+
+use std::any::Any;
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::sync::OnceLock;
+
+use container_core::array::Array;
+use container_core::block::Block;
+use container_core::container::{About, Container, Dataset, Depth, ReadOptions, Segment};
+use container_core::dtype::{DType, Order};
+use container_core::region::{AxisSelection, Kept, Region};
+use container_core::report::{Loss, Report};
+use container_core::{Error, Progress, Result, Value};
+
+/// The view. No byte moves.
+pub(crate) struct Assumed {
+    inner: Box<dyn Container>,
+    dtype: DType,
+    /// Made when they are asked for.
+    datasets: OnceLock<Vec<Dataset>>,
+}
+
+impl Assumed {
+    /// `dtype` for all that has none in `inner`.
+    ///
+    /// # Errors
+    /// `Usage` for a type without bytes, and where a dataset that a plain listing shows is no whole number of its elements.
+    pub(crate) fn new(inner: Box<dyn Container>, dtype: DType) -> Result<Self> {
+        if dtype.itemsize() == 0 {
+            return Err(Error::usage(format!("elements of {dtype} have no bytes")));
+        }
+        let assumed = Self { inner, dtype, datasets: OnceLock::new() };
+        for index in 0..assumed.inner.listed_count() {
+            assumed.require(index)?;
+        }
+        Ok(assumed)
+    }
+
+    /// The dataset, and whether its type is assumed.
+    fn seen(&self, index: usize, mut dataset: Dataset) -> Result<(Dataset, bool)> {
+        if self.inner.is_typed(index) {
+            return Ok((dataset, false));
+        }
+        let (own, new) = (dataset.dtype.itemsize() as u64, self.dtype.itemsize() as u64);
+        if own != new {
+            let [len] = dataset.shape[..] else { return Err(self.unfit(&dataset)) };
+            let Some(bytes) = len.checked_mul(own).filter(|bytes| bytes.is_multiple_of(new)) else {
+                return Err(self.unfit(&dataset));
+            };
+            dataset.shape = vec![bytes / new];
+            // Chunks need not be whole numbers of elements.
+            dataset.chunks = None;
+        }
+        dataset.dtype = self.dtype.clone();
+        Ok((dataset, true))
+    }
+
+    fn unfit(&self, dataset: &Dataset) -> Error {
+        let shape = &dataset.shape;
+        let problem = format!("{} of {shape:?} is no whole number of {}", dataset.dtype, self.dtype);
+        Error::usage(problem).context(dataset.path.clone()).hint("another --assume-dtype")
+    }
+}
+
+impl Container for Assumed {
+    fn about(&self) -> About {
+        self.inner.about()
+    }
+
+    fn meta(&self) -> Result<Value> {
+        self.inner.meta()
+    }
+
+    fn logical_meta(&self) -> Result<Value> {
+        self.inner.logical_meta()
+    }
+
+    fn datasets(&self) -> &[Dataset] {
+        self.datasets.get_or_init(|| {
+            let ready = self.inner.datasets().iter().enumerate();
+            ready
+                .map(|(index, dataset)| match self.seen(index, dataset.clone()) {
+                    Ok((seen, _)) => seen,
+                    // It is refused where it is asked for.
+                    Err(_) => dataset.clone(),
+                })
+                .collect()
+        })
+    }
+
+    fn may_hide_datasets(&self) -> bool {
+        self.inner.may_hide_datasets()
+    }
+
+    fn dataset_count(&self) -> usize {
+        self.inner.dataset_count()
+    }
+
+    fn listed_count(&self) -> usize {
+        self.inner.listed_count()
+    }
+
+    fn dataset(&self, index: usize) -> Option<Cow<'_, Dataset>> {
+        let dataset = self.inner.dataset(index)?;
+        if self.inner.is_typed(index) {
+            return Some(dataset);
+        }
+        let dataset = dataset.into_owned();
+        let seen = self.seen(index, dataset.clone()).map_or(dataset, |(seen, _)| seen);
+        Some(Cow::Owned(seen))
+    }
+
+    fn find(&self, path: &str) -> Option<usize> {
+        self.inner.find(path)
+    }
+
+    fn require(&self, index: usize) -> Result<Cow<'_, Dataset>> {
+        let (dataset, _) = self.seen(index, self.inner.require(index)?.into_owned())?;
+        Ok(Cow::Owned(dataset))
+    }
+
+    fn is_typed(&self, _index: usize) -> bool {
+        true
+    }
+
+    fn read(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<Array<'_>> {
+        let stored = self.inner.require(index)?.into_owned();
+        let own = stored.dtype.itemsize() as u64;
+        let (dataset, is_assumed) = self.seen(index, stored)?;
+        if !is_assumed {
+            return self.inner.read(index, region, options);
+        }
+        let region = Region::new(region.axes().to_vec(), &dataset.shape)?;
+        let new = self.dtype.itemsize() as u64;
+        if own == new {
+            let array = self.inner.read(index, &region, options)?;
+            return retyped(&array, &self.dtype, array.shape().to_vec(), options);
+        }
+        let [axis] = region.axes() else { return Err(self.unfit(&dataset)) };
+        if axis.count == 0 {
+            return Array::new(self.dtype.clone(), region.shape(), Order::C, Cow::Borrowed(&[]));
+        }
+        // The stored elements that hold those between the first and the last that are wanted.
+        let last = i128::from(axis.start) + i128::from(axis.step) * (i128::from(axis.count) - 1);
+        let last = u64::try_from(last).unwrap_or(axis.start);
+        let (low, high) = (axis.start.min(last), axis.start.max(last));
+        let first = low * new / own;
+        let count = ((high + 1) * new).div_ceil(own) - first;
+        let span = AxisSelection { start: first, step: 1, count, kept: Kept::Yes };
+        let stored_shape = [dataset.shape.iter().product::<u64>() * new / own];
+        let array = self.inner.read(index, &Region::new(vec![span], &stored_shape)?, options)?;
+        let bytes = array.bytes(Order::C, &options.limits)?;
+        let from = usize::try_from(low * new - first * own).unwrap_or(usize::MAX);
+        let len = options.limits.allocate((high + 1 - low).saturating_mul(new))?;
+        let part = from.checked_add(len).and_then(|end| bytes.get(from..end));
+        let part = part.ok_or_else(|| self.unfit(&dataset))?.to_vec();
+        let array = Array::new(self.dtype.clone(), vec![high + 1 - low], Order::C, Cow::Owned(part))?;
+        let start = if axis.step < 0 { high - low } else { 0 };
+        array.select(&Region::new(vec![AxisSelection { start, ..*axis }], &[high + 1 - low])?)
+    }
+
+    fn mask(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<Option<Array<'static>>> {
+        if self.inner.is_typed(index) { self.inner.mask(index, region, options) } else { Ok(None) }
+    }
+
+    /// The file itself, whose elements have no type, is what the view is not.
+    fn native(&self) -> Option<&dyn Any> {
+        let is_typed = |index| self.inner.is_typed(index);
+        if (0..self.inner.listed_count()).all(is_typed) { self.inner.native() } else { None }
+    }
+
+    fn has_frame_axis(&self, dataset: &Dataset) -> bool {
+        self.inner.has_frame_axis(dataset)
+    }
+
+    fn blocks(&self) -> Vec<&dyn Block> {
+        self.inner.blocks()
+    }
+
+    fn layout(&self) -> Vec<Segment> {
+        self.inner.layout()
+    }
+
+    fn for_each_segment(&self, look: &mut dyn FnMut(Segment) -> Result<()>) -> Result<()> {
+        self.inner.for_each_segment(look)
+    }
+
+    fn checksums(&self) -> BTreeSet<String> {
+        self.inner.checksums()
+    }
+
+    fn losses(&self) -> Vec<Loss> {
+        self.inner.losses()
+    }
+
+    fn carried(&self, selection: &[(usize, Region)]) -> Result<Value> {
+        self.inner.carried(selection)
+    }
+
+    fn uncarried(&self, selection: &[(usize, Region)]) -> Vec<Loss> {
+        self.inner.uncarried(selection)
+    }
+
+    fn check(&self, depth: Depth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report> {
+        self.inner.check(depth, options, progress)
+    }
+}
+
+/// The same bytes as elements of another type of the same size.
+fn retyped<'a>(
+    array: &Array<'_>,
+    dtype: &DType,
+    shape: Vec<u64>,
+    options: &ReadOptions,
+) -> Result<Array<'a>> {
+    let bytes = array.bytes(Order::C, &options.limits)?.into_owned();
+    Array::new(dtype.clone(), shape, Order::C, Cow::Owned(bytes))
+}
+
+#[cfg(test)]
+mod tests;
