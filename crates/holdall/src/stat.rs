@@ -20,6 +20,7 @@ mod json;
 mod keys;
 mod moments;
 mod ranks;
+mod squares;
 
 pub use histogram::Histogram;
 pub use json::stat_json;

@@ -1,6 +1,7 @@
 //! Counts, extremes, sum, mean and variance, merged piece by piece.
 
 use super::keys::{Batch, Keys};
+use super::squares::Squares;
 
 /// What is summed up in one pass.
 #[derive(Clone, Debug, Default)]
@@ -17,7 +18,7 @@ pub(super) struct Moments {
     /// What integers are counted from that doubles would round.
     base: i128,
     /// Sum of the squared distances from the mean.
-    squares: f64,
+    squares: Squares,
     /// The least and the greatest key.
     extremes: Option<(u64, u64)>,
 }
@@ -34,7 +35,7 @@ impl Moments {
 
     /// Standard deviation of the population.
     pub(super) fn std(&self) -> f64 {
-        (self.squares / self.finite as f64).sqrt()
+        self.squares.root_of_mean(self.finite as f64)
     }
 
     /// Adds a batch, whose finite values are `values`.
@@ -51,8 +52,15 @@ impl Moments {
         let count = values.len() as f64;
         // By parts of the count, so that no sum of finite values is infinite.
         let sum: f64 = lanes(values, |value| value);
-        let mean = if sum.is_finite() { sum / count } else { lanes(values, |value| value / count) };
-        let squares = lanes(values, |value| (value - mean) * (value - mean));
+        let mean = if sum.is_finite() { sum / count } else { within(lanes(values, |value| value / count)) };
+        let is_constant = extremes.is_none_or(|(low, high)| low == high);
+        let squares = Squares::of(is_constant, |unit| {
+            // The factor of ordinary numbers is 1, which changes no bit.
+            lanes(values, |value| {
+                let distance = value * unit - mean * unit;
+                distance * distance
+            })
+        });
         let sum = match keys {
             Keys::Doubles => 0,
             Keys::Unsigned => batch.keys.iter().map(|key| i128::from(*key)).sum(),
@@ -89,20 +97,32 @@ impl Moments {
             return;
         }
         if self.finite == 0 {
-            self.base = other.base;
+            (self.finite, self.base) = (other.finite, other.base);
+            (self.mean, self.squares) = (other.mean, other.squares);
+            return;
         }
         let (n, m) = (self.finite as f64, other.finite as f64);
-        let distance = other.base.saturating_sub(self.base) as f64 + (other.mean - self.mean);
+        let (base, mean) = (other.base.saturating_sub(self.base) as f64, self.mean);
+        let distance = base + (other.mean - mean);
         let part = m / (n + m);
         if distance.is_finite() {
             self.mean += distance * part;
         } else {
             // Floating-point numbers, which have no base.
-            self.mean = self.mean * (n / (n + m)) + other.mean * part;
+            self.mean = within(mean * (n / (n + m)) + other.mean * part);
         }
-        self.squares += other.squares + distance * distance * n * part;
+        self.squares = self.squares.joined(other.squares, |unit| {
+            let scaled = base * unit + (other.mean * unit - mean * unit);
+            let distance = if distance.is_finite() { distance * unit } else { scaled };
+            distance * distance * n * part
+        });
         self.finite += other.finite;
     }
+}
+
+/// A mean of finite numbers is finite, though rounding may take it beyond the greatest.
+fn within(mean: f64) -> f64 {
+    mean.clamp(f64::MIN, f64::MAX)
 }
 
 /// A sum over eight lanes: as fast as the machine can, and the same on every machine.

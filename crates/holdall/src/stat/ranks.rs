@@ -135,8 +135,12 @@ impl Ranks {
         let ([low, high], part) = neighbours(percent, self.count);
         let (low, high) = (value(self.key_at(low)), value(self.key_at(high)));
         // From the nearer end, as numpy does it, so that the last bit is the same.
-        let distance = high - low;
-        if part >= 0.5 { high - distance * (1.0 - part) } else { low + distance * part }
+        let between = |low: f64, high: f64| {
+            let distance = high - low;
+            if part >= 0.5 { high - distance * (1.0 - part) } else { low + distance * part }
+        };
+        // The distance of halves is finite.
+        if (high - low).is_finite() { between(low, high) } else { 2.0 * between(low / 2.0, high / 2.0) }
     }
 
     /// The percentile of integers that doubles would round, cut to a whole number.

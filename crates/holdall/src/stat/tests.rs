@@ -111,6 +111,50 @@ fn the_widest_range_overflows_nothing() {
     let [stat] = &stats("<f8", &[3], &bytes, 1 << 30)[..] else { panic!("one column") };
     let found = stat.summary.as_ref().unwrap();
     assert_eq!((found.mean, found.histogram.counts[0], found.histogram.counts[31]), (0.0, 1, 1));
+    // Between neighbours that are further apart than the greatest double.
+    let bytes: Vec<u8> = [f64::MIN, f64::MAX].iter().flat_map(|value| value.to_le_bytes()).collect();
+    let [stat] = &stats("<f8", &[2], &bytes, 1 << 30)[..] else { panic!("one column") };
+    let quarter = f64::MAX / 2.0;
+    let percentiles = &stat.summary.as_ref().unwrap().percentiles;
+    assert_eq!(percentiles[2..5], [-quarter, 0.0, quarter].map(Number::Float));
+}
+
+/// Squares of these numbers are no doubles. Expected: the root of the mean of the squares of exact differences, with Python's fractions.
+#[test]
+fn the_deviation_of_numbers_whose_squares_are_no_doubles_is_one() {
+    let most = f64::MAX;
+    let least = 5e-324;
+    let mut mixed = vec![0.0; 5000];
+    mixed.extend((0..5000_u32).map(|at| f64::from(at % 10) * 1e-200));
+    let mut steps: Vec<f64> =
+        (0..10_000_u32).map(|at| 1e300 + f64::from(at * 7919 % 10_000) * 1e296).collect();
+    let cases: [(&[f64], f64); 8] = [
+        (&[1e200, 3e200], 1e200),
+        (&[-most, most], most),
+        (&[-most, most, 0.0, 1.0], 1.271_161_006_153_646_2e308),
+        (&[1e160, 1e160, 1e160], 0.0),
+        (&[least, 3.0 * least], least),
+        (&[1e-170, -2e-170, 5e-170], 2.867_441_755_680_875_6e-170),
+        (&mixed, 3.031_088_913_245_535_2e-200),
+        (&steps, 2.886_751_331_514_372e299),
+    ];
+    let std = |values: &[f64], memory: u64| {
+        let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        let [stat] = &stats("<f8", &[values.len() as u64], &bytes, memory)[..] else { panic!("one column") };
+        stat.summary.as_ref().unwrap().std
+    };
+    for (values, expected) in cases {
+        // Of pieces, too, which are added up.
+        for memory in [1 << 30, 40_000] {
+            let found = std(values, memory);
+            assert!((found - expected).abs() <= 2e-13 * expected, "{:?}: {found} {expected}", values.first());
+        }
+    }
+    // A constant far away from the others.
+    steps.truncate(5000);
+    steps.fill(most);
+    steps.extend([-most; 5000]);
+    assert!((std(&steps, 40_000) / most - 1.0).abs() < 1e-14);
 }
 
 #[test]
