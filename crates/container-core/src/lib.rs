@@ -18,6 +18,7 @@ pub mod magic;
 pub mod npy;
 pub mod numbers;
 mod progress;
+pub mod ranges;
 pub mod region;
 pub mod report;
 pub mod source;

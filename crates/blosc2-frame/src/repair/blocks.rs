@@ -16,6 +16,7 @@
 use std::ops::Range;
 
 use blosc_chunk::{Chunk, Header};
+use container_core::ranges::joined;
 use container_core::{ErrorKind, Progress, Result};
 
 use super::chunks::Origin;
@@ -108,13 +109,7 @@ impl Collected {
             lines.extend(others(regions.count()));
             return lines;
         }
-        let mut runs: Vec<Range<usize>> = Vec::new();
-        for (_, (range, _)) in lost {
-            match runs.last_mut() {
-                Some(last) if last.end == range.start => last.end = range.end,
-                _ => runs.push(range),
-            }
-        }
+        let runs = joined(lost.map(|(_, (range, _))| range));
         let start = match self.header.chunksize {
             ChunkSize::Fixed(len) => index.checked_mul(len.into()),
             _ => None,

@@ -16,6 +16,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use blosc_chunk::{Chunk, Decoder};
+use container_core::ranges::joined;
 use container_core::report::{RepairItem, RepairReport};
 use container_core::source::zeroed_vec;
 use container_core::{ErrorKind, Result};
@@ -157,15 +158,12 @@ fn plain(chunk: &Chunk<'_>, have: usize, mut data: Vec<u8>) -> Option<Parts> {
 }
 
 fn lost(start: u64, blocks: &[(Range<usize>, bool)]) -> Vec<Range<u64>> {
-    let mut runs: Vec<Range<u64>> = Vec::new();
-    for (range, _) in blocks.iter().filter(|(_, is_whole)| !is_whole) {
-        let range = start.saturating_add(range.start as u64)..start.saturating_add(range.end as u64);
-        match runs.last_mut() {
-            Some(last) if last.end == range.start => last.end = range.end,
-            _ => runs.push(range),
-        }
-    }
-    runs
+    let lost = blocks.iter().filter(|(_, is_whole)| !is_whole);
+    joined(
+        lost.map(|(range, _)| {
+            start.saturating_add(range.start as u64)..start.saturating_add(range.end as u64)
+        }),
+    )
 }
 
 impl Partial {
