@@ -1,10 +1,11 @@
 //! What surrounds the data: axes with ticks, labels, title, colour bar.
 
+use crate::bent::Bent;
 use crate::font::Font;
 use crate::palette::Palette;
 use crate::scale::{Stretch, place};
 use crate::scene::{Anchor, Direction, Item, Pixels, Rect, Rgba, Scene};
-use crate::ticks::{Ticks, bent, linear};
+use crate::ticks::{Ticks, based, single};
 
 /// How a picture looks, whatever it shows.
 #[derive(Clone, Debug, PartialEq)]
@@ -77,6 +78,8 @@ impl Style {
 pub(crate) struct Axis {
     pub(crate) low: f64,
     pub(crate) high: f64,
+    /// The integer that they are counted from.
+    pub(crate) base: i128,
     pub(crate) label: String,
     /// Only whole numbers mean something.
     pub(crate) whole: bool,
@@ -99,12 +102,9 @@ impl Axis {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a few marks")]
         let most = (length / room).floor().max(2.0) as usize;
         match self.stretch {
-            Stretch::Linear => linear(low, high, most, self.whole),
-            _ => {
-                let mut ticks = bent(low, high, 0.5 * room / length, |value| self.at(value));
-                ticks.ticks.retain(|tick| !self.whole || tick.value.fract() == 0.0);
-                ticks
-            }
+            Stretch::Linear => based(self.base, low, high, most, self.whole),
+            _ => Bent { base: self.base, low, high, gap: 0.5 * room / length, whole: self.whole }
+                .ticks(|value| self.at(value)),
         }
     }
 }
@@ -220,7 +220,14 @@ impl<'s> Frame<'s> {
     }
 
     /// A colour bar to the right.
-    pub(crate) fn bar(&mut self, palette: &Palette, ends: (f64, f64), stretch: Stretch, label: &str) {
+    pub(crate) fn bar(
+        &mut self,
+        palette: &Palette,
+        ends: (f64, f64),
+        base: i128,
+        stretch: Stretch,
+        label: &str,
+    ) {
         if self.style.bare {
             return;
         }
@@ -233,11 +240,10 @@ impl<'s> Frame<'s> {
         }
         self.scene.items.push(Item::Image { rect: Rect { x: rect.x.round(), ..rect }, pixels });
         self.border(Rect { x: rect.x.round(), ..rect });
-        let axis = Axis { low: ends.0, high: ends.1, label: String::new(), whole: false, stretch };
+        let axis = Axis { low: ends.0, high: ends.1, base, label: String::new(), whole: false, stretch };
         let mut ticks = axis.ticks(h, self.px(44.0));
         if ends.0 == ends.1 {
-            let label = crate::ticks::short(ends.0);
-            ticks.ticks = vec![crate::ticks::Tick { value: ends.0, label }];
+            ticks = single(base, ends.0);
         }
         let (tick, small) = (self.px(4.0), self.px(12.0));
         let right = rect.x.round() + rect.w;
@@ -275,8 +281,14 @@ mod tests {
     #[test]
     fn a_falling_axis_has_labels_at_all_its_marks() {
         let style = Style::default();
-        let axis =
-            |low, high| Axis { low, high, label: String::new(), whole: true, stretch: Stretch::Linear };
+        let axis = |low, high| Axis {
+            low,
+            high,
+            base: 0,
+            label: String::new(),
+            whole: true,
+            stretch: Stretch::Linear,
+        };
         let labels = |x: &Axis| {
             let mut frame = Frame::new(&style, (900, 300), (700, 200), false);
             frame.axes(x, &axis(0.0, 1.0));
@@ -298,7 +310,7 @@ mod tests {
         let style = Style::default();
         let mut frame = Frame::new(&style, (400, 300), (198, 220), true);
         let palette = Palette::by_name("viridis").unwrap();
-        frame.bar(&palette, (1e9, 1e9 + 9e-4), Stretch::Linear, "data");
+        frame.bar(&palette, (1e9, 1e9 + 9e-4), 0, Stretch::Linear, "data");
         let note = frame.scene.items.iter().find_map(|item| match item {
             Item::Text { at, size, text, .. } if text.starts_with('×') => Some((*at, *size, text)),
             _ => None,

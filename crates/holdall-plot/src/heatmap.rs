@@ -4,6 +4,7 @@ use container_core::region::{AxisSelection, Kept};
 use container_core::{Error, Result};
 
 use crate::Picture;
+use crate::counting::Counting;
 use crate::frame::{Axis, Frame, Style};
 use crate::palette::Palette;
 use crate::reduce::plane;
@@ -81,16 +82,24 @@ pub fn heatmap(
         size.0 = (across.pixels + margins.left + margins.right).max(least(420.0));
         size.1 = (down.pixels + margins.top + margins.bottom).max(least(200.0));
     }
-    let grid = plane(subject, (down.block, across.block))?;
+    let from = Counting::of(subject, colors.range)?;
+    let grid = plane(subject, from.base, (down.block, across.block))?;
+    let ends = colors.range.ends_beyond(&grid.values, from.base);
+    let bounds = ends.map(|ends| from.bounds(colors.range, ends));
+    if let Some(bounds) = bounds.filter(|bounds| !from.is_settled(*bounds)) {
+        // As the recipe has it, to the bit.
+        let colors = Colors { range: Range::Fixed(bounds.0, bounds.1), ..colors.clone() };
+        return heatmap(subject, &colors, origin, label, style);
+    }
     let mut notes = Vec::new();
     if down.block > 1 || across.block > 1 {
         notes.push(format!("means of blocks of {} x {} values", down.block, across.block));
     }
-    let ends = colors.range.ends(&grid.values);
     let infinite = grid.values.iter().filter(|value| !value.is_finite()).count();
     if infinite > 0 {
         notes.push(format!("{infinite} of {} points have no finite value", grid.values.len()));
     }
+    let ends = bounds.map(|(low, high)| (low.beyond(from.base), high.beyond(from.base)));
     let (low, high) = ends.unwrap_or((0.0, 1.0));
     let mut pixels = Pixels::transparent(dimension(grid.columns)?, dimension(grid.rows)?);
     let row_len = grid.columns * 4;
@@ -114,14 +123,14 @@ pub fn heatmap(
     frame.axes(&axis(*column_axis, columns), &y);
     frame.title();
     if ends.is_some() {
-        frame.bar(&colors.palette, (low, high), colors.stretch, label);
+        frame.bar(&colors.palette, (low, high), from.base, colors.stretch, label);
     } else if !style.bare {
         let Rect { x, y, w, h } = frame.rect;
         let middle = (x + w / 2.0, y + h / 2.0);
         let what = "no finite values";
         frame.scene.text(middle, style.scaled(14.0), crate::scene::Anchor::Middle, what);
     }
-    let range = ends.map(|(low, high)| Range::Fixed(low, high));
+    let range = bounds.map(|(low, high)| Range::Fixed(low, high));
     Ok(Picture { scene: frame.scene, range, bins: None, notes })
 }
 
@@ -135,7 +144,7 @@ pub(crate) fn axis(number: usize, selection: &AxisSelection) -> Axis {
     let end = start + step * (selection.count as f64);
     let label = format!("axis {number}");
     let half = step / 2.0;
-    Axis { low: start - half, high: end - half, label, whole: true, stretch: Stretch::Linear }
+    Axis { low: start - half, high: end - half, base: 0, label, whole: true, stretch: Stretch::Linear }
 }
 
 /// Pixels and blocks for `width` by `height` values in `room`: square, whole pixels for each value or whole values for

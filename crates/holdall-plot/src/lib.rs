@@ -3,11 +3,15 @@
 // Pictures have a few thousand pixels: numbers of pixels and values of data are doubles here.
 #![allow(clippy::cast_precision_loss)]
 
+mod bent;
+mod bound;
+mod counting;
 mod encode;
 mod font;
 mod frame;
 mod heatmap;
 mod lines;
+
 mod palette;
 mod particles;
 mod raster;
@@ -20,6 +24,7 @@ mod term;
 mod ticks;
 mod values;
 
+pub use bound::Bound;
 pub use encode::{png, svg};
 pub use frame::Style;
 pub use heatmap::{Colors, Origin, heatmap};
@@ -29,7 +34,7 @@ pub use particles::{View, particles};
 pub use raster::raster;
 pub use scale::{Range, Stretch, place};
 pub use scene::{Anchor, Direction, Item, Pixels, Rect, Rgba, Scene};
-pub use snapshot::{Snapshot, frames_of_particles};
+pub use snapshot::{Field, Snapshot, frames_of_particles};
 pub use term::{Protocol, sequences};
 pub use values::{Subject, region_text, sliced, unit};
 

@@ -5,6 +5,7 @@ use container_core::region::{AxisSelection, Kept};
 use container_core::{Error, Result};
 
 use crate::Picture;
+use crate::counting::Counting;
 use crate::frame::{Axis, Frame, Style};
 use crate::heatmap::axis;
 use crate::palette::distinct;
@@ -58,13 +59,19 @@ pub fn lines(
     }
     let has_legend = columns > 1;
     let (size, room) = style.canvas((900, 480), has_legend);
-    let envelope = envelope(subject, rows.count, columns, room.0)?;
+    let from = Counting::of(subject, range)?;
+    let envelope = envelope(subject, from.base, rows.count, columns, room.0)?;
     let mut notes = Vec::new();
     if envelope.width > 1 {
         notes.push(format!("least and greatest of runs of {} values", envelope.width));
     }
     let shown: Vec<f64> = envelope.runs.iter().flatten().flat_map(|(low, high)| [*low, *high]).collect();
-    let ends = range.ends(&shown);
+    let ends = range.ends_beyond(&shown, from.base);
+    let padded = padded(ends.unwrap_or((0.0, 1.0)), matches!(range, Range::Fixed(..)), stretch);
+    let bounds = from.bounds(range, padded);
+    if ends.is_some() && !from.is_settled(bounds) {
+        return lines(subject, Range::Fixed(bounds.0, bounds.1), stretch, label, style);
+    }
     let mut frame = Frame::new(style, size, room, has_legend);
     let x = match rows.count {
         1 => axis(number, &rows),
@@ -72,11 +79,12 @@ pub fn lines(
         count => {
             let (start, step) = (rows.start as f64, rows.step as f64);
             let high = start + step * (count - 1) as f64;
-            Axis { low: start, high, label: format!("axis {number}"), whole: true, stretch: Stretch::Linear }
+            let label = format!("axis {number}");
+            Axis { low: start, high, base: 0, label, whole: true, stretch: Stretch::Linear }
         }
     };
-    let (low, high) = padded(ends.unwrap_or((0.0, 1.0)), matches!(range, Range::Fixed(..)), stretch);
-    let y = Axis { low, high, label: label.to_owned(), whole: false, stretch };
+    let (low, high) = (bounds.0.beyond(from.base), bounds.1.beyond(from.base));
+    let y = Axis { low, high, base: from.base, label: label.to_owned(), whole: false, stretch };
     let columns = envelope.columns;
     for column in (0..columns).rev() {
         let color = distinct(column);
@@ -96,7 +104,7 @@ pub fn lines(
     if columns > 1 {
         legend(&mut frame, columns, style);
     }
-    let range = ends.map(|_| Range::Fixed(low, high));
+    let range = ends.map(|_| Range::Fixed(bounds.0, bounds.1));
     Ok(Picture { scene: frame.scene, range, bins: None, notes })
 }
 
@@ -119,7 +127,7 @@ fn padded((low, high): (f64, f64), is_fixed: bool, stretch: Stretch) -> (f64, f6
     ((low - below).max(f64::MIN), (high + room).min(f64::MAX))
 }
 
-fn envelope(subject: &Subject<'_>, rows: u64, columns: u64, pixels: u32) -> Result<Envelope> {
+fn envelope(subject: &Subject<'_>, base: i128, rows: u64, columns: u64, pixels: u32) -> Result<Envelope> {
     let width = match rows <= u64::from(pixels) * 2 {
         true => 1,
         false => rows.div_ceil(u64::from(pixels.max(1))).max(1),
@@ -131,6 +139,7 @@ fn envelope(subject: &Subject<'_>, rows: u64, columns: u64, pixels: u32) -> Resu
     let mut runs: Vec<Option<(f64, f64)>> = vec![None; count];
     let per_row = columns;
     subject.pieces(
+        base,
         Order::C,
         PIECE,
         |start, _, values| {
@@ -282,23 +291,24 @@ pub fn histogram(
     if count == 0 {
         return Err(Error::usage("there are no values to draw"));
     }
+    let from = Counting::of(subject, range)?;
     let mut ends: Option<(f64, f64)> = None;
     let mut finite = 0_u64;
     let order = subject.container.require(subject.index)?.order;
-    let bounds = |_, _: &_, values: &[f64]| {
+    let extremes = |_, _: &_, values: &[f64]| {
         let finite = || values.iter().copied().filter(|value| value.is_finite());
         let extremes = finite().fold(None, |found, value| joined(found, Some((value, value))));
         (extremes, finite().count() as u64)
     };
     match range {
-        Range::Fixed(low, high) => ends = Some((low, high)),
-        Range::MinMax => subject.pieces(order, PIECE, bounds, |(found, more)| {
+        Range::Fixed(low, high) => ends = Some((low.beyond(from.base), high.beyond(from.base))),
+        Range::MinMax => subject.pieces(from.base, order, PIECE, extremes, |(found, more)| {
             ends = joined(ends, found);
             finite += more;
             Ok(())
         })?,
         // Those need the values themselves.
-        other => ends = other.ends(&subject.all()?),
+        other => ends = other.ends_beyond(&subject.all(from.base)?, from.base),
     }
     let whole = !matches!(
         subject.scalar()?.kind,
@@ -318,6 +328,12 @@ pub fn histogram(
     if bins == 0 || bins > MOST_BINS {
         return Err(Error::usage(format!("a histogram has 1 to {MOST_BINS} bins")));
     }
+    let is_given = is_exact && ends.is_some_and(|ends| ends == (low, high));
+    let bounds = from.bounds(if is_given { range } else { Range::MinMax }, (low, high));
+    if ends.is_some() && !from.is_settled(bounds) {
+        return histogram(subject, Some(bins), Range::Fixed(bounds.0, bounds.1), stretch, label, style);
+    }
+    let (low, high) = (bounds.0.beyond(from.base), bounds.1.beyond(from.base));
     let mut counts = vec![0_u64; bins];
     let mut outside = 0_u64;
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to the bins")]
@@ -336,7 +352,7 @@ pub fn histogram(
         }
         (counts, outside)
     };
-    subject.pieces(order, PIECE, count_piece, |(more, more_outside)| {
+    subject.pieces(from.base, order, PIECE, count_piece, |(more, more_outside)| {
         counts.iter_mut().zip(more).for_each(|(count, more)| *count += more);
         outside += more_outside;
         Ok(())
@@ -344,8 +360,9 @@ pub fn histogram(
     let (size, room) = style.canvas((900, 480), false);
     let mut frame = Frame::new(style, size, room, false);
     let most = counts.iter().copied().max().unwrap_or(0).max(1) as f64;
-    let x = Axis { low, high, label: label.to_owned(), whole: false, stretch: Stretch::Linear };
-    let y = Axis { low: 0.0, high: most * 1.05, label: "count".into(), whole: true, stretch };
+    let label = label.to_owned();
+    let x = Axis { low, high, base: from.base, label, whole: false, stretch: Stretch::Linear };
+    let y = Axis { low: 0.0, high: most * 1.05, base: 0, label: "count".into(), whole: true, stretch };
     let Rect { x: left, y: top, w, h } = frame.rect;
     for (number, count) in counts.iter().enumerate() {
         let edge = |number: usize| (left + w * number as f64 / bins as f64).round();
@@ -368,7 +385,7 @@ pub fn histogram(
     if outside > 0 {
         notes.push(format!("{outside} of {count} values are not finite or outside the range"));
     }
-    let range = ends.map(|_| Range::Fixed(low, high));
+    let range = ends.map(|_| Range::Fixed(bounds.0, bounds.1));
     Ok(Picture { scene: frame.scene, range, bins: Some(bins), notes })
 }
 

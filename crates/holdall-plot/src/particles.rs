@@ -102,7 +102,12 @@ pub fn particles(
     limits: &Limits,
 ) -> Result<Picture> {
     let by_field = snapshot.field.as_ref();
-    let ends = by_field.map(|(_, values)| colors.range.ends(values).unwrap_or((0.0, 1.0)));
+    let base = by_field.map_or(0, |field| field.counting.base);
+    let range_ends = by_field.map(|field| {
+        let ends = colors.range.ends_beyond(&field.values, base).unwrap_or((0.0, 1.0));
+        field.counting.bounds(colors.range, ends)
+    });
+    let ends = range_ends.map(|(low, high)| (low.beyond(base), high.beyond(base)));
     let axes = view.axes();
     let seen = |point: [f64; 3]| axes.map(|axis| dot(axis, point));
     let (origin, edges) = snapshot.corners();
@@ -124,7 +129,7 @@ pub fn particles(
             continue;
         }
         let color = match (by_field, ends) {
-            (Some((_, values)), Some((low, high))) => match values.get(number) {
+            (Some(field), Some((low, high))) => match field.values.get(number) {
                 Some(value) if value.is_finite() => {
                     colors.palette.at(colors.stretch.apply(place(*value, low, high)))
                 }
@@ -189,6 +194,7 @@ pub fn particles(
         let axis = |low: f64, high: f64, label: &str| Axis {
             low,
             high,
+            base: 0,
             label: label.to_owned(),
             whole: false,
             stretch: Stretch::Linear,
@@ -198,7 +204,9 @@ pub fn particles(
     }
     frame.title();
     match (by_field, ends) {
-        (Some((label, _)), Some(ends)) => frame.bar(&colors.palette, ends, colors.stretch, label),
+        (Some(field), Some(ends)) => {
+            frame.bar(&colors.palette, ends, base, colors.stretch, &field.label);
+        }
         _ => legend(&mut frame, snapshot, &legend_types, style),
     }
     let mut notes = Vec::new();
@@ -208,7 +216,7 @@ pub fn particles(
     if small > 0 {
         notes.push(format!("{small} particles behind others are drawn as points: they would take too long"));
     }
-    let range = ends.map(|(low, high)| Range::Fixed(low, high));
+    let range = range_ends.map(|(low, high)| Range::Fixed(low, high));
     Ok(Picture { scene: frame.scene, range, bins: None, notes })
 }
 

@@ -18,11 +18,11 @@ pub struct Grid {
 }
 
 /// The plane of a region with two kept axes, each value the mean of the finite values in a block of `block.0` rows and
-/// `block.1` columns (fewer at the end). The order of additions, and so the last bit, does not depend on the number of threads.
+/// `block.1` columns (fewer at the end), as what it is beyond `base`. The order of additions, and so the last bit, does not depend on the number of threads.
 ///
 /// # Errors
 /// `Usage` where there are not two axes; those of reading.
-pub(crate) fn plane(subject: &Subject<'_>, block: (u64, u64)) -> Result<Grid> {
+pub(crate) fn plane(subject: &Subject<'_>, base: i128, block: (u64, u64)) -> Result<Grid> {
     let kept: Vec<AxisSelection> =
         subject.region.axes().iter().copied().filter(|axis| axis.kept == Kept::Yes).collect();
     let [rows, columns] = kept.as_slice() else {
@@ -54,6 +54,7 @@ pub(crate) fn plane(subject: &Subject<'_>, block: (u64, u64)) -> Result<Grid> {
         _ => lines_of_piece.saturating_mul(line_bytes),
     };
     subject.pieces(
+        base,
         dataset.order,
         most,
         |start, _, values| {
@@ -217,7 +218,7 @@ mod tests {
                 read: &ReadOptions::default().with_threads(threads),
                 progress: Progress::none(),
             };
-            let grid = plane(&subject, (2, 999_983)).unwrap();
+            let grid = plane(&subject, 0, (2, 999_983)).unwrap();
             assert_eq!((grid.rows, grid.columns), (2, columns.div_ceil(999_983)));
             for (at, mean) in grid.values.iter().enumerate() {
                 let (row, column) = (at / grid.columns * 2, at % grid.columns * 999_983);

@@ -5,6 +5,8 @@ use std::str::FromStr;
 
 use container_core::{Error, Result};
 
+use crate::bound::Bound;
+
 /// How values between the two ends are spread. With `x` from 0 to 1 between them:
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Stretch {
@@ -59,7 +61,7 @@ pub enum Range {
     /// Two percentiles, by linear interpolation.
     Percentiles(f64, f64),
     /// These two.
-    Fixed(f64, f64),
+    Fixed(Bound, Bound),
 }
 
 impl FromStr for Range {
@@ -76,11 +78,14 @@ impl FromStr for Range {
         }
         let (is_percent, pair) = text.strip_prefix('p').map_or((false, text), |rest| (true, rest));
         let (low, high) = pair.split_once(',').ok_or_else(bad)?;
-        let number = |text: &str| text.trim().parse::<f64>().ok().filter(|number| number.is_finite());
+        let number = |text: &str| Bound::parse(text.trim());
         let (low, high) = number(low).zip(number(high)).ok_or_else(bad)?;
+        let percents = (low.beyond(0), high.beyond(0));
         let within = |value: f64| (0.0..=100.0).contains(&value);
         match is_percent {
-            true if low < high && within(low) && within(high) => Ok(Self::Percentiles(low, high)),
+            true if low < high && within(percents.0) && within(percents.1) => {
+                Ok(Self::Percentiles(percents.0, percents.1))
+            }
             // The range of data that are all the same is told so, too.
             false if low <= high => Ok(Self::Fixed(low, high)),
             _ => Err(bad()),
@@ -94,7 +99,7 @@ impl fmt::Display for Range {
             Self::MinMax => write!(f, "minmax"),
             Self::Zscale => write!(f, "zscale"),
             Self::Percentiles(low, high) => write!(f, "p{low},{high}"),
-            Self::Fixed(low, high) => write!(f, "{low:?},{high:?}"),
+            Self::Fixed(low, high) => write!(f, "{low},{high}"),
         }
     }
 }
@@ -104,8 +109,13 @@ impl Range {
     /// values are.
     #[must_use]
     pub fn ends(self, values: &[f64]) -> Option<(f64, f64)> {
+        self.ends_beyond(values, 0)
+    }
+
+    /// The same of values that are counted from `base`; so are the ends.
+    pub(crate) fn ends_beyond(self, values: &[f64], base: i128) -> Option<(f64, f64)> {
         if let Self::Fixed(low, high) = self {
-            return Some((low, high));
+            return Some((low.beyond(base), high.beyond(base)));
         }
         let mut finite: Vec<f64> = values.iter().copied().filter(|value| value.is_finite()).collect();
         if finite.is_empty() {

@@ -2,9 +2,11 @@
 
 use container_core::container::{Container, Dataset, ReadOptions};
 use container_core::dtype::Order;
-use container_core::numbers::{Part, doubles, is_number};
+use container_core::numbers::{Part, is_number};
 use container_core::region::{AxisSelection, Kept, Region};
 use container_core::{Error, Result};
+
+use crate::counting::{Counting, beyond, extremes};
 
 /// Particles in a box.
 #[derive(Clone, Debug)]
@@ -27,8 +29,19 @@ pub struct Snapshot {
     pub types: Vec<usize>,
     /// Names of types.
     pub names: Vec<String>,
-    /// The values of the field that was asked for, lengths of vectors; with its name.
-    pub field: Option<(String, Vec<f64>)>,
+    /// The field that was asked for; of vectors, their lengths.
+    pub field: Option<Field>,
+}
+
+/// Numbers of particles.
+#[derive(Clone, Debug)]
+pub struct Field {
+    /// What they are.
+    pub label: String,
+    /// One for each particle.
+    pub values: Vec<f64>,
+    /// What they are counted from.
+    pub(crate) counting: Counting,
 }
 
 /// Where positions are.
@@ -168,6 +181,11 @@ impl Look<'_> {
 
     /// The values, row by row, and the length of a row.
     fn table(&self, name: &str) -> Result<Option<(Vec<f64>, usize)>> {
+        Ok(self.counted(name, false)?.map(|(values, width, _)| (values, width)))
+    }
+
+    /// The values, the length of a row, and the integer that rows of one value are counted from where `is_counted`.
+    fn counted(&self, name: &str, is_counted: bool) -> Result<Option<(Vec<f64>, usize, Counting)>> {
         let Some((index, region)) = self.find(name)? else { return Ok(None) };
         let dataset = self.container.require(index)?;
         let Some(scalar) = dataset.dtype.as_scalar().filter(|scalar| is_number(scalar)) else {
@@ -176,12 +194,18 @@ impl Look<'_> {
         let array = self.container.read(index, &region, self.read)?;
         self.read.limits.allocate(array.len().saturating_mul(8))?;
         let mut values = Vec::new();
-        doubles(scalar, &array.bytes(Order::C, &self.read.limits)?, Part::Abs, &mut values);
         let width = match array.shape() {
             [_, width] => usize::try_from(*width).unwrap_or(usize::MAX),
             _ => 1,
         };
-        Ok(Some((values, width)))
+        let bytes = array.bytes(Order::C, &self.read.limits)?;
+        let counting = if is_counted && width == 1 {
+            Counting::between(extremes(scalar, &bytes))
+        } else {
+            Counting::default()
+        };
+        beyond(scalar, &bytes, Part::Abs, counting.base, &mut values);
+        Ok(Some((values, width, counting)))
     }
 
     /// Names of types: rows of characters that end with a NUL.
@@ -196,13 +220,13 @@ impl Look<'_> {
         Ok(values.chunks(width.max(1)).map(text).collect())
     }
 
-    fn field(&self, name: &str, count: usize) -> Result<(String, Vec<f64>)> {
+    fn field(&self, name: &str, count: usize) -> Result<Field> {
         let full = if name.contains('/') { name.to_owned() } else { format!("particles/{name}") };
         let absent = || {
             Error::usage(format!("there is no field {full:?} in frame {}", self.frame))
                 .hint("holdall ls -R FILE")
         };
-        let (values, width) = self.table(&full)?.ok_or_else(absent)?;
+        let (values, width, counting) = self.counted(&full, true)?.ok_or_else(absent)?;
         if width == 0 || values.len() != count.saturating_mul(width) {
             return Err(Error::usage(format!("{full} has not one row for each of {count} particles")));
         }
@@ -212,7 +236,7 @@ impl Look<'_> {
         };
         let short = full.strip_prefix("particles/").unwrap_or(&full);
         let label = if width > 1 { format!("|{short}|") } else { short.to_owned() };
-        Ok((label, values.chunks(width).map(length).collect()))
+        Ok(Field { label, values: values.chunks(width).map(length).collect(), counting })
     }
 }
 

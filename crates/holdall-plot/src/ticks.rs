@@ -75,49 +75,48 @@ pub(crate) fn linear(low: f64, high: f64, most: usize, whole: bool) -> Ticks {
     Ticks { ticks, note }
 }
 
-/// Letters of a label for which there is room beside an axis, its own label included.
-const LABEL: usize = 7;
-
-/// Marks on an axis where `place` says how far along, from 0 to 1, a number is: at least `gap` from each other.
-pub(crate) fn bent(low: f64, high: f64, gap: f64, place: impl Fn(f64) -> f64) -> Ticks {
-    if high <= low || high.is_nan() || low.is_nan() {
-        return Ticks::default();
+/// As [`linear`], of numbers that are counted from an integer, which doubles would round. Labels and note are of the numbers, the
+/// marks are counted from the integer.
+pub(crate) fn based(base: i128, low: f64, high: f64, most: usize, whole: bool) -> Ticks {
+    let span = high - low;
+    if base == 0 || !span.is_finite() || span <= 0.0 {
+        return linear(low, high, most, whole);
     }
-    let most = low.abs().max(high.abs());
-    let top = most.log10().floor();
-    let mut candidates = vec![0.0];
-    // The greatest first: they stand for most of the values.
-    for nice in [[1.0, 1.0], [5.0, 2.0]] {
-        for down in 0..12 {
-            let power = 10_f64.powf(top - f64::from(down));
-            for factor in nice {
-                candidates.extend([factor * power, -factor * power]);
-            }
-        }
-    }
-    for down in 0..4 {
-        let steps = linear(low, low + (high - low) * 10_f64.powi(-down), 10, false);
-        candidates.extend(steps.ticks.iter().map(|tick| tick.value));
-    }
-    let candidates = candidates.into_iter().filter(|value| (low..=high).contains(value));
-    let candidates: Vec<Tick> = candidates.map(|value| Tick { value, label: short(value) }).collect();
-    let mut kept = free(&candidates, LABEL, gap, &place);
-    if kept.len() < 2 {
-        kept = free(&candidates, usize::MAX, gap, &place);
-    }
-    kept.sort_by(|a, b| a.value.total_cmp(&b.value));
-    Ticks { ticks: kept, note: String::new() }
+    let (common, shift) = common(base, low, span);
+    let mut ticks = linear(low + shift, high + shift, most, whole);
+    ticks.ticks.iter_mut().for_each(|tick| tick.value -= shift);
+    ticks.note = with_common(&ticks.note, common);
+    ticks
 }
 
-/// Those that are at least `gap` from all that come before them, with labels of at most `letters`.
-fn free(candidates: &[Tick], letters: usize, gap: f64, place: impl Fn(f64) -> f64) -> Vec<Tick> {
-    let mut kept: Vec<Tick> = Vec::new();
-    for tick in candidates.iter().filter(|tick| tick.label.chars().count() <= letters) {
-        if kept.iter().all(|other| (place(other.value) - place(tick.value)).abs() >= gap) {
-            kept.push(tick.clone());
+/// The mark of a range that is one number.
+pub(crate) fn single(base: i128, value: f64) -> Ticks {
+    let (common, shift) = if base == 0 { (0, 0.0) } else { common(base, value, 50.0) };
+    let tick = Tick { value, label: short(value + shift) };
+    Ticks { ticks: vec![tick], note: with_common("", common) }
+}
+
+/// What labels leave out of integers of many digits, and what is added to numbers that are counted from `base` to get the rest.
+#[expect(clippy::cast_possible_truncation, reason = "spans of integers of 8 bytes")]
+pub(crate) fn common(base: i128, low: f64, span: f64) -> (i128, f64) {
+    let start = base.saturating_add(low.floor() as i128);
+    let common = if start.unsigned_abs() as f64 > 1e4 * span {
+        let round = 10_f64.powf((span.log10() + 0.5).ceil()).max(1.0) as i128;
+        start.div_euclid(round) * round
+    } else {
+        0
+    };
+    (common, base.saturating_sub(common) as f64)
+}
+
+pub(crate) fn with_common(note: &str, common: i128) -> String {
+    match common {
+        0 => note.to_owned(),
+        common => {
+            let sign = if common < 0 { "−" } else { "+" };
+            format!("{note} {sign} {}", common.unsigned_abs()).trim_start().to_owned()
         }
     }
-    kept
 }
 
 /// A number in few characters: up to six digits.
@@ -146,7 +145,7 @@ pub(crate) fn short(value: f64) -> String {
 }
 
 /// A positive number with all its digits.
-fn exact(value: f64) -> String {
+pub(crate) fn exact(value: f64) -> String {
     if (1e-5..1e16).contains(&value) {
         return value.to_string();
     }
@@ -232,20 +231,18 @@ mod tests {
     }
 
     #[test]
-    fn bent_axes_have_marks_that_do_not_touch() {
-        let place = |value: f64| (1000.0 * value / 5e4).ln_1p() / 1001_f64.ln();
-        let ticks = bent(0.0, 5e4, 0.08, place).ticks;
-        assert!(
-            ticks.len() > 4
-                && ticks.windows(2).all(|pair| place(pair[1].value) - place(pair[0].value) >= 0.08)
-        );
-        // Their labels fit beside the axis, unless there are no others.
-        let place =
-            |low: f64, high: f64, value: f64| (1000.0 * (value - low) / (high - low)).ln_1p() / 1001_f64.ln();
-        let (low, high) = (-5.34e11, 1.1e13);
-        let ticks = bent(low, high, 0.04, |value| place(low, high, value)).ticks;
-        assert!(ticks.len() > 6 && ticks.iter().all(|tick| tick.label.chars().count() <= LABEL), "{ticks:?}");
-        let (low, high) = (1.234_51e9, 1.234_59e9);
-        assert!(bent(low, high, 0.1, |value| place(low, high, value)).ticks.len() > 2);
+    fn integers_beyond_doubles_have_labels_of_their_last_digits() {
+        let base = (1_i128 << 60) + 7;
+        let ticks = based(base, 0.0, 10.0, 6, false);
+        let marks: Vec<(f64, &str)> =
+            ticks.ticks.iter().map(|tick| (tick.value, tick.label.as_str())).collect();
+        assert_eq!(marks, [(1.0, "84"), (3.0, "86"), (5.0, "88"), (7.0, "90"), (9.0, "92")]);
+        assert_eq!(ticks.note, "+ 1152921504606846900");
+        // Wide ones are as others are.
+        let ticks = based(-base, 0.0, 2.0 * base as f64, 4, false);
+        let labels: Vec<&str> = ticks.ticks.iter().map(|tick| tick.label.as_str()).collect();
+        assert_eq!((&labels[..], ticks.note.as_str()), (&["−1", "0", "1"][..], "×10¹⁸"));
+        let one = single(base, 0.0);
+        assert_eq!((one.ticks[0].label.as_str(), one.note.as_str()), ("983", "+ 1152921504606846000"));
     }
 }

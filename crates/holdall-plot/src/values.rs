@@ -2,10 +2,12 @@
 
 use container_core::container::{Container, Dataset, ReadOptions};
 use container_core::dtype::{Order, Scalar};
-use container_core::numbers::{Part, doubles, is_number};
+use container_core::numbers::{Part, is_number};
 use container_core::region::{AxisSelection, Kept, Region};
 use container_core::threads::in_order;
 use container_core::{Error, Progress, Result, Value};
+
+use crate::counting::beyond;
 
 /// What is drawn: a part of a dataset.
 #[derive(Clone, Copy)]
@@ -42,23 +44,41 @@ impl Subject<'_> {
         }
     }
 
-    /// Every value in C order.
-    pub(crate) fn all(&self) -> Result<Vec<f64>> {
+    /// Every value in C order, as what it is beyond `base`.
+    pub(crate) fn all(&self, base: i128) -> Result<Vec<f64>> {
         let scalar = self.scalar()?;
         let array = self.container.read(self.index, self.region, self.read)?;
         self.read.limits.allocate(array.len().saturating_mul(8))?;
         let mut values = Vec::new();
-        doubles(&scalar, &array.bytes(Order::C, &self.read.limits)?, self.part, &mut values);
+        beyond(&scalar, &array.bytes(Order::C, &self.read.limits)?, self.part, base, &mut values);
         Ok(values)
+    }
+
+    /// As [`Subject::bytes`], with values: what they are beyond `base`.
+    pub(crate) fn pieces<T: Send>(
+        &self,
+        base: i128,
+        order: Order,
+        most: u64,
+        work: impl Fn(u64, &Region, &[f64]) -> T + Sync,
+        place: impl FnMut(T) -> Result<()>,
+    ) -> Result<()> {
+        let scalar = self.scalar()?;
+        let of_values = |start, piece: &Region, bytes: &[u8]| {
+            let mut values = Vec::with_capacity(bytes.len() / scalar.size);
+            beyond(&scalar, bytes, self.part, base, &mut values);
+            work(start, piece, &values)
+        };
+        self.bytes(order, most, of_values, place)
     }
 
     /// Passes pieces of `most` bytes, in the order in which `order` stores the region, through `work` on several threads, and the results to
     /// `place` in their order. `work` is told how many elements come before the piece.
-    pub(crate) fn pieces<T: Send>(
+    pub(crate) fn bytes<T: Send>(
         &self,
         order: Order,
         most: u64,
-        work: impl Fn(u64, &Region, &[f64]) -> T + Sync,
+        work: impl Fn(u64, &Region, &[u8]) -> T + Sync,
         mut place: impl FnMut(T) -> Result<()>,
     ) -> Result<()> {
         let scalar = self.scalar()?;
@@ -80,9 +100,7 @@ impl Subject<'_> {
             |(start, piece)| {
                 let array = self.container.read(self.index, &piece, &one)?;
                 let bytes = array.bytes(order, &self.read.limits)?;
-                let mut values = Vec::with_capacity(bytes.len() / scalar.size);
-                doubles(&scalar, &bytes, self.part, &mut values);
-                Ok((work(start, &piece, &values), bytes.len() as u64))
+                Ok((work(start, &piece, &bytes), bytes.len() as u64))
             },
             |(made, len)| {
                 done = done.saturating_add(len);

@@ -1,5 +1,6 @@
 //! `holdall plot`: pictures.
 
+use std::f64::consts::PI;
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -338,8 +339,7 @@ impl Args {
 
     fn colors(&self, is_phase: bool) -> container_core::Result<Colors> {
         // A phase comes round.
-        let range =
-            if is_phase { Range::Fixed(-std::f64::consts::PI, std::f64::consts::PI) } else { Range::MinMax };
+        let range = if is_phase { Range::Fixed((-PI).into(), PI.into()) } else { Range::MinMax };
         Ok(Colors {
             range: self.range.unwrap_or(range),
             stretch: self.stretch.unwrap_or_default(),

@@ -25,6 +25,16 @@ fn directory() -> tempfile::TempDir {
     write("records.npy", &npy(fields, false, "(60,)", &records));
     let mut pairs = (0..32_u8).map(|at| f32::from(at % 7) - 3.0);
     write("complex.npy", &npy("<c8", true, "(4, 4)", &singles(&mut pairs)));
+    let steps = |base: i64| -> Vec<u8> {
+        (0..96).flat_map(|at: i64| (base + (at % 12 + at / 12) % 11).to_le_bytes()).collect()
+    };
+    write("steps.npy", &npy("<i8", false, "(8, 12)", &steps(0)));
+    write("long.npy", &npy("<i8", false, "(8, 12)", &steps(1 << 60)));
+    let mut long = steps(1 << 60);
+    long.splice(..8, [0; 8]);
+    write("filled.npy", &npy("<i8", false, "(8, 12)", &long));
+    let rows: Vec<u8> = (0..8).flat_map(|_| steps(-1 << 62)).collect();
+    write("rows.npy", &npy("<i8", false, "(2, 384)", &rows));
     write("text.npy", &npy("|S2", false, "(2,)", b"abcd"));
     write("none.npy", &npy("<f4", false, "(0, 3)", b""));
     write("nan.npy", &npy("<f4", false, "(2, 2)", &singles(&mut [f32::NAN; 4].into_iter())));
@@ -45,16 +55,19 @@ fn pixels_hash(file: &Path) -> u64 {
 }
 
 /// Each picture was looked at when its number was written down. Text included, so that no label moves unseen.
-const PICTURES: [(&[&str], u64); 6] = [
+const PICTURES: [(&[&str], u64); 9] = [
     (&["ramp.npy", "--range", "p5,95", "--cmap", "inferno_r"], 0x7cea_0bbb_19db_d794),
     (
         &["ramp.npy", "--stretch", "asinh", "--origin", "lower", "--size", "500x400", "--dpi", "150"],
-        0xf5f4_7753_43f3_f76c,
+        0xd104_1c94_7d2b_8f96,
     ),
     (&["complex.npy", "--part", "phase"], 0x2773_8a26_4dca_362f),
     (&["ramp.npy::[:, :3]", "--lines", "--size", "400x300"], 0x4553_4407_a9ba_0c5e),
     (&["wave.npy", "--hist", "--bins", "12", "--stretch", "sqrt"], 0xe5d7_bd37_1b4f_e0bf),
     (&["two.gsd::frames/1", "--size", "300x300"], 0xce2d_fe0d_380f_99b6),
+    (&["rows.npy", "--size", "300x250"], 0xc7be_e091_904f_e25e),
+    (&["rows.npy::[0]", "--hist", "--size", "400x250"], 0xbbfe_8958_6212_2cff),
+    (&["long.npy", "--size", "350x300", "--stretch", "asinh"], 0x5e6d_7419_5172_c2ae),
 ];
 
 #[test]
@@ -108,6 +121,34 @@ fn a_drawing_is_text() {
     let golden = include_str!("wave.svg");
     assert_eq!(fs::read_to_string(directory.path().join("wave.svg")).unwrap(), golden);
     run(directory.path(), &["plot", "wave.npy", "-o", "wave.svg"]).expect(2);
+}
+
+/// Doubles round these integers to multiples of 256.
+#[test]
+fn integers_beyond_doubles_are_drawn_and_told_as_they_are() {
+    let directory = directory();
+    let blocks = |args: &[&str]| {
+        let shown = run(directory.path(), &[&["plot", "--term=blocks", "--size", "24x16"], args].concat());
+        let lines: Vec<String> = shown.expect(0).lines().map(str::to_owned).collect();
+        // Title, rows of points, range.
+        (lines[1..lines.len() - 1].to_vec(), lines[lines.len() - 1].clone(), shown.err)
+    };
+    let (small, small_range, _) = blocks(&["steps.npy"]);
+    let (long, range, recipe) = blocks(&["long.npy"]);
+    assert_eq!(small_range, "0.0,10.0");
+    assert_eq!(range, "1152921504606846976,1152921504606846986");
+    assert!(recipe.contains("--range 1152921504606846976,1152921504606846986"), "{recipe}");
+    assert!(long == small && long.iter().any(|row| *row != long[0]));
+    // A fill value takes nothing from the range that is asked for.
+    let (filled, ..) = blocks(&["filled.npy", "--range", &range]);
+    assert_eq!(filled, small);
+    let (_, range, _) = blocks(&["filled.npy"]);
+    assert_eq!(range, "0.0,1152921504606846986");
+    let lines = run(directory.path(), &["plot", "long.npy::[0]", "-o", "long.svg"]);
+    lines.expect(0);
+    assert!(lines.err.contains("--range 1152921504606846975.5,1152921504606846986.5"), "{lines:#?}");
+    let text = fs::read_to_string(directory.path().join("long.svg")).unwrap();
+    assert!(text.contains(">data  (+ 1152921504606846900)</text>") && text.contains(">84</text>"), "{text}");
 }
 
 #[test]

@@ -1,0 +1,268 @@
+//! Marks along an axis where numbers are not spread evenly: 0, then 1, 2 and 5 times powers of ten, then what is round between them.
+
+use crate::ticks::{Tick, Ticks, common, exact, short, with_common};
+
+/// Letters of a label for which there is room beside an axis, its own label included.
+const LABEL: usize = 7;
+
+/// Marks further from each other than this many times the least gap get one between them.
+const WIDE: f64 = 3.0;
+
+/// Numbers of more digits than this many differ too late to be told by short labels: what they have in common is left out.
+const FAR: f64 = 1e3;
+
+/// An axis from `low` to `high`, which are counted from the integer `base`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bent {
+    pub(crate) base: i128,
+    pub(crate) low: f64,
+    pub(crate) high: f64,
+    /// The least distance of marks, of the axis' length.
+    pub(crate) gap: f64,
+    /// Only whole numbers mean something.
+    pub(crate) whole: bool,
+}
+
+impl Bent {
+    /// The marks, where `place` says how far along, from 0 to 1, a number is. Values are counted from `base`, as the ends are.
+    pub(crate) fn ticks(&self, place: impl Fn(f64) -> f64) -> Ticks {
+        let Self { base, low, high, .. } = *self;
+        let span = high - low;
+        if high <= low || !span.is_finite() {
+            return Ticks::default();
+        }
+        let (shift, note) = if base != 0 {
+            let (common, shift) = common(base, low, span);
+            (shift, with_common("", common))
+        } else if low.abs().max(high.abs()) > FAR * span {
+            let round = 10_f64.powf((span.log10() + 0.5).ceil());
+            let common = (low / round).floor() * round;
+            let sign = if common < 0.0 { "−" } else { "+" };
+            (-common, if common == 0.0 { String::new() } else { format!("{sign} {}", exact(common.abs())) })
+        } else {
+            (0.0, String::new())
+        };
+        let mut marks = Marks {
+            low: low + shift,
+            high: high + shift,
+            gap: self.gap,
+            whole: self.whole,
+            place: |value: f64| place(value - shift),
+            found: Vec::new(),
+        };
+        marks.powers();
+        marks.ends();
+        marks.between();
+        marks.found.sort_by(|a, b| a.value.total_cmp(&b.value));
+        marks.found.iter_mut().for_each(|tick| tick.value -= shift);
+        Ticks { ticks: marks.found, note }
+    }
+}
+
+struct Marks<P> {
+    low: f64,
+    high: f64,
+    gap: f64,
+    whole: bool,
+    place: P,
+    found: Vec<Tick>,
+}
+
+impl<P: Fn(f64) -> f64> Marks<P> {
+    /// Adds a number if it has room and a label that tells it.
+    fn add(&mut self, value: f64) {
+        if !(self.low..=self.high).contains(&value) || (self.whole && value.fract() != 0.0) {
+            return;
+        }
+        let at = (self.place)(value);
+        let label = short(value);
+        let is_free = |other: &Tick| {
+            // Equal but for rounding is far enough.
+            ((self.place)(other.value) - at).abs() >= self.gap * 0.999 && other.label != label
+        };
+        if label.chars().count() <= LABEL && self.found.iter().all(is_free) {
+            self.found.push(Tick { value, label });
+        }
+    }
+
+    /// The greatest first: they stand for most of the values.
+    fn powers(&mut self) {
+        self.add(0.0);
+        let top = self.low.abs().max(self.high.abs()).log10().floor();
+        for factors in [&[1.0][..], &[5.0, 2.0]] {
+            for down in 0..12 {
+                let power = 10_f64.powf(top - f64::from(down));
+                for factor in factors {
+                    self.add(factor * power);
+                    self.add(-factor * power);
+                }
+            }
+        }
+    }
+
+    /// A number near each end, where there is none.
+    fn ends(&mut self) {
+        for end in [0.0, 1.0_f64] {
+            let places = self.found.iter().map(|tick| ((self.place)(tick.value) - end).abs());
+            let room = (places.fold(1.0, f64::min) - self.gap).min(self.gap);
+            if room > 0.0 {
+                let (from, to) = if end == 0.0 { (0.0, room) } else { (1.0 - room, 1.0) };
+                self.add_round(from, to, end);
+            }
+        }
+    }
+
+    /// Numbers where marks are far from each other.
+    fn between(&mut self) {
+        // Each adds a mark or is the last for its gap.
+        let mut done = 0.0;
+        for _ in 0..64 {
+            let mut places: Vec<f64> = self.found.iter().map(|tick| (self.place)(tick.value)).collect();
+            places.sort_by(f64::total_cmp);
+            let wide = |pair: &&[f64]| pair[0] >= done && pair[1] - pair[0] > WIDE * self.gap;
+            let Some((from, to)) = places.windows(2).find(wide).map(|pair| (pair[0], pair[1])) else {
+                return;
+            };
+            let count = self.found.len();
+            let inner = (0.3 * (to - from)).max(self.gap);
+            for margin in [inner, self.gap] {
+                if self.found.len() == count {
+                    self.add_round(from + margin, to - margin, (from + to) / 2.0);
+                }
+            }
+            if self.found.len() == count {
+                done = to;
+            }
+        }
+    }
+
+    /// The number of the fewest digits between two places, the nearest to a third.
+    fn add_round(&mut self, from: f64, to: f64, wanted: f64) {
+        let (low, high) = (self.at(from).max(self.low), self.at(to).min(self.high));
+        let top = low.abs().max(high.abs()).log10().floor();
+        if high < low || !top.is_finite() {
+            return;
+        }
+        let wanted = self.at(wanted);
+        for down in 0..8 {
+            let power = 10_f64.powf(top - f64::from(down));
+            for step in [10.0 * power, 5.0 * power, 2.0 * power, power] {
+                let slack = step * 1e-9;
+                let (first, last) = (((low - slack) / step).ceil(), ((high + slack) / step).floor());
+                if first <= last && (!self.whole || step >= 1.0) {
+                    let value = (wanted / step).round().clamp(first, last) * step;
+                    // Ends that are round but for their last bit are themselves.
+                    self.add(value.clamp(self.low, self.high));
+                    return;
+                }
+            }
+        }
+    }
+
+    /// The number at a place.
+    fn at(&self, place: f64) -> f64 {
+        let (mut low, mut high) = (self.low, self.high);
+        for _ in 0..80 {
+            let middle = low / 2.0 + high / 2.0;
+            if (self.place)(middle) < place { low = middle } else { high = middle }
+        }
+        if place >= 1.0 {
+            self.high
+        } else if place <= 0.0 {
+            self.low
+        } else {
+            high
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scale::{Stretch, place};
+
+    const GAP: f64 = 0.05;
+
+    fn marks(base: i128, low: f64, high: f64, stretch: Stretch) -> (Vec<String>, String) {
+        let at = |value: f64| stretch.apply(place(value, low, high));
+        let ticks = Bent { base, low, high, gap: GAP, whole: false }.ticks(at);
+        let places: Vec<f64> = ticks.ticks.iter().map(|tick| at(tick.value)).collect();
+        assert!(places.len() > 4, "{low} {high}: {ticks:?}");
+        assert!(places.windows(2).all(|pair| pair[1] - pair[0] > GAP * 0.99), "{low} {high}: {ticks:?}");
+        assert!(places.windows(2).all(|pair| pair[1] - pair[0] < 0.3), "{low} {high}: {ticks:?}");
+        // No end is bare.
+        let ends = (places[0], 1.0 - places[places.len() - 1]);
+        assert!(ends.0 < 2.0 * GAP && ends.1 < 2.0 * GAP, "{low} {high}: {ticks:?}");
+        (ticks.ticks.into_iter().map(|tick| tick.label).collect(), ticks.note)
+    }
+
+    /// 1, 2 and 5 times powers of ten where there is room, 0, and both signs.
+    #[test]
+    fn marks_are_round_numbers_from_end_to_end() {
+        let cases: [(f64, f64, Stretch, &[&str]); 4] = [
+            (
+                0.0,
+                1.0,
+                Stretch::Log,
+                &["0", "0.001", "0.002", "0.005", "0.01", "0.02", "0.05", "0.1", "0.2", "0.5", "1"],
+            ),
+            (
+                -1000.0,
+                1000.0,
+                Stretch::Asinh,
+                &["−1000", "−950", "−900", "−800", "−700", "−600", "−500", "−200", "0", "200", "500", "1000"],
+            ),
+            (
+                -5.0,
+                5.0,
+                Stretch::Log,
+                &["−5", "−4.99", "−4.98", "−4.95", "−4.9", "−4.8", "−4.5", "−4", "−3", "−2", "0", "5"],
+            ),
+            (3.0, 47.0, Stretch::Asinh, &["3", "5", "6", "8", "10", "12", "15", "20", "25", "30", "45"]),
+        ];
+        for (low, high, stretch, expected) in cases {
+            assert_eq!(
+                marks(0, low, high, stretch),
+                (expected.iter().map(|mark| (*mark).to_owned()).collect(), String::new())
+            );
+        }
+        for (low, high) in
+            [(0.0, 5e4), (1.0, 1e3), (-3e-8, 2e-5), (0.5, 0.52), (1e5, 3e5), (90.0, 112.0), (-5e4, -100.0)]
+        {
+            for stretch in [Stretch::Log, Stretch::Asinh, Stretch::Sqrt] {
+                let (labels, note) = marks(0, low, high, stretch);
+                assert!(
+                    note.is_empty() && labels.iter().all(|label| label.chars().count() <= LABEL),
+                    "{labels:?}"
+                );
+            }
+        }
+    }
+
+    /// Their labels were all the same.
+    #[test]
+    fn numbers_far_from_zero_are_told_by_what_they_have_in_common() {
+        let (labels, note) = marks(0, 1e9, 1e9 + 1.0, Stretch::Asinh);
+        assert_eq!(
+            (labels[0].as_str(), labels[labels.len() - 1].as_str(), note.as_str()),
+            ("0", "1", "+ 1000000000")
+        );
+        let (labels, note) = marks((1 << 60) + 4, 0.0, 10.0, Stretch::Log);
+        assert_eq!(
+            (labels[0].as_str(), labels[labels.len() - 1].as_str(), note.as_str()),
+            ("80", "90", "+ 1152921504606846900")
+        );
+    }
+
+    #[test]
+    fn what_has_no_marks_has_none() {
+        for (low, high) in [(1.0, 1.0), (f64::MIN, f64::MAX), (f64::NAN, 1.0)] {
+            let bent = Bent { base: 0, low, high, gap: GAP, whole: false };
+            assert_eq!(bent.ticks(|value| place(value, low, high)), Ticks::default());
+        }
+        let whole = Bent { base: 0, low: 0.0, high: 2.1, gap: GAP, whole: true };
+        let labels: Vec<String> =
+            whole.ticks(|value| (value / 2.1_f64).sqrt()).ticks.into_iter().map(|tick| tick.label).collect();
+        assert_eq!(labels, ["0", "1", "2"]);
+    }
+}
