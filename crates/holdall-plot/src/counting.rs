@@ -6,7 +6,7 @@ use container_core::numbers::{Part, doubles};
 
 use crate::bound::{Bound, is_beyond_doubles};
 use crate::scale::Range;
-use crate::values::{PIECE, Subject};
+use crate::values::{PIECE, Stored, Subject};
 
 /// True of integers and times that doubles may round.
 fn is_long(scalar: &Scalar) -> bool {
@@ -41,11 +41,14 @@ fn integers<'b>(scalar: &Scalar, bytes: &'b [u8]) -> impl Iterator<Item = Option
 }
 
 /// The least and the greatest of integers of 8 bytes.
-pub(crate) fn extremes(scalar: &Scalar, bytes: &[u8]) -> Option<(i128, i128)> {
+pub(crate) fn extremes(scalar: &Scalar, stored: Stored<'_>) -> Option<(i128, i128)> {
     if !is_long(scalar) {
         return None;
     }
-    integers(scalar, bytes).flatten().fold(None, |found, value| wider(found, Some((value, value))))
+    // There is no mask, or a byte for each.
+    let mask = stored.mask.iter().copied().chain(std::iter::repeat(0));
+    let shown = integers(scalar, stored.bytes).zip(mask).filter(|(_, masked)| *masked == 0);
+    shown.filter_map(|(value, _)| value).fold(None, |found, value| wider(found, Some((value, value))))
 }
 
 fn wider(one: Option<(i128, i128)>, other: Option<(i128, i128)>) -> Option<(i128, i128)> {
@@ -81,7 +84,7 @@ impl Counting {
         subject.bytes(
             order,
             PIECE,
-            |_, _, bytes| extremes(&scalar, bytes),
+            |_, _, stored| extremes(&scalar, stored),
             |more| {
                 found = wider(found, more);
                 Ok(())

@@ -97,7 +97,8 @@ pub fn heatmap(
     }
     let infinite = grid.values.iter().filter(|value| !value.is_finite()).count();
     if infinite > 0 {
-        notes.push(format!("{infinite} of {} points have no finite value", grid.values.len()));
+        let masked = if subject.has_mask()? { ", or are masked" } else { "" };
+        notes.push(format!("{infinite} of {} points have no finite value{masked}", grid.values.len()));
     }
     let ends = bounds.map(|(low, high)| (low.beyond(from.base), high.beyond(from.base)));
     let (low, high) = ends.unwrap_or((0.0, 1.0));

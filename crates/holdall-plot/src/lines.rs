@@ -383,7 +383,8 @@ pub fn histogram(
     }
     let mut notes = Vec::new();
     if outside > 0 {
-        notes.push(format!("{outside} of {count} values are not finite or outside the range"));
+        let masked = if subject.has_mask()? { "masked, " } else { "" };
+        notes.push(format!("{outside} of {count} values are {masked}not finite or outside the range"));
     }
     let range = ends.map(|_| Range::Fixed(bounds.0, bounds.1));
     Ok(Picture { scene: frame.scene, range, bins: Some(bins), notes })

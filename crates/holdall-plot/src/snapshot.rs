@@ -7,6 +7,7 @@ use container_core::region::{AxisSelection, Kept, Region};
 use container_core::{Error, Result};
 
 use crate::counting::{Counting, beyond, extremes};
+use crate::values::Stored;
 
 /// Particles in a box.
 #[derive(Clone, Debug)]
@@ -200,7 +201,7 @@ impl Look<'_> {
         };
         let bytes = array.bytes(Order::C, &self.read.limits)?;
         let counting = if is_counted && width == 1 {
-            Counting::between(extremes(scalar, &bytes))
+            Counting::between(extremes(scalar, Stored { bytes: &bytes, mask: &[] }))
         } else {
             Counting::default()
         };

@@ -44,6 +44,13 @@ impl Subject<'_> {
         }
     }
 
+    /// Whether the file says that some elements are missing.
+    pub(crate) fn has_mask(&self) -> Result<bool> {
+        let none = self.region.axes().iter().map(|axis| AxisSelection { count: 0, ..*axis }).collect();
+        let none = Region::new(none, &self.container.require(self.index)?.shape)?;
+        Ok(self.container.mask(self.index, &none, self.read)?.is_some())
+    }
+
     /// Every value in C order, as what it is beyond `base`.
     pub(crate) fn all(&self, base: i128) -> Result<Vec<f64>> {
         let scalar = self.scalar()?;
@@ -51,6 +58,9 @@ impl Subject<'_> {
         self.read.limits.allocate(array.len().saturating_mul(8))?;
         let mut values = Vec::new();
         beyond(&scalar, &array.bytes(Order::C, &self.read.limits)?, self.part, base, &mut values);
+        if let Some(mask) = self.container.mask(self.index, self.region, self.read)? {
+            hide(&mut values, &mask.bytes(Order::C, &self.read.limits)?);
+        }
         Ok(values)
     }
 
@@ -64,9 +74,10 @@ impl Subject<'_> {
         place: impl FnMut(T) -> Result<()>,
     ) -> Result<()> {
         let scalar = self.scalar()?;
-        let of_values = |start, piece: &Region, bytes: &[u8]| {
-            let mut values = Vec::with_capacity(bytes.len() / scalar.size);
-            beyond(&scalar, bytes, self.part, base, &mut values);
+        let of_values = |start, piece: &Region, stored: Stored<'_>| {
+            let mut values = Vec::with_capacity(stored.bytes.len() / scalar.size);
+            beyond(&scalar, stored.bytes, self.part, base, &mut values);
+            hide(&mut values, stored.mask);
             work(start, piece, &values)
         };
         self.bytes(order, most, of_values, place)
@@ -78,7 +89,7 @@ impl Subject<'_> {
         &self,
         order: Order,
         most: u64,
-        work: impl Fn(u64, &Region, &[u8]) -> T + Sync,
+        work: impl Fn(u64, &Region, Stored<'_>) -> T + Sync,
         mut place: impl FnMut(T) -> Result<()>,
     ) -> Result<()> {
         let scalar = self.scalar()?;
@@ -100,7 +111,10 @@ impl Subject<'_> {
             |(start, piece)| {
                 let array = self.container.read(self.index, &piece, &one)?;
                 let bytes = array.bytes(order, &self.read.limits)?;
-                Ok((work(start, &piece, &bytes), bytes.len() as u64))
+                let mask = self.container.mask(self.index, &piece, &one)?;
+                let mask = mask.as_ref().map(|mask| mask.bytes(order, &self.read.limits)).transpose()?;
+                let stored = Stored { bytes: &bytes, mask: mask.as_deref().unwrap_or_default() };
+                Ok((work(start, &piece, stored), bytes.len() as u64))
             },
             |(made, len)| {
                 done = done.saturating_add(len);
@@ -109,6 +123,20 @@ impl Subject<'_> {
             },
         )
     }
+}
+
+/// Elements as they are stored.
+#[derive(Clone, Copy)]
+pub(crate) struct Stored<'b> {
+    pub(crate) bytes: &'b [u8],
+    /// A byte for each element, not 0 where the file says that it is missing; none where it says so of no element.
+    pub(crate) mask: &'b [u8],
+}
+
+/// What is missing is drawn as NaN is.
+fn hide(values: &mut [f64], mask: &[u8]) {
+    let masked = values.iter_mut().zip(mask).filter(|(_, masked)| **masked != 0);
+    masked.for_each(|(value, _)| *value = f64::NAN);
 }
 
 /// Bytes of a piece that is read at once.

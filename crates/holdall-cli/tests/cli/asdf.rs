@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::support::{contents, files, npy, run, testdata};
+use crate::support::{contents, files, holdall, npy, run, testdata};
 
 /// The header, a tree whose comments and spelling are no writer's, and a block of the bytes 1, 2, 3 with the MD5 that md5sum gives.
 fn by_hand() -> Vec<u8> {
@@ -439,4 +439,51 @@ fn stat_leaves_out_what_a_mask_hides() {
     }
     let row = run(&ok, &["stat", "mask_array.asdf::a"]);
     assert_eq!(row.expect(0).trim_end().rsplit('\t').next(), Some("4"), "{row:#?}");
+}
+
+/// The picture is that of the same values with NaN in the place of those that the mask hides; of integers, too, whose least value is hidden.
+#[test]
+fn plot_draws_what_a_mask_hides_as_nan() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = directory.path();
+    let raw = |address: &str| {
+        let file = testdata().join("asdf/ok").join(address);
+        let output = holdall(at).args(["cat", "--format", "raw"]).arg(file).output().unwrap();
+        assert!(output.status.success());
+        output.stdout
+    };
+    let (mut values, mask) = (raw("mask_array.asdf::a"), raw("mask_array.asdf::a/mask"));
+    for (value, _) in values.chunks_exact_mut(8).zip(&mask).filter(|(_, masked)| **masked != 0) {
+        value.copy_from_slice(&f64::NAN.to_le_bytes());
+    }
+    std::fs::write(at.join("nan.npy"), npy("<f8", false, "(4, 3)", &values)).unwrap();
+    let long = 1_i64 << 60;
+    let data: Vec<i64> = vec![long + 3, -999, long + 1, long + 7];
+    let tree = format!(
+        "#ASDF 1.0.0\n#ASDF_STANDARD 1.6.0\n%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/\n--- !core/asdf-1.1.0\n\
+        a: !core/ndarray-1.1.0\n  data: {data:?}\n  mask: -999\n  datatype: int64\n...\n"
+    );
+    std::fs::write(at.join("long.asdf"), tree).unwrap();
+    let picture = |address: &str, more: &[&str]| {
+        let args = [&["plot", address, "--title", "t", "-f", "-o", "picture.svg"][..], more].concat();
+        let recipe = {
+            let run = run(at, &args);
+            run.expect(0);
+            run.err
+        };
+        // But for the recipe, which names the file, and the name of the dataset.
+        let svg = std::fs::read_to_string(at.join("picture.svg")).unwrap().replace(">data<", ">a<");
+        let (head, rest) = svg.split_once("<desc>").unwrap();
+        (format!("{head}{}", rest.split_once("</desc>").unwrap().1), recipe)
+    };
+    let masked = testdata().join("asdf/ok/mask_array.asdf::a");
+    let masked = masked.to_str().unwrap();
+    assert!(picture(masked, &[]).1.contains("5 of 12 points have no finite value, or are masked\n"));
+    for more in [&[][..], &["--hist"], &["--range", "minmax"]] {
+        let (want, _) = picture("nan.npy", more);
+        assert!(picture(masked, more).0 == want, "{more:?}");
+        assert!(picture(masked, &[more, &["--stored"]].concat()).0 != want, "{more:?}");
+    }
+    let (_, recipe) = picture("long.asdf::a", &["--hist"]);
+    assert!(recipe.contains(&format!("--range {long}.5,{}.5", long + 7)), "{recipe}");
 }

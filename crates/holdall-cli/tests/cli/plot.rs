@@ -230,6 +230,6 @@ fn stat_says_what_numpy_says() {
     );
     assert_eq!((&text["of"], &text["max"]), (&"length".into(), &2.into()));
     let row = run(directory.path(), &["stat", "wave.npy"]);
-    assert_eq!(row.expect(0).split('\t').count(), 20);
+    assert_eq!(row.expect(0).split('\t').count(), 21);
     run(directory.path(), &["stat", "wave.npy::nosuch"]).expect(2);
 }
