@@ -82,7 +82,8 @@ impl Origin {
         Ok(bytes)
     }
 
-    /// The bytes of the chunk at the offset `at` behind `base`, as many as its header says.
+    /// The bytes of the chunk at the offset `at` behind `base`, as many as its header says: zeros stand for those that are not there, of which
+    /// [`Origin::have`] tells.
     ///
     /// # Errors
     /// `Malformed` where there is no header of one; `Limit`; those of the source.
@@ -91,7 +92,12 @@ impl Origin {
         match &self.parts {
             Some(parts) => {
                 let source = parts.open(at, &self.limits)?;
-                let (_, range) = header_at(&*source, 0).ok_or_else(none)?;
+                let (_, range) = begun_at(&*source, 0).ok_or_else(none)?;
+                if range.end > source.len() {
+                    return super::cut::padded(&*source, range.end, &self.limits)?
+                        .ok_or_else(none)
+                        .map(Cow::Owned);
+                }
                 self.limits.allocate(range.end)?;
                 Ok(Cow::Owned(source.read(range)?.into_owned()))
             }

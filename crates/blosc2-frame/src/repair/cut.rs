@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use container_core::Result;
-use container_core::source::{Source, check_range};
+use container_core::source::{Source, check_range, zeroed_vec};
+use container_core::{Limits, Result};
 
 use super::chunks::Origin;
 
@@ -40,10 +40,22 @@ impl Origin {
 
     /// How many bytes of a chunk of `len` bytes at the offset `at` behind `base` are there.
     pub fn have(&self, base: u64, at: u64, len: usize) -> usize {
-        if self.parts.is_some() {
-            return len;
+        if let Some(parts) = &self.parts {
+            let there = parts.open(at, &self.limits).map_or(0, |part| part.len());
+            return usize::try_from(there).map_or(len, |there| there.min(len));
         }
         let start = base.saturating_add(at);
         usize::try_from(self.there.saturating_sub(start)).map_or(len, |there| there.min(len))
     }
+}
+
+/// A chunk file that ends early, with zeros for what is missing; nothing where the chunk claims more than memory holds.
+///
+/// # Errors
+/// Those of the source.
+pub(super) fn padded(source: &dyn Source, len: u64, limits: &Limits) -> Result<Option<Vec<u8>>> {
+    let Ok(mut bytes) = zeroed_vec::<u8>(len, limits) else { return Ok(None) };
+    let there = usize::try_from(source.len()).map_or(bytes.len(), |there| there.min(bytes.len()));
+    source.read_into(0, &mut bytes[..there])?;
+    Ok(Some(bytes))
 }

@@ -250,3 +250,60 @@ fn the_blocks_of_a_chunk_of_one_value_are_those_of_the_array() {
         assert!(out == repaired(&sound).unwrap().1 && report.guessed.len() == 1, "{len}: {report:?}");
     }
 }
+
+/// Each chunk is a file of its own: the cut of one costs what was behind it, and none of the others.
+#[test]
+fn a_sparse_frame_with_a_cut_chunk_keeps_the_blocks_before_the_cut() {
+    let directory = tempfile::tempdir().unwrap();
+    for level in [0, 5] {
+        let path = directory.path().join(format!("sparse{level}"));
+        let params = Params { blocksize: Some(1000), level, ..default_params(4) };
+        let options = FrameOptions { params, kind: crate::Kind::Sparse, ..FrameOptions::default() };
+        let mut editor = Editor::create(&path, options, &EditOptions::default()).unwrap();
+        let all: Vec<u8> = data(12_000);
+        all.chunks(4000).for_each(|chunk| editor.append(chunk).map(|_| ()).unwrap());
+        editor.commit(Durability::Synced).unwrap();
+        drop(editor);
+        for number in 0..3 {
+            let part = path.join(format!("{number:08X}.chunk"));
+            let sound = std::fs::read(&part).unwrap();
+            let chunk = Chunk::parse(&sound).unwrap();
+            for block in 0..4 {
+                let end = if chunk.header().is_memcpyed() {
+                    chunk.header().len() + (block + 1) * 1000
+                } else {
+                    chunk.block_range(block).unwrap().end
+                };
+                for (cut, kept) in [(end, block + 1), (end - 1, block)] {
+                    std::fs::write(&part, &sound[..cut]).unwrap();
+                    let target = directory.path().join("mended.b2frame");
+                    let report = repair(&path, &target).unwrap();
+                    let mended = std::fs::read(&target).unwrap();
+                    std::fs::remove_file(&target).unwrap();
+                    let mut want = all.clone();
+                    want[number * 4000 + kept * 1000..(number + 1) * 4000].fill(0);
+                    // Blocks that end in the file are whole, and so is the chunk where that is all of it.
+                    assert!(
+                        chunks(mended.clone(), "cut").concat() == want,
+                        "{level} {number} {cut}: {report:?}"
+                    );
+                    assert_eq!(report.lost.is_empty(), cut == sound.len(), "{report:?}");
+                    let (again, out) = repaired(&mended).unwrap();
+                    assert!(out == mended && again.lost.is_empty() && again.guessed.is_empty(), "{again:?}");
+                }
+            }
+            // It claims more than there is of memory: nothing of it, and all of the others.
+            let mut claims = sound[..sound.len() - 100].to_vec();
+            claims[12..16].copy_from_slice(&(1_u32 << 31).to_le_bytes());
+            std::fs::write(&part, claims).unwrap();
+            let mut options = OpenOptions::default();
+            options.limits.memory = 1 << 20;
+            let (input, mut out) = (Input { source: None, path: Some(path.clone()) }, Vec::new());
+            repair_to(input, &options, Some(&mut out), Progress::none()).unwrap();
+            let mut want = all.clone();
+            want[number * 4000..(number + 1) * 4000].fill(0);
+            assert!(chunks(out, "cut").concat() == want, "{level} {number}");
+            std::fs::write(&part, &sound).unwrap();
+        }
+    }
+}
