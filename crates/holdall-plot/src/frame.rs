@@ -2,10 +2,10 @@
 
 use crate::bent::Bent;
 use crate::font::Font;
-use crate::palette::Palette;
+use crate::plan::{Above, Beside, Plan};
 use crate::scale::{Stretch, place};
-use crate::scene::{Anchor, Direction, Item, Pixels, Rect, Rgba, Scene};
-use crate::ticks::{Ticks, based, single};
+use crate::scene::{Anchor, Direction, Item, Rect, Rgba, Scene};
+use crate::ticks::{Ticks, based};
 
 /// How a picture looks, whatever it shows.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,15 +26,6 @@ impl Default for Style {
     }
 }
 
-/// Widths of the parts around the data, in pixels.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Margins {
-    pub(crate) left: u32,
-    pub(crate) right: u32,
-    pub(crate) top: u32,
-    pub(crate) bottom: u32,
-}
-
 impl Style {
     /// Lengths given for 100 dots per inch, in pixels.
     pub(crate) fn scaled(&self, length: f64) -> f64 {
@@ -42,34 +33,8 @@ impl Style {
     }
 
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a few pixels")]
-    fn pixels(&self, length: f64) -> u32 {
+    pub(crate) fn pixels(&self, length: f64) -> u32 {
         self.scaled(length).round().max(0.0) as u32
-    }
-
-    /// The same for every number of digits, so that a picture of the same size has the same place for its data.
-    pub(crate) fn margins(&self, bar: bool) -> Margins {
-        if self.bare {
-            return Margins { left: 0, right: 0, top: 0, bottom: 0 };
-        }
-        Margins {
-            left: self.pixels(78.0),
-            right: self.pixels(if bar { 124.0 } else { 24.0 }),
-            top: self.pixels(if self.title.is_some() { 44.0 } else { 26.0 }),
-            bottom: self.pixels(54.0),
-        }
-    }
-
-    /// The canvas, and what of it is for the data.
-    pub(crate) fn canvas(&self, default: (u32, u32), bar: bool) -> ((u32, u32), (u32, u32)) {
-        let size = self.size.unwrap_or((self.pixels(default.0.into()), self.pixels(default.1.into())));
-        (size, self.room(size, bar))
-    }
-
-    /// The room within the margins of a picture of this size.
-    pub(crate) fn room(&self, size: (u32, u32), bar: bool) -> (u32, u32) {
-        let margins = self.margins(bar);
-        let inner = |whole: u32, around: u32| whole.saturating_sub(around).max(8);
-        (inner(size.0, margins.left + margins.right), inner(size.1, margins.top + margins.bottom))
     }
 }
 
@@ -97,12 +62,17 @@ impl Axis {
         if self.stretch == Stretch::Linear { place } else { self.stretch.apply(place) }
     }
 
-    fn ticks(&self, length: f64, room: f64) -> Ticks {
+    pub(crate) fn ticks(&self, length: f64, room: f64) -> Ticks {
         let (low, high) = (self.low.min(self.high), self.low.max(self.high));
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a few marks")]
-        let most = (length / room).floor().max(2.0) as usize;
+        let most = |room: f64| (length / room).floor().max(2.0) as usize;
         match self.stretch {
-            Stretch::Linear => based(self.base, low, high, most, self.whole),
+            Stretch::Linear => {
+                let of = |most: usize| based(self.base, low, high, most, self.whole);
+                let (ticks, closer) = (of(most(room)), most(0.6 * room).min(3));
+                // A few close to each other rather than one alone.
+                if ticks.ticks.len() < 2 && closer > most(room) { of(closer) } else { ticks }
+            }
             _ => Bent { base: self.base, low, high, gap: 0.5 * room / length, whole: self.whole }
                 .ticks(|value| self.at(value)),
         }
@@ -113,14 +83,21 @@ impl Axis {
 pub(crate) struct Frame<'s> {
     pub(crate) scene: Scene,
     pub(crate) rect: Rect,
-    style: &'s Style,
-    font: Font,
+    pub(crate) plan: Plan,
+    pub(crate) style: &'s Style,
+    pub(crate) font: Font,
+    /// What a reader of the picture should know of what is around the data.
+    pub(crate) notes: Vec<String>,
+    left_out: Vec<&'static str>,
+    /// From where to where there are notes above the data.
+    note: Option<(f64, f64)>,
 }
 
 impl<'s> Frame<'s> {
     /// A frame whose data have `inner` pixels on a sheet of `size`, in the middle of what the margins leave.
     pub(crate) fn new(style: &'s Style, size: (u32, u32), inner: (u32, u32), bar: bool) -> Self {
-        let margins = style.margins(bar);
+        let plan = style.plan(size, bar);
+        let margins = plan.margins;
         let spare = |whole: u32, around: u32, inner: u32| f64::from(whole.saturating_sub(around + inner) / 2);
         let rect = Rect {
             x: f64::from(margins.left) + spare(size.0, margins.left + margins.right, inner.0),
@@ -128,11 +105,33 @@ impl<'s> Frame<'s> {
             w: inner.0.into(),
             h: inner.1.into(),
         };
-        Self { scene: Scene::new(size.0, size.1, style.dpi), rect, style, font: Font::new() }
+        let scene = Scene::new(size.0, size.1, style.dpi);
+        let (font, notes, left_out) = (Font::new(), Vec::new(), Vec::new());
+        Self { scene, rect, plan, style, font, notes, left_out, note: None }
     }
 
-    fn px(&self, length: f64) -> f64 {
+    pub(crate) fn px(&self, length: f64) -> f64 {
         self.style.scaled(length)
+    }
+
+    /// Height of letters beside ticks.
+    pub(crate) fn small(&self) -> f64 {
+        self.px(if self.plan.beside >= Beside::Narrow { 11.0 } else { 12.0 })
+    }
+
+    pub(crate) fn leave_out(&mut self, what: &'static str) {
+        if !self.left_out.contains(&what) {
+            self.left_out.push(what);
+        }
+    }
+
+    /// The picture is ready: what of it there was no room for.
+    pub(crate) fn told(&mut self) -> Vec<String> {
+        let mut notes = std::mem::take(&mut self.notes);
+        if !self.left_out.is_empty() {
+            notes.push(format!("left out, because the picture is small: {}", self.left_out.join(", ")));
+        }
+        notes
     }
 
     /// Border, ticks and labels.
@@ -141,39 +140,111 @@ impl<'s> Frame<'s> {
             return;
         }
         self.border(self.rect);
+        self.along(x);
+        self.upright(y);
+    }
+
+    /// The axis below.
+    fn along(&mut self, x: &Axis) {
+        if self.plan.above == Above::Nothing {
+            self.leave_out("ticks below");
+            return;
+        }
         let Rect { x: left, y: top, w, h } = self.rect;
         let bottom = top + h;
-        let (tick, small, normal) = (self.px(4.0), self.px(12.0), self.px(13.0));
+        let (tick, small, normal) = (self.px(4.0), self.small(), self.px(13.0));
         let line = self.px(1.0).max(1.0);
         let mut ticks = x.ticks(w, self.px(84.0));
         if x.low > x.high {
             // From left to right.
             ticks.ticks.reverse();
         }
+        let has_label = self.plan.above < Above::NoLabel;
+        if !has_label {
+            self.leave_out("the label of the axis below");
+            if !ticks.note.is_empty() {
+                // Numbers without what they leave out would be others.
+                self.leave_out("numbers of the axis below");
+                ticks.ticks.iter_mut().for_each(|tick| tick.label.clear());
+            }
+        }
         let mut taken = f64::NEG_INFINITY;
+        // Wide margins have room for the halves of labels at the ends.
+        let is_narrow = self.plan.beside >= Beside::Narrow;
+        let sheet = if is_narrow { f64::from(self.scene.width) } else { f64::INFINITY };
         for mark in &ticks.ticks {
             let at = left + x.at(mark.value) * w;
             self.scene.line(vec![(at, bottom), (at, bottom + tick)], line, Rgba::INK);
             let half = self.font.width(&mark.label, small) / 2.0;
-            if at - half >= taken {
+            if at - half >= taken && at + half <= sheet {
                 self.scene.text((at, bottom + tick + small), small, Anchor::Middle, mark.label.clone());
                 taken = at + half + small / 2.0;
             }
         }
-        let note = if ticks.note.is_empty() { String::new() } else { format!("  ({})", ticks.note) };
-        let label = self.font.fitted(&format!("{}{note}", x.label), normal, f64::from(self.scene.width));
-        let middle = self.middle(left + w / 2.0, &label, normal);
-        self.scene.text((middle, bottom + self.px(40.0)), normal, Anchor::Middle, label);
+        if has_label {
+            let (label, size) = self.labelled(&x.label, &ticks.note, normal, f64::from(self.scene.width));
+            let middle = self.middle(left + w / 2.0, &label, size);
+            self.scene.text((middle, bottom + self.px(40.0)), size, Anchor::Middle, label);
+        }
+    }
+
+    /// The axis at the left.
+    fn upright(&mut self, y: &Axis) {
+        if self.plan.beside == Beside::Nothing {
+            self.leave_out("ticks at the left");
+            return;
+        }
+        let Rect { x: left, y: top, h, .. } = self.rect;
+        let bottom = top + h;
+        let (tick, small, normal) = (self.px(4.0), self.small(), self.px(13.0));
+        let line = self.px(1.0).max(1.0);
         let ticks = y.ticks(h, self.px(48.0));
+        let mut column = Column::new(small);
         for mark in &ticks.ticks {
             let at = bottom - y.at(mark.value) * h;
             self.scene.line(vec![(left - tick, at), (left, at)], line, Rgba::INK);
             let place = (left - self.px(8.0), at + small * 0.36);
-            self.scene.text(place, small, Anchor::End, mark.label.clone());
+            let is_whole =
+                self.font.width(&mark.label, small) <= place.0 || self.plan.beside < Beside::Narrow;
+            if is_whole && column.takes(at) {
+                self.scene.text(place, small, Anchor::End, mark.label.clone());
+            }
         }
-        let note = if ticks.note.is_empty() { String::new() } else { format!("  ({})", ticks.note) };
-        let label = self.font.fitted(&format!("{}{note}", y.label), normal, f64::from(self.scene.height));
-        self.upwards((left - self.px(58.0), top + h / 2.0), normal, label);
+        if self.plan.beside < Beside::Narrow {
+            let (label, size) = self.labelled(&y.label, &ticks.note, normal, f64::from(self.scene.height));
+            self.upwards((left - self.px(58.0), top + h / 2.0), size, label);
+            return;
+        }
+        self.leave_out("the label of the axis at the left");
+        if !ticks.note.is_empty() {
+            self.note(2.0, &ticks.note);
+        }
+    }
+
+    /// The label of an axis with what its numbers leave out, which is never cut; and the height of its letters.
+    fn labelled(&self, label: &str, note: &str, size: f64, room: f64) -> (String, f64) {
+        if note.is_empty() {
+            return (self.font.fitted(label, size, room), size);
+        }
+        let note = format!("({note})");
+        let rest = room - self.font.width(&format!("  {note}"), size);
+        let label = self.font.fitted(label, size, rest);
+        if !label.is_empty() {
+            return (format!("{label}  {note}"), size);
+        }
+        let size = size.min(size * (room - 4.0) / self.font.width(&note, size).max(1.0));
+        (note, size)
+    }
+
+    /// What numbers leave out, above the data, from `at` on or further left where it is too long for that.
+    pub(crate) fn note(&mut self, at: f64, note: &str) {
+        let small = self.small();
+        let width = self.font.width(note, small);
+        let from = at.min(f64::from(self.scene.width) - width - 2.0).max(2.0);
+        let y = (self.rect.y - self.px(8.0)).max(small * 0.8);
+        self.scene.text((from, y), small, Anchor::Start, note);
+        let (start, end) = self.note.unwrap_or((from, from));
+        self.note = Some((start.min(from), end.max(from + width)));
     }
 
     /// The middle of a centred text, moved as far as it has to be to stay on the sheet.
@@ -183,7 +254,7 @@ impl<'s> Frame<'s> {
         at.min(width - half - 2.0).max(half + 2.0)
     }
 
-    fn upwards(&mut self, at: (f64, f64), size: f64, text: String) {
+    pub(crate) fn upwards(&mut self, at: (f64, f64), size: f64, text: String) {
         let half = self.font.width(&text, size) / 2.0;
         let height = f64::from(self.scene.height);
         let at = (at.0, at.1.min(height - half - 2.0).max(half + 2.0));
@@ -210,66 +281,44 @@ impl<'s> Frame<'s> {
     /// The title, smaller where it is long and cut where it is very long.
     pub(crate) fn title(&mut self) {
         let Some(title) = self.style.title.as_ref().filter(|_| !self.style.bare) else { return };
+        if self.plan.above >= Above::NoTitle {
+            self.leave_out("the title");
+            return;
+        }
         let room = f64::from(self.scene.width) - self.px(16.0);
         let wanted = self.px(14.0);
         let size = (wanted * room / self.font.width(title, wanted).max(1.0)).clamp(wanted * 0.75, wanted);
         let title = self.font.fitted(title, size, room);
         let at = self.middle(self.rect.x + self.rect.w / 2.0, &title, size);
-        let y = self.px(24.0).max(self.rect.y - self.px(16.0));
+        let half = self.font.width(&title, size) / 2.0;
+        let y = match self.note {
+            // Above the note.
+            Some((from, to)) if at + half > from && at - half < to => self.rect.y - self.px(24.0),
+            _ => self.px(24.0).max(self.rect.y - self.px(16.0)),
+        };
         self.scene.text((at, y), size, Anchor::Middle, title);
     }
+}
 
-    /// A colour bar to the right.
-    pub(crate) fn bar(
-        &mut self,
-        palette: &Palette,
-        ends: (f64, f64),
-        base: i128,
-        stretch: Stretch,
-        label: &str,
-    ) {
-        if self.style.bare {
-            return;
+/// Labels above each other.
+pub(crate) struct Column {
+    /// Height of a line.
+    line: f64,
+    taken: Vec<f64>,
+}
+
+impl Column {
+    pub(crate) fn new(small: f64) -> Self {
+        Self { line: small * 1.05, taken: Vec::new() }
+    }
+
+    /// True where no other label is; then this one is there.
+    pub(crate) fn takes(&mut self, at: f64) -> bool {
+        let is_free = self.taken.iter().all(|other| (other - at).abs() >= self.line);
+        if is_free {
+            self.taken.push(at);
         }
-        let Rect { x, y, w, h } = self.rect;
-        let rect = Rect { x: x + w + self.px(16.0), y, w: self.px(16.0).round(), h };
-        let mut pixels = Pixels::transparent(1, 256);
-        for (row, point) in pixels.rgba.chunks_exact_mut(4).enumerate() {
-            let Rgba(r, g, b, a) = palette.at(1.0 - (row as f64 + 0.5) / 256.0);
-            point.copy_from_slice(&[r, g, b, a]);
-        }
-        self.scene.items.push(Item::Image { rect: Rect { x: rect.x.round(), ..rect }, pixels });
-        self.border(Rect { x: rect.x.round(), ..rect });
-        let axis = Axis { low: ends.0, high: ends.1, base, label: String::new(), whole: false, stretch };
-        let mut ticks = axis.ticks(h, self.px(44.0));
-        if ends.0 == ends.1 {
-            ticks = single(base, ends.0);
-        }
-        let (tick, small) = (self.px(4.0), self.px(12.0));
-        let right = rect.x.round() + rect.w;
-        let line = self.px(1.0).max(1.0);
-        for mark in &ticks.ticks {
-            // The bar is of places: the stretch is in its marks.
-            let at = y + h - axis.at(mark.value) * h;
-            self.scene.line(vec![(right, at), (right + tick, at)], line, Rgba::INK);
-            self.scene.text(
-                (right + self.px(7.0), at + small * 0.36),
-                small,
-                Anchor::Start,
-                mark.label.clone(),
-            );
-        }
-        if !ticks.note.is_empty() {
-            // Further left where it is too long for the place behind the bar's edge.
-            let end = f64::from(self.scene.width) - self.font.width(&ticks.note, small) - 2.0;
-            let place = (rect.x.min(end).max(2.0), y - self.px(6.0));
-            self.scene.text(place, small, Anchor::Start, ticks.note.clone());
-        }
-        if !label.is_empty() {
-            let normal = self.px(13.0);
-            let label = self.font.fitted(label, normal, f64::from(self.scene.height));
-            self.upwards((right + self.px(74.0), y + h / 2.0), normal, label);
-        }
+        is_free
     }
 }
 
@@ -302,21 +351,5 @@ mod tests {
         };
         assert_eq!(labels(&axis(-0.5, 39.5)), ["0", "5", "10", "15", "20", "25", "30", "35"]);
         assert_eq!(labels(&axis(39.5, -0.5)), ["35", "30", "25", "20", "15", "10", "5", "0"]);
-    }
-
-    /// What the numbers of a bar have in common may be longer than the bar is wide.
-    #[test]
-    fn the_note_of_a_bar_stays_on_the_sheet() {
-        let style = Style::default();
-        let mut frame = Frame::new(&style, (400, 300), (198, 220), true);
-        let palette = Palette::by_name("viridis").unwrap();
-        frame.bar(&palette, (1e9, 1e9 + 9e-4), 0, Stretch::Linear, "data");
-        let note = frame.scene.items.iter().find_map(|item| match item {
-            Item::Text { at, size, text, .. } if text.starts_with('×') => Some((*at, *size, text)),
-            _ => None,
-        });
-        let (at, size, text) = note.unwrap();
-        assert_eq!(text, "×10⁻⁴ + 1000000000");
-        assert!(at.0 >= 0.0 && at.0 + frame.font.width(text, size) <= 400.0, "{at:?}");
     }
 }

@@ -75,7 +75,7 @@ pub fn heatmap(
     let (mut size, room) = style.canvas((900, 720), true);
     let (across, down) = fit(columns.count, rows.count, room);
     if style.size.is_none() || style.bare {
-        let margins = style.margins(true);
+        let margins = style.plan(size, true).margins;
         let least = |length: f64| style.scaled(length).round().max(0.0);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a few hundred pixels")]
         let least = |length: f64| if style.bare { 1 } else { least(length) as u32 };
@@ -122,7 +122,6 @@ pub fn heatmap(
         std::mem::swap(&mut y.low, &mut y.high);
     }
     frame.axes(&axis(*column_axis, columns), &y);
-    frame.title();
     if ends.is_some() {
         frame.bar(&colors.palette, (low, high), from.base, colors.stretch, label);
     } else if !style.bare {
@@ -131,6 +130,8 @@ pub fn heatmap(
         let what = "no finite values";
         frame.scene.text(middle, style.scaled(14.0), crate::scene::Anchor::Middle, what);
     }
+    frame.title();
+    notes.extend(frame.told());
     let range = bounds.map(|(low, high)| Range::Fixed(low, high));
     Ok(Picture { scene: frame.scene, range, bins: None, notes })
 }
@@ -200,6 +201,96 @@ mod tests {
             let (again, again_down) = fit(width, height, (across.pixels, down.pixels));
             assert_eq!((again.block, again.pixels), (across.block, across.pixels), "{width} {height}");
             assert_eq!((again_down.block, again_down.pixels), (down.block, down.pixels), "{width} {height}");
+        }
+    }
+
+    /// Texts of a scene with what they cover: left, right, upper and lower edge.
+    fn texts(scene: &crate::Scene) -> Vec<(String, [f64; 4])> {
+        let font = crate::font::Font::new();
+        let of = |item: &Item| match item {
+            Item::Text { at: (x, y), size, anchor, direction, text, .. } => {
+                let long = font.width(text, *size);
+                let before = match anchor {
+                    crate::Anchor::Start => 0.0,
+                    crate::Anchor::Middle => long / 2.0,
+                    crate::Anchor::End => long,
+                };
+                // Digits and capitals are three quarters of the size high.
+                let high = 0.75 * size;
+                let place = match direction {
+                    crate::Direction::Right => [x - before, x - before + long, y - high, *y],
+                    crate::Direction::Up => [x - high, *x, y + before - long, y + before],
+                };
+                Some((text.clone(), place))
+            }
+            _ => None,
+        };
+        scene.items.iter().filter_map(of).filter(|(text, _)| !text.is_empty()).collect()
+    }
+
+    /// Labels lay on each other, and hardly anything was left for the data.
+    #[test]
+    fn nothing_of_small_pictures_touches_or_leaves_the_sheet() {
+        let wide = |at: u32| f64::from(at) * 7.3 - 5e3;
+        let near = |at: u32| 1e9 + f64::from(at) * 1e-7;
+        let limits = container_core::Limits::default();
+        for (value, dtype) in [(&wide as &dyn Fn(u32) -> f64, "float"), (&near, "float"), (&wide, "long")] {
+            let bytes: Vec<u8> = match dtype {
+                "float" => (0..4096).flat_map(|at| value(at).to_le_bytes()).collect(),
+                _ => (0..4096_i64).flat_map(|at| ((1 << 60) + at).to_le_bytes()).collect(),
+            };
+            let descr = if dtype == "float" { "<f8" } else { "<i8" };
+            let dtype = container_core::dtype::DType::parse(descr).unwrap();
+            let order = container_core::dtype::Order::C;
+            let mut file = container_core::npy::Writer::new(Vec::new(), &dtype, &[64, 64], order).unwrap();
+            file.write(&bytes).unwrap();
+            let input = container_core::format::Input::bytes(Box::new(file.finish().unwrap()));
+            let container = (container_core::npy::FORMAT.open)(input, &Default::default()).unwrap();
+            let region = container_core::region::Region::whole(&[64, 64]);
+            let subject = Subject {
+                container: &*container,
+                index: 0,
+                region: &region,
+                name: "",
+                part: container_core::numbers::Part::default(),
+                read: &container_core::container::ReadOptions::default(),
+                progress: container_core::Progress::none(),
+            };
+            for (width, height) in
+                [(16, 16), (50, 50), (100, 100), (150, 150), (200, 200), (300, 300), (400, 120), (120, 400)]
+            {
+                for stretch in Stretch::ALL {
+                    let palette = Palette::by_name("viridis").unwrap();
+                    let colors = Colors { range: Range::MinMax, stretch, palette, nan: Rgba::FAINT };
+                    let title = Some("small.npy::data".to_owned());
+                    let style = Style { size: Some((width, height)), title, ..Style::default() };
+                    let drawn = heatmap(&subject, &colors, Origin::Upper, "data", &style).unwrap();
+                    let what = format!("{width} x {height}, {descr}, {stretch:?}");
+                    let texts = texts(&drawn.scene);
+                    for (number, (text, [left, right, top, bottom])) in texts.iter().enumerate() {
+                        let (w, h) = (f64::from(width), f64::from(height));
+                        assert!(*left >= 0.0 && *right <= w && *top >= 0.0 && *bottom <= h, "{what}: {text}");
+                        for (other, place) in &texts[..number] {
+                            let apart = *left >= place[1]
+                                || *right <= place[0]
+                                || *top >= place[3]
+                                || *bottom <= place[2];
+                            assert!(apart, "{what}: {text} on {other}");
+                        }
+                    }
+                    // The data come first, behind the sheet.
+                    let Item::Image { rect, .. } = &drawn.scene.items[1] else { panic!("no image") };
+                    let least = f64::from(width.min(height));
+                    assert!(rect.w >= 0.2 * least && rect.h >= 0.2 * least, "{what}: {rect:?}");
+                    assert_eq!(
+                        drawn.notes.iter().any(|note| note.starts_with("left out")),
+                        width.min(height) < 400,
+                        "{what}"
+                    );
+                    let raster = crate::raster(&drawn.scene, &limits).unwrap();
+                    assert_eq!((raster.width, raster.height), (width, height));
+                }
+            }
         }
     }
 }

@@ -3,17 +3,21 @@
 // Pictures have a few thousand pixels: numbers of pixels and values of data are doubles here.
 #![allow(clippy::cast_precision_loss)]
 
+mod bar;
 mod bent;
 mod bound;
 mod counting;
+mod distinct;
 mod encode;
 mod font;
 mod frame;
 mod heatmap;
+mod legend;
 mod lines;
 
 mod palette;
 mod particles;
+mod plan;
 mod raster;
 mod reduce;
 mod scale;
@@ -25,11 +29,12 @@ mod ticks;
 mod values;
 
 pub use bound::Bound;
+pub use distinct::distinct;
 pub use encode::{png, svg};
 pub use frame::Style;
 pub use heatmap::{Colors, Origin, heatmap};
 pub use lines::{MOST_LINES, histogram, lines};
-pub use palette::{Palette, distinct, names};
+pub use palette::{Palette, names};
 pub use particles::{View, particles};
 pub use raster::raster;
 pub use scale::{Range, Stretch, place};

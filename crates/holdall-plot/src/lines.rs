@@ -6,9 +6,10 @@ use container_core::{Error, Result};
 
 use crate::Picture;
 use crate::counting::Counting;
+use crate::distinct::distinct;
 use crate::frame::{Axis, Frame, Style};
 use crate::heatmap::axis;
-use crate::palette::distinct;
+use crate::legend::Mark;
 use crate::scale::{Range, Stretch};
 use crate::scene::{Anchor, Item, Rect, Rgba};
 use crate::values::{PIECE, Subject};
@@ -102,8 +103,11 @@ pub fn lines(
         nothing(&mut frame, style);
     }
     if columns > 1 {
-        legend(&mut frame, columns, style);
+        let entries: Vec<(Rgba, String)> =
+            (0..columns).map(|column| (distinct(column), column.to_string())).collect();
+        frame.legend(Mark::Line, &entries);
     }
+    notes.extend(frame.told());
     let range = ends.map(|_| Range::Fixed(bounds.0, bounds.1));
     Ok(Picture { scene: frame.scene, range, bins: None, notes })
 }
@@ -257,22 +261,6 @@ fn clipped(points: &[(f64, f64)], top: f64, bottom: f64) -> Vec<Vec<(f64, f64)>>
     parts
 }
 
-/// Which colour is which column.
-fn legend(frame: &mut Frame<'_>, columns: usize, style: &Style) {
-    if style.bare {
-        return;
-    }
-    let (size, row) = (style.scaled(12.0), style.scaled(17.0));
-    let (x, y) = (frame.rect.x + frame.rect.w + style.scaled(14.0), frame.rect.y + style.scaled(4.0));
-    for column in 0..columns {
-        let middle = y + row * (column as f64 + 0.5);
-        let points = vec![(x, middle), (x + style.scaled(18.0), middle)];
-        frame.scene.line(points, style.scaled(2.0), distinct(column));
-        let at = (x + style.scaled(24.0), middle + size * 0.36);
-        frame.scene.text(at, size, Anchor::Start, column.to_string());
-    }
-}
-
 /// How often values occur: bars over `bins` intervals, or as many as suit the number of values. What is outside `range` is not
 /// counted. [`Stretch::Log`] and others bend the axis of the counts.
 ///
@@ -382,6 +370,7 @@ pub fn histogram(
         nothing(&mut frame, style);
     }
     let mut notes = Vec::new();
+    notes.extend(frame.told());
     if outside > 0 {
         let masked = if subject.has_mask()? { "masked, " } else { "" };
         notes.push(format!("{outside} of {count} values are {masked}not finite or outside the range"));

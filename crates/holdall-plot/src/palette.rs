@@ -81,13 +81,6 @@ impl Palette {
     }
 }
 
-/// Ten colours that are told apart, for lines and for types of particles.
-#[must_use]
-pub fn distinct(number: usize) -> Rgba {
-    let color = colorous::TABLEAU10[number % colorous::TABLEAU10.len()];
-    Rgba(color.r, color.g, color.b, 255)
-}
-
 /// K. Moreland, "Diverging Color Maps for Scientific Visualization", 2009: from blue over a light grey to red, with a
 /// lightness that rises and falls evenly. Polar coordinates of CIELAB: the distance from black (`m`), the angle from the
 /// axis of greys (`s`) and the hue (`h`).
@@ -108,6 +101,13 @@ fn coolwarm(place: f64) -> Rgba {
 const WHITE: [f64; 3] = [0.950_47, 1.0, 1.088_83];
 
 fn polar(rgb: [f64; 3]) -> [f64; 3] {
+    let [l, a, b] = lab(rgb);
+    let m = (l * l + a * a + b * b).sqrt();
+    [m, (l / m).acos(), b.atan2(a)]
+}
+
+/// CIELAB of sRGB from 0 to 255.
+pub(crate) fn lab(rgb: [f64; 3]) -> [f64; 3] {
     let linear = rgb.map(|level| {
         let level = level / 255.0;
         if level > 0.040_45 { ((level + 0.055) / 1.055).powf(2.4) } else { level / 12.92 }
@@ -120,9 +120,7 @@ fn polar(rgb: [f64; 3]) -> [f64; 3] {
     ];
     let bend = |value: f64| if value > 0.008_856 { value.cbrt() } else { 7.787 * value + 16.0 / 116.0 };
     let [x, y, z] = [0_usize, 1, 2].map(|axis| bend(xyz[axis] / WHITE[axis]));
-    let (l, a, b) = (116.0 * y - 16.0, 500.0 * (x - y), 200.0 * (y - z));
-    let m = (l * l + a * a + b * b).sqrt();
-    [m, (l / m).acos(), b.atan2(a)]
+    [116.0 * y - 16.0, 500.0 * (x - y), 200.0 * (y - z)]
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to a byte")]

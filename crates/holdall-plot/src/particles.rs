@@ -5,13 +5,18 @@ use std::str::FromStr;
 use container_core::{Error, Limits, Result};
 
 use crate::Picture;
+use crate::distinct::distinct_colors;
 use crate::frame::{Axis, Frame, Style};
 use crate::heatmap::Colors;
-use crate::palette::distinct;
+use crate::legend::Mark;
+use crate::plan::{Above, Beside};
 use crate::scale::{Range, Stretch, place};
-use crate::scene::{Anchor, Item, Rect, Rgba};
+use crate::scene::{Anchor, Item, Rgba};
 use crate::snapshot::Snapshot;
 use crate::spheres::{self, Place, Sphere};
+
+/// Most colours of types.
+const MOST_COLORS: usize = crate::distinct::MOST;
 
 /// Where the viewer is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,6 +125,10 @@ pub fn particles(
             seen(point)
         })
         .collect();
+    let most = snapshot.types.iter().copied().max().unwrap_or(0);
+    let of_types =
+        distinct_colors(if by_field.is_some() { 1 } else { most.saturating_add(1).min(MOST_COLORS) });
+    let color_of = |kind: usize| of_types.get(kind % of_types.len().max(1)).copied().unwrap_or(Rgba::INK);
     let mut spheres: Vec<Sphere> = Vec::with_capacity(snapshot.positions.len());
     let mut lost = 0_u64;
     for (number, position) in snapshot.positions.iter().enumerate() {
@@ -135,7 +144,7 @@ pub fn particles(
                 }
                 _ => colors.nan,
             },
-            _ => distinct(snapshot.types.get(number).copied().unwrap_or(0)),
+            _ => color_of(snapshot.types.get(number).copied().unwrap_or(0)),
         };
         spheres.push(Sphere { at: seen(*position), radius: diameter.abs() / 2.0, color });
     }
@@ -151,10 +160,12 @@ pub fn particles(
     };
     let mut inner = fitted(room);
     if style.size.is_none() || style.bare {
-        let margins = style.margins(has_side);
+        let margins = style.plan(size, has_side).margins;
         // Until it is the picture of its own size, which somebody may ask for: each time a pixel or so is rounded away.
         for _ in 0..64 {
-            size.1 = inner.1 + margins.top + margins.bottom;
+            // As high as is needed for all that is around the data.
+            let lowest = if style.bare { 1 } else { style.pixels(200.0) };
+            size.1 = (inner.1 + margins.top + margins.bottom).max(lowest);
             let least = if style.bare { 1 } else { size.1.min(size.0) / 2 };
             size.0 = (inner.0 + margins.left + margins.right).max(least);
             let again = fitted(style.room(size, has_side));
@@ -202,14 +213,20 @@ pub fn particles(
         let (right, top) = (bounds.low[0] + rect.w / scale, bounds.low[1] + rect.h / scale);
         frame.axes(&axis(bounds.low[0], right, x), &axis(bounds.low[1], top, y));
     }
-    frame.title();
     match (by_field, ends) {
         (Some(field), Some(ends)) => {
             frame.bar(&colors.palette, ends, base, colors.stretch, &field.label);
         }
-        _ => legend(&mut frame, snapshot, &legend_types, style),
+        _ => {
+            let name =
+                |number: usize| snapshot.names.get(number).cloned().unwrap_or_else(|| number.to_string());
+            let entries: Vec<(Rgba, String)> =
+                legend_types.iter().map(|number| (color_of(*number), name(*number))).collect();
+            frame.legend(Mark::Square, &entries);
+        }
     }
-    let mut notes = Vec::new();
+    frame.title();
+    let mut notes = frame.told();
     if lost > 0 {
         notes.push(format!("{lost} particles have no finite place"));
     }
@@ -264,6 +281,10 @@ fn triad(frame: &mut Frame<'_>, axes: [[f64; 3]; 3], style: &Style) {
     if style.bare {
         return;
     }
+    if frame.plan.beside >= Beside::Narrow || frame.plan.above >= Above::NoLabel {
+        frame.leave_out("the directions of the axes");
+        return;
+    }
     let (length, size) = (style.scaled(28.0), style.scaled(12.0));
     let x = style.scaled(40.0);
     let y = f64::from(frame.scene.height) - style.scaled(34.0);
@@ -282,36 +303,6 @@ fn present(snapshot: &Snapshot) -> Vec<usize> {
     types.sort_unstable();
     types.dedup();
     if types.len() < 2 { Vec::new() } else { types }
-}
-
-/// The names of types, to the right.
-fn legend(frame: &mut Frame<'_>, snapshot: &Snapshot, present: &[usize], style: &Style) {
-    const MOST: usize = 12;
-    if style.bare || present.is_empty() {
-        return;
-    }
-    let (size, row) = (style.scaled(12.0), style.scaled(17.0));
-    let font = crate::font::Font::new();
-    let name = |number: usize| snapshot.names.get(number).cloned().unwrap_or_else(|| number.to_string());
-    let shown: Vec<(usize, String)> = present
-        .iter()
-        .take(MOST)
-        .map(|number| (*number, font.fitted(&name(*number), size, style.scaled(80.0))))
-        .collect();
-    let (x, y) = (frame.rect.x + frame.rect.w + style.scaled(8.0), frame.rect.y + style.scaled(4.0));
-    for (number, (kind, name)) in shown.into_iter().enumerate() {
-        let middle = y + row * (number as f64 + 0.5);
-        let side = style.scaled(11.0).round();
-        let mark =
-            Rect { x: (x + style.scaled(6.0)).round(), y: (middle - side / 2.0).round(), w: side, h: side };
-        frame.scene.items.push(Item::Rect { rect: mark, fill: distinct(kind) });
-        let at = (x + style.scaled(24.0), middle + size * 0.36);
-        frame.scene.text(at, size, Anchor::Start, name);
-    }
-    if present.len() > MOST {
-        let middle = y + row * (MOST as f64 + 0.5);
-        frame.scene.text((x + style.scaled(24.0), middle + size * 0.36), size, Anchor::Start, "…");
-    }
 }
 
 #[cfg(test)]
@@ -361,6 +352,54 @@ mod tests {
                     assert!(again.scene == first.scene, "{edges:?}, {view:?}, bare: {bare}");
                 }
             }
+        }
+    }
+
+    fn many(kinds: usize) -> Snapshot {
+        Snapshot {
+            frame: 0,
+            frames: 1,
+            step: None,
+            dimensions: 2,
+            cell: Some([10.0, 10.0, 0.0, 0.0, 0.0, 0.0]),
+            positions: (0..kinds)
+                .map(|at| [at as f64 % 9.0 - 4.0, (at / 9) as f64 % 9.0 - 4.0, 0.0])
+                .collect(),
+            diameters: vec![1.0; kinds],
+            types: (0..kinds).collect(),
+            names: (0..kinds).map(|kind| format!("T{kind}")).collect(),
+            field: None,
+        }
+    }
+
+    /// The eleventh type had the colour of the first.
+    #[test]
+    fn a_legend_of_many_types_has_different_colours_and_says_how_many_more() {
+        let palette = crate::Palette::by_name("viridis").unwrap();
+        let colors =
+            Colors { range: Range::MinMax, stretch: Stretch::Linear, palette, nan: Rgba(0, 0, 0, 255) };
+        for (kinds, size, rows) in [(15, 500, 15), (100, 700, 24), (100, 200, 9)] {
+            let style = Style { size: Some((size, size)), ..Style::default() };
+            let drawn = particles(&many(kinds), View::Xy, &colors, &style, &Limits::default()).unwrap();
+            let squares: Vec<Rgba> = drawn
+                .scene
+                .items
+                .iter()
+                .skip(1)
+                .filter_map(|item| match item {
+                    Item::Rect { fill, .. } => Some(*fill),
+                    _ => None,
+                })
+                .collect();
+            let all_differ = squares.iter().enumerate().all(|(at, color)| !squares[..at].contains(color));
+            let shown = if kinds > rows { rows - 1 } else { kinds };
+            assert!(all_differ && squares.len() == shown, "{kinds}: {squares:?}");
+            let says = |wanted: &str| {
+                drawn.scene.items.iter().any(|item| matches!(item, Item::Text { text, .. } if text == wanted))
+            };
+            let more = kinds - shown;
+            assert_eq!(says(&format!("+ {more} more")) || says(&format!("+ {more}")), kinds > rows);
+            assert_eq!(drawn.notes.contains(&format!("the legend has {shown} of {kinds}")), kinds > rows);
         }
     }
 }

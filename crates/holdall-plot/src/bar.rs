@@ -1,0 +1,92 @@
+//! The colour bar.
+
+use crate::frame::{Axis, Column, Frame};
+use crate::palette::Palette;
+use crate::plan::Beside;
+use crate::scale::Stretch;
+use crate::scene::{Anchor, Item, Pixels, Rect, Rgba};
+use crate::ticks::single;
+
+impl Frame<'_> {
+    /// A colour bar to the right.
+    pub(crate) fn bar(
+        &mut self,
+        palette: &Palette,
+        ends: (f64, f64),
+        base: i128,
+        stretch: Stretch,
+        label: &str,
+    ) {
+        if self.style.bare {
+            return;
+        }
+        let Rect { x, y, w, h } = self.rect;
+        if self.plan.beside >= Beside::NoBar {
+            self.leave_out("the colour bar");
+            return;
+        }
+        let is_narrow = self.plan.beside >= Beside::Narrow;
+        let (space, width) = if is_narrow { (8.0, 10.0) } else { (16.0, 16.0) };
+        let rect = Rect { x: x + w + self.px(space), y, w: self.px(width).round(), h };
+        let mut pixels = Pixels::transparent(1, 256);
+        for (row, point) in pixels.rgba.chunks_exact_mut(4).enumerate() {
+            let Rgba(r, g, b, a) = palette.at(1.0 - (row as f64 + 0.5) / 256.0);
+            point.copy_from_slice(&[r, g, b, a]);
+        }
+        self.scene.items.push(Item::Image { rect: Rect { x: rect.x.round(), ..rect }, pixels });
+        self.border(Rect { x: rect.x.round(), ..rect });
+        let axis = Axis { low: ends.0, high: ends.1, base, label: String::new(), whole: false, stretch };
+        let mut ticks = axis.ticks(h, self.px(44.0));
+        if ends.0 == ends.1 {
+            ticks = single(base, ends.0);
+        }
+        let (tick, small) = (self.px(4.0), self.small());
+        let right = rect.x.round() + rect.w;
+        let line = self.px(1.0).max(1.0);
+        let mut column = Column::new(small);
+        let room = f64::from(self.scene.width) - right - self.px(7.0);
+        for mark in &ticks.ticks {
+            // The bar is of places: the stretch is in its marks.
+            let at = y + h - axis.at(mark.value) * h;
+            self.scene.line(vec![(right, at), (right + tick, at)], line, Rgba::INK);
+            if self.font.width(&mark.label, small) > room {
+                self.leave_out("long numbers of the colour bar");
+            } else if column.takes(at) {
+                let place = (right + self.px(7.0), at + small * 0.36);
+                self.scene.text(place, small, Anchor::Start, mark.label.clone());
+            }
+        }
+        if !ticks.note.is_empty() {
+            self.note(rect.x, &ticks.note);
+        }
+        if self.plan.beside >= Beside::NoBarLabel {
+            self.leave_out("the label of the colour bar");
+        } else if !label.is_empty() {
+            let normal = self.px(13.0);
+            let label = self.font.fitted(label, normal, f64::from(self.scene.height));
+            self.upwards((right + self.px(74.0), y + h / 2.0), normal, label);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frame::Style;
+
+    /// What the numbers of a bar have in common may be longer than the bar is wide.
+    #[test]
+    fn the_note_of_a_bar_stays_on_the_sheet() {
+        let style = Style::default();
+        let mut frame = Frame::new(&style, (400, 300), (198, 220), true);
+        let palette = Palette::by_name("viridis").unwrap();
+        frame.bar(&palette, (1e9, 1e9 + 9e-4), 0, Stretch::Linear, "data");
+        let note = frame.scene.items.iter().find_map(|item| match item {
+            Item::Text { at, size, text, .. } if text.starts_with('×') => Some((*at, *size, text)),
+            _ => None,
+        });
+        let (at, size, text) = note.unwrap();
+        assert_eq!(text, "×10⁻⁴ + 1000000000");
+        assert!(at.0 >= 0.0 && at.0 + frame.font.width(text, size) <= 400.0, "{at:?}");
+    }
+}
