@@ -23,6 +23,21 @@ pub struct Grid {
 /// # Errors
 /// `Usage` where there are not two axes; those of reading.
 pub(crate) fn plane(subject: &Subject<'_>, base: i128, block: (u64, u64)) -> Result<Grid> {
+    let grid = scaled_plane(subject, base, block, 1.0)?;
+    if !grid.values.iter().any(|mean| mean.is_infinite()) {
+        return Ok(grid);
+    }
+    // Only finite values are added up: it is their sum that no double holds.
+    let mut grid = scaled_plane(subject, base, block, 1.0 / SCALE)?;
+    grid.values.iter_mut().for_each(|mean| *mean = (*mean * SCALE).clamp(f64::MIN, f64::MAX));
+    Ok(grid)
+}
+
+/// More than there are values in a block; a power of two, so that no digit is lost.
+const SCALE: f64 = (1_u128 << 64) as f64;
+
+/// The same with every value multiplied by `factor`.
+fn scaled_plane(subject: &Subject<'_>, base: i128, block: (u64, u64), factor: f64) -> Result<Grid> {
     let kept: Vec<AxisSelection> =
         subject.region.axes().iter().copied().filter(|axis| axis.kept == Kept::Yes).collect();
     let [rows, columns] = kept.as_slice() else {
@@ -59,7 +74,11 @@ pub(crate) fn plane(subject: &Subject<'_>, base: i128, block: (u64, u64)) -> Res
         most,
         |start, _, values| {
             let mut partial = Partial::new(index_or_0(start), line_len, (line_block, place_block), wide);
-            partial.add(values);
+            if factor == 1.0 {
+                partial.add(values);
+            } else {
+                partial.add(&values.iter().map(|value| value * factor).collect::<Vec<f64>>());
+            }
             partial
         },
         |partial| {
@@ -194,6 +213,29 @@ mod tests {
     use container_core::region::Region;
 
     use super::*;
+
+    /// They were told to have no finite value.
+    #[test]
+    fn means_of_the_greatest_numbers_are_finite() {
+        let values = [f64::MAX, f64::MAX, f64::MAX, f64::MAX, f64::NAN, 1e308, -f64::MAX, 1.0];
+        let data: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        let dtype = DType::parse("<f8").unwrap();
+        let mut file = npy::Writer::new(Vec::new(), &dtype, &[2, 4], Order::C).unwrap();
+        file.write(&data).unwrap();
+        let input = Input::bytes(Box::new(file.finish().unwrap()));
+        let container = (npy::FORMAT.open)(input, &OpenOptions::default()).unwrap();
+        let subject = Subject {
+            container: &*container,
+            index: 0,
+            region: &Region::whole(&[2, 4]),
+            name: "",
+            part: Part::default(),
+            read: &ReadOptions::default(),
+            progress: Progress::none(),
+        };
+        assert_eq!(plane(&subject, 0, (1, 4)).unwrap().values, [f64::MAX, (1e308 - f64::MAX) / 3.0]);
+        assert_eq!(plane(&subject, 0, (2, 1)).unwrap().values[2..], [0.0, f64::MAX / 2.0]);
+    }
 
     /// A line that is longer than a piece is read in parts, which need not begin where a block does.
     #[test]
