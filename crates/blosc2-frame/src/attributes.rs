@@ -12,6 +12,8 @@
     clippy::cast_possible_truncation
 )]
 
+use std::collections::HashSet;
+
 use blosc_chunk::{Chunk, Decoder};
 use container_core::source::zeroed_vec;
 use container_core::{Error, Limits, Result, Value};
@@ -26,7 +28,7 @@ use crate::writer::{remove_vlmetalayer, set_vlmetalayer};
 pub const NAME: &str = "attrs";
 
 /// Names and values in the order of the file; values are msgpack.
-type Entries = Vec<(String, Vec<u8>)>;
+pub(crate) type Entries = Vec<(String, Vec<u8>)>;
 
 impl Frame {
     /// All attributes in the order of the file, those within `attrs` behind the others. A piece of user metadata hides one of the
@@ -148,8 +150,22 @@ fn read(all: &Entries, limits: &Limits) -> Result<Option<Entries>> {
     Ok(entries(&bytes))
 }
 
+/// Whether a map of that name holds what had no place of its own beside the pieces `own`, and is not somebody's own piece of that name:
+/// there is no room for what is in it, or it has a name that no piece has.
+pub(crate) fn is_of_the_others(own: &[&str], within: &[&str]) -> bool {
+    let distinct: HashSet<&str> = own.iter().chain(within).copied().collect();
+    let is_full = own.len() >= MOST.saturating_sub(2);
+    let is_needed = is_full || within.iter().any(|name| !has_place(name));
+    !within.is_empty() && distinct.len() == own.len().saturating_add(within.len()) && is_needed
+}
+
+/// Whether a piece of user metadata can have the name.
+pub(crate) fn has_place(name: &str) -> bool {
+    (1..=MOST_NAME).contains(&name.len()) && !name.contains('\0')
+}
+
 /// Names and values of a map with text for keys, which is all there is in `bytes`.
-fn entries(bytes: &[u8]) -> Option<Entries> {
+pub(crate) fn entries(bytes: &[u8]) -> Option<Entries> {
     let mut rest = bytes;
     let count = decode::read_map_len(&mut rest).ok()?;
     let mut found = Vec::new();

@@ -66,7 +66,8 @@ fn array(frame: Option<&Frame>, job: &Import<'_>, out: &mut dyn Output) -> Resul
         options.vlmetalayers = user_metadata(frame)?;
     } else {
         let (tree, lost) = job.carried()?;
-        options.vlmetalayers = carry::to_frame(tree, &mut options.metalayers)?;
+        let has_digests = guard::wanted(job.options, None)?.is_some();
+        options.vlmetalayers = carry::to_frame(tree, &mut options.metalayers, has_digests)?;
         losses.extend(lost);
     }
     options.checksums = guard::wanted(job.options, frame)?;
