@@ -20,6 +20,7 @@ use container_core::{Progress, Result, Value};
 use crate::b2nd;
 use crate::block::ChunkEntry;
 use crate::check;
+use crate::fault::{Fault, FaultKind};
 use crate::frame::{Frame, Survey};
 use crate::guard::Guard;
 use crate::header::MAGIC;
@@ -121,6 +122,8 @@ fn lens(open: stores::Opener, options: &container::OpenOptions) -> Result<Box<dy
 /// A frame seen through the lens.
 struct Lens {
     view: View,
+    /// Whether metadata that cannot be read are shown with the reason in their place.
+    tolerance: Tolerance,
     /// A look at the headers of all chunks; nothing where they are too many.
     survey: OnceLock<Survey>,
     /// The one dataset, where there is one.
@@ -137,11 +140,41 @@ impl Lens {
         let view = View::new(|| open(&own), options.tolerance)?;
         Ok(Self {
             view,
+            tolerance: options.tolerance,
             survey: OnceLock::new(),
             datasets: OnceLock::new(),
             blocks: OnceLock::new(),
             guard: Guard::default(),
         })
+    }
+
+    /// What hides metadata.
+    fn hidden(&self) -> Option<&Fault> {
+        let frame = self.view.frame();
+        frame.layout().faults().iter().find(|fault| match fault.kind() {
+            FaultKind::MetalayersUnreadable => true,
+            FaultKind::TrailerUnreadable | FaultKind::FrameTruncated => frame.header().has_vlmetalayers,
+            _ => false,
+        })
+    }
+
+    /// Fails where there are metadata that cannot be read.
+    ///
+    /// # Errors
+    /// What keeps them from it.
+    fn require_metadata(&self) -> Result<()> {
+        if self.tolerance == Tolerance::Lenient {
+            return Ok(());
+        }
+        let hint = "--lenient (Tolerance::Lenient), for those that can be read; holdall repair keeps them";
+        let frame = self.view.frame();
+        if let Some(fault) = self.hidden() {
+            return Err(fault.error().hint(hint));
+        }
+        for name in frame.vlmetalayer_names() {
+            frame.vlmetalayer(name).map_err(|error| error.hint(hint))?;
+        }
+        Ok(())
     }
 
     fn survey(&self) -> &Survey {
@@ -162,10 +195,12 @@ impl Container for Lens {
     }
 
     fn meta(&self) -> Result<Value> {
+        self.require_metadata()?;
         Ok(metadata::tree(self.view.frame()))
     }
 
     fn logical_meta(&self) -> Result<Value> {
+        self.require_metadata()?;
         Ok(metadata::logical_tree(self.view.frame()))
     }
 
@@ -246,6 +281,9 @@ impl Container for Lens {
         if !user.is_empty() {
             lose(format!("user metadata: {}", user.join(", ")));
         }
+        if let Some(fault) = self.hidden() {
+            lose(format!("metadata that cannot be read: {}", fault.error()));
+        }
         if let Some(fetched) = stores::Fetched::of(frame).filter(stores::Fetched::is_partial) {
             lose(format!(
                 "what the proxy never fetched, which reads as zeros: it holds {fetched} of its source"
@@ -260,6 +298,7 @@ impl Container for Lens {
     }
 
     fn carried(&self, _selection: &[(usize, Region)]) -> Result<Value> {
+        self.require_metadata()?;
         carry::of_frame(self.view.frame())
     }
 

@@ -2,6 +2,7 @@
 
 use container_core::array::{Array, StoredArray};
 use container_core::block::Block;
+use container_core::carried::WHOLE;
 use container_core::container::{
     About, Axes, Container, Dataset, Depth, Listed, OpenOptions, ReadOptions, Segment,
 };
@@ -106,6 +107,24 @@ impl Container for Lens {
             let bytes = self.file.trailer()?.into_owned();
             let trailer = String::from_utf8(bytes).map_or_else(|bad| bad.into_bytes().into(), Value::from);
             entries.push((TRAILER.into(), trailer));
+        }
+        Ok(Value::Map(entries))
+    }
+
+    /// A trailer that is a JSON object is what it says, however that is spelled.
+    fn logical_meta(&self) -> Result<Value> {
+        let Value::Map(mut entries) = self.meta()? else { return self.meta() };
+        let range = self.file.trailer_range();
+        if (1..=trailer::MOST).contains(&(range.end - range.start))
+            && let Value::Map(said) = trailer::to_tree(self.file.trailer()?.into_owned())
+        {
+            entries.retain(|(key, _)| key != TRAILER);
+            let said = match &said[..] {
+                [] => None,
+                [(key, whole)] if key == WHOLE => Some(whole.clone()),
+                _ => Some(Value::Map(said)),
+            };
+            entries.extend(said.map(|said| (TRAILER.to_owned(), said)));
         }
         Ok(Value::Map(entries))
     }

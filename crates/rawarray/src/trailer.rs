@@ -10,6 +10,9 @@ pub(crate) const MOST: u64 = 1 << 24;
 pub(crate) fn to_tree(bytes: Vec<u8>) -> Value {
     match json(&bytes) {
         Some(tree @ Value::Map(_)) => return tree,
+        // Text in quotes is text with quotes, unless what is in them would come back as something else without.
+        Some(Value::Text(bare))
+            if carried::is_same(&to_tree(bare.clone().into_bytes()), &whole(bare.clone().into())) => {}
         // Anything could be a number; what is written as we would is.
         Some(value) if text(&value).is_some_and(|text| text.as_bytes() == bytes) => return whole(value),
         _ => {}
@@ -109,13 +112,27 @@ mod tests {
     #[test]
     fn an_object_is_metadata_and_the_rest_is_kept_as_it_is() {
         assert_eq!(tree("{\"a\": [1, 2.5, null]}").pointer("/a/1"), Some(&Value::Float(2.5)));
-        for whole in ["hello", "12 ", "[1, 2]", "{\"a\": 1", "{\"a\": 123456789012345678901234567890}"] {
+        for whole in [
+            "hello",
+            "\"hello\"",
+            "\"\\\"a\\\"\"",
+            "\" \"",
+            "12 ",
+            "[1, 2]",
+            "{\"a\": 1",
+            "{\"a\": 123456789012345678901234567890}",
+        ] {
             assert_eq!(tree(whole).get(WHOLE), Some(&whole.into()), "{whole}");
             assert_eq!(from_tree(&tree(whole)).unwrap(), whole.as_bytes());
         }
         let bytes = vec![0, 255, 0];
         assert_eq!(from_tree(&to_tree(bytes.clone())).unwrap(), bytes);
         assert_eq!(tree("12").get(WHOLE), Some(&Value::Int(12)));
+        for text in ["12", "", "null", "{}", "[1]"] {
+            let quoted = format!("{text:?}");
+            assert_eq!(tree(&quoted).get(WHOLE), Some(&text.into()));
+            assert_eq!(from_tree(&tree(&quoted)).unwrap(), quoted.as_bytes());
+        }
         assert_eq!(from_tree(&Value::Map(vec![])).unwrap(), b"");
     }
 

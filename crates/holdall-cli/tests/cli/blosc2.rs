@@ -5,7 +5,7 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-use crate::support::run;
+use crate::support::{run, testdata};
 
 /// Runs Python with python-blosc2; gives what it prints.
 #[track_caller]
@@ -125,4 +125,27 @@ fn arrays_of_python_are_encoded_again_and_grow_in_place() {
         run(at, &["verify", file]).expect(0);
     }
     assert!(run(at, &["verify", "--json", "p.b2nd"]).expect(0).contains("\"sound\""));
+}
+
+/// Neither an error's text in the place of a value nor a tree without them.
+#[test]
+fn metadata_that_cannot_be_read_are_an_error() {
+    let bad = testdata().join("blosc2/bad");
+    for file in ["vlmeta_chunk", "vlmeta_offset_max", "vlmeta_count_max", "vlmeta_length_max"] {
+        let file = format!("{file}.b2frame");
+        for args in
+            [&["meta", &file, "/vlmeta/key"][..], &["meta", &file], &["tree", &file], &["diff", &file, &file]]
+        {
+            let refused = run(&bad, args);
+            refused.expect(2);
+            assert!(refused.out.is_empty() && refused.err.contains("holdall repair"), "{refused:#?}");
+        }
+        run(&bad, &["meta", "--lenient", &file]).expect(0);
+        let directory = tempfile::tempdir().unwrap();
+        let path = bad.join(&file);
+        let converted = run(directory.path(), &["convert", path.to_str().unwrap(), "new.npy"]);
+        converted.expect(0);
+        assert!(converted.err.contains("metadata"), "{converted:#?}");
+        run(directory.path(), &["convert", path.to_str().unwrap(), "new.asdf"]).expect(2);
+    }
 }
