@@ -94,6 +94,13 @@ fn options(job: &Import<'_>, numpy: &NumpyArray) -> Result<WriteOptions> {
     let mut options = WriteOptions::default().for_array(numpy);
     options.chunks = words::apply(options.chunks, job.options)?.with_threads(job.read.threads);
     options.chunk_size = chunk_size(words::word(job.options, CHUNKS), numpy)?;
+    if let Some(size) = options.chunk_size {
+        // The chunk as it is, and encoded.
+        let whole = element_count(numpy.shape.iter().copied());
+        let whole = whole.map_or(u64::MAX, |count| count.saturating_mul(numpy.dtype.itemsize() as u64));
+        let taken = (size as u64).min(whole).saturating_mul(2);
+        job.read.limits.allocate(taken).map_err(|error| error.hint("--chunks, for smaller ones"))?;
+    }
     options.offsets = match words::word(job.options, OFFSETS) {
         None | Some("table") => Offsets::Table,
         Some("none") => Offsets::None,

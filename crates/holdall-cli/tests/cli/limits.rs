@@ -164,4 +164,10 @@ fn chunks_along_the_first_axis_are_made_within_the_limit() {
         ["convert", "f.npy", "reversed.b2nd", "--reversed-dims", "--chunks", "2048,16", "--blocks", "64,16"];
     run(at, &[&args[..], &["--limit-memory", "2M"]].concat()).expect(0);
     assert_eq!(digest("reversed.b2nd", &[]), digest("f.npy", &["--reversed-dims"]));
+    // Bloscpack's chunks are runs of rows: one of all is over the limit.
+    for (chunks, code) in [("512", 2), ("64", 0)] {
+        let refused = run(at, &["convert", "c.npy", "c.blp", "--chunks", chunks, "--limit-memory", "2M"]);
+        refused.expect(code);
+        assert!(code == 0 || refused.err.contains("--chunks"), "{refused:#?}");
+    }
 }
