@@ -106,8 +106,8 @@ pub struct Summary {
     pub mean: f64,
     /// Standard deviation of the values as the whole population (numpy's default, `ddof=0`).
     pub std: f64,
-    /// One for each of [`PERCENTILES`]. Of dates, the last tick of the unit that is not after it; of integers beyond 2⁵³, which doubles round, the
-    /// last integer that is not greater.
+    /// One for each of [`PERCENTILES`]. Of dates, the last tick of the unit that is not after it; between integers one of which is beyond 2⁵³, where
+    /// doubles round, the last integer that is not greater.
     pub percentiles: [Number; 7],
     /// How the values are spread.
     pub histogram: Histogram,
@@ -245,8 +245,7 @@ impl Found {
             };
             let percentiles = PERCENTILES.map(|percent| match column.measured {
                 Measured::Dates => ranks.tick(percent, keys),
-                _ if base != 0 => ranks.tick(percent, keys),
-                _ => Number::Float(ranks.percentile(percent, |key| keys.double(key))),
+                _ => ranks.percentile(percent, keys),
             });
             Summary {
                 min: number(low),

@@ -20,7 +20,7 @@ use crate::values;
 All but the counts is about the finite values; NaN and infinities are counted. Elements that a mask hides (ASDF) are counted as such \
 and are nothing else, unless --stored is given. Complex numbers are measured by their modulus, \
 strings by their length, records field by field. Minimum, maximum and sum of integers are exact, and so are percentiles, which are numpy's \
-(linear interpolation); std is that of the population (ddof=0). Data that do not fit in memory are read several times instead.
+(linear interpolation; rounded down beside integers beyond 2^53, and of dates); std is that of the population (ddof=0). Data that do not fit in memory are read several times instead.
 
 Through a pipe, a row for each: path, field, dtype, what is measured (values, modulus, dates, length), count, NaN, negative and positive \
 infinities, min, max, mean, std, percentiles 1 5 25 50 75 95 99, histogram, number of masked elements; `-` where there is none.

@@ -35,14 +35,18 @@ impl Keys {
 
     /// From which integer the numbers between two keys are counted, so that doubles tell them apart: 0 where they do so of themselves.
     pub(super) fn base(self, (low, high): (u64, u64)) -> i128 {
-        const MOST: u128 = 1 << f64::MANTISSA_DIGITS;
-        match (self.number(low), self.number(high)) {
-            (Number::Integer(low), Number::Integer(high))
-                if low.unsigned_abs().max(high.unsigned_abs()) > MOST =>
-            {
-                low
-            }
+        match self.number(low) {
+            Number::Integer(base) if !self.is_double(low) || !self.is_double(high) => base,
             _ => 0,
+        }
+    }
+
+    /// Whether all integers up to the number of a key are doubles; floating-point numbers are.
+    pub(super) fn is_double(self, key: u64) -> bool {
+        const MOST: u128 = 1 << f64::MANTISSA_DIGITS;
+        match self.number(key) {
+            Number::Integer(value) => value.unsigned_abs() <= MOST,
+            Number::Float(_) => true,
         }
     }
 

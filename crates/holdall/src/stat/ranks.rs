@@ -130,20 +130,26 @@ impl Ranks {
         };
     }
 
-    /// The percentile, by linear interpolation between its neighbours.
-    pub(super) fn percentile(&self, percent: f64, value: impl Fn(u64) -> f64) -> f64 {
+    /// The percentile, by linear interpolation between its neighbours; where one is an integer that doubles round, cut as [`Self::tick`] does.
+    pub(super) fn percentile(&self, percent: f64, keys: Keys) -> Number {
         let ([low, high], part) = neighbours(percent, self.count);
-        let (low, high) = (value(self.key_at(low)), value(self.key_at(high)));
+        // What is not weighed may be as far away as it likes.
+        let [low, high] = [low, if part > 0.0 { high } else { low }].map(|rank| self.key_at(rank));
+        if !keys.is_double(low) || !keys.is_double(high) {
+            return self.tick(percent, keys);
+        }
+        let (low, high) = (keys.double(low), keys.double(high));
         // From the nearer end, as numpy does it, so that the last bit is the same.
         let between = |low: f64, high: f64| {
             let distance = high - low;
             if part >= 0.5 { high - distance * (1.0 - part) } else { low + distance * part }
         };
         // The distance of halves is finite.
-        if (high - low).is_finite() { between(low, high) } else { 2.0 * between(low / 2.0, high / 2.0) }
+        let is_finite = (high - low).is_finite();
+        Number::Float(if is_finite { between(low, high) } else { 2.0 * between(low / 2.0, high / 2.0) })
     }
 
-    /// The percentile of integers that doubles would round, cut to a whole number.
+    /// The percentile of dates, or of integers that doubles would round, cut to a whole number.
     #[expect(clippy::cast_possible_truncation, reason = "between the neighbours")]
     pub(super) fn tick(&self, percent: f64, keys: Keys) -> Number {
         let ([low, high], part) = neighbours(percent, self.count);

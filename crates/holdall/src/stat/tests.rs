@@ -67,6 +67,27 @@ fn integers_beyond_two_to_the_53_are_told_apart() {
     assert_eq!(found.histogram.counts.iter().sum::<u64>(), 4);
 }
 
+/// numpy's: `np.percentile([-3, 0, 2**60], [1, 5, 25, 50])`. What is far away is no reason to round what is near.
+#[test]
+fn percentiles_between_small_integers_are_doubles_whatever_else_there_is() {
+    let percentiles = |values: &[i64]| {
+        let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        let [stat] = &stats("<i8", &[values.len() as u64], &bytes, 1 << 30)[..] else { panic!("one column") };
+        stat.summary.as_ref().unwrap().percentiles
+    };
+    let (float, far) = (Number::Float, 1_i64 << 60);
+    let found = percentiles(&[-3, 0, far]);
+    assert_eq!(found[..4], [float(-2.94), float(-2.7), float(-1.5), float(0.0)]);
+    assert_eq!(found[4], Number::Integer(1 << 59));
+    // 2⁵³ is a double, the integer after it is none.
+    let most = 1_i64 << 53;
+    assert_eq!(percentiles(&[most - 3, most - 2, far])[2], float((most - 2) as f64));
+    assert_eq!(percentiles(&[most - 2, most + 1, far])[2], Number::Integer((most - 1).into()));
+    assert_eq!(percentiles(&[-far, 1, 2])[4], float(1.5));
+    // From 0, too, all the digits there are.
+    assert_eq!(percentiles(&[0, far + 1, far + 3])[4], Number::Integer((far + 2).into()));
+}
+
 #[test]
 fn dates_are_dates_and_nat_is_counted() {
     let times = [1_700_000_000_000_000_001_i64, 1_700_000_000_000_000_003, i64::MIN];
