@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use container_core::container::ReadOptions;
 use container_core::report::{Finding, Severity};
@@ -13,7 +13,7 @@ use crate::edit::parse_value;
 use crate::schema::{self, NoteKind, Options, Schemas};
 use crate::update::{Committed, UpdateOptions, Updater};
 use crate::yaml::{EmitOptions, Yaml, emit_document};
-use crate::{File, digest_state, meta};
+use crate::{File, digest_state, meta, parts};
 
 /// The tags of the tree, each by the JSON pointer of its node: `!core/ndarray-1.1.0`, `!!binary`, `!<asdf://…>`. Aliases are looked through.
 ///
@@ -42,6 +42,13 @@ pub fn yaml(file: &File, pointer: &str) -> Result<Option<String>> {
     }
     let node = pointer.strip_prefix('/').and_then(|path| file.tree().find(path));
     node.map(|node| emit_document(&Yaml::of(node)?, &EmitOptions::default())).transpose()
+}
+
+/// The places of the other files that the file at `path` consists of: those that its arrays and references name, and those that these
+/// name. A file that is not there is left out, a damaged one is not.
+#[must_use]
+pub fn other_files(file: &File, path: &Path) -> Vec<PathBuf> {
+    parts::paths_of(file, Some(path)).into_iter().collect()
 }
 
 /// A change of the tree, by JSON pointer.

@@ -1,11 +1,33 @@
 //! The files that one file is spread over: its own, and those that its arrays name, and that theirs name, each once.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use crate::file::File;
 use crate::file::external::percent_decoded;
 use crate::ndarray::ByteSource;
+
+/// The places of the files that arrays and references of `file` name, and those of the files that arrays name, whether they can be opened
+/// or not. What is damaged is a part all the same.
+pub(crate) fn paths_of(file: &File, path: Option<&Path>) -> BTreeSet<PathBuf> {
+    let mut places = BTreeSet::new();
+    for part in Parts::open(file, path).all {
+        let arrays = part.file.arrays().iter().filter(|entry| part.file.is_external(&entry.array));
+        let mut uris: HashSet<String> = arrays
+            .filter_map(|entry| match &entry.array.source {
+                ByteSource::External(uri) => Some(uri.clone()),
+                _ => None,
+            })
+            .collect();
+        let references = part.file.find_references().unwrap_or_default();
+        // Most lead to another node of the same tree.
+        uris.extend(
+            references.into_iter().map(|reference| reference.uri).filter(|uri| !uri.starts_with('#')),
+        );
+        places.extend(uris.iter().filter_map(|uri| part.file.external_path(uri).ok()));
+    }
+    places
+}
 
 /// A file of the set.
 pub(crate) struct Part<'f> {

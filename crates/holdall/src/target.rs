@@ -2,13 +2,19 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, SeekFrom, Stdout, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+#[cfg(feature = "asdf")]
+use container_core::container::OpenOptions;
 use container_core::format::{Output, WriteSeek};
+#[cfg(feature = "asdf")]
+use container_core::source::Access;
 use container_core::write::{AtomicFile, Durability, Overwrite};
 use container_core::{Error, ErrorKind, Result};
 
 use crate::open::is_stream;
+#[cfg(feature = "asdf")]
+use crate::open::{Accept, recognise};
 
 /// Bytes that are gathered before a pipe is given any.
 const PIPE_BUFFER: usize = 256 << 10;
@@ -120,7 +126,7 @@ impl Output for Target {
 }
 
 /// Refuses a target that is the source: by another name, through a link, or as a second hard link; or a directory that it is in, which
-/// would be replaced with all that is in it.
+/// would be replaced with all that is in it; or one of the files that the source is stored in.
 ///
 /// # Errors
 /// `Usage`.
@@ -128,18 +134,55 @@ pub fn refuse_source(source: &Path, target: &Path) -> Result<()> {
     if is_stream(source) || is_stream(target) {
         return Ok(());
     }
-    let is_within = || match (source.canonicalize(), target.canonicalize()) {
-        (Ok(source), Ok(target)) => source.starts_with(target),
-        _ => false,
-    };
-    if target.is_dir() && source != target && is_within() && !is_same_file(source, target) {
+    if target.is_dir() && source != target && is_within(source, target) && !is_same_file(source, target) {
         let problem = format!("{} is in the target, {}", source.display(), target.display());
         return Err(Error::usage(problem).hint("write to another directory"));
     }
-    if !is_same_file(source, target) {
-        return Ok(());
+    if is_same_file(source, target) {
+        let problem = format!("{} is the source itself", target.display());
+        return Err(Error::usage(problem).hint("write to another file"));
     }
-    Err(Error::usage(format!("{} is the source itself", target.display())).hint("write to another file"))
+    let is_hit = |part: PathBuf| is_same_file(&part, target) || target.is_dir() && is_within(&part, target);
+    // A target that is not there cannot be a part, which spares to look for them.
+    let is_part = target.exists()
+        && (source.is_dir() && is_within(target, source) || parts(source).into_iter().any(is_hit));
+    if is_part {
+        let problem = format!("{} is a part of the source, {}", target.display(), source.display());
+        return Err(Error::usage(problem).hint("write to another file"));
+    }
+    Ok(())
+}
+
+/// True for what is below the directory.
+fn is_within(path: &Path, directory: &Path) -> bool {
+    match (path.canonicalize(), directory.canonicalize()) {
+        (Ok(path), Ok(directory)) => path.starts_with(directory),
+        _ => false,
+    }
+}
+
+/// The other files that a file consists of, where it can be opened: an ASDF file may have blocks in others.
+#[cfg(feature = "asdf")]
+fn parts(source: &Path) -> Vec<PathBuf> {
+    if !source.is_file() {
+        return Vec::new();
+    }
+    let mut options = OpenOptions::default();
+    // A look at the tree, which need not map what is going to be read in another way.
+    options.access = Access::Positioned;
+    let found = recognise(source, Accept::Containers, &options);
+    let Ok((format, input)) = found else { return Vec::new() };
+    if format.name != asdf::FORMAT.name {
+        return Vec::new();
+    }
+    let Ok(container) = (format.open)(input, &options) else { return Vec::new() };
+    let file = container.native().and_then(|native| native.downcast_ref::<asdf::File>());
+    file.map(|file| asdf::lens::other_files(file, source)).unwrap_or_default()
+}
+
+#[cfg(not(feature = "asdf"))]
+fn parts(_: &Path) -> Vec<PathBuf> {
+    Vec::new()
 }
 
 #[cfg(unix)]
@@ -178,6 +221,9 @@ mod tests {
         std::fs::write(at("d/a"), b"x").unwrap();
         assert!(refuse_source(&at("d/a"), &at("d")).is_err());
         assert!(refuse_source(&at("a"), &at("d")).is_ok());
+        // A directory that is a container, and one of its files.
+        assert!(refuse_source(&at("d"), &at("d/a")).is_err());
+        assert!(refuse_source(&at("d"), &at("d/new")).is_ok());
         #[cfg(unix)]
         {
             std::os::unix::fs::symlink("a", at("link")).unwrap();
@@ -185,6 +231,34 @@ mod tests {
             assert!(refuse_source(&at("a"), &at("link")).is_err());
             assert!(refuse_source(&at("hard"), &at("a")).is_err());
         }
+    }
+
+    #[cfg(feature = "asdf")]
+    #[test]
+    fn the_files_that_a_source_names_are_found_out() {
+        let directory = tempfile::tempdir().unwrap();
+        let at = |name: &str| directory.path().join(name);
+        std::fs::create_dir(at("sub")).unwrap();
+        let tree = "#ASDF 1.0.0\n--- !<tag:stsci.edu:asdf/core/asdf-1.1.0>\na: !<tag:stsci.edu:asdf/core/ndarray-1.0.0> {source: a.asdf, datatype: uint8, byteorder: big, shape: [2]}\nb: {$ref: 'sub/b.asdf#/x'}\nc: {$ref: '#/b'}\n...\n";
+        std::fs::write(at("x.asdf"), tree).unwrap();
+        // One that cannot be opened is a part, too.
+        for name in ["a.asdf", "sub/b.asdf", "c.asdf"] {
+            std::fs::write(at(name), b"damaged").unwrap();
+        }
+        let refused = |name: &str| refuse_source(&at("x.asdf"), &at(name));
+        for name in ["a.asdf", "./a.asdf", "sub/b.asdf", "sub"] {
+            let error = refused(name).unwrap_err();
+            assert!(error.to_string().contains("is a part of the source"), "{name}: {error}");
+        }
+        assert!(refused("c.asdf").is_ok() && refused("new.asdf").is_ok());
+        assert!(refuse_source(&at("a.asdf"), &at("x.asdf")).is_ok());
+        #[cfg(unix)]
+        {
+            std::fs::hard_link(at("a.asdf"), at("hard")).unwrap();
+            assert!(refused("hard").is_err());
+        }
+        std::fs::remove_file(at("a.asdf")).unwrap();
+        assert!(refused("a.asdf").is_ok());
     }
 
     #[test]
