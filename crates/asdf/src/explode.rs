@@ -3,6 +3,7 @@
 //! Not a byte of the tree changes but the values of `source`, so that it can be edited by hand in between; blocks keep their stored
 //! bytes, labels, sizes and digests.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use container_core::format::Output;
@@ -12,7 +13,8 @@ use container_core::{Error, Result};
 use crate::assemble::{Assembly, Piece, Room, head_and_tree, require_sound};
 use crate::file::File;
 use crate::layout::{Layout, StoredBlock};
-use crate::sources::{Named, no_others, resolve, sources};
+use crate::parts::paths_of;
+use crate::sources::{Found, Named, no_others, resolve, sources};
 use crate::splice;
 use crate::writer::{Padding, Plan, WriteOptions};
 use crate::yaml::{NodeId, Yaml};
@@ -27,11 +29,12 @@ pub struct Exploded {
 }
 
 /// Writes the tree of a file to `target`, and each of its blocks to a file beside that: `x.asdf` has its blocks in `x0000.asdf`,
-/// `x0001.asdf` and so on. A streamed block becomes an ordinary one. Where anything fails, no file stays.
+/// `x0001.asdf` and so on. Blocks that its arrays have in other files follow, since their names lead nowhere from another folder. A
+/// streamed block becomes an ordinary one. Where anything fails, no file stays.
 ///
 /// # Errors
-/// `Usage` where a file exists and may not be replaced, or a name is no text; `Malformed`, `Truncated` for a damaged file; `Unsupported`
-/// where blocks cannot be given other names; `Io`.
+/// `Usage` where a file exists and may not be replaced, or is one that the source names, or a name is no text; `Malformed`, `Truncated` for
+/// a damaged file; `Unsupported` where blocks cannot be given other names; those of [`File::external`]; `Io`.
 pub fn explode(
     file: &File,
     target: &Path,
@@ -65,9 +68,11 @@ fn explode_all(
     let stem = target.file_stem().and_then(|stem| stem.to_str());
     let stem = stem.ok_or_else(|| Error::usage(format!("{} has no name that is text", target.display())))?;
     let found = sources(document, file.limits())?;
-    let mut names: Vec<Option<String>> = vec![None; layout.blocks.len()];
-    for found in &found {
-        if let Some(name) = found.block(layout.blocks.len()).and_then(|index| names.get_mut(index)) {
+    let others = others(file, &found)?;
+    let mut names: Vec<Option<String>> = vec![None; layout.blocks.len() + others.len()];
+    let places = found.iter().map(|found| place(file, found, &others)).collect::<Result<Vec<_>>>()?;
+    for place in &places {
+        if let Some(name) = names.get_mut(*place) {
             *name = Some(String::new());
         }
     }
@@ -75,22 +80,18 @@ fn explode_all(
         *name = format!("{stem}{number:04}.asdf");
     }
     let mut changes: Vec<(NodeId, Yaml)> = Vec::new();
-    for found in &found {
-        let name =
-            found.block(layout.blocks.len()).and_then(|index| names.get(index)).and_then(Option::as_ref);
-        match (name, &found.named) {
-            (Some(name), _) => changes.push((found.source, Yaml::text(percent_encoded(name)))),
-            (None, Named::Block(number)) => {
-                let what = format!("{} names block {number}, which there is not", found.path);
-                return Err(Error::malformed(what).context("asdf tree"));
-            }
-            (None, Named::Uri(_)) => {}
+    for (found, place) in found.iter().zip(&places) {
+        if let Some(name) = names.get(*place).and_then(Option::as_ref) {
+            changes.push((found.source, Yaml::text(percent_encoded(name))));
         }
     }
+    let paths = names.iter().flatten().map(|name| target.with_file_name(name));
+    refuse_parts(file, paths.chain([target.to_owned()]))?;
     let text = splice::scalars(document, &changes, &file.options().yaml)?;
     let options =
         WriteOptions { standard: layout.header.standard.unwrap_or(options.standard), ..options.clone() };
-    for (block, name) in layout.blocks.iter().zip(&names) {
+    let own = layout.blocks.iter().map(|block| (file, block));
+    for ((from, block), name) in own.chain(others.iter().map(|other| (other.file, other.block))).zip(&names) {
         let Some(name) = name else {
             done.dropped.push(block.index);
             continue;
@@ -101,7 +102,7 @@ fn explode_all(
         write(
             &[],
             &tree.text(Yaml::mapping::<String>([]))?,
-            &[piece(file, block)],
+            &[piece(from, block)],
             false,
             &options,
             &mut out,
@@ -127,30 +128,13 @@ pub fn implode(file: &File, options: &WriteOptions, out: &mut dyn Output) -> Res
     require_sound(layout)?;
     let (head, _) = head_and_tree(file.source(), layout)?;
     let found = sources(document, file.limits())?;
-    let mut others: Vec<Other<'_>> = Vec::new();
-    for found in &found {
-        if let Named::Uri(uri) = &found.named {
-            let from = file.external(uri)?;
-            let same = others.iter().any(|other| std::ptr::eq(other.file, from));
-            if !std::ptr::eq(from, file) && !same {
-                others.push(Other::new(uri, from)?);
-            }
-        }
-    }
-    let numbered: Option<Vec<u64>> = others.iter().map(|other| number_of(&other.uri)).collect();
-    if numbered.is_some() && others.windows(2).all(|pair| base_of(&pair[0].uri) == base_of(&pair[1].uri)) {
-        others.sort_by_key(|other| number_of(&other.uri));
-    }
+    let others = others(file, &found)?;
     let own = layout.blocks.len();
     let count = own + others.len();
     let mut changes = Vec::new();
     for found in &found {
         let new = match &found.named {
-            Named::Uri(uri) => {
-                let from = file.external(uri)?;
-                let other = others.iter().position(|other| std::ptr::eq(other.file, from));
-                other.map_or(0, |other| own + other)
-            }
+            Named::Uri(_) => place(file, found, &others)?,
             Named::Block(number) => match resolve(*number, own) {
                 Some(index) if resolve(*number, count) != Some(index) => index,
                 _ => continue,
@@ -163,6 +147,59 @@ pub fn implode(file: &File, options: &WriteOptions, out: &mut dyn Output) -> Res
     pieces.extend(others.iter().map(|other| piece(other.file, other.block)));
     write(&head, text.text(), &pieces, true, options, out)?;
     Ok(others.len())
+}
+
+/// The other files that arrays name, in the order in which their blocks are brought in.
+fn others<'f>(file: &'f File, found: &[Found]) -> Result<Vec<Other<'f>>> {
+    let mut others: Vec<Other<'_>> = Vec::new();
+    for found in found {
+        if let Named::Uri(uri) = &found.named {
+            let from = file.external(uri)?;
+            let same = others.iter().any(|other| std::ptr::eq(other.file, from));
+            if !std::ptr::eq(from, file) && !same {
+                others.push(Other::new(uri, from)?);
+            }
+        }
+    }
+    let numbered: Option<Vec<u64>> = others.iter().map(|other| number_of(&other.uri)).collect();
+    if numbered.is_some() && others.windows(2).all(|pair| base_of(&pair[0].uri) == base_of(&pair[1].uri)) {
+        others.sort_by_key(|other| number_of(&other.uri));
+    }
+    Ok(others)
+}
+
+/// The position of an array's block among those of the file and then of the others.
+fn place(file: &File, found: &Found, others: &[Other<'_>]) -> Result<usize> {
+    let own = file.layout().blocks.len();
+    let (place, number) = match &found.named {
+        Named::Block(number) => (found.block(own), *number),
+        Named::Uri(uri) => {
+            let from = file.external(uri)?;
+            match others.iter().position(|other| std::ptr::eq(other.file, from)) {
+                Some(other) => return Ok(own + other),
+                // The file itself, by an empty name.
+                None => (resolve(0, own), 0),
+            }
+        }
+    };
+    place.ok_or_else(|| {
+        let what = format!("{} names block {number}, which there is not", found.path);
+        Error::malformed(what).context("asdf tree")
+    })
+}
+
+/// # Errors
+/// `Usage` for the first path of a file that `file` names.
+fn refuse_parts(file: &File, paths: impl Iterator<Item = PathBuf>) -> Result<()> {
+    let mut parts: Option<HashSet<PathBuf>> = None;
+    for path in paths {
+        let Ok(place) = path.canonicalize() else { continue };
+        if parts.get_or_insert_with(|| paths_of(file, None).into_iter().collect()).contains(&place) {
+            let problem = format!("{} is a part of the source", path.display());
+            return Err(Error::usage(problem).hint("write to another folder"));
+        }
+    }
+    Ok(())
 }
 
 /// A file whose first block is brought in.

@@ -32,7 +32,7 @@ pub struct Exploded {
 }
 
 /// Writes the tree of the ASDF file at `path` to `<name>_exploded.asdf` in `folder` (that of the file where there is none), and each block to a
-/// file beside it. The folder is made where it is not there.
+/// file beside it, those that its arrays have in other files among them. The folder is made where it is not there.
 ///
 /// # Errors
 /// `Usage` for other formats, and for files that exist; `Checksum`; those of opening the file; `Io`. No file stays then.
@@ -76,7 +76,7 @@ pub fn implode(path: &Path, target: Option<&Path>, options: &ExplodeOptions) -> 
 #[cfg(feature = "asdf")]
 fn run(opened: &Opened, target: &Path, options: &ExplodeOptions) -> Result<Exploded> {
     let file = file(opened)?;
-    asdf::lens::check_digests(file, &options.read)?;
+    check_digests(file, options)?;
     let mut write = asdf::writer::WriteOptions::default();
     (write.threads, write.limits) = (options.read.threads, options.open.limits);
     let done = asdf::explode::explode(file, target, options.overwrite, options.durability, &write)?;
@@ -87,6 +87,15 @@ fn run(opened: &Opened, target: &Path, options: &ExplodeOptions) -> Result<Explo
 #[cfg(feature = "asdf")]
 fn join(opened: &Opened, out: &mut Target, options: &ExplodeOptions) -> Result<()> {
     let file = file(opened)?;
+    check_digests(file, options)?;
+    let mut write = asdf::writer::WriteOptions::default();
+    (write.threads, write.limits) = (options.read.threads, options.open.limits);
+    asdf::explode::implode(file, &write, out).map(|_| ())
+}
+
+/// Compares the digests of the file's blocks, and of those that its arrays have in other files.
+#[cfg(feature = "asdf")]
+fn check_digests(file: &asdf::File, options: &ExplodeOptions) -> Result<()> {
     asdf::lens::check_digests(file, &options.read)?;
     for entry in file.arrays() {
         if let asdf::ByteSource::External(uri) = &entry.array.source {
@@ -94,9 +103,7 @@ fn join(opened: &Opened, out: &mut Target, options: &ExplodeOptions) -> Result<(
                 .map_err(|error| error.part(uri.clone()))?;
         }
     }
-    let mut write = asdf::writer::WriteOptions::default();
-    (write.threads, write.limits) = (options.read.threads, options.open.limits);
-    asdf::explode::implode(file, &write, out).map(|_| ())
+    Ok(())
 }
 
 #[cfg(feature = "asdf")]

@@ -163,3 +163,46 @@ fn own_blocks_stay_first_and_numbers_are_put_right() {
     assert_eq!((whole.blocks().len(), whole.layout().faults.len()), (5, 0));
     assert_eq!(&*whole.source().read(whole.blocks()[0].data.clone()).unwrap(), b"own");
 }
+
+#[test]
+fn blocks_of_other_files_come_along() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(folder.path(), false);
+    explode_into(folder.path(), &path, "y.asdf");
+    let other = tempfile::tempdir().unwrap();
+    let again = explode_into(other.path(), &folder.path().join("y.asdf"), "z.asdf");
+    let names: Vec<&str> =
+        again.files.iter().map(|path| path.file_name().unwrap().to_str().unwrap()).collect();
+    assert_eq!(names, ["z0000.asdf", "z0001.asdf", "z0002.asdf", "z.asdf"]);
+    for number in 0..3 {
+        let block = |folder: &Path, name: &str| {
+            std::fs::read(folder.join(format!("{name}{number:04}.asdf"))).unwrap()
+        };
+        assert!(block(folder.path(), "y") == block(other.path(), "z"), "{number}");
+    }
+    assert_eq!(imploded(&other.path().join("z.asdf")), std::fs::read(&path).unwrap());
+    // A name that leads nowhere is not kept.
+    std::fs::remove_file(folder.path().join("y0001.asdf")).unwrap();
+    let file = File::open(folder.path().join("y.asdf")).unwrap();
+    let target = other.path().join("w.asdf");
+    explode(&file, &target, Overwrite::Refuse, Durability::Cached, &WriteOptions::default()).unwrap_err();
+    assert_eq!(std::fs::read_dir(other.path()).unwrap().count(), 4);
+}
+
+#[test]
+fn a_file_that_the_source_names_is_not_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(folder.path(), false);
+    explode_into(folder.path(), &path, "y.asdf");
+    let before = std::fs::read(folder.path().join("y0000.asdf")).unwrap();
+    std::fs::rename(folder.path().join("y.asdf"), folder.path().join("tree.asdf")).unwrap();
+    let file = File::open(folder.path().join("tree.asdf")).unwrap();
+    for name in ["y.asdf", "y0001.asdf"] {
+        let target = folder.path().join(name);
+        let options = WriteOptions::default();
+        let error = explode(&file, &target, Overwrite::Replace, Durability::Cached, &options).unwrap_err();
+        assert!(error.to_string().contains("is a part of the source"), "{name}: {error}");
+    }
+    assert_eq!(std::fs::read(folder.path().join("y0000.asdf")).unwrap(), before);
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 5);
+}
