@@ -9,7 +9,7 @@ use container_core::array::Array;
 use container_core::block::Block;
 use container_core::codec::Codecs;
 use container_core::container::{
-    About, Container, Dataset, Depth, Fallback, OpenOptions, ReadOptions, Segment,
+    About, Axes, Container, Dataset, Depth, Fallback, OpenOptions, ReadOptions, Segment,
 };
 use container_core::format::{Format, Input, Level, Probe, Support};
 use container_core::region::Region;
@@ -69,6 +69,8 @@ struct Lens {
     limits: Limits,
     /// Whether masks hide elements.
     fallback: Fallback,
+    /// How column-major arrays are shown.
+    axes: Axes,
     /// Made when they are asked for: there may be very many arrays.
     datasets: OnceLock<Vec<Dataset>>,
     /// The first dataset of each block.
@@ -98,9 +100,19 @@ impl Lens {
             path,
             limits: options.limits,
             fallback: options.fallback,
+            axes: options.axes,
             datasets: OnceLock::new(),
             of_blocks: OnceLock::new(),
         })
+    }
+
+    /// The region of an array as it is stored, where its axes are shown in reverse.
+    fn stored_region(&self, index: usize, region: &Region) -> Result<Option<Region>> {
+        if self.axes == Axes::AsStored || !datasets::is_column_major(&self.file, index) {
+            return Ok(None);
+        }
+        let axes = region.axes().iter().rev().copied().collect();
+        Region::new(axes, &self.file.geometry(index)?.shape).map(Some)
     }
 
     fn of_blocks(&self) -> &HashMap<usize, String> {
@@ -134,7 +146,7 @@ impl Container for Lens {
     }
 
     fn datasets(&self) -> &[Dataset] {
-        self.datasets.get_or_init(|| datasets::datasets(&self.file))
+        self.datasets.get_or_init(|| datasets::datasets(&self.file, self.axes))
     }
 
     fn find(&self, path: &str) -> Option<usize> {
@@ -145,16 +157,22 @@ impl Container for Lens {
         if index >= self.file.arrays().len() {
             return Err(Error::usage(format!("no dataset {index}")));
         }
-        self.file.read_index(index, region, options)
+        match self.stored_region(index, region)? {
+            Some(stored) => Ok(self.file.read_index(index, &stored, options)?.reversed_axes()),
+            None => self.file.read_index(index, region, options),
+        }
     }
 
     fn mask(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<Option<Array<'static>>> {
         match (self.fallback, self.file.arrays().get(index)) {
             (Fallback::Apply, Some(entry)) => {
-                self.file.mask_of(&entry.array, region, options).map_err(|error| {
+                let stored = self.stored_region(index, region)?;
+                let mask = self.file.mask_of(&entry.array, stored.as_ref().unwrap_or(region), options);
+                let mask = mask.map_err(|error| {
                     let hint = "--stored (Fallback::Stored), for all that is stored, masked or not";
                     error.context(entry.path.clone()).hint(hint)
-                })
+                })?;
+                Ok(if stored.is_some() { mask.map(Array::reversed_axes) } else { mask })
             }
             _ => Ok(None),
         }

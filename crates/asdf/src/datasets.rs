@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use container_core::array::byte_len;
-use container_core::container::{Dataset, Listed};
+use container_core::container::{Axes, Dataset, Listed};
 use container_core::dtype::{DType, Kind, Order};
 use container_core::report::Loss;
 use container_core::{Result, Value};
@@ -15,10 +15,35 @@ use crate::words::word_of;
 use crate::yaml::{Kind as NodeKind, Node};
 
 /// One dataset for each entry of [`File::arrays`], in its order.
-pub(crate) fn datasets(file: &File) -> Vec<Dataset> {
+pub(crate) fn datasets(file: &File, axes: Axes) -> Vec<Dataset> {
     let mut units = Units::default();
     let entries = file.arrays().iter().enumerate();
-    entries.map(|(index, entry)| dataset(file, index, entry, &mut units)).collect()
+    let shown = entries.map(|(index, entry)| {
+        let mut dataset = dataset(file, index, entry, &mut units);
+        if axes == Axes::Reversed && is_column_major(file, index) {
+            dataset.shape.reverse();
+            dataset.order = dataset.order.reversed();
+        }
+        dataset
+    });
+    shown.collect()
+}
+
+/// Whether an array is one whose axes [`Axes::Reversed`] reverses. A mask goes with what it masks, however it is stored itself: else it
+/// would not fit any more.
+pub(crate) fn is_column_major(file: &File, index: usize) -> bool {
+    let mut owner = index;
+    while let Some(above) = masked_by(file, owner) {
+        owner = above;
+    }
+    file.geometry(owner).is_ok_and(|geometry| geometry.order() == Some(Order::F))
+}
+
+/// The array that an array masks.
+fn masked_by(file: &File, index: usize) -> Option<usize> {
+    let path = file.arrays().get(index)?.path.strip_suffix("/mask")?;
+    let owner = file.find_array(path)?;
+    matches!(file.arrays().get(owner)?.array.mask, Some(Mask::Array(_))).then_some(owner)
 }
 
 fn dataset(file: &File, index: usize, entry: &ArrayEntry, units: &mut Units) -> Dataset {

@@ -1,6 +1,7 @@
 //! All of another ASDF file as the source: its tree stays.
 
 use container_core::container::{Axes, Depth};
+use container_core::dtype::Order;
 use container_core::format::{Import, Output, Pipe};
 use container_core::report::{Loss, Severity};
 use container_core::source::FileSource;
@@ -8,7 +9,7 @@ use container_core::{Error, Progress, Result};
 
 use super::STANDARD;
 use crate::lens::check_digests;
-use crate::ndarray::ByteSource;
+use crate::ndarray::{ByteSource, Mask};
 use crate::rewrite::{Recompression, RewriteOptions};
 use crate::words::{self, CHECKSUM};
 use crate::{File, explode, rewrite};
@@ -26,7 +27,10 @@ pub(super) fn whole_file<'a>(job: &Import<'a>) -> Result<Option<&'a File>> {
             let dataset = job.container.dataset(*index);
             place == *index && dataset.is_some_and(|dataset| region.is_whole(&dataset.shape))
         });
-    if !whole || job.options.axes == Axes::Reversed {
+    refuse_masks(job, file)?;
+    // A tree that stays has the strides that it has.
+    let is_turned = job.selection.iter().any(|(index, _)| is_turned(job, file, *index));
+    if !whole || is_turned || job.options.axes == Axes::Reversed {
         return Ok(None);
     }
     let faults = file.array_faults();
@@ -34,6 +38,31 @@ pub(super) fn whole_file<'a>(job: &Import<'a>) -> Result<Option<&'a File>> {
         Some(fault) => Err(fault.error()),
         None => Ok(Some(file)),
     }
+}
+
+/// Whether an array is shown with its axes reversed.
+fn is_turned(job: &Import<'_>, file: &File, index: usize) -> bool {
+    let order = file.geometry(index).map(|geometry| geometry.order().unwrap_or(Order::C));
+    job.container.dataset(index).is_some_and(|dataset| order.is_ok_and(|order| order != dataset.order))
+}
+
+/// # Errors
+/// `Unsupported` for a mask of fewer axes, which fits the last ones of what it masks, and would not fit the first.
+fn refuse_masks(job: &Import<'_>, file: &File) -> Result<()> {
+    let selected = |path: &str| {
+        let index = file.find_array(path);
+        job.selection.iter().any(|(selected, _)| Some(*selected) == index)
+    };
+    for (index, _) in job.selection {
+        let Some(entry) = file.arrays().get(*index) else { continue };
+        let Some(Mask::Array(mask)) = &entry.array.mask else { continue };
+        let fits = mask.shape.len() == entry.array.shape.len();
+        if !fits && is_turned(job, file, *index) && selected(&format!("{}/mask", entry.path)) {
+            let problem = "axes of an array whose mask has fewer of them cannot be reversed";
+            return Err(Error::unsupported(problem).context(entry.path.clone()));
+        }
+    }
+    Ok(())
 }
 
 /// Writes the file again: the tree as it is, blocks in the new way, and nothing that no array names.

@@ -68,3 +68,95 @@ fn types_without_a_name_are_refused_or_become_bytes() {
     assert_eq!(losses.len(), 1);
     assert_eq!(file.geometry(0).unwrap().shape, [2, 1, 8]);
 }
+
+/// Column-major `a` of shape (2, 3) with a mask, and row-major `b` of that shape.
+fn column_major(mask: &str) -> Vec<u8> {
+    let tag = "!<tag:stsci.edu:asdf/core/ndarray-1.0.0>";
+    let mut bytes = format!(
+        "#ASDF 1.0.0\n#ASDF_STANDARD 1.5.0\n%YAML 1.1\n--- !<tag:stsci.edu:asdf/core/asdf-1.1.0>\n\
+         a: {tag} {{source: 0, datatype: uint8, byteorder: big, shape: [2, 3], strides: [1, 2], mask: {tag} {{source: 1, \
+         datatype: bool8, byteorder: big, shape: {mask}}}}}\n\
+         b: {tag} {{source: 0, datatype: uint8, byteorder: big, shape: [2, 3]}}\n...\n"
+    )
+    .into_bytes();
+    for data in [[0, 3, 1, 4, 2, 5], [1, 1, 0, 0, 0, 0]] {
+        bytes.extend_from_slice(b"\xd3BLK\0\x30\0\0\0\0\0\0\0\0");
+        (0..3).for_each(|_| bytes.extend_from_slice(&6_u64.to_be_bytes()));
+        bytes.extend_from_slice(&[0; 16]);
+        bytes.extend_from_slice(&data);
+    }
+    bytes
+}
+
+fn seen(bytes: Vec<u8>, axes: Axes) -> Box<dyn Container> {
+    let mut options = OpenOptions::default();
+    options.axes = axes;
+    (crate::FORMAT.open)(Input::bytes(Box::new(bytes)), &options).unwrap()
+}
+
+/// Paths, shapes, orders, elements and masks.
+type Shown = Vec<(String, Vec<u64>, Order, Vec<u8>, Option<Vec<u8>>)>;
+
+fn shown(lens: &dyn Container) -> Shown {
+    let (read, limits) = (ReadOptions::default(), container_core::Limits::default());
+    let one = |(index, dataset): (usize, &Dataset)| {
+        let region = Region::whole(&dataset.shape);
+        let array = lens.read(index, &region, &read).unwrap();
+        let mask = lens.mask(index, &region, &read).unwrap();
+        assert_eq!(array.shape(), dataset.shape);
+        let bytes =
+            |array: &container_core::array::Array<'_>| array.bytes(Order::C, &limits).unwrap().into_owned();
+        let (elements, mask) = (bytes(&array), mask.as_ref().map(bytes));
+        (dataset.path.clone(), dataset.shape.clone(), dataset.order, elements, mask)
+    };
+    lens.datasets().iter().enumerate().map(one).collect()
+}
+
+#[test]
+fn axes_of_column_major_arrays_are_shown_in_reverse() {
+    let bytes = column_major("[2, 3]");
+    let row = |path: &str, shape: [u64; 2], order, elements: [u8; 6], mask: Option<[u8; 6]>| {
+        (path.to_owned(), shape.to_vec(), order, elements.to_vec(), mask.map(|mask| mask.to_vec()))
+    };
+    let plain = [0, 3, 1, 4, 2, 5];
+    let b = row("b", [2, 3], Order::C, plain, None);
+    let stored = [
+        row("a", [2, 3], Order::F, [0, 1, 2, 3, 4, 5], Some([1, 1, 0, 0, 0, 0])),
+        row("a/mask", [2, 3], Order::C, [1, 1, 0, 0, 0, 0], None),
+        b.clone(),
+    ];
+    let lens = seen(bytes.clone(), Axes::AsStored);
+    assert_eq!(shown(&*lens), stored);
+    let turned = [
+        row("a", [3, 2], Order::C, plain, Some([1, 0, 1, 0, 0, 0])),
+        row("a/mask", [3, 2], Order::F, [1, 0, 1, 0, 0, 0], None),
+        b,
+    ];
+    let lens = seen(bytes, Axes::Reversed);
+    assert_eq!(shown(&*lens), turned);
+    // A part of it.
+    let axes = [(1, 2), (0, 1)].map(|(start, count)| container_core::region::AxisSelection {
+        start,
+        step: 1,
+        count,
+        kept: container_core::region::Kept::Yes,
+    });
+    let region = Region::new(axes.to_vec(), &[3, 2]).unwrap();
+    let part = lens.read(0, &region, &ReadOptions::default()).unwrap();
+    let elements = part.bytes(Order::C, &container_core::Limits::default()).unwrap();
+    assert_eq!((part.shape(), &*elements), (&[2, 1][..], &[1, 2][..]));
+    // Another ASDF file has what is shown, and its mask fits.
+    let selection: Vec<_> =
+        lens.datasets().iter().enumerate().map(|(index, it)| (index, Region::whole(&it.shape))).collect();
+    let (options, read) = (ImportOptions::default(), ReadOptions::default());
+    let write = |container: &dyn Container| {
+        let job =
+            Import { container, selection: &selection, options: &options, read, progress: Progress::none() };
+        let mut out = Vec::new();
+        import(&job, &mut out).map(|_| out)
+    };
+    assert_eq!(shown(&*seen(write(&*lens).unwrap(), Axes::AsStored)), turned);
+    // A mask of fewer axes fits the last ones alone.
+    let error = write(&*seen(column_major("[3]"), Axes::Reversed)).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::Unsupported(_)), "{error}");
+}
