@@ -33,6 +33,7 @@ pub(crate) mod lz4_chunks;
 pub(crate) mod salvage;
 
 pub use blosc::{Blosc, Blosc2};
+pub(crate) use encoder::is_made_at_once;
 pub use encoder::{EncodeOptions, Encoder, Sizes, WRITABLE, encode};
 pub use lz4_chunks::Lz4Chunks;
 

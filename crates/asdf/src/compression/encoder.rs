@@ -17,6 +17,11 @@ mod segments;
 /// The labels that can be written.
 pub const WRITABLE: [&str; 5] = ["zlib", "bzp2", "lz4", "zstd", "blsc"];
 
+/// Whether the codec takes nothing but all of a block at once, so that its data are in memory.
+pub(crate) fn is_made_at_once(label: &str) -> bool {
+    label == "blsc"
+}
+
 /// How a block is encoded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EncodeOptions {
@@ -156,6 +161,11 @@ impl Encoder {
                     return Err(Error::unsupported(format!("blsc blocks hold {most} bytes at most"))
                         .hint("zlib, bzp2, lz4 and zstd have no such limit"));
                 }
+                if self.kept.capacity() == 0 {
+                    // Growing step by step could take twice as much.
+                    let len = self.len.and_then(|len| usize::try_from(len).ok()).unwrap_or(0).min(most);
+                    self.kept.try_reserve_exact(len).map_err(|_| out_of_memory())?;
+                }
                 keep(&mut self.kept, bytes)
             }
         }
@@ -222,10 +232,13 @@ fn blosc(level: Option<i32>, typesize: usize, threads: usize) -> Result<Params> 
 }
 
 fn keep(kept: &mut Vec<u8>, bytes: &[u8]) -> Result<()> {
-    kept.try_reserve(bytes.len())
-        .map_err(|_| Error::from(std::io::Error::from(std::io::ErrorKind::OutOfMemory)))?;
+    kept.try_reserve(bytes.len()).map_err(|_| out_of_memory())?;
     kept.extend_from_slice(bytes);
     Ok(())
+}
+
+fn out_of_memory() -> Error {
+    std::io::Error::from(std::io::ErrorKind::OutOfMemory).into()
 }
 
 #[cfg(test)]

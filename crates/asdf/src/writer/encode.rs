@@ -42,6 +42,7 @@ impl Encoder {
         itemsize: u64,
         options: &WriteOptions,
     ) -> Result<(Self, [u8; 4])> {
+        require(label, data, options)?;
         let inner = compression::Encoder::new(label, &encode_options(level, data, itemsize, options))?;
         let mut padded = [0; 4];
         let place = padded.get_mut(..label.len());
@@ -73,13 +74,52 @@ pub(crate) fn encode(
     data: &[u8],
     options: &WriteOptions,
 ) -> Result<Vec<u8>> {
+    require(label, data.len() as u64, options)?;
     let mut stored = Vec::new();
     let options = encode_options(level, data.len() as u64, itemsize, options);
     compression::encode(label, data, &options, &mut stored)?;
     Ok(stored)
 }
 
+/// A Blosc chunk is made of all its data, which are in memory with what they become.
+///
+/// # Errors
+/// `Limit`.
+fn require(label: &str, data: u64, options: &WriteOptions) -> Result<()> {
+    if compression::is_made_at_once(label) {
+        options.limits.allocate(data.saturating_mul(2)).map_err(|error| {
+            let hint = "--codec zlib, lz4 or zstd, which take data in pieces, or a larger --limit-memory";
+            error.context(format!("a block of {data} bytes as one Blosc chunk")).hint(hint)
+        })?;
+    }
+    Ok(())
+}
+
 fn encode_options(level: Option<i32>, data: u64, itemsize: u64, options: &WriteOptions) -> EncodeOptions {
     let typesize = usize::try_from(itemsize).unwrap_or(usize::MAX);
     EncodeOptions { level, threads: options.threads, typesize, len: Some(data) }
+}
+
+#[cfg(test)]
+mod tests {
+    use container_core::{ErrorKind, Limits};
+
+    use super::*;
+
+    #[test]
+    fn a_blosc_chunk_takes_no_more_memory_than_is_allowed() {
+        let mut options = WriteOptions::default();
+        options.limits = Limits::default();
+        options.limits.memory = 2000;
+        let start = |label, len| Encoder::start(label, None, len, 4, &options).map(|_| ());
+        start("blsc", 1000).unwrap();
+        start("zlib", 1 << 40).unwrap();
+        for error in
+            [start("blsc", 1001).unwrap_err(), encode("blsc", None, 4, &[0; 1001], &options).unwrap_err()]
+        {
+            assert!(matches!(error.kind(), ErrorKind::Limit { .. }), "{error}");
+            assert!(error.next_step().unwrap().contains("--codec zlib"));
+        }
+        assert!(encode("blsc", None, 4, &[0; 1000], &options).unwrap().len() < 1000);
+    }
 }
