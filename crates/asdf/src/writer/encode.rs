@@ -102,14 +102,13 @@ fn encode_options(level: Option<i32>, data: u64, itemsize: u64, options: &WriteO
 
 #[cfg(test)]
 mod tests {
-    use container_core::{ErrorKind, Limits};
+    use container_core::ErrorKind;
 
     use super::*;
 
     #[test]
     fn a_blosc_chunk_takes_no_more_memory_than_is_allowed() {
         let mut options = WriteOptions::default();
-        options.limits = Limits::default();
         options.limits.memory = 2000;
         let start = |label, len| Encoder::start(label, None, len, 4, &options).map(|_| ());
         start("blsc", 1000).unwrap();
