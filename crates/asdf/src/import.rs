@@ -68,8 +68,9 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
     }
     let (root, anchor) = to_tree(&tree, &mut nodes);
     let mut places = Places::new(root);
-    for (path, _) in &parts {
-        if let Some(node) = nodes.remove(*path) {
+    let paths: Vec<&str> = parts.iter().map(|(path, _)| path.as_str()).collect();
+    for path in place::in_order(&paths) {
+        if let Some(node) = nodes.remove(path) {
             places.put(path, names.escaped, node)?;
         }
     }

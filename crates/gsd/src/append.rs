@@ -12,8 +12,9 @@ use container_core::stream::prove;
 use container_core::write::Durability;
 use container_core::{Error, Result};
 
+use crate::carry::METADATA;
 use crate::import::part::{self, Frames, Part};
-use crate::import::{Words, stream, whole_file};
+use crate::import::{Words, no_frames, stream, whole_file};
 use crate::rank::SHAPE_SUFFIX;
 use crate::writer::{Commit, Writer, WriterOptions};
 use crate::{IndexEntry, Type};
@@ -75,6 +76,7 @@ fn add_arrays(writer: &mut Writer, words: &Words, job: &Import<'_>) -> Result<Ve
             part.name.clone_from(&fits.name);
             check(&part, fits)?;
         }
+        part::refuse_metadata(&part.name)?;
         losses.extend(
             part.loss.iter().map(|what| Loss { dataset: Some(dataset.path.clone()), what: what.clone() }),
         );
@@ -83,6 +85,9 @@ fn add_arrays(writer: &mut Writer, words: &Words, job: &Import<'_>) -> Result<Ve
     }
     complete(&stored, &parts, &writer.header().schema_name())?;
     let count = part::frames(&parts)?;
+    if count == 0 && !parts.is_empty() {
+        losses.push(no_frames());
+    }
     let frame_len = parts.iter().fold(0_u64, |len, part| len.saturating_add(part.len));
     job.options.limits.allocate(frame_len)?;
     stream::for_each_frame(job, &parts, count, &mut |chunks| {
@@ -100,13 +105,13 @@ fn add_arrays(writer: &mut Writer, words: &Words, job: &Import<'_>) -> Result<Ve
     Ok(losses)
 }
 
-/// The chunks of the last frame, or of frame 0 where the last one lacks them.
+/// The chunks of the last frame, or of frame 0 where the last one lacks them; carried metadata are none that frames repeat.
 fn stored(writer: &Writer) -> Result<Vec<Stored>> {
     let Some(last) = writer.nframes().checked_sub(1) else { return Ok(Vec::new()) };
     let names: Vec<String> = writer.names().map(std::borrow::Cow::into_owned).collect();
     let mut stored = Vec::new();
     for name in &names {
-        if is_shape(name, &names) {
+        if is_shape(name, &names) || name == METADATA {
             continue;
         }
         let found = match writer.find_chunk(last, name)? {

@@ -83,7 +83,7 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
         return own::copy(file, &words, job, out);
     }
     let (tree, mut losses) = job.carried()?;
-    let paths = paths(job, &tree)?;
+    let paths = paths(job, &tree, &mut losses)?;
     let plan = Plan::new(APPLICATION, SCHEMA, Version::new(1, 0))?;
     let mut header = carry::header(&tree, plan.header());
     // Parts of another GSD file are arrays like others: what they mean in its schema, they mean with the rest of it.
@@ -139,10 +139,7 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
     }
     plan_chunks(&mut plan, &parts, frames)?;
     if frames == 0 && !parts.is_empty() {
-        losses.push(Loss {
-            dataset: None,
-            what: "arrays of no frames: there is no chunk to tell of them".into(),
-        });
+        losses.push(no_frames());
     }
     out.reserve(plan.file_len())?;
     let mut emitter = plan.emit(out, &job.options.limits)?;
@@ -151,6 +148,11 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
     emitter.finish()?;
     losses.extend(job.container.uncarried(job.selection));
     Ok(losses)
+}
+
+/// What is lost where none of the frames is wanted, or there are none.
+pub(crate) fn no_frames() -> Loss {
+    Loss { dataset: None, what: "arrays of no frames: there is no chunk to tell of them".into() }
 }
 
 /// The file behind a lens of ours, where all that it lists is wanted.
@@ -178,11 +180,17 @@ fn of_lens<'a>(job: &Import<'a>) -> Option<&'a File> {
 }
 
 /// The paths that the selected datasets have: that of one dataset may be told beside it.
-fn paths(job: &Import<'_>, tree: &Value) -> Result<Vec<String>> {
+fn paths(job: &Import<'_>, tree: &Value, losses: &mut Vec<Loss>) -> Result<Vec<String>> {
     let own = job.selection.iter().map(|(index, _)| Ok(job.container.require(*index)?.path.clone()));
     let mut paths = own.collect::<Result<Vec<String>>>()?;
     if let [only] = paths.as_mut_slice() {
-        *only = carried::path_of(tree, only).to_owned();
+        match carried::path_of(tree, only) {
+            "" if !only.is_empty() => {
+                let what = "metadata: the name of the array, which is empty, as no chunk's can be".to_owned();
+                losses.push(Loss { dataset: Some(only.clone()), what });
+            }
+            path => *only = path.to_owned(),
+        }
     }
     Ok(paths)
 }
@@ -205,6 +213,7 @@ fn parts(job: &Import<'_>, words: &Words, paths: &[String]) -> Result<(Vec<Part>
         if *path != dataset.path {
             part.name.clone_from(path);
         }
+        part::refuse_metadata(&part.name)?;
         if let Some(what) = &part.loss {
             losses.push(Loss { dataset: Some(dataset.path.clone()), what: what.clone() });
         }

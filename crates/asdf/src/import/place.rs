@@ -47,6 +47,22 @@ impl Places {
     }
 }
 
+/// Paths in the order in which all find a place: those that others lead on from first, short ones before long ones, so that no mapping is made
+/// where an array is to stand.
+pub(super) fn in_order<'p>(paths: &[&'p str]) -> Vec<&'p str> {
+    let mut sorted = paths.to_vec();
+    sorted.sort_unstable();
+    let leads_on = |path: &str| {
+        let below = format!("{path}/");
+        let at = sorted.partition_point(|other| *other < below.as_str());
+        sorted.get(at).is_some_and(|other| other.starts_with(&below))
+    };
+    let (mut first, others): (Vec<&str>, Vec<&str>) = paths.iter().copied().partition(|path| leads_on(path));
+    first.sort_by_key(|path| path.matches('/').count());
+    first.extend(others);
+    first
+}
+
 /// The mapping that the last step is to be added to, with those above it; `None` where an array or the step itself is there.
 fn room<'e>(mut entries: &'e mut Vec<(Yaml, Yaml)>, steps: &[String]) -> Option<&'e mut Vec<(Yaml, Yaml)>> {
     let (last, above) = steps.split_last()?;
@@ -91,6 +107,22 @@ mod tests {
         }
         assert!(places.put("x", false, Yaml::Null).is_err());
         assert_eq!(keys(&places.into_tree()), ["a", "a/c", "x", "x/y", "a~1z"]);
+    }
+
+    /// Of names that other formats have, one may be the beginning of another; which comes first is no matter.
+    #[test]
+    fn what_others_lead_on_from_is_put_first() {
+        for paths in [["x", "a/b/c", "a/b", "a", "a/d", "ab/c"], ["a/d", "x", "a", "ab/c", "a/b", "a/b/c"]] {
+            let mut places = Places::new(Vec::new());
+            for path in in_order(&paths) {
+                places.put(path, false, Yaml::Null).unwrap();
+            }
+            let mut keys = keys(&places.into_tree());
+            keys.sort();
+            assert_eq!(keys, ["a", "a/b", "a/b/c", "a/d", "ab", "x"]);
+        }
+        // Where nothing is in the way, the order stays.
+        assert_eq!(in_order(&["b/c", "a", "b/a", "ab"]), ["b/c", "a", "b/a", "ab"]);
     }
 
     #[test]

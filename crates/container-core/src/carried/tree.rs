@@ -48,11 +48,11 @@ fn guard(value: Value, forms: Forms) -> Value {
     }
 }
 
-/// The path that the only dataset of a file is to have in another.
+/// The path that the only dataset of a file is to have in another: an empty one, too, which keys of a tree can make.
 #[must_use]
 pub fn path_of<'v>(carried: &'v Value, own: &'v str) -> &'v str {
     match carried.get(NAME) {
-        Some(Value::Text(name)) if own == DEFAULT_NAME && !name.is_empty() => name,
+        Some(Value::Text(name)) if own == DEFAULT_NAME => name,
         _ => own,
     }
 }

@@ -11,9 +11,9 @@ use container_core::report::Loss;
 use container_core::{Error, Result};
 
 use crate::hoomd::schema::{self, Container, Inherit, Rows};
-use crate::import::Words;
 use crate::import::own::{entries_of, pass};
 use crate::import::part::{frame_at, frame_slice};
+use crate::import::{Words, no_frames};
 use crate::writer::Writer;
 use crate::{File, IndexEntry};
 
@@ -27,6 +27,9 @@ pub(super) fn add(writer: &mut Writer, source: &File, words: &Words, job: &Impor
         return Err(Error::usage(problem).hint("FILE::PATH, to add an array"));
     }
     let chosen = frame_slice(words.frames.as_deref().unwrap_or(":"), source.nframes())?;
+    if chosen.count == 0 && source.nframes() > 0 {
+        return Ok(vec![no_frames()]);
+    }
     // An empty file takes frame 0 of the other for its own.
     let starts_anew = writer.nframes() == 0 && frame_at(chosen, 0)? == 0;
     let mut bridge = if own == "hoomd" && !starts_anew { Some(Bridge::new(writer, source)?) } else { None };

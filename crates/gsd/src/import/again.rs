@@ -57,6 +57,9 @@ impl Again {
             let Some((frame, name)) = again.chunks.find(path).or_else(|| again.chunks.find(&meant)) else {
                 return Ok(None);
             };
+            if name == carry::METADATA {
+                return Ok(None);
+            }
             let is_stacked = frame.is_none() && again.chunks.frames != 1;
             if is_stacked && region.shape().first() != Some(&again.chunks.frames) {
                 return Ok(None);

@@ -5,8 +5,8 @@ use container_core::format::{Import, Output};
 use container_core::report::Loss;
 use container_core::{Error, Result};
 
-use super::Words;
 use super::part::frame_slice;
+use super::{Words, no_frames};
 use crate::frames::Frames;
 use crate::gather::Fallback;
 use crate::rewrite::{Equal, RewriteOptions, slice};
@@ -26,6 +26,9 @@ pub(crate) fn copy(file: &File, words: &Words, job: &Import<'_>, out: &mut dyn O
     let options = RewriteOptions::default().with_fallback(fallback).with_equal(equal);
     let rewritten = slice(file, &frames, out, &options, job.progress)?;
     let mut losses = rewritten.losses;
+    if chosen.count == 0 && file.nframes() > 0 {
+        losses.push(no_frames());
+    }
     if file.header().is_v1() || file.header().byte_order == ByteOrder::Big {
         let version = file.header().gsd_version;
         let order = if file.header().byte_order == ByteOrder::Big { ", big-endian" } else { "" };

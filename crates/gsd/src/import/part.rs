@@ -7,6 +7,7 @@ use container_core::region::{AxisSelection, Kept, Region};
 use container_core::{Error, Result};
 
 use crate::Type;
+use crate::carry::METADATA;
 use crate::rank::ChunkShape;
 
 /// How paths of single chunks start in the lens: `frames/<n>/<name>`.
@@ -154,6 +155,18 @@ pub(crate) fn chunk_name(container: &dyn Container, path: &str) -> String {
     let inner = path.strip_prefix(FRAMES).filter(|_| is_gsd(container));
     let inner = inner.and_then(|rest| rest.split_once('/')).filter(|(frame, _)| frame.parse::<u64>().is_ok());
     inner.map_or(path, |(_, name)| name).to_owned()
+}
+
+/// Refuses an array that would be the chunk of carried metadata: no reader would list it.
+///
+/// # Errors
+/// `Usage`.
+pub(crate) fn refuse_metadata(name: &str) -> Result<()> {
+    if name != METADATA {
+        return Ok(());
+    }
+    let problem = format!("{name:?} is the chunk that keeps metadata of other formats in a GSD file");
+    Err(Error::usage(problem).hint("convert the others one at a time: FILE::PATH"))
 }
 
 /// The region with some of the indices of one axis: a slice in numpy's spelling; nothing for all.

@@ -61,6 +61,9 @@ pub(super) fn compare(
             None => (source, without(written, GSD)),
         };
     }
+    if [ASDF, GSD].contains(&format) {
+        written = with_name_of(written, &source);
+    }
     // Types that numpy has and RawArray does not are opaque there, with their code beside them.
     if source.get(RAWARRAY).is_none() {
         written = without(written, RAWARRAY);
@@ -80,6 +83,17 @@ fn without_places(written: Value, source: &Value) -> Value {
         !is_place || source.get(key).is_some()
     });
     Value::Map(all)
+}
+
+/// The tree with the name that the source has, where that means the same: a path of ASDF has slashes and tildes within its steps escaped, other
+/// names have them so or as they are.
+fn with_name_of(written: Value, source: &Value) -> Value {
+    let (Some(Value::Text(own)), Some(Value::Text(name))) = (written.get(NAME), source.get(NAME)) else {
+        return written;
+    };
+    let meant = |path: &str| [path.to_owned(), path.replace("~1", "/").replace("~0", "~")];
+    let is_same = meant(own).iter().any(|own| meant(name).contains(own));
+    if is_same { named(written, name) } else { written }
 }
 
 /// The name of one dataset without the frame that it was in.

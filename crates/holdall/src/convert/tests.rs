@@ -247,6 +247,131 @@ fn of_datasets_of_one_path_one_is_carried_and_the_others_are_losses() {
     assert_eq!((conversion.datasets.len(), conversion.losses), (2, vec![]));
 }
 
+#[cfg(feature = "gsd")]
+fn chunks_of_one_byte(names: &[&str], frames: u64) -> Vec<u8> {
+    let plan = gsd::emit::Plan::new("a test", "of my own", gsd::Version::new(1, 0)).unwrap();
+    let frames = (0..frames).flat_map(|frame| names.iter().map(move |name| (frame, *name)));
+    let chunks: Vec<_> =
+        frames.map(|(frame, name)| (frame, name, gsd::Type::Uint8, 1, 1, &[7_u8][..])).collect();
+    gsd::emit::to_vec(plan, &chunks).unwrap()
+}
+
+/// What a conversion to ASDF and back, verified both ways, leaves of the names of a GSD file.
+#[cfg(all(feature = "gsd", feature = "asdf"))]
+fn names_by_way_of_asdf(names: &[&str], frames: u64) -> Vec<String> {
+    let place = Place::new();
+    let source = place.put("a.gsd", &chunks_of_one_byte(names, frames));
+    done(convert(&source, &place.at("b.asdf"), &verified()).unwrap());
+    let tree = Address { file: place.at("b.asdf"), dataset: None, selection: None };
+    done(convert(&tree, &place.at("c.gsd"), &verified()).unwrap());
+    let file = gsd::File::open(place.at("c.gsd")).unwrap();
+    assert_eq!(
+        (file.nframes(), file.index().len()),
+        (frames, names.len() * usize::try_from(frames).unwrap())
+    );
+    (0..u16::MAX).map_while(|id| Some(file.names().get(id)?.into_owned())).collect()
+}
+
+/// A tilde within a step of a path is escaped in ASDF; the name means the same.
+#[cfg(all(feature = "gsd", feature = "asdf"))]
+#[test]
+fn names_with_tildes_read_back_as_what_they_mean() {
+    for name in ["x~", "a~b", "a~0b", "a/b~1"] {
+        assert_eq!(names_by_way_of_asdf(&[name], 1), [name]);
+    }
+}
+
+/// A name that another begins with: whichever comes first.
+#[cfg(all(feature = "gsd", feature = "asdf"))]
+#[test]
+fn a_name_that_others_lead_on_from_may_come_after_them() {
+    for names in [["a/b", "a", "a/b/c"], ["a", "a/b", "a/b/c"], ["a/b/c", "a/b", "a"]] {
+        for frames in [1, 3] {
+            assert_eq!(names_by_way_of_asdf(&names, frames), names);
+        }
+    }
+}
+
+/// A key of a tree may be empty, and is again after formats that name nothing. A chunk is called by something.
+#[cfg(all(feature = "gsd", feature = "asdf", feature = "rawarray"))]
+#[test]
+fn an_empty_key_comes_back() {
+    let place = Place::new();
+    let tree = "#ASDF 1.0.0\n#ASDF_STANDARD 1.6.0\n%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/\n--- !core/asdf-1.1.0\n\
+        \"\": !core/ndarray-1.1.0 [1, 2, 3]\n...\n";
+    let source = place.put("a.asdf", tree.as_bytes());
+    done(convert(&source, &place.at("b.ra"), &verified()).unwrap());
+    let array = Address { file: place.at("b.ra"), dataset: None, selection: None };
+    done(convert(&array, &place.at("c.asdf"), &verified()).unwrap());
+    let back = crate::open::open(&place.at("c.asdf"), Accept::Containers, &OpenOptions::default()).unwrap();
+    assert_eq!(back.container.datasets().iter().map(|dataset| &*dataset.path).collect::<Vec<_>>(), [""]);
+    let losses = done(convert(&array, &place.at("d.gsd"), &verified()).unwrap()).losses;
+    assert!(losses.iter().any(|loss| loss.what.contains("which is empty")), "{losses:?}");
+}
+
+/// The name of the chunk that carried metadata stand in, which no reader lists.
+#[cfg(all(feature = "gsd", feature = "asdf"))]
+#[test]
+fn an_array_that_would_be_the_chunk_of_metadata_is_refused() {
+    let place = Place::new();
+    let tree = "#ASDF 1.0.0\n#ASDF_STANDARD 1.6.0\n%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/\n--- !core/asdf-1.1.0\n\
+        x: !core/ndarray-1.1.0 [1, 2, 3]\nholdall: {metadata: !core/ndarray-1.1.0 [1, 2, 3]}\n...\n";
+    let mut source = place.put("a.asdf", tree.as_bytes());
+    let refused = convert(&source, &place.at("b.gsd"), &ConvertOptions::default()).unwrap_err();
+    assert!(
+        matches!(refused.kind(), ErrorKind::Usage(problem) if problem.contains("keeps metadata")),
+        "{refused}"
+    );
+    source.dataset = Some("x".into());
+    done(convert(&source, &place.at("b.gsd"), &verified()).unwrap());
+}
+
+/// Metadata of other formats are in frame 0 alone; no later frame has to have them.
+#[cfg(all(feature = "gsd", feature = "asdf"))]
+#[test]
+fn frames_are_added_to_a_file_with_carried_metadata() {
+    let place = Place::new();
+    let tree = "#ASDF 1.0.0\n#ASDF_STANDARD 1.6.0\n%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/\n--- !core/asdf-1.1.0\n\
+        data: !core/ndarray-1.1.0 [1, 2, 3]\nunit: m\n...\n";
+    let source = place.put("a.asdf", tree.as_bytes());
+    done(convert(&source, &place.at("b.gsd"), &verified()).unwrap());
+    let options = crate::append::AppendOptions::default();
+    crate::append::append(&place.at("b.gsd"), crate::append::Addition::Datasets(&source), &options).unwrap();
+    let file = gsd::File::open(place.at("b.gsd")).unwrap();
+    assert_eq!((file.nframes(), file.index().len()), (2, 3));
+}
+
+/// Frames that there are none of are a loss from a file of frames as from an array.
+#[cfg(feature = "gsd")]
+#[test]
+fn a_choice_of_no_frames_is_told() {
+    let place = Place::new();
+    let file = place.put("a.gsd", &chunks_of_one_byte(&["data"], 20));
+    let array = place.put("a.npy", &npy_bytes("|u1", "False", "(20, 1)", &[0; 20]));
+    let mut import = ImportOptions::default();
+    import.words = vec![("frames".into(), "1000:".into())];
+    let what = "arrays of no frames: there is no chunk to tell of them";
+    let loss = Loss { dataset: None, what: what.into() };
+    place.put("b.gsd", &chunks_of_one_byte(&["data"], 2));
+    for source in [&file, &array] {
+        let options = ConvertOptions {
+            import: import.clone(),
+            overwrite: Overwrite::Replace,
+            ..ConvertOptions::default()
+        };
+        let conversion = done(convert(source, &place.at("c.gsd"), &options).unwrap());
+        assert_eq!(conversion.losses, std::slice::from_ref(&loss));
+        let options = crate::append::AppendOptions {
+            import: import.clone(),
+            ..crate::append::AppendOptions::default()
+        };
+        let addition = crate::append::Addition::Datasets(source);
+        let appended = crate::append::append(&place.at("b.gsd"), addition, &options).unwrap();
+        assert_eq!(appended.losses, std::slice::from_ref(&loss));
+        assert_eq!(gsd::File::open(place.at("b.gsd")).unwrap().nframes(), 2);
+    }
+}
+
 /// Texts of the header that no writer makes come back as the bytes that they are, and with them the frames.
 #[cfg(all(feature = "gsd", feature = "asdf"))]
 #[test]
