@@ -190,7 +190,10 @@ fn unclaimed(frame: &Frame, survey: &Survey) -> Result<Option<(u64, u64)>> {
 pub(crate) fn wanted(options: &ImportOptions, source: Option<&Frame>) -> Result<Option<Algorithm>> {
     match word(options, CHECKSUM) {
         Some("none") => Ok(None),
-        Some(name) => Algorithm::from_name(name).map(Some),
+        Some(name) => Algorithm::from_name(name).map(Some).map_err(|_| {
+            let known: Vec<&str> = Algorithm::ALL.iter().map(|kind| kind.name()).collect();
+            Error::usage(format!("no checksum called {name:?} (there are: none, {})", known.join(", ")))
+        }),
         None => Ok(source.and_then(|frame| Guard::default().algorithm(frame))),
     }
 }

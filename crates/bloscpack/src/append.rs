@@ -261,7 +261,8 @@ impl Old {
         };
         if array.order == Order::F && array.shape.len() > 1 {
             let problem = "a column-major array of several dimensions has no end to append rows to";
-            return Err(Error::usage(problem).hint("convert it to row-major order first"));
+            let hint = "a row-major copy: holdall convert OLD.blp ROWS.b2nd, then ROWS.b2nd NEW.blp; or one with the axes reversed: holdall convert --reversed-dims OLD.blp NEW.blp";
+            return Err(Error::usage(problem).hint(hint));
         }
         let mut shape = array.shape.clone();
         let first = shape.first_mut().ok_or_else(|| Error::usage("a scalar has no axis to append to"))?;

@@ -77,3 +77,16 @@ fn digests_of_an_earlier_state_mean_nothing() {
     let array = file.read(0, &Region::whole(&[4]), &ReadOptions::default()).unwrap();
     assert_eq!(*array.bytes(Order::C, &ReadOptions::default().limits).unwrap(), [1, 2, 3, 4]);
 }
+
+#[test]
+fn an_unknown_digest_is_told_the_words_that_there_are() {
+    let asked = |name: &str| {
+        let mut options = ImportOptions::default();
+        options.words = vec![(CHECKSUM.to_owned(), name.to_owned())];
+        wanted(&options, None)
+    };
+    let words = "none, adler32, crc32, md5, sha1, sha224, sha256, sha384, sha512";
+    assert!(asked("foo").unwrap_err().to_string().contains(words));
+    assert_eq!(asked("none").unwrap(), None);
+    assert_eq!(asked("sha1").unwrap(), Some(Algorithm::Sha1));
+}

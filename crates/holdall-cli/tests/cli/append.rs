@@ -32,6 +32,29 @@ fn a_file_grows_by_what_fits_it() {
     assert_eq!(raw(at, "hello.blp"), b"hello bloscpack, and more");
 }
 
+/// What the refusal names, in both ways.
+#[test]
+fn a_column_major_file_grows_by_what_its_refusal_names() {
+    let directory = with_blp();
+    let at = directory.path();
+    std::fs::write(at.join("f.npy"), npy("|u1", true, "(2, 3)", &[0, 3, 1, 4, 2, 5])).unwrap();
+    std::fs::write(at.join("row.npy"), npy("|u1", false, "(1, 3)", &[6, 7, 8])).unwrap();
+    std::fs::write(at.join("column.npy"), npy("|u1", false, "(1, 2)", &[6, 7])).unwrap();
+    run(at, &["convert", "f.npy", "old.blp"]).expect(0);
+    let refused = run(at, &["append", "old.blp", "row.npy"]);
+    refused.expect(2);
+    for ways in ["OLD.blp ROWS.b2nd, then ROWS.b2nd NEW.blp", "--reversed-dims OLD.blp NEW.blp"] {
+        assert!(refused.err.contains(ways), "{refused:#?}");
+    }
+    run(at, &["convert", "old.blp", "rows.b2nd"]).expect(0);
+    run(at, &["convert", "rows.b2nd", "new.blp"]).expect(0);
+    run(at, &["append", "new.blp", "row.npy"]).expect(0);
+    assert_eq!(run(at, &["cat", "new.blp"]).expect(0), "0 1 2\n3 4 5\n6 7 8\n");
+    run(at, &["convert", "--reversed-dims", "old.blp", "reversed.blp"]).expect(0);
+    run(at, &["append", "reversed.blp", "column.npy"]).expect(0);
+    assert_eq!(run(at, &["cat", "reversed.blp"]).expect(0), "0 3\n1 4\n2 5\n6 7\n");
+}
+
 fn raw(at: &std::path::Path, file: &str) -> Vec<u8> {
     let output = holdall(at).args(["cat", "--format", "raw", file]).output().unwrap();
     assert!(output.status.success(), "{:#?}", Run::of(&output));
