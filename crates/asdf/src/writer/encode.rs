@@ -43,7 +43,7 @@ impl Encoder {
         options: &WriteOptions,
     ) -> Result<(Self, [u8; 4])> {
         require(label, data, options)?;
-        let inner = compression::Encoder::new(label, &encode_options(level, data, itemsize, options))?;
+        let inner = compression::Encoder::new(label, &encode_options(label, level, data, itemsize, options))?;
         let mut padded = [0; 4];
         let place = padded.get_mut(..label.len());
         place
@@ -76,7 +76,7 @@ pub(crate) fn encode(
 ) -> Result<Vec<u8>> {
     require(label, data.len() as u64, options)?;
     let mut stored = Vec::new();
-    let options = encode_options(level, data.len() as u64, itemsize, options);
+    let options = encode_options(label, level, data.len() as u64, itemsize, options);
     compression::encode(label, data, &options, &mut stored)?;
     Ok(stored)
 }
@@ -95,9 +95,21 @@ fn require(label: &str, data: u64, options: &WriteOptions) -> Result<()> {
     Ok(())
 }
 
-fn encode_options(level: Option<i32>, data: u64, itemsize: u64, options: &WriteOptions) -> EncodeOptions {
+/// What threads make of a Blosc chunk is in memory once more, before it is put together: where there is no room for that, one makes it.
+fn threads(label: &str, data: u64, options: &WriteOptions) -> usize {
+    let has_room = || options.limits.allocate(data.saturating_mul(3)).is_ok();
+    if compression::is_made_at_once(label) && !has_room() { 1 } else { options.threads }
+}
+
+fn encode_options(
+    label: &str,
+    level: Option<i32>,
+    data: u64,
+    itemsize: u64,
+    options: &WriteOptions,
+) -> EncodeOptions {
     let typesize = usize::try_from(itemsize).unwrap_or(usize::MAX);
-    EncodeOptions { level, threads: options.threads, typesize, len: Some(data) }
+    EncodeOptions { level, threads: threads(label, data, options), typesize, len: Some(data) }
 }
 
 #[cfg(test)]
@@ -108,7 +120,7 @@ mod tests {
 
     #[test]
     fn a_blosc_chunk_takes_no_more_memory_than_is_allowed() {
-        let mut options = WriteOptions::default();
+        let mut options = WriteOptions { threads: 1, ..WriteOptions::default() };
         options.limits.memory = 2000;
         let start = |label, len| Encoder::start(label, None, len, 4, &options).map(|_| ());
         start("blsc", 1000).unwrap();
@@ -119,6 +131,10 @@ mod tests {
             assert!(matches!(error.kind(), ErrorKind::Limit { .. }), "{error}");
             assert!(error.next_step().unwrap().contains("--codec zlib"));
         }
+        // Threads take more, and are left out first.
+        options.threads = 2;
+        let threads = |label, len| encode_options(label, None, len, 4, &options).threads;
+        assert_eq!([threads("blsc", 666), threads("blsc", 667), threads("zlib", 667)], [2, 1, 2]);
         assert!(encode("blsc", None, 4, &[0; 1000], &options).unwrap().len() < 1000);
     }
 }
