@@ -215,6 +215,33 @@ fn a_file_is_exploded_edited_and_imploded() {
     assert!(verified.expect(0).contains("\tnote\texternal\t"), "{verified:#?}");
 }
 
+#[test]
+fn no_verb_replaces_a_file_that_the_source_is_in() {
+    let directory = files();
+    let at = directory.path();
+    write(&at.join("a.asdf"), &by_hand());
+    run(at, &["explode", "a.asdf", "-o", "parts"]).expect(0);
+    let (tree, part) = ("parts/a_exploded.asdf", "parts/a_exploded0000.asdf");
+    let before = std::fs::read(at.join(part)).unwrap();
+    let image = format!("{tree}::image");
+    for args in [
+        &["implode", tree, "-o", part, "-f"][..],
+        &["recode", tree, part, "-f", "--codec", "zlib"],
+        &["convert", tree, part, "-f"],
+        &["convert", &image, part, "-f"],
+        &["repair", tree, "-o", part, "-f"],
+        &["cat", &image, "-o", part, "-f"],
+    ] {
+        let refused = run(at, args);
+        refused.expect(2);
+        assert!(refused.err.contains("is a part of the source"), "{refused:#?}");
+        assert_eq!(std::fs::read(at.join(part)).unwrap(), before, "{args:?}");
+    }
+    // Exploded again it has its blocks beside it wherever it is.
+    run(at, &["explode", tree, "-o", "others"]).expect(0);
+    assert_eq!(run(at, &["cat", "others/a_exploded_exploded.asdf::image"]).expect(0), "1\n2\n3\n");
+}
+
 /// Verdict, blocks, and for each finding its code, its file and its dataset.
 fn findings(at: &Path, file: &str, code: i32) -> (String, Value, Vec<[String; 3]>) {
     let line: Value = serde_json::from_str(run(at, &["verify", "--json", file]).expect(code)).unwrap();
