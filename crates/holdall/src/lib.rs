@@ -3,8 +3,8 @@
 
 pub mod address;
 pub mod append;
-#[cfg(any(feature = "fits", feature = "zarr"))]
 mod assumed;
+#[cfg(any(feature = "fits", feature = "zarr"))]
 mod attributes;
 pub mod convert;
 pub mod diff;
