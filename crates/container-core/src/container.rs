@@ -10,7 +10,7 @@ use std::ops::Range;
 use crate::array::Array;
 use crate::block::Block;
 use crate::dtype::{DType, Order};
-use crate::region::Region;
+use crate::region::{AxisSelection, Region};
 use crate::report::{Loss, Report};
 use crate::source::Access;
 use crate::value::Value;
@@ -94,6 +94,17 @@ pub trait Container: Send + Sync {
     fn mask(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<Option<Array<'static>>> {
         let _ = (index, region, options);
         Ok(None)
+    }
+
+    /// Whether [`Container::mask`] has anything to say of a dataset.
+    ///
+    /// # Errors
+    /// As [`Container::mask`], but for those of reading elements.
+    fn has_mask(&self, index: usize, options: &ReadOptions) -> Result<bool> {
+        let shape = &self.require(index)?.shape;
+        let none =
+            Region::whole(shape).axes().iter().map(|axis| AxisSelection { count: 0, ..*axis }).collect();
+        Ok(self.mask(index, &Region::new(none, shape)?, options)?.is_some())
     }
 
     /// The open file of the format's own crate, for an import from the format's own kind that keeps what datasets do not show.

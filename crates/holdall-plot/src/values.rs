@@ -46,9 +46,7 @@ impl Subject<'_> {
 
     /// Whether the file says that some elements are missing.
     pub(crate) fn has_mask(&self) -> Result<bool> {
-        let none = self.region.axes().iter().map(|axis| AxisSelection { count: 0, ..*axis }).collect();
-        let none = Region::new(none, &self.container.require(self.index)?.shape)?;
-        Ok(self.container.mask(self.index, &none, self.read)?.is_some())
+        self.container.has_mask(self.index, self.read)
     }
 
     /// Every value in C order, as what it is beyond `base`.

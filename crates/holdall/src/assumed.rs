@@ -135,7 +135,8 @@ impl Container for Assumed {
         let new = self.dtype.itemsize() as u64;
         if own == new {
             let array = self.inner.read(index, &region, options)?;
-            return retyped(&array, &self.dtype, array.shape().to_vec(), options);
+            let bytes = array.bytes(Order::C, &options.limits)?.into_owned();
+            return Array::new(self.dtype.clone(), array.shape().to_vec(), Order::C, Cow::Owned(bytes));
         }
         let [axis] = region.axes() else { return Err(self.unfit(&dataset)) };
         if axis.count == 0 {
@@ -205,17 +206,6 @@ impl Container for Assumed {
     fn check(&self, depth: Depth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report> {
         self.inner.check(depth, options, progress)
     }
-}
-
-/// The same bytes as elements of another type of the same size.
-fn retyped<'a>(
-    array: &Array<'_>,
-    dtype: &DType,
-    shape: Vec<u64>,
-    options: &ReadOptions,
-) -> Result<Array<'a>> {
-    let bytes = array.bytes(Order::C, &options.limits)?.into_owned();
-    Array::new(dtype.clone(), shape, Order::C, Cow::Owned(bytes))
 }
 
 #[cfg(test)]

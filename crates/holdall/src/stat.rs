@@ -9,7 +9,7 @@ use std::borrow::Cow;
 
 use container_core::container::{Container, Dataset, ReadOptions};
 use container_core::dtype::DType;
-use container_core::region::{AxisSelection, Region};
+use container_core::region::Region;
 use container_core::stream::{piece_len, prove};
 use container_core::threads::in_order;
 use container_core::{Error, Progress, Result};
@@ -153,7 +153,7 @@ pub fn stat(
     let pass = Pass { container, index, region, read, dataset, progress };
     let is_measured = dataset.dtype.itemsize() > 0 && found.iter().any(|found| !found.is_settled());
     let mut masked = 0;
-    if count > 0 && (is_measured || pass.has_mask()?) {
+    if count > 0 && (is_measured || container.has_mask(index, read)?) {
         masked = pass.first(&mut found)?;
         while found.iter().any(|found| !found.is_settled()) {
             pass.again(&mut found)?;
@@ -283,14 +283,6 @@ struct Pass<'a> {
 }
 
 impl Pass<'_> {
-    fn has_mask(&self) -> Result<bool> {
-        let none = Region::new(
-            self.region.axes().iter().map(|axis| AxisSelection { count: 0, ..*axis }).collect(),
-            &self.dataset.shape,
-        )?;
-        Ok(!self.region.axes().is_empty() && self.container.mask(self.index, &none, self.read)?.is_some())
-    }
-
     /// Moments, and what can be learnt of ranks without knowing how many values there are. Gives the number of elements that are masked.
     fn first(&self, found: &mut [Found]) -> Result<u64> {
         let mut partials: Vec<Moments> = found.iter().map(|_| Moments::default()).collect();

@@ -113,7 +113,8 @@ impl Container for Lens {
 
     /// A trailer that is a JSON object is what it says, however that is spelled.
     fn logical_meta(&self) -> Result<Value> {
-        let Value::Map(mut entries) = self.meta()? else { return self.meta() };
+        let mut meta = self.meta()?;
+        let Value::Map(entries) = &mut meta else { return Ok(meta) };
         let range = self.file.trailer_range();
         if (1..=trailer::MOST).contains(&(range.end - range.start))
             && let Value::Map(said) = trailer::to_tree(self.file.trailer()?.into_owned())
@@ -126,7 +127,7 @@ impl Container for Lens {
             };
             entries.extend(said.map(|said| (TRAILER.to_owned(), said)));
         }
-        Ok(Value::Map(entries))
+        Ok(meta)
     }
 
     fn datasets(&self) -> &[Dataset] {
