@@ -33,6 +33,13 @@ pub fn is_number(scalar: &Scalar) -> bool {
     )
 }
 
+/// True of integers that doubles may round: those beyond ±2^53.
+#[must_use]
+pub const fn is_beyond_doubles(value: i128) -> bool {
+    const MOST: u128 = 1 << f64::MANTISSA_DIGITS;
+    value.unsigned_abs() > MOST
+}
+
 /// Appends the elements in `bytes`, which are in the scalar's byte order, as doubles. Integers beyond 2^53 are rounded. Nothing
 /// is appended where the type is no number ([`is_number`]); bytes that are no whole element are left out.
 pub fn doubles(scalar: &Scalar, bytes: &[u8], part: Part, out: &mut Vec<f64>) {
@@ -108,6 +115,14 @@ mod tests {
         assert_eq!(read("bfloat16", &[0x80, 0x3f], Part::Abs), [1.0]);
         assert_eq!(read(">f4", &[0x3f, 0x80, 0, 0, 9], Part::Abs), [1.0]);
         assert!(read("|S2", b"ab", Part::Abs).is_empty());
+    }
+
+    #[test]
+    fn doubles_have_every_integer_up_to_the_fifty_third_power_of_two() {
+        let most = 1_i128 << 53;
+        assert_eq!([most as f64, (most + 1) as f64], [9_007_199_254_740_992.0; 2]);
+        assert!([most, -most, 0].iter().all(|value| !is_beyond_doubles(*value)));
+        assert!([most + 1, -most - 1, i128::MAX, i128::MIN].iter().all(|value| is_beyond_doubles(*value)));
     }
 
     #[test]

@@ -3,6 +3,8 @@
 use std::cmp::Ordering;
 use std::fmt;
 
+use container_core::numbers::is_beyond_doubles;
+
 /// One end of a range. Doubles round integers beyond 2⁵³: such an end is held in billionths.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bound(Held);
@@ -16,16 +18,8 @@ enum Held {
 
 const BILLION: i128 = 1_000_000_000;
 
-/// The greatest integer up to which doubles have all.
-const MOST_OF_DOUBLES: i128 = 1 << f64::MANTISSA_DIGITS;
-
 /// Digits in front of the point: those of the integers that files hold, and room for a sum of two.
 const MOST_DIGITS: usize = 20;
-
-/// True of integers that doubles may round.
-pub(crate) const fn is_beyond_doubles(value: i128) -> bool {
-    value.unsigned_abs() > MOST_OF_DOUBLES.unsigned_abs()
-}
 
 impl From<f64> for Bound {
     fn from(value: f64) -> Self {

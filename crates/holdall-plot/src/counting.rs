@@ -2,9 +2,9 @@
 
 use container_core::Result;
 use container_core::dtype::{ByteOrder, Kind, Scalar};
-use container_core::numbers::{Part, doubles};
+use container_core::numbers::{Part, doubles, is_beyond_doubles};
 
-use crate::bound::{Bound, is_beyond_doubles};
+use crate::bound::Bound;
 use crate::scale::Range;
 use crate::values::{PIECE, Stored, Subject};
 

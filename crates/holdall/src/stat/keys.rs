@@ -1,7 +1,7 @@
 //! Values as integers that sort as they do.
 
 use container_core::dtype::{ByteOrder, Kind, Scalar};
-use container_core::numbers::{Part, doubles};
+use container_core::numbers::{Part, doubles, is_beyond_doubles};
 
 use super::Number;
 
@@ -43,9 +43,8 @@ impl Keys {
 
     /// Whether all integers up to the number of a key are doubles; floating-point numbers are.
     pub(super) fn is_double(self, key: u64) -> bool {
-        const MOST: u128 = 1 << f64::MANTISSA_DIGITS;
         match self.number(key) {
-            Number::Integer(value) => value.unsigned_abs() <= MOST,
+            Number::Integer(value) => !is_beyond_doubles(value),
             Number::Float(_) => true,
         }
     }
