@@ -2,12 +2,13 @@
 //! but for those of arrays together under `blosc2`.
 
 use container_core::carried::{self, Forms};
+use container_core::container::Tolerance;
 use container_core::{Error, Result, Value};
 
 use crate::attributes::{self, NAME as ATTRS};
 use crate::b2nd;
 use crate::frame::Frame;
-use crate::metadata::CHECKSUMS;
+use crate::metadata::{AS_FAR_AS_READABLE, CHECKSUMS};
 use crate::metalayer::{MOST, MOST_NAME, Metalayers};
 use crate::msgpack;
 
@@ -21,11 +22,21 @@ const FIXED: &str = "metalayers";
 pub(crate) type Pieces = attributes::Entries;
 
 /// What a frame carries.
-pub(crate) fn of_frame(frame: &Frame) -> Result<Value> {
+///
+/// # Errors
+/// Those of a piece that cannot be read, digests among them unless `tolerance` is lenient; `Unsupported` where names clash.
+pub(crate) fn of_frame(frame: &Frame, tolerance: Tolerance) -> Result<Value> {
     let limits = &frame.options().limits;
     let mut pieces = Pieces::new();
-    for name in frame.vlmetalayer_names().filter(|name| *name != CHECKSUMS) {
-        pieces.push((name.to_owned(), frame.vlmetalayer(name)?.unwrap_or_default()));
+    for name in frame.vlmetalayer_names() {
+        match frame.vlmetalayer(name) {
+            Err(error) if name != CHECKSUMS || tolerance == Tolerance::Strict => {
+                return Err(error.hint(AS_FAR_AS_READABLE));
+            }
+            Ok(bytes) if name != CHECKSUMS => pieces.push((name.to_owned(), bytes.unwrap_or_default())),
+            // Digests are not carried.
+            _ => {}
+        }
     }
     if let Some(at) = pieces.iter().position(|(name, _)| name == ATTRS) {
         let (_, bytes) = &pieces[at];
@@ -122,7 +133,7 @@ mod tests {
             own.push(((*name).to_owned(), value));
         }
         writer.finish().unwrap();
-        let tree = of_frame(&Frame::from_bytes(out).unwrap()).unwrap();
+        let tree = of_frame(&Frame::from_bytes(out).unwrap(), Tolerance::Strict).unwrap();
         let back = to_frame(tree.clone(), &mut Metalayers::new(), false).unwrap();
         (tree, own, back)
     }
@@ -158,7 +169,7 @@ mod tests {
         let mut writer = Writer::new(&mut out, FrameOptions::default()).unwrap();
         pieces.iter().for_each(|(name, value)| writer.set_vlmetalayer(name, value).unwrap());
         writer.finish().unwrap();
-        assert_eq!(of_frame(&Frame::from_bytes(out).unwrap()).unwrap(), tree);
+        assert_eq!(of_frame(&Frame::from_bytes(out).unwrap(), Tolerance::Strict).unwrap(), tree);
     }
 
     /// As many as C-Blosc2 has come back where they were; what is within `attrs` for want of a place stands beside the others elsewhere.

@@ -158,23 +158,15 @@ impl Lens {
         })
     }
 
-    /// Fails where there are metadata that cannot be read.
+    /// Fails where metadata are hidden, unless that is tolerated.
     ///
     /// # Errors
-    /// What keeps them from it.
-    fn require_metadata(&self) -> Result<()> {
-        if self.tolerance == Tolerance::Lenient {
-            return Ok(());
+    /// What hides them.
+    fn refuse_hidden(&self) -> Result<()> {
+        match self.hidden().filter(|_| self.tolerance == Tolerance::Strict) {
+            Some(fault) => Err(fault.error().hint(metadata::AS_FAR_AS_READABLE)),
+            None => Ok(()),
         }
-        let hint = "--lenient (Tolerance::Lenient), for those that can be read; holdall repair keeps them";
-        let frame = self.view.frame();
-        if let Some(fault) = self.hidden() {
-            return Err(fault.error().hint(hint));
-        }
-        for name in frame.vlmetalayer_names() {
-            frame.vlmetalayer(name).map_err(|error| error.hint(hint))?;
-        }
-        Ok(())
     }
 
     fn survey(&self) -> &Survey {
@@ -195,13 +187,13 @@ impl Container for Lens {
     }
 
     fn meta(&self) -> Result<Value> {
-        self.require_metadata()?;
-        Ok(metadata::tree(self.view.frame()))
+        self.refuse_hidden()?;
+        metadata::tree(self.view.frame(), self.tolerance)
     }
 
     fn logical_meta(&self) -> Result<Value> {
-        self.require_metadata()?;
-        Ok(metadata::logical_tree(self.view.frame()))
+        self.refuse_hidden()?;
+        metadata::logical_tree(self.view.frame(), self.tolerance)
     }
 
     fn datasets(&self) -> &[Dataset] {
@@ -298,8 +290,8 @@ impl Container for Lens {
     }
 
     fn carried(&self, _selection: &[(usize, Region)]) -> Result<Value> {
-        self.require_metadata()?;
-        carry::of_frame(self.view.frame())
+        self.refuse_hidden()?;
+        carry::of_frame(self.view.frame(), self.tolerance)
     }
 
     fn uncarried(&self, _selection: &[(usize, Region)]) -> Vec<Loss> {

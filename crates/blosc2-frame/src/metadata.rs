@@ -1,6 +1,7 @@
 //! The metadata of a frame as a tree: its metalayers by name, and below `vlmeta` those that can change.
 
-use container_core::{Limits, Value};
+use container_core::container::Tolerance;
+use container_core::{Limits, Result, Value};
 
 use crate::b2nd;
 use crate::frame::Frame;
@@ -10,46 +11,60 @@ use crate::msgpack;
 /// Key of the user metadata.
 const USER: &str = "vlmeta";
 
+/// What to do about metadata that cannot be read.
+pub(crate) const AS_FAR_AS_READABLE: &str =
+    "--lenient (Tolerance::Lenient), for those that can be read; holdall repair keeps them";
+
 /// The user metadata that hold digests of chunks: shown as checksums, not as metadata.
 pub(crate) use crate::checksums::NAME as CHECKSUMS;
 
 /// Everything, decoded.
-pub(crate) fn tree(frame: &Frame) -> Value {
+///
+/// # Errors
+/// Those of a piece that cannot be read, digests among them; not where `tolerance` is lenient, which shows the reason in its place.
+pub(crate) fn tree(frame: &Frame, tolerance: Tolerance) -> Result<Value> {
     let limits = &frame.options().limits;
     let fixed = frame.metalayers().iter();
     let mut entries: Vec<(String, Value)> =
         fixed.map(|(name, value)| (name.to_owned(), metalayer(name, value, limits))).collect();
-    let user = user(frame);
+    let user = user(frame, tolerance)?;
     if let Some(notes) = items::notes(&user) {
         entries.push((items::NOTES.to_owned(), notes));
     }
     if !user.is_empty() {
         entries.push((USER.to_owned(), Value::Map(user)));
     }
-    Value::Map(entries)
+    Ok(Value::Map(entries))
 }
 
 /// The tree without shape, chunks and blocks of an array: its dataset says the one, and the others are no difference between two files.
-pub(crate) fn logical_tree(frame: &Frame) -> Value {
-    match tree(frame) {
+///
+/// # Errors
+/// As for [`tree`].
+pub(crate) fn logical_tree(frame: &Frame, tolerance: Tolerance) -> Result<Value> {
+    Ok(match tree(frame, tolerance)? {
         Value::Map(mut entries) => {
             entries.retain(|(name, _)| name != b2nd::NAME && name != b2nd::OLD_NAME);
             Value::Map(entries)
         }
         other => other,
-    }
+    })
 }
 
-/// The user metadata, decoded. What cannot be read says why.
-fn user(frame: &Frame) -> Vec<(String, Value)> {
+/// The user metadata, decoded.
+fn user(frame: &Frame, tolerance: Tolerance) -> Result<Vec<(String, Value)>> {
     let limits = &frame.options().limits;
-    let names = frame.vlmetalayer_names().filter(|name| *name != CHECKSUMS);
-    let value = |name: &str| match frame.vlmetalayer(name) {
-        Ok(Some(bytes)) => decode(&bytes, limits),
-        Ok(None) => Value::Null,
-        Err(error) => format!("unreadable: {error}").into(),
-    };
-    names.map(|name| (name.to_owned(), value(name))).collect()
+    let mut user = Vec::new();
+    for name in frame.vlmetalayer_names() {
+        let value = match frame.vlmetalayer(name) {
+            Ok(Some(bytes)) if name != CHECKSUMS => decode(&bytes, limits),
+            Err(error) if tolerance == Tolerance::Strict => return Err(error.hint(AS_FAR_AS_READABLE)),
+            Err(error) if name != CHECKSUMS => format!("unreadable: {error}").into(),
+            _ => continue,
+        };
+        user.push((name.to_owned(), value));
+    }
+    Ok(user)
 }
 
 /// A metalayer, decoded, JSON text in it too.
