@@ -57,13 +57,22 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     if address.dataset.is_none() && address.selection.is_none() {
         let meta = container.meta().on(shown(&address.file))?;
         let dataset = |path: &str| Some(container.dataset(container.find(path)?)?.into_owned());
-        Growth { dataset: &dataset, tags: &tags, most, nodes: &mut nodes }.grow(&meta, "", 1);
+        let (mut parts, mut others) = (HashMap::<String, Vec<Dataset>>::new(), Vec::new());
         for dataset in chosen(&address, container, Listed::Always)? {
-            // Those with a tag stand in the tree.
-            if !tags.contains_key(&format!("/{}", dataset.path)) {
-                grow_dataset(&dataset, 1, most, &mut nodes);
+            // Those with a tag stand in the tree, and what is part of one of them below it.
+            if tags.contains_key(&format!("/{}", dataset.path)) {
+                continue;
+            }
+            let is_array =
+                |path: &str| tags.contains_key(&format!("/{path}")) && container.find(path).is_some();
+            let whole = above(&dataset.path).find(|path| is_array(path)).map(str::to_owned);
+            match whole {
+                Some(whole) => parts.entry(whole).or_default().push(dataset.into_owned()),
+                None => others.push(dataset),
             }
         }
+        Growth { dataset: &dataset, parts, tags: &tags, most, nodes: &mut nodes }.grow(&meta, "", 1);
+        others.iter().for_each(|dataset| grow_dataset(dataset, 1, most, &mut nodes));
     } else {
         for dataset in chosen(&address, container, Listed::Always)? {
             grow_dataset(&dataset, 1, most, &mut nodes);
@@ -80,6 +89,11 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
         kept.iter().try_for_each(|node| console.out.row(&[node.path.as_str(), node.kind, &node.shown()]))?;
     }
     Ok(Outcome::Yes)
+}
+
+/// The paths above a path, the nearest first.
+fn above(path: &str) -> impl Iterator<Item = &str> {
+    path.rmatch_indices('/').filter_map(|(end, _)| path.get(..end))
 }
 
 fn heading(file: &str, container: &dyn Container) -> String {
@@ -126,6 +140,8 @@ impl Node {
 struct Growth<'a> {
     /// The dataset of a path.
     dataset: &'a dyn Fn(&str) -> Option<Dataset>,
+    /// Datasets that are parts of others, by the path of the whole.
+    parts: HashMap<String, Vec<Dataset>>,
     tags: &'a HashMap<String, String>,
     most: usize,
     nodes: &'a mut Vec<Node>,
@@ -147,6 +163,13 @@ impl Growth<'_> {
                 grow_dataset(&dataset, depth, self.most, self.nodes);
                 if let Some(node) = self.nodes.get_mut(at) {
                     (node.name, node.tag) = (name, tag);
+                }
+                for part in self.parts.remove(&dataset.path).unwrap_or_default() {
+                    let at = self.nodes.len();
+                    grow_dataset(&part, depth + 1, self.most, self.nodes);
+                    if let Some(node) = self.nodes.get_mut(at) {
+                        node.name = part.path.get(dataset.path.len() + 1..).unwrap_or(&part.path).to_owned();
+                    }
                 }
                 continue;
             }
@@ -289,7 +312,9 @@ mod tests {
             ("c".into(), Value::Null),
         ]);
         let mut nodes = Vec::new();
-        let mut growth = Growth { dataset: &|_| None, tags: &HashMap::new(), most: 9, nodes: &mut nodes };
+        let parts = HashMap::new();
+        let mut growth =
+            Growth { dataset: &|_| None, parts, tags: &HashMap::new(), most: 9, nodes: &mut nodes };
         growth.grow(&value, "", 1);
         let paths = |wanted: &str| -> Vec<&str> {
             prune(&nodes, |node| node.text == wanted).iter().map(|node| node.path.as_str()).collect()
