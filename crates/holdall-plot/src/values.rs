@@ -1,7 +1,7 @@
 //! Reading what is drawn, and choosing it.
 
 use container_core::container::{Container, Dataset, ReadOptions};
-use container_core::dtype::{Order, Scalar};
+use container_core::dtype::{Kind, Order, Scalar};
 use container_core::numbers::{Part, is_number};
 use container_core::region::{AxisSelection, Kept, Region};
 use container_core::threads::in_order;
@@ -39,6 +39,9 @@ impl Subject<'_> {
         };
         match dataset.dtype.as_scalar() {
             Some(scalar) if is_number(scalar) => Ok(scalar.clone()),
+            Some(Scalar { kind: Kind::Int | Kind::Uint | Kind::Float | Kind::Complex, .. }) => {
+                Err(refused(format!("its elements are {}, longer numbers than are drawn", dataset.dtype)))
+            }
             Some(_) => Err(refused(format!("its elements are {}, no numbers", dataset.dtype))),
             None => Err(refused("its elements are records".into())),
         }
