@@ -86,9 +86,14 @@ pub fn change(path: &Path, changes: &[Change<'_>], options: UpdateOptions) -> Re
 }
 
 fn tree_path(pointer: &str) -> Result<&str> {
-    let path = pointer.strip_prefix('/').filter(|path| !path.is_empty());
+    let is_escaped = pointer.split('~').skip(1).all(|rest| rest.starts_with(['0', '1']));
+    let path = pointer.strip_prefix('/').filter(|path| !path.is_empty() && is_escaped);
     path.ok_or_else(|| {
-        Error::usage(format!("{pointer:?} is no JSON pointer to a part of the tree")).hint("/key/0")
+        Error::usage(format!("{pointer:?} is no JSON pointer to a part of the tree")).hint(if is_escaped {
+            "/key/0"
+        } else {
+            "~0 for a tilde, ~1 for a slash within a key"
+        })
     })
 }
 

@@ -147,7 +147,7 @@ fn a_tree_changes_where_it_is_told_to_and_nowhere_else() {
     assert_eq!(run(at, &["cat", "a.asdf::image"]).expect(0), "1\n2\n3\n");
     assert!(run(at, &["verify", "a.asdf"]).expect(0).starts_with("a.asdf\tsound\t"));
     // All or nothing.
-    for bad in ["/nowhere/x=1", "/meta/exposure=[1", "meta=1", "/meta"] {
+    for bad in ["/nowhere/x=1", "/meta/exposure=[1", "meta=1", "/meta", "/x~2y=1"] {
         let run = run(at, &["meta", "a.asdf", "--set", "/meta/exposure=99.5", "--set", bad]);
         assert_eq!(run.code, Some(2), "{bad} {run:#?}");
         assert_eq!(std::fs::read(at.join("a.asdf")).unwrap(), file, "{bad}");
@@ -466,6 +466,19 @@ fn stat_leaves_out_what_a_mask_hides() {
     }
     let row = run(&ok, &["stat", "mask_array.asdf::a"]);
     assert_eq!(row.expect(0).trim_end().rsplit('\t').next(), Some("4"), "{row:#?}");
+}
+
+/// A mask is a part of its array.
+#[test]
+fn a_mask_stands_below_its_array() {
+    let file = testdata().join("asdf/ok/masks_written.asdf");
+    let tree = |depth: &str| {
+        let arguments = ["tree", "--type", "dataset", "--depth", depth, file.to_str().unwrap()];
+        let told = run(Path::new("."), &arguments);
+        told.expect(0).lines().map(|row| row.split('\t').next().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(tree("9"), ["a", "a/mask", "b", "b/mask"]);
+    assert_eq!(tree("1"), ["a", "b"]);
 }
 
 /// The picture is that of the same values with NaN in the place of those that the mask hides; of integers, too, whose least value is hidden.
