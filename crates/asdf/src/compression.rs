@@ -20,9 +20,10 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use container_core::codec::{Codec, Codecs, Encoded, bzip2, lz4, xz, zlib, zstd};
+use container_core::block::for_each_piece;
+use container_core::codec::{Codec, Codecs, Encoded, Take, bzip2, lz4, xz, zlib, zstd};
 use container_core::source::{Source, check_range, read_parallel};
-use container_core::{Error, Limits, Result};
+use container_core::{Error, Limits, Progress, Result};
 
 use crate::stored_block::StoredBlock;
 
@@ -103,6 +104,34 @@ pub fn read_range(
     codecs
         .get(label)
         .and_then(decode)
+        .map_err(|error| if error.range().is_some() { error } else { error.at(stored) })
+}
+
+/// Passes all decoded bytes of a block to `take`, in order and in pieces, and proves the whole as [`read_range`] does. Memory is taken for
+/// a few pieces, but for Blosc2 frames and for one chunk of Blosc, which are decoded whole.
+///
+/// # Errors
+/// As [`read_range`], and those of `take`.
+pub(crate) fn read_in_pieces(
+    source: &dyn Source,
+    block: &StoredBlock,
+    codecs: &Codecs,
+    limits: &Limits,
+    threads: usize,
+    take: &mut Take<'_>,
+) -> Result<()> {
+    let (stored, decoded_len) = (container_core::block::Block::range(block), block.data_size());
+    check_range(&stored, source.len())?;
+    let Some(label) = block.label() else {
+        return for_each_piece(source, stored, Progress::none(), take);
+    };
+    if decoded_len == 0 && stored.is_empty() {
+        return Ok(());
+    }
+    let encoded = Encoded { source, range: stored.clone(), decoded_len, limits, threads };
+    codecs
+        .get(label)
+        .and_then(|codec| codec.decode_in_pieces(&encoded, take))
         .map_err(|error| if error.range().is_some() { error } else { error.at(stored) })
 }
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use container_core::block::{Block, for_each_piece};
 use container_core::checksum::Digest;
-use container_core::codec::Codecs;
+use container_core::codec::{Codecs, Take};
 use container_core::source::{Source, check_range, zeroed_vec};
 use container_core::{Error, ErrorKind, Limits, Progress, Result};
 
@@ -80,8 +80,8 @@ pub fn state(
     if !block.header.is_compressed() {
         return Ok(bad);
     }
-    match decoded(source, block, codecs, limits, threads) {
-        Ok(bytes) if BlockHeader::ALGORITHM.digest(&bytes) == stored => Ok(DigestState::LegacyDecoded),
+    match of_decoded(source, block, codecs, limits, threads, limits.memory / 4) {
+        Ok(digest) if digest == stored => Ok(DigestState::LegacyDecoded),
         Ok(_) => Ok(bad),
         Err(error) if error.is_damage() || matches!(error.kind(), ErrorKind::Unsupported(_)) => Ok(bad),
         Err(error) => Err(error),
@@ -142,6 +142,50 @@ pub(crate) fn first_that_fit(
         }
     }
     Ok(None)
+}
+
+/// The digest of all decoded bytes of a block, which it proves; see [`decode`].
+pub(crate) fn of_decoded(
+    source: &dyn Source,
+    block: &StoredBlock,
+    codecs: &Codecs,
+    limits: &Limits,
+    threads: usize,
+    most: u64,
+) -> Result<Digest> {
+    let mut running = BlockHeader::ALGORITHM.start();
+    decode(source, block, codecs, limits, threads, most, &mut |piece| {
+        running.update(piece);
+        Ok(())
+    })?;
+    Ok(running.finish())
+}
+
+/// Passes all decoded bytes of a block to `take`, and proves them: where they are at most `most`, at once, else in pieces, on fewer threads.
+///
+/// # Errors
+/// `Truncated`, `Malformed`, `Unsupported`, `Limit` where a codec knows no pieces; those of the source and of `take`.
+pub(crate) fn decode(
+    source: &dyn Source,
+    block: &StoredBlock,
+    codecs: &Codecs,
+    limits: &Limits,
+    threads: usize,
+    most: u64,
+    take: &mut Take<'_>,
+) -> Result<()> {
+    if block.data_size() <= most {
+        return take(&decoded(source, block, codecs, limits, threads)?);
+    }
+    compression::require(source, block, codecs)?;
+    match compression::read_in_pieces(source, block, codecs, limits, threads, take) {
+        Err(error) if matches!(error.kind(), ErrorKind::Limit { .. }) => {
+            // Perhaps it is not true.
+            compression::require_told(source, block, codecs, limits)?;
+            Err(error)
+        }
+        other => other,
+    }
 }
 
 /// All of the decoded bytes of a block.

@@ -6,6 +6,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::source::zeroed_vec;
 use crate::{Error, Result};
 
 #[cfg(feature = "bzip2")]
@@ -42,6 +43,9 @@ pub mod zstd;
 
 pub use encoded::Encoded;
 
+/// What takes decoded bytes, piece after piece.
+pub type Take<'a> = dyn FnMut(&[u8]) -> Result<()> + 'a;
+
 /// One compression method. Implementations hold no state between calls, so one value serves all threads.
 pub trait Codec: Send + Sync {
     /// The word users type: `zlib`, `bzp2`, `zstd`, `lz4`.
@@ -72,6 +76,17 @@ pub trait Codec: Send + Sync {
     fn decode_range(&self, encoded: &Encoded<'_>, range: Range<u64>, dst: &mut [u8]) -> Result<()> {
         let bytes = encoded.bytes()?;
         encoded.part_of_whole(range, dst, |dst| self.decode(&bytes, dst))
+    }
+
+    /// Passes all that `encoded` holds to `take`, in order, and proves the whole as [`Codec::decode`] does. The pieces are short where the
+    /// codec makes one after the other; else there is one, for which memory is taken.
+    ///
+    /// # Errors
+    /// As [`Codec::decode`], after the pieces before the fault; `Limit`, and those of the source and of `take`.
+    fn decode_in_pieces(&self, encoded: &Encoded<'_>, take: &mut Take<'_>) -> Result<()> {
+        let mut whole = zeroed_vec(encoded.decoded_len, encoded.limits)?;
+        self.decode_range(encoded, 0..encoded.decoded_len, &mut whole)?;
+        take(&whole)
     }
 
     /// How many bytes `src` decodes to, to its end and without a fault, found by decoding it without keeping them, or as its own heads tell.

@@ -15,7 +15,6 @@ use container_core::threads::on_threads;
 use container_core::{Error, ErrorKind, Progress, Result};
 
 use super::{Meter, lanes};
-use crate::block_header::BlockHeader;
 use crate::digest::{self, DigestState};
 use crate::layout::StoredBlock;
 
@@ -52,7 +51,7 @@ impl Blocks<'_> {
         let mut jobs = lanes::groups(plain, threads);
         jobs.extend(others.into_iter().map(|block| vec![block]));
         let workers = threads.min(jobs.len()).max(1);
-        let share = (threads / workers).max(1);
+        let share = Share { threads: (threads / workers).max(1), workers };
         let next = AtomicUsize::new(0);
         let tick = |bytes| meter.tick(bytes);
         let outcome = Mutex::new(Outcome::default());
@@ -149,12 +148,12 @@ impl Blocks<'_> {
     fn state(
         &self,
         block: &StoredBlock,
-        threads: usize,
+        share: Share,
         tick: &dyn Fn(u64) -> Result<()>,
     ) -> Result<DigestState> {
         let stored = digest::expected(block);
         if block.header.is_compressed() {
-            let state = self.compressed(block, stored, threads)?;
+            let state = self.compressed(block, stored, share)?;
             tick(len(&block.data))?;
             return Ok(state);
         }
@@ -167,22 +166,32 @@ impl Blocks<'_> {
         Ok(if fits { DigestState::Stored } else { DigestState::Bad { stored, computed } })
     }
 
-    fn compressed(&self, block: &StoredBlock, stored: Option<Digest>, threads: usize) -> Result<DigestState> {
+    /// Whole where all that is decoded at a time fits into a quarter of the memory, else in pieces.
+    fn compressed(&self, block: &StoredBlock, stored: Option<Digest>, share: Share) -> Result<DigestState> {
+        let (codecs, limits) = (self.codecs, &self.options.limits);
+        let most = limits.memory / 4 / share.workers.max(1) as u64;
         let computed = stored.map(|_| digest::of_stored(self.source, block)).transpose()?;
-        let decoded = digest::decoded(self.source, block, self.codecs, &self.options.limits, threads);
-        let differs = match (stored, computed) {
-            (Some(stored), Some(computed)) if stored != computed => Some((stored, computed)),
-            (Some(_), _) => return decoded.map(|_| DigestState::Stored),
-            (None, _) => return decoded.map(|_| DigestState::Absent),
+        let Some((stored, computed)) = stored.zip(computed).filter(|(stored, computed)| stored != computed)
+        else {
+            digest::decode(self.source, block, codecs, limits, share.threads, most, &mut |_| Ok(()))?;
+            return Ok(if stored.is_some() { DigestState::Stored } else { DigestState::Absent });
         };
-        let Some((stored, computed)) = differs else { return Ok(DigestState::Absent) };
-        match decoded {
-            Ok(bytes) if BlockHeader::ALGORITHM.digest(&bytes) == stored => Ok(DigestState::LegacyDecoded),
+        match digest::of_decoded(self.source, block, codecs, limits, share.threads, most) {
+            Ok(digest) if digest == stored => Ok(DigestState::LegacyDecoded),
             // That the bytes changed says more than that they no longer decode.
             Err(error) if !is_finding(&error) => Err(error),
             Ok(_) | Err(_) => Ok(DigestState::Bad { stored, computed }),
         }
     }
+}
+
+/// What one block may use of what there is.
+#[derive(Clone, Copy)]
+struct Share {
+    /// Threads.
+    threads: usize,
+    /// Blocks that are decoded at the same time.
+    workers: usize,
 }
 
 /// True for what is told of a block; other errors are why a check cannot go on.

@@ -204,6 +204,31 @@ fn a_block_tells_how_far_its_check_is_piece_by_piece_and_can_be_left() {
     }
 }
 
+/// Of a block that is larger than the memory that may be taken, all is looked at all the same.
+#[test]
+fn a_block_larger_than_memory_is_checked_in_pieces() {
+    let data: Vec<u8> = (0..2_000_000_u32).flat_map(|k| (k / 7).to_le_bytes()).collect();
+    for label in ["zstd", "lz4", "zlib", "bzp2"] {
+        let mut stored = Vec::new();
+        crate::compression::encode(label, &data, &Default::default(), &mut stored).unwrap();
+        let name: [u8; 4] = [label.as_bytes(), b"\0"].concat()[..4].try_into().unwrap();
+        let checked = |legacy: bool, missing: usize| {
+            let stored = &stored[..stored.len() - missing];
+            let file = file(&[(stored, &data)], name, |_, header| {
+                let digested = if legacy { &data } else { stored };
+                header.checksum = Algorithm::Md5.digest(digested).as_bytes().try_into().unwrap();
+            });
+            let limits = container_core::Limits::default().with_memory(5 << 20);
+            let options = ReadOptions::default().with_limits(limits).with_threads(2);
+            check(&file, None, &of_blocks(&file), Depth::Full, &options, Progress::none()).unwrap()
+        };
+        assert_eq!(checked(false, 0).verdict(), Verdict::Sound, "{label}");
+        assert!(codes(&checked(true, 0)).iter().any(|(code, _)| *code == "legacy_checksum"), "{label}");
+        let report = checked(false, 3);
+        assert!(codes(&report).iter().any(|(code, _)| *code == "undecodable_block"), "{label}: {report:?}");
+    }
+}
+
 /// A length that no memory has is damage where the bytes themselves tell another one.
 #[test]
 fn a_block_that_says_more_than_memory_holds_is_damage() {

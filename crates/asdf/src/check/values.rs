@@ -68,7 +68,15 @@ fn look(file: &File, index: usize, entry: &ArrayEntry, options: &ReadOptions) ->
             _ if inline => |_, _| None,
             _ => return Ok(None),
         };
-    for piece in whole.pieces(Order::C, PIECE) {
+    let block = file.block_of(&entry.array).ok().filter(|block| block.header.is_compressed());
+    let most = match block {
+        // What is too large to be kept is decoded anew for each piece.
+        Some(block) if block.data_size() > options.limits.memory / 2 => {
+            PIECE.max(options.limits.memory / 4 / (geometry.dtype.itemsize() as u64).max(1))
+        }
+        _ => PIECE,
+    };
+    for piece in whole.pieces(Order::C, most) {
         let array = file.read_index(index, &piece, options)?;
         let bytes = array.bytes(Order::C, &options.limits)?;
         if let Some(problem) = wrong(&geometry.dtype, &bytes) {

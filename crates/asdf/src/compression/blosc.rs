@@ -13,10 +13,10 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use blosc_chunk::{BloscCodec, Chunk, Decoder, Header};
-use container_core::codec::{Codec, Encoded};
+use container_core::codec::{Codec, Encoded, Take};
 use container_core::{Error, Limits, Result};
 
-use super::chunks::{self, decode_range};
+use super::chunks::{self, decode_in_pieces, decode_range};
 
 /// `blsc`: one chunk of Blosc1, or several, each behind its length as a big-endian `u32`. One chunk is written.
 #[derive(Clone, Debug, Default)]
@@ -40,15 +40,13 @@ impl Codec for Blosc {
     }
 
     fn decode_range(&self, encoded: &Encoded<'_>, range: Range<u64>, dst: &mut [u8]) -> Result<()> {
-        let stored = &encoded.range;
-        // asdf-cxx and asdf-compression: the chunk itself says how long it is. abacusutils stores lengths before.
-        let is_bare =
-            chunks::chunk_at(encoded, stored.start, &bare_head).is_ok_and(|chunk| chunk.stored == *stored);
-        let head: chunks::Head<'_> = if is_bare { &bare_head } else { &counted_head };
-        decode_range(encoded, range, dst, head, &|bytes, len, part, dst, threads| {
-            decode_chunk(bytes, len, part, dst, encoded.limits, threads)
-        })
-        .map_err(|error| error.context("blsc data"))
+        decode_range(encoded, range, dst, head_of(encoded), &decode_within(encoded.limits))
+            .map_err(|error| error.context("blsc data"))
+    }
+
+    fn decode_in_pieces(&self, encoded: &Encoded<'_>, take: &mut Take<'_>) -> Result<()> {
+        decode_in_pieces(encoded, take, head_of(encoded), &decode_within(encoded.limits))
+            .map_err(|error| error.context("blsc data"))
     }
 
     fn encode(&self, src: &[u8], level: Option<i32>, out: &mut Vec<u8>) -> Result<()> {
@@ -99,10 +97,8 @@ impl Codec for Blosc2 {
             })?;
             return frames.decode_range(encoded, range, dst);
         }
-        decode_range(encoded, range, dst, &bare_head, &|bytes, len, part, dst, threads| {
-            decode_chunk(bytes, len, part, dst, encoded.limits, threads)
-        })
-        .map_err(|error| error.context(format!("{} data", self.label)))
+        decode_range(encoded, range, dst, &bare_head, &decode_within(encoded.limits))
+            .map_err(|error| error.context(format!("{} data", self.label)))
     }
 
     fn encode(&self, _src: &[u8], _level: Option<i32>, _out: &mut Vec<u8>) -> Result<()> {
@@ -122,6 +118,20 @@ impl fmt::Debug for Blosc2 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Blosc2").field("label", &self.label).field("frames", &self.frames.is_some()).finish()
     }
+}
+
+/// How chunks say where they are. asdf-cxx and asdf-compression: the chunk itself says how long it is. abacusutils stores lengths before.
+fn head_of(encoded: &Encoded<'_>) -> chunks::Head<'static> {
+    let stored = &encoded.range;
+    let first = chunks::chunk_at(encoded, stored.start, &bare_head);
+    if first.is_ok_and(|chunk| chunk.stored == *stored) { &bare_head } else { &counted_head }
+}
+
+/// [`decode_chunk`] within limits.
+fn decode_within(
+    limits: &Limits,
+) -> impl Fn(&[u8], usize, Range<usize>, &mut [u8], usize) -> Result<()> + Sync + '_ {
+    move |bytes, len, part, dst, threads| decode_chunk(bytes, len, part, dst, limits, threads)
 }
 
 /// Decodes all of `src` on one thread.

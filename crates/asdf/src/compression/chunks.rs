@@ -11,7 +11,8 @@
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-use container_core::codec::Encoded;
+use container_core::codec::{Encoded, Take};
+use container_core::source::zeroed_vec;
 use container_core::threads::on_threads;
 use container_core::{Error, Result};
 
@@ -82,6 +83,46 @@ pub(super) fn decode_range(
         }
     };
     on_threads(threads, &work)
+}
+
+/// Most decoded bytes of the chunks that are in memory at a time, for each thread.
+const GROUP_LEN: u64 = 16 << 20;
+
+/// Passes all that a block of chunks holds to `take`: as many chunks at a time as there is room for, on threads.
+pub(super) fn decode_in_pieces(
+    encoded: &Encoded<'_>,
+    take: &mut Take<'_>,
+    head: Head<'_>,
+    decode: Decode<'_>,
+) -> Result<()> {
+    let most = GROUP_LEN.saturating_mul(encoded.threads.max(1) as u64).min(encoded.limits.memory / 4);
+    let (mut at, mut made) = (encoded.range.start, 0_u64);
+    let mut room = Vec::new();
+    while at < encoded.range.end {
+        let (start, mut len) = (at, 0_u64);
+        while at < encoded.range.end {
+            let chunk = chunk_at(encoded, at, head)?;
+            let more = len.saturating_add(chunk.decoded_len);
+            if at > start && more > most {
+                break;
+            }
+            (at, len) = (chunk.stored.end, more);
+        }
+        made = made.saturating_add(len);
+        if made > encoded.decoded_len {
+            return Err(wrong(encoded, &format!("the chunk that ends at byte {at} makes them more")));
+        }
+        let group = Encoded { range: start..at, decoded_len: len, ..encoded.clone() };
+        if room.len() as u64 != len {
+            room = zeroed_vec(len, encoded.limits)?;
+        }
+        decode_range(&group, 0..len, &mut room, head, decode)?;
+        take(&room)?;
+    }
+    if made < encoded.decoded_len {
+        return Err(wrong(encoded, &format!("there are only {made}")));
+    }
+    Ok(())
 }
 
 /// From the first chunk up to the end of the range, or of the block where the range reaches the end of the data.

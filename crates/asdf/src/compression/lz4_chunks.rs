@@ -14,11 +14,11 @@
 use std::ops::Range;
 
 use container_core::codec::lz4::{Lz4, Lz4Frame};
-use container_core::codec::{Codec, Encoded};
+use container_core::codec::{Codec, Encoded, Take};
 use container_core::source::zeroed_vec;
 use container_core::{Error, Limits, Result};
 
-use super::chunks::{Chunk, chunk_at, decode_range, is_chain};
+use super::chunks::{Chunk, chunk_at, decode_in_pieces, decode_range, is_chain};
 
 /// Bytes of data in a chunk, as Python asdf cuts them by default (`compression_block_size`).
 pub(super) const CHUNK_LEN: usize = 4 << 20;
@@ -40,24 +40,17 @@ impl Codec for Lz4Chunks {
     }
 
     fn decode_range(&self, encoded: &Encoded<'_>, range: Range<u64>, dst: &mut [u8]) -> Result<()> {
-        if encoded.range.is_empty() {
-            return Err(Error::malformed("lz4 data without a chunk"));
-        }
-        // A chunk of 66 MiB can begin as a frame does, but chunk after chunk no frame goes on.
-        if is_frame(encoded)? && !is_chain(encoded, &head) {
+        if is_in_frames(encoded)? {
             return Lz4Frame.decode_range(encoded, range, dst);
         }
-        let limits = encoded.limits;
-        decode_range(encoded, range, dst, &head, &|bytes, len, part, dst, _threads| {
-            let block = bytes.get(4..).unwrap_or_default();
-            if part == (0..len) {
-                return Lz4.decode(block, dst);
-            }
-            let mut whole: Vec<u8> = zeroed_vec(len as u64, limits)?;
-            Lz4.decode(block, &mut whole)?;
-            dst.copy_from_slice(whole.get(part).unwrap_or_default());
-            Ok(())
-        })
+        decode_range(encoded, range, dst, &head, &decode_chunk(encoded.limits))
+    }
+
+    fn decode_in_pieces(&self, encoded: &Encoded<'_>, take: &mut Take<'_>) -> Result<()> {
+        if is_in_frames(encoded)? {
+            return Lz4Frame.decode_in_pieces(encoded, take);
+        }
+        decode_in_pieces(encoded, take, &head, &decode_chunk(encoded.limits))
     }
 
     fn encode(&self, src: &[u8], level: Option<i32>, out: &mut Vec<u8>) -> Result<()> {
@@ -128,6 +121,34 @@ pub(super) fn head(bytes: &[u8], at: u64) -> Result<Chunk> {
     let start = at.saturating_add(4);
     let stored = start..start.saturating_add(u64::from(stored_len));
     Ok(Chunk { stored, decoded_len: u64::from(decoded_len) })
+}
+
+/// Decodes a part of one chunk; of all of it, straight to where it is wanted.
+fn decode_chunk(
+    limits: &Limits,
+) -> impl Fn(&[u8], usize, Range<usize>, &mut [u8], usize) -> Result<()> + Sync + '_ {
+    move |bytes, len, part, dst, _threads| {
+        let block = bytes.get(4..).unwrap_or_default();
+        if part == (0..len) {
+            return Lz4.decode(block, dst);
+        }
+        let mut whole: Vec<u8> = zeroed_vec(len as u64, limits)?;
+        Lz4.decode(block, &mut whole)?;
+        dst.copy_from_slice(whole.get(part).unwrap_or_default());
+        Ok(())
+    }
+}
+
+/// Whether there is a frame instead of chunks.
+///
+/// # Errors
+/// `Malformed` where there is neither; those of the source.
+fn is_in_frames(encoded: &Encoded<'_>) -> Result<bool> {
+    if encoded.range.is_empty() {
+        return Err(Error::malformed("lz4 data without a chunk"));
+    }
+    // A chunk of 66 MiB can begin as a frame does, but chunk after chunk no frame goes on.
+    Ok(is_frame(encoded)? && !is_chain(encoded, &head))
 }
 
 /// Whether the first bytes are those of a frame.

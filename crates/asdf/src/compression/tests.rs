@@ -108,6 +108,76 @@ fn every_block_decodes_to_what_the_reference_says() {
     assert!(decoded_blocks >= 30);
 }
 
+/// All of block `index` in pieces, within so much memory, and the length of the longest piece.
+fn in_pieces(bytes: &[u8], index: usize, memory: u64, threads: usize) -> Result<(Vec<u8>, usize)> {
+    let limits = Limits::default().with_memory(memory);
+    let layout = Layout::parse(&bytes, &Limits::default())?;
+    let block = layout.blocks.get(index).ok_or_else(|| Error::malformed("no such block"))?;
+    let (mut all, mut longest) = (Vec::new(), 0);
+    read_in_pieces(&bytes, block, &codecs(), &limits, threads, &mut |piece| {
+        all.extend_from_slice(piece);
+        longest = longest.max(piece.len());
+        Ok(())
+    })?;
+    Ok((all, longest))
+}
+
+#[test]
+fn every_block_decodes_in_pieces_to_what_the_reference_says() {
+    for (path, blocks) in &files("ok", "label") {
+        if path.contains("bls2_frame") || path.contains("bsc2") {
+            continue;
+        }
+        let bytes = std::fs::read(testdata().join(path)).unwrap();
+        for (index, digest) in blocks.iter().enumerate() {
+            for (memory, threads) in [(u64::MAX, 1), (64 << 20, 3)] {
+                let (all, _) = in_pieces(&bytes, index, memory, threads).expect(path);
+                let sha256 = Algorithm::Sha256.digest(&all).to_string();
+                assert_eq!(Some(&sha256), digest.as_ref(), "{path} {index}");
+            }
+        }
+    }
+    for path in files("bad", "block_").keys() {
+        let bytes = std::fs::read(testdata().join(path)).unwrap();
+        let layout = Layout::parse(&bytes, &Limits::default()).unwrap();
+        for block in layout.blocks.iter().filter(|block| block.label().is_some()) {
+            // As one call says.
+            let limits = Limits::default().with_memory(64 << 20);
+            let Ok(len) = limits.allocate(block.data_size()) else { continue };
+            let mut dst = vec![0; len];
+            let (range, codecs) = (0..block.data_size(), codecs());
+            let whole = read_range(&bytes, block, &codecs, &limits, 1, range, &mut dst);
+            let pieces = in_pieces(&bytes, block.index, 64 << 20, 2);
+            assert_eq!(whole.is_ok(), pieces.is_ok(), "{path}: {whole:?}, {:?}", pieces.err());
+        }
+    }
+}
+
+/// Chunks are in memory a few at a time, streams a piece.
+#[test]
+fn pieces_are_short() {
+    let values: Vec<u8> = (0..3_000_000_u32).flat_map(|k| (k.wrapping_mul(k) / 50).to_le_bytes()).collect();
+    for (label, most) in [("lz4", 4 << 20), ("zlib", 64 << 10), ("bzp2", 64 << 10), ("zstd", 64 << 10)] {
+        let mut stored = Vec::new();
+        encode(label, &values, &EncodeOptions::default(), &mut stored).unwrap();
+        let (limits, range) = (Limits::default().with_memory(10 << 20), 0..stored.len() as u64);
+        let decoded_len = values.len() as u64;
+        for threads in [1, 3] {
+            let encoded =
+                Encoded { source: &stored, range: range.clone(), decoded_len, limits: &limits, threads };
+            let mut at = 0;
+            let mut take = |piece: &[u8]| {
+                assert!(piece.len() <= most, "{label}: {}", piece.len());
+                assert!(values[at..].starts_with(piece), "{label} {at}");
+                at += piece.len();
+                Ok(())
+            };
+            codecs().get(label).unwrap().decode_in_pieces(&encoded, &mut take).unwrap();
+            assert_eq!(at, values.len(), "{label}");
+        }
+    }
+}
+
 fn last_encoded(path: &str) -> usize {
     let bytes = std::fs::read(testdata().join(path)).unwrap();
     let layout = Layout::parse(&bytes, &Limits::default()).unwrap();

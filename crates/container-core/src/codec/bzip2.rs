@@ -14,8 +14,10 @@ use std::ops::Range;
 use ::bzip2::{Action, Compress, Compression, Decompress, Status};
 
 use super::common::{level_in, make_room};
-use super::stream::{Decoder, Encoder, Fault, Filling, PIECE_LEN, Part, count, encode_in_pieces, reach};
-use super::{Codec, Encoded};
+use super::stream::{
+    Decoder, Encoder, Fault, Filling, PIECE_LEN, Part, count, encode_in_pieces, pass, reach,
+};
+use super::{Codec, Encoded, Take};
 use crate::{Error, Result};
 
 mod bits;
@@ -77,6 +79,10 @@ impl Codec for Bzip2 {
 
     fn decoded_len(&self, src: &[u8]) -> Result<Option<u64>> {
         count(src, || Ok(Decompress::new(false)))
+    }
+
+    fn decode_in_pieces(&self, encoded: &Encoded<'_>, take: &mut Take<'_>) -> Result<()> {
+        pass("bzip2", encoded, take, || Ok(Decompress::new(false)))
     }
 
     fn reach(&self, encoded: &Encoded<'_>) -> Result<Option<u64>> {

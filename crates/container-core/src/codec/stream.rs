@@ -19,6 +19,7 @@ use std::borrow::Cow;
 use std::io;
 
 use super::common::{make_room, wrong_length};
+use super::{Encoded, Take};
 use crate::{Error, Result};
 
 /// A decoder of one stream that counts what it reads and writes.
@@ -148,7 +149,16 @@ impl Part<'_> {
     const DROPPED: usize = 64 << 10;
 
     /// Runs one decoder from `start` after another, up to the last byte that is wanted.
-    pub(super) fn run<D: Decoder>(self, mut start: impl FnMut() -> Result<D>) -> Result<()> {
+    pub(super) fn run<D: Decoder>(self, start: impl FnMut() -> Result<D>) -> Result<()> {
+        self.run_passing(&mut |_| Ok(()), start)
+    }
+
+    /// The same; those before the first that is wanted go to `take`.
+    fn run_passing<D: Decoder>(
+        self,
+        take: &mut Take<'_>,
+        mut start: impl FnMut() -> Result<D>,
+    ) -> Result<()> {
         let Self { name, src, skip, dst, to_end } = self;
         let all = skip.saturating_add(dst.len() as u64);
         let want = if to_end { usize::try_from(all).unwrap_or(usize::MAX) } else { dst.len() };
@@ -184,6 +194,10 @@ impl Part<'_> {
             if now_made > all {
                 return Err(wrong("there are more".into()));
             }
+            if made < skip {
+                let len = usize::try_from(now_made.saturating_sub(made)).unwrap_or(usize::MAX);
+                take(dropped.get(..len).unwrap_or_default())?;
+            }
             if ended && now_made < all && now_used >= src.len() {
                 return Err(wrong(format!("there are only {now_made}").into()));
             }
@@ -197,6 +211,18 @@ impl Part<'_> {
             }
         }
     }
+}
+
+/// Passes all that one decoder from `start` after another makes of `src` to `take`, and checks that it is as much as `encoded` is to hold.
+pub(super) fn pass<D: Decoder>(
+    name: &'static str,
+    encoded: &Encoded<'_>,
+    take: &mut Take<'_>,
+    start: impl FnMut() -> Result<D>,
+) -> Result<()> {
+    let src = &*encoded.bytes()?;
+    let skip = encoded.decoded_len;
+    Part { name, src, skip, dst: &mut [], to_end: true }.run_passing(take, start)
 }
 
 /// How many bytes one decoder from `start` after another makes of all of `src`. `None` where they cannot.

@@ -13,8 +13,8 @@ use std::ops::Range;
 
 use lzma_rust2::{Action, Status, XzStream};
 
-use super::stream::{Decoder, Fault, Part, reach};
-use super::{Codec, Encoded};
+use super::stream::{Decoder, Fault, Part, pass, reach};
+use super::{Codec, Encoded, Take};
 use crate::{Error, Limits, Result};
 
 /// `xz`: any number of xz streams, with stream padding. Only reads.
@@ -42,6 +42,12 @@ impl Codec for Xz {
 
     fn encode(&self, _src: &[u8], _level: Option<i32>, _out: &mut Vec<u8>) -> Result<()> {
         Err(Error::unsupported("xz data are only read").hint("zstd or bzp2 compress about as well"))
+    }
+
+    fn decode_in_pieces(&self, encoded: &Encoded<'_>, take: &mut Take<'_>) -> Result<()> {
+        let len =
+            usize::try_from(encoded.range.end.saturating_sub(encoded.range.start)).unwrap_or(usize::MAX);
+        pass("xz", encoded, take, || Ok(Streaming::new(len, encoded.limits)))
     }
 
     fn reach(&self, encoded: &Encoded<'_>) -> Result<Option<u64>> {

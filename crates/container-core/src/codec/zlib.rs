@@ -17,8 +17,10 @@ use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, 
 use simd_adler32::Adler32;
 
 use super::common::{level_in, make_room};
-use super::stream::{Decoder, Encoder, Fault, Filling, PIECE_LEN, Part, count, encode_in_pieces, reach};
-use super::{Codec, Encoded};
+use super::stream::{
+    Decoder, Encoder, Fault, Filling, PIECE_LEN, Part, count, encode_in_pieces, pass, reach,
+};
+use super::{Codec, Encoded, Take};
 use crate::{Error, Result};
 
 mod segments;
@@ -69,6 +71,10 @@ impl Codec for Zlib {
 
     fn decoded_len(&self, src: &[u8]) -> Result<Option<u64>> {
         count(src, one_stream())
+    }
+
+    fn decode_in_pieces(&self, encoded: &Encoded<'_>, take: &mut Take<'_>) -> Result<()> {
+        pass("zlib", encoded, take, one_stream())
     }
 
     fn reach(&self, encoded: &Encoded<'_>) -> Result<Option<u64>> {

@@ -24,8 +24,8 @@ use ::zstd::zstd_safe::{
 };
 
 use super::common::{level_in, make_room, wrong_length};
-use super::stream::{Decoder, Fault, Part, count, reach};
-use super::{Codec, Encoded};
+use super::stream::{Decoder, Fault, Part, count, pass, reach};
+use super::{Codec, Encoded, Take};
 use crate::{Error, Limits, Result};
 
 /// `zstd`: levels -7 (fastest) to 22, default 3, which is also what level 0 means to zstd.
@@ -71,6 +71,10 @@ impl Codec for Zstd {
             Told::Nothing => count(src, || Streaming::new(&Limits::default())),
             Told::Broken => Ok(None),
         }
+    }
+
+    fn decode_in_pieces(&self, encoded: &Encoded<'_>, take: &mut Take<'_>) -> Result<()> {
+        pass("zstd", encoded, take, || Streaming::new(encoded.limits))
     }
 
     fn reach(&self, encoded: &Encoded<'_>) -> Result<Option<u64>> {

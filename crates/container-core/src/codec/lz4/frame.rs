@@ -14,14 +14,16 @@
 )]
 
 use std::borrow::Cow;
+use std::hash::Hasher as _;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use lz4_flex::block::{decompress_into, decompress_into_with_dict};
+use twox_hash::XxHash32;
 
 use super::{BlockEnd, block_shape};
 use crate::codec::common::wrong_length;
-use crate::codec::{Codec, Encoded};
+use crate::codec::{Codec, Encoded, Take};
 use crate::source::zeroed_vec;
 use crate::threads::on_threads;
 use crate::{Error, Limits, Result};
@@ -50,8 +52,8 @@ impl Codec for Lz4Frame {
     }
 
     fn decode(&self, src: &[u8], dst: &mut [u8]) -> Result<()> {
-        Reading { src, skip: 0, want: dst.len(), dst, to_end: true, limits: &Limits::default(), threads: 1 }
-            .run()
+        let (want, limits) = (dst.len(), &Limits::default());
+        Reading { src, skip: 0, want, dst, to_end: true, limits, threads: 1, passing: None }.run()
     }
 
     fn decode_range(&self, encoded: &Encoded<'_>, range: Range<u64>, dst: &mut [u8]) -> Result<()> {
@@ -59,7 +61,17 @@ impl Codec for Lz4Frame {
         let src = &*encoded.bytes()?;
         let Encoded { decoded_len, limits, threads, .. } = *encoded;
         let want = usize::try_from(decoded_len).unwrap_or(usize::MAX);
-        Reading { src, skip: range.start, want, dst, to_end: range.end == decoded_len, limits, threads }.run()
+        let to_end = range.end == decoded_len;
+        Reading { src, skip: range.start, want, dst, to_end, limits, threads, passing: None }.run()
+    }
+
+    /// Block after block, on one thread.
+    fn decode_in_pieces(&self, encoded: &Encoded<'_>, take: &mut Take<'_>) -> Result<()> {
+        let src = &*encoded.bytes()?;
+        let Encoded { decoded_len: skip, limits, .. } = *encoded;
+        let want = usize::try_from(skip).unwrap_or(usize::MAX);
+        let passing = Some(Passing { take, content: XxHash32::with_seed(0) });
+        Reading { src, skip, want, dst: &mut [], to_end: true, limits, threads: 1, passing }.run()
     }
 
     fn encode(&self, _src: &[u8], _level: Option<i32>, _out: &mut Vec<u8>) -> Result<()> {
@@ -83,6 +95,15 @@ struct Reading<'a> {
     want: usize,
     limits: &'a Limits,
     threads: usize,
+    /// Who gets the bytes before the range, if somebody does.
+    passing: Option<Passing<'a>>,
+}
+
+/// Bytes that are passed on.
+struct Passing<'a> {
+    take: &'a mut Take<'a>,
+    /// Of those of the frame so far.
+    content: XxHash32,
 }
 
 impl Reading<'_> {
@@ -110,6 +131,9 @@ impl Reading<'_> {
 
     /// Reads what is wanted of one frame, whose first byte is the decoded byte `start`; gives where it ends, encoded and decoded.
     fn frame(&mut self, frame: &Frame, start: u64) -> Result<(usize, u64)> {
+        if let Some(passing) = &mut self.passing {
+            passing.content = XxHash32::with_seed(0);
+        }
         let ended = if frame.independent {
             match self.full_blocks(frame, start)? {
                 Some(ended) => ended,
@@ -128,6 +152,9 @@ impl Reading<'_> {
         }
         let stored =
             header::word(self.src, at).ok_or_else(|| self.wrong("the content checksum is missing"))?;
+        if self.passing.as_ref().is_some_and(|passing| passing.content.finish_32() != stored) {
+            return Err(self.wrong("the content checksum differs"));
+        }
         // Of a frame that is not read as a whole the checksum cannot be computed.
         let whole = start.checked_sub(self.skip).zip(made.checked_sub(self.skip));
         let whole =
@@ -212,7 +239,7 @@ impl Reading<'_> {
             block.check(self.src).map_err(|problem| self.wrong(problem))?;
             let bytes = self.src.get(block.data.clone()).unwrap_or_default();
             // A block before the range that nothing refers to need not be decoded.
-            if frame.independent && made < self.skip {
+            if frame.independent && made < self.skip && self.passing.is_none() {
                 let len = self.decoded_len(&block, bytes, frame)?;
                 if made.saturating_add(len) <= self.skip {
                     made = made.saturating_add(len);
@@ -238,7 +265,7 @@ impl Reading<'_> {
             if made > self.end() && self.to_end {
                 return Err(self.wrong("there are more"));
             }
-            self.keep(made_before, room.get(..len).unwrap_or_default());
+            self.keep(made_before, room.get(..len).unwrap_or_default())?;
             if !frame.independent {
                 known = known.saturating_add(len).min(WINDOW);
                 scratch.copy_within(len..len.saturating_add(WINDOW), 0);
@@ -246,8 +273,12 @@ impl Reading<'_> {
         }
     }
 
-    /// Copies what is wanted of the decoded bytes from `start` on.
-    fn keep(&mut self, start: u64, bytes: &[u8]) {
+    /// Copies what is wanted of the decoded bytes from `start` on, or passes them on.
+    fn keep(&mut self, start: u64, bytes: &[u8]) -> Result<()> {
+        if let Some(Passing { take, content }) = &mut self.passing {
+            content.write(bytes);
+            return take(bytes);
+        }
         let from = usize::try_from(self.skip.saturating_sub(start)).unwrap_or(usize::MAX);
         let to = usize::try_from(start.saturating_sub(self.skip)).unwrap_or(usize::MAX);
         if let (Some(bytes), Some(room)) = (bytes.get(from..), self.dst.get_mut(to..)) {
@@ -256,6 +287,7 @@ impl Reading<'_> {
                 room.copy_from_slice(bytes);
             }
         }
+        Ok(())
     }
 
     fn decoded_len(&self, block: &StoredBlock, bytes: &[u8], frame: &Frame) -> Result<u64> {

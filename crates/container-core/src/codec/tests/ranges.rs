@@ -56,6 +56,69 @@ fn a_part_that_reaches_the_end_proves_it() {
     });
 }
 
+/// What all of `src` decodes to, and the length of its longest piece.
+fn in_pieces(codec: &dyn Codec, src: &[u8], len: usize) -> Result<(Vec<u8>, usize)> {
+    let (limits, range) = (Limits::default(), 0..src.len() as u64);
+    let encoded = Encoded { source: &src, range, decoded_len: len as u64, limits: &limits, threads: 2 };
+    let (mut all, mut longest) = (Vec::new(), 0);
+    codec.decode_in_pieces(&encoded, &mut |piece| {
+        all.extend_from_slice(piece);
+        longest = longest.max(piece.len());
+        Ok(())
+    })?;
+    Ok((all, longest))
+}
+
+#[test]
+fn pieces_are_the_whole() {
+    for_each_vector(|codec, encoded, data| {
+        let (all, _) = in_pieces(codec, encoded, data.len()).unwrap();
+        assert!(all == data, "{}", codec.name());
+        // Who takes them may end it.
+        if !data.is_empty() {
+            let (limits, range) = (Limits::default(), 0..encoded.len() as u64);
+            let decoded_len = data.len() as u64;
+            let encoded = Encoded { source: &encoded, range, decoded_len, limits: &limits, threads: 1 };
+            let ended = codec.decode_in_pieces(&encoded, &mut |_| Err(Error::usage("enough")));
+            assert!(matches!(ended.unwrap_err().kind(), ErrorKind::Usage(_)), "{}", codec.name());
+        }
+    });
+    let data = noise(200_000);
+    for_each_codec(|codec| {
+        let (all, longest) = in_pieces(codec, &encode(codec, &data, None), data.len()).unwrap();
+        assert!(all == data, "{}", codec.name());
+        // A block of LZ4 is made at once.
+        assert!(longest <= 64 << 10 || codec.name() == "lz4", "{}: {longest}", codec.name());
+    });
+}
+
+/// Of a whole that is cut, changed or of another length, pieces say what one call says.
+#[test]
+fn pieces_prove_the_whole() {
+    for_each_vector(|codec, encoded, data| {
+        let len = data.len();
+        let mut damaged: Vec<(Vec<u8>, usize)> =
+            vec![(encoded.to_vec(), len + 1), ([encoded, b"\0"].concat(), len)];
+        if len > 0 {
+            damaged.push((encoded.to_vec(), len - 1));
+        }
+        for at in (0..encoded.len()).step_by(encoded.len() / 9 + 1) {
+            let mut changed = encoded.to_vec();
+            changed[at] ^= 0x10;
+            damaged.extend([(changed, len), (encoded[..at].to_vec(), len)]);
+        }
+        for (src, len) in damaged {
+            let mut dst = vec![0; len];
+            let whole = codec.decode(&src, &mut dst);
+            let pieces = in_pieces(codec, &src, len);
+            assert_eq!(whole.is_ok(), pieces.is_ok(), "{}: {whole:?}, {:?}", codec.name(), pieces.err());
+            if let Ok((pieces, _)) = pieces {
+                assert!(pieces == dst, "{}", codec.name());
+            }
+        }
+    });
+}
+
 #[test]
 fn a_part_that_does_not_fit_is_a_usage_error() {
     for_each_vector(|codec, encoded, data| {
