@@ -12,55 +12,61 @@ pub(crate) static ASDF: Format = Format {
 
 /// The codecs of blocks that this build has.
 fn codecs() -> Codecs {
-    #[allow(unused_mut)]
-    let mut codecs = asdf::compression::codecs();
     #[cfg(feature = "blosc2")]
-    frame::register(&mut codecs);
-    codecs
+    return asdf::compression::codecs_with_frames(&(std::sync::Arc::new(frame::BlockFrame) as _));
+    #[cfg(not(feature = "blosc2"))]
+    asdf::compression::codecs()
 }
 
 #[cfg(feature = "blosc2")]
 mod frame {
-    use blosc2_frame::Frame;
-    use container_core::codec::{Codec, Codecs};
+    use std::ops::Range;
+
+    use blosc2_frame::{Frame, OpenOptions};
+    use container_core::codec::{Codec, Encoded, Take};
     use container_core::container::ReadOptions;
-    use container_core::{Error, ErrorKind, Result};
+    use container_core::source::zeroed_vec;
+    use container_core::{Error, ErrorKind, Limits, Result};
 
-    /// Where a contiguous frame says that it is one.
-    const MAGIC_AT: std::ops::Range<usize> = 2..9;
+    /// A block that is a contiguous Blosc2 frame.
+    pub(super) struct BlockFrame;
 
-    /// A block that is a contiguous Blosc2 frame, or, as some writers use the label, what the codec of that name knew before.
-    struct BlockFrame {
-        label: &'static str,
-        /// The codecs that were there before.
-        others: Codecs,
-    }
-
-    pub(super) fn register(codecs: &mut Codecs) {
-        for label in ["bls2", "bsc2"] {
-            let others = codecs.clone();
-            codecs.register(BlockFrame { label, others });
-        }
-    }
+    /// Most decoded bytes in memory at a time where a block is passed on in pieces, for each thread.
+    const PIECE: u64 = 16 << 20;
 
     impl Codec for BlockFrame {
         fn name(&self) -> &str {
-            self.label
+            "frame"
         }
 
         fn decode(&self, src: &[u8], dst: &mut [u8]) -> Result<()> {
-            if src.get(MAGIC_AT) != Some(b"b2frame")
-                && let Ok(other) = self.others.get(self.label)
-            {
-                return other.decode(src, dst);
+            let (range, limits) = (0..src.len() as u64, Limits::default());
+            let decoded_len = dst.len() as u64;
+            let encoded = Encoded { source: &src, range, decoded_len, limits: &limits, threads: 1 };
+            self.decode_range(&encoded, 0..decoded_len, dst)
+        }
+
+        /// Decodes the Blosc blocks that hold the range.
+        fn decode_range(&self, encoded: &Encoded<'_>, range: Range<u64>, dst: &mut [u8]) -> Result<()> {
+            encoded.check(&range, dst)?;
+            open(encoded)?.read_into(range, dst, &reading(encoded)).map_err(without_place)
+        }
+
+        fn decode_in_pieces(&self, encoded: &Encoded<'_>, take: &mut Take<'_>) -> Result<()> {
+            let frame = open(encoded)?;
+            let most =
+                PIECE.saturating_mul(encoded.threads.max(1) as u64).min(encoded.limits.memory / 4).max(1);
+            let mut piece = zeroed_vec(most.min(encoded.decoded_len), encoded.limits)?;
+            let mut at = 0;
+            while at < encoded.decoded_len {
+                let end = at.saturating_add(most).min(encoded.decoded_len);
+                let len = usize::try_from(end - at).unwrap_or(usize::MAX);
+                let piece = piece.get_mut(..len).unwrap_or_default();
+                frame.read_into(at..end, piece, &reading(encoded)).map_err(without_place)?;
+                take(piece)?;
+                at = end;
             }
-            let frame = Frame::from_bytes(src.to_vec()).map_err(without_place)?;
-            let len = frame.data_len();
-            if len != dst.len() as u64 {
-                let problem = format!("a Blosc2 frame of {len} bytes in the place of {}", dst.len());
-                return Err(Error::malformed(problem));
-            }
-            frame.read_into(0..len, dst, &ReadOptions::default()).map_err(without_place)
+            Ok(())
         }
 
         fn encode(&self, _src: &[u8], _level: Option<i32>, _out: &mut Vec<u8>) -> Result<()> {
@@ -70,6 +76,23 @@ mod frame {
         fn max_encoded_len(&self, len: usize) -> usize {
             len
         }
+    }
+
+    /// The frame, which holds as much as the block is to.
+    fn open(encoded: &Encoded<'_>) -> Result<Frame> {
+        let mut options = OpenOptions::default();
+        options.limits = *encoded.limits;
+        let bytes = encoded.bytes()?.into_owned();
+        let frame = Frame::from_source(Box::new(bytes), 0, &options).map_err(without_place)?;
+        let (len, want) = (frame.data_len(), encoded.decoded_len);
+        if len != want {
+            return Err(Error::malformed(format!("a Blosc2 frame of {len} bytes in the place of {want}")));
+        }
+        Ok(frame)
+    }
+
+    fn reading(encoded: &Encoded<'_>) -> ReadOptions {
+        ReadOptions::default().with_limits(*encoded.limits).with_threads(encoded.threads)
     }
 
     /// Ranges within the frame are none of the file.
