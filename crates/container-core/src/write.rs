@@ -33,7 +33,7 @@ pub enum Durability {
     /// File and directory are synced first.
     #[default]
     Synced,
-    /// The kernel writes them when it likes; a power cut may lose the file, but never leaves half of one where another was.
+    /// The kernel writes them when it likes; a power cut may lose the file. One that replaces another is on the disk before it does.
     Cached,
 }
 
@@ -132,12 +132,12 @@ impl AtomicFile {
         let Self { temporary, target, directory, overwrite } = self;
         match temporary {
             #[cfg(target_os = "linux")]
-            Temporary::Unnamed(file) => link(&file, &target, overwrite)?,
+            Temporary::Unnamed(file) => link(&file, &target, overwrite, durability)?,
             Temporary::Named(file) => {
                 let result = match overwrite {
                     Overwrite::Refuse => file.persist_noclobber(&target),
                     Overwrite::Replace => {
-                        keep_permissions(file.as_file(), &target)?;
+                        replace(file.as_file(), &target, durability)?;
                         file.persist(&target)
                     }
                 };
@@ -174,8 +174,46 @@ fn sync_open_directory(directory: &File) -> Result<()> {
     }
 }
 
-/// A file that replaces another has its permissions.
-fn keep_permissions(file: &File, target: &Path) -> io::Result<()> {
+/// Readies a complete file for the place of another, if there is one. Without a sync some file systems may leave an empty file after a power cut,
+/// and the other would be lost.
+fn replace(file: &File, target: &Path, durability: Durability) -> io::Result<()> {
+    keep_permissions(file, target)?;
+    if durability == Durability::Cached && target.symlink_metadata().is_ok() {
+        file.sync_data()
+    } else {
+        Ok(())
+    }
+}
+
+/// Gives `file` the permissions of the file at `target`, if there is one, and its owner and group, as far as the system lets: where the group cannot be
+/// given, another group must not get what that one has.
+///
+/// # Errors
+/// `Io`.
+#[cfg(unix)]
+pub fn keep_permissions(file: &File, target: &Path) -> io::Result<()> {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
+    const OF_GROUP: u32 = 0o2070;
+    const AS_OWNER: u32 = 0o4000;
+    let Ok(replaced) = target.metadata() else { return Ok(()) };
+    let own = file.metadata()?;
+    let mut mode = replaced.permissions().mode();
+    if own.gid() != replaced.gid() && fchown(file, None, Some(replaced.gid())).is_err() {
+        mode &= !OF_GROUP;
+    }
+    if own.uid() != replaced.uid() && fchown(file, Some(replaced.uid()), None).is_err() {
+        mode &= !AS_OWNER;
+    }
+    // Last: a change of the owner takes some of them away.
+    file.set_permissions(std::fs::Permissions::from_mode(mode))
+}
+
+/// Gives `file` the permissions of the file at `target`, if there is one.
+///
+/// # Errors
+/// `Io`.
+#[cfg(not(unix))]
+pub fn keep_permissions(file: &File, target: &Path) -> io::Result<()> {
     match target.metadata() {
         Ok(replaced) => file.set_permissions(replaced.permissions()),
         Err(_) => Ok(()),
@@ -244,7 +282,7 @@ fn name_in_proc(file: &impl std::os::fd::AsRawFd) -> String {
 
 /// Gives an unnamed file its name.
 #[cfg(target_os = "linux")]
-fn link(file: &File, target: &Path, overwrite: Overwrite) -> Result<()> {
+fn link(file: &File, target: &Path, overwrite: Overwrite, durability: Durability) -> Result<()> {
     use rustix::fs::{AtFlags, CWD, linkat};
 
     let unnamed = name_in_proc(file);
@@ -255,7 +293,7 @@ fn link(file: &File, target: &Path, overwrite: Overwrite) -> Result<()> {
         Err(errno) => return Err(cannot_place(errno.into(), target)),
     }
     // linkat never replaces: the file gets a name beside its target for a moment and is renamed from there.
-    keep_permissions(file, target)?;
+    replace(file, target, durability)?;
     let beside = named(directory_of(target))?.into_temp_path();
     std::fs::remove_file(&beside)?;
     place(&beside).map_err(io::Error::from)?;
@@ -360,5 +398,23 @@ mod tests {
         assert!(link.is_symlink());
         assert_eq!(std::fs::read(&target).unwrap(), b"new");
         assert_eq!(target.metadata().unwrap().permissions().mode() & 0o777, 0o640);
+    }
+
+    /// Where this process may give files away, which the superuser may.
+    #[cfg(unix)]
+    #[test]
+    fn a_file_keeps_its_owner_and_group() {
+        use std::os::unix::fs::{MetadataExt, chown};
+        let directory = tempfile::tempdir().unwrap();
+        let target = directory.path().join("a");
+        std::fs::write(&target, b"old").unwrap();
+        let given = chown(&target, Some(1234), Some(2345)).is_ok();
+        std::fs::set_permissions(&target, std::os::unix::fs::PermissionsExt::from_mode(0o2664)).unwrap();
+        let mut file = AtomicFile::create(&target, Overwrite::Replace).unwrap();
+        file.write_all(b"new").unwrap();
+        file.commit(Durability::Synced).unwrap();
+        let kind = target.metadata().unwrap();
+        assert_eq!((std::fs::read(&target).unwrap(), kind.mode() & 0o7777), (b"new".to_vec(), 0o2664));
+        assert!(!given || (kind.uid(), kind.gid()) == (1234, 2345), "{kind:?}");
     }
 }

@@ -15,7 +15,8 @@ use crate::{Error, Result};
 pub struct AtomicDirectory {
     temporary: tempfile::TempDir,
     target: PathBuf,
-    overwrite: Overwrite,
+    /// Whether there was one that may be replaced.
+    replaces: bool,
 }
 
 impl AtomicDirectory {
@@ -25,12 +26,14 @@ impl AtomicDirectory {
     /// `Usage` when the target exists and may not be replaced, or is not a directory; `Io`.
     pub fn create(target: impl AsRef<Path>, overwrite: Overwrite) -> Result<Self> {
         let target = resolve(target.as_ref(), overwrite)?;
+        // What appears later nobody has looked into.
+        let replaces = target.symlink_metadata().is_ok();
         let mut builder = tempfile::Builder::new();
         builder.prefix(".holdall-").suffix(".part");
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o777));
         let temporary = builder.tempdir_in(directory_of(&target))?;
-        Ok(Self { temporary, target, overwrite })
+        Ok(Self { temporary, target, replaces })
     }
 
     /// The directory to fill.
@@ -42,13 +45,13 @@ impl AtomicDirectory {
     /// Moves the complete directory to its target. On Linux one that is replaced changes places with it in one step, and goes then.
     ///
     /// # Errors
-    /// `Usage` when the target has appeared meanwhile and may not be replaced; `Io`. The target is then as it was.
+    /// `Usage` when the target has appeared meanwhile; `Io`. The target is then as it was.
     pub fn commit(self, durability: Durability) -> Result<()> {
-        let Self { temporary, target, overwrite } = self;
+        let Self { temporary, target, replaces } = self;
         if durability == Durability::Synced {
             sync_below(temporary.path())?;
         }
-        if overwrite == Overwrite::Replace && target.symlink_metadata().is_ok() {
+        if replaces && target.symlink_metadata().is_ok() {
             fs::set_permissions(temporary.path(), target.metadata()?.permissions())?;
             // What was replaced then has the temporary name, and goes with it.
             exchange(temporary.path(), &target)?;
@@ -199,6 +202,13 @@ mod tests {
         fs::create_dir(&target).unwrap();
         assert!(made.commit(Durability::Cached).is_err());
         assert_eq!(names(place.path()), ["a.zarr"]);
+        // Nobody has looked into it, whatever may be replaced.
+        let target = place.path().join("b.zarr");
+        let made = AtomicDirectory::create(&target, Overwrite::Replace).unwrap();
+        fs::create_dir(&target).unwrap();
+        fs::write(target.join("theirs"), b"1").unwrap();
+        assert!(made.commit(Durability::Cached).is_err());
+        assert_eq!(names(&target), ["theirs"]);
         fs::write(place.path().join("file"), b"1").unwrap();
         assert!(AtomicDirectory::create(place.path().join("file"), Overwrite::Replace).is_err());
     }
