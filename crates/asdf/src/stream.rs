@@ -8,7 +8,7 @@ use std::path::Path;
 
 use container_core::source::Source;
 use container_core::write::Durability;
-use container_core::write::storage::{FileStorage, Storage, StorageSource};
+use container_core::write::storage::{FileStorage, Storage, StorageSource, Watched};
 use container_core::{Error, Result};
 
 use crate::assemble::require_sound;
@@ -23,7 +23,7 @@ const GATHERED: usize = 256 << 10;
 
 /// A file whose streamed array takes rows. It is locked until this is dropped; what was not committed by then may be lost.
 pub struct Appender {
-    storage: Box<dyn Storage>,
+    storage: Watched<Box<dyn Storage>>,
     path: String,
     row: u64,
     /// The first byte of the first row.
@@ -74,7 +74,7 @@ impl Appender {
         })?;
         let torn = len % row;
         Ok(Self {
-            storage,
+            storage: Watched::new(storage),
             path,
             row,
             start,
@@ -134,14 +134,15 @@ impl Appender {
             return Err(Error::usage(format!("{} bytes are no whole rows of {} bytes", len, self.row)));
         }
         self.write_gathered()?;
+        if durability == Durability::Synced {
+            self.storage.sync()?;
+        }
         // A whole row is longer than what was left of one.
         if len > self.had {
             self.torn = 0;
         }
         self.had = len;
-        if durability == Durability::Synced {
-            self.storage.sync()?;
-        }
+        self.storage.forget();
         Ok(())
     }
 
@@ -152,10 +153,12 @@ impl Appender {
     pub fn take_back(&mut self) -> Result<()> {
         self.gathered.clear();
         let end = self.start + self.had;
-        if self.end > end {
+        // A write that failed may have been done in part.
+        if self.storage.is_written() && self.storage.len()? > end {
             self.storage.set_len(end)?;
-            self.end = end;
         }
+        self.end = end;
+        self.storage.forget();
         Ok(())
     }
 

@@ -10,7 +10,7 @@
 use std::path::Path;
 
 use container_core::source::Source;
-use container_core::write::storage::{FileStorage, Storage, StorageSource};
+use container_core::write::storage::{FileStorage, Storage, StorageSource, Watched};
 use container_core::write::{AtomicFile, Durability, Overwrite};
 use container_core::{Error, ErrorKind, Limits, Result};
 
@@ -86,7 +86,7 @@ pub(crate) const CURRENT_VERSION: Version = Version::new(2, 1);
 ///
 /// Dropped without [`Writer::close`], a writer commits the frames that have ended, and keeps errors to itself.
 pub struct Writer<S: Storage = FileStorage> {
-    storage: S,
+    storage: Watched<S>,
     options: WriterOptions,
     /// As it is on the disk.
     header: Header,
@@ -234,7 +234,7 @@ impl<S: Storage> Writer<S> {
         options.check()?;
         let found = existing::scan(&storage, options)?;
         let mut writer = Self {
-            storage,
+            storage: Watched::new(storage),
             options: options.clone(),
             header: found.header,
             names: found.names,

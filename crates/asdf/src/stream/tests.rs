@@ -146,3 +146,61 @@ fn a_file_is_locked_while_it_takes_rows() {
     drop(appender);
     assert!(std::fs::read(&path).unwrap() == file(b"row one."));
 }
+
+/// A write of which a full disk took a part: whoever tries again would have those rows twice.
+#[test]
+fn rows_that_a_full_disk_cut_short_are_taken_back() {
+    let start = file(b"row one.torn");
+    let storage = RecordingStorage::new(start.clone());
+    let mut appender = open(&storage).unwrap();
+    appender.append(&[7; 800]).unwrap();
+    storage.set_room(Some(start.len() as u64 + 100));
+    appender.commit(Durability::Synced).unwrap_err();
+    assert_eq!(storage.image().len(), start.len() + 100);
+    appender.take_back().unwrap();
+    assert!(storage.image() == file(b"row one."));
+    storage.set_room(None);
+    appender.append(b"row two.").unwrap();
+    appender.commit(Durability::Synced).unwrap();
+    assert!(storage.image() == file(b"row one.row two."));
+    // Where nothing was written, a torn row stays, and so does what another program has added.
+    let storage = RecordingStorage::new(file(b"row one.torn"));
+    let mut appender = open(&storage).unwrap();
+    storage.clone().write_at(start.len() as u64, b" row.").unwrap();
+    appender.append(b"row two.").unwrap();
+    appender.take_back().unwrap();
+    assert!(storage.image() == file(b"row one.torn row."));
+}
+
+/// A disk that takes everything and promises nothing.
+struct Unsynced(RecordingStorage);
+
+impl Storage for Unsynced {
+    fn len(&self) -> Result<u64> {
+        self.0.len()
+    }
+    fn read_at(&self, at: u64, dst: &mut [u8]) -> Result<()> {
+        self.0.read_at(at, dst)
+    }
+    fn write_at(&mut self, at: u64, bytes: &[u8]) -> Result<()> {
+        self.0.write_at(at, bytes)
+    }
+    fn set_len(&mut self, len: u64) -> Result<()> {
+        self.0.set_len(len)
+    }
+    fn sync(&mut self) -> Result<()> {
+        Err(std::io::Error::from(std::io::ErrorKind::Other).into())
+    }
+}
+
+#[test]
+fn rows_that_may_not_be_on_the_disk_are_taken_back() {
+    let storage = RecordingStorage::new(file(b"row one."));
+    let unsynced = Box::new(Unsynced(storage.clone()));
+    let mut appender =
+        Appender::open_storage(unsynced, Box::new(NoSidecar), &UpdateOptions::default()).unwrap();
+    appender.append(b"row two.").unwrap();
+    appender.commit(Durability::Synced).unwrap_err();
+    appender.take_back().unwrap();
+    assert!(storage.image() == file(b"row one."));
+}

@@ -5,7 +5,7 @@
 //! header leads to is ever overwritten.
 
 use container_core::write::Durability;
-use container_core::write::storage::Storage;
+use container_core::write::storage::{Storage, Watched};
 use container_core::{Error, Result};
 
 use super::store::Commit;
@@ -14,7 +14,7 @@ use crate::writer::check_total;
 
 /// A frame in a storage.
 pub(super) struct InFile {
-    storage: Box<dyn Storage>,
+    storage: Watched<Box<dyn Storage>>,
     sidecar: Box<dyn Sidecar>,
     /// Where the frame begins.
     start: u64,
@@ -47,6 +47,7 @@ impl InFile {
             return Err(Error::usage(problem).at(frame_end..len).hint("copy the frame to a file of its own"));
         }
         let head_len = head.len() as u64;
+        let storage = Watched::new(storage);
         Ok(Self { storage, sidecar, start, head, head_len, committed_end: len, end: len, failed: false })
     }
 
@@ -62,6 +63,7 @@ impl InFile {
     }
 
     pub fn put(&mut self, chunk: &[u8]) -> Result<u64> {
+        self.require_unchanged()?;
         let at = self.end;
         self.storage.write_at(at, chunk)?;
         self.end = at.saturating_add(chunk.len() as u64);
@@ -77,6 +79,7 @@ impl InFile {
     }
 
     pub fn commit(&mut self, commit: Commit<'_>) -> Result<()> {
+        self.require_unchanged()?;
         let Commit { header, metalayers, index, trailer, durability } = commit;
         let synced = durability == Durability::Synced;
         let head_end = self.head_end();
@@ -104,7 +107,8 @@ impl InFile {
                 self.storage.sync()?;
             }
         }
-        if let Some(change) = Change::between(self.start, &old, &new) {
+        if let Some(mut change) = Change::between(self.start, &old, &new) {
+            change.least = end;
             let journaled = synced && change.crosses_sectors();
             self.failed = true;
             if journaled && let Err(error) = self.sidecar.put(&change.encode()) {
@@ -126,7 +130,23 @@ impl InFile {
         // Behind a frame without chunks there may be those that it had.
         self.end = self.storage.len()?.max(end);
         self.committed_end = self.end;
+        self.storage.forget();
         Ok(())
+    }
+
+    /// Not everyone asks for the lock: before the first write, the file is to be as it was at the last commit.
+    ///
+    /// # Errors
+    /// `Usage` where another program has changed it meanwhile; `Io`.
+    fn require_unchanged(&self) -> Result<()> {
+        if self.storage.is_written() {
+            return Ok(());
+        }
+        let len = self.storage.len()?;
+        if len != self.committed_end {
+            return Err(changed().at(self.committed_end.min(len)..self.committed_end.max(len)));
+        }
+        self.old(0).map(drop)
     }
 
     /// So many bytes from the start of the frame as they are in the file, with zeros behind its end.
@@ -140,7 +160,7 @@ impl InFile {
         self.storage.read_at(self.start, old.get_mut(..room).unwrap_or_default())?;
         if !old.starts_with(&self.head) {
             let range = self.start..self.start.saturating_add(self.head.len() as u64);
-            return Err(Error::usage("another program has changed the frame meanwhile").at(range));
+            return Err(changed().at(range));
         }
         old.truncate(len);
         Ok(old)
@@ -148,10 +168,16 @@ impl InFile {
 }
 
 impl Drop for InFile {
-    /// What was written and not committed goes, what a failed write left as well, unless it is not known which header the file has.
+    /// What was written and not committed goes, what a failed write left as well, unless it is not known which header the file has. What another
+    /// program has written is not cut off.
     fn drop(&mut self) {
-        if !self.failed && self.storage.len().is_ok_and(|len| len > self.committed_end) {
+        let is_ours = !self.failed && self.storage.is_written() && self.old(0).is_ok();
+        if is_ours && self.storage.len().is_ok_and(|len| len > self.committed_end) {
             let _ = self.storage.set_len(self.committed_end);
         }
     }
+}
+
+fn changed() -> Error {
+    Error::usage("another program has changed the frame meanwhile").hint("nothing is written; try again")
 }

@@ -4,6 +4,7 @@ use blosc_chunk::Special;
 use container_core::ErrorKind;
 use container_core::container::ReadOptions;
 use container_core::write::recording::{Operation, RecordingStorage};
+use container_core::write::storage::Storage;
 
 use super::*;
 use crate::header::Kind;
@@ -393,7 +394,7 @@ fn another_program_that_writes_is_noticed() {
     let mut other = storage.clone();
     let mut editor = Editor::open_storage(Box::new(storage), 0, &EditOptions::default()).unwrap();
     editor.append(&numbers(0)).unwrap();
-    container_core::write::storage::Storage::write_at(&mut other, 20, &[1]).unwrap();
+    Storage::write_at(&mut other, 20, &[1]).unwrap();
     let error = editor.commit(Durability::Synced).unwrap_err();
     assert!(error.to_string().contains("another program"), "{error}");
 }
@@ -495,4 +496,34 @@ fn a_chunk_of_nan_that_ends_within_an_element_is_the_same_to_all() {
     assert_eq!(frame.read_chunk(1, &ReadOptions::default()).unwrap(), own);
     let nan = f64::from_bits(0x7FF8_0000_0000_0000).to_le_bytes().repeat(3);
     assert_eq!(own, nan[..19]);
+}
+
+/// Not everyone asks for the lock: C-Blosc2 does not.
+#[test]
+fn what_another_program_writes_is_neither_overwritten_nor_cut_off() {
+    let place = place();
+    let mut editor = Editor::create(&place.path, new(Kind::Contiguous), &EditOptions::default()).unwrap();
+    editor.append(&numbers(0)).unwrap();
+    commit(&mut editor);
+    drop(editor);
+    let storage = RecordingStorage::new(std::fs::read(&place.path).unwrap());
+    let theirs = RecordingStorage::new(storage.image());
+    let open = |storage: &RecordingStorage| {
+        Editor::open_storage(Box::new(storage.clone()), 0, &EditOptions::default()).unwrap()
+    };
+    let (mut editor, mut late, mut other) = (open(&storage), open(&storage), open(&theirs));
+    late.append(&numbers(9)).unwrap();
+    other.append(&numbers(1)).unwrap();
+    commit(&mut other);
+    drop(other);
+    let image = theirs.image();
+    storage.clone().write_at(0, &image).unwrap();
+    let refused = editor.append(&numbers(2)).and_then(|()| editor.commit(Durability::Synced)).unwrap_err();
+    assert!(refused.to_string().contains("another program"), "{refused}");
+    drop(editor);
+    assert!(storage.image() == image);
+    // One that wrote at the same place is found out at its commit, and takes nothing else along.
+    late.commit(Durability::Synced).unwrap_err();
+    drop(late);
+    assert!(storage.image() == image);
 }

@@ -9,8 +9,10 @@ use crate::source::{Source, check_range};
 use crate::{Error, Result};
 
 mod file;
+mod watched;
 
-pub use file::{FileStorage, write_all_at};
+pub use file::{FileStorage, require_at, write_all_at};
+pub use watched::Watched;
 
 /// Bytes that can be changed in place.
 ///

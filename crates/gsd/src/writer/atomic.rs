@@ -57,6 +57,7 @@ pub(super) fn commit<S: Storage>(writer: &mut Writer<S>) -> Result<()> {
     write_header(writer, &header)?;
     writer.sync_storage()?;
     writer.durable_len = Some(writer.end);
+    writer.storage.forget();
     writer.spare = spare;
     (writer.index_at, writer.capacity) = (header.index_location, capacity);
     writer.names.set_stored();

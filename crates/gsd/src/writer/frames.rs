@@ -4,6 +4,7 @@ use container_core::write::storage::Storage;
 use container_core::{Error, Result};
 
 use super::{Commit, Scheme, State, Writer, atomic, reference};
+use crate::header::Header;
 
 impl<S: Storage> Writer<S> {
     /// Ends the frame and starts the next: `gsd_end_frame`. Commits what the options say.
@@ -95,9 +96,16 @@ impl<S: Storage> Writer<S> {
         self.state = State::Closed;
     }
 
-    /// Gives back what was written since the last commit, where it is known that no header leads there.
+    /// Gives back what was written since the last commit, where it is known that no header leads there. What others have written meanwhile, who
+    /// ask for no lock, is not cut off.
     fn cut_back(&mut self) {
-        if let Some(len) = self.durable_len.filter(|len| self.storage.len().is_ok_and(|now| now > *len)) {
+        let Some(len) = self.durable_len.filter(|_| self.storage.is_written()) else { return };
+        let mut header = [0; 256];
+        let is_ours = self
+            .storage
+            .read_at(0, &mut header)
+            .is_ok_and(|()| Header::parse(&header).ok() == Some(self.header));
+        if is_ours && self.storage.len().is_ok_and(|now| now > len) {
             let _ = self.storage.set_len(len);
         }
     }

@@ -148,7 +148,7 @@ impl Writer<FileStorage> {
     /// As [`Writer::write_chunk`].
     pub fn reserve_chunk(&mut self, name: &str, chunk_type: Type, n: u64, m: u32) -> Result<Reservation> {
         let size = self.check_chunk(chunk_type, n, m)?;
-        let file = self.storage.file().try_clone()?;
+        let file = self.storage.get().file().try_clone()?;
         let id = self.names.take(name, self.frame)?;
         let at = self.guard(|writer| {
             writer.write_buffer()?;

@@ -446,3 +446,29 @@ fn a_failed_commit_gives_back_the_room_that_it_took() {
         }
     }
 }
+
+/// Not everyone asks for the lock: HOOMD does not.
+#[test]
+fn what_another_program_appends_is_not_cut_off() {
+    let manual = options().with_commit(Commit::Manual);
+    // One that wrote nothing, and one that wrote at the same place, and of which the header has become another.
+    for wrote in [false, true] {
+        let storage = RecordingStorage::default();
+        let mut writer = Writer::create_storage(storage.clone(), &manual).unwrap();
+        write(&mut writer, 0..3);
+        writer.close().unwrap();
+        let mut writer = Writer::open_storage(storage.clone(), &manual).unwrap();
+        let mut other = Writer::open_storage(storage.clone(), &manual).unwrap();
+        if wrote {
+            writer.write_chunk("large", 2 << 20, 1, &vec![1_u8; 2 << 20]).unwrap();
+        }
+        write(&mut other, 3..1000);
+        other.close().unwrap();
+        let image = storage.image();
+        writer.abandon();
+        assert!(storage.image() == image, "{wrote}");
+        if !wrote {
+            check(&opened(&storage), 1000);
+        }
+    }
+}

@@ -92,6 +92,18 @@ impl FileStorage {
 /// How often a file is opened that others replace at the same time.
 const ATTEMPTS: usize = 16;
 
+/// That the name is still that of the file, before another is put in its place.
+///
+/// # Errors
+/// `Usage` where another program has replaced it; `Io`.
+pub fn require_at(file: &File, path: &Path) -> Result<()> {
+    if is_at(file, path)? {
+        return Ok(());
+    }
+    let problem = format!("{} has been replaced by another program meanwhile", path.display());
+    Err(Error::usage(problem).hint("nothing is written; try again"))
+}
+
 /// Whether the name is still that of the file.
 #[cfg(unix)]
 pub(super) fn is_at(file: &File, path: &Path) -> Result<bool> {
