@@ -5,8 +5,9 @@
 //! and after it go into `<file>.b2journal`, which is removed when the header is on the disk. Whoever finds one that is complete, while
 //! each sector of the header is the old or the new one, reads the new header. Any other journal was left behind, and means nothing.
 //!
-//! The file: the magic `b2journ1`, then 64-bit little-endian numbers: where the bytes are in the file, and how many; the old bytes;
-//! the new bytes; CRC-32 of all before, 32-bit little-endian.
+//! The file: the magic `b2journ2`, then 64-bit little-endian numbers: where the bytes are in the file, and how many, and the least length of
+//! a file that the new header leads into, so that a shorter one, such as a copy from before the change, is not taken for it; the old bytes; the
+//! new bytes; CRC-32 of all before, 32-bit little-endian.
 #![deny(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -22,15 +23,15 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use container_core::checksum::Algorithm;
-use container_core::source::{Source, check_range};
+use container_core::source::Source;
 use container_core::write::storage::Storage;
 use container_core::write::{sectors, sync_directory};
 use container_core::{Error, Result};
 
-const MAGIC: [u8; 8] = *b"b2journ1";
+const MAGIC: [u8; 8] = *b"b2journ2";
 
-/// Magic and two numbers.
-const HEAD: usize = 24;
+/// Magic and three numbers.
+const HEAD: usize = 32;
 
 /// A header of C-Blosc2 has 16 metalayers; one over this is no journal of ours.
 const MOST: u64 = 64 << 20;
@@ -80,7 +81,8 @@ pub(crate) struct FileSidecar(PathBuf);
 
 impl FileSidecar {
     pub(crate) fn beside(path: &Path) -> Self {
-        let mut name = OsString::from(path);
+        // Beside the file itself, whatever link leads to it.
+        let mut name = OsString::from(path.canonicalize().unwrap_or_else(|_| path.to_owned()));
         name.push(".b2journal");
         Self(name.into())
     }
@@ -124,6 +126,8 @@ pub(crate) struct Change {
     pub old: Vec<u8>,
     /// What they are to be; as many.
     pub new: Vec<u8>,
+    /// The least length of a file that they lead into.
+    pub least: u64,
 }
 
 impl Change {
@@ -131,7 +135,8 @@ impl Change {
     pub(crate) fn between(at: u64, old: &[u8], new: &[u8]) -> Option<Self> {
         let Range { start, end } = sectors::differing(old, new)?;
         let (old, new) = (old.get(start..end)?, new.get(start..end)?);
-        Some(Self { at: at.saturating_add(start as u64), old: old.to_vec(), new: new.to_vec() })
+        let at = at.saturating_add(start as u64);
+        Some(Self { at, old: old.to_vec(), new: new.to_vec(), least: 0 })
     }
 
     /// Whether a disk may do the one part of it and not the other.
@@ -148,6 +153,7 @@ impl Change {
         let mut out = MAGIC.to_vec();
         out.extend_from_slice(&self.at.to_le_bytes());
         out.extend_from_slice(&(self.new.len() as u64).to_le_bytes());
+        out.extend_from_slice(&self.least.to_le_bytes());
         out.extend_from_slice(&self.old);
         out.extend_from_slice(&self.new);
         let sum = Algorithm::Crc32.digest(&out);
@@ -166,10 +172,15 @@ impl Change {
             let bytes = body.get(at..)?.first_chunk::<8>()?;
             Some(u64::from_le_bytes(*bytes))
         };
-        let (at, len) = (number(8)?, usize::try_from(number(16)?).ok()?);
+        let (at, len, least) = (number(8)?, usize::try_from(number(16)?).ok()?, number(24)?);
         at.checked_add(len as u64)?;
         let (old, new) = body.get(HEAD..)?.split_at_checked(len)?;
-        (new.len() == len).then(|| Self { at, old: old.to_vec(), new: new.to_vec() })
+        (new.len() == len).then(|| Self { at, old: old.to_vec(), new: new.to_vec(), least })
+    }
+
+    /// Whether it can be about a file of so many bytes.
+    fn fits(&self, len: u64) -> bool {
+        self.range().end <= len && self.least <= len
     }
 
     /// Whether a crash in the middle of this change left `now`: each sector of it is the old one, the new one, or has the first bytes of
@@ -186,7 +197,7 @@ impl Change {
 pub(crate) fn recover(storage: &mut dyn Storage, sidecar: &mut dyn Sidecar) -> Result<()> {
     let Some(bytes) = sidecar.read()? else { return Ok(()) };
     if let Some(change) = Change::parse(&bytes)
-        && change.range().end <= storage.len()?
+        && change.fits(storage.len()?)
     {
         let mut now = vec![0; change.new.len()];
         storage.read_at(change.at, &mut now)?;
@@ -206,7 +217,7 @@ pub(crate) fn recover(storage: &mut dyn Storage, sidecar: &mut dyn Sidecar) -> R
 pub(crate) fn pending(path: &Path, source: &dyn Source) -> Result<Option<Change>> {
     let Some(bytes) = FileSidecar::beside(path).read()? else { return Ok(None) };
     let Some(change) = Change::parse(&bytes) else { return Ok(None) };
-    if check_range(&change.range(), source.len()).is_err() {
+    if !change.fits(source.len()) {
         return Ok(None);
     }
     let now = source.read(change.range())?;

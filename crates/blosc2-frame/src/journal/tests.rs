@@ -3,14 +3,14 @@ use super::*;
 fn change() -> Change {
     let old = (0..=250).cycle().take(1500).collect();
     let new = (1..=241).cycle().take(1500).collect();
-    Change { at: 300, old, new }
+    Change { at: 300, old, new, least: 0 }
 }
 
 #[test]
 fn a_change_is_what_differs() {
     assert_eq!(Change::between(7, b"abcdef", b"abcdef"), None);
     let change = Change::between(7, b"abcdef", b"abXdYf").unwrap();
-    assert_eq!(change, Change { at: 9, old: b"cde".to_vec(), new: b"XdY".to_vec() });
+    assert_eq!(change, Change { at: 9, old: b"cde".to_vec(), new: b"XdY".to_vec(), least: 0 });
     assert!(!change.crosses_sectors());
     assert!(Change::between(510, b"abcd", b"bcde").unwrap().crosses_sectors());
     assert!(!Change::between(509, b"abcd", b"bcdd").unwrap().crosses_sectors());
@@ -20,7 +20,7 @@ fn a_change_is_what_differs() {
 fn a_journal_is_whole_or_nothing() {
     let change = change();
     let bytes = change.encode();
-    assert_eq!(bytes.len(), 24 + 3000 + 4);
+    assert_eq!(bytes.len(), 32 + 3000 + 4);
     assert_eq!(Change::parse(&bytes), Some(change));
     for cut in 0..bytes.len() {
         assert_eq!(Change::parse(&bytes[..cut]), None, "cut at {cut}");
@@ -30,14 +30,14 @@ fn a_journal_is_whole_or_nothing() {
     }
 }
 
-/// What zlib.crc32 gives, made by hand: b"b2journ1", 1, 1, b"a", b"b".
+/// What zlib.crc32 gives, made by hand: b"b2journ2", 1, 1, 7, b"a", b"b".
 #[test]
 fn the_sum_is_that_of_zlib() {
-    let bytes = Change { at: 1, old: b"a".to_vec(), new: b"b".to_vec() }.encode();
-    assert_eq!(bytes[26..], SUM.to_le_bytes());
+    let bytes = Change { at: 1, old: b"a".to_vec(), new: b"b".to_vec(), least: 7 }.encode();
+    assert_eq!(bytes[34..], SUM.to_le_bytes());
 }
 
-const SUM: u32 = 0x4c51d132;
+const SUM: u32 = 0x370d47c6;
 
 #[test]
 fn what_a_crash_leaves_is_told_from_what_others_wrote() {
@@ -83,6 +83,15 @@ fn a_torn_header_reads_as_the_new_one() {
     assert!(
         source.lend(0..300).is_some() && source.lend(0..301).is_none() && source.lend(1800..1900).is_some()
     );
+    // One that leads behind the end means nothing: the file is an older one that somebody has put back.
+    let longer = Change { least: 1901, ..change.clone() };
+    sidecar.put(&longer.encode()).unwrap();
+    assert_eq!(recovered(&path, Box::new(file.clone())).unwrap().read(0..1900).unwrap(), file);
+    let mut storage = file.clone();
+    recover(&mut storage, &mut sidecar).unwrap();
+    assert!(storage == file && sidecar.read().unwrap().is_none());
+    sidecar.put(&Change { least: 1900, ..change.clone() }.encode()).unwrap();
+    assert_eq!(recovered(&path, Box::new(file.clone())).unwrap().read(0..1900).unwrap(), want);
     // One that was left behind, or broken, means nothing.
     let other = vec![9; 1900];
     assert_eq!(recovered(&path, Box::new(other.clone())).unwrap().read(0..1900).unwrap(), other);

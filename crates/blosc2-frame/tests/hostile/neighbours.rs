@@ -68,7 +68,7 @@ fn a_journal_that_is_a_pipe_or_a_directory() {
 /// What is no journal is taken away, and an older one is replaced.
 #[test]
 fn a_journal_of_anything() {
-    for bytes in [&b""[..], b"b2journ1", &[0xff; 5000], &[&b"b2journ1"[..], &[0xff; 16], &[0; 40]].concat()] {
+    for bytes in [&b""[..], b"b2journ2", &[0xff; 5000], &[&b"b2journ2"[..], &[0xff; 24], &[0; 40]].concat()] {
         let (_folder, path) = wide();
         fs::write(beside(&path, ".b2journal"), bytes).unwrap();
         assert_eq!(Frame::open(&path).unwrap().chunk_count(), 1);
