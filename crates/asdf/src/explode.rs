@@ -30,7 +30,8 @@ pub struct Exploded {
 
 /// Writes the tree of a file to `target`, and each of its blocks to a file beside that: `x.asdf` has its blocks in `x0000.asdf`,
 /// `x0001.asdf` and so on. Blocks that its arrays have in other files follow, since their names lead nowhere from another folder. A
-/// streamed block becomes an ordinary one. Where anything fails, no file stays.
+/// streamed block becomes an ordinary one. Where anything fails, no file stays that was not there before, and those that were there are what
+/// they were: files are replaced when all are written.
 ///
 /// # Errors
 /// `Usage` where a file exists and may not be replaced, or is one that the source names, or a name is no text; `Malformed`, `Truncated` for
@@ -42,25 +43,54 @@ pub fn explode(
     durability: Durability,
     options: &WriteOptions,
 ) -> Result<Exploded> {
-    let mut done = Exploded::default();
-    let result = explode_all(file, target, overwrite, durability, options, &mut done);
+    let mut writing = Writing { overwrite, durability, waiting: Vec::new(), made: Vec::new() };
+    let result = explode_all(file, target, options, &mut writing);
     if result.is_err() {
-        for path in &done.files {
-            // What was replaced is gone; what was made is taken away.
+        for path in &writing.made {
             let _ = std::fs::remove_file(path);
         }
     }
-    result.map(|()| done)
+    result
+}
+
+/// Files on their way.
+struct Writing {
+    overwrite: Overwrite,
+    durability: Durability,
+    /// Written, in the place of others.
+    waiting: Vec<AtomicFile>,
+    /// Those that have their name, which nobody had.
+    made: Vec<PathBuf>,
+}
+
+impl Writing {
+    fn start(&self, path: &Path) -> Result<AtomicFile> {
+        AtomicFile::create(path, self.overwrite)
+    }
+
+    /// Gives a complete file its name, unless that is the name of another: this one waits.
+    fn end(&mut self, path: &Path, file: AtomicFile) -> Result<()> {
+        if path.symlink_metadata().is_ok() {
+            self.waiting.push(file);
+            return Ok(());
+        }
+        // Noted first: the last step may fail when the file has its name.
+        self.made.push(path.to_owned());
+        file.commit(self.durability)
+    }
+
+    fn replace(&mut self) -> Result<()> {
+        self.waiting.drain(..).try_for_each(|file| file.commit(self.durability))
+    }
 }
 
 fn explode_all(
     file: &File,
     target: &Path,
-    overwrite: Overwrite,
-    durability: Durability,
     options: &WriteOptions,
-    done: &mut Exploded,
-) -> Result<()> {
+    writing: &mut Writing,
+) -> Result<Exploded> {
+    let mut done = Exploded::default();
     let (source, layout, document) = (file.source(), file.layout(), file.tree().document());
     require_sound(layout)?;
     no_others(document, file.limits())?;
@@ -97,7 +127,7 @@ fn explode_all(
             continue;
         };
         let path = target.with_file_name(name);
-        let mut out = AtomicFile::create(&path, overwrite)?;
+        let mut out = writing.start(&path)?;
         let tree = Plan::new(WriteOptions { extensions: false, history: Vec::new(), ..options.clone() });
         write(
             &[],
@@ -107,14 +137,15 @@ fn explode_all(
             &options,
             &mut out,
         )?;
-        out.commit(durability)?;
+        writing.end(&path, out)?;
         done.files.push(path);
     }
-    let mut out = AtomicFile::create(target, overwrite)?;
+    let mut out = writing.start(target)?;
     write(&head, text.text(), &[], true, &options, &mut out)?;
-    out.commit(durability)?;
+    writing.replace()?;
+    out.commit(writing.durability)?;
     done.files.push(target.to_owned());
-    Ok(())
+    Ok(done)
 }
 
 /// Writes a file with all the blocks that its arrays have in other files. Blocks that it has itself come first, then those of other files by

@@ -136,6 +136,32 @@ fn nothing_stays_where_something_fails() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
 }
 
+/// An explosion over an earlier one, which somebody may have edited since.
+#[test]
+fn what_was_there_stays_where_something_fails() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(folder.path(), false);
+    let at = |name: &str| folder.path().join(name);
+    for name in ["y0000.asdf", "y0002.asdf"] {
+        std::fs::write(at(name), b"mine").unwrap();
+    }
+    std::fs::create_dir(at("y.asdf")).unwrap();
+    let again = || {
+        let file = File::open(&path).unwrap();
+        let options = WriteOptions::default();
+        explode(&file, &at("y.asdf"), Overwrite::Replace, Durability::Cached, &options)
+    };
+    assert!(again().is_err());
+    for name in ["y0000.asdf", "y0002.asdf"] {
+        assert_eq!(std::fs::read(at(name)).unwrap(), b"mine");
+    }
+    assert!(!at("y0001.asdf").exists());
+    std::fs::remove_dir(at("y.asdf")).unwrap();
+    let done = again().unwrap();
+    assert_eq!(done.files.len(), 4);
+    assert!(imploded(&at("y.asdf")) == std::fs::read(&path).unwrap());
+}
+
 #[test]
 fn own_blocks_stay_first_and_numbers_are_put_right() {
     let folder = tempfile::tempdir().unwrap();
