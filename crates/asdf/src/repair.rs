@@ -45,6 +45,7 @@ use container_core::{Progress, Result};
 use crate::compression;
 use crate::fault::FaultKind;
 use crate::layout::{IndexState, Layout};
+use crate::update::recovered;
 use heal::Proof;
 
 /// Repairs the file at `path` into a new one at `target`. The input is only read.
@@ -79,7 +80,13 @@ pub fn repair_with(
     progress: Progress<'_>,
 ) -> Result<RepairReport> {
     let mut report = RepairReport::default();
-    let source = header::mended(input.into_source()?, &mut report)?;
+    let path = input.path.clone();
+    let mut source = input.into_source()?;
+    if let Some(path) = &path {
+        // What a crash cut short is in the journal beside the file.
+        source = recovered(path, source, &options.limits)?;
+    }
+    let source = header::mended(source, &mut report)?;
     let (source, limits) = (&*source, &options.limits);
     let layout = Layout::parse(source, limits)?;
     report.kept.push(RepairItem::new(0..layout.header.comments.end, "header and comments"));

@@ -84,12 +84,18 @@ struct Added<'a> {
     data: Producer<'a>,
 }
 
+/// Where a file is.
+struct Place {
+    path: PathBuf,
+    opened: std::fs::File,
+}
+
 /// A file that is being changed. It is locked until this is dropped.
 pub struct Updater<'a> {
     storage: Box<dyn Storage>,
     sidecar: Box<dyn Sidecar>,
     /// `None` for storage that is no file: what does not fit cannot be written then.
-    path: Option<PathBuf>,
+    file: Option<Place>,
     options: UpdateOptions,
     layout: Layout,
     editor: TreeEditor,
@@ -105,10 +111,11 @@ impl<'a> Updater<'a> {
     /// with an end missing; `Io`.
     pub fn open(path: impl AsRef<Path>, options: UpdateOptions) -> Result<Self> {
         let path = path.as_ref();
-        let storage = Box::new(FileStorage::open(path)?);
-        let mut updater = Self::open_storage(storage, Box::new(FileSidecar::beside(path)), options)?;
-        updater.path = Some(path.to_owned());
-        Ok(updater)
+        let storage = FileStorage::open(path)?;
+        let file = Place { path: path.to_owned(), opened: storage.file().try_clone()? };
+        let sidecar = Box::new(FileSidecar::beside(path));
+        let updater = Self::open_storage(Box::new(storage), sidecar, options)?;
+        Ok(Self { file: Some(file), ..updater })
     }
 
     /// Opens a storage. What does not fit in place is refused there.
@@ -125,7 +132,7 @@ impl<'a> Updater<'a> {
         Ok(Self {
             storage,
             sidecar,
-            path: None,
+            file: None,
             options,
             layout,
             editor,

@@ -6,7 +6,7 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use container_core::source::Access;
-use container_core::write::storage::FileStorage;
+use container_core::write::storage::{FileStorage, require_at};
 use container_core::write::{AtomicFile, Durability, Overwrite, sync_directory};
 use container_core::{Error, Limits, Result};
 
@@ -98,9 +98,11 @@ pub fn compact(path: impl AsRef<Path>, options: &CompactOptions) -> Result<Compa
         after = after.saturating_add(piece.len() as u64);
         Ok(out.write_all(piece)?)
     })?;
+    let out = out.into_inner().map_err(|failed| Error::from(failed.into_error()))?;
+    // Not everyone who replaces a file asks for the lock.
+    require_at(storage.file(), path)?;
     // One that is left behind must not come to fit the new file.
     sidecar.remove()?;
-    let out = out.into_inner().map_err(|failed| Error::from(failed.into_error()))?;
     out.commit(options.durability)?;
     Ok(Compacted { before: len, after })
 }

@@ -18,7 +18,7 @@ use container_core::region::{Region, element_count};
 use container_core::report::{Loss, Severity};
 use container_core::source::{Source, open_path};
 use container_core::stream::{for_each_run, prove};
-use container_core::write::storage::FileStorage;
+use container_core::write::storage::{FileStorage, require_at};
 use container_core::write::{AtomicFile, Durability, Overwrite};
 use container_core::{Error, Limits, Result, Value};
 
@@ -209,10 +209,7 @@ impl Old {
     /// Puts the new file in the place of this one.
     pub(crate) fn replace_by(&self, new: AtomicFile, durability: Durability) -> Result<()> {
         // Not everyone who replaces a file asks for the lock.
-        if !self.storage.is_at(&self.path)? {
-            let problem = format!("{} has been replaced by another program meanwhile", self.path.display());
-            return Err(Error::usage(problem).hint("nothing is written; try again"));
-        }
+        require_at(self.storage.file(), &self.path)?;
         new.commit(durability)
     }
 

@@ -189,7 +189,8 @@ pub fn repair_file(path: &Path, target: &Path, repair: RepairFn) -> Result<Repai
     let options = OpenOptions::default();
     let source = open_path(path, options.access, &options.limits)?;
     let mut out = AtomicFile::create(target, Overwrite::Refuse)?;
-    let report = repair(Input::bytes(source), &options, Some(&mut out), Progress::none())?;
+    let input = Input { source: Some(source), path: Some(path.to_owned()) };
+    let report = repair(input, &options, Some(&mut out), Progress::none())?;
     out.commit(Durability::Synced)?;
     Ok(report)
 }

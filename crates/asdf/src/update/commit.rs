@@ -3,12 +3,12 @@
 use container_core::Error;
 use container_core::Result;
 use container_core::source::Source;
-use container_core::write::storage::{FileStorage, StorageSource};
+use container_core::write::storage::{FileStorage, StorageSource, require_at};
 use container_core::write::{AtomicFile, Overwrite};
 
 use super::sidecar::FileSidecar;
 use super::tail::Tail;
-use super::{Added, Committed, Updater, read};
+use super::{Added, Committed, Place, Updater, read};
 use crate::block_index::BlockIndex;
 use crate::copy::{self, Copied};
 use crate::writer::WriteOptions;
@@ -59,7 +59,7 @@ impl Updater<'_> {
 
     /// Writes a new file, and puts it in the place of the old one.
     fn write_new_file(&mut self) -> Result<Committed> {
-        let Some(path) = self.path.clone() else {
+        let Some(path) = self.file.as_ref().map(|file| file.path.clone()) else {
             return Err(Error::unsupported(
                 "the change does not fit in place, and there is no file to replace",
             ));
@@ -73,9 +73,15 @@ impl Updater<'_> {
         }
         // The new file is locked before it has its name: nobody else changes it in between.
         let storage = FileStorage::lock(out.file().try_clone()?, &path)?;
+        // Not everyone who replaces a file asks for the lock.
+        if let Some(Place { path, opened }) = &self.file {
+            require_at(opened, path)?;
+        }
+        let opened = storage.file().try_clone()?;
         out.commit(self.options.durability)?;
         self.storage = Box::new(storage);
         self.sidecar = Box::new(FileSidecar::beside(&path));
+        self.file = Some(Place { path, opened });
         Ok(Committed::NewFile)
     }
 

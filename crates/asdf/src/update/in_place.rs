@@ -98,9 +98,20 @@ impl Updater<'_> {
         };
         let growing = Journal { intent: Intent::Grow, old_len, new_len: old_len, patches: known };
         self.sidecar.put(&growing.encode())?;
-        let (new_len, overlap) = self.write_behind(start, old_len)?;
-        // What the journal is going to make part of the file is there before it says so.
-        self.storage.sync()?;
+        let written = self.write_behind(start, old_len).and_then(|written| {
+            // What the journal is going to make part of the file is there before it says so.
+            self.storage.sync()?;
+            Ok(written)
+        });
+        let (new_len, overlap) = match written {
+            Ok(written) => written,
+            Err(error) => {
+                // The journal stays where this fails, and whoever opens the file next does it.
+                let cut = self.storage.set_len(old_len).and_then(|()| self.storage.sync());
+                let _ = cut.and_then(|()| self.sidecar.remove());
+                return Err(error);
+            }
+        };
         let end = start + overlap.len() as u64;
         let old = StorageSource::new(&*self.storage)?.read(start..end)?.into_owned();
         patches.extend(Patch::between(start, &old, &overlap));

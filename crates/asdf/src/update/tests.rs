@@ -89,6 +89,59 @@ fn a_tree_that_does_not_fit_moves_the_blocks() {
     assert_eq!(place.read().tree().find("text").unwrap().text(), "x");
 }
 
+/// Not everyone who replaces a file asks for the lock.
+#[cfg(unix)]
+#[test]
+fn a_file_that_another_program_has_replaced_is_not_replaced_again() {
+    let place = Place::new(&file(WriteOptions::default()));
+    let mut updater = place.open();
+    updater.set("text", &Yaml::text("longer")).unwrap();
+    let other = place.folder.path().join("other");
+    std::fs::write(&other, b"theirs").unwrap();
+    std::fs::rename(&other, place.path()).unwrap();
+    let refused = updater.commit().unwrap_err();
+    assert!(refused.to_string().contains("replaced by another program"), "{refused}");
+    assert_eq!(std::fs::read(place.path()).unwrap(), b"theirs");
+}
+
+/// A journal in memory.
+#[derive(Clone, Default)]
+struct Kept(std::sync::Arc<std::sync::Mutex<Option<Vec<u8>>>>);
+
+impl Sidecar for Kept {
+    fn read(&self, _limits: &Limits) -> Result<Option<Vec<u8>>> {
+        Ok(self.0.lock().unwrap().clone())
+    }
+    fn put(&mut self, bytes: &[u8]) -> Result<()> {
+        *self.0.lock().unwrap() = Some(bytes.to_vec());
+        Ok(())
+    }
+    fn remove(&mut self) -> Result<()> {
+        *self.0.lock().unwrap() = None;
+        Ok(())
+    }
+}
+
+#[test]
+fn an_array_that_does_not_fit_on_the_disk_leaves_nothing() {
+    use container_core::write::recording::RecordingStorage;
+    let old = file(WriteOptions { padding: Padding::Factor(1.1), ..WriteOptions::default() });
+    for full in [true, false] {
+        let (storage, sidecar) = (RecordingStorage::new(old.clone()), Kept::default());
+        let (own, beside) = (Box::new(storage.clone()), Box::new(sidecar.clone()));
+        let mut updater = Updater::open_storage(own, beside, UpdateOptions::default()).unwrap();
+        let data: Producer<'_> = Box::new(|put| {
+            put(&[7; 3000])?;
+            Err(Error::usage("their own fault"))
+        });
+        let data = if full { give(&[7; 4000]) } else { data };
+        updater.add_array("c", &spec(4000), data).unwrap();
+        storage.set_room(full.then_some(old.len() as u64 + 1000));
+        updater.commit().unwrap_err();
+        assert!(storage.image() == old && sidecar.read(&Limits::default()).unwrap().is_none(), "{full}");
+    }
+}
+
 #[test]
 fn blocks_that_are_aligned_stay_so() {
     for options in [

@@ -155,3 +155,23 @@ fn journals_that_are_no_files() {
     let _ = Updater::open(&case.path, UpdateOptions::default());
     assert_eq!(fs::read(&case.path).unwrap(), bytes);
 }
+
+/// What a kill leaves is not damage: the journal has every byte.
+#[test]
+fn a_repair_finishes_what_a_crash_cut_short() {
+    let block = |data: &[u8]| plain(data);
+    let lines = "a: !core/ndarray-1.1.0 {source: 0, datatype: int8, byteorder: big, shape: [1000]}";
+    let (old, new) = (file(lines, &[block(&[1; 1000])]), file(lines, &[block(&[2; 1000])]));
+    let differing: Vec<usize> = (0..old.len()).filter(|at| old[*at] != new[*at]).collect();
+    let (start, end) = (differing[0], differing[differing.len() - 1] + 1);
+    // A sector of the change is there, another not.
+    let cut = (start + 512) / 512 * 512;
+    let torn = [&new[..cut], &old[cut..]].concat();
+    let len = old.len() as u64;
+    let case = case(&torn, &journal(CHANGE, len, len, &[(start as u64, &old[start..end], &new[start..end])]));
+    let target = case.path.with_file_name("new.asdf");
+    let report = asdf::repair(&case.path, &target).unwrap();
+    assert!(report.lost.is_empty(), "{report:?}");
+    let file = File::open(&target).unwrap();
+    assert!(*file.read_block(0, &Default::default()).unwrap() == [2; 1000]);
+}
