@@ -92,6 +92,32 @@ pub fn doubles(scalar: &Scalar, bytes: &[u8], part: Part, out: &mut Vec<f64>) {
     }
 }
 
+/// The ranks of the two values, of `count` sorted ones, that a percentile (0 to 100) lies between, and how far it is from the first
+/// to the second, 0 to 1. Linear interpolation, numpy's default. Of a percentile that is one of the values both are that one.
+#[must_use]
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rank below count")]
+pub fn percentile_ranks(percent: f64, count: u64) -> ([u64; 2], f64) {
+    let last = count.saturating_sub(1);
+    let place = last as f64 * (percent / 100.0);
+    let low = (place.floor() as u64).min(last);
+    let part = place - place.floor();
+    // What is not weighed may be as far away as it likes.
+    let high = if part > 0.0 { low.saturating_add(1).min(last) } else { low };
+    ([low, high], part)
+}
+
+/// What lies `part` (0 to 1) of the way from `low` to `high`: from the nearer end, as numpy does it, so that the last bit is the same.
+/// Finite for any two finite numbers.
+#[must_use]
+pub fn between(low: f64, high: f64, part: f64) -> f64 {
+    let distance = high - low;
+    if !distance.is_finite() && low.is_finite() && high.is_finite() {
+        // The distance of halves is finite.
+        return 2.0 * between(low / 2.0, high / 2.0, part);
+    }
+    if part >= 0.5 { high - distance * (1.0 - part) } else { low + distance * part }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -133,5 +159,20 @@ mod tests {
         assert_eq!(read("<c8", &bytes, Part::Re), [3.0]);
         assert_eq!(read("<c8", &bytes, Part::Im), [-4.0]);
         assert_eq!(read("<c8", &bytes, Part::Phase), [-0.927_295_218_001_612_2]);
+    }
+
+    /// `numpy.percentile([0.0, 1.0, 4.0], …)`, and of numbers further apart than the greatest double.
+    #[test]
+    fn percentiles_lie_between_two_values() {
+        let percentile = |values: &[f64], percent| {
+            let (ranks, part) = percentile_ranks(percent, values.len() as u64);
+            let [low, high] = ranks.map(|rank| values[usize::try_from(rank).unwrap()]);
+            between(low, high, part)
+        };
+        let of = |values: &[f64]| [0.0, 25.0, 50.0, 75.0, 100.0].map(|percent| percentile(values, percent));
+        assert_eq!(of(&[0.0, 1.0, 4.0]), [0.0, 0.5, 1.0, 2.5, 4.0]);
+        assert_eq!(of(&[-1.7e308, 1.7e308]), [-1.7e308, -8.5e307, 0.0, 8.5e307, 1.7e308]);
+        assert_eq!(of(&[7.0]), [7.0; 5]);
+        assert_eq!(percentile_ranks(50.0, 0), ([0, 0], 0.0));
     }
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use container_core::numbers::{between, percentile_ranks};
 use container_core::{Error, Result};
 
 use crate::bound::Bound;
@@ -135,15 +136,12 @@ impl Range {
     }
 }
 
-/// numpy's default: linear between the two nearest of the sorted values.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a place in the slice")]
+/// Of the sorted values.
+#[expect(clippy::cast_possible_truncation, reason = "a place in the slice")]
 fn percentile(sorted: &[f64], percent: f64) -> f64 {
-    let place = (sorted.len() - 1) as f64 * (percent / 100.0);
-    let at = place.floor() as usize;
-    let (low, high) = (sorted[at], sorted[(at + 1).min(sorted.len() - 1)]);
-    let part = place - place.floor();
-    let distance = high - low;
-    if part >= 0.5 { high - distance * (1.0 - part) } else { low + distance * part }
+    let (ranks, part) = percentile_ranks(percent, sorted.len() as u64);
+    let [low, high] = ranks.map(|rank| sorted[rank as usize]);
+    between(low, high, part)
 }
 
 /// Values that are looked at.
@@ -285,6 +283,13 @@ mod tests {
         assert_eq!(Range::Percentiles(0.0, 50.0).ends(&values), Some((1.0, 2.0)));
         assert_eq!(Range::Zscale.ends(&[f64::NAN]), None);
         assert_eq!(Range::Zscale.ends(&[4.0]), Some((4.0, 4.0)));
+    }
+
+    #[test]
+    fn percentiles_of_numbers_far_apart_are_finite() {
+        let far = [1.7e308, -1.7e308];
+        assert_eq!(Range::Percentiles(0.0, 100.0).ends(&far), Some((-1.7e308, 1.7e308)));
+        assert_eq!(Range::Percentiles(25.0, 75.0).ends(&far), Some((-8.5e307, 8.5e307)));
     }
 
     /// Values by astropy 8.0.2: `LogStretch()(0.1)` and so on.

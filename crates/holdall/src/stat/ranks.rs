@@ -4,6 +4,8 @@
 //! of those groups, whose keys are counted by the next 16 bits in another pass, and so on until what the groups hold can be
 //! kept and sorted.
 
+use container_core::numbers::{between, percentile_ranks};
+
 use super::keys::Keys;
 use super::{Number, PERCENTILES};
 
@@ -104,7 +106,7 @@ impl Ranks {
 
     fn refine(&mut self) {
         let mut ranks: Vec<u64> =
-            PERCENTILES.iter().flat_map(|percent| neighbours(*percent, self.count).0).collect();
+            PERCENTILES.iter().flat_map(|percent| percentile_ranks(*percent, self.count).0).collect();
         ranks.sort_unstable();
         ranks.dedup();
         let mut next: Vec<Group> = Vec::new();
@@ -132,27 +134,18 @@ impl Ranks {
 
     /// The percentile, by linear interpolation between its neighbours; where one is an integer that doubles round, cut as [`Self::tick`] does.
     pub(super) fn percentile(&self, percent: f64, keys: Keys) -> Number {
-        let ([low, high], part) = neighbours(percent, self.count);
-        // What is not weighed may be as far away as it likes.
-        let [low, high] = [low, if part > 0.0 { high } else { low }].map(|rank| self.key_at(rank));
+        let (ranks, part) = percentile_ranks(percent, self.count);
+        let [low, high] = ranks.map(|rank| self.key_at(rank));
         if !keys.is_double(low) || !keys.is_double(high) {
             return self.tick(percent, keys);
         }
-        let (low, high) = (keys.double(low), keys.double(high));
-        // From the nearer end, as numpy does it, so that the last bit is the same.
-        let between = |low: f64, high: f64| {
-            let distance = high - low;
-            if part >= 0.5 { high - distance * (1.0 - part) } else { low + distance * part }
-        };
-        // The distance of halves is finite.
-        let is_finite = (high - low).is_finite();
-        Number::Float(if is_finite { between(low, high) } else { 2.0 * between(low / 2.0, high / 2.0) })
+        Number::Float(between(keys.double(low), keys.double(high), part))
     }
 
     /// The percentile of dates, or of integers that doubles would round, cut to a whole number.
     #[expect(clippy::cast_possible_truncation, reason = "between the neighbours")]
     pub(super) fn tick(&self, percent: f64, keys: Keys) -> Number {
-        let ([low, high], part) = neighbours(percent, self.count);
+        let ([low, high], part) = percentile_ranks(percent, self.count);
         match (keys.number(self.key_at(low)), keys.number(self.key_at(high))) {
             (Number::Integer(low), Number::Integer(high)) => {
                 let distance = high - low;
@@ -168,15 +161,6 @@ impl Ranks {
         let within = usize::try_from(rank - group.before).unwrap_or(usize::MAX);
         group.found.get(within).copied().unwrap_or(group.prefix)
     }
-}
-
-/// The two ranks around a percentile of `count` values, and how far it is from the first to the second.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rank below count")]
-fn neighbours(percent: f64, count: u64) -> ([u64; 2], f64) {
-    let last = count.saturating_sub(1);
-    let place = last as f64 * (percent / 100.0);
-    let low = (place.floor() as u64).min(last);
-    ([low, (low + 1).min(last)], place - place.floor())
 }
 
 impl Tally {
@@ -254,7 +238,7 @@ mod tests {
             }
             assert!(passes <= 5, "{passes} passes");
             for percent in PERCENTILES {
-                let ([low, high], _) = neighbours(percent, 5000);
+                let ([low, high], _) = percentile_ranks(percent, 5000);
                 for rank in [low, high] {
                     assert_eq!(ranks.key_at(rank), sorted[usize::try_from(rank).unwrap()], "{budget} {rank}");
                 }
