@@ -98,7 +98,16 @@ fn blocks(view: &View, survey: &Survey) -> Vec<Finding> {
         finding.part = chunk.part();
         place(view, finding, Some(index))
     };
-    survey.chunks.iter().filter(is_other).take(TOLD).map(tell).collect()
+    let mut others = survey.chunks.iter().filter(is_other);
+    let mut findings: Vec<Finding> = others.by_ref().take(TOLD).map(tell).collect();
+    let more = others.count();
+    if more > 0
+        && let Some(last) = findings.last()
+    {
+        // In its place, so that it comes behind it.
+        findings.push(Finding { message: format!("{more} more of these"), ..last.clone() });
+    }
+    findings
 }
 
 /// User metadata whose chunks cannot be decoded.

@@ -155,8 +155,8 @@ pub(crate) struct Found {
     pub(crate) faults: Vec<Fault>,
     /// True where all of them were found.
     pub(crate) all: bool,
-    /// How many faults of each kind are told.
-    told: Vec<(FaultKind, usize)>,
+    /// How many faults of each kind there are, told or not.
+    met: Vec<(FaultKind, usize)>,
 }
 
 impl Found {
@@ -166,13 +166,32 @@ impl Found {
 
     /// The same for faults that come by the million: one that is not told is not made.
     fn tell_with(&mut self, kind: FaultKind, fault: impl FnOnce() -> Fault) {
-        let known = self.told.iter_mut().find(|(told, _)| *told == kind);
-        match known {
-            Some((_, count)) if *count >= TOLD => return,
-            Some((_, count)) => *count = count.saturating_add(1),
-            None => self.told.push((kind, 1)),
+        let known = self.met.iter_mut().find(|(met, _)| *met == kind);
+        let count = match known {
+            Some((_, count)) => {
+                *count = count.saturating_add(1);
+                *count
+            }
+            None => {
+                self.met.push((kind, 1));
+                1
+            }
+        };
+        if count <= TOLD {
+            self.faults.push(fault());
         }
-        self.faults.push(fault());
+    }
+
+    /// Tells of each kind how many faults were not told, behind the last one that was.
+    fn tell_rest(mut self) -> Self {
+        for (kind, count) in std::mem::take(&mut self.met) {
+            let Some(more) = count.checked_sub(TOLD).filter(|more| *more > 0) else { continue };
+            let Some(last) = self.faults.iter().rposition(|fault| fault.kind() == kind) else { continue };
+            let Some(range) = self.faults.get(last).map(Fault::range) else { continue };
+            let rest = Fault::new(kind, range, format!("{more} more of these"));
+            self.faults.insert(last.saturating_add(1), rest);
+        }
+        self
     }
 
     fn push(&mut self, entry: ChunkEntry, limits: &Limits) -> Result<()> {
@@ -192,6 +211,10 @@ impl Found {
 impl Finder<'_> {
     /// Finds the chunks. `offsets` are as many entries as there are chunks, or none.
     pub(crate) fn find(&self, offsets: &[i64]) -> Result<Found> {
+        self.find_any(offsets).map(Found::tell_rest)
+    }
+
+    fn find_any(&self, offsets: &[i64]) -> Result<Found> {
         let mut walked = self.walk()?;
         if offsets.is_empty() {
             return Ok(walked);

@@ -130,6 +130,30 @@ fn shapes_whose_products_wrap() {
     }
 }
 
+/// The first are told one by one, and how many more there are.
+#[test]
+fn chunks_of_other_blocks_than_the_arrays_are_counted() {
+    let meta = Meta {
+        version: 0,
+        shape: vec![280],
+        chunkshape: vec![4],
+        blockshape: vec![2],
+        dtype_format: Some(0),
+        dtype: "|u1".to_owned(),
+    };
+    let mut parts = Parts::new(280, 4);
+    parts.metalayers.set(NAME, meta.encode()).unwrap();
+    let chunk = plain(1, &[1; 4]);
+    let offsets: Vec<i64> = (0..70).map(|at| at * i64::try_from(chunk.len()).unwrap()).collect();
+    parts.section = chunk.repeat(70);
+    parts.index = index(&offsets);
+    let lens = lens(&parts.bytes()).unwrap();
+    let report = lens.check(Depth::Quick, &ReadOptions::default(), Progress::none()).unwrap();
+    let found: Vec<_> = report.findings.iter().filter(|finding| finding.code == "geometry").collect();
+    assert_eq!((found.len(), found[64].message.as_str()), (65, "6 more of these"));
+    assert_eq!(found[64].dataset, found[63].dataset);
+}
+
 #[test]
 fn frames_of_the_largest_numbers() {
     for (nbytes, chunksize, typesize, blocksize) in [

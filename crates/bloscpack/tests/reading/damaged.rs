@@ -103,6 +103,28 @@ fn a_lost_chunk_leaves_the_others_readable() {
     assert_eq!(codes(&bytes)[0], "offset_mismatch");
 }
 
+/// Where nearly all offsets point elsewhere, the first of them are told one by one, and how many more there are.
+#[test]
+fn faults_of_one_kind_that_are_not_told_are_counted() {
+    let data: Vec<[u8; 2]> = (0..100).map(|at| [at, at]).collect();
+    let chunks: Vec<&[u8]> = data.iter().map(|data| &data[..]).collect();
+    let mut bytes = version_3(2, 2, 100, &chunks);
+    // With a table of offsets, of which the first and the last are right.
+    bytes[5] = 1;
+    let place = |index: usize| (32 + 8 * 100 + 18 * index) as u64;
+    let offsets = (0..100).map(|index| place(index) + u64::from(index % 99 != 0));
+    bytes.splice(32..32, offsets.flat_map(u64::to_le_bytes));
+    let report = check(&bytes);
+    let found: Vec<_> = report.findings.iter().filter(|it| it.code == "offset_mismatch").collect();
+    assert_eq!(found.len(), 65);
+    assert_eq!(
+        (found[64].message.as_str(), found[64].range.clone()),
+        ("34 more of these", found[63].range.clone())
+    );
+    assert_eq!(found[64].severity, Severity::Error);
+    assert_eq!(contents(&open(&bytes).unwrap()).unwrap(), data.concat());
+}
+
 #[test]
 fn an_unfinished_file_whose_first_chunk_is_none_is_damaged() {
     let mut bytes = version_3(-1, -1, -1, &[b"abcd", b"ef"]);
