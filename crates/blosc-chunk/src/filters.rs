@@ -238,14 +238,6 @@ impl Pipeline {
         self
     }
 
-    /// Fails if one of the filters is not in this library.
-    ///
-    /// # Errors
-    /// `Unsupported`, with the number.
-    pub fn check_known(&self) -> Result<()> {
-        self.check_known_with(&Plugins::new())
-    }
-
     /// Fails if one of the filters is neither in this library nor among `plugins`.
     ///
     /// # Errors

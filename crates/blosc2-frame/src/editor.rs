@@ -248,12 +248,6 @@ impl Editor {
         Ok(())
     }
 
-    /// Sets the size of blocks that the header gives, 0 for one that each chunk has for itself. Arrays have theirs there.
-    pub fn set_blocksize(&mut self, blocksize: u32) {
-        self.changed |= self.header.blocksize != blocksize;
-        self.header.blocksize = blocksize;
-    }
-
     /// Sets how many bytes each chunk of a frame without chunks will hold.
     ///
     /// # Errors

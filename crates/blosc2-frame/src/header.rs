@@ -27,9 +27,6 @@ pub const FIXED_LEN: usize = 87;
 /// Bytes of a header without metalayers.
 pub const BARE_LEN: u32 = 97;
 
-/// Where the fields that change when a frame does begin: the length of the frame.
-pub const FRAME_LEN_AT: u64 = 15;
-
 /// Widest element: the encoder of chunks takes no wider one (`BLOSC2_MAXTYPESIZE` is the largest block).
 pub(crate) const MOST_TYPESIZE: u32 = 512 << 20;
 

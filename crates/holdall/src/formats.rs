@@ -31,12 +31,6 @@ pub static TARGETS: &[&Format] = &[
     &crate::zarr::FORMAT,
 ];
 
-/// The container formats of this build; [`FORMATS`] as a function.
-#[must_use]
-pub fn formats() -> &'static [&'static Format] {
-    FORMATS
-}
-
 /// The format that machine output calls `name`, array files included.
 ///
 /// # Errors

@@ -59,7 +59,6 @@ pub use convert::convert;
 pub use diff::diff;
 pub use export::export;
 pub use extract::{extract_files, extract_lines};
-pub use formats::formats;
 #[cfg(feature = "gsd")]
 pub use gsd;
 pub use open::{Accept, Opened, open, open_to_pass};

@@ -348,9 +348,9 @@ fn filters_of_others_are_named_and_refused() {
         assert!(matches!(error.kind(), ErrorKind::Unsupported(_)));
         assert!(error.to_string().contains(&id.to_string()));
         assert!(pipeline.encode(&CONTEXT, &[0; 8], &mut Scratch::default()).is_err());
-        assert!(pipeline.check_known().is_err());
+        assert!(pipeline.check_known_with(&Plugins::new()).is_err());
     }
-    Pipeline([Filter::new(34, 0); 6]).check_known().unwrap();
+    Pipeline([Filter::new(34, 0); 6]).check_known_with(&Plugins::new()).unwrap();
 }
 
 #[test]

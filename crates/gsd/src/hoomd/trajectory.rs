@@ -8,7 +8,7 @@ use container_core::{Error, Result};
 
 use crate::header::Version;
 use crate::hoomd::read::{Aligned, FIELD_COUNT, FrameView, Slots};
-use crate::hoomd::schema::{Container, FIELDS, V2_0};
+use crate::hoomd::schema::{Container, FIELDS};
 use crate::hoomd::{Frame, SCHEMA, Shape};
 use crate::{File, OpenOptions};
 
@@ -102,12 +102,6 @@ impl Trajectory {
     #[must_use]
     pub fn schema_version(&self) -> Version {
         self.file.header().schema_version
-    }
-
-    /// True where the schema allows f64: version 2.0 and later.
-    #[must_use]
-    pub fn allows_double(&self) -> bool {
-        self.schema_version() >= V2_0
     }
 
     /// Names of what is logged, without `log/`, in the order in which the file came to know them. Not every frame has them all.
