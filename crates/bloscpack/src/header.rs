@@ -23,7 +23,7 @@ pub const MAGIC: [u8; 4] = *b"blpk";
 /// Bytes of the longest header.
 pub const MAX_LEN: usize = 32;
 
-/// Most bytes that a chunk may hold: what Blosc allows.
+/// Most bytes that a chunk may hold: 2^31 - 1 less Blosc's header.
 pub const MAX_CHUNK: u32 = 2_147_483_631;
 
 /// Which of the layouts that share the magic a file has.

@@ -10,12 +10,13 @@ use container_core::write::{Durability, Overwrite};
 use container_core::{Error, Limits, Result, Value};
 
 use crate::ChecksumCode;
+use crate::header::MAX_CHUNK;
 use crate::metadata::MetadataOptions;
 use crate::numpy_metadata::NumpyArray;
 use crate::writer::Writer;
 
-/// Most bytes that one chunk holds: 2^31 - 1 less Blosc's header.
-pub const MAX_CHUNK_SIZE: usize = 2_147_483_631;
+/// Most bytes that one chunk holds.
+pub const MAX_CHUNK_SIZE: usize = MAX_CHUNK as usize;
 
 /// What is done to the bytes of a block before its codec.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

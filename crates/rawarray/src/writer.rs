@@ -41,7 +41,7 @@ pub struct Writer<T, W: Write + Seek = AtomicFile> {
     slab: Vec<u64>,
     slab_len: u64,
     count: u64,
-    /// What an earlier write failed with: what is in the file then is not known.
+    /// An earlier write failed: what is in the file then is not known.
     failed: bool,
     element: PhantomData<fn(T)>,
 }

@@ -136,11 +136,10 @@ impl Layout {
         let Some(numpy) = &self.numpy else { return };
         let itemsize = numpy.dtype.itemsize() as u64;
         let need = element_count(numpy.shape.iter().copied()).and_then(|count| count.checked_mul(itemsize));
-        let have = self.data_len;
-        let misfit = have.is_some_and(|have| need != Some(have));
-        // A text type of no characters is stored with one; an empty array may be an empty chunk.
-        if misfit {
-            let message = self.explain_misfit(need, have.unwrap_or(0));
+        if let Some(have) = self.data_len
+            && need != Some(have)
+        {
+            let message = self.explain_misfit(need, have);
             self.tell(FaultKind::ShapeMismatch, range, message);
         }
     }
