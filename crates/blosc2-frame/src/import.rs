@@ -20,22 +20,12 @@ use crate::{carry, guard, rewrite};
 pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
     job.options.allow_words("Blosc2", &words::ALL)?;
     let frame = job.container.native().and_then(|native| native.downcast_ref::<Frame>());
-    if let Some(frame) = frame.filter(|_| job.options.axes == Axes::AsStored && is_all(job))
+    if let Some(frame) = frame.filter(|_| job.options.axes == Axes::AsStored && job.is_all())
         && (!words::is_other_partition(job.options) || !is_array(frame))
     {
         return rewrite::rewrite(frame, job, out);
     }
     array(frame, job, out)
-}
-
-/// True where all that the source lists is wanted.
-fn is_all(job: &Import<'_>) -> bool {
-    let container = job.container;
-    job.selection.len() == container.listed_count()
-        && job.selection.iter().enumerate().all(|(place, (index, region))| {
-            let dataset = container.dataset(*index);
-            place == *index && dataset.is_some_and(|dataset| region.is_whole(&dataset.shape))
-        })
 }
 
 fn is_array(frame: &Frame) -> bool {

@@ -217,6 +217,16 @@ impl Import<'_> {
         Ok((tree, losses))
     }
 
+    /// True where all that the source lists is selected, in its order and whole.
+    #[must_use]
+    pub fn is_all(&self) -> bool {
+        self.selection.len() == self.container.listed_count()
+            && self.selection.iter().enumerate().all(|(place, (index, region))| {
+                let dataset = self.container.dataset(*index);
+                place == *index && dataset.is_some_and(|dataset| region.is_whole(&dataset.shape))
+            })
+    }
+
     /// The one dataset, for formats that hold one.
     ///
     /// # Errors

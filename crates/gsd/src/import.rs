@@ -171,12 +171,7 @@ pub(crate) fn whole_file<'a>(job: &Import<'a>) -> Result<Option<&'a File>> {
 
 fn of_lens<'a>(job: &Import<'a>) -> Option<&'a File> {
     let file = job.container.native()?.downcast_ref::<File>()?;
-    let whole = job.selection.len() == job.container.listed_count()
-        && job.selection.iter().enumerate().all(|(place, (index, region))| {
-            let dataset = job.container.dataset(*index);
-            place == *index && dataset.is_some_and(|dataset| region.is_whole(&dataset.shape))
-        });
-    whole.then_some(file)
+    job.is_all().then_some(file)
 }
 
 /// The paths that the selected datasets have: that of one dataset may be told beside it.

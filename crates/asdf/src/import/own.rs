@@ -22,15 +22,10 @@ pub(super) fn whole_file<'a>(job: &Import<'a>) -> Result<Option<&'a File>> {
     let Some(file) = job.container.native().and_then(|native| native.downcast_ref::<File>()) else {
         return Ok(None);
     };
-    let whole = job.selection.len() == job.container.listed_count()
-        && job.selection.iter().enumerate().all(|(place, (index, region))| {
-            let dataset = job.container.dataset(*index);
-            place == *index && dataset.is_some_and(|dataset| region.is_whole(&dataset.shape))
-        });
     refuse_masks(job, file)?;
     // A tree that stays has the strides that it has.
     let is_turned = job.selection.iter().any(|(index, _)| is_turned(job, file, *index));
-    if !whole || is_turned || job.options.axes == Axes::Reversed {
+    if !job.is_all() || is_turned || job.options.axes == Axes::Reversed {
         return Ok(None);
     }
     let faults = file.array_faults();

@@ -87,10 +87,7 @@ pub(super) fn is_all_items(job: &Import<'_>) -> bool {
     container.about().format == crate::FORMAT.name
         && (datasets.first().is_some_and(|first| first.path.starts_with(ITEMS))
             || (datasets.is_empty() && container.about().version.as_deref() == Some("4")))
-        && job.selection.len() == datasets.len()
-        && job.selection.iter().enumerate().all(|(place, (index, region))| {
-            place == *index && datasets.get(*index).is_some_and(|item| region.is_whole(&item.shape))
-        })
+        && job.is_all()
 }
 
 /// Writes the items of another variable-length file, with its metadata.
