@@ -5,7 +5,7 @@ use std::path::Path;
 
 use container_core::array::Array;
 use container_core::container::{Dataset, OpenOptions};
-use container_core::dtype::{ByteOrder, DType, Order};
+use container_core::dtype::Order;
 use container_core::format::Import;
 use container_core::region::{AxisSelection, Kept, Region, element_count};
 use container_core::report::Loss;
@@ -90,7 +90,7 @@ fn rows(mut array: NdEditor, job: &Import<'_>, durability: Durability) -> Result
         return Err(Error::usage(problem).hint("all axes but the first have to agree"));
     }
     let dtype = array.dtype().clone();
-    let swap = swap_to(&dataset.dtype, &dtype)?;
+    let swap = dataset.dtype.order_for(&dtype)?;
     prove(job.container, index, region, &job.read)?;
     let axis = region.axes().iter().position(|axis| axis.kept == Kept::Yes);
     let axis = axis.ok_or_else(|| Error::usage("no axis"))?;
@@ -129,15 +129,6 @@ fn part_of(region: &Region, axis: usize, first: u64, count: u64, shape: &[u64]) 
         axis.count = count;
     }
     Region::new(axes, shape)
-}
-
-/// The byte order to bring elements of type `from` into so that they have type `to`; `None` where they have it.
-fn swap_to(from: &DType, to: &DType) -> Result<Option<ByteOrder>> {
-    if from == to {
-        return Ok(None);
-    }
-    let order = [ByteOrder::Little, ByteOrder::Big].into_iter().find(|order| from.with_order(*order) == *to);
-    order.map(Some).ok_or_else(|| Error::usage(format!("the file has elements of {to}, not {from}")))
 }
 
 /// Adds elements to a super-chunk of chunks of one size. A last chunk that is shorter is filled up first.

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use blosc_chunk::{Compressor, Decoder};
 use container_core::container::{Dataset, OpenOptions};
-use container_core::dtype::{ByteOrder, DType, Order};
+use container_core::dtype::{DType, Order};
 use container_core::format::Import;
 use container_core::region::{Region, element_count};
 use container_core::report::{Loss, Severity};
@@ -132,7 +132,7 @@ pub(crate) fn append(
     let mut swap = None;
     let tree = match old.layout.numpy() {
         Some(array) => {
-            swap = swap_to(&dataset.dtype, &array.dtype)?;
+            swap = dataset.dtype.order_for(&array.dtype)?;
             Some(old.grown_tree(old.rows_of(region)?)?)
         }
         None => {
@@ -161,15 +161,6 @@ fn row_len(dtype: &DType, shape: &[u64]) -> Result<u64> {
         .and_then(|count| count.checked_mul(dtype.itemsize() as u64))
         .ok_or_else(|| Error::usage("rows of more than 2^64 bytes"))?;
     Ok(len.max(1))
-}
-
-/// The byte order to bring elements of type `from` into so that they have type `to`; `None` where they have it.
-fn swap_to(from: &DType, to: &DType) -> Result<Option<ByteOrder>> {
-    if from == to {
-        return Ok(None);
-    }
-    let order = [ByteOrder::Little, ByteOrder::Big].into_iter().find(|order| from.with_order(*order) == *to);
-    order.map(Some).ok_or_else(|| Error::usage(format!("the file has elements of {to}, not {from}")))
 }
 
 /// What bytes without a type and a shape do not keep.

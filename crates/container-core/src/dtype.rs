@@ -196,6 +196,20 @@ impl DType {
         }
     }
 
+    /// The byte order that [`DType::swap_to`] has to bring elements of this type into so that they are of a file's type `to`; `None` where
+    /// they are.
+    ///
+    /// # Errors
+    /// `Usage` where the types differ in more than that.
+    pub fn order_for(&self, to: &Self) -> Result<Option<ByteOrder>> {
+        if self == to {
+            return Ok(None);
+        }
+        let order =
+            [ByteOrder::Little, ByteOrder::Big].into_iter().find(|order| self.with_order(*order) == *to);
+        order.map(Some).ok_or_else(|| Error::usage(format!("the file has elements of {to}, not {self}")))
+    }
+
     /// Reverses, in place, the bytes of every number that is not in `order`. `items` holds whole elements of this type.
     ///
     /// # Errors
@@ -340,6 +354,17 @@ mod tests {
         let mut item = [1, 2, 3, 4, 5, 6, 7, 8];
         dtype.swap_to(ByteOrder::Little, &mut item).unwrap();
         assert_eq!(item, [2, 1, 3, 5, 4, 7, 6, 8]);
+    }
+
+    #[test]
+    fn types_that_differ_in_byte_order_alone_tell_which_is_needed() {
+        let uint = |size, order| DType::new(Kind::Uint, size, order);
+        let (little, big) = (uint(4, ByteOrder::Little), uint(4, ByteOrder::Big));
+        assert_eq!(little.order_for(&big).unwrap(), Some(ByteOrder::Big));
+        assert_eq!(big.order_for(&little).unwrap(), Some(ByteOrder::Little));
+        assert_eq!(big.order_for(&big).unwrap(), None);
+        let error = big.order_for(&uint(8, ByteOrder::Big)).unwrap_err();
+        assert!(matches!(error.kind(), crate::ErrorKind::Usage(_)));
     }
 
     #[test]

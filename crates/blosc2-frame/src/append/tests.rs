@@ -1,6 +1,7 @@
 use container_core::ErrorKind;
 use container_core::Progress;
 use container_core::container::{Container, ReadOptions, listed};
+use container_core::dtype::DType;
 use container_core::format::{Format, ImportOptions, Input, ItemKind, Pack};
 use container_core::source::open_path;
 
