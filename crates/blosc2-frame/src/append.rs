@@ -3,11 +3,11 @@
 
 use std::path::Path;
 
-use container_core::array::Array;
+use container_core::array::{Array, byte_len};
 use container_core::container::{Dataset, OpenOptions};
 use container_core::dtype::Order;
 use container_core::format::Import;
-use container_core::region::{AxisSelection, Kept, Region, element_count};
+use container_core::region::{AxisSelection, Kept, Region};
 use container_core::report::Loss;
 use container_core::stream::{for_each_run, prove};
 use container_core::write::Durability;
@@ -94,8 +94,7 @@ fn rows(mut array: NdEditor, job: &Import<'_>, durability: Durability) -> Result
     prove(job.container, index, region, &job.read)?;
     let axis = region.axes().iter().position(|axis| axis.kept == Kept::Yes);
     let axis = axis.ok_or_else(|| Error::usage("no axis"))?;
-    let row_len =
-        element_count(row.iter().copied()).unwrap_or(u64::MAX).saturating_mul(dtype.itemsize() as u64);
+    let row_len = byte_len(&dtype, row).unwrap_or(u64::MAX);
     let chunk = array.geometry().chunkshape().first().map_or(1, |len| u64::from(*len)).max(1);
     let mut done = 0_u64;
     while done < *count {
@@ -136,9 +135,8 @@ fn elements(mut editor: Editor, job: &Import<'_>, durability: Durability) -> Res
     let (index, region) = job.single()?;
     let dataset = &*job.container.require(index)?;
     let typesize = u64::from(editor.header().typesize).max(1);
-    let added = element_count(region.shape().iter().copied())
-        .and_then(|count| count.checked_mul(dataset.dtype.itemsize() as u64))
-        .ok_or_else(|| Error::usage("more than 2^64 bytes"))?;
+    let added =
+        byte_len(&dataset.dtype, &region.shape()).ok_or_else(|| Error::usage("more than 2^64 bytes"))?;
     if !added.is_multiple_of(typesize) && editor.header().nbytes.is_multiple_of(typesize) {
         return Err(Error::usage(format!("{added} bytes are not whole elements of {typesize}")));
     }

@@ -11,10 +11,11 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use blosc_chunk::{Compressor, Decoder};
+use container_core::array::byte_len;
 use container_core::container::{Dataset, OpenOptions};
 use container_core::dtype::{DType, Order};
 use container_core::format::Import;
-use container_core::region::{Region, element_count};
+use container_core::region::Region;
 use container_core::report::{Loss, Severity};
 use container_core::source::{Source, open_path};
 use container_core::stream::{for_each_run, prove};
@@ -157,9 +158,7 @@ pub(crate) fn append(
 
 /// Bytes of elements of a shape; 1 at least.
 fn row_len(dtype: &DType, shape: &[u64]) -> Result<u64> {
-    let len = element_count(shape.iter().copied())
-        .and_then(|count| count.checked_mul(dtype.itemsize() as u64))
-        .ok_or_else(|| Error::usage("rows of more than 2^64 bytes"))?;
+    let len = byte_len(dtype, shape).ok_or_else(|| Error::usage("rows of more than 2^64 bytes"))?;
     Ok(len.max(1))
 }
 

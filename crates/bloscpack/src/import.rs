@@ -2,6 +2,7 @@
 
 pub(crate) mod own;
 
+use container_core::array::byte_len;
 use container_core::container::{Axes, Dataset};
 use container_core::dtype::{DType, Kind, Order};
 use container_core::format::{Import, Output};
@@ -46,8 +47,7 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
         losses.extend(lost);
         own::add(tree, &mut options);
     }
-    let count = element_count(numpy.shape.iter().copied());
-    let total = count.and_then(|count| count.checked_mul(dataset.dtype.itemsize() as u64));
+    let total = byte_len(&dataset.dtype, &numpy.shape);
     let total = total.ok_or_else(|| Error::malformed(format!("{} reaches past 2^64 bytes", dataset.path)))?;
     // Nothing is written for what a cut file merely claims.
     prove(job.container, index, region, &job.read)?;
@@ -96,8 +96,7 @@ fn options(job: &Import<'_>, numpy: &NumpyArray) -> Result<WriteOptions> {
     options.chunk_size = chunk_size(words::word(job.options, CHUNKS), numpy)?;
     if let Some(size) = options.chunk_size {
         // The chunk as it is, and encoded.
-        let whole = element_count(numpy.shape.iter().copied());
-        let whole = whole.map_or(u64::MAX, |count| count.saturating_mul(numpy.dtype.itemsize() as u64));
+        let whole = byte_len(&numpy.dtype, &numpy.shape).unwrap_or(u64::MAX);
         let taken = (size as u64).min(whole).saturating_mul(2);
         job.read.limits.allocate(taken).map_err(|error| error.hint("--chunks, for smaller ones"))?;
     }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use container_core::array::byte_len;
 use container_core::codec::Codec;
 use container_core::codec::lz4::{Lz4, MAX_INPUT_LEN, block_shape};
 use container_core::dtype::{ByteOrder, DType, Kind};
@@ -70,9 +71,7 @@ pub(crate) enum BigEndian {
 impl Target {
     /// Bytes of the elements before encoding.
     fn decoded_len(&self) -> Result<u64> {
-        let count = element_count(self.dims.iter().copied());
-        let len = count.and_then(|count| count.checked_mul(self.dtype.itemsize() as u64));
-        len.ok_or_else(|| {
+        byte_len(&self.dtype, &self.dims).ok_or_else(|| {
             Error::usage(format!("{:?} elements of {} reach past 2^64 bytes", self.dims, self.dtype))
         })
     }

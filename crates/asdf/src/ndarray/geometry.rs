@@ -213,9 +213,8 @@ impl Row {
     fn of(array: &NdArray, dtype: &DType) -> Option<Self> {
         let itemsize = dtype.itemsize() as u64;
         let inner: Vec<u64> = array.shape.iter().skip(1).map(|axis| axis.unwrap_or(0)).collect();
-        let packed = element_count(inner.iter().copied()).and_then(|count| count.checked_mul(itemsize));
         // So many that no block has one of them.
-        let packed = packed.unwrap_or(u64::MAX);
+        let packed = byte_len(dtype, &inner).unwrap_or(u64::MAX);
         let Some(strides) = &array.strides else {
             return Some(Self { step: packed, extent: packed });
         };

@@ -135,7 +135,7 @@ fn chunks_are_made_as_the_last_one_was() {
 }
 
 fn array(shape: &[u64], order: Order) -> (NumpyArray, Vec<u8>) {
-    let count = element_count(shape.iter().copied()).unwrap();
+    let count = container_core::region::element_count(shape.iter().copied()).unwrap();
     let bytes = (0..count).flat_map(|at| u32::try_from(at).unwrap().to_le_bytes()).collect();
     (NumpyArray { dtype: DType::parse("<i4").unwrap(), shape: shape.to_vec(), order }, bytes)
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use container_core::region::element_count;
+use container_core::array::byte_len;
 use container_core::{Limits, Value};
 
 use super::Layout;
@@ -134,8 +134,7 @@ impl Layout {
             Err(error) => self.faults.push(Fault::of_error(FaultKind::NumpyMetadata, error, range.clone())),
         }
         let Some(numpy) = &self.numpy else { return };
-        let itemsize = numpy.dtype.itemsize() as u64;
-        let need = element_count(numpy.shape.iter().copied()).and_then(|count| count.checked_mul(itemsize));
+        let need = byte_len(&numpy.dtype, &numpy.shape);
         if let Some(have) = self.data_len
             && need != Some(have)
         {

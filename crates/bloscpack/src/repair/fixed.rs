@@ -1,9 +1,9 @@
 //! Files of chunks of one size.
 
 use blosc_chunk::Decoder;
+use container_core::array::byte_len;
 use container_core::dtype::Order;
 use container_core::format::WriteSeek;
-use container_core::region::element_count;
 use container_core::report::{RepairItem, RepairReport};
 use container_core::source::zeroed_vec;
 use container_core::{Error, Result, Value};
@@ -177,10 +177,7 @@ fn without_claim(damaged: &Damaged, tree: Value, have: u64, report: &mut RepairR
     if damaged.layout.faults().iter().any(|fault| fault.kind() == FaultKind::NumpyMetadata) {
         return unclaimed(tree);
     }
-    let fits = |numpy: NumpyArray| {
-        let count = element_count(numpy.shape.iter().copied());
-        count.and_then(|count| count.checked_mul(numpy.dtype.itemsize() as u64)) == Some(have)
-    };
+    let fits = |numpy: NumpyArray| byte_len(&numpy.dtype, &numpy.shape) == Some(have);
     // Nobody read an array there, so that nothing is cut to one.
     let is_none_or_fits = match NumpyArray::from_metadata(&tree, &damaged.limits) {
         Ok(numpy) => numpy.is_none_or(fits),
@@ -212,8 +209,7 @@ fn fit_shape(damaged: &Damaged, have: u64, report: &mut RepairReport) -> (Option
     let Some(numpy) = layout.numpy() else {
         return (Some(without_claim(damaged, tree, have, report)), have);
     };
-    let item = numpy.dtype.itemsize() as u64;
-    let need = element_count(numpy.shape.iter().copied()).and_then(|count| count.checked_mul(item));
+    let need = byte_len(&numpy.dtype, &numpy.shape);
     if need == Some(have) {
         return (Some(tree), have);
     }
@@ -224,7 +220,7 @@ fn fit_shape(damaged: &Damaged, have: u64, report: &mut RepairReport) -> (Option
         Order::C => (shape.first().copied(), shape.get(1..)),
         Order::F => (shape.last().copied(), shape.get(..shape.len().saturating_sub(1))),
     };
-    let row = rest.and_then(|rest| element_count(rest.iter().copied())).and_then(|row| row.checked_mul(item));
+    let row = rest.and_then(|rest| byte_len(&numpy.dtype, rest));
     let (Some(rows), Some(row)) = (slowest, row.filter(|row| *row > 0)) else {
         let what =
             format!("shape {:?}, which {have} bytes cannot have: they are plain bytes now", numpy.shape);

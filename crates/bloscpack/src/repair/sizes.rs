@@ -8,7 +8,7 @@
 )]
 
 use container_core::Result;
-use container_core::region::element_count;
+use container_core::array::byte_len;
 
 use super::{Damaged, Proof};
 use crate::chunks::ChunkEntry;
@@ -72,10 +72,7 @@ fn size_of_last(damaged: &Damaged, last: &ChunkEntry, others: &[ChunkEntry], usu
     // Version 2 has a last chunk that is larger.
     let most = if layout.header().dialect == Dialect::V2 { MAX_CHUNK } else { usual };
     let before = others.iter().map(|entry| u64::from(entry.nbytes())).fold(0, u64::saturating_add);
-    let by_shape = layout.numpy().and_then(|array| {
-        let count = element_count(array.shape.iter().copied())?;
-        count.checked_mul(array.dtype.itemsize() as u64)?.checked_sub(before)
-    });
+    let by_shape = layout.numpy().and_then(|array| byte_len(&array.dtype, &array.shape)?.checked_sub(before));
     let by_shape = by_shape.and_then(|len| u32::try_from(len).ok());
     let by_header = u32::try_from(layout.header().last_chunk).ok();
     let mut said = [by_shape, by_header, Some(last.nbytes())].into_iter().flatten();
