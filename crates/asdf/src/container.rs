@@ -111,8 +111,7 @@ impl Lens {
         if self.axes == Axes::AsStored || !datasets::is_column_major(&self.file, index) {
             return Ok(None);
         }
-        let axes = region.axes().iter().rev().copied().collect();
-        Region::new(axes, &self.file.geometry(index)?.shape).map(Some)
+        region.reversed(&self.file.geometry(index)?.shape).map(Some)
     }
 
     fn of_blocks(&self) -> &HashMap<usize, String> {

@@ -122,10 +122,8 @@ impl Container for Lens {
         if !self.is_reversed() {
             return self.file.read(region, options);
         }
-        let mut axes = region.axes().to_vec();
-        axes.reverse();
         let shape = self.file.array_type()?.shape;
-        Ok(self.file.read(&Region::new(axes, &shape)?, options)?.reversed_axes())
+        Ok(self.file.read(&region.reversed(&shape)?, options)?.reversed_axes())
     }
 
     fn is_typed(&self, index: usize) -> bool {

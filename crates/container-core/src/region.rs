@@ -91,6 +91,14 @@ impl Region {
         Ok(Self { axes })
     }
 
+    /// The same selections along the axes of an array of `shape`, which are those of this region's array in reverse.
+    ///
+    /// # Errors
+    /// As [`Region::new`].
+    pub fn reversed(&self, shape: &[u64]) -> Result<Self> {
+        Self::new(self.axes.iter().rev().copied().collect(), shape)
+    }
+
     /// The selections, one for each axis of the array.
     #[must_use]
     pub fn axes(&self) -> &[AxisSelection] {
@@ -288,6 +296,13 @@ mod tests {
             assert_eq!((axis.step, axis.count), (step, count), "{term} of {len}");
             assert!(count == 0 || axis.start == start, "{term} of {len}");
         }
+    }
+
+    #[test]
+    fn regions_turn_with_their_arrays() {
+        let region = Region::parse("1:, 0", &[3, 2]).unwrap();
+        assert_eq!(region.reversed(&[2, 3]).unwrap(), Region::parse("0, 1:", &[2, 3]).unwrap());
+        assert!(region.reversed(&[2, 2]).is_err());
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use container_core::array::Array;
 use container_core::block::Block;
 use container_core::container::{About, Container, Dataset, Depth, ReadOptions, Segment};
-use container_core::region::{AxisSelection, Region};
+use container_core::region::Region;
 use container_core::report::{Loss, Report};
 use container_core::{Progress, Result, Value};
 
@@ -28,7 +28,7 @@ impl<'a> Reversed<'a> {
     /// `Usage` when it fits no such dataset.
     pub(crate) fn region(&self, index: usize, region: &Region) -> Result<Region> {
         let dataset = self.require(index)?;
-        Region::new(reversed(region), &dataset.shape)
+        region.reversed(&dataset.shape)
     }
 }
 
@@ -39,10 +39,6 @@ fn turned(mut dataset: Dataset) -> Dataset {
     }
     dataset.order = dataset.order.reversed();
     dataset
-}
-
-fn reversed(region: &Region) -> Vec<AxisSelection> {
-    region.axes().iter().rev().copied().collect()
 }
 
 impl Container for Reversed<'_> {
@@ -87,13 +83,13 @@ impl Container for Reversed<'_> {
 
     fn read(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<Array<'_>> {
         let dataset = self.inner.require(index)?;
-        let region = Region::new(reversed(region), &dataset.shape)?;
+        let region = region.reversed(&dataset.shape)?;
         Ok(self.inner.read(index, &region, options)?.reversed_axes())
     }
 
     fn mask(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<Option<Array<'static>>> {
         let dataset = self.inner.require(index)?;
-        let region = Region::new(reversed(region), &dataset.shape)?;
+        let region = region.reversed(&dataset.shape)?;
         Ok(self.inner.mask(index, &region, options)?.map(Array::reversed_axes))
     }
 

@@ -146,9 +146,7 @@ impl Container for Lens {
         if self.file.options().axes == Axes::AsStored {
             return self.file.read(region, options);
         }
-        let mut axes = region.axes().to_vec();
-        axes.reverse();
-        Ok(self.file.read(&Region::new(axes, self.file.dims())?, options)?.reversed_axes())
+        Ok(self.file.read(&region.reversed(self.file.dims())?, options)?.reversed_axes())
     }
 
     fn blocks(&self) -> Vec<&dyn Block> {
