@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use container_core::pointer::escape;
 use container_core::{Error, Limits, Result, Value};
 
 use crate::ndarray::NdArray;
@@ -132,7 +133,7 @@ impl Walk<'_> {
                         continue;
                     }
                     self.hold(&key)?;
-                    let step = escaped(&key);
+                    let step = escape(&key);
                     let item = self.value(item, &format!("{path}/{step}"), depth.saturating_add(1))?;
                     // A history of nothing but the writer's extensions.
                     let is_emptied = path.is_empty() && key == "history" && is_empty(&item);
@@ -163,7 +164,7 @@ impl Walk<'_> {
                 }
                 // An array as a mask is a dataset of its own.
                 "mask" if item.kind() != Kind::Scalar => Value::from("mask"),
-                _ => self.value(item, &format!("{path}/{}", escaped(&key)), depth.saturating_add(1))?,
+                _ => self.value(item, &format!("{path}/{}", escape(&key)), depth.saturating_add(1))?,
             };
             entries.push((key, value));
         }
@@ -188,11 +189,6 @@ fn is_empty(value: &Value) -> bool {
 /// What names the software that wrote a file, not what is in it.
 fn is_of_writer(path: &str, key: &str) -> bool {
     matches!((path, key), ("", "asdf_library") | ("/history", "extensions"))
-}
-
-/// A key as a step of a JSON pointer.
-pub(crate) fn escaped(key: &str) -> String {
-    key.replace('~', "~0").replace('/', "~1")
 }
 
 /// A key as text: numbers and the like by their canonical spelling.

@@ -3,6 +3,7 @@
 //! The fragment of a URI is a JSON pointer. It is taken apart at its slashes before anything in it is decoded, so that `%2F` is a slash
 //! within a key, as `~1` is. Python asdf 6.0 decodes first, and takes it for one between keys.
 
+use container_core::pointer::unescape;
 use container_core::{Error, Result};
 
 use crate::File;
@@ -122,7 +123,7 @@ fn follow<'f>(file: &'f File, uri: &str, left: &mut usize) -> Result<Referent<'f
 
 /// A part of a pointer without its escapes: those of URIs, then those of pointers (RFC 6901, section 4).
 fn decoded(step: &str) -> Option<String> {
-    Some(percent_decoded(step)?.replace("~1", "/").replace("~0", "~"))
+    Some(unescape(&percent_decoded(step)?).into_owned())
 }
 
 #[cfg(test)]

@@ -27,11 +27,10 @@ pub(crate) use emit::tag::YAML_PREFIX;
 pub(crate) use emit::{
     Around, MOST_DEPTH, Piece, Place, Spot, bare, emit_at, emit_item, emit_key, emit_pair,
 };
-pub(crate) use walk::unescape;
 
 pub use document::{Collection, Document, DuplicateKeys, Kind, NodeId, ScalarStyle, YamlLimits};
 pub use emit::{EmitOptions, emit_document, emit_node};
 pub use node::Node;
 pub use scalar::{Int, Scalar, Timestamp, resolve};
 pub use value::Yaml;
-pub(crate) use walk::{child, escape, key_text};
+pub(crate) use walk::{child, key_text};

@@ -17,6 +17,7 @@ pub mod literal;
 pub mod magic;
 pub mod npy;
 pub mod numbers;
+pub mod pointer;
 mod progress;
 pub mod ranges;
 pub mod region;

@@ -3,6 +3,8 @@
 #[cfg(feature = "serde")]
 mod serde;
 
+use crate::pointer::unescape;
+
 /// Metadata of any format: what YAML, JSON, msgpack and fixed headers have in common.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -44,7 +46,7 @@ impl Value {
         }
         let mut here = self;
         for step in pointer.strip_prefix('/')?.split('/') {
-            let step = step.replace("~1", "/").replace("~0", "~");
+            let step = unescape(step);
             here = match here {
                 // No sign and no leading zeros.
                 Self::List(items) => {

@@ -6,6 +6,7 @@ use std::collections::{HashMap, HashSet};
 use std::iter;
 
 use container_core::container::{Container, Dataset, ReadOptions};
+use container_core::pointer::{escape, unescape};
 use container_core::region::Region;
 use container_core::{Error, Progress, Result, Value};
 
@@ -153,11 +154,11 @@ pub(crate) fn compare_datasets(
 /// (`a` and `a/b`) the whole path is one step. On the way back they are undone.
 fn spellings(path: &str) -> Vec<String> {
     let steps = path.replace('~', "~0");
-    let mut all = vec![steps.replace('/', "~1")];
+    let mut all = vec![escape(path).into_owned()];
     if steps != path {
         all.insert(0, steps);
     }
-    all.push(path.replace("~1", "/").replace("~0", "~"));
+    all.push(unescape(path).into_owned());
     all.retain(|spelling| spelling != path);
     all
 }

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use container_core::carried::{MORE, PREFIX, WHOLE, form, joined};
 use container_core::container::Dataset;
+use container_core::pointer::escape;
 use container_core::region::Region;
 use container_core::report::Loss;
 use container_core::{Limits, Result, Value};
@@ -12,7 +13,7 @@ use super::{ENTRIES, HISTORY, LIBRARY, ROOT_ANCHOR, ROOT_KEYS, STORAGE};
 use crate::file::File;
 use crate::meta::timestamp;
 use crate::ndarray::NdArray;
-use crate::yaml::{Int, Yaml, escape};
+use crate::yaml::{Int, Yaml};
 
 /// Bytes that a node takes on its way, about.
 const EACH: u64 = 128;

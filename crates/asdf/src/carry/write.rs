@@ -4,10 +4,11 @@ use std::collections::{HashMap, HashSet};
 
 use container_core::Value;
 use container_core::carried::{self, form_of};
+use container_core::pointer::{escape, unescape};
 
 use super::{ENTRIES, ENTRY_TAG, HISTORY, LIBRARY, ROOT_ANCHOR, ROOT_KEYS};
 use crate::ndarray::NdArray;
-use crate::yaml::{Int, Scalar, Yaml, escape, resolve, unescape};
+use crate::yaml::{Int, Scalar, Yaml, resolve};
 
 /// What is known of carried metadata before there are nodes.
 pub(crate) struct Tree {

@@ -5,9 +5,10 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
+use container_core::pointer::unescape;
 use container_core::{Error, Result};
 
-use crate::yaml::{Document, Kind, Node, NodeId, Scalar, Yaml, key_text, unescape};
+use crate::yaml::{Document, Kind, Node, NodeId, Scalar, Yaml, key_text};
 
 use super::{flow, place};
 

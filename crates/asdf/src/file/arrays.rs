@@ -4,12 +4,13 @@
 //! a small tree may have more than anyone can list.
 
 use container_core::dtype::{DType, Field};
+use container_core::pointer::escape;
 use container_core::{Limits, Result};
 
 use crate::fault::{Fault, FaultKind};
 use crate::ndarray::NdArray;
 use crate::open_options::OpenOptions;
-use crate::yaml::{Document, Kind, Node, NodeId, escape, key_text};
+use crate::yaml::{Document, Kind, Node, NodeId, key_text};
 
 use super::ArrayEntry;
 

@@ -1,9 +1,10 @@
 //! Where arrays stand in a new tree: paths become mappings within one another.
 
+use container_core::pointer::unescape;
 use container_core::{Error, Result};
 
 use crate::carry::{HISTORY, LIBRARY};
-use crate::yaml::{Yaml, unescape};
+use crate::yaml::Yaml;
 
 /// A tree to which arrays are added by their paths.
 pub(super) struct Places {

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use container_core::pointer::escape;
 use container_core::{Error, Result};
 
 use super::array::{self, Wanted};
@@ -9,7 +10,6 @@ use super::budget::Budget;
 use super::equal::{equal, first_repeated, key_name};
 use super::plain::{fails_if, simple};
 use super::rule::{Check, Dependency, Others, Rule, RuleId, Rules};
-use super::uri::escaped;
 use super::{Violation, words};
 use crate::yaml::{Kind, Node, NodeId, Scalar};
 
@@ -409,7 +409,7 @@ impl<'s> Judge<'s> {
                 path.push('/');
             }
             match step {
-                Step::Key(key) => path.push_str(&escaped(key)),
+                Step::Key(key) => path.push_str(&escape(key)),
                 Step::Index(at) => path.push_str(&at.to_string()),
             }
         }

@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use container_core::pointer::escape;
 use container_core::{Error, Result};
 
 use super::budget::Budget;
-use super::uri::{escaped, join, pointer, split_fragment};
+use super::uri::{join, pointer, split_fragment};
 use super::{Schemas, embedded};
 use crate::yaml::{Document, Kind, Node, NodeId, YamlLimits};
 
@@ -120,7 +121,7 @@ impl<'s> Resources<'s> {
             let Some(next) = next else { return Ok(None) };
             names = !names && NAMES.contains(&step.as_str());
             place.pointer.push('/');
-            place.pointer.push_str(&escaped(step));
+            place.pointer.push_str(&escape(step));
             place.node = next.target().id();
             if !names {
                 place.base = base_of(&place.base, next).into();
@@ -146,7 +147,7 @@ impl<'s> Resources<'s> {
                 resource,
                 node: node.id(),
                 base: Rc::clone(&base),
-                pointer: format!("{}/{}", place.pointer, escaped(step)),
+                pointer: format!("{}/{}", place.pointer, escape(step)),
             };
             for (at, item) in node.items().enumerate().filter(|(_, item)| !item.is_alias()) {
                 open.push((within(&at.to_string(), item), false));

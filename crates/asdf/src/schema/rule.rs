@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use container_core::pointer::escape;
 use container_core::{Error, Result};
 use regex::Regex;
 
@@ -12,7 +13,7 @@ use super::equal::key_name;
 use super::keyword::{count, flag, list, names, number, pairs, pattern, text, types, wrong};
 use super::number::Number;
 use super::resource::{Place, Resources, base_of};
-use super::uri::{escaped, join};
+use super::uri::join;
 use crate::yaml::{Kind, Node, NodeId};
 
 /// A schema, by its place among those that were met.
@@ -284,7 +285,7 @@ impl Reader<'_, '_> {
         let mut pointer = self.place.pointer.clone();
         for step in steps {
             pointer.push('/');
-            pointer.push_str(&escaped(step));
+            pointer.push_str(&escape(step));
         }
         let base = base_of(&self.place.base, node).into();
         self.rules.id(Place { resource: self.place.resource, node: node.target().id(), base, pointer })

@@ -1,5 +1,7 @@
 //! URIs of schemas: joined to the one they stand in, and split from what they name within (RFC 3986, section 5).
 
+use container_core::pointer::unescape;
+
 /// `reference` as seen from `base`. Bases without a path to join to, as `tag:` and `urn:`, lend themselves to fragments alone.
 pub(super) fn join(base: &str, reference: &str) -> String {
     let (document, _) = split_fragment(base);
@@ -50,12 +52,7 @@ pub(super) fn pointer(fragment: &str) -> Option<Vec<String>> {
         return Some(Vec::new());
     }
     let steps = fragment.strip_prefix('/')?;
-    Some(steps.split('/').map(|step| percent_decoded(step).replace("~1", "/").replace("~0", "~")).collect())
-}
-
-/// A step of a path or pointer: `~` and `/` spelled as `~0` and `~1`.
-pub(super) fn escaped(step: &str) -> String {
-    step.replace('~', "~0").replace('/', "~1")
+    Some(steps.split('/').map(|step| unescape(&percent_decoded(step)).into_owned()).collect())
 }
 
 /// Whether `uri` is one that `pattern` means: `*` stands for anything without a slash, `**` for anything.

@@ -10,6 +10,7 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
+use container_core::pointer::{escape, unescape};
 use container_core::{Error, Limits, Result};
 
 use super::{Document, Int, Kind, Node, NodeId, Scalar};
@@ -27,16 +28,6 @@ pub(crate) fn key_text<'d>(key: Node<'d>) -> Option<Cow<'d, str>> {
             key.text().into()
         }
     })
-}
-
-/// A step of a path as it is written.
-pub(crate) fn escape(step: &str) -> Cow<'_, str> {
-    if step.contains(['/', '~']) { step.replace('~', "~0").replace('/', "~1").into() } else { step.into() }
-}
-
-/// A step of a path as it is meant.
-pub(crate) fn unescape(step: &str) -> Cow<'_, str> {
-    if step.contains('~') { step.replace("~1", "/").replace("~0", "~").into() } else { step.into() }
 }
 
 impl Document {

@@ -2,6 +2,7 @@
 
 use container_core::container::Axes;
 use container_core::format::{Import, Output};
+use container_core::pointer::unescape;
 use container_core::report::Loss;
 use container_core::stream::prove;
 use container_core::{Error, Result};
@@ -53,7 +54,7 @@ impl Again {
         for ((index, region), path) in job.selection.iter().zip(paths) {
             let dataset = &*job.container.require(*index)?;
             // Paths of trees have slashes within steps escaped, and escapes of their own.
-            let meant = path.replace("~1", "/").replace("~0", "~");
+            let meant = unescape(path);
             let Some((frame, name)) = again.chunks.find(path).or_else(|| again.chunks.find(&meant)) else {
                 return Ok(None);
             };

@@ -6,6 +6,7 @@ use std::io::Write;
 
 use container_core::Value;
 use container_core::container::{Container, Dataset, Listed};
+use container_core::pointer::escape;
 use holdall::open::Accept;
 
 use super::{chosen, open, shown};
@@ -154,7 +155,7 @@ impl Growth<'_> {
             return;
         }
         for (name, part) in parts(value) {
-            let path = format!("{path}/{}", name.replace('~', "~0").replace('/', "~1"));
+            let path = format!("{path}/{}", escape(&name));
             let tag = self.tags.get(&path).cloned();
             // Where nodes have tags, the paths of datasets are theirs.
             let dataset = tag.as_ref().and_then(|_| (self.dataset)(path.strip_prefix('/')?));

@@ -3,6 +3,7 @@
 use container_core::carried::{NAME, entries, form_of, named, shallow, without};
 use container_core::container::Container;
 use container_core::format::Import;
+use container_core::pointer::unescape;
 use container_core::region::Region;
 use container_core::report::Loss;
 use container_core::{Result, Value};
@@ -91,7 +92,7 @@ fn with_name_of(written: Value, source: &Value) -> Value {
     let (Some(Value::Text(own)), Some(Value::Text(name))) = (written.get(NAME), source.get(NAME)) else {
         return written;
     };
-    let meant = |path: &str| [path.to_owned(), path.replace("~1", "/").replace("~0", "~")];
+    let meant = |path: &str| [path.to_owned(), unescape(path).into_owned()];
     let is_same = meant(own).iter().any(|own| meant(name).contains(own));
     if is_same { named(written, name) } else { written }
 }

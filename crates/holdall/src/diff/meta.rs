@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use container_core::Value;
 use container_core::carried::named_entries;
 use container_core::container::Container;
+use container_core::pointer::escape;
 use container_core::region::Region;
 
 use super::glob;
@@ -58,7 +59,7 @@ impl Comparison<'_> {
     }
 
     fn entry(&mut self, pointer: &str, key: &str, a: Option<&Value>, b: Option<&Value>) {
-        let pointer = format!("{pointer}/{}", key.replace('~', "~0").replace('/', "~1"));
+        let pointer = format!("{pointer}/{}", escape(key));
         if glob::any(self.ignore, key) || glob::any(self.ignore, &pointer) {
             return;
         }

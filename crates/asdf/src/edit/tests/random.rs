@@ -2,12 +2,13 @@
 
 use std::ops::Range;
 
+use container_core::pointer::escape;
 use proptest::prelude::*;
 
 use super::scribble::{Choices, Scribble, scribble};
 use crate::edit::proof::is_value;
 use crate::edit::{TreeEditor, lines, place};
-use crate::yaml::{Collection, Document, Kind, Yaml, YamlLimits, escape};
+use crate::yaml::{Collection, Document, Kind, Yaml, YamlLimits};
 
 fn parse(text: &str) -> Document {
     Document::parse(text.as_bytes(), 0, &YamlLimits::default())
