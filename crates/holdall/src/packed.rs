@@ -1,6 +1,6 @@
 //! Records without padding.
 
-use container_core::dtype::{DType, Field, Record};
+use container_core::dtype::{DType, Field};
 use container_core::{Error, Result};
 
 /// More parts than any honest record has: nested sub-arrays of records multiply.
@@ -20,7 +20,7 @@ impl Packer {
     pub(crate) fn new(stored: &DType) -> Result<Self> {
         let mut parts = Vec::new();
         collect(stored, 0, &mut parts)?;
-        Ok(Self { dtype: packed(stored), size: stored.itemsize(), parts })
+        Ok(Self { dtype: stored.packed(), size: stored.itemsize(), parts })
     }
 
     /// The type of what it makes, in the byte order of what it was made for.
@@ -44,21 +44,6 @@ impl Packer {
             }
         }
     }
-}
-
-/// The same type without padding and titles.
-fn packed(dtype: &DType) -> DType {
-    let DType::Record(record) = dtype else { return dtype.clone() };
-    let mut offset = 0_usize;
-    let fields = record.fields.iter().map(|field| {
-        let dtype = packed(&field.dtype);
-        let field =
-            Field { name: field.name.clone(), title: None, offset, shape: field.shape.clone(), dtype };
-        offset = offset.saturating_add(count(&field).saturating_mul(field.dtype.itemsize()));
-        field
-    });
-    let fields = fields.collect();
-    DType::Record(Record { fields, size: offset })
 }
 
 fn count(field: &Field) -> usize {
