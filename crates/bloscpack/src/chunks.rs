@@ -200,7 +200,7 @@ impl Found {
             let bytes = (self.entries.len().saturating_add(more)).saturating_mul(size_of::<ChunkEntry>());
             let bytes = bytes as u64;
             limits.allocate(bytes)?;
-            let refused = |_| Error::limit("memory in bytes (the machine refused it)", bytes, limits.memory);
+            let refused = |_| Error::refused(bytes, limits.memory);
             self.entries.try_reserve_exact(more).map_err(refused)?;
         }
         self.entries.push(entry);

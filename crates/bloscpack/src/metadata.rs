@@ -135,7 +135,7 @@ pub fn encode_section(json: &[u8], options: &MetadataOptions) -> Result<Vec<u8>>
     let mut out = header.to_bytes().to_vec();
     out.extend(&payload);
     let room = (max_meta_size - meta_comp_size) as usize;
-    let refused = || Error::limit("memory in bytes (the machine refused it)", room as u64, isize::MAX as u64);
+    let refused = || Error::refused(room as u64, isize::MAX as u64);
     out.try_reserve_exact(room).map_err(|_| refused())?;
     out.resize(out.len() + room, 0);
     options.checksum.append_digest(&payload, &mut out);

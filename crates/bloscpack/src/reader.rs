@@ -189,9 +189,7 @@ impl Reader {
         last.index = None;
         drop(last);
         bytes.clear();
-        bytes.try_reserve_exact(len).map_err(|_| {
-            Error::limit("memory in bytes (the machine refused it)", len as u64, file.options().limits.memory)
-        })?;
+        bytes.try_reserve_exact(len).map_err(|_| Error::refused(len as u64, file.options().limits.memory))?;
         bytes.resize(len, 0);
         self.decode(file, worker, piece.index, &mut bytes, options, threads)?;
         piece.dst.copy_from_slice(&bytes[piece.range.clone()]);
@@ -264,13 +262,9 @@ impl Reader {
         } else {
             file.options().limits.allocate(len as u64)?;
             buffer.clear();
-            buffer.try_reserve_exact(len).map_err(|_| {
-                Error::limit(
-                    "memory in bytes (the machine refused it)",
-                    len as u64,
-                    file.options().limits.memory,
-                )
-            })?;
+            buffer
+                .try_reserve_exact(len)
+                .map_err(|_| Error::refused(len as u64, file.options().limits.memory))?;
             buffer.resize(len, 0);
             file.source().read_into(range.start, buffer)?;
             &buffer[..]

@@ -117,6 +117,12 @@ impl Error {
         Self::new(ErrorKind::Limit { what: what.into(), asked, allowed })
     }
 
+    /// [`ErrorKind::Limit`] of memory that the machine does not have, though `allowed` bytes of it may be asked for.
+    #[must_use]
+    pub fn refused(bytes: u64, allowed: u64) -> Self {
+        Self::limit("memory in bytes (the machine refused it)", bytes, allowed)
+    }
+
     /// [`ErrorKind::Cancelled`].
     #[must_use]
     pub fn cancelled() -> Self {

@@ -102,8 +102,7 @@ impl File {
         let index = self.index.get_or_insert_default();
         let len = (index.len() as u64).saturating_add(entries.len() as u64);
         self.options.limits.allocate(len)?;
-        let refused =
-            |_| Error::limit("memory in bytes (the machine refused it)", len, self.options.limits.memory);
+        let refused = |_| Error::refused(len, self.options.limits.memory);
         index.try_reserve(entries.len()).map_err(refused)?;
         index.extend_from_slice(entries);
         self.layout.grow(source.len(), header, new.len() as u64, last.frame);

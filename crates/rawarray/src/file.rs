@@ -222,8 +222,7 @@ impl File {
         let bytes = array.bytes(Order::F, &self.options.limits)?;
         let mut bools = Vec::new();
         let len = bytes.len() as u64;
-        let refused =
-            |_| Error::limit("memory in bytes (the machine refused it)", len, self.options.limits.memory);
+        let refused = |_| Error::refused(len, self.options.limits.memory);
         bools.try_reserve_exact(self.options.limits.allocate(len)?).map_err(refused)?;
         bools.extend(bytes.iter().map(|byte| *byte != 0));
         Ok(bools)

@@ -148,8 +148,7 @@ impl<'o> Encoder<'o> {
                 }
                 limits.allocate(expected.saturating_add(Lz4.max_encoded_len(len) as u64))?;
                 let mut held = Vec::new();
-                let refused =
-                    |_| Error::limit("memory in bytes (the machine refused it)", expected, limits.memory);
+                let refused = |_| Error::refused(expected, limits.memory);
                 held.try_reserve_exact(len).map_err(refused)?;
                 (Step::Whole { held }, None)
             }
