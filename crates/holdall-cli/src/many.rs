@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 
 use container_core::Limits;
+use holdall::open::is_stream;
 use holdall::walk::{containers, is_plain_folder, is_sparse_frame};
 
 use crate::errors::{On as _, Result};
@@ -59,7 +60,7 @@ pub fn in_order<T: Send>(
     mut report: impl FnMut(T) -> Result<()>,
 ) -> Result<()> {
     // Standard input is there once only, and a file that is looked at again needs it again.
-    let streams = files.iter().any(|file| file.as_os_str() == "-");
+    let streams = files.iter().any(|file| is_stream(file));
     let workers = if streams { 1 } else { jobs.min(files.len()) };
     let threads = (jobs / workers.max(1)).max(1);
     let one = |file: &Path, limits, meter: &Meter| look(file, &Share { threads, limits, meter });

@@ -38,6 +38,12 @@ pub struct Address {
 }
 
 impl Address {
+    /// All of a file.
+    #[must_use]
+    pub fn file(path: impl Into<PathBuf>) -> Self {
+        Self { file: path.into(), dataset: None, selection: None }
+    }
+
     /// Takes an address apart. Looks at the file system for files that have `::` in their names.
     #[must_use]
     pub fn parse(text: &str) -> Self {
@@ -47,7 +53,7 @@ impl Address {
     /// As [`Address::parse`], for what may not be Unicode: the file may be named in any bytes, what follows is text.
     #[must_use]
     pub fn parse_os(typed: &OsStr) -> Self {
-        let whole = || Self { file: PathBuf::from(typed), dataset: None, selection: None };
+        let whole = || Self::file(typed);
         let mut cuts = cuts(typed);
         let Some(first) = cuts.next() else { return whole() };
         let exists = |path: &Path| path.symlink_metadata().is_ok();

@@ -157,7 +157,7 @@ impl Job<'_> {
 /// Raw bytes as elements of the type that the one dataset of the file at `path` has, with its axes but the first.
 fn like(path: &Path, source: &Path, options: &AppendOptions<'_>) -> Result<Plain> {
     let target = open(path, Accept::ContainersAndArrays, &options.open)?;
-    let all = Address { file: path.to_owned(), dataset: None, selection: None };
+    let all = Address::file(path);
     let [(index, _)] = all.select(&*target.container)?[..] else {
         return Err(
             Error::usage("raw elements are added to files of one array").hint("--items for files of items")

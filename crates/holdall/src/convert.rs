@@ -210,8 +210,7 @@ fn done(
 fn read_back(task: &Import<'_>, format: &Format, out: &Target, losses: &[Loss]) -> Result<Vec<Difference>> {
     let written = out.written().ok_or_else(|| Error::usage("a pipe cannot be read back"))??;
     let target = open_written(task, format, Box::new(FileSource::new(written)?))?;
-    let mut target_selection =
-        Address { file: "-".into(), dataset: None, selection: None }.select(&*target)?;
+    let mut target_selection = Address::file("-").select(&*target)?;
     if let ([(index, _)], 2..) = (task.selection, target_selection.len()) {
         // Aliases in a tree make several datasets of the one array.
         let (tree, own) = (task.carried()?.0, task.container.require(*index)?.path.clone());

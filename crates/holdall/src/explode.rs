@@ -6,7 +6,7 @@ use container_core::container::{OpenOptions, ReadOptions};
 use container_core::write::{Durability, Overwrite};
 use container_core::{Error, Result};
 
-use crate::open::{Accept, Opened, open};
+use crate::open::{Accept, Opened, is_stream, open};
 use crate::target::{Target, refuse_source};
 
 /// How files are exploded and imploded.
@@ -38,7 +38,7 @@ pub struct Exploded {
 /// `Usage` for other formats, and for files that exist; `Checksum`; those of opening the file; `Io`. No file stays then.
 pub fn explode(path: &Path, folder: Option<&Path>, options: &ExplodeOptions) -> Result<Exploded> {
     let opened = open(path, Accept::Containers, &options.open)?;
-    let stem = path.file_stem().and_then(|stem| stem.to_str()).filter(|_| path.as_os_str() != "-");
+    let stem = path.file_stem().and_then(|stem| stem.to_str()).filter(|_| !is_stream(path));
     let stem = stem.ok_or_else(|| Error::usage("files that are exploded have a name that is text"))?;
     let folder = folder.or_else(|| path.parent()).unwrap_or(Path::new(""));
     if !folder.as_os_str().is_empty() {
@@ -60,7 +60,7 @@ pub fn implode(path: &Path, target: Option<&Path>, options: &ExplodeOptions) -> 
     let target = match target {
         Some(target) => target.to_owned(),
         None => {
-            let stem = path.file_stem().and_then(|stem| stem.to_str()).filter(|_| path.as_os_str() != "-");
+            let stem = path.file_stem().and_then(|stem| stem.to_str()).filter(|_| !is_stream(path));
             let stem =
                 stem.ok_or_else(|| Error::usage("this needs a name for the new file").hint("-o NEW"))?;
             path.with_file_name(format!("{stem}_all.asdf"))

@@ -13,11 +13,12 @@ use container_core::dtype::{DType, Kind, Order};
 use container_core::format::ItemKind;
 use container_core::region::Region;
 use container_core::report::{BlockCounts, Report};
-use container_core::source::{Source, open_path, read_stream};
+use container_core::source::{Source, read_stream};
 use container_core::{Error, Limits, Progress, Result, Value};
 
 use crate::lines::Lines;
 use crate::open::is_stream;
+use crate::pack::raw_source;
 
 /// Attribute of an item's dataset that says what it is: [`TEXT`] or [`BYTES`].
 pub const ITEM: &str = "item";
@@ -62,11 +63,7 @@ impl Items {
         let limits = options.limits;
         let (from, kind, names, others) = match source {
             ItemSource::Lines(path) => {
-                let text: Box<dyn Source> = if is_stream(path) {
-                    Box::new(read_stream(&mut std::io::stdin().lock(), &limits)?)
-                } else {
-                    open_path(path, options.access, &limits)?
-                };
+                let text = raw_source(path, options)?;
                 let lines = Lines::find(&text, &limits)?;
                 let (kind, others) = (lines.kind, lines.notes());
                 (From::Lines(text, lines), kind, None, others)

@@ -254,8 +254,9 @@ fn is_directory(path: &Path) -> bool {
     !is_stream(path) && path.is_dir()
 }
 
-/// True for the path that stands for standard input or output.
-pub(crate) fn is_stream(path: &Path) -> bool {
+/// True for the path that stands for standard input or output: `-`.
+#[must_use]
+pub fn is_stream(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 

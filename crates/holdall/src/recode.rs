@@ -29,7 +29,7 @@ pub fn recode(source: &Path, target: &Path, options: &ConvertOptions<'_>) -> Res
     if options.verify == ReadBack::Yes && is_stream(target) {
         return Err(Error::usage("standard output cannot be read back").hint("recode to a file to verify it"));
     }
-    let address = Address { file: source.to_owned(), dataset: None, selection: None };
+    let address = Address::file(source);
     if !opens_again(source) {
         let selection = address.select(&*opened.container)?;
         return write(&*opened.container, &selection, format, target, options);

@@ -15,7 +15,7 @@ use container_core::{Error, ErrorKind, Limits, Progress};
 use holdall::address::{Address, typed};
 use holdall::digest::{ArrayDigest, Line, digest, line, select};
 use holdall::json;
-use holdall::open::{Accept, open_to_pass};
+use holdall::open::{Accept, is_stream, open_to_pass};
 use holdall::verify::first_damage;
 
 use super::shown;
@@ -69,7 +69,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     let work = Work { args, limits: console.limits };
     let mut counts = Counts::default();
     // Standard input is there once only, and a file that is read again needs it again.
-    let streams = tasks.iter().any(|task| task.wanted.iter().any(|one| one.address.file.as_os_str() == "-"));
+    let streams = tasks.iter().any(|task| task.wanted.iter().any(|one| is_stream(&one.address.file)));
     let workers = if streams { 1 } else { args.jobs.count().min(tasks.len()) };
     if workers <= 1 {
         for task in &tasks {

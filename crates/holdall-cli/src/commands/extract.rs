@@ -8,7 +8,7 @@ use container_core::container::Container;
 use container_core::region::Region;
 use holdall::extract::{ExtractAs, Extracted, are_lines, extract_files, extract_lines, is_item};
 use holdall::json;
-use holdall::open::Accept;
+use holdall::open::{Accept, is_stream};
 
 use super::{open, select, shown};
 use crate::errors::{On, Outcome, Result};
@@ -75,7 +75,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     }
     args.refuse_other_kind(container, &chosen).on(&file)?;
     let read = args.jobs.read_options(console.limits);
-    let directory = args.output.as_deref().filter(|path| path.as_os_str() != "-");
+    let directory = args.output.as_deref().filter(|path| !is_stream(path));
     match directory.filter(|_| !args.text) {
         None => {
             args.refuse_standard_output(container, &chosen).on(&file)?;
@@ -134,7 +134,7 @@ impl Args {
                 Error::usage("standard output takes the lines or the JSON lines, not both").hint("-o DIR")
             );
         }
-        if self.text && self.output.as_ref().is_some_and(|output| output.as_os_str() != "-") {
+        if self.text && self.output.as_ref().is_some_and(|output| !is_stream(output)) {
             return Err(Error::usage("--text writes to standard output, not to a directory"));
         }
         if !self.items || !(self.text || are_lines(container, chosen)?) {

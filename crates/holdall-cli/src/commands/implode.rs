@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use container_core::Error;
 use holdall::explode::implode;
+use holdall::open::is_stream;
 
 use super::explode::{options, show};
 use super::shown;
@@ -44,7 +45,7 @@ pub struct Args {
 
 pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     let file = shown(&args.file);
-    if args.output.as_ref().is_some_and(|output| output.as_os_str() == "-") {
+    if args.output.as_ref().is_some_and(|output| is_stream(output)) {
         return Err(Error::usage("implode writes a file, not standard output").hint("-o NEW")).on(file);
     }
     let options = options(&args.force, &args.jobs, &args.open, console);

@@ -13,7 +13,7 @@ use container_core::region::Region;
 use container_core::write::{AtomicFile, Durability};
 use holdall::Address;
 use holdall::field::OneField;
-use holdall::open::Accept;
+use holdall::open::{Accept, is_stream};
 use holdall::target::refuse_source;
 use holdall_plot::{
     Colors, MOST_LINES, Origin, Palette, Picture, Range, Rgba, Stretch, Style, Subject, View, heatmap,
@@ -150,7 +150,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     let address = address(&args.file);
     let file = shown(&address.file);
     let output = args.target(&address).on(&file)?;
-    if let Some(path) = output.as_deref().filter(|path| path.as_os_str() != "-") {
+    if let Some(path) = output.as_deref().filter(|path| !is_stream(path)) {
         refuse_source(&address.file, path).on(&file)?;
         // Found out before the work, not after it.
         if !args.force.force && path.symlink_metadata().is_ok() {
@@ -161,7 +161,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     let protocol = args.term.map(terminal::Term::protocol);
     let is_svg =
         output.as_deref().and_then(Path::extension).is_some_and(|end| end.eq_ignore_ascii_case("svg"));
-    if output.as_deref().is_some_and(|path| path.as_os_str() == "-") && console.out.is_terminal() {
+    if output.as_deref().is_some_and(is_stream) && console.out.is_terminal() {
         return Err(Error::usage("these bytes are not for a terminal").hint("--term, or -o NEW.png"))
             .on(&file);
     }
@@ -200,7 +200,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
         let pixels = raster(&drawn.picture.scene, &console.limits).on(&file)?;
         png(&pixels, drawn.picture.scene.dpi, Some(&recipe)).on(&file)?
     };
-    if path.as_os_str() == "-" {
+    if is_stream(&path) {
         console.out.write_all(&bytes)?;
     } else {
         let mut target = AtomicFile::create(&path, args.force.overwrite()).on(shown(&path))?;
@@ -226,7 +226,7 @@ impl Args {
             if self.term.is_some() {
                 return Ok(None);
             }
-            let stem = address.file.file_stem().filter(|_| address.file.as_os_str() != "-");
+            let stem = address.file.file_stem().filter(|_| !is_stream(&address.file));
             let mut name = stem.map_or_else(|| "plot".into(), OsString::from);
             name.push(".png");
             return Ok(Some(name.into()));
@@ -234,7 +234,7 @@ impl Args {
         let end = path.extension().map(|end| end.to_string_lossy().to_ascii_lowercase());
         match end.as_deref() {
             Some("png" | "svg") => Ok(Some(path.clone())),
-            None if path.as_os_str() == "-" => Ok(Some(path.clone())),
+            None if is_stream(path) => Ok(Some(path.clone())),
             _ => Err(Error::usage("a picture is called .png or .svg").hint("-o NEW.png")),
         }
     }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use container_core::Error;
 use container_core::container::StaleDigests;
 use holdall::json;
+use holdall::open::is_stream;
 use holdall::repair::Repaired;
 
 use super::shown;
@@ -59,7 +60,7 @@ pub struct Args {
 pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     let _ = args.compact;
     let file = shown(&args.file);
-    if args.output.as_ref().is_some_and(|output| output.as_os_str() == "-") {
+    if args.output.as_ref().is_some_and(|output| is_stream(output)) {
         return Err(Error::usage("repair writes a file, not standard output").hint("-o NEW")).on(file);
     }
     let target = args.output.as_deref().filter(|_| !args.dry_run);

@@ -9,6 +9,7 @@ use container_core::{Error, Limits, Progress};
 use holdall::convert::{Conversion, ConvertOptions, ConvertOutcome, ReadBack};
 use holdall::diff::Difference;
 use holdall::json;
+use holdall::open::is_stream;
 
 use super::shown;
 use crate::errors::{Failure, On, Outcome, Result};
@@ -67,7 +68,7 @@ impl MakeArgs {
 
     /// Refuses what cannot go to standard output, where `target` is that, and tells whether a bar may be shown.
     pub fn check_target(&self, verb: &str, target: &Path, console: &Console) -> Result<Shown> {
-        if target.as_os_str() != "-" {
+        if !is_stream(target) {
             return Ok(Shown::OnTerminal);
         }
         if self.json {

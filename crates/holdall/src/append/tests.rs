@@ -26,7 +26,7 @@ fn what_cannot_grow_is_refused_and_stays_as_it_was() {
     let file = directory.path().join("a.npy");
     let bytes = npy_bytes("|u1", "False", "(2,)", &[1, 2]);
     std::fs::write(&file, &bytes).unwrap();
-    let address = Address { file: directory.path().join("b.npy"), dataset: None, selection: None };
+    let address = Address::file(directory.path().join("b.npy"));
     for path in [file.as_path(), Path::new("-"), &directory.path().join("missing")] {
         let error = append(path, Addition::Datasets(&address), &AppendOptions::default()).unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::Usage(_) | ErrorKind::Io(_)), "{error}");

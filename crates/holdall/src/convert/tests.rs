@@ -19,7 +19,7 @@ impl Place {
 
     fn put(&self, name: &str, bytes: &[u8]) -> Address {
         std::fs::write(self.at(name), bytes).unwrap();
-        Address { file: self.at(name), dataset: None, selection: None }
+        Address::file(self.at(name))
     }
 
     fn names(&self) -> Vec<String> {
@@ -168,7 +168,7 @@ mod rawarray {
         let text = String::from_utf8_lossy(&text);
         assert!(text.contains("'fortran_order': True, 'shape': (2, 3)"), "{text}");
         assert_eq!(elements(&place.at("b.npy"), 12), ra_bytes()[64..]);
-        let back = Address { file: place.at("b.npy"), dataset: None, selection: None };
+        let back = Address::file(place.at("b.npy"));
         done(convert(&back, &place.at("c.ra"), &verified()).unwrap());
         assert_eq!(std::fs::read(place.at("c.ra")).unwrap(), ra_bytes());
     }
@@ -201,7 +201,7 @@ mod rawarray {
         let open = |name: &str| {
             let opened =
                 crate::open::open(&place.at(name), Accept::Containers, &OpenOptions::default()).unwrap();
-            let all = Address { file: place.at(name), dataset: None, selection: None };
+            let all = Address::file(place.at(name));
             let all = all.select(&*opened.container).unwrap();
             (opened.container, all)
         };
@@ -262,7 +262,7 @@ fn names_by_way_of_asdf(names: &[&str], frames: u64) -> Vec<String> {
     let place = Place::new();
     let source = place.put("a.gsd", &chunks_of_one_byte(names, frames));
     done(convert(&source, &place.at("b.asdf"), &verified()).unwrap());
-    let tree = Address { file: place.at("b.asdf"), dataset: None, selection: None };
+    let tree = Address::file(place.at("b.asdf"));
     done(convert(&tree, &place.at("c.gsd"), &verified()).unwrap());
     let file = gsd::File::open(place.at("c.gsd")).unwrap();
     assert_eq!(
@@ -301,7 +301,7 @@ fn an_empty_key_comes_back() {
         \"\": !core/ndarray-1.1.0 [1, 2, 3]\n...\n";
     let source = place.put("a.asdf", tree.as_bytes());
     done(convert(&source, &place.at("b.ra"), &verified()).unwrap());
-    let array = Address { file: place.at("b.ra"), dataset: None, selection: None };
+    let array = Address::file(place.at("b.ra"));
     done(convert(&array, &place.at("c.asdf"), &verified()).unwrap());
     let back = crate::open::open(&place.at("c.asdf"), Accept::Containers, &OpenOptions::default()).unwrap();
     assert_eq!(back.container.datasets().iter().map(|dataset| &*dataset.path).collect::<Vec<_>>(), [""]);
@@ -382,7 +382,7 @@ fn texts_of_a_gsd_header_that_are_odd_come_back() {
         let source = place.put("a.gsd", &std::fs::read(&path).unwrap());
         let options = ConvertOptions { overwrite: Overwrite::Replace, ..verified() };
         done(convert(&source, &place.at("b.asdf"), &options).unwrap());
-        let tree = Address { file: place.at("b.asdf"), dataset: None, selection: None };
+        let tree = Address::file(place.at("b.asdf"));
         done(convert(&tree, &place.at("c.gsd"), &options).unwrap());
         let (then, now) = (gsd::File::open(&path).unwrap(), gsd::File::open(place.at("c.gsd")).unwrap());
         assert_eq!(now.nframes(), then.nframes(), "{name}");
