@@ -35,8 +35,10 @@ const INSTRUMENTED: u8 = 0x80;
 
 /// The C library counts in `i32`, and keeps room for a header. Blosc1's bound is 16 bytes higher and holds for 16-byte headers.
 const MAX_NBYTES: u32 = 0x7FFF_FFFF;
-/// 512 MiB less a page.
-const MAX_BLOCKSIZE: u32 = 536_866_816;
+/// Most bytes of data that a chunk of Blosc2 has.
+pub const MAX_CHUNK_NBYTES: u32 = MAX_NBYTES - 32;
+/// Most bytes of a block that C-Blosc2 takes (`BLOSC2_MAXBLOCKSIZE`), 512 MiB less a page.
+pub const MAX_BLOCKSIZE: u32 = 536_866_816;
 /// A third of [`MAX_NBYTES`].
 const MAX_BLOSC1_BLOCKSIZE: u32 = 715_827_542;
 
@@ -141,13 +143,7 @@ impl Header {
     /// What the chunk holds, if it has no payload for it.
     #[must_use]
     pub const fn special(&self) -> Option<Special> {
-        match self.special_bits() {
-            1 => Some(Special::Zeros),
-            2 => Some(Special::Nan),
-            3 => Some(Special::Value),
-            4 => Some(Special::Uninit),
-            _ => None,
-        }
+        Special::from_code(self.special_bits())
     }
 
     /// Whether a dictionary follows the starts of the blocks.
@@ -242,7 +238,7 @@ impl Header {
         let (max_nbytes, max_blocksize) = if self.is_blosc1() {
             (MAX_NBYTES.saturating_sub(16), MAX_BLOSC1_BLOCKSIZE)
         } else {
-            (MAX_NBYTES.saturating_sub(32), MAX_BLOCKSIZE)
+            (MAX_CHUNK_NBYTES, MAX_BLOCKSIZE)
         };
         if self.is_blosc1() && self.flags & DELTA != 0 {
             return Err(Error::malformed("the reserved flag 0x08 is set").at(2..3));

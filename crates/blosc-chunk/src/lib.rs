@@ -24,6 +24,6 @@ pub use codec::Compressor;
 pub use decode::{Decoder, Geometry};
 pub use encode::{Encoder, Generation, Params, SplitMode};
 pub use filters::{Filter, Pipeline};
-pub use header::Header;
+pub use header::{Header, MAX_BLOCKSIZE, MAX_CHUNK_NBYTES};
 pub use plugins::{CodecPlugin, FilterPlugin, PluginContext, Plugins};
 pub use special::Special;

@@ -19,6 +19,29 @@ const NAN_F32: [u8; 4] = 0x7FC0_0000_u32.to_le_bytes();
 const NAN_F64: [u8; 8] = 0x7FF8_0000_0000_0000_u64.to_le_bytes();
 
 impl Special {
+    /// The number of it in a header, 1 to 4.
+    #[must_use]
+    pub const fn code(self) -> u8 {
+        match self {
+            Self::Zeros => 1,
+            Self::Nan => 2,
+            Self::Value => 3,
+            Self::Uninit => 4,
+        }
+    }
+
+    /// What a number in a header says; `None` for 0, which is an ordinary chunk, and for those without a meaning.
+    #[must_use]
+    pub const fn from_code(code: u8) -> Option<Self> {
+        match code {
+            1 => Some(Self::Zeros),
+            2 => Some(Self::Nan),
+            3 => Some(Self::Value),
+            4 => Some(Self::Uninit),
+            _ => None,
+        }
+    }
+
     /// The bytes of the NaN that a chunk of [`Special::Nan`] holds, little-endian: quiet, positive, without payload (C-Blosc2's
     /// `nanf("")` and `nan("")`). `None` for elements of other than 4 and 8 bytes, which have none.
     #[must_use]

@@ -8,12 +8,12 @@
 //! Spec: blosc2 section 4, bloscpack section 3.3.
 
 use crate::filters::Filter;
-use crate::{Compressor, Generation, Params, SplitMode};
+use crate::{Compressor, Generation, Params, SplitMode, header};
 
 const KIB: usize = 1024;
 
-/// Most bytes of a block that C-Blosc2 takes (`BLOSC2_MAXBLOCKSIZE`); below the 715 827 542 of Blosc1, so good for both.
-pub(crate) const MAX_BLOCKSIZE: usize = 536_866_816;
+/// Most bytes of a block; below the 715 827 542 of Blosc1, so good for both.
+pub(crate) const MAX_BLOCKSIZE: usize = header::MAX_BLOCKSIZE as usize;
 
 /// Fewest elements of a stream that is split off: Blosc2, then Blosc1 (whose readers apply the rule themselves).
 const MIN_SPLIT_ITEMS: usize = 32;

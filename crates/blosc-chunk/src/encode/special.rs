@@ -139,20 +139,11 @@ impl Encoder {
         header.compressor = Compressor::BLOSCLZ;
         header.versionlz = 1;
         header.codec_meta = 0;
-        header.blosc2_flags = code(kind) << 4;
+        header.blosc2_flags = kind.code() << 4;
         header.cbytes = to_u32(header.len() + value.len());
         reserve(out, header.len() + value.len())?;
         header.encode(out);
         out.extend_from_slice(value);
         Ok(())
-    }
-}
-
-const fn code(special: Special) -> u8 {
-    match special {
-        Special::Zeros => 1,
-        Special::Nan => 2,
-        Special::Value => 3,
-        Special::Uninit => 4,
     }
 }

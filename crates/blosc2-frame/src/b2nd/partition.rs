@@ -6,16 +6,16 @@
 //! element: 8 or 16 MiB, some 32 blocks, enough for several threads. Axes are filled from the last, so that blocks are runs of
 //! rows; an axis that has to be cut is cut into equal parts where it has a divisor at hand, else into parts as equal as can be.
 
-use blosc_chunk::{Compressor, Params};
+use blosc_chunk::{Compressor, MAX_BLOCKSIZE, MAX_CHUNK_NBYTES, Params};
 use container_core::{Error, Result};
 
 use super::{Geometry, MOST_DIMENSIONS};
 
-/// Most bytes of a chunk before encoding: C keeps its length, with a header of 32 bytes, in an `int32_t`.
-const MOST_CHUNK: u64 = 0x7fff_ffff - 32;
+/// Most bytes of a chunk before encoding.
+const MOST_CHUNK: u64 = MAX_CHUNK_NBYTES as u64;
 
-/// Most bytes of a block (`BLOSC2_MAXBLOCKSIZE`).
-const MOST_BLOCK: u64 = 536_866_816;
+/// Most bytes of a block.
+const MOST_BLOCK: u64 = MAX_BLOCKSIZE as u64;
 
 /// Divisors that are tried before an axis is cut unevenly.
 const MOST_TRIES: u64 = 4096;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use blosc_chunk::{Compressor, Filter, Header as ChunkHeader, Pipeline, Special};
+use blosc_chunk::{Compressor, Filter, Header as ChunkHeader, MAX_CHUNK_NBYTES, Pipeline, Special};
 use container_core::source::Source;
 use container_core::{Error, ErrorKind, Result};
 
@@ -187,16 +187,10 @@ impl Frame {
     /// The header that C-Blosc2 makes up for a chunk that is not stored.
     pub(crate) fn special_header(&self, index: u64, special: Special) -> Result<ChunkHeader> {
         let len = self.chunk_len(index)?;
-        let nbytes = u32::try_from(len).ok().filter(|len| *len <= 0x7fff_ffdf).ok_or_else(|| {
+        let nbytes = u32::try_from(len).ok().filter(|len| *len <= MAX_CHUNK_NBYTES).ok_or_else(|| {
             let problem = format!("a chunk of {len} bytes, more than a chunk can hold");
             Error::malformed(problem).at(self.layout.index()).context(format!("blosc2 chunk {index}"))
         })?;
-        let kind: u8 = match special {
-            Special::Zeros => 1,
-            Special::Nan => 2,
-            Special::Value => 3,
-            Special::Uninit => 4,
-        };
         let blocksize = match self.header().blocksize {
             0 => nbytes,
             len => len.min(nbytes),
@@ -213,7 +207,7 @@ impl Frame {
             compressor: Compressor::BLOSCLZ,
             codec_meta: 0,
             blosc2_flags2: 0,
-            blosc2_flags: kind << 4,
+            blosc2_flags: special.code() << 4,
             extended: true,
         })
     }

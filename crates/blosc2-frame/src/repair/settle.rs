@@ -1,5 +1,6 @@
 //! Settling what header, metalayers and chunks say of each other: sizes, the shape of an array, the number of chunks.
 
+use blosc_chunk::MAX_BLOCKSIZE;
 use container_core::report::RepairReport;
 use container_core::{Error, Result};
 
@@ -25,8 +26,7 @@ impl Collected {
             report.guessed.push(item(fixed.clone(), what));
         }
         self.settle_typesize(&seen, report);
-        const MOST_BLOCK: u32 = 536_866_816;
-        if self.header.blocksize > MOST_BLOCK {
+        if self.header.blocksize > MAX_BLOCKSIZE {
             let what = format!("blocks of {} bytes: left to each chunk", self.header.blocksize);
             report.guessed.push(item(fixed.clone(), what));
             self.header.blocksize = 0;
