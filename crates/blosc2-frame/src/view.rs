@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use container_core::array::Array;
+use container_core::carried::DEFAULT_NAME;
 use container_core::container::{Dataset, Listed, ReadOptions, Tolerance};
 use container_core::dtype::{DType, Kind, Order};
 use container_core::region::{AxisSelection, Kept, Region};
@@ -18,7 +19,7 @@ use crate::stores::Fetched;
 use crate::summary::{Summary, codec_word};
 
 /// Path of the one array.
-pub(crate) const DATASET: &str = "data";
+pub(crate) const DATASET: &str = DEFAULT_NAME;
 
 /// How paths of chunks start, where each is a dataset.
 const CHUNKS: &str = "chunks/";

@@ -4,6 +4,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use container_core::block::for_each_piece;
+use container_core::carried::DEFAULT_NAME;
 use container_core::container::{Depth, ReadOptions};
 use container_core::report::{BlockCounts, Finding, Report, Severity};
 use container_core::threads::on_threads;
@@ -15,7 +16,7 @@ use crate::file::File;
 use crate::offsets_index;
 
 /// Path of the array.
-pub(crate) const DATASET: &str = "data";
+pub(crate) const DATASET: &str = DEFAULT_NAME;
 
 /// Path of an item of a variable-length file.
 pub(crate) fn item_path(index: u64) -> String {

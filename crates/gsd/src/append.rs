@@ -13,6 +13,7 @@ use container_core::write::Durability;
 use container_core::{Error, Result};
 
 use crate::carry::METADATA;
+use crate::hoomd::SCHEMA;
 use crate::import::part::{self, Frames, Part};
 use crate::import::{Words, no_frames, stream, whole_file};
 use crate::rank::SHAPE_SUFFIX;
@@ -169,7 +170,7 @@ fn check(part: &Part, fits: &Stored) -> Result<()> {
 
 /// Refuses frames that lack chunks which those of the file have, where no schema says what stands for them.
 fn complete(stored: &[Stored], parts: &[Part], schema: &str) -> Result<()> {
-    if schema == "hoomd" {
+    if schema == SCHEMA {
         return Ok(());
     }
     let given: BTreeSet<&str> = parts.iter().map(|part| part.name.as_str()).collect();

@@ -9,6 +9,7 @@
 use std::io::SeekFrom;
 
 use container_core::array::byte_len;
+use container_core::carried::DEFAULT_NAME;
 use container_core::dtype::Order;
 use container_core::format::{Format, Import, Level, Output, Support, WriteSeek};
 use container_core::report::Loss;
@@ -125,7 +126,7 @@ fn units<'a>(job: &Import<'a>, losses: &mut Vec<Loss>) -> Result<Vec<Unit<'a>>> 
             header.push(Card::integer("BSCALE", 1));
             header.push(Card::integer("BZERO", image.zero));
         }
-        if !alone || dataset.path != "data" {
+        if !alone || dataset.path != DEFAULT_NAME {
             metadata::name(&dataset.path, &mut header, losses);
         }
         if alone {

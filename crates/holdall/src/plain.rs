@@ -2,6 +2,7 @@
 
 use container_core::array::{Array, StoredArray, byte_len};
 use container_core::block::Block;
+use container_core::carried::DEFAULT_NAME;
 use container_core::container::{About, Container, Dataset, Depth, Listed, ReadOptions, Segment};
 use container_core::dtype::{DType, Order};
 use container_core::region::Region;
@@ -31,7 +32,7 @@ impl Plain {
             return Err(Error::usage(problem));
         }
         let dataset = Dataset {
-            path: "data".into(),
+            path: DEFAULT_NAME.into(),
             dtype: stored.dtype.clone(),
             shape: stored.shape.clone(),
             order,

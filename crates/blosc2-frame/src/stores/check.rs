@@ -13,6 +13,7 @@ use super::archive::Member;
 use super::leaf::{Leaf, Place, Role, key_of};
 use super::lens::{Kind, Store, path_of};
 use super::map::part_of;
+use crate::view::DATASET;
 
 pub(crate) fn check(
     store: &Store,
@@ -74,7 +75,7 @@ impl Leaf {
 
 /// A finding of a leaf as one of the store; none where it is about bytes that are not the leaf's.
 fn told(mut finding: Finding, leaf: &Leaf) -> Option<Finding> {
-    let dataset = finding.dataset.take().unwrap_or_else(|| "data".to_owned());
+    let dataset = finding.dataset.take().unwrap_or_else(|| DATASET.to_owned());
     finding.dataset = Some(path_of(&leaf.key, &dataset)).filter(|path| !path.is_empty());
     finding.part = part_of(leaf, finding.part.as_deref());
     if let Some(inside) = &leaf.place.inside {

@@ -9,6 +9,7 @@ use super::leaf::{EMBED, Leaf, Role};
 use super::lens::Store;
 use super::table;
 use crate::carry::OWN;
+use crate::view::DATASET;
 
 /// The name that the attributes of a group have.
 const ATTRIBUTES: &str = "__vlmeta__";
@@ -193,7 +194,7 @@ pub(crate) fn losses(store: &Store) -> Vec<Loss> {
                 losses.push(Loss { dataset: None, what });
             }
             (Role::Data, Ok(lens)) => losses.extend(lens.losses().into_iter().map(|loss| {
-                let own = loss.dataset.as_deref().unwrap_or("data");
+                let own = loss.dataset.as_deref().unwrap_or(DATASET);
                 Loss { dataset: Some(super::lens::path_of(&leaf.key, own)), what: loss.what }
             })),
             _ => {}

@@ -8,15 +8,13 @@ use container_core::report::{Finding, Severity};
 use container_core::{Error, Result};
 
 use crate::header::MAGIC;
+use crate::parts::INDEX_NAME;
 
 /// Directories within directories that are looked into.
 pub(crate) const MOST_DEPTH: usize = 32;
 
 /// Files and directories that are looked at.
 const MOST_ENTRIES: u64 = 1 << 20;
-
-/// What a sparse frame keeps its index in.
-const SPARSE_INDEX: &str = "chunks.b2frame";
 
 /// A frame in a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,7 +79,7 @@ impl Walk {
     }
 
     fn enter(&mut self, path: &Path, part: String, depth: usize) -> Result<()> {
-        if is_plain_file(&path.join(SPARSE_INDEX)) {
+        if is_plain_file(&path.join(INDEX_NAME)) {
             let len = size_of_files(path);
             self.files.push(File { part, path: path.to_owned(), len, sparse: true });
             return Ok(());

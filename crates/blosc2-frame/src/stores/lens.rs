@@ -15,9 +15,7 @@ use container_core::{Error, Progress, Result, Value};
 use super::leaf::{Leaf, Leaves, Role};
 use super::table::{self, Table};
 use super::{check, describe, map};
-
-/// Where a frame's own lens has the values of a frame that is one array.
-const WHOLE: &str = "data";
+use crate::view::DATASET;
 
 /// A store.
 pub(crate) struct Store {
@@ -166,7 +164,7 @@ impl Store {
 
 /// The path of what a frame's own lens calls `own`.
 pub(crate) fn path_of(key: &str, own: &str) -> String {
-    if own == WHOLE { key.to_owned() } else { format!("{key}/{own}") }
+    if own == DATASET { key.to_owned() } else { format!("{key}/{own}") }
 }
 
 impl Container for Store {
@@ -219,14 +217,14 @@ impl Container for Store {
             let hidden = || Some(self.listed.count.saturating_add(self.hidden.find(at, own)?));
             self.listed.find(at, own).or_else(hidden)
         };
-        if let Some(found) = self.keys.get(path).and_then(|at| index(*at, WHOLE)) {
+        if let Some(found) = self.keys.get(path).and_then(|at| index(*at, DATASET)) {
             return Some(found);
         }
         let below = path.rmatch_indices('/').find_map(|(slash, _)| {
             let (key, own) = path.split_at_checked(slash)?;
             index(*self.keys.get(key)?, own.get(1..)?)
         });
-        below.or_else(|| index(*self.keys.get(&table::column_key(path))?, WHOLE))
+        below.or_else(|| index(*self.keys.get(&table::column_key(path))?, DATASET))
     }
 
     fn read(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<Array<'_>> {

@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::{Header, MAGIC, Writer};
 use crate::array::{Array, StoredArray};
 use crate::block::Block;
+use crate::carried::DEFAULT_NAME;
 use crate::container::{About, Axes, Container, Dataset, Depth, Listed, OpenOptions, ReadOptions, Segment};
 use crate::dtype::{ByteOrder, DType, Field, Kind, Order, Record, Scalar};
 use crate::format::{Format, Import, Input, Level, Output, Probe, Support};
@@ -85,7 +86,7 @@ impl Npy {
             order = Order::C;
         }
         let dataset = Dataset {
-            path: "data".into(),
+            path: DEFAULT_NAME.into(),
             dtype: header.dtype.clone(),
             shape,
             order,
@@ -151,7 +152,7 @@ impl Container for Npy {
                 codec: block.map(|_| "none".into()),
                 stored: block,
                 decoded: block,
-                dataset: block.map(|_| "data".into()),
+                dataset: block.map(|_| DEFAULT_NAME.into()),
                 ..Segment::default()
             }
         };

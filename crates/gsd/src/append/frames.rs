@@ -10,6 +10,7 @@ use container_core::format::Import;
 use container_core::report::Loss;
 use container_core::{Error, Result};
 
+use crate::hoomd::SCHEMA;
 use crate::hoomd::schema::{self, Container, Inherit, Rows};
 use crate::import::own::{entries_of, pass};
 use crate::import::part::{frame_at, frame_slice};
@@ -32,7 +33,7 @@ pub(super) fn add(writer: &mut Writer, source: &File, words: &Words, job: &Impor
     }
     // An empty file takes frame 0 of the other for its own.
     let starts_anew = writer.nframes() == 0 && frame_at(chosen, 0)? == 0;
-    let mut bridge = if own == "hoomd" && !starts_anew { Some(Bridge::new(writer, source)?) } else { None };
+    let mut bridge = if own == SCHEMA && !starts_anew { Some(Bridge::new(writer, source)?) } else { None };
     let mut entries = Vec::new();
     let mut present = BTreeSet::new();
     for new in 0..chosen.count {

@@ -6,13 +6,11 @@ use std::ops::Range;
 
 use container_core::Result;
 use container_core::dtype::ByteOrder;
+use container_core::write::sectors::SECTOR;
 
 use super::input::Damaged;
 use crate::Type;
 use crate::index::IndexEntry;
-
-/// Bytes of a disk's sector: what a power cut leaves out, it leaves out by these.
-const SECTOR: u64 = 512;
 
 /// A step may grow by this many times the largest difference seen.
 const MOST_STRIDES: i128 = 1024;
