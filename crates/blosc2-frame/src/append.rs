@@ -6,7 +6,7 @@ use std::path::Path;
 use container_core::array::{Array, byte_len};
 use container_core::container::{Dataset, OpenOptions};
 use container_core::dtype::Order;
-use container_core::format::Import;
+use container_core::format::{ITEM_NAME, Import};
 use container_core::region::{AxisSelection, Kept, Region};
 use container_core::report::Loss;
 use container_core::stream::{for_each_run, prove};
@@ -209,7 +209,8 @@ fn items(mut editor: Editor, job: &Import<'_>, durability: Durability) -> Result
         }
         editor.append(&item)?;
         losses.extend(losses_of_plain(dataset, region, 1));
-        let name = dataset.attributes.iter().find(|(key, _)| key == "name").map(|(_, value)| value.clone());
+        let name =
+            dataset.attributes.iter().find(|(key, _)| key == ITEM_NAME).map(|(_, value)| value.clone());
         match (&mut names, name) {
             (Some(names), Some(container_core::Value::Text(name))) => names.push(name),
             (Some(names), _) => names.push(dataset.path.clone()),

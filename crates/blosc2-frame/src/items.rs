@@ -50,7 +50,7 @@ impl Items {
             _ => None,
         };
         Self {
-            is_text: value.get(KIND).and_then(text).is_some_and(|kind| kind == "text"),
+            is_text: value.get(KIND).and_then(text).is_some_and(|kind| kind == ItemKind::Text.word()),
             names: list(NAMES).and_then(|names| names.iter().map(text).collect()),
             others: list(NOTES).unwrap_or_default(),
         }
@@ -70,7 +70,7 @@ impl Items {
     }
 
     pub(crate) const fn kind_word(&self) -> &'static str {
-        if self.is_text { "text" } else { "bytes" }
+        if self.is_text { ItemKind::Text.word() } else { ItemKind::Bytes.word() }
     }
 
     pub(crate) fn name(&self, index: usize) -> Option<&str> {

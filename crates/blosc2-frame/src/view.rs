@@ -6,6 +6,7 @@ use container_core::array::Array;
 use container_core::carried::DEFAULT_NAME;
 use container_core::container::{Dataset, Listed, ReadOptions, Tolerance};
 use container_core::dtype::{DType, Kind, Order};
+use container_core::format::{ITEM, ITEM_NAME};
 use container_core::region::{AxisSelection, Kept, Region};
 use container_core::source::zeroed_vec;
 use container_core::{Error, Result, Value};
@@ -161,8 +162,8 @@ impl View {
         let header = frame.chunk_header(number).ok();
         let is_stored = matches!(frame.layout().offsets().get(number), Some(Offset::Stored(_)));
         let stored = header.as_ref().filter(|_| is_stored).map_or(0, |header| header.cbytes.into());
-        let mut attributes = vec![("item".to_owned(), Value::from(items.kind_word()))];
-        attributes.extend(items.name(index).map(|name| ("name".to_owned(), Value::from(name))));
+        let mut attributes = vec![(ITEM.to_owned(), Value::from(items.kind_word()))];
+        attributes.extend(items.name(index).map(|name| (ITEM_NAME.to_owned(), Value::from(name))));
         if let Some(header) = header.as_ref().filter(|header| header.has_variable_blocks()) {
             attributes.push(("blocks".to_owned(), header.block_count().into()));
         }

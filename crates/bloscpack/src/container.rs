@@ -8,7 +8,7 @@ use container_core::container::{
     About, Axes, Container, Dataset, Depth, Listed, OpenOptions, ReadOptions, Segment,
 };
 use container_core::dtype::{DType, Kind, Order};
-use container_core::format::{Format, Input, Level, Probe, Support};
+use container_core::format::{Format, ITEM, ITEM_NAME, Input, ItemKind, Level, Probe, Support};
 use container_core::region::Region;
 use container_core::report::{Loss, Report};
 use container_core::{Error, Progress, Result, Value};
@@ -237,12 +237,12 @@ fn array(file: &File) -> Vec<Dataset> {
 fn items(file: &File) -> Vec<Dataset> {
     let names = names(file);
     let item_type = file.layout().item_type();
-    let kind = if item_type == Some(ItemType::Text) { "text" } else { "bytes" };
+    let kind = if item_type == Some(ItemType::Text) { ItemKind::Text } else { ItemKind::Bytes };
     let most = usize::try_from(file.options().limits.memory / 4 / DESCRIPTION).unwrap_or(usize::MAX);
     let describe = |(index, chunk): (usize, &ChunkEntry)| {
-        let mut attributes = vec![("item".to_owned(), Value::from(kind))];
+        let mut attributes = vec![(ITEM.to_owned(), Value::from(kind.word()))];
         if let Some(name) = names.as_ref().and_then(|names| names.get(index)) {
-            attributes.push(("name".to_owned(), name.as_str().into()));
+            attributes.push((ITEM_NAME.to_owned(), name.as_str().into()));
         }
         if let Some(ItemType::Ragged(dtype)) = &item_type {
             attributes.push(("dtype".to_owned(), dtype.to_string().into()));

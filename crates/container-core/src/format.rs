@@ -268,14 +268,30 @@ pub struct Pack<'a> {
     pub progress: Progress<'a>,
 }
 
-/// What items are. A lens says it of an item's dataset in the attribute `item`: `text` or `bytes`; and its name, where it
-/// has one, in the attribute `name`.
+/// The attribute in which a lens says what an item is: [`ItemKind::word`].
+pub const ITEM: &str = "item";
+
+/// The attribute in which a lens gives the name of an item that has one.
+pub const ITEM_NAME: &str = "name";
+
+/// What items are. A lens says it of an item's dataset in the attribute [`ITEM`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ItemKind {
     /// UTF-8 text.
     Text,
     /// Bytes of any kind.
     Bytes,
+}
+
+impl ItemKind {
+    /// `text` or `bytes`.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Bytes => "bytes",
+        }
+    }
 }
 
 /// How a target is written.

@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 
 use container_core::container::{Container, Dataset, ReadOptions};
 use container_core::dtype::Order;
+use container_core::format::{ITEM, ITEM_NAME, ItemKind};
 use container_core::region::Region;
 use container_core::write::{AtomicFile, Durability, Overwrite};
 use container_core::{Error, Progress, Result};
 
 use crate::export::{AsStored, ExportFormat, export};
-use crate::items::{ITEM, NAME, TEXT, attribute, relative_name};
+use crate::items::{attribute, relative_name};
 use crate::lines::{Ending, ending_of};
 use crate::one_frame::without_frame_axis;
 
@@ -46,7 +47,7 @@ pub fn is_item(dataset: &Dataset) -> bool {
 /// True for an item of UTF-8 text.
 #[must_use]
 pub fn is_text(dataset: &Dataset) -> bool {
-    attribute(dataset, ITEM) == Some(TEXT)
+    attribute(dataset, ITEM) == Some(ItemKind::Text.word())
 }
 
 /// True where the items of a container make up lines: they were packed as such, or are all texts without names.
@@ -57,7 +58,7 @@ pub fn are_lines(container: &dyn Container, selection: &[(usize, Region)]) -> Re
     let texts = |mut items: std::slice::Iter<'_, (usize, Region)>| {
         items.all(|(index, _)| {
             let dataset = container.dataset(*index);
-            dataset.is_some_and(|dataset| is_text(&dataset) && attribute(&dataset, NAME).is_none())
+            dataset.is_some_and(|dataset| is_text(&dataset) && attribute(&dataset, ITEM_NAME).is_none())
         })
     };
     Ok(ending_of(container.meta()?.get("others")).is_some() || texts(selection.iter()))
@@ -193,7 +194,7 @@ fn plan(
     let datasets = selection.iter().map(|(index, _)| container.dataset(*index));
     let named = datasets.enumerate().map(|(number, dataset)| {
         let own = dataset.as_deref().and_then(|dataset| match form {
-            ExtractAs::Items => attribute(dataset, NAME),
+            ExtractAs::Items => attribute(dataset, ITEM_NAME),
             ExtractAs::Arrays => Some(dataset.path.as_str()),
         });
         let path = dataset.as_deref().and_then(|dataset| relative_name(&dataset.path));

@@ -10,7 +10,7 @@ use container_core::container::{
     About, Container, Dataset, Depth, Listed, OpenOptions, ReadOptions, Segment,
 };
 use container_core::dtype::{DType, Kind, Order};
-use container_core::format::ItemKind;
+use container_core::format::{ITEM, ITEM_NAME, ItemKind};
 use container_core::region::Region;
 use container_core::report::{BlockCounts, Report};
 use container_core::source::{Source, read_stream};
@@ -19,15 +19,6 @@ use container_core::{Error, Limits, Progress, Result, Value};
 use crate::lines::Lines;
 use crate::open::is_stream;
 use crate::pack::raw_source;
-
-/// Attribute of an item's dataset that says what it is: [`TEXT`] or [`BYTES`].
-pub const ITEM: &str = "item";
-/// Attribute of an item's dataset that holds its name.
-pub const NAME: &str = "name";
-/// Items of UTF-8 text.
-pub const TEXT: &str = "text";
-/// Items of any bytes.
-pub const BYTES: &str = "bytes";
 
 /// What items are made of.
 #[derive(Clone, Copy, Debug)]
@@ -117,16 +108,13 @@ impl Items {
     /// # Errors
     /// `Io` where the length of a file cannot be told.
     pub(crate) fn into_container(mut self) -> Result<Self> {
-        let word = match self.kind {
-            ItemKind::Text => TEXT,
-            ItemKind::Bytes => BYTES,
-        };
+        let word = self.kind.word();
         self.datasets = (0..self.len())
             .map(|index| {
                 let len = self.len_of(index)?;
                 let name = self.names.as_ref().and_then(|names| names.get(index));
                 let item = (ITEM.to_owned(), Value::from(word));
-                let name = name.map(|name| (NAME.to_owned(), Value::from(name.as_str())));
+                let name = name.map(|name| (ITEM_NAME.to_owned(), Value::from(name.as_str())));
                 Ok(Dataset {
                     path: format!("items/{index}"),
                     dtype: DType::native(Kind::Uint, 1),
@@ -317,7 +305,7 @@ mod tests {
         let items = items.into_container().unwrap();
         let shapes: Vec<_> = items.datasets().iter().map(|dataset| dataset.shape.clone()).collect();
         assert_eq!(shapes, [[3], [0], [5]]);
-        assert_eq!(items.datasets()[2].attributes, [(ITEM.to_owned(), Value::from(TEXT))]);
+        assert_eq!(items.datasets()[2].attributes, [(ITEM.to_owned(), Value::from("text"))]);
         let (index, region) = items.all().remove(2);
         let array = items.read(index, &region, &ReadOptions::default()).unwrap();
         assert_eq!(&*array.bytes(Order::C, &Limits::default()).unwrap(), b"three");

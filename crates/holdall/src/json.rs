@@ -6,7 +6,7 @@ use std::ops::Range;
 use container_core::Value;
 use container_core::container::{Container, Dataset, Segment};
 use container_core::dtype::DType;
-use container_core::format::{Format, ItemKind, Level};
+use container_core::format::{Format, Level};
 use container_core::literal::Literal;
 use container_core::report::{Finding, Loss, RepairItem, RepairReport};
 use serde_json::{Map, Value as Json, json};
@@ -17,7 +17,7 @@ use crate::diff::Difference;
 use crate::digest::ArrayDigest;
 use crate::explode::Exploded;
 use crate::extract::Extracted;
-use crate::pack::{self, Packing};
+use crate::pack::Packing;
 use crate::text;
 use crate::verify::Verification;
 
@@ -118,10 +118,7 @@ fn losses_json(losses: &[Loss]) -> Json {
 /// `holdall.pack/1`: what items were packed. Paths as the user named them.
 #[must_use]
 pub fn pack_json(sources: &[String], target: &str, packing: &Packing) -> Json {
-    let kind = match packing.kind {
-        ItemKind::Text => pack::TEXT,
-        ItemKind::Bytes => pack::BYTES,
-    };
+    let kind = packing.kind.word();
     json!({
         "schema": "holdall.pack/1",
         "sources": sources,

@@ -9,7 +9,7 @@ use container_core::container::{
     About, Container, Dataset, Depth, Listed, OpenOptions, ReadOptions, Segment,
 };
 use container_core::dtype::{DType, Kind, Order};
-use container_core::format::{Format, Import, Input, ItemKind, Output, Pack};
+use container_core::format::{Format, ITEM, ITEM_NAME, Import, Input, ItemKind, Output, Pack};
 use container_core::region::Region;
 use container_core::report::{BlockCounts, Finding, Loss, Report, Severity};
 use container_core::write::Durability;
@@ -230,11 +230,11 @@ fn open_fake(input: Input, _options: &OpenOptions) -> Result<Box<dyn Container>>
             b'n' => name = Some(text()),
             _ => {
                 let path = format!("items/{}", memory.datasets.len());
-                let kind = if *letter == b't' { crate::pack::TEXT } else { crate::pack::BYTES };
+                let kind = if *letter == b't' { ItemKind::Text } else { ItemKind::Bytes };
                 memory = memory.with(&path, "|u1", &[record.len() as u64], record);
-                memory = memory.attribute(&path, crate::pack::ITEM, kind);
+                memory = memory.attribute(&path, ITEM, kind.word());
                 if let Some(name) = name.take() {
-                    memory = memory.attribute(&path, crate::pack::NAME, name);
+                    memory = memory.attribute(&path, ITEM_NAME, name);
                 }
             }
         }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use container_core::container::{Dataset, OpenOptions};
 use container_core::dtype::Order;
-use container_core::format::Import;
+use container_core::format::{ITEM_NAME, Import};
 use container_core::region::Region;
 use container_core::report::Loss;
 use container_core::stream::for_each_run;
@@ -77,7 +77,7 @@ pub(super) fn append_datasets(
 
 fn name_of(dataset: &Dataset) -> Option<String> {
     dataset.attributes.iter().find_map(|(key, value)| match value {
-        Value::Text(name) if key == "name" => Some(name.clone()),
+        Value::Text(name) if key == ITEM_NAME => Some(name.clone()),
         _ => None,
     })
 }

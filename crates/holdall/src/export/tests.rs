@@ -313,7 +313,7 @@ fn csv_has_no_columns_for_records_of_nothing() {
 fn items_of_text_are_text() {
     let item = |bytes: &[u8]| {
         let item = one("|u1", &[bytes.len() as u64], bytes);
-        item.attribute("data", crate::pack::ITEM, crate::pack::TEXT)
+        item.attribute("data", container_core::format::ITEM, "text")
     };
     let text = "two\r\nlines, é";
     assert_eq!(text_of(&item(text.as_bytes()), "...", ExportFormat::Text), "two\\r\nlines, é\n");

@@ -6,8 +6,8 @@ use container_core::{ErrorKind, Value};
 fn items(all: &[(&str, &[u8])]) -> Memory {
     all.iter().enumerate().fold(Memory::new(), |memory, (number, (name, bytes))| {
         let path = format!("items/{number}");
-        let memory = memory.with(&path, "|u1", &[bytes.len() as u64], bytes).attribute(&path, ITEM, TEXT);
-        if name.is_empty() { memory } else { memory.attribute(&path, NAME, *name) }
+        let memory = memory.with(&path, "|u1", &[bytes.len() as u64], bytes).attribute(&path, ITEM, "text");
+        if name.is_empty() { memory } else { memory.attribute(&path, ITEM_NAME, *name) }
     })
 }
 
