@@ -2,20 +2,11 @@
 
 use std::ops::Range;
 
-use container_core::Limits;
-use container_core::container::OpenOptions;
 use container_core::format::Input;
 use container_core::report::Verdict;
 
-use crate::corpus::{Seen, format, see};
+use crate::corpus::{Seen, format, options, see};
 use crate::manifest::{Fixture, fixtures};
-
-/// Enough for every fixture here, and nothing for what damage may ask for.
-fn options() -> OpenOptions {
-    let mut options = OpenOptions::default();
-    options.limits = Limits::default().with_memory(1 << 20);
-    options
-}
 
 fn look(bytes: Vec<u8>) -> container_core::Result<Seen> {
     let file = (format("blosc2").open)(Input::bytes(Box::new(bytes)), &options())?;

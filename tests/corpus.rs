@@ -69,6 +69,13 @@ pub fn format(name: &str) -> &'static Format {
     holdall::formats::by_name(name).expect("a format with fixtures is in the table")
 }
 
+/// Enough for every fixture that is damaged, and nothing for what damage may ask for.
+pub fn options() -> OpenOptions {
+    let mut options = OpenOptions::default();
+    options.limits = Limits::default().with_memory(1 << 20);
+    options
+}
+
 /// Opens through the lens.
 pub fn open(name: &str, source: Box<dyn Source>) -> Result<Box<dyn Container>> {
     (format(name).open)(Input::bytes(source), &OpenOptions::default())

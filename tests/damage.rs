@@ -2,20 +2,12 @@
 
 use std::ops::Range;
 
-use container_core::container::OpenOptions;
 use container_core::format::Input;
 use container_core::report::{Finding, Severity, Verdict};
-use container_core::{Error, ErrorKind, Limits, Progress};
+use container_core::{Error, ErrorKind, Progress};
 
-use crate::corpus::{Seen, format, see};
+use crate::corpus::{Seen, format, options, see};
 use crate::manifest::{Fixture, fixtures};
-
-/// Enough for every fixture, and nothing for what damage may ask for.
-fn options() -> OpenOptions {
-    let mut options = OpenOptions::default();
-    options.limits = Limits::default().with_memory(1 << 20);
-    options
-}
 
 /// Those of one array or of items; `gsd_damage` and `blosc2_damage` have the others.
 fn flat_fixtures() -> impl Iterator<Item = Fixture> {

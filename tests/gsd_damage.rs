@@ -2,22 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use container_core::container::{Container, Depth, OpenOptions, ReadOptions, every};
+use container_core::container::{Container, Depth, ReadOptions, every};
 use container_core::format::Input;
 use container_core::report::{Report, Severity, Verdict};
-use container_core::{ErrorKind, Limits, Progress};
+use container_core::{ErrorKind, Progress};
 
-use crate::corpus::{elements, format};
+use crate::corpus::{elements, format, options};
 use crate::manifest::{Fixture, fixtures, sha256};
 
 const HEADER: u64 = 256;
-
-/// Enough for every fixture, and nothing for what damage may ask for.
-fn options() -> OpenOptions {
-    let mut options = OpenOptions::default();
-    options.limits = Limits::default().with_memory(1 << 20);
-    options
-}
 
 fn sound() -> impl Iterator<Item = Fixture> {
     fixtures().into_iter().filter(|fixture| {
