@@ -10,13 +10,13 @@ use container_core::pointer::{escape, unescape};
 use container_core::region::Region;
 use container_core::{Error, Progress, Result, Value};
 
-mod glob;
 mod meta;
 mod values;
 
 pub(crate) use meta::compare as compare_trees;
 use values::{Ruler, Side};
 
+use crate::glob;
 use crate::verify::first_damage;
 
 /// What counts as a difference.

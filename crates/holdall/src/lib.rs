@@ -18,6 +18,7 @@ pub mod fits;
 pub mod formats;
 #[cfg(feature = "asdf")]
 mod frames;
+pub mod glob;
 mod items;
 pub mod json;
 mod lines;

@@ -7,6 +7,7 @@ use std::io::Write;
 use container_core::Value;
 use container_core::container::{Container, Dataset, Listed};
 use container_core::pointer::escape;
+use holdall::glob;
 use holdall::open::Accept;
 
 use super::{chosen, open, shown};
@@ -259,29 +260,7 @@ fn last_of_their_siblings(nodes: &[&Node]) -> Vec<bool> {
 /// Whether `text` holds `pattern`, or fits it where it has `*` or `?`; the case of letters does not count.
 fn fits(pattern: &str, text: &str) -> bool {
     let (pattern, text) = (pattern.to_lowercase(), text.to_lowercase());
-    if !pattern.contains(['*', '?']) {
-        return text.contains(&pattern);
-    }
-    let (pattern, text): (Vec<char>, Vec<char>) = (pattern.chars().collect(), text.chars().collect());
-    // One star back is enough: a later star makes an earlier one's choice irrelevant.
-    let (mut p, mut t, mut star) = (0, 0, None);
-    while t < text.len() {
-        match pattern.get(p) {
-            Some('*') => {
-                star = Some((p, t));
-                p += 1;
-            }
-            Some(c) if *c == '?' || *c == text[t] => (p, t) = (p + 1, t + 1),
-            _ => match star {
-                Some((at, from)) => {
-                    (p, t) = (at + 1, from + 1);
-                    star = Some((at, from + 1));
-                }
-                None => return false,
-            },
-        }
-    }
-    pattern[p..].iter().all(|c| *c == '*')
+    if pattern.contains(['*', '?']) { glob::fits(&pattern, &text) } else { text.contains(&pattern) }
 }
 
 #[cfg(test)]

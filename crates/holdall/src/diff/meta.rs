@@ -8,7 +8,7 @@ use container_core::container::Container;
 use container_core::pointer::escape;
 use container_core::region::Region;
 
-use super::glob;
+use crate::glob;
 use crate::json::value_json;
 
 /// Characters of a value that a message shows.

@@ -1,12 +1,14 @@
 //! Names with `*` and `?`.
 
-/// True where a pattern fits the whole name.
-pub(super) fn any(patterns: &[String], name: &str) -> bool {
+/// True where one of the patterns fits the whole name.
+pub(crate) fn any(patterns: &[String], name: &str) -> bool {
     patterns.iter().any(|pattern| fits(pattern, name))
 }
 
-/// `*` stands for any characters, `?` for one. Linear in the product of the lengths, whatever the pattern.
-fn fits(pattern: &str, name: &str) -> bool {
+/// True where a pattern fits the whole name: `*` stands for any characters, `?` for one. Linear in the product of the lengths, whatever
+/// the pattern.
+#[must_use]
+pub fn fits(pattern: &str, name: &str) -> bool {
     let pattern: Vec<char> = pattern.chars().collect();
     let name: Vec<char> = name.chars().collect();
     let (mut p, mut n) = (0, 0);
