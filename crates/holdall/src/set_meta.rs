@@ -27,7 +27,7 @@ pub enum MetaChange {
 }
 
 /// Changes the metadata of the file at `path` where it lies, in the order of `changes`, all or none. ASDF alone: nothing of its tree but what is
-/// named changes, and no block is touched.
+/// named changes, and no block does. A tree that becomes longer than its padding takes a new file in the place of the old one, with the blocks byte for byte.
 ///
 /// # Errors
 /// `Usage` for other formats, for standard input, and for a pointer that finds nothing to change and for a value that is no YAML;

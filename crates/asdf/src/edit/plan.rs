@@ -87,18 +87,21 @@ pub(super) enum Found<'d> {
 
 /// The place of a path. Anything but its last step must be there.
 pub(super) fn find<'d>(document: &'d Document, path: &str) -> Result<Found<'d>> {
+    look(document, path)?.ok_or_else(|| missing(document, path))
+}
+
+/// The place of a path, `None` where what its last step would be in is not there.
+pub(super) fn look<'d>(document: &'d Document, path: &str) -> Result<Option<Found<'d>>> {
     let path = path.strip_prefix('/').unwrap_or(path);
     if path.is_empty() {
-        return Ok(Found::Root);
+        return Ok(Some(Found::Root));
     }
     let (parent_path, step) = path.rsplit_once('/').unwrap_or(("", path));
-    let Some(parent) = document.find(parent_path) else {
-        return Err(missing(document, parent_path));
-    };
+    let Some(parent) = document.find(parent_path) else { return Ok(None) };
     let parent = parent.target();
     let step = unescape(step);
     match parent.kind() {
-        Kind::Sequence if step == "-" => Ok(Found::Behind { sequence: parent }),
+        Kind::Sequence if step == "-" => Ok(Some(Found::Behind { sequence: parent })),
         Kind::Sequence => {
             let index = step
                 .parse()
@@ -109,7 +112,7 @@ pub(super) fn find<'d>(document: &'d Document, path: &str) -> Result<Found<'d>> 
                 Error::usage(message)
                     .hint("items are counted from 0; `-` stands for the place behind the last")
             })?;
-            Ok(Found::Item { sequence: parent, index })
+            Ok(Some(Found::Item { sequence: parent, index }))
         }
         // A key with nothing behind it, and a root without anything, can be a mapping as well.
         Kind::Scalar if !is_nothing(parent) => {
@@ -122,14 +125,14 @@ pub(super) fn find<'d>(document: &'d Document, path: &str) -> Result<Found<'d>> 
                 format!("a mapping behind `<<` is merged, so that {path:?} would not be where it is set");
             Err(Error::usage(message).at(parent.range()).hint("set the key in the mapping that has the `<<`"))
         }
-        _ => Ok(match own_pair(parent, &step) {
+        _ => Ok(Some(match own_pair(parent, &step) {
             Some(index) => Found::Pair { mapping: parent, index },
             None => Found::NoPair {
                 mapping: parent,
                 is_merged: parent.get(&step).is_some(),
                 key: step.into_owned(),
             },
-        }),
+        })),
     }
 }
 
@@ -162,20 +165,34 @@ fn own_pair(mapping: Node<'_>, step: &str) -> Option<usize> {
     last(&is_text).or_else(|| last(&|key| key_text(key).as_deref() == Some(step)))
 }
 
-/// Names the first step of a path that is not there.
+/// Names the first step of a path that is not there, which nothing can be put in before it is.
 pub(super) fn missing(document: &Document, path: &str) -> Error {
-    let mut there = 0;
-    for (at, _) in path.match_indices('/').chain([(path.len(), "")]) {
-        if document.find(path.get(..at).unwrap_or_default()).is_none() {
-            let step = path.get(..at).unwrap_or(path);
-            let parent = path.get(..there).unwrap_or_default();
-            let parent = if parent.is_empty() { "the root".to_owned() } else { format!("{parent:?}") };
-            return Error::usage(format!("the tree has no {step:?}"))
-                .hint(format!("set it first, in {parent}"));
-        }
-        there = at;
+    let error = absent(document, path);
+    match first_absent(document, path) {
+        None => error,
+        Some((_, "")) => error.hint("set it first, in the root"),
+        Some((_, parent)) => error.hint(format!("set it first, in {parent:?}")),
     }
-    Error::usage(format!("the tree has no {path:?}"))
+}
+
+/// Names the first step of a path that is not there, where it makes no sense to set it.
+pub(super) fn absent(document: &Document, path: &str) -> Error {
+    let step = first_absent(document, path).map_or(path, |(step, _)| step);
+    Error::usage(format!("the tree has no {step:?}"))
+}
+
+/// The shortest beginning of a path that is not there, and the one before it, which is.
+fn first_absent<'p>(document: &Document, path: &'p str) -> Option<(&'p str, &'p str)> {
+    let path = path.strip_prefix('/').unwrap_or(path);
+    let mut there = "";
+    for (at, _) in path.match_indices('/').chain([(path.len(), "")]) {
+        let step = path.get(..at)?;
+        if document.find(step).is_none() {
+            return Some((step, there));
+        }
+        there = step;
+    }
+    None
 }
 
 /// Refuses to take out bytes that hold anchors which aliases elsewhere name.

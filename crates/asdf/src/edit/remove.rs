@@ -3,18 +3,19 @@
 
 use container_core::{Error, Result};
 
-use super::plan::{self, Found, Outcome, Plan, check_anchors, check_flow, merged, missing, unclear};
+use super::plan::{self, Found, Outcome, Plan, absent, check_anchors, check_flow, merged, unclear};
 use super::{block, flow, lines, place, set};
 use crate::yaml::{Document, Node, key_text};
 
 /// Takes out the key or item at a path; with `wide` as [`block::remove`] says.
 pub(super) fn remove(document: &Document, path: &str, wide: bool) -> Result<Plan<'static>> {
-    let (collection, indices) = match plan::find(document, path)? {
+    let found = plan::look(document, path)?.ok_or_else(|| absent(document, path))?;
+    let (collection, indices) = match found {
         Found::Root => {
             return Err(Error::usage("the root cannot be removed").hint("set it to another value"));
         }
         Found::NoPair { is_merged: true, .. } => return Err(merged(path)),
-        Found::NoPair { .. } | Found::Behind { .. } => return Err(missing(document, path)),
+        Found::NoPair { .. } | Found::Behind { .. } => return Err(absent(document, path)),
         Found::Item { sequence, index } => (sequence, vec![index]),
         Found::Pair { mapping, index } => (mapping, equal_keys(mapping, index)),
     };

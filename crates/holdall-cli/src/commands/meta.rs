@@ -20,12 +20,14 @@ use crate::values::{MOST_DEPTH, one_line, scalar};
 /// Show the metadata of a file, or what a JSON pointer finds in them
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-With FILE::PATH the attributes of that dataset are shown. A pointer that finds nothing is exit code 1.
+With FILE::PATH the attributes of that dataset are shown. A pointer that finds nothing is exit code 1; with --unset it is 2, and nothing is changed.
 
 JSON has no bytes, NaN and infinities, and many of its readers round integers beyond 64 bits: bytes are {\"bytes\": \"00ff\"}, \
 the others text. Of keys that read the same, as 1 and \"1\" of a tree, all but the first have their number behind them: \"1 (2)\".
 
---set and --unset change the tree of an ASDF file in place: every other byte of it stays as it is, and no block is touched. All take effect or \
+--set and --unset change the tree of an ASDF file in place: every other byte of it stays as it is, and no block changes. Where a longer tree does not \
+fit into the padding behind it, the whole file is copied, blocks byte for byte, and the copy takes the place of the file: the disk has to have room for both, and other hard \
+links stay with the old one. All take effect or \
 none: first each --set, then each --unset. VALUE is YAML 1.1 in flow style: 5, 1.5, text, '[1, 2]', \
 '{a: 1}', '!unit/unit-1.0.0 m'. A pointer that ends in /- appends to a list.
 
@@ -83,6 +85,11 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     }
     if !args.set.is_empty() || !args.unset.is_empty() {
         return change(args, &address, console);
+    }
+    if (args.yaml || args.inline) && (address.dataset.is_some() || address.selection.is_some()) {
+        let option = if args.yaml { "--yaml" } else { "--inline" };
+        let error = Error::usage(format!("{option} is of the tree of a file, not of a dataset"));
+        return Err(error.hint(format!("holdall meta FILE {option}"))).on(file);
     }
     let opened = open(&address.file, Accept::Containers, &args.open.options(console.limits))?;
     let container = opened.container.as_ref();

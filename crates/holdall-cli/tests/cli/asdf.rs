@@ -152,6 +152,18 @@ fn a_tree_changes_where_it_is_told_to_and_nowhere_else() {
         assert_eq!(run.code, Some(2), "{bad} {run:#?}");
         assert_eq!(std::fs::read(at.join("a.asdf")).unwrap(), file, "{bad}");
     }
+    for absent in ["/nothere", "/nothere/x", "/meta/nothere", "/flags/-"] {
+        let unset = run(at, &["meta", "a.asdf", "--set", "/meta/exposure=99.5", "--unset", absent]);
+        assert_eq!(unset.code, Some(2), "{absent} {unset:#?}");
+        let step = absent.trim_start_matches('/').trim_end_matches("/x");
+        assert_eq!(unset.err, format!("holdall: a.asdf: the tree has no {step:?}\n"));
+        assert_eq!(std::fs::read(at.join("a.asdf")).unwrap(), file, "{absent}");
+    }
+    let first = run(at, &["meta", "a.asdf", "--set", "/nothere/x=1"]);
+    assert!(
+        first.err.ends_with("the tree has no \"nothere\"\n  try: set it first, in the root\n"),
+        "{first:#?}"
+    );
     let typed = run(at, &["meta", "a.asdf", "--set", "/meta/exposure=[1"]);
     assert!(typed.err.contains("the value for /meta/exposure: no YAML: "), "{typed:#?}");
     assert!(!typed.err.contains("holdall verify"), "{typed:#?}");
@@ -173,6 +185,13 @@ fn a_tree_is_shown_with_its_tags() {
     assert_eq!(run(at, &["tree", "--depth", "1", "a.asdf"]).expect(0).lines().count(), 3);
     run(at, &["tree", "--grep", "nothing at all", "a.asdf"]).expect(1);
     assert!(run(at, &["meta", "a.asdf", "--yaml"]).expect(0).contains("'x'}   # seconds\n"));
+    for option in ["--yaml", "--inline"] {
+        for address in ["a.asdf::image", "a.asdf::[0]"] {
+            let run = run(at, &["meta", address, option]);
+            assert_eq!((run.code, run.out.as_str()), (Some(2), ""), "{run:#?}");
+            assert!(run.err.ends_with(&format!("\n  try: holdall meta a.asdf {option}\n")), "{run:#?}");
+        }
+    }
     assert_eq!(
         run(at, &["meta", "a.asdf", "/meta", "--yaml"]).expect(0),
         "%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/\n--- {exposure: 30.5, name: 'x'}\n...\n"
