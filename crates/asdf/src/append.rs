@@ -23,7 +23,7 @@ pub(crate) fn append(
     job: &Import<'_>,
     durability: Durability,
 ) -> Result<Vec<Loss>> {
-    job.options.allow_words("appending to ASDF", &[])?;
+    job.options.allow_words_of_append("ASDF", &[])?;
     if words::codec(job.options)?.is_some() {
         return Err(Error::usage("a streamed block has no codec").hint("leave out --codec"));
     }

@@ -36,7 +36,7 @@ pub(crate) fn append(
     job: &Import<'_>,
     durability: Durability,
 ) -> Result<Vec<Loss>> {
-    job.options.allow_words("Blosc2", &[FILTER, SPLIT, DICTIONARY])?;
+    job.options.allow_words_of_append("Blosc2", &[FILTER, SPLIT, DICTIONARY])?;
     let options = EditOptions {
         limits: open.limits,
         threads: job.read.threads.max(1),

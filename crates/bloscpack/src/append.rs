@@ -114,7 +114,7 @@ pub(crate) fn append(
     durability: Durability,
 ) -> Result<Vec<Loss>> {
     let old = Old::open(path, open)?;
-    job.options.allow_words("Bloscpack", &[FILTER, CHECKSUM])?;
+    job.options.allow_words_of_append("Bloscpack", &[FILTER, CHECKSUM])?;
     let own = old.own_options();
     let chunks = words::apply(own.clone(), job.options)?.with_threads(job.read.threads);
     if chunks.checksum != own.checksum {

@@ -314,13 +314,23 @@ impl ImportOptions {
     /// # Errors
     /// `Usage`, listing those it has.
     pub fn allow_words(&self, title: &str, known: &[&str]) -> Result<()> {
+        self.allow(known, |word, has| format!("{title} has no {word} (it has {has})"))
+    }
+
+    /// Refuses words that an append to the format does not take, though the format may have them.
+    ///
+    /// # Errors
+    /// `Usage`, listing those it takes.
+    pub fn allow_words_of_append(&self, title: &str, known: &[&str]) -> Result<()> {
+        self.allow(known, |word, takes| format!("appending to {title} takes no {word} (it takes {takes})"))
+    }
+
+    fn allow(&self, known: &[&str], message: impl Fn(&str, &str) -> String) -> Result<()> {
         let unknown = |word: &str, value: &str| value != "none" && !known.contains(&word);
         match self.words.iter().find(|(word, value)| unknown(word, value)) {
             None => Ok(()),
-            Some((word, _)) => {
-                let has = if known.is_empty() { "none of these options".into() } else { known.join(", ") };
-                Err(Error::usage(format!("{title} has no {word} (it has {has})")))
-            }
+            Some((word, _)) if known.is_empty() => Err(Error::usage(message(word, "none of these options"))),
+            Some((word, _)) => Err(Error::usage(message(word, &known.join(", ")))),
         }
     }
 }

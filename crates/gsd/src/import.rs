@@ -36,17 +36,19 @@ pub(crate) struct Words {
 
 impl Words {
     fn new(job: &Import<'_>) -> Result<Self> {
-        Self::of(job, &["frames", "as-bytes", "repeats"])
+        let known = ["frames", "as-bytes", "repeats"];
+        job.options.allow_words("GSD", &known)?;
+        Self::of(job)
     }
 
     /// What an append can be told.
     pub(crate) fn for_append(job: &Import<'_>) -> Result<Self> {
-        Self::of(job, &["frames", "as-bytes"])
+        job.options.allow_words_of_append("GSD", &["frames", "as-bytes"])?;
+        Self::of(job)
     }
 
-    fn of(job: &Import<'_>, known: &[&str]) -> Result<Self> {
+    fn of(job: &Import<'_>) -> Result<Self> {
         refuse_codec(job)?;
-        job.options.allow_words("GSD", known)?;
         let mut words = Self { frames: None, as_bytes: false, drop_repeats: false };
         for (word, value) in &job.options.words {
             match (word.as_str(), value.as_str()) {

@@ -69,7 +69,8 @@ pub struct Appended {
     pub losses: Vec<Loss>,
 }
 
-/// Adds to the file at `path`. It changes in one step: whatever fails, it is what it was.
+/// Adds to the file at `path`. It changes in one step: whatever fails, it is what it was. A streamed ASDF array alone grows row by row: an error takes
+/// the rows back, and a kill may leave some of them, whole.
 ///
 /// # Errors
 /// `Usage` for a format that nothing is added to (listing those that have it), for a file added to itself, and for what

@@ -10,23 +10,25 @@ use holdall::pack::ItemSource;
 
 use super::pack::ItemsOf;
 use super::shown;
-use super::writing::{WriteArgs, tell_losses};
+use super::writing::{GrowArgs, tell_losses};
 use crate::errors::{Failure, On, Outcome, Result};
 use crate::options::{JobsArgs, OpenArgs, address};
 use crate::output::{Console, printable};
 use crate::progress::{Meter, Shown};
 
-/// Add values or items to the end of a file; a crash or an error leaves it as it was
+/// Add values or items to the end of a file; an error leaves it as it was
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 What is added has the type of what is there, and the shape of its axes but the first one, which grows. It comes from any file \
 that `convert` reads, or with --raw from bytes without a header; with --items from the lines of a text or from whole files. \
-New chunks are written as the file's own are, unless --codec and its like say otherwise. Whether the last of all lines ends with a \
+New chunks are written as the file's own are, unless --codec or --filter say otherwise. Whether the last of all lines ends with a \
 line feed stays as it was when the file was packed.
 
 A GSD file grows by frames: those of another GSD file, or the rows of arrays that are called as its chunks are; --frames=RANGE takes \
 some of them.
-The file changes in one step, when all is written: GSD and Blosc2 files in place, others by a new file, for which the disk has to have room.
+The file changes in one step, when all is written, so that a crash leaves it as it was or with all that is new: GSD and Blosc2 files in place, Bloscpack files by a new \
+file, for which the disk has to have room. The streamed array of an ASDF file grows in place, row by row: an error takes the rows back, a kill or a power cut may leave \
+some of them, whole.
 
 Examples:
   holdall append log.blp today.npy
@@ -52,7 +54,7 @@ pub struct Args {
     items: Option<ItemsOf>,
 
     #[command(flatten)]
-    write: WriteArgs,
+    write: GrowArgs,
 
     /// Do not wait until the file is on the disk
     #[arg(long)]

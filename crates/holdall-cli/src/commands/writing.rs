@@ -118,34 +118,58 @@ impl MakeArgs {
     }
 }
 
-/// How a container is written.
+/// How a new container is written.
 #[derive(Clone, Debug, clap::Args)]
 pub struct WriteArgs {
-    /// Codec, with a level or without
-    #[arg(long, value_name = "WORD[:LEVEL]", value_parser = codec)]
-    codec: Option<(String, Option<i32>)>,
+    #[command(flatten)]
+    encode: EncodeArgs,
 
     #[command(flatten)]
-    words: Words,
+    file: FileArgs,
+
+    #[command(flatten)]
+    source: SourceArgs,
 }
 
 impl WriteArgs {
     /// The library's options.
     pub fn import_options(&self) -> ImportOptions {
-        let mut import = ImportOptions::default();
-        import.codec.clone_from(&self.codec);
-        import.words = self.words.list();
-        import
+        import_options(&self.encode, Some(&self.file), &self.source)
     }
 }
 
-/// What formats may be asked for, each by a word of its own.
+/// How what is added to a container is written: what the file has for all of its data is not asked again.
 #[derive(Clone, Debug, clap::Args)]
-struct Words {
+pub struct GrowArgs {
+    #[command(flatten)]
+    encode: EncodeArgs,
+
+    #[command(flatten)]
+    source: SourceArgs,
+}
+
+impl GrowArgs {
+    /// The library's options.
+    pub fn import_options(&self) -> ImportOptions {
+        import_options(&self.encode, None, &self.source)
+    }
+}
+
+/// How data are encoded.
+#[derive(Clone, Debug, clap::Args)]
+struct EncodeArgs {
+    /// Codec, with a level or without
+    #[arg(long, value_name = "WORD[:LEVEL]", value_parser = codec)]
+    codec: Option<(String, Option<i32>)>,
+
     /// Filter before the codec; may be given several times
     #[arg(long, value_name = "WORD")]
     filter: Vec<String>,
+}
 
+/// What is the same for all data of a file.
+#[derive(Clone, Debug, clap::Args)]
+struct FileArgs {
     /// Chunk shape, such as 100,100; one number counts indices along the first axis (Bloscpack: the slowest) and takes the others whole
     #[arg(long, value_name = "SHAPE")]
     chunks: Option<String>,
@@ -157,7 +181,11 @@ struct Words {
     /// Digest to store, or none
     #[arg(long, value_name = "WORD")]
     checksum: Option<String>,
+}
 
+/// What is taken of a source, and what only one format has.
+#[derive(Clone, Debug, clap::Args)]
+struct SourceArgs {
     /// Take axis 0 as the frames; =10:20 or =::5 takes those frames alone
     #[arg(long, value_name = "RANGE", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     frames: Option<String>,
@@ -171,18 +199,20 @@ struct Words {
     options: Vec<(String, String)>,
 }
 
-impl Words {
-    fn list(&self) -> Vec<(String, String)> {
-        let valued = [("chunks", &self.chunks), ("blocks", &self.blocks), ("checksum", &self.checksum)];
-        let flags = [("as-bytes", self.as_bytes)];
-        let filters = self.filter.iter().map(|filter| ("filter", filter.clone()));
-        let frames = self.frames.iter().map(|range| ("frames", range.clone()));
-        let valued = valued.into_iter().filter_map(|(word, value)| Some((word, value.clone()?)));
-        let flags = flags.into_iter().filter(|(_, given)| *given).map(|(word, _)| (word, String::new()));
-        let named =
-            filters.chain(valued).chain(frames).chain(flags).map(|(word, value)| (word.to_owned(), value));
-        named.chain(self.options.iter().cloned()).collect()
-    }
+/// What formats may be asked for, each by a word of its own.
+fn import_options(encode: &EncodeArgs, file: Option<&FileArgs>, source: &SourceArgs) -> ImportOptions {
+    let valued =
+        file.map(|file| [("chunks", &file.chunks), ("blocks", &file.blocks), ("checksum", &file.checksum)]);
+    let valued = valued.into_iter().flatten().filter_map(|(word, value)| Some((word, value.clone()?)));
+    let filters = encode.filter.iter().map(|filter| ("filter", filter.clone()));
+    let frames = source.frames.iter().map(|range| ("frames", range.clone()));
+    let flags = source.as_bytes.then(|| ("as-bytes", String::new()));
+    let named = filters.chain(valued).chain(frames).chain(flags);
+    let named = named.map(|(word, value)| (word.to_owned(), value));
+    let mut import = ImportOptions::default();
+    import.codec.clone_from(&encode.codec);
+    import.words = named.chain(source.options.iter().cloned()).collect();
+    import
 }
 
 fn option(text: &str) -> Result<(String, String), String> {

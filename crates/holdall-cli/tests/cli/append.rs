@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use crate::bloscpack::with_blp;
 use crate::items::{bytes_of, with_files};
-use crate::support::{Run, contents, floats, holdall, npy, run};
+use crate::support::{Run, contents, floats, holdall, npy, run, testdata};
 
 #[test]
 fn a_file_grows_by_what_fits_it() {
@@ -53,6 +53,35 @@ fn a_column_major_file_grows_by_what_its_refusal_names() {
     run(at, &["convert", "--reversed-dims", "old.blp", "reversed.blp"]).expect(0);
     run(at, &["append", "reversed.blp", "column.npy"]).expect(0);
     assert_eq!(run(at, &["cat", "reversed.blp"]).expect(0), "0 3\n1 4\n2 5\n6 7\n");
+}
+
+#[test]
+fn only_what_an_append_takes_is_offered() {
+    let directory = with_blp();
+    let at = directory.path();
+    std::fs::write(at.join("a.npy"), npy("<f4", false, "(3, 2)", &floats(6))).unwrap();
+    let none = "takes no checksum (it takes none of these options)";
+    let filters = "takes no checksum (it takes filter, split, dictionary)";
+    let of_frames = "takes no checksum (it takes frames, as-bytes)";
+    let streamed = std::fs::read(testdata().join("asdf/ok/stream.asdf")).unwrap();
+    std::fs::write(at.join("s.asdf"), streamed).unwrap();
+    for (file, title, takes) in
+        [("b.b2nd", "Blosc2", filters), ("c.gsd", "GSD", of_frames), ("s.asdf", "ASDF", none)]
+    {
+        if title != "ASDF" {
+            run(at, &["convert", "a.npy", file]).expect(0);
+        }
+        let before = contents(at);
+        let refused = run(at, &["append", file, "a.npy", "-O", "checksum=crc32"]);
+        refused.expect(2);
+        assert_eq!(refused.err, format!("holdall: {file}: appending to {title} {takes}\n"));
+        for option in ["--chunks=2", "--blocks=2", "--checksum=none"] {
+            let unknown = run(at, &["append", file, "a.npy", option]);
+            unknown.expect(2);
+            assert!(unknown.err.contains("unexpected argument"), "{unknown:#?}");
+        }
+        assert_eq!(contents(at), before, "{file}");
+    }
 }
 
 fn raw(at: &std::path::Path, file: &str) -> Vec<u8> {
