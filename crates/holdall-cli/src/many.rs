@@ -1,39 +1,57 @@
 //! Many files at once: which they are, several at a time, and told in the order in which they were named.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::RwLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 
 use container_core::Limits;
 use holdall::open::is_stream;
-use holdall::walk::{containers, is_plain_folder, is_sparse_frame};
+use holdall::walk::{Found, containers, is_plain_folder, is_sparse_frame};
 
-use crate::errors::{On as _, Result};
+use crate::errors::{Failure, Result};
 use crate::output::to_stderr;
 use crate::progress::{Meter, Shown};
 
+/// A file that is looked at, or a folder whose files nobody can tell.
+#[derive(Debug)]
+pub struct Named {
+    /// As the user named it.
+    pub path: PathBuf,
+    /// Why the folder cannot be listed.
+    pub unlisted: Option<Failure>,
+}
+
+impl From<Found> for Named {
+    fn from(found: Found) -> Self {
+        match found {
+            Found::Container(path) => Self { path, unlisted: None },
+            Found::Unlisted(path, error) => {
+                let subject = Some(path.display().to_string());
+                Self { path, unlisted: Some(Failure { subject, error }) }
+            }
+        }
+    }
+}
+
 /// The files that arguments name: of a folder those below it, and itself where it is a container. One without any stays, and
 /// is told to be a folder when it is opened.
-///
-/// # Errors
-/// `Io` for a folder that cannot be listed.
-pub fn expand(named: &[PathBuf]) -> Result<Vec<PathBuf>> {
+pub fn expand(named: &[PathBuf]) -> Vec<Named> {
     let mut files = Vec::with_capacity(named.len());
     for path in named {
         let is_plain = is_plain_folder(path);
         // Below other containers are their parts.
         let below = match is_plain || is_sparse_frame(path) {
-            true => containers(path).on(path.display().to_string())?,
+            true => containers(path),
             false => Vec::new(),
         };
         if !is_plain || below.is_empty() {
-            files.push(path.clone());
+            files.push(Named { path: path.clone(), unlisted: None });
         }
-        files.extend(below);
+        files.extend(below.into_iter().map(Named::from));
     }
-    Ok(files)
+    files
 }
 
 /// How one file is looked at.
@@ -51,19 +69,19 @@ pub struct Share<'a> {
 ///
 /// # Errors
 /// Those of the reports; the others are not made then.
-pub fn in_order<T: Send>(
-    files: &[PathBuf],
+pub fn in_order<'f, T: Send>(
+    files: &'f [Named],
     jobs: usize,
     limits: Limits,
-    look: impl Fn(&Path, &Share<'_>) -> T + Sync,
+    look: impl Fn(&'f Named, &Share<'_>) -> T + Sync,
     is_short: impl Fn(&T) -> bool + Sync,
     mut report: impl FnMut(T) -> Result<()>,
 ) -> Result<()> {
     // Standard input is there once only, and a file that is looked at again needs it again.
-    let streams = files.iter().any(|file| is_stream(file));
+    let streams = files.iter().any(|file| is_stream(&file.path));
     let workers = if streams { 1 } else { jobs.min(files.len()) };
     let threads = (jobs / workers.max(1)).max(1);
-    let one = |file: &Path, limits, meter: &Meter| look(file, &Share { threads, limits, meter });
+    let one = |file: &'f Named, limits, meter: &Meter| look(file, &Share { threads, limits, meter });
     let share = limits.with_memory(limits.memory / workers.max(1) as u64);
     let (next, alone) = (AtomicUsize::new(0), RwLock::new(()));
     let quiet = Meter::new("", Shown::Never);
@@ -116,7 +134,7 @@ pub fn in_order<T: Send>(
         }
     }
     for file in files {
-        let meter = Meter::new(crate::output::printable(&file.display().to_string()), Shown::OnTerminal);
+        let meter = Meter::new(crate::output::printable(&file.path.display().to_string()), Shown::OnTerminal);
         report(one(file, limits, &meter))?;
     }
     Ok(())

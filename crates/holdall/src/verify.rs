@@ -24,6 +24,25 @@ pub struct Verification {
     pub findings: Vec<Finding>,
 }
 
+impl Verification {
+    /// Of what could not be opened or read, with the error as its one finding.
+    #[must_use]
+    pub fn unreadable(path: &Path, error: &Error) -> Self {
+        Self { findings: vec![unreadable(error)], ..Self::new(path) }
+    }
+
+    /// Of a file of which nothing is known yet.
+    fn new(path: &Path) -> Self {
+        Self {
+            path: path.display().to_string(),
+            format: None,
+            verdict: Verdict3::Unreadable,
+            blocks: BlockCounts::default(),
+            findings: Vec::new(),
+        }
+    }
+}
+
 /// The outcome of a check: a [`Verdict`], or that there was nothing to give one on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict3 {
@@ -57,13 +76,7 @@ pub fn verify(
     read: &ReadOptions,
     progress: Progress<'_>,
 ) -> Verification {
-    let mut verification = Verification {
-        path: path.display().to_string(),
-        format: None,
-        verdict: Verdict3::Unreadable,
-        blocks: BlockCounts::default(),
-        findings: Vec::new(),
-    };
+    let mut verification = Verification::new(path);
     let checked = recognise(path, Accept::Containers, open).and_then(|(format, input)| {
         verification.format = Some(format.name);
         let container = (format.open)(input, open)?;

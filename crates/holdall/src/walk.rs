@@ -1,11 +1,11 @@
 //! The containers below a folder.
 
 use std::fs::{self, File};
-use std::io::Read as _;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
+use container_core::Error;
 use container_core::format::Probe;
-use container_core::{Error, Result};
 
 use crate::formats::FORMATS;
 
@@ -15,19 +15,27 @@ const INDEX: &str = "chunks.b2frame";
 /// Folders within folders beyond this are a mistake, or a trap.
 const DEEPEST: usize = 128;
 
-/// The containers below a folder, by name within each folder, files and folders together.
+/// What lies below a folder.
+#[derive(Debug)]
+pub enum Found {
+    /// A container, or a file with the extension of one.
+    Container(PathBuf),
+    /// A folder that cannot be listed, or not to its end, and why: `Io`, and `Limit` for one that is over 128 deep.
+    Unlisted(PathBuf, Error),
+}
+
+/// The containers below a folder, by name within each folder, files and folders together. A folder that cannot be listed is told among them, and hides
+/// no other.
 ///
 /// They are told by their bytes; files with the extension of a format are taken too, so that one with a ruined beginning is not passed over. A folder that
 /// is itself a container is one, and its parts are not looked at; what else lies in a sparse frame of Blosc2 is, and so it is where `folder` is
 /// one itself. Symbolic links to files are followed, those to
 /// folders are not.
-///
-/// # Errors
-/// `Io` for a folder that cannot be listed, `Limit` for one that is over 128 deep.
-pub fn containers(folder: &Path) -> Result<Vec<PathBuf>> {
+#[must_use]
+pub fn containers(folder: &Path) -> Vec<Found> {
     let mut found = Vec::new();
-    walk(folder, DEEPEST, &mut found)?;
-    Ok(found)
+    walk(folder, DEEPEST, &mut found);
+    found
 }
 
 /// True for a folder that is no container itself, and may hold some.
@@ -40,31 +48,53 @@ fn is_container(probe: &Probe<'_>) -> bool {
     FORMATS.iter().any(|format| (format.sniff)(probe))
 }
 
-fn walk(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> Result<()> {
-    let at = |error: std::io::Error| Error::from(error).context(folder.display().to_string());
-    if depth == 0 {
-        return Err(Error::limit("folders within folders", DEEPEST as u64 + 1, DEEPEST as u64));
+fn walk(folder: &Path, depth: usize, found: &mut Vec<Found>) {
+    let Some(deeper) = depth.checked_sub(1) else {
+        let error = Error::limit("folders within folders", DEEPEST as u64 + 1, DEEPEST as u64);
+        found.push(Found::Unlisted(folder.to_owned(), error));
+        return;
+    };
+    let (mut entries, cut) = list(folder);
+    if let Some(error) = cut {
+        found.push(Found::Unlisted(folder.to_owned(), error.into()));
     }
-    let mut entries = fs::read_dir(folder).map_err(at)?.collect::<Result<Vec<_>, _>>().map_err(at)?;
     entries.sort_by_key(fs::DirEntry::file_name);
     let has_parts = is_sparse_frame(folder);
     for entry in entries {
         let path = entry.path();
-        if entry.file_type().map_err(at)?.is_dir() {
-            let is_plain = is_plain_folder(&path);
+        let is_folder = match entry.file_type() {
+            Ok(kind) => kind.is_dir(),
+            Err(error) => {
+                found.push(Found::Unlisted(path, error.into()));
+                continue;
+            }
+        };
+        if is_folder {
+            let is_plain = !is_container(&Probe { head: &[], directory: Some(&path) });
             if !is_plain {
-                found.push(path.clone());
+                found.push(Found::Container(path.clone()));
             }
             if is_plain || is_sparse_frame(&path) {
-                walk(&path, depth - 1, found)?;
+                walk(&path, deeper, found);
             }
         } else if has_parts && is_part(&path) {
             // The frame is looked at as a whole.
         } else if path.is_file() && (has_extension(&path) || begins_as_container(&path)) {
-            found.push(path);
+            found.push(Found::Container(path));
         }
     }
-    Ok(())
+}
+
+/// What is in a folder, and the error that ended the list, if one did.
+fn list(folder: &Path) -> (Vec<fs::DirEntry>, Option<io::Error>) {
+    let mut entries = Vec::new();
+    let all = fs::read_dir(folder).and_then(|mut all| {
+        all.try_for_each(|entry| {
+            entries.push(entry?);
+            Ok(())
+        })
+    });
+    (entries, all.err())
 }
 
 /// True for a folder with the index of a sparse frame of Blosc2. That alone makes it a frame: a stray one must not hide what else is there.
@@ -110,7 +140,7 @@ mod tests {
         put("set.b2nd/00000000.chunk", b"rawarray as a part");
         put("set.b2nd/stray.ra", b"no part");
         put("set.b2nd/more/stray.ra", b"no part");
-        let found = containers(root.path()).unwrap();
+        let found = paths(root.path());
         let names: Vec<_> = found.iter().map(|path| path.strip_prefix(root.path()).unwrap()).collect();
         let expected = [
             "a/deep/er/x.RA",
@@ -121,9 +151,18 @@ mod tests {
             "z.ra",
         ];
         assert_eq!(names, expected.map(Path::new));
-        let beside = containers(&root.path().join("set.b2nd")).unwrap();
+        let beside = paths(&root.path().join("set.b2nd"));
         assert_eq!(beside, expected[3..5].iter().map(|name| root.path().join(name)).collect::<Vec<_>>());
         assert!(is_plain_folder(root.path()) && !is_plain_folder(&root.path().join("set.b2nd")));
+    }
+
+    /// Of a folder that can be listed to its end.
+    fn paths(folder: &Path) -> Vec<PathBuf> {
+        let path = |found| match found {
+            Found::Container(path) => path,
+            Found::Unlisted(path, error) => panic!("{}: {error}", path.display()),
+        };
+        containers(folder).into_iter().map(path).collect()
     }
 
     #[cfg(unix)]
@@ -131,7 +170,50 @@ mod tests {
     fn links_to_folders_are_no_way_round_in_circles() {
         let root = tempfile::tempdir().unwrap();
         std::os::unix::fs::symlink(root.path(), root.path().join("again")).unwrap();
-        assert!(containers(root.path()).unwrap().is_empty());
-        assert!(containers(&root.path().join("missing")).is_err());
+        assert!(containers(root.path()).is_empty());
+        let missing = root.path().join("missing");
+        let found = containers(&missing);
+        assert!(matches!(&found[..], [Found::Unlisted(path, _)] if *path == missing), "{found:?}");
+    }
+
+    #[cfg(feature = "rawarray")]
+    #[test]
+    fn a_folder_that_is_too_deep_hides_no_file() {
+        let root = tempfile::tempdir().unwrap();
+        let deep: PathBuf = std::iter::repeat_n("d", DEEPEST).collect();
+        fs::create_dir_all(root.path().join(&deep)).unwrap();
+        for name in ["a.ra", "z.ra"] {
+            fs::write(root.path().join(name), b"rawarray").unwrap();
+        }
+        let found = containers(root.path());
+        let [Found::Container(a), Found::Unlisted(folder, error), Found::Container(z)] = &found[..] else {
+            panic!("{found:?}");
+        };
+        assert_eq!((a, z), (&root.path().join("a.ra"), &root.path().join("z.ra")));
+        assert_eq!(*folder, root.path().join(&deep));
+        assert!(matches!(error.kind(), container_core::ErrorKind::Limit { .. }), "{error}");
+    }
+
+    /// A folder whose name is longer than the system takes, which nobody can list, whoever runs this.
+    #[cfg(all(target_os = "linux", feature = "rawarray"))]
+    #[test]
+    fn a_folder_that_cannot_be_listed_hides_no_file() {
+        let root = tempfile::tempdir().unwrap();
+        // Half of what a name may have, under the other half.
+        let half: PathBuf = std::iter::repeat_n("n".repeat(200), 12).collect();
+        let (upper, lower) = (root.path().join("upper").join(&half), root.path().join("lower"));
+        fs::create_dir_all(&upper).unwrap();
+        fs::create_dir_all(lower.join(&half)).unwrap();
+        fs::rename(&lower, upper.join("lower")).unwrap();
+        for name in ["a.ra", "z.ra"] {
+            fs::write(root.path().join(name), b"rawarray").unwrap();
+        }
+        let found = containers(root.path());
+        let [Found::Container(_), Found::Unlisted(folder, error), Found::Container(z)] = &found[..] else {
+            panic!("{found:?}");
+        };
+        assert!(folder.starts_with(&upper), "{folder:?}");
+        assert!(matches!(error.kind(), container_core::ErrorKind::Io(_)), "{error}");
+        assert_eq!(*z, root.path().join("z.ra"));
     }
 }

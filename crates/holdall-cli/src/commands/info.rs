@@ -10,7 +10,7 @@ use holdall::json;
 use holdall::open::Accept;
 
 use super::{open, shown};
-use crate::errors::{Outcome, Result};
+use crate::errors::{Failure, Outcome, Result};
 use crate::many::{expand, in_order, summary};
 use crate::options::{JobsArgs, OpenArgs};
 use crate::output::{BAD, Console, STRONG, human_bytes, printable};
@@ -19,7 +19,8 @@ use crate::values;
 /// Show what a file is: format, version, size, datasets, codecs, checksums, and whether all of it is there
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-A truncated file that can still be read is no failure: it is shown as truncated, with exit code 0.
+A truncated file that can still be read is no failure: it is shown as truncated, with exit code 0. A folder that cannot be listed is told as a file that \
+cannot be read, on standard error, and the exit code is 2.
 
 Examples:
   holdall info scan.ra
@@ -42,20 +43,26 @@ pub struct Args {
 }
 
 /// What is told of one file.
-enum Told {
+enum Told<'a> {
+    /// A folder that cannot be listed.
+    Unlisted(&'a Failure),
     Json(serde_json::Value),
     Rows(Vec<(String, String)>),
 }
 
 pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
-    let files = expand(&args.files)?;
+    let files = expand(&args.files);
     let terminal = console.out.is_terminal();
     let (mut shown_before, mut failed) = (false, 0);
     in_order(
         &files,
         args.jobs.count(),
         console.limits,
-        |file, share| -> Result<Told> {
+        |file, share| -> Result<Told<'_>> {
+            if let Some(failure) = &file.unlisted {
+                return Ok(Told::Unlisted(failure));
+            }
+            let file = &file.path;
             let opened = open(file, Accept::Containers, &args.open.options(share.limits))?;
             let container = opened.container.as_ref();
             Ok(match args.json {
@@ -69,6 +76,10 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
                 Err(failure) => {
                     failed += 1;
                     console.fail(&failure);
+                }
+                Ok(Told::Unlisted(failure)) => {
+                    failed += 1;
+                    console.fail(failure);
                 }
                 Ok(Told::Json(line)) => console.out.json(&line)?,
                 Ok(Told::Rows(rows)) => {

@@ -20,7 +20,7 @@ use crate::values;
 /// Check files for damage: structure, checksums, and that everything decodes
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Every file is reported, in order. Below a folder, files are those with the bytes or the extension of a format. Exit codes: 0 all are sound (notes and warnings allowed), 1 some are damaged, 2 some could not be \
+Every file is reported, in order. Below a folder, files are those with the bytes or the extension of a format; a folder that cannot be listed is reported as a file that cannot be read. Exit codes: 0 all are sound (notes and warnings allowed), 1 some are damaged, 2 some could not be \
 read at all. Through a pipe the columns are: path, verdict or severity, code, bytes, dataset, message.
 
 Examples:
@@ -59,13 +59,16 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
         Schema::load(named).on(shown(file))
     });
     let check = Check { args, schema: schema.transpose()? };
-    let files = expand(&args.files)?;
+    let files = expand(&args.files);
     let mut counts = [0; 3];
     in_order(
         &files,
         args.jobs.count(),
         console.limits,
-        |file, share| check.one(file, share),
+        |file, share| match &file.unlisted {
+            Some(failure) => Verification::unreadable(&file.path, &failure.error),
+            None => check.one(&file.path, share),
+        },
         |verification| verification.verdict == Verdict3::Unreadable,
         |verification| {
             let (outcome, count) = match verification.verdict {

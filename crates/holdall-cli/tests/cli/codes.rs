@@ -297,3 +297,34 @@ fn of_a_folder_every_container_below_is_reported_in_order() {
     let info = run(at, &["info", "good.ra", "missing.ra"]);
     assert_eq!(info.err.lines().last(), Some("2 files: 1 shown, 1 unreadable"));
 }
+
+/// The names of folders more than 128 deep are not looked at.
+#[test]
+fn a_folder_that_cannot_be_listed_hides_no_file() {
+    let directory = files();
+    let at = directory.path();
+    let deep = Path::new("tree").join(std::iter::repeat_n("d", 128).collect::<std::path::PathBuf>());
+    std::fs::create_dir_all(at.join(&deep)).unwrap();
+    for name in ["tree/a.ra", "tree/z.ra"] {
+        std::fs::copy(at.join("good.ra"), at.join(name)).unwrap();
+    }
+    let (deep, why) = (deep.to_str().unwrap(), "folders within folders would be 129, the limit is 128");
+    for jobs in ["1", "3"] {
+        let verified = run(at, &["verify", "-j", jobs, "tree"]);
+        let counted = "1 of 1 blocks checked";
+        assert_eq!(
+            verified.expect(2),
+            format!(
+                "tree/a.ra\tsound\t-\t-\t-\t{counted}\n{deep}\tunreadable\t-\t-\t-\t-\n\
+                 {deep}\terror\tunreadable\t-\t-\t{why}\ntree/z.ra\tsound\t-\t-\t-\t{counted}\n"
+            )
+        );
+        let all = "3 files: 2 sound, 1 unreadable";
+        assert_eq!(verified.err, format!("holdall: {deep}: {why}\n{all}\n"));
+        let told = run(at, &["info", "--json", "-j", jobs, "tree"]);
+        assert_eq!((told.expect(2).lines().count(), told.err.lines().count()), (2, 1), "{told:#?}");
+        assert_eq!(told.err, format!("holdall: {deep}: {why}\n"));
+    }
+    let json = run(at, &["verify", "--json", "tree"]);
+    assert!(json.expect(2).lines().nth(1).unwrap().contains("\"verdict\":\"unreadable\""), "{json:#?}");
+}
