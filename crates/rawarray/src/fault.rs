@@ -213,7 +213,7 @@ impl Fault {
             Self::BigEndianHeader => "the header is big-endian, which most readers refuse".into(),
             Self::TrailingBytes { range } => {
                 format!(
-                    "{} bytes follow the data; other libraries ignore or drop them",
+                    "{} bytes follow the data; ra.py, MATLAB and the Rust crate refuse such a file, C drops them",
                     range.end - range.start
                 )
             }

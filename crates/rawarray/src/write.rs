@@ -26,8 +26,8 @@ pub struct WriteOptions {
     pub data_order: ByteOrder,
     /// Byte order of the header's own words. Only holdall reads a big-endian header; its data are big-endian as well.
     pub header_order: ByteOrder,
-    /// Bytes after the data; `None` for those that the array came with. Other libraries ignore or drop them, and some
-    /// fail; LEB128 has no room for them.
+    /// Bytes after the data; `None` for those that the array came with. `ra.py`, MATLAB and the crate `rawarray` up to 0.1.4 refuse a file
+    /// that has any, C drops them; LEB128 has no room for them.
     pub trailer: Option<Vec<u8>>,
     /// What happens to an existing file. The default replaces it, in one step.
     pub overwrite: Overwrite,
