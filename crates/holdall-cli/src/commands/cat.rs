@@ -41,7 +41,7 @@ pub struct Args {
     #[arg(value_name = "FILE")]
     file: OsString,
 
-    /// How the values are written; default: by the extension of -o, else text, for items raw
+    /// How the values are written; default: with -o by its extension, which has to tell; else text; for items raw
     #[arg(long, value_name = "FORMAT", value_parser = format_word())]
     format: Option<ExportFormat>,
 

@@ -21,7 +21,7 @@ and NaN equals NaN. Exit codes: 0 the same, 1 they differ, 2 they could not be c
 
 Examples:
   holdall diff a.ra b.ra
-  holdall diff --rtol 1e-6 a.ra::data[0] b.npy
+  holdall diff --rtol 1e-6 'a.ra::data[0]' b.npy
   holdall diff -q a.ra b.ra && echo same")]
 pub struct Args {
     /// One file, or FILE::PATH[SEL]

@@ -37,7 +37,7 @@ use recipe::Recipe;
 /// Draw a dataset as PNG, SVG or on the terminal
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Two axes are a heat map, one is a line, a long table of at most 8 columns is a line for each; of more axes, the leading ones (of column-major \
+Two axes are a heat map, one is a line, a table of at most 8 columns that has at least 16 rows for each is a line for each column; of more axes, the leading ones (of column-major \
 data the last) are cut in their middle, unless [SEL] or --slice says where. Particles of GSD files are drawn in their box: FILE (the last frame), \
 FILE::frames/N or FILE::particles/position[N].
 
@@ -73,7 +73,7 @@ pub struct Args {
     #[arg(long, value_name = "N", requires = "hist")]
     bins: Option<usize>,
 
-    /// Lines, one for each column
+    /// Lines, one for each column, of which there are 8 at most
     #[arg(long)]
     lines: bool,
 
@@ -125,7 +125,7 @@ pub struct Args {
     #[arg(long, value_name = "WxH")]
     size: Option<Size>,
 
-    /// Pixels per inch: text and lines grow with it
+    /// Pixels per inch, 30 to 1200: text and lines grow with it
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(30..=1200))]
     dpi: u32,
 
