@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use container_core::container::OpenOptions;
-use container_core::dtype::{ByteOrder, DType, Order};
+use container_core::dtype::{DType, Order};
 use container_core::format::Import;
 use container_core::report::Loss;
 use container_core::stream::{for_each_run, prove};
@@ -39,7 +39,7 @@ pub(crate) fn append(
         let problem = format!("{} has rows of shape {row:?}, and takes no {shape:?}", appender.array());
         return Err(Error::usage(problem).hint("all axes but the first have to agree"));
     }
-    let swap = swap_to(&dataset.dtype, &own)?;
+    let swap = dataset.dtype.order_for(&own)?;
     prove(job.container, index, region, &job.read)?;
     let mut swapped = Vec::new();
     let pushed = for_each_run(job.container, index, region, Order::C, &job.read, job.progress, |bytes| {
@@ -66,13 +66,4 @@ fn row_type(path: &Path, open: &OpenOptions, array: &str) -> Result<(DType, Vec<
         return Err(Error::usage(problem).hint("convert the file first"));
     }
     Ok((geometry.dtype.clone(), geometry.shape.get(1..).unwrap_or_default().to_vec()))
-}
-
-/// The byte order to bring elements of type `from` into so that they have type `to`; `None` where they have it.
-fn swap_to(from: &DType, to: &DType) -> Result<Option<ByteOrder>> {
-    if from == to {
-        return Ok(None);
-    }
-    let order = [ByteOrder::Little, ByteOrder::Big].into_iter().find(|order| from.with_order(*order) == *to);
-    order.map(Some).ok_or_else(|| Error::usage(format!("the file has elements of {to}, not {from}")))
 }
