@@ -7,6 +7,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use container_core::format::Output;
+use container_core::write::storage::require_at;
 use container_core::write::{AtomicFile, Durability, Overwrite};
 use container_core::{Error, Result};
 
@@ -74,9 +75,13 @@ impl Writing {
             self.waiting.push(file);
             return Ok(());
         }
-        // Noted first: the last step may fail when the file has its name.
-        self.made.push(path.to_owned());
-        file.commit(self.durability)
+        let own = file.file().try_clone()?;
+        let done = file.commit(self.durability);
+        // The last step may fail when the file has its name. One of another program that has it meanwhile is not ours to take away.
+        if done.is_ok() || (cfg!(unix) && require_at(&own, path).is_ok()) {
+            self.made.push(path.to_owned());
+        }
+        done
     }
 
     fn replace(&mut self) -> Result<()> {
@@ -143,7 +148,8 @@ fn explode_all(
     let mut out = writing.start(target)?;
     write(&head, text.text(), &[], true, &options, &mut out)?;
     writing.replace()?;
-    out.commit(writing.durability)?;
+    writing.end(target, out)?;
+    writing.replace()?;
     done.files.push(target.to_owned());
     Ok(done)
 }
