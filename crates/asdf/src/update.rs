@@ -33,6 +33,8 @@ use crate::writer::{ArraySpec, Plan, WriteOptions};
 use crate::yaml::{Document, Yaml, YamlLimits};
 use block::Replaced;
 pub(crate) use sidecar::FileSidecar;
+#[cfg(test)]
+pub(crate) use sidecar::Kept;
 
 /// How files are changed.
 #[derive(Clone, Debug)]

@@ -16,17 +16,14 @@
     clippy::cast_possible_truncation
 )]
 
-use std::ffi::OsString;
-use std::fs::{self, File};
-use std::io::{ErrorKind, Write};
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use container_core::Result;
 use container_core::checksum::Algorithm;
 use container_core::source::Source;
 use container_core::write::storage::Storage;
-use container_core::write::{sectors, sync_directory};
-use container_core::{Error, Result};
+use container_core::write::{Beside, sectors};
 
 const MAGIC: [u8; 8] = *b"b2journ2";
 
@@ -77,43 +74,25 @@ impl Sidecar for NoSidecar {
 
 /// The file beside a frame, named as that with `.b2journal` behind.
 #[derive(Clone, Debug)]
-pub(crate) struct FileSidecar(PathBuf);
+pub(crate) struct FileSidecar(Beside);
 
 impl FileSidecar {
     pub(crate) fn beside(path: &Path) -> Self {
-        // Beside the file itself, whatever link leads to it.
-        let mut name = OsString::from(path.canonicalize().unwrap_or_else(|_| path.to_owned()));
-        name.push(".b2journal");
-        Self(name.into())
+        Self(Beside::new(path, ".b2journal"))
     }
 }
 
 impl Sidecar for FileSidecar {
     fn read(&self) -> Result<Option<Vec<u8>>> {
-        // A link, a pipe or a directory of that name is not ours.
-        match fs::symlink_metadata(&self.0) {
-            Ok(kind) if kind.is_file() && kind.len() <= MOST => Ok(Some(fs::read(&self.0)?)),
-            _ => Ok(None),
-        }
+        self.0.len()?.filter(|len| *len <= MOST).map(|_| self.0.read()).transpose()
     }
 
     fn put(&mut self, bytes: &[u8]) -> Result<()> {
-        // An older journal may go. Whatever else has the name, such as a link to somebody's file, must not be written through.
-        if self.0.symlink_metadata().is_ok_and(|kind| kind.is_file()) {
-            self.remove()?;
-        }
-        let mut file = File::create_new(&self.0)
-            .map_err(|error| Error::from(error).part(self.0.display().to_string()))?;
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        sync_directory(&self.0)
+        self.0.put(bytes)
     }
 
     fn remove(&mut self) -> Result<()> {
-        match fs::remove_file(&self.0) {
-            Err(error) if error.kind() != ErrorKind::NotFound => Err(error.into()),
-            _ => Ok(()),
-        }
+        self.0.remove()
     }
 }
 

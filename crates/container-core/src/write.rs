@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::{Error, Result};
 
+mod beside;
 mod directory;
 #[cfg(any(test, feature = "testing"))]
 pub mod recording;
@@ -15,6 +16,7 @@ mod room;
 pub mod sectors;
 pub mod storage;
 
+pub use beside::Beside;
 pub use directory::AtomicDirectory;
 
 /// What to do when the target exists.
@@ -191,7 +193,7 @@ fn replace(file: &File, target: &Path, durability: Durability) -> io::Result<()>
 /// # Errors
 /// `Io`.
 #[cfg(unix)]
-pub fn keep_permissions(file: &File, target: &Path) -> io::Result<()> {
+fn keep_permissions(file: &File, target: &Path) -> io::Result<()> {
     use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
     const OF_GROUP: u32 = 0o2070;
     const AS_OWNER: u32 = 0o4000;
@@ -213,7 +215,7 @@ pub fn keep_permissions(file: &File, target: &Path) -> io::Result<()> {
 /// # Errors
 /// `Io`.
 #[cfg(not(unix))]
-pub fn keep_permissions(file: &File, target: &Path) -> io::Result<()> {
+fn keep_permissions(file: &File, target: &Path) -> io::Result<()> {
     match target.metadata() {
         Ok(replaced) => file.set_permissions(replaced.permissions()),
         Err(_) => Ok(()),

@@ -104,24 +104,6 @@ fn a_file_that_another_program_has_replaced_is_not_replaced_again() {
     assert_eq!(std::fs::read(place.path()).unwrap(), b"theirs");
 }
 
-/// A journal in memory.
-#[derive(Clone, Default)]
-struct Kept(std::sync::Arc<std::sync::Mutex<Option<Vec<u8>>>>);
-
-impl Sidecar for Kept {
-    fn read(&self, _limits: &Limits) -> Result<Option<Vec<u8>>> {
-        Ok(self.0.lock().unwrap().clone())
-    }
-    fn put(&mut self, bytes: &[u8]) -> Result<()> {
-        *self.0.lock().unwrap() = Some(bytes.to_vec());
-        Ok(())
-    }
-    fn remove(&mut self) -> Result<()> {
-        *self.0.lock().unwrap() = None;
-        Ok(())
-    }
-}
-
 #[test]
 fn an_array_that_does_not_fit_on_the_disk_leaves_nothing() {
     use container_core::write::recording::RecordingStorage;
