@@ -8,7 +8,7 @@ use container_core::{Error, Result, Value};
 use crate::attributes::{self, NAME as ATTRS};
 use crate::b2nd;
 use crate::frame::Frame;
-use crate::metadata::{AS_FAR_AS_READABLE, CHECKSUMS};
+use crate::metadata::{self, CHECKSUMS};
 use crate::metalayer::{MOST, MOST_NAME, Metalayers};
 use crate::msgpack;
 
@@ -27,17 +27,8 @@ pub(crate) type Pieces = attributes::Entries;
 /// Those of a piece that cannot be read, digests among them unless `tolerance` is lenient; `Unsupported` where names clash.
 pub(crate) fn of_frame(frame: &Frame, tolerance: Tolerance) -> Result<Value> {
     let limits = &frame.options().limits;
-    let mut pieces = Pieces::new();
-    for name in frame.vlmetalayer_names() {
-        match frame.vlmetalayer(name) {
-            Err(error) if name != CHECKSUMS || tolerance == Tolerance::Strict => {
-                return Err(error.hint(AS_FAR_AS_READABLE));
-            }
-            Ok(bytes) if name != CHECKSUMS => pieces.push((name.to_owned(), bytes.unwrap_or_default())),
-            // Digests are not carried.
-            _ => {}
-        }
-    }
+    let pieces = metadata::pieces(frame, tolerance)?.into_iter();
+    let mut pieces = pieces.map(|(name, read)| Ok((name.to_owned(), read?))).collect::<Result<Pieces>>()?;
     if let Some(at) = pieces.iter().position(|(name, _)| name == ATTRS) {
         let (_, bytes) = &pieces[at];
         if let Some(within) = attributes::entries(bytes).filter(|within| is_of_the_others(&pieces, within)) {

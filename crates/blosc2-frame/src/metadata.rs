@@ -51,20 +51,35 @@ pub(crate) fn logical_tree(frame: &Frame, tolerance: Tolerance) -> Result<Value>
     })
 }
 
+/// The name of a piece of user metadata, and what is stored, or why it cannot be read.
+type Piece<'f> = (&'f str, Result<Vec<u8>>);
+
+/// Each piece of user metadata as it is stored, or why it cannot be read; not the digests.
+///
+/// # Errors
+/// Those of the first piece that cannot be read, digests among them, unless `tolerance` is lenient.
+pub(crate) fn pieces(frame: &Frame, tolerance: Tolerance) -> Result<Vec<Piece<'_>>> {
+    let mut pieces = Vec::new();
+    for name in frame.vlmetalayer_names() {
+        let read = frame.vlmetalayer(name).map(Option::unwrap_or_default);
+        let read = read.map_err(|error| error.hint(AS_FAR_AS_READABLE));
+        let read = if tolerance == Tolerance::Strict { Ok(read?) } else { read };
+        if name != CHECKSUMS {
+            pieces.push((name, read));
+        }
+    }
+    Ok(pieces)
+}
+
 /// The user metadata, decoded.
 fn user(frame: &Frame, tolerance: Tolerance) -> Result<Vec<(String, Value)>> {
     let limits = &frame.options().limits;
-    let mut user = Vec::new();
-    for name in frame.vlmetalayer_names() {
-        let value = match frame.vlmetalayer(name) {
-            Ok(Some(bytes)) if name != CHECKSUMS => decode(&bytes, limits),
-            Err(error) if tolerance == Tolerance::Strict => return Err(error.hint(AS_FAR_AS_READABLE)),
-            Err(error) if name != CHECKSUMS => format!("unreadable: {error}").into(),
-            _ => continue,
-        };
-        user.push((name.to_owned(), value));
-    }
-    Ok(user)
+    let value = |read: Result<Vec<u8>>| match read {
+        Ok(bytes) => decode(&bytes, limits),
+        Err(error) => format!("unreadable: {error}").into(),
+    };
+    let pieces = pieces(frame, tolerance)?.into_iter();
+    Ok(pieces.map(|(name, read)| (name.to_owned(), value(read))).collect())
 }
 
 /// A metalayer, decoded, JSON text in it too.

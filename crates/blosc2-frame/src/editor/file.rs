@@ -63,7 +63,10 @@ impl InFile {
     }
 
     pub fn put(&mut self, chunk: &[u8]) -> Result<u64> {
-        self.require_unchanged()?;
+        self.require_len()?;
+        if !self.storage.is_written() {
+            self.old(0)?;
+        }
         let at = self.end;
         self.storage.write_at(at, chunk)?;
         self.end = at.saturating_add(chunk.len() as u64);
@@ -79,7 +82,7 @@ impl InFile {
     }
 
     pub fn commit(&mut self, commit: Commit<'_>) -> Result<()> {
-        self.require_unchanged()?;
+        self.require_len()?;
         let Commit { header, metalayers, index, trailer, durability } = commit;
         let synced = durability == Durability::Synced;
         let head_end = self.head_end();
@@ -134,11 +137,11 @@ impl InFile {
         Ok(())
     }
 
-    /// Not everyone asks for the lock: before the first write, the file is to be as it was at the last commit.
+    /// Not everyone asks for the lock: before the first write, the file is to be as long as it was at the last commit.
     ///
     /// # Errors
     /// `Usage` where another program has changed it meanwhile; `Io`.
-    fn require_unchanged(&self) -> Result<()> {
+    fn require_len(&self) -> Result<()> {
         if self.storage.is_written() {
             return Ok(());
         }
@@ -146,7 +149,7 @@ impl InFile {
         if len != self.committed_end {
             return Err(changed().at(self.committed_end.min(len)..self.committed_end.max(len)));
         }
-        self.old(0).map(drop)
+        Ok(())
     }
 
     /// So many bytes from the start of the frame as they are in the file, with zeros behind its end.
@@ -179,5 +182,5 @@ impl Drop for InFile {
 }
 
 fn changed() -> Error {
-    Error::usage("another program has changed the frame meanwhile").hint("nothing is written; try again")
+    Error::usage("another program has changed the frame meanwhile").hint("open it again")
 }
