@@ -59,15 +59,15 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     if address.dataset.is_none() && address.selection.is_none() {
         let meta = container.meta().on(shown(&address.file))?;
         let dataset = |path: &str| Some(container.dataset(container.find(path)?)?.into_owned());
+        let has_tag = |path: &str| tags.contains_key(&format!("/{path}"));
         let (mut parts, mut others) = (HashMap::<String, Vec<Dataset>>::new(), Vec::new());
         for dataset in chosen(&address, container, Listed::Always)? {
             // Those with a tag stand in the tree, and what is part of one of them below it.
-            if tags.contains_key(&format!("/{}", dataset.path)) {
+            if has_tag(&dataset.path) {
                 continue;
             }
-            let is_array =
-                |path: &str| tags.contains_key(&format!("/{path}")) && container.find(path).is_some();
-            let whole = above(&dataset.path).find(|path| is_array(path)).map(str::to_owned);
+            let is_array = |path: &&str| has_tag(path) && container.find(path).is_some();
+            let whole = above(&dataset.path).find(is_array).map(str::to_owned);
             match whole {
                 Some(whole) => parts.entry(whole).or_default().push(dataset.into_owned()),
                 None => others.push(dataset),
