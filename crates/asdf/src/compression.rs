@@ -93,18 +93,7 @@ pub fn read_range(
         check_range(&part, source.len())?;
         return read_parallel(source, start, dst, threads);
     };
-    check_range(&stored, source.len())?;
-    let decode = |codec: &dyn Codec| {
-        // Of a block without data some writers store nothing at all.
-        if decoded_len == 0 && stored.is_empty() {
-            return Ok(());
-        }
-        codec.decode_range(&encoded, range, dst)
-    };
-    codecs
-        .get(label)
-        .and_then(decode)
-        .map_err(|error| if error.range().is_some() { error } else { error.at(stored) })
+    decode(codecs, label, &encoded, |codec| codec.decode_range(&encoded, range, dst))
 }
 
 /// Passes all decoded bytes of a block to `take`, in order and in pieces, and proves the whole as [`read_range`] does. Memory is taken for
@@ -121,18 +110,28 @@ pub(crate) fn read_in_pieces(
     take: &mut Take<'_>,
 ) -> Result<()> {
     let (stored, decoded_len) = (container_core::block::Block::range(block), block.data_size());
-    check_range(&stored, source.len())?;
     let Some(label) = block.label() else {
         return for_each_piece(source, stored, Progress::none(), take);
     };
-    if decoded_len == 0 && stored.is_empty() {
-        return Ok(());
-    }
-    let encoded = Encoded { source, range: stored.clone(), decoded_len, limits, threads };
+    let encoded = Encoded { source, range: stored, decoded_len, limits, threads };
+    decode(codecs, label, &encoded, |codec| codec.decode_in_pieces(&encoded, take))
+}
+
+/// Runs `run` with the codec of an encoded block, all of which the file has. Errors say where the block is.
+fn decode(
+    codecs: &Codecs,
+    label: &str,
+    encoded: &Encoded<'_>,
+    run: impl FnOnce(&dyn Codec) -> Result<()>,
+) -> Result<()> {
+    let stored = &encoded.range;
+    check_range(stored, encoded.source.len())?;
+    // Of a block without data some writers store nothing at all.
+    let is_nothing = encoded.decoded_len == 0 && stored.is_empty();
     codecs
         .get(label)
-        .and_then(|codec| codec.decode_in_pieces(&encoded, take))
-        .map_err(|error| if error.range().is_some() { error } else { error.at(stored) })
+        .and_then(|codec| if is_nothing { Ok(()) } else { run(codec) })
+        .map_err(|error| if error.range().is_some() { error } else { error.at(stored.clone()) })
 }
 
 /// What can be said of an encoded block before memory is taken for what it decodes to: that its codec is known, that the file has all of

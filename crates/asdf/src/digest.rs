@@ -80,7 +80,8 @@ pub fn state(
     if !block.header.is_compressed() {
         return Ok(bad);
     }
-    match of_decoded(source, block, codecs, limits, threads, limits.memory / 4) {
+    let decoding = Decoding { source, block, codecs, limits, threads, most: limits.memory / 4 };
+    match decoding.digest() {
         Ok(digest) if digest == stored => Ok(DigestState::LegacyDecoded),
         Ok(_) => Ok(bad),
         Err(error) if error.is_damage() || matches!(error.kind(), ErrorKind::Unsupported(_)) => Ok(bad),
@@ -144,47 +145,47 @@ pub(crate) fn first_that_fit(
     Ok(None)
 }
 
-/// The digest of all decoded bytes of a block, which it proves; see [`decode`].
-pub(crate) fn of_decoded(
-    source: &dyn Source,
-    block: &StoredBlock,
-    codecs: &Codecs,
-    limits: &Limits,
-    threads: usize,
-    most: u64,
-) -> Result<Digest> {
-    let mut running = BlockHeader::ALGORITHM.start();
-    decode(source, block, codecs, limits, threads, most, &mut |piece| {
-        running.update(piece);
-        Ok(())
-    })?;
-    Ok(running.finish())
+/// An encoded block that is decoded to the end, and what may be used for it.
+pub(crate) struct Decoding<'a> {
+    pub(crate) source: &'a dyn Source,
+    pub(crate) block: &'a StoredBlock,
+    pub(crate) codecs: &'a Codecs,
+    pub(crate) limits: &'a Limits,
+    pub(crate) threads: usize,
+    /// Most bytes that are decoded at once.
+    pub(crate) most: u64,
 }
 
-/// Passes all decoded bytes of a block to `take`, and proves them: where they are at most `most`, at once, else in pieces, on fewer threads.
-///
-/// # Errors
-/// `Truncated`, `Malformed`, `Unsupported`, `Limit` where a codec knows no pieces; those of the source and of `take`.
-pub(crate) fn decode(
-    source: &dyn Source,
-    block: &StoredBlock,
-    codecs: &Codecs,
-    limits: &Limits,
-    threads: usize,
-    most: u64,
-    take: &mut Take<'_>,
-) -> Result<()> {
-    if block.data_size() <= most {
-        return take(&decoded(source, block, codecs, limits, threads)?);
+impl Decoding<'_> {
+    /// The digest of the decoded bytes.
+    ///
+    /// # Errors
+    /// As [`Decoding::pass`].
+    pub(crate) fn digest(&self) -> Result<Digest> {
+        let mut running = BlockHeader::ALGORITHM.start();
+        self.pass(&mut |piece| {
+            running.update(piece);
+            Ok(())
+        })?;
+        Ok(running.finish())
     }
-    compression::require(source, block, codecs)?;
-    match compression::read_in_pieces(source, block, codecs, limits, threads, take) {
-        Err(error) if matches!(error.kind(), ErrorKind::Limit { .. }) => {
+
+    /// Passes all decoded bytes to `take`, and proves them: at once where they are no more than `most`, else in pieces, on fewer threads.
+    ///
+    /// # Errors
+    /// `Truncated`, `Malformed`, `Unsupported`, `Limit` where a codec knows no pieces; those of the source and of `take`.
+    pub(crate) fn pass(&self, take: &mut Take<'_>) -> Result<()> {
+        let Self { source, block, codecs, limits, threads, most } = *self;
+        if block.data_size() <= most {
+            return take(&decoded(source, block, codecs, limits, threads)?);
+        }
+        compression::require(source, block, codecs)?;
+        let passed = compression::read_in_pieces(source, block, codecs, limits, threads, take);
+        if passed.as_ref().is_err_and(|error| matches!(error.kind(), ErrorKind::Limit { .. })) {
             // Perhaps it is not true.
             compression::require_told(source, block, codecs, limits)?;
-            Err(error)
         }
-        other => other,
+        passed
     }
 }
 

@@ -23,7 +23,7 @@ mod mask;
 mod read;
 
 use blocks::Cache;
-pub(crate) use blocks::is_own;
+pub(crate) use blocks::{is_kept, is_own};
 use external::Others;
 
 /// An open ASDF file. It is read through `&self`, from any number of threads.

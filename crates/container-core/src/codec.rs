@@ -41,7 +41,7 @@ pub mod zlib;
 #[cfg(feature = "zstd")]
 pub mod zstd;
 
-pub use encoded::Encoded;
+pub use encoded::{Encoded, decode_by_range};
 
 /// What takes decoded bytes, piece after piece.
 pub type Take<'a> = dyn FnMut(&[u8]) -> Result<()> + 'a;

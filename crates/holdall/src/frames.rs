@@ -23,16 +23,13 @@ mod frame {
     use std::ops::Range;
 
     use blosc2_frame::{Frame, OpenOptions};
-    use container_core::codec::{Codec, Encoded, Take};
+    use container_core::codec::{Codec, Encoded, Take, decode_by_range};
     use container_core::container::ReadOptions;
     use container_core::source::zeroed_vec;
-    use container_core::{Error, ErrorKind, Limits, Result};
+    use container_core::{Error, ErrorKind, Result};
 
     /// A block that is a contiguous Blosc2 frame.
     pub(super) struct BlockFrame;
-
-    /// Most decoded bytes in memory at a time where a block is passed on in pieces, for each thread.
-    const PIECE: u64 = 16 << 20;
 
     impl Codec for BlockFrame {
         fn name(&self) -> &str {
@@ -40,10 +37,7 @@ mod frame {
         }
 
         fn decode(&self, src: &[u8], dst: &mut [u8]) -> Result<()> {
-            let (range, limits) = (0..src.len() as u64, Limits::default());
-            let decoded_len = dst.len() as u64;
-            let encoded = Encoded { source: &src, range, decoded_len, limits: &limits, threads: 1 };
-            self.decode_range(&encoded, 0..decoded_len, dst)
+            decode_by_range(self, src, dst)
         }
 
         /// Decodes the Blosc blocks that hold the range.
@@ -54,8 +48,7 @@ mod frame {
 
         fn decode_in_pieces(&self, encoded: &Encoded<'_>, take: &mut Take<'_>) -> Result<()> {
             let frame = open(encoded)?;
-            let most =
-                PIECE.saturating_mul(encoded.threads.max(1) as u64).min(encoded.limits.memory / 4).max(1);
+            let most = encoded.piece_len();
             let mut piece = zeroed_vec(most.min(encoded.decoded_len), encoded.limits)?;
             let mut at = 0;
             while at < encoded.decoded_len {

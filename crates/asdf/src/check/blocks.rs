@@ -15,7 +15,7 @@ use container_core::threads::on_threads;
 use container_core::{Error, ErrorKind, Progress, Result};
 
 use super::{Meter, lanes};
-use crate::digest::{self, DigestState};
+use crate::digest::{self, Decoding, DigestState};
 use crate::layout::StoredBlock;
 
 /// What is checked, and with what.
@@ -51,7 +51,8 @@ impl Blocks<'_> {
         let mut jobs = lanes::groups(plain, threads);
         jobs.extend(others.into_iter().map(|block| vec![block]));
         let workers = threads.min(jobs.len()).max(1);
-        let share = Share { threads: (threads / workers).max(1), workers };
+        let most = self.options.limits.memory / 4 / workers as u64;
+        let share = Share { threads: (threads / workers).max(1), most };
         let next = AtomicUsize::new(0);
         let tick = |bytes| meter.tick(bytes);
         let outcome = Mutex::new(Outcome::default());
@@ -166,17 +167,17 @@ impl Blocks<'_> {
         Ok(if fits { DigestState::Stored } else { DigestState::Bad { stored, computed } })
     }
 
-    /// Whole where all that is decoded at a time fits into a quarter of the memory, else in pieces.
     fn compressed(&self, block: &StoredBlock, stored: Option<Digest>, share: Share) -> Result<DigestState> {
-        let (codecs, limits) = (self.codecs, &self.options.limits);
-        let most = limits.memory / 4 / share.workers.max(1) as u64;
+        let (source, codecs, limits, Share { threads, most }) =
+            (self.source, self.codecs, &self.options.limits, share);
+        let decoding = Decoding { source, block, codecs, limits, threads, most };
         let computed = stored.map(|_| digest::of_stored(self.source, block)).transpose()?;
         let Some((stored, computed)) = stored.zip(computed).filter(|(stored, computed)| stored != computed)
         else {
-            digest::decode(self.source, block, codecs, limits, share.threads, most, &mut |_| Ok(()))?;
+            decoding.pass(&mut |_| Ok(()))?;
             return Ok(if stored.is_some() { DigestState::Stored } else { DigestState::Absent });
         };
-        match digest::of_decoded(self.source, block, codecs, limits, share.threads, most) {
+        match decoding.digest() {
             Ok(digest) if digest == stored => Ok(DigestState::LegacyDecoded),
             // That the bytes changed says more than that they no longer decode.
             Err(error) if !is_finding(&error) => Err(error),
@@ -190,8 +191,8 @@ impl Blocks<'_> {
 struct Share {
     /// Threads.
     threads: usize,
-    /// Blocks that are decoded at the same time.
-    workers: usize,
+    /// Bytes that are decoded at once: those of all blocks at a time are a quarter of the memory.
+    most: u64,
 }
 
 /// True for what is told of a block; other errors are why a check cannot go on.

@@ -10,7 +10,7 @@ use container_core::{ErrorKind, Progress, Result};
 
 use super::arrays::Set;
 use super::some;
-use crate::file::{ArrayEntry, File};
+use crate::file::{ArrayEntry, File, is_kept};
 use crate::ndarray::ByteSource;
 
 /// Elements that are looked at at once.
@@ -68,13 +68,14 @@ fn look(file: &File, index: usize, entry: &ArrayEntry, options: &ReadOptions) ->
             _ if inline => |_, _| None,
             _ => return Ok(None),
         };
-    let block = file.block_of(&entry.array).ok().filter(|block| block.header.is_compressed());
-    let most = match block {
-        // What is too large to be kept is decoded anew for each piece.
-        Some(block) if block.data_size() > options.limits.memory / 2 => {
-            PIECE.max(options.limits.memory / 4 / (geometry.dtype.itemsize() as u64).max(1))
-        }
-        _ => PIECE,
+    let limits = &options.limits;
+    let is_decoded_anew = file
+        .block_of(&entry.array)
+        .is_ok_and(|block| block.header.is_compressed() && !is_kept(block, limits));
+    let most = if is_decoded_anew {
+        PIECE.max(limits.memory / 4 / (geometry.dtype.itemsize() as u64).max(1))
+    } else {
+        PIECE
     };
     for piece in whole.pieces(Order::C, most) {
         let array = file.read_index(index, &piece, options)?;

@@ -13,7 +13,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use blosc_chunk::{BloscCodec, Chunk, Decoder, Header};
-use container_core::codec::{Codec, Encoded, Take};
+use container_core::codec::{Codec, Encoded, Take, decode_by_range};
 use container_core::{Error, Limits, Result};
 
 use super::chunks::{self, decode_in_pieces, decode_range};
@@ -36,7 +36,7 @@ impl Codec for Blosc {
     }
 
     fn decode(&self, src: &[u8], dst: &mut [u8]) -> Result<()> {
-        whole(self, src, dst)
+        decode_by_range(self, src, dst)
     }
 
     fn decode_range(&self, encoded: &Encoded<'_>, range: Range<u64>, dst: &mut [u8]) -> Result<()> {
@@ -79,7 +79,7 @@ impl Codec for Blosc2 {
     }
 
     fn decode(&self, src: &[u8], dst: &mut [u8]) -> Result<()> {
-        whole(self, src, dst)
+        decode_by_range(self, src, dst)
     }
 
     fn decode_range(&self, encoded: &Encoded<'_>, range: Range<u64>, dst: &mut [u8]) -> Result<()> {
@@ -132,14 +132,6 @@ fn decode_within(
     limits: &Limits,
 ) -> impl Fn(&[u8], usize, Range<usize>, &mut [u8], usize) -> Result<()> + Sync + '_ {
     move |bytes, len, part, dst, threads| decode_chunk(bytes, len, part, dst, limits, threads)
-}
-
-/// Decodes all of `src` on one thread.
-fn whole(codec: &dyn Codec, src: &[u8], dst: &mut [u8]) -> Result<()> {
-    let (range, limits) = (0..src.len() as u64, Limits::default());
-    let decoded_len = dst.len() as u64;
-    let encoded = Encoded { source: &src, range, decoded_len, limits: &limits, threads: 1 };
-    codec.decode_range(&encoded, 0..decoded_len, dst)
 }
 
 /// The head of a chunk that is all there is.

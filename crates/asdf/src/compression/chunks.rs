@@ -85,9 +85,6 @@ pub(super) fn decode_range(
     on_threads(threads, &work)
 }
 
-/// Most decoded bytes of the chunks that are in memory at a time, for each thread.
-const GROUP_LEN: u64 = 16 << 20;
-
 /// Passes all that a block of chunks holds to `take`: as many chunks at a time as there is room for, on threads.
 pub(super) fn decode_in_pieces(
     encoded: &Encoded<'_>,
@@ -95,7 +92,7 @@ pub(super) fn decode_in_pieces(
     head: Head<'_>,
     decode: Decode<'_>,
 ) -> Result<()> {
-    let most = GROUP_LEN.saturating_mul(encoded.threads.max(1) as u64).min(encoded.limits.memory / 4);
+    let most = encoded.piece_len();
     let (mut at, mut made) = (encoded.range.start, 0_u64);
     let mut room = Vec::new();
     while at < encoded.range.end {

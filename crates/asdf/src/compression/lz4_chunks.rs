@@ -14,7 +14,7 @@
 use std::ops::Range;
 
 use container_core::codec::lz4::{Lz4, Lz4Frame};
-use container_core::codec::{Codec, Encoded, Take};
+use container_core::codec::{Codec, Encoded, Take, decode_by_range};
 use container_core::source::zeroed_vec;
 use container_core::{Error, Limits, Result};
 
@@ -33,10 +33,7 @@ impl Codec for Lz4Chunks {
     }
 
     fn decode(&self, src: &[u8], dst: &mut [u8]) -> Result<()> {
-        let (range, limits) = (0..src.len() as u64, Limits::default());
-        let encoded =
-            Encoded { source: &src, range, decoded_len: dst.len() as u64, limits: &limits, threads: 1 };
-        self.decode_range(&encoded, 0..dst.len() as u64, dst)
+        decode_by_range(self, src, dst)
     }
 
     fn decode_range(&self, encoded: &Encoded<'_>, range: Range<u64>, dst: &mut [u8]) -> Result<()> {

@@ -10,7 +10,7 @@ use container_core::block::Block;
 use container_core::codec::Encoded;
 use container_core::container::{Digests, ReadOptions};
 use container_core::source::{Source, check_range, zeroed_vec};
-use container_core::{Error, Result};
+use container_core::{Error, Limits, Result};
 
 use super::File;
 use crate::compression::{self, lz4_chunks};
@@ -237,7 +237,7 @@ impl File {
         if label == "lz4" && !whole && self.read_chunks(block, &range, dst, options)? {
             return Ok(());
         }
-        if label == "lz4" || whole || first || size > options.limits.memory / 2 {
+        if label == "lz4" || whole || first || !is_kept(block, &options.limits) {
             return self.decode_range(block, range, dst, options);
         }
         let bytes = self.cache.get_or_make(key, || {
@@ -321,6 +321,11 @@ impl File {
     pub(super) const fn cache(&self) -> &Cache {
         &self.cache
     }
+}
+
+/// Whether the decoded bytes of a block may stay in memory. Of others, what is asked for piece by piece is decoded anew for each.
+pub(crate) fn is_kept(block: &StoredBlock, limits: &Limits) -> bool {
+    block.data_size() <= limits.memory / 2
 }
 
 /// True where a URI names the file that it stands in.

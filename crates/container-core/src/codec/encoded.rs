@@ -12,8 +12,19 @@ use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 
+use super::Codec;
 use crate::source::{Source, check_range, zeroed_vec};
 use crate::{Error, Limits, Result};
+
+/// [`Codec::decode`] of a codec that decodes ranges: all of `src`, on one thread, within the default limits.
+///
+/// # Errors
+/// As [`Codec::decode_range`].
+pub fn decode_by_range(codec: &dyn Codec, src: &[u8], dst: &mut [u8]) -> Result<()> {
+    let (range, limits, decoded_len) = (0..src.len() as u64, Limits::default(), dst.len() as u64);
+    let encoded = Encoded { source: &src, range, decoded_len, limits: &limits, threads: 1 };
+    codec.decode_range(&encoded, 0..decoded_len, dst)
+}
 
 /// The encoded form of `decoded_len` bytes, in a source.
 #[derive(Clone)]
@@ -52,6 +63,13 @@ impl<'a> Encoded<'a> {
             .allocate(range.end.saturating_sub(range.start))
             .map_err(|error| error.at(range.clone()))?;
         self.source.read(range)
+    }
+
+    /// Most decoded bytes to have in memory where they are passed on in pieces: 16 MiB for each thread, and no more than a quarter of the limit.
+    #[must_use]
+    pub fn piece_len(&self) -> u64 {
+        const OF_THREAD: u64 = 16 << 20;
+        OF_THREAD.saturating_mul(self.threads.max(1) as u64).min(self.limits.memory / 4).max(1)
     }
 
     /// Whether `range` is all that there is.
