@@ -21,6 +21,8 @@ mod raw;
 mod rows;
 mod walk;
 
+pub(crate) use csv::MOST_COLUMNS;
+
 /// A form in which values leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExportFormat {

@@ -7,6 +7,7 @@ mod assumed;
 #[cfg(any(feature = "fits", feature = "zarr"))]
 mod attributes;
 pub mod convert;
+pub mod csv;
 pub mod diff;
 pub mod digest;
 pub mod explode;
@@ -57,6 +58,7 @@ pub use bloscpack;
 pub use container_core;
 pub use container_core::{Error, ErrorKind, Limits, Progress, Result, Value};
 pub use convert::convert;
+pub use csv::pack_csv;
 pub use diff::diff;
 pub use export::export;
 pub use extract::{extract_files, extract_lines};

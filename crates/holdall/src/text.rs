@@ -24,6 +24,7 @@ pub(crate) use strings::{hex, unicode};
 
 use float::{Float, write_complex};
 use integer::Integer;
+pub(crate) use time::count as date_count;
 
 /// What one scalar is, decoded as far as its type is known.
 pub(crate) enum Item<'a> {

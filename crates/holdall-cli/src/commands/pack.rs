@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use container_core::dtype::{DType, Order};
 use container_core::{ErrorKind, Limits, Progress};
 use holdall::convert::ConvertOptions;
+use holdall::csv::{Csv, Header};
 use holdall::formats::target_format;
 use holdall::json;
 use holdall::pack::{ItemSource, PackOutcome, RawArray};
@@ -16,7 +17,7 @@ use crate::options::address;
 use crate::output::{Console, printable};
 use crate::progress::Meter;
 
-/// Write raw elements, the lines of a text, or whole files to a container
+/// Write a table of text, raw elements, the lines of a text, or whole files to a container
 #[derive(Debug, clap::Args)]
 #[command(override_usage = "holdall pack [OPTIONS] <SOURCE>... <TARGET>")]
 #[command(after_help = "\
@@ -24,7 +25,13 @@ With --items lines, every line of a text is an item: what lies between line feed
 same bytes back, whether the last line ended or not. With --items files, every file is an item and keeps its name, less what \
 leads out of a directory; names with a colon, a backslash or a control character, which not every system allows, are refused. \
 With --dtype, SOURCE is elements alone: --shape and --order say how they lie, else they are one axis. Without any of these, \
-SOURCE is a file that `convert` reads, such as .npy.
+SOURCE is a file that `convert` reads, such as .npy, or a table whose name ends in .csv.
+
+With --csv, SOURCE is a table of comma-separated values, whatever its name. Columns of one type without names are a matrix, or one axis where there is but one; \
+others are records, whose fields have the names that the first row gives. A column is bool, integers, decimals, complex numbers or \
+text, the first of these that each cell is; integers with leading zeros or of more than 64 bits are text. --dtype says the type instead: of every cell, or of the records, \
+such as \"[('id', '<u4'), ('x', '<f4', (3,))]\". What `cat --format csv` writes becomes the array that it was, but for the width of its \
+numbers, which --dtype says.
 
 The target's format is told by --to or by its extension; codecs, filters and checksums are those of `convert`.
 
@@ -33,6 +40,8 @@ Examples:
   holdall pack --items files *.json all.blp --codec zstd:9
   holdall pack --dtype '<f8' --shape 100,3 positions.bin positions.blp
   holdall pack scan.npy scan.blp
+  holdall pack table.csv table.b2nd
+  holdall pack --csv --dtype '<f4' --delimiter tab - grid.asdf < grid.tsv
   zcat words.gz | holdall pack --items lines - words.blp")]
 pub struct Args {
     /// What is packed, several only with --items files, and last the new file; `-` is standard input or output
@@ -44,16 +53,28 @@ pub struct Args {
     #[arg(long, value_name = "KIND", conflicts_with = "dtype")]
     items: Option<ItemsOf>,
 
-    /// SOURCE is elements of this type, such as '<f8' or '|u1', and nothing else
+    /// SOURCE is a table of text, with one row of values in a line
+    #[arg(long, conflicts_with = "items")]
+    csv: bool,
+
+    /// What the first row of a table is
+    #[arg(long, value_name = "WHAT", default_value = "auto", conflicts_with = "items")]
+    header: HeaderIs,
+
+    /// What is between the cells of a row: one character, or `tab`
+    #[arg(long, value_name = "CHAR", default_value = ",", value_parser = delimiter, conflicts_with = "items")]
+    delimiter: u8,
+
+    /// SOURCE is elements of this type, such as '<f8' or '|u1', and nothing else; with --csv, what its cells are
     #[arg(long, value_name = "DTYPE", value_parser = crate::options::dtype())]
     dtype: Option<DType>,
 
     /// The shape of those elements, such as 100,3
-    #[arg(long, value_name = "SHAPE", value_delimiter = ',', requires = "dtype")]
+    #[arg(long, value_name = "SHAPE", value_delimiter = ',', requires = "dtype", conflicts_with = "csv")]
     shape: Option<Vec<u64>>,
 
     /// Whether the last axis of those elements is the fastest one (C) or the first (F)
-    #[arg(long, value_name = "ORDER", default_value = "C", requires = "dtype")]
+    #[arg(long, value_name = "ORDER", default_value = "C", requires = "dtype", conflicts_with = "csv")]
     order: AxisOrder,
 
     /// The target's format, where its name does not tell
@@ -71,6 +92,28 @@ pub enum ItemsOf {
     Lines,
     /// Whole files, with their names
     Files,
+}
+
+/// What the first row of a table is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum HeaderIs {
+    /// Names, if it is text alone above a column that is not
+    Auto,
+    /// The names of the columns
+    Names,
+    /// Left out
+    Skip,
+    /// Values
+    None,
+}
+
+fn delimiter(text: &str) -> std::result::Result<u8, String> {
+    match text.as_bytes() {
+        b"tab" | b"\\t" => Ok(b'\t'),
+        // What ends rows or cells itself is none.
+        [byte] if byte.is_ascii() && !b"\"\r\n".contains(byte) => Ok(*byte),
+        _ => Err("one character of ASCII, or tab".into()),
+    }
 }
 
 /// Which axis is fastest.
@@ -101,25 +144,40 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
             meter.watch(|progress| holdall::pack::pack_items(items, target, &args.options(limits, progress)));
         return args.show_items(outcome.on(subject)?, sources, &target_name, console);
     }
-    let outcome = meter.watch(|progress| match &args.dtype {
-        Some(dtype) => {
-            let order = if args.order == AxisOrder::C { Order::C } else { Order::F };
-            let array = RawArray { dtype: dtype.clone(), shape: args.shape.clone(), order };
-            holdall::pack::pack_raw(source, &array, target, &args.options(limits, progress))
-        }
-        None => {
-            let address = address(source.as_os_str());
-            holdall::convert::convert(&address, target, &args.options(limits, progress))
+    let csv = args.table()?;
+    let outcome = meter.watch(|progress| {
+        let options = args.options(limits, progress);
+        let table = || holdall::csv::pack_csv(source, &csv, target, &options);
+        match &args.dtype {
+            _ if args.csv => table(),
+            Some(dtype) => {
+                let order = if args.order == AxisOrder::C { Order::C } else { Order::F };
+                let array = RawArray { dtype: dtype.clone(), shape: args.shape.clone(), order };
+                holdall::pack::pack_raw(source, &array, target, &options)
+            }
+            None => match holdall::convert::convert(&address(source.as_os_str()), target, &options) {
+                // Nothing in a table says that it is one but its name.
+                Err(error) if is_wrong_format(&error) && is_called_csv(source) => table(),
+                outcome => outcome,
+            },
         }
     });
-    let outcome = outcome.map_err(|error| match error.kind() {
-        ErrorKind::WrongFormat { .. } if args.dtype.is_none() => {
-            error.hint("--items lines, --items files, or --dtype '|u1' for bytes of any kind")
+    let outcome = outcome.map_err(|error| match args.dtype {
+        None if is_wrong_format(&error) => {
+            error.hint("--csv, --items lines, --items files, or --dtype '|u1' for bytes of any kind")
         }
         _ => error,
     });
     let format = target_format(target, args.to.as_deref()).map_or("", |format| format.name);
     args.make.show(outcome.on(&name)?, &name, &target_name, format, console)
+}
+
+fn is_wrong_format(error: &holdall::Error) -> bool {
+    matches!(error.kind(), ErrorKind::WrongFormat { .. })
+}
+
+fn is_called_csv(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv"))
 }
 
 impl Args {
@@ -133,6 +191,23 @@ impl Args {
             Some((_, [])) | None => Err(Failure::usage("pack: a source and a target are needed")),
             _ => Err(Failure::usage("pack: one source and one target, but for --items files")),
         }
+    }
+
+    /// How a table is read.
+    fn table(&self) -> Result<Csv> {
+        let header = match self.header {
+            HeaderIs::Auto => Header::Auto,
+            HeaderIs::Names => Header::Names,
+            HeaderIs::Skip => Header::Skip,
+            HeaderIs::None => Header::None,
+        };
+        let is_raw = !self.csv && self.dtype.is_some();
+        if is_raw && (header != Header::Auto || self.delimiter != b',') {
+            return Err(Failure::usage(
+                "pack: elements have no --header and no --delimiter; with --csv, tables do",
+            ));
+        }
+        Ok(Csv { dtype: self.dtype.clone(), header, delimiter: self.delimiter })
     }
 
     fn options<'a>(&'a self, limits: Limits, progress: Progress<'a>) -> ConvertOptions<'a> {

@@ -14,7 +14,7 @@ pub fn bytes_of(directory: &Path, args: &[&str]) -> Vec<u8> {
 }
 
 /// Runs with `input` in standard input.
-fn run_with(directory: &Path, args: &[&str], input: &[u8]) -> (Run, Vec<u8>) {
+pub fn run_with(directory: &Path, args: &[&str], input: &[u8]) -> (Run, Vec<u8>) {
     let mut command = holdall(directory);
     command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();

@@ -8,6 +8,7 @@ mod bloscpack;
 #[cfg(target_os = "linux")]
 mod campaign;
 mod codes;
+mod csv;
 mod damage;
 mod digest;
 mod generated;

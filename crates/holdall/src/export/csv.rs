@@ -10,7 +10,7 @@ use super::walk::{Gathered, Odometer, Walk};
 use crate::text::{Item, field_bytes, part, write_item};
 
 /// Most columns that a record is spread over: a sub-array gives one for each of its items.
-const MOST_COLUMNS: usize = 1 << 16;
+pub(crate) const MOST_COLUMNS: usize = 1 << 16;
 
 pub(super) fn write(walk: &Walk<'_>, out: &mut dyn Write) -> Result<()> {
     let ndim = walk.shape.len();
@@ -30,6 +30,8 @@ pub(super) fn write(walk: &Walk<'_>, out: &mut dyn Write) -> Result<()> {
         }
         write_header(&names, &mut gathered.text);
     }
+    let is_lone =
+        !has_indices && (ndim < 2 || walk.shape.last() == Some(&1)) && has_one_cell(&walk.dataset.dtype);
     let mut odometer = Odometer::new(&walk.shape);
     let mut field = String::new();
     walk.items(|item| {
@@ -38,7 +40,12 @@ pub(super) fn write(walk: &Walk<'_>, out: &mut dyn Write) -> Result<()> {
                 let _ = write!(gathered.text, "{at},");
             }
         }
+        let start = gathered.text.len();
         write_cells(&walk.dataset.dtype, item, &mut field, &mut gathered.text);
+        // An empty line would be no row for most readers.
+        if is_lone && gathered.text.len() == start {
+            gathered.text.push_str("\"\"");
+        }
         let row_ended = odometer.step() > 0 || ndim < 2 || has_indices;
         gathered.text.push(if row_ended { '\n' } else { ',' });
         gathered.pass()
@@ -63,6 +70,14 @@ fn has_columns(field: &Field) -> bool {
         DType::Scalar(_) => true,
         DType::Record(inner) => inner.fields.iter().any(has_columns),
     }
+}
+
+/// Whether an element is one cell.
+fn has_one_cell(dtype: &DType) -> bool {
+    let DType::Record(record) = dtype else { return true };
+    let mut fields = record.fields.iter().filter(|field| has_columns(field));
+    let first = fields.next().filter(|field| field.shape.iter().all(|len| *len == 1));
+    first.is_some_and(|field| has_one_cell(&field.dtype)) && fields.next().is_none()
 }
 
 /// The columns of a record: `name`, `name.inner` for records within, `name[0]` for sub-arrays.

@@ -1,4 +1,4 @@
-//! Dates as numpy prints them: ISO 8601 in the Gregorian calendar, as far as the unit goes, without a zone.
+//! Dates as numpy prints them, and back: ISO 8601 in the Gregorian calendar, as far as the unit goes, without a zone.
 
 use std::fmt::Write;
 
@@ -115,4 +115,81 @@ fn write_date(days: i128, out: &mut String) -> Option<()> {
     let year = era.checked_mul(400)?.checked_add(year)?.checked_add(later)?;
     let _ = write!(out, "{year:04}-{month:02}-{day:02}");
     Some(())
+}
+
+/// The units after 1970 began that a date as [`iso`] writes it is, or one that leaves out what is none of its day or year; `None` for
+/// what is no whole number of them, or no date.
+pub(crate) fn count(text: &str, unit: &str) -> Option<i64> {
+    let (factor, kind) = parse(unit)?;
+    let (date, clock) = match text.split_once(['T', ' ']) {
+        Some((date, clock)) => (date, time_of_day(clock)?),
+        None => (text, 0),
+    };
+    let (sign, digits) = date.strip_prefix('-').map_or((1, date), |digits| (-1, digits));
+    let mut parts = digits.splitn(3, '-');
+    let year = number(parts.next()?)?.checked_mul(sign)?;
+    let month = parts.next().map_or(Some(1), number).filter(|month| (1..=12).contains(month))?;
+    let day = parts.next().map_or(Some(1), number)?;
+    let days = days_of(year, month, day)?;
+    let years = year.checked_sub(1970)?;
+    let whole = |is_whole: bool, count: i128| is_whole.then_some(count);
+    let count = match kind {
+        Unit::Years => whole(month == 1 && day == 1 && clock == 0, years)?,
+        Unit::Months => {
+            let months = years.checked_mul(12)?.checked_add(month)?.checked_sub(1)?;
+            whole(day == 1 && clock == 0, months)?
+        }
+        Unit::Days(length) => whole(clock == 0, exactly(days, length)?)?,
+        Unit::Clock { per_second, seconds, .. } => {
+            let ticks = clock.checked_mul(per_second)?;
+            let in_day = exactly(ticks, ATTOSECONDS)?;
+            let ticks = days.checked_mul(DAY)?.checked_mul(per_second)?.checked_add(in_day)?;
+            exactly(ticks, seconds)?
+        }
+    };
+    // The least of all is NaT.
+    i64::try_from(exactly(count, factor)?).ok().filter(|count| *count != i64::MIN)
+}
+
+/// A quotient without a rest.
+fn exactly(value: i128, divisor: i128) -> Option<i128> {
+    value.checked_div(divisor).filter(|_| value.checked_rem(divisor) == Some(0))
+}
+
+/// In a second.
+const ATTOSECONDS: i128 = 1_000_000_000_000_000_000;
+
+/// `hh`, `hh:mm`, `hh:mm:ss` or with decimals, in attoseconds.
+fn time_of_day(text: &str) -> Option<i128> {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let mut parts = whole.splitn(3, ':');
+    let mut part = |below: i128| parts.next().map_or(Some(0), number).filter(|value| *value < below);
+    let seconds =
+        part(24)?.checked_mul(3600)?.checked_add(part(60)?.checked_mul(60)?)?.checked_add(part(60)?)?;
+    if fraction.len() > 18 || !fraction.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    seconds.checked_mul(ATTOSECONDS)?.checked_add(format!("{fraction:0<18}").parse().ok()?)
+}
+
+/// Digits alone.
+fn number(text: &str) -> Option<i128> {
+    text.parse().ok().filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// Days after 1970-01-01, as [`write_date`] counts them; `None` for a day that its month does not have.
+fn days_of(year: i128, month: i128, day: i128) -> Option<i128> {
+    let of_march = if month > 2 { month.checked_sub(3)? } else { month.checked_add(9)? };
+    let march_year = if month > 2 { year } else { year.checked_sub(1)? };
+    let days = march_year
+        .checked_mul(365)?
+        .checked_add(march_year.div_euclid(4))?
+        .checked_sub(march_year.div_euclid(100))?
+        .checked_add(march_year.div_euclid(400))?
+        .checked_add(of_march.checked_mul(153)?.checked_add(2)?.div_euclid(5))?
+        .checked_add(day)?
+        .checked_sub(719_469)?;
+    let mut back = String::new();
+    write_date(days, &mut back)?;
+    (back == format!("{year:04}-{month:02}-{day:02}")).then_some(days)
 }

@@ -1,0 +1,82 @@
+//! Tables of text into containers, and what `cat` writes of arrays back to them.
+
+use std::path::Path;
+
+use crate::items::{bytes_of, run_with};
+use crate::support::run;
+
+fn write(at: &Path, name: &str, text: &str) {
+    std::fs::write(at.join(name), text).unwrap();
+}
+
+#[test]
+fn a_table_goes_into_every_format_by_its_name_or_by_a_flag() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = directory.path();
+    write(at, "t.csv", "1,2.5\n3,4\n");
+    write(at, "u.txt", "1\t2.5\r\n3\t4\r\n");
+    // A file of frames has one.
+    let values = |target: &str| if target == "a.gsd" { "a.gsd::[0]".to_owned() } else { target.to_owned() };
+    for target in ["a.b2nd", "a.blp", "a.asdf", "a.gsd", "a.ra", "a.npy"] {
+        let cat = || bytes_of(at, &["cat", &values(target), "--format", "csv"]);
+        run(at, &["pack", "t.csv", target, "--verify"]).expect(0);
+        assert_eq!(cat(), b"1.0,2.5\n3.0,4.0\n", "{target}");
+        run(at, &["pack", "--csv", "--delimiter", "tab", "u.txt", target, "-f"]).expect(0);
+        assert_eq!(cat(), b"1.0,2.5\n3.0,4.0\n", "{target}");
+    }
+    let (piped, out) = run_with(at, &["pack", "--csv", "-", "-", "--to", "npy"], b"1,2.5\n3,4\n");
+    assert_eq!((piped.code, out), (Some(0), std::fs::read(at.join("a.npy")).unwrap()));
+}
+
+#[test]
+fn what_cat_writes_comes_back() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = directory.path();
+    write(at, "t.csv", "name,p[0],p[1]\n\"a, b\",1,2\nc,3,4\n");
+    run(at, &["pack", "t.csv", "t.asdf"]).expect(0);
+    assert_eq!(bytes_of(at, &["cat", "t.asdf", "--format", "csv"]), b"name,p[0],p[1]\n\"a, b\",1,2\nc,3,4\n");
+    let raw: Vec<u8> = (0..48).collect();
+    std::fs::write(at.join("r.bin"), raw).unwrap();
+    run(at, &["pack", "--dtype", ">u2", "--shape", "4,3,2", "r.bin", "r.b2nd"]).expect(0);
+    run(at, &["cat", "r.b2nd", "-o", "r.csv"]).expect(0);
+    run(at, &["pack", "--csv", "--dtype", ">u2", "r.csv", "back.b2nd"]).expect(0);
+    run(at, &["diff", "r.b2nd", "back.b2nd"]).expect(0);
+}
+
+#[test]
+fn what_a_file_is_goes_before_what_it_is_called() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = directory.path();
+    write(at, "t.csv", "1\n2\n");
+    run(at, &["pack", "t.csv", "t.npy"]).expect(0);
+    std::fs::rename(at.join("t.npy"), at.join("n.csv")).unwrap();
+    run(at, &["pack", "n.csv", "n.ra"]).expect(0);
+    assert_eq!(bytes_of(at, &["cat", "n.ra"]), b"1\n2\n");
+    // Elements are elements where a type says that they are.
+    run(at, &["pack", "--dtype", "|u1", "t.csv", "bytes.npy"]).expect(0);
+    assert_eq!(bytes_of(at, &["cat", "bytes.npy", "--format", "raw"]), b"1\n2\n");
+}
+
+#[test]
+fn a_table_that_is_none_leaves_no_target() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = directory.path();
+    write(at, "t.csv", "1,2\n3\n");
+    write(at, "names.csv", "a,b\n1,x\n");
+    write(at, "t.txt", "1\n");
+    for (args, what) in [
+        (&["pack", "t.csv", "t.ra"][..], "row 2: 1 cells, where the first row has 2"),
+        (&["pack", "missing.csv", "t.ra"], "missing.csv"),
+        (&["pack", "t.txt", "t.ra"], "--csv"),
+        (&["pack", "t.txt", "t.ra", "--csv", "--dtype", "|V1"], "row 1: column 1"),
+        (&["pack", "names.csv", "t.gsd"], "gsd"),
+        (&["pack", "t.txt", "t.ra", "--dtype", "|u1", "--header", "skip"], "--csv"),
+        (&["pack", "t.csv", "t.ra", "--delimiter", "ab"], "one character of ASCII, or tab"),
+        (&["pack", "t.csv", "t.blp", "--csv", "--items", "lines"], "cannot be used with"),
+    ] {
+        let run = run(at, args);
+        run.expect(2);
+        assert!(run.err.to_lowercase().contains(&what.to_lowercase()), "{args:?}: {}", run.err);
+    }
+    assert_eq!(std::fs::read_dir(at).unwrap().count(), 3);
+}

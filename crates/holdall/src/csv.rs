@@ -1,0 +1,124 @@
+//! Tables of text on their way into a container: comma-separated values (RFC 4180), as `cat --format csv` and others write them.
+//!
+//! The text is read twice: once for what its columns are, once for their values, which go to an unnamed temporary file of the array's
+//! size. Memory is bounded by the longest row.
+//!
+//! Without a type that is asked for, a column is the first of these that every cell of it is: `True` and `False`, `|b1`; integers, `<i8`, or `<u8` where they
+//! need it; decimals, `<f8`; complex numbers as Python spells them, `<c16`; text, `<U<n>`, or `|S<n>` where it is not UTF-8. Nothing is taken for a number that would lose what
+//! is written: integers of more than 64 bits and those with leading zeros are text. Decimals are rounded to the nearest number of their type. An empty cell
+//! among numbers is NaN.
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+use container_core::dtype::{DType, Order};
+use container_core::source::{FileSource, Source};
+use container_core::{Error, Limits, Result};
+
+use crate::convert::{ConvertOptions, ConvertOutcome, ReadBack, write};
+use crate::formats::target_format;
+use crate::open::is_stream;
+use crate::pack::raw_source;
+use crate::plain::Plain;
+use crate::target::refuse_source;
+
+mod cell;
+mod column;
+mod header;
+mod rows;
+mod table;
+
+use cell::Encoder;
+use rows::Rows;
+use table::Table;
+
+/// Bytes that pass to the temporary file at once.
+const BUFFER: usize = 1 << 20;
+
+/// How a table is read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Csv {
+    /// What the cells are: a scalar for each of them, or a record whose fields are the columns. `None` to find out.
+    pub dtype: Option<DType>,
+    /// What the first row is.
+    pub header: Header,
+    /// What is between the cells of a row.
+    pub delimiter: u8,
+}
+
+impl Default for Csv {
+    /// Commas; the rest is found out.
+    fn default() -> Self {
+        Self { dtype: None, header: Header::default(), delimiter: b',' }
+    }
+}
+
+/// What the first row of a table is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Header {
+    /// Names, where all of its cells are text that does not begin as numbers do, and some column below is no text; else values.
+    #[default]
+    Auto,
+    /// The names of the columns, which become those of fields.
+    Names,
+    /// Something that is left out.
+    Skip,
+    /// Values as the others.
+    None,
+}
+
+/// Writes a table to a new file of any format that is written. `-` is standard input, which is read into memory.
+///
+/// Columns without names that have one type, or the one that is asked for, are a matrix of rows by columns, or one axis where there is one column. Others are an array of records, whose fields have the
+/// names of the columns, or `f0`, `f1` and so on; `p[0]`, `p[1]` beside each other become one field `p`. Where columns `axis0`, `axis1` and so on count through an array of
+/// that many axes in C order, as `cat --format csv` writes it, they become its shape.
+///
+/// # Errors
+/// As [`convert`](crate::convert()); `Usage` for rows of other lengths, and for cells that are not of their type, with the bytes of the row; `Limit` for rows over the limit
+/// on memory, and for text columns so much longer in one cell than elsewhere that the array would be hundreds of times the text.
+pub fn pack_csv(
+    source: &Path,
+    csv: &Csv,
+    target: &Path,
+    options: &ConvertOptions<'_>,
+) -> Result<ConvertOutcome> {
+    let format = target_format(target, options.to)?;
+    refuse_source(source, target)?;
+    if options.verify == ReadBack::Yes && is_stream(target) {
+        return Err(Error::usage("standard output cannot be read back").hint("pack to a file to verify it"));
+    }
+    let text = raw_source(source, &options.open)?;
+    let plain = decode(&text, csv, &options.open.limits)?;
+    write(&plain, &plain.whole(), format, target, options)
+}
+
+/// The array that a table is.
+fn decode(text: &dyn Source, csv: &Csv, limits: &Limits) -> Result<Plain> {
+    let table = Table::find(text, csv, limits)?;
+    table.check_size(text.len())?;
+    let mut file = BufWriter::with_capacity(BUFFER, tempfile::tempfile()?);
+    let encoder = Encoder::new(&table.dtype, table.skipped_columns)?;
+    let mut element = Vec::new();
+    let mut rows = Rows::new(text, csv.delimiter, limits);
+    let mut left_out = table.has_header;
+    while let Some(row) = rows.next()? {
+        if std::mem::take(&mut left_out) {
+            continue;
+        }
+        element.clear();
+        encoder.encode(&row, &mut element)?;
+        file.write_all(&element)?;
+    }
+    let file = file.into_inner().map_err(std::io::IntoInnerError::into_error)?;
+    Plain::new(Box::new(FileSource::new(file)?), table.dtype, table.shape, Order::C)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,242 @@
+//! Cells into the bytes of their type.
+
+use std::str::FromStr;
+
+use container_core::dtype::{ByteOrder, DType, Kind, Record, Scalar};
+use container_core::{Error, Result};
+use half::{bf16, f16};
+
+use super::rows::Row;
+use crate::export::MOST_COLUMNS;
+use crate::text;
+
+/// Characters of a cell that an error shows.
+const SHOWN: usize = 40;
+
+/// Writes the elements of rows.
+pub(super) struct Encoder<'a> {
+    slots: Slots<'a>,
+    /// Cells at the start of a row that are no values.
+    skipped: usize,
+}
+
+enum Slots<'a> {
+    /// Each cell is an element.
+    Elements(&'a Scalar),
+    /// The row is a record of so many bytes; where in it each cell goes.
+    Record(usize, Vec<(usize, &'a Scalar)>),
+}
+
+impl<'a> Encoder<'a> {
+    /// For elements of `dtype`, whose fields take the cells after the first `skipped`, one for each item of a sub-array.
+    pub(super) fn new(dtype: &'a DType, skipped: usize) -> Result<Self> {
+        let slots = match dtype {
+            DType::Scalar(scalar) => Slots::Elements(scalar),
+            DType::Record(record) => {
+                let mut slots = Vec::new();
+                flatten(record, 0, &mut slots)?;
+                Slots::Record(record.size, slots)
+            }
+        };
+        Ok(Self { slots, skipped })
+    }
+
+    /// How many cells a record takes; `None` where each cell is an element.
+    pub(super) fn cells(&self) -> Option<usize> {
+        match &self.slots {
+            Slots::Elements(_) => None,
+            Slots::Record(_, slots) => Some(slots.len()),
+        }
+    }
+
+    /// Appends the elements of a row.
+    pub(super) fn encode(&self, row: &Row<'_>, out: &mut Vec<u8>) -> Result<()> {
+        let mut cells = row.cells().enumerate().skip(self.skipped);
+        let wrong = |column: usize, cell: &[u8], scalar: &Scalar| {
+            let shown: String = String::from_utf8_lossy(cell).chars().take(SHOWN).collect();
+            let dtype = DType::Scalar(scalar.clone());
+            row.error(format!("column {}, {shown:?}, is no {dtype}", column.saturating_add(1)))
+        };
+        match &self.slots {
+            Slots::Elements(scalar) => cells.try_for_each(|(column, cell)| {
+                let start = out.len();
+                out.resize(start.saturating_add(scalar.size), 0);
+                let element = out.get_mut(start..).unwrap_or_default();
+                encode(cell, scalar, element).ok_or_else(|| wrong(column, cell, scalar))
+            }),
+            Slots::Record(size, slots) => {
+                let start = out.len();
+                out.resize(start.saturating_add(*size), 0);
+                let element = out.get_mut(start..).unwrap_or_default();
+                slots.iter().zip(cells).try_for_each(|((at, scalar), (column, cell))| {
+                    let part = element.get_mut(*at..).and_then(|part| part.get_mut(..scalar.size));
+                    part.and_then(|part| encode(cell, scalar, part))
+                        .ok_or_else(|| wrong(column, cell, scalar))
+                })
+            }
+        }
+    }
+}
+
+/// The scalars of a record in the order in which their columns stand.
+fn flatten<'a>(record: &'a Record, base: usize, slots: &mut Vec<(usize, &'a Scalar)>) -> Result<()> {
+    for field in &record.fields {
+        let count = field.shape.iter().copied().fold(1, usize::saturating_mul);
+        for item in 0..count {
+            if slots.len() >= MOST_COLUMNS {
+                let problem = format!("a record of more than {MOST_COLUMNS} columns");
+                return Err(Error::unsupported(problem).hint("--dtype of one type for all cells"));
+            }
+            let at =
+                item.saturating_mul(field.dtype.itemsize()).saturating_add(field.offset).saturating_add(base);
+            match &field.dtype {
+                DType::Scalar(scalar) => slots.push((at, scalar)),
+                DType::Record(inner) => flatten(inner, at, slots)?,
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Writes a cell over `out`, which is zeros; `None` where it is not of the type.
+fn encode(cell: &[u8], scalar: &Scalar, out: &mut [u8]) -> Option<()> {
+    if scalar.kind == Kind::Bytes {
+        return (cell.last() != Some(&0) && put(out, cell).is_some()).then_some(());
+    }
+    let text = std::str::from_utf8(cell).ok()?;
+    if scalar.kind == Kind::Unicode {
+        let mut places = out.chunks_exact_mut(4);
+        for character in text.chars() {
+            let code = ordered(&u32::from(character).to_le_bytes(), scalar.order);
+            places.next()?.copy_from_slice(&code);
+        }
+        return (!text.ends_with('\0')).then_some(());
+    }
+    let text = match text.trim_matches(' ') {
+        "" if matches!(scalar.kind, Kind::Float | Kind::BFloat | Kind::Complex) => "nan",
+        text => text,
+    };
+    let bytes = match &scalar.kind {
+        Kind::Bool => vec![u8::from(truth(text)?)],
+        Kind::Int | Kind::Uint => integer(text, &scalar.kind, scalar.size)?,
+        Kind::Float | Kind::BFloat => real(text, &scalar.kind, scalar.size)?,
+        Kind::Complex => {
+            let half = scalar.size.checked_div(2)?;
+            let (re, im) = complex_parts(text)?;
+            let part = |text| Some(ordered(&real(text, &Kind::Float, half)?, scalar.order));
+            return put(out, &[part(re)?, part(im)?].concat());
+        }
+        Kind::Datetime(unit) => {
+            let count = if text == "NaT" { i64::MIN } else { text::date_count(text, unit)? };
+            count.to_le_bytes().to_vec()
+        }
+        Kind::Timedelta(_) if text == "NaT" => i64::MIN.to_le_bytes().to_vec(),
+        Kind::Timedelta(_) => integer(text, &Kind::Int, 8)?,
+        _ => {
+            return put(out, &digits(text)?)
+                .filter(|()| text.len() == out.len().saturating_mul(2).saturating_add(2));
+        }
+    };
+    (bytes.len() == out.len()).then(|| put(out, &ordered(&bytes, scalar.order)))?
+}
+
+/// Copies `bytes` over the start of `out`; `None` where they are too many.
+fn put(out: &mut [u8], bytes: &[u8]) -> Option<()> {
+    out.get_mut(..bytes.len())?.copy_from_slice(bytes);
+    Some(())
+}
+
+/// Little-endian bytes in another order.
+fn ordered(bytes: &[u8], order: ByteOrder) -> Vec<u8> {
+    match order {
+        ByteOrder::Little => bytes.to_vec(),
+        ByteOrder::Big => bytes.iter().rev().copied().collect(),
+    }
+}
+
+fn truth(text: &str) -> Option<bool> {
+    match text {
+        "True" | "true" | "TRUE" | "1" => Some(true),
+        "False" | "false" | "FALSE" | "0" => Some(false),
+        _ => None,
+    }
+}
+
+/// An integer of up to 8 bytes, in little-endian order; `None` beyond its type.
+fn integer(text: &str, kind: &Kind, size: usize) -> Option<Vec<u8>> {
+    let value: i128 = text.parse().ok()?;
+    let bits = u32::try_from(size.checked_mul(8)?).ok().filter(|bits| (8..=64).contains(bits))?;
+    let (least, beyond) = match kind {
+        Kind::Int => {
+            let half = 1_i128.checked_shl(bits.checked_sub(1)?)?;
+            (half.checked_neg()?, half)
+        }
+        _ => (0, 1_i128.checked_shl(bits)?),
+    };
+    let bytes = value.to_le_bytes();
+    (least..beyond).contains(&value).then(|| bytes.get(..size).map(<[u8]>::to_vec))?
+}
+
+/// A number of 2, 4 or 8 bytes, the nearest to the text, in little-endian order.
+fn real(text: &str, kind: &Kind, size: usize) -> Option<Vec<u8>> {
+    let narrow = |number: f64, wide: f64| (number.is_infinite() == wide.is_infinite()).then_some(());
+    Some(match (kind, size) {
+        (Kind::BFloat, 2) => {
+            let wide: f64 = decimal(text)?;
+            let number = bf16::from_f64(wide);
+            narrow(number.to_f64(), wide)?;
+            number.to_le_bytes().to_vec()
+        }
+        (Kind::Float, 2) => {
+            let wide: f64 = decimal(text)?;
+            let number = f16::from_f64(wide);
+            narrow(number.to_f64(), wide)?;
+            number.to_le_bytes().to_vec()
+        }
+        (Kind::Float, 4) => decimal::<f32>(text)?.to_le_bytes().to_vec(),
+        (Kind::Float, 8) => decimal::<f64>(text)?.to_le_bytes().to_vec(),
+        _ => return None,
+    })
+}
+
+/// The nearest number; `None` for what is none, and for digits beyond the greatest.
+pub(super) fn decimal<T: FromStr + Copy + Into<f64>>(text: &str) -> Option<T> {
+    let number: T = text.parse().ok()?;
+    let is_beyond = number.into().is_infinite() && text.contains(|letter: char| letter.is_ascii_digit());
+    (!is_beyond).then_some(number)
+}
+
+/// Whether it is a complex number: two parts as Python spells them, `(1+2j)`, or the imaginary one alone.
+pub(super) fn is_complex(text: &str) -> bool {
+    let has_imaginary = text.trim_end_matches(')').ends_with(['j', 'J']);
+    has_imaginary
+        && complex_parts(text).is_some_and(|(re, im)| decimal::<f64>(re).and(decimal::<f64>(im)).is_some())
+}
+
+/// The texts of its real and imaginary part; a number without `j` is real.
+fn complex_parts(text: &str) -> Option<(&str, &str)> {
+    let inner = text.strip_prefix('(').and_then(|text| text.strip_suffix(')')).unwrap_or(text);
+    let Some(digits) = inner.strip_suffix(['j', 'J']) else { return Some((inner, "0")) };
+    // The sign between the parts: the last that is no part of an exponent.
+    let is_exponent = |at: usize| {
+        at.checked_sub(1)
+            .and_then(|before| digits.as_bytes().get(before))
+            .is_some_and(|letter| b"eE".contains(letter))
+    };
+    let between = digits.rmatch_indices(['+', '-']).map(|(at, _)| at).find(|at| !is_exponent(*at));
+    match between {
+        Some(at) if at > 0 => digits.split_at_checked(at),
+        _ => Some(("0", digits)),
+    }
+}
+
+/// Bytes without a meaning, as they are shown: `0x` and their digits.
+fn digits(text: &str) -> Option<Vec<u8>> {
+    let digits = text.strip_prefix("0x").filter(|digits| digits.len().is_multiple_of(2))?;
+    let nibble = |byte: &u8| char::from(*byte).to_digit(16).and_then(|nibble| u8::try_from(nibble).ok());
+    let pair = |pair: &[u8]| match pair {
+        [high, low] => Some(nibble(high)? << 4 | nibble(low)?),
+        _ => None,
+    };
+    digits.as_bytes().chunks(2).map(pair).collect()
+}

@@ -1,0 +1,184 @@
+//! What the cells of a column are, found out cell by cell.
+
+use container_core::dtype::{ByteOrder, DType, Kind};
+
+use super::cell::{decimal, is_complex};
+
+/// What one cell is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Class {
+    Empty,
+    Bool,
+    /// Within −2⁶³ … 2⁶⁴ − 1.
+    Integer(i128),
+    Decimal,
+    Complex,
+    Text,
+}
+
+/// What the cells of a column are so far.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Column {
+    empty: bool,
+    bools: bool,
+    integers: Option<(i128, i128)>,
+    /// An integer that doubles do not have.
+    beyond_doubles: bool,
+    decimals: bool,
+    complex: bool,
+    text: bool,
+    /// Most characters of a cell.
+    characters: usize,
+    /// Most bytes of a cell.
+    bytes: usize,
+    not_utf8: bool,
+}
+
+impl Column {
+    /// Takes in one more cell.
+    pub(super) fn push(&mut self, cell: &[u8]) {
+        match class(cell) {
+            Class::Empty => self.empty = true,
+            Class::Bool => self.bools = true,
+            Class::Integer(value) => {
+                let (least, most) = self.integers.unwrap_or((value, value));
+                self.integers = Some((least.min(value), most.max(value)));
+                self.beyond_doubles |= !is_double(value);
+            }
+            Class::Decimal => self.decimals = true,
+            Class::Complex => self.complex = true,
+            Class::Text => self.text = true,
+        }
+        self.bytes = self.bytes.max(cell.len());
+        match std::str::from_utf8(cell) {
+            Ok(text) => self.characters = self.characters.max(text.chars().count()),
+            Err(_) => self.not_utf8 = true,
+        }
+    }
+
+    /// Takes in the cells of another.
+    pub(super) fn merge(&mut self, other: &Self) {
+        self.empty |= other.empty;
+        self.bools |= other.bools;
+        self.integers = match (self.integers, other.integers) {
+            (Some(a), Some(b)) => Some((a.0.min(b.0), a.1.max(b.1))),
+            (a, b) => a.or(b),
+        };
+        self.beyond_doubles |= other.beyond_doubles;
+        self.decimals |= other.decimals;
+        self.complex |= other.complex;
+        self.text |= other.text;
+        self.characters = self.characters.max(other.characters);
+        self.bytes = self.bytes.max(other.bytes);
+        self.not_utf8 |= other.not_utf8;
+    }
+
+    /// Whether its cells are anything but text.
+    pub(super) fn has_values(&self) -> bool {
+        !matches!(self.kind(), Kind::Unicode | Kind::Bytes)
+    }
+
+    /// The type that has all its cells.
+    pub(super) fn dtype(&self) -> DType {
+        let kind = self.kind();
+        let size = match kind {
+            Kind::Bool => 1,
+            Kind::Complex => 16,
+            Kind::Unicode => self.characters.max(1).saturating_mul(4),
+            Kind::Bytes => self.bytes.max(1),
+            _ => 8,
+        };
+        DType::new(kind, size, ByteOrder::Little)
+    }
+
+    fn kind(&self) -> Kind {
+        let text = if self.not_utf8 { Kind::Bytes } else { Kind::Unicode };
+        let numbers = self.integers.is_some() || self.decimals || self.complex;
+        match (self.text, self.bools, numbers) {
+            (true, ..) | (_, true, true) | (_, false, false) => text,
+            (false, true, false) => {
+                if self.empty {
+                    text
+                } else {
+                    Kind::Bool
+                }
+            }
+            _ if self.complex => Kind::Complex,
+            _ if self.decimals => Kind::Float,
+            // A gap makes them decimals, which have NaN, but not where that changes a number.
+            _ if self.empty => {
+                if self.beyond_doubles {
+                    text
+                } else {
+                    Kind::Float
+                }
+            }
+            _ => match self.integers {
+                Some((least, most)) if i64::try_from(least).is_ok() && i64::try_from(most).is_ok() => {
+                    Kind::Int
+                }
+                Some((0.., _)) => Kind::Uint,
+                _ => text,
+            },
+        }
+    }
+}
+
+/// The one type that has the cells of all columns; `None` where they are of different kinds, or where numbers would change.
+pub(super) fn common(columns: &[Column]) -> Option<DType> {
+    let mut all = Column::default();
+    columns.iter().for_each(|column| all.merge(column));
+    let (kind, is_exact) = (all.kind(), !all.beyond_doubles);
+    let fits = |column: &Column| match (column.kind(), &kind) {
+        (Kind::Int | Kind::Uint, Kind::Int | Kind::Uint) => true,
+        (Kind::Int | Kind::Uint, Kind::Float | Kind::Complex) => is_exact,
+        (Kind::Float, Kind::Complex) => true,
+        (Kind::Unicode | Kind::Bytes, Kind::Unicode | Kind::Bytes) => true,
+        (a, b) => a == *b,
+    };
+    columns.iter().all(fits).then(|| all.dtype())
+}
+
+/// Whether a cell is taken for a name: text that does not begin as a number, a date or digits of some other kind do.
+pub(super) fn is_name(cell: &[u8]) -> bool {
+    let begins_a_number = |byte: &u8| byte.is_ascii_digit() || b"+-.(".contains(byte);
+    class(cell) == Class::Text && !cell.first().is_some_and(begins_a_number)
+}
+
+/// Whether a double is this integer.
+fn is_double(value: i128) -> bool {
+    let bits = value.unsigned_abs();
+    let width = u128::BITS.saturating_sub(bits.leading_zeros()).saturating_sub(bits.trailing_zeros());
+    bits == 0 || width <= f64::MANTISSA_DIGITS
+}
+
+fn class(cell: &[u8]) -> Class {
+    let Ok(text) = std::str::from_utf8(cell) else { return Class::Text };
+    match text.trim_matches(' ') {
+        "" => Class::Empty,
+        "True" | "False" | "true" | "false" | "TRUE" | "FALSE" => Class::Bool,
+        number => integer(number)
+            .map(Class::Integer)
+            .or_else(|| {
+                decimal::<f64>(number)
+                    .filter(|_| number == "-0" || !is_integer(number))
+                    .map(|_| Class::Decimal)
+            })
+            .or_else(|| is_complex(number).then_some(Class::Complex))
+            .unwrap_or(Class::Text),
+    }
+}
+
+/// Whether it is spelled as an integer.
+fn is_integer(text: &str) -> bool {
+    let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
+    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// An integer that comes back as it is written, but for a plus.
+fn integer(text: &str) -> Option<i128> {
+    let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let is_plain = is_integer(text) && (digits == "0" || !digits.starts_with('0'));
+    let value = text.parse().ok().filter(|_| is_plain && text != "-0")?;
+    (i128::from(i64::MIN)..=i128::from(u64::MAX)).contains(&value).then_some(value)
+}

@@ -1,0 +1,131 @@
+//! The rows of a table, one at a time, in memory that has a bound.
+
+use std::ops::Range;
+
+use container_core::source::{PIECE_LEN, Source};
+use container_core::{Error, Limits, Result};
+use csv_core::ReadRecordResult;
+
+/// Room for the cells of a row to begin with.
+const ROOM: usize = 1 << 10;
+
+/// Reads rows. Empty lines are none, as for Python's `csv.DictReader` and pandas.
+pub(super) struct Rows<'a> {
+    source: &'a dyn Source,
+    core: csv_core::Reader,
+    piece: Vec<u8>,
+    /// How much of the piece has been used.
+    used: usize,
+    /// Where in the source the piece ends.
+    end: u64,
+    cells: Vec<u8>,
+    ends: Vec<usize>,
+    /// Bytes that the cells of a row may take.
+    most: u64,
+    number: u64,
+}
+
+/// A row.
+pub(super) struct Row<'a> {
+    cells: &'a [u8],
+    ends: &'a [usize],
+    /// Counted from 1, a header included.
+    pub(super) number: u64,
+    /// Its bytes in the source.
+    pub(super) range: Range<u64>,
+}
+
+impl<'a> Rows<'a> {
+    pub(super) fn new(source: &'a dyn Source, delimiter: u8, limits: &Limits) -> Self {
+        let core = csv_core::ReaderBuilder::new().delimiter(delimiter).build();
+        Self {
+            source,
+            core,
+            piece: Vec::new(),
+            used: 0,
+            end: 0,
+            cells: vec![0; ROOM],
+            ends: vec![0; ROOM],
+            most: limits.memory,
+            number: 0,
+        }
+    }
+
+    /// The next row; `None` after the last.
+    ///
+    /// # Errors
+    /// Those of the source; `Limit` for a row longer than the limit on memory, such as one after a quote that nothing ends.
+    pub(super) fn next(&mut self) -> Result<Option<Row<'_>>> {
+        let (mut cells_len, mut count) = (0_usize, 0_usize);
+        let start = self.at();
+        loop {
+            if self.used >= self.piece.len() && self.end < self.source.len() {
+                let end = self.source.len().min(self.end.saturating_add(PIECE_LEN as u64));
+                self.piece.clear();
+                self.piece.extend_from_slice(&self.source.read(self.end..end)?);
+                (self.used, self.end) = (0, end);
+            }
+            let input = self.piece.get(self.used..).unwrap_or_default();
+            let cells = self.cells.get_mut(cells_len..).unwrap_or_default();
+            let ends = self.ends.get_mut(count..).unwrap_or_default();
+            let (result, read, wrote, ended) = self.core.read_record(input, cells, ends);
+            self.used = self.used.saturating_add(read);
+            cells_len = cells_len.saturating_add(wrote);
+            count = count.saturating_add(ended);
+            match result {
+                ReadRecordResult::InputEmpty => {}
+                ReadRecordResult::OutputFull => grow(&mut self.cells, self.most)?,
+                ReadRecordResult::OutputEndsFull => grow(&mut self.ends, self.most)?,
+                ReadRecordResult::End => return Ok(None),
+                ReadRecordResult::Record => break,
+            }
+        }
+        self.number = self.number.saturating_add(1);
+        Ok(Some(Row {
+            cells: self.cells.get(..cells_len).unwrap_or_default(),
+            ends: self.ends.get(..count).unwrap_or_default(),
+            number: self.number,
+            range: start..self.at(),
+        }))
+    }
+
+    /// How far in the source the reader is.
+    fn at(&self) -> u64 {
+        let left = self.piece.len().saturating_sub(self.used) as u64;
+        self.end.saturating_sub(left)
+    }
+}
+
+/// Twice the room, within the limit.
+fn grow<T: Copy + Default>(room: &mut Vec<T>, most: u64) -> Result<()> {
+    let len = room.len().saturating_mul(2);
+    let asked = (len as u64).saturating_mul(size_of::<T>() as u64);
+    if asked > most {
+        return Err(Error::limit("memory in bytes (one row of a table)", asked, most));
+    }
+    room.try_reserve_exact(len.saturating_sub(room.len())).map_err(|_| Error::refused(asked, most))?;
+    room.resize(len, T::default());
+    Ok(())
+}
+
+impl Row<'_> {
+    /// How many cells it has.
+    pub(super) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Its cells, without their quotes.
+    pub(super) fn cells(&self) -> impl Iterator<Item = &[u8]> {
+        let mut start = 0;
+        self.ends.iter().map(move |end| {
+            let cell = self.cells.get(start..*end).unwrap_or_default();
+            start = *end;
+            cell
+        })
+    }
+
+    /// An error about this row.
+    pub(super) fn error(&self, what: impl std::fmt::Display) -> Error {
+        Error::usage(format!("row {}: {what}", self.number)).at(self.range.clone())
+    }
+}

@@ -1,0 +1,159 @@
+//! What a table is as a whole: its first reading.
+
+use container_core::array::byte_len;
+use container_core::dtype::{DType, Kind};
+use container_core::source::Source;
+use container_core::{Error, Limits, Result};
+
+use super::cell::Encoder;
+use super::column::{Column, common, is_name};
+use super::header::{Counter, axes, record};
+use super::rows::{Row, Rows};
+use super::{Csv, Header};
+
+/// How many times the text an array may be whose types nobody asked for. Text columns take four bytes for each character of their longest cell, in every row.
+const MOST_TIMES: u64 = 256;
+
+/// Arrays below this size, in bytes, are never too large.
+const SMALL: u64 = 64 << 20;
+
+/// The array that a table is.
+#[derive(Debug)]
+pub(super) struct Table {
+    pub(super) dtype: DType,
+    pub(super) shape: Vec<u64>,
+    /// Whether the first row is no values.
+    pub(super) has_header: bool,
+    /// Columns at the start that only count.
+    pub(super) skipped_columns: usize,
+    is_asked: bool,
+}
+
+impl Table {
+    /// Reads the whole text.
+    ///
+    /// # Errors
+    /// Those of [`pack_csv`](super::pack_csv), but for cells that are not of the type that is asked for.
+    pub(super) fn find(text: &dyn Source, csv: &Csv, limits: &Limits) -> Result<Self> {
+        let mut rows = Rows::new(text, csv.delimiter, limits);
+        let Some(first) = rows.next()? else { return Self::empty(csv) };
+        let width = first.len();
+        let names: Vec<String> =
+            first.cells().map(|cell| String::from_utf8_lossy(cell).into_owned()).collect();
+        let could_be_names = first.cells().all(is_name);
+        let mut top = columns(width, limits)?;
+        push(&mut top, &first);
+        let axes = if matches!(csv.header, Header::Auto | Header::Names) { axes(&names) } else { 0 };
+        let mut counter = Counter::new(axes);
+        let mut body = columns(width, limits)?;
+        let mut count = 0_u64;
+        while let Some(row) = rows.next()? {
+            if row.len() != width {
+                let problem = format!("{} cells, where the first row has {width}", row.len());
+                return Err(row.error(problem));
+            }
+            counter.push(&row);
+            // A type that is asked for needs no search.
+            if csv.dtype.is_none() {
+                push(&mut body, &row);
+            }
+            count = count.saturating_add(1);
+        }
+        let has_header = match csv.header {
+            Header::Auto => could_be_names && is_above_values(&body, csv.dtype.as_ref(), &names),
+            Header::Names | Header::Skip => true,
+            Header::None => false,
+        };
+        if !has_header {
+            body.iter_mut().zip(&top).for_each(|(column, top)| column.merge(top));
+            count = count.saturating_add(1);
+        }
+        let counted = if has_header { counter.shape() } else { None };
+        let skipped = if counted.is_some() { axes } else { 0 };
+        let has_names = has_header && csv.header != Header::Skip;
+        let lead = counted.unwrap_or_else(|| vec![count]);
+        let body = body.get(skipped..).unwrap_or_default();
+        let names = names.get(skipped..).unwrap_or_default();
+        let (dtype, is_matrix) = match &csv.dtype {
+            Some(dtype @ DType::Scalar(_)) if csv.header == Header::Names && skipped == 0 => {
+                (record(&named(names, body, |_| dtype.clone()))?, false)
+            }
+            Some(dtype @ DType::Scalar(_)) => (dtype.clone(), body.len() > 1),
+            Some(dtype) => (dtype.clone(), false),
+            None if count == 0 => return Self::empty(csv),
+            None if has_names && !(skipped > 0 && names == ["value"]) => {
+                (record(&named(names, body, Column::dtype))?, false)
+            }
+            None => match common(body) {
+                Some(dtype) => (dtype, body.len() > 1),
+                None => (record(&named(&[], body, Column::dtype))?, false),
+            },
+        };
+        let shape = lead.into_iter().chain(is_matrix.then_some(body.len() as u64)).collect();
+        let table =
+            Self { dtype, shape, has_header, skipped_columns: skipped, is_asked: csv.dtype.is_some() };
+        match Encoder::new(&table.dtype, skipped)?.cells() {
+            Some(cells) if cells != body.len() => {
+                let problem = format!("{} columns, where {} has {cells}", body.len(), table.dtype);
+                Err(Error::usage(problem))
+            }
+            _ => Ok(table),
+        }
+    }
+
+    /// A table without values has no elements, of the type that is asked for.
+    fn empty(csv: &Csv) -> Result<Self> {
+        let dtype = csv.dtype.clone().ok_or_else(|| {
+            Error::usage("a table without a row of values, which could be of any type").hint("--dtype '<f8'")
+        })?;
+        Ok(Self { dtype, shape: vec![0], has_header: true, skipped_columns: 0, is_asked: true })
+    }
+
+    /// Refuses an array that is so much larger than its text that a few long cells must be the reason.
+    pub(super) fn check_size(&self, text: u64) -> Result<()> {
+        let most = text.saturating_mul(MOST_TIMES).max(SMALL);
+        let asked = byte_len(&self.dtype, &self.shape).unwrap_or(u64::MAX);
+        if self.is_asked || asked <= most {
+            return Ok(());
+        }
+        let problem = format!("bytes of an array of {} from a table of {text} bytes", self.dtype);
+        Err(Error::limit(problem, asked, most).hint("--dtype says how long text is, such as '<U40'"))
+    }
+}
+
+/// Whether something below is not like the first row, which is all text: then that is names.
+fn is_above_values(body: &[Column], dtype: Option<&DType>, names: &[String]) -> bool {
+    match dtype {
+        None => body.iter().any(Column::has_values),
+        Some(dtype @ DType::Scalar(_)) => !is_text(dtype),
+        // Text alone could be anything: the names decide.
+        Some(DType::Record(record)) => {
+            let texts = record.fields.iter().all(|field| is_text(&field.dtype));
+            !texts || record.fields.iter().map(|field| &field.name).eq(names)
+        }
+    }
+}
+
+fn is_text(dtype: &DType) -> bool {
+    dtype.as_scalar().is_some_and(|scalar| matches!(scalar.kind, Kind::Bytes | Kind::Unicode))
+}
+
+fn push(columns: &mut [Column], row: &Row<'_>) {
+    columns.iter_mut().zip(row.cells()).for_each(|(column, cell)| column.push(cell));
+}
+
+/// Columns without a name are called as numpy calls them.
+fn named(names: &[String], columns: &[Column], dtype: impl Fn(&Column) -> DType) -> Vec<(String, DType)> {
+    let name = |at: usize| {
+        names.get(at).filter(|name| !name.is_empty()).cloned().unwrap_or_else(|| format!("f{at}"))
+    };
+    columns.iter().enumerate().map(|(at, column)| (name(at), dtype(column))).collect()
+}
+
+fn columns(width: usize, limits: &Limits) -> Result<Vec<Column>> {
+    let asked = (width as u64).saturating_mul(size_of::<Column>() as u64);
+    if asked > limits.memory / 4 {
+        return Err(Error::limit(format!("memory in bytes ({width} columns)"), asked, limits.memory / 4));
+    }
+    Ok(vec![Column::default(); width])
+}

@@ -1,0 +1,245 @@
+#![expect(clippy::arithmetic_side_effects, reason = "small numbers")]
+
+use container_core::container::{Container, ReadOptions};
+use container_core::{ErrorKind, Limits, Progress};
+use proptest::prelude::*;
+
+use super::*;
+use crate::export::{AsStored, ExportFormat, export};
+
+fn asked(text: &[u8], dtype: &str, header: Header) -> Result<Plain> {
+    let dtype = if dtype.is_empty() { None } else { Some(DType::parse(dtype)?) };
+    decode(&text.to_vec(), &Csv { dtype, header, delimiter: b',' }, &Limits::default())
+}
+
+fn found(text: &str) -> Plain {
+    asked(text.as_bytes(), "", Header::Auto).unwrap()
+}
+
+fn bytes(plain: &Plain) -> Vec<u8> {
+    let array = plain.read(0, &plain.whole()[0].1, &ReadOptions::default()).unwrap();
+    array.bytes(Order::C, &Limits::default()).unwrap().into_owned()
+}
+
+/// What it is, as `ls` says it.
+fn kind(plain: &Plain) -> (String, Vec<u64>) {
+    (plain.datasets()[0].dtype.to_string(), plain.datasets()[0].shape.clone())
+}
+
+/// What `cat --format csv` says of elements.
+fn as_csv(dtype: &str, shape: &[u64], bytes: &[u8]) -> Vec<u8> {
+    let dtype = DType::parse(dtype).unwrap();
+    let plain = Plain::new(Box::new(bytes.to_vec()), dtype, shape.to_vec(), Order::C).unwrap();
+    let (region, read) = (&plain.whole()[0].1, ReadOptions::default());
+    let mut out = Vec::new();
+    export(&plain, 0, region, ExportFormat::Csv, AsStored::No, &read, Progress::none(), &mut out).unwrap();
+    out
+}
+
+#[test]
+fn columns_are_the_first_type_that_has_all_their_cells() {
+    for (text, dtype, shape) in [
+        ("1\n-2\n", "<i8", &[2][..]),
+        ("1,2\n3,4\n5,6\n", "<i8", &[3, 2]),
+        ("18446744073709551615\n0\n", "<u8", &[2]),
+        ("1,2.5\n", "<f8", &[1, 2]),
+        ("1\n1e5\n", "<f8", &[2]),
+        ("nan\n-inf\n", "<f8", &[2]),
+        ("-0\n3\n", "<f8", &[2]),
+        ("True\nfalse\n", "|b1", &[2]),
+        ("(1+2j)\n3\n", "<c16", &[2]),
+        ("1e-5-2e+3j\n", "<c16", &[1]),
+        ("a\n\u{e9}\u{1d11e}b\n", "<U3", &[2]),
+        // What would not come back as a number is none.
+        ("007\n8\n", "<U3", &[2]),
+        ("18446744073709551616\n", "<U20", &[1]),
+        ("-1\n18446744073709551615\n", "<U20", &[2]),
+        ("1e999\n", "<U5", &[1]),
+        ("(1)\n", "<U3", &[1]),
+        ("True\n1\n", "<U4", &[2]),
+        ("0x10\n", "<U4", &[1]),
+        ("inf\ninfo\n", "<U4", &[2]),
+        // A gap among numbers.
+        ("1,2\n,3\n", "<f8", &[2, 2]),
+        ("9007199254740993,1\n,3\n", r#"[["f0", "<U16"], ["f1", "<i8"]]"#, &[2]),
+        ("9007199254740993,1\n2,3.5\n", r#"[["f0", "<i8"], ["f1", "<f8"]]"#, &[2]),
+        ("9007199254740992,1\n2,3.5\n", "<f8", &[2, 2]),
+        ("a,1\n", r#"[["f0", "<U1"], ["f1", "<i8"]]"#, &[1]),
+    ] {
+        let plain = found(text);
+        assert_eq!(kind(&plain), (dtype.to_owned(), shape.to_vec()), "{text:?}");
+    }
+    assert_eq!(kind(&asked(b"a\n\xff\xfe\n", "", Header::Auto).unwrap()).0, "|S2");
+}
+
+#[test]
+fn values_are_in_little_endian_order_row_by_row() {
+    assert_eq!(bytes(&found("1,2\n-1,300\n")), [1_i64, 2, -1, 300].map(i64::to_le_bytes).concat());
+    let doubles = [1.5, f64::NAN, -0.0, 0.0].map(f64::to_le_bytes).concat();
+    assert_eq!(bytes(&found(" 1.5 ,\r\n\r\n-0,1e-400")), doubles);
+    assert_eq!(bytes(&found("\u{feff}1\n2\n")), [1_i64, 2].map(i64::to_le_bytes).concat());
+    let text = bytes(&found("ab\n\"c\"\"\n\"\n"));
+    assert_eq!(text, b"a\0\0\0b\0\0\0\0\0\0\0c\0\0\0\"\0\0\0\n\0\0\0");
+    let record = found("1,x,True\n");
+    assert_eq!(bytes(&record), b"\x01\0\0\0\0\0\0\0x\0\0\0\x01");
+}
+
+#[test]
+fn the_first_row_is_names_where_it_is_text_above_values() {
+    let fields = |names: [&str; 2]| format!(r#"[["{}", "<i8"], ["{}", "<f8"]]"#, names[0], names[1]);
+    for (text, header, dtype, shape) in [
+        ("id,v\n1,2.5\n", Header::Auto, fields(["id", "v"]), &[1][..]),
+        ("id,2\n1,2.5\n", Header::Auto, "[[\"f0\", \"<U2\"], [\"f1\", \"<f8\"]]".into(), &[2]),
+        ("1,2.5\n", Header::Auto, "<f8".into(), &[1, 2]),
+        ("a,b\nc,d\n", Header::Auto, "<U1".into(), &[2, 2]),
+        ("a,b\nc,d\n", Header::Names, r#"[["a", "<U1"], ["b", "<U1"]]"#.into(), &[1]),
+        ("id,v\n1,2\n", Header::Skip, "<i8".into(), &[1, 2]),
+        ("id,\n1,2.5\n", Header::Names, fields(["id", "f1"]), &[1]),
+        ("1,2\n3,4.5\n", Header::Names, fields(["1", "2"]), &[1]),
+        ("x\n1\n", Header::None, "<U1".into(), &[2]),
+    ] {
+        let plain = asked(text.as_bytes(), "", header).unwrap();
+        assert_eq!(kind(&plain), (dtype, shape.to_vec()), "{text:?}");
+    }
+}
+
+#[test]
+fn names_tell_axes_and_sub_arrays() {
+    let cube = "axis0,axis1,axis2,value\n0,0,0,7\n0,0,1,8\n1,0,0,9\n1,0,1,6\n";
+    let plain = found(cube);
+    assert_eq!(kind(&plain), ("<i8".to_owned(), vec![2, 1, 2]));
+    assert_eq!(bytes(&plain), [7_i64, 8, 9, 6].map(i64::to_le_bytes).concat());
+    // Without a place, out of order, or twice: columns like others.
+    for text in
+        [cube.replace("1,0,1", "1,1,1"), cube.replace("0,0,1", "1,0,2"), cube.replace("0,0,1", "0,0,0")]
+    {
+        assert_eq!(kind(&found(&text)).1, [4], "{text}");
+    }
+    let parts = found("p[0],p[1],q,m[0][0],m[0][1],m[1][0],m[1][1],r[0],r[2]\n1,2,3,4,5,6,7,8,9\n");
+    let dtype =
+        r#"[["p", "<i8", [2]], ["q", "<i8"], ["m", "<i8", [2, 2]], ["r[0]", "<i8"], ["r[2]", "<i8"]]"#;
+    assert_eq!(kind(&parts), (dtype.to_owned(), vec![1]));
+    assert_eq!(bytes(&parts), [1_i64, 2, 3, 4, 5, 6, 7, 8, 9].map(i64::to_le_bytes).concat());
+}
+
+#[test]
+fn a_type_that_is_asked_for_is_that_of_all_cells_or_of_the_records() {
+    let of = |text: &str, dtype: &str, header| {
+        let plain = asked(text.as_bytes(), dtype, header).unwrap();
+        (kind(&plain).1, bytes(&plain))
+    };
+    assert_eq!(of("1,2\n3,4\n", ">u2", Header::Auto), (vec![2, 2], vec![0, 1, 0, 2, 0, 3, 0, 4]));
+    assert_eq!(of("a,b\n3,4\n", "|i1", Header::Auto), (vec![1, 2], vec![3, 4]));
+    assert_eq!(of("a\nb\n", "|S2", Header::Auto), (vec![2], b"a\0b\0".to_vec()));
+    assert_eq!(of("1\n0\nTrue\n", "|b1", Header::Auto), (vec![3], vec![1, 0, 1]));
+    assert_eq!(of("0x00fF\n", "|V2", Header::Auto), (vec![1], vec![0, 255]));
+    assert_eq!(
+        of("1970-01-02\nNaT\n", "<M8[D]", Header::Auto).1,
+        [1, i64::MIN].map(i64::to_le_bytes).concat()
+    );
+    assert_eq!(of("5\n", ">m8[s]", Header::Auto).1, 5_i64.to_be_bytes());
+    assert_eq!(of("", "<f8", Header::Auto), (vec![0], vec![]));
+    let record = "[('a', '|u1'), ('p', '>u2', (2,))]";
+    assert_eq!(of("1,2,3\n", record, Header::Auto), (vec![1], vec![1, 0, 2, 0, 3]));
+    assert_eq!(of("x,y,z\n1,2,3\n", record, Header::Auto), (vec![1], vec![1, 0, 2, 0, 3]));
+    let names = asked(b"x,y\n1,2\n", "|u1", Header::Names).unwrap();
+    assert_eq!(kind(&names).0, r#"[["x", "|u1"], ["y", "|u1"]]"#);
+}
+
+#[test]
+fn what_does_not_fit_is_an_error_at_its_row() {
+    for (text, dtype, range, what) in [
+        ("1\n300\n", "|u1", Some(2..6), r#"row 2: column 1, "300", is no |u1"#),
+        ("300\n1\n", "|u1", Some(0..4), r#"row 1: column 1, "300", is no |u1"#),
+        ("1,2\n3\n", "", Some(4..6), "row 2: 1 cells, where the first row has 2"),
+        ("1\nx\n", "<f4", Some(2..4), r#"row 2: column 1, "x", is no <f4"#),
+        ("1e39\n", "<f4", Some(0..5), r#"row 1: column 1, "1e39", is no <f4"#),
+        ("65520\n", "<f2", Some(0..6), r#"row 1: column 1, "65520", is no <f2"#),
+        ("1.0\n", "<i8", Some(0..4), r#"row 1: column 1, "1.0", is no <i8"#),
+        ("abc\n", "<U2", Some(0..4), r#"row 1: column 1, "abc", is no <U2"#),
+        ("2021-02-29\n", "<M8[D]", Some(0..11), r#"row 1: column 1, "2021-02-29", is no <M8[D]"#),
+        ("0x0\n", "|V1", Some(0..4), r#"row 1: column 1, "0x0", is no |V1"#),
+        ("1,2\n", "[('a', '|u1')]", None, r#"2 columns, where [["a", "|u1"]] has 1"#),
+        ("", "", None, "a table without a row of values, which could be of any type"),
+    ] {
+        let error = asked(text.as_bytes(), dtype, Header::Auto).err().expect(what);
+        assert!(matches!(error.kind(), ErrorKind::Usage(_)), "{error}");
+        assert!(error.to_string().contains(what), "{error}");
+        assert_eq!(error.range(), range, "{text:?}");
+    }
+    let twice = asked(b"a,a\n1,2\n", "", Header::Auto).err().unwrap();
+    assert!(twice.to_string().contains(r#"two columns are called "a""#), "{twice}");
+}
+
+#[test]
+fn memory_and_size_are_bounded() {
+    let mut limits = Limits::default();
+    limits.memory = 1 << 16;
+    let read = |text: Vec<u8>| decode(&text, &Csv::default(), &limits).err().unwrap();
+    let unended = [b"1,2\n\"".to_vec(), vec![b'x'; 1 << 17]].concat();
+    for text in [unended, vec![b','; 1 << 17]] {
+        let error = read(text);
+        assert!(matches!(error.kind(), ErrorKind::Limit { .. }), "{error}");
+    }
+    // One long cell would be as long in all rows.
+    let text = [vec![b'x'; 1 << 16], b"\ny".repeat(1 << 10)].concat();
+    let error = decode(&text, &Csv::default(), &Limits::default()).err().unwrap();
+    assert!(matches!(error.kind(), ErrorKind::Limit { .. }), "{error}");
+    let wide = Csv { dtype: DType::parse("<U65536").ok(), ..Csv::default() };
+    assert!(decode(&text[..1 << 16].to_vec(), &wide, &Limits::default()).is_ok());
+}
+
+proptest! {
+    /// Numbers come back from the text that `cat` writes of them, in their own type.
+    #[test]
+    fn numbers_come_back_from_their_text(bits in prop::collection::vec(any::<u64>(), 1..20)) {
+        let text_of = |bits: &[u64]| bits.iter().map(|value| i64::to_le_bytes(*value as i64)).collect::<Vec<_>>().concat();
+        for dtype in ["|i1", ">u2", "<i4", ">i8", "<u8", "<f2", ">f2", "bfloat16", "<f4", ">f4", "<f8", "<c8", "<c16", "<m8[s]", "<M8[ns]", ">M8[7D]", "|b1", "|V8"] {
+            let size = DType::parse(dtype).unwrap().itemsize();
+            let mut all = text_of(&bits);
+            all.truncate(all.len() / 16 * 16);
+            if dtype == "|b1" {
+                all.iter_mut().for_each(|byte| *byte &= 1);
+            }
+            let shape = [(all.len() / size) as u64];
+            let text = as_csv(dtype, &shape, &all);
+            let back = asked(&text, dtype, Header::None);
+            if all.is_empty() {
+                continue;
+            }
+            let back = back.unwrap();
+            // The bits of NaN are not in its text.
+            prop_assert_eq!(as_csv(dtype, &shape, &bytes(&back)), text.clone(), "{}", dtype);
+            if !String::from_utf8(text).unwrap().contains("nan") {
+                prop_assert_eq!(bytes(&back), all, "{}", dtype);
+            }
+        }
+    }
+
+    /// Text of any kind comes back, empty cells among it.
+    #[test]
+    fn text_comes_back(cells in prop::collection::vec("[a-c,\"\n\r \u{e9}]{0,3}", 1..12)) {
+        let width = 3;
+        let points = cells.iter().flat_map(|cell| {
+            let mut points: Vec<u32> = cell.chars().map(u32::from).collect();
+            points.resize(width, 0);
+            points
+        });
+        let all: Vec<u8> = points.flat_map(u32::to_le_bytes).collect();
+        let text = as_csv("<U3", &[cells.len() as u64, 1], &all);
+        let back = asked(&text, "<U3", Header::None).unwrap();
+        prop_assert_eq!(bytes(&back), all);
+    }
+
+    /// No text at all is more than an error.
+    #[test]
+    fn any_text_is_read_or_refused(text in prop::collection::vec(any::<u8>(), 0..200), header in 0..4_usize) {
+        let header = [Header::Auto, Header::Names, Header::Skip, Header::None][header];
+        for dtype in ["", "<f4", "|S3", "[('a', '<U2'), ('b', '|u1', (2,))]"] {
+            if let Ok(plain) = asked(&text, dtype, header) {
+                let shape = &plain.datasets()[0].shape;
+                prop_assert_eq!(bytes(&plain).len() as u64, shape.iter().product::<u64>() * plain.datasets()[0].dtype.itemsize() as u64);
+            }
+        }
+    }
+}
