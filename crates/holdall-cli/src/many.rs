@@ -14,22 +14,22 @@ use crate::errors::{Failure, Result};
 use crate::output::to_stderr;
 use crate::progress::{Meter, Shown};
 
-/// A file that is looked at, or a folder whose files nobody can tell.
+/// A file that is looked at, or a folder whose files nobody can tell, or a file of which nobody can tell what it is.
 #[derive(Debug)]
 pub struct Named {
     /// As the user named it.
     pub path: PathBuf,
-    /// Why the folder cannot be listed.
-    pub unlisted: Option<Failure>,
+    /// Why the folder cannot be listed, or the file not be read.
+    pub unreadable: Option<Failure>,
 }
 
 impl From<Found> for Named {
     fn from(found: Found) -> Self {
         match found {
-            Found::Container(path) => Self { path, unlisted: None },
-            Found::Unlisted(path, error) => {
+            Found::Container(path) => Self { path, unreadable: None },
+            Found::Unreadable(path, error) => {
                 let subject = Some(path.display().to_string());
-                Self { path, unlisted: Some(Failure { subject, error }) }
+                Self { path, unreadable: Some(Failure { subject, error }) }
             }
         }
     }
@@ -47,7 +47,7 @@ pub fn expand(named: &[PathBuf]) -> Vec<Named> {
             false => Vec::new(),
         };
         if !is_plain || below.is_empty() {
-            files.push(Named { path: path.clone(), unlisted: None });
+            files.push(Named { path: path.clone(), unreadable: None });
         }
         files.extend(below.into_iter().map(Named::from));
     }

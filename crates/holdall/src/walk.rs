@@ -20,17 +20,18 @@ const DEEPEST: usize = 128;
 pub enum Found {
     /// A container, or a file with the extension of one.
     Container(PathBuf),
-    /// A folder that cannot be listed, or not to its end, and why: `Io`, and `Limit` for one that is over 128 deep.
-    Unlisted(PathBuf, Error),
+    /// A folder that cannot be listed, or not to its end, and why: `Io`, and `Limit` for one that is over 128 deep. Or a file without the extension
+    /// of a container whose first bytes cannot be read: it may be one.
+    Unreadable(PathBuf, Error),
 }
 
-/// The containers below a folder, by name within each folder, files and folders together. A folder that cannot be listed is told among them, and hides
-/// no other.
+/// The containers below a folder, by name within each folder, files and folders together. A folder that cannot be listed, or a file that cannot be
+/// read, is told among them, and hides no other.
 ///
 /// They are told by their bytes; files with the extension of a format are taken too, so that one with a ruined beginning is not passed over. A folder that
 /// is itself a container is one, and its parts are not looked at; what else lies in a sparse frame of Blosc2 is, and so it is where `folder` is
 /// one itself. Symbolic links to files are followed, those to
-/// folders are not.
+/// folders are not; one that leads nowhere is a container if it is called as one.
 #[must_use]
 pub fn containers(folder: &Path) -> Vec<Found> {
     let mut found = Vec::new();
@@ -51,12 +52,12 @@ fn is_container(probe: &Probe<'_>) -> bool {
 fn walk(folder: &Path, depth: usize, found: &mut Vec<Found>) {
     let Some(deeper) = depth.checked_sub(1) else {
         let error = Error::limit("folders within folders", DEEPEST as u64 + 1, DEEPEST as u64);
-        found.push(Found::Unlisted(folder.to_owned(), error));
+        found.push(Found::Unreadable(folder.to_owned(), error));
         return;
     };
     let (mut entries, cut) = list(folder);
     if let Some(error) = cut {
-        found.push(Found::Unlisted(folder.to_owned(), error.into()));
+        found.push(Found::Unreadable(folder.to_owned(), error.into()));
     }
     entries.sort_by_key(fs::DirEntry::file_name);
     let has_parts = is_sparse_frame(folder);
@@ -65,7 +66,7 @@ fn walk(folder: &Path, depth: usize, found: &mut Vec<Found>) {
         let is_folder = match entry.file_type() {
             Ok(kind) => kind.is_dir(),
             Err(error) => {
-                found.push(Found::Unlisted(path, error.into()));
+                found.push(Found::Unreadable(path, error.into()));
                 continue;
             }
         };
@@ -79,8 +80,14 @@ fn walk(folder: &Path, depth: usize, found: &mut Vec<Found>) {
             }
         } else if has_parts && is_part(&path) {
             // The frame is looked at as a whole.
-        } else if path.is_file() && (has_extension(&path) || begins_as_container(&path)) {
+        } else if has_extension(&path) && (path.is_file() || is_broken_link(&path)) {
             found.push(Found::Container(path));
+        } else if path.is_file() {
+            match begins_as_container(&path) {
+                Ok(true) => found.push(Found::Container(path)),
+                Ok(false) => {}
+                Err(error) => found.push(Found::Unreadable(path, error.into())),
+            }
         }
     }
 }
@@ -113,10 +120,15 @@ fn has_extension(path: &Path) -> bool {
     FORMATS.iter().flat_map(|format| format.extensions).any(is)
 }
 
-fn begins_as_container(path: &Path) -> bool {
+/// True for a link that leads nowhere, or only to itself.
+fn is_broken_link(path: &Path) -> bool {
+    path.is_symlink() && path.metadata().is_err()
+}
+
+fn begins_as_container(path: &Path) -> io::Result<bool> {
     let mut head = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(Probe::LEN as u64).read_to_end(&mut head));
-    read.is_ok() && is_container(&Probe { head: &head, directory: None })
+    File::open(path)?.take(Probe::LEN as u64).read_to_end(&mut head)?;
+    Ok(is_container(&Probe { head: &head, directory: None }))
 }
 
 #[cfg(test)]
@@ -160,7 +172,7 @@ mod tests {
     fn paths(folder: &Path) -> Vec<PathBuf> {
         let path = |found| match found {
             Found::Container(path) => path,
-            Found::Unlisted(path, error) => panic!("{}: {error}", path.display()),
+            Found::Unreadable(path, error) => panic!("{}: {error}", path.display()),
         };
         containers(folder).into_iter().map(path).collect()
     }
@@ -173,7 +185,25 @@ mod tests {
         assert!(containers(root.path()).is_empty());
         let missing = root.path().join("missing");
         let found = containers(&missing);
-        assert!(matches!(&found[..], [Found::Unlisted(path, _)] if *path == missing), "{found:?}");
+        assert!(matches!(&found[..], [Found::Unreadable(path, _)] if *path == missing), "{found:?}");
+    }
+
+    /// The kernel gives no bytes of a process's memory at 0, whoever asks.
+    #[cfg(all(target_os = "linux", feature = "rawarray"))]
+    #[test]
+    fn what_cannot_be_read_is_told() {
+        let root = tempfile::tempdir().unwrap();
+        let link = |to: &str, name: &str| std::os::unix::fs::symlink(to, root.path().join(name)).unwrap();
+        link("/proc/self/mem", "a");
+        link("nowhere", "b.ra");
+        link("nowhere", "c.txt");
+        link("d.ra", "d.ra");
+        let found = containers(root.path());
+        let [Found::Unreadable(a, error), Found::Container(b), Found::Container(d)] = &found[..] else {
+            panic!("{found:?}");
+        };
+        assert!(matches!(error.kind(), container_core::ErrorKind::Io(_)), "{error}");
+        assert_eq!([a, b, d], ["a", "b.ra", "d.ra"].map(|name| root.path().join(name)).each_ref());
     }
 
     #[cfg(feature = "rawarray")]
@@ -186,7 +216,7 @@ mod tests {
             fs::write(root.path().join(name), b"rawarray").unwrap();
         }
         let found = containers(root.path());
-        let [Found::Container(a), Found::Unlisted(folder, error), Found::Container(z)] = &found[..] else {
+        let [Found::Container(a), Found::Unreadable(folder, error), Found::Container(z)] = &found[..] else {
             panic!("{found:?}");
         };
         assert_eq!((a, z), (&root.path().join("a.ra"), &root.path().join("z.ra")));
@@ -209,7 +239,7 @@ mod tests {
             fs::write(root.path().join(name), b"rawarray").unwrap();
         }
         let found = containers(root.path());
-        let [Found::Container(_), Found::Unlisted(folder, error), Found::Container(z)] = &found[..] else {
+        let [Found::Container(_), Found::Unreadable(folder, error), Found::Container(z)] = &found[..] else {
             panic!("{found:?}");
         };
         assert!(folder.starts_with(&upper), "{folder:?}");

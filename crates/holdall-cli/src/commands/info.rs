@@ -44,8 +44,8 @@ pub struct Args {
 
 /// What is told of one file.
 enum Told<'a> {
-    /// A folder that cannot be listed.
-    Unlisted(&'a Failure),
+    /// A folder that cannot be listed, or a file that cannot be read.
+    Unreadable(&'a Failure),
     Json(serde_json::Value),
     Rows(Vec<(String, String)>),
 }
@@ -59,8 +59,8 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
         args.jobs.count(),
         console.limits,
         |file, share| -> Result<Told<'_>> {
-            if let Some(failure) = &file.unlisted {
-                return Ok(Told::Unlisted(failure));
+            if let Some(failure) = &file.unreadable {
+                return Ok(Told::Unreadable(failure));
             }
             let file = &file.path;
             let opened = open(file, Accept::Containers, &args.open.options(share.limits))?;
@@ -77,7 +77,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
                     failed += 1;
                     console.fail(&failure);
                 }
-                Ok(Told::Unlisted(failure)) => {
+                Ok(Told::Unreadable(failure)) => {
                     failed += 1;
                     console.fail(failure);
                 }

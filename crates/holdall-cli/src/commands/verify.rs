@@ -65,7 +65,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
         &files,
         args.jobs.count(),
         console.limits,
-        |file, share| match &file.unlisted {
+        |file, share| match &file.unreadable {
             Some(failure) => Verification::unreadable(&file.path, &failure.error),
             None => check.one(&file.path, share),
         },
