@@ -248,6 +248,9 @@ impl Args {
         progress: container_core::Progress<'_>,
     ) -> container_core::Result<Drawn> {
         if let Some(frame) = self.frame(container, address)? {
+            if self.part.is_some() {
+                return Err(Error::usage("particles have no complex numbers, which --part is for"));
+            }
             return self.draw_particles(container, address, frame, style, &read);
         }
         if self.color_by.is_some() || self.view.is_some() {
@@ -305,6 +308,10 @@ impl Args {
             _ if self.field.is_some() => None,
             _ => unit(container, &dataset),
         };
+        if self.part.is_some() && !is_complex {
+            let problem = format!("{} has no complex numbers, which --part is for", dataset.path);
+            return Err(Error::usage(problem));
+        }
         let label = label(&dataset.path, unit, is_complex.then_some(part));
         let is_phase = is_complex && part == Part::Phase;
         let mut recipe = Recipe::new(&format!("{}::{}", shown(&address.file), place(&path)), &self.open);

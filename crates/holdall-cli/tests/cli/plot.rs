@@ -190,6 +190,8 @@ fn what_cannot_be_drawn_is_said() {
         (&["two.gsd::frames/2"], "there is no frame 2"),
         (&["two.gsd::frames/0", "--color-by", "nosuch"], "there is no field"),
         (&["ramp.npy", "--view", "xy"], "for particles"),
+        (&["ramp.npy", "--part", "im"], "no complex numbers"),
+        (&["two.gsd::frames/0", "--part", "im"], "no complex numbers"),
     ] {
         let refused = run(directory.path(), &[&["plot"], args].concat());
         refused.expect(2);
