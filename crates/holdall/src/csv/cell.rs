@@ -84,8 +84,7 @@ fn flatten<'a>(record: &'a Record, base: usize, slots: &mut Vec<(usize, &'a Scal
         let count = field.shape.iter().copied().fold(1, usize::saturating_mul);
         for item in 0..count {
             if slots.len() >= MOST_COLUMNS {
-                let problem = format!("a record of more than {MOST_COLUMNS} columns");
-                return Err(Error::unsupported(problem).hint("--dtype of one type for all cells"));
+                return Err(too_wide());
             }
             let at =
                 item.saturating_mul(field.dtype.itemsize()).saturating_add(field.offset).saturating_add(base);
@@ -96,6 +95,11 @@ fn flatten<'a>(record: &'a Record, base: usize, slots: &mut Vec<(usize, &'a Scal
         }
     }
     Ok(())
+}
+
+pub(super) fn too_wide() -> Error {
+    let problem = format!("a record of more than {MOST_COLUMNS} columns");
+    Error::unsupported(problem).hint("--header skip and --dtype of one type for all cells")
 }
 
 /// Writes a cell over `out`, which is zeros; `None` where it is not of the type.

@@ -1,9 +1,13 @@
 //! What the names of columns say about the array: the axes that `cat` writes out, and sub-arrays.
 
+use std::collections::HashSet;
+
 use container_core::dtype::{DType, Field, Record};
 use container_core::{Error, Result};
 
+use super::cell::too_wide;
 use super::rows::Row;
+use crate::export::MOST_COLUMNS;
 
 /// How many columns at the start are called `axis0`, `axis1` and so on, others following them; 0 where they are fewer than two.
 pub(super) fn axes(names: &[String]) -> usize {
@@ -55,9 +59,12 @@ fn index(cell: &[u8]) -> Option<u64> {
 /// A record of columns, packed. `p[0]`, `p[1]` and so on of one type, beside each other and complete in C order, are one field `p`.
 ///
 /// # Errors
-/// `Usage` for two of one name.
+/// `Usage` for two of one name, `Unsupported` for more than records are written out with.
 pub(super) fn record(columns: &[(String, DType)]) -> Result<DType> {
-    let mut fields: Vec<Field> = Vec::new();
+    if columns.len() > MOST_COLUMNS {
+        return Err(too_wide());
+    }
+    let (mut fields, mut names) = (Vec::new(), HashSet::new());
     let mut offset = 0_usize;
     let mut rest = columns;
     while let [(name, dtype), others @ ..] = rest {
@@ -65,7 +72,7 @@ pub(super) fn record(columns: &[(String, DType)]) -> Result<DType> {
             Some((name, shape, taken)) => (name.to_owned(), shape, taken),
             None => (name.clone(), Vec::new(), 1),
         };
-        if fields.iter().any(|field| field.name == name) {
+        if !names.insert(name.clone()) {
             let problem = format!("two columns are called {name:?}");
             return Err(Error::usage(problem).hint("--header skip, to leave the names out"));
         }

@@ -189,6 +189,16 @@ fn memory_and_size_are_bounded() {
     assert!(decode(&text[..1 << 16].to_vec(), &wide, &Limits::default()).is_ok());
 }
 
+#[test]
+fn records_have_a_bound_and_matrices_do_not() {
+    let names: Vec<String> = (0..70_000).map(|at| format!("c{at}")).collect();
+    let numbers = ["1"; 70_000].join(",");
+    let text = format!("{}\n{numbers}\n", names.join(","));
+    let error = asked(text.as_bytes(), "", Header::Auto).err().unwrap();
+    assert!(matches!(error.kind(), ErrorKind::Unsupported(_)), "{error}");
+    assert_eq!(kind(&asked(text.as_bytes(), "", Header::Skip).unwrap()).1, [1, 70_000]);
+}
+
 proptest! {
     /// Numbers come back from the text that `cat` writes of them, in their own type.
     #[test]
