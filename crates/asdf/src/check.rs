@@ -222,7 +222,8 @@ fn some(mut findings: Vec<Finding>) -> Vec<Finding> {
     if more > 0
         && let Some(last) = findings.last()
     {
-        findings.push(last.and_more(more));
+        let message = format!("{more} more of this kind");
+        findings.push(Finding::new(last.severity, last.code, message));
     }
     findings
 }

@@ -104,7 +104,8 @@ fn blocks(view: &View, survey: &Survey) -> Vec<Finding> {
     if more > 0
         && let Some(last) = findings.last()
     {
-        findings.push(last.and_more(more));
+        // In its place, so that it comes behind it.
+        findings.push(Finding { message: format!("{more} more of these"), ..last.clone() });
     }
     findings
 }

@@ -61,12 +61,6 @@ impl Finding {
         self.dataset = Some(path.into());
         self
     }
-
-    /// That there are `more` of these than are told: in the place of the last that is, so that it comes behind it.
-    #[must_use]
-    pub fn and_more(&self, more: usize) -> Self {
-        Self { dataset: None, message: format!("{more} more of these"), ..self.clone() }
-    }
 }
 
 /// The outcome of a check in one word.
