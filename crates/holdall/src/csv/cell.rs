@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use container_core::dtype::{ByteOrder, DType, Kind, Record, Scalar};
 use container_core::{Error, Result};
-use half::{bf16, f16};
+use half::f16;
 
 use super::rows::Row;
 use crate::export::MOST_COLUMNS;
@@ -185,12 +185,6 @@ fn integer(text: &str, kind: &Kind, size: usize) -> Option<Vec<u8>> {
 fn real(text: &str, kind: &Kind, size: usize) -> Option<Vec<u8>> {
     let narrow = |number: f64, wide: f64| (number.is_infinite() == wide.is_infinite()).then_some(());
     Some(match (kind, size) {
-        (Kind::BFloat, 2) => {
-            let wide: f64 = decimal(text)?;
-            let number = bf16::from_f64(wide);
-            narrow(number.to_f64(), wide)?;
-            number.to_le_bytes().to_vec()
-        }
         (Kind::Float, 2) => {
             let wide: f64 = decimal(text)?;
             let number = f16::from_f64(wide);
