@@ -20,14 +20,11 @@ use std::path::Path;
 
 use container_core::dtype::{DType, Order};
 use container_core::source::{FileSource, Source};
-use container_core::{Error, Limits, Result};
+use container_core::{Limits, Result};
 
-use crate::convert::{ConvertOptions, ConvertOutcome, ReadBack, write};
-use crate::formats::target_format;
-use crate::open::is_stream;
-use crate::pack::raw_source;
+use crate::convert::{ConvertOptions, ConvertOutcome, write};
+use crate::pack::{check_target, raw_source};
 use crate::plain::Plain;
-use crate::target::refuse_source;
 
 mod cell;
 mod column;
@@ -89,11 +86,7 @@ pub fn pack_csv(
     target: &Path,
     options: &ConvertOptions<'_>,
 ) -> Result<ConvertOutcome> {
-    let format = target_format(target, options.to)?;
-    refuse_source(source, target)?;
-    if options.verify == ReadBack::Yes && is_stream(target) {
-        return Err(Error::usage("standard output cannot be read back").hint("pack to a file to verify it"));
-    }
+    let format = check_target([source], target, options)?;
     let text = raw_source(source, &options.open)?;
     let plain = decode(&text, csv, &options.open.limits)?;
     write(&plain, &plain.whole(), format, target, options)
@@ -102,16 +95,18 @@ pub fn pack_csv(
 /// The array that a table is.
 fn decode(text: &dyn Source, csv: &Csv, limits: &Limits) -> Result<Plain> {
     let table = Table::find(text, csv, limits)?;
-    table.check_size(text.len())?;
+    // Whoever says a type means it.
+    if csv.dtype.is_none() {
+        table.check_size(text.len())?;
+    }
     let mut file = BufWriter::with_capacity(BUFFER, tempfile::tempfile()?);
     let encoder = Encoder::new(&table.dtype, table.skipped_columns)?;
     let mut element = Vec::new();
     let mut rows = Rows::new(text, csv.delimiter, limits);
-    let mut left_out = table.has_header;
+    if table.has_header {
+        rows.next()?;
+    }
     while let Some(row) = rows.next()? {
-        if std::mem::take(&mut left_out) {
-            continue;
-        }
         element.clear();
         encoder.encode(&row, &mut element)?;
         file.write_all(&element)?;

@@ -1,7 +1,7 @@
 //! Putting what is no container into one: raw elements, the lines of a text, whole files.
 
 use std::borrow::Cow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use container_core::container::{OpenOptions, listed};
 use container_core::dtype::{DType, Order};
@@ -60,19 +60,10 @@ pub fn pack_items(
     target: &Path,
     options: &ConvertOptions<'_>,
 ) -> Result<PackOutcome> {
-    let format = target_format(target, options.to)?;
-    let paths = match source {
-        ItemSource::Lines(path) => {
-            std::slice::from_ref(&path).iter().map(|path| Cow::Borrowed(*path)).collect()
-        }
-        ItemSource::Files(paths) => {
-            paths.iter().map(|path| Cow::Borrowed(path.as_path())).collect::<Vec<_>>()
-        }
+    let format = match source {
+        ItemSource::Lines(path) => check_target([path], target, options)?,
+        ItemSource::Files(paths) => check_target(paths.iter().map(PathBuf::as_path), target, options)?,
     };
-    paths.iter().try_for_each(|path| refuse_source(path, target))?;
-    if options.verify == ReadBack::Yes && is_stream(target) {
-        return Err(Error::usage("standard output cannot be read back").hint("pack to a file to verify it"));
-    }
     let items = Items::open(source, &options.open)?;
     write_items(&items, format, target, options)
 }
@@ -153,17 +144,27 @@ pub fn pack_raw(
     target: &Path,
     options: &ConvertOptions<'_>,
 ) -> Result<ConvertOutcome> {
-    let format = target_format(target, options.to)?;
-    refuse_source(source, target)?;
-    if options.verify == ReadBack::Yes && is_stream(target) {
-        return Err(Error::usage("standard output cannot be read back").hint("pack to a file to verify it"));
-    }
+    let format = check_target([source], target, options)?;
     let bytes = raw_source(source, &options.open)?;
     let plain = match &array.shape {
         None => Plain::of_rows(bytes, array.dtype.clone(), &[], array.order)?,
         Some(shape) => Plain::new(bytes, array.dtype.clone(), shape.clone(), array.order)?,
     };
     write(&plain, &plain.whole(), format, target, options)
+}
+
+/// The format of a target that none of the sources is, and that can be read back where that is asked for.
+pub(crate) fn check_target<'a>(
+    sources: impl IntoIterator<Item = &'a Path>,
+    target: &Path,
+    options: &ConvertOptions<'_>,
+) -> Result<&'static Format> {
+    let format = target_format(target, options.to)?;
+    sources.into_iter().try_for_each(|source| refuse_source(source, target))?;
+    if options.verify == ReadBack::Yes && is_stream(target) {
+        return Err(Error::usage("standard output cannot be read back").hint("pack to a file to verify it"));
+    }
+    Ok(format)
 }
 
 /// The bytes of a file or of standard input.

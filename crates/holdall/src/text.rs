@@ -20,7 +20,7 @@ pub(crate) mod integer;
 mod strings;
 mod time;
 
-pub(crate) use strings::{hex, unicode};
+pub(crate) use strings::{hex, unhex, unicode};
 
 use float::{Float, write_complex};
 use integer::Integer;

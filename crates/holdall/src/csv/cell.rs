@@ -7,7 +7,7 @@ use container_core::{Error, Result};
 use half::f16;
 
 use super::rows::Row;
-use crate::export::MOST_COLUMNS;
+use crate::export::{MOST_COLUMNS, has_columns};
 use crate::text;
 
 /// Characters of a cell that an error shows.
@@ -80,7 +80,7 @@ impl<'a> Encoder<'a> {
 
 /// The scalars of a record in the order in which their columns stand.
 fn flatten<'a>(record: &'a Record, base: usize, slots: &mut Vec<(usize, &'a Scalar)>) -> Result<()> {
-    for field in &record.fields {
+    for field in record.fields.iter().filter(|field| has_columns(field)) {
         let count = field.shape.iter().copied().fold(1, usize::saturating_mul);
         for item in 0..count {
             if slots.len() >= MOST_COLUMNS {
@@ -136,9 +136,11 @@ fn encode(cell: &[u8], scalar: &Scalar, out: &mut [u8]) -> Option<()> {
         }
         Kind::Timedelta(_) if text == "NaT" => i64::MIN.to_le_bytes().to_vec(),
         Kind::Timedelta(_) => integer(text, &Kind::Int, 8)?,
+        // Without a meaning, as it is shown; no byte of it is in another order.
+        // Without a meaning, and shown in the order in which it lies.
         _ => {
-            return put(out, &digits(text)?)
-                .filter(|()| text.len() == out.len().saturating_mul(2).saturating_add(2));
+            let bytes = text::unhex(text.strip_prefix("0x")?.as_bytes())?;
+            return (bytes.len() == out.len()).then(|| put(out, &bytes))?;
         }
     };
     (bytes.len() == out.len()).then(|| put(out, &ordered(&bytes, scalar.order)))?
@@ -226,15 +228,4 @@ fn complex_parts(text: &str) -> Option<(&str, &str)> {
         Some(at) if at > 0 => digits.split_at_checked(at),
         _ => Some(("0", digits)),
     }
-}
-
-/// Bytes without a meaning, as they are shown: `0x` and their digits.
-fn digits(text: &str) -> Option<Vec<u8>> {
-    let digits = text.strip_prefix("0x").filter(|digits| digits.len().is_multiple_of(2))?;
-    let nibble = |byte: &u8| char::from(*byte).to_digit(16).and_then(|nibble| u8::try_from(nibble).ok());
-    let pair = |pair: &[u8]| match pair {
-        [high, low] => Some(nibble(high)? << 4 | nibble(low)?),
-        _ => None,
-    };
-    digits.as_bytes().chunks(2).map(pair).collect()
 }

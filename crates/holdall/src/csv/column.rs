@@ -35,25 +35,30 @@ pub(super) struct Column {
 }
 
 impl Column {
+    /// Of one cell.
+    fn of(cell: &[u8]) -> Self {
+        let mut column = Self { bytes: cell.len(), ..Self::default() };
+        let Ok(text) = std::str::from_utf8(cell) else {
+            return Self { text: true, not_utf8: true, ..column };
+        };
+        column.characters = text.chars().count();
+        match class(text) {
+            Class::Empty => column.empty = true,
+            Class::Bool => column.bools = true,
+            Class::Integer(value) => {
+                column.integers = Some((value, value));
+                column.beyond_doubles = !is_double(value);
+            }
+            Class::Decimal => column.decimals = true,
+            Class::Complex => column.complex = true,
+            Class::Text => column.text = true,
+        }
+        column
+    }
+
     /// Takes in one more cell.
     pub(super) fn push(&mut self, cell: &[u8]) {
-        match class(cell) {
-            Class::Empty => self.empty = true,
-            Class::Bool => self.bools = true,
-            Class::Integer(value) => {
-                let (least, most) = self.integers.unwrap_or((value, value));
-                self.integers = Some((least.min(value), most.max(value)));
-                self.beyond_doubles |= !is_double(value);
-            }
-            Class::Decimal => self.decimals = true,
-            Class::Complex => self.complex = true,
-            Class::Text => self.text = true,
-        }
-        self.bytes = self.bytes.max(cell.len());
-        match std::str::from_utf8(cell) {
-            Ok(text) => self.characters = self.characters.max(text.chars().count()),
-            Err(_) => self.not_utf8 = true,
-        }
+        self.merge(&Self::of(cell));
     }
 
     /// Takes in the cells of another.
@@ -96,23 +101,13 @@ impl Column {
         let numbers = self.integers.is_some() || self.decimals || self.complex;
         match (self.text, self.bools, numbers) {
             (true, ..) | (_, true, true) | (_, false, false) => text,
-            (false, true, false) => {
-                if self.empty {
-                    text
-                } else {
-                    Kind::Bool
-                }
-            }
+            (false, true, false) if self.empty => text,
+            (false, true, false) => Kind::Bool,
             _ if self.complex => Kind::Complex,
             _ if self.decimals => Kind::Float,
             // A gap makes them decimals, which have NaN, but not where that changes a number.
-            _ if self.empty => {
-                if self.beyond_doubles {
-                    text
-                } else {
-                    Kind::Float
-                }
-            }
+            _ if self.empty && self.beyond_doubles => text,
+            _ if self.empty => Kind::Float,
             _ => match self.integers {
                 Some((least, most)) if i64::try_from(least).is_ok() && i64::try_from(most).is_ok() => {
                     Kind::Int
@@ -142,7 +137,7 @@ pub(super) fn common(columns: &[Column]) -> Option<DType> {
 /// Whether a cell is taken for a name: text that does not begin as a number, a date or digits of some other kind do.
 pub(super) fn is_name(cell: &[u8]) -> bool {
     let begins_a_number = |byte: &u8| byte.is_ascii_digit() || b"+-.(".contains(byte);
-    class(cell) == Class::Text && !cell.first().is_some_and(begins_a_number)
+    Column::of(cell).text && !cell.first().is_some_and(begins_a_number)
 }
 
 /// Whether a double is this integer.
@@ -152,20 +147,16 @@ fn is_double(value: i128) -> bool {
     bits == 0 || width <= f64::MANTISSA_DIGITS
 }
 
-fn class(cell: &[u8]) -> Class {
-    let Ok(text) = std::str::from_utf8(cell) else { return Class::Text };
+fn class(text: &str) -> Class {
     match text.trim_matches(' ') {
         "" => Class::Empty,
         "True" | "False" | "true" | "false" | "TRUE" | "FALSE" => Class::Bool,
-        number => integer(number)
-            .map(Class::Integer)
-            .or_else(|| {
-                decimal::<f64>(number)
-                    .filter(|_| number == "-0" || !is_integer(number))
-                    .map(|_| Class::Decimal)
-            })
-            .or_else(|| is_complex(number).then_some(Class::Complex))
-            .unwrap_or(Class::Text),
+        // Integers have no such zero.
+        "-0" => Class::Decimal,
+        number if is_integer(number) => integer(number).map_or(Class::Text, Class::Integer),
+        number if decimal::<f64>(number).is_some() => Class::Decimal,
+        number if is_complex(number) => Class::Complex,
+        _ => Class::Text,
     }
 }
 
@@ -175,10 +166,9 @@ fn is_integer(text: &str) -> bool {
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// An integer that comes back as it is written, but for a plus.
+/// What is spelled as an integer, where it comes back as it is written, but for a plus.
 fn integer(text: &str) -> Option<i128> {
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
-    let is_plain = is_integer(text) && (digits == "0" || !digits.starts_with('0'));
-    let value = text.parse().ok().filter(|_| is_plain && text != "-0")?;
+    let value = text.parse().ok().filter(|_| digits == "0" || !digits.starts_with('0'))?;
     (i128::from(i64::MIN)..=i128::from(u64::MAX)).contains(&value).then_some(value)
 }

@@ -26,7 +26,6 @@ pub(super) struct Table {
     pub(super) has_header: bool,
     /// Columns at the start that only count.
     pub(super) skipped_columns: usize,
-    is_asked: bool,
 }
 
 impl Table {
@@ -90,8 +89,7 @@ impl Table {
             },
         };
         let shape = lead.into_iter().chain(is_matrix.then_some(body.len() as u64)).collect();
-        let table =
-            Self { dtype, shape, has_header, skipped_columns: skipped, is_asked: csv.dtype.is_some() };
+        let table = Self { dtype, shape, has_header, skipped_columns: skipped };
         match Encoder::new(&table.dtype, skipped)?.cells() {
             Some(cells) if cells != body.len() => {
                 let problem = format!("{} columns, where {} has {cells}", body.len(), table.dtype);
@@ -106,14 +104,14 @@ impl Table {
         let dtype = csv.dtype.clone().ok_or_else(|| {
             Error::usage("a table without a row of values, which could be of any type").hint("--dtype '<f8'")
         })?;
-        Ok(Self { dtype, shape: vec![0], has_header: true, skipped_columns: 0, is_asked: true })
+        Ok(Self { dtype, shape: vec![0], has_header: true, skipped_columns: 0 })
     }
 
     /// Refuses an array that is so much larger than its text that a few long cells must be the reason.
     pub(super) fn check_size(&self, text: u64) -> Result<()> {
         let most = text.saturating_mul(MOST_TIMES).max(SMALL);
         let asked = byte_len(&self.dtype, &self.shape).unwrap_or(u64::MAX);
-        if self.is_asked || asked <= most {
+        if asked <= most {
             return Ok(());
         }
         let problem = format!("bytes of an array of {} from a table of {text} bytes", self.dtype);

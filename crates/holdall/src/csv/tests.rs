@@ -189,6 +189,14 @@ fn memory_and_size_are_bounded() {
     assert!(decode(&text[..1 << 16].to_vec(), &wide, &Limits::default()).is_ok());
 }
 
+/// 65535³ records of nothing, beside one byte.
+#[test]
+fn fields_of_nothing_have_no_columns_and_take_no_time() {
+    let nothing = "['a', [['b', [['c', [], [65535]]], [65535]]], [65535]]";
+    let plain = asked(b"1\n2\n", &format!("[{nothing}, ['x', '|u1']]"), Header::None).unwrap();
+    assert_eq!((kind(&plain).1, bytes(&plain)), (vec![2], vec![1, 2]));
+}
+
 #[test]
 fn records_have_a_bound_and_matrices_do_not() {
     let names: Vec<String> = (0..70_000).map(|at| format!("c{at}")).collect();

@@ -3,6 +3,8 @@
 use container_core::checksum::{Algorithm, Digest};
 use container_core::{Error, Result};
 
+use crate::text::unhex;
+
 /// One line: a digest, two blanks, an address in whatever bytes it has. An address with a line end or a backslash in it is written with `\n`,
 /// `\r` and `\\`, and the line then begins with a backslash.
 #[must_use]
@@ -51,12 +53,7 @@ impl Line {
 }
 
 fn from_hex(digits: &[u8]) -> Option<Digest> {
-    let nibble = |c: u8| char::from(c).to_digit(16).and_then(|value| u8::try_from(value).ok());
-    let pairs = digits.chunks(2).map(|pair| match pair {
-        [high, low] => Some((nibble(*high)? << 4) | nibble(*low)?),
-        _ => None,
-    });
-    let bytes: Vec<u8> = pairs.collect::<Option<_>>()?;
+    let bytes = unhex(digits)?;
     Digest::new(&bytes).ok().filter(|_| bytes.len() == Algorithm::Sha256.digest_len())
 }
 

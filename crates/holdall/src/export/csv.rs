@@ -64,7 +64,7 @@ fn write_header(names: &[String], out: &mut String) {
 }
 
 /// False for records of nothing, of which a type may claim any number.
-fn has_columns(field: &Field) -> bool {
+pub(crate) fn has_columns(field: &Field) -> bool {
     match &field.dtype {
         _ if field.shape.contains(&0) => false,
         DType::Scalar(_) => true,

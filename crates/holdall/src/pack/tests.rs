@@ -3,7 +3,6 @@ use crate::testing::{FAKE, FAKE_FORMAT};
 use container_core::ErrorKind;
 use container_core::format::Output;
 use container_core::write::{Durability, Overwrite};
-use std::path::PathBuf;
 
 fn place(files: &[(&str, &[u8])]) -> tempfile::TempDir {
     let directory = tempfile::tempdir().unwrap();

@@ -30,6 +30,16 @@ pub(crate) fn hex(bytes: &[u8], out: &mut String) {
     }
 }
 
+/// Bytes from their digits, two for each; `None` for what is none.
+pub(crate) fn unhex(digits: &[u8]) -> Option<Vec<u8>> {
+    let nibble = |digit: u8| char::from(digit).to_digit(16).and_then(|value| u8::try_from(value).ok());
+    let pair = |pair: &[u8]| match pair {
+        [high, low] => Some(nibble(*high)? << 4 | nibble(*low)?),
+        _ => None,
+    };
+    digits.chunks(2).map(pair).collect()
+}
+
 /// Appends Python's `repr` of `bytes`.
 pub(super) fn bytes_literal(bytes: &[u8], out: &mut String) {
     let quote = quote_for(bytes.contains(&b'\''), bytes.contains(&b'"'));
