@@ -188,7 +188,8 @@ impl File {
             let entries = self.arrays.iter().enumerate();
             entries.map(|(index, entry)| (entry.path.clone(), index)).collect()
         });
-        paths.get(path.strip_prefix('/').unwrap_or(path)).copied()
+        // A path that is there is that; below an empty key of the root paths begin with a slash, as JSON pointers do.
+        paths.get(path).or_else(|| paths.get(path.strip_prefix('/')?)).copied()
     }
 
     /// The array at `path`.

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use container_core::carried;
 use container_core::container::{Axes, Dataset};
-use container_core::dtype::{DType, Kind, Order};
+use container_core::dtype::{ByteOrder, DType, Kind, Order};
 use container_core::format::{Import, ImportOptions, Output};
 use container_core::region::Region;
 use container_core::report::Loss;
@@ -21,9 +21,6 @@ use crate::writer::{ArraySpec, Plan, WriteOptions};
 use crate::yaml::Yaml;
 use place::Places;
 
-/// Word for element types that ASDF lacks: write their bytes.
-const AS_BYTES: &str = "as-bytes";
-
 /// Word for the version of the standard.
 const STANDARD: &str = "standard";
 
@@ -31,14 +28,13 @@ const STANDARD: &str = "standard";
 const ALIGN: &str = "align";
 
 /// Writes the selected datasets, each as an array at its path. Byte order stays, and so does the order of the axes: column-major arrays
-/// have strides. The whole of another ASDF file keeps its tree.
+/// have strides. Elements that become bytes are little-endian ones. The whole of another ASDF file keeps its tree.
 pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
-    job.options.allow_words("ASDF", &[CHECKSUM, AS_BYTES, STANDARD, ALIGN])?;
+    job.options.allow_words("ASDF", &[CHECKSUM, ImportOptions::AS_BYTES, STANDARD, ALIGN])?;
     let compression = words::codec(job.options)?;
     if let Some(file) = own::whole_file(job)? {
         return own::rewrite(file, job, out);
     }
-    let as_bytes = words::word(job.options, AS_BYTES).is_some();
     let mut parts = Vec::new();
     let (tree, mut losses) = job.carried()?;
     let names = Names::new(job, &tree)?;
@@ -52,7 +48,7 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
             continue;
         }
         let dataset = &*job.container.require(*index)?;
-        let mut part = Part::new(*index, region, dataset, job.options, as_bytes)?;
+        let mut part = Part::new(*index, region, dataset, job.options)?;
         if let Some((label, level)) = compression {
             part.spec = part.spec.compressed(label, level);
         }
@@ -82,7 +78,10 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
     let mut writer = plan.start(tree, out)?;
     for (_, part) in &parts {
         for_each_run(job.container, part.index, part.region, part.read, &job.read, job.progress, |bytes| {
-            writer.write(bytes)
+            let Some(dtype) = &part.swapped else { return writer.write(bytes) };
+            let mut bytes = bytes.to_vec();
+            dtype.swap_to(ByteOrder::Little, &mut bytes)?;
+            writer.write(&bytes)
         })?;
     }
     writer.finish()?;
@@ -137,17 +136,13 @@ struct Part<'a> {
     spec: ArraySpec,
     /// The order in which elements are read.
     read: Order,
+    /// The type of elements that are brought into little-endian order, since nothing will tell their order any more.
+    swapped: Option<DType>,
     loss: Option<String>,
 }
 
 impl<'a> Part<'a> {
-    fn new(
-        index: usize,
-        region: &'a Region,
-        dataset: &Dataset,
-        options: &ImportOptions,
-        as_bytes: bool,
-    ) -> Result<Self> {
+    fn new(index: usize, region: &'a Region, dataset: &Dataset, options: &ImportOptions) -> Result<Self> {
         let (mut shape, mut order, mut read) = (region.shape(), dataset.order, dataset.order);
         if options.axes == Axes::Reversed {
             shape.reverse();
@@ -158,7 +153,7 @@ impl<'a> Part<'a> {
         let known = Plan::new(WriteOptions::default()).array(&ArraySpec::new(dtype.clone(), [0]));
         let spec = match known {
             Ok(_) => ArraySpec::new(dtype.clone(), shape).order(order),
-            Err(error) if matches!(error.kind(), ErrorKind::Unsupported(_)) && as_bytes => {
+            Err(error) if matches!(error.kind(), ErrorKind::Unsupported(_)) && options.as_bytes() => {
                 if options.axes == Axes::Reversed {
                     return Err(Error::usage("axes cannot be reversed and elements taken as bytes"));
                 }
@@ -172,14 +167,19 @@ impl<'a> Part<'a> {
             }
             Err(error) => return Err(error),
         };
-        let loss = if spec.dtype != *dtype {
-            Some(format!("the type {dtype}: kept as bytes"))
+        let is_bytes = spec.dtype != *dtype;
+        let swapped = (is_bytes && !dtype.is_in_order(ByteOrder::Little)).then(|| dtype.clone());
+        let loss = if is_bytes {
+            let has_order =
+                [ByteOrder::Little, ByteOrder::Big].iter().any(|order| !dtype.is_in_order(*order));
+            let order = if has_order { ", little-endian" } else { "" };
+            Some(format!("the type {dtype}: kept as bytes{order}"))
         } else {
             let what =
                 "padding, titles and an order in memory of the fields of records, which ASDF does not know";
             (dtype.packed() != *dtype).then(|| what.to_owned())
         };
-        Ok(Self { index, region, spec, read, loss })
+        Ok(Self { index, region, spec, read, swapped, loss })
     }
 }
 

@@ -40,7 +40,8 @@ pub fn yaml(file: &File, pointer: &str) -> Result<Option<String>> {
     if pointer.is_empty() {
         return Ok(Some(file.tree().document().text().to_owned()));
     }
-    let node = pointer.strip_prefix('/').and_then(|path| file.tree().find(path));
+    let node =
+        Some(pointer).filter(|pointer| pointer.starts_with('/')).and_then(|path| file.tree().find(path));
     node.map(|node| emit_document(&Yaml::of(node)?, &EmitOptions::default())).transpose()
 }
 
@@ -74,7 +75,7 @@ pub fn change(path: &Path, changes: &[Change<'_>], options: UpdateOptions) -> Re
                 let value =
                     parse_value(value).map_err(|error| error.context(format!("the value for {pointer}")))?;
                 let path = tree_path(pointer)?;
-                match path.strip_suffix("/-").or_else(|| (path == "-").then_some("")) {
+                match path.strip_suffix("/-") {
                     Some(list) => updater.editor().push(list, &value)?,
                     None => updater.set(path, &value)?,
                 }
@@ -87,8 +88,7 @@ pub fn change(path: &Path, changes: &[Change<'_>], options: UpdateOptions) -> Re
 
 fn tree_path(pointer: &str) -> Result<&str> {
     let is_escaped = pointer.split('~').skip(1).all(|rest| rest.starts_with(['0', '1']));
-    let path = pointer.strip_prefix('/').filter(|path| !path.is_empty() && is_escaped);
-    path.ok_or_else(|| {
+    Some(pointer).filter(|pointer| pointer.starts_with('/') && is_escaped).ok_or_else(|| {
         Error::usage(format!("{pointer:?} is no JSON pointer to a part of the tree")).hint(if is_escaped {
             "/key/0"
         } else {

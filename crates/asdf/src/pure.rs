@@ -36,7 +36,9 @@ pub fn to_yaml(file: &File, options: &ReadOptions) -> Result<Vec<u8>> {
     document.walk(false, &options.limits, &mut |path, node| {
         let index = (!node.is_alias()).then(|| inliner.indices.get(&node.id())).flatten();
         let Some(value) = index.and_then(|index| inliner.value(*index).transpose()) else { return Ok(true) };
-        values.push((path.to_owned(), value?));
+        // The path of an empty key is that of the root, its pointer is not.
+        let is_root = node.id() == document.root().id();
+        values.push((if is_root { String::new() } else { format!("/{path}") }, value?));
         Ok(false)
     })?;
     let is_named = |path: &str| document.find(path).is_some_and(|node| node.anchor().is_some());
@@ -52,9 +54,9 @@ pub fn to_yaml(file: &File, options: &ReadOptions) -> Result<Vec<u8>> {
     Ok(text)
 }
 
-/// Gives the array at a path the pairs of another, and takes out those that say where its elements were.
+/// Gives the array at a pointer the pairs of another, and takes out those that say where its elements were.
 fn set_pairs(editor: &mut TreeEditor, path: &str, value: &Yaml) -> Result<()> {
-    let below = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}/{key}") };
+    let below = |key: &str| format!("{path}/{key}");
     if let Yaml::Tagged(_, value) = value
         && let Yaml::Mapping(pairs, _) = &**value
     {

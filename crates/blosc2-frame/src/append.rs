@@ -82,8 +82,11 @@ fn rows(mut array: NdEditor, job: &Import<'_>, durability: Durability) -> Result
     let dataset = &*job.container.require(index)?;
     let own = array.shape().to_vec();
     let shape = region.shape();
-    let (Some((_, row)), Some((count, given))) = (own.split_first(), shape.split_first()) else {
-        return Err(Error::usage("a scalar has no axis to add to, and none to be added along"));
+    let Some((_, row)) = own.split_first() else {
+        return Err(Error::usage("the file holds a single value, which has no axis that could grow"));
+    };
+    let Some((count, given)) = shape.split_first() else {
+        return Err(Error::usage("a single value has no axis along which it could be added"));
     };
     if row != given {
         let problem = format!("an array of shape {own:?} does not take {shape:?}");

@@ -234,6 +234,8 @@ impl Old {
         let shape = region.shape();
         match (shape.as_slice(), array.shape.as_slice()) {
             ([rows, row @ ..], [_, own @ ..]) if row == own => Ok(*rows),
+            (_, []) => Err(Error::usage("the file holds a single value, which has no axis that could grow")),
+            ([], _) => Err(Error::usage("a single value has no axis along which it could be added")),
             _ => {
                 let problem = format!("an array of shape {:?} does not take {shape:?}", array.shape);
                 Err(Error::usage(problem).hint("all axes but the first have to agree"))

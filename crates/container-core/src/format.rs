@@ -309,7 +309,17 @@ pub struct ImportOptions {
 }
 
 impl ImportOptions {
-    /// Refuses words that the format does not have. `none` is what every format has of everything.
+    /// The word for element types that a format lacks: write their bytes, little-endian.
+    pub const AS_BYTES: &'static str = "as-bytes";
+
+    /// Whether elements of a type that the format lacks are to become bytes.
+    #[must_use]
+    pub fn as_bytes(&self) -> bool {
+        self.words.iter().any(|(word, value)| word == Self::AS_BYTES && value != "none")
+    }
+
+    /// Refuses words that the format does not have. `none` is what every format has of everything, and [`AS_BYTES`](Self::AS_BYTES) asks
+    /// nothing of one that lacks no type.
     ///
     /// # Errors
     /// `Usage`, listing those it has.
@@ -326,7 +336,8 @@ impl ImportOptions {
     }
 
     fn allow(&self, known: &[&str], message: impl Fn(&str, &str) -> String) -> Result<()> {
-        let unknown = |word: &str, value: &str| value != "none" && !known.contains(&word);
+        let everywhere = |word: &str, value: &str| value == "none" || word == Self::AS_BYTES;
+        let unknown = |word: &str, value: &str| !everywhere(word, value) && !known.contains(&word);
         match self.words.iter().find(|(word, value)| unknown(word, value)) {
             None => Ok(()),
             Some((word, _)) if known.is_empty() => Err(Error::usage(message(word, "none of these options"))),

@@ -7,7 +7,7 @@ pub(crate) mod stream;
 
 use container_core::carried;
 use container_core::container::Axes;
-use container_core::format::{Import, Output};
+use container_core::format::{Import, ImportOptions, Output};
 use container_core::report::{Loss, Severity};
 use container_core::stream::prove;
 use container_core::{Error, Result, Value};
@@ -36,24 +36,23 @@ pub(crate) struct Words {
 
 impl Words {
     fn new(job: &Import<'_>) -> Result<Self> {
-        let known = ["frames", "as-bytes", "repeats"];
+        let known = ["frames", ImportOptions::AS_BYTES, "repeats"];
         job.options.allow_words("GSD", &known)?;
         Self::of(job)
     }
 
     /// What an append can be told.
     pub(crate) fn for_append(job: &Import<'_>) -> Result<Self> {
-        job.options.allow_words_of_append("GSD", &["frames", "as-bytes"])?;
+        job.options.allow_words_of_append("GSD", &["frames", ImportOptions::AS_BYTES])?;
         Self::of(job)
     }
 
     fn of(job: &Import<'_>) -> Result<Self> {
         refuse_codec(job)?;
-        let mut words = Self { frames: None, as_bytes: false, drop_repeats: false };
+        let mut words = Self { frames: None, as_bytes: job.options.as_bytes(), drop_repeats: false };
         for (word, value) in &job.options.words {
             match (word.as_str(), value.as_str()) {
                 ("frames", value) if value != "none" => words.frames = Some(value.to_owned()),
-                ("as-bytes", _) => words.as_bytes = true,
                 ("repeats", "drop") => words.drop_repeats = true,
                 ("repeats", "keep") => words.drop_repeats = false,
                 ("repeats", _) => {

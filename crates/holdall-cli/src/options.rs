@@ -88,6 +88,12 @@ pub fn dtype() -> impl TypedValueParser<Value = DType> {
     clap::builder::NonEmptyStringValueParser::new().try_map(|text| DType::parse(&text))
 }
 
+/// One length of a shape.
+pub fn axis_length(text: &str) -> Result<u64, String> {
+    text.parse()
+        .map_err(|_| "a shape is a number from 0 up for each axis, with commas between: 100,3".to_owned())
+}
+
 /// How many threads.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub struct JobsArgs {

@@ -238,6 +238,25 @@ mod tests {
         assert_eq!(select("F::/[0]")[0].0, index);
     }
 
+    #[test]
+    fn paths_below_an_empty_key_are_typed_as_they_are_listed() {
+        let text = b"#ASDF 1.0.0\n%YAML 1.1\n---\n'':\n  '': !<tag:stsci.edu:asdf/core/ndarray-1.1.0> {data: [1, 2]}\n  x: !<tag:stsci.edu:asdf/core/ndarray-1.1.0> {data: [3]}\nx: !<tag:stsci.edu:asdf/core/ndarray-1.1.0> {data: [4]}\n...\n";
+        let source = Box::new(text.to_vec());
+        let opened =
+            crate::open::open_source(source, None, crate::open::Accept::Containers, &Default::default());
+        let lens = opened.unwrap().container;
+        let paths: Vec<String> =
+            lens.datasets().iter().map(|dataset| typed(&dataset.path).to_owned()).collect();
+        assert_eq!(paths, ["/", "/x", "x"]);
+        for (index, path) in paths.iter().enumerate() {
+            assert_eq!(Address::parse(&format!("F::{path}")).select(&*lens).unwrap()[0].0, index, "{path}");
+            assert_eq!(
+                Address::parse(&format!("F::/{path}")).select(&*lens).unwrap()[0].0,
+                if path == "x" { 1 } else { index }
+            );
+        }
+    }
+
     #[cfg(unix)]
     #[test]
     fn a_file_may_be_named_in_any_bytes() {

@@ -24,8 +24,13 @@ use crate::verify::first_damage;
 pub enum Addition<'a> {
     /// The datasets of an address, in any format that is read, array files included.
     Datasets(&'a Address),
-    /// Raw elements of the type that the file has; `-` is standard input.
-    Raw(&'a Path),
+    /// Raw elements; `-` is standard input.
+    Raw {
+        /// Where they are.
+        source: &'a Path,
+        /// Their type, which is that of the file but for its byte order; `None` where it is that, too.
+        dtype: Option<&'a DType>,
+    },
     /// Items.
     Items(ItemSource<'a>),
 }
@@ -94,9 +99,9 @@ pub fn append(path: &Path, addition: Addition<'_>, options: &AppendOptions<'_>) 
             }
             job.run(&*source.container, &selection)
         }
-        Addition::Raw(source) => {
+        Addition::Raw { source, dtype } => {
             refuse_source(path, source)?;
-            let plain = like(path, source, options)?;
+            let plain = like(path, source, dtype, options)?;
             job.run(&plain, &plain.whole())
         }
         Addition::Items(source) => {
@@ -155,8 +160,8 @@ impl Job<'_> {
     }
 }
 
-/// Raw bytes as elements of the type that the one dataset of the file at `path` has, with its axes but the first.
-fn like(path: &Path, source: &Path, options: &AppendOptions<'_>) -> Result<Plain> {
+/// Raw bytes as elements of the type that the one dataset of the file at `path` has, in the byte order of `given`, with its axes but the first.
+fn like(path: &Path, source: &Path, given: Option<&DType>, options: &AppendOptions<'_>) -> Result<Plain> {
     let target = open(path, Accept::ContainersAndArrays, &options.open)?;
     let all = Address::file(path);
     let [(index, _)] = all.select(&*target.container)?[..] else {
@@ -168,7 +173,8 @@ fn like(path: &Path, source: &Path, options: &AppendOptions<'_>) -> Result<Plain
     let rest = dataset.shape.get(1..).unwrap_or_default();
     let bytes = raw_source(source, &options.open).map_err(|error| error_of(error, source))?;
     let itemsize = dataset.dtype.itemsize().max(1) as u64;
-    let mut dtype = dataset.dtype.clone();
+    let mut dtype = given.unwrap_or(&dataset.dtype).clone();
+    dtype.order_for(&dataset.dtype)?;
     if dtype.is_void() && rest.is_empty() && !bytes.len().is_multiple_of(itemsize) {
         // Bytes without a type: what Bloscpack calls the size of their elements binds nobody.
         dtype = DType::new(Kind::Uint, 1, ByteOrder::NATIVE);

@@ -128,8 +128,9 @@ pub(crate) fn compare_datasets(
     // A file may hold millions of items.
     let (a_by_path, b_by_path) = (by_path(&a_sides), by_path(&b_sides));
     let mut respelled = HashSet::new();
+    let respells = retyped == Retyped::Allowed || a.about().format != b.about().format;
     for (key, side) in numbered(&a_sides) {
-        let spellings = if retyped == Retyped::Allowed { spellings(key.0) } else { Vec::new() };
+        let spellings = if respells { spellings(key.0) } else { Vec::new() };
         let mut keys = iter::once(key).chain(spellings.iter().map(|path| (path.as_str(), key.1)));
         match keys.find_map(|key| b_by_path.get(&key).copied()) {
             Some(other) => {

@@ -11,7 +11,7 @@ use std::io::SeekFrom;
 use container_core::array::byte_len;
 use container_core::carried::DEFAULT_NAME;
 use container_core::dtype::Order;
-use container_core::format::{Format, Import, Level, Output, Support, WriteSeek};
+use container_core::format::{Format, Import, ImportOptions, Level, Output, Support, WriteSeek};
 use container_core::report::Loss;
 use container_core::stream::{for_each_run, prove};
 use container_core::{Error, Progress, Result};
@@ -61,7 +61,7 @@ struct Unit<'a> {
 }
 
 fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
-    job.options.allow_words("FITS", &["as-bytes"])?;
+    job.options.allow_words("FITS", &[ImportOptions::AS_BYTES])?;
     if let Some((word, _)) = job.options.codec.as_ref().filter(|(word, _)| word != "none") {
         return Err(Error::usage(format!("FITS images have no codec {word:?} (none)")));
     }

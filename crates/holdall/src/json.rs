@@ -11,6 +11,7 @@ use container_core::literal::Literal;
 use container_core::report::{Finding, Loss, RepairItem, RepairReport};
 use serde_json::{Map, Value as Json, json};
 
+use crate::address::typed;
 use crate::append::Appended;
 use crate::convert::Conversion;
 use crate::diff::Difference;
@@ -42,7 +43,7 @@ pub fn info_json(path: &str, container: &dyn Container) -> Json {
 pub fn ls_json(dataset: &Dataset) -> Json {
     json!({
         "schema": "holdall.ls/1",
-        "path": dataset.path,
+        "path": typed(&dataset.path),
         "dtype": dtype_json(&dataset.dtype),
         "shape": dataset.shape,
         "order": dataset.order.letter(),
@@ -76,7 +77,7 @@ fn finding_json(finding: &Finding) -> Json {
         "part": finding.part,
         "start": start,
         "end": end,
-        "dataset": finding.dataset,
+        "dataset": finding.dataset.as_deref().map(typed),
         "message": finding.message,
     })
 }
@@ -94,7 +95,7 @@ pub fn layout_json(segment: &Segment) -> Json {
         "stored": segment.stored,
         "decoded": segment.decoded,
         "checksum": segment.checksum,
-        "dataset": segment.dataset,
+        "dataset": segment.dataset.as_deref().map(typed),
     })
 }
 
@@ -112,7 +113,10 @@ pub fn convert_json(source: &str, target: &str, conversion: &Conversion) -> Json
 }
 
 fn losses_json(losses: &[Loss]) -> Json {
-    losses.iter().map(|loss| json!({ "dataset": loss.dataset, "what": loss.what })).collect()
+    losses
+        .iter()
+        .map(|loss| json!({ "dataset": loss.dataset.as_deref().map(typed), "what": loss.what }))
+        .collect()
 }
 
 /// `holdall.pack/1`: what items were packed. Paths as the user named them.
@@ -135,7 +139,7 @@ pub fn extract_json(source: &str, file: &Extracted) -> Json {
     json!({
         "schema": "holdall.extract/1",
         "source": source,
-        "dataset": file.dataset,
+        "dataset": typed(&file.dataset),
         "target": file.path.display().to_string(),
         "bytes": file.bytes,
         "refused_name": file.refused_name,
@@ -184,7 +188,9 @@ fn repair_item_json(item: &RepairItem) -> Json {
 /// `holdall.diff/1`: whether two files hold the same, and where not.
 #[must_use]
 pub fn diff_json(a: &str, b: &str, differences: &[Difference]) -> Json {
-    let list = differences.iter().map(|one| json!({ "dataset": one.dataset, "what": one.what }));
+    let list = differences
+        .iter()
+        .map(|one| json!({ "dataset": one.dataset.as_deref().map(typed), "what": one.what }));
     json!({
         "schema": "holdall.diff/1",
         "a": a,
@@ -205,7 +211,7 @@ pub fn digest_json(
         "schema": "holdall.digest/1",
         "address": address,
         "path": file,
-        "dataset": dataset,
+        "dataset": dataset.map(typed),
         "dtype": array.map(|array| dtype_json(&array.dtype)),
         "shape": array.map(|array| &array.shape),
         "algorithm": "sha256",

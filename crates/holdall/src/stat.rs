@@ -21,12 +21,12 @@ mod keys;
 mod moments;
 mod ranks;
 mod squares;
+mod total;
 
 pub use histogram::Histogram;
 pub use json::stat_json;
 
 use column::{Column, columns};
-use keys::Keys;
 use moments::Moments;
 use ranks::{Ranks, Tally};
 
@@ -100,7 +100,7 @@ pub struct Summary {
     pub min: Number,
     /// The greatest.
     pub max: Number,
-    /// Their sum; exact for integers.
+    /// Their sum; exact for integers, and for floating-point numbers rounded once where it needs no more than about 100 bits.
     pub sum: Number,
     /// Their mean.
     pub mean: f64,
@@ -239,10 +239,6 @@ impl Found {
                 0 => histogram,
                 _ => Histogram { low: keys.double(low), high: keys.double(high), ..histogram },
             };
-            let sum = match keys {
-                Keys::Doubles => Number::Float(moments.mean * moments.count() as f64),
-                _ => Number::Integer(moments.sum),
-            };
             let percentiles = PERCENTILES.map(|percent| match column.measured {
                 Measured::Dates => ranks.tick(percent, keys),
                 _ => ranks.percentile(percent, keys),
@@ -250,8 +246,8 @@ impl Found {
             Summary {
                 min: number(low),
                 max: number(high),
-                sum,
-                mean: if keys == Keys::Doubles { moments.mean } else { sum.value() / moments.count() as f64 },
+                sum: moments.sum(keys),
+                mean: moments.mean(keys),
                 std: moments.std(),
                 percentiles,
                 histogram,

@@ -81,7 +81,7 @@ pub(crate) fn write(
     if options.overwrite == Overwrite::Replace {
         refuse_foreign(target)?;
     }
-    options.import.allow_words("Zarr", &["filter", "chunks", "as-bytes"])?;
+    options.import.allow_words("Zarr", &["filter", "chunks", ImportOptions::AS_BYTES])?;
     let job = Job::plan(container, selection, &options.import)?;
     let mut read = options.read;
     (read.digests, read.limits) = (Digests::Compare, options.open.limits);

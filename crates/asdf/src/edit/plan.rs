@@ -92,10 +92,10 @@ pub(super) fn find<'d>(document: &'d Document, path: &str) -> Result<Found<'d>> 
 
 /// The place of a path, `None` where what its last step would be in is not there.
 pub(super) fn look<'d>(document: &'d Document, path: &str) -> Result<Option<Found<'d>>> {
-    let path = path.strip_prefix('/').unwrap_or(path);
     if path.is_empty() {
         return Ok(Some(Found::Root));
     }
+    // What is above an empty key is named by a pointer, too: `/` is no root.
     let (parent_path, step) = path.rsplit_once('/').unwrap_or(("", path));
     let Some(parent) = document.find(parent_path) else { return Ok(None) };
     let parent = parent.target();
@@ -183,9 +183,8 @@ pub(super) fn absent(document: &Document, path: &str) -> Error {
 
 /// The shortest beginning of a path that is not there, and the one before it, which is.
 fn first_absent<'p>(document: &Document, path: &'p str) -> Option<(&'p str, &'p str)> {
-    let path = path.strip_prefix('/').unwrap_or(path);
     let mut there = "";
-    for (at, _) in path.match_indices('/').chain([(path.len(), "")]) {
+    for (at, _) in path.match_indices('/').skip_while(|(at, _)| *at == 0).chain([(path.len(), "")]) {
         let step = path.get(..at)?;
         if document.find(step).is_none() {
             return Some((step, there));

@@ -48,6 +48,22 @@ fn check(cases: &[(&str, &str, &str)]) {
     }
 }
 
+/// RFC 6901: a slash alone is the empty key, and no root.
+#[test]
+fn empty_keys_have_pointers() {
+    let before = "'': 1\nb:\n  '': 2\n  x: 3\n";
+    check(&[
+        (before, "set / 5", "'': 5\nb:\n  '': 2\n  x: 3\n"),
+        (before, "set /b/ 5", "'': 1\nb:\n  '': 5\n  x: 3\n"),
+        (before, "set b/ 5", "'': 1\nb:\n  '': 5\n  x: 3\n"),
+        (before, "remove /", "b:\n  '': 2\n  x: 3\n"),
+        ("'':\n  '': 1\n  x: 2\n", "set // 5", "'':\n  '': 5\n  x: 2\n"),
+        ("'':\n  '': 1\n  x: 2\n", "set //x 5", "'':\n  '': 1\n  x: 5\n"),
+        ("b: 1\n", "set / 5", "b: 1\n'': 5\n"),
+    ]);
+    refuse(&[("b: 1\n", "remove /"), ("x: 1\n", "set //x 5"), ("'': 1\n", "remove //x")]);
+}
+
 #[track_caller]
 fn refuse(cases: &[(&str, &str)]) {
     for (before, edit) in cases {
@@ -129,10 +145,10 @@ fn block_collections_are_set_below_their_key() {
 #[test]
 fn roots_are_set() {
     check(&[
-        ("--- 1\n...\n", "set / 2", "--- 2\n...\n"),
-        ("---\n...\n", "set / 2", "--- 2\n...\n"),
-        ("1", "set / 2", "2"),
-        ("%YAML 1.1\n--- !core/asdf-1.1.0\na: 1\n...\n", "set / {}", "%YAML 1.1\n--- {}\n...\n"),
+        ("--- 1\n...\n", "set  2", "--- 2\n...\n"),
+        ("---\n...\n", "set  2", "--- 2\n...\n"),
+        ("1", "set  2", "2"),
+        ("%YAML 1.1\n--- !core/asdf-1.1.0\na: 1\n...\n", "set  {}", "%YAML 1.1\n--- {}\n...\n"),
     ]);
 }
 
@@ -212,25 +228,25 @@ fn anchors_of_a_value_get_names_that_are_free() {
 #[test]
 fn items_are_inserted() {
     check(&[
-        ("- 1\n- 3\n", "insert / 1 2", "- 1\n- 2\n- 3\n"),
-        ("- 1\n# three\n- 3\n", "insert / 1 2", "- 1\n- 2\n# three\n- 3\n"),
-        ("- 1\n- 3\n", "insert / 0 0", "- 0\n- 1\n- 3\n"),
-        ("- 1\n- 3 # c\n", "push / 4", "- 1\n- 3 # c\n- 4\n"),
-        ("- 1\n-\n", "push / 4", "- 1\n-\n- 4\n"),
-        ("-\n-\n-\n", "insert / 2 4", "-\n-\n- 4\n-\n"),
+        ("- 1\n- 3\n", "insert  1 2", "- 1\n- 2\n- 3\n"),
+        ("- 1\n# three\n- 3\n", "insert  1 2", "- 1\n- 2\n# three\n- 3\n"),
+        ("- 1\n- 3\n", "insert  0 0", "- 0\n- 1\n- 3\n"),
+        ("- 1\n- 3 # c\n", "push  4", "- 1\n- 3 # c\n- 4\n"),
+        ("- 1\n-\n", "push  4", "- 1\n-\n- 4\n"),
+        ("-\n-\n-\n", "insert  2 4", "-\n-\n- 4\n-\n"),
         ("- 1\n- - 2\n  - 3\n", "insert 1 0 4", "- 1\n- - 4\n  - 2\n  - 3\n"),
         ("a:\n- 1\nb: 2\n", "push a {c: 1}", "a:\n- 1\n- {c: 1}\nb: 2\n"),
         ("a:\n  - x: 1\n    y: 2\nb: 2\n", "set a/- 5", "a:\n  - x: 1\n    y: 2\n  - 5\nb: 2\n"),
-        ("[]\n", "push / 1", "[1]\n"),
-        ("[1]\n", "push / 'a: b'", "[1, 'a: b']\n"),
-        ("[1, 3]\n", "insert / 1 2", "[1, 2, 3]\n"),
-        ("[1, 3]\n", "insert / 0 0", "[0, 1, 3]\n"),
-        ("[1, 3, ]\n", "push / 4", "[1, 3, 4 ]\n"),
-        ("[a: 1, b]\n", "insert / 0 c", "[c, a: 1, b]\n"),
+        ("[]\n", "push  1", "[1]\n"),
+        ("[1]\n", "push  'a: b'", "[1, 'a: b']\n"),
+        ("[1, 3]\n", "insert  1 2", "[1, 2, 3]\n"),
+        ("[1, 3]\n", "insert  0 0", "[0, 1, 3]\n"),
+        ("[1, 3, ]\n", "push  4", "[1, 3, 4 ]\n"),
+        ("[a: 1, b]\n", "insert  0 c", "[c, a: 1, b]\n"),
     ]);
     refuse(&[
-        ("- 1\n", "insert / 2 4"),
-        ("a: 1\n", "push / 4"),
+        ("- 1\n", "insert  2 4"),
+        ("a: 1\n", "push  4"),
         ("[a: 1]\n", "set 0/b 4"),
         ("- 1\n", "set 1 4"),
         ("- 1\n", "set -1 4"),
@@ -288,7 +304,7 @@ fn keys_and_items_are_removed_with_their_lines() {
     ]);
     refuse(&[
         ("a: 1\n", "remove b"),
-        ("a: 1\n", "remove /"),
+        ("a: 1\n", "remove "),
         ("a: &a {x: 1}\nb: {<<: *a}\n", "remove b/x"),
         ("[a: 1]\n", "remove 0/a"),
     ]);

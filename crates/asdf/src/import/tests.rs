@@ -69,6 +69,29 @@ fn types_without_a_name_are_refused_or_become_bytes() {
     assert_eq!(file.geometry(0).unwrap().shape, [2, 1, 8]);
 }
 
+/// Nothing in the file tells their order, so that it is the same whatever it was.
+#[test]
+fn elements_become_little_endian_bytes() {
+    let data: Vec<u8> = (0..32).collect();
+    let limits = container_core::Limits::default();
+    for (descr, loss) in
+        [("<M8[D]", "bytes, little-endian"), (">M8[D]", "bytes, little-endian"), ("|V8", "bytes")]
+    {
+        let source = array(descr, "False", "(2, 2)", &data);
+        let (file, losses) = imported(&*source, &words(&[("as-bytes", "")])).unwrap();
+        if descr != "|V8" {
+            assert!(losses[0].what.ends_with(loss), "{losses:?}");
+        }
+        let array = file.read("data", &file.whole(0).unwrap(), &ReadOptions::default()).unwrap();
+        let expected: Vec<u8> = if descr.starts_with('>') {
+            data.chunks(8).flat_map(|item| item.iter().rev()).copied().collect()
+        } else {
+            data.clone()
+        };
+        assert_eq!(*array.bytes(Order::C, &limits).unwrap(), expected, "{descr}");
+    }
+}
+
 /// Column-major `a` of shape (2, 3) with a mask, and row-major `b` of that shape.
 fn column_major(mask: &str) -> Vec<u8> {
     let tag = "!<tag:stsci.edu:asdf/core/ndarray-1.0.0>";

@@ -31,16 +31,16 @@ pub(crate) fn key_text<'d>(key: Node<'d>) -> Option<Cow<'d, str>> {
 }
 
 impl Document {
-    /// The node at a path of the command's: keys and indices with slashes between, `~1` and `~0` for slash and tilde, no leading
-    /// slash needed. Follows aliases and merge keys. The empty path is the root. Keys that are no text are named by their canonical text.
+    /// The node at a path of the command's: keys and indices with slashes between, `~1` and `~0` for slash and tilde. With a leading slash, which
+    /// only an empty first key needs, it is a JSON pointer (RFC 6901): `/` is the empty key of the root. Follows aliases and merge keys. The
+    /// empty path is the root. Keys that are no text are named by their canonical text.
     #[must_use]
     pub fn find(&self, path: &str) -> Option<Node<'_>> {
-        let path = path.strip_prefix('/').unwrap_or(path);
         let mut node = self.root();
         if path.is_empty() {
             return Some(node);
         }
-        for step in path.split('/') {
+        for step in path.strip_prefix('/').unwrap_or(path).split('/') {
             node = child(node, &unescape(step))?;
         }
         Some(node)

@@ -68,7 +68,11 @@ impl<'o> NdWriter<'o> {
     ) -> Result<Self> {
         let batch = if rows.count == 0 { 0 } else { batch(&geometry, &rows, options.params.threads) };
         let memory = geometry.chunk_bytes().saturating_mul(batch);
-        options.limits.allocate(rows.byte_len(&geometry).saturating_add(memory))?;
+        let memory = rows.byte_len(&geometry).saturating_add(memory);
+        options
+            .limits
+            .allocate(memory)
+            .map_err(|error| error.hint("smaller --chunks, or a larger --limit-memory"))?;
         let chunks = (0..batch).map(|_| zero_chunk(&geometry, &options.limits)).collect::<Result<_>>()?;
         let writer = options.start(out, &geometry, dtype)?;
         Ok(Self {

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use container_core::dtype::DType;
 use container_core::write::Durability;
 use holdall::append::{Addition, AppendOptions};
 use holdall::json;
@@ -20,7 +21,7 @@ use crate::progress::{Meter, Shown};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 What is added has the type of what is there, and the shape of its axes but the first one, which grows. It comes from any file \
-that `convert` reads, or with --raw from bytes without a header; with --items from the lines of a text or from whole files. \
+that `convert` reads, or with --raw from bytes without a header, in C order and the byte order of the file; with --items from the lines of a text or from whole files. \
 New chunks are written as the file's own are, unless --codec or --filter say otherwise. Whether the last of all lines ends with a \
 line feed stays as it was when the file was packed.
 
@@ -45,9 +46,13 @@ pub struct Args {
     #[arg(value_name = "SOURCE", required = true)]
     sources: Vec<OsString>,
 
-    /// SOURCE is elements alone, of the type that the file has
+    /// SOURCE is elements alone, of the type that the file has, in its byte order
     #[arg(long, conflicts_with = "items")]
     raw: bool,
+
+    /// The type of raw elements, where their byte order is not the file's: '<f8' for what `cat --format raw` writes
+    #[arg(long, value_name = "DTYPE", requires = "raw", value_parser = crate::options::dtype())]
+    dtype: Option<DType>,
 
     /// SOURCE is the lines of a text, or whole files, of which there may be several
     #[arg(long, value_name = "KIND")]
@@ -83,7 +88,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     let addition = match (args.items, args.raw) {
         (Some(ItemsOf::Lines), _) => Addition::Items(ItemSource::Lines(source.as_ref())),
         (Some(ItemsOf::Files), _) => Addition::Items(ItemSource::Files(&paths)),
-        (None, true) => Addition::Raw(source.as_ref()),
+        (None, true) => Addition::Raw { source: source.as_ref(), dtype: args.dtype.as_ref() },
         (None, false) => Addition::Datasets(&address),
     };
     let outcome = Meter::new(printable(&file), Shown::OnTerminal).watch(|progress| {

@@ -26,7 +26,8 @@ use crate::progress::{Meter, Shown};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Text is for people: the last axis along a line, an empty line between planes. csv has a column for each value of a row, \
-or index columns and a value for more than two dimensions. json nests lists. raw is C order, little-endian. npy is for \
+or index columns and a value for more than two dimensions. json nests lists. raw is C order, little-endian, whatever the order of the file \
+(`append --raw` takes that of its file, or --dtype). npy is for \
 numpy.load. An item of a file of items is written as its bytes, unless --format says otherwise; text of a text item is readable \
 on a terminal.
 

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use container_core::Error;
 use container_core::container::Container;
 use container_core::region::Region;
+use holdall::address::typed;
 use holdall::extract::{ExtractAs, Extracted, are_lines, extract_files, extract_lines, is_item};
 use holdall::json;
 use holdall::open::{Accept, is_stream};
@@ -150,7 +151,7 @@ impl Args {
                 to_stderr(&format!(
                     "holdall: {}: {} is written as {}, for its own name was {}",
                     printable(file),
-                    printable(&one.dataset),
+                    printable(typed(&one.dataset)),
                     printable(&path),
                     printable(name)
                 ));
@@ -158,7 +159,7 @@ impl Args {
             if self.json {
                 console.out.json(&json::extract_json(file, one))?;
             } else {
-                console.out.row(&[one.dataset.as_str(), &shown(&one.path), &one.bytes.to_string()])?;
+                console.out.row(&[typed(&one.dataset), &shown(&one.path), &one.bytes.to_string()])?;
             }
         }
         Ok(())

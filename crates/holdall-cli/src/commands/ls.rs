@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 
 use container_core::container::{Dataset, Listed};
+use holdall::address::typed;
 use holdall::json;
 use holdall::open::Accept;
 use holdall::verify::first_damage;
@@ -67,7 +68,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
 fn row(dataset: &Dataset, terminal: bool) -> Vec<String> {
     let bytes = |count: u64| if terminal { human_bytes(count) } else { count.to_string() };
     vec![
-        dataset.path.clone(),
+        typed(&dataset.path).to_owned(),
         dataset.dtype.to_string(),
         values::shape(&dataset.shape),
         dataset.order.letter().to_owned(),

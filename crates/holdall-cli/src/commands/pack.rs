@@ -70,7 +70,7 @@ pub struct Args {
     dtype: Option<DType>,
 
     /// The shape of those elements, such as 100,3
-    #[arg(long, value_name = "SHAPE", value_delimiter = ',', requires = "dtype", conflicts_with = "csv")]
+    #[arg(long, value_name = "SHAPE", value_delimiter = ',', value_parser = crate::options::axis_length, requires = "dtype", conflicts_with = "csv")]
     shape: Option<Vec<u64>>,
 
     /// Whether the last axis of those elements is the fastest one (C) or the first (F)

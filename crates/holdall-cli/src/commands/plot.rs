@@ -12,6 +12,7 @@ use container_core::numbers::Part;
 use container_core::region::Region;
 use container_core::write::{AtomicFile, Durability};
 use holdall::Address;
+use holdall::address::typed;
 use holdall::field::OneField;
 use holdall::open::{Accept, is_stream};
 use holdall::target::refuse_source;
@@ -295,7 +296,7 @@ impl Args {
             "" => name.to_owned(),
             selection => format!("{name}[{selection}]"),
         };
-        let title = self.title.clone().unwrap_or_else(|| format!("{file}::{}", place(name)));
+        let title = self.title.clone().unwrap_or_else(|| format!("{file}::{}", place(typed(name))));
         let subject =
             Subject { container, index, region: &region, name: &dataset.path, part, read: &read, progress };
         let style = Style { title: Some(title.clone()).filter(|title| !title.is_empty()), ..style.clone() };
@@ -314,7 +315,8 @@ impl Args {
         }
         let label = label(&dataset.path, unit, is_complex.then_some(part));
         let is_phase = is_complex && part == Part::Phase;
-        let mut recipe = Recipe::new(&format!("{}::{}", shown(&address.file), place(&path)), &self.open);
+        let mut recipe =
+            Recipe::new(&format!("{}::{}", shown(&address.file), place(typed(&path))), &self.open);
         if let Some(field) = &self.field {
             recipe.add("--field", field);
         }

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::io::Write;
 
 use container_core::container::Dataset;
+use holdall::address::typed;
 use holdall::open::Accept;
 use holdall::stat::{Measured, Number, Stat, Summary, stat, stat_json};
 
@@ -90,7 +91,7 @@ fn measure(args: &Args, file: &OsString, console: &mut Console) -> Result<()> {
 
 fn place(file: &str, dataset: &str, selection: Option<&str>) -> String {
     let selection = selection.map(|selection| format!("[{selection}]")).unwrap_or_default();
-    format!("{file}::{dataset}{selection}")
+    format!("{file}::{}{selection}", typed(dataset))
 }
 
 /// Everything on one line.

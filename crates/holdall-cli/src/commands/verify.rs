@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use container_core::container::{Depth, ReadOptions};
 use container_core::report::{Finding, Severity};
+use holdall::address::typed;
 use holdall::json;
 use holdall::schema::Schema;
 use holdall::verify::{Verdict3, Verification, verify};
@@ -175,7 +176,7 @@ fn show_rows(verification: &Verification, console: &mut Console) -> Result<()> {
         // The bytes are those of that file.
         let message = &part.as_ref().map_or_else(|| message.clone(), |part| format!("{part}: {message}"));
         let bytes = range.as_ref().map_or_else(|| "-".into(), values::range);
-        let dataset = dataset.as_deref().unwrap_or("-");
+        let dataset = dataset.as_deref().map_or("-", typed);
         console.out.row(&[path, severity.name(), code, &bytes, dataset, message])?;
     }
     Ok(())

@@ -206,7 +206,7 @@ fn import_options(encode: &EncodeArgs, file: Option<&FileArgs>, source: &SourceA
     let valued = valued.into_iter().flatten().filter_map(|(word, value)| Some((word, value.clone()?)));
     let filters = encode.filter.iter().map(|filter| ("filter", filter.clone()));
     let frames = source.frames.iter().map(|range| ("frames", range.clone()));
-    let flags = source.as_bytes.then(|| ("as-bytes", String::new()));
+    let flags = source.as_bytes.then(|| (ImportOptions::AS_BYTES, String::new()));
     let named = filters.chain(valued).chain(frames).chain(flags);
     let named = named.map(|(word, value)| (word.to_owned(), value));
     let mut import = ImportOptions::default();

@@ -28,6 +28,13 @@ fn a_file_grows_by_what_fits_it() {
     assert!(run(at, &["verify", "a.blp"]).expect(0).contains("\tsound\t"));
     // The file of the Python tool, whose chunk is filled up.
     std::fs::write(at.join("more"), b", and more").unwrap();
+    std::fs::write(at.join("two.npy"), npy(">u2", false, "(1,)", &[1, 2])).unwrap();
+    run(at, &["convert", "two.npy", "two.blp"]).expect(0);
+    std::fs::write(at.join("two.raw"), [3, 4]).unwrap();
+    run(at, &["append", "--raw", "two.blp", "two.raw"]).expect(0);
+    run(at, &["append", "--raw", "--dtype", "<u2", "two.blp", "two.raw"]).expect(0);
+    run(at, &["append", "--raw", "--dtype", "<u4", "two.blp", "two.raw"]).expect(2);
+    assert_eq!(run(at, &["cat", "two.blp"]).expect(0), "258\n772\n1027\n");
     run(at, &["append", "--raw", "hello.blp", "more"]).expect(0);
     assert_eq!(raw(at, "hello.blp"), b"hello bloscpack, and more");
 }

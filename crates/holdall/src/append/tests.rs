@@ -40,10 +40,16 @@ fn raw_elements_take_the_type_and_the_axes_of_the_file() {
     let (file, raw) = (directory.path().join("a.npy"), directory.path().join("a.raw"));
     std::fs::write(&file, npy_bytes(">u2", "False", "(1, 2)", &[0, 1, 0, 2])).unwrap();
     std::fs::write(&raw, [0, 3, 0, 4, 0, 5, 0, 6]).unwrap();
-    let plain = like(&file, &raw, &AppendOptions::default()).unwrap();
+    let plain = like(&file, &raw, None, &AppendOptions::default()).unwrap();
     let dataset = &plain.datasets()[0];
     assert_eq!((dataset.dtype.to_string().as_str(), &dataset.shape[..]), (">u2", &[2, 2][..]));
+    let little = DType::parse("<u2").unwrap();
+    let plain = like(&file, &raw, Some(&little), &AppendOptions::default()).unwrap();
+    assert_eq!(plain.datasets()[0].dtype, little);
+    let other = DType::parse("<u4").unwrap();
+    let error = like(&file, &raw, Some(&other), &AppendOptions::default()).err().unwrap();
+    assert!(matches!(error.kind(), ErrorKind::Usage(_)), "{error}");
     std::fs::write(&raw, [0; 6]).unwrap();
-    let error = like(&file, &raw, &AppendOptions::default()).err().unwrap();
+    let error = like(&file, &raw, None, &AppendOptions::default()).err().unwrap();
     assert!(matches!(error.kind(), ErrorKind::Usage(_)), "{error}");
 }

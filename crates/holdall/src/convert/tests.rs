@@ -263,6 +263,14 @@ fn names_by_way_of_asdf(names: &[&str], frames: u64) -> Vec<String> {
     let source = place.put("a.gsd", &chunks_of_one_byte(names, frames));
     done(convert(&source, &place.at("b.asdf"), &verified()).unwrap());
     let tree = Address::file(place.at("b.asdf"));
+    for pair in [["a.gsd", "b.asdf"], ["b.asdf", "a.gsd"]] {
+        let [a, b] = pair.map(|name| {
+            let opened = crate::open(&place.at(name), Accept::Containers, &OpenOptions::default()).unwrap();
+            let all = Address::file(place.at(name)).select(&*opened.container).unwrap();
+            (opened.container, all)
+        });
+        assert!(crate::diff::diff(&*a.0, &a.1, &*b.0, &b.1, &DiffOptions::default()).unwrap().is_empty());
+    }
     done(convert(&tree, &place.at("c.gsd"), &verified()).unwrap());
     let file = gsd::File::open(place.at("c.gsd")).unwrap();
     assert_eq!(

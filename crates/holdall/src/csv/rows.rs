@@ -101,7 +101,8 @@ fn grow<T: Copy + Default>(room: &mut Vec<T>, most: u64) -> Result<()> {
     let len = room.len().saturating_mul(2);
     let asked = (len as u64).saturating_mul(size_of::<T>() as u64);
     if asked > most {
-        return Err(Error::limit("memory in bytes (one row of a table)", asked, most));
+        let error = Error::limit("memory in bytes (one row of a table)", asked, most);
+        return Err(error.hint("a larger --limit-memory"));
     }
     room.try_reserve_exact(len.saturating_sub(room.len())).map_err(|_| Error::refused(asked, most))?;
     room.resize(len, T::default());

@@ -151,7 +151,8 @@ fn named(names: &[String], columns: &[Column], dtype: impl Fn(&Column) -> DType)
 fn columns(width: usize, limits: &Limits) -> Result<Vec<Column>> {
     let asked = (width as u64).saturating_mul(size_of::<Column>() as u64);
     if asked > limits.memory / 4 {
-        return Err(Error::limit(format!("memory in bytes ({width} columns)"), asked, limits.memory / 4));
+        let error = Error::limit(format!("memory in bytes ({width} columns)"), asked, limits.memory / 4);
+        return Err(error.hint("a larger --limit-memory"));
     }
     Ok(vec![Column::default(); width])
 }

@@ -36,7 +36,6 @@ impl<'a> Image<'a> {
         job: &Import<'_>,
         losses: &mut Vec<Loss>,
     ) -> Result<Self> {
-        let as_bytes = job.options.words.iter().any(|(word, _)| word == "as-bytes");
         let dtype = dataset.dtype.clone();
         let mut lose = |what: String| losses.push(Loss { dataset: Some(dataset.path.clone()), what });
         let kind = dtype.as_scalar().map(|scalar| (&scalar.kind, scalar.size));
@@ -51,7 +50,7 @@ impl<'a> Image<'a> {
             Some((Kind::Uint, 8)) => (64, 1 << 63),
             Some((Kind::Float, 4)) => (-32, 0),
             Some((Kind::Float, 8)) => (-64, 0),
-            Some((Kind::Bool, 1)) if as_bytes => {
+            Some((Kind::Bool, 1)) if job.options.as_bytes() => {
                 lose(format!("the type {dtype}, kept as unsigned bytes"));
                 (8, 0)
             }

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value as Json, json};
 
 use super::{Measured, Number, PERCENTILES, Stat, Summary};
+use crate::address::typed;
 use crate::json::dtype_json;
 use crate::text::write_item;
 
@@ -14,7 +15,7 @@ pub fn stat_json(path: &str, dataset: &str, selection: Option<&str>, stat: &Stat
     let mut put = |key: &str, value: Json| line.insert(key.to_owned(), value);
     put("schema", "holdall.stat/1".into());
     put("path", path.into());
-    put("dataset", dataset.into());
+    put("dataset", typed(dataset).into());
     put("selection", selection.into());
     put("field", stat.field.clone().into());
     put("dtype", dtype_json(&stat.dtype));

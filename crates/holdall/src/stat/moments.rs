@@ -1,7 +1,9 @@
 //! Counts, extremes, sum, mean and variance, merged piece by piece.
 
+use super::Number;
 use super::keys::{Batch, Keys};
 use super::squares::Squares;
+use super::total::Total;
 
 /// What is summed up in one pass.
 #[derive(Clone, Debug, Default)]
@@ -12,9 +14,11 @@ pub(super) struct Moments {
     pub(super) positive_infinity: u64,
     pub(super) empty: u64,
     /// Exact, for integers.
-    pub(super) sum: i128,
-    /// Beyond `base`.
-    pub(super) mean: f64,
+    sum: i128,
+    /// For floating-point numbers.
+    total: Total,
+    /// Beyond `base`: what distances are measured from.
+    mean: f64,
     /// What integers are counted from that doubles would round.
     base: i128,
     /// Sum of the squared distances from the mean.
@@ -31,6 +35,21 @@ impl Moments {
 
     pub(super) fn extremes(&self) -> Option<(u64, u64)> {
         self.extremes
+    }
+
+    /// Exact for integers; of floating-point numbers the nearest double, or what their mean comes to where a sum was beyond the doubles.
+    pub(super) fn sum(&self, keys: Keys) -> Number {
+        match keys {
+            Keys::Doubles => {
+                Number::Float(self.total.value().unwrap_or_else(|| self.mean * self.finite as f64))
+            }
+            Keys::Signed | Keys::Unsigned => Number::Integer(self.sum),
+        }
+    }
+
+    pub(super) fn mean(&self, keys: Keys) -> f64 {
+        let mean = self.sum(keys).value() / self.finite as f64;
+        if mean.is_finite() { mean } else { self.mean }
     }
 
     /// Standard deviation of the population.
@@ -50,9 +69,10 @@ impl Moments {
             &beyond
         };
         let count = values.len() as f64;
-        // By parts of the count, so that no sum of finite values is infinite.
-        let sum: f64 = lanes(values, |value| value);
-        let mean = if sum.is_finite() { sum / count } else { within(lanes(values, |value| value / count)) };
+        let total = if keys == Keys::Doubles { Total::of(values) } else { Total::default() };
+        let sum = if keys == Keys::Doubles { total.value() } else { Some(lanes(values, |value| value)) };
+        // By parts of the count where the sum of finite values is not.
+        let mean = sum.map_or_else(|| within(lanes(values, |value| value / count)), |sum| sum / count);
         let is_constant = extremes.is_none_or(|(low, high)| low == high);
         let squares = Squares::of(is_constant, |unit| {
             // The factor of ordinary numbers is 1, which changes no bit.
@@ -73,6 +93,7 @@ impl Moments {
             positive_infinity: batch.positive_infinity,
             empty: batch.empty,
             sum,
+            total,
             mean: if values.is_empty() { 0.0 } else { mean },
             base,
             squares,
@@ -87,6 +108,7 @@ impl Moments {
         self.positive_infinity += other.positive_infinity;
         self.empty += other.empty;
         self.sum = self.sum.saturating_add(other.sum);
+        self.total = self.total.and(other.total);
         self.extremes = match (self.extremes, other.extremes) {
             (Some((low, high)), Some((other_low, other_high))) => {
                 Some((low.min(other_low), high.max(other_high)))

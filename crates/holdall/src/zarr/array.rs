@@ -29,7 +29,7 @@ pub(super) struct ArrayPlan {
     order: Order,
     zarr_type: ZarrType,
     packer: Packer,
-    /// False where the bytes of elements stay as they are, `--as-bytes`.
+    /// False where elements become their bytes, `--as-bytes`.
     is_typed: bool,
     compression: Compression,
     first_axis_is_frames: bool,
@@ -49,10 +49,9 @@ impl ArrayPlan {
         let path = dataset.path.clone();
         let stored = dataset.dtype.clone();
         let mut lose = |what: String| losses.push(Loss { dataset: Some(path.clone()), what });
-        let as_bytes = options.words.iter().any(|(word, _)| word == "as-bytes");
         let (zarr_type, is_typed) = match zarr_type(&stored) {
             Some(found) => (found, true),
-            None if as_bytes && stored.itemsize() > 0 => {
+            None if options.as_bytes() && stored.itemsize() > 0 => {
                 lose(format!("the type {stored}, kept as {} opaque bytes", stored.itemsize()));
                 (raw(stored.itemsize()), false)
             }
@@ -185,6 +184,7 @@ impl ArrayPlan {
             self.packer.dtype().swap_to(ByteOrder::Little, &mut plain)?;
         } else {
             plain.extend_from_slice(&bytes);
+            self.stored.swap_to(ByteOrder::Little, &mut plain)?;
         }
         drop(bytes);
         if plain.iter().all(|byte| *byte == 0) {
