@@ -133,7 +133,10 @@ fn keeps_a_prefix(data: &[u8], file: &File, report: &RepairReport, options: &Ope
     if file.encoding() == Encoding::Lz4 {
         // As many bytes as the elements would take plain, and yet the encoding of other elements: then the flag is right and a dimension wrong.
         let tells = |item: &RepairItem| item.what.contains("dimensions [");
-        assert!(report.guessed.iter().chain(&report.lost).any(tells), "encoded, and no word about it: {report:?}");
+        assert!(
+            report.guessed.iter().chain(&report.lost).any(tells),
+            "encoded, and no word about it: {report:?}"
+        );
         return;
     }
     assert_eq!(file.encoding(), Encoding::Plain);

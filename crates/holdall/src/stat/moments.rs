@@ -40,9 +40,7 @@ impl Moments {
     /// Exact for integers; of floating-point numbers the nearest double, or what their mean comes to where a sum was beyond the doubles.
     pub(super) fn sum(&self, keys: Keys) -> Number {
         match keys {
-            Keys::Doubles => {
-                Number::Float(self.total.value().unwrap_or_else(|| self.mean * self.finite as f64))
-            }
+            Keys::Doubles => Number::Float(self.total.value().unwrap_or(self.mean * self.finite as f64)),
             Keys::Signed | Keys::Unsigned => Number::Integer(self.sum),
         }
     }
