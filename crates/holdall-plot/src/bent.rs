@@ -1,6 +1,8 @@
 //! Marks along an axis where numbers are not spread evenly: 0, then 1, 2 and 5 times powers of ten, then what is round between them.
 
-use crate::ticks::{Tick, Ticks, common, exact, short, with_common};
+use crate::numerals::short;
+use crate::offset::{common, note, offset, scaled, with_common};
+use crate::ticks::{Tick, Ticks};
 
 /// Letters of a label for which there is room beside an axis, its own label included.
 const LABEL: usize = 7;
@@ -10,6 +12,9 @@ const WIDE: f64 = 3.0;
 
 /// Numbers of more digits than this many differ too late to be told by short labels: what they have in common is left out.
 const FAR: f64 = 1e3;
+
+/// Of fewer marks than this the labels leave out a power of ten, if that gives more.
+const FEW: usize = 5;
 
 /// An axis from `low` to `high`, which are counted from the integer `base`.
 #[derive(Clone, Copy, Debug)]
@@ -25,37 +30,46 @@ pub(crate) struct Bent {
 
 impl Bent {
     /// The marks, where `place` says how far along, from 0 to 1, a number is. Values are counted from `base`, as the ends are.
+    #[expect(clippy::cast_possible_truncation, reason = "an exponent")]
     pub(crate) fn ticks(&self, place: impl Fn(f64) -> f64) -> Ticks {
         let Self { base, low, high, .. } = *self;
-        let span = high - low;
-        if high <= low || !span.is_finite() {
+        if !low.is_finite() || !high.is_finite() || low >= high {
             return Ticks::default();
         }
-        let (shift, note) = if base != 0 {
-            let (common, shift) = common(base, low, span);
-            (shift, with_common("", common))
-        } else if low.abs().max(high.abs()) > FAR * span {
-            let round = 10_f64.powf((span.log10() + 0.5).ceil());
-            let common = (low / round).floor() * round;
-            let sign = if common < 0.0 { "−" } else { "+" };
-            (-common, if common == 0.0 { String::new() } else { format!("{sign} {}", exact(common.abs())) })
-        } else {
-            (0.0, String::new())
+        // Integers, or any number, that all have in common.
+        let (mut whole, mut part, mut shift) = (0, 0.0, 0.0);
+        if base != 0 {
+            (whole, shift) = common(base, low, high, high - low);
+        } else if low.abs().max(high.abs()) / 2.0 > FAR * (high / 2.0 - low / 2.0) {
+            part = offset(low, high);
+            shift = -part;
+        }
+        let magnitude = (low + shift).abs().max((high + shift).abs());
+        let marked = |exponent: i32| {
+            let value = |number: f64| scaled(number, exponent) - shift;
+            let mut marks = Marks {
+                low: scaled(low + shift, -exponent),
+                high: scaled(high + shift, -exponent),
+                gap: self.gap,
+                whole: self.whole,
+                place: |number: f64| place(value(number)),
+                found: Vec::new(),
+            };
+            marks.powers();
+            marks.ends();
+            marks.between();
+            marks.found.sort_by(|a, b| a.value.total_cmp(&b.value));
+            marks.found.iter_mut().for_each(|tick| tick.value = value(tick.value).clamp(low, high));
+            Ticks { ticks: marks.found, note: with_common(&note(exponent, part), whole) }
         };
-        let mut marks = Marks {
-            low: low + shift,
-            high: high + shift,
-            gap: self.gap,
-            whole: self.whole,
-            place: |value: f64| place(value - shift),
-            found: Vec::new(),
-        };
-        marks.powers();
-        marks.ends();
-        marks.between();
-        marks.found.sort_by(|a, b| a.value.total_cmp(&b.value));
-        marks.found.iter_mut().for_each(|tick| tick.value -= shift);
-        Ticks { ticks: marks.found, note }
+        let ticks = marked(0);
+        let exponent = magnitude.log10().floor() as i32;
+        if ticks.ticks.len() >= FEW || exponent == 0 || self.whole {
+            return ticks;
+        }
+        // Their labels are too long, or they are among the least or the greatest doubles.
+        let others = marked(exponent);
+        if others.ticks.len() > ticks.ticks.len() { others } else { ticks }
     }
 }
 
@@ -118,6 +132,7 @@ impl<P: Fn(f64) -> f64> Marks<P> {
         let mut done = 0.0;
         for _ in 0..64 {
             let mut places: Vec<f64> = self.found.iter().map(|tick| (self.place)(tick.value)).collect();
+            places.extend([0.0, 1.0]);
             places.sort_by(f64::total_cmp);
             let wide = |pair: &&[f64]| pair[0] >= done && pair[1] - pair[0] > WIDE * self.gap;
             let Some((from, to)) = places.windows(2).find(wide).map(|pair| (pair[0], pair[1])) else {
@@ -254,9 +269,60 @@ mod tests {
         );
     }
 
+    /// Such axes had one label or none.
+    #[test]
+    fn every_range_has_numbers() {
+        for (low, high, scale, common) in [
+            (-1.9871e9, -1.0123e9, 1e9, "×10⁹"),
+            (1.0123e-7, 1.9871e-7, 1e-7, "×10⁻⁷"),
+            (f64::MIN, f64::MAX, 1e308, "×10³⁰⁸"),
+        ] {
+            for stretch in [Stretch::Log, Stretch::Asinh, Stretch::Sqrt] {
+                let (labels, note) = marks(0, low, high, stretch);
+                let numbers: Vec<f64> =
+                    labels.iter().map(|label| label.replace('−', "-").parse().unwrap()).collect();
+                let within = numbers.iter().all(|number| (low / scale..=high / scale).contains(number));
+                assert!(within && numbers.is_sorted(), "{labels:?}");
+                assert_eq!(note, common);
+            }
+        }
+    }
+
+    /// Of ends of all sizes, near to each other and far.
+    #[test]
+    fn no_axis_has_a_single_number() {
+        let mut state = 1_u64;
+        let mut random = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 11) as f64 / (1_u64 << 53) as f64
+        };
+        for turn in 0..600 {
+            let size = 10_f64.powf(random() * 600.0 - 300.0);
+            let size = if turn % 3 == 0 { 10_f64.powf(random() * 16.0 - 8.0) } else { size };
+            let (low, width) = ((random() * 2.0 - 1.0) * size, size * 10_f64.powf(-10.0 * random()));
+            let high = low + width;
+            if low >= high {
+                continue;
+            }
+            for stretch in Stretch::ALL {
+                let at = |value: f64| stretch.apply(place(value, low, high));
+                let ticks = match stretch {
+                    Stretch::Linear => crate::ticks::linear(low, high, 8, false),
+                    _ => Bent { base: 0, low, high, gap: GAP, whole: false }.ticks(at),
+                };
+                let labels: Vec<&str> = ticks.ticks.iter().map(|tick| tick.label.as_str()).collect();
+                let is_in = ticks.ticks.iter().all(|tick| (low..=high).contains(&tick.value));
+                let differ = labels.windows(2).all(|pair| pair[0] != pair[1]);
+                assert!(labels.len() > 1 && is_in && differ, "{low:?} {high:?} {stretch:?}: {ticks:?}");
+                let longest = labels.iter().map(|label| label.trim_start_matches('−').chars().count()).max();
+                assert!(longest <= Some(8), "{low:?} {high:?} {stretch:?}: {labels:?}");
+            }
+        }
+    }
+
     #[test]
     fn what_has_no_marks_has_none() {
-        for (low, high) in [(1.0, 1.0), (f64::MIN, f64::MAX), (f64::NAN, 1.0)] {
+        for (low, high) in [(1.0, 1.0), (f64::NEG_INFINITY, f64::MAX), (f64::NAN, 1.0)] {
             let bent = Bent { base: 0, low, high, gap: GAP, whole: false };
             assert_eq!(bent.ticks(|value| place(value, low, high)), Ticks::default());
         }

@@ -14,7 +14,8 @@ mod frame;
 mod heatmap;
 mod legend;
 mod lines;
-
+mod numerals;
+mod offset;
 mod palette;
 mod particles;
 mod plan;

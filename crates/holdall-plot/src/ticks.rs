@@ -1,5 +1,8 @@
 //! Round numbers along an axis.
 
+use crate::numerals::{minus, short};
+use crate::offset::{common, note, offset, scaled, with_common};
+
 /// A mark with its label.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Tick {
@@ -15,64 +18,87 @@ pub(crate) struct Ticks {
     pub(crate) note: String,
 }
 
+/// Labels of more digits than this are told by what they have in common.
+const DIGITS: f64 = 2e5;
+
+/// Letters of a label, its sign aside, that are too many in the same way.
+const LETTERS: usize = 8;
+
 /// Steps of 1, 2 or 5 times a power of ten, at most `most` of them from `low` to `high`.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a few marks")]
 pub(crate) fn linear(low: f64, high: f64, most: usize, whole: bool) -> Ticks {
-    let span = high - low;
-    if !span.is_finite() || span <= 0.0 || most == 0 {
+    if !low.is_finite() || !high.is_finite() || low >= high || most == 0 {
         return Ticks::default();
     }
-    let rough = span / most as f64;
-    let power = rough.log10().floor();
-    let base = 10_f64.powf(power);
-    let mut step =
-        [1.0, 2.0, 5.0, 10.0].map(|nice| nice * base).into_iter().find(|step| *step >= rough * 0.999);
-    if whole {
-        step = step.map(|step| step.max(1.0));
-    }
-    let Some(mut step) = step.filter(|step| *step > 0.0 && step.is_finite()) else { return Ticks::default() };
-    let marks = |step: f64| ((low / step - 1e-9).ceil(), (high / step + 1e-9).floor());
-    let (mut first, mut last) = marks(step);
-    if last - first < 1.0 {
-        // One mark alone tells no scale: the next smaller step, if its marks have room.
-        let smaller =
-            [5.0, 2.0, 1.0, 0.5].map(|nice| nice * base).into_iter().find(|less| *less < step * 0.9);
-        let smaller = smaller.filter(|less| *less > 0.0 && (!whole || *less >= 1.0));
-        if let Some((less, ends)) = smaller.map(|less| (less, marks(less)))
-            && ends.1 - ends.0 > last - first
-            && ends.1 - ends.0 <= most as f64
-        {
-            (step, (first, last)) = (less, ends);
+    let (ticks, is_long) = beyond(0.0, low, high, most, whole);
+    if is_long {
+        let common = offset(low, high);
+        if common != 0.0 {
+            return beyond(common, low, high, most, whole).0;
         }
     }
-    if !(0.0..=1000.0).contains(&(last - first)) {
-        return Ticks::default();
+    ticks
+}
+
+/// The marks with labels of what is beyond `common`; true where those are long.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a few marks")]
+fn beyond(common: f64, low: f64, high: f64, most: usize, whole: bool) -> (Ticks, bool) {
+    // Ends that are round but for their last bit have marks.
+    let slack = if common == 0.0 { 0.0 } else { low.abs().max(high.abs()) * f64::EPSILON };
+    let (from, to) = (low - common - slack, high - common + slack);
+    let magnitude = from.abs().max(to.abs());
+    // Neither the span of the greatest doubles is one, nor are steps between the least.
+    let tens = if (1e-280..1e300).contains(&magnitude) { 0 } else { -magnitude.log10().floor() as i32 };
+    let [from, to, magnitude] = [from, to, magnitude].map(|value| scaled(value, tens));
+    let span = to - from;
+    let least = if whole { scaled(1.0, tens) } else { 0.0 };
+    let Some(step) = step(from, to, most, least) else { return Default::default() };
+    let (first, last) = marks(from, to, step);
+    let is_long = magnitude / step > DIGITS;
+    if span <= 0.0 || !(0.0..=1000.0).contains(&(last - first)) {
+        return (Ticks::default(), is_long);
     }
-    let values: Vec<f64> = (0..=(last - first) as u32).map(|at| (first + f64::from(at)) * step).collect();
-    let magnitude = low.abs().max(high.abs());
-    // Labels of more than 6 digits are told by what they have in common.
-    let round = 10_f64.powf((span.log10() + 0.5).ceil());
-    let common = if magnitude / step > 2e5 { (low / round).floor() * round } else { 0.0 };
-    let magnitude = if common == 0.0 { magnitude } else { (low - common).abs().max((high - common).abs()) };
-    let exponent = magnitude.log10().floor();
-    let exponent = if (-3.0..5.0).contains(&exponent) { 0 } else { exponent as i32 };
-    // In two steps: of the least numbers, the power that takes them to 1 is beyond the greatest.
-    let half = exponent / 2;
-    let (first, second) = (10_f64.powi(-half), 10_f64.powi(half - exponent));
-    let scaled = |value: f64| value * first * second;
+    let exponent = magnitude.log10().floor() as i32 - tens;
+    let exponent = if (-3..5).contains(&exponent) { 0 } else { exponent };
+    let shown = |value: f64| scaled(value, -tens - exponent);
     // The exponent again: logarithms of powers of ten round.
-    let decimals = (-scaled(step).log10() - 1e-9).ceil().clamp(0.0, 12.0) as usize;
-    let label = |value: &f64| minus(&format!("{:.decimals$}", scaled(value - common) + 0.0));
-    let ticks = values.iter().map(|value| Tick { value: *value, label: label(value) }).collect();
-    let mut note = String::new();
-    if exponent != 0 {
-        note = format!("×10{}", superscript(exponent));
+    let decimals = (-shown(step).log10() - 1e-9).ceil().clamp(0.0, 12.0) as usize;
+    let tick = |at: u32| {
+        let number = (first + f64::from(at)) * step;
+        let value = (scaled(number, -tens) + common).clamp(low, high);
+        Tick { value, label: minus(&format!("{:.decimals$}", shown(number) + 0.0)) }
+    };
+    let ticks: Vec<Tick> = (0..=(last - first) as u32).map(tick).collect();
+    let letters = |tick: &Tick| tick.label.trim_start_matches('−').chars().count();
+    let is_long = is_long || ticks.iter().map(letters).max() > Some(LETTERS);
+    (Ticks { ticks, note: note(exponent, common) }, is_long)
+}
+
+/// The number of the first and of the last mark.
+fn marks(low: f64, high: f64, step: f64) -> (f64, f64) {
+    ((low / step - 1e-9).ceil(), (high / step + 1e-9).floor())
+}
+
+/// The distance of marks.
+fn step(low: f64, high: f64, most: usize, least: f64) -> Option<f64> {
+    let rough = (high - low) / most as f64;
+    let base = 10_f64.powf(rough.log10().floor());
+    let nice = [1.0, 2.0, 5.0, 10.0].map(|nice| nice * base);
+    let mut step = nice.into_iter().find(|step| *step >= rough * 0.999)?.max(least);
+    if step <= 0.0 || !step.is_finite() {
+        return None;
     }
-    if common != 0.0 {
-        let sign = if common < 0.0 { "−" } else { "+" };
-        note = format!("{note} {sign} {}", exact(common.abs())).trim_start().to_owned();
+    let count = |step: f64| {
+        let (first, last) = marks(low, high, step);
+        last - first + 1.0
+    };
+    // One mark alone tells no scale: a smaller step, if its marks have room.
+    for smaller in [5.0, 2.0, 1.0, 0.5, 0.2, 0.1].map(|nice| nice * base) {
+        let is_better = smaller < step * 0.9 && count(smaller) > count(step);
+        if count(step) < 2.0 && is_better && smaller >= least && count(smaller) <= most as f64 + 1.0 {
+            step = smaller;
+        }
     }
-    Ticks { ticks, note }
+    Some(step)
 }
 
 /// As [`linear`], of numbers that are counted from an integer, which doubles would round. Labels and note are of the numbers, the
@@ -82,7 +108,7 @@ pub(crate) fn based(base: i128, low: f64, high: f64, most: usize, whole: bool) -
     if base == 0 || !span.is_finite() || span <= 0.0 {
         return linear(low, high, most, whole);
     }
-    let (common, shift) = common(base, low, span);
+    let (common, shift) = common(base, low, high, span);
     let mut ticks = linear(low + shift, high + shift, most, whole);
     ticks.ticks.iter_mut().for_each(|tick| tick.value -= shift);
     ticks.note = with_common(&ticks.note, common);
@@ -91,93 +117,9 @@ pub(crate) fn based(base: i128, low: f64, high: f64, most: usize, whole: bool) -
 
 /// The mark of a range that is one number.
 pub(crate) fn single(base: i128, value: f64) -> Ticks {
-    let (common, shift) = if base == 0 { (0, 0.0) } else { common(base, value, 50.0) };
+    let (common, shift) = if base == 0 { (0, 0.0) } else { common(base, value, value, 50.0) };
     let tick = Tick { value, label: short(value + shift) };
     Ticks { ticks: vec![tick], note: with_common("", common) }
-}
-
-/// What labels leave out of integers of many digits, and what is added to numbers that are counted from `base` to get the rest.
-#[expect(clippy::cast_possible_truncation, reason = "spans of integers of 8 bytes")]
-pub(crate) fn common(base: i128, low: f64, span: f64) -> (i128, f64) {
-    let start = base.saturating_add(low.floor() as i128);
-    let common = if start.unsigned_abs() as f64 > 1e4 * span {
-        let round = 10_f64.powf((span.log10() + 0.5).ceil()).max(1.0) as i128;
-        start.div_euclid(round) * round
-    } else {
-        0
-    };
-    (common, base.saturating_sub(common) as f64)
-}
-
-pub(crate) fn with_common(note: &str, common: i128) -> String {
-    match common {
-        0 => note.to_owned(),
-        common => {
-            let sign = if common < 0 { "−" } else { "+" };
-            format!("{note} {sign} {}", common.unsigned_abs()).trim_start().to_owned()
-        }
-    }
-}
-
-/// A number in few characters: up to six digits.
-pub(crate) fn short(value: f64) -> String {
-    if value == 0.0 {
-        return "0".into();
-    }
-    if !value.is_finite() {
-        return if value.is_nan() { "NaN".into() } else { minus(&format!("{value}")) };
-    }
-    let text = format!("{value:.5e}");
-    let Some((digits, exponent)) = text.split_once('e') else { return text };
-    let exponent: i32 = exponent.parse().unwrap_or(0);
-    if (-4..6).contains(&exponent) {
-        let decimals = usize::try_from(5 - exponent).unwrap_or(0);
-        let text = format!("{value:.decimals$}");
-        let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
-        return minus(text);
-    }
-    let digits = digits.trim_end_matches('0').trim_end_matches('.');
-    match digits {
-        "1" => format!("10{}", superscript(exponent)),
-        "-1" => format!("−10{}", superscript(exponent)),
-        digits => format!("{}×10{}", minus(digits), superscript(exponent)),
-    }
-}
-
-/// A positive number with all its digits.
-pub(crate) fn exact(value: f64) -> String {
-    if (1e-5..1e16).contains(&value) {
-        return value.to_string();
-    }
-    let text = format!("{value:e}");
-    let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-    format!("{digits}×10{}", superscript(exponent.parse().unwrap_or(0)))
-}
-
-/// With the minus sign of typography; zero has none.
-fn minus(text: &str) -> String {
-    match text.strip_prefix('-') {
-        Some(rest) if rest.chars().all(|letter| matches!(letter, '0' | '.')) => rest.to_owned(),
-        Some(rest) => format!("−{rest}"),
-        None => text.to_owned(),
-    }
-}
-
-fn superscript(exponent: i32) -> String {
-    let raised = |letter| match letter {
-        '-' => '⁻',
-        '1' => '¹',
-        '2' => '²',
-        '3' => '³',
-        '0' => '⁰',
-        '4' => '⁴',
-        '5' => '⁵',
-        '6' => '⁶',
-        '7' => '⁷',
-        '8' => '⁸',
-        _ => '⁹',
-    };
-    exponent.to_string().chars().map(raised).collect()
 }
 
 #[cfg(test)]
@@ -216,18 +158,23 @@ mod tests {
         expect(0.0, 3e-310, 3, &["0", "1", "2", "3"], "×10⁻³¹⁰");
         expect(0.0, 4e300, 4, &["0", "1", "2", "3", "4"], "×10³⁰⁰");
         assert_eq!(linear(1.0, 1.0, 5, false), Ticks::default());
-        assert_eq!(linear(f64::MIN, f64::MAX, 5, false), Ticks::default());
-        assert!(!labels(-1e308, 0.7e308, 5).0.is_empty());
+        // What is between these ends is no double.
+        expect(f64::MIN, f64::MAX, 4, &["−1", "0", "1"], "×10³⁰⁸");
+        expect(0.0, 1.7e308, 4, &["0.0", "0.5", "1.0", "1.5"], "×10³⁰⁸");
+        expect(1e-300, 1.0001e-300, 4, &["1.00000", "1.00005", "1.00010"], "×10⁻³⁰⁰");
+        expect(1.5e-300, 1.5e-300 + 2e-308, 4, &["0.0", "0.5", "1.0", "1.5", "2.0"], "×10⁻³⁰⁸ + 1.5×10⁻³⁰⁰");
         assert!(labels(0.0, 5e-324, 5).0.len() < 10);
     }
 
     #[test]
-    fn numbers_are_short() {
-        let cases =
-            [(0.1, "0.1"), (-12.5, "−12.5"), (1e6, "10⁶"), (1.5e-7, "1.5×10⁻⁷"), (123_456.0, "123456")];
-        for (value, text) in cases {
-            assert_eq!(short(value), text);
-        }
+    fn long_labels_leave_out_what_they_have_in_common() {
+        let near = |middle: f64, room: f64, marks: &[&str], note: &str| {
+            expect(middle - room, middle + room, 6, marks, note);
+        };
+        near(1e9, 1e-3, &["−0.0010", "−0.0005", "0.0000", "0.0005", "0.0010"], "+ 1000000000");
+        near(0.034_429_5, 2e-7, &["9.3", "9.4", "9.5", "9.6", "9.7"], "×10⁻⁶ + 0.03442");
+        expect(1.0, 1.0 + 1e-12, 5, &["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"], "×10⁻¹² + 1");
+        expect(5.123e-5, 5.1234e-5, 5, &["5.1230", "5.1231", "5.1232", "5.1233", "5.1234"], "×10⁻⁵");
     }
 
     #[test]

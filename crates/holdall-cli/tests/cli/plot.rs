@@ -65,8 +65,8 @@ const PICTURES: [(&[&str], u64); 11] = [
     (&["ramp.npy::[:, :3]", "--lines", "--size", "400x300"], 0x4553_4407_a9ba_0c5e),
     (&["wave.npy", "--hist", "--bins", "12", "--stretch", "sqrt"], 0xe5d7_bd37_1b4f_e0bf),
     (&["two.gsd::frames/1", "--size", "300x300"], 0xce2d_fe0d_380f_99b6),
-    (&["rows.npy", "--size", "300x250"], 0x2d4f_c9e5_8b8f_bc93),
-    (&["rows.npy::[0]", "--hist", "--size", "400x250"], 0xbbfe_8958_6212_2cff),
+    (&["rows.npy", "--size", "300x250"], 0x02cf_4d64_ed1d_1cd8),
+    (&["rows.npy::[0]", "--hist", "--size", "400x250"], 0xb44e_2601_1fe5_ca4e),
     (&["long.npy", "--size", "350x300", "--stretch", "asinh"], 0xc81a_4ba1_2075_bea6),
     (&["ramp.npy", "--size", "200x200"], 0x814b_5af9_f844_9eb0),
     (&["ramp.npy", "--size", "100x100"], 0xe98a_2030_b270_e911),
@@ -172,7 +172,7 @@ fn a_field_of_records_is_drawn_as_an_array_of_it_is() {
     // What is no time counts for nothing.
     assert!(times.err.contains("--range 1699999825.95,1700003655.05"), "{times:#?}");
     let text = fs::read_to_string(directory.path().join("t.svg")).unwrap();
-    assert!(text.contains(">inner.t (s since 1970)  (×10⁵ + 1699900000)</text>"), "{text}");
+    assert!(text.contains(">inner.t (s since 1970)  (+ 1700000000)</text>"), "{text}");
 }
 
 #[test]
