@@ -1,11 +1,12 @@
 //! The colour bar.
 
-use crate::frame::{Axis, Column, Frame};
+use crate::frame::{Axis, Frame};
 use crate::palette::Palette;
 use crate::plan::Beside;
 use crate::scale::Stretch;
 use crate::scene::{Anchor, Item, Pixels, Rect, Rgba};
 use crate::ticks::single;
+use crate::upright::Column;
 
 impl Frame<'_> {
     /// A colour bar to the right.
@@ -40,31 +41,40 @@ impl Frame<'_> {
         if ends.0 == ends.1 {
             ticks = single(base, ends.0);
         }
-        let (tick, small) = (self.px(4.0), self.small());
+        let note = self.note_place(rect.x, &ticks.note);
+        if note.is_none() && !ticks.note.is_empty() {
+            self.without_numbers(&mut ticks, "numbers of the colour bar");
+        }
+        let (tick, line) = (self.px(4.0), self.px(1.0).max(1.0));
         let right = rect.x.round() + rect.w;
-        let line = self.px(1.0).max(1.0);
+        let start = right + self.px(7.0);
+        let has_label = self.plan.beside < Beside::NoBarLabel && !label.is_empty();
+        let room = self.room_behind(start, has_label);
+        let small = self.letters(&ticks, room);
         let mut column = Column::new(small);
-        let room = f64::from(self.scene.width) - right - self.px(7.0);
+        let mut widest = 0.0_f64;
         for mark in &ticks.ticks {
             // The bar is of places: the stretch is in its marks.
             let at = y + h - axis.at(mark.value) * h;
             self.scene.line(vec![(right, at), (right + tick, at)], line, Rgba::INK);
-            if self.font.width(&mark.label, small) > room {
+            let width = self.font.width(&mark.label, small);
+            if width > room {
                 self.leave_out("long numbers of the colour bar");
             } else if column.takes(at) {
-                let place = (right + self.px(7.0), at + small * 0.36);
-                self.scene.text(place, small, Anchor::Start, mark.label.clone());
+                self.scene.text((start, at + small * 0.36), small, Anchor::Start, mark.label.clone());
+                widest = widest.max(width);
             }
         }
-        if !ticks.note.is_empty() {
-            self.note(rect.x, &ticks.note);
+        if let Some(place) = note {
+            self.note(place, &ticks.note);
         }
         if self.plan.beside >= Beside::NoBarLabel {
             self.leave_out("the label of the colour bar");
-        } else if !label.is_empty() {
+        } else if has_label {
             let normal = self.px(13.0);
             let label = self.font.fitted(label, normal, f64::from(self.scene.height));
-            self.upwards((right + self.px(74.0), y + h / 2.0), normal, label);
+            let x = self.behind_numbers(start, widest).max(right + self.px(74.0));
+            self.upwards((x, y + h / 2.0), normal, label);
         }
     }
 }

@@ -90,7 +90,7 @@ pub(crate) struct Frame<'s> {
     pub(crate) notes: Vec<String>,
     left_out: Vec<&'static str>,
     /// From where to where there are notes above the data.
-    note: Option<(f64, f64)>,
+    pub(crate) note: Option<(f64, f64)>,
 }
 
 impl<'s> Frame<'s> {
@@ -168,17 +168,17 @@ impl<'s> Frame<'s> {
                 ticks.ticks.iter_mut().for_each(|tick| tick.label.clear());
             }
         }
-        let mut taken = f64::NEG_INFINITY;
-        // Wide margins have room for the halves of labels at the ends.
-        let is_narrow = self.plan.beside >= Beside::Narrow;
-        let sheet = if is_narrow { f64::from(self.scene.width) } else { f64::INFINITY };
+        let mut taken = 0.0;
+        let sheet = f64::from(self.scene.width);
         for mark in &ticks.ticks {
             let at = left + x.at(mark.value) * w;
             self.scene.line(vec![(at, bottom), (at, bottom + tick)], line, Rgba::INK);
             let half = self.font.width(&mark.label, small) / 2.0;
-            if at - half >= taken && at + half <= sheet {
-                self.scene.text((at, bottom + tick + small), small, Anchor::Middle, mark.label.clone());
-                taken = at + half + small / 2.0;
+            // Those at the ends of the sheet are moved inwards.
+            let middle = at.min(sheet - half).max(half);
+            if middle - half >= taken && middle + half <= sheet {
+                self.scene.text((middle, bottom + tick + small), small, Anchor::Middle, mark.label.clone());
+                taken = middle + half + small / 2.0;
             }
         }
         if has_label {
@@ -188,41 +188,8 @@ impl<'s> Frame<'s> {
         }
     }
 
-    /// The axis at the left.
-    fn upright(&mut self, y: &Axis) {
-        if self.plan.beside == Beside::Nothing {
-            self.leave_out("ticks at the left");
-            return;
-        }
-        let Rect { x: left, y: top, h, .. } = self.rect;
-        let bottom = top + h;
-        let (tick, small, normal) = (self.px(4.0), self.small(), self.px(13.0));
-        let line = self.px(1.0).max(1.0);
-        let ticks = y.ticks(h, self.px(48.0));
-        let mut column = Column::new(small);
-        for mark in &ticks.ticks {
-            let at = bottom - y.at(mark.value) * h;
-            self.scene.line(vec![(left - tick, at), (left, at)], line, Rgba::INK);
-            let place = (left - self.px(8.0), at + small * 0.36);
-            let is_whole =
-                self.font.width(&mark.label, small) <= place.0 || self.plan.beside < Beside::Narrow;
-            if is_whole && column.takes(at) {
-                self.scene.text(place, small, Anchor::End, mark.label.clone());
-            }
-        }
-        if self.plan.beside < Beside::Narrow {
-            let (label, size) = self.labelled(&y.label, &ticks.note, normal, f64::from(self.scene.height));
-            self.upwards((left - self.px(58.0), top + h / 2.0), size, label);
-            return;
-        }
-        self.leave_out("the label of the axis at the left");
-        if !ticks.note.is_empty() {
-            self.note(2.0, &ticks.note);
-        }
-    }
-
     /// The label of an axis with what its numbers leave out, which is never cut; and the height of its letters.
-    fn labelled(&self, label: &str, note: &str, size: f64, room: f64) -> (String, f64) {
+    pub(crate) fn labelled(&self, label: &str, note: &str, size: f64, room: f64) -> (String, f64) {
         if note.is_empty() {
             return (self.font.fitted(label, size, room), size);
         }
@@ -234,17 +201,6 @@ impl<'s> Frame<'s> {
         }
         let size = size.min(size * (room - 4.0) / self.font.width(&note, size).max(1.0));
         (note, size)
-    }
-
-    /// What numbers leave out, above the data, from `at` on or further left where it is too long for that.
-    pub(crate) fn note(&mut self, at: f64, note: &str) {
-        let small = self.small();
-        let width = self.font.width(note, small);
-        let from = at.min(f64::from(self.scene.width) - width - 2.0).max(2.0);
-        let y = (self.rect.y - self.px(8.0)).max(small * 0.8);
-        self.scene.text((from, y), small, Anchor::Start, note);
-        let (start, end) = self.note.unwrap_or((from, from));
-        self.note = Some((start.min(from), end.max(from + width)));
     }
 
     /// The middle of a centred text, moved as far as it has to be to stay on the sheet.
@@ -297,28 +253,6 @@ impl<'s> Frame<'s> {
             _ => self.px(24.0).max(self.rect.y - self.px(16.0)),
         };
         self.scene.text((at, y), size, Anchor::Middle, title);
-    }
-}
-
-/// Labels above each other.
-pub(crate) struct Column {
-    /// Height of a line.
-    line: f64,
-    taken: Vec<f64>,
-}
-
-impl Column {
-    pub(crate) fn new(small: f64) -> Self {
-        Self { line: small * 1.05, taken: Vec::new() }
-    }
-
-    /// True where no other label is; then this one is there.
-    pub(crate) fn takes(&mut self, at: f64) -> bool {
-        let is_free = self.taken.iter().all(|other| (other - at).abs() >= self.line);
-        if is_free {
-            self.taken.push(at);
-        }
-        is_free
     }
 }
 

@@ -190,6 +190,7 @@ fn settled(count: u64, room: u32) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::texts::assert_apart;
 
     #[test]
     fn the_room_that_is_taken_gives_the_same_picture() {
@@ -204,37 +205,16 @@ mod tests {
         }
     }
 
-    /// Texts of a scene with what they cover: left, right, upper and lower edge.
-    fn texts(scene: &crate::Scene) -> Vec<(String, [f64; 4])> {
-        let font = crate::font::Font::new();
-        let of = |item: &Item| match item {
-            Item::Text { at: (x, y), size, anchor, direction, text, .. } => {
-                let long = font.width(text, *size);
-                let before = match anchor {
-                    crate::Anchor::Start => 0.0,
-                    crate::Anchor::Middle => long / 2.0,
-                    crate::Anchor::End => long,
-                };
-                // Digits and capitals are three quarters of the size high.
-                let high = 0.75 * size;
-                let place = match direction {
-                    crate::Direction::Right => [x - before, x - before + long, y - high, *y],
-                    crate::Direction::Up => [x - high, *x, y + before - long, y + before],
-                };
-                Some((text.clone(), place))
-            }
-            _ => None,
-        };
-        scene.items.iter().filter_map(of).filter(|(text, _)| !text.is_empty()).collect()
-    }
-
     /// Labels lay on each other, and hardly anything was left for the data.
     #[test]
     fn nothing_of_small_pictures_touches_or_leaves_the_sheet() {
         let wide = |at: u32| f64::from(at) * 7.3 - 5e3;
         let near = |at: u32| 1e9 + f64::from(at) * 1e-7;
+        let far = |at: u32| -1.829_84e13 + f64::from(at) * 1e4;
         let limits = container_core::Limits::default();
-        for (value, dtype) in [(&wide as &dyn Fn(u32) -> f64, "float"), (&near, "float"), (&wide, "long")] {
+        for (value, dtype) in
+            [(&wide as &dyn Fn(u32) -> f64, "float"), (&near, "float"), (&far, "float"), (&wide, "long")]
+        {
             let bytes: Vec<u8> = match dtype {
                 "float" => (0..4096).flat_map(|at| value(at).to_le_bytes()).collect(),
                 _ => (0..4096_i64).flat_map(|at| ((1 << 60) + at).to_le_bytes()).collect(),
@@ -256,35 +236,27 @@ mod tests {
                 read: &container_core::container::ReadOptions::default(),
                 progress: container_core::Progress::none(),
             };
-            for (width, height) in
-                [(16, 16), (50, 50), (100, 100), (150, 150), (200, 200), (300, 300), (400, 120), (120, 400)]
+            let sizes =
+                [(16, 16), (50, 50), (100, 100), (150, 150), (200, 200), (300, 300), (400, 120), (120, 400)];
+            let fine = [(150, 400), (400, 120), (700, 120), (600, 600)];
+            for ((width, height), dpi) in
+                sizes.map(|size| (size, 100)).into_iter().chain(fine.map(|size| (size, 200)))
             {
                 for stretch in Stretch::ALL {
                     let palette = Palette::by_name("viridis").unwrap();
                     let colors = Colors { range: Range::MinMax, stretch, palette, nan: Rgba::FAINT };
                     let title = Some("small.npy::data".to_owned());
-                    let style = Style { size: Some((width, height)), title, ..Style::default() };
+                    let style = Style { size: Some((width, height)), title, dpi, ..Style::default() };
                     let drawn = heatmap(&subject, &colors, Origin::Upper, "data", &style).unwrap();
-                    let what = format!("{width} x {height}, {descr}, {stretch:?}");
-                    let texts = texts(&drawn.scene);
-                    for (number, (text, [left, right, top, bottom])) in texts.iter().enumerate() {
-                        let (w, h) = (f64::from(width), f64::from(height));
-                        assert!(*left >= 0.0 && *right <= w && *top >= 0.0 && *bottom <= h, "{what}: {text}");
-                        for (other, place) in &texts[..number] {
-                            let apart = *left >= place[1]
-                                || *right <= place[0]
-                                || *top >= place[3]
-                                || *bottom <= place[2];
-                            assert!(apart, "{what}: {text} on {other}");
-                        }
-                    }
+                    let what = format!("{width} x {height}, {dpi}, {descr}, {stretch:?}");
                     // The data come first, behind the sheet.
                     let Item::Image { rect, .. } = &drawn.scene.items[1] else { panic!("no image") };
+                    assert_apart(&drawn.scene, *rect, &what);
                     let least = f64::from(width.min(height));
                     assert!(rect.w >= 0.2 * least && rect.h >= 0.2 * least, "{what}: {rect:?}");
                     assert_eq!(
                         drawn.notes.iter().any(|note| note.starts_with("left out")),
-                        width.min(height) < 400,
+                        width.min(height) < 4 * dpi,
                         "{what}"
                     );
                     let raster = crate::raster(&drawn.scene, &limits).unwrap();

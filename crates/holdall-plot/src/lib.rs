@@ -26,7 +26,10 @@ mod scene;
 mod snapshot;
 mod spheres;
 mod term;
+#[cfg(test)]
+mod texts;
 mod ticks;
+mod upright;
 mod values;
 
 pub use bound::Bound;

@@ -1,0 +1,182 @@
+//! Numbers beside the data: those of the axis at the left, and the room that labels have.
+
+use crate::frame::{Axis, Frame};
+use crate::plan::{Above, Beside};
+use crate::scene::{Anchor, Rect, Rgba};
+use crate::ticks::Ticks;
+
+/// The parts of the height of letters that are above and below their line.
+const OVER: f64 = 0.8;
+const UNDER: f64 = 0.25;
+
+/// Letters of labels become smaller before any are left out, down to this part.
+const LEAST: f64 = 0.75;
+
+/// Pixels between labels and the text that runs upwards beside them.
+const GAP: f64 = 4.0;
+
+impl Frame<'_> {
+    /// The axis at the left.
+    pub(crate) fn upright(&mut self, y: &Axis) {
+        const NUMBERS: &str = "numbers of the axis at the left";
+        if self.plan.beside == Beside::Nothing {
+            self.leave_out("ticks at the left");
+            return;
+        }
+        let Rect { x: left, y: top, h, .. } = self.rect;
+        let (tick, normal) = (self.px(4.0), self.px(13.0));
+        let line = self.px(1.0).max(1.0);
+        let mut ticks = y.ticks(h, self.px(48.0));
+        let has_label = self.plan.beside < Beside::Narrow;
+        let note = if has_label { None } else { self.note_place(2.0, &ticks.note) };
+        if !has_label && !ticks.note.is_empty() && note.is_none() {
+            self.without_numbers(&mut ticks, NUMBERS);
+        }
+        let (end, furthest) = (left - self.px(8.0), 2.0 + OVER * normal);
+        let beside = if has_label { furthest + UNDER * normal + self.px(GAP) } else { 1.0 };
+        let room = end - beside;
+        let small = self.letters(&ticks, room);
+        let mut column = Column::new(small);
+        let mut widest = 0.0_f64;
+        for mark in &ticks.ticks {
+            let at = top + h - y.at(mark.value) * h;
+            self.scene.line(vec![(left - tick, at), (left, at)], line, Rgba::INK);
+            let width = self.font.width(&mark.label, small);
+            if width > room {
+                self.leave_out("long numbers of the axis at the left");
+            } else if column.takes(at) {
+                self.scene.text((end, at + small * 0.36), small, Anchor::End, mark.label.clone());
+                widest = widest.max(width);
+            }
+        }
+        if has_label {
+            let (label, size) = self.labelled(&y.label, &ticks.note, normal, f64::from(self.scene.height));
+            let x = (end - widest - self.px(GAP) - UNDER * normal).min(left - self.px(58.0));
+            self.upwards((x, top + h / 2.0), size, label);
+            return;
+        }
+        self.leave_out("the label of the axis at the left");
+        if let Some(place) = note {
+            self.note(place, &ticks.note);
+        }
+    }
+
+    /// A label of the colour bar, whose numbers begin at `start` and are at most `widest` wide.
+    pub(crate) fn behind_numbers(&self, start: f64, widest: f64) -> f64 {
+        start + widest + self.px(GAP) + OVER * self.px(13.0)
+    }
+
+    /// What numbers that begin at `start` may take of the sheet, with a label behind them or without.
+    pub(crate) fn room_behind(&self, start: f64, has_label: bool) -> f64 {
+        let normal = self.px(13.0);
+        let label = if has_label { 2.0 + (UNDER + OVER) * normal + self.px(GAP) } else { 0.0 };
+        f64::from(self.scene.width) - start - label
+    }
+
+    /// Height of the letters with which all labels have room, unless they would be too small.
+    pub(crate) fn letters(&self, ticks: &Ticks, room: f64) -> f64 {
+        let small = self.small();
+        let widths = ticks.ticks.iter().map(|tick| self.font.width(&tick.label, small));
+        let widest = widths.fold(1.0, f64::max);
+        // A little less, so that rounding makes none too wide.
+        small * (room * 0.999 / widest).clamp(LEAST, 1.0)
+    }
+
+    /// Numbers without what they leave out would be others.
+    pub(crate) fn without_numbers(&mut self, ticks: &mut Ticks, what: &'static str) {
+        self.leave_out(what);
+        ticks.ticks.iter_mut().for_each(|tick| tick.label.clear());
+        ticks.note.clear();
+    }
+
+    /// Where what numbers leave out has room above the data, from `at` on or further left where it is too long for that, and the height
+    /// of its letters.
+    pub(crate) fn note_place(&self, at: f64, note: &str) -> Option<(f64, f64)> {
+        let (sheet, small) = (f64::from(self.scene.width) - 4.0, self.small());
+        let wide = self.font.width(note, small);
+        let size = small * (sheet / wide.max(1.0)).min(1.0);
+        let wide = wide * size / small;
+        let from = at.min(sheet + 2.0 - wide).max(2.0);
+        let is_free = self.note.is_none_or(|(start, end)| from > end + small || from + wide + small < start);
+        (self.plan.above < Above::Nothing && size >= LEAST * small && is_free).then_some((from, size))
+    }
+
+    /// What numbers leave out, at a place of [`Frame::note_place`].
+    pub(crate) fn note(&mut self, (from, size): (f64, f64), note: &str) {
+        if note.is_empty() {
+            return;
+        }
+        let wide = self.font.width(note, size);
+        let y = (self.rect.y - self.px(8.0)).max(size * 0.8);
+        self.scene.text((from, y), size, Anchor::Start, note);
+        let (start, end) = self.note.unwrap_or((from, from));
+        self.note = Some((start.min(from), end.max(from + wide)));
+    }
+}
+
+/// Labels above each other.
+pub(crate) struct Column {
+    /// Height of a line.
+    line: f64,
+    taken: Vec<f64>,
+}
+
+impl Column {
+    pub(crate) fn new(small: f64) -> Self {
+        Self { line: small * 1.05, taken: Vec::new() }
+    }
+
+    /// True where no other label is; then this one is there.
+    pub(crate) fn takes(&mut self, at: f64) -> bool {
+        let is_free = self.taken.iter().all(|other| (other - at).abs() >= self.line);
+        if is_free {
+            self.taken.push(at);
+        }
+        is_free
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frame::Style;
+    use crate::palette::Palette;
+    use crate::scale::Stretch;
+    use crate::texts::{assert_apart, texts};
+
+    /// The label of the axis and that of the colour bar lay on numbers of seven characters.
+    #[test]
+    fn labels_are_beside_the_widest_numbers() {
+        let palette = Palette::by_name("viridis").unwrap();
+        for (low, high, stretch) in [
+            (-1_927_490.0, 4_375_455.0, Stretch::Sqrt),
+            (-150_779.0, 7539.0, Stretch::Log),
+            (0.034_429_28, 0.034_429_72, Stretch::Linear),
+            (-0.001_239, -0.001_234, Stretch::Linear),
+            (-1e-5, 1e-5, Stretch::Log),
+            (0.0, 1.0, Stretch::Linear),
+        ] {
+            for ((width, height), dpi) in [(900, 480), (1000, 300), (400, 400), (300, 300), (220, 300)]
+                .map(|size| (size, 100))
+                .into_iter()
+                .chain([((800, 900), 200)])
+            {
+                let style = Style { dpi, ..Style::default() };
+                let room = style.room((width, height), true);
+                let mut frame = Frame::new(&style, (width, height), room, true);
+                let axis =
+                    |label: &str| Axis { low, high, base: 0, label: label.into(), whole: false, stretch };
+                frame.axes(&axis("across"), &axis("data of an instrument"));
+                frame.bar(&palette, (low, high), 0, stretch, "data");
+                let what = format!("{low} to {high} on {width} x {height}");
+                assert_apart(&frame.scene, frame.rect, &what);
+                let numbers =
+                    texts(&frame.scene).into_iter().filter(|(text, _)| text.contains(char::is_numeric));
+                assert!(
+                    frame.told().iter().any(|note| note.contains("numbers")) || numbers.count() > 3,
+                    "{what}"
+                );
+            }
+        }
+    }
+}
