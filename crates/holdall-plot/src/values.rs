@@ -162,6 +162,9 @@ pub fn sliced(
         let Some(place) = kept.get(*axis).and_then(|axis| axes.get(*axis)) else {
             return Err(Error::usage(format!("--slice: there is no axis {axis}, of {} axes", kept.len())));
         };
+        if chosen.iter().any(|(taken, _)| taken == axis) {
+            return Err(Error::usage(format!("--slice: axis {axis} is cut twice")));
+        }
         let from = if *index < 0 { i128::from(*index) + i128::from(place.count) } else { (*index).into() };
         let found = u64::try_from(from).ok().filter(|found| *found < place.count);
         let outside = || {
@@ -281,8 +284,8 @@ mod tests {
         assert_eq!(cut(&[5, 6, 1], Order::C, &[]), ":, :, 0");
         assert_eq!(cut(&[5, 6], Order::C, &[]), "");
         let region = Region::whole(&[5, 6]);
-        for bad in [(2, 0), (0, 5), (0, -6)] {
-            assert!(sliced(&region, &dataset(&[5, 6], Order::C), &[bad], 2).is_err());
+        for bad in [&[(2, 0)][..], &[(0, 5)], &[(0, -6)], &[(0, 1), (0, 2)], &[(0, 1), (1, 1), (0, 1)]] {
+            assert!(sliced(&region, &dataset(&[5, 6], Order::C), bad, 2).is_err(), "{bad:?}");
         }
     }
 
