@@ -23,6 +23,8 @@ struct Envelope {
     width: u64,
     /// By run and column; `None` without a finite value.
     runs: Vec<Option<(f64, f64)>>,
+    /// Values that are not finite.
+    infinite: u64,
 }
 
 /// One line for one axis, or one for each column of two: the values over the index. Of more values than pixels, the least and the
@@ -65,6 +67,11 @@ pub fn lines(
     let mut notes = Vec::new();
     if envelope.width > 1 {
         notes.push(format!("least and greatest of runs of {} values", envelope.width));
+    }
+    if envelope.infinite > 0 {
+        let masked = if subject.has_mask()? { "masked or " } else { "" };
+        let count = rows.count.saturating_mul(columns);
+        notes.push(format!("{} of {count} values are {masked}not finite", envelope.infinite));
     }
     let shown: Vec<f64> = envelope.runs.iter().flatten().flat_map(|(low, high)| [*low, *high]).collect();
     let ends = range.ends_beyond(&shown, from.base);
@@ -141,6 +148,7 @@ fn envelope(subject: &Subject<'_>, base: i128, rows: u64, columns: u64, pixels: 
     let too_many = || Error::usage("too many values for a picture");
     let count = usize::try_from(count).map_err(|_| too_many())?;
     let mut runs: Vec<Option<(f64, f64)>> = vec![None; count];
+    let mut infinite = 0;
     let per_row = columns;
     subject.pieces(
         base,
@@ -161,9 +169,11 @@ fn envelope(subject: &Subject<'_>, base: i128, rows: u64, columns: u64, pixels: 
                     *run = joined(*run, Some((*value, *value)));
                 }
             }
-            (first * columns, part)
+            let infinite = values.iter().filter(|value| !value.is_finite()).count() as u64;
+            (first * columns, part, infinite)
         },
-        |(first, part)| {
+        |(first, part, more)| {
+            infinite += more;
             let places = runs.iter_mut().skip(usize::try_from(first).unwrap_or(usize::MAX));
             for (run, more) in places.zip(part) {
                 *run = joined(*run, more);
@@ -172,7 +182,7 @@ fn envelope(subject: &Subject<'_>, base: i128, rows: u64, columns: u64, pixels: 
         },
     )?;
     let columns = usize::try_from(columns).map_err(|_| too_many())?;
-    Ok(Envelope { columns, width, runs })
+    Ok(Envelope { columns, width, runs, infinite })
 }
 
 fn joined(one: Option<(f64, f64)>, other: Option<(f64, f64)>) -> Option<(f64, f64)> {
