@@ -33,14 +33,19 @@ impl Font {
 
     /// `text`, cut in its middle until it is at most `most` wide.
     pub(crate) fn fitted(&self, text: &str, size: f64, most: f64) -> String {
+        self.cut(text, 4, size, most)
+    }
+
+    /// `text`, at most `most` wide: of what is kept, so many eighths are its first letters.
+    pub(crate) fn cut(&self, text: &str, eighths: usize, size: f64, most: f64) -> String {
         if self.width(text, size) <= most {
             return text.to_owned();
         }
         let letters: Vec<char> = text.chars().collect();
         for kept in (2..letters.len()).rev() {
-            let (head, tail) = (kept / 2, kept - kept / 2);
-            let cut: String =
-                letters[..head].iter().chain(['…'].iter()).chain(&letters[letters.len() - tail..]).collect();
+            let head = kept * eighths / 8;
+            let tail = &letters[letters.len() - (kept - head)..];
+            let cut: String = letters[..head].iter().chain(['…'].iter()).chain(tail).collect();
             if self.width(&cut, size) <= most {
                 return cut;
             }

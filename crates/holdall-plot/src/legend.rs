@@ -3,6 +3,7 @@
 use crate::frame::Frame;
 use crate::plan::Beside;
 use crate::scene::{Anchor, Item, Rect, Rgba};
+use crate::shorten::shortened;
 
 /// How a colour is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +42,9 @@ impl Frame<'_> {
         let x = right + self.px(text);
         let most = (f64::from(self.scene.width) - x - 2.0).min(self.px(80.0));
         let below = |row_number: usize| top + row * (row_number as f64 + 0.5);
-        for (number, (color, name)) in entries.iter().take(shown).enumerate() {
+        let names: Vec<&str> = entries.iter().take(shown).map(|(_, name)| name.as_str()).collect();
+        let names = shortened(&self.font, &names, size, most);
+        for (number, ((color, _), name)) in entries.iter().zip(names).enumerate() {
             let middle = below(number);
             let from = right + self.px(start);
             let side = self.px(side);
@@ -56,7 +59,6 @@ impl Frame<'_> {
                     self.scene.items.push(Item::Rect { rect: Rect { x, y, w: side, h: side }, fill: *color });
                 }
             }
-            let name = self.font.fitted(name, size, most);
             self.scene.text((x, middle + size * 0.36), size, Anchor::Start, name);
         }
         if shown < entries.len() {

@@ -23,6 +23,7 @@ mod raster;
 mod reduce;
 mod scale;
 mod scene;
+mod shorten;
 mod snapshot;
 mod spheres;
 mod term;
