@@ -40,7 +40,7 @@ pub use frame::Style;
 pub use heatmap::{Colors, Origin, heatmap};
 pub use lines::{MOST_LINES, histogram, lines};
 pub use palette::{Palette, names};
-pub use particles::{View, particles};
+pub use particles::{View, counted, particles};
 pub use raster::raster;
 pub use scale::{Range, Stretch, place};
 pub use scene::{Anchor, Direction, Item, Pixels, Rect, Rgba, Scene};

@@ -130,11 +130,15 @@ pub fn particles(
         distinct_colors(if by_field.is_some() { 1 } else { most.saturating_add(1).min(MOST_COLORS) });
     let color_of = |kind: usize| of_types.get(kind % of_types.len().max(1)).copied().unwrap_or(Rgba::INK);
     let mut spheres: Vec<Sphere> = Vec::with_capacity(snapshot.positions.len());
-    let mut lost = 0_u64;
+    let (mut lost, mut sizeless) = (0_u64, 0_u64);
     for (number, position) in snapshot.positions.iter().enumerate() {
         let diameter = snapshot.diameters.get(number).copied().unwrap_or(1.0);
-        if !position.iter().all(|value| value.is_finite()) || !diameter.is_finite() {
+        if !position.iter().all(|value| value.is_finite()) {
             lost += 1;
+            continue;
+        }
+        if !diameter.is_finite() {
+            sizeless += 1;
             continue;
         }
         let color = match (by_field, ends) {
@@ -227,14 +231,27 @@ pub fn particles(
     }
     frame.title();
     let mut notes = frame.told();
-    if lost > 0 {
-        notes.push(format!("{lost} particles have no finite place"));
+    for (count, what) in [(lost, "place"), (sizeless, "diameter")] {
+        if count > 0 {
+            let have = if count == 1 { "has" } else { "have" };
+            notes.push(format!("{} {have} no finite {what}", counted(count)));
+        }
     }
     if small > 0 {
-        notes.push(format!("{small} particles behind others are drawn as points: they would take too long"));
+        let (are, points) = if small == 1 { ("is", "a point") } else { ("are", "points") };
+        notes.push(format!(
+            "{} behind others {are} drawn as {points}: they would take too long",
+            counted(small as u64)
+        ));
     }
     let range = range_ends.map(|(low, high)| Range::Fixed(low, high));
     Ok(Picture { scene: frame.scene, range, bins: None, notes })
+}
+
+/// `1 particle`, `2 particles`.
+#[must_use]
+pub fn counted(particles: u64) -> String {
+    format!("{particles} particle{}", if particles == 1 { "" } else { "s" })
 }
 
 /// What has to be seen: the box, and the spheres in and around it.
@@ -370,6 +387,19 @@ mod tests {
             names: (0..kinds).map(|kind| format!("T{kind}")).collect(),
             field: None,
         }
+    }
+
+    #[test]
+    fn what_is_not_drawn_is_told() {
+        let palette = crate::Palette::by_name("viridis").unwrap();
+        let colors =
+            Colors { range: Range::MinMax, stretch: Stretch::Linear, palette, nan: Rgba(0, 0, 0, 255) };
+        let mut snapshot = many(5);
+        snapshot.diameters[1] = f64::NAN;
+        snapshot.positions[2][0] = f64::INFINITY;
+        snapshot.positions[3][1] = f64::NAN;
+        let drawn = particles(&snapshot, View::Xy, &colors, &Style::default(), &Limits::default()).unwrap();
+        assert_eq!(drawn.notes, ["2 particles have no finite place", "1 particle has no finite diameter"]);
     }
 
     /// The eleventh type had the colour of the first.
