@@ -1,6 +1,7 @@
 //! Exit codes, and errors in at most three lines: what, where, what to do next.
 
 use std::borrow::Cow;
+use std::ffi::OsStr;
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -129,25 +130,47 @@ pub fn shell_word(name: &str) -> Cow<'_, str> {
         return Cow::Owned(format!("'{}'", name.replace('\'', r"'\''")));
     }
     let mut word = String::from("$'");
-    for c in name.chars() {
+    push_escaped(&mut word, name);
+    word.push('\'');
+    Cow::Owned(word)
+}
+
+/// As [`shell_word`], of a name that need not be text: on Unix, every byte of it.
+pub fn shell_word_of(name: &OsStr) -> Cow<'_, str> {
+    if let Some(text) = name.to_str() {
+        return shell_word(text);
+    }
+    let mut word = String::from("$'");
+    #[cfg(unix)]
+    for chunk in std::os::unix::ffi::OsStrExt::as_bytes(name).utf8_chunks() {
+        push_escaped(&mut word, chunk.valid());
+        push_octal(&mut word, chunk.invalid());
+    }
+    #[cfg(not(unix))]
+    push_escaped(&mut word, &name.to_string_lossy());
+    word.push('\'');
+    Cow::Owned(word)
+}
+
+/// Text within `$'…'`.
+fn push_escaped(word: &mut String, text: &str) {
+    for c in text.chars() {
         match c {
             '\'' | '\\' => word.extend(['\\', c]),
             '\n' => word.push_str("\\n"),
             '\r' => word.push_str("\\r"),
             '\t' => word.push_str("\\t"),
-            // Octal digits, of which there are at most three, whatever follows.
             c => match printable(c.encode_utf8(&mut [0; 4])) {
                 Cow::Borrowed(_) => word.push(c),
-                Cow::Owned(_) => {
-                    c.encode_utf8(&mut [0; 4])
-                        .bytes()
-                        .for_each(|byte| word.push_str(&format!("\\{byte:03o}")));
-                }
+                Cow::Owned(_) => push_octal(word, c.encode_utf8(&mut [0; 4]).as_bytes()),
             },
         }
     }
-    word.push('\'');
-    Cow::Owned(word)
+}
+
+/// Octal digits, of which there are at most three, whatever follows: a shell may take more hexadecimal ones than two.
+fn push_octal(word: &mut String, bytes: &[u8]) {
+    bytes.iter().for_each(|byte| word.push_str(&format!("\\{byte:03o}")));
 }
 
 /// Says which file an error is about.
@@ -218,6 +241,15 @@ mod tests {
         assert_eq!(shell_word("it's"), r"'it'\''s'");
         assert_eq!(shell_word(""), "''");
         assert_eq!(shell_word("it's\n\\\t\u{1b}7\u{200e}"), r"$'it\'s\n\\\t\0337\342\200\216'");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn names_that_are_no_text_keep_their_bytes() {
+        use std::os::unix::ffi::OsStrExt;
+        let word = |bytes: &'static [u8]| shell_word_of(OsStr::from_bytes(bytes));
+        assert_eq!(word(b"it's"), r"'it'\''s'");
+        assert_eq!(word(b"\xff\xfe7'\xc3\xa9.npy"), r"$'\377\3767\'é.npy'");
     }
 
     #[test]

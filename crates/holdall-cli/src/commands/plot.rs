@@ -22,7 +22,7 @@ use holdall_plot::{
 };
 
 use super::{open, shown};
-use crate::errors::{On, Outcome, Result};
+use crate::errors::{On, Outcome, Result, shell_word_of};
 use crate::options::{ForceArgs, JobsArgs, OpenArgs, address};
 use crate::output::{Console, printable, to_stderr};
 use crate::progress::{Meter, Shown};
@@ -194,7 +194,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     let Some(path) = output else { return Ok(Outcome::Yes) };
     let style = Style { size: args.size.map(|size| size.0), dpi: args.dpi, title: None, bare: false };
     let drawn = make(&style).on(&file)?;
-    let recipe = drawn.recipe.with_end(&format!("-o {}", crate::errors::shell_word(&shown(&path))));
+    let recipe = drawn.recipe.with_end(&format!("-o {}", shell_word_of(path.as_os_str())));
     let bytes = if is_svg {
         svg(&drawn.picture.scene, Some(&recipe)).on(&file)?.into_bytes()
     } else {
@@ -315,8 +315,7 @@ impl Args {
         }
         let label = label(&dataset.path, unit, is_complex.then_some(part));
         let is_phase = is_complex && part == Part::Phase;
-        let mut recipe =
-            Recipe::new(&format!("{}::{}", shown(&address.file), place(typed(&path))), &self.open);
+        let mut recipe = Recipe::new(&address.file, &place(typed(&path)), &self.open);
         if let Some(field) = &self.field {
             recipe.add("--field", field);
         }

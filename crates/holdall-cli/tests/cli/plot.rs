@@ -112,6 +112,22 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
+/// The recipe had U+FFFD in the place of the bytes, and drew nothing.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_recipe_names_files_whose_names_are_no_text() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let directory = directory();
+    let name = OsStr::from_bytes(b"\xff\xfe7.npy");
+    fs::copy(directory.path().join("wave.npy"), directory.path().join(name)).unwrap();
+    let output = OsStr::from_bytes(b"\xfe.png");
+    let drawn = run(directory.path(), &[OsStr::new("plot"), name, OsStr::new("-o"), output]);
+    drawn.expect(0);
+    let recipe = drawn.err.lines().last().unwrap();
+    assert!(recipe.starts_with(r"holdall plot $'\377\3767.npy::data' ") && recipe.ends_with(r"$'\376.png'"));
+}
+
 #[test]
 fn a_drawing_is_text() {
     let directory = directory();
@@ -187,6 +203,7 @@ fn what_cannot_be_drawn_is_said() {
         (&["ramp.npy", "--cmap", "nosuch"], "no colour map"),
         (&["ramp.npy", "-o", "a.jpg"], ".png or .svg"),
         (&["ramp.npy", "--slice", "5=0"], "there is no axis 5"),
+        (&["ramp.npy", "--slice", "0=1,0=2"], "axis 0 is cut twice"),
         (&["two.gsd::frames/2"], "there is no frame 2"),
         (&["two.gsd::frames/0", "--color-by", "nosuch"], "there is no field"),
         (&["ramp.npy", "--view", "xy"], "for particles"),
@@ -200,6 +217,9 @@ fn what_cannot_be_drawn_is_said() {
     let drawn = run(directory.path(), &["plot", "nan.npy"]);
     drawn.expect(0);
     assert!(drawn.err.contains("4 of 4 points have no finite value"), "{drawn:#?}");
+    let drawn = run(directory.path(), &["plot", "ramp.npy::[1]", "-o", "row.png"]);
+    drawn.expect(0);
+    assert!(drawn.err.contains("note: 1 of 6 values are not finite\n"), "{drawn:#?}");
 }
 
 #[test]

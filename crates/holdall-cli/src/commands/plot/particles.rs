@@ -4,10 +4,10 @@ use container_core::Error;
 use container_core::container::{Container, ReadOptions};
 use container_core::region::Region;
 use holdall::Address;
-use holdall_plot::{Snapshot, Style, View, frames_of_particles, particles};
+use holdall_plot::{Snapshot, Style, View, counted, frames_of_particles, particles};
 
 use super::recipe::Recipe;
-use super::{Args, Drawn, shown};
+use super::{Args, Drawn};
 
 impl Args {
     /// The frame of particles that is asked for.
@@ -53,15 +53,15 @@ impl Args {
         let file = address.file.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let step = snapshot.step.map(|step| format!(", step {step}")).unwrap_or_default();
         let default = format!(
-            "{file}: frame {frame} of {}{step}, {} particles",
+            "{file}: frame {frame} of {}{step}, {}",
             snapshot.frames,
-            snapshot.positions.len()
+            counted(snapshot.positions.len() as u64)
         );
         let title = self.title.clone().unwrap_or(default);
         let style = Style { title: Some(title.clone()).filter(|title| !title.is_empty()), ..style.clone() };
         let view = self.view.unwrap_or(if snapshot.dimensions == 2 { View::Xy } else { View::Tilted });
         let picture = particles(&snapshot, view, &self.colors(false)?, &style, &read.limits)?;
-        let mut recipe = Recipe::new(&format!("{}::frames/{frame}", shown(&address.file)), &self.open);
+        let mut recipe = Recipe::new(&address.file, &format!("frames/{frame}"), &self.open);
         recipe.add("--view", view.name());
         if let Some(field) = &self.color_by {
             recipe.add("--color-by", field);

@@ -1,6 +1,9 @@
 //! The command that makes a picture again.
 
-use crate::errors::shell_word;
+use std::ffi::OsString;
+use std::path::Path;
+
+use crate::errors::{shell_word, shell_word_of};
 use crate::options::OpenArgs;
 
 /// A command line in the making, for a POSIX shell.
@@ -8,9 +11,12 @@ use crate::options::OpenArgs;
 pub struct Recipe(String);
 
 impl Recipe {
-    /// `holdall plot ADDRESS` with what matters of how the file is read.
-    pub fn new(address: &str, open: &OpenArgs) -> Self {
-        let mut recipe = Self(format!("holdall plot {}", shell_word(address)));
+    /// `holdall plot FILE::PLACE` with what matters of how the file is read.
+    pub fn new(file: &Path, place: &str, open: &OpenArgs) -> Self {
+        let mut address = OsString::from(file);
+        address.push("::");
+        address.push(place);
+        let mut recipe = Self(format!("holdall plot {}", shell_word_of(&address)));
         let flags =
             [(open.lenient, "--lenient"), (open.reversed_dims, "--reversed-dims"), (open.stored, "--stored")];
         flags.iter().filter(|(is_set, _)| *is_set).for_each(|(_, flag)| recipe.flag(flag));
