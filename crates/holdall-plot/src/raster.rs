@@ -79,6 +79,16 @@ fn path(points: &[(f64, f64)]) -> Option<Path> {
 }
 
 fn stroke(map: &mut Pixmap, points: &[(f64, f64)], width: f64, color: Rgba) {
+    // Frames and ticks: tiny-skia 0.12 leaves out a part of a point in the middle of such strokes.
+    if let [(x0, y0), (x1, y1)] = *points
+        && (x0 == x1) != (y0 == y1)
+    {
+        let half = width / 2.0;
+        let (across, down) = if x0 == x1 { (half, 0.0) } else { (0.0, half) };
+        let (x, y) = (x0.min(x1) - across, y0.min(y1) - down);
+        let rect = Rect { x, y, w: (x1 - x0).abs() + 2.0 * across, h: (y1 - y0).abs() + 2.0 * down };
+        return fill_rect(map, rect, color);
+    }
     let stroke = Stroke {
         width: narrow(width),
         line_cap: LineCap::Butt,
@@ -157,5 +167,29 @@ impl OutlineBuilder for Outline {
 
     fn close(&mut self) {
         self.path.close();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The point in the middle of the upper edge of a frame was paler than the others.
+    #[test]
+    fn straight_lines_are_the_same_all_along() {
+        for (from, to) in [(77.0, 699.0), (77.0, 772.0), (3.0, 800.0)] {
+            let mut scene = Scene::new(820, 820, 100);
+            scene.line(vec![(from, 43.5), (to, 43.5)], 1.0, Rgba::INK);
+            scene.line(vec![(2.5, from), (2.5, to)], 1.0, Rgba::INK);
+            let pixels = raster(&scene, &Limits::default()).unwrap();
+            let inked = |at: u32| f64::from(at) >= from && f64::from(at) < to;
+            for at in 0..820 {
+                let wanted = if inked(at) { Rgba::INK } else { Rgba::WHITE };
+                assert_eq!(pixels.at(2, at), wanted, "{from} {to}: row {at}");
+                if at > 2 {
+                    assert_eq!(pixels.at(at, 43), wanted, "{from} {to}: column {at}");
+                }
+            }
+        }
     }
 }
