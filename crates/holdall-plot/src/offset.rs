@@ -57,25 +57,23 @@ pub(crate) fn common(base: i128, low: f64, high: f64, span: f64) -> (i128, f64) 
     (common, base.saturating_sub(common) as f64)
 }
 
-/// ` ×10⁵ + 3`.
+/// `×10⁵ + 3`.
 pub(crate) fn note(exponent: i32, common: f64) -> String {
     let power = if exponent == 0 { String::new() } else { format!("×10{}", superscript(exponent)) };
-    joined(power, common < 0.0, if common == 0.0 { String::new() } else { exact(common.abs()) })
+    if common == 0.0 { power } else { joined(&power, common < 0.0, &exact(common.abs())) }
 }
 
 /// A note with an integer that is added.
 pub(crate) fn with_common(note: &str, common: i128) -> String {
-    joined(
-        note.to_owned(),
-        common < 0,
-        if common == 0 { String::new() } else { common.unsigned_abs().to_string() },
-    )
+    match common {
+        0 => note.to_owned(),
+        common => joined(note, common < 0, &common.unsigned_abs().to_string()),
+    }
 }
 
-fn joined(note: String, is_negative: bool, common: String) -> String {
+fn joined(note: &str, is_negative: bool, common: &str) -> String {
     let sign = if is_negative { '−' } else { '+' };
-    let space = if note.is_empty() { "" } else { " " };
-    if common.is_empty() { note } else { format!("{note}{space}{sign} {common}") }
+    format!("{note} {sign} {common}").trim_start().to_owned()
 }
 
 #[cfg(test)]

@@ -241,7 +241,7 @@ pub fn particles(
         let (are, points) = if small == 1 { ("is", "a point") } else { ("are", "points") };
         notes.push(format!(
             "{} behind others {are} drawn as {points}: they would take too long",
-            counted(small as u64)
+            counted(small)
         ));
     }
     let range = range_ends.map(|(low, high)| Range::Fixed(low, high));
