@@ -51,16 +51,19 @@ impl Frame<'_> {
         let has_label = self.plan.beside < Beside::NoBarLabel && !label.is_empty();
         let room = self.room_behind(start, has_label);
         let small = self.letters(&ticks, room);
-        let mut column = Column::new(small);
+        let mut column = Column::new(small, self.under_note(note, &ticks.note), f64::from(self.scene.height));
         let mut widest = 0.0_f64;
         for mark in &ticks.ticks {
             // The bar is of places: the stretch is in its marks.
             let at = y + h - axis.at(mark.value) * h;
             self.scene.line(vec![(right, at), (right + tick, at)], line, Rgba::INK);
             let width = self.font.width(&mark.label, small);
+            if width == 0.0 {
+                continue;
+            }
             if width > room {
                 self.leave_out("long numbers of the colour bar");
-            } else if column.takes(at) {
+            } else if let Some(at) = column.takes(at) {
                 self.scene.text((start, at + small * 0.36), small, Anchor::Start, mark.label.clone());
                 widest = widest.max(width);
             }

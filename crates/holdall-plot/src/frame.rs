@@ -65,13 +65,14 @@ impl Axis {
     pub(crate) fn ticks(&self, length: f64, room: f64) -> Ticks {
         let (low, high) = (self.low.min(self.high), self.low.max(self.high));
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a few marks")]
-        let most = |room: f64| (length / room).floor().max(2.0) as usize;
+        let most = (length / room).floor().max(2.0) as usize;
         match self.stretch {
             Stretch::Linear => {
                 let of = |most: usize| based(self.base, low, high, most, self.whole);
-                let (ticks, closer) = (of(most(room)), most(0.6 * room).min(3));
+                let ticks = of(most);
                 // A few close to each other rather than one alone.
-                if ticks.ticks.len() < 2 && closer > most(room) { of(closer) } else { ticks }
+                let closer = if ticks.ticks.len() < 2 { of(3) } else { Ticks::default() };
+                if closer.ticks.len() > ticks.ticks.len() { closer } else { ticks }
             }
             _ => Bent { base: self.base, low, high, gap: 0.5 * room / length, whole: self.whole }
                 .ticks(|value| self.at(value)),
@@ -176,13 +177,13 @@ impl<'s> Frame<'s> {
             let half = self.font.width(&mark.label, small) / 2.0;
             // Those at the ends of the sheet are moved inwards.
             let middle = at.min(sheet - half).max(half);
-            if middle - half >= taken && middle + half <= sheet {
+            if half > 0.0 && middle - half >= taken && middle + half <= sheet {
                 self.scene.text((middle, bottom + tick + small), small, Anchor::Middle, mark.label.clone());
                 taken = middle + half + small / 2.0;
             }
         }
         if has_label {
-            let (label, size) = self.labelled(&x.label, &ticks.note, normal, f64::from(self.scene.width));
+            let (label, size) = self.labelled(&x.label, &ticks.note, normal, sheet - 4.0);
             let middle = self.middle(left + w / 2.0, &label, size);
             self.scene.text((middle, bottom + self.px(40.0)), size, Anchor::Middle, label);
         }

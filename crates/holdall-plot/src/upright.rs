@@ -36,15 +36,18 @@ impl Frame<'_> {
         let beside = if has_label { furthest + UNDER * normal + self.px(GAP) } else { 1.0 };
         let room = end - beside;
         let small = self.letters(&ticks, room);
-        let mut column = Column::new(small);
+        let mut column = Column::new(small, self.under_note(note, &ticks.note), f64::from(self.scene.height));
         let mut widest = 0.0_f64;
         for mark in &ticks.ticks {
             let at = top + h - y.at(mark.value) * h;
             self.scene.line(vec![(left - tick, at), (left, at)], line, Rgba::INK);
             let width = self.font.width(&mark.label, small);
+            if width == 0.0 {
+                continue;
+            }
             if width > room {
                 self.leave_out("long numbers of the axis at the left");
-            } else if column.takes(at) {
+            } else if let Some(at) = column.takes(at) {
                 self.scene.text((end, at + small * 0.36), small, Anchor::End, mark.label.clone());
                 widest = widest.max(width);
             }
@@ -69,7 +72,7 @@ impl Frame<'_> {
     /// What numbers that begin at `start` may take of the sheet, with a label behind them or without.
     pub(crate) fn room_behind(&self, start: f64, has_label: bool) -> f64 {
         let normal = self.px(13.0);
-        let label = if has_label { 2.0 + (UNDER + OVER) * normal + self.px(GAP) } else { 0.0 };
+        let label = if has_label { 2.0 + (UNDER + OVER) * normal + self.px(GAP) } else { 2.0 };
         f64::from(self.scene.width) - start - label
     }
 
@@ -107,10 +110,20 @@ impl Frame<'_> {
             return;
         }
         let wide = self.font.width(note, size);
-        let y = (self.rect.y - self.px(8.0)).max(size * 0.8);
+        let y = self.note_line(size);
         self.scene.text((from, y), size, Anchor::Start, note);
         let (start, end) = self.note.unwrap_or((from, from));
         self.note = Some((start.min(from), end.max(from + wide)));
+    }
+
+    fn note_line(&self, size: f64) -> f64 {
+        (self.rect.y - self.px(8.0)).max(size * OVER)
+    }
+
+    /// Where numbers below a note may begin.
+    pub(crate) fn under_note(&self, place: Option<(f64, f64)>, note: &str) -> f64 {
+        let size = place.filter(|_| !note.is_empty()).map(|(_, size)| size);
+        size.map_or(0.0, |size| self.note_line(size) + 0.1 * size)
     }
 }
 
@@ -118,21 +131,25 @@ impl Frame<'_> {
 pub(crate) struct Column {
     /// Height of a line.
     line: f64,
+    /// The middle of the highest and of the lowest label there is room for.
+    ends: (f64, f64),
     taken: Vec<f64>,
 }
 
 impl Column {
-    pub(crate) fn new(small: f64) -> Self {
-        Self { line: small * 1.05, taken: Vec::new() }
+    pub(crate) fn new(small: f64, top: f64, bottom: f64) -> Self {
+        let half = 0.5 * small;
+        Self { line: small * 1.05, ends: (top + half, bottom - half), taken: Vec::new() }
     }
 
-    /// True where no other label is; then this one is there.
-    pub(crate) fn takes(&mut self, at: f64) -> bool {
+    /// The middle of a label, moved to where there is room; `None` where another is.
+    pub(crate) fn takes(&mut self, at: f64) -> Option<f64> {
+        let at = at.min(self.ends.1).max(self.ends.0);
         let is_free = self.taken.iter().all(|other| (other - at).abs() >= self.line);
-        if is_free {
+        is_free.then(|| {
             self.taken.push(at);
-        }
-        is_free
+            at
+        })
     }
 }
 
@@ -159,7 +176,7 @@ mod tests {
             for ((width, height), dpi) in [(900, 480), (1000, 300), (400, 400), (300, 300), (220, 300)]
                 .map(|size| (size, 100))
                 .into_iter()
-                .chain([((800, 900), 200)])
+                .chain([((800, 900), 200), ((690, 162), 300), ((284, 91), 150), ((500, 120), 200)])
             {
                 let style = Style { dpi, ..Style::default() };
                 let room = style.room((width, height), true);
