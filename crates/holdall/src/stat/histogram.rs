@@ -23,18 +23,38 @@ impl Histogram {
         Self::new(self.low, self.high)
     }
 
+    /// Counts values where numpy's `histogram` does: the edges are those of its `linspace`, and a value that rounding takes past one is
+    /// brought back.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to the bins")]
     pub(super) fn add(&mut self, values: &[f64]) {
         let last = self.counts.len().saturating_sub(1);
-        // Halved, so that the width of the widest range is finite.
-        let width = self.high / 2.0 - self.low / 2.0;
-        let scale = self.counts.len() as f64 / width;
+        let unit = self.unit();
+        let (low, high) = (self.low * unit, self.high * unit);
+        let width = high - low;
+        let (scale, step) = (self.counts.len() as f64 / width, width / self.counts.len() as f64);
+        let edge = |at: usize| if at > last { high } else { at as f64 * step + low };
         for value in values {
-            let place = (value / 2.0 - self.low / 2.0) * scale;
+            let value = value * unit;
+            let place = (value - low) * scale;
             let at = if width > 0.0 { (place.max(0.0) as usize).min(last) } else { 0 };
+            let at = match at {
+                at if value < edge(at) => at.saturating_sub(1),
+                at if at < last && value >= edge(at + 1) => at + 1,
+                at => at,
+            };
             if let Some(count) = self.counts.get_mut(at) {
                 *count += 1;
             }
+        }
+    }
+
+    /// What values are multiplied by so that neither their widest range nor the inverse of the narrowest is infinite: a power of two.
+    fn unit(&self) -> f64 {
+        const GREAT: f64 = f64::from_bits((1023 + 200) << 52);
+        match self.high - self.low {
+            width if !width.is_finite() => 0.5,
+            width if width < 1.0 / (GREAT * GREAT) => GREAT,
+            _ => 1.0,
         }
     }
 
@@ -52,5 +72,40 @@ impl Histogram {
             usize::try_from(height).ok().and_then(|height| BLOCKS.get(height)).copied().unwrap_or('█')
         };
         self.counts.iter().map(block).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counts(values: &[f64]) -> Vec<u64> {
+        let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+        let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let mut histogram = Histogram::new(low, high);
+        histogram.add(values);
+        histogram.counts
+    }
+
+    /// Expected: `np.histogram(np.arange(1, 100) / 100, 32)[0]`, many of whose values are a rounding away from an edge.
+    #[test]
+    fn values_beside_edges_are_counted_as_numpy_counts_them() {
+        let values: Vec<f64> = (1..100).map(|number| f64::from(number) / 100.0).collect();
+        let found = counts(&values);
+        assert_eq!(
+            found,
+            [4, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 4, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 4]
+        );
+    }
+
+    /// The inverse of the width would be infinite.
+    #[test]
+    fn the_least_numbers_have_intervals_as_others_do() {
+        let ordinary: Vec<f64> = (0..100).map(|at| 1.0 + f64::from(at) / 1024.0).collect();
+        let least: Vec<f64> = ordinary.iter().map(|value| value * f64::from_bits(1 << 52)).collect();
+        assert_eq!(counts(&least), counts(&ordinary));
+        let subnormal: Vec<f64> = (0..64_u64).map(f64::from_bits).collect();
+        assert_eq!(counts(&subnormal), [2; 32]);
+        assert_eq!(counts(&[f64::MIN, 0.0, f64::MAX])[15..17], [0, 1]);
     }
 }

@@ -3,7 +3,7 @@
 use super::Number;
 use super::keys::{Batch, Keys};
 use super::squares::Squares;
-use super::total::Total;
+use super::total::{Total, added};
 
 /// What is summed up in one pass.
 #[derive(Clone, Debug, Default)]
@@ -17,8 +17,10 @@ pub(super) struct Moments {
     sum: i128,
     /// For floating-point numbers.
     total: Total,
-    /// Beyond `base`: what distances are measured from.
+    /// Beyond `base`: what distances are measured from, the double nearest to the mean.
     mean: f64,
+    /// What the mean is beyond `mean`: the distances from that are many, and their squares would tell.
+    rest: f64,
     /// What integers are counted from that doubles would round.
     base: i128,
     /// Sum of the squared distances from the mean.
@@ -67,17 +69,22 @@ impl Moments {
             &beyond
         };
         let count = values.len() as f64;
-        let total = if keys == Keys::Doubles { Total::of(values) } else { Total::default() };
-        let sum = if keys == Keys::Doubles { total.value() } else { Some(lanes(values, |value| value)) };
-        // By parts of the count where the sum of finite values is not.
-        let mean = sum.map_or_else(|| within(lanes(values, |value| value / count)), |sum| sum / count);
+        let total = Total::of(values);
+        let (mean, rest) = total
+            .mean(count)
+            // By parts of the count where the sum of finite values is not.
+            .unwrap_or_else(|| (within(lanes(values, |value| value / count)), 0.0));
         let is_constant = extremes.is_none_or(|(low, high)| low == high);
         let squares = Squares::of(is_constant, |unit| {
             // The factor of ordinary numbers is 1, which changes no bit.
-            lanes(values, |value| {
+            let of_mean = lanes(values, |value| {
                 let distance = value * unit - mean * unit;
                 distance * distance
-            })
+            });
+            let rest = rest * unit;
+            // Where this goes beyond the doubles the others do, and another unit is tried.
+            let more = Some(count * rest * rest).filter(|more| more.is_finite()).unwrap_or(0.0);
+            (of_mean - more).max(0.0)
         });
         let sum = match keys {
             Keys::Doubles => 0,
@@ -92,7 +99,8 @@ impl Moments {
             empty: batch.empty,
             sum,
             total,
-            mean: if values.is_empty() { 0.0 } else { mean },
+            mean,
+            rest,
             base,
             squares,
             extremes,
@@ -118,18 +126,19 @@ impl Moments {
         }
         if self.finite == 0 {
             (self.finite, self.base) = (other.finite, other.base);
-            (self.mean, self.squares) = (other.mean, other.squares);
+            (self.mean, self.rest, self.squares) = (other.mean, other.rest, other.squares);
             return;
         }
         let (n, m) = (self.finite as f64, other.finite as f64);
         let (base, mean) = (other.base.saturating_sub(self.base) as f64, self.mean);
-        let distance = base + (other.mean - mean);
+        let between = other.rest - self.rest;
+        let distance = base + (other.mean - mean) + between;
         let part = m / (n + m);
         if distance.is_finite() {
-            self.mean += distance * part;
+            (self.mean, self.rest) = added(mean, self.rest + distance * part);
         } else {
             // Floating-point numbers, which have no base.
-            self.mean = within(mean * (n / (n + m)) + other.mean * part);
+            (self.mean, self.rest) = (within(mean * (n / (n + m)) + other.mean * part), 0.0);
         }
         self.squares = self.squares.joined(other.squares, |unit| {
             let scaled = base * unit + (other.mean * unit - mean * unit);

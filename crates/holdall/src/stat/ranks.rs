@@ -142,14 +142,16 @@ impl Ranks {
         Number::Float(between(keys.double(low), keys.double(high), part))
     }
 
-    /// The percentile of dates, or of integers that doubles would round, cut to a whole number.
-    #[expect(clippy::cast_possible_truncation, reason = "between the neighbours")]
+    /// The percentile of dates, or of integers that doubles would round, cut to a whole number: exact, as percentages are whole.
+    #[expect(clippy::cast_possible_truncation, reason = "a whole percentage, and the neighbours' distance")]
     pub(super) fn tick(&self, percent: f64, keys: Keys) -> Number {
-        let ([low, high], part) = percentile_ranks(percent, self.count);
+        let ([low, high], _) = percentile_ranks(percent, self.count);
+        let place = i128::from(self.count.saturating_sub(1)) * percent as i128;
+        // Hundredths of the way. None, where the rank that doubles found is the next one, which the place is then.
+        let part = (place - i128::from(low) * 100).clamp(0, 100);
         match (keys.number(self.key_at(low)), keys.number(self.key_at(high))) {
             (Number::Integer(low), Number::Integer(high)) => {
-                let distance = high - low;
-                Number::Integer(low + ((distance as f64 * part) as i128).min(distance))
+                Number::Integer(low + (high - low).saturating_mul(part).div_euclid(100))
             }
             (low, _) => low,
         }

@@ -67,6 +67,41 @@ fn integers_beyond_two_to_the_53_are_told_apart() {
     assert_eq!(found.histogram.counts.iter().sum::<u64>(), 4);
 }
 
+/// Where numbers begin, between which steps they are, and what mean and deviation are.
+const OFFSETS: [(f64, f64, f64, f64); 3] = [
+    (1000000000.0, 0.015625, 0.7734375, 0.4510323444956581),
+    (1000000000000.0, 0.015625, 0.7734375, 0.4510323444956581),
+    (1000000000000000.0, 1.0, 49.5, 28.86607004772212),
+];
+
+/// Expected: the root of the mean of the exact squares, by Python's fractions, of a hundred numbers that come equally often.
+#[test]
+fn far_from_zero_deviations_are_those_of_the_numbers() {
+    for (offset, unit, mean, deviation) in OFFSETS {
+        let numbers = (0..100_000_u64).map(|at| offset + (at * 7919 % 100) as f64 * unit);
+        let bytes: Vec<u8> = numbers.flat_map(f64::to_le_bytes).collect();
+        let [stat] = &stats("<f8", &[100_000], &bytes, 1 << 30)[..] else { panic!("one column") };
+        let found = stat.summary.as_ref().unwrap();
+        assert_eq!(found.mean, offset + mean, "{offset}");
+        assert!((found.std / deviation - 1.0).abs() < 1e-13, "{offset}: {} {deviation}", found.std);
+    }
+}
+
+/// Exact, rounded down: by Python's integers.
+#[test]
+fn percentiles_of_integers_beyond_doubles_are_exact() {
+    let percentiles = |descr: &str, values: [i64; 2]| {
+        let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        let [stat] = &stats(descr, &[2], &bytes, 1 << 30)[..] else { panic!("one column") };
+        stat.summary.as_ref().unwrap().percentiles
+    };
+    let of_signed = percentiles("<i8", [-i64::MAX, 0]);
+    assert_eq!(of_signed[3], Number::Integer(-4_611_686_018_427_387_904));
+    assert_eq!(of_signed[5], Number::Integer(-461_168_601_842_738_791));
+    let of_unsigned = percentiles("<u8", [i64::MIN, -1]);
+    assert_eq!(of_unsigned[0], Number::Integer(9_315_605_757_223_323_566));
+}
+
 /// numpy's: `np.percentile([-3, 0, 2**60], [1, 5, 25, 50])`. What is far away is no reason to round what is near.
 #[test]
 fn percentiles_between_small_integers_are_doubles_whatever_else_there_is() {

@@ -34,6 +34,14 @@ impl Total {
         Self { high, low }
     }
 
+    /// The mean of `count` numbers of this sum: the nearest double, and what is beyond it. `None` as [`Self::value`], and of no numbers.
+    pub(super) fn mean(self, count: f64) -> Option<(f64, f64)> {
+        let mean = self.value().filter(|_| count > 0.0)? / count;
+        // What the rounded quotient leaves of the sum: exact, as one product and sum are rounded together.
+        let left = (-mean).mul_add(count, self.high) + self.low;
+        Some((mean, left / count))
+    }
+
     /// The nearest double; `None` where what was summed went beyond the doubles.
     pub(super) fn value(self) -> Option<f64> {
         Some(self.high + self.low).filter(|value| value.is_finite())
@@ -41,7 +49,7 @@ impl Total {
 }
 
 /// The rounded sum, and what is between it and the exact one.
-fn added(a: f64, b: f64) -> (f64, f64) {
+pub(super) fn added(a: f64, b: f64) -> (f64, f64) {
     let sum = a + b;
     let of_b = sum - a;
     (sum, (a - (sum - of_b)) + (b - of_b))
