@@ -213,7 +213,7 @@ impl Bridge {
         };
         let n = if field.rows == Rows::Types { 1 } else { n };
         let bytes = field.default_bytes(n, chunk_type, ByteOrder::Little, &job.options.limits)?;
-        let (rows, columns) = field.default_shape(n);
+        let (rows, columns) = field.written_shape(n);
         writer.write_chunk_bytes(name, chunk_type, rows, columns.max(1), &bytes)
     }
 }

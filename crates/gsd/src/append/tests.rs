@@ -230,6 +230,23 @@ fn frames_of_the_schema_read_the_same_in_their_new_place() {
     assert_eq!(names(3), [all[0], all[1]]);
 }
 
+/// gsd.hoomd fails at a table of one column.
+#[test]
+fn no_types_are_a_table_that_gsd_reads() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, other) = (folder.path().join("a.gsd"), folder.path().join("b.gsd"));
+    let two = 2_u32.to_le_bytes();
+    make(
+        &path,
+        "hoomd",
+        &[&[("particles/N", Type::Uint32, 1, 1, &two), ("bonds/types", Type::Int8, 1, 2, b"b\0")]],
+    );
+    make(&other, "hoomd", &[&[("particles/N", Type::Uint32, 1, 1, &two)]]);
+    assert_eq!(add(&path, &given(&other), &[]).unwrap(), []);
+    let entry = opened(&path).find_chunk(1, "bonds/types").unwrap();
+    assert_eq!((entry.type_code, entry.n, entry.m), (Type::Int8.code(), 0, 2));
+}
+
 #[test]
 fn an_empty_file_takes_everything_as_it_is() {
     let folder = tempfile::tempdir().unwrap();

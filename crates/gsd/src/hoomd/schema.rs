@@ -241,6 +241,13 @@ impl Field {
         }
     }
 
+    /// As [`Field::default_shape`], with at least two columns of text: gsd.hoomd takes a table of one column for no table at all, and fails.
+    #[must_use]
+    pub fn written_shape(&self, n: u64) -> (u64, u32) {
+        let (rows, columns) = self.default_shape(n);
+        (rows, if self.is_text() { columns.max(2) } else { columns })
+    }
+
     /// Bytes of the default of a chunk of `n` rows (see [`Field::default_shape`]), in elements of `chunk_type`, C order.
     ///
     /// # Errors

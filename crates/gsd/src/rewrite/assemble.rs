@@ -339,9 +339,7 @@ impl<'f> Assembly<'f> {
         let file = self.inputs[at].file;
         let is_taken = |found: &Type| field.fit(*found, file.header().schema_version) != Fit::Wrong;
         let chunk_type = base.chunk_type().filter(is_taken).unwrap_or(field.chunk_type);
-        let (n, m) = field.default_shape(n);
-        // gsd.hoomd takes a table of one column for no table at all, and fails.
-        let m = if field.is_text() { m.max(2) } else { m };
+        let (n, m) = field.written_shape(n);
         let row = field.default_row(chunk_type, container_core::dtype::ByteOrder::Little);
         let len = n.saturating_mul(m.into()).saturating_mul(chunk_type.size());
         if base.size().is_none_or(|size| size < len) {

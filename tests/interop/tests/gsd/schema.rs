@@ -5,6 +5,8 @@ use std::path::Path;
 
 use gsd::hoomd::{StepRule, Trajectory, TrajectoryOptions, TrajectoryWriter, Validation};
 use gsd::{Commit, Durability, Scheme, Version, WriterOptions};
+use holdall::Address;
+use holdall::append::{Addition, AppendOptions, append};
 
 use crate::peers::{Gsd, assert_same, files, gsd, listed};
 use crate::{fields, listing};
@@ -72,6 +74,38 @@ fn frames_of_each_are_read_by_the_other() {
             assert_frames(Gsd::Newest, theirs.path(), fields::ours);
             assert_frames(Gsd::Newest, ours.path(), expected);
         }
+    }
+}
+
+/// Frames of one trajectory behind those of another: gsd.hoomd reads in each what it read before.
+#[test]
+fn frames_that_are_appended_read_as_they_did() {
+    const COUNT: usize = 60;
+    let (theirs, joined) = (folder(), folder());
+    random(Gsd::Newest, theirs.path(), &COUNT.to_string());
+    gsd(Gsd::Newest, [OsStr::new("frames"), theirs.path().as_os_str()]);
+    let paths = files(theirs.path(), "gsd");
+    let target = |path: &Path| joined.path().join(path.file_name().unwrap());
+    for (path, other) in paths.iter().zip(paths.iter().cycle().skip(1)) {
+        std::fs::copy(path, target(path)).unwrap();
+        let (source, options) = (Address::file(other), AppendOptions::default());
+        let appended = append(&target(path), Addition::Datasets(&source), &options).unwrap();
+        assert_eq!(appended.losses, [], "{} behind {}", other.display(), path.display());
+    }
+    gsd(Gsd::Newest, [OsStr::new("frames"), joined.path().as_os_str()]);
+    for (path, other) in paths.iter().zip(paths.iter().cycle().skip(1)) {
+        let (before, behind) = (listed(path, "hoomd"), listed(other, "hoomd"));
+        let count = |list: &str| list.split(' ').next().unwrap().parse::<u64>().unwrap();
+        let frames = before.lines().skip(1).map(str::to_owned).chain(behind.lines().skip(1).map(|line| {
+            let (frame, rest) = line.split_once('\t').unwrap();
+            format!("{}\t{rest}", frame.parse::<u64>().unwrap() + count(&before))
+        }));
+        let mut expected: Vec<String> = frames.collect();
+        expected.sort_unstable();
+        expected.insert(0, format!("{} frames", count(&before) + count(&behind)));
+        let what = format!("{} behind {}", other.display(), path.display());
+        let found = listed(&target(path), "hoomd");
+        assert_same(found.trim_end(), &expected.join("\n"), &what);
     }
 }
 
