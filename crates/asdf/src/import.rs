@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use container_core::carried;
 use container_core::container::{Axes, Dataset};
-use container_core::dtype::{ByteOrder, DType, Kind, Order};
+use container_core::dtype::{DType, Kind, Order};
 use container_core::format::{Import, ImportOptions, Output};
 use container_core::region::Region;
 use container_core::report::Loss;
@@ -78,10 +78,10 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
     let mut writer = plan.start(tree, out)?;
     for (_, part) in &parts {
         for_each_run(job.container, part.index, part.region, part.read, &job.read, job.progress, |bytes| {
-            let Some(dtype) = &part.swapped else { return writer.write(bytes) };
-            let mut bytes = bytes.to_vec();
-            dtype.swap_to(ByteOrder::Little, &mut bytes)?;
-            writer.write(&bytes)
+            match &part.of {
+                Some(dtype) => writer.write(&dtype.little_endian(bytes)?),
+                None => writer.write(bytes),
+            }
         })?;
     }
     writer.finish()?;
@@ -136,8 +136,8 @@ struct Part<'a> {
     spec: ArraySpec,
     /// The order in which elements are read.
     read: Order,
-    /// The type of elements that are brought into little-endian order, since nothing will tell their order any more.
-    swapped: Option<DType>,
+    /// The type of elements that become bytes.
+    of: Option<DType>,
     loss: Option<String>,
 }
 
@@ -167,19 +167,15 @@ impl<'a> Part<'a> {
             }
             Err(error) => return Err(error),
         };
-        let is_bytes = spec.dtype != *dtype;
-        let swapped = (is_bytes && !dtype.is_in_order(ByteOrder::Little)).then(|| dtype.clone());
-        let loss = if is_bytes {
-            let has_order =
-                [ByteOrder::Little, ByteOrder::Big].iter().any(|order| !dtype.is_in_order(*order));
-            let order = if has_order { ", little-endian" } else { "" };
-            Some(format!("the type {dtype}: kept as bytes{order}"))
+        let of = (spec.dtype != *dtype).then(|| dtype.clone());
+        let loss = if of.is_some() {
+            Some(format!("the type {dtype}: kept as {}", dtype.as_bytes_told()))
         } else {
             let what =
                 "padding, titles and an order in memory of the fields of records, which ASDF does not know";
             (dtype.packed() != *dtype).then(|| what.to_owned())
         };
-        Ok(Self { index, region, spec, read, swapped, loss })
+        Ok(Self { index, region, spec, read, of, loss })
     }
 }
 

@@ -1,5 +1,7 @@
 //! Writing one dataset of any container as an array in a frame, or another frame with all that it holds.
 
+use std::borrow::Cow;
+
 use container_core::container::{Axes, Dataset};
 use container_core::dtype::{DType, Kind, Order};
 use container_core::format::{Import, Output};
@@ -75,7 +77,7 @@ fn array(frame: Option<&Frame>, job: &Import<'_>, out: &mut dyn Output) -> Resul
 /// Bytes of elements that are held at once, at most, where the source can be read in boxes. A single chunk may take more.
 const MOST_HELD: u64 = 64 << 20;
 
-/// Writes the elements of the one selected dataset as they lie in the source, as long as a row of chunks is little, else box by box: chunks
+/// Writes the elements of the one selected dataset as they lie in the source, or little-endian where they become bytes, as long as a row of chunks is little, else box by box: chunks
 /// that are long along the first axis may take all of the array for their first one.
 fn write(
     job: &Import<'_>,
@@ -95,7 +97,7 @@ fn write(
     if row_len(&geometry) <= most {
         let mut writer = NdWriter::new(out, dtype, shape, options)?;
         for_each_run(job.container, index, region, order, &job.read, job.progress, |bytes| {
-            writer.push(bytes)
+            writer.push(&as_written(bytes, &dataset.dtype, dtype)?)
         })?;
         return writer.finish();
     }
@@ -109,11 +111,16 @@ fn write(
         }
         let array = job.container.read(index, &region.part(&parts)?, &job.read)?;
         let bytes = array.bytes(order, &job.read.limits)?;
-        writer.push(&bytes)?;
+        writer.push(&as_written(&bytes, &dataset.dtype, dtype)?)?;
         done += bytes.len() as u64;
         job.progress.tick(done, total)?;
     }
     writer.finish()
+}
+
+/// Elements as the target has them: the source's, or their bytes, whose order nothing tells.
+fn as_written<'b>(bytes: &'b [u8], from: &DType, to: &DType) -> Result<Cow<'b, [u8]>> {
+    if from == to { Ok(Cow::Borrowed(bytes)) } else { from.little_endian(bytes) }
 }
 
 /// The user metadata of a frame, less the digests of its chunks.
@@ -163,7 +170,8 @@ fn target(dataset: &Dataset, region: &Region, axes: Axes) -> Result<Target> {
     if !foreign {
         return Ok(Target { dtype: dataset.dtype.clone(), shape, order, losses: Vec::new() });
     }
-    let what = format!("the type {}, which numpy does not have: kept as {size} opaque bytes", dataset.dtype);
+    let kept = dataset.dtype.as_bytes_told();
+    let what = format!("the type {}, which numpy does not have: kept as {kept}", dataset.dtype);
     let losses = vec![Loss { dataset: Some(dataset.path.clone()), what }];
     Ok(Target { dtype: DType::void(size), shape, order, losses })
 }

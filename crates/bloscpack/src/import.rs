@@ -24,7 +24,7 @@ const CHUNKS: &str = "chunks";
 const OFFSETS: &str = "offsets";
 
 /// Writes the one selected dataset as version 3, with its type, shape and order as bloscpack keeps them for numpy. Byte order and
-/// order of the axes stay; no element is moved.
+/// order of the axes stay, but for elements that become bytes, which are little-endian; no element is moved.
 ///
 /// All items of a variable-length file become one again, and of other Bloscpack files all metadata are kept.
 pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
@@ -54,7 +54,11 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
     with_seek(out, |out| {
         let mut writer = Writer::new(out, Some(total), &options)?;
         for_each_run(job.container, index, region, dataset.order, &job.read, job.progress, |bytes| {
-            writer.push(bytes)
+            match numpy.dtype == dataset.dtype {
+                true => writer.push(bytes),
+                // Bytes alone, whose order nothing tells.
+                false => writer.push(&dataset.dtype.little_endian(bytes)?),
+            }
         })?;
         writer.complete().map(|_| ())
     })?;
@@ -84,7 +88,8 @@ fn target(dataset: &Dataset, region: &Region, axes: Axes) -> (NumpyArray, Vec<Lo
     if !foreign {
         return (NumpyArray { dtype: dataset.dtype.clone(), shape, order }, Vec::new());
     }
-    let what = format!("the type {}, which numpy does not have: kept as {size} opaque bytes", dataset.dtype);
+    let kept = dataset.dtype.as_bytes_told();
+    let what = format!("the type {}, which numpy does not have: kept as {kept}", dataset.dtype);
     let loss = Loss { dataset: Some(dataset.path.clone()), what };
     (NumpyArray { dtype: DType::void(size), shape, order }, vec![loss])
 }

@@ -3,6 +3,8 @@
 //! A [`DType`] is a [`Scalar`] or a [`Record`] of named fields at byte offsets, each perhaps a sub-array.
 //! Strings and descriptions in numpy's spelling come from [`DType::descr`] and [`DType::parse`].
 
+use std::borrow::Cow;
+
 mod descr;
 mod element;
 mod packed;
@@ -194,6 +196,34 @@ impl DType {
             Self::Scalar(scalar) => swap_unit(&scalar.kind, scalar.size) <= 1 || scalar.order == order,
             Self::Record(record) => record.fields.iter().all(|field| field.dtype.is_in_order(order)),
         }
+    }
+
+    /// Whether there is a multi-byte part, whose order the elements do not tell by themselves.
+    #[must_use]
+    pub fn has_byte_order(&self) -> bool {
+        !self.is_in_order(ByteOrder::Little) || !self.is_in_order(ByteOrder::Big)
+    }
+
+    /// Elements of this type as they are written where nothing says their order: little-endian, lent where they are.
+    ///
+    /// # Errors
+    /// As [`DType::swap_to`].
+    pub fn little_endian<'i>(&self, items: &'i [u8]) -> Result<Cow<'i, [u8]>> {
+        if self.is_in_order(ByteOrder::Little) {
+            return Ok(Cow::Borrowed(items));
+        }
+        let mut swapped = items.to_vec();
+        self.swap_to(ByteOrder::Little, &mut swapped)?;
+        Ok(Cow::Owned(swapped))
+    }
+
+    /// What a loss says of elements that are kept as their bytes alone: their number, and their order where they have one.
+    #[must_use]
+    pub fn as_bytes_told(&self) -> String {
+        let order = if self.has_byte_order() { ", little-endian" } else { "" };
+        let size = self.itemsize();
+        let bytes = if size == 1 { "byte" } else { "bytes" };
+        format!("{size} {bytes} an element{order}")
     }
 
     /// The byte order that [`DType::swap_to`] has to bring elements of this type into so that they are of a file's type `to`; `None` where

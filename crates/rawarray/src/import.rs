@@ -174,18 +174,13 @@ fn target_type(dataset: &Dataset, own: Option<&Value>, words: &Words) -> (Eltype
             }
             // What numpy calls `<f16` and `<c32` means another thing on each machine.
             let opaque = (public_type(&dataset.dtype) != dataset.dtype).then(|| {
-                loss(format!(
-                    "the type {}: read back as {} opaque bytes",
-                    dataset.dtype,
-                    dataset.dtype.itemsize()
-                ))
+                loss(format!("the type {}: read back as {}", dataset.dtype, dataset.dtype.as_bytes_told()))
             });
             (eltype, big, note.into_iter().chain(opaque).collect())
         }
         None if dataset.dtype.is_void() => (Eltype::USER, BigEndian::No, Vec::new()),
         None => {
-            let what =
-                format!("the type {}: kept as {} opaque bytes", dataset.dtype, dataset.dtype.itemsize());
+            let what = format!("the type {}: kept as {}", dataset.dtype, dataset.dtype.as_bytes_told());
             (Eltype::USER, BigEndian::No, vec![loss(what)])
         }
     }

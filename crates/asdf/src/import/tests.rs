@@ -74,9 +74,11 @@ fn types_without_a_name_are_refused_or_become_bytes() {
 fn elements_become_little_endian_bytes() {
     let data: Vec<u8> = (0..32).collect();
     let limits = container_core::Limits::default();
-    for (descr, loss) in
-        [("<M8[D]", "bytes, little-endian"), (">M8[D]", "bytes, little-endian"), ("|V8", "bytes")]
-    {
+    for (descr, loss) in [
+        ("<M8[D]", "8 bytes an element, little-endian"),
+        (">M8[D]", "8 bytes an element, little-endian"),
+        ("|V8", ""),
+    ] {
         let source = array(descr, "False", "(2, 2)", &data);
         let (file, losses) = imported(&*source, &words(&[("as-bytes", "")])).unwrap();
         if descr != "|V8" {

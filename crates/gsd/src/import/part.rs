@@ -67,7 +67,10 @@ impl Part {
         let count = if axis.is_some() { shape.remove(0) } else { 1 };
         let (chunk_type, loss) = match Type::from_dtype(&dataset.dtype) {
             Some(chunk_type) => (chunk_type, None),
-            None if as_bytes => (Type::Uint8, Some(bytes_instead(&dataset.dtype))),
+            None if as_bytes => (
+                Type::Uint8,
+                Some(format!("the type {}: kept as {}", dataset.dtype, dataset.dtype.as_bytes_told())),
+            ),
             None => {
                 let problem = format!("{}: GSD has no type for {}", dataset.path, dataset.dtype);
                 return Err(
@@ -211,11 +214,4 @@ fn sub(axis: AxisSelection, first: u64, step: i64, count: u64) -> Result<AxisSel
         count,
         kept: axis.kept,
     })
-}
-
-fn bytes_instead(dtype: &DType) -> String {
-    match dtype.itemsize() {
-        1 => format!("the type {dtype}: kept as unsigned bytes"),
-        size => format!("the type {dtype}: kept as {size} unsigned bytes an element"),
-    }
 }

@@ -54,7 +54,7 @@ pub struct Args {
     #[arg(long)]
     no_verify: bool,
 
-    /// npy: write bfloat16 as the two bytes that are stored (<u2) instead of widening it to <f4
+    /// npy: write bfloat16 as the two bytes that are stored (u2, in their byte order) instead of widening it to <f4
     #[arg(long)]
     as_stored: bool,
 

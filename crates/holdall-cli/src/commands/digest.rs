@@ -194,6 +194,9 @@ impl Args {
             console.note(Outcome::No);
         }
         let array = made.as_ref().ok();
+        if self.quiet && status == Status::Ok {
+            return Ok(());
+        }
         if self.json {
             let named = (address.as_str(), file.as_str(), dataset.as_deref());
             let mut line = json::digest_json(named, array);
@@ -203,11 +206,9 @@ impl Args {
             }
             console.out.json(&line)?;
         } else if expected.is_some() {
-            if status != Status::Ok || !self.quiet {
-                let style = if status == Status::Ok { GOOD } else { BAD };
-                let word = console.out.paint.with(style, status.word()).into_owned();
-                writeln!(console.out, "{}: {word}", printable(&address))?;
-            }
+            let style = if status == Status::Ok { GOOD } else { BAD };
+            let word = console.out.paint.with(style, status.word()).into_owned();
+            writeln!(console.out, "{}: {word}", printable(&address))?;
         } else if let Some(array) = array {
             let mut line = line(&array.digest, &bytes);
             if console.out.is_terminal() {

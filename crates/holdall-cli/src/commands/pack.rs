@@ -31,7 +31,7 @@ With --csv, SOURCE is a table of comma-separated values, whatever its name. Colu
 others are records, whose fields have the names that the first row gives. A column is bool, integers, decimals, complex numbers or \
 text, the first of these that each cell is; integers with leading zeros or of more than 64 bits are text. --dtype says the type instead: of every cell, or of the records, \
 such as \"[('id', '<u4'), ('x', '<f4', (3,))]\". What `cat --format csv` writes becomes the array that it was, but for the width of its \
-numbers, which --dtype says.
+numbers, which --dtype says, and for strings of bytes that are no text, which become the text that Python has for them.
 
 The target's format is told by --to or by its extension; codecs, filters and checksums are those of `convert`.
 

@@ -115,7 +115,7 @@ fn types_that_asdf_lacks_need_a_word() {
     assert!(run(at, &["convert", "a.npy", "a.asdf"]).err.contains("--as-bytes"));
     let run_ = run(at, &["convert", "a.npy", "a.asdf", "--as-bytes", "--verify"]);
     run_.expect(0);
-    assert!(run_.err.contains("kept as bytes"), "{run_:#?}");
+    assert!(run_.err.contains("kept as 8 bytes an element, little-endian"), "{run_:#?}");
     assert!(run(at, &["ls", "a.asdf"]).expect(0).starts_with("data\t|u1\t(2, 8)\t"));
     for (descr, size) in [(">M8[ns]", 8), (">m8[25s]", 8)] {
         let data: Vec<u8> = (0..2 * size).collect();

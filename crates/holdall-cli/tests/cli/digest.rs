@@ -38,6 +38,7 @@ fn lists_are_checked_line_by_line_and_the_worst_counts() {
     let checked = run(place, &["digest", "--check", "list"]);
     assert_eq!(checked.expect(0), "good.ra::data: OK\nb.npy::data: OK\n");
     assert_eq!(run(place, &["digest", "--check", "--quiet", "list"]).expect(0), "");
+    assert_eq!(run(place, &["digest", "--check", "--quiet", "--json", "list"]).expect(0), "");
 
     let other = list.replacen(&list[..1], if list.starts_with('0') { "1" } else { "0" }, 1);
     fs::write(place.join("other"), &other).unwrap();

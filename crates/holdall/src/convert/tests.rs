@@ -300,6 +300,26 @@ fn a_name_that_others_lead_on_from_may_come_after_them() {
     }
 }
 
+/// Big-endian bfloat16, which numpy lacks: as bytes alone they are little-endian, and read back as what they were.
+#[cfg(all(feature = "rawarray", feature = "blosc2", feature = "bloscpack", feature = "asdf"))]
+#[test]
+fn elements_that_become_bytes_are_little_endian_everywhere() {
+    let place = Place::new();
+    let words = [1_u64, 5, 2, 6, 1, 3].map(u64::to_le_bytes).concat();
+    let source =
+        place.put("a.ra", &[b"rawarray".as_slice(), &words, &[0x3f, 0x80, 0x40, 0, 0xc0, 0x40]].concat());
+    for target in ["a.b2nd", "a.blp", "a.asdf"] {
+        let mut options = verified();
+        options.import.words.push((ImportOptions::AS_BYTES.into(), String::new()));
+        done(convert(&source, &place.at(target), &options).unwrap());
+        let opened = crate::open(&place.at(target), Accept::Containers, &OpenOptions::default()).unwrap();
+        let whole = Region::whole(&opened.container.require(0).unwrap().shape);
+        let array = opened.container.read(0, &whole, &ReadOptions::default()).unwrap();
+        let bytes = array.bytes(Order::C, &Default::default()).unwrap();
+        assert_eq!(*bytes, [0x80, 0x3f, 0, 0x40, 0x40, 0xc0], "{target}");
+    }
+}
+
 /// A key of a tree may be empty, and is again after formats that name nothing. A chunk is called by something.
 #[cfg(all(feature = "gsd", feature = "asdf", feature = "rawarray"))]
 #[test]

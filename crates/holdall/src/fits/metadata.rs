@@ -10,7 +10,7 @@ use crate::attributes::{self, Entries};
 use super::cards::{Card, CardValue, Header};
 
 /// Names that a loss lists before it only counts.
-const MOST_LISTED: usize = 8;
+const MOST_LISTED: usize = 1000;
 
 /// Keywords that say how data are stored or how a header is read. What is called like one stands under `HIERARCH`.
 const RESERVED: [&str; 22] = [

@@ -52,7 +52,7 @@ impl ArrayPlan {
         let (zarr_type, is_typed) = match zarr_type(&stored) {
             Some(found) => (found, true),
             None if options.as_bytes() && stored.itemsize() > 0 => {
-                lose(format!("the type {stored}, kept as {} opaque bytes", stored.itemsize()));
+                lose(format!("the type {stored}: kept as {}", stored.as_bytes_told()));
                 (raw(stored.itemsize()), false)
             }
             None => {
@@ -183,8 +183,7 @@ impl ArrayPlan {
             self.packer.pack(&bytes, &mut plain);
             self.packer.dtype().swap_to(ByteOrder::Little, &mut plain)?;
         } else {
-            plain.extend_from_slice(&bytes);
-            self.stored.swap_to(ByteOrder::Little, &mut plain)?;
+            plain.extend_from_slice(&self.stored.little_endian(&bytes)?);
         }
         drop(bytes);
         if plain.iter().all(|byte| *byte == 0) {
