@@ -174,7 +174,8 @@ fn target_type(dataset: &Dataset, own: Option<&Value>, words: &Words) -> (Eltype
             }
             // What numpy calls `<f16` and `<c32` means another thing on each machine.
             let opaque = (public_type(&dataset.dtype) != dataset.dtype).then(|| {
-                loss(format!("the type {}: read back as {}", dataset.dtype, dataset.dtype.as_bytes_told()))
+                let size = dataset.dtype.itemsize();
+                loss(format!("the type {}: read back as {size} opaque bytes", dataset.dtype))
             });
             (eltype, big, note.into_iter().chain(opaque).collect())
         }
