@@ -32,6 +32,7 @@ mod plot;
 mod recode;
 mod repair;
 mod stat;
+mod table;
 mod tree;
 mod verify;
 mod writing;

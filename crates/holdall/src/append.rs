@@ -11,9 +11,10 @@ use container_core::write::Durability;
 use container_core::{Error, Progress, Result};
 
 use crate::address::Address;
+use crate::csv::{Csv, rows_like};
 use crate::formats::FORMATS;
 use crate::items::{ItemSource, Items};
-use crate::open::{Accept, is_stream, open, recognise};
+use crate::open::{Accept, Opened, is_stream, open, recognise};
 use crate::pack::raw_source;
 use crate::plain::Plain;
 use crate::target::refuse_source;
@@ -30,6 +31,13 @@ pub enum Addition<'a> {
         source: &'a Path,
         /// Their type, which is that of the file but for its byte order; `None` where it is that, too.
         dtype: Option<&'a DType>,
+    },
+    /// The rows of a table of text, of the type that the file has; `-` is standard input.
+    Table {
+        /// Where it is.
+        source: &'a Path,
+        /// How it is read. A type is that of the file but for its byte order.
+        csv: &'a Csv,
     },
     /// Items.
     Items(ItemSource<'a>),
@@ -104,6 +112,11 @@ pub fn append(path: &Path, addition: Addition<'_>, options: &AppendOptions<'_>) 
             let plain = like(path, source, dtype, options)?;
             job.run(&plain, &plain.whole())
         }
+        Addition::Table { source, csv } => {
+            refuse_source(path, source)?;
+            let plain = rows_of(path, source, csv, options)?;
+            job.run(&plain, &plain.whole())
+        }
         Addition::Items(source) => {
             match source {
                 ItemSource::Lines(text) => refuse_source(path, text)?,
@@ -160,15 +173,34 @@ impl Job<'_> {
     }
 }
 
+/// The one dataset of the file at `path`, of which `what` are to become rows.
+fn grown(path: &Path, what: &str, options: &AppendOptions<'_>) -> Result<(Opened, usize)> {
+    let target = open(path, Accept::ContainersAndArrays, &options.open)?;
+    let [(index, _)] = Address::file(path).select(&*target.container)?[..] else {
+        let error = Error::usage(format!("{what} are added to files of one array"));
+        return Err(error.hint("--items for files of items"));
+    };
+    Ok((target, index))
+}
+
+/// A table of text as rows of the one dataset of the file at `path`.
+fn rows_of(path: &Path, source: &Path, csv: &Csv, options: &AppendOptions<'_>) -> Result<Plain> {
+    let (target, index) = grown(path, "tables", options)?;
+    let dataset = target.container.require(index)?;
+    if let Some(dtype) = &csv.dtype {
+        dtype.order_for(&dataset.dtype)?;
+    }
+    let rows = || {
+        let text = raw_source(source, &options.open)?;
+        let row = dataset.shape.get(1..).unwrap_or_default();
+        rows_like(&*text, csv, (&dataset.dtype, row), &options.open.limits)
+    };
+    rows().map_err(|error| error_of(error, source))
+}
+
 /// Raw bytes as elements of the type that the one dataset of the file at `path` has, in the byte order of `given`, with its axes but the first.
 fn like(path: &Path, source: &Path, given: Option<&DType>, options: &AppendOptions<'_>) -> Result<Plain> {
-    let target = open(path, Accept::ContainersAndArrays, &options.open)?;
-    let all = Address::file(path);
-    let [(index, _)] = all.select(&*target.container)?[..] else {
-        return Err(
-            Error::usage("raw elements are added to files of one array").hint("--items for files of items")
-        );
-    };
+    let (target, index) = grown(path, "raw elements", options)?;
     let dataset = target.container.require(index)?;
     let rest = dataset.shape.get(1..).unwrap_or_default();
     let bytes = raw_source(source, &options.open).map_err(|error| error_of(error, source))?;

@@ -92,6 +92,32 @@ pub fn pack_csv(
     write(&plain, &plain.whole(), format, target, options)
 }
 
+/// A table as rows of an array that there is, of elements of `dtype` and `row` as the shape of each.
+///
+/// # Errors
+/// As [`pack_csv`]. Where the rows are of another shape, the array is; whoever adds it will say so.
+pub(crate) fn rows_like(
+    text: &dyn Source,
+    csv: &Csv,
+    (dtype, row): (&DType, &[u64]),
+    limits: &Limits,
+) -> Result<Plain> {
+    let header = match (csv.header, dtype) {
+        // Names of columns make no fields of what has none.
+        (Header::Names, DType::Scalar(_)) => Header::Skip,
+        (header, _) => header,
+    };
+    let csv = Csv { dtype: Some(csv.dtype.as_ref().unwrap_or(dtype).clone()), header, ..*csv };
+    let mut table = Table::find(text, &csv, limits)?;
+    // A single column is one axis, and a table without rows is no more than that.
+    if let [rows] = table.shape[..]
+        && (rows == 0 || row.iter().all(|len| *len == 1))
+    {
+        table.shape.extend_from_slice(row);
+    }
+    values(text, &csv, table, limits)
+}
+
 /// The array that a table is.
 fn decode(text: &dyn Source, csv: &Csv, limits: &Limits) -> Result<Plain> {
     let table = Table::find(text, csv, limits)?;
@@ -99,6 +125,11 @@ fn decode(text: &dyn Source, csv: &Csv, limits: &Limits) -> Result<Plain> {
     if csv.dtype.is_none() {
         table.check_size(text.len())?;
     }
+    values(text, csv, table, limits)
+}
+
+/// The second reading: the values of a table of which all else is known.
+fn values(text: &dyn Source, csv: &Csv, table: Table, limits: &Limits) -> Result<Plain> {
     let mut file = BufWriter::with_capacity(BUFFER, tempfile::tempfile()?);
     let encoder = Encoder::new(&table.dtype, table.skipped_columns)?;
     let mut element = Vec::new();

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use container_core::ErrorKind;
 use container_core::dtype::DType;
 use container_core::write::Durability;
 use holdall::append::{Addition, AppendOptions};
@@ -11,6 +12,7 @@ use holdall::pack::ItemSource;
 
 use super::pack::ItemsOf;
 use super::shown;
+use super::table::{TableArgs, is_called_csv};
 use super::writing::{GrowArgs, tell_losses};
 use crate::errors::{Failure, On, Outcome, Result};
 use crate::options::{JobsArgs, OpenArgs, address};
@@ -22,7 +24,8 @@ use crate::progress::{Meter, Shown};
 #[command(after_help = "\
 What is added has the type of what is there, and the shape of its axes but the first one, which grows. It comes from any file \
 that `convert` reads, or with --raw from bytes without a header, in C order and the byte order of the file; with --items from the lines of a text or from whole files. \
-New chunks are written as the file's own are, unless --codec or --filter say otherwise. Whether the last of all lines ends with a \
+With --csv, or by a name that ends in .csv, it is a table of text, whose cells are of the type that is there: of a row of a matrix, of the \
+fields of a record. New chunks are written as the file's own are, unless --codec or --filter say otherwise. Whether the last of all lines ends with a \
 line feed stays as it was when the file was packed.
 
 A GSD file grows by frames: those of another GSD file, or the rows of arrays that are called as its chunks are; --frames=RANGE takes \
@@ -34,6 +37,7 @@ some of them, whole.
 Examples:
   holdall append log.blp today.npy
   holdall append log.blp 'scan.ra::data[100:]' --codec zstd:5
+  holdall append log.blp today.csv
   holdall append run.gsd more.gsd
   sensor | holdall append log.blp - --raw
   holdall append --items lines notes.blp more.txt")]
@@ -47,8 +51,11 @@ pub struct Args {
     sources: Vec<OsString>,
 
     /// SOURCE is elements alone, of the type that the file has, in its byte order
-    #[arg(long, conflicts_with = "items")]
+    #[arg(long, conflicts_with_all = ["items", "csv"])]
     raw: bool,
+
+    #[command(flatten)]
+    table: TableArgs,
 
     /// The type of raw elements, where their byte order is not the file's: '<f8' for what `cat --format raw` writes
     #[arg(long, value_name = "DTYPE", requires = "raw", value_parser = crate::options::dtype())]
@@ -85,10 +92,18 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
         return Err(several());
     }
     let address = address(source);
+    if args.raw && args.table.is_told() {
+        return Err(Failure::usage(
+            "append: elements have no --header and no --delimiter; with --csv, tables do",
+        ));
+    }
+    let csv = args.table.csv(None);
+    let table = Addition::Table { source: source.as_ref(), csv: &csv };
     let addition = match (args.items, args.raw) {
         (Some(ItemsOf::Lines), _) => Addition::Items(ItemSource::Lines(source.as_ref())),
         (Some(ItemsOf::Files), _) => Addition::Items(ItemSource::Files(&paths)),
         (None, true) => Addition::Raw { source: source.as_ref(), dtype: args.dtype.as_ref() },
+        (None, false) if args.table.csv => table,
         (None, false) => Addition::Datasets(&address),
     };
     let outcome = Meter::new(printable(&file), Shown::OnTerminal).watch(|progress| {
@@ -99,7 +114,12 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
             read: args.jobs.read_options(console.limits),
             progress,
         };
-        holdall::append::append(&args.file, addition, &options)
+        match holdall::append::append(&args.file, addition, &options) {
+            Err(error) if is_wrong_format(&error, addition) && is_called_csv(source.as_ref()) => {
+                holdall::append::append(&args.file, table, &options)
+            }
+            outcome => outcome,
+        }
     });
     let appended = outcome.on(&file)?;
     tell_losses(&file, &appended.losses);
@@ -108,4 +128,9 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
         console.out.json(&json::append_json(&sources, &file, &appended))?;
     }
     Ok(Outcome::Yes)
+}
+
+/// Whether what was to be datasets of a file is no container.
+fn is_wrong_format(error: &holdall::Error, addition: Addition<'_>) -> bool {
+    matches!(error.kind(), ErrorKind::WrongFormat { .. }) && matches!(addition, Addition::Datasets(_))
 }

@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use container_core::dtype::{DType, Order};
 use container_core::{ErrorKind, Limits, Progress};
 use holdall::convert::ConvertOptions;
-use holdall::csv::{Csv, Header};
+use holdall::csv::Csv;
 use holdall::formats::target_format;
 use holdall::json;
 use holdall::pack::{ItemSource, PackOutcome, RawArray};
 
 use super::shown;
+use super::table::{self, TableArgs};
 use super::writing::{MakeArgs, tell_differences};
 use crate::errors::{Failure, On, Outcome, Result};
 use crate::options::address;
@@ -53,17 +54,8 @@ pub struct Args {
     #[arg(long, value_name = "KIND", conflicts_with = "dtype")]
     items: Option<ItemsOf>,
 
-    /// SOURCE is a table of text, with one row of values in a line
-    #[arg(long, conflicts_with = "items")]
-    csv: bool,
-
-    /// What the first row of a table is
-    #[arg(long, value_name = "WHAT", default_value = "auto", conflicts_with = "items")]
-    header: HeaderIs,
-
-    /// What is between the cells of a row: one character, or `tab`
-    #[arg(long, value_name = "CHAR", default_value = ",", value_parser = delimiter, conflicts_with = "items")]
-    delimiter: u8,
+    #[command(flatten)]
+    table: TableArgs,
 
     /// SOURCE is elements of this type, such as '<f8' or '|u1', and nothing else; with --csv, what its cells are
     #[arg(long, value_name = "DTYPE", value_parser = crate::options::dtype())]
@@ -92,28 +84,6 @@ pub enum ItemsOf {
     Lines,
     /// Whole files, with their names
     Files,
-}
-
-/// What the first row of a table is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum HeaderIs {
-    /// Names, if it is text alone above a column that is not
-    Auto,
-    /// The names of the columns
-    Names,
-    /// Left out
-    Skip,
-    /// Values
-    None,
-}
-
-fn delimiter(text: &str) -> std::result::Result<u8, String> {
-    match text.as_bytes() {
-        b"tab" | b"\\t" => Ok(b'\t'),
-        // What ends rows or cells itself is none.
-        [byte] if byte.is_ascii() && !b"\"\r\n".contains(byte) => Ok(*byte),
-        _ => Err("one character of ASCII, or tab".into()),
-    }
 }
 
 /// Which axis is fastest.
@@ -147,9 +117,9 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     let csv = args.table()?;
     let outcome = meter.watch(|progress| {
         let options = args.options(limits, progress);
-        let table = || holdall::csv::pack_csv(source, &csv, target, &options);
+        let of_table = || holdall::csv::pack_csv(source, &csv, target, &options);
         match &args.dtype {
-            _ if args.csv => table(),
+            _ if args.table.csv => of_table(),
             Some(dtype) => {
                 let order = if args.order == AxisOrder::C { Order::C } else { Order::F };
                 let array = RawArray { dtype: dtype.clone(), shape: args.shape.clone(), order };
@@ -157,7 +127,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
             }
             None => match holdall::convert::convert(&address(source.as_os_str()), target, &options) {
                 // Nothing in a table says that it is one but its name.
-                Err(error) if is_wrong_format(&error) && is_called_csv(source) => table(),
+                Err(error) if is_wrong_format(&error) && table::is_called_csv(source) => of_table(),
                 outcome => outcome,
             },
         }
@@ -176,10 +146,6 @@ fn is_wrong_format(error: &holdall::Error) -> bool {
     matches!(error.kind(), ErrorKind::WrongFormat { .. })
 }
 
-fn is_called_csv(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv"))
-}
-
 impl Args {
     /// The source, or the first of the files as items, then all sources, and the target.
     fn paths(&self) -> Result<(&Path, &[PathBuf], &Path)> {
@@ -195,19 +161,12 @@ impl Args {
 
     /// How a table is read.
     fn table(&self) -> Result<Csv> {
-        let header = match self.header {
-            HeaderIs::Auto => Header::Auto,
-            HeaderIs::Names => Header::Names,
-            HeaderIs::Skip => Header::Skip,
-            HeaderIs::None => Header::None,
-        };
-        let is_raw = !self.csv && self.dtype.is_some();
-        if is_raw && (header != Header::Auto || self.delimiter != b',') {
+        if !self.table.csv && self.dtype.is_some() && self.table.is_told() {
             return Err(Failure::usage(
                 "pack: elements have no --header and no --delimiter; with --csv, tables do",
             ));
         }
-        Ok(Csv { dtype: self.dtype.clone(), header, delimiter: self.delimiter })
+        Ok(self.table.csv(self.dtype.as_ref()))
     }
 
     fn options<'a>(&'a self, limits: Limits, progress: Progress<'a>) -> ConvertOptions<'a> {

@@ -29,6 +29,44 @@ fn a_table_goes_into_every_format_by_its_name_or_by_a_flag() {
 }
 
 #[test]
+fn rows_of_tables_are_appended_in_the_type_of_the_file() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = directory.path();
+    let cat = |file: &str| String::from_utf8(bytes_of(at, &["cat", file, "--format", "csv"])).unwrap();
+    write(at, "t.csv", "x,y\n1,2.5\n");
+    write(at, "more.csv", "x,y\n3,4\n");
+    write(at, "u.txt", "5\t6\n");
+    write(at, "wide.csv", "1,2,3\n");
+    write(at, "word.csv", "7,seven\n");
+    for target in ["a.b2nd", "a.blp"] {
+        // Records, and a matrix of singles in the order of another machine.
+        run(at, &["pack", "t.csv", target]).expect(0);
+        run(at, &["append", target, "more.csv"]).expect(0);
+        run(at, &["append", target, "--csv", "--delimiter", "tab", "u.txt"]).expect(0);
+        assert_eq!(cat(target), "x,y\n1,2.5\n3,4.0\n5,6.0\n", "{target}");
+        run(at, &["pack", "--csv", "--dtype", ">f4", "t.csv", target, "-f"]).expect(0);
+        let before = bytes_of(at, &["digest", target]);
+        for (wrong, why) in [("wide.csv", "does not take"), ("word.csv", "seven")] {
+            let refused = run(at, &["append", target, wrong]);
+            refused.expect(2);
+            assert!(refused.err.contains(why), "{refused:#?}");
+        }
+        run(at, &["append", target, "--raw", "--header", "skip", "more.csv"]).expect(2);
+        assert_eq!(bytes_of(at, &["digest", target]), before);
+        run(at, &["append", target, "--header", "names", "more.csv"]).expect(0);
+        let (piped, _) = run_with(at, &["append", target, "--csv", "-"], b"5,6\n");
+        assert_eq!(piped.code, Some(0));
+        assert_eq!(cat(target), "1.0,2.5\n3.0,4.0\n5.0,6.0\n", "{target}");
+    }
+    // One column is a row of one, and a row alone may be a frame.
+    write(at, "one.csv", "1\n2\n");
+    run(at, &["pack", "--dtype", "|u1", "--shape", "6,1", "one.csv", "one.b2nd"]).expect(2);
+    run(at, &["pack", "--dtype", "|u1", "--shape", "4,1", "one.csv", "one.b2nd"]).expect(0);
+    run(at, &["append", "one.b2nd", "one.csv"]).expect(0);
+    assert_eq!(cat("one.b2nd"), "49\n10\n50\n10\n1\n2\n");
+}
+
+#[test]
 fn what_cat_writes_comes_back() {
     let directory = tempfile::tempdir().unwrap();
     let at = directory.path();

@@ -1,0 +1,67 @@
+//! How a table of text is read.
+
+use std::path::Path;
+
+use container_core::dtype::DType;
+use holdall::csv::{Csv, Header};
+
+/// What is said of a table.
+#[derive(Clone, Debug, clap::Args)]
+pub struct TableArgs {
+    /// SOURCE is a table of text, with one row of values in a line
+    #[arg(long, conflicts_with = "items")]
+    pub csv: bool,
+
+    /// What the first row of a table is
+    #[arg(long, value_name = "WHAT", default_value = "auto", conflicts_with = "items")]
+    header: HeaderIs,
+
+    /// What is between the cells of a row: one character, or `tab`
+    #[arg(long, value_name = "CHAR", default_value = ",", value_parser = delimiter, conflicts_with = "items")]
+    delimiter: u8,
+}
+
+/// What the first row of a table is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum HeaderIs {
+    /// Names, if it is text alone above a column that is not
+    Auto,
+    /// The names of the columns
+    Names,
+    /// Left out
+    Skip,
+    /// Values
+    None,
+}
+
+fn delimiter(text: &str) -> Result<u8, String> {
+    match text.as_bytes() {
+        b"tab" | b"\\t" => Ok(b'\t'),
+        // What ends rows or cells itself is none.
+        [byte] if byte.is_ascii() && !b"\"\r\n".contains(byte) => Ok(*byte),
+        _ => Err("one character of ASCII, or tab".into()),
+    }
+}
+
+impl TableArgs {
+    /// How the table is read, whose cells are of `dtype` where that is told.
+    pub fn csv(&self, dtype: Option<&DType>) -> Csv {
+        let header = match self.header {
+            HeaderIs::Auto => Header::Auto,
+            HeaderIs::Names => Header::Names,
+            HeaderIs::Skip => Header::Skip,
+            HeaderIs::None => Header::None,
+        };
+        Csv { dtype: dtype.cloned(), header, delimiter: self.delimiter }
+    }
+
+    /// Whether something is said that only tables have.
+    pub fn is_told(&self) -> bool {
+        self.header != HeaderIs::Auto || self.delimiter != b','
+    }
+}
+
+/// Nothing in a table says that it is one but its name.
+pub fn is_called_csv(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv"))
+}
