@@ -78,10 +78,7 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
     let mut writer = plan.start(tree, out)?;
     for (_, part) in &parts {
         for_each_run(job.container, part.index, part.region, part.read, &job.read, job.progress, |bytes| {
-            match &part.of {
-                Some(dtype) => writer.write(&dtype.little_endian(bytes)?),
-                None => writer.write(bytes),
-            }
+            writer.write(&part.of.written_as(&part.spec.dtype, bytes)?)
         })?;
     }
     writer.finish()?;
@@ -136,8 +133,8 @@ struct Part<'a> {
     spec: ArraySpec,
     /// The order in which elements are read.
     read: Order,
-    /// The type of elements that become bytes.
-    of: Option<DType>,
+    /// The type of the source's elements.
+    of: DType,
     loss: Option<String>,
 }
 
@@ -167,15 +164,14 @@ impl<'a> Part<'a> {
             }
             Err(error) => return Err(error),
         };
-        let of = (spec.dtype != *dtype).then(|| dtype.clone());
-        let loss = if of.is_some() {
+        let loss = if spec.dtype != *dtype {
             Some(format!("the type {dtype}: kept as {}", dtype.as_bytes_told()))
         } else {
             let what =
                 "padding, titles and an order in memory of the fields of records, which ASDF does not know";
             (dtype.packed() != *dtype).then(|| what.to_owned())
         };
-        Ok(Self { index, region, spec, read, of, loss })
+        Ok(Self { index, region, spec, read, of: dtype.clone(), loss })
     }
 }
 

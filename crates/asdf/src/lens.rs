@@ -40,8 +40,7 @@ pub fn yaml(file: &File, pointer: &str) -> Result<Option<String>> {
     if pointer.is_empty() {
         return Ok(Some(file.tree().document().text().to_owned()));
     }
-    let node =
-        Some(pointer).filter(|pointer| pointer.starts_with('/')).and_then(|path| file.tree().find(path));
+    let node = if pointer.starts_with('/') { file.tree().find(pointer) } else { None };
     node.map(|node| emit_document(&Yaml::of(node)?, &EmitOptions::default())).transpose()
 }
 
@@ -74,27 +73,28 @@ pub fn change(path: &Path, changes: &[Change<'_>], options: UpdateOptions) -> Re
             Change::Set(pointer, value) => {
                 let value =
                     parse_value(value).map_err(|error| error.context(format!("the value for {pointer}")))?;
-                let path = tree_path(pointer)?;
-                match path.strip_suffix("/-") {
+                check_pointer(pointer)?;
+                match pointer.strip_suffix("/-") {
                     Some(list) => updater.editor().push(list, &value)?,
-                    None => updater.set(path, &value)?,
+                    None => updater.set(pointer, &value)?,
                 }
             }
-            Change::Unset(pointer) => updater.remove(tree_path(pointer)?)?,
+            Change::Unset(pointer) => {
+                check_pointer(pointer)?;
+                updater.remove(pointer)?;
+            }
         }
     }
     updater.commit()
 }
 
-fn tree_path(pointer: &str) -> Result<&str> {
+fn check_pointer(pointer: &str) -> Result<()> {
     let is_escaped = pointer.split('~').skip(1).all(|rest| rest.starts_with(['0', '1']));
-    Some(pointer).filter(|pointer| pointer.starts_with('/') && is_escaped).ok_or_else(|| {
-        Error::usage(format!("{pointer:?} is no JSON pointer to a part of the tree")).hint(if is_escaped {
-            "/key/0"
-        } else {
-            "~0 for a tilde, ~1 for a slash within a key"
-        })
-    })
+    if pointer.starts_with('/') && is_escaped {
+        return Ok(());
+    }
+    let hint = if is_escaped { "/key/0" } else { "~0 for a tilde, ~1 for a slash within a key" };
+    Err(Error::usage(format!("{pointer:?} is no JSON pointer to a part of the tree")).hint(hint))
 }
 
 /// Holds the tree against the schemas of its tags, and its root against a schema of the caller's, by its text and name. What does not fit is an

@@ -1,7 +1,5 @@
 //! Writing one dataset of any container as an array in a frame, or another frame with all that it holds.
 
-use std::borrow::Cow;
-
 use container_core::container::{Axes, Dataset};
 use container_core::dtype::{DType, Kind, Order};
 use container_core::format::{Import, Output};
@@ -77,8 +75,8 @@ fn array(frame: Option<&Frame>, job: &Import<'_>, out: &mut dyn Output) -> Resul
 /// Bytes of elements that are held at once, at most, where the source can be read in boxes. A single chunk may take more.
 const MOST_HELD: u64 = 64 << 20;
 
-/// Writes the elements of the one selected dataset as they lie in the source, or little-endian where they become bytes, as long as a row of chunks is little, else box by box: chunks
-/// that are long along the first axis may take all of the array for their first one.
+/// Writes the elements of the one selected dataset, little-endian where they become bytes, as they lie in the source, as long as a row of
+/// chunks is little, else box by box: chunks that are long along the first axis may take all of the array for their first one.
 fn write(
     job: &Import<'_>,
     dtype: &DType,
@@ -97,7 +95,7 @@ fn write(
     if row_len(&geometry) <= most {
         let mut writer = NdWriter::new(out, dtype, shape, options)?;
         for_each_run(job.container, index, region, order, &job.read, job.progress, |bytes| {
-            writer.push(&as_written(bytes, &dataset.dtype, dtype)?)
+            writer.push(&dataset.dtype.written_as(dtype, bytes)?)
         })?;
         return writer.finish();
     }
@@ -111,16 +109,11 @@ fn write(
         }
         let array = job.container.read(index, &region.part(&parts)?, &job.read)?;
         let bytes = array.bytes(order, &job.read.limits)?;
-        writer.push(&as_written(&bytes, &dataset.dtype, dtype)?)?;
+        writer.push(&dataset.dtype.written_as(dtype, &bytes)?)?;
         done += bytes.len() as u64;
         job.progress.tick(done, total)?;
     }
     writer.finish()
-}
-
-/// Elements as the target has them: the source's, or their bytes, whose order nothing tells.
-fn as_written<'b>(bytes: &'b [u8], from: &DType, to: &DType) -> Result<Cow<'b, [u8]>> {
-    if from == to { Ok(Cow::Borrowed(bytes)) } else { from.little_endian(bytes) }
 }
 
 /// The user metadata of a frame, less the digests of its chunks.

@@ -54,11 +54,7 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
     with_seek(out, |out| {
         let mut writer = Writer::new(out, Some(total), &options)?;
         for_each_run(job.container, index, region, dataset.order, &job.read, job.progress, |bytes| {
-            match numpy.dtype == dataset.dtype {
-                true => writer.push(bytes),
-                // Bytes alone, whose order nothing tells.
-                false => writer.push(&dataset.dtype.little_endian(bytes)?),
-            }
+            writer.push(&dataset.dtype.written_as(&numpy.dtype, bytes)?)
         })?;
         writer.complete().map(|_| ())
     })?;

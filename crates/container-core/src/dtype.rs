@@ -204,17 +204,27 @@ impl DType {
         !self.is_in_order(ByteOrder::Little) || !self.is_in_order(ByteOrder::Big)
     }
 
-    /// Elements of this type as they are written where nothing says their order: little-endian, lent where they are.
+    /// Elements of this type as they are written where nothing says their order: little-endian, lent or passed on where they
+    /// are.
     ///
     /// # Errors
     /// As [`DType::swap_to`].
-    pub fn little_endian<'i>(&self, items: &'i [u8]) -> Result<Cow<'i, [u8]>> {
+    pub fn little_endian<'i>(&self, items: impl Into<Cow<'i, [u8]>>) -> Result<Cow<'i, [u8]>> {
+        let items = items.into();
         if self.is_in_order(ByteOrder::Little) {
-            return Ok(Cow::Borrowed(items));
+            return Ok(items);
         }
-        let mut swapped = items.to_vec();
+        let mut swapped = items.into_owned();
         self.swap_to(ByteOrder::Little, &mut swapped)?;
         Ok(Cow::Owned(swapped))
+    }
+
+    /// Elements of this type as a target of elements of `to` has them: as they are, or little-endian where they become bytes.
+    ///
+    /// # Errors
+    /// As [`DType::swap_to`].
+    pub fn written_as<'i>(&self, to: &Self, items: &'i [u8]) -> Result<Cow<'i, [u8]>> {
+        if self == to { Ok(Cow::Borrowed(items)) } else { self.little_endian(items) }
     }
 
     /// What a loss says of elements that are kept as their bytes alone: their number, and their order where they have one.

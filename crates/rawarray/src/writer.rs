@@ -107,9 +107,7 @@ impl<T: Element, W: Write + Seek> Writer<T, W> {
             self.out.write_all(bytemuck::cast_slice(values))?;
         } else {
             for piece in values.chunks(64 << 10) {
-                let mut bytes = bytemuck::cast_slice(piece).to_vec();
-                dtype.swap_to(ByteOrder::Little, &mut bytes)?;
-                self.out.write_all(&bytes)?;
+                self.out.write_all(&dtype.little_endian(bytemuck::cast_slice(piece))?)?;
             }
         }
         self.failed = false;

@@ -57,14 +57,7 @@ pub(crate) fn pass(file: &File, entry: &IndexEntry, sink: &mut dyn FnMut(&[u8]) 
     let mut first = 0;
     while first < entry.n {
         let end = first.saturating_add(rows).min(entry.n);
-        let bytes = file.read_rows(entry, first..end)?;
-        if dtype.is_in_order(ByteOrder::Little) {
-            sink(&bytes)?;
-        } else {
-            let mut bytes = bytes.into_owned();
-            dtype.swap_to(ByteOrder::Little, &mut bytes)?;
-            sink(&bytes)?;
-        }
+        sink(&dtype.little_endian(file.read_rows(entry, first..end)?)?)?;
         first = end;
     }
     Ok(())

@@ -1,7 +1,7 @@
 //! One dataset on its way into a file: its chunk's name, type and shape, in one frame or in many.
 
 use container_core::container::{Axes, Container, Dataset};
-use container_core::dtype::{ByteOrder, DType, Order};
+use container_core::dtype::{DType, Order};
 use container_core::format::Import;
 use container_core::region::{AxisSelection, Kept, Region};
 use container_core::{Error, Result};
@@ -117,14 +117,6 @@ impl Part {
             *axis = sub(*axis, first, 1, count)?;
         }
         Region::new(axes, &job.container.require(self.index)?.shape)
-    }
-
-    /// Brings elements into little-endian order, where they are not.
-    pub(crate) fn to_little_endian(&self, bytes: &mut [u8]) -> Result<()> {
-        if self.dtype.is_in_order(ByteOrder::Little) {
-            return Ok(());
-        }
-        self.dtype.swap_to(ByteOrder::Little, bytes)
     }
 }
 

@@ -1,5 +1,6 @@
 //! The bytes of planned chunks, in the order of the plan.
 
+use container_core::dtype::ByteOrder;
 use container_core::format::Import;
 use container_core::stream::for_each_run;
 use container_core::{Error, Progress, Result};
@@ -148,7 +149,7 @@ impl Part {
         done: &mut Done<'_>,
         sink: &mut dyn FnMut(&[u8]) -> Result<()>,
     ) -> Result<()> {
-        let little = self.dtype.is_in_order(container_core::dtype::ByteOrder::Little);
+        let little = self.dtype.is_in_order(ByteOrder::Little);
         let mut swapped = Vec::new();
         for_each_run(job.container, self.index, region, self.order, &job.read, Progress::none(), |bytes| {
             if little {
@@ -156,7 +157,7 @@ impl Part {
             } else {
                 swapped.clear();
                 swapped.extend_from_slice(bytes);
-                self.to_little_endian(&mut swapped)?;
+                self.dtype.swap_to(ByteOrder::Little, &mut swapped)?;
                 sink(&swapped)?;
             }
             done.add(bytes.len() as u64)

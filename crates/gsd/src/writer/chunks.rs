@@ -25,13 +25,8 @@ impl<S: Storage> Writer<S> {
         let chunk_type = Type::from_dtype(&dtype).ok_or_else(|| {
             Error::usage(format!("GSD has no chunks of {dtype}")).hint("store them as bytes: uint8, N × M")
         })?;
-        let bytes: &[u8] = bytemuck::cast_slice(elements);
-        if cfg!(target_endian = "big") {
-            let mut swapped = bytes.to_vec();
-            dtype.swap_to(ByteOrder::Little, &mut swapped)?;
-            return self.write_chunk_bytes(name, chunk_type, n, m, &swapped);
-        }
-        self.write_chunk_bytes(name, chunk_type, n, m, bytes)
+        let bytes = dtype.little_endian(bytemuck::cast_slice(elements))?;
+        self.write_chunk_bytes(name, chunk_type, n, m, &bytes)
     }
 
     /// Writes a chunk whose elements are given as little-endian bytes.

@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use container_core::dtype::{ByteOrder, Element};
+use container_core::dtype::Element;
 use container_core::write::storage::{FileStorage, Storage, write_all_at};
 use container_core::{Error, Result};
 
@@ -242,13 +242,7 @@ impl RowWriter {
                 place.chunk_type.name()
             )));
         }
-        let bytes: &[u8] = bytemuck::cast_slice(elements);
-        if cfg!(target_endian = "big") {
-            let mut swapped = bytes.to_vec();
-            dtype.swap_to(ByteOrder::Little, &mut swapped)?;
-            return self.write_row_bytes(first_row, &swapped);
-        }
-        self.write_row_bytes(first_row, bytes)
+        self.write_row_bytes(first_row, &dtype.little_endian(bytemuck::cast_slice(elements))?)
     }
 
     /// As [`RowWriter::write_rows`], for elements given as little-endian bytes.

@@ -205,12 +205,7 @@ impl Common {
         {
             return Ok(Cow::Owned(widened(&bytes, scalar.order)));
         }
-        if from.is_in_order(ByteOrder::Little) {
-            return Ok(bytes);
-        }
-        let mut swapped = bytes.into_owned();
-        from.swap_to(ByteOrder::Little, &mut swapped)?;
-        Ok(Cow::Owned(swapped))
+        from.little_endian(bytes)
     }
 }
 

@@ -178,14 +178,15 @@ impl ArrayPlan {
         let array = container.read(self.index, &region, read)?;
         let bytes = array.bytes(self.order, &read.limits)?;
         let taken = bytes.len() as u64;
-        let mut plain = Vec::new();
-        if self.is_typed {
-            self.packer.pack(&bytes, &mut plain);
-            self.packer.dtype().swap_to(ByteOrder::Little, &mut plain)?;
+        let mut plain = if self.is_typed {
+            let mut packed = Vec::new();
+            self.packer.pack(&bytes, &mut packed);
+            self.packer.dtype().swap_to(ByteOrder::Little, &mut packed)?;
+            drop(bytes);
+            packed
         } else {
-            plain.extend_from_slice(&self.stored.little_endian(&bytes)?);
-        }
-        drop(bytes);
+            self.stored.little_endian(bytes)?.into_owned()
+        };
         if plain.iter().all(|byte| *byte == 0) {
             return Ok((None, taken));
         }

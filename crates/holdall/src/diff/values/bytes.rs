@@ -1,7 +1,7 @@
 //! Elements against their bytes, which a format that lacks their type may hold in their place along an axis of its own.
 
 use container_core::Result;
-use container_core::dtype::{ByteOrder, DType, Order};
+use container_core::dtype::{DType, Order};
 use container_core::region::{AxisSelection, Kept, Region};
 use container_core::stream::piece_len;
 
@@ -27,15 +27,12 @@ impl Ruler<'_> {
         let mut equal = true;
         for piece in Region::whole(&a.region.shape()).pieces(Order::C, piece_len(false, limits) / 2 / size) {
             let array = a.read(&piece, &self.options.read).map_err(first)?;
-            let mut a_bytes = array.bytes(Order::C, limits).map_err(first)?.into_owned();
-            if !dtype.is_in_order(ByteOrder::Little) {
-                dtype.swap_to(ByteOrder::Little, &mut a_bytes)?;
-            }
+            let a_bytes = dtype.little_endian(array.bytes(Order::C, limits).map_err(first)?)?;
             let mut axes = piece.axes().to_vec();
             axes.push(AxisSelection { start: 0, step: 1, count: size, kept: Kept::Yes });
             let piece = Region::new(axes, &b.region.shape())?;
-            let array = b.read(&piece, &self.options.read).map_err(second)?;
-            equal &= a_bytes == *array.bytes(Order::C, limits).map_err(second)?;
+            let other = b.read(&piece, &self.options.read).map_err(second)?;
+            equal &= a_bytes == other.bytes(Order::C, limits).map_err(second)?;
             self.tick(a_bytes.len() as u64)?;
         }
         Ok((!equal).then(|| "the bytes of the elements differ".to_owned()))
