@@ -6,7 +6,7 @@ use crate::plan::Beside;
 use crate::scale::Stretch;
 use crate::scene::{Anchor, Item, Pixels, Rect, Rgba};
 use crate::ticks::single;
-use crate::upright::Column;
+use crate::upright::Numbers;
 
 impl Frame<'_> {
     /// A colour bar to the right.
@@ -41,33 +41,24 @@ impl Frame<'_> {
         if ends.0 == ends.1 {
             ticks = single(base, ends.0);
         }
-        let note = self.note_place(rect.x, &ticks.note);
-        if note.is_none() && !ticks.note.is_empty() {
-            self.without_numbers(&mut ticks, "numbers of the colour bar");
-        }
-        let (tick, line) = (self.px(4.0), self.px(1.0).max(1.0));
+        let note = self.place_note(rect.x, &mut ticks, "numbers of the colour bar");
+        let tick = self.px(4.0);
         let right = rect.x.round() + rect.w;
         let start = right + self.px(7.0);
         let has_label = self.plan.beside < Beside::NoBarLabel && !label.is_empty();
         let room = self.room_behind(start, has_label);
         let small = self.letters(&ticks, room);
-        let mut column = Column::new(small, self.under_note(note, &ticks.note), f64::from(self.scene.height));
-        let mut widest = 0.0_f64;
-        for mark in &ticks.ticks {
-            // The bar is of places: the stretch is in its marks.
-            let at = y + h - axis.at(mark.value) * h;
-            self.scene.line(vec![(right, at), (right + tick, at)], line, Rgba::INK);
-            let width = self.font.width(&mark.label, small);
-            if width == 0.0 {
-                continue;
-            }
-            if width > room {
-                self.leave_out("long numbers of the colour bar");
-            } else if let Some(at) = column.takes(at) {
-                self.scene.text((start, at + small * 0.36), small, Anchor::Start, mark.label.clone());
-                widest = widest.max(width);
-            }
-        }
+        let numbers = Numbers {
+            line: (right, right + tick),
+            at: start,
+            anchor: Anchor::Start,
+            size: small,
+            room,
+            long: "long numbers of the colour bar",
+        };
+        let under = self.under_note(note, &ticks.note);
+        // The bar is of places: the stretch is in its marks.
+        let widest = self.numbers(&ticks, &numbers, under, |value| y + h - axis.at(value) * h);
         if let Some(place) = note {
             self.note(place, &ticks.note);
         }

@@ -157,19 +157,19 @@ fn envelope(subject: &Subject<'_>, base: i128, rows: u64, columns: u64, pixels: 
         |start, _, values| {
             let first = start / per_row / width;
             let mut part: Vec<Option<(f64, f64)>> = Vec::new();
+            let mut infinite = 0;
             for (at, value) in (start..).zip(values) {
                 let place = (at / per_row / width - first) * columns + at % per_row;
                 let Ok(place) = usize::try_from(place) else { continue };
                 if part.len() <= place {
                     part.resize(place + 1, None);
                 }
-                if value.is_finite()
-                    && let Some(run) = part.get_mut(place)
-                {
+                if !value.is_finite() {
+                    infinite += 1;
+                } else if let Some(run) = part.get_mut(place) {
                     *run = joined(*run, Some((*value, *value)));
                 }
             }
-            let infinite = values.iter().filter(|value| !value.is_finite()).count() as u64;
             (first * columns, part, infinite)
         },
         |(first, part, more)| {

@@ -25,33 +25,23 @@ impl Frame<'_> {
         }
         let Rect { x: left, y: top, h, .. } = self.rect;
         let (tick, normal) = (self.px(4.0), self.px(13.0));
-        let line = self.px(1.0).max(1.0);
         let mut ticks = y.ticks(h, self.px(48.0));
         let has_label = self.plan.beside < Beside::Narrow;
-        let note = if has_label { None } else { self.note_place(2.0, &ticks.note) };
-        if !has_label && !ticks.note.is_empty() && note.is_none() {
-            self.without_numbers(&mut ticks, NUMBERS);
-        }
+        let note = if has_label { None } else { self.place_note(2.0, &mut ticks, NUMBERS) };
         let (end, furthest) = (left - self.px(8.0), 2.0 + OVER * normal);
         let beside = if has_label { furthest + UNDER * normal + self.px(GAP) } else { 1.0 };
         let room = end - beside;
         let small = self.letters(&ticks, room);
-        let mut column = Column::new(small, self.under_note(note, &ticks.note), f64::from(self.scene.height));
-        let mut widest = 0.0_f64;
-        for mark in &ticks.ticks {
-            let at = top + h - y.at(mark.value) * h;
-            self.scene.line(vec![(left - tick, at), (left, at)], line, Rgba::INK);
-            let width = self.font.width(&mark.label, small);
-            if width == 0.0 {
-                continue;
-            }
-            if width > room {
-                self.leave_out("long numbers of the axis at the left");
-            } else if let Some(at) = column.takes(at) {
-                self.scene.text((end, at + small * 0.36), small, Anchor::End, mark.label.clone());
-                widest = widest.max(width);
-            }
-        }
+        let numbers = Numbers {
+            line: (left - tick, left),
+            at: end,
+            anchor: Anchor::End,
+            size: small,
+            room,
+            long: "long numbers of the axis at the left",
+        };
+        let under = self.under_note(note, &ticks.note);
+        let widest = self.numbers(&ticks, &numbers, under, |value| top + h - y.at(value) * h);
         if has_label {
             let (label, size) = self.labelled(&y.label, &ticks.note, normal, f64::from(self.scene.height));
             let x = (end - widest - self.px(GAP) - UNDER * normal).min(left - self.px(58.0));
@@ -62,6 +52,34 @@ impl Frame<'_> {
         if let Some(place) = note {
             self.note(place, &ticks.note);
         }
+    }
+
+    /// Marks along an upright line with their numbers, those below `top` and on the sheet that have room. Gives the width of the widest.
+    pub(crate) fn numbers(
+        &mut self,
+        ticks: &Ticks,
+        numbers: &Numbers,
+        top: f64,
+        place: impl Fn(f64) -> f64,
+    ) -> f64 {
+        let Numbers { line: (from, to), at: x, anchor, size, room, long } = *numbers;
+        let mut column = Column::new(size, top, f64::from(self.scene.height));
+        let (line, mut widest) = (self.px(1.0).max(1.0), 0.0_f64);
+        for mark in &ticks.ticks {
+            let at = place(mark.value);
+            self.scene.line(vec![(from, at), (to, at)], line, Rgba::INK);
+            let width = self.font.width(&mark.label, size);
+            if width == 0.0 {
+                continue;
+            }
+            if width > room {
+                self.leave_out(long);
+            } else if let Some(at) = column.takes(at) {
+                self.scene.text((x, at + size * 0.36), size, anchor, mark.label.clone());
+                widest = widest.max(width);
+            }
+        }
+        widest
     }
 
     /// A label of the colour bar, whose numbers begin at `start` and are at most `widest` wide.
@@ -85,16 +103,26 @@ impl Frame<'_> {
         small * (room * 0.999 / widest).clamp(LEAST, 1.0)
     }
 
-    /// Numbers without what they leave out would be others.
-    pub(crate) fn without_numbers(&mut self, ticks: &mut Ticks, what: &'static str) {
-        self.leave_out(what);
-        ticks.ticks.iter_mut().for_each(|tick| tick.label.clear());
-        ticks.note.clear();
+    /// As [`Frame::note_place`]. Where there is no room for it the numbers, which are `what`, go as well: without what they leave out they
+    /// would be others.
+    pub(crate) fn place_note(
+        &mut self,
+        at: f64,
+        ticks: &mut Ticks,
+        what: &'static str,
+    ) -> Option<(f64, f64)> {
+        let place = self.note_place(at, &ticks.note);
+        if place.is_none() && !ticks.note.is_empty() {
+            self.leave_out(what);
+            ticks.ticks.iter_mut().for_each(|tick| tick.label.clear());
+            ticks.note.clear();
+        }
+        place
     }
 
     /// Where what numbers leave out has room above the data, from `at` on or further left where it is too long for that, and the height
     /// of its letters.
-    pub(crate) fn note_place(&self, at: f64, note: &str) -> Option<(f64, f64)> {
+    fn note_place(&self, at: f64, note: &str) -> Option<(f64, f64)> {
         let (sheet, small) = (f64::from(self.scene.width) - 4.0, self.small());
         let wide = self.font.width(note, small);
         let size = small * (sheet / wide.max(1.0)).min(1.0);
@@ -127,8 +155,23 @@ impl Frame<'_> {
     }
 }
 
+/// Where numbers along an upright line are.
+pub(crate) struct Numbers {
+    /// The ends of their ticks.
+    pub(crate) line: (f64, f64),
+    /// Where they begin or end.
+    pub(crate) at: f64,
+    pub(crate) anchor: Anchor,
+    /// Height of their letters.
+    pub(crate) size: f64,
+    /// How wide they may be.
+    pub(crate) room: f64,
+    /// What those are called that are wider.
+    pub(crate) long: &'static str,
+}
+
 /// Labels above each other.
-pub(crate) struct Column {
+struct Column {
     /// Height of a line.
     line: f64,
     /// The middle of the highest and of the lowest label there is room for.
@@ -137,13 +180,13 @@ pub(crate) struct Column {
 }
 
 impl Column {
-    pub(crate) fn new(small: f64, top: f64, bottom: f64) -> Self {
+    fn new(small: f64, top: f64, bottom: f64) -> Self {
         let half = 0.5 * small;
         Self { line: small * 1.05, ends: (top + half, bottom - half), taken: Vec::new() }
     }
 
     /// The middle of a label, moved to where there is room; `None` where another is.
-    pub(crate) fn takes(&mut self, at: f64) -> Option<f64> {
+    fn takes(&mut self, at: f64) -> Option<f64> {
         let at = at.min(self.ends.1).max(self.ends.0);
         let is_free = self.taken.iter().all(|other| (other - at).abs() >= self.line);
         is_free.then(|| {
