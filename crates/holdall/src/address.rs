@@ -222,13 +222,19 @@ mod tests {
         assert_eq!(parts("a.ra::data]"), ("a.ra".into(), some("data]"), None));
     }
 
+    /// An ASDF file with this tree.
+    fn tree(yaml: &str) -> Box<dyn Container> {
+        let source = Box::new(format!("#ASDF 1.0.0\n%YAML 1.1\n---\n{yaml}...\n").into_bytes());
+        let accept = crate::open::Accept::Containers;
+        crate::open::open_source(source, None, accept, &Default::default()).unwrap().container
+    }
+
     #[test]
     fn a_path_that_is_empty_is_shown_as_it_can_be_typed() {
-        let text = b"#ASDF 1.0.0\n%YAML 1.1\n---\n'': !<tag:stsci.edu:asdf/core/ndarray-1.1.0> {data: [1, 2]}\nx: !<tag:stsci.edu:asdf/core/ndarray-1.1.0> {data: [3]}\n...\n";
-        let source = Box::new(text.to_vec());
-        let opened =
-            crate::open::open_source(source, None, crate::open::Accept::Containers, &Default::default());
-        let lens = opened.unwrap().container;
+        let lens = tree(
+            "'': !<tag:stsci.edu:asdf/core/ndarray-1.1.0> {data: [1, 2]}\n\
+             x: !<tag:stsci.edu:asdf/core/ndarray-1.1.0> {data: [3]}\n",
+        );
         let select = |typed: &str| Address::parse(typed).select(&*lens).unwrap();
         assert_eq!(select("F::").len(), 2);
         let error = Address::parse("F::[0]").select(&*lens).unwrap_err();
@@ -240,11 +246,11 @@ mod tests {
 
     #[test]
     fn paths_below_an_empty_key_are_typed_as_they_are_listed() {
-        let text = b"#ASDF 1.0.0\n%YAML 1.1\n---\n'':\n  '': !<tag:stsci.edu:asdf/core/ndarray-1.1.0> {data: [1, 2]}\n  x: !<tag:stsci.edu:asdf/core/ndarray-1.1.0> {data: [3]}\nx: !<tag:stsci.edu:asdf/core/ndarray-1.1.0> {data: [4]}\n...\n";
-        let source = Box::new(text.to_vec());
-        let opened =
-            crate::open::open_source(source, None, crate::open::Accept::Containers, &Default::default());
-        let lens = opened.unwrap().container;
+        let lens = tree(
+            "'':\n  '': !<tag:stsci.edu:asdf/core/ndarray-1.1.0> {data: [1, 2]}\n  \
+             x: !<tag:stsci.edu:asdf/core/ndarray-1.1.0> {data: [3]}\n\
+             x: !<tag:stsci.edu:asdf/core/ndarray-1.1.0> {data: [4]}\n",
+        );
         let paths: Vec<String> =
             lens.datasets().iter().map(|dataset| typed(&dataset.path).to_owned()).collect();
         assert_eq!(paths, ["/", "/x", "x"]);

@@ -3,7 +3,6 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use container_core::ErrorKind;
 use container_core::dtype::DType;
 use container_core::write::Durability;
 use holdall::append::{Addition, AppendOptions};
@@ -12,7 +11,7 @@ use holdall::pack::ItemSource;
 
 use super::pack::ItemsOf;
 use super::shown;
-use super::table::{TableArgs, is_called_csv};
+use super::table::{TableArgs, is_table};
 use super::writing::{GrowArgs, tell_losses};
 use crate::errors::{Failure, On, Outcome, Result};
 use crate::options::{JobsArgs, OpenArgs, address};
@@ -92,10 +91,8 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
         return Err(several());
     }
     let address = address(source);
-    if args.raw && args.table.is_told() {
-        return Err(Failure::usage(
-            "append: elements have no --header and no --delimiter; with --csv, tables do",
-        ));
+    if args.raw {
+        args.table.refuse("append")?;
     }
     let csv = args.table.csv(None);
     let table = Addition::Table { source: source.as_ref(), csv: &csv };
@@ -106,6 +103,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
         (None, false) if args.table.csv => table,
         (None, false) => Addition::Datasets(&address),
     };
+    let may_be_table = matches!(addition, Addition::Datasets(_));
     let outcome = Meter::new(printable(&file), Shown::OnTerminal).watch(|progress| {
         let options = AppendOptions {
             durability: if args.no_sync { Durability::Cached } else { Durability::Synced },
@@ -115,7 +113,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
             progress,
         };
         match holdall::append::append(&args.file, addition, &options) {
-            Err(error) if is_wrong_format(&error, addition) && is_called_csv(source.as_ref()) => {
+            Err(error) if may_be_table && is_table(&error, source.as_ref()) => {
                 holdall::append::append(&args.file, table, &options)
             }
             outcome => outcome,
@@ -128,9 +126,4 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
         console.out.json(&json::append_json(&sources, &file, &appended))?;
     }
     Ok(Outcome::Yes)
-}
-
-/// Whether what was to be datasets of a file is no container.
-fn is_wrong_format(error: &holdall::Error, addition: Addition<'_>) -> bool {
-    matches!(error.kind(), ErrorKind::WrongFormat { .. }) && matches!(addition, Addition::Datasets(_))
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use container_core::dtype::{DType, Order};
-use container_core::{ErrorKind, Limits, Progress};
+use container_core::{Limits, Progress};
 use holdall::convert::ConvertOptions;
 use holdall::csv::Csv;
 use holdall::formats::target_format;
@@ -11,7 +11,7 @@ use holdall::json;
 use holdall::pack::{ItemSource, PackOutcome, RawArray};
 
 use super::shown;
-use super::table::{self, TableArgs};
+use super::table::{TableArgs, is_table, is_wrong_format};
 use super::writing::{MakeArgs, tell_differences};
 use crate::errors::{Failure, On, Outcome, Result};
 use crate::options::address;
@@ -127,7 +127,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
             }
             None => match holdall::convert::convert(&address(source.as_os_str()), target, &options) {
                 // Nothing in a table says that it is one but its name.
-                Err(error) if is_wrong_format(&error) && table::is_called_csv(source) => of_table(),
+                Err(error) if is_table(&error, source) => of_table(),
                 outcome => outcome,
             },
         }
@@ -140,10 +140,6 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     });
     let format = target_format(target, args.to.as_deref()).map_or("", |format| format.name);
     args.make.show(outcome.on(&name)?, &name, &target_name, format, console)
-}
-
-fn is_wrong_format(error: &holdall::Error) -> bool {
-    matches!(error.kind(), ErrorKind::WrongFormat { .. })
 }
 
 impl Args {
@@ -161,10 +157,8 @@ impl Args {
 
     /// How a table is read.
     fn table(&self) -> Result<Csv> {
-        if !self.table.csv && self.dtype.is_some() && self.table.is_told() {
-            return Err(Failure::usage(
-                "pack: elements have no --header and no --delimiter; with --csv, tables do",
-            ));
+        if !self.table.csv && self.dtype.is_some() {
+            self.table.refuse("pack")?;
         }
         Ok(self.table.csv(self.dtype.as_ref()))
     }

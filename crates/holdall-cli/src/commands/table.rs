@@ -2,8 +2,11 @@
 
 use std::path::Path;
 
+use container_core::ErrorKind;
 use container_core::dtype::DType;
 use holdall::csv::{Csv, Header};
+
+use crate::errors::{Failure, Result};
 
 /// What is said of a table.
 #[derive(Clone, Debug, clap::Args)]
@@ -34,7 +37,7 @@ enum HeaderIs {
     None,
 }
 
-fn delimiter(text: &str) -> Result<u8, String> {
+fn delimiter(text: &str) -> std::result::Result<u8, String> {
     match text.as_bytes() {
         b"tab" | b"\\t" => Ok(b'\t'),
         // What ends rows or cells itself is none.
@@ -55,13 +58,23 @@ impl TableArgs {
         Csv { dtype: dtype.cloned(), header, delimiter: self.delimiter }
     }
 
-    /// Whether something is said that only tables have.
-    pub fn is_told(&self) -> bool {
-        self.header != HeaderIs::Auto || self.delimiter != b','
+    /// Refuses what is said of tables alone, for `verb` of elements without a table.
+    pub fn refuse(&self, verb: &str) -> Result<()> {
+        if self.header == HeaderIs::Auto && self.delimiter == b',' {
+            return Ok(());
+        }
+        let problem = format!("{verb}: elements have no --header and no --delimiter; with --csv, tables do");
+        Err(Failure::usage(problem))
     }
 }
 
-/// Nothing in a table says that it is one but its name.
-pub fn is_called_csv(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv"))
+/// Whether what could not be opened, for `error`, is a table: nothing in one says so but its name.
+pub fn is_table(error: &holdall::Error, path: &Path) -> bool {
+    let extension = path.extension();
+    is_wrong_format(error) && extension.is_some_and(|extension| extension.eq_ignore_ascii_case("csv"))
+}
+
+/// Whether a source is no container.
+pub fn is_wrong_format(error: &holdall::Error) -> bool {
+    matches!(error.kind(), ErrorKind::WrongFormat { .. })
 }
