@@ -97,7 +97,7 @@ pub fn append(path: &Path, addition: Addition<'_>, options: &AppendOptions<'_>) 
     let job = Job { path, format, append, options };
     match addition {
         Addition::Datasets(address) => {
-            refuse_source(path, &address.file)?;
+            refuse_source(&address.file, path)?;
             let source = open(&address.file, Accept::ContainersAndArrays, &options.open)
                 .map_err(|error| error_of(error, &address.file))?;
             let selection =
@@ -108,19 +108,19 @@ pub fn append(path: &Path, addition: Addition<'_>, options: &AppendOptions<'_>) 
             job.run(&*source.container, &selection)
         }
         Addition::Raw { source, dtype } => {
-            refuse_source(path, source)?;
+            refuse_source(source, path)?;
             let plain = like(path, source, dtype, options)?;
             job.run(&plain, &plain.whole())
         }
         Addition::Table { source, csv } => {
-            refuse_source(path, source)?;
+            refuse_source(source, path)?;
             let plain = rows_of(path, source, csv, options)?;
             job.run(&plain, &plain.whole())
         }
         Addition::Items(source) => {
             match source {
-                ItemSource::Lines(text) => refuse_source(path, text)?,
-                ItemSource::Files(files) => files.iter().try_for_each(|file| refuse_source(path, file))?,
+                ItemSource::Lines(text) => refuse_source(text, path)?,
+                ItemSource::Files(files) => files.iter().try_for_each(|file| refuse_source(file, path))?,
             }
             let items = Items::open(source, &options.open).map_err(|error| match source {
                 ItemSource::Lines(one) => error_of(error, one),

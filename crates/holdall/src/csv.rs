@@ -33,6 +33,7 @@ mod rows;
 mod table;
 
 use cell::Encoder;
+use header::Names;
 use rows::Rows;
 use table::Table;
 
@@ -78,7 +79,7 @@ pub enum Header {
 /// that many axes in C order, as `cat --format csv` writes it, they become its shape.
 ///
 /// # Errors
-/// As [`convert`](crate::convert()); `Usage` for rows of other lengths, and for cells that are not of their type, with the bytes of the row; `Limit` for rows over the limit
+/// As [`convert`](crate::convert()); `Usage` for rows of other lengths, for names that are those of the record which is asked for but in another order, and for cells that are not of their type, with the bytes of the row; `Limit` for rows over the limit
 /// on memory, and for text columns so much longer in one cell than elsewhere that the array would be hundreds of times the text.
 pub fn pack_csv(
     source: &Path,
@@ -95,7 +96,7 @@ pub fn pack_csv(
 /// A table as rows of an array that there is, of elements of `dtype` and `row` as the shape of each.
 ///
 /// # Errors
-/// As [`pack_csv`]. Where the rows are of another shape, the array is; whoever adds it will say so.
+/// As [`pack_csv`], and `Usage` for names that are not those of the record's columns. Where the rows are of another shape, the array is; whoever adds it will say so.
 pub(crate) fn rows_like(
     text: &dyn Source,
     csv: &Csv,
@@ -109,6 +110,7 @@ pub(crate) fn rows_like(
     };
     let csv = Csv { dtype: Some(csv.dtype.as_ref().unwrap_or(dtype).clone()), header, ..*csv };
     let mut table = Table::find(text, &csv, limits)?;
+    table.check_names(Names::Same)?;
     // A single column is one axis, and a table without rows is no more than that.
     if let [rows] = table.shape[..]
         && (rows == 0 || row.iter().all(|len| *len == 1))

@@ -24,7 +24,7 @@ use crate::progress::{Meter, Shown};
 What is added has the type of what is there, and the shape of its axes but the first one, which grows. It comes from any file \
 that `convert` reads, or with --raw from bytes without a header, in C order and the byte order of the file; with --items from the lines of a text or from whole files. \
 With --csv, or by a name that ends in .csv, it is a table of text, whose cells are of the type that is there: of a row of a matrix, of the \
-fields of a record. New chunks are written as the file's own are, unless --codec or --filter say otherwise. Whether the last of all lines ends with a \
+fields of a record; names in its first row have to be those of the fields, unless --header skip leaves them out. New chunks are written as the file's own are, unless --codec or --filter say otherwise. Whether the last of all lines ends with a \
 line feed stays as it was when the file was packed.
 
 A GSD file grows by frames: those of another GSD file, or the rows of arrays that are called as its chunks are; --frames=RANGE takes \
@@ -91,9 +91,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
         return Err(several());
     }
     let address = address(source);
-    if args.raw {
-        args.table.refuse("append")?;
-    }
+    args.table.check("append", source.as_ref(), args.raw)?;
     let csv = args.table.csv(None);
     let table = Addition::Table { source: source.as_ref(), csv: &csv };
     let addition = match (args.items, args.raw) {

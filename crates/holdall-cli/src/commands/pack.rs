@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use container_core::dtype::{DType, Order};
 use container_core::{Limits, Progress};
 use holdall::convert::ConvertOptions;
-use holdall::csv::Csv;
 use holdall::formats::target_format;
 use holdall::json;
 use holdall::pack::{ItemSource, PackOutcome, RawArray};
@@ -114,7 +113,8 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
             meter.watch(|progress| holdall::pack::pack_items(items, target, &args.options(limits, progress)));
         return args.show_items(outcome.on(subject)?, sources, &target_name, console);
     }
-    let csv = args.table()?;
+    args.table.check("pack", source, args.dtype.is_some())?;
+    let csv = args.table.csv(args.dtype.as_ref());
     let outcome = meter.watch(|progress| {
         let options = args.options(limits, progress);
         let of_table = || holdall::csv::pack_csv(source, &csv, target, &options);
@@ -153,14 +153,6 @@ impl Args {
             Some((_, [])) | None => Err(Failure::usage("pack: a source and a target are needed")),
             _ => Err(Failure::usage("pack: one source and one target, but for --items files")),
         }
-    }
-
-    /// How a table is read.
-    fn table(&self) -> Result<Csv> {
-        if !self.table.csv && self.dtype.is_some() {
-            self.table.refuse("pack")?;
-        }
-        Ok(self.table.csv(self.dtype.as_ref()))
     }
 
     fn options<'a>(&'a self, limits: Limits, progress: Progress<'a>) -> ConvertOptions<'a> {

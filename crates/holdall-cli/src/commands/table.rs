@@ -58,20 +58,24 @@ impl TableArgs {
         Csv { dtype: dtype.cloned(), header, delimiter: self.delimiter }
     }
 
-    /// Refuses what is said of tables alone, for `verb` of elements without a table.
-    pub fn refuse(&self, verb: &str) -> Result<()> {
-        if self.header == HeaderIs::Auto && self.delimiter == b',' {
+    /// Refuses what is said of tables alone, for `verb` of a source that is none: `are_elements` by another option, or without the name of one.
+    pub fn check(&self, verb: &str, source: &Path, are_elements: bool) -> Result<()> {
+        let is_default = self.header == HeaderIs::Auto && self.delimiter == b',';
+        if is_default || self.csv || (!are_elements && has_name_of_table(source)) {
             return Ok(());
         }
-        let problem = format!("{verb}: elements have no --header and no --delimiter; with --csv, tables do");
+        let problem = format!("{verb}: --header and --delimiter are for tables; with --csv, SOURCE is one");
         Err(Failure::usage(problem))
     }
 }
 
 /// Whether what could not be opened, for `error`, is a table: nothing in one says so but its name.
 pub fn is_table(error: &holdall::Error, path: &Path) -> bool {
-    let extension = path.extension();
-    is_wrong_format(error) && extension.is_some_and(|extension| extension.eq_ignore_ascii_case("csv"))
+    is_wrong_format(error) && has_name_of_table(path)
+}
+
+fn has_name_of_table(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv"))
 }
 
 /// Whether a source is no container.

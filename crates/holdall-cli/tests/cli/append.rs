@@ -117,6 +117,7 @@ fn an_append_that_fails_changes_nothing() {
         (&["append", "a.blp", "cut.ra"], ""),
         (&["append", "a.blp", "other.txt"], "other.txt"),
         (&["append", "a.blp", "a.blp"], "source itself"),
+        (&["append", "a.blp", "."], "part of the source"),
         (&["append", "a.blp", "--raw", "other.txt"], "whole number"),
         (&["append", "a.blp", "a.npy", "--codec", "bzp2"], "blosclz"),
         (&["append", "a.blp", "a.npy", "wide.npy"], "one source"),

@@ -36,6 +36,7 @@ fn rows_of_tables_are_appended_in_the_type_of_the_file() {
     write(at, "t.csv", "x,y\n1,2.5\n");
     write(at, "more.csv", "x,y\n3,4\n");
     write(at, "u.txt", "5\t6\n");
+    write(at, "swapped.csv", "y,x\n1,2\n");
     write(at, "wide.csv", "1,2,3\n");
     write(at, "word.csv", "7,seven\n");
     for target in ["a.b2nd", "a.blp"] {
@@ -43,6 +44,9 @@ fn rows_of_tables_are_appended_in_the_type_of_the_file() {
         run(at, &["pack", "t.csv", target]).expect(0);
         run(at, &["append", target, "more.csv"]).expect(0);
         run(at, &["append", target, "--csv", "--delimiter", "tab", "u.txt"]).expect(0);
+        let refused = run(at, &["append", target, "swapped.csv"]);
+        refused.expect(2);
+        assert!(refused.err.contains(r#"swapped.csv: column 1 is called "y""#), "{refused:#?}");
         assert_eq!(cat(target), "x,y\n1,2.5\n3,4.0\n5,6.0\n", "{target}");
         run(at, &["pack", "--csv", "--dtype", ">f4", "t.csv", target, "-f"]).expect(0);
         let before = bytes_of(at, &["digest", target]);
@@ -52,6 +56,7 @@ fn rows_of_tables_are_appended_in_the_type_of_the_file() {
             assert!(refused.err.contains(why), "{refused:#?}");
         }
         run(at, &["append", target, "--raw", "--header", "skip", "more.csv"]).expect(2);
+        run(at, &["append", target, "--header", "skip", target]).expect(2);
         assert_eq!(bytes_of(at, &["digest", target]), before);
         run(at, &["append", target, "--header", "names", "more.csv"]).expect(0);
         let (piped, _) = run_with(at, &["append", target, "--csv", "-"], b"5,6\n");
@@ -109,6 +114,7 @@ fn a_table_that_is_none_leaves_no_target() {
         (&["pack", "t.txt", "t.ra", "--csv", "--dtype", "|V1"], "row 1: column 1"),
         (&["pack", "names.csv", "t.gsd"], "gsd"),
         (&["pack", "t.txt", "t.ra", "--dtype", "|u1", "--header", "skip"], "--csv"),
+        (&["pack", "t.txt", "t.ra", "--header", "skip"], "--csv"),
         (&["pack", "t.csv", "t.ra", "--delimiter", "ab"], "one character of ASCII, or tab"),
         (&["pack", "t.csv", "t.blp", "--csv", "--items", "lines"], "cannot be used with"),
     ] {

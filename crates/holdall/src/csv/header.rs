@@ -7,7 +7,7 @@ use container_core::{Error, Result};
 
 use super::cell::too_wide;
 use super::rows::Row;
-use crate::export::MOST_COLUMNS;
+use crate::export::{MOST_COLUMNS, record_names};
 
 /// How many columns at the start are called `axis0`, `axis1` and so on, others following them; 0 where they are fewer than two.
 pub(super) fn axes(names: &[String]) -> usize {
@@ -81,6 +81,39 @@ pub(super) fn record(columns: &[(String, DType)]) -> Result<DType> {
         rest = others.get(taken.saturating_sub(1)..).unwrap_or_default();
     }
     Ok(DType::Record(Record { fields, size: offset }))
+}
+
+/// What names of columns are asked for, of a record that there is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Names {
+    /// Its own, each in its place.
+    Same,
+    /// Any, but not its own in other places.
+    InTheirOrder,
+}
+
+/// Holds the names of columns, of which there are none or one for each, against those of the record that they become.
+///
+/// # Errors
+/// `Usage`: a column that is called as another one would go into it without a word.
+pub(super) fn check_names(names: &[String], skipped: usize, record: &Record, asked: Names) -> Result<()> {
+    let mut columns = Vec::new();
+    record_names(record, "", &mut columns)?;
+    let names: Vec<String> = names.iter().enumerate().map(|(at, name)| column_name(at, name)).collect();
+    let differs = names.iter().zip(&columns).enumerate().find(|(_, (name, column))| name != column);
+    let Some((at, (name, column))) = differs else { return Ok(()) };
+    let is_same_set = || names.iter().collect::<HashSet<_>>() == columns.iter().collect::<HashSet<_>>();
+    if asked == Names::InTheirOrder && !is_same_set() {
+        return Ok(());
+    }
+    let number = at.saturating_add(skipped).saturating_add(1);
+    let problem = format!("column {number} is called {name:?}, where the records have {column:?}");
+    Err(Error::usage(problem).hint("--header skip, to take the columns by their places"))
+}
+
+/// What the field of a column is called: columns without a name as numpy calls them.
+pub(super) fn column_name(at: usize, name: &str) -> String {
+    if name.is_empty() { format!("f{at}") } else { name.to_owned() }
 }
 
 /// The name, the shape and the number of columns of a sub-array that begins here.

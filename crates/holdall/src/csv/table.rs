@@ -7,7 +7,7 @@ use container_core::{Error, Limits, Result};
 
 use super::cell::Encoder;
 use super::column::{Column, common, is_name};
-use super::header::{Counter, axes, record};
+use super::header::{Counter, Names, axes, check_names, column_name, record};
 use super::rows::{Row, Rows};
 use super::{Csv, Header};
 
@@ -26,6 +26,8 @@ pub(super) struct Table {
     pub(super) has_header: bool,
     /// Columns at the start that only count.
     pub(super) skipped_columns: usize,
+    /// The names of the columns after those, where it has names.
+    pub(super) names: Vec<String>,
 }
 
 impl Table {
@@ -72,7 +74,7 @@ impl Table {
         let has_names = has_header && csv.header != Header::Skip;
         let lead = counted.unwrap_or_else(|| vec![count]);
         let body = body.get(skipped..).unwrap_or_default();
-        let names = names.get(skipped..).unwrap_or_default();
+        let names = if has_names { names.get(skipped..).unwrap_or_default() } else { &[] };
         let (dtype, is_matrix) = match &csv.dtype {
             Some(dtype @ DType::Scalar(_)) if csv.header == Header::Names && skipped == 0 => {
                 (record(&named(names, body, |_| dtype.clone()))?, false)
@@ -89,13 +91,16 @@ impl Table {
             },
         };
         let shape = lead.into_iter().chain(is_matrix.then_some(body.len() as u64)).collect();
-        let table = Self { dtype, shape, has_header, skipped_columns: skipped };
+        let table = Self { dtype, shape, has_header, skipped_columns: skipped, names: names.to_vec() };
         match Encoder::new(&table.dtype, skipped)?.cells() {
             Some(cells) if cells != body.len() => {
                 let problem = format!("{} columns, where {} has {cells}", body.len(), table.dtype);
                 Err(Error::usage(problem))
             }
-            _ => Ok(table),
+            _ => {
+                table.check_names(Names::InTheirOrder)?;
+                Ok(table)
+            }
         }
     }
 
@@ -104,7 +109,15 @@ impl Table {
         let dtype = csv.dtype.clone().ok_or_else(|| {
             Error::usage("a table without a row of values, which could be of any type").hint("--dtype '<f8'")
         })?;
-        Ok(Self { dtype, shape: vec![0], has_header: true, skipped_columns: 0 })
+        Ok(Self { dtype, shape: vec![0], has_header: true, skipped_columns: 0, names: Vec::new() })
+    }
+
+    /// Refuses names that are not those of the record, as [`check_names`].
+    pub(super) fn check_names(&self, asked: Names) -> Result<()> {
+        match &self.dtype {
+            DType::Record(record) => check_names(&self.names, self.skipped_columns, record, asked),
+            DType::Scalar(_) => Ok(()),
+        }
     }
 
     /// Refuses an array that is so much larger than its text that a few long cells must be the reason.
@@ -140,11 +153,9 @@ fn push(columns: &mut [Column], row: &Row<'_>) {
     columns.iter_mut().zip(row.cells()).for_each(|(column, cell)| column.push(cell));
 }
 
-/// Columns without a name are called as numpy calls them.
+/// The columns with their names, if they have some, and what each is.
 fn named(names: &[String], columns: &[Column], dtype: impl Fn(&Column) -> DType) -> Vec<(String, DType)> {
-    let name = |at: usize| {
-        names.get(at).filter(|name| !name.is_empty()).cloned().unwrap_or_else(|| format!("f{at}"))
-    };
+    let name = |at: usize| column_name(at, names.get(at).map_or("", String::as_str));
     columns.iter().enumerate().map(|(at, column)| (name(at), dtype(column))).collect()
 }
 

@@ -123,6 +123,48 @@ fn names_tell_axes_and_sub_arrays() {
 }
 
 #[test]
+fn names_are_held_against_those_of_the_records() {
+    let dtype = r#"[["a", "<i2"], ["p", "<i2", [2]], ["in", [["x", "<i2"]]]]"#;
+    let row = |lead: &str| format!("{lead}\n1,2,3,4\n").into_bytes();
+    let packed = |lead: &str, header| asked(&row(lead), dtype, header);
+    let added = |lead: &str, header| {
+        let csv = Csv { header, ..Csv::default() };
+        rows_like(&row(lead), &csv, (&DType::parse(dtype).unwrap(), &[]), &Limits::default())
+    };
+    let values = [1_i16, 2, 3, 4].map(i16::to_le_bytes).concat();
+    for (lead, header) in [
+        ("a,p[0],p[1],in.x", Header::Auto),
+        ("a,p[0],p[1],in.x", Header::Names),
+        ("in.x,p[0],p[1],a", Header::Skip),
+    ] {
+        assert_eq!(bytes(&packed(lead, header).unwrap()), values, "{lead}");
+        assert_eq!(bytes(&added(lead, header).unwrap()), values, "{lead}");
+    }
+    // Other names are new ones for what is packed, and those of other columns for what is added.
+    for header in [Header::Auto, Header::Names] {
+        assert_eq!(bytes(&packed("b,q,r,s", header).unwrap()), values);
+        let error = added("a,q,r,s", header).err().unwrap();
+        assert_eq!(error.to_string(), r#"column 2 is called "q", where the records have "p[0]""#);
+        for error in [packed("a,p[0],in.x,p[1]", header), added("a,p[0],in.x,p[1]", header)] {
+            let error = error.err().unwrap();
+            assert_eq!(error.to_string(), r#"column 3 is called "in.x", where the records have "p[1]""#);
+        }
+    }
+    // Columns that only count are counted.
+    let cube = b"axis0,axis1,b,a\n0,0,1,2\n0,1,3,4\n";
+    let error = asked(cube, r#"[["a", "<i2"], ["b", "<i2"]]"#, Header::Auto).err().unwrap();
+    assert!(error.to_string().starts_with("column 3 is called \"b\""), "{error}");
+    // As `pack` calls a column without a name.
+    let unnamed = rows_like(
+        &b",v\n1,2\n".to_vec(),
+        &Csv { header: Header::Names, ..Csv::default() },
+        (&DType::parse(r#"[["f0", "<i2"], ["v", "<i2"]]"#).unwrap(), &[]),
+        &Limits::default(),
+    );
+    assert_eq!(bytes(&unnamed.unwrap()), [1, 0, 2, 0]);
+}
+
+#[test]
 fn a_type_that_is_asked_for_is_that_of_all_cells_or_of_the_records() {
     let of = |text: &str, dtype: &str, header| {
         let plain = asked(text.as_bytes(), dtype, header).unwrap();

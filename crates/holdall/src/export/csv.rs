@@ -81,7 +81,7 @@ fn has_one_cell(dtype: &DType) -> bool {
 }
 
 /// The columns of a record: `name`, `name.inner` for records within, `name[0]` for sub-arrays.
-fn record_names(record: &Record, prefix: &str, names: &mut Vec<String>) -> Result<()> {
+pub(crate) fn record_names(record: &Record, prefix: &str, names: &mut Vec<String>) -> Result<()> {
     for field in record.fields.iter().filter(|field| has_columns(field)) {
         let name = format!("{prefix}{}", field.name);
         let count = field.shape.iter().copied().fold(1, usize::saturating_mul);
