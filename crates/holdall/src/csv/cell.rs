@@ -13,6 +13,9 @@ use crate::text;
 /// Characters of a cell that an error shows.
 const SHOWN: usize = 40;
 
+/// So many digits are always within 64 bits.
+const ALWAYS_FIT: usize = 19;
+
 /// Writes the elements of rows.
 pub(super) struct Encoder<'a> {
     slots: Slots<'a>,
@@ -107,43 +110,55 @@ fn encode(cell: &[u8], scalar: &Scalar, out: &mut [u8]) -> Option<()> {
     if scalar.kind == Kind::Bytes {
         return (cell.last() != Some(&0) && put(out, cell).is_some()).then_some(());
     }
+    let order = scalar.order;
+    // Most cells are numbers without spaces, of which nothing has to be known to be text.
+    if matches!(scalar.kind, Kind::Int | Kind::Uint)
+        && let Some(value) = whole(cell)
+    {
+        return integer(value, &scalar.kind, order, out);
+    }
     let text = std::str::from_utf8(cell).ok()?;
     if scalar.kind == Kind::Unicode {
         let mut places = out.chunks_exact_mut(4);
         for character in text.chars() {
-            let code = ordered(&u32::from(character).to_le_bytes(), scalar.order);
-            places.next()?.copy_from_slice(&code);
+            put_number(places.next()?, &u32::from(character).to_le_bytes(), order)?;
         }
         return (!text.ends_with('\0')).then_some(());
     }
-    let text = match text.trim_matches(' ') {
+    let text = match trimmed(text) {
         "" if matches!(scalar.kind, Kind::Float | Kind::BFloat | Kind::Complex) => "nan",
         text => text,
     };
-    let bytes = match &scalar.kind {
-        Kind::Bool => vec![u8::from(truth(text)?)],
-        Kind::Int | Kind::Uint => integer(text, &scalar.kind, scalar.size)?,
-        Kind::Float | Kind::BFloat => real(text, &scalar.kind, scalar.size)?,
+    match &scalar.kind {
+        Kind::Bool => put_number(out, &[u8::from(truth(text)?)], order),
+        Kind::Int | Kind::Uint => integer(whole(text.as_bytes())?, &scalar.kind, order, out),
+        Kind::Float => real(text, order, out),
         Kind::Complex => {
-            let half = scalar.size.checked_div(2)?;
             let (re, im) = complex_parts(text)?;
-            let part = |text| Some(ordered(&real(text, &Kind::Float, half)?, scalar.order));
-            return put(out, &[part(re)?, part(im)?].concat());
+            let (to_re, to_im) = out.split_at_mut_checked(scalar.size.checked_div(2)?)?;
+            real(re, order, to_re).and(real(im, order, to_im))
         }
         Kind::Datetime(unit) => {
             let count = if text == "NaT" { i64::MIN } else { text::date_count(text, unit)? };
-            count.to_le_bytes().to_vec()
+            put_number(out, &count.to_le_bytes(), order)
         }
-        Kind::Timedelta(_) if text == "NaT" => i64::MIN.to_le_bytes().to_vec(),
-        Kind::Timedelta(_) => integer(text, &Kind::Int, 8)?,
-        // Without a meaning, as it is shown; no byte of it is in another order.
+        Kind::Timedelta(_) if text == "NaT" => put_number(out, &i64::MIN.to_le_bytes(), order),
+        Kind::Timedelta(_) => integer(whole(text.as_bytes())?, &Kind::Int, order, out),
+        Kind::BFloat => None,
         // Without a meaning, and shown in the order in which it lies.
         _ => {
             let bytes = text::unhex(text.strip_prefix("0x")?.as_bytes())?;
-            return (bytes.len() == out.len()).then(|| put(out, &bytes))?;
+            (bytes.len() == out.len()).then(|| put(out, &bytes))?
         }
-    };
-    (bytes.len() == out.len()).then(|| put(out, &ordered(&bytes, scalar.order)))?
+    }
+}
+
+/// Text without the spaces around it.
+pub(super) fn trimmed(text: &str) -> &str {
+    match text.as_bytes() {
+        [b' ', ..] | [.., b' '] => text.trim_matches(' '),
+        _ => text,
+    }
 }
 
 /// Copies `bytes` over the start of `out`; `None` where they are too many.
@@ -152,12 +167,16 @@ fn put(out: &mut [u8], bytes: &[u8]) -> Option<()> {
     Some(())
 }
 
-/// Little-endian bytes in another order.
-fn ordered(bytes: &[u8], order: ByteOrder) -> Vec<u8> {
-    match order {
-        ByteOrder::Little => bytes.to_vec(),
-        ByteOrder::Big => bytes.iter().rev().copied().collect(),
+/// Writes little-endian bytes over `out` in another order; `None` where it is of another size.
+fn put_number(out: &mut [u8], bytes: &[u8], order: ByteOrder) -> Option<()> {
+    if out.len() != bytes.len() {
+        return None;
     }
+    out.copy_from_slice(bytes);
+    if order == ByteOrder::Big {
+        out.reverse();
+    }
+    Some(())
 }
 
 fn truth(text: &str) -> Option<bool> {
@@ -168,10 +187,9 @@ fn truth(text: &str) -> Option<bool> {
     }
 }
 
-/// An integer of up to 8 bytes, in little-endian order; `None` beyond its type.
-fn integer(text: &str, kind: &Kind, size: usize) -> Option<Vec<u8>> {
-    let value: i128 = text.parse().ok()?;
-    let bits = u32::try_from(size.checked_mul(8)?).ok().filter(|bits| (8..=64).contains(bits))?;
+/// Writes an integer of up to 8 bytes; `None` beyond its type.
+fn integer(value: i128, kind: &Kind, order: ByteOrder, out: &mut [u8]) -> Option<()> {
+    let bits = u32::try_from(out.len().checked_mul(8)?).ok().filter(|bits| (8..=64).contains(bits))?;
     let (least, beyond) = match kind {
         Kind::Int => {
             let half = 1_i128.checked_shl(bits.checked_sub(1)?)?;
@@ -180,23 +198,41 @@ fn integer(text: &str, kind: &Kind, size: usize) -> Option<Vec<u8>> {
         _ => (0, 1_i128.checked_shl(bits)?),
     };
     let bytes = value.to_le_bytes();
-    (least..beyond).contains(&value).then(|| bytes.get(..size).map(<[u8]>::to_vec))?
+    (least..beyond).contains(&value).then(|| put_number(out, bytes.get(..out.len())?, order))?
 }
 
-/// A number of 2, 4 or 8 bytes, the nearest to the text, in little-endian order.
-fn real(text: &str, kind: &Kind, size: usize) -> Option<Vec<u8>> {
-    let narrow = |number: f64, wide: f64| (number.is_infinite() == wide.is_infinite()).then_some(());
-    Some(match (kind, size) {
-        (Kind::Float, 2) => {
+/// What is spelled as an integer; `None` where it is none, or further from 0 than 2⁶⁴ − 1.
+pub(super) fn whole(text: &[u8]) -> Option<i128> {
+    let (is_negative, digits) = match text {
+        [b'-', digits @ ..] => (true, digits),
+        [b'+', digits @ ..] | digits => (false, digits),
+    };
+    let digit = |letter: &u8| letter.checked_sub(b'0').filter(|digit| *digit < 10).map(u64::from);
+    let number = if digits.len() <= ALWAYS_FIT {
+        digits
+            .iter()
+            .try_fold(0_u64, |number, letter| Some(number.wrapping_mul(10).wrapping_add(digit(letter)?)))?
+    } else {
+        digits.iter().try_fold(0_u64, |number, letter| number.checked_mul(10)?.checked_add(digit(letter)?))?
+    };
+    let number = i128::from(number);
+    let number = if is_negative { number.checked_neg()? } else { number };
+    (!digits.is_empty()).then_some(number)
+}
+
+/// Writes a number of 2, 4 or 8 bytes, the nearest to the text.
+fn real(text: &str, order: ByteOrder, out: &mut [u8]) -> Option<()> {
+    match out.len() {
+        2 => {
             let wide: f64 = decimal(text)?;
             let number = f16::from_f64(wide);
-            narrow(number.to_f64(), wide)?;
-            number.to_le_bytes().to_vec()
+            let is_beyond = number.is_infinite() && wide.is_finite();
+            (!is_beyond).then(|| put_number(out, &number.to_le_bytes(), order))?
         }
-        (Kind::Float, 4) => decimal::<f32>(text)?.to_le_bytes().to_vec(),
-        (Kind::Float, 8) => decimal::<f64>(text)?.to_le_bytes().to_vec(),
-        _ => return None,
-    })
+        4 => put_number(out, &decimal::<f32>(text)?.to_le_bytes(), order),
+        8 => put_number(out, &decimal::<f64>(text)?.to_le_bytes(), order),
+        _ => None,
+    }
 }
 
 /// The nearest number; `None` for what is none, and for digits beyond the greatest.

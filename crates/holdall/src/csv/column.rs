@@ -2,7 +2,10 @@
 
 use container_core::dtype::{ByteOrder, DType, Kind};
 
-use super::cell::{decimal, is_complex};
+use super::cell::{decimal, is_complex, trimmed, whole};
+
+/// From 0 to here, doubles have every integer.
+const ALL_DOUBLES: u128 = 1 << f64::MANTISSA_DIGITS;
 
 /// What one cell is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,28 +40,45 @@ pub(super) struct Column {
 impl Column {
     /// Of one cell.
     fn of(cell: &[u8]) -> Self {
-        let mut column = Self { bytes: cell.len(), ..Self::default() };
-        let Ok(text) = std::str::from_utf8(cell) else {
-            return Self { text: true, not_utf8: true, ..column };
-        };
-        column.characters = text.chars().count();
-        match class(text) {
-            Class::Empty => column.empty = true,
-            Class::Bool => column.bools = true,
-            Class::Integer(value) => {
-                column.integers = Some((value, value));
-                column.beyond_doubles = !is_double(value);
-            }
-            Class::Decimal => column.decimals = true,
-            Class::Complex => column.complex = true,
-            Class::Text => column.text = true,
-        }
+        let mut column = Self::default();
+        column.push(cell);
         column
     }
 
     /// Takes in one more cell.
     pub(super) fn push(&mut self, cell: &[u8]) {
-        self.merge(&Self::of(cell));
+        self.bytes = self.bytes.max(cell.len());
+        // Most cells, of which nothing has to be known to be text.
+        if let Some(value) = integer(cell) {
+            self.characters = self.characters.max(cell.len());
+            self.push_integer(value);
+            return;
+        }
+        let Ok(text) = std::str::from_utf8(cell) else {
+            (self.text, self.not_utf8) = (true, true);
+            return;
+        };
+        if cell.len() > self.characters {
+            self.characters = self.characters.max(text.chars().count());
+        }
+        // Nothing beside it makes text anything else.
+        if self.text {
+            return;
+        }
+        match class(text) {
+            Class::Empty => self.empty = true,
+            Class::Bool => self.bools = true,
+            Class::Integer(value) => self.push_integer(value),
+            Class::Decimal => self.decimals = true,
+            Class::Complex => self.complex = true,
+            Class::Text => self.text = true,
+        }
+    }
+
+    fn push_integer(&mut self, value: i128) {
+        let (least, most) = self.integers.unwrap_or((value, value));
+        self.integers = Some((least.min(value), most.max(value)));
+        self.beyond_doubles |= !is_double(value);
     }
 
     /// Takes in the cells of another.
@@ -143,17 +163,20 @@ pub(super) fn is_name(cell: &[u8]) -> bool {
 /// Whether a double is this integer.
 fn is_double(value: i128) -> bool {
     let bits = value.unsigned_abs();
+    if bits <= ALL_DOUBLES {
+        return true;
+    }
     let width = u128::BITS.saturating_sub(bits.leading_zeros()).saturating_sub(bits.trailing_zeros());
-    bits == 0 || width <= f64::MANTISSA_DIGITS
+    width <= f64::MANTISSA_DIGITS
 }
 
 fn class(text: &str) -> Class {
-    match text.trim_matches(' ') {
+    match trimmed(text) {
         "" => Class::Empty,
         "True" | "False" | "true" | "false" | "TRUE" | "FALSE" => Class::Bool,
         // Integers have no such zero.
         "-0" => Class::Decimal,
-        number if is_integer(number) => integer(number).map_or(Class::Text, Class::Integer),
+        number if is_integer(number) => integer(number.as_bytes()).map_or(Class::Text, Class::Integer),
         number if decimal::<f64>(number).is_some() => Class::Decimal,
         number if is_complex(number) => Class::Complex,
         _ => Class::Text,
@@ -167,8 +190,11 @@ fn is_integer(text: &str) -> bool {
 }
 
 /// What is spelled as an integer, where it comes back as it is written, but for a plus.
-fn integer(text: &str) -> Option<i128> {
-    let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
-    let value = text.parse().ok().filter(|_| digits == "0" || !digits.starts_with('0'))?;
-    (i128::from(i64::MIN)..=i128::from(u64::MAX)).contains(&value).then_some(value)
+fn integer(text: &[u8]) -> Option<i128> {
+    let value = match text {
+        b"-0" => return None,
+        [b'0', _, ..] | [b'+' | b'-', b'0', _, ..] => return None,
+        _ => whole(text)?,
+    };
+    (value >= i128::from(i64::MIN)).then_some(value)
 }

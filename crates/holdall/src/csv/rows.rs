@@ -5,14 +5,16 @@ use std::ops::Range;
 use container_core::source::{PIECE_LEN, Source};
 use container_core::{Error, Limits, Result};
 use csv_core::ReadRecordResult;
+use memchr::{memchr_iter, memchr3};
 
 /// Room for the cells of a row to begin with.
 const ROOM: usize = 1 << 10;
 
-/// Reads rows. Empty lines are none, as for Python's `csv.DictReader` and pandas.
+/// Reads rows, by the rules of `csv_core`; lines without quotes are split at once, which is several times as fast. Empty lines are none, as for Python's `csv.DictReader` and pandas.
 pub(super) struct Rows<'a> {
     source: &'a dyn Source,
     core: csv_core::Reader,
+    delimiter: u8,
     piece: Vec<u8>,
     /// How much of the piece has been used.
     used: usize,
@@ -29,6 +31,8 @@ pub(super) struct Rows<'a> {
 pub(super) struct Row<'a> {
     cells: &'a [u8],
     ends: &'a [usize],
+    /// Bytes between two cells.
+    gap: usize,
     /// Counted from 1, a header included.
     pub(super) number: u64,
     /// Its bytes in the source.
@@ -41,6 +45,7 @@ impl<'a> Rows<'a> {
         Self {
             source,
             core,
+            delimiter,
             piece: Vec::new(),
             used: 0,
             end: 0,
@@ -56,6 +61,61 @@ impl<'a> Rows<'a> {
     /// # Errors
     /// Those of the source; `Limit` for a row longer than the limit on memory, such as one after a quote that nothing ends.
     pub(super) fn next(&mut self) -> Result<Option<Row<'_>>> {
+        match self.plain_line() {
+            Some(line) => self.split(line).map(Some),
+            None => self.parse(),
+        }
+    }
+
+    /// The next line that is not empty, of what is in memory, if it is without quotes, as most rows are.
+    fn plain_line(&mut self) -> Option<Range<usize>> {
+        // A mark of the byte order is no part of the first row.
+        if self.number == 0 {
+            return None;
+        }
+        loop {
+            let rest = self.piece.get(self.used..)?;
+            let len = memchr3(b'\n', b'\r', b'"', rest)?;
+            let ending = match rest.get(len..)? {
+                [b'\n', ..] => 1,
+                [b'\r', b'\n', ..] => 2,
+                _ => return None,
+            };
+            let start = self.used;
+            let end = start.saturating_add(len);
+            self.used = end.saturating_add(ending);
+            if len > 0 {
+                return Some(start..end);
+            }
+        }
+    }
+
+    /// A line without quotes as a row.
+    fn split(&mut self, line: Range<usize>) -> Result<Row<'_>> {
+        let start = self.place(line.start);
+        let cells = self.piece.get(line).unwrap_or_default();
+        let mut count = 0_usize;
+        for end in memchr_iter(self.delimiter, cells).chain([cells.len()]) {
+            if count >= self.ends.len() {
+                grow(&mut self.ends, self.most)?;
+            }
+            if let Some(place) = self.ends.get_mut(count) {
+                *place = end;
+            }
+            count = count.saturating_add(1);
+        }
+        self.number = self.number.saturating_add(1);
+        Ok(Row {
+            cells,
+            ends: self.ends.get(..count).unwrap_or_default(),
+            gap: 1,
+            number: self.number,
+            range: start..self.at(),
+        })
+    }
+
+    /// The next row by all rules, whatever is in it.
+    fn parse(&mut self) -> Result<Option<Row<'_>>> {
         let (mut cells_len, mut count) = (0_usize, 0_usize);
         let start = self.at();
         loop {
@@ -84,6 +144,7 @@ impl<'a> Rows<'a> {
         Ok(Some(Row {
             cells: self.cells.get(..cells_len).unwrap_or_default(),
             ends: self.ends.get(..count).unwrap_or_default(),
+            gap: 0,
             number: self.number,
             range: start..self.at(),
         }))
@@ -91,7 +152,12 @@ impl<'a> Rows<'a> {
 
     /// How far in the source the reader is.
     fn at(&self) -> u64 {
-        let left = self.piece.len().saturating_sub(self.used) as u64;
+        self.place(self.used)
+    }
+
+    /// Where in the source a byte of the piece is.
+    fn place(&self, in_piece: usize) -> u64 {
+        let left = self.piece.len().saturating_sub(in_piece) as u64;
         self.end.saturating_sub(left)
     }
 }
@@ -120,7 +186,7 @@ impl Row<'_> {
         let mut start = 0;
         self.ends.iter().map(move |end| {
             let cell = self.cells.get(start..*end).unwrap_or_default();
-            start = *end;
+            start = end.saturating_add(self.gap);
             cell
         })
     }

@@ -2,6 +2,7 @@
 
 use container_core::container::{Container, ReadOptions};
 use container_core::{ErrorKind, Limits, Progress};
+use csv_core::ReadRecordResult;
 use proptest::prelude::*;
 
 use super::*;
@@ -101,6 +102,40 @@ fn the_first_row_is_names_where_it_is_text_above_values() {
         let plain = asked(text.as_bytes(), "", header).unwrap();
         assert_eq!(kind(&plain), (dtype, shape.to_vec()), "{text:?}");
     }
+}
+
+/// All rows, as texts of cells.
+fn rows(text: &[u8]) -> Vec<Vec<Vec<u8>>> {
+    let (text, limits) = (text.to_vec(), Limits::default());
+    let mut rows = Rows::new(&text, b',', &limits);
+    let mut all = Vec::new();
+    while let Some(row) = rows.next().unwrap() {
+        assert_eq!(row.number, all.len() as u64 + 1);
+        all.push(row.cells().map(<[u8]>::to_vec).collect());
+    }
+    all
+}
+
+/// Over several pieces of the source, whose ends fall anywhere in lines, quotes and line ends.
+#[test]
+fn rows_with_and_without_quotes_follow_each_other() {
+    let (mut text, mut expected) = (Vec::new(), Vec::new());
+    for at in 0..200_000 {
+        let (row, cells): (String, [String; 3]) = match at % 7 {
+            0 => (format!("\"a\n{at}\",,\"x\"\"\"\n"), [format!("a\n{at}"), String::new(), "x\"".into()]),
+            1 => (format!("{at},b\"c,\r\n"), [at.to_string(), "b\"c".into(), String::new()]),
+            2 => (format!("\n\r\n{at},,d\r"), [at.to_string(), String::new(), "d".into()]),
+            3 => (format!(",,{at}\r\n\r\n"), [String::new(), String::new(), at.to_string()]),
+            _ => (format!("{at},1,2\n"), [at.to_string(), "1".into(), "2".into()]),
+        };
+        text.extend_from_slice(row.as_bytes());
+        expected.push(cells.map(String::into_bytes).to_vec());
+    }
+    assert!(text.len() > 2 * container_core::source::PIECE_LEN);
+    // Not `assert_eq`, which would write all of it.
+    assert!(rows(&text) == expected);
+    text.pop();
+    assert!(rows(&text) == expected);
 }
 
 #[test]
@@ -289,6 +324,30 @@ proptest! {
         let text = as_csv("<U3", &[cells.len() as u64, 1], &all);
         let back = asked(&text, "<U3", Header::None).unwrap();
         prop_assert_eq!(bytes(&back), all);
+    }
+
+    /// Rows are those of `csv_core` alone.
+    #[test]
+    fn rows_are_those_of_the_library(text in prop::collection::vec(prop::sample::select(b"ab,,\"\"\r\n\n\xef".to_vec()), 0..60)) {
+        let mut expected: Vec<Vec<Vec<u8>>> = Vec::new();
+        let mut core = csv_core::Reader::new();
+        let (mut cells, mut ends) = ([0; 64], [0; 64]);
+        let (mut at, mut len, mut count) = (0, 0, 0);
+        loop {
+            let (result, read, wrote, ended) = core.read_record(&text[at..], &mut cells[len..], &mut ends[count..]);
+            (at, len, count) = (at + read, len + wrote, count + ended);
+            match result {
+                ReadRecordResult::InputEmpty => {}
+                ReadRecordResult::Record => {
+                    let starts = [0].iter().chain(&ends);
+                    expected.push(starts.zip(&ends[..count]).map(|(start, end)| cells[*start..*end].to_vec()).collect());
+                    (len, count) = (0, 0);
+                }
+                ReadRecordResult::End => break,
+                full => panic!("{full:?}"),
+            }
+        }
+        prop_assert_eq!(rows(&text), expected);
     }
 
     /// No text at all is more than an error.
