@@ -1,7 +1,7 @@
 //! Tables of text on their way into a container: comma-separated values (RFC 4180), as `cat --format csv` and others write them.
 //!
 //! The text is read twice: once for what its columns are, once for their values, which go to an unnamed temporary file of the array's
-//! size. Memory is bounded by the longest row.
+//! size if they are many. Memory is bounded by the longest row.
 //!
 //! Without a type that is asked for, a column is the first of these that every cell of it is: `True` and `False`, `|b1`; integers, `<i8`, or `<u8` where they
 //! need it; decimals, `<f8`; complex numbers as Python spells them, `<c16`; text, `<U<n>`, or `|S<n>` where it is not UTF-8. Nothing is taken for a number that would lose what
@@ -15,12 +15,14 @@
     clippy::cast_possible_truncation
 )]
 
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::Path;
 
+use container_core::container::Container;
 use container_core::dtype::{DType, Order};
 use container_core::source::{FileSource, Source};
 use container_core::{Limits, Result};
+use tempfile::{SpooledData, SpooledTempFile};
 
 use crate::convert::{ConvertOptions, ConvertOutcome, write};
 use crate::pack::{check_target, raw_source};
@@ -37,7 +39,7 @@ use header::Names;
 use rows::Rows;
 use table::Table;
 
-/// Bytes that pass to the temporary file at once.
+/// Bytes of elements that pass to the temporary file at once; so many or fewer need none.
 const BUFFER: usize = 1 << 20;
 
 /// How a table is read.
@@ -93,6 +95,14 @@ pub fn pack_csv(
     write(&plain, &plain.whole(), format, target, options)
 }
 
+/// A table as a container of one array, called `data`, as [`pack_csv`] describes it.
+///
+/// # Errors
+/// Those of [`pack_csv`] that are about the table.
+pub fn open_csv(text: &dyn Source, csv: &Csv, limits: &Limits) -> Result<Box<dyn Container>> {
+    Ok(Box::new(decode(text, csv, limits)?))
+}
+
 /// A table as rows of an array that there is, of elements of `dtype` and `row` as the shape of each.
 ///
 /// # Errors
@@ -132,20 +142,26 @@ fn decode(text: &dyn Source, csv: &Csv, limits: &Limits) -> Result<Plain> {
 
 /// The second reading: the values of a table of which all else is known.
 fn values(text: &dyn Source, csv: &Csv, table: Table, limits: &Limits) -> Result<Plain> {
-    let mut file = BufWriter::with_capacity(BUFFER, tempfile::tempfile()?);
+    let mut file = SpooledTempFile::new(BUFFER);
     let encoder = Encoder::new(&table.dtype, table.skipped_columns)?;
-    let mut element = Vec::new();
+    let mut elements = Vec::new();
     let mut rows = Rows::new(text, csv.delimiter, limits);
     if table.has_header {
         rows.next()?;
     }
     while let Some(row) = rows.next()? {
-        element.clear();
-        encoder.encode(&row, &mut element)?;
-        file.write_all(&element)?;
+        encoder.encode(&row, &mut elements)?;
+        if elements.len() >= BUFFER {
+            file.write_all(&elements)?;
+            elements.clear();
+        }
     }
-    let file = file.into_inner().map_err(std::io::IntoInnerError::into_error)?;
-    Plain::new(Box::new(FileSource::new(file)?), table.dtype, table.shape, Order::C)
+    file.write_all(&elements)?;
+    let source: Box<dyn Source> = match file.into_inner() {
+        SpooledData::InMemory(bytes) => Box::new(bytes.into_inner()),
+        SpooledData::OnDisk(file) => Box::new(FileSource::new(file)?),
+    };
+    Plain::new(source, table.dtype, table.shape, Order::C)
 }
 
 #[cfg(test)]

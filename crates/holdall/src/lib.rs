@@ -58,7 +58,7 @@ pub use bloscpack;
 pub use container_core;
 pub use container_core::{Error, ErrorKind, Limits, Progress, Result, Value};
 pub use convert::convert;
-pub use csv::pack_csv;
+pub use csv::{open_csv, pack_csv};
 pub use diff::diff;
 pub use export::export;
 pub use extract::{extract_files, extract_lines};

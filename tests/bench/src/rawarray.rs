@@ -19,6 +19,7 @@ use interop::peer::Peer;
 mod convert;
 mod open;
 mod read;
+mod table;
 mod verify;
 mod write;
 
@@ -43,6 +44,7 @@ pub const GROUPS: &[(&str, Groups)] = &[
     ("write", write::write),
     ("verify", verify::verify),
     ("convert", convert::convert),
+    ("table", table::table),
 ];
 
 /// Columns of the two-dimensional arrays.

@@ -27,6 +27,7 @@ mod blosc_streams;
 mod bloscpack_file;
 mod bloscpack_write;
 mod codecs;
+mod csv;
 mod dialects;
 mod feed;
 mod gsd_file;
@@ -68,6 +69,7 @@ pub use blosc2_repair::blosc2_repair;
 pub use bloscpack_file::{bloscpack_open, bloscpack_repair};
 pub use bloscpack_write::bloscpack_roundtrip;
 pub use codecs::codecs_decode;
+pub use csv::csv_table;
 pub use dialects::{rawarray_leb128, rawarray_roundtrip};
 pub use gsd_file::gsd_open;
 pub use gsd_hoomd::gsd_hoomd;
@@ -155,6 +157,7 @@ targets! {
     asdf_journal: asdf_block::journals;
     convert: seeds::array_files;
     export: seeds::array_files;
+    csv_table: csv::tables;
 }
 
 #[cfg(test)]

@@ -80,9 +80,36 @@ def to_fortran(source, target):
     return perf_counter() - start, None
 
 
+def loadtxt(source, target, dtype):
+    """A table of text to .npy."""
+    start = perf_counter()
+    np.save(target, np.loadtxt(source, dtype=dtype, delimiter=","))
+    return perf_counter() - start, None
+
+
+def loadtxt_integers(source, target):
+    return loadtxt(source, target, "<i8")
+
+
+def loadtxt_doubles(source, target):
+    return loadtxt(source, target, "<f8")
+
+
 def version():
     return f"Python {platform.python_version()}, numpy {np.__version__}"
 
 
-FUNCTIONS = (version, load, fromfile, memmap_sum, memmap_open, hold, save, save_synced, to_fortran)
+FUNCTIONS = (
+    version,
+    load,
+    fromfile,
+    memmap_sum,
+    memmap_open,
+    hold,
+    save,
+    save_synced,
+    to_fortran,
+    loadtxt_integers,
+    loadtxt_doubles,
+)
 turns.serve({function.__name__: function for function in FUNCTIONS}, collect=True)

@@ -44,7 +44,8 @@ impl Table {
         let could_be_names = first.cells().all(is_name);
         let mut top = columns(width, limits)?;
         push(&mut top, &first);
-        let axes = if matches!(csv.header, Header::Auto | Header::Names) { axes(&names) } else { 0 };
+        let has_axes = matches!(csv.header, Header::Auto | Header::Names) && !has_all(csv, width)?;
+        let axes = if has_axes { axes(&names) } else { 0 };
         let mut counter = Counter::new(axes);
         let mut body = columns(width, limits)?;
         let mut count = 0_u64;
@@ -129,6 +130,14 @@ impl Table {
         }
         let problem = format!("bytes of an array of {} from a table of {text} bytes", self.dtype);
         Err(Error::limit(problem, asked, most).hint("--dtype says how long text is, such as '<U40'"))
+    }
+}
+
+/// Whether the columns are the fields of the record that is asked for, all of them.
+fn has_all(csv: &Csv, width: usize) -> Result<bool> {
+    match &csv.dtype {
+        Some(dtype) => Ok(Encoder::new(dtype, 0)?.cells() == Some(width)),
+        None => Ok(false),
     }
 }
 

@@ -79,6 +79,11 @@ fn values_are_in_little_endian_order_row_by_row() {
     let doubles = [1.5, f64::NAN, -0.0, 0.0].map(f64::to_le_bytes).concat();
     assert_eq!(bytes(&found(" 1.5 ,\r\n\r\n-0,1e-400")), doubles);
     assert_eq!(bytes(&found("\u{feff}1\n2\n")), [1_i64, 2].map(i64::to_le_bytes).concat());
+    // A mark of the byte order is no part of the first cell, and what `cat` writes has none.
+    let text = ["\u{feff}1\0\0", "\u{feff}\0\0\0"].concat();
+    let elements: Vec<u8> = text.chars().flat_map(|character| u32::from(character).to_le_bytes()).collect();
+    let written = as_csv("<U4", &[2], &elements);
+    assert_eq!(bytes(&asked(&written, "<U4", Header::None).unwrap()), elements);
     let text = bytes(&found("ab\n\"c\"\"\n\"\n"));
     assert_eq!(text, b"a\0\0\0b\0\0\0\0\0\0\0c\0\0\0\"\0\0\0\n\0\0\0");
     let record = found("1,x,True\n");
@@ -150,6 +155,9 @@ fn names_tell_axes_and_sub_arrays() {
     {
         assert_eq!(kind(&found(&text)).1, [4], "{text}");
     }
+    // Fields of these names, where all of them are asked for.
+    let record = r#"[["axis0", "<i8"], ["axis1", "<i8"], ["axis2", "<i8"], ["value", "<i8"]]"#;
+    assert_eq!(kind(&asked(cube.as_bytes(), record, Header::Auto).unwrap()), (record.to_owned(), vec![4]));
     let parts = found("p[0],p[1],q,m[0][0],m[0][1],m[1][0],m[1][1],r[0],r[2]\n1,2,3,4,5,6,7,8,9\n");
     let dtype =
         r#"[["p", "<i8", [2]], ["q", "<i8"], ["m", "<i8", [2, 2]], ["r[0]", "<i8"], ["r[2]", "<i8"]]"#;

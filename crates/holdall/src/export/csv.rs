@@ -148,9 +148,10 @@ fn write_quoted(dtype: &DType, bytes: &[u8], scratch: &mut String, out: &mut Str
     quote(scratch, out);
 }
 
-/// Appends a cell, in quotes where it would be misread without.
+/// Appends a cell, in quotes where it would be misread without. U+FEFF at its start would be a mark of the byte order where the table
+/// begins with it.
 fn quote(cell: &str, out: &mut String) {
-    if !cell.contains([',', '"', '\n', '\r']) {
+    if !cell.contains([',', '"', '\n', '\r']) && !cell.starts_with('\u{feff}') {
         return out.push_str(cell);
     }
     out.push('"');

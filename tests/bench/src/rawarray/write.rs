@@ -112,10 +112,20 @@ pub(super) fn to_new_file(
     extension: &str,
     write: impl FnOnce(&Path) -> Result<Run>,
 ) -> Result<Run> {
+    to_new_file_of(job, extension, job.bytes as u64, write)
+}
+
+/// As [`to_new_file`], of an array of `len` bytes.
+pub(super) fn to_new_file_of(
+    job: &Job<'_>,
+    extension: &str,
+    len: u64,
+    write: impl FnOnce(&Path) -> Result<Run>,
+) -> Result<Run> {
     let path = job.scratch.fresh(extension);
     job.scratch.settle()?;
     let run = write(&path)?;
-    let check = check_end(&path, job.bytes as u64)?;
+    let check = check_end(&path, len)?;
     std::fs::remove_file(&path)?;
     Ok(Run { check: Some(check), ..run })
 }
