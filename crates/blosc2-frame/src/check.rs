@@ -8,7 +8,7 @@ use container_core::container::{Depth, ReadOptions};
 use container_core::report::{BlockCounts, Finding, Report, Severity};
 use container_core::source::zeroed_vec;
 use container_core::threads::on_threads;
-use container_core::{Error, ErrorKind, Progress, Result};
+use container_core::{Error, ErrorKind, Limits, Progress, Result};
 
 use crate::b2nd::NdArray;
 use crate::fault::shift;
@@ -215,24 +215,48 @@ fn decode(
         Chunk::parse(&bytes)?;
         return Ok(Decoded { len, padding: false });
     }
+    let is_rounded =
+        matches!(chunk.compressor, Compressor::ZFP_ACC | Compressor::ZFP_PREC | Compressor::ZFP_RATE);
+    // What these lose leaves no zeros.
+    let array = array.filter(|_| !is_rounded);
     let nbytes = frame.chunk_len(index)?;
-    let size = options.limits.allocate(nbytes)?;
-    if room.len() < size {
-        *room = zeroed_vec(nbytes, &options.limits)?;
-    }
-    let dst = &mut room[..size];
+    let piece = piece_len(nbytes, chunk.block_len, &options.limits);
     let alone = ReadOptions::default().with_limits(options.limits);
-    frame.read_chunk_into(index, 0..size, dst, &alone)?;
+    let mut padding = false;
+    let mut start = 0_u64;
+    loop {
+        let end = start.saturating_add(piece).min(nbytes);
+        let size = options.limits.allocate(end.saturating_sub(start))?;
+        if room.len() < size {
+            *room = zeroed_vec(size as u64, &options.limits)?;
+        }
+        let dst = &mut room[..size];
+        // No chunk has 2 GiB.
+        let from = usize::try_from(start).unwrap_or(usize::MAX);
+        frame.read_chunk_into(index, from..from.saturating_add(size), dst, &alone)?;
+        padding |= array.is_some_and(|array| {
+            let first = start.checked_div(array.geometry().block_bytes()).unwrap_or(0);
+            has_set_padding(array.geometry(), index, first, dst)
+        });
+        if end >= nbytes {
+            break;
+        }
+        start = end;
+    }
     // What lies over a block may make it zeros, which decode.
     let bytes = frame.chunk(index)?;
     let checked = Chunk::parse(&bytes).and_then(|chunk| chunk.check_zeros());
     checked.map_err(|error| shift(error, chunk.range.start))?;
-    // Nor does what these lose leave zeros of it.
-    let is_rounded =
-        matches!(chunk.compressor, Compressor::ZFP_ACC | Compressor::ZFP_PREC | Compressor::ZFP_RATE);
-    let array = array.filter(|_| !is_rounded);
-    let padding = array.is_some_and(|array| has_set_padding(array.geometry(), index, dst));
     Ok(Decoded { len, padding })
+}
+
+/// How much of a chunk is decoded at once: all of it where that is within the limit on memory, else as many blocks as are.
+fn piece_len(nbytes: u64, block_len: u32, limits: &Limits) -> u64 {
+    let block = u64::from(block_len);
+    match limits.memory.checked_div(block) {
+        Some(blocks) if nbytes > limits.memory => blocks.max(1).saturating_mul(block),
+        _ => nbytes,
+    }
 }
 
 /// Damage as a finding; anything else is why the check cannot go on.

@@ -2,9 +2,9 @@
 
 use crate::b2nd::Geometry;
 
-/// True where the decoded chunk `index` has bytes set that belong to no element. By convention they are zeros; they stay when an array
-/// shrinks.
-pub(crate) fn has_set_padding(geometry: &Geometry, index: u64, chunk: &[u8]) -> bool {
+/// True where `bytes`, the decoded chunk `index` from its block `first` on, has bytes set that belong to no element. By convention they are
+/// zeros; they stay when an array shrinks.
+pub(crate) fn has_set_padding(geometry: &Geometry, index: u64, first: u64, bytes: &[u8]) -> bool {
     let Some(inside) = inside(geometry, index) else { return false };
     let item = geometry.itemsize();
     let blocks: Vec<u64> = geometry.blockshape().iter().map(|len| u64::from(*len)).collect();
@@ -17,7 +17,7 @@ pub(crate) fn has_set_padding(geometry: &Geometry, index: u64, chunk: &[u8]) -> 
     if row_bytes == 0 || block_bytes == 0 {
         return false;
     }
-    for (number, block) in (0_u64..).zip(chunk.chunks(block_bytes)) {
+    for (number, block) in (first..).zip(bytes.chunks(block_bytes)) {
         let place = geometry.block_place(number);
         // Elements of the block along each axis.
         let here: Vec<u64> = place
@@ -83,14 +83,22 @@ mod tests {
                     let at = block * 6 + row * 3 + column;
                     chunk[at] = 1;
                     let is_padding = block % 2 == 1 && column == 2;
-                    assert_eq!(has_set_padding(&geometry, 0, &chunk), is_padding, "byte {at}");
+                    assert_eq!(has_set_padding(&geometry, 0, 0, &chunk), is_padding, "byte {at}");
+                    // Block by block.
+                    let in_its_block = |number: usize| {
+                        has_set_padding(&geometry, 0, number as u64, &chunk[number * 6..][..6])
+                    };
+                    assert_eq!(
+                        [0, 1, 2, 3].map(in_its_block),
+                        [0, 1, 2, 3].map(|n| n == block && is_padding)
+                    );
                     // Of the last one all but one row of two.
                     let is_padding = !(block == 0 && row == 0 && column < 2);
-                    assert_eq!(has_set_padding(&geometry, 3, &chunk), is_padding, "byte {at} of the last");
+                    assert_eq!(has_set_padding(&geometry, 3, 0, &chunk), is_padding, "byte {at} of the last");
                 }
             }
         }
         let tight = Geometry::new(&[4], &[4], &[2], 2).unwrap();
-        assert!(!has_set_padding(&tight, 0, &[1; 8]));
+        assert!(!has_set_padding(&tight, 0, 0, &[1; 8]));
     }
 }

@@ -4,6 +4,7 @@ mod corpus;
 mod documents;
 mod hostile;
 mod inverse;
+mod little_memory;
 mod manifest;
 mod sharing;
 mod sparse;
