@@ -31,6 +31,12 @@ impl Font {
         }
     }
 
+    /// Letters of `text` that it does not have: they are drawn as boxes.
+    pub(crate) fn lacks<'t>(&'t self, text: &'t str) -> impl Iterator<Item = char> + 't {
+        let has = |letter: char| self.0.as_ref().is_some_and(|face| face.glyph_index(letter).is_some());
+        text.chars().filter(move |letter| !has(*letter))
+    }
+
     /// `text`, cut in its middle until it is at most `most` wide.
     pub(crate) fn fitted(&self, text: &str, size: f64, most: f64) -> String {
         self.cut(text, 4, size, most)
@@ -116,6 +122,7 @@ mod tests {
         let font = Font::new();
         assert_eq!(font.width("H 1", 2048.0), 1540.0 + 651.0 + 1303.0);
         assert!(font.width("µÅ⁻²−×", 10.0) > 20.0);
+        assert_eq!(font.lacks("a日µ本…").collect::<String>(), "日本");
         assert!(font.width(&font.fitted(&"long title ".repeat(20), 10.0, 100.0), 10.0) <= 100.0);
     }
 }

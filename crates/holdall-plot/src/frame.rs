@@ -1,5 +1,7 @@
 //! What surrounds the data: axes with ticks, labels, title, colour bar.
 
+use std::collections::BTreeSet;
+
 use crate::bent::Bent;
 use crate::font::Font;
 use crate::plan::{Above, Beside, Plan};
@@ -126,13 +128,31 @@ impl<'s> Frame<'s> {
         }
     }
 
-    /// The picture is ready: what of it there was no room for.
+    /// The picture is ready: what of it there was no room for, and no letters.
     pub(crate) fn told(&mut self) -> Vec<String> {
         let mut notes = std::mem::take(&mut self.notes);
         if !self.left_out.is_empty() {
             notes.push(format!("left out, because the picture is small: {}", self.left_out.join(", ")));
         }
+        notes.extend(self.boxes());
         notes
+    }
+
+    /// Letters of texts that are boxes. SVG has the texts themselves, for the fonts of whoever shows it.
+    fn boxes(&self) -> Option<String> {
+        const SHOWN: usize = 8;
+        let texts = self.scene.items.iter().filter_map(|item| match item {
+            Item::Text { text, .. } => Some(text.as_str()),
+            _ => None,
+        });
+        let lacking: BTreeSet<char> = texts.flat_map(|text| self.font.lacks(text)).collect();
+        if lacking.is_empty() {
+            return None;
+        }
+        let shown: Vec<String> =
+            lacking.iter().take(SHOWN).map(|letter| letter.escape_debug().to_string()).collect();
+        let more = if lacking.len() > SHOWN { ", …" } else { "" };
+        Some(format!("boxes but in SVG, because the font lacks them: {}{more}", shown.join(", ")))
     }
 
     /// Border, ticks and labels.
@@ -286,5 +306,17 @@ mod tests {
         };
         assert_eq!(labels(&axis(-0.5, 39.5)), ["0", "5", "10", "15", "20", "25", "30", "35"]);
         assert_eq!(labels(&axis(39.5, -0.5)), ["35", "30", "25", "20", "15", "10", "5", "0"]);
+    }
+
+    #[test]
+    fn letters_that_the_font_lacks_are_told() {
+        let style = Style::default();
+        let mut frame = Frame::new(&style, (900, 300), (700, 200), false);
+        frame.scene.text((0.0, 9.0), 9.0, Anchor::Start, "Å and µ");
+        assert_eq!(frame.told(), [""; 0]);
+        frame.scene.text((0.0, 9.0), 9.0, Anchor::Start, "日本 a日\u{202e}");
+        assert_eq!(frame.told(), ["boxes but in SVG, because the font lacks them: \\u{202e}, 日, 本"]);
+        frame.scene.text((0.0, 9.0), 9.0, Anchor::Start, "一丁七万丈三上");
+        assert!(frame.told()[0].ends_with(", …"), "{:?}", frame.told());
     }
 }
