@@ -2,9 +2,11 @@
 
 use std::fmt::Write;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
 use container_core::Result;
 
-use crate::encode::{base64, png};
+use crate::encode::png;
 use crate::scene::{Pixels, Rgba};
 
 /// How a terminal shows pixels.
@@ -35,7 +37,7 @@ pub fn sequences(pixels: &Pixels, protocol: Protocol) -> Result<String> {
 /// "Terminal graphics protocol" of kitty: transmit and display (`a=T`) a PNG (`f=100`) in pieces of 4096 characters, without an
 /// answer (`q=2`).
 fn kitty(file: &[u8]) -> String {
-    let data = base64(file);
+    let data = BASE64.encode(file);
     let mut out = String::with_capacity(data.len() + data.len() / 64);
     let mut rest = data.as_str();
     let mut head = "a=T,f=100,q=2,";

@@ -9,6 +9,8 @@
 
 use std::fmt::Write as _;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
 use container_core::{Error, Result};
 
 use crate::yaml::scalar::is_read;
@@ -130,26 +132,5 @@ pub(crate) fn timestamp(value: &Timestamp) -> Result<String> {
 
 /// Base 64 (RFC 4648, with padding), in one line.
 pub(crate) fn base64(bytes: &[u8]) -> String {
-    const DIGITS: [char; 64] = {
-        let mut digits = ['A'; 64];
-        let text = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-        let mut at = 0;
-        #[allow(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
-        while at < 64 {
-            digits[at] = text[at] as char;
-            at += 1;
-        }
-        digits
-    };
-    let mut text = String::with_capacity(bytes.len().div_ceil(3).saturating_mul(4));
-    for three in bytes.chunks(3) {
-        let byte = |at: usize| three.get(at).copied().map_or(0, u32::from);
-        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
-        for (at, shift) in [18_u32, 12, 6, 0].into_iter().enumerate() {
-            let digit = (bits >> shift) & 63;
-            let digit = DIGITS.get(usize::try_from(digit).unwrap_or(0)).copied().unwrap_or('=');
-            text.push(if at > three.len() { '=' } else { digit });
-        }
-    }
-    text
+    BASE64.encode(bytes)
 }
