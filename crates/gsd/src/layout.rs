@@ -14,10 +14,10 @@ use container_core::report::Severity;
 use container_core::source::{Source, check_range, zeroed_vec};
 use container_core::{Error, Limits, Result};
 
-use crate::blocks;
 use crate::fault::{Fault, FaultKind, Faults};
 use crate::header::{self, Header};
 use crate::index::{Index, IndexEntry};
+use crate::layout_faults;
 use crate::namelist::Names;
 use crate::scan::{self, Rules};
 
@@ -139,7 +139,7 @@ impl Layout {
         policy: Policy,
     ) -> Result<(Self, Option<Vec<u8>>)> {
         let strict = policy == Policy::Strict;
-        let mut faults = blocks::faults(&self.header, self.file_len);
+        let mut faults = layout_faults::faults(&self.header, self.file_len);
         let torn = !faults.as_slice().is_empty();
         let refuse = |faults: &Faults| {
             // Doubtful names and text are no less readable for it, a second entry of one name is.
@@ -160,7 +160,7 @@ impl Layout {
         if !overlap {
             self.names = Names::parse(&bytes, self.header.is_v1());
             if !torn {
-                blocks::name_faults(&self.header, &self.names, &bytes, &mut faults);
+                layout_faults::name_faults(&self.header, &self.names, &bytes, &mut faults);
                 refuse(&faults)?;
             }
         }

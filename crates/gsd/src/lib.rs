@@ -2,7 +2,6 @@
 #![forbid(unsafe_code)]
 
 mod append;
-mod blocks;
 mod carry;
 mod catalogue;
 mod check;
@@ -21,6 +20,7 @@ pub mod hoomd;
 mod import;
 pub mod index;
 mod layout;
+mod layout_faults;
 mod log_records;
 mod name_map;
 mod namelist;

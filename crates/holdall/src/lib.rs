@@ -3,6 +3,8 @@
 
 pub mod address;
 pub mod append;
+#[cfg(feature = "asdf")]
+mod asdf_frames;
 mod assumed;
 #[cfg(any(feature = "fits", feature = "zarr"))]
 mod attributes;
@@ -17,8 +19,6 @@ pub mod field;
 #[cfg(feature = "fits")]
 pub mod fits;
 pub mod formats;
-#[cfg(feature = "asdf")]
-mod frames;
 pub mod glob;
 mod items;
 pub mod json;
