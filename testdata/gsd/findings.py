@@ -12,7 +12,7 @@ ERRORS = {
 WARNINGS = {
     "entry_duplicate", "name_not_utf8", "name_duplicate", "frame_pattern", "header_text", "newer_schema",
     "schema_type", "schema_shape", "schema_text", "box", "typeid", "tags", "not_finite", "outside_box", "step_order",
-    "late_log", "namelist_tail",
+    "late_log", "narrow_text", "namelist_tail",
 }  # fmt: skip
 NOTES = {
     "dead_index",
@@ -78,6 +78,7 @@ ODD = {
     "hoomd_schema_2_1": "newer_schema",
     "hoomd_schema_3_0": "newer_schema",
     "hoomd_late_log": "late_log",
+    "hoomd_types_none": "narrow_text",
     "hoomd_log_types_change": "schema_type",
     "hoomd_f8_in_1_4": "schema_type",
     "hoomd_shapes_short": "schema_shape",

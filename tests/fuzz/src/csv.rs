@@ -56,8 +56,11 @@ pub fn csv_table(data: &[u8]) {
         }
     };
     let dataset = container.dataset(0).expect("it has one array");
-    let whole = container.read(0, &Region::whole(&dataset.shape), &read_options());
-    assert_eq!(whole.expect("it is in memory").shape(), &dataset.shape[..]);
+    match container.read(0, &Region::whole(&dataset.shape), &read_options()) {
+        Ok(whole) => assert_eq!(whole.shape(), &dataset.shape[..]),
+        // A long text makes all that are beside it as long.
+        Err(error) => assert!(matches!(error.kind(), ErrorKind::Limit { .. }), "{error}"),
+    }
     let Ok(written) = as_csv(&*container) else { return };
     // Bytes that are no text are spelled as Python does, and not read so.
     if has_bytes(&dataset.dtype) || dataset.shape[0] == 0 {

@@ -35,7 +35,8 @@ pub struct Problem {
     /// How bad it is.
     pub grade: Grade,
     /// A stable name: `schema_type`, `schema_shape`, `schema_range`, `schema_text`, `box`, `typeid`, `tags`, `not_finite`, `outside_box`,
-    /// `step_order`, `late_log`, `newer_schema`, `signed_groups`.
+    /// `step_order`, `late_log`, `newer_schema`, `narrow_text`,
+    /// `signed_groups`.
     pub code: &'static str,
     /// Name of the chunk.
     pub chunk: String,
@@ -208,6 +209,10 @@ fn check_chunk(frame: &FrameView<'_>, at: usize, entry: &IndexEntry, found: &mut
     } else if let Some(problem) = sound(frame.range_problem(field, entry))?.flatten() {
         found.push(Problem::new(Grade::Error, "schema_range", name, problem), Some(entry));
     } else if field.is_text() {
+        if entry.m == 1 {
+            let message = "text in one column, at which gsd.hoomd 5.0.1 fails";
+            found.push(Problem::new(Grade::Warning, "narrow_text", name, message.to_owned()), Some(entry));
+        }
         check_text(frame, at, field, entry, found)?;
     } else if field.is_real() && field.container != Container::State && name != "configuration/box" {
         // The shape was held against the frame's counts above.

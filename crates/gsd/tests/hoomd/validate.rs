@@ -4,7 +4,7 @@ use container_core::Progress;
 use gsd::{File, hoomd};
 
 /// Codes that follow from the schema; the others are about the file.
-const CODES: [&str; 13] = [
+const CODES: [&str; 14] = [
     "newer_schema",
     "schema_type",
     "schema_shape",
@@ -17,6 +17,7 @@ const CODES: [&str; 13] = [
     "outside_box",
     "step_order",
     "late_log",
+    "narrow_text",
     "signed_groups",
 ];
 

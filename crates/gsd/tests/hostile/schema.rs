@@ -192,6 +192,17 @@ fn the_same_bytes_in_another_place_of_the_schema_are_looked_at_again() {
     assert_eq!(told, [("not_finite", 0, 1), ("typeid", 1, 1)]);
 }
 
+/// As gsd.hoomd 5.0.1 writes the type `""`, at which it fails when it reads.
+#[test]
+fn names_in_one_column_are_told() {
+    let chunks: [Chunk<'_>; 3] =
+        [(0, 0, 3, 1, 1, &[1, 0, 0, 0]), (0, 1, 5, 1, 1, b"\0"), (1, 1, 5, 1, 2, b"A\0")];
+    let bytes = hoomd(b"particles/N\0particles/types", &chunks);
+    let problems = check_file(&open(&bytes, Policy::Strict).unwrap(), Progress::none()).unwrap();
+    let told: Vec<_> = problems.iter().map(|it| (it.code, it.chunk.as_str(), it.frame, it.frames)).collect();
+    assert_eq!(told, [("narrow_text", "particles/types", 0, 1)]);
+}
+
 #[test]
 fn a_check_by_the_schema_can_be_ended() {
     let bytes = shared(2000, 10);
