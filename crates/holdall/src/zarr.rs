@@ -139,7 +139,7 @@ impl Job {
         let own = Own::of(&container.about());
         for (index, region) in selection {
             let dataset = &*container.require(*index)?;
-            let plan = ArrayPlan::new(container, (*index, dataset), region, own, options, &mut job.losses)?;
+            let plan = ArrayPlan::new(container, (*index, dataset), region, &own, options, &mut job.losses)?;
             job.arrays.push(plan);
         }
         if in_group {

@@ -42,7 +42,7 @@ impl ArrayPlan {
         container: &dyn Container,
         (index, dataset): (usize, &Dataset),
         region: &Region,
-        own: Own,
+        own: &Own,
         options: &ImportOptions,
         losses: &mut Vec<Loss>,
     ) -> Result<Self> {

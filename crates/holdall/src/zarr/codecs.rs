@@ -33,10 +33,12 @@ pub(super) enum Filter {
 }
 
 /// How the source stores its chunks, as far as it says so for all of them.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Own {
     /// The name of its format.
     format: &'static str,
+    /// The codec for chunks that are to come, where chunks of one value may be all that there are.
+    codec: Option<String>,
     level: Option<i32>,
     filter: Option<Filter>,
 }
@@ -44,12 +46,14 @@ pub(super) struct Own {
 impl Own {
     /// A Blosc2 frame tells level and filters; what Zarr lacks of these is not there.
     pub(super) fn of(about: &About) -> Self {
-        let mut own = Self { format: about.format, level: None, filter: None };
+        let mut own = Self { format: about.format, ..Self::default() };
         if about.format != "blosc2" {
             return own;
         }
+        let has_runs = about.details.iter().any(|(name, _)| name == "chunks of one value");
         for (name, value) in &about.details {
             match (name.as_str(), value) {
+                ("codec", Value::Text(codec)) if has_runs => own.codec = Some(codec.clone()),
                 ("level", Value::Int(level)) => own.level = i32::try_from(*level).ok(),
                 ("filters", Value::List(filters)) => {
                     let has =
@@ -64,6 +68,9 @@ impl Own {
             }
         }
         own.level = own.level.filter(|level| BLOSC_LEVELS.contains(level));
+        if own.level == Some(0) {
+            own.codec = None;
+        }
         own
     }
 }
@@ -73,7 +80,7 @@ impl Compression {
     ///
     /// # Errors
     /// `Usage` for words and levels that Zarr lacks.
-    pub(super) fn choose(options: &ImportOptions, codec: &str, own: Own, itemsize: usize) -> Result<Self> {
+    pub(super) fn choose(options: &ImportOptions, codec: &str, own: &Own, itemsize: usize) -> Result<Self> {
         let filter = filter(options)?;
         let typesize = if itemsize <= 255 { itemsize.max(1) } else { 1 };
         let usual = if typesize > 1 { Filter::Shuffle } else { Filter::None };
@@ -84,7 +91,8 @@ impl Compression {
             let filter = filter.or(own.filter.filter(|_| given.is_none())).unwrap_or(usual);
             Ok(Self::Blosc { compressor, level, filter, typesize })
         };
-        let word = given.map_or(codec, |(word, _)| word);
+        let own_codec = if codec == "none" { own.codec.as_deref().unwrap_or(codec) } else { codec };
+        let word = given.map_or(own_codec, |(word, _)| word);
         let of_blosc = given.is_none() && matches!(own.format, "blosc2" | "bloscpack");
         let level = given.map_or(own.level, |(_, level)| *level);
         match word {
@@ -270,8 +278,8 @@ mod tests {
     #[test]
     fn the_codec_of_the_source_stays_where_zarr_has_it() {
         let options = ImportOptions::default();
-        let own = |format| Own { format, level: None, filter: None };
-        let of = |codec, format| Compression::choose(&options, codec, own(format), 4).unwrap();
+        let own = |format| Own { format, ..Own::default() };
+        let of = |codec, format| Compression::choose(&options, codec, &own(format), 4).unwrap();
         assert_eq!(of("none", "asdf"), Compression::None);
         assert_eq!(of("zstd", "asdf"), Compression::Zstd(3));
         assert_eq!(of("zlib", "asdf"), Compression::Gzip(6));
@@ -290,9 +298,20 @@ mod tests {
                 About { format: "blosc2", version: None, size: 0, complete: true, details: vec![] };
             about.details.push(("level".into(), 9_u8.into()));
             about.details.push(("filters".into(), Value::List(filters)));
-            let chosen = Compression::choose(&options, "zstd", Own::of(&about), 4).unwrap();
+            let chosen = Compression::choose(&options, "zstd", &Own::of(&about), 4).unwrap();
             let compressor = Compressor::ZSTD;
             assert_eq!(chosen, Compression::Blosc { compressor, level: 9, filter, typesize: 4 });
+            // Chunks of one value have no codec; those in Zarr, which has bytes for them, take the frame's.
+            about.details.push(("codec".into(), text("lz4")));
+            let none = |about: &About| Compression::choose(&options, "none", &Own::of(about), 4).unwrap();
+            assert_eq!(none(&about), Compression::None);
+            about
+                .details
+                .push(("chunks of one value".into(), Value::Map(vec![("value".into(), 2_u8.into())])));
+            let compressor = Compressor::LZ4;
+            assert_eq!(none(&about), Compression::Blosc { compressor, level: 9, filter, typesize: 4 });
+            about.details[0].1 = 0_u8.into();
+            assert_eq!(none(&about), Compression::None);
         }
     }
 
@@ -302,23 +321,18 @@ mod tests {
         for (codec, level) in [("bzp2", None), ("zstd", Some(23)), ("lz4", Some(10))] {
             options.codec = Some((codec.into(), level));
             assert!(
-                Compression::choose(&options, "none", Own { format: "npy", level: None, filter: None }, 4)
-                    .is_err(),
+                Compression::choose(&options, "none", &Own { format: "npy", ..Own::default() }, 4).is_err(),
                 "{codec}"
             );
         }
         options.codec = Some(("zstd".into(), Some(9)));
         options.words = vec![("filter".into(), "bitshuffle".into())];
         let chosen =
-            Compression::choose(&options, "none", Own { format: "npy", level: None, filter: None }, 4)
-                .unwrap();
+            Compression::choose(&options, "none", &Own { format: "npy", ..Own::default() }, 4).unwrap();
         let Compression::Blosc { level: 9, filter: Filter::Bitshuffle, .. } = chosen else {
             panic!("{chosen:?}")
         };
         options.words[0].1 = "delta".into();
-        assert!(
-            Compression::choose(&options, "none", Own { format: "npy", level: None, filter: None }, 4)
-                .is_err()
-        );
+        assert!(Compression::choose(&options, "none", &Own { format: "npy", ..Own::default() }, 4).is_err());
     }
 }
