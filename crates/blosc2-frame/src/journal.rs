@@ -21,7 +21,7 @@ use std::path::Path;
 
 use container_core::Result;
 use container_core::checksum::Algorithm;
-use container_core::source::Source;
+use container_core::source::{Overlay, Source};
 use container_core::write::storage::Storage;
 use container_core::write::{Beside, sectors};
 
@@ -209,42 +209,9 @@ pub(crate) fn pending(path: &Path, source: &dyn Source) -> Result<Option<Change>
 /// `Io`.
 pub(crate) fn recovered(path: &Path, source: Box<dyn Source>) -> Result<Box<dyn Source>> {
     Ok(match pending(path, &source)? {
-        Some(change) => Box::new(Recovered { source, change }),
+        Some(change) => Box::new(Overlay::patched(source, vec![(change.at, change.new)])),
         None => source,
     })
-}
-
-/// A source with some bytes replaced.
-struct Recovered {
-    source: Box<dyn Source>,
-    change: Change,
-}
-
-impl Source for Recovered {
-    fn len(&self) -> u64 {
-        self.source.len()
-    }
-
-    fn read_into(&self, at: u64, dst: &mut [u8]) -> Result<()> {
-        self.source.read_into(at, dst)?;
-        let range = self.change.range();
-        let end = at.saturating_add(dst.len() as u64);
-        let (start, end) = (range.start.max(at), range.end.min(end));
-        let index = |place: u64, from: u64| usize::try_from(place.saturating_sub(from)).unwrap_or(usize::MAX);
-        if start < end
-            && let Some(dst) = dst.get_mut(index(start, at)..index(end, at))
-            && let Some(new) = self.change.new.get(index(start, range.start)..index(end, range.start))
-        {
-            dst.copy_from_slice(new);
-        }
-        Ok(())
-    }
-
-    fn lend(&self, range: Range<u64>) -> Option<&[u8]> {
-        let own = self.change.range();
-        let apart = range.end <= own.start || own.end <= range.start;
-        if apart { self.source.lend(range) } else { None }
-    }
 }
 
 #[cfg(test)]

@@ -34,7 +34,6 @@ mod joints;
 mod moved;
 mod names;
 mod output;
-mod patched;
 mod report;
 mod rescue;
 mod salvage;
@@ -49,13 +48,12 @@ use std::path::Path;
 use container_core::container;
 use container_core::format::{Input, Output};
 use container_core::report::{RepairItem, RepairReport};
-use container_core::source::{Access, Source, open_path};
+use container_core::source::{Access, Overlay, Source, open_path};
 use container_core::write::{AtomicFile, Durability, Overwrite};
 use container_core::{ErrorKind, Limits, Progress, Result, magic};
 
 use self::input::Damaged;
 use self::inserted::Inserted;
-use self::patched::Patched;
 use self::rescue::Rescue;
 use crate::container::FORMAT;
 use crate::fault::{Fault, FaultKind};
@@ -159,14 +157,14 @@ fn repair_placed(
     let mut damaged = Damaged::open(source, options.limits, &mut report.guessed)?;
     let joints = joints::find(&damaged)?;
     report.guessed.extend(joints::told(&damaged, &joints)?);
-    let parted = Patched::new(source, joints.into_iter().map(|at| (at, vec![0])).collect());
+    let parted = Overlay::patched(source, joints.into_iter().map(|at| (at, vec![0])).collect());
     damaged.source = &parted;
     let mut sound = sound::listed(&damaged)?;
     let mended;
     let flips = flips::find(&damaged)?;
     if !flips.is_empty() {
         report.guessed.extend(flips::told(&damaged, &flips)?);
-        mended = Patched::new(&parted, flips::patches(&flips, damaged.order()));
+        mended = Overlay::patched(&parted, flips::patches(&flips, damaged.order()));
         damaged.source = &mended;
         sound = sound::listed(&damaged)?;
     }

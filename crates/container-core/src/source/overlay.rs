@@ -1,42 +1,72 @@
-//! A source whose first bytes are other ones: a header as it must have been.
+//! A source with some bytes replaced: a header as it must have been, what a journal has for bytes that a crash kept back.
 
 use std::ops::Range;
 
-use super::Source;
+use super::{Source, check_range};
 use crate::Result;
 
-/// Another source, but for its first bytes. It is as long as it was.
+/// Another source, but for some of its bytes, and perhaps with an earlier end.
 pub struct Overlay<S> {
     source: S,
-    head: Vec<u8>,
+    /// Places and what stands there; of two over one another, the later.
+    patches: Vec<(u64, Vec<u8>)>,
+    len: u64,
 }
 
 impl<S: Source> Overlay<S> {
     /// `source` with `head` in the place of its first bytes; what of `head` is behind its end is not seen.
-    pub const fn new(source: S, head: Vec<u8>) -> Self {
-        Self { source, head }
+    pub fn new(source: S, head: Vec<u8>) -> Self {
+        Self::patched(source, vec![(0, head)])
     }
 
-    /// Puts `head` in the place of the one before.
+    /// `source` with other bytes at some places. Of two that overlap, the later is seen, and of what is behind its end nothing.
+    pub fn patched(source: S, patches: Vec<(u64, Vec<u8>)>) -> Self {
+        let len = source.len();
+        Self { source, patches, len }
+    }
+
+    /// Ends it at byte `len`, if it is longer.
+    #[must_use]
+    pub fn cut(mut self, len: u64) -> Self {
+        self.len = self.len.min(len);
+        self
+    }
+
+    /// Puts `head` in the place of the first bytes, and takes all other patches away.
     pub fn set_head(&mut self, head: Vec<u8>) {
-        self.head = head;
+        self.patches = vec![(0, head)];
     }
 }
 
 impl<S: Source> Source for Overlay<S> {
     fn len(&self) -> u64 {
-        self.source.len()
+        self.len
     }
 
     fn read_into(&self, at: u64, dst: &mut [u8]) -> Result<()> {
+        let end = at.saturating_add(dst.len() as u64);
+        check_range(&(at..end), self.len)?;
         self.source.read_into(at, dst)?;
-        let head = usize::try_from(at).ok().and_then(|at| self.head.get(at..)).unwrap_or_default();
-        dst.iter_mut().zip(head).for_each(|(to, from)| *to = *from);
+        for (place, bytes) in &self.patches {
+            let (start, end) = (at.max(*place), end.min(place.saturating_add(bytes.len() as u64)));
+            let index = |of: u64, from: u64| usize::try_from(of.saturating_sub(from)).unwrap_or(usize::MAX);
+            if start < end
+                && let Some(dst) = dst.get_mut(index(start, at)..index(end, at))
+                && let Some(bytes) = bytes.get(index(start, *place)..index(end, *place))
+            {
+                dst.copy_from_slice(bytes);
+            }
+        }
         Ok(())
     }
 
     fn lend(&self, range: Range<u64>) -> Option<&[u8]> {
-        if range.start < self.head.len() as u64 { None } else { self.source.lend(range) }
+        let is_apart = |(at, bytes): &(u64, Vec<u8>)| {
+            let end = at.saturating_add(bytes.len() as u64);
+            bytes.is_empty() || range.end <= *at || end <= range.start
+        };
+        let is_lent = range.end <= self.len && self.patches.iter().all(is_apart);
+        if is_lent { self.source.lend(range) } else { None }
     }
 }
 
@@ -44,21 +74,45 @@ impl<S: Source> Source for Overlay<S> {
 mod tests {
     use super::*;
 
+    /// Reads every range of what is `expected`, and one beyond its end.
+    fn reads(source: &dyn Source, expected: &[u8]) {
+        let len = expected.len() as u64;
+        assert_eq!(source.len(), len);
+        for start in 0..=len {
+            for end in start..=len {
+                let wanted = &expected[usize::try_from(start).unwrap()..usize::try_from(end).unwrap()];
+                assert_eq!(&*source.read(start..end).unwrap(), wanted);
+                let mut copy = vec![0; wanted.len()];
+                source.read_into(start, &mut copy).unwrap();
+                assert_eq!(copy, wanted);
+            }
+            assert!(source.read(start..len + 1).is_err() && source.lend(start..len + 1).is_none());
+        }
+        assert!(source.read_into(len, &mut [0]).is_err());
+    }
+
     #[test]
     fn the_first_bytes_are_others_however_they_are_read() {
         let source = Overlay::new(b"0123456789".to_vec(), b"abc".to_vec());
-        for start in 0..10_u8 {
-            for end in start..=10 {
-                let read = source.read(start.into()..end.into()).unwrap();
-                assert_eq!(&*read, &b"abc3456789"[start.into()..end.into()]);
-            }
-        }
+        reads(&source, b"abc3456789");
         assert!(source.lend(2..5).is_none() && source.lend(3..5) == Some(b"34"));
-        assert!(source.read(5..11).is_err());
         let mut other = source;
         other.set_head(b"x".to_vec());
-        assert_eq!(&*other.read(0..3).unwrap(), b"x12");
-        let short = Overlay::new(b"01".to_vec(), b"abc".to_vec());
-        assert_eq!((short.len(), &*short.read(0..2).unwrap()), (2, &b"ab"[..]));
+        reads(&other, b"x123456789");
+        reads(&Overlay::new(b"01".to_vec(), b"abc".to_vec()), b"ab");
+    }
+
+    #[test]
+    fn bytes_at_places_are_others_and_the_end_is_earlier() {
+        let patches = |all: &[(u64, &[u8])]| all.iter().map(|(at, bytes)| (*at, bytes.to_vec())).collect();
+        let source = || b"0123456789".to_vec();
+        let all = patches(&[(7, b"xyz?"), (2, b"ab"), (3, b"c"), (5, b""), (u64::MAX, b"no")]);
+        let patched = Overlay::patched(source(), all);
+        assert!(patched.lend(4..7) == Some(b"456") && patched.lend(4..8).is_none());
+        reads(&patched, b"01ac456xyz");
+        let cut = patched.cut(9);
+        reads(&cut, b"01ac456xy");
+        reads(&cut.cut(1 << 40), b"01ac456xy");
+        reads(&Overlay::patched(source(), Vec::new()).cut(4), b"0123");
     }
 }
