@@ -217,8 +217,9 @@ fn decode(
     }
     let is_rounded =
         matches!(chunk.compressor, Compressor::ZFP_ACC | Compressor::ZFP_PREC | Compressor::ZFP_RATE);
-    // What these lose leaves no zeros.
-    let array = array.filter(|_| !is_rounded);
+    // What these lose leaves no zeros. Of other blocks than the array's nobody knows where an element is.
+    let has_its_blocks = |array: &&NdArray| array.geometry().block_bytes() == u64::from(chunk.block_len);
+    let array = array.filter(|_| !is_rounded).filter(has_its_blocks);
     let nbytes = frame.chunk_len(index)?;
     let piece = piece_len(nbytes, chunk.block_len, &options.limits);
     let alone = ReadOptions::default().with_limits(options.limits);

@@ -152,7 +152,10 @@ impl<'s> Frame<'s> {
         let shown: Vec<String> =
             lacking.iter().take(SHOWN).map(|letter| letter.escape_debug().to_string()).collect();
         let more = if lacking.len() > SHOWN { ", …" } else { "" };
-        Some(format!("boxes but in SVG, because the font lacks them: {}{more}", shown.join(", ")))
+        Some(format!(
+            "boxes (SVG leaves them to its viewer), because the font lacks them: {}{more}",
+            shown.join(", ")
+        ))
     }
 
     /// Border, ticks and labels.
@@ -315,7 +318,10 @@ mod tests {
         frame.scene.text((0.0, 9.0), 9.0, Anchor::Start, "Å and µ");
         assert_eq!(frame.told(), [""; 0]);
         frame.scene.text((0.0, 9.0), 9.0, Anchor::Start, "日本 a日\u{202e}");
-        assert_eq!(frame.told(), ["boxes but in SVG, because the font lacks them: \\u{202e}, 日, 本"]);
+        assert_eq!(
+            frame.told(),
+            ["boxes (SVG leaves them to its viewer), because the font lacks them: \\u{202e}, 日, 本"]
+        );
         frame.scene.text((0.0, 9.0), 9.0, Anchor::Start, "一丁七万丈三上");
         assert!(frame.told()[0].ends_with(", …"), "{:?}", frame.told());
     }

@@ -1,7 +1,7 @@
 //! Tables of text on their way into a container: comma-separated values (RFC 4180), as `cat --format csv` and others write them.
 //!
 //! The text is read twice: once for what its columns are, once for their values, which go to an unnamed temporary file of the array's
-//! size if they are many. Memory is bounded by the longest row.
+//! size if they are many. Memory is bounded by the longest row and its elements.
 //!
 //! Without a type that is asked for, a column is the first of these that every cell of it is: `True` and `False`, `|b1`; integers, `<i8`, or `<u8` where they
 //! need it; decimals, `<f8`; complex numbers as Python spells them, `<c16`; text, `<U<n>`, or `|S<n>` where it is not UTF-8. Nothing is taken for a number that would lose what
@@ -21,7 +21,7 @@ use std::path::Path;
 use container_core::container::Container;
 use container_core::dtype::{DType, Order};
 use container_core::source::{FileSource, Source};
-use container_core::{Limits, Result};
+use container_core::{Error, Limits, Result};
 use tempfile::{SpooledData, SpooledTempFile};
 
 use crate::convert::{ConvertOptions, ConvertOutcome, write};
@@ -37,7 +37,7 @@ mod table;
 use cell::Encoder;
 use header::Names;
 use rows::Rows;
-use table::Table;
+use table::{OneType, Table};
 
 /// Bytes of elements that pass to the temporary file at once; so many or fewer need none.
 const BUFFER: usize = 1 << 20;
@@ -63,7 +63,8 @@ impl Default for Csv {
 /// What the first row of a table is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Header {
-    /// Names, where all of its cells are text that does not begin as numbers do, and some column below is no text; else values.
+    /// Names, where all of its cells are text that does not begin as numbers do, and they stand above places along `axis0`, `axis1` and so on, or above a column that is no text, or where they are no values of
+    /// the type that is asked for. Records of text alone take it for names where it has those of their columns. Else values.
     #[default]
     Auto,
     /// The names of the columns, which become those of fields.
@@ -113,13 +114,9 @@ pub(crate) fn rows_like(
     (dtype, row): (&DType, &[u64]),
     limits: &Limits,
 ) -> Result<Plain> {
-    let header = match (csv.header, dtype) {
-        // Names of columns make no fields of what has none.
-        (Header::Names, DType::Scalar(_)) => Header::Skip,
-        (header, _) => header,
-    };
-    let csv = Csv { dtype: Some(csv.dtype.as_ref().unwrap_or(dtype).clone()), header, ..*csv };
-    let mut table = Table::find(text, &csv, limits)?;
+    let csv = Csv { dtype: Some(csv.dtype.as_ref().unwrap_or(dtype).clone()), ..*csv };
+    // Names of columns make no fields of what has none.
+    let mut table = Table::find(text, &csv, OneType::Elements, limits)?;
     table.check_names(Names::Same)?;
     // A single column is one axis, and a table without rows is no more than that.
     if let [rows] = table.shape[..]
@@ -132,7 +129,7 @@ pub(crate) fn rows_like(
 
 /// The array that a table is.
 fn decode(text: &dyn Source, csv: &Csv, limits: &Limits) -> Result<Plain> {
-    let table = Table::find(text, csv, limits)?;
+    let table = Table::find(text, csv, OneType::Fields, limits)?;
     // Whoever says a type means it.
     if csv.dtype.is_none() {
         table.check_size(text.len())?;
@@ -144,12 +141,13 @@ fn decode(text: &dyn Source, csv: &Csv, limits: &Limits) -> Result<Plain> {
 fn values(text: &dyn Source, csv: &Csv, table: Table, limits: &Limits) -> Result<Plain> {
     let mut file = SpooledTempFile::new(BUFFER);
     let encoder = Encoder::new(&table.dtype, table.skipped_columns)?;
-    let mut elements = Vec::new();
+    let mut elements = Vec::with_capacity(BUFFER);
     let mut rows = Rows::new(text, csv.delimiter, limits);
     if table.has_header {
         rows.next()?;
     }
     while let Some(row) = rows.next()? {
+        reserve(&mut elements, encoder.len(&row), limits)?;
         encoder.encode(&row, &mut elements)?;
         if elements.len() >= BUFFER {
             file.write_all(&elements)?;
@@ -162,6 +160,16 @@ fn values(text: &dyn Source, csv: &Csv, table: Table, limits: &Limits) -> Result
         SpooledData::OnDisk(file) => Box::new(FileSource::new(file)?),
     };
     Plain::new(source, table.dtype, table.shape, Order::C)
+}
+
+/// Makes room for the elements of one more row, which may take thousands of times the bytes of its text.
+fn reserve(elements: &mut Vec<u8>, len: usize, limits: &Limits) -> Result<()> {
+    let asked = len as u64;
+    if asked > limits.memory {
+        let error = Error::limit("memory in bytes (the elements of one row)", asked, limits.memory);
+        return Err(error.hint("a larger --limit-memory"));
+    }
+    elements.try_reserve_exact(len).map_err(|_| Error::refused(asked, limits.memory))
 }
 
 #[cfg(test)]

@@ -52,6 +52,14 @@ impl<'a> Encoder<'a> {
         }
     }
 
+    /// Bytes of the elements of a row.
+    pub(super) fn len(&self, row: &Row<'_>) -> usize {
+        match &self.slots {
+            Slots::Elements(scalar) => row.len().saturating_sub(self.skipped).saturating_mul(scalar.size),
+            Slots::Record(size, _) => *size,
+        }
+    }
+
     /// Appends the elements of a row.
     pub(super) fn encode(&self, row: &Row<'_>, out: &mut Vec<u8>) -> Result<()> {
         let mut cells = row.cells().enumerate().skip(self.skipped);

@@ -88,7 +88,7 @@ pub(super) fn record(columns: &[(String, DType)]) -> Result<DType> {
 pub(super) enum Names {
     /// Its own, each in its place.
     Same,
-    /// Any, but not its own in other places.
+    /// Any, but none of its own in another place.
     InTheirOrder,
 }
 
@@ -99,16 +99,27 @@ pub(super) enum Names {
 pub(super) fn check_names(names: &[String], skipped: usize, record: &Record, asked: Names) -> Result<()> {
     let mut columns = Vec::new();
     record_names(record, "", &mut columns)?;
-    let names: Vec<String> = names.iter().enumerate().map(|(at, name)| column_name(at, name)).collect();
-    let differs = names.iter().zip(&columns).enumerate().find(|(_, (name, column))| name != column);
-    let Some((at, (name, column))) = differs else { return Ok(()) };
-    let is_same_set = || names.iter().collect::<HashSet<_>>() == columns.iter().collect::<HashSet<_>>();
-    if asked == Names::InTheirOrder && !is_same_set() {
-        return Ok(());
-    }
+    let elsewhere: HashSet<&str> = columns.iter().map(String::as_str).collect();
+    let names = names.iter().enumerate().map(|(at, name)| column_name(at, name));
+    let is_wrong = |(_, (name, column)): &(usize, (String, &String))| {
+        // As in `x, y`.
+        let trimmed = name.trim_matches(' ');
+        let is_own = name == *column || trimmed == *column;
+        !is_own && (asked == Names::Same || elsewhere.contains(name.as_str()) || elsewhere.contains(trimmed))
+    };
+    let Some((at, (name, column))) = names.zip(&columns).enumerate().find(is_wrong) else { return Ok(()) };
     let number = at.saturating_add(skipped).saturating_add(1);
     let problem = format!("column {number} is called {name:?}, where the records have {column:?}");
     Err(Error::usage(problem).hint("--header skip, to take the columns by their places"))
+}
+
+/// Whether the names of columns are those of the record, in any order.
+pub(super) fn are_names_of(record: &Record, names: &[String]) -> Result<bool> {
+    let mut columns = Vec::new();
+    record_names(record, "", &mut columns)?;
+    let columns: HashSet<&str> = columns.iter().map(String::as_str).collect();
+    let names: HashSet<&str> = names.iter().map(|name| name.trim_matches(' ')).collect();
+    Ok(columns == names)
 }
 
 /// What the field of a column is called: columns without a name as numpy calls them.

@@ -7,9 +7,9 @@ use container_core::{Error, Limits, Result};
 
 use super::cell::Encoder;
 use super::column::{Column, common, is_name};
-use super::header::{Counter, Names, axes, check_names, column_name, record};
+use super::header::{Counter, Names, are_names_of, axes, check_names, column_name, record};
 use super::rows::{Row, Rows};
-use super::{Csv, Header};
+use super::{Csv, Header, reserve};
 
 /// How many times the text an array may be whose types nobody asked for. Text columns take four bytes for each character of their longest cell, in every row.
 const MOST_TIMES: u64 = 256;
@@ -30,19 +30,33 @@ pub(super) struct Table {
     pub(super) names: Vec<String>,
 }
 
+/// What becomes of a type for all cells where columns have names.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum OneType {
+    /// Each column is a field of it.
+    Fields,
+    /// The cells are elements of it all the same.
+    Elements,
+}
+
 impl Table {
     /// Reads the whole text.
     ///
     /// # Errors
     /// Those of [`pack_csv`](super::pack_csv), but for cells that are not of the type that is asked for.
-    pub(super) fn find(text: &dyn Source, csv: &Csv, limits: &Limits) -> Result<Self> {
+    pub(super) fn find(text: &dyn Source, csv: &Csv, named: OneType, limits: &Limits) -> Result<Self> {
+        if b"\"\r\n".contains(&csv.delimiter) {
+            return Err(Error::usage("a quote or the end of a line between cells"));
+        }
         let mut rows = Rows::new(text, csv.delimiter, limits);
         let Some(first) = rows.next()? else { return Self::empty(csv) };
         let width = first.len();
+        // Before anything else of this number.
+        let mut top = columns(width, limits)?;
         let names: Vec<String> =
             first.cells().map(|cell| String::from_utf8_lossy(cell).into_owned()).collect();
         let could_be_names = first.cells().all(is_name);
-        let mut top = columns(width, limits)?;
+        let is_a_row = could_be_names && fits(csv.dtype.as_ref(), &first, limits)?;
         push(&mut top, &first);
         let has_axes = matches!(csv.header, Header::Auto | Header::Names) && !has_all(csv, width)?;
         let axes = if has_axes { axes(&names) } else { 0 };
@@ -61,8 +75,14 @@ impl Table {
             }
             count = count.saturating_add(1);
         }
+        let counted = counter.shape();
+        let after_axes = names.get(if counted.is_some() { axes } else { 0 }..).unwrap_or_default();
         let has_header = match csv.header {
-            Header::Auto => could_be_names && is_above_values(&body, csv.dtype.as_ref(), &names),
+            Header::Auto if !could_be_names => false,
+            // Nothing but the names of axes stands above the places along them.
+            Header::Auto => {
+                counted.is_some() || is_above_values(&body, csv.dtype.as_ref(), is_a_row, after_axes)?
+            }
             Header::Names | Header::Skip => true,
             Header::None => false,
         };
@@ -70,25 +90,27 @@ impl Table {
             body.iter_mut().zip(&top).for_each(|(column, top)| column.merge(top));
             count = count.saturating_add(1);
         }
-        let counted = if has_header { counter.shape() } else { None };
+        let counted = counted.filter(|_| has_header);
         let skipped = if counted.is_some() { axes } else { 0 };
         let has_names = has_header && csv.header != Header::Skip;
         let lead = counted.unwrap_or_else(|| vec![count]);
         let body = body.get(skipped..).unwrap_or_default();
         let names = if has_names { names.get(skipped..).unwrap_or_default() } else { &[] };
         let (dtype, is_matrix) = match &csv.dtype {
-            Some(dtype @ DType::Scalar(_)) if csv.header == Header::Names && skipped == 0 => {
-                (record(&named(names, body, |_| dtype.clone()))?, false)
+            Some(dtype @ DType::Scalar(_))
+                if csv.header == Header::Names && named == OneType::Fields && skipped == 0 =>
+            {
+                (record(&with_names(names, body, |_| dtype.clone()))?, false)
             }
             Some(dtype @ DType::Scalar(_)) => (dtype.clone(), body.len() > 1),
             Some(dtype) => (dtype.clone(), false),
             None if count == 0 => return Self::empty(csv),
             None if has_names && !(skipped > 0 && names == ["value"]) => {
-                (record(&named(names, body, Column::dtype))?, false)
+                (record(&with_names(names, body, Column::dtype))?, false)
             }
             None => match common(body) {
                 Some(dtype) => (dtype, body.len() > 1),
-                None => (record(&named(&[], body, Column::dtype))?, false),
+                None => (record(&with_names(&[], body, Column::dtype))?, false),
             },
         };
         let shape = lead.into_iter().chain(is_matrix.then_some(body.len() as u64)).collect();
@@ -141,21 +163,31 @@ fn has_all(csv: &Csv, width: usize) -> Result<bool> {
     }
 }
 
-/// Whether something below is not like the first row, which is all text: then that is names.
-fn is_above_values(body: &[Column], dtype: Option<&DType>, names: &[String]) -> bool {
+/// Whether the first row, which is all text, is names: something below is not like it, or it is none of the type that is asked for.
+fn is_above_values(body: &[Column], dtype: Option<&DType>, is_a_row: bool, names: &[String]) -> Result<bool> {
+    let Some(dtype) = dtype else { return Ok(body.iter().any(Column::has_values)) };
     match dtype {
-        None => body.iter().any(Column::has_values),
-        Some(dtype @ DType::Scalar(_)) => !is_text(dtype),
-        // Text alone could be anything: the names decide.
-        Some(DType::Record(record)) => {
-            let texts = record.fields.iter().all(|field| is_text(&field.dtype));
-            !texts || record.fields.iter().map(|field| &field.name).eq(names)
-        }
+        // Text alone could be anything, also what is too long: the names decide.
+        DType::Record(record) if is_a_row || is_text(dtype) => are_names_of(record, names),
+        DType::Record(_) => Ok(true),
+        DType::Scalar(_) => Ok(!is_a_row && !is_text(dtype)),
     }
 }
 
+/// Whether a row is values of the type: `NaT` is text, and a date.
+fn fits(dtype: Option<&DType>, row: &Row<'_>, limits: &Limits) -> Result<bool> {
+    let Some(dtype) = dtype else { return Ok(false) };
+    let encoder = Encoder::new(dtype, 0)?;
+    let mut elements = Vec::new();
+    reserve(&mut elements, encoder.len(row), limits)?;
+    Ok(encoder.cells().is_none_or(|cells| cells == row.len()) && encoder.encode(row, &mut elements).is_ok())
+}
+
 fn is_text(dtype: &DType) -> bool {
-    dtype.as_scalar().is_some_and(|scalar| matches!(scalar.kind, Kind::Bytes | Kind::Unicode))
+    match dtype {
+        DType::Scalar(scalar) => matches!(scalar.kind, Kind::Bytes | Kind::Unicode),
+        DType::Record(record) => record.fields.iter().all(|field| is_text(&field.dtype)),
+    }
 }
 
 fn push(columns: &mut [Column], row: &Row<'_>) {
@@ -163,7 +195,11 @@ fn push(columns: &mut [Column], row: &Row<'_>) {
 }
 
 /// The columns with their names, if they have some, and what each is.
-fn named(names: &[String], columns: &[Column], dtype: impl Fn(&Column) -> DType) -> Vec<(String, DType)> {
+fn with_names(
+    names: &[String],
+    columns: &[Column],
+    dtype: impl Fn(&Column) -> DType,
+) -> Vec<(String, DType)> {
     let name = |at: usize| column_name(at, names.get(at).map_or("", String::as_str));
     columns.iter().enumerate().map(|(at, column)| (name(at), dtype(column))).collect()
 }

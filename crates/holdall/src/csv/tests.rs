@@ -193,6 +193,13 @@ fn names_are_held_against_those_of_the_records() {
             assert_eq!(error.to_string(), r#"column 3 is called "in.x", where the records have "p[1]""#);
         }
     }
+    // One of them in another place is enough, and a space behind a comma is none of a name.
+    let three = r#"[["x", "<i2"], ["y", "<i2"], ["z", "<i2"]]"#;
+    for lead in ["y,x,w", "y, x, z", "w,v,x"] {
+        let error = asked(format!("{lead}\n1,2,3\n").as_bytes(), three, Header::Auto).err().unwrap();
+        assert!(error.to_string().contains("is called"), "{lead}: {error}");
+    }
+    assert_eq!(kind(&asked(b"x, y, w\n1,2,3\n", three, Header::Auto).unwrap()).1, [1]);
     // Columns that only count are counted.
     let cube = b"axis0,axis1,b,a\n0,0,1,2\n0,1,3,4\n";
     let error = asked(cube, r#"[["a", "<i2"], ["b", "<i2"]]"#, Header::Auto).err().unwrap();
@@ -205,6 +212,62 @@ fn names_are_held_against_those_of_the_records() {
         &Limits::default(),
     );
     assert_eq!(bytes(&unnamed.unwrap()), [1, 0, 2, 0]);
+}
+
+/// Records of text alone, dates that are none: what could be values is a row of names where it has those of the columns.
+#[test]
+fn names_of_text_and_dates_are_told_from_values() {
+    let texts = r#"[["x", "<U4"], ["p", "<U4", [2]], ["in", [["y", "|S4"]]]]"#;
+    let record = DType::parse(texts).unwrap();
+    let added = |text: &str| {
+        rows_like(&text.as_bytes().to_vec(), &Csv::default(), (&record, &[]), &Limits::default())
+    };
+    let rows = |plain: Result<Plain>| kind(&plain.unwrap()).1;
+    let row = "q,r,s,t\n";
+    for (text, count) in [
+        (format!("x,p[0],p[1],in.y\n{row}"), 1),
+        (format!("x, p[0], p[1], in.y\n{row}"), 1),
+        (format!("x,p[0],p[1],z\n{row}"), 2),
+        (row.to_owned(), 1),
+    ] {
+        assert_eq!(rows(added(&text)), [count], "{text}");
+        assert_eq!(rows(asked(text.as_bytes(), texts, Header::Auto)), [count], "{text}");
+    }
+    let swapped = format!("in.y,p[0],p[1],x\n{row}");
+    assert!(added(&swapped).is_err() && asked(swapped.as_bytes(), texts, Header::Auto).is_err());
+    let plane = r#"[["x", "<U4"], ["y", "<U4"]]"#;
+    assert_eq!(rows(asked(b"axis0,axis1,x,y\n0,0,a,b\n0,1,c,d\n", plane, Header::Auto)), [1, 2]);
+    let cube = "axis0,axis1,axis2,value\n0,0,0,a\n0,0,1,b\n";
+    assert_eq!(rows(asked(cube.as_bytes(), "<U4", Header::Auto)), [1, 1, 2]);
+    let dated = r#"[["name", "<U4"], ["day", "<M8[D]"]]"#;
+    assert_eq!(rows(asked(b"abc,NaT\nd,2021-02-03\n", dated, Header::Auto)), [2]);
+    assert_eq!(rows(asked(b"name,day\nd,2021-02-03\n", dated, Header::Auto)), [1]);
+    assert_eq!(rows(asked(b"NaT\n2021-02-03\n", "<M8[D]", Header::Auto)), [2]);
+    assert_eq!(rows(asked(b"day\n2021-02-03\n", "<M8[D]", Header::Auto)), [1]);
+}
+
+/// Names make no fields of what has none, and axes are axes.
+#[test]
+fn rows_of_more_axes_are_added_with_their_names() {
+    let text = b"axis0,axis1,axis2,value\n0,0,0,1\n0,0,1,2\n1,0,0,3\n1,0,1,4\n".to_vec();
+    let dtype = DType::parse("<i2").unwrap();
+    for header in [Header::Auto, Header::Names] {
+        let csv = Csv { header, ..Csv::default() };
+        let plain = rows_like(&text, &csv, (&dtype, &[1, 2]), &Limits::default()).unwrap();
+        assert_eq!(kind(&plain), ("<i2".to_owned(), vec![2, 1, 2]));
+        assert_eq!(bytes(&plain), [1_i16, 2, 3, 4].map(i16::to_le_bytes).concat());
+        let matrix = rows_like(&b"a,b\n1,2\n".to_vec(), &csv, (&dtype, &[2]), &Limits::default()).unwrap();
+        assert_eq!(kind(&matrix), ("<i2".to_owned(), vec![1, 2]));
+    }
+}
+
+#[test]
+fn what_ends_lines_or_texts_is_not_between_cells() {
+    for delimiter in [b'"', b'\r', b'\n'] {
+        let csv = Csv { delimiter, ..Csv::default() };
+        let error = open_csv(&b"1,2\n".to_vec(), &csv, &Limits::default()).err().unwrap();
+        assert!(matches!(error.kind(), ErrorKind::Usage(_)), "{error}");
+    }
 }
 
 #[test]
@@ -266,6 +329,10 @@ fn memory_and_size_are_bounded() {
         let error = read(text);
         assert!(matches!(error.kind(), ErrorKind::Limit { .. }), "{error}");
     }
+    // The elements of a row, which are longer than its text.
+    let long = Csv { dtype: DType::parse("<U65536").ok(), ..Csv::default() };
+    let error = decode(&b"1,2\n".to_vec(), &long, &limits).err().unwrap();
+    assert!(matches!(error.kind(), ErrorKind::Limit { .. }), "{error}");
     // One long cell would be as long in all rows.
     let text = [vec![b'x'; 1 << 16], b"\ny".repeat(1 << 10)].concat();
     let error = decode(&text, &Csv::default(), &Limits::default()).err().unwrap();
