@@ -1,7 +1,7 @@
 //! Tables of text on their way into a container: comma-separated values (RFC 4180), as `cat --format csv` and others write them.
 //!
-//! The text is read twice: once for what its columns are, once for their values, which go to an unnamed temporary file of the array's
-//! size if they are many. Memory is bounded by the longest row and its elements.
+//! The text is read twice, but for one of integers alone: once for what its columns are, once for their values, which go to an unnamed
+//! temporary file of the array's size if they are many. Memory is bounded by the longest row and its elements.
 //!
 //! Without a type that is asked for, a column is the first of these that every cell of it is: `True` and `False`, `|b1`; integers, `<i8`, or `<u8` where they
 //! need it; decimals, `<f8`; complex numbers as Python spells them, `<c16`; text, `<U<n>`, or `|S<n>` where it is not UTF-8. Nothing is taken for a number that would lose what
@@ -15,14 +15,12 @@
     clippy::cast_possible_truncation
 )]
 
-use std::io::Write;
 use std::path::Path;
 
 use container_core::container::Container;
 use container_core::dtype::{DType, Order};
-use container_core::source::{FileSource, Source};
-use container_core::{Error, Limits, Result};
-use tempfile::{SpooledData, SpooledTempFile};
+use container_core::source::Source;
+use container_core::{Limits, Result};
 
 use crate::convert::{ConvertOptions, ConvertOutcome, write};
 use crate::pack::{check_target, raw_source};
@@ -30,17 +28,17 @@ use crate::plain::Plain;
 
 mod cell;
 mod column;
+mod elements;
 mod header;
+mod integers;
 mod rows;
 mod table;
 
 use cell::Encoder;
+use elements::Elements;
 use header::Names;
 use rows::Rows;
 use table::{OneType, Table};
-
-/// Bytes of elements that pass to the temporary file at once; so many or fewer need none.
-const BUFFER: usize = 1 << 20;
 
 /// How a table is read.
 #[derive(Clone, Debug, PartialEq)]
@@ -137,39 +135,21 @@ fn decode(text: &dyn Source, csv: &Csv, limits: &Limits) -> Result<Plain> {
     values(text, csv, table, limits)
 }
 
-/// The second reading: the values of a table of which all else is known.
+/// The second reading, where it takes one: the values of a table of which all else is known.
 fn values(text: &dyn Source, csv: &Csv, table: Table, limits: &Limits) -> Result<Plain> {
-    let mut file = SpooledTempFile::new(BUFFER);
+    if let Some(elements) = table.integers {
+        return Plain::new(elements.into_source()?, table.dtype, table.shape, Order::C);
+    }
     let encoder = Encoder::new(&table.dtype, table.skipped_columns)?;
-    let mut elements = Vec::with_capacity(BUFFER);
+    let mut elements = Elements::new();
     let mut rows = Rows::new(text, csv.delimiter, limits);
     if table.has_header {
         rows.next()?;
     }
     while let Some(row) = rows.next()? {
-        reserve(&mut elements, encoder.len(&row), limits)?;
-        encoder.encode(&row, &mut elements)?;
-        if elements.len() >= BUFFER {
-            file.write_all(&elements)?;
-            elements.clear();
-        }
+        encoder.encode(&row, elements.row(encoder.len(&row), limits)?)?;
     }
-    file.write_all(&elements)?;
-    let source: Box<dyn Source> = match file.into_inner() {
-        SpooledData::InMemory(bytes) => Box::new(bytes.into_inner()),
-        SpooledData::OnDisk(file) => Box::new(FileSource::new(file)?),
-    };
-    Plain::new(source, table.dtype, table.shape, Order::C)
-}
-
-/// Makes room for the elements of one more row, which may take thousands of times the bytes of its text.
-fn reserve(elements: &mut Vec<u8>, len: usize, limits: &Limits) -> Result<()> {
-    let asked = len as u64;
-    if asked > limits.memory {
-        let error = Error::limit("memory in bytes (the elements of one row)", asked, limits.memory);
-        return Err(error.hint("a larger --limit-memory"));
-    }
-    elements.try_reserve_exact(len).map_err(|_| Error::refused(asked, limits.memory))
+    Plain::new(elements.into_source()?, table.dtype, table.shape, Order::C)
 }
 
 #[cfg(test)]

@@ -45,34 +45,38 @@ impl Column {
         column
     }
 
-    /// Takes in one more cell.
-    pub(super) fn push(&mut self, cell: &[u8]) {
+    /// Takes in one more cell, and tells its value where it is an integer of 64 bits.
+    pub(super) fn push(&mut self, cell: &[u8]) -> Option<i64> {
         self.bytes = self.bytes.max(cell.len());
         // Most cells, of which nothing has to be known to be text.
         if let Some(value) = integer(cell) {
             self.characters = self.characters.max(cell.len());
             self.push_integer(value);
-            return;
+            return i64::try_from(value).ok();
         }
         let Ok(text) = std::str::from_utf8(cell) else {
             (self.text, self.not_utf8) = (true, true);
-            return;
+            return None;
         };
         if cell.len() > self.characters {
             self.characters = self.characters.max(text.chars().count());
         }
         // Nothing beside it makes text anything else.
         if self.text {
-            return;
+            return None;
         }
         match class(text) {
             Class::Empty => self.empty = true,
             Class::Bool => self.bools = true,
-            Class::Integer(value) => self.push_integer(value),
+            Class::Integer(value) => {
+                self.push_integer(value);
+                return i64::try_from(value).ok();
+            }
             Class::Decimal => self.decimals = true,
             Class::Complex => self.complex = true,
             Class::Text => self.text = true,
         }
+        None
     }
 
     fn push_integer(&mut self, value: i128) {

@@ -7,9 +7,11 @@ use container_core::{Error, Limits, Result};
 
 use super::cell::Encoder;
 use super::column::{Column, common, is_name};
+use super::elements::{Elements, reserve};
 use super::header::{Counter, Names, are_names_of, axes, check_names, column_name, record};
+use super::integers::Integers;
 use super::rows::{Row, Rows};
-use super::{Csv, Header, reserve};
+use super::{Csv, Header};
 
 /// How many times the text an array may be whose types nobody asked for. Text columns take four bytes for each character of their longest cell, in every row.
 const MOST_TIMES: u64 = 256;
@@ -28,6 +30,8 @@ pub(super) struct Table {
     pub(super) skipped_columns: usize,
     /// The names of the columns after those, where it has names.
     pub(super) names: Vec<String>,
+    /// All values, where they are known already.
+    pub(super) integers: Option<Elements>,
 }
 
 /// What becomes of a type for all cells where columns have names.
@@ -57,7 +61,12 @@ impl Table {
             first.cells().map(|cell| String::from_utf8_lossy(cell).into_owned()).collect();
         let could_be_names = first.cells().all(is_name);
         let is_a_row = could_be_names && fits(csv.dtype.as_ref(), &first, limits)?;
-        push(&mut top, &first);
+        let mut integers = Integers::new(csv.dtype.is_none());
+        integers.push(&mut top, &first, limits)?;
+        let is_left_out = matches!(csv.header, Header::Names | Header::Skip);
+        if csv.dtype.is_none() && (is_left_out || could_be_names) {
+            integers.begin_again();
+        }
         let has_axes = matches!(csv.header, Header::Auto | Header::Names) && !has_all(csv, width)?;
         let axes = if has_axes { axes(&names) } else { 0 };
         let mut counter = Counter::new(axes);
@@ -71,7 +80,7 @@ impl Table {
             counter.push(&row);
             // A type that is asked for needs no search.
             if csv.dtype.is_none() {
-                push(&mut body, &row);
+                integers.push(&mut body, &row, limits)?;
             }
             count = count.saturating_add(1);
         }
@@ -114,7 +123,9 @@ impl Table {
             },
         };
         let shape = lead.into_iter().chain(is_matrix.then_some(body.len() as u64)).collect();
-        let table = Self { dtype, shape, has_header, skipped_columns: skipped, names: names.to_vec() };
+        let integers = if skipped == 0 { integers.all(&dtype, width, has_header) } else { None };
+        let names = names.to_vec();
+        let table = Self { dtype, shape, has_header, skipped_columns: skipped, names, integers };
         match Encoder::new(&table.dtype, skipped)?.cells() {
             Some(cells) if cells != body.len() => {
                 let problem = format!("{} columns, where {} has {cells}", body.len(), table.dtype);
@@ -132,7 +143,14 @@ impl Table {
         let dtype = csv.dtype.clone().ok_or_else(|| {
             Error::usage("a table without a row of values, which could be of any type").hint("--dtype '<f8'")
         })?;
-        Ok(Self { dtype, shape: vec![0], has_header: true, skipped_columns: 0, names: Vec::new() })
+        Ok(Self {
+            dtype,
+            shape: vec![0],
+            has_header: true,
+            skipped_columns: 0,
+            names: Vec::new(),
+            integers: None,
+        })
     }
 
     /// Refuses names that are not those of the record, as [`check_names`].
@@ -188,10 +206,6 @@ fn is_text(dtype: &DType) -> bool {
         DType::Scalar(scalar) => matches!(scalar.kind, Kind::Bytes | Kind::Unicode),
         DType::Record(record) => record.fields.iter().all(|field| is_text(&field.dtype)),
     }
-}
-
-fn push(columns: &mut [Column], row: &Row<'_>) {
-    columns.iter_mut().zip(row.cells()).for_each(|(column, cell)| column.push(cell));
 }
 
 /// The columns with their names, if they have some, and what each is.

@@ -246,6 +246,32 @@ fn names_of_text_and_dates_are_told_from_values() {
     assert_eq!(rows(asked(b"day\n2021-02-03\n", "<M8[D]", Header::Auto)), [1]);
 }
 
+/// Integers alone are kept from the first reading: they are those of the second, whatever the first row is.
+#[test]
+fn tables_of_integers_are_what_they_are_by_their_type() {
+    let body = |rows: i64| -> String {
+        (0..rows).map(|at| format!("{},{at}\n", at.wrapping_mul(0x1234_5678_9abc))).collect()
+    };
+    let check = |text: String, header| {
+        let Ok(found) = asked(text.as_bytes(), "", header) else { return };
+        let (dtype, shape) = kind(&found);
+        let again = asked(text.as_bytes(), &dtype, header).unwrap();
+        let start: String = text.chars().take(20).collect();
+        assert_eq!(kind(&again).1, shape, "{start:?} {header:?}");
+        assert!(bytes(&again) == bytes(&found), "{start:?} {header:?}");
+    };
+    let first =
+        ["", "1,2\n", "a,b\n", " 7 ,+8\n", "a,1\n", "1.5,2\n", "18446744073709551615,0\n", "p[0],p[1]\n"];
+    for first in first {
+        for header in [Header::Auto, Header::Names, Header::Skip, Header::None] {
+            check(format!("{first}{}9,\"-1\"\n", body(3)), header);
+        }
+    }
+    // More than stays in memory.
+    check(body(70_000), Header::Auto);
+    assert_eq!(kind(&found("1,2\n-3,4\n")), ("<i8".to_owned(), vec![2, 2]));
+}
+
 /// Names make no fields of what has none, and axes are axes.
 #[test]
 fn rows_of_more_axes_are_added_with_their_names() {
