@@ -80,8 +80,8 @@ pub enum Header {
 /// that many axes in C order, as `cat --format csv` writes it, they become its shape.
 ///
 /// # Errors
-/// As [`convert`](crate::convert()); `Usage` for rows of other lengths, for names that are those of the record which is asked for but in another order, and for cells that are not of their type, with the bytes of the row; `Limit` for rows over the limit
-/// on memory, and for text columns so much longer in one cell than elsewhere that the array would be hundreds of times the text.
+/// As [`convert`](crate::convert()); `Usage` for rows of other lengths, for names that are those of other columns of the record which is asked for, for cells that are not of their type, with the bytes of the row, and for a delimiter that ends lines or
+/// texts; `Limit` for rows, or what becomes of them, over the limit on memory, and for text columns so much longer in one cell than elsewhere that the array would be hundreds of times the text.
 pub fn pack_csv(
     source: &Path,
     csv: &Csv,

@@ -60,14 +60,20 @@ impl Table {
         let names: Vec<String> =
             first.cells().map(|cell| String::from_utf8_lossy(cell).into_owned()).collect();
         let could_be_names = first.cells().all(is_name);
-        let is_a_row = could_be_names && fits(csv.dtype.as_ref(), &first, limits)?;
+        let asked = csv.dtype.as_ref().map(|dtype| Encoder::new(dtype, 0)).transpose()?;
+        let is_a_row = match &asked {
+            Some(asked) if could_be_names => fits(asked, &first, limits)?,
+            _ => false,
+        };
         let mut integers = Integers::new(csv.dtype.is_none());
         integers.push(&mut top, &first, limits)?;
         let is_left_out = matches!(csv.header, Header::Names | Header::Skip);
         if csv.dtype.is_none() && (is_left_out || could_be_names) {
             integers.begin_again();
         }
-        let has_axes = matches!(csv.header, Header::Auto | Header::Names) && !has_all(csv, width)?;
+        // Columns that are all the fields of the record that is asked for do not count.
+        let has_all = asked.and_then(|asked| asked.cells()) == Some(width);
+        let has_axes = matches!(csv.header, Header::Auto | Header::Names) && !has_all;
         let axes = if has_axes { axes(&names) } else { 0 };
         let mut counter = Counter::new(axes);
         let mut body = columns(width, limits)?;
@@ -173,14 +179,6 @@ impl Table {
     }
 }
 
-/// Whether the columns are the fields of the record that is asked for, all of them.
-fn has_all(csv: &Csv, width: usize) -> Result<bool> {
-    match &csv.dtype {
-        Some(dtype) => Ok(Encoder::new(dtype, 0)?.cells() == Some(width)),
-        None => Ok(false),
-    }
-}
-
 /// Whether the first row, which is all text, is names: something below is not like it, or it is none of the type that is asked for.
 fn is_above_values(body: &[Column], dtype: Option<&DType>, is_a_row: bool, names: &[String]) -> Result<bool> {
     let Some(dtype) = dtype else { return Ok(body.iter().any(Column::has_values)) };
@@ -193,9 +191,7 @@ fn is_above_values(body: &[Column], dtype: Option<&DType>, is_a_row: bool, names
 }
 
 /// Whether a row is values of the type: `NaT` is text, and a date.
-fn fits(dtype: Option<&DType>, row: &Row<'_>, limits: &Limits) -> Result<bool> {
-    let Some(dtype) = dtype else { return Ok(false) };
-    let encoder = Encoder::new(dtype, 0)?;
+fn fits(encoder: &Encoder<'_>, row: &Row<'_>, limits: &Limits) -> Result<bool> {
     let mut elements = Vec::new();
     reserve(&mut elements, encoder.len(row), limits)?;
     Ok(encoder.cells().is_none_or(|cells| cells == row.len()) && encoder.encode(row, &mut elements).is_ok())

@@ -91,8 +91,8 @@ impl Compression {
             let filter = filter.or(own.filter.filter(|_| given.is_none())).unwrap_or(usual);
             Ok(Self::Blosc { compressor, level, filter, typesize })
         };
-        let own_codec = if codec == "none" { own.codec.as_deref().unwrap_or(codec) } else { codec };
-        let word = given.map_or(own_codec, |(word, _)| word);
+        let stored = own.codec.as_deref().filter(|_| codec == "none").unwrap_or(codec);
+        let word = given.map_or(stored, |(word, _)| word);
         let of_blosc = given.is_none() && matches!(own.format, "blosc2" | "bloscpack");
         let level = given.map_or(own.level, |(_, level)| *level);
         match word {
