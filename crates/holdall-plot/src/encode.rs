@@ -75,15 +75,18 @@ pub fn svg(scene: &Scene, recipe: Option<&str>) -> Result<String> {
             }
             Item::Line { points, width, color: ink } => {
                 out.push_str("<polyline points=\"");
-                for (at, (x, y)) in points.iter().enumerate() {
-                    let _ = write!(out, "{}{},{}", if at > 0 { " " } else { "" }, number(*x), number(*y));
-                }
+                push_points(points, &mut out);
                 let _ = write!(
                     out,
                     "\" fill=\"none\" stroke-width=\"{}\" {}/>",
                     number(*width),
                     color("stroke", *ink)
                 );
+            }
+            Item::Area { points, fill } => {
+                out.push_str("<polygon points=\"");
+                push_points(points, &mut out);
+                let _ = write!(out, "\" {}/>", color("fill", *fill));
             }
             Item::Text { at, size, anchor, direction, color: ink, text } => {
                 let (x, y) = (number(at.0), number(at.1));
@@ -121,6 +124,13 @@ pub fn svg(scene: &Scene, recipe: Option<&str>) -> Result<String> {
     }
     out.push_str("</g>\n</svg>\n");
     Ok(out)
+}
+
+/// Points as SVG lists them: `1,2 3,4`.
+fn push_points(points: &[(f64, f64)], out: &mut String) {
+    for (at, (x, y)) in points.iter().enumerate() {
+        let _ = write!(out, "{}{},{}", if at > 0 { " " } else { "" }, number(*x), number(*y));
+    }
 }
 
 /// A place, to a hundredth of a pixel.

@@ -9,6 +9,7 @@ mod bound;
 mod counting;
 mod distinct;
 mod encode;
+mod envelope;
 mod font;
 mod frame;
 mod heatmap;

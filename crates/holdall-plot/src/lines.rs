@@ -1,12 +1,12 @@
 //! Values along an axis as lines, and how often they occur as bars.
 
-use container_core::dtype::Order;
 use container_core::region::{AxisSelection, Kept};
 use container_core::{Error, Result};
 
 use crate::Picture;
 use crate::counting::Counting;
 use crate::distinct::distinct;
+use crate::envelope::{Envelope, fill, joined};
 use crate::frame::{Axis, Frame, Style};
 use crate::heatmap::axis;
 use crate::legend::Mark;
@@ -17,18 +17,8 @@ use crate::values::{PIECE, Subject};
 /// Most columns that are drawn as lines.
 pub const MOST_LINES: u64 = 8;
 
-/// Least and greatest value of each run of `width` rows, for each column.
-struct Envelope {
-    columns: usize,
-    width: u64,
-    /// By run and column; `None` without a finite value.
-    runs: Vec<Option<(f64, f64)>>,
-    /// Values that are not finite.
-    infinite: u64,
-}
-
-/// One line for one axis, or one for each column of two: the values over the index. Of more values than pixels, the least and the
-/// greatest of each run are joined, so that no spike is lost.
+/// One line for one axis, or one for each column of two: the values over the index. Of many more values than pixels, each column of pixels is
+/// filled from the least to the greatest, so that no spike is lost.
 ///
 /// # Errors
 /// `Usage` for no or more than [`MOST_LINES`] columns, for no values, and for elements that are no numbers; those of reading.
@@ -63,10 +53,11 @@ pub fn lines(
     let has_legend = columns > 1;
     let (size, room) = style.canvas((900, 480), has_legend);
     let from = Counting::of(subject, range)?;
-    let envelope = envelope(subject, from.base, rows.count, columns, room.0)?;
+    let envelope = Envelope::read(subject, from.base, rows.count, columns, room.0)?;
     let mut notes = Vec::new();
-    if envelope.width > 1 {
-        notes.push(format!("least and greatest of runs of {} values", envelope.width));
+    if envelope.is_reduced {
+        let width = (rows.count / u64::from(room.0.max(1))).max(1);
+        notes.push(format!("least and greatest of runs of {width} to {} values", width + 1));
     }
     if envelope.infinite > 0 {
         let masked = if subject.has_mask()? { "masked or " } else { "" };
@@ -93,16 +84,20 @@ pub fn lines(
     };
     let (low, high) = (bounds.0.beyond(from.base), bounds.1.beyond(from.base));
     let y = Axis { low, high, base: from.base, label: label.to_owned(), whole: false, stretch };
-    let columns = envelope.columns;
+    let columns = envelope.curves;
     for column in (0..columns).rev() {
         let color = distinct(column);
         let runs = envelope.runs.iter().skip(column).step_by(columns);
-        let places = runs.enumerate().map(|(at, run)| {
-            let middle = at as f64 * envelope.width as f64 + (envelope.width - 1) as f64 / 2.0;
-            let index = rows.start as f64 + rows.step as f64 * middle;
-            run.map(|(low, high)| (x.at(index), y.at(low), y.at(high)))
-        });
-        curve(&mut frame, places, envelope.width > 1, color, style);
+        if envelope.is_reduced {
+            let places: Vec<_> = runs.map(|run| run.map(|(low, high)| (y.at(low), y.at(high)))).collect();
+            area(&mut frame, &places, color, style);
+        } else {
+            let places = runs.enumerate().map(|(at, run)| {
+                let index = rows.start as f64 + rows.step as f64 * at as f64;
+                run.map(|(value, _)| (x.at(index), y.at(value)))
+            });
+            curve(&mut frame, places, color, style);
+        }
     }
     frame.axes(&x, &y);
     frame.title();
@@ -138,91 +133,35 @@ fn padded((low, high): (f64, f64), is_fixed: bool, stretch: Stretch) -> (f64, f6
     ((low - below).max(f64::MIN), (high + room).min(f64::MAX))
 }
 
-fn envelope(subject: &Subject<'_>, base: i128, rows: u64, columns: u64, pixels: u32) -> Result<Envelope> {
-    let width = match rows <= u64::from(pixels) * 2 {
-        true => 1,
-        false => rows.div_ceil(u64::from(pixels.max(1))).max(1),
-    };
-    let count = rows.div_ceil(width).saturating_mul(columns);
-    subject.read.limits.allocate(count.saturating_mul(24))?;
-    let too_many = || Error::usage("too many values for a picture");
-    let count = usize::try_from(count).map_err(|_| too_many())?;
-    let mut runs: Vec<Option<(f64, f64)>> = vec![None; count];
-    let mut infinite = 0;
-    let per_row = columns;
-    subject.pieces(
-        base,
-        Order::C,
-        PIECE,
-        |start, _, values| {
-            let first = start / per_row / width;
-            let mut part: Vec<Option<(f64, f64)>> = Vec::new();
-            let mut infinite = 0;
-            for (at, value) in (start..).zip(values) {
-                let place = (at / per_row / width - first) * columns + at % per_row;
-                let Ok(place) = usize::try_from(place) else { continue };
-                if part.len() <= place {
-                    part.resize(place + 1, None);
-                }
-                if !value.is_finite() {
-                    infinite += 1;
-                } else if let Some(run) = part.get_mut(place) {
-                    *run = joined(*run, Some((*value, *value)));
-                }
-            }
-            (first * columns, part, infinite)
-        },
-        |(first, part, more)| {
-            infinite += more;
-            let places = runs.iter_mut().skip(usize::try_from(first).unwrap_or(usize::MAX));
-            for (run, more) in places.zip(part) {
-                *run = joined(*run, more);
-            }
-            Ok(())
-        },
-    )?;
-    let columns = usize::try_from(columns).map_err(|_| too_many())?;
-    Ok(Envelope { columns, width, runs, infinite })
+/// A place on the axis of values, in pixels. Far outside is as good as just outside, and keeps the numbers small.
+fn height(rect: Rect, place: f64) -> f64 {
+    rect.y + rect.h - place.clamp(-0.5, 1.5) * rect.h
 }
 
-fn joined(one: Option<(f64, f64)>, other: Option<(f64, f64)>) -> Option<(f64, f64)> {
-    match (one, other) {
-        (Some((low, high)), Some((other_low, other_high))) => {
-            Some((low.min(other_low), high.max(other_high)))
-        }
-        (one, other) => one.or(other),
-    }
+/// Draws a curve of which each column of pixels has its least and greatest place on the axis of values.
+fn area(frame: &mut Frame<'_>, places: &[Option<(f64, f64)>], color: Rgba, style: &Style) {
+    let rect = frame.rect;
+    let columns: Vec<_> =
+        places.iter().map(|place| place.map(|(low, high)| (height(rect, high), height(rect, low)))).collect();
+    fill(frame, &columns, color, style);
 }
 
 /// Draws a curve with gaps where there are no values; a value without neighbours is a dot.
 fn curve(
     frame: &mut Frame<'_>,
-    places: impl Iterator<Item = Option<(f64, f64, f64)>>,
-    is_envelope: bool,
+    places: impl Iterator<Item = Option<(f64, f64)>>,
     color: Rgba,
     style: &Style,
 ) {
-    let Rect { x: left, y: top, w, h } = frame.rect;
-    let width = style.scaled(if is_envelope { 1.0 } else { 1.3 }).max(1.0);
-    // Far outside is as good as just outside, and keeps the numbers small.
-    let down = |place: f64| top + h - place.clamp(-0.5, 1.5) * h;
+    let rect = frame.rect;
+    let Rect { x: left, y: top, w, h } = rect;
+    let width = style.scaled(1.3).max(1.0);
     let mut piece: Vec<(f64, f64)> = Vec::new();
     let mut pieces = Vec::new();
     for place in places {
         match place {
             None => pieces.push(std::mem::take(&mut piece)),
-            Some((x, low, high)) => {
-                let x = left + x * w;
-                if is_envelope && low < high {
-                    // From the end that is nearer to the last point.
-                    let last = piece.last().map_or(down(low), |last| last.1);
-                    let near_low = (last - down(low)).abs() <= (last - down(high)).abs();
-                    let (first, second) = if near_low { (low, high) } else { (high, low) };
-                    piece.extend([(x, down(first)), (x, down(second))]);
-                } else {
-                    piece.push((x, down(low)));
-                }
-            }
+            Some((x, y)) => piece.push((left + x * w, height(rect, y))),
         }
     }
     pieces.push(piece);

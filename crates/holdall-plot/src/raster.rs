@@ -23,6 +23,11 @@ pub fn raster(scene: &Scene, limits: &Limits) -> Result<Pixels> {
         match item {
             Item::Rect { rect, fill } => fill_rect(&mut map, *rect, *fill),
             Item::Line { points, width, color } => stroke(&mut map, points, *width, *color),
+            Item::Area { points, fill } => {
+                if let Some(path) = path(points) {
+                    map.fill_path(&path, &paint(*fill), FillRule::Winding, Transform::identity(), None);
+                }
+            }
             Item::Text { at, size, anchor, direction, color, text } => {
                 let before = match anchor {
                     Anchor::Start => 0.0,

@@ -94,6 +94,13 @@ pub enum Item {
         /// Its colour.
         color: Rgba,
     },
+    /// A filled outline, which is closed from its last point to the first.
+    Area {
+        /// The points.
+        points: Vec<(f64, f64)>,
+        /// In which colour.
+        fill: Rgba,
+    },
     /// A line of text.
     Text {
         /// Where the base line has its anchor.
