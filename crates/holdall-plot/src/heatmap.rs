@@ -84,7 +84,11 @@ pub fn heatmap(
     }
     let from = Counting::of(subject, colors.range)?;
     let grid = plane(subject, from.base, (down.block, across.block))?;
-    let ends = colors.range.ends_beyond(&grid.values, from.base);
+    let ends = match colors.range {
+        // Of the data, not of their means: the bar of a smaller picture ends where that of a larger one does.
+        Range::MinMax => grid.extremes,
+        range => range.ends_beyond(&grid.values, from.base),
+    };
     let bounds = ends.map(|ends| from.bounds(colors.range, ends));
     if let Some(bounds) = bounds.filter(|bounds| !from.is_settled(*bounds)) {
         // As the recipe has it, to the bit.
@@ -202,6 +206,46 @@ mod tests {
             let (again, again_down) = fit(width, height, (across.pixels, down.pixels));
             assert_eq!((again.block, again.pixels), (across.block, across.pixels), "{width} {height}");
             assert_eq!((again_down.block, again_down.pixels), (down.block, down.pixels), "{width} {height}");
+        }
+    }
+
+    /// The greatest value of a mean of blocks was the end of the colour bar, 7.5 % below the greatest of the data.
+    #[test]
+    fn the_range_is_that_of_the_data_however_small_the_picture_is() {
+        let value = |at: u32| match at {
+            77 => -3.0,
+            4000 => 1000.0,
+            9 => f64::INFINITY,
+            10 => f64::NAN,
+            _ => f64::from(at % 100),
+        };
+        let dtype = container_core::dtype::DType::parse("<f8").unwrap();
+        for order in [container_core::dtype::Order::C, container_core::dtype::Order::F] {
+            let mut file = container_core::npy::Writer::new(Vec::new(), &dtype, &[64, 64], order).unwrap();
+            file.write(&(0..4096).flat_map(|at| value(at).to_le_bytes()).collect::<Vec<_>>()).unwrap();
+            let input = container_core::format::Input::bytes(Box::new(file.finish().unwrap()));
+            let container = (container_core::npy::FORMAT.open)(input, &Default::default()).unwrap();
+            let region = container_core::region::Region::whole(&[64, 64]);
+            let subject = Subject {
+                container: &*container,
+                index: 0,
+                region: &region,
+                name: "",
+                part: container_core::numbers::Part::default(),
+                read: &container_core::container::ReadOptions::default(),
+                progress: container_core::Progress::none(),
+            };
+            let palette = Palette::by_name("viridis").unwrap();
+            let colors = Colors { range: Range::MinMax, stretch: Stretch::Linear, palette, nan: Rgba::FAINT };
+            for size in [(60, 60), (1200, 1200)] {
+                let style = Style { size: Some(size), ..Style::default() };
+                let drawn = heatmap(&subject, &colors, Origin::Upper, "data", &style).unwrap();
+                assert_eq!(drawn.range.unwrap().to_string(), "-3.0,1000.0", "{size:?}");
+            }
+            let fixed = Colors { range: Range::Percentiles(0.0, 100.0), ..colors };
+            let style = Style { size: Some((60, 60)), ..Style::default() };
+            let drawn = heatmap(&subject, &fixed, Origin::Upper, "data", &style).unwrap();
+            assert_ne!(drawn.range.unwrap().to_string(), "-3.0,1000.0");
         }
     }
 

@@ -15,6 +15,8 @@ pub struct Grid {
     pub columns: usize,
     /// The values; NaN where a block has no finite one.
     pub values: Vec<f64>,
+    /// The least and the greatest finite value of the data, of which `values` are means; `None` without a finite one.
+    pub extremes: Option<(f64, f64)>,
 }
 
 /// The plane of a region with two kept axes, each value the mean of the finite values in a block of `block.0` rows and
@@ -28,9 +30,9 @@ pub(crate) fn plane(subject: &Subject<'_>, base: i128, block: (u64, u64)) -> Res
         return Ok(grid);
     }
     // Only finite values are added up: it is their sum that no double holds.
-    let mut grid = scaled_plane(subject, base, block, 1.0 / SCALE)?;
-    grid.values.iter_mut().for_each(|mean| *mean = (*mean * SCALE).clamp(f64::MIN, f64::MAX));
-    Ok(grid)
+    let mut scaled = scaled_plane(subject, base, block, 1.0 / SCALE)?;
+    scaled.values.iter_mut().for_each(|mean| *mean = (*mean * SCALE).clamp(f64::MIN, f64::MAX));
+    Ok(Grid { values: scaled.values, ..grid })
 }
 
 /// More than there are values in a block; a power of two, so that no digit is lost.
@@ -57,6 +59,7 @@ fn scaled_plane(subject: &Subject<'_>, base: i128, block: (u64, u64), factor: f6
     let (high, wide) = (index(high)?, index(wide)?);
     let mut sums = vec![0.0; high * wide];
     let mut counts = vec![0_u64; high * wide];
+    let mut extremes = Extremes::NONE;
     let line_len = index(places)?;
     let (line_block, place_block) = (index(line_block)?.max(1), index(place_block)?.max(1));
     // Whole chunks along the slow axis, so that each is decoded once; of what is not chunked there, parts of a line that is longer than a piece.
@@ -82,6 +85,7 @@ fn scaled_plane(subject: &Subject<'_>, base: i128, block: (u64, u64), factor: f6
             partial
         },
         |partial| {
+            extremes = extremes.joined(partial.extremes);
             let at = partial.first * wide;
             let places = sums.iter_mut().zip(&mut counts).skip(at);
             for ((sum, count), (more, more_count)) in places.zip(partial.sums.iter().zip(&partial.counts)) {
@@ -97,13 +101,13 @@ fn scaled_plane(subject: &Subject<'_>, base: i128, block: (u64, u64), factor: f6
         .map(|(sum, count)| if *count > 0 { sum / *count as f64 } else { f64::NAN })
         .collect();
     if !is_turned {
-        return Ok(Grid { rows: high, columns: wide, values: means });
+        return Ok(Grid { rows: high, columns: wide, values: means, extremes: extremes.ends() });
     }
     let mut values = Vec::with_capacity(means.len());
     for row in 0..wide {
         values.extend((0..high).map(|column| means[column * wide + row]));
     }
-    Ok(Grid { rows: wide, columns: high, values })
+    Ok(Grid { rows: wide, columns: high, values, extremes: extremes.ends() })
 }
 
 /// The axis of the dataset along which lines follow each other.
@@ -122,6 +126,25 @@ fn index_or_0(count: u64) -> usize {
     usize::try_from(count).unwrap_or(0)
 }
 
+/// The least and the greatest of the values that were looked at.
+#[derive(Clone, Copy, Debug)]
+struct Extremes {
+    low: f64,
+    high: f64,
+}
+
+impl Extremes {
+    const NONE: Self = Self { low: f64::INFINITY, high: f64::NEG_INFINITY };
+
+    fn joined(self, other: Self) -> Self {
+        Self { low: self.low.min(other.low), high: self.high.max(other.high) }
+    }
+
+    fn ends(self) -> Option<(f64, f64)> {
+        (self.low <= self.high).then_some((self.low, self.high))
+    }
+}
+
 /// The sums of one piece, from line of blocks `first` on.
 struct Partial {
     first: usize,
@@ -133,6 +156,7 @@ struct Partial {
     wide: usize,
     sums: Vec<f64>,
     counts: Vec<u64>,
+    extremes: Extremes,
 }
 
 impl Partial {
@@ -147,6 +171,7 @@ impl Partial {
             wide,
             sums: Vec::new(),
             counts: Vec::new(),
+            extremes: Extremes::NONE,
         }
     }
 
@@ -166,7 +191,8 @@ impl Partial {
             let mut line = line;
             while !line.is_empty() {
                 let (cell, after) = line.split_at(left.min(line.len()));
-                let (sum, count) = add_up(cell);
+                let (sum, count, extremes) = add_up(cell);
+                self.extremes = self.extremes.joined(extremes);
                 sums[place] += sum;
                 counts[place] += count;
                 (line, left, place) = (after, self.block.1, place + 1);
@@ -180,25 +206,29 @@ impl Partial {
     }
 }
 
-/// Sum and number of the finite values. Four lanes, for speed.
-fn add_up(cell: &[f64]) -> (f64, u64) {
+/// Sum, number and extremes of the finite values. Four lanes, for speed.
+fn add_up(cell: &[f64]) -> (f64, u64, Extremes) {
     let (fours, rest) = cell.as_chunks::<4>();
-    let (mut sums, mut counts) = ([0.0; 4], [0.0; 4]);
+    let (mut sums, mut counts, mut ends) = ([0.0; 4], [0.0; 4], [Extremes::NONE; 4]);
     for four in fours {
-        for ((sum, count), value) in sums.iter_mut().zip(&mut counts).zip(four) {
+        for (((sum, count), ends), value) in sums.iter_mut().zip(&mut counts).zip(&mut ends).zip(four) {
             let is_finite = value.is_finite();
             *sum += if is_finite { *value } else { 0.0 };
             *count += if is_finite { 1.0 } else { 0.0 };
+            ends.low = ends.low.min(if is_finite { *value } else { f64::INFINITY });
+            ends.high = ends.high.max(if is_finite { *value } else { f64::NEG_INFINITY });
         }
     }
     let mut sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
     let mut count = (counts[0] + counts[1]) + (counts[2] + counts[3]);
+    let mut ends = ends.into_iter().fold(Extremes::NONE, Extremes::joined);
     for value in rest.iter().filter(|value| value.is_finite()) {
         sum += value;
         count += 1.0;
+        ends = ends.joined(Extremes { low: *value, high: *value });
     }
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
-    (sum, count as u64)
+    (sum, count as u64, ends)
 }
 
 #[cfg(test)]
@@ -233,7 +263,9 @@ mod tests {
             read: &ReadOptions::default(),
             progress: Progress::none(),
         };
-        assert_eq!(plane(&subject, 0, (1, 4)).unwrap().values, [f64::MAX, (1e308 - f64::MAX) / 3.0]);
+        let grid = plane(&subject, 0, (1, 4)).unwrap();
+        assert_eq!(grid.values, [f64::MAX, (1e308 - f64::MAX) / 3.0]);
+        assert_eq!(grid.extremes, Some((-f64::MAX, f64::MAX)));
         assert_eq!(plane(&subject, 0, (2, 1)).unwrap().values[2..], [0.0, f64::MAX / 2.0]);
     }
 
@@ -262,6 +294,9 @@ mod tests {
             };
             let grid = plane(&subject, 0, (2, 999_983)).unwrap();
             assert_eq!((grid.rows, grid.columns), (2, columns.div_ceil(999_983)));
+            let (low, high) = grid.extremes.unwrap();
+            let all = || data.iter().copied().map(f64::from);
+            assert_eq!((low, high), (all().fold(255.0, f64::min), all().fold(0.0, f64::max)));
             for (at, mean) in grid.values.iter().enumerate() {
                 let (row, column) = (at / grid.columns * 2, at % grid.columns * 999_983);
                 let places = (row..(row + 2).min(3)).flat_map(|row| {

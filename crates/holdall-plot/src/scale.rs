@@ -50,11 +50,11 @@ impl Stretch {
     }
 }
 
-/// Which values get the ends of the colours. The rules look at the finite values that are drawn: of a picture of block means, at the
-/// means.
+/// Which values get the ends of the colours. Percentiles and `zscale` look at the finite values that are drawn: of a picture of block
+/// means, at the means.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Range {
-    /// The least and the greatest.
+    /// The least and the greatest finite value of the data.
     #[default]
     MinMax,
     /// As IRAF and astropy's `ZScaleInterval` have it: for astronomical images.

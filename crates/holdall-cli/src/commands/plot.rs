@@ -42,8 +42,8 @@ Two axes are a heat map, one is a line, a table of at most 8 columns that has at
 data the last) are cut in their middle, unless [SEL] or --slice says where. Particles of GSD files are drawn in their box: FILE (the last frame), \
 FILE::frames/N or FILE::particles/position[N].
 
-Larger planes than the picture are drawn by the means of blocks, longer lines by the least and greatest value of runs. --range looks at \
-what is drawn. The command that makes the same picture again, every choice spelled out, is told on standard error and \
+Larger planes than the picture are drawn by the means of blocks, longer lines by the least and greatest value in each column of pixels. \
+minmax is of the data, other --range rules look at what is drawn. The command that makes the same picture again, every choice spelled out, is told on standard error and \
 stored in the picture (PNG: Comment; SVG: desc).
 
 Examples:

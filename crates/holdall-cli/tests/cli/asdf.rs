@@ -578,5 +578,5 @@ fn plot_draws_what_a_mask_hides_as_nan() {
         assert!(picture(masked, &[more, &["--stored"]].concat()).0 != want, "{more:?}");
     }
     let (_, recipe) = picture("long.asdf::a", &["--hist"]);
-    assert!(recipe.contains(&format!("--range {long}.5,{}.5", long + 7)), "{recipe}");
+    assert!(recipe.contains(&format!("--range={long}.5,{}.5", long + 7)), "{recipe}");
 }

@@ -36,8 +36,8 @@ impl Recipe {
 
     /// An option with its value.
     pub fn add(&mut self, option: &str, value: &str) {
-        // Values that begin with a hyphen would be taken for options.
-        let glue = if value.starts_with('-') { '=' } else { ' ' };
+        // Values that begin with a hyphen would be taken for options, and ends of a range may.
+        let glue = if value.starts_with('-') || option == "--range" { '=' } else { ' ' };
         self.flag(option);
         self.0.push(glue);
         self.0.push_str(&shell_word(value));
