@@ -45,6 +45,7 @@ impl Region {
     /// `Usage` for bad syntax, too many axes, a step of 0, or a plain index outside the axis.
     pub fn parse(text: &str, shape: &[u64]) -> Result<Self> {
         let bad = |what: String| Error::usage(what).context(format!("selection [{text}]"));
+        Self::check_terms(text)?;
         let terms: Vec<&str> =
             if text.trim().is_empty() { Vec::new() } else { text.split(',').map(str::trim).collect() };
         // Python allows one trailing comma: `3,`.
@@ -71,6 +72,23 @@ impl Region {
             axis += 1;
         }
         Ok(region)
+    }
+
+    /// Refuses what numpy takes between brackets and a selection does not: lists of indices, conditions, names of fields.
+    ///
+    /// # Errors
+    /// `Usage`, naming which of them it is.
+    pub fn check_terms(text: &str) -> Result<()> {
+        let is_word = |word: &str| text.split(|c: char| !c.is_alphanumeric()).any(|part| part == word);
+        let what = match () {
+            () if text.contains(['<', '>', '=', '!', '&', '|', '~']) => "a condition",
+            () if is_word("True") || is_word("False") => "a condition",
+            () if text.contains(['\'', '"']) => "the name of a field",
+            () if text.contains(['[', ']', '(', ')']) => "a list of indices",
+            () => return Ok(()),
+        };
+        let problem = format!("a selection takes numbers, slices and ..., not {what}");
+        Err(Error::usage(problem).context(format!("selection [{text}]")))
     }
 
     /// A region from explicit selections, checked against `shape`.
@@ -316,6 +334,25 @@ mod tests {
         for bad in ["4", "-5", "a", "1:2:3:4", "::0", "0,0,0,0", "...,...", ",1", "1 2"] {
             let error = Region::parse(bad, &shape).unwrap_err();
             assert!(matches!(error.kind(), crate::ErrorKind::Usage(_)), "{bad}");
+        }
+    }
+
+    #[test]
+    fn what_only_numpy_selects_by_is_named() {
+        for (text, what) in [
+            ("[1, 3]", "a list of indices"),
+            ("0, [1,3]", "a list of indices"),
+            ("(1, 2), 0", "a list of indices"),
+            ("np.array([1])", "a list of indices"),
+            ("x>3", "a condition"),
+            ("typeid==1", "a condition"),
+            ("~mask", "a condition"),
+            ("[True, False]", "a condition"),
+            ("'flux'", "the name of a field"),
+        ] {
+            let error = Region::parse(text, &[4, 5]).unwrap_err().to_string();
+            assert!(error.contains(&format!("selection [{text}]")), "{error}");
+            assert!(error.ends_with(&format!("takes numbers, slices and ..., not {what}")), "{error}");
         }
     }
 

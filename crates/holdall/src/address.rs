@@ -1,6 +1,6 @@
 //! Addresses: `FILE`, `FILE::PATH`, `FILE::PATH[SEL]`.
 //!
-//! FILE ends at the first `::`; SEL is the last group of brackets, in numpy's basic slicing. What exists wins over what
+//! FILE ends at the first `::`; SEL is the last group of brackets, with those within it, in numpy's basic slicing. What exists wins over what
 //! could be taken apart: a file that is literally called `a::b`, alone or with a dataset behind it, a dataset that is literally called `x[0]`.
 #![deny(
     clippy::unwrap_used,
@@ -62,7 +62,7 @@ impl Address {
         }
         let later: Vec<_> = cuts.take(MOST_CUTS).collect();
         let (file, rest) = later.into_iter().rev().find(|(file, _)| exists(file)).unwrap_or(first);
-        let (dataset, selection) = match rest.strip_suffix(']').and_then(|rest| rest.rsplit_once('[')) {
+        let (dataset, selection) = match last_group(rest) {
             Some((dataset, selection)) => (dataset, Some(selection.to_owned())),
             None => (rest, None),
         };
@@ -100,13 +100,10 @@ impl Address {
             },
             (Some(path), _) => container.find(path).ok_or_else(|| match container.dataset_count() {
                 0 => nothing(container),
-                // The first bracket of a list is taken for the selection's.
-                _ if self.selection.is_some() && path.ends_with('[') => {
-                    let problem = "a list of indices is no selection: indices, slices and `...` are";
-                    Error::usage(problem)
-                }
-                _ => Error::usage(format!("there is no dataset {path:?}"))
-                    .hint(format!("one of: {}", names(container))),
+                _ => self.several_groups(container).unwrap_or_else(|| {
+                    Error::usage(format!("there is no dataset {path:?}"))
+                        .hint(format!("one of: {}", names(container)))
+                }),
             })?,
         };
         let dataset = container.require(index)?;
@@ -134,11 +131,46 @@ impl Address {
         Ok(indices.filter_map(|index| container.dataset(index)))
     }
 
+    /// The error for a dataset with several groups of brackets behind its path, as in `data[0][1:]`.
+    fn several_groups(&self, container: &dyn Container) -> Option<Error> {
+        let mut path = self.dataset.as_deref()?;
+        let mut groups = vec![self.selection.as_deref()?];
+        while let Some((before, group)) = last_group(path) {
+            groups.push(group);
+            path = before;
+            if container.find(path).is_some() {
+                // A list or a condition is no selection however it is written.
+                let other = groups.iter().find_map(|group| Region::check_terms(group).err());
+                let problem = "a selection is one group of brackets, with a number or a slice for each axis";
+                return Some(other.unwrap_or_else(|| Error::usage(problem).hint("FILE::PATH[0, 1:]")));
+            }
+        }
+        None
+    }
+
     /// Everything after the `::`, as it was written.
     fn literal(&self) -> Option<String> {
         let path = self.dataset.as_deref().unwrap_or_default();
         self.selection.as_ref().map(|selection| format!("{path}[{selection}]"))
     }
+}
+
+/// What is before the last group of brackets of a text that ends with one, and what is within it: other groups may be.
+fn last_group(text: &str) -> Option<(&str, &str)> {
+    let inside = text.strip_suffix(']')?;
+    let mut open = 1_usize;
+    for (at, letter) in inside.char_indices().rev() {
+        match letter {
+            ']' => open = open.saturating_add(1),
+            '[' => open = open.saturating_sub(1),
+            _ => {}
+        }
+        if open == 0 {
+            return Some((inside.get(..at)?, inside.get(at.checked_add(1)?..)?));
+        }
+    }
+    // Brackets that do not match are a matter of names.
+    inside.rsplit_once('[')
 }
 
 /// The file before each `::`, and what follows, where that is text.
@@ -215,6 +247,10 @@ mod tests {
         assert_eq!(parts("a.ra::data[0:3, ::-1]"), ("a.ra".into(), some("data"), some("0:3, ::-1")));
         assert_eq!(parts("a.ra::[-1]"), ("a.ra".into(), None, some("-1")));
         assert_eq!(parts("a.ra::x[1][2]"), ("a.ra".into(), some("x[1]"), some("2")));
+        assert_eq!(parts("a.ra::x[0, [1,3]]"), ("a.ra".into(), some("x"), some("0, [1,3]")));
+        assert_eq!(parts("a.ra::x[[0], [1]]"), ("a.ra".into(), some("x"), some("[0], [1]")));
+        assert_eq!(parts("a.ra::x][0]"), ("a.ra".into(), some("x]"), some("0")));
+        assert_eq!(parts("a.ra::x[0]]"), ("a.ra".into(), some("x"), some("0]")));
         assert_eq!(parts("a::b::c"), ("a".into(), some("b::c"), None));
         assert_eq!(parts("a.ra::"), ("a.ra".into(), None, None));
         assert_eq!(parts("-::[0]"), ("-".into(), None, some("0")));
@@ -343,7 +379,20 @@ mod tests {
         let error = selected(&many, "c").unwrap_err();
         assert_eq!(error.next_step(), Some("one of: d0, d1, d2, d3, d4, d5, d6, d7 and 12 more"));
         assert!(matches!(selected(&two(), "a[9]").unwrap_err().kind(), ErrorKind::Usage(_)));
-        assert!(selected(&two(), "a[[0, 1]]").unwrap_err().to_string().contains("a list of indices"));
+        for (rest, what) in [
+            ("a[[0, 1]]", "not a list of indices"),
+            ("a[0, [1,2]]", "not a list of indices"),
+            ("a[x>3]", "not a condition"),
+            ("a[-1][x==1]", "not a condition"),
+            ("a[x==1][0]", "not a condition"),
+            ("b[[0], [1]][0]", "not a list of indices"),
+            ("a[0][1:]", "one group of brackets"),
+            ("c[[0, 1]]", "no dataset \"c\""),
+        ] {
+            let error = selected(&two(), rest).unwrap_err();
+            assert!(matches!(error.kind(), ErrorKind::Usage(_)));
+            assert!(error.to_string().contains(what), "{rest}: {error}");
+        }
         assert!(selected(&two(), "a[None]").unwrap_err().to_string().contains("no new axes"));
     }
 }
