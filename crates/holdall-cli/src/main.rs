@@ -4,6 +4,7 @@
 
 mod commands;
 mod errors;
+mod escapes;
 mod interrupt;
 mod many;
 mod options;

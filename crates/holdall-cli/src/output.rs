@@ -8,6 +8,8 @@ use comfy_table::{Cell, CellAlignment, Table};
 use container_core::{Error, Limits};
 
 use crate::errors::{Failure, Outcome, Result};
+pub use crate::escapes::{Escapes, printable};
+use crate::escapes::{Safe, safe_json};
 
 /// Sound, same, complete.
 pub const GOOD: Style = AnsiColor::Green.on_default();
@@ -150,10 +152,28 @@ impl Out {
         self.terminal
     }
 
-    /// One line of JSON.
+    /// One line of JSON, with escapes for all that could steer a terminal.
     pub fn json(&mut self, value: &serde_json::Value) -> io::Result<()> {
-        serde_json::to_writer(&mut self.writer, value)?;
+        self.writer.write_all(safe_json(&value.to_string()).as_bytes())?;
         self.writer.write_all(b"\n")
+    }
+
+    /// Passes text from a file: byte for byte through a pipe, with its control characters escaped to a terminal.
+    ///
+    /// # Errors
+    /// Those of `write`, and of writing, which `write` gets.
+    pub fn text<T>(
+        &mut self,
+        escapes: Escapes,
+        write: impl FnOnce(&mut dyn Write) -> Result<T>,
+    ) -> Result<T> {
+        if !self.terminal {
+            return write(self);
+        }
+        let mut safe = Safe::new(self, escapes);
+        let done = write(&mut safe);
+        safe.finish()?;
+        done
     }
 
     /// One tab-separated row. Tabs and line ends in a field are escaped.
@@ -226,27 +246,6 @@ impl Write for Out {
     }
 }
 
-/// Text from a file, safe to show: control characters and those that reorder a line are escaped, so that no name
-/// can steer a terminal or break a row.
-pub fn printable(text: &str) -> Cow<'_, str> {
-    let risky = |c: char| {
-        c.is_control()
-            || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
-    if !text.contains(risky) {
-        return Cow::Borrowed(text);
-    }
-    let mut safe = String::with_capacity(text.len() + 8);
-    for c in text.chars() {
-        if risky(c) {
-            safe.extend(c.escape_default());
-        } else {
-            safe.push(c);
-        }
-    }
-    Cow::Owned(safe)
-}
-
 /// A number of bytes for people: `1.5 KiB`.
 pub fn human_bytes(bytes: u64) -> String {
     const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
@@ -266,12 +265,6 @@ pub fn human_bytes(bytes: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn text_from_a_file_cannot_steer_the_terminal() {
-        assert_eq!(printable("plain ü"), "plain ü");
-        assert_eq!(printable("a\x1b[2Jb\tc\n\u{202e}d\u{9b}"), "a\\u{1b}[2Jb\\tc\\n\\u{202e}d\\u{9b}");
-    }
 
     #[test]
     fn sizes_read_as_people_write_them() {

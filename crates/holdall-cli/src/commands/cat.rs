@@ -19,7 +19,7 @@ use holdall::target::refuse_source;
 use super::{select, shown};
 use crate::errors::{On, Outcome, Result};
 use crate::options::{ForceArgs, JobsArgs, OpenArgs, address};
-use crate::output::{Console, Named, printable};
+use crate::output::{Console, Escapes, Named, printable};
 use crate::progress::{Meter, Shown};
 
 /// Write the values of a dataset, or of a part of it, to standard output or a file
@@ -130,9 +130,9 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
         Some(path) => job.to_file(path, args.force, &file)?,
         None => {
             let bar = if console.out.is_terminal() { Shown::Never } else { Shown::OnTerminal };
-            Meter::new(printable(&file), bar)
-                .watch(|progress| job.write(progress, &mut console.out))
-                .on(file)?;
+            let meter = Meter::new(printable(&file), bar);
+            let escapes = if format == ExportFormat::Json { Escapes::Json } else { Escapes::Text };
+            console.out.text(escapes, |out| meter.watch(|progress| job.write(progress, out)).on(file))?;
         }
     }
     Ok(Outcome::Yes)

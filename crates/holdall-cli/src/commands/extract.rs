@@ -14,7 +14,7 @@ use holdall::open::{Accept, is_stream};
 use super::{open, select, shown};
 use crate::errors::{On, Outcome, Result};
 use crate::options::{ForceArgs, JobsArgs, OpenArgs, address};
-use crate::output::{Console, printable, to_stderr};
+use crate::output::{Console, Escapes, printable, to_stderr};
 use crate::progress::{Meter, Shown};
 
 /// Write the items of a file as files or as lines, or its datasets as .npy files
@@ -81,9 +81,10 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
         None => {
             args.refuse_standard_output(container, &chosen).on(&file)?;
             let bar = if console.out.is_terminal() { Shown::Never } else { Shown::OnTerminal };
-            Meter::new(printable(&file), bar)
-                .watch(|progress| extract_lines(container, &chosen, &read, progress, &mut console.out))
-                .on(&file)?;
+            let meter = Meter::new(printable(&file), bar);
+            console.out.text(Escapes::Text, |out| {
+                meter.watch(|progress| extract_lines(container, &chosen, &read, progress, out)).on(&file)
+            })?;
         }
         Some(directory) => {
             let form = if args.items { ExtractAs::Items } else { ExtractAs::Arrays };

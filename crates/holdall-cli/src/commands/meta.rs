@@ -14,7 +14,7 @@ use holdall::set_meta::{MetaChange, set_meta};
 use super::{open, select, shown};
 use crate::errors::{On, Outcome, Result};
 use crate::options::{OpenArgs, address};
-use crate::output::{Console, Paint, STRONG, printable, to_stderr};
+use crate::output::{Console, Escapes, Paint, STRONG, printable, to_stderr};
 use crate::values::{MOST_DEPTH, one_line, scalar};
 
 /// Show the metadata of a file, or what a JSON pointer finds in them
@@ -52,7 +52,7 @@ pub struct Args {
     #[arg(long, conflicts_with = "raw")]
     json: bool,
 
-    /// A text or bytes exactly as stored, without a line end
+    /// A text or bytes exactly as stored, without a line end; on a terminal control characters are escaped
     #[arg(long)]
     raw: bool,
 
@@ -98,7 +98,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
         let Some(text) = holdall::tree_text::pure(container, &read).on(&file)? else {
             return Err(Error::usage(format!("{} has no tree for arrays", opened.format.title))).on(file);
         };
-        console.out.write_all(&text)?;
+        console.out.text(Escapes::Text, |out| Ok(out.write_all(&text)?))?;
         return Ok(Outcome::Yes);
     }
     if args.yaml {
@@ -110,7 +110,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
             }
             Some(None) => nothing(&file, &args.pointer),
             Some(Some(text)) => {
-                console.out.write_all(text.as_bytes())?;
+                console.out.text(Escapes::Text, |out| Ok(out.write_all(text.as_bytes())?))?;
                 Ok(Outcome::Yes)
             }
         };
@@ -128,7 +128,8 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     if args.json {
         console.out.json(&json::value_json(value))?;
     } else if args.raw {
-        console.out.write_all(raw_bytes(value).on(file)?)?;
+        let bytes = raw_bytes(value).on(file)?;
+        console.out.text(Escapes::Text, |out| Ok(out.write_all(bytes)?))?;
     } else {
         let paint = console.out.paint;
         write_block(value, 0, paint, &mut console.out)?;

@@ -136,7 +136,7 @@ fn people(
     let paint = console.out.paint;
     let place = printable(&place(file, &dataset.path, selection)).into_owned();
     let field = stat.field.as_deref().map(|field| format!(" {}", printable(field))).unwrap_or_default();
-    let kind = format!("{} {}", stat.dtype, values::shape(shape));
+    let kind = printable(&format!("{} {}", stat.dtype, values::shape(shape))).into_owned();
     writeln!(console.out, "{}{field}  {}", paint.with(STRONG, &place), paint.with(FAINT, &kind))?;
     let mut line = format!("  count {}", stat.count);
     let nan = if stat.of == Measured::Dates { "NaT" } else { "NaN" };

@@ -98,4 +98,80 @@ mod pseudo {
             assert!(text.contains("not for a terminal"), "{args:?} {text}");
         }
     }
+
+    /// A tree whose keys, texts and field names hold ESC, CSI (U+009B), a right-to-left override and an isolate.
+    const NASTY: &str = r##"#ASDF 1.0.0
+%YAML 1.1
+--- !<tag:stsci.edu:asdf/core/asdf-1.1.0>
+"key\e[2J\x9B\u202E": "text\e]0;title\a\x9B2J\u2066\u061C"
+"array\x9B\u202E": !<tag:stsci.edu:asdf/core/ndarray-1.1.0>
+  data: [[1, "\e[2J\x9B"], [2, "\u202Eab"]]
+  datatype:
+  - {name: number, datatype: int16}
+  - {name: "field\e[2J\x9B\u202E", datatype: [ucs4, 8]}
+"words\x9B": !<tag:stsci.edu:asdf/core/ndarray-1.1.0>
+  data: ["\e[31m", "\x9B31m"]
+  datatype: [ucs4, 8]
+"##;
+
+    #[test]
+    fn nothing_in_a_file_steers_the_terminal() {
+        let directory = files();
+        let at = directory.path();
+        let name = "na\u{9b}m\u{202e}e.asdf";
+        for (name, more) in [(name, ""), ("other.asdf", "\"b\\x9B\\u202E\": 1\n")] {
+            std::fs::write(at.join(name), format!("{NASTY}{more}...\n")).unwrap();
+        }
+        let address = |rest: &str| format!("{name}{rest}");
+        let array = address("::array\u{9b}\u{202e}");
+        let words = address("::words\u{9b}");
+        let missing = address("::none\u{9b}");
+        let field = "field\u{1b}[2J\u{9b}\u{202e}";
+        let mut commands: Vec<Vec<&str>> = [&array, &words]
+            .iter()
+            .flat_map(|array| {
+                let format = ["text", "csv", "json"].map(|format| vec!["cat", array, "--format", format]);
+                format.into_iter().chain([vec!["digest", array], vec!["plot", array, "-o", "a.png"]])
+            })
+            .collect();
+        for verb in ["info", "ls", "tree", "meta", "verify", "layout", "stat"] {
+            commands.extend([vec![verb, name], vec![verb, name, "--json"]]);
+        }
+        commands.extend([
+            vec!["meta", name, "--yaml"],
+            vec!["meta", name, "--inline"],
+            vec!["meta", name, "--raw", "/key\u{1b}[2J\u{9b}\u{202e}"],
+            vec!["meta", name, "/no\u{9b}"],
+            vec!["cat", name],
+            vec!["cat", &missing],
+            vec!["stat", &missing],
+            vec!["ls", &missing],
+            vec!["diff", name, "other.asdf"],
+            vec!["diff", name, "other.asdf", "--json"],
+            vec!["diff", name, "good.ra"],
+            vec!["convert", name, "a.ra"],
+            vec!["convert", name, "a.gsd"],
+            vec!["convert", name, "a.asdf"],
+            vec!["extract", name, "-o", "out"],
+            vec!["extract", name, "-o", "more", "--json"],
+            vec!["repair", name, "-o", "repaired.asdf"],
+            vec!["plot", &array, "--field", field, "-o", "b.png"],
+            vec!["plot", &array, "--field", "number", "-o", "c.png"],
+            vec!["info", "no\u{9b}such\u{202e}file"],
+        ]);
+        for args in commands {
+            let text = shown(at, &args, |command| {
+                command.env("NO_COLOR", "1");
+            });
+            assert!(!text.is_empty() || args[0] == "convert" || args[0] == "repair", "{args:?} is silent");
+            let raw =
+                |c: char| (c.is_control() && !"\n\t".contains(c)) || "\u{61c}\u{202e}\u{2066}".contains(c);
+            assert!(!text.contains(raw), "{args:?} {text:?}");
+            if args.contains(&"--json") || args.contains(&"json") {
+                for line in text.lines().filter(|line| line.starts_with('{')) {
+                    serde_json::from_str::<serde_json::Value>(line).unwrap();
+                }
+            }
+        }
+    }
 }

@@ -49,7 +49,8 @@ fn push(bytes: &[u8], text: &mut String) -> usize {
 }
 
 pub(super) fn push_safely(c: char, text: &mut String) {
-    let reorders = matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let reorders =
+        matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     if reorders || (c.is_control() && !matches!(c, '\n' | '\t')) {
         text.extend(c.escape_default());
     } else {

@@ -89,7 +89,7 @@ pub(crate) fn escape(text: &str, out: &mut String) {
 /// Escapes control characters, and those that turn the direction of the text around them or break lines.
 fn escape_character(character: char, out: &mut String) {
     let code = u32::from(character);
-    let hidden = matches!(code, 0xad | 0x200b..=0x200f | 0x2028..=0x202e | 0x2060..=0x206f | 0xfeff);
+    let hidden = matches!(code, 0xad | 0x61c | 0x200b..=0x200f | 0x2028..=0x202e | 0x2060..=0x206f | 0xfeff);
     let _ = match character {
         '\t' => write!(out, "\\t"),
         '\n' => write!(out, "\\n"),
