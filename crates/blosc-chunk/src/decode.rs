@@ -50,6 +50,13 @@ impl Decoder {
         Self { geometry, ..self }
     }
 
+    /// Changes the geometry of the chunks that come next; contexts and buffers stay.
+    pub fn set_geometry(&mut self, geometry: &Geometry) {
+        if self.geometry != *geometry {
+            self.geometry.clone_from(geometry);
+        }
+    }
+
     /// The same with another bound on each buffer for a block. There are up to two for whole chunks, five for ranges.
     #[must_use]
     pub fn with_limits(self, limits: Limits) -> Self {

@@ -26,4 +26,5 @@ pub use metalayer::{MOST_DIMENSIONS, Meta, NAME, OLD_NAME};
 pub use partition::partition;
 pub(crate) use rows::row_len;
 pub use select::Indices;
+pub(crate) use read::Scratch;
 pub use stream::NdWriter;

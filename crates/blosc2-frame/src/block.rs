@@ -99,12 +99,12 @@ impl Frame {
     /// The codecs of [`ChunkEntry`]s.
     #[must_use]
     pub fn codecs(&self) -> &Codecs {
-        &self.codecs
+        self.codecs.get_or_init(|| codecs(self.geometry(), self.options()))
     }
 }
 
 /// The codecs of a frame's chunks.
-pub(crate) fn codecs(geometry: &Geometry, options: &OpenOptions) -> Codecs {
+fn codecs(geometry: &Geometry, options: &OpenOptions) -> Codecs {
     let mut codecs = Codecs::none();
     codecs.register(Stored { geometry: geometry.clone(), options: options.clone() });
     let typesize = geometry.typesize.and_then(|typesize| u32::try_from(typesize).ok()).unwrap_or(1);

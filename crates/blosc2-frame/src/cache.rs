@@ -4,15 +4,56 @@
 //! decoding all. The second time all of it is decoded and kept, if that is soon: had it been kept from the first time on, the cache would still
 //! hold it. What was asked for once is remembered in a small table that forgets by overwriting, so that a walk over a large array
 //! leaves nothing behind.
+//!
+//! All frames of a store share one cache, and the decoders and buffers that no read is using: what is held does not grow with the number of
+//! frames.
 
 use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A block: the number of its chunk, and its own in there.
-pub(crate) type Key = (u64, u64);
+use container_core::threads::Pool;
+
+use crate::b2nd::Scratch;
+use crate::options::OpenOptions;
+use crate::reader::Worker;
+
+/// A block: the number of its array in this cache, of its chunk, and its own in there.
+pub(crate) type Key = (u64, u64, u64);
 
 /// Places of the table of blocks that were asked for once. A power of two.
 const SEEN: usize = 4096;
+
+/// Part of the limit on memory that decoded blocks may take.
+const MEMORY_SHARE: u64 = 4;
+
+/// Memory that the frames of one file share between reads.
+#[derive(Default)]
+pub(crate) struct Shared {
+    pub(crate) blocks: BlockCache,
+    /// Decoders and buffers that no read is using.
+    pub(crate) workers: Pool<Worker>,
+    pub(crate) scratches: Pool<Scratch>,
+}
+
+impl Shared {
+    /// Memory within the limits of `options`.
+    pub(crate) fn new(options: &OpenOptions) -> Self {
+        let room = options.cache.min(options.limits.memory / MEMORY_SHARE);
+        Self { blocks: BlockCache::new(room), ..Self::default() }
+    }
+
+    /// The memory that a frame opened with `options` uses: that of its store, else its own.
+    pub(crate) fn of(options: &OpenOptions) -> Arc<Self> {
+        options.shared.as_ref().map_or_else(|| Arc::new(Self::new(options)), Arc::clone)
+    }
+}
+
+impl std::fmt::Debug for Shared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Shared").finish_non_exhaustive()
+    }
+}
 
 /// Blocks over this part of the room are not kept: one alone would push out all others.
 const SHARE: u64 = 4;
@@ -31,10 +72,10 @@ pub(crate) enum Lookup {
 }
 
 /// Decoded blocks, up to a number of bytes. Shared by all that read one file.
+#[derive(Default)]
 pub(crate) struct BlockCache {
     room: u64,
-    /// How many blocks there is room for.
-    blocks: u64,
+    arrays: AtomicU64,
     inner: Mutex<Inner>,
 }
 
@@ -57,9 +98,14 @@ struct Kept {
 }
 
 impl BlockCache {
-    /// A cache of up to `room` bytes, for blocks of `block_bytes` each; with 0 it keeps nothing.
-    pub(crate) fn new(room: u64, block_bytes: u64) -> Self {
-        Self { room, blocks: room / block_bytes.max(1), inner: Mutex::default() }
+    /// A cache of up to `room` bytes; with 0 it keeps nothing.
+    pub(crate) fn new(room: u64) -> Self {
+        Self { room, ..Self::default() }
+    }
+
+    /// A number for an array, which no other has.
+    pub(crate) fn new_array(&self) -> u64 {
+        self.arrays.fetch_add(1, Ordering::Relaxed)
     }
 
     /// Whether blocks of so many bytes are kept at all, when a read touches `count` of them. A read that would push out what it
@@ -68,8 +114,9 @@ impl BlockCache {
         block_bytes <= self.room / SHARE && block_bytes.saturating_mul(count) <= self.room / 2
     }
 
-    /// What is known of the block `key`, which from here on counts as asked for.
-    pub(crate) fn look_up(&self, key: Key) -> Lookup {
+    /// What is known of the block `key` of `block_bytes` bytes, which from here on counts as asked for.
+    pub(crate) fn look_up(&self, key: Key, block_bytes: u64) -> Lookup {
+        let room_for = self.room / block_bytes.max(1);
         let mut inner = self.lock();
         if let Some(kept) = inner.blocks.get_mut(&key) {
             kept.is_used = true;
@@ -82,7 +129,7 @@ impl BlockCache {
         let asked = inner.asked;
         let place = hash(key) % SEEN;
         match inner.seen.get_mut(place).map(|seen| seen.replace((key, asked))) {
-            Some(Some((before, at))) if before == key && asked.wrapping_sub(at) <= self.blocks => {
+            Some(Some((before, at))) if before == key && asked.wrapping_sub(at) <= room_for => {
                 Lookup::Again
             }
             _ => Lookup::New,
@@ -143,8 +190,8 @@ impl Inner {
 }
 
 /// Spreads neighbouring blocks over the table. Nobody gains from making them meet: a block is then kept later, or never.
-fn hash((chunk, block): Key) -> usize {
-    let mixed = (chunk.rotate_left(32) ^ block).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+fn hash((array, chunk, block): Key) -> usize {
+    let mixed = (array.rotate_left(48) ^ chunk.rotate_left(32) ^ block).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     usize::try_from(mixed >> 40).unwrap_or(0)
 }
 
@@ -158,47 +205,47 @@ mod tests {
 
     #[test]
     fn the_second_time_a_block_is_worth_keeping() {
-        let cache = BlockCache::new(100, 25);
-        assert!(matches!(cache.look_up((3, 4)), Lookup::New));
-        assert!(matches!(cache.look_up((3, 5)), Lookup::New));
-        assert!(matches!(cache.look_up((3, 4)), Lookup::Again));
-        cache.keep((3, 4), vec![7; 10]);
-        assert!(matches!(cache.look_up((3, 4)), Lookup::Kept(bytes) if *bytes == [7; 10]));
+        let cache = BlockCache::new(100);
+        assert!(matches!(cache.look_up((0, 3, 4), 25), Lookup::New));
+        assert!(matches!(cache.look_up((0, 3, 5), 25), Lookup::New));
+        assert!(matches!(cache.look_up((0, 3, 4), 25), Lookup::Again));
+        cache.keep((0, 3, 4), vec![7; 10]);
+        assert!(matches!(cache.look_up((0, 3, 4), 25), Lookup::Kept(bytes) if *bytes == [7; 10]));
     }
 
     #[test]
     fn a_block_that_would_have_been_pushed_out_by_now_is_new() {
-        let cache = BlockCache::new(100, 25);
+        let cache = BlockCache::new(100);
         for block in 0..5 {
-            assert!(matches!(cache.look_up((0, block)), Lookup::New));
+            assert!(matches!(cache.look_up((0, 0, block), 25), Lookup::New));
         }
         // Four others came in between, and then three.
-        assert!(matches!(cache.look_up((0, 0)), Lookup::New));
-        assert!(matches!(cache.look_up((0, 2)), Lookup::Again));
+        assert!(matches!(cache.look_up((0, 0, 0), 25), Lookup::New));
+        assert!(matches!(cache.look_up((0, 0, 2), 25), Lookup::Again));
     }
 
     #[test]
     fn what_is_asked_for_outlives_what_is_not_and_the_room_is_enough() {
-        let cache = BlockCache::new(100, 25);
+        let cache = BlockCache::new(100);
         for block in 0..4 {
-            cache.keep((0, block), vec![0; 25]);
+            cache.keep((0, 0, block), vec![0; 25]);
         }
-        assert!(matches!(cache.look_up((0, 0)), Lookup::Kept(_)));
-        cache.keep((0, 4), vec![0; 25]);
-        assert!(is_kept(&cache, (0, 0)) && !is_kept(&cache, (0, 1)) && is_kept(&cache, (0, 4)));
+        assert!(matches!(cache.look_up((0, 0, 0), 25), Lookup::Kept(_)));
+        cache.keep((0, 0, 4), vec![0; 25]);
+        assert!(is_kept(&cache, (0, 0, 0)) && !is_kept(&cache, (0, 0, 1)) && is_kept(&cache, (0, 0, 4)));
         assert_eq!(cache.lock().bytes, 100);
         // The buffer of the one that had to go serves the next.
         assert_eq!(cache.spare().len(), 25);
         // What does not fit at all pushes out nothing.
-        cache.keep((0, 5), vec![0; 101]);
+        cache.keep((0, 0, 5), vec![0; 101]);
         assert_eq!(cache.lock().bytes, 100);
-        assert!(!is_kept(&cache, (0, 5)));
+        assert!(!is_kept(&cache, (0, 0, 5)));
     }
 
     #[test]
     fn large_blocks_and_large_reads_are_passed_by() {
-        let cache = BlockCache::new(1000, 250);
+        let cache = BlockCache::new(1000);
         assert!(cache.keeps(250, 2) && !cache.keeps(251, 1) && !cache.keeps(250, 3));
-        assert!(!BlockCache::new(0, 1).keeps(1, 1));
+        assert!(!BlockCache::new(0).keeps(1, 1));
     }
 }

@@ -39,7 +39,8 @@ pub struct Frame {
     layout: Layout,
     options: OpenOptions,
     pool: Pool,
-    pub(crate) codecs: Codecs,
+    /// The codecs of its chunks as blocks; made when they are first asked for.
+    pub(crate) codecs: OnceLock<Codecs>,
     /// Where each chunk of a frame of different sizes ends in the data; found when it is first needed.
     spans: OnceLock<Vec<u64>>,
     /// Keeps those from writing who ask for it.

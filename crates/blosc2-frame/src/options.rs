@@ -1,11 +1,14 @@
 //! How frames are opened, and how they are written.
 
+use std::sync::Arc;
+
 use blosc_chunk::{Compressor, Generation, Params, Pipeline, Plugins, SplitMode};
 use container_core::Limits;
 use container_core::checksum::Algorithm;
 use container_core::container::{self, Tolerance};
 use container_core::source::Access;
 
+use crate::cache::Shared;
 use crate::header::Kind;
 use crate::lock::Locking;
 use crate::metalayer::Metalayers;
@@ -20,12 +23,15 @@ pub struct OpenOptions {
     pub access: Access,
     /// How damage is met: refused, or kept aside as faults with what can still be read.
     pub tolerance: Tolerance,
-    /// Bytes of decoded blocks that are kept for the next read; 0 for none.
+    /// Bytes of decoded blocks that are kept for the next read, at most a quarter of the limit on memory; 0 for none. The frames of a store
+    /// share them.
     pub cache: u64,
     /// Codecs and filters with the numbers that Blosc2 leaves to users.
     pub plugins: Plugins,
     /// Whether the lock of C-Blosc2 is shared as long as the frame is open, which keeps those from writing who ask for it.
     pub lock: Locking,
+    /// What the frames of a store share; else each frame has its own.
+    pub(crate) shared: Option<Arc<Shared>>,
 }
 
 impl Default for OpenOptions {
@@ -38,6 +44,7 @@ impl Default for OpenOptions {
             cache: 16 << 20,
             plugins: Plugins::new(),
             lock: Locking::Off,
+            shared: None,
         }
     }
 }

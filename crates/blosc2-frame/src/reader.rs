@@ -1,14 +1,15 @@
 //! From stored chunks to bytes in memory: decoders that are kept from one read to the next, and chunks shared out among threads.
 
 use std::ops::Range;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use blosc_chunk::{Chunk, Decoder, Geometry, Special};
 use container_core::container::ReadOptions;
-use container_core::threads::{self, on_threads};
+use container_core::threads::on_threads;
 use container_core::{Error, Result};
 
 use crate::block;
+use crate::cache::Shared;
 use crate::frame::Frame;
 use crate::options::OpenOptions;
 
@@ -24,7 +25,7 @@ const WORTH_THREADS: usize = 512 << 10;
 
 /// Decoders and buffers that no read is using.
 pub(crate) struct Pool {
-    idle: threads::Pool<Worker>,
+    shared: Arc<Shared>,
     geometry: Geometry,
     options: OpenOptions,
 }
@@ -37,7 +38,11 @@ pub(crate) struct Worker {
 
 impl Pool {
     pub(crate) fn new(geometry: Geometry, options: &OpenOptions) -> Self {
-        Self { idle: threads::Pool::default(), geometry, options: options.clone() }
+        Self { shared: Shared::of(options), geometry, options: options.clone() }
+    }
+
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
     }
 
     pub(crate) fn geometry(&self) -> &Geometry {
@@ -51,7 +56,10 @@ impl Pool {
 
     pub(crate) fn with<T>(&self, work: impl FnOnce(&mut Worker) -> Result<T>) -> Result<T> {
         let new = || Worker { decoder: block::decoder(&self.geometry, &self.options), stored: Vec::new() };
-        self.idle.with(new, work)
+        self.shared.workers.with(new, |worker| {
+            worker.decoder.set_geometry(&self.geometry);
+            work(worker)
+        })
     }
 }
 

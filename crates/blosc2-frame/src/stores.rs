@@ -77,7 +77,7 @@ pub(crate) fn open_embed(
     lens_of: LensOf,
 ) -> Box<dyn Container> {
     let len = source.len();
-    let mut leaves = Leaves::new(options, lens_of, 1);
+    let mut leaves = Leaves::new(options, lens_of);
     let place = Place { part: None, range: 0..len, inside: None };
     leaves.take("", place, Bytes::Within(source, 0..len));
     Box::new(Store::new(Kind::Embed, len, leaves))
@@ -86,7 +86,7 @@ pub(crate) fn open_embed(
 fn open_zip(source: &Shared, options: &container::OpenOptions, lens_of: LensOf) -> Result<Store> {
     let size = source.len();
     let mut archive = Archive::read(source, &options.limits)?;
-    let mut leaves = Leaves::new(options, lens_of, archive.members.len());
+    let mut leaves = Leaves::new(options, lens_of);
     leaves.findings.append(&mut archive.findings);
     // Of two members of one key python-blosc2 finds the later one, which is therefore first here.
     for member in archive.members.iter().rev() {
@@ -132,7 +132,7 @@ fn open_directory(root: &Path, options: &container::OpenOptions, lens_of: LensOf
     if walk.files.is_empty() {
         return Err(Error::wrong_format("a Blosc2 store: there is no frame in the directory"));
     }
-    let mut leaves = Leaves::new(options, lens_of, walk.files.len());
+    let mut leaves = Leaves::new(options, lens_of);
     leaves.findings = walk.findings;
     let mut size = 0_u64;
     let many = walk.files.len();

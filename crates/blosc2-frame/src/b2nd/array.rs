@@ -42,7 +42,7 @@ impl NdArray {
     /// that numpy does not have.
     pub fn from_frame(frame: Frame) -> Result<Self> {
         let (meta, geometry, dtype) = describe(&frame)?;
-        let reader = Reader::new(&geometry, frame.options().cache);
+        let reader = Reader::new(&geometry, frame.pool().shared());
         Ok(Self { frame, meta, dtype, geometry, reader })
     }
 
@@ -55,9 +55,9 @@ impl NdArray {
     pub fn refresh(&mut self) -> Result<bool> {
         let changed = self.frame.refresh()?;
         // Also where nothing has changed that the header or the index tell: a chunk may hold something else.
-        self.reader = Reader::new(&self.geometry, self.frame.options().cache);
+        self.reader = Reader::new(&self.geometry, self.frame.pool().shared());
         let (meta, geometry, dtype) = describe(&self.frame)?;
-        self.reader = Reader::new(&geometry, self.frame.options().cache);
+        self.reader = Reader::new(&geometry, self.frame.pool().shared());
         let changed = changed || meta != self.meta;
         (self.meta, self.geometry, self.dtype) = (meta, geometry, dtype);
         Ok(changed)

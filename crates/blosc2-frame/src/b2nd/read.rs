@@ -7,20 +7,21 @@ mod share;
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use blosc_chunk::{Chunk, Filter, Special};
 use container_core::container::ReadOptions;
-use container_core::threads::{Pool, on_threads};
+use container_core::threads::on_threads;
 use container_core::{Error, Limits, Result};
 
 use super::select::{Indices, Plan, Tile, index_of};
 use super::{Geometry, MOST_DIMENSIONS, NdArray};
-use crate::cache::{BlockCache, Lookup};
+use crate::cache::{Lookup, Shared};
 use crate::frame::{Found, Frame};
 use crate::offsets::Offset;
-use block::{Scratch, Stored};
+pub(crate) use block::Scratch;
+use block::Stored;
 use gather::{Copy, Patch, Shape, Target};
 use share::Slab;
 
@@ -32,9 +33,9 @@ const ALONE: Duration = Duration::from_micros(60);
 
 /// What reads of one array share.
 pub(super) struct Reader {
-    cache: BlockCache,
-    /// Buffers that no read is using.
-    idle: Pool<Scratch>,
+    shared: Arc<Shared>,
+    /// The number of the array in the cache.
+    number: u64,
     /// Bytes from one element of a block to the next, by axis.
     block_strides: Vec<usize>,
     /// Chunks from one index of the grid to the next, by axis.
@@ -44,7 +45,7 @@ pub(super) struct Reader {
 }
 
 impl Reader {
-    pub(super) fn new(geometry: &Geometry, cache: u64) -> Self {
+    pub(super) fn new(geometry: &Geometry, shared: &Arc<Shared>) -> Self {
         let mut block_strides = Vec::new();
         let lens = geometry.blockshape().iter().map(|len| *len as usize);
         gather::strides_into(&mut block_strides, lens, geometry.itemsize());
@@ -58,8 +59,8 @@ impl Reader {
             (0..grid.len()).map(behind).collect()
         };
         Self {
-            cache: BlockCache::new(cache, geometry.block_bytes()),
-            idle: Pool::default(),
+            shared: Arc::clone(shared),
+            number: shared.blocks.new_array(),
             block_strides,
             chunk_strides: grid_strides(geometry.chunk_grid()),
             grid_strides: grid_strides(geometry.block_grid()),
@@ -67,7 +68,7 @@ impl Reader {
     }
 
     fn with_scratch<T>(&self, work: impl FnOnce(&mut Scratch) -> Result<T>) -> Result<T> {
-        self.idle.with(Scratch::default, work)
+        self.shared.scratches.with(Scratch::default, work)
     }
 }
 
@@ -85,7 +86,7 @@ pub(super) fn read(
     let blocks = plan.block_count();
     let touched = blocks.saturating_mul(geometry.block_bytes());
     let threads = if touched < WORTH_THREADS { 1 } else { options.threads.max(1) };
-    let keeps = reader.cache.keeps(geometry.block_bytes(), blocks);
+    let keeps = reader.shared.blocks.keeps(geometry.block_bytes(), blocks);
     // Under DELTA each block needs the first of its chunk, which is better decoded once.
     let mut by_chunk = array.frame().header().filters.contains(Filter::DELTA);
     loop {
@@ -218,12 +219,13 @@ impl<'j> Job<'j> {
         if !self.keeps || !matches!(offset, Some(Offset::Stored(_))) {
             return self.stored(index, parts, (0..all).map(|number| (number, false)), all, target, scratch);
         }
+        let block_bytes = self.array.geometry().block_bytes();
         // What is kept first: it may be that the chunk need not be looked at.
         let mut missed = std::mem::take(&mut scratch.missed);
         missed.clear();
         for number in 0..all {
             let piece = self.piece(parts, number, scratch);
-            match self.reader.cache.look_up((index, piece.block)) {
+            match self.reader.shared.blocks.look_up((self.reader.number, index, piece.block), block_bytes) {
                 Lookup::Kept(bytes) => {
                     self.copy(&piece, self.whole(&bytes)).run(target);
                 }

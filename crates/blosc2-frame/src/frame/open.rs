@@ -14,7 +14,7 @@ use crate::lock::{Locking, SidecarLock};
 use crate::options::OpenOptions;
 use crate::parts::{INDEX_NAME, Parts, open_file};
 use crate::reader::Pool;
-use crate::{b2nd, block, journal};
+use crate::{b2nd, journal};
 
 impl Frame {
     /// Opens the frame in the file, or the sparse frame in the directory, at `path`.
@@ -129,11 +129,10 @@ impl Frame {
             _ => None,
         };
         let geometry = geometry(&layout);
-        let codecs = block::codecs(&geometry, options);
         let pool = Pool::new(geometry, options);
         let path = path.map(Path::to_owned);
         let options = options.clone();
-        Ok(Self { source, parts, path, layout, options, pool, codecs, spans: OnceLock::new(), lock: None })
+        Ok(Self { source, parts, path, layout, options, pool, codecs: OnceLock::new(), spans: OnceLock::new(), lock: None })
     }
 }
 

@@ -10,6 +10,7 @@ use container_core::{Error, Result};
 
 use super::embed::{self, EmbedMap};
 use super::window::{Decoded, Shared, Until};
+use crate::cache;
 use crate::frame::Frame;
 use crate::options::OpenOptions;
 
@@ -89,8 +90,8 @@ pub(crate) type LensOf = fn(Opener, &container::OpenOptions) -> Result<Box<dyn C
 pub(crate) struct Leaves<'a> {
     lens_of: LensOf,
     options: &'a container::OpenOptions,
-    /// Bytes of decoded blocks that each leaf keeps.
-    cache: u64,
+    /// What all leaves keep for later reads.
+    shared: Arc<cache::Shared>,
     pub(crate) leaves: Vec<Leaf>,
     /// Keys whose values are on a server, and where.
     pub(crate) references: Vec<(String, String)>,
@@ -98,10 +99,10 @@ pub(crate) struct Leaves<'a> {
 }
 
 impl<'a> Leaves<'a> {
-    /// None yet; so many are to be expected.
-    pub(crate) fn new(options: &'a container::OpenOptions, lens_of: LensOf, count: usize) -> Self {
-        let cache = OpenOptions::from(options).cache / (count as u64).max(1);
-        Self { lens_of, options, cache, leaves: Vec::new(), references: Vec::new(), findings: Vec::new() }
+    /// None yet.
+    pub(crate) fn new(options: &'a container::OpenOptions, lens_of: LensOf) -> Self {
+        let shared = Arc::new(cache::Shared::new(&OpenOptions::from(options)));
+        Self { lens_of, options, shared, leaves: Vec::new(), references: Vec::new(), findings: Vec::new() }
     }
 
     /// Opens a leaf. What fails is kept with the leaf, so that the others are there all the same.
@@ -130,7 +131,7 @@ impl<'a> Leaves<'a> {
 
     fn take_nested(&mut self, key: String, file: String, place: Place, bytes: Bytes, depth: usize) {
         let mut options = OpenOptions::from(self.options);
-        options.cache = self.cache;
+        options.shared = Some(Arc::clone(&self.shared));
         let mut role = role_of(&key);
         // Why a frame does not open is told by the lens, which goes further to find out.
         if let Ok(frame) = bytes.open(&options)
@@ -139,9 +140,10 @@ impl<'a> Leaves<'a> {
             role = Role::Embed;
             self.look_inside(&key, &place, frame, depth);
         }
-        // A store of many leaves keeps no more decoded blocks than a single frame does.
-        let cache = self.cache;
-        let again = move |options: &OpenOptions| bytes.open(&OpenOptions { cache, ..options.clone() });
+        let shared = Arc::clone(&self.shared);
+        let again = move |options: &OpenOptions| {
+            bytes.open(&OpenOptions { shared: Some(Arc::clone(&shared)), ..options.clone() })
+        };
         let lens = (self.lens_of)(Arc::new(again), self.options);
         self.leaves.push(Leaf { key, file, role, place, told: false, lens });
     }

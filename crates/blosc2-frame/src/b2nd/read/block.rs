@@ -13,7 +13,7 @@ use crate::b2nd::MOST_DIMENSIONS;
 
 /// What a thread keeps from chunk to chunk.
 #[derive(Default)]
-pub(super) struct Scratch {
+pub(crate) struct Scratch {
     /// Blocks of a chunk that are not kept, and whether they are to be.
     pub(super) missed: Vec<(usize, bool)>,
     /// Which part along each axis.
@@ -155,13 +155,14 @@ impl<'s, 'j> Stored<'s, 'j> {
 
     /// Decodes a block to be kept.
     fn keep(&mut self, piece: &Piece<'_>, len: usize, target: &mut Target<'_>) -> Result<()> {
-        let cache = &self.job.reader.cache;
+        let reader = self.job.reader;
+        let cache = &reader.shared.blocks;
         let mut bytes = cache.spare();
         if bytes.len() != len {
             bytes = zeroed_vec(len as u64, self.job.limits())?;
         }
         self.decoder.decode_block(self.chunk, index_of(piece.block), &mut bytes)?;
-        let bytes = cache.keep((self.index, piece.block), bytes);
+        let bytes = cache.keep((reader.number, self.index, piece.block), bytes);
         self.job.copy(piece, self.job.whole(&bytes)).run(target);
         Ok(())
     }
