@@ -24,7 +24,7 @@ pub use geometry::Geometry;
 pub(crate) use metalayer::misnamed;
 pub use metalayer::{MOST_DIMENSIONS, Meta, NAME, OLD_NAME};
 pub use partition::partition;
+pub(crate) use read::Scratch;
 pub(crate) use rows::row_len;
 pub use select::Indices;
-pub(crate) use read::Scratch;
 pub use stream::NdWriter;

@@ -129,9 +129,7 @@ impl BlockCache {
         let asked = inner.asked;
         let place = hash(key) % SEEN;
         match inner.seen.get_mut(place).map(|seen| seen.replace((key, asked))) {
-            Some(Some((before, at))) if before == key && asked.wrapping_sub(at) <= room_for => {
-                Lookup::Again
-            }
+            Some(Some((before, at))) if before == key && asked.wrapping_sub(at) <= room_for => Lookup::Again,
             _ => Lookup::New,
         }
     }

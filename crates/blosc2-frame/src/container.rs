@@ -115,7 +115,7 @@ fn starts_with_magic(source: &dyn Source) -> Result<bool> {
 
 /// The lens over a frame wherever it lies.
 #[expect(clippy::needless_pass_by_value, reason = "the type of function that stores take")]
-fn lens(open: stores::Opener, options: &container::OpenOptions) -> Result<Box<dyn Container>> {
+pub(crate) fn lens(open: stores::Opener, options: &container::OpenOptions) -> Result<Box<dyn Container>> {
     Ok(Box::new(Lens::new(&*open, options)?))
 }
 

@@ -31,6 +31,7 @@ mod embed;
 mod leaf;
 mod lens;
 mod map;
+mod opened;
 mod proxy;
 mod sniff;
 mod table;
@@ -40,12 +41,13 @@ mod window;
 
 use archive::Archive;
 use directory::Walk;
-use leaf::{Bytes, EMBED, Leaves, Place};
+use leaf::{EMBED, LEAF_LEN, Leaves, Place};
 use lens::{Kind, Store};
+use opened::Bytes;
 use window::{Reopened, Shared};
 
 pub(crate) use embed::is_embed;
-pub(crate) use leaf::{LensOf, Opener};
+pub(crate) use opened::{LensOf, Opener};
 pub(crate) use proxy::Fetched;
 pub(crate) use sniff::sniff;
 
@@ -86,6 +88,7 @@ pub(crate) fn open_embed(
 fn open_zip(source: &Shared, options: &container::OpenOptions, lens_of: LensOf) -> Result<Store> {
     let size = source.len();
     let mut archive = Archive::read(source, &options.limits)?;
+    options.limits.allocate((archive.members.len() as u64).saturating_mul(LEAF_LEN))?;
     let mut leaves = Leaves::new(options, lens_of);
     leaves.findings.append(&mut archive.findings);
     // Of two members of one key python-blosc2 finds the later one, which is therefore first here.
@@ -112,9 +115,10 @@ fn open_zip(source: &Shared, options: &container::OpenOptions, lens_of: LensOf) 
     }
     if leaves.leaves.iter().all(|leaf| leaf.told)
         && let Some(leaf) = leaves.leaves.pop()
-        && let Err(error) = leaf.lens
+        && let (range, file) = (leaf.place.range.clone(), leaf.file.clone())
+        && let Some(error) = leaf.into_error()
     {
-        let error = error.at(leaf.place.range).context(leaf.file);
+        let error = error.at(range).context(file);
         return Err(error.hint("unzip it into a directory, and open that"));
     }
     tell_missing(&mut leaves);
@@ -132,6 +136,7 @@ fn open_directory(root: &Path, options: &container::OpenOptions, lens_of: LensOf
     if walk.files.is_empty() {
         return Err(Error::wrong_format("a Blosc2 store: there is no frame in the directory"));
     }
+    options.limits.allocate((walk.files.len() as u64).saturating_mul(LEAF_LEN))?;
     let mut leaves = Leaves::new(options, lens_of);
     leaves.findings = walk.findings;
     let mut size = 0_u64;

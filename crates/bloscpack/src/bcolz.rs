@@ -3,6 +3,7 @@
 //! Under the root of a carray, `meta/sizes` holds the shape, `meta/storage` type and chunk length, both JSON, and
 //! `data/__0.blp`, `data/__1.blp` … one chunk each, the last one what is left over.
 
+use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -63,9 +64,16 @@ struct Column {
     data: PathBuf,
     files: u64,
     options: OpenOptions,
-    /// The chunk file that was last read from.
-    last: Mutex<Option<(u64, Arc<File>)>>,
+    /// The number of the column in its table.
+    number: usize,
+    open: Arc<OpenFiles>,
 }
+
+/// Chunk files that stay open: each may hold a decoded chunk, of up to a quarter of the limit on memory.
+const MAX_OPEN: usize = 4;
+
+/// The chunk files of all columns that were read from last, by their columns and numbers; the last one is the latest.
+type OpenFiles = Mutex<VecDeque<((usize, u64), Arc<File>)>>;
 
 impl Directory {
     /// Opens a carray, or a ctable with all its columns.
@@ -75,10 +83,11 @@ impl Directory {
     pub(crate) fn open(root: &Path, options: &OpenOptions) -> Result<Self> {
         let names = if is_carray(root) { vec![String::new()] } else { columns(root) };
         let mut directory = Self { columns: Vec::new(), datasets: Vec::new(), meta: Value::Null, size: 0 };
-        let mut meta = Vec::new();
+        let (mut meta, open) = (Vec::new(), Arc::default());
         for name in names {
             let path = if name.is_empty() { DATASET } else { &name };
-            let (column, about) = Column::open(root, &name, options).map_err(|error| error.part(path))?;
+            let (column, about) = Column::open(root, &name, options, (directory.columns.len(), &open))
+                .map_err(|error| error.part(path))?;
             directory.datasets.push(column.dataset(path, about.1));
             directory.size = directory.size.saturating_add(about.1);
             directory.columns.push(column);
@@ -94,7 +103,12 @@ impl Directory {
 
 impl Column {
     /// Opens a carray; gives its metadata and the bytes of its chunk files, too.
-    fn open(root: &Path, name: &str, options: &OpenOptions) -> Result<(Self, (Value, u64))> {
+    fn open(
+        root: &Path,
+        name: &str,
+        options: &OpenOptions,
+        (number, open): (usize, &Arc<OpenFiles>),
+    ) -> Result<(Self, (Value, u64))> {
         let directory = root.join(name);
         let read = |file: &str| -> Result<Value> {
             let path = directory.join(file);
@@ -134,7 +148,8 @@ impl Column {
             data,
             files: total.div_ceil(chunk_len),
             options: options.clone(),
-            last: Mutex::new(None),
+            number,
+            open: Arc::clone(open),
         };
         let mut stored = 0_u64;
         for index in 0..column.files {
@@ -163,8 +178,9 @@ impl Column {
 
     /// The chunk file `index`, which holds as many bytes as it should.
     fn file(&self, index: u64) -> Result<Arc<File>> {
-        let lock = || self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, file)) = lock().as_ref().filter(|(last, _)| *last == index) {
+        let lock = || self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (self.number, index);
+        if let Some((_, file)) = lock().iter().find(|(own, _)| *own == key) {
             return Ok(file.clone());
         }
         let named = |error: Error| Error::part(error, self.part(index));
@@ -176,7 +192,13 @@ impl Column {
             return Err(named(Error::malformed(problem)));
         }
         let file = Arc::new(file);
-        *lock() = Some((index, file.clone()));
+        let mut open = lock();
+        // Of one column the next file follows.
+        open.retain(|((column, _), _)| *column != self.number);
+        open.push_back((key, file.clone()));
+        if open.len() > MAX_OPEN {
+            open.pop_front();
+        }
         Ok(file)
     }
 

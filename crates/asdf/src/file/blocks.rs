@@ -55,6 +55,19 @@ impl Cache {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Bytes that are held; 0 while some are being made.
+    pub(super) fn held_len(&self) -> u64 {
+        let held = self.held.try_lock().map_or(0, |held| held.as_ref().map_or(0, |(_, bytes)| bytes.len()));
+        let chunk = self.chunk.try_lock().map_or(0, |chunk| chunk.as_ref().map_or(0, |it| it.bytes.len()));
+        held.saturating_add(chunk)
+    }
+
+    /// Drops what is held, unless it is being made.
+    pub(super) fn forget(&self) {
+        self.held.try_lock().into_iter().for_each(|mut held| *held = None);
+        self.chunk.try_lock().into_iter().for_each(|mut chunk| *chunk = None);
+    }
+
     /// What is held under `key`.
     fn get(&self, key: Key) -> Option<Arc<Vec<u8>>> {
         self.lock().as_ref().filter(|(held, _)| *held == key).map(|(_, bytes)| Arc::clone(bytes))

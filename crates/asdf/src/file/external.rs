@@ -3,9 +3,10 @@
 
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use container_core::{Error, Result};
+use container_core::{Error, Limits, Result};
 
 use super::File;
 use crate::open_options::{External, OpenOptions};
@@ -14,13 +15,38 @@ use crate::open_options::{External, OpenOptions};
 #[derive(Default)]
 pub(super) struct Others {
     by_uri: Mutex<HashMap<String, usize>>,
+    /// The number of the one that was asked for last, plus one.
+    last: AtomicUsize,
     slots: OnceLock<Box<[OnceLock<Box<File>>]>>,
 }
 
 impl Others {
     fn known(&self, uri: &str) -> Option<&File> {
         let index = *self.by_uri.lock().unwrap_or_else(PoisonError::into_inner).get(uri)?;
-        self.slots.get()?.get(index)?.get().map(AsRef::as_ref)
+        let file = self.slots.get()?.get(index)?.get()?;
+        self.turn_to(index, &file.options.limits);
+        Some(file)
+    }
+
+    /// Has the others forget what they have decoded, where all of it takes more than one file may hold.
+    fn turn_to(&self, index: usize, limits: &Limits) {
+        let number = index.saturating_add(1);
+        if self.last.swap(number, Ordering::Relaxed) == number {
+            return;
+        }
+        if self.held_len() > limits.memory / 2 {
+            self.files().filter(|(at, _)| *at != index).for_each(|(_, file)| file.cache().forget());
+        }
+    }
+
+    /// Bytes that all of them hold decoded.
+    pub(super) fn held_len(&self) -> u64 {
+        self.files().map(|(_, file)| file.cache().held_len()).fold(0, u64::saturating_add)
+    }
+
+    fn files(&self) -> impl Iterator<Item = (usize, &File)> {
+        let slots = self.slots.get().into_iter().flat_map(|slots| slots.iter());
+        slots.enumerate().filter_map(|(at, slot)| Some((at, &**slot.get()?)))
     }
 
     /// Keeps a file, unless another thread was first.
@@ -31,7 +57,10 @@ impl Others {
         let too_many = || Error::limit("other files", index as u64 + 1, most as u64);
         let slot = slots.get(index).ok_or_else(too_many)?;
         by_uri.insert(uri.to_owned(), index);
-        Ok(slot.get_or_init(|| Box::new(file)))
+        drop(by_uri);
+        let file = slot.get_or_init(|| Box::new(file));
+        self.turn_to(index, &file.options.limits);
+        Ok(file)
     }
 }
 

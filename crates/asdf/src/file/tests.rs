@@ -276,6 +276,39 @@ fn a_path_opens_as_bytes_do() {
 }
 
 #[test]
+fn what_other_files_hold_decoded_is_bounded_over_all_of_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut tree = String::new();
+    for number in 0..8_u8 {
+        let name = format!("part{number}.asdf");
+        let block = encoded("zlib", &vec![number; 1000]);
+        std::fs::write(folder.path().join(&name), bytes("{}", &[block])).unwrap();
+        tree += &format!(
+            "a{number}: !core/ndarray-1.0.0 {{source: {name}, datatype: uint8, byteorder: little, shape: [1000]}}\n"
+        );
+    }
+    let path = folder.path().join("main.asdf");
+    std::fs::write(&path, bytes(&tree, &[])).unwrap();
+    let limits = Limits::default().with_memory(6000);
+    let mut options = container_core::container::OpenOptions::default();
+    options.limits = limits;
+    let file = File::open_with(&path, &options).unwrap();
+    let options = ReadOptions::default().with_limits(limits);
+    for _ in 0..2 {
+        for number in 0..8_u8 {
+            // The second look at the end of a block keeps all of it.
+            for place in [900, 901] {
+                let region = Region::parse(&place.to_string(), &[1000]).unwrap();
+                let array = file.read(&format!("a{number}"), &region, &options).unwrap();
+                assert_eq!(&*array.bytes(Order::C, &limits).unwrap(), [number]);
+            }
+        }
+    }
+    // As much as one file may hold, and what was decoded last.
+    assert!((1000..=4000).contains(&file.others.held_len()));
+}
+
+#[test]
 fn digests_are_compared_once_and_may_be_of_decoded_bytes() {
     let tree = "a: !core/ndarray-1.1.0 {source: 0, datatype: uint8, byteorder: big, shape: [4]}";
     let mut old = encoded("zlib", &[1, 2, 3, 4]);

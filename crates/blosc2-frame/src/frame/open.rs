@@ -132,7 +132,17 @@ impl Frame {
         let pool = Pool::new(geometry, options);
         let path = path.map(Path::to_owned);
         let options = options.clone();
-        Ok(Self { source, parts, path, layout, options, pool, codecs: OnceLock::new(), spans: OnceLock::new(), lock: None })
+        Ok(Self {
+            source,
+            parts,
+            path,
+            layout,
+            options,
+            pool,
+            codecs: OnceLock::new(),
+            spans: OnceLock::new(),
+            lock: None,
+        })
     }
 }
 

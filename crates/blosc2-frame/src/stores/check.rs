@@ -27,7 +27,7 @@ pub(crate) fn check(
     for leaf in &store.leaves {
         let len = leaf.len();
         progress.tick(done, store.size.max(done))?;
-        match &leaf.lens {
+        match leaf.open() {
             Ok(lens) => {
                 // A leaf counts what it decodes; what is told is how far that is in bytes of the store.
                 let on = |own: u64, total: u64| {
@@ -46,7 +46,7 @@ pub(crate) fn check(
                     blocks.bad = blocks.bad.saturating_add(report.blocks.bad);
                 }
             }
-            Err(error) => findings.extend(refused(error, leaf)),
+            Err(error) => findings.extend(refused(leaf.error().unwrap_or(&error), leaf)),
         }
         if leaf.place.inside.is_none() {
             done = done.saturating_add(len);

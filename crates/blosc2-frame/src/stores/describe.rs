@@ -40,7 +40,7 @@ pub(crate) fn details(store: &Store) -> Vec<(String, Value)> {
     let unreadable: Vec<Value> = store
         .leaves
         .iter()
-        .filter_map(|leaf| Some(Value::from(format!("{}: {}", leaf.file, leaf.lens.as_ref().err()?))))
+        .filter_map(|leaf| Some(Value::from(format!("{}: {}", leaf.file, leaf.error()?))))
         .collect();
     if !unreadable.is_empty() {
         details.push(("unreadable".to_owned(), unreadable.into()));
@@ -51,7 +51,7 @@ pub(crate) fn details(store: &Store) -> Vec<(String, Value)> {
 /// What python-blosc2 calls the store, by the mark in its EmbedStore.
 fn marked(store: &Store) -> Option<&'static str> {
     let embed = store.leaf(EMBED).or_else(|| store.leaf(""))?;
-    let meta = embed.lens.as_ref().ok()?.meta().ok()?;
+    let meta = embed.lens()?.meta().ok()?;
     let kinds = [("b2tree", "TreeStore"), ("b2dict", "DictStore"), ("b2embed", "EmbedStore")];
     let is_table = store.tables.iter().any(|table| table.root.is_empty());
     let kind = kinds.into_iter().find(|(mark, _)| meta.get(mark).is_some()).map(|(_, kind)| kind);
@@ -70,9 +70,9 @@ pub(crate) fn logical_meta(store: &Store) -> Value {
 
 fn tree(store: &Store, meta: fn(&dyn Container) -> Result<Value>, embedded: bool) -> Value {
     let mut entries = Vec::new();
-    let of = |leaf: &Leaf| match &leaf.lens {
-        Ok(lens) => meta(&**lens).unwrap_or_else(|error| format!("unreadable: {error}").into()),
-        Err(error) => format!("unreadable: {error}").into(),
+    let of = |leaf: &Leaf| match leaf.open() {
+        Ok(lens) => meta(&*lens).unwrap_or_else(|error| format!("unreadable: {error}").into()),
+        Err(error) => format!("unreadable: {}", leaf.error().unwrap_or(&error)).into(),
     };
     let mut put = |name: &str, found: Vec<(String, Value)>| {
         if !found.is_empty() {
@@ -101,7 +101,7 @@ fn tree(store: &Store, meta: fn(&dyn Container) -> Result<Value>, embedded: bool
 
 /// The attributes that a leaf holds for its group.
 fn attributes(leaf: &Leaf) -> Option<Value> {
-    let meta = leaf.lens.as_ref().ok()?.meta().ok()?;
+    let meta = leaf.lens()?.meta().ok()?;
     Some(meta.get("vlmeta").cloned().unwrap_or_else(|| Value::Map(Vec::new())))
 }
 
@@ -132,8 +132,8 @@ pub(crate) fn carried(store: &Store, selection: &[(usize, Region)]) -> Result<Va
     leaves.dedup();
     let of_leaf = |at: usize| -> Result<Value> {
         let own: Vec<_> = places.iter().filter(|(leaf, _)| *leaf == at).map(|(_, own)| own.clone()).collect();
-        match store.leaves.get(at).map(|leaf| &leaf.lens) {
-            Some(Ok(lens)) => lens.carried(&own),
+        match store.leaves.get(at).and_then(Leaf::lens) {
+            Some(lens) => lens.carried(&own),
             _ => Ok(Value::Map(Vec::new())),
         }
     };
@@ -159,7 +159,7 @@ pub(crate) fn carried(store: &Store, selection: &[(usize, Region)]) -> Result<Va
         .filter(|leaf| leaf.role == Role::Attributes)
         .filter_map(|leaf| {
             let group = leaf.key.strip_suffix(ATTRIBUTES).unwrap_or(&leaf.key);
-            Some((format!("/{}", group.trim_end_matches('/')), leaf.lens.as_ref().ok()?.carried(&[]).ok()?))
+            Some((format!("/{}", group.trim_end_matches('/')), leaf.lens()?.carried(&[]).ok()?))
         })
         .collect();
     if !groups.is_empty() {
@@ -187,13 +187,13 @@ pub(crate) fn uncarried(store: &Store) -> Vec<Loss> {
 pub(crate) fn losses(store: &Store) -> Vec<Loss> {
     let mut losses = Vec::new();
     for leaf in &store.leaves {
-        match (leaf.role, &leaf.lens) {
+        match (leaf.role, leaf.lens()) {
             (Role::Attributes, _) => {
                 let group = leaf.key.strip_suffix(ATTRIBUTES).unwrap_or(&leaf.key);
                 let what = format!("attributes of the group /{}", group.trim_end_matches('/'));
                 losses.push(Loss { dataset: None, what });
             }
-            (Role::Data, Ok(lens)) => losses.extend(lens.losses().into_iter().map(|loss| {
+            (Role::Data, Some(lens)) => losses.extend(lens.losses().into_iter().map(|loss| {
                 let own = loss.dataset.as_deref().unwrap_or(DATASET);
                 Loss { dataset: Some(super::lens::path_of(&leaf.key, own)), what: loss.what }
             })),

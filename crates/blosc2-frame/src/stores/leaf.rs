@@ -1,7 +1,6 @@
 //! What a store holds: frames with a key each, wherever their bytes are.
 
 use std::ops::Range;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use container_core::container::{self, Container};
@@ -9,13 +8,15 @@ use container_core::report::{Finding, Severity};
 use container_core::{Error, Result};
 
 use super::embed::{self, EmbedMap};
-use super::window::{Decoded, Shared, Until};
-use crate::cache;
+use super::opened::{Bytes, Closed, LensOf, Opened};
+use super::window::{Decoded, Shared};
 use crate::frame::Frame;
-use crate::options::OpenOptions;
 
 /// EmbedStores within EmbedStores that are looked into.
 pub(crate) const MOST_NESTED: usize = 4;
+
+/// Bytes that a leaf takes that is not open, about.
+pub(crate) const LEAF_LEN: u64 = 1 << 10;
 
 /// Most bytes of an EmbedStore that are decoded at once and kept; of larger ones each leaf is decoded as it is read.
 const KEPT: u64 = 16 << 20;
@@ -55,43 +56,41 @@ pub(crate) struct Leaf {
     pub(crate) place: Place,
     /// True where a finding says already why it cannot be opened.
     pub(crate) told: bool,
-    /// The frame seen by itself, or why it cannot be.
-    pub(crate) lens: Result<Box<dyn Container>>,
+    /// Datasets that are listed, and all of them.
+    pub(crate) listed: usize,
+    pub(crate) count: usize,
+    frame: Result<Closed>,
 }
 
-/// Where the bytes of a frame are.
-#[derive(Clone)]
-pub(crate) enum Bytes {
-    /// From here to there in a source.
-    Within(Shared, Range<u64>),
-    /// In a file, or in a directory for a sparse frame.
-    At(PathBuf),
-}
+impl Leaf {
+    /// The frame seen by itself; `None` where it cannot be opened.
+    pub(crate) fn lens(&self) -> Option<Arc<dyn Container>> {
+        self.open().ok()
+    }
 
-impl Bytes {
-    fn open(&self, options: &OpenOptions) -> Result<Frame> {
-        match self {
-            Self::Within(source, range) => {
-                let until = Until { source: Arc::clone(source), end: range.end };
-                Frame::from_source(Box::new(until), range.start, options)
-            }
-            Self::At(path) => Frame::open_with(path, options),
-        }
+    /// The reason why it could not be opened, if so.
+    pub(crate) fn error(&self) -> Option<&Error> {
+        self.frame.as_ref().err()
+    }
+
+    /// The frame seen by itself.
+    ///
+    /// # Errors
+    /// `Usage` where it could not be opened with the store; those of opening it again.
+    pub(crate) fn open(&self) -> Result<Arc<dyn Container>> {
+        self.frame.as_ref().map_err(|_| Error::usage("no such dataset"))?.open()
+    }
+
+    /// The reason why it could not be opened, by itself.
+    pub(crate) fn into_error(self) -> Option<Error> {
+        self.frame.err()
     }
 }
 
-/// Opens a frame with other options than those it was found with.
-pub(crate) type Opener = Arc<dyn Fn(&OpenOptions) -> Result<Frame> + Send + Sync>;
-
-/// Makes the lens of a frame by itself.
-pub(crate) type LensOf = fn(Opener, &container::OpenOptions) -> Result<Box<dyn Container>>;
-
 /// Leaves as they are found.
 pub(crate) struct Leaves<'a> {
-    lens_of: LensOf,
     options: &'a container::OpenOptions,
-    /// What all leaves keep for later reads.
-    shared: Arc<cache::Shared>,
+    pub(crate) opened: Arc<Opened>,
     pub(crate) leaves: Vec<Leaf>,
     /// Keys whose values are on a server, and where.
     pub(crate) references: Vec<(String, String)>,
@@ -101,8 +100,8 @@ pub(crate) struct Leaves<'a> {
 impl<'a> Leaves<'a> {
     /// None yet.
     pub(crate) fn new(options: &'a container::OpenOptions, lens_of: LensOf) -> Self {
-        let shared = Arc::new(cache::Shared::new(&OpenOptions::from(options)));
-        Self { lens_of, options, shared, leaves: Vec::new(), references: Vec::new(), findings: Vec::new() }
+        let opened = Arc::new(Opened::new(options, lens_of));
+        Self { options, opened, leaves: Vec::new(), references: Vec::new(), findings: Vec::new() }
     }
 
     /// Opens a leaf. What fails is kept with the leaf, so that the others are there all the same.
@@ -115,8 +114,8 @@ impl<'a> Leaves<'a> {
     pub(crate) fn refuse(&mut self, file: &str, place: Place, why: &'static str) {
         let (key, file) = (key_of(file).to_owned(), file.to_owned());
         let role = role_of(&key);
-        let lens = Err(Error::unsupported(why));
-        self.leaves.push(Leaf { key, file, role, place, told: true, lens });
+        let frame = Err(Error::unsupported(why));
+        self.leaves.push(Leaf { key, file, role, place, told: true, listed: 0, count: 0, frame });
     }
 
     /// Keeps a leaf of a file whose bytes cannot be reached.
@@ -126,26 +125,33 @@ impl<'a> Leaves<'a> {
 
     fn lose_nested(&mut self, key: String, file: String, place: Place, error: Error) {
         let role = role_of(&key);
-        self.leaves.push(Leaf { key, file, role, place, told: false, lens: Err(error) });
+        self.leaves.push(Leaf {
+            key,
+            file,
+            role,
+            place,
+            told: false,
+            listed: 0,
+            count: 0,
+            frame: Err(error),
+        });
     }
 
     fn take_nested(&mut self, key: String, file: String, place: Place, bytes: Bytes, depth: usize) {
-        let mut options = OpenOptions::from(self.options);
-        options.shared = Some(Arc::clone(&self.shared));
         let mut role = role_of(&key);
-        // Why a frame does not open is told by the lens, which goes further to find out.
-        if let Ok(frame) = bytes.open(&options)
-            && embed::is_embed(&frame)
+        let closed = Closed::new(bytes, &self.opened);
+        let opened = closed.open();
+        if let Ok(lens) = &opened
+            && lens.native().and_then(|native| native.downcast_ref()).is_some_and(embed::is_embed)
+            && let Ok(frame) = closed.frame()
         {
             role = Role::Embed;
             self.look_inside(&key, &place, frame, depth);
         }
-        let shared = Arc::clone(&self.shared);
-        let again = move |options: &OpenOptions| {
-            bytes.open(&OpenOptions { shared: Some(Arc::clone(&shared)), ..options.clone() })
-        };
-        let lens = (self.lens_of)(Arc::new(again), self.options);
-        self.leaves.push(Leaf { key, file, role, place, told: false, lens });
+        let (listed, count) =
+            opened.as_ref().map_or((0, 0), |lens| (lens.listed_count(), lens.dataset_count()));
+        let frame = opened.map(|_| closed);
+        self.leaves.push(Leaf { key, file, role, place, told: false, listed, count, frame });
     }
 
     /// Takes the leaves of an EmbedStore.
@@ -172,7 +178,8 @@ impl<'a> Leaves<'a> {
         // The store's own EmbedStore gives its keys no name in front.
         let below = if key == EMBED || key.is_empty() { String::new() } else { format!("{key}/") };
         let outer = if key.is_empty() { EMBED } else { key };
-        let source = match self.decoded(frame, len) {
+        let most = (self.leaves.len() as u64).saturating_add(map.0.len() as u64).saturating_mul(LEAF_LEN);
+        let source = match self.options.limits.allocate(most).and_then(|_| self.decoded(frame, len)) {
             Ok(source) => source,
             Err(error) => {
                 self.tell(Severity::Error, "embed_data", key, place, error.to_string());

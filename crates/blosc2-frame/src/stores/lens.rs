@@ -111,11 +111,12 @@ impl Store {
                 }
             }
             keys.insert(leaf.key.clone(), at);
-            let (Ok(lens), Role::Data) = (&leaf.lens, leaf.role) else { continue };
-            let (most, count) = (lens.listed_count(), lens.dataset_count());
-            let shown = if table::is_listed(&tables, &leaf.key) { most } else { 0 };
+            if leaf.role != Role::Data {
+                continue;
+            }
+            let shown = if table::is_listed(&tables, &leaf.key) { leaf.listed } else { 0 };
             listed.push(at, 0, shown);
-            hidden.push(at, shown, count.saturating_sub(shown));
+            hidden.push(at, shown, leaf.count.saturating_sub(shown));
         }
         let (ready, blocks) = (OnceLock::new(), OnceLock::new());
         Self { kind, size, leaves, references, findings, tables, listed, hidden, keys, ready, blocks }
@@ -126,8 +127,8 @@ impl Store {
         let mut ready = Vec::new();
         for index in 0..self.listed.count {
             let held = |(leaf, own): (usize, usize)| {
-                let Ok(lens) = &self.leaves.get(leaf)?.lens else { return None };
-                lens.datasets().get(own)
+                let lens = self.leaves.get(leaf)?.lens()?;
+                lens.datasets().get(own).map(|_| ())
             };
             let Some(own) = self.place(index).filter(|place| held(*place).is_some()) else { break };
             let Some(dataset) = self.make(own) else { break };
@@ -146,8 +147,7 @@ impl Store {
 
     fn make(&self, (at, own): (usize, usize)) -> Option<Dataset> {
         let leaf = self.leaves.get(at)?;
-        let Ok(lens) = &leaf.lens else { return None };
-        let mut dataset = lens.dataset(own)?.into_owned();
+        let mut dataset = leaf.lens()?.dataset(own)?.into_owned();
         dataset.path = path_of(&leaf.key, &dataset.path);
         if !table::is_listed(&self.tables, &leaf.key) {
             dataset.listed = Listed::Recursive;
@@ -173,10 +173,7 @@ impl Container for Store {
             format: super::FORMAT,
             version: None,
             size: self.size,
-            complete: self
-                .leaves
-                .iter()
-                .all(|leaf| leaf.lens.as_ref().is_ok_and(|lens| lens.about().complete)),
+            complete: self.leaves.iter().all(|leaf| leaf.lens().is_some_and(|lens| lens.about().complete)),
             details: describe::details(self),
         }
     }
@@ -212,8 +209,7 @@ impl Container for Store {
     fn find(&self, path: &str) -> Option<usize> {
         let path = path.strip_prefix('/').unwrap_or(path);
         let index = |at: usize, own: &str| {
-            let Ok(lens) = &self.leaves.get(at)?.lens else { return None };
-            let own = lens.find(own)?;
+            let own = self.leaves.get(at)?.lens()?.find(own)?;
             let hidden = || Some(self.listed.count.saturating_add(self.hidden.find(at, own)?));
             self.listed.find(at, own).or_else(hidden)
         };
@@ -230,10 +226,9 @@ impl Container for Store {
     fn read(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<Array<'_>> {
         let (at, own) = self.place(index).ok_or_else(|| Error::usage(format!("no dataset {index}")))?;
         let leaf = self.leaves.get(at).ok_or_else(|| Error::usage("no such leaf"))?;
-        match &leaf.lens {
-            Ok(lens) => lens.read(own, region, options).map_err(|error| check::in_place(error, &leaf.place)),
-            Err(_) => Err(Error::usage("no such dataset")),
-        }
+        let lens = leaf.open()?;
+        let read = lens.read(own, region, options).and_then(|array| array.into_owned(&options.limits));
+        read.map_err(|error| check::in_place(error, &leaf.place))
     }
 
     fn blocks(&self) -> Vec<&dyn Block> {
@@ -256,7 +251,7 @@ impl Container for Store {
     }
 
     fn checksums(&self) -> BTreeSet<String> {
-        let lenses = self.leaves.iter().filter_map(|leaf| leaf.lens.as_ref().ok());
+        let lenses = self.leaves.iter().filter_map(Leaf::lens);
         let own = matches!(self.kind, Kind::Zip(_)).then(|| map::CRC.to_owned());
         lenses.flat_map(|lens| lens.checksums()).chain(own).collect()
     }

@@ -47,7 +47,7 @@ impl Block for Stored {
 pub(crate) fn blocks(store: &Store) -> Vec<Stored> {
     let mut blocks = Vec::new();
     for leaf in store.leaves.iter().filter(|leaf| leaf.place.inside.is_none()) {
-        let Ok(lens) = &leaf.lens else { continue };
+        let Some(lens) = leaf.lens() else { continue };
         blocks.extend(lens.blocks().into_iter().map(|block| Stored {
             part: part_of(leaf, block.part()),
             range: block.range(),
@@ -80,7 +80,7 @@ pub(crate) fn walk(store: &Store, look: &mut dyn FnMut(Segment) -> Result<()>) -
 
 /// All of a file, or of the files of a sparse frame.
 fn file(leaf: &Leaf, look: &mut dyn FnMut(Segment) -> Result<()>) -> Result<()> {
-    let Ok(lens) = &leaf.lens else {
+    let Some(lens) = leaf.lens() else {
         return look(Segment {
             part: leaf.place.part.clone(),
             range: leaf.place.range.clone(),
@@ -111,9 +111,9 @@ fn zip(
     for member in members {
         tiles.put(member.header.clone(), "unused", |range| Segment::plain(range, "local header"))?;
         let leaf = by_start.get(&member.data.start).filter(|_| member.refused.is_none());
-        let own = leaf.and_then(|leaf| Some((*leaf, leaf.lens.as_ref().ok()?)));
+        let own = leaf.and_then(|leaf| Some((*leaf, leaf.lens()?)));
         if let Some((leaf, lens)) = own {
-            member_parts(leaf, &**lens, &mut tiles)?;
+            member_parts(leaf, &*lens, &mut tiles)?;
         }
         let dataset = leaf.and_then(|leaf| dataset(leaf, None));
         tiles.put(member.data.clone(), "unused", |range| Segment {

@@ -374,6 +374,50 @@ fn a_store_of_many_files_opens_them_as_they_are_read() {
     assert_eq!((values(&*store, "n399"), values(&*store, "a")), (B.to_owned(), A.to_owned()));
 }
 
+/// An EmbedStore of `count` leaves, all of the same bytes.
+fn of_many(count: usize) -> Vec<u8> {
+    let frame = fs::read(fixture("ok/dict_b2d.b2d/b.b2nd")).unwrap();
+    let keys: Vec<String> = (0..count).map(|number| format!("/n{number:03}")).collect();
+    let places: Vec<_> = keys.iter().map(|key| (key.as_str(), 0, frame.len() as u64)).collect();
+    embed_store(&frame, &map_of(&places))
+}
+
+#[test]
+fn what_a_store_holds_for_later_reads_does_not_grow_with_its_leaves() {
+    let bytes = of_many(300);
+    let (len, options) = (bytes.len() as u64, OpenOptions::default());
+    let mut leaves = Leaves::new(&options, crate::container::lens);
+    let place = Place { part: None, range: 0..len, inside: None };
+    leaves.take("", place, Bytes::Within(Arc::new(bytes), 0..len));
+    let opened = Arc::clone(&leaves.opened);
+    let store = Store::new(Kind::Embed, len, leaves);
+    assert_eq!(store.listed_count(), 300);
+    for _ in 0..2 {
+        for number in 0..300 {
+            assert_eq!(values(&store, &format!("n{number:03}")), B);
+        }
+    }
+    assert_eq!(opened.counts(), [opened::MAX_OPEN, 1]);
+    assert_eq!(codes(&store), [""; 0]);
+}
+
+#[test]
+fn a_store_of_more_leaves_than_the_limit_on_memory_has_room_for_is_refused() {
+    let mut options = OpenOptions::default();
+    options.limits = Limits::default().with_memory(100 << 10);
+    let store = (crate::FORMAT.open)(Input::bytes(Box::new(of_many(90))), &options).unwrap();
+    assert_eq!(store.listed_count(), 90);
+    let store = (crate::FORMAT.open)(Input::bytes(Box::new(of_many(120))), &options).unwrap();
+    assert_eq!(codes(&*store), ["embed_data"]);
+    let root = copied("ok/dict_b2d.b2d");
+    for number in 0..120 {
+        fs::copy(root.path().join("b.b2nd"), root.path().join(format!("n{number:03}.b2nd"))).unwrap();
+    }
+    let input = Input { source: None, path: Some(root.path().to_owned()) };
+    let error = (crate::FORMAT.open)(input, &options).err().unwrap();
+    assert!(matches!(error.kind(), ErrorKind::Limit { .. }), "{error}");
+}
+
 #[test]
 fn an_object_array_of_equal_objects_has_a_dataset_for_each() {
     let mut options = crate::FrameOptions::default();

@@ -67,6 +67,24 @@ fn a_carray_is_one_array_and_a_ctable_one_for_each_column() {
 }
 
 #[test]
+fn a_table_keeps_few_chunk_files_open_whatever_the_number_of_its_columns() {
+    let root = tempfile::tempdir().unwrap();
+    for name in 'a'..='t' {
+        carray(&root.path().join(name.to_string()), "<u2");
+    }
+    std::fs::write(root.path().join("__rootdirs__"), "{}").unwrap();
+    let table = Directory::open(root.path(), &OpenOptions::default()).unwrap();
+    for part in ["2:4", "3:5", "..."] {
+        let rows: Vec<u16> = if part == "..." { (1..8).collect() } else { Vec::new() };
+        for index in 0..20 {
+            let found = values(&table, index, part).unwrap();
+            assert!(rows.is_empty() || found == rows);
+        }
+    }
+    assert_eq!(table.columns[7].open.lock().unwrap().len(), MAX_OPEN);
+}
+
+#[test]
 fn what_is_damaged_names_its_file_and_what_is_no_carray_is_refused() {
     let root = tempfile::tempdir().unwrap();
     carray(root.path(), "uint16");
