@@ -42,6 +42,12 @@ impl Version {
     /// The only version that was ever published.
     pub const CURRENT: Self = Self { major: 1, minor: 0, patch: 0 };
 
+    /// The version of the standard that a file has whose header names none, as in Python asdf.
+    pub const FIRST_STANDARD: Self = Self { major: 1, minor: 0, patch: 0 };
+
+    /// The last version of the standard that was published.
+    pub const LAST_STANDARD: Self = Self { major: 1, minor: 6, patch: 0 };
+
     /// Reads `1.6.0`.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
@@ -74,6 +80,12 @@ pub struct Header {
 }
 
 impl Header {
+    /// The version of the standard whose tags the file has: the one that it names, else 1.0.0.
+    #[must_use]
+    pub fn standard_or_first(&self) -> Version {
+        self.standard.unwrap_or(Version::FIRST_STANDARD)
+    }
+
     /// Reads the header and comment lines at the start of `bytes`, which are the first of the file: all of it, or
     /// at least 1 MiB.
     ///

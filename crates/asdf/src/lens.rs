@@ -106,8 +106,9 @@ pub fn validate(file: &File, custom: Option<(&[u8], &str)>) -> Result<Vec<Findin
     let mut schemas = Schemas::new();
     let custom = custom.map(|(text, name)| schemas.add(text, name)).transpose()?;
     let document = file.tree().document();
-    let options =
-        Options::default().standard(file.layout().header.standard).with(&schemas, custom.as_deref());
+    let options = Options::default()
+        .standard(Some(file.layout().header.standard_or_first()))
+        .with(&schemas, custom.as_deref());
     let report = schema::validate(document, &options)?;
     let at = |range: Range<usize>| {
         let place = |at: usize| document.base().saturating_add(at as u64);

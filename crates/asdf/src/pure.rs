@@ -10,6 +10,7 @@ use crate::edit::TreeEditor;
 use crate::file::File;
 use crate::header::Version;
 use crate::ndarray::ByteSource;
+use crate::writer::root::ndarray_tag;
 use crate::writer::{ArraySpec, Plan, WriteOptions};
 use crate::yaml::{NodeId, Yaml};
 
@@ -23,11 +24,11 @@ pub fn to_yaml(file: &File, options: &ReadOptions) -> Result<Vec<u8>> {
     if file.layout().tree.is_none() {
         return Err(Error::usage("a file without a tree has no arrays that could be put into it"));
     }
-    let standard = file.layout().header.standard.unwrap_or(Version { major: 1, minor: 6, patch: 0 });
+    let standard = file.layout().header.standard_or_first();
     let inliner = Inliner {
         file,
         indices: file.arrays().iter().enumerate().map(|(index, entry)| (entry.array.node, index)).collect(),
-        plan: Plan::new(WriteOptions { standard, ..WriteOptions::default() }),
+        standard,
         options,
     };
     let document = file.tree().document();
@@ -77,7 +78,7 @@ fn set_pairs(editor: &mut TreeEditor, path: &str, value: &Yaml) -> Result<()> {
 struct Inliner<'f> {
     file: &'f File,
     indices: HashMap<NodeId, usize>,
-    plan: Plan,
+    standard: Version,
     options: &'f ReadOptions,
 }
 
@@ -98,7 +99,12 @@ impl Inliner<'_> {
             let inlined = index.map_or(Ok(None), |index| self.value(*index))?;
             spec.mask = Some(inlined.map_or_else(|| Yaml::of(mask), Ok)?);
         }
-        self.plan.inline(&spec, &values.bytes(Order::C, &self.options.limits)?).map(Some)
+        // A tag of a later version than the header's stays what it is.
+        let tag = document.node(array.node).tag();
+        let is_later = tag.is_some_and(|tag| tag == ndarray_tag(Version::LAST_STANDARD));
+        let standard = if is_later { Version::LAST_STANDARD } else { self.standard };
+        let plan = Plan::new(WriteOptions { standard, ..WriteOptions::default() });
+        plan.inline(&spec, &values.bytes(Order::C, &self.options.limits)?).map(Some)
     }
 }
 
@@ -144,5 +150,33 @@ mod tests {
         let back = File::from_bytes(text.into_bytes(), crate::OpenOptions::default()).unwrap();
         let mask = back.mask("b", &back.whole(0).unwrap(), &ReadOptions::default()).unwrap().unwrap();
         assert_eq!(*mask.bytes(Order::C, &container_core::Limits::default()).unwrap(), [1, 0]);
+    }
+
+    /// Python asdf 6.0.0 takes such a file as one of standard 1.0.0, and does not know `ndarray-1.1.0` there.
+    #[test]
+    fn a_file_that_names_no_standard_gets_arrays_of_the_first() {
+        let tree = |tag: &str, datatype: &str| {
+            format!(
+                "%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/\n--- !core/asdf-1.0.0\na: !core/{tag} {{source: 0, datatype: {datatype}, byteorder: little, shape: [1]}}\n...\n"
+            )
+        };
+        let text = |head: &str, tag: &str, datatype: &str| {
+            let mut bytes =
+                [head.as_bytes(), tree(tag, datatype).as_bytes(), b"\xd3BLK\x00\x30", &[0; 8]].concat();
+            (0..3).for_each(|_| bytes.extend_from_slice(&2_u64.to_be_bytes()));
+            bytes.extend_from_slice(&[0; 16]);
+            bytes.extend_from_slice(&[0, 60]);
+            let file = File::from_bytes(bytes, crate::OpenOptions::default()).unwrap();
+            String::from_utf8(to_yaml(&file, &ReadOptions::default()).unwrap()).unwrap()
+        };
+        for head in
+            ["#ASDF 1.0.0\n", "#ASDF 1.0.0\n#ASDF_STANDARD one\n", "#ASDF 1.0.0\n#ASDF_STANDARD 1.5.0\n"]
+        {
+            let text = text(head, "ndarray-1.0.0", "int16");
+            assert!(text.contains("!core/ndarray-1.0.0") && text.contains("15360"), "{text}");
+        }
+        // What the array says of itself stays, and with it the types of that version.
+        let text = text("#ASDF 1.0.0\n", "ndarray-1.1.0", "float16");
+        assert!(text.contains("!core/ndarray-1.1.0") && text.contains("float16"), "{text}");
     }
 }

@@ -108,7 +108,8 @@ pub fn standard_resource(uri: &str) -> Option<&'static str> {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Options<'a> {
-    /// Version of the standard, which decides what tags are known; 1.6.0 where a file names none.
+    /// Version of the standard, which decides what tags are known. `None`: 1.6.0, for a tree without a file. A file that names
+    /// none has [`Version::FIRST_STANDARD`].
     pub standard: Option<Version>,
     /// Schemas and manifests beside the standard's.
     pub schemas: Option<&'a Schemas>,

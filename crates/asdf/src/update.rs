@@ -248,7 +248,7 @@ impl<'a> Updater<'a> {
 
     fn plan(&self) -> Plan {
         let mut options = self.options.write.clone();
-        options.standard = self.layout.header.standard.unwrap_or(options.standard);
+        options.standard = self.layout.header.standard_or_first();
         Plan::new(options)
     }
 

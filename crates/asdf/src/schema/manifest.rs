@@ -78,6 +78,3 @@ fn is_met(wanted: Node<'_>, standard: Version) -> bool {
         _ => true,
     })
 }
-
-/// The newest version of the standard whose tags are known.
-pub(super) const NEWEST: Version = Version { major: 1, minor: 6, patch: 0 };

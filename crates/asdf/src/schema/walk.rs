@@ -4,7 +4,7 @@ use container_core::{Limits, Result};
 
 use super::budget::Budget;
 use super::judge::{Judge, is_reference};
-use super::manifest::{NEWEST, Tags};
+use super::manifest::Tags;
 use super::resource::Resources;
 use super::rule::Rules;
 use super::{Note, NoteKind, Options, Report, Schemas, words};
@@ -20,7 +20,7 @@ const KEYS_SINCE: Version = Version { major: 1, minor: 6, patch: 0 };
 pub(super) fn validate(document: &Document, options: &Options<'_>) -> Result<Report> {
     let none = Schemas::new();
     let added = options.schemas.unwrap_or(&none);
-    let standard = options.standard.unwrap_or(NEWEST);
+    let standard = options.standard.unwrap_or(Version::LAST_STANDARD);
     // Read when the first tag is met: a tree of plain values needs none.
     let mut known_tags = None;
     let mut judge = Judge::new(Rules::new(Resources::new(added)), Budget::new(options.steps));

@@ -38,7 +38,7 @@ pub struct WriteOptions {
 impl Default for WriteOptions {
     fn default() -> Self {
         Self {
-            standard: Version { major: 1, minor: 6, patch: 0 },
+            standard: Version::LAST_STANDARD,
             checksums: true,
             index: true,
             padding: Padding::None,
