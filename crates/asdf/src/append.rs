@@ -1,6 +1,6 @@
 //! Adding rows to the streamed array of a file.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use container_core::container::OpenOptions;
 use container_core::dtype::{DType, Order};
@@ -11,6 +11,7 @@ use container_core::write::Durability;
 use container_core::{Error, Result};
 
 use crate::File;
+use crate::ndarray::{ByteSource, NdArray};
 use crate::stream::Appender;
 use crate::update::UpdateOptions;
 use crate::words;
@@ -30,9 +31,13 @@ pub(crate) fn append(
     let (index, region) = job.single()?;
     let dataset = &*job.container.require(index)?;
     let options = UpdateOptions { limits: open.limits, durability, ..UpdateOptions::default() };
-    let mut appender = Appender::open(path, &options).map_err(|error| {
-        error.hint("holdall convert FILE NEW.b2nd: such a file grows, and so do Bloscpack files")
-    })?;
+    let mut appender = match external(path, open)? {
+        Some((place, named, array)) => Appender::open_external(&place, &named, &array, &options)?,
+        None => Appender::open(path, &options).map_err(|error| match error.next_step() {
+            Some(_) => error,
+            None => error.hint("holdall convert FILE NEW.b2nd: such a file grows, and so do Bloscpack files"),
+        })?,
+    };
     let (own, row) = row_type(path, open, appender.array())?;
     let shape = region.shape();
     if shape.get(1..) != Some(&row[..]) {
@@ -54,6 +59,37 @@ pub(crate) fn append(
         return Err(error);
     }
     Ok(job.container.losses())
+}
+
+/// The file with the streamed block of the one array of rows without an end that this file has elsewhere, where it has no such block itself:
+/// the exploded form. With the path of the array, and what the tree says of it.
+///
+/// # Errors
+/// `Usage` where several other files are meant.
+fn external(path: &Path, open: &OpenOptions) -> Result<Option<(PathBuf, String, NdArray)>> {
+    let file = File::open_with(path, open)?;
+    if file.blocks().last().is_some_and(|block| block.header.is_streamed()) {
+        return Ok(None);
+    }
+    let mut found: Option<(PathBuf, String, NdArray)> = None;
+    for entry in file.arrays() {
+        let ByteSource::External(uri) = &entry.array.source else { continue };
+        if !file.is_external(&entry.array) || entry.array.shape.first().is_none_or(Option::is_some) {
+            continue;
+        }
+        let place = file.external_path(uri)?;
+        match &found {
+            Some((known, other, _)) if *known != place => {
+                let problem = format!("{other} and {} grow in different files", entry.path);
+                return Err(
+                    Error::usage(problem).hint("holdall implode FILE: the last block of one file grows")
+                );
+            }
+            Some(_) => {}
+            None => found = Some((place, entry.path.clone(), entry.array.clone())),
+        }
+    }
+    Ok(found)
 }
 
 /// Element type and shape of a row of the array.

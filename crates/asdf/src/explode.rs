@@ -31,7 +31,7 @@ pub struct Exploded {
 
 /// Writes the tree of a file to `target`, and each of its blocks to a file beside that: `x.asdf` has its blocks in `x0000.asdf`,
 /// `x0001.asdf` and so on. Blocks that its arrays have in other files follow, since their names lead nowhere from another folder. A
-/// streamed block becomes an ordinary one. Where anything fails, no file stays that was not there before, and those that were there are what
+/// streamed block stays streamed, so that its file takes rows. Where anything fails, no file stays that was not there before, and those that were there are what
 /// they were: files are replaced when all are written.
 ///
 /// # Errors
@@ -123,8 +123,7 @@ fn explode_all(
     let paths = names.iter().flatten().map(|name| target.with_file_name(name));
     refuse_parts(file, paths.chain([target.to_owned()]))?;
     let text = splice::scalars(document, &changes, &file.options().yaml)?;
-    let options =
-        WriteOptions { standard: layout.header.standard.unwrap_or(options.standard), ..options.clone() };
+    let options = WriteOptions { standard: layout.header.standard_or_first(), ..options.clone() };
     let own = layout.blocks.iter().map(|block| (file, block));
     for ((from, block), name) in own.chain(others.iter().map(|other| (other.file, other.block))).zip(&names) {
         let Some(name) = name else {
@@ -134,19 +133,12 @@ fn explode_all(
         let path = target.with_file_name(name);
         let mut out = writing.start(&path)?;
         let tree = Plan::new(WriteOptions { extensions: false, history: Vec::new(), ..options.clone() });
-        write(
-            &[],
-            &tree.text(Yaml::mapping::<String>([]))?,
-            &[piece(from, block)],
-            false,
-            &options,
-            &mut out,
-        )?;
+        write(&[], &tree.text(Yaml::mapping::<String>([]))?, &[piece(from, block)], &options, &mut out)?;
         writing.end(&path, out)?;
         done.files.push(path);
     }
     let mut out = writing.start(target)?;
-    write(&head, text.text(), &[], true, &options, &mut out)?;
+    write(&head, text.text(), &[], &options, &mut out)?;
     writing.replace()?;
     writing.end(target, out)?;
     writing.replace()?;
@@ -182,7 +174,7 @@ pub fn implode(file: &File, options: &WriteOptions, out: &mut dyn Output) -> Res
     let text = splice::scalars(document, &changes, &file.options().yaml)?;
     let mut pieces: Vec<Piece<'_>> = layout.blocks.iter().map(|block| piece(file, block)).collect();
     pieces.extend(others.iter().map(|other| piece(other.file, other.block)));
-    write(&head, text.text(), &pieces, true, options, out)?;
+    write(&head, text.text(), &pieces, options, out)?;
     Ok(others.len())
 }
 
@@ -260,12 +252,11 @@ fn piece<'f>(file: &'f File, block: &StoredBlock) -> Piece<'f> {
     Piece { source: file.source(), block: block.clone(), recoded: None }
 }
 
-/// Writes head, tree and blocks. Unless `may_stream`, no block stays streamed.
+/// Writes head, tree and blocks. A streamed block stays one where it is the last.
 fn write(
     head: &[u8],
     text: &str,
     pieces: &[Piece<'_>],
-    may_stream: bool,
     options: &WriteOptions,
     out: &mut dyn Output,
 ) -> Result<()> {
@@ -273,7 +264,7 @@ fn write(
         Assembly { room: Room::Keep, padding: Padding::None, index: options.index, digests: None, options };
     let mut writing = assembly.start(head, text, !pieces.is_empty(), out)?;
     for (number, piece) in pieces.iter().enumerate() {
-        writing.block(piece, may_stream && number + 1 == pieces.len())?;
+        writing.block(piece, number + 1 == pieces.len())?;
     }
     writing.finish()
 }

@@ -52,9 +52,43 @@ impl Appender {
     /// # Errors
     /// As [`Appender::open`].
     pub fn open_storage(
+        storage: Box<dyn Storage>,
+        sidecar: Box<dyn Sidecar>,
+        options: &UpdateOptions,
+    ) -> Result<Self> {
+        Self::with_rows(storage, sidecar, options, |source, layout, block| {
+            rows(source, layout, block, options)
+        })
+    }
+
+    /// Opens the file at `path` for rows of an array that another file has: its path there, and what it says of its rows. This is
+    /// the exploded form, in which the file of a block has no array.
+    ///
+    /// # Errors
+    /// As [`Appender::open`].
+    pub(crate) fn open_external(
+        path: &Path,
+        named: &str,
+        array: &NdArray,
+        options: &UpdateOptions,
+    ) -> Result<Self> {
+        let storage = Box::new(FileStorage::open(path)?);
+        Self::with_rows(storage, Box::new(FileSidecar::beside(path)), options, |_, layout, _| {
+            if layout.blocks.len() > 1 {
+                let problem =
+                    format!("{named} names the first block of {}, which is not streamed", path.display());
+                return Err(Error::usage(problem).context("asdf tree"));
+            }
+            let (row, offset) = row_of(array).ok_or_else(|| no_rows(named))?;
+            Ok((named.to_owned(), row, offset))
+        })
+    }
+
+    fn with_rows(
         mut storage: Box<dyn Storage>,
         mut sidecar: Box<dyn Sidecar>,
         options: &UpdateOptions,
+        rows: impl FnOnce(&dyn Source, &Layout, &StoredBlock) -> Result<(String, u64, u64)>,
     ) -> Result<Self> {
         journal::recover(&mut *storage, &mut *sidecar, &options.limits)?;
         let source = StorageSource::new(&*storage)?;
@@ -65,7 +99,14 @@ impl Appender {
             let problem = "the last block of the file is not streamed: no rows can be appended";
             return Err(Error::usage(problem).context("asdf block"));
         };
-        let (path, row, offset) = rows(&source, &layout, &block, options)?;
+        let (path, row, offset) = rows(&source, &layout, &block)?;
+        if layout.index.is_some() {
+            let problem = "a block index follows the streamed block: rows would be written over it";
+            return Err(Error::usage(problem)
+                .context("asdf block index")
+                .at(block.end..source.len())
+                .hint("holdall repair FILE -o NEW leaves it out"));
+        }
         let start = block.data.start + offset;
         let len = source.len().checked_sub(start).ok_or_else(|| {
             Error::malformed("the file ends before the first row")
@@ -187,9 +228,7 @@ fn rows(
             continue;
         }
         let array = NdArray::parse(document.node(named.node))?;
-        let (row, offset) = row_of(&array).ok_or_else(|| {
-            Error::usage(format!("{} is no array of rows without an end", named.path)).context("asdf tree")
-        })?;
+        let (row, offset) = row_of(&array).ok_or_else(|| no_rows(&named.path))?;
         match &found {
             Some((path, other, start)) if (*other, *start) != (row, offset) => {
                 let problem =
@@ -200,7 +239,14 @@ fn rows(
             None => found = Some((named.path, row, offset)),
         }
     }
-    found.ok_or_else(|| Error::usage("no array has the streamed block").context("asdf tree"))
+    found.ok_or_else(|| {
+        let hint = "of the exploded form, the file with the tree: it names the others";
+        Error::usage("no array has the streamed block").context("asdf tree").hint(hint)
+    })
+}
+
+fn no_rows(path: &str) -> Error {
+    Error::usage(format!("{path} is no array of rows without an end")).context("asdf tree")
 }
 
 /// Bytes of a row, and those before the first; `None` for what has no rows.

@@ -94,18 +94,15 @@ fn an_edit_by_hand_is_a_direct_edit() {
 }
 
 #[test]
-fn a_streamed_block_becomes_an_ordinary_one() {
+fn a_streamed_block_stays_streamed_in_its_own_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = file(folder.path(), true);
     explode_into(folder.path(), &path, "y.asdf");
     let last = File::open(folder.path().join("y0003.asdf")).unwrap();
     let block = &last.blocks()[0];
-    assert_eq!((block.header.flags, block.header.used_size, block.header.data_size), (0, 4, 4));
-    let stored = last.source().read(block.data.clone()).unwrap();
-    assert_eq!(
-        (&*stored, block.header.digest()),
-        (&b"rows"[..], Some(container_core::checksum::Algorithm::Md5.digest(b"rows")))
-    );
+    let streamed = File::open(&path).unwrap().blocks()[3].header;
+    assert_eq!((block.header, last.layout().index.clone()), (streamed, None));
+    assert_eq!(*last.source().read(block.data.clone()).unwrap(), *b"rows");
     let whole =
         File::from_bytes(imploded(&folder.path().join("y.asdf")), crate::OpenOptions::default()).unwrap();
     assert_eq!((whole.blocks().len(), whole.layout().faults.len()), (4, 0));
