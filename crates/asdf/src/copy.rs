@@ -12,6 +12,9 @@ use crate::writer::target::Target;
 /// What moves by a multiple of this keeps its place in pages, and within the alignment that writers choose.
 const PAGE: u64 = 4096;
 
+/// Room that a padded file has at least behind its tree when all of it is written again: the next change fits.
+const MIN_ROOM: u64 = 1024;
+
 /// A tree this far from its blocks is moved by whole pages, so that the next change of it fits.
 const LARGE: u64 = 1 << 20;
 
@@ -57,16 +60,18 @@ impl Copied<'_> {
 }
 
 /// Padding behind a tree that ends at `at`, of a file whose first block was at `first`. Where there was padding, or data are aligned, or
-/// the file is large, all blocks move by whole pages.
+/// the file is large, all blocks move by whole pages. Where there was padding, of the tree or of blocks, there is some again.
 pub(crate) fn room_before_blocks(layout: &Layout, at: u64, first: u64) -> u64 {
     let aligned = layout.blocks.iter().any(|block| block.header.len() > LEAST_LEN);
-    let padded = layout.padding.end > layout.padding.start;
+    let padded = layout.padding.end > layout.padding.start
+        || layout.blocks.iter().any(|block| block.end > block.data.end);
     if !aligned && !padded && layout.size < LARGE {
         return 0;
     }
     let phase = first % PAGE;
-    let place = at - at % PAGE + phase;
-    let place = if place < at { place + PAGE } else { place };
+    let least = at + if padded { MIN_ROOM } else { 0 };
+    let place = least - least % PAGE + phase;
+    let place = if place < least { place + PAGE } else { place };
     place - at
 }
 
@@ -90,7 +95,8 @@ mod tests {
             let first = layout.blocks[0].at;
             for at in [30, 33, 100, 4095, 4096, 5000] {
                 let place = at + room_before_blocks(&layout, at, first);
-                assert!(place % 4096 == first % 4096 && place >= at && place < at + 4096, "{at}");
+                let least = at + if layout.padding.is_empty() { 0 } else { MIN_ROOM };
+                assert!(place % 4096 == first % 4096 && place >= least && place < least + 4096, "{at}");
             }
         }
     }
