@@ -36,6 +36,8 @@ ODD = {
     "index_broken": "index",
     "index_behind_nul": "junk_after_blocks",
     "index_alone": "index_forbidden",
+    "index_in_stream": "index_forbidden",
+    "index_behind_stream": "index_forbidden",
     "unreferenced": "unreferenced_block unreferenced_block",
     "unreferenced_label": "unreferenced_block",
     "unreferenced_blockless": "unreferenced_block unreferenced_block",

@@ -6,7 +6,7 @@ import numpy as np
 
 from labels import DATA, lz4_pieces, pieces
 from layout import A, B, BLOCKS, BOTH, ONE, SIMPLE, TWO
-from parts import HEAD, LEGACY, TAGS, Fixture, block, file, head, index, ndarray, numbers, places, streamed, tree, zipped
+from parts import HEAD, LEGACY, MAGIC, TAGS, Fixture, block, file, head, index, ndarray, numbers, places, streamed, tree, zipped
 from values import changed, noise
 
 
@@ -64,6 +64,9 @@ def indices() -> list[Fixture]:
         return one(f"index_{name}", about, text + b"".join(BLOCKS) + last, arrays=BOTH, **more)
 
     good = index(right)
+    rows = np.frombuffer(b"0123456789", "|u1")
+    behind = file(ndarray("s", 0, "|u1", ["'*'"]), streamed(rows.tobytes()), indexed=False)
+    behind += index([behind.find(MAGIC)])
     edited = SIMPLE.replace(b"--- !core", b"# a line that was put in by hand\n--- !core", 1)
     return [
         one("no_index_by_hand", "no index", file(TWO, *BLOCKS, indexed=False), arrays=BOTH),
@@ -85,6 +88,7 @@ def indices() -> list[Fixture]:
         ended("behind_nul", "NULs between the last block and the index", bytes(3) + good, reference=""),
         one("index_alone", "an index in a file without blocks", HEAD + tree("x: 1\n") + index([]), nodes=True),
         one("index_in_stream", "an index in the last block, which is streamed", file(ndarray("s", 0, "|u1", ["'*'"]), streamed(b"0123456789" + index([600])), indexed=False)),
+        one("index_behind_stream", "an index that lists a streamed block, after its rows", behind, arrays={"s": rows}, reference="it takes the index for rows"),
     ]  # fmt: skip
 
 

@@ -129,6 +129,11 @@ def parse(data: bytes) -> View:
         size, *fields = struct.unpack_from(">HI4sQQQ16s", data, found + 4)
         body = found + 6 + size
         length = len(data) - body if fields[0] & STREAMED else fields[3]
+        if fields[0] & STREAMED:
+            # An index of these very blocks is none of its rows.
+            text = "".join(f"- {it}\n" for it in [*[it.start for it in blocks], found])
+            own = MARKER + f"\n%YAML 1.1\n---\n{text}...\n".encode()
+            length -= len(own) if data.endswith(own) else 0
         blocks.append(Block(found, size, *fields, data[body : body + length]))
         at = blocks[-1].end
     index = None

@@ -6,18 +6,29 @@ use container_core::Value;
 
 use crate::digest;
 use crate::file::File;
+use crate::header::STANDARD;
 use crate::layout::{IndexState, StoredBlock};
 use crate::ndarray::ByteSource;
 use crate::words::word_of;
 use crate::yaml::{Kind, Node};
 
-/// Names of extensions that are shown.
+/// Names of extensions, and comment lines, that are shown.
 const MOST_NAMES: usize = 20;
+
+/// Bytes of the line that names the standard, where nothing but CR LF follows it. Header lines of this length have no other comment.
+const MAX_STANDARD_LINE: u64 = 22;
+
+/// Bytes of comment lines that are looked at.
+const MAX_COMMENT_BYTES: u64 = 64 << 10;
 
 pub(crate) fn details(file: &File) -> Vec<(String, Value)> {
     let (layout, root) = (file.layout(), file.tree().root());
     let mut list = List::default();
     list.add("standard", layout.header.standard.map(|version| version.to_string()));
+    if layout.header.standard.is_none() {
+        list.add("standard taken", layout.header.standard_or_first().to_string());
+    }
+    comments(file, &mut list);
     list.add("written by", software(root.get("asdf_library")));
     if let Some(fault) = file.unread_tree() {
         // What is told of the tree is where nothing else names it.
@@ -64,6 +75,28 @@ struct List(Vec<(String, Value)>);
 impl List {
     fn add(&mut self, name: &str, value: impl Into<Value>) {
         self.0.push((name.to_owned(), value.into()));
+    }
+}
+
+/// The comment lines of the header, but for the one that names the standard.
+fn comments(file: &File, list: &mut List) {
+    let header = &file.layout().header;
+    let range = header.comments.clone();
+    if range.end.saturating_sub(range.start) <= MAX_STANDARD_LINE && header.standard.is_some() {
+        return;
+    }
+    let bytes = file.source().read(range.start..range.end.min(range.start.saturating_add(MAX_COMMENT_BYTES)));
+    let Ok(bytes) = bytes else { return };
+    let lines = bytes.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii_end);
+    let is_other = |line: &&[u8]| !line.is_empty() && !line.starts_with(STANDARD);
+    let mut others = lines.filter(is_other).map(|line| Value::from(&*String::from_utf8_lossy(line)));
+    let shown: Vec<Value> = others.by_ref().take(MOST_NAMES).collect();
+    if !shown.is_empty() {
+        list.add("comments", shown);
+    }
+    let more = others.count();
+    if more > 0 {
+        list.add("more comments", more as u64);
     }
 }
 

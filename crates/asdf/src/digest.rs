@@ -124,7 +124,7 @@ pub(crate) fn of_range(
 }
 
 /// How many of the first bytes of a streamed block fit the digest of its header, by one of the sizes there. Both mean nothing in such a block, so
-/// where they fit, and the block has more bytes, the flag is what is wrong.
+/// where they fit, and the file has more bytes, the flag is what is wrong.
 /// `tick` may end it.
 pub(crate) fn first_that_fit(
     source: &dyn Source,
@@ -134,7 +134,10 @@ pub(crate) fn first_that_fit(
     let Some(stored) = block.header.digest() else { return Ok(None) };
     let (header, range) = (&block.header, block.range());
     let mut sizes = vec![header.used_size, header.data_size, header.allocated_size];
-    sizes.retain(|size| (1..range.end.saturating_sub(range.start)).contains(size));
+    let len = range.end.saturating_sub(range.start);
+    // Where an index follows, all of them may be what the digest is of.
+    let most = if range.end < source.len() { len } else { len.saturating_sub(1) };
+    sizes.retain(|size| (1..=most).contains(size));
     sizes.sort_unstable();
     sizes.dedup();
     for size in sizes {

@@ -22,6 +22,9 @@ use crate::fault::{Fault, FaultKind};
 /// Most bytes of an index for each of its blocks, and besides.
 const INDEX_BYTES: (u64, u64) = (64, 4096);
 
+/// Bytes at the end of a file that are looked at before all of what may be an index.
+const LAST_BYTES: u64 = 16;
+
 /// Bytes of the message of a fault, about.
 const MESSAGE: usize = 96;
 
@@ -116,7 +119,8 @@ fn block(source: &dyn Source, at: u64, layout: &mut Layout) -> Result<Option<Sto
             layout.fault(Fault::new(FaultKind::StreamedCompressed, claimed, message).of(index as u64));
         }
         note_flags(&header, index, at, layout);
-        return Ok(Some(StoredBlock { index, at, header, data: start..size, end: size }));
+        let end = index_behind_stream(source, at, start, layout)?.unwrap_or(size);
+        return Ok(Some(StoredBlock { index, at, header, data: start..end, end }));
     }
     let used = start..start.saturating_add(header.used_size);
     let allocated = start..start.saturating_add(header.allocated_size);
@@ -146,6 +150,51 @@ fn block(source: &dyn Source, at: u64, layout: &mut Layout) -> Result<Option<Sto
     }
     let data = start..used.end.min(size);
     Ok(Some(StoredBlock { index, at, header, end: allocated.end.min(size), data }))
+}
+
+/// Start of an index after the rows of the streamed block at `at`. It may not be there, and readers take it for rows. It is one
+/// where it ends the file and lists this file's blocks, with or without the streamed one. An index that lists others may be that of a file
+/// among the rows: it stays a part of them, with a warning where it lists as many, each as far from where the block is.
+fn index_behind_stream(source: &dyn Source, at: u64, start: u64, layout: &mut Layout) -> Result<Option<u64>> {
+    let size = layout.size;
+    // Few rows end like an index, and NULs may follow one.
+    let last = source.read(size.saturating_sub(LAST_BYTES).max(start)..size)?;
+    let is_dots = |end: &[u8]| {
+        end.is_empty() || [&b"..."[..], b"...\n", b"...\r\n"].iter().any(|dots| end.ends_with(dots))
+    };
+    if last.is_empty() || !is_dots(without_nuls(&last)) {
+        return Ok(None);
+    }
+    let (each, besides) = INDEX_BYTES;
+    let most = (layout.blocks.len() as u64).saturating_mul(each).saturating_add(besides);
+    let from = size.saturating_sub(most).max(start);
+    let tail = source.read(from..size)?;
+    let Some(marker) = memchr::memmem::rfind(&tail, MARKER) else { return Ok(None) };
+    let Ok((index, len)) = BlockIndex::parse(tail.get(marker..).unwrap_or_default()) else { return Ok(None) };
+    let behind = tail.get(marker.saturating_add(len)..).unwrap_or_default();
+    if behind.iter().any(|byte| *byte != 0) {
+        return Ok(None);
+    }
+    let marker = from.saturating_add(marker as u64);
+    let mut blocks = layout.offsets();
+    let is_of_others = index.offsets == blocks && !blocks.is_empty();
+    blocks.push(at);
+    if is_of_others || index.offsets == blocks {
+        return Ok(Some(marker));
+    }
+    // An edit by hand of the tree moves all blocks by one number of bytes.
+    let mut moved = index.offsets.iter().zip(&blocks).map(|(listed, found)| listed.wrapping_sub(*found));
+    let by = moved.next();
+    if index.offsets.len() == blocks.len() && moved.all(|other| Some(other) == by) {
+        let message = "the rows end with a block index, which does not fit the blocks: it is taken for rows";
+        layout.fault(Fault::new(FaultKind::IndexForbidden, marker..size, message));
+    }
+    Ok(None)
+}
+
+fn without_nuls(bytes: &[u8]) -> &[u8] {
+    let len = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last.saturating_add(1));
+    bytes.get(..len).unwrap_or_default()
 }
 
 fn note_flags(header: &BlockHeader, index: usize, at: u64, layout: &mut Layout) {
@@ -254,7 +303,10 @@ fn index(source: &dyn Source, range: Range<u64>, in_place: bool, layout: &mut La
     let place = range.start..end;
     layout.index = Some(place.clone());
     layout.trailing = end..range.end;
-    if layout.blocks.is_empty() {
+    if layout.blocks.last().is_some_and(|block| block.header.is_streamed()) {
+        let message = "a block index after a streamed block, which readers take for rows";
+        layout.fault(Fault::new(FaultKind::IndexForbidden, place, message));
+    } else if layout.blocks.is_empty() {
         layout.fault(Fault::new(FaultKind::IndexForbidden, place, "a block index, and no block"));
     } else if let Some((at, why)) = differs(&found, layout) {
         let message = format!("the block index is stale: entry {at} {why}");

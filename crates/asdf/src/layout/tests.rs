@@ -289,3 +289,41 @@ fn a_block_that_only_the_index_lists_is_missing() {
     assert_eq!(missing(bytes(&[at[0], at[1], at[2], at[3]], &[])), []);
     assert_eq!(missing(bytes(&[0, at[1], at[2]], &[0])), []);
 }
+
+/// The specification has no index after a streamed block (file layout, "Block index"). Other writers append one all the same.
+#[test]
+fn an_index_after_a_streamed_block_is_no_row() {
+    let streamed = BlockHeaderFields { flags: 1, allocated: 0, used: 0, data: 0 }.bytes();
+    let first = HEAD.len() + TREE.len();
+    let second = first + 54 + 3;
+    let with =
+        |tail: &[u8]| file(&[HEAD.as_bytes(), TREE.as_bytes(), &block(b"abc", 0), &streamed, b"rows", tail]);
+    let end = (second + 54 + 4) as u64;
+    for offsets in [&[first, second][..], &[first]] {
+        for nuls in [&b""[..], &[0; 9]] {
+            let bytes = with(&[&index(offsets), nuls].concat());
+            let layout = parse(&bytes);
+            let index_end = bytes.len() - nuls.len();
+            assert_eq!((layout.blocks[1].data.end, layout.blocks[1].end), (end, end));
+            assert_eq!(layout.index, Some(end..index_end as u64));
+            assert_eq!(layout.index_state, IndexState::Wrong);
+            let forbidden = layout.faults.iter().filter(|fault| fault.kind() == FaultKind::IndexForbidden);
+            assert_eq!(forbidden.count(), 1, "{:?}", layout.faults);
+        }
+    }
+    // What lists other blocks, or does not end the file, may be of a file among the rows.
+    let others = [
+        (index(&[second]), 0),
+        (index(&[first, second, second + 58]), 0),
+        (index(&[first, second + 1]), 0),
+        (index(&[first + 7, second + 7]), 1),
+        ([&index(&[first, second])[..], b"more"].concat(), 0),
+    ];
+    for (tail, told) in others {
+        let bytes = with(&tail);
+        let layout = parse(&bytes);
+        assert_eq!((layout.blocks[1].end, &layout.index), (bytes.len() as u64, &None));
+        let kinds: Vec<FaultKind> = layout.faults.iter().map(Fault::kind).collect();
+        assert_eq!(kinds, vec![FaultKind::IndexForbidden; told]);
+    }
+}

@@ -191,3 +191,14 @@ fn rows_that_may_not_be_on_the_disk_are_taken_back() {
     appender.take_back().unwrap();
     assert!(storage.image() == file(b"row one."));
 }
+
+#[test]
+fn no_row_goes_over_an_index_after_the_streamed_block() {
+    let mut bytes = file(b"row one.");
+    let layout = Layout::parse(&bytes, &container_core::Limits::default()).unwrap();
+    bytes.extend_from_slice(crate::BlockIndex { offsets: layout.offsets() }.to_text().as_bytes());
+    let storage = RecordingStorage::new(bytes.clone());
+    let error = open(&storage).err().unwrap();
+    assert!(error.to_string().contains("index"), "{error}");
+    assert!(storage.image() == bytes);
+}

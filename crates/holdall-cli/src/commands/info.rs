@@ -161,6 +161,8 @@ fn push_detail(name: &str, value: &Value, rows: &mut Vec<(String, String)>) {
     const MOST: usize = 100;
     let line = values::one_line(value, MOST);
     match value {
+        // JSON has the key all the same.
+        Value::Null => {}
         Value::Map(entries) if line.ends_with('…') && entries.len() <= MOST => {
             let entries =
                 entries.iter().map(|(key, value)| (format!("{name}.{key}"), values::one_line(value, MOST)));

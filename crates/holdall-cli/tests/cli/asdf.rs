@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::support::{contents, files, holdall, npy, run, testdata};
+use crate::support::{contents, files, floats, holdall, npy, run, testdata};
 
 /// The header, a tree whose comments and spelling are no writer's, and a block of the bytes 1, 2, 3 with the MD5 that md5sum gives.
 fn by_hand() -> Vec<u8> {
@@ -266,6 +266,53 @@ fn a_file_is_exploded_edited_and_imploded() {
     assert_eq!(run(at, &["implode", "parts/a_exploded.asdf"]).code, Some(2));
     let verified = run(at, &["verify", "parts/a_exploded.asdf"]);
     assert!(verified.expect(0).contains("\tnote\texternal\t"), "{verified:#?}");
+}
+
+/// A streamed block has flag 1, and no sizes and digest that mean anything (ASDF standard, file layout).
+#[test]
+fn an_exploded_stream_takes_rows() {
+    let directory = files();
+    let at = directory.path();
+    let tree = "#ASDF 1.0.0\n#ASDF_STANDARD 1.6.0\n%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/\n--- !core/asdf-1.1.0\nrows: !core/ndarray-1.1.0 {source: -1, datatype: float32, byteorder: little, shape: ['*', 3]}\n...\n";
+    let header = [&b"\xd3BLK\x00\x30\x00\x00\x00\x01"[..], &[0; 44]].concat();
+    let rows = floats(6);
+    write(&at.join("a.asdf"), &[tree.as_bytes(), &header, &rows].concat());
+    write(&at.join("row.npy"), &npy("<f4", false, "(1, 3)", &floats(3)));
+    run(at, &["explode", "a.asdf", "-o", "parts"]).expect(0);
+    let part = at.join("parts/a_exploded0000.asdf");
+    let bytes = std::fs::read(&part).unwrap();
+    assert!(bytes.ends_with(&[&header[..], &rows].concat()), "still streamed, and no index");
+    // The tree says what a row is, so that the file of the block alone takes none.
+    let alone = run(at, &["append", "parts/a_exploded0000.asdf", "row.npy"]);
+    alone.expect(2);
+    assert!(alone.err.contains("the file with the tree"), "{alone:#?}");
+    assert_eq!(std::fs::read(&part).unwrap(), bytes);
+    run(at, &["append", "parts/a_exploded.asdf", "row.npy"]).expect(0);
+    assert_eq!(std::fs::read(&part).unwrap(), [&bytes[..], &floats(3)].concat());
+    let shown = run(at, &["cat", "parts/a_exploded.asdf::rows[-1]", "--format", "json"]);
+    assert_eq!(shown.expect(0).trim(), "[0.0,1.0,2.0]");
+    run(at, &["verify", "parts/a_exploded.asdf"]).expect(0);
+    run(at, &["implode", "parts/a_exploded.asdf", "-o", "b.asdf"]).expect(0);
+    let whole = std::fs::read(at.join("b.asdf")).unwrap();
+    assert!(whole.ends_with(&[&header[..], &rows, &floats(3)].concat()));
+    // Rows of another length go nowhere.
+    write(&at.join("wide.npy"), &npy("<f4", false, "(1, 4)", &floats(4)));
+    run(at, &["append", "parts/a_exploded.asdf", "wide.npy"]).expect(2);
+    assert_eq!(std::fs::read(&part).unwrap().len(), bytes.len() + 12);
+}
+
+#[test]
+fn what_info_has_no_value_for_is_no_row_and_comments_are_shown() {
+    let directory = files();
+    let at = directory.path();
+    write(&at.join("a.asdf"), b"#ASDF 1.0.0\n# made by hand\n# in October\n%YAML 1.1\n--- {a: 1}\n...\n");
+    let shown = run(at, &["info", "a.asdf"]);
+    assert!(!shown.expect(0).contains("null"), "{shown:#?}");
+    assert!(shown.out.contains("\nstandard taken\t1.0.0\n"), "{shown:#?}");
+    assert!(shown.out.contains("made by hand") && shown.out.contains("in October"), "{shown:#?}");
+    let line: Value = serde_json::from_str(run(at, &["info", "--json", "a.asdf"]).expect(0)).unwrap();
+    assert_eq!(line["details"]["standard"], Value::Null);
+    assert_eq!(line["details"]["comments"], json!(["# made by hand", "# in October"]));
 }
 
 #[test]
