@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import blosc1
+import numpy as np
 import tool
 from parts import METADATA, OFFSETS, VARIABLE, Fixture, compact, digest, header, table
 from values import steps, text
@@ -62,9 +63,11 @@ def made(
     items: Sequence[bytes],
     metadata: bytes | None = None,
     trailing: int = 0,
+    dtype: str = "|u1",
     **options: object,
 ) -> Fixture:
-    first = {} if not items else {"dtype": "|u1", "shape": [len(items[0])], "values": items[0]}
+    shape = [len(item) // np.dtype(dtype).itemsize for item in items[:1]]
+    first = {"dtype": dtype, "shape": shape, "values": items[0]} if items else {}
     producer = f"make.py, {tool.PRODUCER}" if any(len(item) >= 128 for item in items) else "make.py"
     return Fixture(
         name,
@@ -92,7 +95,7 @@ def fixtures() -> list[Fixture]:
         made("vl_nothing", "no item, no metadata: a header", []),
         made("vl_one", "a single item", [b"alone"], described("blob", 1)),
         made("vl_empty_items", "five items without a byte", [b""] * 5, described("blob", 5)),
-        made("vl_ragged", "rows of 64-bit numbers, of any length", rows, described("vlen:<i8", 12), typesize=8),
+        made("vl_ragged", "rows of 64-bit numbers, of any length", rows, described("vlen:<i8", 12), dtype="<i8", typesize=8),
         made("vl_names", "items with names", long, described("blob", 4, names=["a.txt", "b", "dir/c.txt", "\u00e9"])),
         made("vl_shape_2x2", "four items in two rows", long, compact({"dtype": "varchar", "shape": [2, 2], "others": []})),
         made("vl_unicode", "text outside ASCII, in items and metadata",

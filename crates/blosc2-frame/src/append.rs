@@ -6,7 +6,7 @@ use std::path::Path;
 use container_core::array::{Array, byte_len};
 use container_core::container::{Dataset, OpenOptions};
 use container_core::dtype::Order;
-use container_core::format::{ITEM_NAME, Import};
+use container_core::format::{ITEM_NAME, Import, item_order};
 use container_core::region::{AxisSelection, Kept, Region};
 use container_core::report::Loss;
 use container_core::stream::{for_each_run, prove};
@@ -203,7 +203,17 @@ fn items(mut editor: Editor, job: &Import<'_>, durability: Durability) -> Result
     let total = job.selection.len() as u64;
     for (done, (index, region)) in (1..).zip(job.selection) {
         let dataset = &*job.container.require(*index)?;
-        let item = item_bytes(job, *index, region)?;
+        let mut item = item_bytes(job, *index, region)?;
+        let elements = known.as_ref().and_then(|items| items.dtype.as_ref());
+        if let Some(dtype) = elements {
+            if let Some(order) = item_order(dataset, dtype)? {
+                dataset.dtype.swap_to(order, &mut item)?;
+            }
+            if !item.len().is_multiple_of(dtype.itemsize().max(1)) {
+                let problem = format!("{} bytes are not whole elements of {dtype}", item.len());
+                return Err(Error::usage(problem).context(dataset.path.clone()));
+            }
+        }
         if known.as_ref().is_some_and(|items| items.is_text) && std::str::from_utf8(&item).is_err() {
             return Err(Error::usage(format!(
                 "{}: the file holds texts, and this is no UTF-8",
@@ -211,7 +221,9 @@ fn items(mut editor: Editor, job: &Import<'_>, durability: Durability) -> Result
             )));
         }
         editor.append(&item)?;
-        losses.extend(losses_of_plain(dataset, region, 1));
+        if elements.is_none() || region.shape().len() != 1 {
+            losses.extend(losses_of_plain(dataset, region, 1));
+        }
         let name =
             dataset.attributes.iter().find(|(key, _)| key == ITEM_NAME).map(|(_, value)| value.clone());
         match (&mut names, name) {

@@ -1,6 +1,7 @@
 //! Writing items of any length, for the table of formats: each a chunk of its own.
 
 use container_core::Result;
+use container_core::dtype::DType;
 use container_core::format::{Output, Pack};
 
 use crate::guard;
@@ -17,13 +18,16 @@ use crate::writer::Writer;
 pub(crate) fn pack(job: Pack<'_>, out: &mut dyn Output) -> Result<()> {
     job.options.allow_words("Blosc2", &[FILTER, CHECKSUM, SPLIT, DICTIONARY])?;
     let mut options = FrameOptions::default();
-    let mut params = default_params(1);
-    // Bytes have no planes to shuffle.
-    params.filters = blosc_chunk::Pipeline::none();
+    let itemsize = job.dtype.map_or(1, DType::itemsize);
+    let mut params = default_params(itemsize);
+    if itemsize == 1 {
+        // Bytes have no planes to shuffle.
+        params.filters = blosc_chunk::Pipeline::none();
+    }
     options.params = words::apply(params, job.options)?;
     options.variable_chunks = true;
     options.checksums = guard::wanted(job.options, None)?;
-    let mut items = Items::of_kind(job.kind);
+    let mut items = Items::of_kind(job.kind, job.dtype)?;
     items.names = job.names.map(<[String]>::to_vec);
     items.others = job.others.to_vec();
     let mut writer = Writer::new(out, options)?;

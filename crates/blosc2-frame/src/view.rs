@@ -162,15 +162,19 @@ impl View {
         let header = frame.chunk_header(number).ok();
         let is_stored = matches!(frame.layout().offsets().get(number), Some(Offset::Stored(_)));
         let stored = header.as_ref().filter(|_| is_stored).map_or(0, |header| header.cbytes.into());
-        let mut attributes = vec![(ITEM.to_owned(), Value::from(items.kind_word()))];
+        let mut attributes = vec![(ITEM.to_owned(), Value::from(items.kind_of(len)))];
         attributes.extend(items.name(index).map(|name| (ITEM_NAME.to_owned(), Value::from(name))));
         if let Some(header) = header.as_ref().filter(|header| header.has_variable_blocks()) {
             attributes.push(("blocks".to_owned(), header.block_count().into()));
         }
+        if let Some(dtype) = &items.dtype {
+            attributes.push(("dtype".to_owned(), dtype.to_string().into()));
+        }
+        let (dtype, count) = items.elements(len);
         Some(Dataset {
             path: chunk_path(number),
-            dtype: DType::native(Kind::Uint, 1),
-            shape: vec![len],
+            dtype,
+            shape: vec![count],
             order: Order::C,
             chunks: None,
             codec: header.map_or_else(|| "none".to_owned(), |header| codec_word(&header)),
@@ -246,15 +250,15 @@ impl View {
                 };
                 read_run(dtype, count, region, options, fetch)
             }
-            Self::Chunks(frame, _) => {
+            Self::Chunks(frame, items) => {
                 let number = index as u64;
-                let len = frame.chunk_len(number)?;
+                let (dtype, count) = items.elements(frame.chunk_len(number)?);
                 let fetch = |at: u64, dst: &mut [u8]| {
                     let start = usize::try_from(at).unwrap_or(usize::MAX);
                     let range = start..start.saturating_add(dst.len());
                     frame.read_chunk_into(number, range, dst, options)
                 };
-                read_run(DType::native(Kind::Uint, 1), len, region, options, fetch)
+                read_run(dtype, count, region, options, fetch)
             }
             Self::Hidden(..) => Err(Error::usage("no dataset")),
         }

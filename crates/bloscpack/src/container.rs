@@ -7,7 +7,7 @@ use container_core::block::Block;
 use container_core::container::{
     About, Axes, Container, Dataset, Depth, Listed, OpenOptions, ReadOptions, Segment,
 };
-use container_core::dtype::{DType, Kind, Order};
+use container_core::dtype::Order;
 use container_core::format::{Format, ITEM, ITEM_NAME, Input, ItemKind, Level, Probe, Support};
 use container_core::region::Region;
 use container_core::report::{Loss, Report};
@@ -18,7 +18,7 @@ use crate::check::{self, DATASET, item_path};
 use crate::chunks::{ChunkEntry, State};
 use crate::file::File;
 use crate::header::MAGIC;
-use crate::item_type::ItemType;
+use crate::item_type::{Elements, ItemType};
 use crate::var_reader::names;
 use crate::{append, bcolz, details, import, pack, repair, segments};
 
@@ -151,9 +151,10 @@ impl Container for Lens {
         let mut lose = |what: String| losses.push(Loss { dataset: None, what });
         match self.file.metadata() {
             Some(Value::Map(entries)) => {
-                let carried: &[&str] = match self.file.numpy() {
-                    Some(_) => &["dtype", "shape", "order", "container"],
-                    None => &[],
+                let carried: &[&str] = match (self.file.numpy(), self.file.layout().item_type()) {
+                    (Some(_), _) => &["dtype", "shape", "order", "container"],
+                    (None, Some(ItemType::Ragged(_))) => &["dtype", "shape"],
+                    (None, _) => &[],
                 };
                 let lost = entries.iter().map(|(key, _)| key.as_str()).filter(|key| !carried.contains(key));
                 let lost: Vec<&str> = lost.collect();
@@ -237,20 +238,26 @@ fn array(file: &File) -> Vec<Dataset> {
 fn items(file: &File) -> Vec<Dataset> {
     let names = names(file);
     let item_type = file.layout().item_type();
-    let kind = if item_type == Some(ItemType::Text) { ItemKind::Text } else { ItemKind::Bytes };
     let most = usize::try_from(file.options().limits.memory / 4 / DESCRIPTION).unwrap_or(usize::MAX);
     let describe = |(index, chunk): (usize, &ChunkEntry)| {
-        let mut attributes = vec![(ITEM.to_owned(), Value::from(kind.word()))];
-        if let Some(name) = names.as_ref().and_then(|names| names.get(index)) {
-            attributes.push((ITEM_NAME.to_owned(), name.as_str().into()));
-        }
-        if let Some(ItemType::Ragged(dtype)) = &item_type {
-            attributes.push(("dtype".to_owned(), dtype.to_string().into()));
-        }
+        let Elements { dtype, count, is_declared } = Elements::of(item_type.as_ref(), chunk.nbytes());
+        let kind = match &item_type {
+            Some(ItemType::Text) => ItemKind::Text,
+            _ if is_declared => ItemKind::Numbers,
+            _ => ItemKind::Bytes,
+        };
+        let kind = (ITEM.to_owned(), Value::from(kind.word()));
+        let name = names.as_ref().and_then(|names| names.get(index));
+        let name = name.map(|name| (ITEM_NAME.to_owned(), Value::from(name.as_str())));
+        let declared = match &item_type {
+            Some(ItemType::Ragged(dtype)) => Some(("dtype".to_owned(), dtype.to_string().into())),
+            _ => None,
+        };
+        let attributes = [kind].into_iter().chain(name).chain(declared).collect();
         Dataset {
             path: item_path(index as u64),
-            dtype: DType::native(Kind::Uint, 1),
-            shape: vec![chunk.nbytes().into()],
+            dtype,
+            shape: vec![count],
             order: Order::C,
             chunks: None,
             codec: chunk.header().codec().to_owned(),

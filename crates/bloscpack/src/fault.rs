@@ -40,6 +40,8 @@ pub enum FaultKind {
     ShapeMismatch,
     /// The shape of a variable-length file has another number of items than there are.
     ItemCount,
+    /// An item whose bytes are not whole elements of the type that the metadata declare.
+    ItemElements,
     /// A variable-length file without offsets.
     OffsetsMissing,
     /// The file ends within its table of offsets.
@@ -90,6 +92,7 @@ impl FaultKind {
             Self::NumpyMetadata => "numpy_metadata",
             Self::ShapeMismatch => "shape_mismatch",
             Self::ItemCount => "item_count",
+            Self::ItemElements => "item_elements",
             Self::OffsetsMissing => "offsets_missing",
             Self::OffsetsTruncated => "offsets_truncated",
             Self::OffsetsUnset => "offsets_unset",
@@ -114,6 +117,7 @@ impl FaultKind {
             | Self::SizeUnknown
             | Self::ReservedNotZero
             | Self::MetadataSpelling
+            | Self::ItemElements
             | Self::Gap => Severity::Warning,
             Self::MetadataPadding | Self::Blosc2Chunk | Self::TrailingBytes => Severity::Note,
             _ => Severity::Error,

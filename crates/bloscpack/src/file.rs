@@ -15,6 +15,7 @@ use crate::block::{BloscChunk, ChunkBlock};
 use crate::chunks::{ChunkEntry, State};
 use crate::fault::{Fault, FaultKind};
 use crate::header::Header;
+use crate::item_type::Elements;
 use crate::layout::Layout;
 use crate::numpy_metadata::NumpyArray;
 use crate::reader::Reader;
@@ -242,7 +243,7 @@ impl File {
         &self.codecs
     }
 
-    /// The bytes `region` of item `index` of a variable-length file.
+    /// The elements `region` of item `index` of a variable-length file: of the type that the metadata name, else bytes.
     pub(crate) fn read_item(
         &self,
         index: u64,
@@ -251,8 +252,8 @@ impl File {
     ) -> Result<Array<'static>> {
         self.is_open()?;
         let (at, chunk) = self.chunk(index)?;
-        let shape = vec![u64::from(chunk.nbytes())];
-        let dtype = DType::native(Kind::Uint, 1);
+        let Elements { dtype, count, .. } = Elements::of(self.layout.item_type().as_ref(), chunk.nbytes());
+        let shape = vec![count];
         if let Some(error) = self.chunk_fault(at, chunk) {
             return Err(error);
         }

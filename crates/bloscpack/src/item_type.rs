@@ -4,9 +4,9 @@
 
 use std::fmt;
 
-use container_core::Value;
-use container_core::dtype::DType;
+use container_core::dtype::{DType, Kind};
 use container_core::region::element_count;
+use container_core::{Error, Result, Value};
 
 /// What the bytes of an item mean.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,6 +35,20 @@ impl ItemType {
         })
     }
 
+    /// The type, where the word `vlen:` with it names it again.
+    ///
+    /// # Errors
+    /// `Usage` for records and for types that numpy does not have.
+    pub(crate) fn element(dtype: &DType) -> Result<DType> {
+        let word = Self::Ragged(dtype.clone()).to_string();
+        let named = Self::from_metadata(&Value::Map(vec![("dtype".to_owned(), word.into())]));
+        match named {
+            Some(Self::Ragged(named)) if named == *dtype => Ok(named),
+            _ => Err(Error::usage(format!("items of {dtype}, for which the metadata have no word"))
+                .hint("one field of it, or the bytes: --items files")),
+        }
+    }
+
     /// Bytes of an element, as the header's typesize has it: 1 for text and bytes, and for what is over 255.
     #[must_use]
     pub fn typesize(&self) -> u8 {
@@ -42,6 +56,31 @@ impl ItemType {
             Self::Ragged(dtype) => u8::try_from(dtype.itemsize()).unwrap_or(1),
             _ => 1,
         }
+    }
+}
+
+/// The elements of one item.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Elements {
+    /// Type of an element.
+    pub(crate) dtype: DType,
+    /// Number of elements.
+    pub(crate) count: u64,
+    /// Whether the type is the one that the metadata name.
+    pub(crate) is_declared: bool,
+}
+
+impl Elements {
+    /// The elements of an item of `nbytes` bytes: of the declared type where the item is a whole number of them, else bytes.
+    pub(crate) fn of(items: Option<&ItemType>, nbytes: u32) -> Self {
+        let nbytes = u64::from(nbytes);
+        if let Some(ItemType::Ragged(dtype)) = items {
+            let itemsize = dtype.itemsize().max(1) as u64;
+            if nbytes.is_multiple_of(itemsize) {
+                return Self { dtype: dtype.clone(), count: nbytes / itemsize, is_declared: true };
+            }
+        }
+        Self { dtype: DType::native(Kind::Uint, 1), count: nbytes, is_declared: false }
     }
 }
 

@@ -18,13 +18,13 @@ const RESERVE: &str = "reserve";
 pub(crate) fn pack(job: Pack<'_>, out: &mut dyn Output) -> Result<()> {
     job.options.allow_words("Bloscpack", &[FILTER, CHECKSUM, RESERVE])?;
     let mut options = VarOptions {
-        items: match job.kind {
-            ItemKind::Text => ItemType::Text,
-            ItemKind::Bytes => ItemType::Bytes,
-        },
         names: job.names.map(<[String]>::to_vec),
         others: job.others.to_vec(),
-        ..VarOptions::default()
+        ..match (job.kind, job.dtype) {
+            (ItemKind::Text, _) => VarOptions::text(),
+            (ItemKind::Numbers, Some(dtype)) => VarOptions::rows(ItemType::element(dtype)?),
+            (ItemKind::Bytes | ItemKind::Numbers, _) => VarOptions::default(),
+        }
     };
     options.chunks = words::apply(options.chunks, job.options)?;
     if let Some(bytes) = words::word(job.options, RESERVE).filter(|value| *value != "none") {

@@ -4,8 +4,8 @@ use std::io::{Seek, Write};
 use std::path::{Path, PathBuf};
 
 use crate::carried;
-use crate::container::{Container, OpenOptions, ReadOptions};
-use crate::dtype::Order;
+use crate::container::{Container, Dataset, OpenOptions, ReadOptions};
+use crate::dtype::{ByteOrder, DType, Order};
 use crate::region::Region;
 use crate::report::{Loss, RepairReport};
 use crate::source::{Source, open_path};
@@ -258,6 +258,8 @@ pub struct Pack<'a> {
     pub count: Option<u64>,
     /// What they are.
     pub kind: ItemKind,
+    /// The type of their elements, where they are [`ItemKind::Numbers`].
+    pub dtype: Option<&'a DType>,
     /// Their names, where they have any: as many as there are items.
     pub names: Option<&'a [String]>,
     /// What else is to be kept of them, in the format's list for such things (`others` in Bloscpack's metadata).
@@ -281,17 +283,36 @@ pub enum ItemKind {
     Text,
     /// Bytes of any kind.
     Bytes,
+    /// Elements of one type: an array of one axis.
+    Numbers,
 }
 
 impl ItemKind {
-    /// `text` or `bytes`.
+    /// `text`, `bytes` or `numbers`.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
             Self::Text => "text",
             Self::Bytes => "bytes",
+            Self::Numbers => "numbers",
         }
     }
+}
+
+/// The byte order that the elements of a dataset get as an item of a file whose items are elements of `dtype`; `None`
+/// where they are as they should be. Bytes are taken for such elements.
+///
+/// # Errors
+/// `Usage` for text and for elements of another type.
+pub fn item_order(dataset: &Dataset, dtype: &DType) -> Result<Option<ByteOrder>> {
+    let kind = dataset.attributes.iter().find(|(key, _)| key == ITEM).map(|(_, kind)| kind);
+    let is = |word: ItemKind| kind == Some(&Value::from(word.word()));
+    let order = match is(ItemKind::Text) {
+        true => Err(Error::usage(format!("the file has items of {dtype}, not text"))),
+        false if is(ItemKind::Bytes) && dataset.dtype.itemsize() == 1 => Ok(None),
+        false => dataset.dtype.order_for(dtype),
+    };
+    order.map_err(|error| error.context(dataset.path.clone()))
 }
 
 /// How a target is written.

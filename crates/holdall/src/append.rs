@@ -121,10 +121,13 @@ pub fn append(path: &Path, addition: Addition<'_>, options: &AppendOptions<'_>) 
             match source {
                 ItemSource::Lines(text) => refuse_source(text, path)?,
                 ItemSource::Files(files) => files.iter().try_for_each(|file| refuse_source(file, path))?,
+                ItemSource::Arrays(sources, _) => sources.iter().try_for_each(|source| {
+                    refuse_source(&Address::parse_os(source.as_os_str()).file, path)
+                })?,
             }
             let items = Items::open(source, &options.open).map_err(|error| match source {
                 ItemSource::Lines(one) => error_of(error, one),
-                ItemSource::Files(_) => error,
+                ItemSource::Files(_) | ItemSource::Arrays(..) => error,
             })?;
             let items = items.into_container()?;
             job.run(&items, &items.all())

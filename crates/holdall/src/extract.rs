@@ -38,10 +38,16 @@ pub struct Extracted {
     pub refused_name: Option<String>,
 }
 
-/// True for an item rather than an array: by the attribute that its lens gives it.
+/// True for an item, which `--items` takes out as its bytes: by the attribute that its lens gives it.
 #[must_use]
 pub fn is_item(dataset: &Dataset) -> bool {
     attribute(dataset, ITEM).is_some()
+}
+
+/// True for an item of numbers, which is an array as well.
+#[must_use]
+pub fn is_numbers(dataset: &Dataset) -> bool {
+    attribute(dataset, ITEM) == Some(ItemKind::Numbers.word())
 }
 
 /// True for an item of UTF-8 text.

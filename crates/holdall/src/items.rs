@@ -1,8 +1,10 @@
-//! Items on their way into a container: the lines of a text, or whole files.
+//! Items on their way into a container: the lines of a text, whole files, or arrays.
 
 use std::borrow::Cow;
 use std::fs::File;
 use std::path::{Component, Path, PathBuf};
+
+use arrays::Arrays;
 
 use container_core::array::Array;
 use container_core::block::Block;
@@ -20,6 +22,8 @@ use crate::lines::Lines;
 use crate::open::is_stream;
 use crate::pack::raw_source;
 
+mod arrays;
+
 /// What items are made of.
 #[derive(Clone, Copy, Debug)]
 pub enum ItemSource<'a> {
@@ -27,6 +31,8 @@ pub enum ItemSource<'a> {
     Lines(&'a Path),
     /// Files, each with its name.
     Files(&'a [PathBuf]),
+    /// Arrays of one axis and of one type: addresses of datasets. With a type, files of no known format are elements of it.
+    Arrays(&'a [PathBuf], Option<&'a DType>),
 }
 
 /// Items, opened.
@@ -43,6 +49,7 @@ pub(crate) struct Items {
 enum From {
     Lines(Box<dyn Source>, Lines),
     Files(Vec<PathBuf>),
+    Arrays(Arrays),
 }
 
 impl Items {
@@ -62,6 +69,10 @@ impl Items {
             ItemSource::Files(paths) => {
                 (From::Files(paths.to_vec()), ItemKind::Bytes, Some(names(paths)?), Vec::new())
             }
+            ItemSource::Arrays(paths, dtype) => {
+                let (arrays, names) = Arrays::find(paths, dtype, options)?;
+                (From::Arrays(arrays), ItemKind::Numbers, Some(names), Vec::new())
+            }
         };
         Ok(Self { from, kind, names, others, limits, datasets: Vec::new() })
     }
@@ -71,6 +82,15 @@ impl Items {
         match &self.from {
             From::Lines(_, lines) => lines.ranges.len(),
             From::Files(paths) => paths.len(),
+            From::Arrays(arrays) => arrays.len(),
+        }
+    }
+
+    /// The type of the elements of the items, where they have one.
+    pub(crate) fn dtype(&self) -> Option<&DType> {
+        match &self.from {
+            From::Arrays(arrays) => Some(&arrays.dtype),
+            From::Lines(..) | From::Files(_) => None,
         }
     }
 
@@ -87,10 +107,11 @@ impl Items {
                 let read = || read_stream(&mut File::open(path)?, &self.limits);
                 read().map(Cow::Owned).map_err(|error| error.context(path.display().to_string()))
             }
+            From::Arrays(arrays) => arrays.get(index).map(Cow::Owned),
         }
     }
 
-    /// The bytes of an item, counted without reading it.
+    /// The elements of an item, counted without reading it.
     fn len_of(&self, index: usize) -> Result<u64> {
         match &self.from {
             From::Lines(_, lines) => Ok(lines.ranges.get(index).map_or(0, |range| range.end - range.start)),
@@ -100,6 +121,7 @@ impl Items {
                 let named = |error| Error::from(error).context(path.display().to_string());
                 metadata.map(|metadata| metadata.len()).map_err(named)
             }
+            From::Arrays(arrays) => Ok(arrays.len_of(index)),
         }
     }
 
@@ -109,6 +131,8 @@ impl Items {
     /// `Io` where the length of a file cannot be told.
     pub(crate) fn into_container(mut self) -> Result<Self> {
         let word = self.kind.word();
+        let dtype = self.dtype().cloned().unwrap_or_else(|| DType::native(Kind::Uint, 1));
+        let itemsize = dtype.itemsize() as u64;
         self.datasets = (0..self.len())
             .map(|index| {
                 let len = self.len_of(index)?;
@@ -117,13 +141,13 @@ impl Items {
                 let name = name.map(|name| (ITEM_NAME.to_owned(), Value::from(name.as_str())));
                 Ok(Dataset {
                     path: format!("items/{index}"),
-                    dtype: DType::native(Kind::Uint, 1),
+                    dtype: dtype.clone(),
                     shape: vec![len],
                     order: Order::C,
                     chunks: None,
                     codec: "none".into(),
-                    stored: len,
-                    logical: len,
+                    stored: len.saturating_mul(itemsize),
+                    logical: len.saturating_mul(itemsize),
                     attributes: std::iter::once(item).chain(name).collect(),
                     listed: Listed::Always,
                 })

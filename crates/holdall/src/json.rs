@@ -123,14 +123,18 @@ fn losses_json(losses: &[Loss]) -> Json {
 #[must_use]
 pub fn pack_json(sources: &[String], target: &str, packing: &Packing) -> Json {
     let kind = packing.kind.word();
-    json!({
+    let mut line = json!({
         "schema": "holdall.pack/1",
         "sources": sources,
         "target": target,
         "format": packing.target_format,
         "items": packing.items,
         "kind": kind,
-    })
+    });
+    if let Some(dtype) = &packing.dtype {
+        line["dtype"] = dtype_json(dtype);
+    }
+    line
 }
 
 /// `holdall.extract/1`: one file that was written. `source` as the user named it.

@@ -10,6 +10,7 @@ use container_core::region::Region;
 use container_core::source::{FileSource, Source, open_path, read_stream};
 use container_core::{Error, Result};
 
+use crate::address::Address;
 use crate::convert::{ConvertOptions, ConvertOutcome, ReadBack, write};
 use crate::diff::Difference;
 use crate::formats::{FORMATS, target_format};
@@ -28,6 +29,8 @@ pub struct Packing {
     pub items: u64,
     /// What they are.
     pub kind: ItemKind,
+    /// The type of their elements, where they are numbers.
+    pub dtype: Option<DType>,
 }
 
 /// How a packing ended.
@@ -63,6 +66,11 @@ pub fn pack_items(
     let format = match source {
         ItemSource::Lines(path) => check_target([path], target, options)?,
         ItemSource::Files(paths) => check_target(paths.iter().map(PathBuf::as_path), target, options)?,
+        ItemSource::Arrays(paths, _) => {
+            let files: Vec<PathBuf> =
+                paths.iter().map(|path| Address::parse_os(path.as_os_str()).file).collect();
+            check_target(files.iter().map(PathBuf::as_path), target, options)?
+        }
     };
     let items = Items::open(source, &options.open)?;
     write_items(&items, format, target, options)
@@ -84,6 +92,7 @@ fn write_items(
         items: &mut (0..items.len()).map(|index| items.get(index).map(Cow::into_owned)),
         count: Some(count),
         kind: items.kind,
+        dtype: items.dtype(),
         names: items.names.as_deref(),
         others: &items.others,
         options: &import,
@@ -97,7 +106,8 @@ fn write_items(
         }
     }
     out.commit(options.durability)?;
-    Ok(PackOutcome::Done(Packing { target_format: format.name, items: count, kind: items.kind }))
+    let (kind, dtype) = (items.kind, items.dtype().cloned());
+    Ok(PackOutcome::Done(Packing { target_format: format.name, items: count, kind, dtype }))
 }
 
 fn no_items(format: &Format) -> Error {

@@ -113,6 +113,7 @@ fn items_are_added_with_their_names() {
             count: Some(items.len() as u64),
             kind: ItemKind::Text,
             names,
+            dtype: None,
             others: &[],
             options: &ImportOptions::default(),
             progress: Progress::none(),

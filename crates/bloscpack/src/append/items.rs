@@ -4,7 +4,7 @@ use std::path::Path;
 
 use container_core::container::{Dataset, OpenOptions};
 use container_core::dtype::Order;
-use container_core::format::{ITEM_NAME, Import};
+use container_core::format::{ITEM_NAME, Import, item_order};
 use container_core::region::Region;
 use container_core::report::Loss;
 use container_core::stream::for_each_run;
@@ -58,6 +58,18 @@ pub(super) fn append_datasets(
         names.push(name.unwrap_or_else(|| dataset.path.clone()));
     }
     let mut losses = Vec::new();
+    let elements = match old.layout.item_type() {
+        Some(ItemType::Ragged(dtype)) => Some(dtype),
+        _ => None,
+    };
+    for (index, region) in job.selection {
+        let dataset = &*job.container.require(*index)?;
+        elements.as_ref().map(|dtype| item_order(dataset, dtype)).transpose()?;
+        if region.shape().len() != 1 {
+            let what = format!("shape {:?}: an item has one axis", region.shape());
+            losses.push(Loss { dataset: Some(dataset.path.clone()), what });
+        }
+    }
     if !named.is_empty() && old.names().is_none() {
         let what = format!("the names of {} items, such as {:?}", named.len(), named[0]);
         losses.push(Loss { dataset: None, what });
@@ -67,6 +79,11 @@ pub(super) fn append_datasets(
         let mut item = Vec::new();
         for (done, (index, region)) in (1..).zip(job.selection) {
             read_item(job, *index, region, &mut item)?;
+            let dataset = &*job.container.require(*index)?;
+            let order = elements.as_ref().map(|dtype| item_order(dataset, dtype)).transpose()?;
+            if let Some(order) = order.flatten() {
+                dataset.dtype.swap_to(order, &mut item)?;
+            }
             writer.push(&item)?;
             job.progress.tick(done, total)?;
         }

@@ -6,9 +6,10 @@ use container_core::array::byte_len;
 use container_core::{Limits, Value};
 
 use super::Layout;
+use crate::chunks::{ChunkEntry, State};
 use crate::fault::{Fault, FaultKind};
 use crate::header::{Dialect, MAX_CHUNK, Options};
-use crate::item_type::items_of_shape;
+use crate::item_type::{Elements, ItemType, items_of_shape};
 use crate::numpy_metadata::NumpyArray;
 
 impl Layout {
@@ -163,8 +164,25 @@ impl Layout {
         message
     }
 
-    /// Whether the shape of the items has as many of them as there are.
+    /// Whether the items are whole elements of the declared type, and the shape has as many of them as there are.
     fn judge_items(&mut self, tree: &Value, range: Range<u64>) {
+        let items = ItemType::from_metadata(tree);
+        let is_torn = |(_, chunk): &(u64, &ChunkEntry)| {
+            let is_whole = chunk.state() == State::Whole;
+            is_whole && !Elements::of(items.as_ref(), chunk.nbytes()).is_declared
+        };
+        let mut torn = (0..).zip(&self.chunks).filter(is_torn);
+        if let (Some(ItemType::Ragged(dtype)), Some((index, chunk))) = (&items, torn.next()) {
+            let more = match torn.count() {
+                0 => String::new(),
+                more => format!(" (and {more} more)"),
+            };
+            let message =
+                format!("item {index} has {} bytes, not whole elements of {dtype}{more}", chunk.nbytes());
+            let place = chunk.range().start;
+            let range = place.saturating_add(4)..place.saturating_add(8);
+            self.faults.push(Fault::new(FaultKind::ItemElements, range, message).of(index));
+        }
         let Some(shape) = tree.get("shape") else { return };
         if !matches!(shape, Value::List(_)) {
             return self.tell(FaultKind::ItemCount, range, "the shape is not a list of lengths");

@@ -21,6 +21,7 @@ fn run(
             items: &mut items.iter().map(|item| Ok(item.to_vec())),
             count,
             kind,
+            dtype: None,
             names: count.map(|_| names.as_slice()),
             others: &[Value::from("kept")],
             options: &options,

@@ -84,6 +84,21 @@ fn ragged_rows_come_out_as_values() {
     assert_eq!(reader.elements::<i16>(0).unwrap(), [1, 512]);
     assert!(matches!(reader.elements::<i16>(1).unwrap_err().kind(), ErrorKind::Malformed(_)));
     assert!(matches!(reader.elements::<f32>(0).unwrap_err().kind(), ErrorKind::Usage(_)));
+    // The lens has them in their type, and bytes where there are no whole elements.
+    assert_eq!(codes(&file), ["item_elements"]);
+    let lens = lens(&file).unwrap();
+    let types: Vec<_> =
+        lens.datasets().iter().map(|item| (item.dtype.to_string(), item.shape.clone())).collect();
+    assert_eq!(types, [(">i2".to_owned(), vec![2]), ("|u1".to_owned(), vec![3])]);
+    let kinds = lens.datasets().iter().map(|item| item.attributes[0].1.clone());
+    assert_eq!(kinds.collect::<Vec<_>>(), [Value::from("numbers"), Value::from("bytes")]);
+    for (index, region, shape, want) in
+        [(0, "1:", 2, &[2, 0][..]), (0, ":", 2, &[0, 1, 2, 0]), (1, "1:", 3, &[1, 2])]
+    {
+        let region = Region::parse(region, &[shape]).unwrap();
+        let part = lens.read(index, &region, &ReadOptions::default()).unwrap();
+        assert_eq!(*part.bytes(Order::C, &Limits::default()).unwrap(), *want);
+    }
 }
 
 /// The example of the proposal has a shape of its own and Python's quotes.

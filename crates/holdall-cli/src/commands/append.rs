@@ -7,7 +7,6 @@ use container_core::dtype::DType;
 use container_core::write::Durability;
 use holdall::append::{Addition, AppendOptions};
 use holdall::json;
-use holdall::pack::ItemSource;
 
 use super::pack::ItemsOf;
 use super::shown;
@@ -22,7 +21,7 @@ use crate::progress::{Meter, Shown};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 What is added has the type of what is there, and the shape of its axes but the first one, which grows. It comes from any file \
-that `convert` reads, or with --raw from bytes without a header, in C order and the byte order of the file; with --items from the lines of a text or from whole files. \
+that `convert` reads, or with --raw from bytes without a header, in C order and the byte order of the file; with --items from the lines of a text, from whole files or from arrays. \
 With --csv, or by a name that ends in .csv, it is a table of text, whose cells are of the type that is there: of a row of a matrix, of the \
 fields of a record; names in its first row have to be those of the fields, unless --header skip leaves them out. New chunks are written as the file's own are, unless --codec or --filter say otherwise. Whether the last of all lines ends with a \
 line feed stays as it was when the file was packed.
@@ -60,7 +59,7 @@ pub struct Args {
     #[arg(long, value_name = "DTYPE", requires = "raw", value_parser = crate::options::dtype())]
     dtype: Option<DType>,
 
-    /// SOURCE is the lines of a text, or whole files, of which there may be several
+    /// SOURCE is the lines of a text, or whole files or arrays, of which there may be several
     #[arg(long, value_name = "KIND")]
     items: Option<ItemsOf>,
 
@@ -85,9 +84,9 @@ pub struct Args {
 pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     let file = shown(&args.file);
     let paths: Vec<PathBuf> = args.sources.iter().map(PathBuf::from).collect();
-    let several = || Failure::usage("append: one source at a time, but for --items files");
+    let several = || Failure::usage("append: one source at a time, but for --items files and arrays");
     let source = args.sources.first().ok_or_else(several)?;
-    if args.sources.len() > 1 && args.items != Some(ItemsOf::Files) {
+    if args.sources.len() > 1 && !args.items.is_some_and(ItemsOf::takes_several) {
         return Err(several());
     }
     let address = address(source);
@@ -95,8 +94,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     let csv = args.table.csv(None);
     let table = Addition::Table { source: source.as_ref(), csv: &csv };
     let addition = match (args.items, args.raw) {
-        (Some(ItemsOf::Lines), _) => Addition::Items(ItemSource::Lines(source.as_ref())),
-        (Some(ItemsOf::Files), _) => Addition::Items(ItemSource::Files(&paths)),
+        (Some(kind), _) => Addition::Items(kind.source(source.as_ref(), &paths, None).on(&file)?),
         (None, true) => Addition::Raw { source: source.as_ref(), dtype: args.dtype.as_ref() },
         (None, false) if args.table.csv => table,
         (None, false) => Addition::Datasets(&address),

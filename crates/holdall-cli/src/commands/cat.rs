@@ -12,7 +12,7 @@ use container_core::write::{AtomicFile, Durability};
 use container_core::{Error, Progress};
 use holdall::address::typed;
 use holdall::export::{AsStored, ExportFormat, export};
-use holdall::extract::{is_item, is_text};
+use holdall::extract::{is_item, is_numbers, is_text};
 use holdall::open::{Accept, Opened, open_to_pass};
 use holdall::target::refuse_source;
 
@@ -145,7 +145,7 @@ impl Args {
         match (self.format, output) {
             (Some(format), _) => Ok(format),
             (None, None) if is_text(dataset) && terminal => Ok(ExportFormat::Text),
-            (None, _) if is_item(dataset) => Ok(ExportFormat::Raw),
+            (None, _) if is_item(dataset) && !is_numbers(dataset) => Ok(ExportFormat::Raw),
             (None, Some(path)) => by_name_of(path).on(shown(path)),
             (None, None) => Ok(ExportFormat::Text),
         }

@@ -7,7 +7,7 @@ use container_core::Error;
 use container_core::container::Container;
 use container_core::region::Region;
 use holdall::address::typed;
-use holdall::extract::{ExtractAs, Extracted, are_lines, extract_files, extract_lines, is_item};
+use holdall::extract::{ExtractAs, Extracted, are_lines, extract_files, extract_lines, is_item, is_numbers};
 use holdall::json;
 use holdall::open::{Accept, is_stream};
 
@@ -115,7 +115,7 @@ impl Args {
                     let problem = format!("{} is an array, not an item", dataset.path);
                     return Err(Error::usage(problem).hint("holdall cat FILE, or extract without --items"));
                 }
-                (false, true) => {
+                (false, true) if !is_numbers(&dataset) => {
                     let problem = format!("{} is an item, not an array", dataset.path);
                     return Err(Error::usage(problem).hint("holdall extract --items FILE"));
                 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use container_core::dtype::{DType, Order};
-use container_core::{Limits, Progress};
+use container_core::{Error, Limits, Progress};
 use holdall::convert::ConvertOptions;
 use holdall::formats::target_format;
 use holdall::json;
@@ -24,6 +24,8 @@ use crate::progress::Meter;
 With --items lines, every line of a text is an item: what lies between line feeds, without them. `extract --items` gives the \
 same bytes back, whether the last line ended or not. With --items files, every file is an item and keeps its name, less what \
 leads out of a directory; names with a colon, a backslash or a control character, which not every system allows, are refused. \
+With --items arrays, every array of every file that `convert` reads is an item, of any length: arrays of one axis and of one type. With --dtype, \
+which says that type, files of no known format are elements of it. `ls`, `cat`, `stat`, `convert` and the others then show items as arrays of that type. \
 With --dtype, SOURCE is elements alone: --shape and --order say how they lie, else they are one axis. Without any of these, \
 SOURCE is a file that `convert` reads, such as .npy, or a table whose name ends in .csv.
 
@@ -38,34 +40,36 @@ The target's format is told by --to or by its extension; codecs, filters and che
 Examples:
   holdall pack --items lines notes.txt notes.blp
   holdall pack --items files *.json all.blp --codec zstd:9
+  holdall pack --items arrays runs/*.npy runs.blp
+  holdall pack --items arrays --dtype '<f8' a.bin b.bin ragged.blp
   holdall pack --dtype '<f8' --shape 100,3 positions.bin positions.blp
   holdall pack scan.npy scan.blp
   holdall pack table.csv table.b2nd
   holdall pack --csv --dtype '<f4' --delimiter tab - grid.asdf < grid.tsv
   zcat words.gz | holdall pack --items lines - words.blp")]
 pub struct Args {
-    /// What is packed, several only with --items files, and last the new file; `-` is standard input or output
+    /// What is packed, several only with --items files or arrays, and last the new file; `-` is standard input or output
     // One list, since clap allows no options within a list that another argument follows.
     #[arg(value_name = "PATH", required = true, num_args = 1..)]
     paths: Vec<PathBuf>,
 
     /// Pack items, each of a length of its own
-    #[arg(long, value_name = "KIND", conflicts_with = "dtype")]
+    #[arg(long, value_name = "KIND")]
     items: Option<ItemsOf>,
 
     #[command(flatten)]
     table: TableArgs,
 
-    /// SOURCE is elements of this type, such as '<f8' or '|u1', and nothing else; with --csv, what its cells are
+    /// SOURCE is elements of this type, such as '<f8' or '|u1', and nothing else; with --csv, what its cells are; with --items arrays, what items are made of
     #[arg(long, value_name = "DTYPE", value_parser = crate::options::dtype())]
     dtype: Option<DType>,
 
     /// The shape of those elements, such as 100,3
-    #[arg(long, value_name = "SHAPE", value_delimiter = ',', value_parser = crate::options::axis_length, requires = "dtype", conflicts_with = "csv")]
+    #[arg(long, value_name = "SHAPE", value_delimiter = ',', value_parser = crate::options::axis_length, requires = "dtype", conflicts_with_all = ["csv", "items"])]
     shape: Option<Vec<u64>>,
 
     /// Whether the last axis of those elements is the fastest one (C) or the first (F)
-    #[arg(long, value_name = "ORDER", default_value = "C", requires = "dtype", conflicts_with = "csv")]
+    #[arg(long, value_name = "ORDER", default_value = "C", requires = "dtype", conflicts_with_all = ["csv", "items"])]
     order: AxisOrder,
 
     /// The target's format, where its name does not tell
@@ -83,6 +87,36 @@ pub enum ItemsOf {
     Lines,
     /// Whole files, with their names
     Files,
+    /// Arrays of one axis and of one type, of files that `convert` reads
+    Arrays,
+}
+
+impl ItemsOf {
+    /// The library's source of items. Files whose elements have a type are arrays.
+    ///
+    /// # Errors
+    /// `Usage` for a type of lines.
+    pub fn source<'a>(
+        self,
+        source: &'a Path,
+        sources: &'a [PathBuf],
+        dtype: Option<&'a DType>,
+    ) -> container_core::Result<ItemSource<'a>> {
+        match (self, dtype) {
+            (Self::Lines, None) => Ok(ItemSource::Lines(source)),
+            (Self::Lines, Some(_)) => {
+                let error = Error::usage("lines are text, and have no --dtype");
+                Err(error.hint("--items arrays, or --csv for numbers in text"))
+            }
+            (Self::Files, None) => Ok(ItemSource::Files(sources)),
+            (Self::Files | Self::Arrays, dtype) => Ok(ItemSource::Arrays(sources, dtype)),
+        }
+    }
+
+    /// Whether several sources are items of one file.
+    pub const fn takes_several(self) -> bool {
+        matches!(self, Self::Files | Self::Arrays)
+    }
 }
 
 /// Which axis is fastest.
@@ -103,10 +137,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     let (name, target_name) = (shown(source), shown(target));
     let (meter, limits) = (Meter::new(printable(&target_name), bar), console.limits);
     if let Some(kind) = args.items {
-        let items = match kind {
-            ItemsOf::Lines => ItemSource::Lines(source),
-            ItemsOf::Files => ItemSource::Files(sources),
-        };
+        let items = kind.source(source, sources, args.dtype.as_ref()).on(&name)?;
         // Of several files, the one that an error is about is named in its text.
         let subject = if sources.len() > 1 { target_name.clone() } else { name };
         let outcome =
@@ -133,9 +164,9 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
         }
     });
     let outcome = outcome.map_err(|error| match args.dtype {
-        None if is_wrong_format(&error) => {
-            error.hint("--csv, --items lines, --items files, or --dtype '|u1' for bytes of any kind")
-        }
+        None if is_wrong_format(&error) => error.hint(
+            "--csv, --items lines, --items files, --items arrays, or --dtype '|u1' for bytes of any kind",
+        ),
         _ => error,
     });
     let format = target_format(target, args.to.as_deref()).map_or("", |format| format.name);
@@ -147,11 +178,11 @@ impl Args {
     fn paths(&self) -> Result<(&Path, &[PathBuf], &Path)> {
         match self.paths.split_last() {
             Some((target, sources @ [source])) => Ok((source, sources, target)),
-            Some((target, sources @ [first, ..])) if self.items == Some(ItemsOf::Files) => {
+            Some((target, sources @ [first, ..])) if self.items.is_some_and(ItemsOf::takes_several) => {
                 Ok((first, sources, target))
             }
             Some((_, [])) | None => Err(Failure::usage("pack: a source and a target are needed")),
-            _ => Err(Failure::usage("pack: one source and one target, but for --items files")),
+            _ => Err(Failure::usage("pack: one source and one target, but for --items files and arrays")),
         }
     }
 

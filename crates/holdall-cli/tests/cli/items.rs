@@ -246,3 +246,59 @@ fn machine_output_has_its_keys() {
         })
     );
 }
+
+/// Elements as RawArray files hold them, which `pack` makes of raw bytes.
+#[test]
+fn arrays_are_items_of_their_type() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = directory.path();
+    let bytes = |values: &[f64]| values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>();
+    std::fs::write(at.join("a.bin"), bytes(&[1.0, 2.5, 3.0])).unwrap();
+    std::fs::write(at.join("b.bin"), bytes(&[9.0])).unwrap();
+    run(at, &["pack", "--dtype", "<f8", "b.bin", "b.ra"]).expect(0);
+    for (target, item) in [("n.blp", "items"), ("n.b2frame", "chunks")] {
+        run(at, &["pack", "--items", "arrays", "--dtype", "<f8", "a.bin", "b.ra", target, "--verify"])
+            .expect(0);
+        let listed = run(at, &["ls", target]);
+        let lines: Vec<&str> = listed.expect(0).lines().collect();
+        assert!(lines[0].starts_with(&format!("{item}/0\t<f8\t(3,)")), "{lines:?}");
+        assert!(lines[1].starts_with(&format!("{item}/1\t<f8\t(1,)")), "{lines:?}");
+        let first = format!("{target}::{item}/0");
+        assert_eq!(run(at, &["cat", &first]).expect(0), "1.0\n2.5\n3.0\n");
+        assert!(run(at, &["stat", "--json", &first]).expect(0).contains("\"min\":1.0,\"max\":3.0,"));
+        // What is added is of that type too, in its byte order; bytes are taken for it where they are whole elements.
+        run(at, &["pack", "--dtype", ">f8", "b.bin", "big.ra", "-f"]).expect(0);
+        run(at, &["append", target, "b.ra"]).expect(0);
+        run(at, &["append", target, "big.ra"]).expect(0);
+        run(at, &["append", "--items", "files", target, "b.bin"]).expect(0);
+        let last = run(at, &["cat", &format!("{target}::{item}/3")]);
+        let swapped = f64::from_bits(9.0_f64.to_bits().swap_bytes());
+        assert_eq!(last.expect(0).trim().parse::<f64>().unwrap().to_bits(), swapped.to_bits());
+        assert_eq!(run(at, &["cat", &format!("{target}::{item}/4")]).expect(0), "9.0\n");
+        std::fs::write(at.join("text"), "eight by").unwrap();
+        std::fs::write(at.join("short"), "four").unwrap();
+        run(at, &["append", "--items", "lines", target, "text"]).expect(2);
+        run(at, &["append", "--items", "files", target, "short"]).expect(2);
+        run(at, &["verify", target]).expect(0);
+        // An item comes out as an array, or as its bytes.
+        run(at, &["extract", &first, "-o", target.trim_start_matches("n.")]).expect(0);
+        run(at, &["extract", "--items", &first, "-o", target.trim_start_matches("n.")]).expect(0);
+        let out = at.join(target.trim_start_matches("n."));
+        assert_eq!(std::fs::read(out.join("a")).unwrap(), bytes(&[1.0, 2.5, 3.0]));
+        assert!(out.join(item).join("0.npy").exists());
+    }
+    // The same array has the same digest wherever it is.
+    let digest = |of: &str| run(at, &["digest", of]).expect(0)[..64].to_owned();
+    assert_eq!(digest("n.blp::items/1"), digest("b.ra"));
+    assert_eq!(digest("n.b2frame::chunks/1"), digest("b.ra"));
+    run(at, &["convert", "n.blp::items/0", "a.npy"]).expect(0);
+    assert_eq!(digest("a.npy"), digest("n.blp::items/0"));
+    for args in [
+        &["pack", "--items", "lines", "--dtype", "<f8", "text", "x.blp"][..],
+        &["pack", "--items", "arrays", "a.bin", "x.blp"],
+        &["pack", "--items", "arrays", "--dtype", "<f4", "b.ra", "x.blp"],
+    ] {
+        run(at, args).expect(2);
+        assert!(!at.join("x.blp").exists());
+    }
+}
