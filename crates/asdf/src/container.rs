@@ -15,6 +15,7 @@ use container_core::format::{Format, Input, Level, Probe, Support};
 use container_core::region::Region;
 use container_core::report::{Loss, Report};
 use container_core::source::Source;
+use container_core::write::journal::Notice;
 use container_core::{Error, Limits, Progress, Result, Value};
 
 use crate::carry;
@@ -25,7 +26,7 @@ use crate::header::{LINE, MAGIC};
 use crate::meta::{self, View};
 use crate::open_options::Policy;
 use crate::parts::Parts;
-use crate::update::recovered;
+use crate::update::journal;
 use crate::{append, compression, details, import, repair, segments};
 
 const ALL: Level = Level::Yes;
@@ -75,15 +76,18 @@ struct Lens {
     datasets: OnceLock<Vec<Dataset>>,
     /// The first dataset of each block.
     of_blocks: OnceLock<HashMap<usize, String>>,
+    /// A journal beside the file.
+    journal: Option<Notice>,
 }
 
 impl Lens {
     fn new(input: Input, options: &OpenOptions, codecs: Codecs) -> Result<Self> {
         let path = input.path.clone();
         let mut source = input.into_source()?;
+        let mut notice = None;
         if let Some(path) = &path {
             // What a crash cut short is shown as it is going to be.
-            source = recovered(path, source, &options.limits)?;
+            (source, notice) = journal::noticed(path, source, &options.limits)?;
         }
         let folder = path.as_deref().and_then(Path::parent);
         let folder = folder.map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder });
@@ -103,6 +107,7 @@ impl Lens {
             axes: options.axes,
             datasets: OnceLock::new(),
             of_blocks: OnceLock::new(),
+            journal: notice,
         })
     }
 
@@ -126,7 +131,11 @@ impl Container for Lens {
             version: Some(self.file.layout().header.version.to_string()),
             size: self.file.layout().size,
             complete: self.file.layout().is_complete(),
-            details: details::details(&self.file),
+            details: {
+                let mut details = details::details(&self.file);
+                details.extend(self.journal.as_ref().map(Notice::detail));
+                details
+            },
         }
     }
 
@@ -192,7 +201,12 @@ impl Container for Lens {
             let of_part = segments::segments(part.file.layout(), &dataset);
             map.extend(of_part.into_iter().map(|segment| Segment { part: part.name.clone(), ..segment }));
         }
+        map.extend(self.journal.as_ref().map(Notice::segment));
         map
+    }
+
+    fn notices(&self) -> Vec<String> {
+        self.journal.iter().map(|notice| notice.message.clone()).collect()
     }
 
     fn losses(&self) -> Vec<Loss> {
@@ -209,6 +223,7 @@ impl Container for Lens {
 
     fn check(&self, depth: Depth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report> {
         let (path, datasets) = (self.path.as_deref(), self.of_blocks());
-        check::check(&self.file, path, datasets, depth, options, progress)
+        Ok(check::check(&self.file, path, datasets, depth, options, progress)?
+            .with(self.journal.as_ref().map(Notice::finding)))
     }
 }

@@ -8,6 +8,7 @@ use std::path::Path;
 
 use container_core::source::Source;
 use container_core::write::Durability;
+use container_core::write::journal::recover;
 use container_core::write::storage::{FileStorage, Storage, StorageSource, Watched};
 use container_core::{Error, Result};
 
@@ -15,7 +16,7 @@ use crate::assemble::require_sound;
 use crate::layout::{Layout, StoredBlock};
 use crate::ndarray::NdArray;
 use crate::sources::sources;
-use crate::update::{FileSidecar, Sidecar, UpdateOptions, journal};
+use crate::update::{Sidecar, UpdateOptions, journal};
 use crate::yaml::Document;
 
 /// Bytes that are gathered before they are written.
@@ -44,7 +45,7 @@ impl Appender {
     /// writing; those of reading the tree; `Io`.
     pub fn open(path: impl AsRef<Path>, options: &UpdateOptions) -> Result<Self> {
         let path = path.as_ref();
-        Self::open_storage(Box::new(FileStorage::open(path)?), Box::new(FileSidecar::beside(path)), options)
+        Self::open_storage(Box::new(FileStorage::open(path)?), Box::new(journal::sidecar(path)), options)
     }
 
     /// Opens a storage, and finishes an update that a crash has cut short.
@@ -90,7 +91,7 @@ impl Appender {
         options: &UpdateOptions,
         rows: impl FnOnce(&dyn Source, &Layout, &StoredBlock) -> Result<(String, u64, u64)>,
     ) -> Result<Self> {
-        journal::recover(&mut *storage, &mut *sidecar, &options.limits)?;
+        recover(&mut *storage, &mut *sidecar, &journal::KIND, &options.limits)?;
         let source = StorageSource::new(&*storage)?;
         let layout = Layout::parse(&source, &options.limits)?;
         require_sound(&layout)?;

@@ -7,6 +7,7 @@
 use std::path::{Path, PathBuf};
 
 use container_core::write::Durability;
+use container_core::write::journal::{Place as JournalPlace, recover};
 use container_core::write::storage::{FileStorage, Storage, StorageSource};
 use container_core::{Error, Limits, Result};
 
@@ -14,15 +15,13 @@ mod block;
 mod commit;
 mod in_place;
 pub(crate) mod journal;
-mod recovered;
-mod sidecar;
 mod tail;
 #[cfg(test)]
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::ptr_arg)]
 mod tests;
 
-pub use recovered::recovered;
-pub use sidecar::Sidecar;
+pub use container_core::write::journal::Sidecar;
+pub use journal::recovered;
 
 use crate::edit::TreeEditor;
 use crate::fault::FaultKind;
@@ -32,9 +31,6 @@ use crate::splice;
 use crate::writer::{ArraySpec, Plan, WriteOptions};
 use crate::yaml::{Document, Yaml, YamlLimits};
 use block::Replaced;
-pub(crate) use sidecar::FileSidecar;
-#[cfg(test)]
-pub(crate) use sidecar::Kept;
 
 /// How files are changed.
 #[derive(Clone, Debug)]
@@ -42,7 +38,7 @@ pub(crate) use sidecar::Kept;
 pub struct UpdateOptions {
     /// How new blocks are written: checksums, padding, alignment, threads. Standard, index and history follow the file.
     pub write: WriteOptions,
-    /// Most bytes that are changed by a journal; more are changed by a new file. 64 MiB by default.
+    /// Most bytes that are changed and added by a journal, which are in memory meanwhile; more are by a new file. 64 MiB by default.
     pub journal: u64,
     /// Bounds on what the file may ask for.
     pub limits: Limits,
@@ -96,6 +92,8 @@ struct Place {
 pub struct Updater<'a> {
     storage: Box<dyn Storage>,
     sidecar: Box<dyn Sidecar>,
+    /// A reason for which no journal can be written: another file has its name.
+    no_journal: Option<String>,
     /// `None` for storage that is no file: what does not fit cannot be written then.
     file: Option<Place>,
     options: UpdateOptions,
@@ -115,7 +113,7 @@ impl<'a> Updater<'a> {
         let path = path.as_ref();
         let storage = FileStorage::open(path)?;
         let file = Place { path: path.to_owned(), opened: storage.file().try_clone()? };
-        let sidecar = Box::new(FileSidecar::beside(path));
+        let sidecar = Box::new(journal::sidecar(path));
         let updater = Self::open_storage(Box::new(storage), sidecar, options)?;
         Ok(Self { file: Some(file), ..updater })
     }
@@ -129,11 +127,16 @@ impl<'a> Updater<'a> {
         mut sidecar: Box<dyn Sidecar>,
         options: UpdateOptions,
     ) -> Result<Self> {
-        journal::recover(&mut *storage, &mut *sidecar, &options.limits)?;
+        let place = recover(&mut *storage, &mut *sidecar, &journal::KIND, &options.limits)?;
+        let no_journal = match place {
+            JournalPlace::Free => None,
+            JournalPlace::Taken(reason) => Some(reason),
+        };
         let (layout, editor) = read(&*storage, &options)?;
         Ok(Self {
             storage,
             sidecar,
+            no_journal,
             file: None,
             options,
             layout,

@@ -6,6 +6,7 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use container_core::source::Access;
+use container_core::write::journal::recover;
 use container_core::write::storage::{FileStorage, require_at};
 use container_core::write::{AtomicFile, Durability, Overwrite, sync_directory};
 use container_core::{Error, Limits, Result};
@@ -13,7 +14,7 @@ use container_core::{Error, Limits, Result};
 use crate::editor::lock_directory;
 use crate::frame::Frame;
 use crate::header::{FIXED_LEN, Header, Kind};
-use crate::journal::{FileSidecar, Sidecar, recover};
+use crate::journal;
 use crate::lock::{Locking, SidecarLock};
 use crate::offsets::{Offset, Offsets};
 use crate::options::OpenOptions;
@@ -77,8 +78,8 @@ pub fn compact(path: impl AsRef<Path>, options: &CompactOptions) -> Result<Compa
         return directory(path, &Frame::open_with(path, &open)?);
     }
     let mut storage = FileStorage::open(path)?;
-    let mut sidecar = FileSidecar::beside(path);
-    recover(&mut storage, &mut sidecar)?;
+    let mut sidecar = journal::sidecar(path);
+    recover(&mut storage, &mut sidecar, &journal::KIND, &options.limits)?;
     let frame = Frame::open_with(path, &open)?;
     let layout = frame.layout();
     if frame.header().kind == Kind::Sparse {
@@ -101,8 +102,6 @@ pub fn compact(path: impl AsRef<Path>, options: &CompactOptions) -> Result<Compa
     let out = out.into_inner().map_err(|failed| Error::from(failed.into_error()))?;
     // Not everyone who replaces a file asks for the lock.
     require_at(storage.file(), path)?;
-    // One that is left behind must not come to fit the new file.
-    sidecar.remove()?;
     out.commit(options.durability)?;
     Ok(Compacted { before: len, after })
 }

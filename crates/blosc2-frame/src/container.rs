@@ -15,6 +15,7 @@ use container_core::format::{Format, Input, Level, Probe, Support};
 use container_core::region::Region;
 use container_core::report::{Loss, Report};
 use container_core::source::Source;
+use container_core::write::journal::Notice;
 use container_core::{Progress, Result, Value};
 
 use crate::b2nd;
@@ -89,14 +90,15 @@ fn open(input: Input, options: &container::OpenOptions) -> Result<Box<dyn Contai
     let Input { source, path } = input;
     match (source, path) {
         (Some(source), path) if starts_with_magic(&*source)? => {
-            let source = match path {
-                Some(path) => journal::recovered(&path, source)?,
-                None => source,
+            let (source, notice) = match path {
+                Some(path) => journal::noticed(&path, source, &options.limits)?,
+                None => (source, None),
             };
             let source: Arc<dyn Source> = Arc::from(source);
             let again = Arc::clone(&source);
             let open = move |own: &OpenOptions| Frame::from_source(Box::new(Arc::clone(&again)), 0, own);
-            let opened = Lens::new(&open, options)?;
+            let mut opened = Lens::new(&open, options)?;
+            opened.journal = notice;
             if stores::is_embed(opened.view.frame()) {
                 return Ok(stores::open_embed(source, options, lens));
             }
@@ -130,6 +132,8 @@ struct Lens {
     datasets: OnceLock<Vec<Dataset>>,
     blocks: OnceLock<Vec<ChunkEntry>>,
     guard: Guard,
+    /// A journal beside the file.
+    journal: Option<Notice>,
 }
 
 impl Lens {
@@ -145,6 +149,7 @@ impl Lens {
             datasets: OnceLock::new(),
             blocks: OnceLock::new(),
             guard: Guard::default(),
+            journal: None,
         })
     }
 
@@ -182,7 +187,12 @@ impl Container for Lens {
             version: Some(frame.header().version.to_string()),
             size: frame.layout().file_len().saturating_add(segments::parts_len(frame, self.survey())),
             complete: frame.layout().end() <= frame.layout().file_len(),
-            details: details::details(&self.view, &Summary::new(self.survey()), self.guard.algorithm(frame)),
+            details: {
+                let summary = Summary::new(self.survey());
+                let mut details = details::details(&self.view, &summary, self.guard.algorithm(frame));
+                details.extend(self.journal.as_ref().map(Notice::detail));
+                details
+            },
         }
     }
 
@@ -244,11 +254,19 @@ impl Container for Lens {
     }
 
     fn layout(&self) -> Vec<Segment> {
-        segments::segments(&self.view, self.survey(), self.guard.algorithm(self.view.frame()))
+        let algorithm = self.guard.algorithm(self.view.frame());
+        let mut map = segments::segments(&self.view, self.survey(), algorithm);
+        map.extend(self.journal.as_ref().map(Notice::segment));
+        map
     }
 
     fn for_each_segment(&self, look: &mut dyn FnMut(Segment) -> Result<()>) -> Result<()> {
-        segments::walk(&self.view, self.survey(), self.guard.algorithm(self.view.frame()), look)
+        segments::walk(&self.view, self.survey(), self.guard.algorithm(self.view.frame()), look)?;
+        self.journal.as_ref().map(Notice::segment).map_or(Ok(()), look)
+    }
+
+    fn notices(&self) -> Vec<String> {
+        self.journal.iter().map(|notice| notice.message.clone()).collect()
     }
 
     fn checksums(&self) -> BTreeSet<String> {
@@ -302,6 +320,7 @@ impl Container for Lens {
     }
 
     fn check(&self, depth: Depth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report> {
-        check::check(&self.view, depth, options, progress)
+        Ok(check::check(&self.view, depth, options, progress)?
+            .with(self.journal.as_ref().map(Notice::finding)))
     }
 }

@@ -167,7 +167,7 @@ fn file_source(path: &Path, len: u64, many: usize, options: &container::OpenOpti
         return Ok(Arc::new(Reopened { path: path.to_owned(), len }));
     }
     let source = open_path(path, options.access, &options.limits)?;
-    Ok(Arc::from(journal::recovered(path, source)?))
+    Ok(Arc::from(journal::recovered(path, source, &options.limits)?))
 }
 
 /// python-blosc2 opens no store without its EmbedStore, even an empty one.

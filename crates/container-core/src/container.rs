@@ -137,6 +137,12 @@ pub trait Container: Send + Sync {
         self.layout().into_iter().filter_map(|segment| segment.checksum).collect()
     }
 
+    /// Notices about the opened file for whoever uses it, whatever for: a journal beside it. A line each. A check and [`Container::about`] have
+    /// them as well.
+    fn notices(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// What the file holds beside its datasets' values, types and shapes, and a bare array therefore cannot take along.
     fn losses(&self) -> Vec<Loss> {
         Vec::new()

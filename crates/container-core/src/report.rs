@@ -114,6 +114,14 @@ impl Report {
         Self { findings, blocks }
     }
 
+    /// The same report with more findings.
+    #[must_use]
+    pub fn with(self, more: impl IntoIterator<Item = Finding>) -> Self {
+        let Self { mut findings, blocks } = self;
+        findings.extend(more);
+        Self::new(findings, blocks)
+    }
+
     /// Damaged if any finding is an error.
     #[must_use]
     pub fn verdict(&self) -> Verdict {

@@ -8,6 +8,7 @@ use crate::{Error, Result};
 
 mod beside;
 mod directory;
+pub mod journal;
 #[cfg(any(test, feature = "testing"))]
 pub mod recording;
 #[cfg(any(test, feature = "testing"))]
@@ -16,7 +17,7 @@ mod room;
 pub mod sectors;
 pub mod storage;
 
-pub use beside::Beside;
+use beside::Beside;
 pub use directory::AtomicDirectory;
 
 /// What to do when the target exists.

@@ -10,7 +10,7 @@ use holdall::open::{Accept, Opened};
 
 use crate::errors::{On, Outcome, Result};
 use crate::options::GlobalArgs;
-use crate::output::Console;
+use crate::output::{Console, printable, to_stderr};
 
 mod append;
 mod cat;
@@ -130,7 +130,21 @@ fn shown(path: &Path) -> String {
 /// Opens a whole file.
 fn open(path: &Path, accept: Accept, options: &OpenOptions) -> Result<Opened> {
     let opened = holdall::open::open(path, accept, options);
-    opened.map_err(|error| address_in_vain(path, error)).on(shown(path))
+    let opened = opened.map_err(|error| address_in_vain(path, error)).on(shown(path))?;
+    tell(path, &opened.container.notices());
+    Ok(opened)
+}
+
+/// Passes on what there is to say of an opened file.
+fn tell(path: &Path, notices: &[String]) {
+    for notice in notices {
+        to_stderr(&format!("holdall: {}: {}", printable(&shown(path)), printable(notice)));
+    }
+}
+
+/// Passes on what there is to say of a file that a verb opens within the library.
+fn tell_before(path: &Path, options: &OpenOptions) {
+    tell(path, &holdall::open::journal_notices(path, options));
 }
 
 /// A verb for whole files that is given an address finds no file of that name; says why.

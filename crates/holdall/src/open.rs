@@ -110,6 +110,23 @@ fn opened(format: &'static Format, input: Input, options: &OpenOptions) -> Resul
     Ok(Opened { format, container })
 }
 
+/// Notices about journals beside the file at `path`, for those who open it by a function that gives no container. A file without any is not
+/// opened.
+#[must_use]
+pub fn journal_notices(path: &Path, options: &OpenOptions) -> Vec<String> {
+    const SUFFIXES: [&str; 2] = [".asdfjournal", ".b2journal"];
+    let is_there = |suffix: &&str| {
+        let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let mut name = target.into_os_string();
+        name.push(suffix);
+        Path::new(&name).symlink_metadata().is_ok()
+    };
+    if is_stream(path) || !SUFFIXES.iter().any(is_there) {
+        return Vec::new();
+    }
+    open(path, Accept::Containers, options).map_or_else(|_| Vec::new(), |opened| opened.container.notices())
+}
+
 /// Opens a file whose values will pass through once, in `order` (`None` for the order in which they are stored).
 ///
 /// Where they are stored in that order, plainly or in small blocks, pieces are read by position rather than mapped: that is as fast, and the

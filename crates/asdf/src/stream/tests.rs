@@ -3,9 +3,9 @@ use container_core::write::recording::RecordingStorage;
 use container_core::write::replay::{self, Crash};
 
 use super::*;
-use crate::update::Kept;
 use crate::writer::{ArraySpec, Plan, WriteOptions};
 use crate::yaml::Yaml;
+use container_core::write::journal::NoSidecar;
 
 /// A file with an array of bytes, and one of rows of two 32-bit numbers.
 fn file(rows: &[u8]) -> Vec<u8> {
@@ -22,7 +22,7 @@ fn file(rows: &[u8]) -> Vec<u8> {
 }
 
 fn open(storage: &RecordingStorage) -> Result<Appender> {
-    Appender::open_storage(Box::new(storage.clone()), Box::<Kept>::default(), &UpdateOptions::default())
+    Appender::open_storage(Box::new(storage.clone()), Box::new(NoSidecar), &UpdateOptions::default())
 }
 
 #[test]
@@ -185,7 +185,7 @@ fn rows_that_may_not_be_on_the_disk_are_taken_back() {
     let storage = RecordingStorage::new(file(b"row one."));
     let unsynced = Box::new(Unsynced(storage.clone()));
     let mut appender =
-        Appender::open_storage(unsynced, Box::<Kept>::default(), &UpdateOptions::default()).unwrap();
+        Appender::open_storage(unsynced, Box::new(NoSidecar), &UpdateOptions::default()).unwrap();
     appender.append(b"row two.").unwrap();
     appender.commit(Durability::Synced).unwrap_err();
     appender.take_back().unwrap();

@@ -3,10 +3,10 @@
 use container_core::Error;
 use container_core::Result;
 use container_core::source::Source;
-use container_core::write::storage::{FileStorage, StorageSource, require_at};
+use container_core::write::journal::{Journal, Patch};
+use container_core::write::storage::{FileStorage, Storage, StorageSource, require_at};
 use container_core::write::{AtomicFile, Overwrite};
 
-use super::sidecar::FileSidecar;
 use super::tail::Tail;
 use super::{Added, Committed, Place, Updater, read};
 use crate::block_index::BlockIndex;
@@ -25,13 +25,25 @@ impl Updater<'_> {
         let fits = self.fits();
         let patches = if fits { self.patches()? } else { Vec::new() };
         let bytes = patches.iter().map(|patch| patch.new.len() as u64).fold(0, u64::saturating_add);
-        let committed = if !fits || bytes > self.options.journal {
-            self.write_new_file()?
-        } else if self.added.is_empty() {
-            self.change(patches)?
-        } else {
-            self.grow(patches)?
-        };
+        let added = self
+            .added
+            .iter()
+            .map(|added| added.spec.data_len().unwrap_or(u64::MAX))
+            .fold(bytes, u64::saturating_add);
+        let in_one_write = self.added.is_empty()
+            && matches!(patches.as_slice(), [] | [_])
+            && !patches.iter().any(Patch::crosses_sectors);
+        let committed =
+            if !fits || added > self.options.journal || (self.no_journal.is_some() && !in_one_write) {
+                self.write_new_file()?
+            } else if in_one_write {
+                self.change(&patches)?
+            } else if self.added.is_empty() {
+                let len = self.storage.len()?;
+                self.carry_out(&Journal::new(len, len, patches)?)?
+            } else {
+                self.grow(patches)?
+            };
         self.replaced.clear();
         self.added.clear();
         if committed != Committed::Unchanged {
@@ -40,19 +52,15 @@ impl Updater<'_> {
         Ok(committed)
     }
 
-    /// Writes added blocks and the index from `start` on. Gives the new end of the file, and the bytes before the old one.
-    pub(super) fn write_behind(&mut self, start: u64, old_len: u64) -> Result<(u64, Vec<u8>)> {
+    /// The added blocks and the index, as they go from byte `start` on.
+    pub(super) fn encode_tail(&mut self, start: u64) -> Result<Vec<u8>> {
         let added = std::mem::take(&mut self.added);
         let mut offsets = self.layout.offsets();
-        let has_index = self.layout.index.is_some();
-        let mut tail = Tail::new(&mut *self.storage, start, old_len);
-        {
-            let mut target = Target::Output(&mut tail);
-            let end = add_blocks(added, start, &mut offsets, &self.options.write, &mut target)?;
-            let _ = end;
-            if has_index {
-                target.write(BlockIndex { offsets }.to_text().as_bytes())?;
-            }
+        let mut tail = Tail::default();
+        let mut target = Target::Output(&mut tail);
+        add_blocks(added, start, &mut offsets, &self.options.write, &mut target)?;
+        if self.layout.index.is_some() {
+            target.write(BlockIndex { offsets }.to_text().as_bytes())?;
         }
         Ok(tail.finish())
     }
@@ -60,9 +68,12 @@ impl Updater<'_> {
     /// Writes a new file, and puts it in the place of the old one.
     fn write_new_file(&mut self) -> Result<Committed> {
         let Some(path) = self.file.as_ref().map(|file| file.path.clone()) else {
-            return Err(Error::unsupported(
-                "the change does not fit in place, and there is no file to replace",
-            ));
+            let problem = "the change does not fit in place, and there is no file to replace";
+            let error = Error::unsupported(problem);
+            return Err(self.no_journal.iter().fold(error, |error, reason| {
+                error
+                    .context(format!("no journal can be written: another file is in its place, and {reason}"))
+            }));
         };
         let mut out = AtomicFile::create(&path, Overwrite::Replace)?;
         let added = std::mem::take(&mut self.added);
@@ -80,7 +91,6 @@ impl Updater<'_> {
         let opened = storage.file().try_clone()?;
         out.commit(self.options.durability)?;
         self.storage = Box::new(storage);
-        self.sidecar = Box::new(FileSidecar::beside(&path));
         self.file = Some(Place { path, opened });
         Ok(Committed::NewFile)
     }

@@ -6,16 +6,13 @@ use std::ops::Range;
 use container_core::Result;
 use container_core::source::Source;
 use container_core::write::Durability;
-use container_core::write::storage::{Storage, StorageSource};
+use container_core::write::journal::{Journal, Patch, carry_out};
+use container_core::write::storage::StorageSource;
 
-use super::journal::{Intent, Journal, Patch, apply};
-use super::sidecar::Sidecar;
+use super::journal::KIND;
 use super::{Committed, Updater};
 use crate::fault::{Fault, FaultKind};
 use crate::layout::{IndexState, Layout};
-
-/// Bytes by which a file that grows is known again.
-const KNOWN_BY: u64 = 4096;
 
 impl Updater<'_> {
     /// Whether all of the change has its place. A tree needs a block behind it: where there is none it is the file that ends.
@@ -63,77 +60,32 @@ impl Updater<'_> {
         Ok(patches)
     }
 
-    /// Makes changes that fit, without a journal where one write within one sector does all.
-    pub(super) fn change(&mut self, patches: Vec<Patch>) -> Result<Committed> {
-        let len = self.storage.len()?;
-        let committed = match patches.as_slice() {
-            [] => return Ok(Committed::Unchanged),
-            [one] if !one.crosses_sectors() => {
-                self.storage.write_at(one.at, &one.new)?;
-                Committed::OneWrite
-            }
-            _ => {
-                let journal = Journal { intent: Intent::Change, old_len: len, new_len: len, patches };
-                carry_out(&journal, &mut *self.storage, &mut *self.sidecar, self.options.durability)?;
-                return Ok(Committed::Journal);
-            }
-        };
+    /// Makes a change of one write within one sector.
+    pub(super) fn change(&mut self, patches: &[Patch]) -> Result<Committed> {
+        let [one] = patches else { return Ok(Committed::Unchanged) };
+        self.storage.write_at(one.at, &one.new)?;
         if self.options.durability == Durability::Synced {
             self.storage.sync()?;
         }
-        Ok(committed)
+        Ok(Committed::OneWrite)
     }
 
     /// Makes changes and writes blocks behind the last one.
     pub(super) fn grow(&mut self, mut patches: Vec<Patch>) -> Result<Committed> {
         let old_len = self.storage.len()?;
         let start = self.layout.blocks.last().map_or(old_len, |block| block.end);
-        let known = {
-            let source = StorageSource::new(&*self.storage)?;
-            let same = |range: Range<u64>| -> Result<Patch> {
-                let bytes = source.read(range.clone())?.into_owned();
-                Ok(Patch { at: range.start, old: bytes.clone(), new: bytes })
-            };
-            vec![same(0..old_len.min(KNOWN_BY))?, same(start.max(old_len.saturating_sub(KNOWN_BY))..old_len)?]
-        };
-        let growing = Journal { intent: Intent::Grow, old_len, new_len: old_len, patches: known };
-        self.sidecar.put(&growing.encode())?;
-        let written = self.write_behind(start, old_len).and_then(|written| {
-            // What the journal is going to make part of the file is there before it says so.
-            self.storage.sync()?;
-            Ok(written)
-        });
-        let (new_len, overlap) = match written {
-            Ok(written) => written,
-            Err(error) => {
-                // The journal stays where this fails, and whoever opens the file next does it.
-                let cut = self.storage.set_len(old_len).and_then(|()| self.storage.sync());
-                let _ = cut.and_then(|()| self.sidecar.remove());
-                return Err(error);
-            }
-        };
-        let end = start + overlap.len() as u64;
-        let old = StorageSource::new(&*self.storage)?.read(start..end)?.into_owned();
-        patches.extend(Patch::between(start, &old, &overlap));
-        let changing = Journal { intent: Intent::Change, old_len, new_len, patches };
-        carry_out(&changing, &mut *self.storage, &mut *self.sidecar, self.options.durability)?;
-        Ok(Committed::Journal)
+        let new = self.encode_tail(start)?;
+        let old = StorageSource::new(&*self.storage)?.read(start..old_len)?.into_owned();
+        let new_len = start.saturating_add(new.len() as u64);
+        patches.push(Patch { at: start, old, new });
+        self.carry_out(&Journal::new(old_len, new_len, patches)?)
     }
-}
 
-/// Puts the journal down, makes its change, and takes it away.
-fn carry_out(
-    journal: &Journal,
-    storage: &mut dyn Storage,
-    sidecar: &mut dyn Sidecar,
-    durability: Durability,
-) -> Result<()> {
-    sidecar.put(&journal.encode())?;
-    apply(journal, storage)?;
-    // Removed before the change is on the disk, the journal could not finish it.
-    let _ = durability;
-    storage.sync()?;
-    sidecar.remove()
+    /// Makes a change by way of the journal.
+    pub(super) fn carry_out(&mut self, change: &Journal) -> Result<Committed> {
+        let made = carry_out(change, &KIND, &mut *self.storage, &mut *self.sidecar);
+        made.map(|()| Committed::Journal).map_err(|failed| failed.error)
+    }
 }
 
 /// Where the tree and its padding are, where a block follows.

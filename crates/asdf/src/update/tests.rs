@@ -1,6 +1,7 @@
 use container_core::container::ReadOptions;
 use container_core::dtype::{DType, Kind, Order};
 use container_core::region::Region;
+use container_core::write::journal::{Found, Journal, Patch};
 
 use super::*;
 use crate::writer::Padding;
@@ -104,6 +105,26 @@ fn a_file_that_another_program_has_replaced_is_not_replaced_again() {
     assert_eq!(std::fs::read(place.path()).unwrap(), b"theirs");
 }
 
+/// A place for a journal in memory.
+#[derive(Clone, Default)]
+struct Kept(std::sync::Arc<std::sync::Mutex<Option<Vec<u8>>>>);
+
+impl Sidecar for Kept {
+    fn read(&self, _limits: &Limits) -> Result<Found> {
+        Ok(self.0.lock().unwrap().clone().map_or(Found::Absent, Found::Journal))
+    }
+
+    fn put(&mut self, bytes: &[u8]) -> Result<()> {
+        *self.0.lock().unwrap() = Some(bytes.to_vec());
+        Ok(())
+    }
+
+    fn remove(&mut self) -> Result<()> {
+        *self.0.lock().unwrap() = None;
+        Ok(())
+    }
+}
+
 #[test]
 fn an_array_that_does_not_fit_on_the_disk_leaves_nothing() {
     use container_core::write::recording::RecordingStorage;
@@ -120,7 +141,7 @@ fn an_array_that_does_not_fit_on_the_disk_leaves_nothing() {
         updater.add_array("c", &spec(4000), data).unwrap();
         storage.set_room(full.then_some(old.len() as u64 + 1000));
         updater.commit().unwrap_err();
-        assert!(storage.image() == old && sidecar.read(&Limits::default()).unwrap().is_none(), "{full}");
+        assert!(storage.image() == old && sidecar.0.lock().unwrap().is_none(), "{full}");
     }
 }
 
@@ -295,15 +316,23 @@ fn readers_see_what_a_journal_promises() {
     let len = old.len() as u64;
     drop(updater);
     let beside = place.folder.path().join("a.asdf.asdfjournal");
-    let change = journal::Journal { intent: journal::Intent::Change, old_len: len, new_len: len, patches };
-    std::fs::write(&beside, change.encode()).unwrap();
+    let change = Journal::new(len, len, patches.clone()).unwrap();
+    std::fs::write(&beside, change.encode(&journal::KIND)).unwrap();
+    // Nothing has changed yet, and nothing is read otherwise.
+    let file = File::open(place.path()).unwrap();
+    assert_eq!((values(&file, "a"), file.tree().find("text").unwrap().text()), (vec![1; 100], "x"));
+    assert!(std::fs::read(place.path()).unwrap() == old && beside.exists());
+    let mut torn = old.clone();
+    let first = &patches[0];
+    let at = usize::try_from(first.at).unwrap();
+    torn[at..at + first.new.len()].copy_from_slice(&first.new);
+    std::fs::write(place.path(), &torn).unwrap();
     let file = File::open(place.path()).unwrap();
     assert_eq!((values(&file, "a"), file.tree().find("text").unwrap().text()), (vec![3; 100], "other"));
-    assert!(std::fs::read(place.path()).unwrap() == old && beside.exists());
-    // The file is known by its first bytes.
-    let known = vec![journal::Patch { at: 0, old: old[..40].to_vec(), new: old[..40].to_vec() }];
-    let grow = journal::Journal { intent: journal::Intent::Grow, patches: known, ..change.clone() };
-    std::fs::write(&beside, grow.encode()).unwrap();
+    assert!(std::fs::read(place.path()).unwrap() == torn && beside.exists());
+    let added = Patch { at: len, old: Vec::new(), new: b"half a block and the rest".to_vec() };
+    let grow = Journal::new(len, len + 25, vec![added]).unwrap();
+    std::fs::write(&beside, grow.encode(&journal::KIND)).unwrap();
     std::fs::write(place.path(), [&old[..], b"half a block"].concat()).unwrap();
     let file = File::open(place.path()).unwrap();
     assert_eq!((file.layout().size, values(&file, "a")), (len, vec![1; 100]));

@@ -1,10 +1,11 @@
 //! A disk that records: a file, and before it in the same image its journal, so that the order of writes to both is replayed.
 
 use asdf::container_core::checksum::Algorithm;
+use asdf::container_core::write::journal::{Found, NoSidecar, Sidecar};
 use asdf::container_core::write::recording::RecordingStorage;
 use asdf::container_core::write::storage::Storage;
 use asdf::container_core::{Limits, Result};
-use asdf::update::{Sidecar, UpdateOptions, Updater};
+use asdf::update::{UpdateOptions, Updater};
 
 /// Bytes of each of two places for a journal. Whole sectors, so that those of the file lie as they do on a disk.
 const SLOT: u64 = 16 << 10;
@@ -29,7 +30,7 @@ impl Disk {
         if with_journal {
             Updater::open_storage(file, Box::new(self.journal()), UpdateOptions::default())
         } else {
-            Updater::open_storage(file, Box::new(NoJournal), UpdateOptions::default())
+            Updater::open_storage(file, Box::new(NoSidecar), UpdateOptions::default())
         }
     }
 
@@ -88,9 +89,9 @@ impl Storage for FileOf {
 pub struct JournalOf(Disk);
 
 impl Sidecar for JournalOf {
-    fn read(&self, _limits: &Limits) -> Result<Option<Vec<u8>>> {
+    fn read(&self, _limits: &Limits) -> Result<Found> {
         let image = self.0.0.image();
-        Ok(parts(&image).1.map(<[u8]>::to_vec))
+        Ok(parts(&image).1.map_or(Found::Absent, |journal| Found::Journal(journal.to_vec())))
     }
 
     /// As a file that is renamed: the old one counts until the new one is there.
@@ -107,22 +108,5 @@ impl Sidecar for JournalOf {
     fn remove(&mut self) -> Result<()> {
         self.0.0.write_at(0, &[0; 10])?;
         self.0.0.sync()
-    }
-}
-
-/// None: what crosses sectors is written without.
-struct NoJournal;
-
-impl Sidecar for NoJournal {
-    fn read(&self, _limits: &Limits) -> Result<Option<Vec<u8>>> {
-        Ok(None)
-    }
-
-    fn put(&mut self, _bytes: &[u8]) -> Result<()> {
-        Ok(())
-    }
-
-    fn remove(&mut self) -> Result<()> {
-        Ok(())
     }
 }

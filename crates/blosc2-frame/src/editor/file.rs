@@ -5,11 +5,12 @@
 //! header leads to is ever overwritten.
 
 use container_core::write::Durability;
+use container_core::write::journal::{Journal, Patch, carry_out};
 use container_core::write::storage::{Storage, Watched};
 use container_core::{Error, Result};
 
 use super::store::Commit;
-use crate::journal::{Change, Sidecar};
+use crate::journal::{KIND, Sidecar};
 use crate::writer::check_total;
 
 /// A frame in a storage.
@@ -110,21 +111,22 @@ impl InFile {
                 self.storage.sync()?;
             }
         }
-        if let Some(mut change) = Change::between(self.start, &old, &new) {
-            change.least = end;
-            let journaled = synced && change.crosses_sectors();
+        if let Some(change) = Patch::between(self.start, &old, &new) {
             self.failed = true;
-            if journaled && let Err(error) = self.sidecar.put(&change.encode()) {
-                // Without a journal that leads to the new header, the old one holds.
-                self.failed = self.sidecar.remove().is_err();
-                return Err(error);
-            }
-            self.storage.write_at(change.at, &change.new)?;
-            if synced {
-                self.storage.sync()?;
-            }
-            if journaled {
-                self.sidecar.remove()?;
+            if synced && change.crosses_sectors() {
+                let len = self.storage.len()?;
+                let change = Journal::new(len, len, vec![change])?;
+                let made = carry_out(&change, &KIND, &mut self.storage, &mut *self.sidecar);
+                made.map_err(|failed| {
+                    // Without the new header, the old one holds.
+                    self.failed = !failed.is_undone;
+                    failed.error
+                })?;
+            } else {
+                self.storage.write_at(change.at, &change.new)?;
+                if synced {
+                    self.storage.sync()?;
+                }
             }
         }
         self.failed = false;

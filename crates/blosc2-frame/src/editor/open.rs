@@ -5,6 +5,7 @@ use std::path::Path;
 use blosc_chunk::{Chunk, Decoder, Params};
 use container_core::container::Tolerance;
 use container_core::source::{Access, Source, zeroed_vec};
+use container_core::write::journal::recover;
 use container_core::write::storage::{FileStorage, Storage, StorageSource};
 use container_core::write::{AtomicFile, Durability, Overwrite, sync_directory};
 use container_core::{Error, Result};
@@ -15,7 +16,7 @@ use super::store::Store;
 use super::{EditOptions, Editor, room};
 use crate::checksums::{self, Digests};
 use crate::header::Kind;
-use crate::journal::{FileSidecar, NoSidecar, Sidecar, recover};
+use crate::journal::{self, NoSidecar, Sidecar};
 use crate::layout::Layout;
 use crate::lock::{Locking, SidecarLock};
 use crate::options::{FrameOptions, default_params};
@@ -47,7 +48,7 @@ impl Editor {
             return Ok(Self { _lock: lock, ..editor });
         }
         let storage = Box::new(FileStorage::open(path)?);
-        let sidecar = Box::new(FileSidecar::beside(path));
+        let sidecar = Box::new(journal::sidecar(path));
         let editor = Self::open_storage_with(storage, sidecar, at, options).map_err(named)?;
         Ok(Self { _lock: lock, ..editor })
     }
@@ -73,7 +74,7 @@ impl Editor {
         at: u64,
         options: &EditOptions,
     ) -> Result<Self> {
-        recover(&mut *storage, &mut *sidecar)?;
+        recover(&mut *storage, &mut *sidecar, &journal::KIND, &options.limits)?;
         let (layout, head) = {
             let source = StorageSource::new(&*storage)?;
             let layout = parse(&source, at, options)?;

@@ -3,6 +3,7 @@ use std::path::{Path, PathBuf};
 use blosc_chunk::Special;
 use container_core::ErrorKind;
 use container_core::container::ReadOptions;
+use container_core::write::journal::{Journal, Patch};
 use container_core::write::recording::{Operation, RecordingStorage};
 use container_core::write::storage::Storage;
 
@@ -455,7 +456,9 @@ fn a_header_across_sectors_is_finished_by_whoever_opens_it() {
     let new = std::fs::read(&place.path).unwrap();
     // What a power cut leaves: the first sector is the new one, others of the header are the old ones.
     let torn = [&new[..512], &old[512..1700], &new[1700..]].concat();
-    let journal = crate::journal::Change::between(0, &old[..1700], &new[..1700]).unwrap().encode();
+    let change = Patch::between(0, &old[..1700], &new[..1700]).unwrap();
+    let len = new.len() as u64;
+    let journal = Journal::new(len, len, vec![change]).unwrap().encode(&crate::journal::KIND);
     std::fs::write(&place.path, &torn).unwrap();
     let state = |path: &Path| {
         let frame = Frame::open(path).unwrap();
@@ -467,14 +470,20 @@ fn a_header_across_sectors_is_finished_by_whoever_opens_it() {
     assert!(beside.exists(), "a reader writes nothing");
     drop(Editor::open(&place.path, &EditOptions::default()).unwrap());
     assert!(!beside.exists() && std::fs::read(&place.path).unwrap() == new);
-    // A journal that was left behind means nothing to a file that went on.
-    std::fs::write(&beside, &journal).unwrap();
+    // One that is about an earlier file means nothing, and stays: nothing is written that needs another.
     let mut editor = Editor::open(&place.path, &EditOptions::default()).unwrap();
     editor.append(&numbers(2)).unwrap();
     commit(&mut editor);
     drop(editor);
     std::fs::write(&beside, &journal).unwrap();
     assert_eq!(state(&place.path), (3, vec![2; 1500]));
+    let before = std::fs::read(&place.path).unwrap();
+    let mut editor = Editor::open(&place.path, &EditOptions::default()).unwrap();
+    editor.set_metalayer("long", vec![3; 1500]).unwrap();
+    let refused = editor.commit(Durability::Synced).unwrap_err();
+    assert!(refused.to_string().contains("is in the way"), "{refused}");
+    drop(editor);
+    assert!(std::fs::read(&place.path).unwrap() == before && std::fs::read(&beside).unwrap() == journal);
 }
 
 /// Found by fuzzing: the editor gave zeros where an element is cut, the frame the bytes of a NaN.

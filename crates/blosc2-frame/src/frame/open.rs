@@ -161,7 +161,7 @@ fn geometry(layout: &Layout) -> Geometry {
 
 /// The file at `path`, with the header that a power cut kept a change of it from writing whole.
 fn open_file_at(path: &Path, options: &OpenOptions) -> Result<Box<dyn Source>> {
-    journal::recovered(path, open_path_late(path, options.access, &options.limits)?)
+    journal::recovered(path, open_path_late(path, options.access, &options.limits)?, &options.limits)
 }
 
 /// How often a frame is looked at that changes meanwhile.

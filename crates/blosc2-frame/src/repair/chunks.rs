@@ -44,7 +44,7 @@ impl Origin {
             return Err(store());
         }
         let source = match path {
-            Some(path) => journal::recovered(&path, source)?,
+            Some(path) => journal::recovered(&path, source, limits)?,
             None => source,
         };
         let there = source.len();

@@ -1,11 +1,13 @@
 //! A disk that records: a frame, and beside it the journal, in one image, so that the order of writes to both is replayed.
 
-use blosc2_frame::container_core::Result;
+use blosc2_frame::container_core::write::journal::Found;
 use blosc2_frame::container_core::write::recording::RecordingStorage;
+use blosc2_frame::container_core::write::sectors::SECTOR;
 use blosc2_frame::container_core::write::storage::Storage;
+use blosc2_frame::container_core::{Limits, Result};
 use blosc2_frame::{EditOptions, Editor, NoSidecar, Sidecar};
 
-/// Bytes for the journal before the file: its length, and what is in it. A multiple of a sector, so that those of the file lie as they do
+/// Bytes for the journal before the file: a sector with its length, and what is in it. A multiple of a sector, so that those of the file lie as they do
 /// on a disk.
 pub const JOURNAL: u64 = 8192;
 
@@ -35,8 +37,9 @@ impl Disk {
 pub fn parts(image: &[u8]) -> (&[u8], Option<&[u8]>) {
     let (journal, file) = image.split_at(usize::try_from(JOURNAL).unwrap().min(image.len()));
     let len = u64::from_le_bytes(journal[..8].try_into().unwrap());
-    let len = usize::try_from(len).unwrap_or(usize::MAX).min(journal.len() - 8);
-    (file, (len > 0).then(|| &journal[8..8 + len]))
+    let start = usize::try_from(SECTOR).unwrap();
+    let len = usize::try_from(len).unwrap_or(usize::MAX).min(journal.len() - start);
+    (file, (len > 0).then(|| &journal[start..start + len]))
 }
 
 struct FileOf(Disk);
@@ -70,20 +73,23 @@ impl Storage for FileOf {
 struct JournalOf(Disk);
 
 impl Sidecar for JournalOf {
-    fn read(&self) -> Result<Option<Vec<u8>>> {
+    fn read(&self, _limits: &Limits) -> Result<Found> {
         let image = self.0.0.image();
-        Ok(parts(&image).1.map(<[u8]>::to_vec))
+        Ok(parts(&image).1.map_or(Found::Absent, |journal| Found::Journal(journal.to_vec())))
     }
 
     fn put(&mut self, bytes: &[u8]) -> Result<()> {
         let len = bytes.len() as u64;
-        assert!(len + 8 <= JOURNAL);
-        self.0.0.write_at(0, &[&len.to_le_bytes(), bytes].concat())?;
+        assert!(len + SECTOR <= JOURNAL);
+        // As a file that is given its name when it is on the disk.
+        self.0.0.write_at(SECTOR, bytes)?;
+        self.0.0.sync()?;
+        self.0.0.write_at(0, &len.to_le_bytes())?;
         self.0.0.sync()
     }
 
-    /// A file that is gone may be back after a power cut.
     fn remove(&mut self) -> Result<()> {
-        self.0.0.write_at(0, &[0; 8])
+        self.0.0.write_at(0, &[0; 8])?;
+        self.0.0.sync()
     }
 }

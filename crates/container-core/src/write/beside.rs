@@ -1,11 +1,12 @@
 //! Files that stand beside another: journals of changes.
 
 use std::ffi::OsString;
-use std::fs;
+use std::fs::{self, File, Metadata};
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
 use super::{directory_of, keep_permissions, sync_directory};
+use crate::source::read_exact_at;
 use crate::{Error, Result};
 
 /// A file that is called as another with something behind, whether it is there or not.
@@ -26,38 +27,75 @@ impl Beside {
         Self { path: name.into(), of }
     }
 
-    /// How many bytes there are. `None` where there is nothing, and for a link, a pipe or a directory of that name, which is somebody else's.
-    ///
-    /// # Errors
-    /// `Io` where that cannot be told.
-    pub fn len(&self) -> Result<Option<u64>> {
-        match fs::symlink_metadata(&self.path) {
-            Ok(kind) => Ok(Some(kind.len()).filter(|_| kind.is_file())),
-            // A name that is longer than there are is nobody's.
-            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::InvalidFilename) => {
-                Ok(None)
-            }
-            Err(error) => Err(self.named(error)),
-        }
+    /// Its name.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
-    /// All that is in it.
+    /// Opens it for reading, if it is a regular file with one name, of the user who owns the file beside which it is, or of this process's. Anybody
+    /// may have put anything else there.
     ///
     /// # Errors
     /// `Io`.
-    pub fn read(&self) -> Result<Vec<u8>> {
-        fs::read(&self.path).map_err(|error| self.named(error))
+    pub(super) fn open(&self) -> Result<Own> {
+        let about = match fs::symlink_metadata(&self.path) {
+            Ok(about) => about,
+            // A name that is longer than there are is nobody's.
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::InvalidFilename) => {
+                return Ok(Own::Absent);
+            }
+            Err(error) => return Err(self.named(error)),
+        };
+        if let Some(reason) = self.reason_against(&about) {
+            return Ok(Own::Foreign(reason));
+        }
+        let file = match open_plain(&self.path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Own::Absent),
+            Err(error) => return Err(self.named(error)),
+        };
+        // Another one may have come to the name in between.
+        let about = file.metadata().map_err(|error| self.named(error))?;
+        Ok(match self.reason_against(&about) {
+            Some(reason) => Own::Foreign(reason),
+            None => Own::File(OwnFile { file, len: about.len(), beside: self.clone() }),
+        })
     }
 
-    /// Makes `bytes` all that is in it, in one step, for whoever has rights to the file beside which it is. When this returns they are on the
-    /// disk.
+    /// A reason not to believe what is in a file of this name.
+    fn reason_against(&self, about: &Metadata) -> Option<String> {
+        if about.is_symlink() {
+            return Some("it is a link".to_owned());
+        }
+        if !about.is_file() {
+            return Some("it is no regular file".to_owned());
+        }
+        self.owner_against(about)
+    }
+
+    #[cfg(unix)]
+    fn owner_against(&self, about: &Metadata) -> Option<String> {
+        use std::os::unix::fs::MetadataExt;
+        if about.nlink() > 1 {
+            return Some(format!("it has {} names", about.nlink()));
+        }
+        let is_owners = fs::metadata(&self.of).is_ok_and(|of| of.uid() == about.uid());
+        let is_ours = rustix::process::geteuid().as_raw() == about.uid();
+        (!is_owners && !is_ours).then(|| format!("it belongs to another user, {}", about.uid()))
+    }
+
+    /// Elsewhere the system does not tell.
+    #[cfg(not(unix))]
+    fn owner_against(&self, _about: &Metadata) -> Option<String> {
+        None
+    }
+
+    /// Makes it, with `bytes` in it, in one step, for whoever has rights to the file beside which it is. When this returns they are on the disk.
     ///
     /// # Errors
-    /// `Usage` where a link, a pipe or a directory has its name; `Io`.
+    /// `Usage` where something has its name, which stays; `Io`, and then it is not there.
     pub fn put(&self, bytes: &[u8]) -> Result<()> {
-        if self.path.symlink_metadata().is_ok_and(|kind| !kind.is_file()) {
-            return Err(Error::usage(format!("{} is in the way", self.path.display())));
-        }
         let mut file = tempfile::Builder::new()
             .prefix(".holdall-")
             .tempfile_in(directory_of(&self.path))
@@ -66,11 +104,16 @@ impl Beside {
         // Whoever may read the file has to read this, too.
         keep_permissions(file.as_file(), &self.of)?;
         file.as_file().sync_all()?;
-        file.persist(&self.path).map_err(|failed| self.named(failed.error))?;
-        sync_directory(&self.path)
+        if let Err(failed) = file.persist_noclobber(&self.path) {
+            return Err(match failed.error.kind() {
+                ErrorKind::AlreadyExists => Error::usage(format!("{} is in the way", self.path.display())),
+                _ => self.named(failed.error),
+            });
+        }
+        sync_directory(&self.path).inspect_err(|_| _ = fs::remove_file(&self.path))
     }
 
-    /// Takes it away, if it is there. It may come back after a power cut.
+    /// Removes it, if it is there. It may come back after a power cut.
     ///
     /// # Errors
     /// `Io`.
@@ -95,9 +138,63 @@ impl Beside {
     }
 }
 
+/// What has the name of a [`Beside`].
+pub(super) enum Own {
+    /// Nothing.
+    Absent,
+    /// Something that is not believed: the reason.
+    Foreign(String),
+    /// A file.
+    File(OwnFile),
+}
+
+/// An open file that belongs to another.
+pub(super) struct OwnFile {
+    file: File,
+    len: u64,
+    beside: Beside,
+}
+
+impl OwnFile {
+    pub(super) const fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// # Errors
+    /// `Io`.
+    pub(super) fn read_at(&self, at: u64, dst: &mut [u8]) -> Result<()> {
+        read_exact_at(&self.file, at, dst).map_err(|error| self.beside.named(error))
+    }
+}
+
+/// Opens a file that is neither a link nor waits for a writer.
+#[cfg(unix)]
+fn open_plain(path: &Path) -> std::io::Result<File> {
+    use rustix::fs::{CWD, Mode, OFlags, openat};
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    Ok(File::from(openat(CWD, path, flags, Mode::empty())?))
+}
+
+#[cfg(not(unix))]
+fn open_plain(path: &Path) -> std::io::Result<File> {
+    File::open(path)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn bytes(beside: &Beside) -> Option<Vec<u8>> {
+        match beside.open().unwrap() {
+            Own::Absent => None,
+            Own::Foreign(reason) => panic!("{reason}"),
+            Own::File(own) => {
+                let mut bytes = vec![0; usize::try_from(own.len()).unwrap()];
+                own.read_at(0, &mut bytes).unwrap();
+                Some(bytes)
+            }
+        }
+    }
 
     #[test]
     fn what_is_put_is_read_until_it_is_removed() {
@@ -105,21 +202,17 @@ mod tests {
         let path = folder.path().join("a");
         fs::write(&path, b"file").unwrap();
         let beside = Beside::new(&path, ".journal");
-        assert_eq!(beside.len().unwrap(), None);
-        for bytes in [&b"journal"[..], b"another"] {
-            beside.put(bytes).unwrap();
-            assert_eq!((beside.len().unwrap(), beside.read().unwrap()), (Some(7), bytes.to_vec()));
-        }
-        assert_eq!(fs::read(folder.path().join("a.journal")).unwrap(), b"another");
+        assert_eq!(bytes(&beside), None);
+        beside.put(b"journal").unwrap();
+        // Nothing is replaced.
+        assert!(matches!(beside.put(b"another").unwrap_err().kind(), crate::ErrorKind::Usage(_)));
+        assert_eq!(bytes(&beside).unwrap(), b"journal");
+        assert_eq!(fs::read(folder.path().join("a.journal")).unwrap(), b"journal");
         beside.remove().unwrap();
         beside.remove().unwrap();
-        assert_eq!(beside.len().unwrap(), None);
-        assert!(beside.read().unwrap_err().to_string().contains("a.journal"));
-        fs::create_dir(folder.path().join("a.journal")).unwrap();
-        assert_eq!(beside.len().unwrap(), None);
-        assert!(matches!(beside.put(b"x").unwrap_err().kind(), crate::ErrorKind::Usage(_)));
+        assert_eq!(bytes(&beside), None);
         let long = Beside::new(&folder.path().join("n".repeat(250)), ".journal");
-        assert_eq!(long.len().unwrap(), None);
+        assert_eq!(bytes(&long), None);
     }
 
     #[cfg(unix)]
@@ -134,6 +227,6 @@ mod tests {
         Beside::new(&link, ".journal").put(b"journal").unwrap();
         let journal = folder.path().join("a.journal");
         assert_eq!(journal.metadata().unwrap().permissions().mode() & 0o777, 0o664);
-        assert_eq!(Beside::new(&path, ".journal").read().unwrap(), b"journal");
+        assert_eq!(bytes(&Beside::new(&path, ".journal")).unwrap(), b"journal");
     }
 }

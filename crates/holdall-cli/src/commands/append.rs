@@ -9,9 +9,9 @@ use holdall::append::{Addition, AppendOptions};
 use holdall::json;
 
 use super::pack::ItemsOf;
-use super::shown;
 use super::table::{TableArgs, is_table};
 use super::writing::{GrowArgs, tell_losses};
+use super::{shown, tell_before};
 use crate::errors::{Failure, On, Outcome, Result};
 use crate::options::{JobsArgs, OpenArgs, address};
 use crate::output::{Console, printable};
@@ -99,6 +99,8 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
         (None, false) if args.table.csv => table,
         (None, false) => Addition::Datasets(&address),
     };
+    let open = args.open.options(console.limits);
+    tell_before(&args.file, &open);
     let may_be_table = matches!(addition, Addition::Datasets(_));
     let outcome = Meter::new(printable(&file), Shown::OnTerminal).watch(|progress| {
         let options = AppendOptions {

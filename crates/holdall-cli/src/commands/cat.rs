@@ -16,7 +16,7 @@ use holdall::extract::{is_item, is_numbers, is_text};
 use holdall::open::{Accept, Opened, open_to_pass};
 use holdall::target::refuse_source;
 
-use super::{select, shown};
+use super::{select, shown, tell};
 use crate::errors::{On, Outcome, Result};
 use crate::options::{ForceArgs, JobsArgs, OpenArgs, address};
 use crate::output::{Console, Escapes, Named, printable};
@@ -111,6 +111,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     let opened = open_to_pass(&address.file, Accept::ContainersAndArrays, &options, in_order)
         .on(shown(&address.file))?;
     let container = opened.container.as_ref();
+    tell(&address.file, &container.notices());
     let (index, region) = single(container, select(&address, container)?).on(&file)?;
     let format = args.form(&*container.require(index).on(&file)?, output, console.out.is_terminal())?;
     not_for_terminal(format).on(&file)?;

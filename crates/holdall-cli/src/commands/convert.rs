@@ -8,8 +8,8 @@ use container_core::container::Axes;
 use container_core::dtype::Order;
 use container_core::format::ImportOptions;
 
-use super::shown;
 use super::writing::MakeArgs;
+use super::{shown, tell_before};
 use crate::errors::{On, Outcome, Result};
 use crate::interrupt;
 use crate::options::address;
@@ -62,6 +62,7 @@ pub struct Args {
 pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     let bar = args.make.check_target("convert", &args.target, console)?;
     let source = address(&args.source);
+    tell_before(&source.file, &args.make.open.options(console.limits));
     let (source_name, target_name) = (args.source.to_string_lossy(), shown(&args.target));
     if args.format_name() == ZARR {
         interrupt::stop_at_ticks();

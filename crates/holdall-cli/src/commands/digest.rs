@@ -18,7 +18,7 @@ use holdall::json;
 use holdall::open::{Accept, is_stream, open_to_pass};
 use holdall::verify::first_damage;
 
-use super::shown;
+use super::{shown, tell};
 use crate::errors::{Failure, On, Outcome, Result};
 use crate::options::{JobsArgs, OpenArgs, address};
 use crate::output::{BAD, Console, GOOD, printable, to_stderr};
@@ -273,6 +273,7 @@ impl Work<'_> {
             }
         };
         let container = &*opened.container;
+        tell(&first.address.file, &container.notices());
         for one in &task.wanted {
             let chosen = select(&one.address, container).and_then(|chosen| {
                 match first_damage_of(&chosen, container) {

@@ -6,7 +6,7 @@ use container_core::write::Durability;
 use holdall::explode::{ExplodeOptions, Exploded, explode};
 use holdall::json::explode_json;
 
-use super::shown;
+use super::{shown, tell_before};
 use crate::errors::{On, Outcome, Result};
 use crate::options::{ForceArgs, JobsArgs, OpenArgs};
 use crate::output::{Console, printable, to_stderr};
@@ -46,6 +46,7 @@ pub struct Args {
 pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     let file = shown(&args.file);
     let options = options(&args.force, &args.jobs, &args.open, console);
+    tell_before(&args.file, &options.open);
     let done = explode(&args.file, args.output.as_deref(), &options).on(&file)?;
     show(&file, &done, args.json, console)
 }

@@ -11,7 +11,7 @@ use holdall::json;
 use holdall::open::Accept;
 use holdall::set_meta::{MetaChange, set_meta};
 
-use super::{open, select, shown};
+use super::{open, select, shown, tell_before};
 use crate::errors::{On, Outcome, Result};
 use crate::options::{OpenArgs, address};
 use crate::output::{Console, Escapes, Paint, STRONG, printable, to_stderr};
@@ -156,6 +156,7 @@ fn change(args: &Args, address: &Address, console: &Console) -> Result<Outcome> 
     let mut changes = changes.on(&file)?;
     changes.extend(args.unset.iter().map(|pointer| MetaChange::Unset { pointer: pointer.clone() }));
     let options = args.open.options(console.limits);
+    tell_before(&address.file, &options);
     set_meta(&address.file, &changes, &options, Durability::Synced).on(&file)?;
     Ok(Outcome::Yes)
 }

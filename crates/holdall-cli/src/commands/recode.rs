@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use holdall::formats::target_format;
 
-use super::shown;
 use super::writing::MakeArgs;
+use super::{shown, tell_before};
 use crate::errors::{On, Outcome, Result};
 use crate::output::{Console, printable};
 use crate::progress::Meter;
@@ -40,6 +40,7 @@ pub struct Args {
 pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     let bar = args.make.check_target("recode", &args.target, console)?;
     let _ = args.compact;
+    tell_before(&args.source, &args.make.open.options(console.limits));
     let (source, target) = (shown(&args.source), shown(&args.target));
     let outcome = Meter::new(printable(&target), bar).watch(|progress| {
         let options = args.make.options(None, args.make.write.import_options(), console.limits, progress);

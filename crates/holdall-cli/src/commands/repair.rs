@@ -9,7 +9,7 @@ use holdall::json;
 use holdall::open::is_stream;
 use holdall::repair::Repaired;
 
-use super::shown;
+use super::{shown, tell_before};
 use crate::errors::{On, Outcome, Result};
 use crate::options::{ForceArgs, OpenArgs};
 use crate::output::{BAD, Console, GOOD, ODD, printable};
@@ -65,6 +65,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     }
     let target = args.output.as_deref().filter(|_| !args.dry_run);
     let mut options = args.open.options(console.limits);
+    tell_before(&args.file, &options);
     if args.checksums {
         options.stale_digests = StaleDigests::Renew;
     }

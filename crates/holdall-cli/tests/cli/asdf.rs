@@ -7,20 +7,20 @@ use serde_json::{Value, json};
 use crate::support::{contents, files, floats, holdall, npy, run, testdata};
 
 /// The header, a tree whose comments and spelling are no writer's, and a block of the bytes 1, 2, 3 with the MD5 that md5sum gives.
-fn by_hand() -> Vec<u8> {
+pub fn by_hand() -> Vec<u8> {
     let mut file = TREE.as_bytes().to_vec();
     file.extend_from_slice(&block(&[1, 2, 3], MD5_OF_123));
     file
 }
 
-const TREE: &str = "#ASDF 1.0.0\n#ASDF_STANDARD 1.6.0\n# by hand\n%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/\n--- !core/asdf-1.1.0\n\
+pub const TREE: &str = "#ASDF 1.0.0\n#ASDF_STANDARD 1.6.0\n# by hand\n%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/\n--- !core/asdf-1.1.0\n\
     meta: {exposure: 30.50, name: 'x'}   # seconds\nflags: [yes, 0x10, 1:30]\nimage: !core/ndarray-1.1.0\n  source: 0\n  datatype: uint8\n  \
     byteorder: big\n  shape: [3]\n...\n";
 
-const MD5_OF_123: [u8; 16] =
+pub const MD5_OF_123: [u8; 16] =
     [0x52, 0x89, 0xdf, 0x73, 0x7d, 0xf5, 0x73, 0x26, 0xfc, 0xdd, 0x22, 0x59, 0x7a, 0xfb, 0x1f, 0xac];
 
-fn block(data: &[u8], md5: [u8; 16]) -> Vec<u8> {
+pub fn block(data: &[u8], md5: [u8; 16]) -> Vec<u8> {
     let mut block = b"\xd3BLK\x00\x30\0\0\0\0\0\0\0\0".to_vec();
     for _ in 0..3 {
         block.extend_from_slice(&(data.len() as u64).to_be_bytes());

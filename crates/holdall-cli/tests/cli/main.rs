@@ -14,6 +14,7 @@ mod digest;
 mod generated;
 mod gsd;
 mod items;
+mod journals;
 mod json;
 mod limits;
 mod pipes;

@@ -1,0 +1,404 @@
+use super::*;
+
+const KIND: Kind = Kind { suffix: ".journal", magic: *b"testjrn1" };
+
+fn patch(at: u64, old: &[u8], new: &[u8]) -> Patch {
+    Patch { at, old: old.to_vec(), new: new.to_vec() }
+}
+
+/// Two patches within a file of 700 bytes, the first across two sectors.
+fn within() -> Journal {
+    Journal::new(700, 700, vec![patch(600, b"1", b"2"), patch(510, b"abcd", b"wxyz")]).unwrap()
+}
+
+/// A patch within, and bytes 690..700 replaced by 40.
+fn growing() -> Journal {
+    Journal::new(700, 730, vec![patch(510, b"abcd", b"wxyz"), patch(690, &[b'.'; 10], &[b'n'; 40])]).unwrap()
+}
+
+/// A patch within, and the last ten bytes replaced by two.
+fn shrinking() -> Journal {
+    Journal::new(700, 692, vec![patch(510, b"abcd", b"wxyz"), patch(690, &[b'.'; 10], b"ny")]).unwrap()
+}
+
+/// The file of 700 bytes before any of these.
+fn old() -> Vec<u8> {
+    let mut file = vec![b'.'; 700];
+    file[510..514].copy_from_slice(b"abcd");
+    file[600] = b'1';
+    file
+}
+
+fn with(mut file: Vec<u8>, places: &[(usize, &[u8])]) -> Vec<u8> {
+    for (at, bytes) in places {
+        let end = at + <[u8]>::len(bytes);
+        file.resize(end.max(<[u8]>::len(&file)), 0);
+        file[*at..end].copy_from_slice(bytes);
+    }
+    file
+}
+
+#[test]
+fn bytes_and_journals_are_inverse() {
+    for journal in [within(), growing(), shrinking()] {
+        let bytes = journal.encode(&KIND);
+        assert_eq!(Journal::parse(&bytes, &KIND), Some(journal));
+        assert_eq!(Journal::parse(&bytes, &Kind { magic: *b"testjrn2", ..KIND }), None);
+        for cut in 0..bytes.len() {
+            assert_eq!(Journal::parse(&bytes[..cut], &KIND), None, "cut at {cut}");
+            let mut other = bytes.clone();
+            other[cut] ^= 0x10;
+            assert_eq!(Journal::parse(&other, &KIND), None, "flipped at {cut}");
+        }
+        assert_eq!(Journal::parse(&[&bytes[..], b"more"].concat(), &KIND), None);
+    }
+}
+
+/// The sum is what Python's zlib.crc32 gives for the 66 bytes before it.
+#[test]
+fn a_journal_is_as_documented() {
+    let bytes = Journal::new(9, 9, vec![patch(7, b"a", b"b")]).unwrap().encode(&KIND);
+    let numbers = [70_u64, 9, 9, 1, 7, 1, 1].map(u64::to_le_bytes).concat();
+    let expected = [&b"testjrn1"[..], &numbers, b"ab", &SUM.to_le_bytes()].concat();
+    assert_eq!(bytes, expected);
+}
+
+const SUM: u32 = 0x9713d735;
+
+/// Patches that a writer never makes, with a length and a sum that fit.
+#[test]
+fn hostile_patches_are_no_journal() {
+    let forged = |old_len, new_len, patches: Vec<Patch>| {
+        let bytes = Journal { old_len, new_len, patches }.encode(&KIND);
+        Journal::parse(&bytes, &KIND)
+    };
+    let fits = forged(100, 100, vec![patch(0, b"ab", b"cd"), patch(2, b"e", b"f")]);
+    assert!(fits.is_some());
+    for (what, old_len, new_len, patches) in [
+        ("none", 100, 100, vec![]),
+        ("no change", 100, 100, vec![patch(0, b"ab", b"ab")]),
+        ("no bytes", 100, 100, vec![patch(0, b"", b"")]),
+        ("one over another", 100, 100, vec![patch(0, b"ab", b"cd"), patch(1, b"e", b"f")]),
+        ("descending", 100, 100, vec![patch(2, b"e", b"f"), patch(0, b"ab", b"cd")]),
+        ("behind the end", 100, 100, vec![patch(99, b"ab", b"cd")]),
+        ("past 2^64", 100, 100, vec![patch(u64::MAX, b"ab", b"cd")]),
+        ("longer within", 100, 100, vec![patch(0, b"ab", b"cde")]),
+        ("longer, not to the end", 100, 101, vec![patch(0, b"ab", b"cde")]),
+        ("an end without its bytes", 100, 50, vec![patch(0, b"ab", b"cd")]),
+        ("an end of 0", 100, 0, vec![patch(0, b"ab", b"")]),
+        ("a length past all", 100, u64::MAX, vec![patch(98, b"ab", b"cd")]),
+    ] {
+        assert_eq!(forged(old_len, new_len, patches), None, "{what}");
+    }
+    // Counts and lengths that the bytes do not have.
+    let bytes = within().encode(&KIND);
+    for (at, number) in [(32, u64::MAX), (32, 1), (48, u64::MAX), (48, 5), (56, 1 << 40)] {
+        let mut forged = bytes[..bytes.len() - 4].to_vec();
+        forged[at..at + 8].copy_from_slice(&number.to_le_bytes());
+        let sum = Algorithm::Crc32.digest(&forged);
+        forged.extend(sum.as_bytes().iter().rev());
+        assert_eq!(Journal::parse(&forged, &KIND), None, "{number} at {at}");
+    }
+}
+
+#[test]
+fn a_journal_is_about_old_new_and_torn_bytes() {
+    let state = |file: Vec<u8>| within().state(&file).unwrap();
+    for (four, one, expected) in [
+        (b"abcd", b"1", State::Old),
+        (b"wxcd", b"1", State::Torn),
+        (b"abyz", b"2", State::Torn),
+        (b"wbcd", b"1", State::Torn),
+        (b"abyd", b"1", State::Torn),
+        (b"wxyz", b"1", State::Torn),
+        (b"wxyz", b"2", State::New),
+        // The second byte of a sector without the first.
+        (b"axcd", b"1", State::Other),
+        (b"abcz", b"1", State::Other),
+        (b"abcd", b"3", State::Other),
+    ] {
+        assert_eq!(state(with(old(), &[(510, four), (600, one)])), expected, "{four:?} {one:?}");
+    }
+    // A byte more or less is another file, whatever the others are.
+    for file in [old()[..699].to_vec(), with(old(), &[(700, b"+")])] {
+        assert_eq!(state(file), State::Other);
+    }
+}
+
+#[test]
+fn bytes_that_come_at_the_end_count_when_all_are_there() {
+    let state = |places: &[(usize, &[u8])]| growing().state(&with(old(), places)).unwrap();
+    let all: (usize, &[u8]) = (700, &[b'n'; 30]);
+    assert_eq!(state(&[]), State::Old);
+    assert_eq!(state(&[(700, b"nnn")]), State::Cut);
+    // A sector that did not come about.
+    assert_eq!(state(&[(700, &[0; 30])]), State::Cut);
+    assert_eq!(state(&[all]), State::Cut);
+    assert_eq!(state(&[all, (510, b"wx")]), State::Torn);
+    assert_eq!(state(&[all, (510, b"wxyz"), (690, &[b'n'; 10])]), State::New);
+    // Somebody else has added bytes, or the change before them is not explained.
+    assert_eq!(state(&[(700, b"nnx")]), State::Other);
+    assert_eq!(state(&[(700, &[b'n'; 31])]), State::Other);
+    assert_eq!(state(&[(700, b"nnn"), (510, b"wx")]), State::Other);
+}
+
+#[test]
+fn bytes_that_go_at_the_end_are_compared_as_well() {
+    let file = |places: &[(usize, &[u8])], len: usize| {
+        let mut file = with(old(), places);
+        file.truncate(len);
+        shrinking().state(&file).unwrap()
+    };
+    let new: &[(usize, &[u8])] = &[(510, b"wxyz"), (690, b"ny")];
+    assert_eq!(file(&[], 700), State::Old);
+    assert_eq!(file(new, 700), State::Torn);
+    assert_eq!(file(&[], 692), State::Torn);
+    assert_eq!(file(new, 692), State::New);
+    assert_eq!(file(&[(699, b"x")], 700), State::Other);
+    assert_eq!(file(new, 696), State::Other);
+}
+
+/// A place in memory, which may refuse.
+#[derive(Default)]
+struct Kept(Option<Vec<u8>>);
+
+impl Sidecar for Kept {
+    fn read(&self, _limits: &Limits) -> Result<Found> {
+        Ok(self.0.clone().map_or(Found::Absent, Found::Journal))
+    }
+
+    fn put(&mut self, bytes: &[u8]) -> Result<()> {
+        self.0 = Some(bytes.to_vec());
+        Ok(())
+    }
+
+    fn remove(&mut self) -> Result<()> {
+        self.0 = None;
+        Ok(())
+    }
+}
+
+#[test]
+fn whoever_finds_a_journal_finishes_or_takes_back() {
+    let run = |journal: &Journal, file: &[u8]| {
+        let (mut storage, mut sidecar) = (file.to_vec(), Kept(Some(journal.encode(&KIND))));
+        let place = recover(&mut storage, &mut sidecar, &KIND, &Limits::default()).unwrap();
+        assert_eq!(sidecar.0.is_none(), place == Place::Free);
+        (storage, place)
+    };
+    let ends: &[(usize, &[u8])] = &[(510, b"wxyz"), (690, &[b'n'; 40])];
+    let new = with(old(), ends);
+    assert_eq!(run(&growing(), &old()), (old(), Place::Free));
+    assert_eq!(run(&growing(), &with(old(), &[(700, b"nn")])), (old(), Place::Free));
+    assert_eq!(run(&growing(), &with(new.clone(), &[(510, b"ab")])), (new.clone(), Place::Free));
+    assert_eq!(run(&growing(), &new), (new, Place::Free));
+    let mut short = with(old(), &[(510, b"wxyz"), (690, b"ny")]);
+    short.truncate(692);
+    assert_eq!(run(&shrinking(), &old()[..692]), (short, Place::Free));
+    // A copy that was put over the file, and one that was appended to.
+    for other in [b"another file".to_vec(), with(old(), &[(510, b"wx"), (700, b"more")])] {
+        assert_eq!(run(&within(), &other), (other, Place::Taken(NOT_ABOUT.to_owned())));
+    }
+}
+
+/// A storage that refuses the writes from one on, some of them once.
+struct Faulty {
+    file: Vec<u8>,
+    /// Writes, changes of the length and syncs still done.
+    left: usize,
+    /// How many are refused then.
+    refused: usize,
+}
+
+impl Faulty {
+    fn step(&mut self) -> Result<()> {
+        if self.left == 0 && self.refused > 0 {
+            self.refused -= 1;
+            return Err(std::io::Error::from(std::io::ErrorKind::StorageFull).into());
+        }
+        self.left = self.left.saturating_sub(1);
+        Ok(())
+    }
+}
+
+impl Storage for Faulty {
+    fn len(&self) -> Result<u64> {
+        Ok(self.file.len() as u64)
+    }
+
+    fn read_at(&self, at: u64, dst: &mut [u8]) -> Result<()> {
+        self.file.read_at(at, dst)
+    }
+
+    fn write_at(&mut self, at: u64, bytes: &[u8]) -> Result<()> {
+        self.step()?;
+        self.file.write_at(at, bytes)
+    }
+
+    fn set_len(&mut self, len: u64) -> Result<()> {
+        self.step()?;
+        Storage::set_len(&mut self.file, len)
+    }
+
+    fn sync(&mut self) -> Result<()> {
+        self.step()
+    }
+}
+
+#[test]
+fn a_change_that_fails_is_taken_back_or_says_that_it_takes_effect() {
+    for journal in [within(), growing(), shrinking()] {
+        let mut done = 0;
+        for (refused, left) in
+            [1, 2, usize::MAX].into_iter().flat_map(|refused| (0..9).map(move |left| (refused, left)))
+        {
+            let mut storage = Faulty { file: old(), left, refused };
+            let mut sidecar = Kept::default();
+            match carry_out(&journal, &KIND, &mut storage, &mut sidecar) {
+                Ok(()) => {
+                    done += 1;
+                    assert!(sidecar.0.is_none() && journal.state(&storage.file).unwrap() == State::New);
+                }
+                Err(Failed { is_undone: true, .. }) => {
+                    assert!(sidecar.0.is_none() && storage.file == old(), "{refused} refused after {left}");
+                }
+                Err(Failed { error, .. }) => {
+                    assert!(error.next_step().unwrap().contains("takes effect"), "{error}");
+                    assert!(sidecar.0.is_some() && journal.state(&storage.file).unwrap() != State::Other);
+                }
+            }
+        }
+        assert!(done > 0, "no change is made");
+    }
+}
+
+#[cfg(unix)]
+mod files {
+    use std::fs;
+    use std::os::unix::fs::{chown, symlink};
+    use std::path::PathBuf;
+
+    use super::*;
+    use crate::write::journal::FileSidecar;
+
+    /// A file with two bytes of a torn change, and a name for its journal.
+    struct Folder {
+        path: PathBuf,
+        journal: PathBuf,
+        folder: tempfile::TempDir,
+    }
+
+    fn folder() -> Folder {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        fs::write(&path, torn()).unwrap();
+        Folder { journal: folder.path().join("a.journal"), path, folder }
+    }
+
+    fn torn() -> Vec<u8> {
+        with(old(), &[(510, b"wx")])
+    }
+
+    /// The bytes that a reader sees, and whether it is told of a journal that is about the file.
+    fn read(place: &Folder) -> (Vec<u8>, Option<bool>) {
+        let source: Box<dyn Source> = Box::new(fs::read(&place.path).unwrap());
+        let (source, notice) = recovered(&place.path, &KIND, source, &Limits::default()).unwrap();
+        if let Some(notice) = &notice {
+            assert!(notice.message.contains("journal a.journal"), "{}", notice.message);
+            assert_eq!(notice.segment().part.as_deref(), Some("a.journal"));
+        }
+        (source.read(0..source.len()).unwrap().into_owned(), notice.map(|notice| notice.is_pending))
+    }
+
+    /// Readers and writers leave it alone, and see the file as it is.
+    fn is_ignored(place: &Folder) {
+        assert_eq!(read(place), (torn(), Some(false)));
+        let before = fs::symlink_metadata(&place.journal).unwrap();
+        let mut storage = fs::read(&place.path).unwrap();
+        let mut sidecar = FileSidecar::beside(&place.path, &KIND);
+        let found = recover(&mut storage, &mut sidecar, &KIND, &Limits::default()).unwrap();
+        assert!(matches!(found, Place::Taken(_)) && storage == torn());
+        let refused = sidecar.put(b"journal").unwrap_err();
+        assert!(matches!(refused.kind(), crate::ErrorKind::Usage(_)), "{refused}");
+        let after = fs::symlink_metadata(&place.journal).unwrap();
+        assert!(before.modified().unwrap() == after.modified().unwrap() && before.len() == after.len());
+    }
+
+    #[test]
+    fn a_journal_of_ours_is_read_and_finished() {
+        let place = folder();
+        assert_eq!(read(&place), (torn(), None));
+        let mut sidecar = FileSidecar::beside(&place.path, &KIND);
+        sidecar.put(&within().encode(&KIND)).unwrap();
+        let new = with(old(), &[(510, b"wxyz"), (600, b"2")]);
+        assert_eq!(read(&place), (new.clone(), Some(true)));
+        let mut storage = fs::read(&place.path).unwrap();
+        assert_eq!(recover(&mut storage, &mut sidecar, &KIND, &Limits::default()).unwrap(), Place::Free);
+        assert!(storage == new && !place.journal.exists());
+        // Of a change that has not begun nothing is seen.
+        sidecar.put(&within().encode(&KIND)).unwrap();
+        fs::write(&place.path, old()).unwrap();
+        assert_eq!(read(&place), (old(), Some(true)));
+    }
+
+    #[test]
+    fn links_pipes_folders_and_files_with_two_names_are_ignored() {
+        let journal = within().encode(&KIND);
+        for kind in 0..4 {
+            let place = folder();
+            let other = place.folder.path().join("other");
+            fs::write(&other, &journal).unwrap();
+            match kind {
+                0 => symlink(&other, &place.journal).unwrap(),
+                1 => fs::hard_link(&other, &place.journal).unwrap(),
+                2 => fs::create_dir(&place.journal).unwrap(),
+                _ => {
+                    let mode = rustix::fs::Mode::from_raw_mode(0o600);
+                    rustix::fs::mknodat(rustix::fs::CWD, &place.journal, rustix::fs::FileType::Fifo, mode, 0)
+                        .unwrap();
+                }
+            }
+            is_ignored(&place);
+            FileSidecar::beside(&place.path, &KIND).remove().unwrap();
+            fs::symlink_metadata(&place.journal).unwrap();
+        }
+    }
+
+    /// Where this process may give files away, which the superuser may.
+    #[test]
+    fn a_journal_of_another_user_is_ignored() {
+        let place = folder();
+        fs::write(&place.journal, within().encode(&KIND)).unwrap();
+        if chown(&place.journal, Some(1234), None).is_err() {
+            return;
+        }
+        is_ignored(&place);
+        // Of the user who has the file, it is one.
+        chown(&place.path, Some(1234), None).unwrap();
+        assert_eq!(read(&place).1, Some(true));
+    }
+
+    #[test]
+    fn what_is_no_whole_journal_is_ignored_however_long_it_is() {
+        let journal = within().encode(&KIND);
+        let mut broken = journal.clone();
+        broken[70] ^= 1;
+        for bytes in
+            [&b""[..], b"short", &journal[..journal.len() - 1], &[&journal[..], b"+"].concat(), &broken]
+        {
+            let place = folder();
+            fs::write(&place.journal, bytes).unwrap();
+            is_ignored(&place);
+        }
+        let place = folder();
+        fs::write(&place.journal, &journal).unwrap();
+        // A hole of a terabyte.
+        fs::OpenOptions::new().write(true).open(&place.journal).unwrap().set_len(1 << 40).unwrap();
+        is_ignored(&place);
+        // One that is whole and over the limits is not passed over: the file may be torn.
+        fs::write(&place.journal, &journal).unwrap();
+        let source: Box<dyn Source> = Box::new(torn());
+        let refused = recovered(&place.path, &KIND, source, &Limits::default().with_memory(3)).err().unwrap();
+        assert!(matches!(refused.kind(), crate::ErrorKind::Limit { .. }), "{refused}");
+    }
+}
