@@ -125,7 +125,7 @@ fn frames(file: &File, catalogue: &Catalogue, selection: &[(usize, Region)]) -> 
     }
     if is_all {
         let own = file.names().id(METADATA);
-        let chunks = file.index().iter().filter(|entry| Some(entry.id) != own).count();
+        let chunks = file.found_entries().filter(|(_, entry)| Some(entry.id) != own).count();
         told.push(("chunks".to_owned(), (chunks as u64).into()));
     }
     Some(told)

@@ -43,15 +43,15 @@ impl Catalogue {
             let Some(name) = facts.get(id) else { continue };
             match name.view {
                 View::Stacked(_) => {
-                    recursive += name.chunks;
+                    recursive += name.frames;
                     // Of two names that are spelled alike, an address means the first.
                     if let Some(dataset) = facts.stacked(file, id) {
                         stacked.push(id);
                         ready.push(dataset);
                     }
                 }
-                View::Apart => apart += name.chunks,
-                View::Aside => recursive += name.chunks,
+                View::Apart => apart += name.frames,
+                View::Aside => recursive += name.frames,
                 View::Hidden => {}
             }
         }
@@ -96,14 +96,12 @@ impl Catalogue {
         // Of a name that is listed twice, the one that the frame has.
         let named = file.names().iter().zip(0_u16..).filter(|(shown, _)| shown == name).map(|(_, id)| id);
         let mut ids = file.names().id(name).into_iter().chain(named);
-        let (id, found) = ids.find_map(|id| Some((id, file.find_id(number, id)?)))?;
-        let index = file.index();
-        let at = file.frame_entries(number).find(|at| index.get(*at) == Some(found))?;
+        let id = ids.find(|id| file.find_id(number, *id).is_some())?;
+        let at = file.find_position(number, id)?;
         let kind = self.kind(id)?;
         let counts = self.counts(file);
         let run = at / RUN;
-        let before =
-            index.slice(run * RUN..at).iter().filter(|entry| self.kind(entry.id) == Some(kind)).count();
+        let before = self.of_kind(file, run * RUN..at, kind).count();
         let nth = counts.get(run)?[kind] + before as u64 + if kind == 1 { self.apart } else { 0 };
         usize::try_from(nth).ok()?.checked_add(self.ready.len())
     }
@@ -119,12 +117,13 @@ impl Catalogue {
 
     fn counts(&self, file: &File) -> &[[u64; 2]] {
         self.counts.get_or_init(|| {
-            let (index, mut counts, mut so_far) = (file.index(), Vec::new(), [0_u64; 2]);
-            for (at, entry) in index.iter().enumerate() {
+            let (mut counts, mut so_far) = (Vec::new(), [0_u64; 2]);
+            let hidden = file.hidden();
+            for (at, entry) in file.index().iter().enumerate() {
                 if at % RUN == 0 {
                     counts.push(so_far);
                 }
-                if let Some(kind) = self.kind(entry.id) {
+                if let Some(kind) = self.kind(entry.id).filter(|_| !hidden.contains(at)) {
                     so_far[kind] += 1;
                 }
             }
@@ -136,10 +135,17 @@ impl Catalogue {
     fn nth(&self, file: &File, kind: usize, nth: u64) -> Option<IndexEntry> {
         let counts = self.counts(file);
         let run = counts.partition_point(|before| before[kind] <= nth).checked_sub(1)?;
-        let index = file.index();
-        let range: Range<usize> = run * RUN..index.len().min(run * RUN + RUN);
+        let range: Range<usize> = run * RUN..file.index().len().min(run * RUN + RUN);
         let skip = usize::try_from(nth - counts[run][kind]).ok()?;
-        let mut entries = index.slice(range).iter().filter(|entry| self.kind(entry.id) == Some(kind));
-        entries.nth(skip)
+        self.of_kind(file, range, kind).nth(skip)
+    }
+
+    /// The entries of a kind at some positions.
+    fn of_kind(&self, file: &File, range: Range<usize>, kind: usize) -> impl Iterator<Item = IndexEntry> {
+        let hidden = file.hidden();
+        let entries = range.clone().zip(file.index().slice(range).iter());
+        let found =
+            entries.filter(move |(at, entry)| self.kind(entry.id) == Some(kind) && !hidden.contains(*at));
+        found.map(|(_, entry)| entry)
     }
 }

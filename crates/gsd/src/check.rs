@@ -67,7 +67,8 @@ pub(crate) fn check(
         findings.extend(bad);
         // What is damaged is told as such.
         if !findings.iter().any(|finding| finding.severity == Severity::Error) {
-            let doubts = repair::doubts(file.source(), &options.limits)?;
+            let orphans = places.iter().any(|fault| fault.kind() == FaultKind::OrphanBytes);
+            let doubts = repair::doubts(file.source(), &options.limits, orphans)?;
             // Of a second chunk of one name enough is said.
             let is_told = |range: &Range<u64>| findings.iter().any(|told| told.range.as_ref() == Some(range));
             let new = doubts.iter().filter(|fault| !is_told(&fault.range())).map(Fault::finding);

@@ -127,10 +127,7 @@ impl FaultKind {
             | Self::NameNotUtf8
             | Self::NameDuplicate
             | Self::HeaderText
-            | Self::EntriesMissing
-            | Self::FramePattern
-            | Self::EntryUnlike
-            | Self::ChunksMoved => Severity::Warning,
+            | Self::FramePattern => Severity::Warning,
             Self::NameUnused
             | Self::ReservedNotZero
             | Self::DeadIndex

@@ -3,10 +3,12 @@
 use std::borrow::Cow;
 use std::ops::Range;
 use std::path::Path;
+use std::sync::OnceLock;
 
 use container_core::source::{Access, Source, copy_vec, open_path_probed};
 use container_core::{Error, Limits, Result};
 
+use crate::duplicates::Hidden;
 use crate::header::Header;
 use crate::index::{Index, IndexEntry};
 use crate::layout::{Layout, Policy};
@@ -52,6 +54,8 @@ pub struct File {
     /// The index block, where the source does not lend it.
     index: Option<Vec<u8>>,
     options: OpenOptions,
+    /// Entries that no search finds, once they are asked for.
+    hidden: OnceLock<Hidden>,
 }
 
 impl File {
@@ -80,13 +84,14 @@ impl File {
     /// As [`File::open`].
     pub fn from_source(source: Box<dyn Source>, options: &OpenOptions) -> Result<Self> {
         let (layout, index) = Layout::with_index(&source, &options.limits, options.policy)?;
-        Ok(Self { source, layout, index, options: *options })
+        Ok(Self { source, layout, index, options: *options, hidden: OnceLock::new() })
     }
 
     /// A file of which nothing but the header is known, to be [extended](File::extend).
     pub(crate) fn without_frames(source: Box<dyn Source>, options: &OpenOptions) -> Result<Self> {
         let layout = Layout::without_frames(&source)?;
-        Ok(Self { source, layout, index: Some(Vec::new()), options: *options })
+        let index = Some(Vec::new());
+        Ok(Self { source, layout, index, options: *options, hidden: OnceLock::new() })
     }
 
     /// Adds the bytes of entries, and names where there are others than before. The entries have been checked.
@@ -110,13 +115,15 @@ impl File {
             self.layout.set_names(names);
         }
         self.source = source;
+        self.hidden = OnceLock::new();
         Ok(())
     }
 
     /// The same file, read through another source of the same bytes.
     pub(crate) fn duplicate(&self, source: Box<dyn Source>) -> Result<Self> {
         let index = self.index.as_deref().map(|index| copy_vec(index, &self.options.limits)).transpose()?;
-        Ok(Self { source, layout: self.layout.clone(), index, options: self.options })
+        let (layout, options) = (self.layout.clone(), self.options);
+        Ok(Self { source, layout, index, options, hidden: OnceLock::new() })
     }
 
     /// The header.
@@ -193,6 +200,11 @@ impl File {
         if frame >= self.nframes() {
             return None;
         }
+        self.find_position(frame, id).and_then(|at| self.index().get(at))
+    }
+
+    /// The position in the index of the entry that [`File::find_id`] gives.
+    pub(crate) fn find_position(&self, frame: u64, id: u16) -> Option<usize> {
         let index = self.index();
         if self.header().is_v1() {
             // Sorted by frame alone: the last entry of the frame, then backwards.
@@ -201,10 +213,16 @@ impl File {
                 let middle = low.midpoint(high);
                 if index.get(middle)?.frame > frame { high = middle } else { low = middle }
             }
-            let of_frame = (0..=low).rev().map_while(|at| index.get(at).filter(|entry| entry.frame == frame));
-            return of_frame.into_iter().find(|entry| entry.id == id);
+            let mut of_frame =
+                (0..=low).rev().take_while(|at| index.key(*at).is_some_and(|key| key.0 == frame));
+            return of_frame.find(|at| index.key(*at) == Some((frame, id)));
         }
-        self.sorted(index).find(frame, id)
+        self.sorted(index).position(frame, id)
+    }
+
+    /// The entries that no search finds.
+    pub(crate) fn hidden(&self) -> &Hidden {
+        self.hidden.get_or_init(|| Hidden::of_file(self))
     }
 
     /// True where `frame` has a chunk called `name`.
@@ -213,11 +231,11 @@ impl File {
         self.find_chunk(frame, name).is_some()
     }
 
-    /// The chunks of `frame` with their names, in the order of the index. Those without a name in the list are left out.
+    /// The chunks of `frame` with their names, in the order of the index: of several with one name the one that a search finds. Those
+    /// without a name in the list are left out.
     pub fn frame_chunks(&self, frame: u64) -> impl Iterator<Item = (Cow<'_, str>, IndexEntry)> {
-        let range = if frame < self.nframes() { self.frame_entries(frame) } else { 0..0 };
-        let of_frame = self.index().slice(range).iter().filter(move |entry| entry.frame == frame);
-        of_frame.filter_map(|entry| Some((self.names().get(entry.id)?, entry)))
+        let entries = if frame < self.nframes() { self.found_of_frame(frame) } else { Vec::new() };
+        entries.into_iter().filter_map(|entry| Some((self.names().get(entry.id)?, entry)))
     }
 
     fn sorted<'i>(&self, index: Index<'i>) -> Sorted<'i> {

@@ -138,20 +138,24 @@ pub(crate) fn sweep(
             *place = which;
         }
     }
-    let v1 = file.header().is_v1();
+    // Of two chunks of one name in a frame the one that a search finds. They are neighbours but in 1.0 files, whose frames
+    // are in write order.
+    let hidden = file.header().is_v1().then(|| file.hidden());
     let mut last = None;
-    let mut entries = file.index().slice(range).iter().peekable();
-    while let Some(entry) = entries.next() {
+    let mut entries = range.clone().zip(file.index().slice(range).iter()).peekable();
+    while let Some((at, entry)) = entries.next() {
         let key = |entry: &IndexEntry| (entry.frame, entry.id);
-        // Of two chunks of one name in a frame the one that a search finds. They are neighbours but in 1.0 files, whose frames
-        // are in write order.
         let again =
-            v1 || last == Some(key(&entry)) || entries.peek().is_some_and(|next| key(next) == key(&entry));
+            last == Some(key(&entry)) || entries.peek().is_some_and(|next| key(&next.1) == key(&entry));
         last = Some(key(&entry));
         let which = table.get(usize::from(entry.id)).copied().unwrap_or(NONE);
+        let is_hidden = || match hidden {
+            Some(hidden) => hidden.contains(at),
+            None => again && file.find_position(entry.frame, entry.id) != Some(at),
+        };
         if which != NONE
             && let Some(slot) = frames.slot(entry.frame)
-            && (!again || file.find_id(entry.frame, entry.id) == Some(entry))
+            && !is_hidden()
         {
             visit(slot, which as usize, &entry)?;
         }

@@ -9,6 +9,7 @@ mod chunk_type;
 mod container;
 mod derived;
 mod details;
+mod duplicates;
 pub mod emit;
 mod fault;
 mod file;

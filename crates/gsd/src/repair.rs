@@ -34,6 +34,7 @@ mod joints;
 mod moved;
 mod names;
 mod output;
+mod repeats;
 mod report;
 mod rescue;
 mod salvage;
@@ -55,8 +56,11 @@ use container_core::{ErrorKind, Limits, Progress, Result, magic};
 use self::input::Damaged;
 use self::inserted::Inserted;
 use self::rescue::Rescue;
+use self::sound::Sound;
 use crate::container::FORMAT;
 use crate::fault::{Fault, FaultKind};
+use crate::header::INDEX_ENTRY_LEN;
+use crate::index::IndexEntry;
 
 /// What becomes of data behind the last committed chunk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -159,12 +163,18 @@ fn repair_placed(
     report.guessed.extend(joints::told(&damaged, &joints)?);
     let parted = Overlay::patched(source, joints.into_iter().map(|at| (at, vec![0])).collect());
     damaged.source = &parted;
+    let single;
+    if let Some(repeats) = repeats::find(&damaged)? {
+        report.guessed.push(repeats.told());
+        single = Overlay::patched(&parted, vec![repeats.patch]);
+        (damaged.source, damaged.known) = (&single, repeats.ranges);
+    }
     let mut sound = sound::listed(&damaged)?;
     let mended;
     let flips = flips::find(&damaged)?;
     if !flips.is_empty() {
         report.guessed.extend(flips::told(&damaged, &flips)?);
-        mended = Overlay::patched(&parted, flips::patches(&flips, damaged.order()));
+        mended = Overlay::patched(damaged.source, flips::patches(&flips, damaged.order()));
         damaged.source = &mended;
         sound = sound::listed(&damaged)?;
     }
@@ -172,6 +182,10 @@ fn repair_placed(
         && moved::find(&damaged, &listed.found.entries)?.is_some()
     {
         sound = None;
+    }
+    if let Some((frames, chunks)) = sound.as_ref().and_then(Sound::hidden) {
+        let what = repeats::left_out(&frames, chunks);
+        report.guessed.push(RepairItem::new(damaged.header.index_range().unwrap_or_default(), what));
     }
     let rescue = Rescue::new(damaged, sound, options, report, progress)?;
     match out {
@@ -181,22 +195,30 @@ fn repair_placed(
     Ok(rescue.report)
 }
 
-/// What a repair would take otherwise in a file that is sound by itself. Nothing where that would take more memory than there may be.
+/// What a repair would take otherwise in a file that is sound by itself; `orphans` is set where it has bytes that no entry names. Nothing
+/// where that would take more memory than there may be.
 ///
 /// # Errors
 /// Those of the source.
-pub(crate) fn doubts(source: &dyn Source, limits: &Limits) -> Result<Vec<Fault>> {
+pub(crate) fn doubts(source: &dyn Source, limits: &Limits, orphans: bool) -> Result<Vec<Fault>> {
     let look = || -> Result<Vec<Fault>> {
-        let damaged = Damaged::open(source, *limits, &mut Vec::new())?;
+        let mut damaged = Damaged::open(source, *limits, &mut Vec::new())?;
+        let single;
+        if let Some(repeats) = repeats::find(&damaged)? {
+            single = Overlay::patched(source, vec![repeats.patch]);
+            (damaged.source, damaged.known) = (&single, repeats.ranges);
+        }
         let faults = |kind, items: Vec<RepairItem>| {
             items.into_iter().map(move |item| Fault::new(kind, item.range.unwrap_or_default(), item.what))
         };
         let flips = flips::told(&damaged, &flips::find(&damaged)?)?;
         let mut found: Vec<Fault> = faults(FaultKind::EntryUnlike, flips).collect();
-        if let Some(listed) = sound::listed(&damaged)?
-            && let Some(moved) = moved::find(&damaged, &listed.found.entries)?
-        {
-            found.extend(faults(FaultKind::ChunksMoved, vec![moved.told(&damaged, &listed.found.entries)]));
+        let Some(sound) = sound::listed(&damaged)? else { return Ok(found) };
+        if let Some(moved) = moved::find(&damaged, &sound.found.entries)? {
+            found.extend(faults(FaultKind::ChunksMoved, vec![moved.told(&damaged, &sound.found.entries)]));
+        }
+        if found.is_empty() && orphans {
+            found.extend(completed(damaged, sound)?);
         }
         Ok(found)
     };
@@ -204,6 +226,27 @@ pub(crate) fn doubts(source: &dyn Source, limits: &Limits) -> Result<Vec<Fault>>
         Err(error) if !matches!(error.kind(), ErrorKind::Io(_) | ErrorKind::Missing(_)) => Ok(Vec::new()),
         other => other,
     }
+}
+
+/// Committed frames to which a repair would add chunks that lie in the file without an entry.
+fn completed(damaged: Damaged<'_>, sound: Sound) -> Result<Option<Fault>> {
+    let key = |entry: &IndexEntry| (entry.frame, entry.id);
+    let frames = sound.found.entries.last().map_or(0, |last| last.frame.saturating_add(1));
+    damaged.limits.allocate((sound.found.entries.len() as u64).saturating_mul(INDEX_ENTRY_LEN))?;
+    let mut listed: Vec<(u64, u16)> = sound.found.entries.iter().map(key).collect();
+    listed.sort_unstable();
+    let options = RepairOptions { limits: damaged.limits, ..RepairOptions::default() };
+    let rescue = Rescue::new(damaged, Some(sound), &options, RepairReport::default(), Progress::none())?;
+    let is_new = |entry: &&IndexEntry| entry.frame < frames && listed.binary_search(&key(entry)).is_err();
+    let added: Vec<&IndexEntry> = rescue.entries().iter().filter(is_new).collect();
+    let ranges = added.iter().filter_map(|entry| entry.byte_range());
+    let Some(range) = ranges.reduce(|a, b| a.start.min(b.start)..a.end.max(b.end)) else { return Ok(None) };
+    let first = added.first().map_or(0, |entry| entry.frame);
+    let what = format!(
+        "frame {first} lacks the entries of chunks that lie in the file ({} in all): see repair",
+        added.len()
+    );
+    Ok(Some(Fault::new(FaultKind::EntriesMissing, range, what)))
 }
 
 /// The entry for the table of formats.

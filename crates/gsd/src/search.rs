@@ -12,7 +12,7 @@
 
 use std::cmp::Ordering;
 
-use crate::index::{Index, IndexEntry};
+use crate::index::Index;
 
 /// An index sorted by frame and id, whose last entry is of frame `frames` − 1, with ids below `names`.
 #[derive(Clone, Copy)]
@@ -27,15 +27,17 @@ impl<'a> Sorted<'a> {
         Self { index, frames, names }
     }
 
-    /// The entry of a chunk. Of several, the one that the reference's search meets.
-    pub(crate) fn find(self, frame: u64, id: u16) -> Option<IndexEntry> {
+    /// The position of the entry of a chunk. Of several, the one that the reference's search meets.
+    pub(crate) fn position(self, frame: u64, id: u16) -> Option<usize> {
         let key = (frame, id);
         let at =
             self.lower_bound(self.guess(frame, id), |at| self.index.key(at).is_some_and(|one| one < key));
-        let entry = self.index.get(at).filter(|entry| (entry.frame, entry.id) == key)?;
+        if self.index.key(at) != Some(key) {
+            return None;
+        }
         match at.checked_add(1).and_then(|next| self.index.key(next)) {
             Some(next) if next == key => self.find_by_halves(key),
-            _ => Some(entry),
+            _ => Some(at),
         }
     }
 
@@ -97,13 +99,13 @@ impl<'a> Sorted<'a> {
     }
 
     /// `gsd_find_chunk` of file layer 2: which of several equal entries it gives depends on where it looks.
-    fn find_by_halves(self, key: (u64, u16)) -> Option<IndexEntry> {
+    fn find_by_halves(self, key: (u64, u16)) -> Option<usize> {
         let (mut low, mut high) = (0, self.index.len());
         while low < high {
             let middle = low.midpoint(high.saturating_sub(1));
             let entry = self.index.get(middle)?;
             match (entry.frame, entry.id).cmp(&key) {
-                Ordering::Equal => return Some(entry),
+                Ordering::Equal => return Some(middle),
                 Ordering::Less => low = middle.saturating_add(1),
                 Ordering::Greater => high = middle,
             }
@@ -119,6 +121,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::index::IndexEntry;
 
     fn bytes(keys: &[(u64, u16)]) -> Vec<u8> {
         let entry = |(at, &(frame, id)): (usize, &(u64, u16))| {
@@ -137,8 +140,8 @@ mod tests {
         let bytes = bytes(&keys);
         let sorted = Sorted::new(Index::new(&bytes, ByteOrder::Little), 5001, 61);
         for (at, &(frame, id)) in keys.iter().enumerate() {
-            assert_eq!(sorted.find(frame, id).unwrap().location, 256 + at as i64);
-            assert_eq!(sorted.find(frame, id + 1).is_some(), keys.contains(&(frame, id + 1)));
+            assert_eq!(sorted.position(frame, id), Some(at));
+            assert_eq!(sorted.position(frame, id + 1).is_some(), keys.contains(&(frame, id + 1)));
         }
         assert_eq!(
             [0, 1, 99, 100, 4999, 5000, 5001].map(|frame| sorted.first_of(frame)),
@@ -160,7 +163,7 @@ mod tests {
                 prop_assert_eq!(sorted.first_of(frame), keys.partition_point(|key| key.0 < frame));
                 for id in 0..6 {
                     // Of equal ones the reference's.
-                    let found = sorted.find(frame, id);
+                    let found = sorted.position(frame, id);
                     prop_assert_eq!(found, sorted.find_by_halves((frame, id)));
                     prop_assert_eq!(found.is_some(), keys.contains(&(frame, id)));
                 }
@@ -176,8 +179,8 @@ mod tests {
         ) {
             let bytes = bytes(&keys);
             let sorted = Sorted::new(Index::new(&bytes, ByteOrder::Little), frames, 3);
-            let found = sorted.find(frame, id);
-            prop_assert!(found.is_none_or(|entry| (entry.frame, entry.id) == (frame, id)));
+            let found = sorted.position(frame, id);
+            prop_assert!(found.is_none_or(|at| sorted.index.key(at) == Some((frame, id))));
             prop_assert!(sorted.first_of(frame) <= keys.len());
         }
     }

@@ -16,17 +16,14 @@ use crate::rank::SHAPE_SUFFIX;
 /// What the chunks of one name have in common.
 #[derive(Clone, Debug)]
 pub(crate) struct Name {
-    /// Its chunk of the lowest frame; of two the one that a search finds.
+    /// Its chunk of the lowest frame.
     pub(crate) first: IndexEntry,
-    /// Frames that have one.
+    /// Frames that have one; of several in a frame the one that a search finds counts.
     pub(crate) frames: u64,
-    /// Chunks, two of one frame included.
-    pub(crate) chunks: u64,
     /// Bytes of all of them.
     pub(crate) stored: u64,
     /// True while all have one type and shape.
     pub(crate) alike: bool,
-    last_frame: u64,
     /// How they are listed.
     pub(crate) view: View,
 }
@@ -66,7 +63,6 @@ impl Facts {
             inhabited: 0,
         };
         facts.collect(file);
-        facts.settle(file);
         facts.find_shapes(file);
         for id in 0..facts.names.len() {
             let view = facts.view(file, id)?;
@@ -83,7 +79,7 @@ impl Facts {
 
     fn collect(&mut self, file: &File) {
         let mut last = None;
-        for entry in file.index().iter() {
+        for (_, entry) in file.found_entries() {
             let Some(place) = self.names.get_mut(usize::from(entry.id)) else { continue };
             if last != Some(entry.frame) {
                 self.inhabited += 1;
@@ -94,31 +90,19 @@ impl Facts {
                 Some(name) => {
                     let of = |entry: &IndexEntry| (entry.type_code, entry.n, entry.m);
                     name.alike &= of(&entry) == of(&name.first);
-                    name.frames += u64::from(name.last_frame != entry.frame);
-                    name.chunks += 1;
+                    name.frames += 1;
                     name.stored = name.stored.saturating_add(size);
-                    name.last_frame = entry.frame;
                 }
                 None => {
                     *place = Some(Name {
                         first: entry,
                         frames: 1,
-                        chunks: 1,
                         stored: size,
                         alike: entry.size().is_some(),
-                        last_frame: entry.frame,
                         view: View::Apart,
                     });
                 }
             }
-        }
-    }
-
-    /// Takes for the first chunk of a name the one that reading finds, where its frame has two.
-    fn settle(&mut self, file: &File) {
-        for name in self.names.iter_mut().flatten().filter(|name| name.chunks != name.frames) {
-            let IndexEntry { frame, id, .. } = name.first;
-            name.first = file.find_id(frame, id).unwrap_or(name.first);
         }
     }
 
@@ -152,7 +136,7 @@ impl Facts {
             return Ok(View::Apart);
         }
         let whole = name.frames == file.nframes();
-        if !name.alike || name.chunks != name.frames || !(whole || self.fills(file, id, name)?) {
+        if !name.alike || !(whole || self.fills(file, id, name)?) {
             return Ok(View::Apart);
         }
         Ok(match self.shapes[usize::from(id)] {

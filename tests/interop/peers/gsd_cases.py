@@ -4,6 +4,7 @@
     gsd_cases.py chunks DIR              lists the chunks of each NAME.gsd: NAME.fl by gsd.fl, NAME.pygsd by gsd.pygsd
     gsd_cases.py frames DIR              lists the fields of each frame, by gsd.hoomd over both: NAME.hoomd, NAME.hoomd_pygsd
     gsd_cases.py random DIR SEED COUNT   writes random frames by gsd.hoomd, NAME.gsd, and what was given, NAME.given
+    gsd_cases.py repeated DIR SEED COUNT writes trajectories in which appends failed and were repeated, NAME.gsd
     gsd_cases.py stacks DIR              lists what does not change in type and shape, as one array of all frames: NAME.stacks
     gsd_cases.py pack NPYS DIR           writes each array of one or two axes that GSD has a type for, by gsd.fl
     gsd_cases.py unpack NPYS DIR BACK    each array was converted to NAME.gsd of DIR if GSD has its type, and from there to BACK
@@ -353,10 +354,44 @@ def calls(*paths: str) -> None:
         gsd_calls.run(Path(script).read_text(encoding="utf-8"), path)
 
 
+def repeated(folder: str, seed: str, count: str) -> None:
+    """Trajectories in which an append raised an exception, and the same frame was mended and appended again."""
+    for number in range(int(seed), int(seed) + int(count)):
+        random = np.random.default_rng(number)
+        frames, fails, n = int(random.integers(1, 9)), random.random(9) < 0.3, int(random.integers(1, 5))
+        with gsd.hoomd.open(name=str(Path(folder) / f"{number}.gsd"), mode="w") as trajectory:
+            for step in range(frames):
+                frame = gsd.hoomd.Frame()
+                frame.configuration.step = 10 * step + int(random.integers(0, 2))
+                frame.configuration.box = [10 + step % 3, 10, 10, 0, 0, 0]
+                frame.particles.N = n
+                frame.particles.position = random.random((n, 3)) * 4
+                if random.random() < 0.5:
+                    frame.particles.mass = random.random(n) + 1
+                if step % 2 or random.random() < 0.5:
+                    frame.log["e"] = random.random(1)
+                    frame.log["f"] = random.random(1)
+                if fails[step]:
+                    frame.bonds.N, frame.bonds.types = 1, ["\u00e9"]
+                    frame.bonds.typeid, frame.bonds.group = [0], [[0, 0]]
+                    good = frame.particles.position
+                    frame.particles.position = good - 4
+                    with contextlib.suppress(UnicodeEncodeError):
+                        trajectory.append(frame)
+                    frame.particles.position = good
+                    if random.random() < 0.5:
+                        frame.bonds.types = ["e"]
+                    else:
+                        frame.bonds = type(frame.bonds)(2)
+                trajectory.append(frame)
+                if random.random() < 0.3:
+                    trajectory.flush()
+
+
 def main() -> None:
     logging.disable(logging.WARNING)
     command, *args = sys.argv[1:]
-    commands = (calls, chunks, frames, random, stacks, pack, unpack, unpacked)
+    commands = (calls, chunks, frames, random, repeated, stacks, pack, unpack, unpacked)
     {function.__name__: function for function in commands}[command](*args)
 
 

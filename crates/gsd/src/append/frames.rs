@@ -43,6 +43,10 @@ pub(super) fn add(writer: &mut Writer, source: &File, words: &Words, job: &Impor
         for entry in &entries {
             let name = source.names().get(entry.id);
             let name = name.ok_or_else(|| Error::malformed("a chunk without a name"))?;
+            // Of a name that is listed twice, readers find the chunk of the first.
+            if source.find_chunk(frame, &name).is_some_and(|found| found.id != entry.id) {
+                continue;
+            }
             write(writer, source, &name, entry, job)?;
             present.insert(name.into_owned());
         }

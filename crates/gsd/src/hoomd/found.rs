@@ -134,15 +134,9 @@ impl Found {
         Ok(number)
     }
 
-    /// Frame 0's chunk of an id, the first of several.
+    /// Frame 0's chunk of an id, of several the one that a search finds.
     pub(crate) fn initial(&mut self, file: &File, id: u16) -> Option<IndexEntry> {
-        let collect = || {
-            let mut chunks = HashMap::new();
-            for entry in file.index().slice(file.frame_entries(0)).iter() {
-                chunks.entry(entry.id).or_insert(entry);
-            }
-            chunks
-        };
+        let collect = || file.found_of_frame(0).into_iter().map(|entry| (entry.id, entry)).collect();
         self.initial.get_or_insert_with(collect).get(&id).copied()
     }
 }

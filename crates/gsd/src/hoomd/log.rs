@@ -265,7 +265,7 @@ impl<'t> FrameView<'t> {
     pub fn state(&self) -> Result<Log<'t>> {
         let mut state = Log::default();
         let names = self.file().names();
-        for entry in self.file().index().slice(self.entries()).iter() {
+        for entry in self.file().found_of_frame(self.index()) {
             let Some(Cow::Borrowed(name)) = names.get(entry.id) else { continue };
             if let Some(name) = name.strip_prefix("state/") {
                 state.insert(name, Logged::read(self.file(), &entry)?);
@@ -286,9 +286,13 @@ impl<'t> FrameView<'t> {
 
     fn logged(&self, id: u16, inherited: bool) -> Result<Option<Logged<'t>>> {
         let file = self.file();
-        let find = |entries| file.index().slice(entries).iter().find(|entry| entry.id == id);
-        let entry = find(self.entries())
-            .or_else(|| if inherited { find(self.core().initial.entries()) } else { None });
+        let find = |frame, entries| {
+            let entry = file.index().slice(entries).iter().find(|entry| entry.id == id);
+            // Of several with one name the reference's search decides.
+            entry.and_then(|_| file.find_id(frame, id))
+        };
+        let entry = find(self.index(), self.entries())
+            .or_else(|| if inherited { find(0, self.core().initial.entries()) } else { None });
         let Some(entry) = entry else { return Ok(None) };
         let named = |error: Error| match file.names().get(id) {
             Some(name) => error.context(format!("gsd frame {} {name}", self.index())),

@@ -38,11 +38,9 @@ pub(crate) fn copy(file: &File, words: &Words, job: &Import<'_>, out: &mut dyn O
     Ok(losses)
 }
 
-/// The entries of a frame, in the order in which its chunks lie in the file.
+/// The chunks of a frame, each name once, in the order in which they lie in the file.
 pub(crate) fn entries_of(file: &File, frame: u64, entries: &mut Vec<IndexEntry>) {
-    let index = file.index();
-    entries.clear();
-    entries.extend(file.frame_entries(frame).filter_map(|at| index.get(at)));
+    *entries = file.found_of_frame(frame);
     entries.sort_by_key(|entry| entry.location);
 }
 

@@ -154,7 +154,7 @@ pub(super) fn sort(found: &mut Collected, v1: bool) -> Vec<Dropped> {
 }
 
 /// Keeps the last of several entries for one chunk that follow one another.
-pub(super) fn dedup(entries: &mut Vec<IndexEntry>) -> Vec<Dropped> {
+fn dedup(entries: &mut Vec<IndexEntry>) -> Vec<Dropped> {
     let mut dropped = Vec::new();
     entries.dedup_by(|later, kept| {
         if (later.frame, later.id) != (kept.frame, kept.id) {

@@ -25,6 +25,8 @@ pub(super) struct Damaged<'a> {
     pub(super) header: Header,
     /// Frames that entries may be of, where more is known than what the file has room for.
     pub(super) frames: Option<u64>,
+    /// Bytes that no entry names and of which it is known what they are.
+    pub(super) known: Vec<Range<u64>>,
 }
 
 impl<'a> Damaged<'a> {
@@ -60,7 +62,7 @@ impl<'a> Damaged<'a> {
             let what = format!("file layer {layer}, by the form of the namelist, not {found}");
             guessed.push(RepairItem::new(44..48, what));
         }
-        Ok(Self { source, limits, len, header, frames: None })
+        Ok(Self { source, limits, len, header, frames: None, known: Vec::new() })
     }
 
     pub(super) fn order(&self) -> ByteOrder {

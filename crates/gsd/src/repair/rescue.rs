@@ -56,13 +56,7 @@ impl<'a> Rescue<'a> {
         if options.salvage == Salvage::Checked && !found.entries.is_empty() {
             uncommitted = add_uncommitted(&damaged, &mut found, &block, &mut blocks, is_sound)?;
         }
-        let mut dropped = Vec::new();
-        if is_sound && v1 {
-            // Of two for one chunk, readers find the one that stands last in the index.
-            found.entries.sort_by_key(|entry| (entry.frame, entry.id));
-            dropped = entries::dedup(&mut found.entries);
-        }
-        dropped.extend(entries::sort(&mut found, v1));
+        let mut dropped = entries::sort(&mut found, v1);
         // Marked in their flags, which are 0 in the file.
         for entry in &mut found.entries {
             let place = (entry.frame, entry.id, entry.location);

@@ -66,7 +66,7 @@ fn is_list(damaged: &Damaged<'_>, at: u64, size: u64, needed: usize) -> Result<b
 /// Where the chunks end that the index at its place tells of, those past the end of the file included.
 pub(super) fn claimed_end(damaged: &Damaged<'_>) -> Result<Option<u64>> {
     let most = damaged.len.saturating_add(MOST.unsigned_abs());
-    let mut last = None;
+    let mut last = damaged.known.iter().map(|range| range.end).max();
     for window in damaged.windows(damaged.clip(damaged.header.index_range()), 0) {
         let (_, bytes) = window?;
         for slot in bytes.as_chunks::<32>().0 {

@@ -3,10 +3,13 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
+use container_core::report::Severity;
 use container_core::{ErrorKind, Result};
 
 use super::entries::Collected;
 use super::input::Damaged;
+use super::repeats;
+use crate::duplicates::Hidden;
 use crate::header::{self, INDEX_ENTRY_LEN};
 use crate::index::{Index, IndexEntry};
 use crate::layout::{Layout, Policy};
@@ -18,14 +21,25 @@ pub(super) struct Sound {
     pub(super) names: Names,
     /// Header, namelist and index with their room.
     pub(super) blocks: Vec<Range<u64>>,
+    /// Entries that no reader finds, since their frame has another chunk of the name.
+    pub(super) twice: Vec<IndexEntry>,
 }
 
-/// The entries and names of a file that opens under [`Policy::Strict`] and whose chunks lie apart from one another and from
-/// the blocks, or name the very same bytes as the same type. `None` for others, and where no entry is listed: then an older
-/// index may have some.
+impl Sound {
+    /// The frames that have chunks which no reader finds, and how many these are.
+    pub(super) fn hidden(&self) -> Option<(Range<u64>, u64)> {
+        let frames = self.twice.iter().map(|entry| entry.frame);
+        let (first, last) = (frames.clone().min()?, frames.max()?);
+        Some((first..last.saturating_add(1), self.twice.len() as u64))
+    }
+}
+
+/// The entries and names of a file without an error in header, names and index, and whose chunks lie apart from one another and from
+/// the blocks, or name the very same bytes as the same type. Of several chunks of one name in a frame the one that readers find.
+/// `None` for others, and where no entry is listed: then an older index may have some.
 pub(super) fn listed(damaged: &Damaged<'_>) -> Result<Option<Sound>> {
     let limits = &damaged.limits;
-    let (layout, index) = match Layout::with_index(damaged.source, limits, Policy::Strict) {
+    let (layout, index) = match Layout::with_index(damaged.source, limits, Policy::Lenient) {
         Ok(parts) => parts,
         Err(error) if matches!(error.kind(), ErrorKind::Io(_) | ErrorKind::Limit { .. }) => {
             return Err(error);
@@ -33,8 +47,9 @@ pub(super) fn listed(damaged: &Damaged<'_>) -> Result<Option<Sound>> {
         Err(_) => return Ok(None),
     };
     let header = layout.header();
+    let is_damaged = layout.faults().iter().any(|fault| fault.severity() == Severity::Error);
     // The header may have been put right.
-    if *header != damaged.header || layout.entries() == 0 {
+    if is_damaged || *header != damaged.header || layout.entries() == 0 {
         return Ok(None);
     }
     let used = layout.used_index();
@@ -44,14 +59,28 @@ pub(super) fn listed(damaged: &Damaged<'_>) -> Result<Option<Sound>> {
     };
     let count = usize::try_from(layout.entries()).unwrap_or(usize::MAX);
     limits.allocate(layout.entries().saturating_mul(INDEX_ENTRY_LEN))?;
-    let entries: Vec<IndexEntry> = Index::new(&bytes, damaged.order()).first(count).iter().collect();
+    let index = Index::new(&bytes, damaged.order()).first(count);
+    let mut entries: Vec<IndexEntry> = index.iter().collect();
     let blocks = [Some(0..header::LEN), header.index_range(), header.namelist_range()];
-    let blocks: Vec<Range<u64>> = blocks.into_iter().flatten().collect();
+    let mut blocks: Vec<Range<u64>> = blocks.into_iter().flatten().collect();
     if !apart(damaged, &entries, &blocks)? {
         return Ok(None);
     }
+    blocks.extend(damaged.known.iter().cloned());
+    let hidden = Hidden::of(index, header.is_v1(), layout.frames(), layout.names().len());
+    let mut twice = Vec::new();
+    if !hidden.is_empty() {
+        let mut at = 0..entries.len();
+        entries.retain(|entry| {
+            let is_hidden = at.next().is_some_and(|at| hidden.contains(at));
+            twice.extend(is_hidden.then_some(*entry));
+            !is_hidden
+        });
+        let kept: Vec<u8> = entries.iter().flat_map(|entry| entry.to_bytes(damaged.order())).collect();
+        blocks.extend(repeats::apart(&twice, Index::new(&kept, damaged.order())));
+    }
     let found = Collected { entries, used, ..Collected::default() };
-    Ok(Some(Sound { found, names: layout.names().clone(), blocks }))
+    Ok(Some(Sound { found, names: layout.names().clone(), blocks, twice }))
 }
 
 /// True for a file that opens under [`Policy::Strict`] and lists nothing: no entry, and no name that one would have.

@@ -1,5 +1,7 @@
 //! Reading what has been written, committed or not.
 
+use std::cmp::Ordering;
+
 use container_core::source::{Source, zeroed_vec};
 use container_core::write::storage::Storage;
 use container_core::{Error, Result};
@@ -30,17 +32,33 @@ impl<S: Storage> Writer<S> {
             if entry_at(middle)?.frame < frame { low = middle + 1 } else { high = middle }
         }
         // The entries of a frame are few, and those of 1.0 files in any order.
+        let (mut found, mut several) = (None, false);
         while low < self.used {
             let entry = entry_at(low)?;
             if entry.frame != frame {
                 break;
             }
             if entry.id == id {
-                return Ok(Some(entry));
+                several |= found.is_some();
+                found = Some(entry);
             }
             low += 1;
         }
-        Ok(None)
+        if !several || self.header.is_v1() {
+            return Ok(found);
+        }
+        // Of several the one that the reference's search meets.
+        let (mut low, mut high) = (0, self.used);
+        while low < high {
+            let middle = low.midpoint(high - 1);
+            let entry = entry_at(middle)?;
+            match (entry.frame, entry.id).cmp(&(frame, id)) {
+                Ordering::Equal => return Ok(Some(entry)),
+                Ordering::Less => low = middle + 1,
+                Ordering::Greater => high = middle,
+            }
+        }
+        Ok(found)
     }
 
     /// The bytes of a chunk, row by row, little-endian.

@@ -171,7 +171,7 @@ fn faults_have_their_codes_severities_and_places() {
             put(usual(), 256, &[0; 128]),
             vec![
                 ("name_unused", Note, 512..576),
-                ("entries_missing", Warning, 576..608),
+                ("entries_missing", Error, 576..608),
                 ("orphan_bytes", Note, 576..608),
             ],
             true,
@@ -182,7 +182,7 @@ fn faults_have_their_codes_severities_and_places() {
             gap,
             vec![
                 ("chunkless_frames", Note, 256..384),
-                ("entries_missing", Warning, 592..608),
+                ("entries_missing", Error, 592..608),
                 ("orphan_bytes", Note, 592..608),
             ],
             true,

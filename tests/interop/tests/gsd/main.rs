@@ -11,4 +11,5 @@ mod listing;
 mod outputs;
 mod own_tests;
 mod peers;
+mod repeats;
 mod schema;

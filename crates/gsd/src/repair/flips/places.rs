@@ -52,7 +52,8 @@ impl Places {
         let chunks = (0_u32..).zip(&table.slots).filter(|(_, entry)| table.is_sensible(entry));
         let chunks = chunks.filter_map(|(slot, entry)| Some(run(entry.byte_range()?, slot, entry.type_code)));
         let blocks = [Some(0..header::LEN), damaged.header.index_range(), damaged.header.namelist_range()];
-        let blocks = blocks.into_iter().flatten().map(|range| run(range, BLOCK, 0));
+        let blocks = blocks.into_iter().flatten().chain(damaged.known.iter().cloned());
+        let blocks = blocks.map(|range| run(range, BLOCK, 0));
         let mut runs: Vec<Run> = chunks.chain(blocks).filter(|run| run.start < run.end).collect();
         runs.sort_unstable_by_key(|run| (run.start, run.end, run.slot));
         let mut reach = Vec::with_capacity(runs.len() + 1);

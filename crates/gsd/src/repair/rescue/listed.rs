@@ -47,7 +47,8 @@ pub(super) fn search_index(
     if let Some(end) = entries::end_block(&mut found, &stated, claimed) {
         report.guessed.push(RepairItem::new(used_block.clone(), format!("the index ends at {end}")));
     }
-    let blocks = vec![0..header::LEN, with_room(damaged, &used_block)?, stated];
+    let mut blocks = vec![0..header::LEN, with_room(damaged, &used_block)?, stated];
+    blocks.extend(damaged.known.iter().cloned());
     Ok((found, block, blocks))
 }
 

@@ -128,12 +128,16 @@ impl Builder {
     }
 }
 
-/// The frames of a file, values little-endian.
+/// The frames of a file as the reference reads them, values little-endian.
 pub(super) fn frames(file: &[u8]) -> Result<Vec<Frame>> {
-    let options = OpenOptions::default().with_policy(Policy::Strict);
+    let options = OpenOptions::default().with_policy(Policy::Lenient);
     let file = File::from_source(Box::new(file.to_vec()), &options)?;
+    let errors = |fault: &&crate::Fault| fault.severity() == container_core::report::Severity::Error;
+    if let Some(fault) = file.layout().faults().iter().find(errors) {
+        return Err(fault.error());
+    }
     let mut frames = vec![Frame::new(); file.nframes() as usize];
-    for entry in file.index().iter() {
+    for (_, entry) in file.found_entries() {
         let mut bytes = file.read_chunk(&entry)?.into_owned();
         let of = entry.chunk_type().unwrap();
         if file.header().byte_order == ByteOrder::Big {
@@ -149,6 +153,8 @@ pub(super) fn frames(file: &[u8]) -> Result<Vec<Frame>> {
 pub(super) fn repaired_with(file: &[u8], options: &RepairOptions) -> Result<(Vec<Frame>, RepairReport)> {
     let mut out = Vec::new();
     let report = repair_source(&file, options, Some(&mut out), Progress::none())?;
+    let strict = OpenOptions::default().with_policy(Policy::Strict);
+    assert!(File::from_source(Box::new(out.clone()), &strict).is_ok(), "{report:?}");
     Ok((frames(&out).unwrap(), report))
 }
 

@@ -172,3 +172,34 @@ fn frame_numbers_past_reason_are_refused() {
         assert_eq!(wet.unwrap_err().to_string(), dry.unwrap_err().to_string());
     }
 }
+
+/// As gsd.hoomd leaves a frame whose append failed and was repeated: its first chunks are there twice.
+#[test]
+fn a_frame_that_was_written_again_keeps_the_chunks_that_readers_find() {
+    for (at, written) in [(1, 2), (3, 1), (5, 3), (0, 4)] {
+        let mut builder = Builder::hoomd();
+        for frame in 0..6_u64 {
+            if frame == at {
+                let step = 1000 * (frame + 1);
+                let lattice = [9.0_f32, 10.0, 10.0, 0.0, 0.0, 0.0];
+                let chunks: [(&str, Type, u64, u32, Vec<u8>); 4] = [
+                    ("configuration/box", Type::Float, 6, 1, bytemuck::cast_slice(&lattice).to_vec()),
+                    ("particles/N", Type::Uint32, 1, 1, 3_u32.to_le_bytes().to_vec()),
+                    ("configuration/step", Type::Uint64, 1, 1, step.to_le_bytes().to_vec()),
+                    ("particles/position", Type::Float, 3, 3, vec![1; 36]),
+                ];
+                // Later frames have no box and no N.
+                let skip = if frame == 0 { 0 } else { 2 };
+                for (name, of, n, m, bytes) in chunks.iter().skip(skip).take(written) {
+                    builder.chunk(name, *of, *n, *m, bytes);
+                }
+            }
+            builder.hoomd_frame(1000 * (frame + 1), 3);
+        }
+        builder.flush();
+        assert_kept_whole(&builder.file);
+        let (new, report) = repaired(&builder.file).unwrap();
+        assert_eq!((new.len(), report.lost.len()), (6, 0), "{report:?}");
+        assert!(report.guessed.iter().any(|item| item.what.contains("has again")), "{report:?}");
+    }
+}
