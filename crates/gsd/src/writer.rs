@@ -125,6 +125,9 @@ pub struct Writer<S: Storage = FileStorage> {
     scratch: Vec<u8>,
     /// False while the room of the index may be on no disk: what an earlier writer gave up makes room, and nobody waited for it.
     is_settled: bool,
+    /// Whether committed frames have several chunks of one name. Which of them the reference finds depends on the length of the index, so
+    /// the next commit writes an index without the others.
+    has_duplicates: bool,
 }
 
 #[derive(Debug)]
@@ -255,6 +258,7 @@ impl<S: Storage> Writer<S> {
             reservations: Vec::new(),
             scratch: Vec::new(),
             is_settled: found.capacity <= found.header.index_allocated_entries,
+            has_duplicates: found.has_duplicates,
         };
         if options.scheme == Scheme::Reference {
             writer.guard(|writer| reference::set_version(writer))?;

@@ -17,11 +17,14 @@
 //! than there are entries: then the index moves instead, with each commit until the entries have caught up.
 
 use container_core::Result;
+use container_core::source::zeroed_vec;
 use container_core::write::storage::Storage;
 
 use super::frames::Ended;
 use super::{CURRENT_VERSION, Writer, copy_within};
+use crate::duplicates::Hidden;
 use crate::header::{Header, INDEX_ENTRY_LEN, NAMELIST_ENTRY_LEN, Version};
+use crate::index::Index;
 
 /// Where a moved index starts: entries straddle neither sectors of 512 bytes nor of 4096, nor pages.
 const INDEX_ALIGNMENT: u64 = 4096;
@@ -98,10 +101,17 @@ pub(super) fn place_names<S: Storage>(writer: &mut Writer<S>, header: &mut Heade
 
 /// Writes the encoded entries where readers do not look; gives the room of the index.
 fn place_entries<S: Storage>(writer: &mut Writer<S>, header: &mut Header, ended: &Ended) -> Result<u64> {
+    let single = if writer.has_duplicates { Some(single_entries(writer)?) } else { None };
+    if let Some(single) = &single {
+        writer.used = single.len() as u64 / INDEX_ENTRY_LEN;
+    }
     let used = writer.used + ended.count;
     let least = used.max(ended.last_frame + 1);
     let mut capacity = writer.capacity;
-    if hidden_slots(writer) < least {
+    if let Some(single) = single {
+        capacity = place_index(writer, header, least, &single)?;
+        writer.has_duplicates = false;
+    } else if hidden_slots(writer) < least {
         capacity = move_index(writer, header, least)?;
     } else {
         header.index_location = writer.index_at;
@@ -111,6 +121,16 @@ fn place_entries<S: Storage>(writer: &mut Writer<S>, header: &mut Header, ended:
     // With frames that have no chunks all of the room is visible, so that there is some for more of them.
     header.index_allocated_entries = if used > ended.last_frame { used } else { capacity };
     Ok(capacity)
+}
+
+/// The used entries without those that the reference does not find, because their frame has another chunk of the name.
+fn single_entries<S: Storage>(writer: &Writer<S>) -> Result<Vec<u8>> {
+    let mut bytes: Vec<u8> = zeroed_vec(INDEX_ENTRY_LEN * writer.used, &writer.options.limits)?;
+    writer.storage.read_at(writer.index_at, &mut bytes)?;
+    let index = Index::new(&bytes, writer.header.byte_order);
+    let hidden = Hidden::of(index, false, writer.committed, writer.names.iter().count());
+    let kept = bytes.as_chunks::<32>().0.iter().enumerate().filter(|(at, _)| !hidden.contains(*at));
+    Ok(kept.flat_map(|(_, entry)| *entry).collect())
 }
 
 /// Entries that the index can have without one more of them being visible.

@@ -20,6 +20,8 @@ pub(super) struct Existing {
     pub(super) capacity: u64,
     pub(super) frames: u64,
     pub(super) file_len: u64,
+    /// Whether a frame of a file of layer 2 has several chunks of one name.
+    pub(super) has_duplicates: bool,
 }
 
 /// Entries read at a time.
@@ -38,7 +40,7 @@ pub(super) fn scan(storage: &dyn Storage, options: &WriterOptions) -> Result<Exi
         return Err(Error::unsupported("adding frames to a big-endian GSD file")
             .hint("convert it, and add to the copy"));
     }
-    let lowest = check_entries(&source, &layout, limits)?;
+    let (lowest, has_duplicates) = check_entries(&source, &layout, limits)?;
     let used = layout.entries();
     let allocated = header.index_allocated_entries;
     let capacity = match options.scheme {
@@ -63,11 +65,13 @@ pub(super) fn scan(storage: &dyn Storage, options: &WriterOptions) -> Result<Exi
         capacity,
         frames: layout.frames(),
         file_len: layout.file_len(),
+        has_duplicates,
     })
 }
 
-/// Checks every entry, and gives the lowest place of a chunk that ends behind its used part; 2^64 − 1 where none does.
-fn check_entries(source: &dyn Source, layout: &Layout, limits: &Limits) -> Result<u64> {
+/// Checks every entry. Gives the lowest place of a chunk that ends behind the used part of the index, 2^64 − 1 where none does, and whether
+/// a frame of a file of layer 2 has several chunks of one name.
+fn check_entries(source: &dyn Source, layout: &Layout, limits: &Limits) -> Result<(u64, bool)> {
     let header = layout.header();
     let index_end = layout.used_index().end;
     let wrong = |at: u64, why: &str| {
@@ -78,6 +82,7 @@ fn check_entries(source: &dyn Source, layout: &Layout, limits: &Limits) -> Resul
     };
     let used = layout.used_index();
     let (mut at, mut lowest, mut frame) = (0_u64, u64::MAX, 0);
+    let (mut last, mut has_duplicates) = (None, false);
     let mut bytes = zeroed_vec(layout.entries().min(PIECE).saturating_mul(INDEX_ENTRY_LEN), limits)?;
     while at < layout.entries() {
         let start = used.start.saturating_add(at.saturating_mul(INDEX_ENTRY_LEN));
@@ -95,6 +100,8 @@ fn check_entries(source: &dyn Source, layout: &Layout, limits: &Limits) -> Resul
                 return Err(wrong(at, "its frame comes before that of an earlier entry"));
             }
             frame = entry.frame;
+            has_duplicates |= !header.is_v1() && last == Some((entry.frame, entry.id));
+            last = Some((entry.frame, entry.id));
             if entry.byte_range().is_some_and(|range| range.start < LEN && !range.is_empty()) {
                 return Err(wrong(at, "its chunk lies in the header"));
             }
@@ -106,7 +113,7 @@ fn check_entries(source: &dyn Source, layout: &Layout, limits: &Limits) -> Resul
             at = at.saturating_add(1);
         }
     }
-    Ok(lowest)
+    Ok((lowest, has_duplicates))
 }
 
 /// Bytes from the start of a range that are 0.

@@ -20,6 +20,10 @@ pub fn read_as(image: &[u8], policy: Policy) -> gsd::Result<State> {
         let frame = usize::try_from(entry.frame).unwrap_or(usize::MAX).min(image.len());
         state.resize(state.len().max(frame + 1), Vec::new());
         let name = file.names().get(entry.id).ok_or_else(|| Error::malformed("an entry without a name"))?;
+        // Of two chunks of one name in a frame, readers find one.
+        if file.find_id(entry.frame, entry.id) != Some(entry) {
+            continue;
+        }
         state[frame].push((name.into_owned(), file.read_chunk(&entry)?.into_owned()));
     }
     state.iter_mut().for_each(|chunks| chunks.sort());
