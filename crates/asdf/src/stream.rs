@@ -74,7 +74,7 @@ impl Appender {
         options: &UpdateOptions,
     ) -> Result<Self> {
         let storage = Box::new(FileStorage::open(path)?);
-        Self::with_rows(storage, Box::new(FileSidecar::beside(path)), options, |_, layout, _| {
+        Self::with_rows(storage, Box::new(journal::sidecar(path)), options, |_, layout, _| {
             if layout.blocks.len() > 1 {
                 let problem =
                     format!("{named} names the first block of {}, which is not streamed", path.display());
