@@ -75,6 +75,7 @@ struct Inner {
     context: Option<Cow<'static, str>>,
     range: Option<Range<u64>>,
     part: Option<String>,
+    dataset: Option<String>,
     hint: Option<Cow<'static, str>>,
 }
 
@@ -82,7 +83,7 @@ impl Error {
     /// An error of `kind` without a place; add one with [`Error::at`] and [`Error::context`].
     #[must_use]
     pub fn new(kind: ErrorKind) -> Self {
-        Self(Box::new(Inner { kind, context: None, range: None, part: None, hint: None }))
+        Self(Box::new(Inner { kind, context: None, range: None, part: None, dataset: None, hint: None }))
     }
 
     /// [`ErrorKind::WrongFormat`].
@@ -150,6 +151,13 @@ impl Error {
         self
     }
 
+    /// Names the dataset that was being read. The innermost one wins.
+    #[must_use]
+    pub fn of_dataset(mut self, path: impl Into<String>) -> Self {
+        self.0.dataset.get_or_insert_with(|| path.into());
+        self
+    }
+
     /// Adds what the reader can do next ("try: holdall repair …"). The innermost hint wins.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<Cow<'static, str>>) -> Self {
@@ -187,6 +195,12 @@ impl Error {
         self.0.part.as_deref()
     }
 
+    /// The dataset that was being read.
+    #[must_use]
+    pub fn dataset(&self) -> Option<&str> {
+        self.0.dataset.as_deref()
+    }
+
     /// What to do next, if there is something better than giving up.
     #[must_use]
     pub fn next_step(&self) -> Option<&str> {
@@ -205,8 +219,8 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(context) = &self.0.context {
-            write!(f, "{context}: ")?;
+        for place in [self.0.dataset.as_deref(), self.0.context.as_deref()].into_iter().flatten() {
+            write!(f, "{place}: ")?;
         }
         write!(f, "{}", self.0.kind)?;
         match (&self.0.part, &self.0.range) {

@@ -68,6 +68,9 @@ impl Failure {
         if let Some(context) = error.what() {
             what = format!("{context}: {what}");
         }
+        if let Some(dataset) = error.dataset() {
+            what = format!("{dataset}: {what}");
+        }
         if let Some(subject) = &self.subject {
             what = format!("{subject}: {what}");
         }

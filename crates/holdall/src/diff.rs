@@ -8,7 +8,7 @@ use std::iter;
 use container_core::container::{Container, Dataset, ReadOptions};
 use container_core::pointer::{escape, unescape};
 use container_core::region::Region;
-use container_core::{Error, Progress, Result, Value};
+use container_core::{Error, ErrorKind, Progress, Result, Value};
 
 mod meta;
 mod values;
@@ -18,6 +18,9 @@ use values::{Ruler, Side};
 
 use crate::glob;
 use crate::verify::first_damage;
+
+/// Told of a dataset that is passed over, by its path, and why.
+pub type PassOver<'a> = &'a dyn Fn(&str, Error);
 
 /// What counts as a difference.
 #[derive(Clone, Copy)]
@@ -30,6 +33,8 @@ pub struct DiffOptions<'a> {
     pub ignore: &'a [String],
     /// How values are read.
     pub read: ReadOptions,
+    /// Told of each dataset that cannot be read, by its path; the others are compared then. Without it the first one ends the work.
+    pub unreadable: Option<PassOver<'a>>,
     /// Told `(done, total)` bytes of the first container's elements.
     pub progress: Progress<'a>,
 }
@@ -37,7 +42,8 @@ pub struct DiffOptions<'a> {
 impl Default for DiffOptions<'_> {
     /// Bit by bit, nothing passed over.
     fn default() -> Self {
-        Self { rtol: 0.0, atol: 0.0, ignore: &[], read: ReadOptions::default(), progress: Progress::none() }
+        let (read, progress) = (ReadOptions::default(), Progress::none());
+        Self { rtol: 0.0, atol: 0.0, ignore: &[], read, unreadable: None, progress }
     }
 }
 
@@ -59,7 +65,7 @@ pub struct Difference {
 /// compared whole. Memory is bounded by the pieces read.
 ///
 /// # Errors
-/// Those of reading, with the side named as the part; `Malformed` where nothing is chosen because a damaged file has nothing
+/// Those of reading, with the side named as the part, unless [`DiffOptions::unreadable`] takes them; `Malformed` where nothing is chosen because a damaged file has nothing
 /// that can be; `Cancelled`.
 pub fn diff(
     a: &dyn Container,
@@ -117,7 +123,7 @@ pub(crate) fn compare_datasets(
     let mut found = Vec::new();
     if let ([_], [_]) = (a_sel, b_sel) {
         for (a, b) in a_sides.iter().zip(&b_sides) {
-            compare_pair(a, b, options, attributes, &mut ruler, &mut found)?;
+            pair(a, b, options, attributes, &mut ruler, &mut found)?;
         }
         return Ok(found);
     }
@@ -138,7 +144,7 @@ pub(crate) fn compare_datasets(
                 if other_path != key.0 {
                     respelled.insert((other_path, key.1));
                 }
-                compare_pair(side, other, options, attributes, &mut ruler, &mut found)?;
+                pair(side, other, options, attributes, &mut ruler, &mut found)?;
             }
             None => found.push(path_only(side, "first")),
         }
@@ -186,6 +192,24 @@ fn sides<'a>(
 ) -> Vec<Side<'a>> {
     let sides = chosen.iter().filter_map(|(index, region)| Side::new(container, *index, region));
     sides.filter(|side| !glob::any(ignore, &side.dataset().path)).collect()
+}
+
+/// Compares a pair, or passes it over where whoever asks goes on without it.
+fn pair(
+    a: &Side<'_>,
+    b: &Side<'_>,
+    options: &DiffOptions<'_>,
+    attributes: Attributes,
+    ruler: &mut Ruler<'_>,
+    found: &mut Vec<Difference>,
+) -> Result<()> {
+    match (compare_pair(a, b, options, attributes, ruler, found), options.unreadable) {
+        (Err(error), Some(unreadable)) if !matches!(error.kind(), ErrorKind::Cancelled) => {
+            unreadable(&a.dataset().path, error);
+            Ok(())
+        }
+        (done, _) => done,
+    }
 }
 
 fn compare_pair(

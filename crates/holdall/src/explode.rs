@@ -6,6 +6,7 @@ use container_core::container::{OpenOptions, ReadOptions};
 use container_core::write::{Durability, Overwrite};
 use container_core::{Error, Result};
 
+use crate::new_folders::NewFolders;
 use crate::open::{Accept, Opened, is_stream, open};
 use crate::target::{Target, refuse_source};
 
@@ -32,7 +33,8 @@ pub struct Exploded {
 }
 
 /// Writes the tree of the ASDF file at `path` to `<name>_exploded.asdf` in `folder` (that of the file where there is none), and each block to a
-/// file beside it, those that its arrays have in other files among them. The folder is made where it is not there.
+/// file beside it, those that its arrays have in other files among them. The folder is made where it is not there,
+/// and goes again with the files where something fails.
 ///
 /// # Errors
 /// `Usage` for other formats, and for files that exist; `Checksum`; those of opening the file; `Io`. No file stays then.
@@ -41,13 +43,13 @@ pub fn explode(path: &Path, folder: Option<&Path>, options: &ExplodeOptions) -> 
     let stem = path.file_stem().and_then(|stem| stem.to_str()).filter(|_| !is_stream(path));
     let stem = stem.ok_or_else(|| Error::usage("files that are exploded have a name that is text"))?;
     let folder = folder.or_else(|| path.parent()).unwrap_or(Path::new(""));
-    if !folder.as_os_str().is_empty() {
-        std::fs::create_dir_all(folder)
-            .map_err(|error| Error::from(error).context(format!("directory {}", folder.display())))?;
-    }
+    let mut folders = NewFolders::default();
+    folders.make(folder)?;
     let target = folder.join(format!("{stem}_exploded.asdf"));
     refuse_source(path, &target)?;
-    run(&opened, &target, options)
+    let done = run(&opened, &target, options)?;
+    folders.keep();
+    Ok(done)
 }
 
 /// Writes one file of the ASDF file at `path` and of the blocks that its arrays have in others, at `target`, or at

@@ -9,11 +9,14 @@ use container_core::dtype::Order;
 use container_core::format::{ITEM, ITEM_NAME, ItemKind};
 use container_core::region::Region;
 use container_core::write::{AtomicFile, Durability, Overwrite};
-use container_core::{Error, Progress, Result};
+use container_core::{Error, ErrorKind, Progress, Result};
 
+use crate::address::typed;
+use crate::diff::PassOver;
 use crate::export::{AsStored, ExportFormat, export};
 use crate::items::{attribute, relative_name};
 use crate::lines::{Ending, ending_of};
+use crate::new_folders::NewFolders;
 use crate::one_frame::without_frame_axis;
 
 /// What a dataset is taken out as.
@@ -70,31 +73,69 @@ pub fn are_lines(container: &dyn Container, selection: &[(usize, Region)]) -> Re
     Ok(ending_of(container.meta()?.get("others")).is_some() || texts(selection.iter()))
 }
 
+/// How datasets are taken out.
+#[derive(Clone, Copy)]
+pub struct ExtractOptions<'a> {
+    /// What happens to files that exist.
+    pub overwrite: Overwrite,
+    /// How values are read.
+    pub read: ReadOptions,
+    /// Told of each dataset that cannot be written, by its path; the others are written then. Without it the first one ends the work.
+    pub failed: Option<PassOver<'a>>,
+    /// Told `(done, total)` bytes of elements.
+    pub progress: Progress<'a>,
+}
+
+impl Default for ExtractOptions<'_> {
+    /// All or nothing, over no other file.
+    fn default() -> Self {
+        let (overwrite, read) = (Overwrite::default(), ReadOptions::default());
+        Self { overwrite, read, failed: None, progress: Progress::none() }
+    }
+}
+
+impl ExtractOptions<'_> {
+    /// Passes an error about one dataset to whoever goes on without it. One that asks to stop is about all of them.
+    fn pass_over<T>(&self, path: &str, result: Result<T>) -> Result<Option<T>> {
+        match (result.map_err(|error| error.of_dataset(typed(path))), self.failed) {
+            (Ok(done), _) => Ok(Some(done)),
+            (Err(error), Some(failed)) if !matches!(error.kind(), ErrorKind::Cancelled) => {
+                failed(path, error);
+                Ok(None)
+            }
+            (Err(error), _) => Err(error),
+        }
+    }
+}
+
 /// Writes items one after the other, each with a line feed after it, but for the last one of a text that was packed
 /// without: the lines of a text come out as they went in.
 ///
 /// # Errors
-/// Those of reading; `Io` from `out`, which then holds a part of the items; `Cancelled`.
+/// Those of reading, unless [`ExtractOptions::failed`] takes them; `Io` from `out`, which then holds a part of the items; `Cancelled`.
 pub fn extract_lines(
     container: &dyn Container,
     selection: &[(usize, Region)],
-    read: &ReadOptions,
-    progress: Progress<'_>,
+    options: &ExtractOptions<'_>,
     out: &mut dyn Write,
 ) -> Result<()> {
     let ending = ending_of(container.meta()?.get("others")).unwrap_or(Ending::LineFeed);
     let (total, mut done) = (bytes_of(container, selection), 0);
     let last = container.dataset_count();
     for (index, region) in selection {
-        let array = container.read(*index, region, read)?;
-        let bytes = array.bytes(Order::C, &read.limits)?;
+        let path = container.require(*index)?.path.clone();
+        let item = || {
+            let array = container.read(*index, region, &options.read)?;
+            Ok(array.bytes(Order::C, &options.read.limits)?.into_owned())
+        };
+        let Some(bytes) = options.pass_over(&path, item())? else { continue };
         out.write_all(&bytes)?;
         // The end that is missing is that of the text's last line, whichever are taken out.
         if ending == Ending::LineFeed || index + 1 != last {
             out.write_all(b"\n")?;
         }
         done += bytes.len() as u64;
-        progress.tick(done, total)?;
+        options.progress.tick(done, total)?;
     }
     out.flush()?;
     Ok(())
@@ -110,55 +151,70 @@ fn bytes_of(container: &dyn Container, selection: &[(usize, Region)]) -> u64 {
 ///
 /// # Errors
 /// `Usage` where a file exists and may not be replaced (before anything is written), or a link leads elsewhere; those of
-/// reading; `Io`. The files that were new are then removed again.
+/// reading, unless [`ExtractOptions::failed`] takes them; `Io`. The files and folders that were new are then removed again.
 pub fn extract_files(
     container: &dyn Container,
     selection: &[(usize, Region)],
     form: ExtractAs,
     directory: &Path,
-    overwrite: Overwrite,
-    read: &ReadOptions,
-    progress: Progress<'_>,
+    options: &ExtractOptions<'_>,
 ) -> Result<Vec<Extracted>> {
     let plan = plan(container, selection, form);
     for (name, _) in &plan {
         let path = directory.join(name);
         no_link(directory, name)?;
-        if overwrite == Overwrite::Refuse && path.symlink_metadata().is_ok() {
+        if options.overwrite == Overwrite::Refuse && path.symlink_metadata().is_ok() {
             return Err(Error::usage(format!("{} exists", path.display())).hint("use -f to replace it"));
         }
     }
     let (total, mut done) = (bytes_of(container, selection), 0);
+    // Dropped in the reverse order: the files go first.
+    let mut folders = NewFolders::default();
     let mut undo = Undo(Vec::new());
     let mut files = Vec::new();
     for ((index, region), (name, refused_name)) in selection.iter().zip(plan) {
         let dataset = &*container.require(*index)?;
         let path = directory.join(&name);
-        if let Some(parent) = path.parent() {
-            std::fs::create_dir_all(parent)
-                .map_err(|error| Error::from(error).context(format!("directory {}", parent.display())))?;
-        }
         let new = path.symlink_metadata().is_err();
-        let form = match form {
-            ExtractAs::Items => ExportFormat::Raw,
-            ExtractAs::Arrays => ExportFormat::Npy,
-        };
-        let mut out = BufWriter::with_capacity(256 << 10, AtomicFile::create(&path, overwrite)?);
-        let bare = without_frame_axis(container, *index, region);
-        let region = bare.as_ref().unwrap_or(region);
-        export(container, *index, region, form, AsStored::No, read, Progress::none(), &mut out)?;
-        let file = out.into_inner().map_err(|failed| Error::from(failed.into_error()))?;
-        file.commit(Durability::Cached)
-            .map_err(|error| error.context(format!("writing {}", path.display())))?;
+        let kept = folders.len();
+        let written = path
+            .parent()
+            .map_or(Ok(()), |parent| folders.make(parent))
+            .and_then(|()| write_file(container, *index, region, form, &path, options));
+        if options.pass_over(&dataset.path, written)?.is_none() {
+            folders.remove_after(kept);
+            continue;
+        }
         if new {
             undo.0.push(path.clone());
         }
         done += dataset.logical;
         files.push(Extracted { dataset: dataset.path.clone(), path, bytes: dataset.logical, refused_name });
-        progress.tick(done, total)?;
+        options.progress.tick(done, total)?;
     }
     undo.0.clear();
+    folders.keep();
     Ok(files)
+}
+
+fn write_file(
+    container: &dyn Container,
+    index: usize,
+    region: &Region,
+    form: ExtractAs,
+    path: &Path,
+    options: &ExtractOptions<'_>,
+) -> Result<()> {
+    let form = match form {
+        ExtractAs::Items => ExportFormat::Raw,
+        ExtractAs::Arrays => ExportFormat::Npy,
+    };
+    let mut out = BufWriter::with_capacity(256 << 10, AtomicFile::create(path, options.overwrite)?);
+    let bare = without_frame_axis(container, index, region);
+    let region = bare.as_ref().unwrap_or(region);
+    export(container, index, region, form, AsStored::No, &options.read, Progress::none(), &mut out)?;
+    let file = out.into_inner().map_err(|failed| Error::from(failed.into_error()))?;
+    file.commit(Durability::Cached).map_err(|error| error.context(format!("writing {}", path.display())))
 }
 
 /// New files, removed when they are no use without the rest.

@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use container_core::Value;
 use container_core::container::{Container, Dataset, Segment};
 use container_core::dtype::DType;
 use container_core::format::{Format, Level};
 use container_core::literal::Literal;
 use container_core::report::{Finding, Loss, RepairItem, RepairReport};
+use container_core::{Error, Value};
 use serde_json::{Map, Value as Json, json};
 
 use crate::address::typed;
@@ -189,18 +189,22 @@ fn repair_item_json(item: &RepairItem) -> Json {
     json!({ "start": start, "end": end, "what": item.what })
 }
 
-/// `holdall.diff/1`: whether two files hold the same, and where not.
+/// `holdall.diff/1`: whether two files hold the same, where not, and which datasets could not be read.
 #[must_use]
-pub fn diff_json(a: &str, b: &str, differences: &[Difference]) -> Json {
+pub fn diff_json(a: &str, b: &str, differences: &[Difference], unreadable: &[(String, Error)]) -> Json {
     let list = differences
         .iter()
         .map(|one| json!({ "dataset": one.dataset.as_deref().map(typed), "what": one.what }));
+    let unread = unreadable
+        .iter()
+        .map(|(dataset, error)| json!({ "dataset": typed(dataset), "what": error.to_string() }));
     json!({
         "schema": "holdall.diff/1",
         "a": a,
         "b": b,
-        "same": differences.is_empty(),
+        "same": differences.is_empty() && unreadable.is_empty(),
         "differences": list.collect::<Vec<_>>(),
+        "unreadable": unread.collect::<Vec<_>>(),
     })
 }
 

@@ -25,6 +25,7 @@ pub mod json;
 mod lines;
 #[cfg(test)]
 mod many;
+mod new_folders;
 mod one_frame;
 pub mod open;
 pub mod pack;

@@ -16,7 +16,7 @@ use container_core::{Progress, Result, Value};
 use crate::address::Address;
 use crate::convert::{ConvertOptions, ConvertOutcome};
 use crate::diff::{DiffOptions, diff};
-use crate::extract::{ExtractAs, extract_files};
+use crate::extract::{ExtractAs, ExtractOptions, extract_files};
 use crate::json::info_json;
 use crate::reversed::Reversed;
 
@@ -126,10 +126,8 @@ fn one_of_a_thousand_million_is_found_and_taken_out_without_the_others() {
     assert!(matches!(outcome, ConvertOutcome::Done(done) if done.datasets == ["parts/999999998"]));
     // 999999998 is 0x3b9ac9fe.
     assert_eq!(std::fs::read(&npy).unwrap().last(), Some(&0xfe));
-    let (form, overwrite) = (ExtractAs::Arrays, container_core::write::Overwrite::Refuse);
-    let read = ReadOptions::default();
-    let files =
-        extract_files(&many, &chosen, form, directory.path(), overwrite, &read, Progress::none()).unwrap();
+    let options = ExtractOptions::default();
+    let files = extract_files(&many, &chosen, ExtractAs::Arrays, directory.path(), &options).unwrap();
     assert_eq!(files[0].path, directory.path().join("parts/999999998.npy"));
     assert!(many.made() < 50, "{} were made", many.made());
 }

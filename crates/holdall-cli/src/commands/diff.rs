@@ -1,8 +1,10 @@
 //! `holdall diff`: whether two files hold the same.
 
+use std::cell::RefCell;
 use std::ffi::OsString;
 use std::io::Write;
 
+use container_core::Error;
 use holdall::diff::{DiffOptions, Difference};
 use holdall::json;
 use holdall::open::Accept;
@@ -17,7 +19,8 @@ use crate::progress::{Meter, Shown};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Values are compared bit by bit, whatever their byte order, unless a tolerance is given: then |A-B| <= atol + rtol*|B|, \
-and NaN equals NaN. Exit codes: 0 the same, 1 they differ, 2 they could not be compared.
+and NaN equals NaN. Exit codes: 0 the same, 1 they differ, 2 they could not be \
+compared; a dataset that cannot be read is named on standard error, and the others are compared.
 
 Examples:
   holdall diff a.ra b.ra
@@ -79,27 +82,34 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     let (name_a, name_b) = (args.a.to_string_lossy(), args.b.to_string_lossy());
 
     let meter = Meter::new(printable(&name_a), Shown::OnTerminal);
+    let unreadable = RefCell::new(Vec::new());
     let differences = meter.watch(|progress| {
+        let take = |path: &str, error| unreadable.borrow_mut().push((path.to_owned(), error));
         let options = DiffOptions {
             rtol: args.rtol,
             atol: args.atol,
             ignore: &args.ignore,
             read: args.jobs.read_options(console.limits),
+            unreadable: Some(&take),
             progress,
         };
         holdall::diff::diff(of_a, &chosen_a, of_b, &chosen_b, &options)
     });
     let (file_a, file_b) = (shown(&a.file), shown(&b.file));
-    let differences = differences
-        .map_err(|error| match error.is_damage() {
-            true => error.hint(format!("holdall verify {} {}", shell_word(&file_a), shell_word(&file_b))),
-            false => error,
-        })
-        .on(format!("{file_a} and {file_b}"))?;
+    let both = format!("{file_a} and {file_b}");
+    let advised = |error: Error| match error.is_damage() {
+        true => error.hint(format!("holdall verify {} {}", shell_word(&file_a), shell_word(&file_b))),
+        false => error,
+    };
+    let differences = differences.map_err(advised).on(&both)?;
+    let unreadable = unreadable.into_inner();
     if args.json {
-        console.out.json(&json::diff_json(&name_a, &name_b, &differences))?;
+        console.out.json(&json::diff_json(&name_a, &name_b, &differences, &unreadable))?;
     } else if !args.quiet {
         show(&differences, console)?;
+    }
+    for (dataset, error) in unreadable {
+        console.fail(&Failure { subject: Some(both.clone()), error: advised(error).of_dataset(dataset) });
     }
     Ok(Outcome::yes_if(differences.is_empty()))
 }

@@ -1,18 +1,21 @@
 //! `holdall extract`: datasets and items, as files.
 
+use std::cell::RefCell;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use container_core::Error;
-use container_core::container::Container;
+use container_core::container::{Container, Digests};
 use container_core::region::Region;
+use container_core::{Error, Progress};
 use holdall::address::typed;
-use holdall::extract::{ExtractAs, Extracted, are_lines, extract_files, extract_lines, is_item, is_numbers};
+use holdall::extract::{
+    ExtractAs, ExtractOptions, Extracted, are_lines, extract_files, extract_lines, is_item, is_numbers,
+};
 use holdall::json;
 use holdall::open::{Accept, is_stream};
 
 use super::{open, select, shown};
-use crate::errors::{On, Outcome, Result};
+use crate::errors::{Failure, On, Outcome, Result};
 use crate::options::{ForceArgs, JobsArgs, OpenArgs, address};
 use crate::output::{Console, Escapes, printable, to_stderr};
 use crate::progress::{Meter, Shown};
@@ -25,7 +28,8 @@ of the directory, else as items/0, items/1 and so on. With --items alone, the li
 byte for byte as they were packed; --text does that for other texts too, with a line feed after each. Without --items, every \
 dataset becomes a .npy file named by its path.
 
-No file is written over another one without -f. What fails leaves no new file behind.
+No file is written over another one without -f. What fails leaves no new file and no new folder behind; with --keep-going what cannot be read is \
+named on standard error, the rest is written, and the exit code is 2.
 
 Examples:
   holdall extract --items notes.blp > notes.txt
@@ -53,6 +57,14 @@ pub struct Args {
     #[arg(long)]
     json: bool,
 
+    /// Write what can be read where something cannot
+    #[arg(short, long)]
+    keep_going: bool,
+
+    /// Do not compare digests while reading
+    #[arg(long)]
+    no_verify: bool,
+
     #[command(flatten)]
     force: ForceArgs,
 
@@ -75,7 +87,16 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
         return Err(error).on(file);
     }
     args.refuse_other_kind(container, &chosen).on(&file)?;
-    let read = args.jobs.read_options(console.limits);
+    let mut read = args.jobs.read_options(console.limits);
+    if args.no_verify {
+        read.digests = Digests::Ignore;
+    }
+    let unread = RefCell::new(Vec::new());
+    let take = |_: &str, error| unread.borrow_mut().push(error);
+    let mut options = ExtractOptions { overwrite: args.force.overwrite(), read, ..ExtractOptions::default() };
+    if args.keep_going {
+        options.failed = Some(&take);
+    }
     let directory = args.output.as_deref().filter(|path| !is_stream(path));
     match directory.filter(|_| !args.text) {
         None => {
@@ -83,20 +104,25 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
             let bar = if console.out.is_terminal() { Shown::Never } else { Shown::OnTerminal };
             let meter = Meter::new(printable(&file), bar);
             console.out.text(Escapes::Text, |out| {
-                meter.watch(|progress| extract_lines(container, &chosen, &read, progress, out)).on(&file)
+                let lines = |progress: Progress<'_>| {
+                    extract_lines(container, &chosen, &ExtractOptions { progress, ..options }, out)
+                };
+                meter.watch(lines).on(&file)
             })?;
         }
         Some(directory) => {
             let form = if args.items { ExtractAs::Items } else { ExtractAs::Arrays };
-            let overwrite = args.force.overwrite();
             let meter = Meter::new(printable(&file), Shown::OnTerminal);
-            let files = meter
-                .watch(|progress| {
-                    extract_files(container, &chosen, form, directory, overwrite, &read, progress)
-                })
-                .on(&file)?;
+            let files = meter.watch(|progress: Progress<'_>| {
+                let options = ExtractOptions { progress, ..options };
+                extract_files(container, &chosen, form, directory, &options)
+            });
+            let files = files.on(&file)?;
             args.show(&file, &files, console)?;
         }
+    }
+    for error in unread.take() {
+        console.fail(&Failure { subject: Some(file.clone()), error });
     }
     Ok(Outcome::Yes)
 }

@@ -3,13 +3,14 @@
 use std::ffi::OsString;
 use std::io::Write;
 
+use container_core::ErrorKind;
 use container_core::container::Dataset;
 use holdall::address::typed;
 use holdall::open::Accept;
 use holdall::stat::{Measured, Number, Stat, Summary, stat, stat_json};
 
 use super::{open, select, shown};
-use crate::errors::{On, Outcome, Result};
+use crate::errors::{Failure, On, Outcome, Result};
 use crate::options::{JobsArgs, OpenArgs, address};
 use crate::output::{Console, FAINT, STRONG, printable};
 use crate::progress::{Meter, Shown};
@@ -25,6 +26,8 @@ strings by their length, records field by field. Minimum, maximum and sum of int
 
 Through a pipe, a row for each: path, field, dtype, what is measured (values, modulus, dates, length), count, NaN, negative and positive \
 infinities, min, max, mean, std, percentiles 1 5 25 50 75 95 99, histogram, number of masked elements; `-` where there is none.
+
+A dataset that cannot be read is named on standard error, the others are measured, and the exit code is 2.
 
 Examples:
   holdall stat scan.ra
@@ -72,7 +75,14 @@ fn measure(args: &Args, file: &OsString, console: &mut Console) -> Result<()> {
         let bar = if console.out.is_terminal() { Shown::Never } else { Shown::OnTerminal };
         let meter = Meter::new(printable(&name), bar);
         let stats = meter.watch(|progress| stat(container, index, &region, &read, progress));
-        let stats = stats.map_err(|error| error.context(dataset.path.clone())).on(&name)?;
+        let stats = match stats {
+            Err(error) if !matches!(error.kind(), ErrorKind::Cancelled) => {
+                let error = error.of_dataset(typed(&dataset.path));
+                console.fail(&Failure { subject: Some(name.clone()), error });
+                continue;
+            }
+            stats => stats.on(&name)?,
+        };
         // The literal name of a dataset may have brackets.
         let literal = address.dataset.as_deref() != Some(dataset.path.as_str()) && address.dataset.is_some();
         let selection = address.selection.as_deref().filter(|_| !literal);

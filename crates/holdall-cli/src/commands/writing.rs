@@ -109,7 +109,7 @@ impl MakeArgs {
                     let nothing =
                         Conversion { target_format: format, datasets: Vec::new(), losses: Vec::new() };
                     let mut line = json::convert_json(source, target, &nothing);
-                    line["differences"] = json::diff_json("", "", &differences)["differences"].take();
+                    line["differences"] = json::diff_json("", "", &differences, &[])["differences"].take();
                     console.out.json(&line)?;
                 }
                 Ok(Outcome::No)

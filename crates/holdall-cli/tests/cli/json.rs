@@ -211,6 +211,7 @@ fn the_page_has_every_key_and_no_other() {
         (&["explode", "--json", image, "-o", "parts"], 0),
         (&["implode", "--json", "parts/image_exploded.asdf", "-o", "whole.asdf"], 0),
         (&["diff", "--json", "good.ra", "hello.blp"], 1),
+        (&["diff", "--json", "good.ra", "cut.ra"], 2),
         (&["digest", "--json", "good.ra", "missing.ra"], 2),
         (&["digest", "--json", "--check", "list"], 0),
         (&["stat", "--json", "good.ra", image], 0),

@@ -17,6 +17,7 @@ mod items;
 mod journals;
 mod json;
 mod limits;
+mod partly;
 mod pipes;
 mod plot;
 mod support;

@@ -12,8 +12,7 @@ fn items(all: &[(&str, &[u8])]) -> Memory {
 }
 
 fn files(container: &Memory, form: ExtractAs, directory: &Path) -> Result<Vec<Extracted>> {
-    let (all, read) = (container.all(), ReadOptions::default());
-    extract_files(container, &all, form, directory, Overwrite::Refuse, &read, Progress::none())
+    extract_files(container, &container.all(), form, directory, &ExtractOptions::default())
 }
 
 fn lines(all: &[(&str, &[u8])], notes: &[&str]) -> String {
@@ -21,7 +20,7 @@ fn lines(all: &[(&str, &[u8])], notes: &[&str]) -> String {
     let mut container = items(all);
     container.meta = Value::Map(vec![("others".into(), others.into())]);
     let mut out = Vec::new();
-    extract_lines(&container, &container.all(), &ReadOptions::default(), Progress::none(), &mut out).unwrap();
+    extract_lines(&container, &container.all(), &ExtractOptions::default(), &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 
@@ -94,20 +93,43 @@ fn nothing_is_written_where_something_is_in_the_way() {
     let error = files(&container, ExtractAs::Items, place.path()).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Usage(_)), "{error}");
     assert!(!place.path().join("a").exists());
-    let (all, read) = (container.all(), ReadOptions::default());
-    let replace = Overwrite::Replace;
-    extract_files(&container, &all, ExtractAs::Items, place.path(), replace, &read, Progress::none())
-        .unwrap();
+    let replace = ExtractOptions { overwrite: Overwrite::Replace, ..ExtractOptions::default() };
+    extract_files(&container, &container.all(), ExtractAs::Items, place.path(), &replace).unwrap();
     assert_eq!(std::fs::read(place.path().join("b")).unwrap(), b"2");
 }
 
 #[test]
 fn damage_leaves_no_new_file() {
     let place = tempfile::tempdir().unwrap();
-    let container = items(&[("a", b"1"), ("b", b"2")]).damaged("items/1");
-    let error = files(&container, ExtractAs::Items, place.path()).unwrap_err();
-    assert!(error.is_damage(), "{error}");
-    assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 0);
+    let container = items(&[("x/a", b"1"), ("y/b", b"2")]).damaged("items/1");
+    for below in ["", "new/er"] {
+        let error = files(&container, ExtractAs::Items, &place.path().join(below)).unwrap_err();
+        assert!(error.is_damage(), "{error}");
+        assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 0, "{below}");
+    }
+}
+
+#[test]
+fn what_can_be_read_is_written_beside_what_cannot() {
+    let place = tempfile::tempdir().unwrap();
+    let container = items(&[("x/a", b"1"), ("y/b", b"2"), ("c", b"3")]).damaged("items/1");
+    let named = std::cell::RefCell::new(Vec::new());
+    let failed = |path: &str, error: Error| named.borrow_mut().push((path.to_owned(), error.is_damage()));
+    let options = ExtractOptions { failed: Some(&failed), ..ExtractOptions::default() };
+    let all = container.all();
+    let written = extract_files(&container, &all, ExtractAs::Items, place.path(), &options).unwrap();
+    assert_eq!(written.iter().map(|file| file.dataset.as_str()).collect::<Vec<_>>(), ["items/0", "items/2"]);
+    assert!(place.path().join("x/a").exists() && place.path().join("c").exists());
+    assert!(!place.path().join("y").exists());
+    let mut out = Vec::new();
+    extract_lines(&container, &all, &options, &mut out).unwrap();
+    assert_eq!(out, b"1\n3\n");
+    assert_eq!(*named.borrow(), [("items/1".to_owned(), true), ("items/1".to_owned(), true)]);
+    // Nothing is left where nothing could be read.
+    let ruined = items(&[("y/b", b"2")]).damaged("items/0");
+    let into = place.path().join("new");
+    assert!(extract_files(&ruined, &ruined.all(), ExtractAs::Items, &into, &options).unwrap().is_empty());
+    assert!(!into.exists());
 }
 
 #[cfg(unix)]
@@ -119,12 +141,10 @@ fn links_are_not_followed() {
     std::fs::create_dir(&outside).unwrap();
     std::os::unix::fs::symlink(&outside, inside.join("sub")).unwrap();
     std::os::unix::fs::symlink(outside.join("x"), inside.join("b")).unwrap();
-    let read = ReadOptions::default();
+    let replace = ExtractOptions { overwrite: Overwrite::Replace, ..ExtractOptions::default() };
     for name in ["sub/a", "b"] {
         let container = items(&[(name, b"1")]);
-        let all = container.all();
-        let (form, replace) = (ExtractAs::Items, Overwrite::Replace);
-        let error = extract_files(&container, &all, form, &inside, replace, &read, Progress::none());
+        let error = extract_files(&container, &container.all(), ExtractAs::Items, &inside, &replace);
         assert!(matches!(error.unwrap_err().kind(), ErrorKind::Usage(_)), "{name}");
     }
     assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 0);

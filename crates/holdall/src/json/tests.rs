@@ -97,10 +97,16 @@ fn convert_repair_and_diff_have_the_keys_of_the_contract() {
     );
     let difference = Difference { dataset: Some("data".into()), what: "shape: [1] and [2]".into() };
     assert_eq!(
-        diff_json("a", "b", &[difference]).to_string(),
-        r#"{"schema":"holdall.diff/1","a":"a","b":"b","same":false,"differences":[{"dataset":"data","what":"shape: [1] and [2]"}]}"#
+        diff_json("a", "b", &[difference], &[]).to_string(),
+        r#"{"schema":"holdall.diff/1","a":"a","b":"b","same":false,"differences":[{"dataset":"data","what":"shape: [1] and [2]"}],"unreadable":[]}"#
     );
-    assert_eq!(diff_json("a", "b", &[])["same"], json!(true));
+    assert_eq!(diff_json("a", "b", &[], &[])["same"], json!(true));
+    let unread = [("x".to_owned(), Error::malformed("torn"))];
+    let line = diff_json("a", "b", &[], &unread);
+    assert_eq!(
+        (&line["same"], line["unreadable"].to_string()),
+        (&json!(false), r#"[{"dataset":"x","what":"torn"}]"#.into())
+    );
 }
 
 #[test]
