@@ -183,6 +183,51 @@ def source(path: str) -> None:
         os.chdir(here)
 
 
+def tenfold(inputs, output, offset):
+    output[:] = inputs[0] * 10
+
+
+def function(path: str) -> None:
+    here = Path.cwd()
+    os.chdir(Path(path).parent)
+    try:
+        array = blosc2.asarray(A, urlpath="operand.b2nd", mode="w", cparams=ONE)
+        blosc2.lazyudf(tenfold, (array,), A.dtype).save(urlpath=Path(path).name)
+    finally:
+        os.chdir(here)
+
+
+def old_expression(path: str) -> None:
+    """As python-blosc2 saved expressions before it had the metalayer b2o."""
+    array = blosc2.zeros(A.shape, A.dtype, urlpath=path, mode="w", cparams=ONE, meta={"LazyArray": 0})
+    operands = {"a": "operand_a.b2nd", "b": "operand_b.b2nd"}
+    array.schunk.vlmeta["_LazyArray"] = {"expression": "a + 2 * b", "UDF": None, "operands": operands}
+
+
+def on_server(path: str) -> None:
+    """As python-blosc2 saves a C2Array that another object refers to."""
+    array = blosc2.empty(A.shape, A.dtype, urlpath=path, mode="w", cparams=ONE, meta={"b2o": {"kind": "c2array", "version": 1}})
+    array.schunk.vlmeta["b2o"] = {"kind": "c2array", "version": 1, "path": "@public/a.b2nd", "urlbase": "https://example.org/"}
+
+
+def blocks_fetched(path: str) -> None:
+    """A proxy whose source serves blocks: all of chunk 0, the first block of chunk 1, nothing of the others."""
+    meta = {"proxy-source": {"source_kind": "fsspec", "local_abspath": None, "urlpath": "https://example.org/a.b2nd", "caterva2_env": False}}
+    array = blosc2.asarray(A, urlpath=path, mode="w", chunks=(4, 5), blocks=(2, 3), cparams=ONE, meta=meta)
+    array.schunk.vlmeta["proxy-fetched-bpc"] = 4
+    array.schunk.vlmeta["proxy-fetched-blocks"] = b"\x1f\x00"
+
+
+def stand_ins(path: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        store = blosc2.EmbedStore(path, mode="w", cparams=params())
+        store["/plain"] = nd(A)
+        for name, write in (("expression", old_expression), ("proxy", source)):
+            leaf = str(Path(folder) / f"{name}.b2nd")
+            write(leaf)
+            store[f"/{name}"] = blosc2.blosc2_ext.open(leaf, "r", 0)  # as it is, not what it stands for
+
+
 def tensors(path: str) -> None:
     blosc2.save_tensor(A, path, mode="w", cparams=ONE)
 
@@ -190,8 +235,6 @@ def tensors(path: str) -> None:
 def fixtures() -> list[Fixture]:
     trees = {"a": A, "group/b": B, "group/deeper/c": C}
     chunks, sizes = batched()
-    part = np.zeros_like(A)
-    part[:4, :5] = A[:4, :5]
     found = []
     for suffix, kind in ((".b2z", "a zip"), (".b2d", "a folder")):
         name = suffix[1:]
@@ -209,7 +252,12 @@ def fixtures() -> list[Fixture]:
         store("objects", "a chunk for each object", ".b2f", objects, chunks=[msgpack.packb(it) for it in OBJECTS]),
         store("batches", "a chunk for each batch, of blocks of two items", ".b2b", batches, chunks=chunks, blocks=sizes),
         store("expression", "an array that stands for a + 2 * b", ".b2nd", expression, reference=False, facts={"dtype": "<i4", "shape": [5, 7]}),
-        store("proxy", "an array that was fetched in part: what was not is zeros", ".b2nd", source, reference=False, array=part),
+        store("expression_old", "the same as it was saved before the metalayer b2o", ".b2nd", old_expression, reference=False, facts={"dtype": "<i4", "shape": [5, 7]}),
+        store("expression_function", "an array that stands for a function of another", ".b2nd", function, reference=False, facts={"dtype": "<i4", "shape": [5, 7]}),
+        store("expression_on_server", "an array that stands for one on a server", ".b2nd", on_server, reference=False, facts={"dtype": "<i4", "shape": [5, 7]}),
+        store("proxy", "an array that was fetched in part: one chunk of four", ".b2nd", source, reference=False, facts={"dtype": "<i4", "shape": [5, 7]}),
+        store("proxy_blocks", "an array that was fetched in part: five blocks of sixteen", ".b2nd", blocks_fetched, reference=False, facts={"dtype": "<i4", "shape": [5, 7]}),
+        store("expressions", "an array, an expression and a proxy", ".b2e", stand_ins, reference=False),
         store("tensor", "an array as save_tensor keeps it", ".b2frame", tensors, plain=(A.tobytes(), 4)),
     ]
     return found

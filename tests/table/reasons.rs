@@ -75,7 +75,7 @@ pub const REASONS: &[Reason] = &[
     reason("blosc2", "uninit old_uninit hand_special_kinds", "items that were never written: no value is defined for them, and python-blosc2 has not the same each time; holdall has zeros"),
     reason("blosc2", "hand_vlmeta_long_name", "a name of over 31 bytes in the user metadata, which C-Blosc2 does not write"),
     reason("blosc2", "nd_9 nd_15 nd_16", "python-blosc2 3.1 reads up to 8 axes, 4.14 reads 16"),
-    reason("blosc2", "expression proxy", "an array that stands for an expression or a remote source: python-blosc2 4 evaluates it when asked (`deserialize='full'`), 3.1 looks for the source; holdall evaluates nothing, and shows what is stored"),
+    reason("blosc2", "expression proxy", "an array that stands for an expression or a remote source: python-blosc2 4 evaluates it when asked (`deserialize='full'`), 3.1 looks for the source; holdall evaluates nothing, and gives no values that are not in the file"),
     reason("blosc2", "array_dtype_other", "a type of another size than the items: python-blosc2 reads it as bytes of either"),
     reason("blosc2", "array_shape_smaller", "python-blosc2 does not compare the shape with the number of chunks"),
     reason("blosc2", "chunk_16 chunk_version_0 chunk_instrumented chunk_cbytes_long chunk_nbytes*", "C-Blosc2 takes chunks of other layouts, kinds and lengths than frames have; which bytes a user gets for them depends on the release"),

@@ -13,6 +13,7 @@ use container_core::stream::{for_each_run, prove};
 use container_core::write::Durability;
 use container_core::{Error, Result};
 
+use crate::absence::{LAZY, OBJECT, PROXY};
 use crate::b2nd::{NAME, NdEditor, OLD_NAME};
 use crate::editor::{EditOptions, Editor};
 use crate::header::ChunkSize;
@@ -21,7 +22,8 @@ use crate::msgpack;
 use crate::words::{self, DICTIONARY, FILTER, SPLIT};
 
 /// Metalayers of frames whose chunks mean more than their bytes.
-const CONTAINERS: [&str; 7] = ["b2o", "vlarray", "batcharray", "listarray", "b2embed", "b2dict", "b2tree"];
+const CONTAINERS: [&str; 9] =
+    [OBJECT, LAZY, PROXY, "vlarray", "batcharray", "listarray", "b2embed", "b2dict", "b2tree"];
 
 /// Bytes of rows that are added at a time, where chunks are small.
 const STEP: u64 = 16 << 20;

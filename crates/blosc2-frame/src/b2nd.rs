@@ -27,4 +27,10 @@ pub use partition::partition;
 pub(crate) use read::Scratch;
 pub(crate) use rows::row_len;
 pub use select::Indices;
+pub(crate) use select::{Plan, of_region};
 pub use stream::NdWriter;
+
+/// True for a frame that is an array by its metalayers.
+pub(crate) fn is_array(metalayers: &crate::metalayer::Metalayers) -> bool {
+    metalayers.get(NAME).or_else(|| metalayers.get(OLD_NAME)).is_some()
+}

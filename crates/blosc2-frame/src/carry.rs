@@ -5,6 +5,7 @@ use container_core::carried::{self, Forms};
 use container_core::container::Tolerance;
 use container_core::{Error, Result, Value};
 
+use crate::absence;
 use crate::attributes::{self, NAME as ATTRS};
 use crate::b2nd;
 use crate::frame::Frame;
@@ -27,7 +28,9 @@ pub(crate) type Pieces = attributes::Entries;
 /// Those of a piece that cannot be read, digests among them unless `tolerance` is lenient; `Unsupported` where names clash.
 pub(crate) fn of_frame(frame: &Frame, tolerance: Tolerance) -> Result<Value> {
     let limits = &frame.options().limits;
-    let pieces = metadata::pieces(frame, tolerance)?.into_iter();
+    // The target has the values themselves.
+    let is_left = |name: &str| frame.absence().is_some() && absence::is_of_stand_in(name);
+    let pieces = metadata::pieces(frame, tolerance)?.into_iter().filter(|(name, _)| !is_left(name));
     let mut pieces = pieces.map(|(name, read)| Ok((name.to_owned(), read?))).collect::<Result<Pieces>>()?;
     if let Some(at) = pieces.iter().position(|(name, _)| name == ATTRS) {
         let (_, bytes) = &pieces[at];
@@ -39,7 +42,7 @@ pub(crate) fn of_frame(frame: &Frame, tolerance: Tolerance) -> Result<Value> {
     let carried = |(name, bytes): (String, Vec<u8>)| Ok((name, msgpack::to_carried(&bytes, limits)?));
     let mut entries = pieces.into_iter().map(carried).collect::<Result<Vec<_>>>()?;
     let mut fixed = Vec::new();
-    for (name, bytes) in frame.metalayers().iter().filter(|(name, _)| !is_of_array(name)) {
+    for (name, bytes) in frame.metalayers().iter().filter(|(name, _)| !is_of_array(name) && !is_left(name)) {
         fixed.push((name.to_owned(), msgpack::to_carried(bytes, limits)?));
     }
     if !fixed.is_empty() {

@@ -16,8 +16,9 @@ use container_core::region::Region;
 use container_core::report::{Loss, Report};
 use container_core::source::Source;
 use container_core::write::journal::Notice;
-use container_core::{Progress, Result, Value};
+use container_core::{Error, Progress, Result, Value};
 
+use crate::absence::{self, Absence};
 use crate::b2nd;
 use crate::block::ChunkEntry;
 use crate::check;
@@ -240,6 +241,10 @@ impl Container for Lens {
         !self.view.is_flat() && self.dataset(index).is_none_or(|dataset| !dataset.dtype.is_void())
     }
 
+    fn absence(&self, index: usize, region: &Region) -> Option<Error> {
+        self.view.absence(index, region, &self.view.frame().options().limits)
+    }
+
     fn native(&self) -> Option<&dyn Any> {
         Some(self.view.frame())
     }
@@ -294,10 +299,8 @@ impl Container for Lens {
         if let Some(fault) = self.hidden() {
             lose(format!("metadata that cannot be read: {}", fault.error()));
         }
-        if let Some(fetched) = stores::Fetched::of(frame).filter(stores::Fetched::is_partial) {
-            lose(format!(
-                "what the proxy never fetched, which reads as zeros: it holds {fetched} of its source"
-            ));
+        if let Some(what) = frame.absence().and_then(Absence::loss) {
+            lose(what);
         }
         let layout = frame.layout();
         let behind = layout.file_len().saturating_sub(layout.end());
@@ -316,6 +319,14 @@ impl Container for Lens {
         let mut losses = self.losses();
         let is_carried = |what: &str| what.starts_with("metalayers: ") || what.starts_with("user metadata: ");
         losses.retain(|loss| !is_carried(&loss.what));
+        let frame = self.view.frame();
+        if frame.absence().is_some() {
+            let fixed = frame.metalayers().iter().map(|(name, _)| name);
+            let stand_in: Vec<&str> =
+                fixed.chain(frame.vlmetalayer_names()).filter(|name| absence::is_of_stand_in(name)).collect();
+            let what = format!("what the array stands for: {}", stand_in.join(", "));
+            losses.push(Loss { dataset: None, what });
+        }
         losses
     }
 

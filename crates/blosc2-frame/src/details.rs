@@ -4,20 +4,22 @@ use blosc_chunk::SplitMode;
 use container_core::Value;
 use container_core::checksum::Algorithm;
 
+use crate::absence::{Absence, Recipe};
 use crate::frame::Frame;
 use crate::header::{ChunkSize, Kind};
 use crate::metadata::CHECKSUMS;
 use crate::summary::{Summary, compressor_word};
-use crate::view::{View, is_computed};
+use crate::view::View;
 
 /// Containers of python-blosc2 that are frames, by the metalayer that says so.
-const HOLDS: [(&str, &str); 6] = [
+const HOLDS: [(&str, &str); 7] = [
     ("vlarray", "ObjectArray: a chunk for each object, as msgpack"),
     ("batcharray", "BatchArray: a chunk for each batch, as msgpack"),
     ("listarray", "ListArray"),
     ("b2embed", "EmbedStore"),
     ("proxy-source", "Proxy: the parts of another array that were fetched"),
     ("b2o", "an expression or function, which is shown and never run"),
+    ("LazyArray", "an expression or function, which is shown and never run"),
 ];
 
 /// The details, in the order of the file.
@@ -26,10 +28,12 @@ pub(crate) fn details(view: &View, summary: &Summary, digests: Option<Algorithm>
     let header = frame.header();
     let mut list = List::default();
     list.add("kind", if header.kind == Kind::Sparse { "sparse" } else { "contiguous" });
-    if let Some((_, what)) = HOLDS.iter().find(|(name, _)| frame.metalayers().get(name).is_some()) {
+    if let Some(Absence::Made(Recipe::Server)) = frame.absence() {
+        list.add("holds", "a reference to an array on a server, which is shown and not followed");
+    } else if let Some((_, what)) = HOLDS.iter().find(|(name, _)| frame.metalayers().get(name).is_some()) {
         list.add("holds", *what);
     }
-    if let Some(fetched) = crate::stores::Fetched::of(frame) {
+    if let Some(fetched) = frame.absence().and_then(Absence::fetched) {
         list.add("fetched", fetched.to_string());
     }
     add_shapes(view, &mut list);
@@ -58,8 +62,8 @@ pub(crate) fn details(view: &View, summary: &Summary, digests: Option<Algorithm>
         list.add("chunk checksums", what);
     }
     add_metadata(frame, &mut list);
-    if is_computed(frame) {
-        list.add("values", "none: computed by python-blosc2 when the array is read");
+    if let Some(told) = frame.absence().and_then(Absence::told) {
+        list.add("values", told);
     }
     list.0
 }

@@ -19,6 +19,7 @@ use container_core::codec::Codecs;
 use container_core::source::{Source, zeroed_vec};
 use container_core::{Error, Result};
 
+use crate::absence::Absence;
 use crate::fault::shift;
 use crate::header::Header;
 use crate::layout::Layout;
@@ -43,6 +44,8 @@ pub struct Frame {
     pub(crate) codecs: OnceLock<Codecs>,
     /// Where each chunk of a frame of different sizes ends in the data; found when it is first needed.
     spans: OnceLock<Vec<u64>>,
+    /// Which of its values are elsewhere; found when it is first needed.
+    absence: OnceLock<Option<Box<Absence>>>,
     /// Keeps those from writing who ask for it.
     lock: Option<SidecarLock>,
 }
@@ -134,6 +137,11 @@ impl Frame {
     #[must_use]
     pub fn geometry(&self) -> &Geometry {
         self.pool.geometry()
+    }
+
+    /// Which of the values are not in the frame; `None` where all are.
+    pub(crate) fn absence(&self) -> Option<&Absence> {
+        self.absence.get_or_init(|| Absence::of(self).map(Box::new)).as_deref()
     }
 
     pub(crate) fn pool(&self) -> &Pool {

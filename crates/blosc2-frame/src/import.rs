@@ -5,9 +5,10 @@ use container_core::dtype::{DType, Kind, Order};
 use container_core::format::{Import, Output};
 use container_core::region::Region;
 use container_core::report::Loss;
-use container_core::stream::{for_each_run, prove};
+use container_core::stream::{for_each_run, prove, require_present};
 use container_core::{Error, Result};
 
+use crate::absence::{self, Absence};
 use crate::b2nd::{MOST_DIMENSIONS, NAME, NdOptions, NdWriter, OLD_NAME, row_len};
 use crate::frame::Frame;
 use crate::metadata::CHECKSUMS;
@@ -23,6 +24,9 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
     if let Some(frame) = frame.filter(|_| job.options.axes == Axes::AsStored && job.is_all())
         && (!words::is_other_partition(job.options) || !is_array(frame))
     {
+        for (index, region) in job.selection {
+            require_present(job.container, *index, region)?;
+        }
         return rewrite::rewrite(frame, job, out);
     }
     array(frame, job, out)
@@ -49,11 +53,18 @@ fn array(frame: Option<&Frame>, job: &Import<'_>, out: &mut dyn Output) -> Resul
     options.chunkshape = words::shape(job.options, CHUNKS, &shape)?;
     options.blockshape = words::shape(job.options, BLOCKS, &shape)?;
     if let Some(frame) = frame {
+        // The new array has the values that the old one stands for.
+        let is_left = |name: &str| frame.absence().is_some() && absence::is_of_stand_in(name);
         for (name, value) in frame.metalayers().iter().filter(|(name, _)| *name != NAME && *name != OLD_NAME)
         {
-            options.metalayers.set(name, value.to_vec())?;
+            if !is_left(name) {
+                options.metalayers.set(name, value.to_vec())?;
+            }
         }
         options.vlmetalayers = user_metadata(frame)?;
+        options.vlmetalayers.retain(|(name, _)| !is_left(name));
+        let lost = frame.absence().and_then(Absence::loss);
+        losses.extend(lost.map(|what| Loss { dataset: Some(dataset.path.clone()), what }));
     } else {
         let (tree, lost) = job.carried()?;
         let has_digests = guard::wanted(job.options, None)?.is_some();

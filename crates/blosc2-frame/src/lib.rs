@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+mod absence;
 mod append;
 mod attributes;
 pub mod b2nd;

@@ -23,6 +23,9 @@ pub struct OpenOptions {
     pub access: Access,
     /// How damage is met: refused, or kept aside as faults with what can still be read.
     pub tolerance: Tolerance,
+    /// How arrays are read whose values are not in the file (expressions, references to servers, the parts of proxies that were not
+    /// fetched): refused, or as the zeros that are stored in their place.
+    pub placeholders: Tolerance,
     /// Bytes of decoded blocks that are kept for the next read, at most a quarter of the limit on memory; 0 for none. The frames of a store
     /// share them.
     pub cache: u64,
@@ -41,6 +44,7 @@ impl Default for OpenOptions {
             limits: Limits::default(),
             access: Access::default(),
             tolerance: Tolerance::default(),
+            placeholders: Tolerance::default(),
             cache: 16 << 20,
             plugins: Plugins::new(),
             lock: Locking::Off,
@@ -55,6 +59,7 @@ impl From<&container::OpenOptions> for OpenOptions {
             limits: options.limits,
             access: options.access,
             tolerance: options.tolerance,
+            placeholders: options.tolerance,
             ..Self::default()
         }
     }

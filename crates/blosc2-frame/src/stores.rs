@@ -32,7 +32,6 @@ mod leaf;
 mod lens;
 mod map;
 mod opened;
-mod proxy;
 mod sniff;
 mod table;
 #[cfg(test)]
@@ -48,7 +47,6 @@ use window::{Reopened, Shared};
 
 pub(crate) use embed::is_embed;
 pub(crate) use opened::{LensOf, Opener};
-pub(crate) use proxy::Fetched;
 pub(crate) use sniff::sniff;
 
 /// The format's name in machine output.

@@ -9,14 +9,14 @@ use container_core::dtype::{DType, Kind, Order};
 use container_core::format::{ITEM, ITEM_NAME};
 use container_core::region::{AxisSelection, Kept, Region};
 use container_core::source::zeroed_vec;
-use container_core::{Error, Result, Value};
+use container_core::{Error, Limits, Result, Value};
 
+use crate::absence::{self, Absence};
 use crate::b2nd::{self, Geometry, NdArray};
 use crate::frame::Frame;
 use crate::header::ChunkSize;
 use crate::items::{Items, LAYER};
 use crate::offsets::Offset;
-use crate::stores::Fetched;
 use crate::summary::{Summary, codec_word};
 
 /// Path of the one array.
@@ -24,9 +24,6 @@ pub(crate) const DATASET: &str = DEFAULT_NAME;
 
 /// How paths of chunks start, where each is a dataset.
 const CHUNKS: &str = "chunks/";
-
-/// Metalayer of arrays that python-blosc2 computes from a stored expression or function.
-const COMPUTED: &str = "b2o";
 
 /// Metalayer of an ObjectArray, which has an object in each chunk.
 const OBJECTS: &str = "vlarray";
@@ -109,10 +106,7 @@ impl View {
             Self::Array(array) => {
                 let geometry = array.geometry();
                 let chunks = geometry.chunkshape().iter().map(|len| u64::from(*len)).collect();
-                let mut attributes = computed(array.frame());
-                let fetched = Fetched::of(array.frame());
-                attributes.extend(fetched.map(|fetched| ("fetched".to_owned(), fetched.to_string().into())));
-                (array.dtype().clone(), geometry.shape().to_vec(), Some(chunks), attributes)
+                (array.dtype().clone(), geometry.shape().to_vec(), Some(chunks), stand_in(array.frame()))
             }
             Self::Flat(frame, _) => {
                 let (dtype, count) = elements(frame);
@@ -122,7 +116,7 @@ impl View {
                 };
                 let itemsize = dtype.itemsize() as u64;
                 let chunk = chunk.filter(|len| len.is_multiple_of(itemsize)).map(|len| vec![len / itemsize]);
-                (dtype, vec![count], chunk, Vec::new())
+                (dtype, vec![count], chunk, stand_in(frame))
             }
             Self::Chunks(..) | Self::Hidden(..) => return None,
         };
@@ -225,6 +219,17 @@ impl View {
         }
     }
 
+    /// The error for a region of which elements are not in the frame, unless placeholders are read.
+    pub(crate) fn absence(&self, index: usize, region: &Region, limits: &Limits) -> Option<Error> {
+        match self {
+            Self::Array(array) => absence::of_region(array.frame(), array.geometry(), region, limits),
+            Self::Flat(frame, _) | Self::Chunks(frame, _) => {
+                frame.refused_absence()?.of_chunks(frame, self.touched(index, region))
+            }
+            Self::Hidden(..) => None,
+        }
+    }
+
     /// The elements of a region of a dataset.
     ///
     /// # Errors
@@ -239,11 +244,9 @@ impl View {
             return Err(Error::usage(format!("no dataset {index}")));
         }
         match self {
-            Self::Array(array) => {
-                refuse_computed(array.frame())?;
-                array.read(region, options)
-            }
+            Self::Array(array) => array.read(region, options),
             Self::Flat(frame, _) => {
+                self.absence(index, region, &options.limits).map_or(Ok(()), Err)?;
                 let (dtype, count) = elements(frame);
                 let fetch = |at: u64, dst: &mut [u8]| {
                     frame.read_into(at..at.saturating_add(dst.len() as u64), dst, options)
@@ -251,6 +254,7 @@ impl View {
                 read_run(dtype, count, region, options, fetch)
             }
             Self::Chunks(frame, items) => {
+                self.absence(index, region, &options.limits).map_or(Ok(()), Err)?;
                 let number = index as u64;
                 let (dtype, count) = items.elements(frame.chunk_len(number)?);
                 let fetch = |at: u64, dst: &mut [u8]| {
@@ -355,26 +359,12 @@ fn place(axis: &AxisSelection, number: u64) -> u64 {
     u64::try_from(at).unwrap_or(0)
 }
 
-/// What an array that is computed when python-blosc2 opens it is computed from: shown, never run.
-fn computed(frame: &Frame) -> Vec<(String, Value)> {
-    if frame.metalayers().get(COMPUTED).is_none() {
-        return Vec::new();
-    }
-    let stored = frame.vlmetalayer(COMPUTED).ok().flatten();
-    let value = stored.map(|bytes| crate::metadata::decode(&bytes, &frame.options().limits));
-    vec![("computed".to_owned(), value.unwrap_or(Value::Null))]
-}
-
-/// The bytes of such an array are none of its values.
-fn refuse_computed(frame: &Frame) -> Result<()> {
-    if frame.metalayers().get(COMPUTED).is_none() {
-        return Ok(());
-    }
-    let problem = "the values of this array are computed from a stored expression or function when python-blosc2 opens it";
-    Err(Error::unsupported(problem).hint("holdall meta FILE shows it; nothing stored in a file is ever run"))
-}
-
-/// True for an array without values of its own.
-pub(crate) fn is_computed(frame: &Frame) -> bool {
-    frame.metalayers().get(COMPUTED).is_some()
+/// The attributes of a dataset whose values are not in the frame: which are not, what it holds of a source, the recipe of the others.
+fn stand_in(frame: &Frame) -> Vec<(String, Value)> {
+    let Some(absence) = frame.absence() else { return Vec::new() };
+    let entry = |name: &str, value: Value| (name.to_owned(), value);
+    let computed = Absence::recipe(frame).map(|recipe| entry("computed", recipe));
+    let fetched = absence.fetched().map(|fetched| entry("fetched", fetched.to_string().into()));
+    let values = absence.told().map(|told| entry("values", told.into()));
+    computed.into_iter().chain(fetched).chain(values).collect()
 }

@@ -107,6 +107,14 @@ pub trait Container: Send + Sync {
         Ok(self.mask(index, &Region::new(none, shape)?, options)?.is_some())
     }
 
+    /// The reason why elements of `region` are not in the file, which has type, shape and room for them all the same: they are computed by
+    /// the program that wrote it, or lie in another file. [`Container::read`] refuses with it. `None` where they are in the file, and where
+    /// it was opened leniently: what is stored in their place is read then.
+    fn absence(&self, index: usize, region: &Region) -> Option<Error> {
+        let _ = (index, region);
+        None
+    }
+
     /// The open file of the format's own crate, for an import from the format's own kind that keeps what datasets do not show.
     fn native(&self) -> Option<&dyn Any> {
         None

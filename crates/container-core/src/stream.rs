@@ -16,11 +16,12 @@ const DECODED_PIECE: u64 = 16 << 20;
 const TRANSPOSED_PIECE: u64 = 64 << 20;
 
 /// Makes sure that `region` can be read, before anything is written on the strength of it: reads its element that lies
-/// furthest in the file.
+/// furthest in the file, where no element is absent.
 ///
 /// # Errors
-/// Those of [`Container::read`].
+/// Those of [`Container::absence`] and [`Container::read`].
 pub fn prove(container: &dyn Container, index: usize, region: &Region, options: &ReadOptions) -> Result<()> {
+    require_present(container, index, region)?;
     let dataset = &*container.require(index)?;
     if region.is_empty() {
         return container.read(index, region, options).map(|_| ());
@@ -32,6 +33,14 @@ pub fn prove(container: &dyn Container, index: usize, region: &Region, options: 
     });
     let furthest = Region::new(furthest.collect(), &dataset.shape)?;
     container.read(index, &furthest, options).map(|_| ())
+}
+
+/// Refuses a region of which elements are not in the file, as a whole and before its first element.
+///
+/// # Errors
+/// Those of [`Container::absence`].
+pub fn require_present(container: &dyn Container, index: usize, region: &Region) -> Result<()> {
+    container.absence(index, region).map_or(Ok(()), Err)
 }
 
 /// Most bytes of a piece: the constant that serves best, or what the limit on memory leaves for a piece, its transposition, and
@@ -46,7 +55,7 @@ pub fn piece_len(same_order: bool, limits: &Limits) -> u64 {
 /// the bytes of whole elements. Memory is bounded by the piece, not by the dataset, unless the dataset is one compressed block.
 ///
 /// # Errors
-/// Those of [`Container::read`] and of `sink`; `Cancelled`.
+/// Those of [`Container::absence`], before the first piece, of [`Container::read`] and of `sink`; `Cancelled`.
 pub fn for_each_run(
     container: &dyn Container,
     index: usize,
@@ -57,6 +66,7 @@ pub fn for_each_run(
     mut sink: impl FnMut(&[u8]) -> Result<()>,
 ) -> Result<()> {
     let dataset = &*container.require(index)?;
+    require_present(container, index, region)?;
     let counts: Vec<u64> = region.axes().iter().map(|axis| axis.count).collect();
     let total = byte_len(&dataset.dtype, &counts)
         .ok_or_else(|| Error::malformed(format!("{} reaches past 2^64 bytes", dataset.path)))?;

@@ -122,13 +122,24 @@ impl Address {
         container: &'c dyn Container,
         most: Listed,
     ) -> Result<impl Iterator<Item = Cow<'c, Dataset>> + use<'c>> {
+        Ok(self.indices(container, most)?.filter_map(|index| container.dataset(index)))
+    }
+
+    /// The indices of [`Address::datasets`].
+    ///
+    /// # Errors
+    /// As [`Address::select`].
+    pub fn indices(
+        &self,
+        container: &dyn Container,
+        most: Listed,
+    ) -> Result<impl Iterator<Item = usize> + use<>> {
         let (named, count) = match (&self.dataset, &self.selection, most) {
             (None, None, Listed::Always) => (Vec::new(), container.listed_count()),
             (None, None, Listed::Recursive) => (Vec::new(), container.dataset_count()),
             _ => (self.select(container)?, 0),
         };
-        let indices = named.into_iter().map(|(index, _)| index).chain(0..count);
-        Ok(indices.filter_map(|index| container.dataset(index)))
+        Ok(named.into_iter().map(|(index, _)| index).chain(0..count))
     }
 
     /// The error for a dataset with several groups of brackets behind its path, as in `data[0][1:]`.

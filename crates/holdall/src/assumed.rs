@@ -165,6 +165,13 @@ impl Container for Assumed {
         if self.inner.is_typed(index) { self.inner.mask(index, region, options) } else { Ok(None) }
     }
 
+    /// Elements of another size than the stored ones are refused as they are read.
+    fn absence(&self, index: usize, region: &Region) -> Option<Error> {
+        let own = self.inner.dataset(index)?;
+        let same = self.inner.is_typed(index) || own.dtype.itemsize() == self.dtype.itemsize();
+        if same { self.inner.absence(index, region) } else { None }
+    }
+
     /// The file itself, whose elements have no type, is what the view is not.
     fn native(&self) -> Option<&dyn Any> {
         let is_typed = |index| self.inner.is_typed(index);

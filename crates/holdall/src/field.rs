@@ -90,6 +90,11 @@ impl Container for OneField<'_> {
         Array::new(mask.dtype().clone(), region.shape(), Order::C, Cow::Owned(bytes)).map(Some)
     }
 
+    fn absence(&self, _index: usize, region: &Region) -> Option<Error> {
+        let (outer, _) = region.axes().split_at(self.records.len().min(region.axes().len()));
+        self.inner.absence(self.index, &Region::new(outer.to_vec(), &self.records).ok()?)
+    }
+
     fn blocks(&self) -> Vec<&dyn Block> {
         self.inner.blocks()
     }

@@ -8,7 +8,7 @@ use container_core::block::Block;
 use container_core::container::{About, Container, Dataset, Depth, ReadOptions, Segment};
 use container_core::region::Region;
 use container_core::report::{Loss, Report};
-use container_core::{Progress, Result, Value};
+use container_core::{Error, Progress, Result, Value};
 
 /// The view. No byte moves.
 pub(crate) struct Reversed<'a> {
@@ -91,6 +91,11 @@ impl Container for Reversed<'_> {
         let dataset = self.inner.require(index)?;
         let region = region.reversed(&dataset.shape)?;
         Ok(self.inner.mask(index, &region, options)?.map(Array::reversed_axes))
+    }
+
+    fn absence(&self, index: usize, region: &Region) -> Option<Error> {
+        let shape = self.dataset(index)?.shape.iter().rev().copied().collect::<Vec<_>>();
+        self.inner.absence(index, &region.reversed(&shape).ok()?)
     }
 
     fn blocks(&self) -> Vec<&dyn Block> {

@@ -17,6 +17,8 @@ const MOST_CHUNKS: u64 = 24;
 
 pub(crate) fn own_options(tolerance: Tolerance) -> OpenOptions {
     let mut options = OpenOptions::default();
+    // What is stored is what is compared, whatever it stands for.
+    options.placeholders = Tolerance::Lenient;
     options.limits = small_options().limits;
     options.tolerance = tolerance;
     options

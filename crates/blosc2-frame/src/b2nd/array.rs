@@ -8,7 +8,7 @@ use container_core::container::ReadOptions;
 use container_core::dtype::{DType, Order};
 use container_core::region::Region;
 use container_core::source::zeroed_vec;
-use container_core::{Error, Result};
+use container_core::{Error, Limits, Result};
 
 use super::read::{self, Reader};
 use super::select::{self, Indices};
@@ -108,7 +108,8 @@ impl NdArray {
     /// What is asked for again and again is kept decoded, up to [`OpenOptions::cache`] bytes.
     ///
     /// # Errors
-    /// `Usage` for a region of another shape; those of [`Frame::chunk`] and of its decoding, with ranges in the file; `Limit`.
+    /// `Usage` for a region of another shape; those of [`Frame::chunk`] and of its decoding, with ranges in the file; `Limit`;
+    /// `Unsupported` where values are not in the file, see [`OpenOptions::placeholders`].
     pub fn read(&self, region: &Region, options: &ReadOptions) -> Result<Array<'static>> {
         self.read_orthogonal(&select::of_region(region), options)
     }
@@ -128,6 +129,7 @@ impl NdArray {
     /// As [`NdArray::read`]; `Usage` for another number of axes, or an index outside its axis.
     pub fn read_orthogonal(&self, selection: &[Indices], options: &ReadOptions) -> Result<Array<'static>> {
         select::check(selection, self.shape())?;
+        self.require_present(selection, &options.limits)?;
         let len = self.byte_len(selection)?;
         let mut bytes = zeroed_vec(len, &options.limits)?;
         if len > 0 {
@@ -147,11 +149,19 @@ impl NdArray {
         options: &ReadOptions,
     ) -> Result<()> {
         select::check(selection, self.shape())?;
+        self.require_present(selection, &options.limits)?;
         let len = self.byte_len(selection)?;
         if dst.len() as u64 != len {
             return Err(Error::usage(format!("room for {} bytes, not {len}", dst.len())));
         }
         if dst.is_empty() { Ok(()) } else { read::read(self, selection, dst, false, options) }
+    }
+
+    /// # Errors
+    /// `Unsupported` where some of the values are not in the file.
+    pub(super) fn require_present(&self, selection: &[Indices], limits: &Limits) -> Result<()> {
+        let Some(absence) = self.frame.refused_absence() else { return Ok(()) };
+        absence.of_selection(&self.frame, &self.geometry, selection, limits)?.map_or(Ok(()), Err)
     }
 
     fn byte_len(&self, selection: &[Indices]) -> Result<u64> {

@@ -64,6 +64,7 @@ impl NdOptions {
 /// # Errors
 /// Those of [`super::NdWriter::new`], [`NdArray::read`] and [`crate::Frame::chunk`].
 pub fn copy(array: &NdArray, out: &mut dyn Output, options: &NdOptions, read: &ReadOptions) -> Result<()> {
+    require_present(array, read)?;
     let geometry = options.geometry(array.shape(), array.geometry().itemsize())?;
     let writer = options.start(out, &geometry, array.dtype())?;
     let same = same_chunks(array, &geometry, writer.options().params.clone());
@@ -103,6 +104,7 @@ pub fn concatenate(
     let mut starts = Vec::with_capacity(arrays.len());
     let mut total = 0_u64;
     for array in arrays {
+        require_present(array, read)?;
         if array.dtype() != first.dtype() || others(array) != others(first) {
             return Err(Error::usage(format!(
                 "an array of {} and {:?} does not continue one of {} and {:?} along axis {axis}",
@@ -236,6 +238,7 @@ fn reshape(
     read: &ReadOptions,
     old: &dyn Fn(&[u64], u64) -> Vec<u64>,
 ) -> Result<()> {
+    require_present(array, read)?;
     let writer = options.start(out, geometry, array.dtype())?;
     // Without padding along the axis, chunks are the same bytes.
     let same = geometry.chunk_bytes() == array.geometry().chunk_bytes()
@@ -255,6 +258,12 @@ fn reshape(
             array.read_into(&region(&old(origin, 0), &old(shape, 1), array.shape())?, dst, read)
         },
     )
+}
+
+/// # Errors
+/// `Unsupported` where some of the values are not in the file.
+fn require_present(array: &NdArray, read: &ReadOptions) -> Result<()> {
+    array.require_present(&super::of_region(&Region::whole(array.shape())), &read.limits)
 }
 
 /// Whether chunks of `array` are what an array of `geometry` would have, encoded as `params` say.

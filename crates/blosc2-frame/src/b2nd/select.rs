@@ -290,10 +290,51 @@ impl Plan {
         Ok(Self { axes })
     }
 
+    /// The first touched chunk for which `is_it` holds; it is given the chunk's number and those of its touched blocks.
+    pub(crate) fn find_chunk(
+        &self,
+        geometry: &Geometry,
+        mut is_it: impl FnMut(u64, &mut dyn Iterator<Item = u64>) -> bool,
+    ) -> Option<u64> {
+        let rows: Vec<usize> = self.axes.iter().map(|axis| axis.rows.len()).collect();
+        combinations(&rows).find_map(|at| {
+            let rows: Vec<&Row> = self.axes.iter().zip(&at).map(|(axis, at)| &axis.rows[*at]).collect();
+            let chunk = number(rows.iter().map(|row| row.chunk), geometry.chunk_grid());
+            let parts: Vec<&[Part]> =
+                self.axes.iter().zip(&rows).map(|(axis, row)| &axis.parts[row.parts.clone()]).collect();
+            let counts: Vec<usize> = parts.iter().map(|parts| parts.len()).collect();
+            let mut blocks = combinations(&counts).map(|at| {
+                number(parts.iter().zip(&at).map(|(parts, at)| parts[*at].block), geometry.block_grid())
+            });
+            is_it(chunk, &mut blocks).then_some(chunk)
+        })
+    }
+
     /// How many blocks are touched.
     pub(crate) fn block_count(&self) -> u64 {
         self.axes.iter().fold(1, |product: u64, axis| product.saturating_mul(axis.parts.len() as u64))
     }
+}
+
+/// Every combination of one number below each of `counts`, the last of which changes fastest.
+fn combinations(counts: &[usize]) -> impl Iterator<Item = Vec<usize>> {
+    let total = counts.iter().fold(1_u64, |total, count| total.saturating_mul(*count as u64));
+    let counts = counts.to_vec();
+    (0..total).map(move |number| {
+        let mut rest = number;
+        let mut places: Vec<usize> = Vec::with_capacity(counts.len());
+        for count in counts.iter().rev() {
+            places.push(index_of(rest % (*count as u64).max(1)));
+            rest /= (*count as u64).max(1);
+        }
+        places.reverse();
+        places
+    })
+}
+
+/// The number of a place of a grid, in C order.
+fn number(place: impl Iterator<Item = u64>, grid: &[u64]) -> u64 {
+    place.zip(grid).fold(0, |number, (at, len)| number.saturating_mul(*len).saturating_add(at))
 }
 
 /// As an index; the plan is within memory, so its numbers are.

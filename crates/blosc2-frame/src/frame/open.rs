@@ -141,6 +141,7 @@ impl Frame {
             pool,
             codecs: OnceLock::new(),
             spans: OnceLock::new(),
+            absence: OnceLock::new(),
             lock: None,
         })
     }

@@ -37,6 +37,7 @@ pub(crate) fn details(store: &Store) -> Vec<(String, Value)> {
     if !store.references.is_empty() {
         details.push(("on servers".to_owned(), (store.references.len() as u64).into()));
     }
+    details.extend(store.leaves.iter().filter_map(absent));
     let unreadable: Vec<Value> = store
         .leaves
         .iter()
@@ -46,6 +47,13 @@ pub(crate) fn details(store: &Store) -> Vec<(String, Value)> {
         details.push(("unreadable".to_owned(), unreadable.into()));
     }
     details
+}
+
+/// A leaf with values that are not in the store, and the reason.
+fn absent(leaf: &Leaf) -> Option<(String, Value)> {
+    let lens = leaf.lens().filter(|_| leaf.role == Role::Data)?;
+    let error = lens.absence(0, &Region::whole(&lens.dataset(0)?.shape))?;
+    Some((format!("values of {}", leaf.key), error.kind().to_string().into()))
 }
 
 /// What python-blosc2 calls the store, by the mark in its EmbedStore.

@@ -231,6 +231,12 @@ impl Container for Store {
         read.map_err(|error| check::in_place(error, &leaf.place))
     }
 
+    fn absence(&self, index: usize, region: &Region) -> Option<Error> {
+        let (at, own) = self.place(index)?;
+        let leaf = self.leaves.get(at)?;
+        leaf.lens()?.absence(own, region).map(|error| check::in_place(error, &leaf.place))
+    }
+
     fn blocks(&self) -> Vec<&dyn Block> {
         self.blocks.get_or_init(|| map::blocks(self)).iter().map(|block| block as &dyn Block).collect()
     }

@@ -1,14 +1,16 @@
 //! `holdall ls`: the datasets of a file.
 
 use std::ffi::OsString;
+use std::io::Write;
 
-use container_core::container::{Dataset, Listed};
-use holdall::address::typed;
+use container_core::container::{Container, Dataset, Listed};
+use container_core::region::Region;
+use holdall::address::{Address, typed};
 use holdall::json;
 use holdall::open::Accept;
 use holdall::verify::first_damage;
 
-use super::{chosen, no_selection, open, shown};
+use super::{no_selection, open, shown};
 use crate::errors::{Failure, On, Outcome, Result};
 use crate::options::{OpenArgs, address};
 use crate::output::{Console, complain, human_bytes};
@@ -18,7 +20,7 @@ use crate::values;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Columns: path, dtype, shape, order, chunks, codec, bytes stored, bytes of values. Through a pipe they are separated by \
-tabs, without a heading. A file without datasets has no lines; where damage may hide some, standard error tells.
+tabs, without a heading. A file without datasets has no lines; where damage may hide some, or values are not in the file, standard error tells.
 
 Examples:
   holdall ls scan.ra
@@ -54,14 +56,36 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
         }
     }
     let most = if args.recursive { Listed::Recursive } else { Listed::Always };
-    let mut chosen = chosen(&address, container, most)?;
+    let mut absent = Vec::new();
+    let indices = address.indices(container, most).on(shown(&address.file))?;
+    let mut chosen = indices.filter_map(|index| {
+        let dataset = container.dataset(index)?;
+        absent.extend(absence(&address, container, index, &dataset));
+        Some(dataset)
+    });
     if args.json {
         chosen.try_for_each(|dataset| console.out.json(&json::ls_json(&dataset)))?;
-        return Ok(Outcome::Yes);
+        return tell(&absent, console);
     }
     let terminal = console.out.is_terminal();
     let heading = ["PATH", "DTYPE", "SHAPE", "ORDER", "CHUNKS", "CODEC", "STORED", "VALUES"];
     console.out.table(&heading, &[6, 7], chosen.map(|dataset| row(&dataset, terminal)))?;
+    tell(&absent, console)
+}
+
+/// The reason why values of a dataset are not in the file, if any are not.
+fn absence(address: &Address, container: &dyn Container, index: usize, dataset: &Dataset) -> Option<Failure> {
+    let mut error = container.absence(index, &Region::whole(&dataset.shape))?;
+    if container.dataset_count() > 1 {
+        error = error.context(typed(&dataset.path).to_owned());
+    }
+    Some(Failure { subject: Some(shown(&address.file)), error })
+}
+
+/// Reports on standard error what the list does not show.
+fn tell(absent: &[Failure], console: &mut Console) -> Result<Outcome> {
+    console.out.flush()?;
+    absent.iter().for_each(complain);
     Ok(Outcome::Yes)
 }
 

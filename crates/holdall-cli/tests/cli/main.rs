@@ -1,5 +1,6 @@
 //! The command as programs and people meet it: exit codes, output, files left behind.
 
+mod absent;
 mod addresses;
 mod append;
 mod asdf;
