@@ -11,6 +11,7 @@ use container_core::write::Durability;
 use container_core::{Error, Result};
 
 use crate::File;
+use crate::check::values::require_values;
 use crate::ndarray::{ByteSource, NdArray};
 use crate::stream::Appender;
 use crate::update::UpdateOptions;
@@ -48,6 +49,7 @@ pub(crate) fn append(
     prove(job.container, index, region, &job.read)?;
     let mut swapped = Vec::new();
     let pushed = for_each_run(job.container, index, region, Order::C, &job.read, job.progress, |bytes| {
+        require_values(&dataset.path, &dataset.dtype, bytes)?;
         let Some(order) = swap else { return appender.append(bytes) };
         swapped.clear();
         swapped.extend_from_slice(bytes);

@@ -4,7 +4,7 @@ mod arrays;
 mod blocks;
 mod lanes;
 pub(crate) mod tree;
-mod values;
+pub(crate) mod values;
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;

@@ -15,6 +15,7 @@ use container_core::stream::{for_each_run, prove};
 use container_core::{Error, ErrorKind, Result, Value};
 
 use crate::carry::{Tree, to_tree};
+use crate::check::values::require_values;
 use crate::header::Version;
 use crate::words::{self, CHECKSUM};
 use crate::writer::{ArraySpec, Plan, WriteOptions};
@@ -76,8 +77,11 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
         None => tree,
     };
     let mut writer = plan.start(tree, out)?;
-    for (_, part) in &parts {
+    for (path, part) in &parts {
         for_each_run(job.container, part.index, part.region, part.read, &job.read, job.progress, |bytes| {
+            if part.spec.dtype == part.of {
+                require_values(path, &part.of, bytes)?;
+            }
             writer.write(&part.of.written_as(&part.spec.dtype, bytes)?)
         })?;
     }

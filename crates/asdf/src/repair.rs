@@ -12,6 +12,8 @@
 //!   that): both are kept, and [`StaleDigests::Renew`] makes new digests;
 //! * of a block that cannot be decoded somewhere, what is behind that is kept where its place in the data is certain, with zeros between: the
 //!   chunks of lz4 and Blosc, the blocks of bzip2; the zeros are told as lost;
+//! * what [verify](crate::check) calls damaged in the new file is lost, whatever it is: an element that is no value of its type, a codec that
+//!   nobody has;
 //! * nodes of the tree that make no sense, and arrays that name no block or reach out of theirs, stay as they are, and are told as lost;
 //! * the index is made anew wherever it does not say where the blocks are.
 //!
@@ -34,7 +36,9 @@ mod tree;
 
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 
+use container_core::block::for_each_piece;
 use container_core::codec::Codecs;
 use container_core::container::OpenOptions;
 use container_core::format::{Input, Output, repair_file};
@@ -86,8 +90,8 @@ pub fn repair_with(
         // What a crash cut short is in the journal beside the file.
         source = recovered(path, source, &options.limits)?;
     }
-    let source = header::mended(source, &mut report)?;
-    let (source, limits) = (&*source, &options.limits);
+    let owned: Arc<dyn Source> = Arc::from(header::mended(source, &mut report)?);
+    let (source, limits) = (&*owned, &options.limits);
     let layout = Layout::parse(source, limits)?;
     report.kept.push(RepairItem::new(0..layout.header.comments.end, "header and comments"));
     let document = tree::mend(source, &layout, limits, &mut report)?;
@@ -136,9 +140,11 @@ pub fn repair_with(
     let blocks = placed.iter().map(|placed| placed.block);
     report_unreferenced(&blocks.collect::<Vec<_>>(), &parts, &mut report);
     report_rest(&layout, &parts, &gaps, &mut report);
+    let tree = document.as_ref().map(crate::yaml::Document::text);
+    let new: Arc<dyn Source> = Arc::new(output::New { source: &owned, layout: &layout, tree, parts }.join()?);
+    left::tell_of_new(Arc::clone(&new), options, codecs, &mut report, progress)?;
     if let Some(out) = out {
-        let tree = document.as_ref().map(crate::yaml::Document::text);
-        output::New { source, layout: &layout, tree, parts: &parts }.write(out)?;
+        for_each_piece(&*new, 0..new.len(), Progress::none(), |piece| Ok(out.write_all(piece)?))?;
     }
     Ok(report)
 }

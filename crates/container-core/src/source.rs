@@ -12,6 +12,7 @@ use crate::{Error, Limits, Result};
 
 mod behind;
 mod file;
+mod joined;
 #[cfg(feature = "mmap")]
 mod late;
 #[cfg(feature = "mmap")]
@@ -26,6 +27,7 @@ mod sparse;
 pub use behind::Behind;
 pub use file::FileSource;
 pub(crate) use file::read_exact_at;
+pub use joined::Joined;
 #[cfg(feature = "mmap")]
 pub use mmap::MmapSource;
 pub use open::{Access, open_path, open_path_late, open_path_probed, read_stream};

@@ -6,7 +6,7 @@ use container_core::container::ReadOptions;
 use container_core::dtype::{ByteOrder, DType, Kind, Order};
 use container_core::region::Region;
 use container_core::report::{Finding, Severity};
-use container_core::{ErrorKind, Progress, Result};
+use container_core::{Error, ErrorKind, Progress, Result};
 
 use super::arrays::Set;
 use super::some;
@@ -61,13 +61,9 @@ fn look(file: &File, index: usize, entry: &ArrayEntry, options: &ReadOptions) ->
             file.mask_of(&entry.array, &first, options)?;
         }
     }
-    let wrong: fn(&DType, &[u8]) -> Option<String> =
-        match geometry.dtype.as_scalar().map(|scalar| &scalar.kind) {
-            Some(Kind::Bool) => not_bool,
-            Some(Kind::Unicode) => no_character,
-            _ if inline => |_, _| None,
-            _ => return Ok(None),
-        };
+    if !has_wrong_values(&geometry.dtype) && !inline {
+        return Ok(None);
+    }
     let limits = &options.limits;
     let is_decoded_anew = file
         .block_of(&entry.array)
@@ -80,14 +76,39 @@ fn look(file: &File, index: usize, entry: &ArrayEntry, options: &ReadOptions) ->
     for piece in whole.pieces(Order::C, most) {
         let array = file.read_index(index, &piece, options)?;
         let bytes = array.bytes(Order::C, &options.limits)?;
-        if let Some(problem) = wrong(&geometry.dtype, &bytes) {
+        if let Some(problem) = wrong_value(&geometry.dtype, &bytes) {
             return Ok(Some(problem));
         }
     }
     Ok(None)
 }
 
-fn not_bool(_: &DType, bytes: &[u8]) -> Option<String> {
+/// Whether some bytes are no value of the type.
+pub(crate) fn has_wrong_values(dtype: &DType) -> bool {
+    dtype.as_scalar().is_some_and(|scalar| matches!(scalar.kind, Kind::Bool | Kind::Unicode))
+}
+
+/// The first of the elements in `bytes` that is no value of the type, in words.
+pub(crate) fn wrong_value(dtype: &DType, bytes: &[u8]) -> Option<String> {
+    match dtype.as_scalar()?.kind {
+        Kind::Bool => not_bool(bytes),
+        Kind::Unicode => no_character(dtype, bytes),
+        _ => None,
+    }
+}
+
+/// Refuses elements of which one is no value of the type: a file with them is damaged.
+///
+/// # Errors
+/// `Malformed`, of the array at `path`.
+pub(crate) fn require_values(path: &str, dtype: &DType, bytes: &[u8]) -> Result<()> {
+    wrong_value(dtype, bytes).map_or(Ok(()), |wrong| {
+        let error = Error::malformed(format!("{wrong}, which no ASDF file holds")).context(path.to_owned());
+        Err(error.hint("holdall cat --format raw, for the bytes as they are"))
+    })
+}
+
+fn not_bool(bytes: &[u8]) -> Option<String> {
     let wrong = bytes.iter().find(|byte| **byte > 1)?;
     Some(format!("the byte {wrong} as a truth value"))
 }

@@ -8,6 +8,8 @@ use container_core::source::FileSource;
 use container_core::{Error, Progress, Result};
 
 use super::STANDARD;
+use crate::check::values::has_wrong_values;
+use crate::file::ArrayEntry;
 use crate::lens::check_digests;
 use crate::ndarray::{ByteSource, Mask};
 use crate::rewrite::{Recompression, RewriteOptions};
@@ -73,7 +75,13 @@ pub(super) fn rewrite(file: &File, job: &Import<'_>, out: &mut dyn Output) -> Re
         (None, None) => None,
     };
     // What is not decoded on the way would be copied whatever it is. Of a digest that does not fit, an error of its own tells.
-    let damage = if options.compression.is_some() { None } else { damage(job)? };
+    // Encoded anew, values are not looked at either.
+    let is_looked_at = |entry: &ArrayEntry| {
+        let dtype = entry.array.datatype.as_ref().map(|datatype| &datatype.dtype);
+        entry.array.mask.is_some() || dtype.is_none_or(has_wrong_values)
+    };
+    let must_check = options.compression.is_none() || file.arrays().iter().any(is_looked_at);
+    let damage = if must_check { damage(job)? } else { None };
     if options.compression.is_some() || damage.is_some() {
         check_digests(file, &job.read)?;
     }

@@ -185,3 +185,21 @@ fn axes_of_column_major_arrays_are_shown_in_reverse() {
     let error = write(&*seen(column_major("[3]"), Axes::Reversed)).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Unsupported(_)), "{error}");
 }
+
+/// The bytes 0 and 1 are the values of a bool8, and the numbers of characters those of a ucs4; `verify` calls others damaged.
+#[test]
+fn elements_that_are_no_values_are_refused() {
+    let options = ImportOptions::default();
+    let bools = |data: &[u8]| imported(&*array("|b1", "False", "(4,)", data), &options);
+    assert!(bools(&[0, 1, 1, 0]).is_ok());
+    let error = bools(&[0, 1, 4, 0]).unwrap_err();
+    assert!(
+        matches!(error.kind(), ErrorKind::Malformed(_)) && error.to_string().contains("the byte 4"),
+        "{error}"
+    );
+    for (descr, data) in [("<U1", 0x11_0000_u32.to_le_bytes()), (">U1", 0xD800_u32.to_be_bytes())] {
+        let error = imported(&*array(descr, "False", "(1,)", &data), &options).unwrap_err();
+        assert!(error.to_string().contains("no character"), "{error}");
+    }
+    assert!(imported(&*array("<U1", "False", "(1,)", &0x10_FFFF_u32.to_le_bytes()), &options).is_ok());
+}

@@ -8,17 +8,23 @@
 )]
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use container_core::array::contiguous_strides;
+use container_core::codec::Codecs;
+use container_core::container::{Depth, OpenOptions, ReadOptions};
 use container_core::dtype::Order;
-use container_core::report::{RepairItem, RepairReport, Severity};
-use container_core::{ErrorKind, Limits, Result};
+use container_core::report::{Finding, RepairItem, RepairReport, Severity};
+use container_core::source::Source;
+use container_core::{ErrorKind, Limits, Progress, Result};
 
 use super::blocks::Part;
 use crate::check;
-use crate::file::is_own;
+use crate::datasets::of_blocks;
+use crate::file::{File, is_own};
 use crate::ndarray::geometry::Rows;
 use crate::ndarray::{ByteSource, Geometry, NdArray, inline};
+use crate::open_options::Policy;
 use crate::yaml::{Document, Node};
 
 /// Most items of a kind that are told.
@@ -66,6 +72,56 @@ pub(super) fn tell(
         report.lost.push(RepairItem { range: None, what });
     }
     Ok(())
+}
+
+/// Lists as lost what a check of the new file calls damaged, and the report does not have yet: the codec of a block that is kept as it is,
+/// elements that are no values of their type.
+///
+/// # Errors
+/// `Cancelled`, and those of the source. A check that the limits end lists nothing.
+pub(super) fn tell_of_new(
+    new: Arc<dyn Source>,
+    options: &OpenOptions,
+    codecs: &Codecs,
+    report: &mut RepairReport,
+    progress: Progress<'_>,
+) -> Result<()> {
+    let open = crate::OpenOptions::from(options).with_codecs(codecs.clone()).with_policy(Policy::Lenient);
+    let Ok(file) = File::from_source(Box::new(new), None, open) else { return Ok(()) };
+    let mut read = ReadOptions::default();
+    read.limits = options.limits;
+    let checked = check::check(&file, None, &of_blocks(&file), Depth::Full, &read, progress);
+    let found = match checked {
+        Ok(found) => found.findings,
+        Err(error) if matches!(error.kind(), ErrorKind::Limit { .. }) => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    let mut items = Vec::new();
+    for finding in found.into_iter().filter(|finding| finding.severity == Severity::Error) {
+        if is_listed(&finding, report) {
+            continue;
+        }
+        items.push(RepairItem { range: None, what: format!("{}: it stays so", finding.message) });
+    }
+    report.lost.extend(items);
+    Ok(())
+}
+
+/// Whether what is lost of a dataset, or of the block or array that a message begins with, is in the report.
+fn is_listed(finding: &Finding, report: &RepairReport) -> bool {
+    let message = &finding.message;
+    let subject = match message.split_once(": ").map(|(block, _)| block) {
+        Some(block) if block.starts_with("block ") => Some(block),
+        _ => message.split(' ').next(),
+    };
+    let names = [finding.dataset.as_deref(), subject];
+    let is_of = |what: &str, name: &str| {
+        what.strip_prefix(name).is_some_and(|rest| rest.starts_with([':', ' ', ',']))
+    };
+    report.lost.iter().any(|item| {
+        // Of the tree as a whole nothing more is to be said.
+        item.what.starts_with("the tree") || names.iter().flatten().any(|name| is_of(&item.what, name))
+    })
 }
 
 /// Says which other files hold arrays of the tree: no repair reads them, and they are looked for beside the new file.

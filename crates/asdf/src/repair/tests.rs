@@ -502,3 +502,19 @@ fn files_with_the_arrays_of_an_exploded_set_are_named() {
     let told = report.kept.iter().find(|item| item.what.starts_with("arrays in other files, "));
     assert!(told.is_some_and(|item| item.what.contains("set0000.asdf")), "{report:?}");
 }
+
+/// What is no value of its type stays, as nobody has another; a file with it is damaged before and after.
+#[test]
+fn elements_that_are_no_values_are_lost() {
+    for (datatype, shape, data, told) in
+        [("bool8", 4, &[0_u8, 1, 4, 0][..], "the byte 4"), ("[ucs4, 1]", 1, &[0, 0, 0x11, 0], "0x110000")]
+    {
+        let tree = format!(
+            "%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/\n--- !core/asdf-1.1.0\na: !core/ndarray-1.1.0 {{source: 0, datatype: {datatype}, byteorder: little, shape: [{shape}]}}\n...\n"
+        );
+        let bytes = [b"#ASDF 1.0.0\n", tree.as_bytes(), &block(data, 0)].concat();
+        let (_, report) = repaired(&bytes);
+        let lost: Vec<&str> = report.lost.iter().map(|item| &*item.what).collect();
+        assert!(matches!(lost[..], [only] if only.starts_with("a: ") && only.contains(told)), "{lost:?}");
+    }
+}
