@@ -122,9 +122,22 @@ impl fmt::Debug for Blosc2 {
 
 /// How chunks say where they are. asdf-cxx and asdf-compression: the chunk itself says how long it is. abacusutils stores lengths before.
 fn head_of(encoded: &Encoded<'_>) -> chunks::Head<'static> {
-    let stored = &encoded.range;
-    let first = chunks::chunk_at(encoded, stored.start, &bare_head);
-    if first.is_ok_and(|chunk| chunk.stored == *stored) { &bare_head } else { &counted_head }
+    if is_bare(encoded) { &bare_head } else { &counted_head }
+}
+
+/// Whether the data are one chunk without a length before it. With the length before it, the field of the chunk's block size is where a bare chunk has
+/// its stored length, and may happen to be that of the data: the length before is believed where the chunk confirms it.
+pub(super) fn is_bare(encoded: &Encoded<'_>) -> bool {
+    let start = encoded.range.start;
+    let Ok(bare) = chunks::chunk_at(encoded, start, &bare_head) else { return false };
+    if bare.stored != encoded.range {
+        return false;
+    }
+    match chunks::chunk_at(encoded, start, &counted_head) {
+        Err(_) => true,
+        // Both make sense: lengths decide.
+        Ok(_) => bare.decoded_len == encoded.decoded_len && !chunks::is_chain(encoded, &counted_head),
+    }
 }
 
 /// [`decode_chunk`] within limits.

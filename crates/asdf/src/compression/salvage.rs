@@ -62,6 +62,7 @@ pub(crate) fn salvage(label: &str, encoded: &Encoded<'_>, whole: bool) -> Result
             let bare = chunk_at(encoded, stored.start, &blosc::bare_head);
             // The length of a chunk that the source cuts reaches past it.
             let is_bare = match bare {
+                Ok(_) if label == "blsc" => blosc::is_bare(encoded),
                 Ok(chunk) => chunk.stored == *stored,
                 Err(_) => !whole && start.first() != Some(&0),
             };
@@ -86,10 +87,8 @@ pub(crate) fn told_len(label: &str, encoded: &Encoded<'_>) -> Result<Option<u64>
     let chain = |head: Head<'_>| chain_from(encoded, stored.start, head).map(|chunks| sum(&chunks));
     Ok(match label {
         "lz4" if !Lz4Frame::is_frame(&start) => chain(&lz4_chunks::head),
-        "blsc" | "bls2" => match chain(&blosc::bare_head) {
-            None if label == "blsc" => chain(&blosc::counted_head),
-            bare => bare,
-        },
+        "blsc" => chain(&blosc::counted_head).or_else(|| chain(&blosc::bare_head)),
+        "bls2" => chain(&blosc::bare_head),
         _ => None,
     })
 }

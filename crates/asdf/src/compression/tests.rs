@@ -267,3 +267,65 @@ fn changed_bytes_do_no_harm() {
         }
     }
 }
+
+/// Chunks by python-blosc2 4.14.1, each with its length before it, whose first one has blocks of as many bytes as are stored in all: one of 160
+/// bytes, and two of 200. The data are noise, then zeros.
+const COUNTED: [(&str, usize, usize); 2] = [
+    (
+        "0000009c05013501a0000000a00000009c000000000000000000010000000000000000002400000074000000ff5a6643c38fb6a0dabab8\
+    d3750582a483b16e9305705cbc21f18b7c05087f5b450fbbdf06787afbc5b0f0efc3126a3e22ec0837bfb56a5fc679b9e2650eb7c5a056\
+    444113a9d4fd149a209568c3bc6b0abb01da20cbcb3dbd1c6fe178fb1c10cf1b77bc565c000000000005001f500000000000",
+        100,
+        160,
+    ),
+    (
+        "000000a005013501c8000000c8000000a0000000000000000000010000000000000000002400000078000000ff5e6643c38fb6a0dabab8\
+    d3750582a483b16e9305705cbc21f18b7c05087f5b450fbbdf06787afbc5b0f0efc3126a3e22ec0837bfb56a5fc679b9e2650eb7c5a056\
+    444113a9d4fd149a209568c3bc6b0abb01da20cbcb3dbd1c6fe178fb1c10cf1b77bc565c468e23a3000000000005004350000000000000\
+    00002005013501c8000000c80000002000000000000000000001000000000000000010",
+        104,
+        400,
+    ),
+];
+
+const NOISE: &str = "6643c38fb6a0dabab8d3750582a483b16e9305705cbc21f18b7c05087f5b450fbbdf06787afbc5b0f0efc3126a3e22ec0837bfb56a5fc6\
+    79b9e2650eb7c5a056444113a9d4fd149a209568c3bc6b0abb01da20cbcb3dbd1c6fe178fb1c10cf1b77bc565c468e23a3";
+
+fn hex(text: &str) -> Vec<u8> {
+    let digits = text.as_bytes().chunks(2);
+    digits.map(|pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap()).collect()
+}
+
+#[test]
+fn a_chunk_behind_its_length_is_known_where_its_blocks_are_as_long_as_all() {
+    let limits = Limits::default();
+    for (stored, noise, len) in COUNTED {
+        let stored = hex(stored);
+        let mut data = hex(NOISE)[..noise].to_vec();
+        data.resize(len, 0);
+        let encoded = Encoded {
+            source: &stored,
+            range: 0..stored.len() as u64,
+            decoded_len: len as u64,
+            limits: &limits,
+            threads: 1,
+        };
+        let codec = Blosc::default();
+        for part in [0..len, 3..len - 1, len - 1..len] {
+            let mut dst = vec![0xaa; part.len()];
+            codec.decode_range(&encoded, part.start as u64..part.end as u64, &mut dst).unwrap();
+            assert!(dst == data[part.clone()], "{len}: {part:?}");
+        }
+        let mut all = Vec::new();
+        codec
+            .decode_in_pieces(&encoded, &mut |piece| {
+                all.extend_from_slice(piece);
+                Ok(())
+            })
+            .unwrap();
+        assert!(all == data);
+        assert_eq!(salvage::told_len("blsc", &encoded).unwrap(), Some(len as u64));
+        let salvaged = salvage::salvage("blsc", &encoded, true).unwrap().unwrap();
+        assert!(salvaged.bytes == data && salvaged.holes.is_empty());
+    }
+}
