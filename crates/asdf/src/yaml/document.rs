@@ -25,6 +25,8 @@ pub struct YamlLimits {
     pub bytes: u64,
     /// Most nodes that walks which follow aliases may visit.
     pub expanded: usize,
+    /// Most pairs that merge keys (`<<`) make, those of each mapping that merges counted with all that it merges.
+    pub merged: u64,
     /// What is done with a mapping that has a key twice.
     pub duplicate_keys: DuplicateKeys,
 }
@@ -36,6 +38,7 @@ impl Default for YamlLimits {
             nodes: 50_000_000,
             bytes: 1 << 31,
             expanded: 100_000_000,
+            merged: 1 << 20,
             duplicate_keys: DuplicateKeys::LastWins,
         }
     }
@@ -115,6 +118,7 @@ impl Document {
         };
         let handles = directives::tag_handles(text);
         let document = Self { text: text.to_owned(), base, limits: *limits, arena, handles };
+        pairs::require_few_merged(&document)?;
         if limits.duplicate_keys == DuplicateKeys::Refuse {
             document.refuse_duplicate_keys()?;
         }

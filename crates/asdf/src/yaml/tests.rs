@@ -242,3 +242,35 @@ fn walks_end_in_cycles_and_expand_aliases_when_told() {
             && document.find("c/b/0/x").is_none()
     );
 }
+
+/// `count` mappings that merge one of `keys` pairs.
+fn merges(keys: usize, count: usize) -> String {
+    let base: Vec<String> = (0..keys).map(|key| format!("k{key}: 1")).collect();
+    let merging: String = (0..count).map(|number| format!("b{number}: {{<<: *a}}\n")).collect();
+    format!("a: &a {{{}}}\n{merging}", base.join(", "))
+}
+
+#[test]
+fn merge_keys_make_no_more_pairs_than_allowed() {
+    let limits = YamlLimits { merged: 1000, ..YamlLimits::default() };
+    let parse = |text: &str| Document::parse(text.as_bytes(), 0, &limits);
+    // Each merging mapping has its own pair as well, that of the key `<<`.
+    assert!(parse(&merges(99, 10)).is_ok());
+    let refused = parse(&merges(99, 11)).unwrap_err();
+    assert!(matches!(refused.kind(), ErrorKind::Limit { asked: 1100, allowed: 1000, .. }), "{refused}");
+    // Mappings that merge one another, of which each counts with all before it.
+    let chain = |count: usize| -> String {
+        let links = (1..count).map(|link| format!("m{link}: &m{link} {{<<: *m{}}}\n", link - 1));
+        std::iter::once("m0: &m0 {x: 1}\n".to_owned()).chain(links).collect()
+    };
+    assert!(parse(&chain(44)).is_ok() && parse(&chain(46)).is_err());
+    // A list of the same one, and doublings without end.
+    assert!(parse(&format!("a: &a {{x: 1}}\nb: {{<<: [{}]}}\n", "*a, ".repeat(998))).is_ok());
+    assert!(parse(&format!("a: &a {{x: 1}}\nb: {{<<: [{}]}}\n", "*a, ".repeat(1000))).is_err());
+    let doubled: String = (1..200).map(|n| format!("m{n}: &m{n} {{<<: [*m{0}, *m{0}]}}\n", n - 1)).collect();
+    assert!(parse(&format!("m0: &m0 {{x: 1}}\n{doubled}")).is_err());
+    // Within itself a mapping counts once.
+    assert!(parse("a: &a {x: 1, <<: {<<: *a}}\n").is_ok());
+    assert!(Document::parse(merges(999, 1000).as_bytes(), 0, &YamlLimits::default()).is_ok());
+    assert!(Document::parse(merges(999, 1100).as_bytes(), 0, &YamlLimits::default()).is_err());
+}

@@ -7,6 +7,7 @@
     clippy::cast_possible_truncation
 )]
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use super::Fast;
@@ -38,7 +39,8 @@ impl Properties {
 /// The `%TAG` lines.
 #[derive(Default)]
 pub(super) struct Tags<'t> {
-    handles: Vec<(&'t str, &'t str)>,
+    /// Of each handle its prefix.
+    handles: HashMap<&'t str, &'t str>,
     buffer: String,
 }
 
@@ -54,7 +56,7 @@ impl<'t> Tags<'t> {
         let (handle, prefix) = line.strip_prefix("%TAG ")?.split_once(' ')?;
         let name = handle.strip_prefix('!')?;
         let name = if name.is_empty() { name } else { name.strip_suffix('!')? };
-        let known = self.handles.iter().any(|known| known.0 == handle);
+        let known = self.handles.contains_key(handle);
         let plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric());
         if known
             || !plain
@@ -64,14 +66,13 @@ impl<'t> Tags<'t> {
         {
             return None;
         }
-        self.handles.push((handle, prefix));
+        self.handles.insert(handle, prefix);
         Some(())
     }
 
     fn whole(&mut self, handle: &str, suffix: &str) -> Option<&str> {
-        let declared = self.handles.iter().find(|known| known.0 == handle);
-        let prefix = match (declared, handle) {
-            (Some((_, prefix)), _) => prefix,
+        let prefix = match (self.handles.get(handle), handle) {
+            (Some(prefix), _) => prefix,
             (None, "!") => "!",
             (None, "!!") => "tag:yaml.org,2002:",
             _ => return None,
