@@ -17,7 +17,7 @@ use container_core::literal;
 use container_core::region::Region;
 use container_core::report::{BlockCounts, Finding, Report, Severity};
 use container_core::source::{Source, check_range};
-use container_core::{Error, Progress, Result, Value};
+use container_core::{Error, Limits, Progress, Result, Value};
 
 use crate::check::{self, DATASET};
 use crate::file::File;
@@ -26,10 +26,16 @@ use crate::metadata::from_json;
 /// Metadata files are a few lines.
 const MOST_METADATA: u64 = 16 << 20;
 
+/// The file in which a ctable lists its columns.
+const ROOTDIRS: &str = "__rootdirs__";
+
 /// Whether a directory is a carray or a ctable, by what is in it. A folder in which somebody keeps carrays, and other files, is neither: a ctable
 /// has a list of its columns.
 pub(crate) fn is_bcolz(directory: &Path) -> bool {
-    is_carray(directory) || directory.join("__rootdirs__").is_file() && !columns(directory).is_empty()
+    let names_any =
+        || matches!(table::named(directory, &Limits::default()), Ok(Some(names)) if !names.is_empty());
+    is_carray(directory)
+        || directory.join(ROOTDIRS).is_file() && (!columns(directory).is_empty() || names_any())
 }
 
 fn is_carray(directory: &Path) -> bool {
@@ -51,6 +57,8 @@ pub(crate) struct Directory {
     datasets: Vec<Dataset>,
     meta: Value,
     size: u64,
+    /// The columns that a ctable names, or why that is unknown.
+    named: std::result::Result<Option<Vec<String>>, String>,
 }
 
 /// One carray.
@@ -63,6 +71,8 @@ struct Column {
     part: String,
     data: PathBuf,
     files: u64,
+    /// Number of chunk files that the shape counts.
+    needed: u64,
     options: OpenOptions,
     /// The number of the column in its table.
     number: usize,
@@ -81,8 +91,11 @@ impl Directory {
     /// # Errors
     /// `Io`; `Malformed` for metadata that are not bcolz's; `Unsupported` for arrays of Python objects, which are pickles.
     pub(crate) fn open(root: &Path, options: &OpenOptions) -> Result<Self> {
-        let names = if is_carray(root) { vec![String::new()] } else { columns(root) };
-        let mut directory = Self { columns: Vec::new(), datasets: Vec::new(), meta: Value::Null, size: 0 };
+        let is_carray = is_carray(root);
+        let names = if is_carray { vec![String::new()] } else { columns(root) };
+        let named = if is_carray { Ok(None) } else { table::named(root, &options.limits) };
+        let mut directory =
+            Self { columns: Vec::new(), datasets: Vec::new(), meta: Value::Null, size: 0, named };
         let (mut meta, open) = (Vec::new(), Arc::default());
         for name in names {
             let path = if name.is_empty() { DATASET } else { &name };
@@ -93,7 +106,7 @@ impl Directory {
             directory.columns.push(column);
             meta.push((path.to_owned(), about.0));
         }
-        if directory.columns.is_empty() {
+        if directory.columns.is_empty() && !matches!(&directory.named, Ok(Some(names)) if !names.is_empty()) {
             return Err(Error::wrong_format("a bcolz directory"));
         }
         directory.meta = Value::Map(meta);
@@ -147,6 +160,7 @@ impl Column {
             part,
             data,
             files: total.div_ceil(chunk_len),
+            needed: total.div_ceil(chunk_len),
             options: options.clone(),
             number,
             open: Arc::clone(open),
@@ -267,12 +281,35 @@ impl Source for Decoded<'_> {
     }
 }
 
+impl Directory {
+    /// Findings about the table as a whole.
+    fn findings(&self) -> Vec<Finding> {
+        let there: Vec<String> = self.datasets.iter().map(|dataset| dataset.path.clone()).collect();
+        let mut findings = table::of_names(&self.named, &there);
+        let rows = |dataset: &Dataset| dataset.shape.first().copied().unwrap_or(0);
+        let lengths: Vec<_> =
+            self.datasets.iter().map(|dataset| (dataset.path.as_str(), rows(dataset))).collect();
+        findings.extend(table::of_lengths(&lengths));
+        let columns = self.columns.iter().zip(&self.datasets);
+        findings.extend(columns.filter_map(|(column, dataset)| {
+            column.uncounted().map(|finding| finding.dataset(dataset.path.clone()))
+        }));
+        findings
+    }
+
+    fn has_missing_columns(&self) -> bool {
+        let is_there = |name: &String| self.datasets.iter().any(|dataset| dataset.path == *name);
+        matches!(&self.named, Ok(Some(names)) if !names.iter().all(is_there))
+    }
+}
+
 impl Container for Directory {
     fn about(&self) -> About {
         let kind = if self.columns.iter().any(|column| column.part == "data") { "carray" } else { "ctable" };
         let files = self.columns.iter().map(|column| column.files).sum::<u64>();
-        let complete =
-            self.columns.iter().all(|column| (0..column.files).all(|index| column.path(index).is_file()));
+        let there = !self.has_missing_columns();
+        let complete = there
+            && self.columns.iter().all(|column| (0..column.files).all(|index| column.path(index).is_file()));
         About {
             format: "bloscpack",
             version: Some("1".to_owned()),
@@ -323,7 +360,7 @@ impl Container for Directory {
     }
 
     fn check(&self, depth: Depth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report> {
-        let mut findings: Vec<Finding> = Vec::new();
+        let mut findings = self.findings();
         let mut blocks = BlockCounts::default();
         for (column, dataset) in self.columns.iter().zip(&self.datasets) {
             for index in 0..column.files {
@@ -349,5 +386,6 @@ impl Container for Directory {
     }
 }
 
+mod table;
 #[cfg(test)]
 mod tests;

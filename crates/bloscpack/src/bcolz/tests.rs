@@ -104,3 +104,50 @@ fn what_is_damaged_names_its_file_and_what_is_no_carray_is_refused() {
     let empty = tempfile::tempdir().unwrap();
     assert!(!is_bcolz(empty.path()) && open(empty.path()).is_err());
 }
+
+/// Codes and datasets of the findings about a folder, and whether it is sound.
+fn findings(root: &Path) -> (Vec<(&'static str, Option<String>)>, Verdict) {
+    let container = open(root).unwrap();
+    let report = container.check(Depth::Full, &ReadOptions::default(), Progress::none()).unwrap();
+    let verdict = report.verdict();
+    (report.findings.into_iter().map(|finding| (finding.code, finding.dataset)).collect(), verdict)
+}
+
+#[test]
+fn a_column_that_the_table_names_and_lacks_is_an_error() {
+    let root = tempfile::tempdir().unwrap();
+    carray(&root.path().join("x"), "<u2");
+    let list = |text: &str| std::fs::write(root.path().join("__rootdirs__"), text).unwrap();
+    list(r#"{"names": ["x"]}"#);
+    assert_eq!(findings(root.path()), (vec![], Verdict::Sound));
+    list(r#"{"names": ["x", "y"]}"#);
+    assert_eq!(findings(root.path()), (vec![("column_missing", Some("y".into()))], Verdict::Damaged));
+    assert!(!open(root.path()).unwrap().about().complete);
+    list(r#"{"names": []}"#);
+    assert_eq!(findings(root.path()), (vec![("column_unlisted", Some("x".into()))], Verdict::Sound));
+    list("{");
+    assert_eq!(findings(root.path()), (vec![("column_list", None)], Verdict::Damaged));
+    // A table all of whose columns are gone is one.
+    std::fs::remove_dir_all(root.path().join("x")).unwrap();
+    list(r#"{"names": ["x"]}"#);
+    assert!(is_bcolz(root.path()));
+    assert_eq!(findings(root.path()).1, Verdict::Damaged);
+}
+
+#[test]
+fn rows_that_no_size_counts_and_columns_of_different_lengths_are_told() {
+    let root = tempfile::tempdir().unwrap();
+    for name in ["x", "y"] {
+        carray(&root.path().join(name), "<u2");
+    }
+    std::fs::write(root.path().join("__rootdirs__"), r#"{"names": ["x", "y"]}"#).unwrap();
+    std::fs::write(root.path().join("y/meta/sizes"), r#"{"shape": [0], "nbytes": 0, "cbytes": 0}"#).unwrap();
+    let y = Some("y".to_owned());
+    assert_eq!(
+        findings(root.path()),
+        (vec![("ragged_columns", y.clone()), ("uncounted_chunks", y)], Verdict::Damaged)
+    );
+    // One alone: its values stand.
+    let (found, verdict) = findings(&root.path().join("y"));
+    assert_eq!((found[0].0, verdict), ("uncounted_chunks", Verdict::Sound));
+}
