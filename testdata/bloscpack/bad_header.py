@@ -65,7 +65,6 @@ def unreadable() -> list[Fixture]:
         refused("option_bit_2", "version 3 with option bit 2, and no metadata", v3(parts(), options=4)),
         refused("option_bit_7", "version 3 with option bit 7", v3(parts(), options=128)),
         interim(),
-        refused("vl_as_v3", "variable length, but called version 3", items.file([b"a", b"bc"], b'{"dtype":"blob"}', version=3)),
         refused("vl_bit_2_clear", "version 4 without option bit 2", items.file([b"a"], options=1)),
         refused("v2_bit_2", "version 2 with option bit 2", items.file([b"a"], version=2)),
     ]  # fmt: skip
@@ -246,7 +245,6 @@ def variable() -> list[Fixture]:
         file("offsets_overlap", "two items at one place", None, listed=[true[0], true[0], true[2]]),
         file("offset_into_table", "an offset into the table", long, True, listed=[true[0], at + 8, true[2]]),
         file("offset_beyond_end", "an offset beyond the end", long, True, listed=[true[0], true[1], 10**9]),
-        file("count_unknown", "-1 items", None, nchunks=-1),
         file("count_2e50", "2^50 items", None, nchunks=2**50),
         file("shape_wrong", "a shape of 5 items for 3", long, True, metadata=items.described("blob", 5)),
         file("meta_size_2e31", "a metadata size of 2^31", None, meta_size=2**31),

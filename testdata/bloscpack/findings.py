@@ -15,8 +15,9 @@ ERRORS = {
 }  # fmt: skip
 WARNINGS = {
     "unfinished", "size_unknown", "reserved_not_zero", "metadata_spelling", "gap",
+    "item_elements", "proposal_version",
 }  # fmt: skip
-NOTES = {"metadata_padding", "blosc2_chunk", "trailing_bytes"}
+NOTES = {"metadata_padding", "blosc2_chunk", "trailing_bytes", "reserved_room"}
 
 ODD = {
     "append_shrinks": "trailing_bytes",
@@ -36,7 +37,9 @@ ODD = {
     "trailing_bytes": "trailing_bytes",
     "v1_count_unknown": "unfinished",
     "v2_other_options": "reserved_not_zero",
-    "vl_gaps": "gap trailing_bytes",
+    "vl_as_v3": "proposal_version",
+    "vl_count_unknown": "unfinished",
+    "vl_gaps": "reserved_room trailing_bytes",
     "vl_metadata_bit_alone": "reserved_not_zero",
     "vl_metadata_list": "metadata_spelling",
     "vl_python_metadata": "metadata_spelling",
@@ -144,22 +147,20 @@ BAD = {
     "chunk_versionlz_9": "unsupported_chunk",
     "chunk_zstd_window": "unsupported_chunk",
     # of items
-    "vl_as_v3": "variable_length_version",
     "vl_bit_2_clear": "undefined_options",
     "vl_count_2e50": "offsets_truncated item_count",
-    "vl_count_unknown": "offsets_unset unfinished item_count trailing_bytes",
     "vl_cut": "chunk_truncated",
     "vl_example": "item_count",
     "vl_item_digest": "checksum",
     "vl_meta_size_2e31": "metadata_sizes trailing_bytes",
-    "vl_meta_size_without_bit": "metadata_sizes chunk_truncated chunk_truncated chunk_truncated gap",
+    "vl_meta_size_without_bit": "metadata_sizes chunk_truncated chunk_truncated chunk_truncated reserved_room",
     "vl_metadata_broken": "metadata_unreadable",
     "vl_no_offsets": "offsets_missing",
     "vl_shape_wrong": "item_count",
     "vl_offset_beyond_end": "offset_mismatch",
     "vl_offset_into_table": "offset_mismatch",
     "vl_offsets_minus_1": "offsets_unset",
-    "vl_offsets_overlap": "chunk_overlap gap",
+    "vl_offsets_overlap": "chunk_overlap reserved_room",
 }
 
 # What a codec finds wrong within a chunk.

@@ -33,7 +33,7 @@ pub(crate) fn check(
     let mut findings: Vec<Finding> =
         file.layout().faults().iter().map(|fault| place(file, fault.finding(), fault.index())).collect();
     let found = file.chunks().len() as u64;
-    let announced = u64::try_from(file.header().nchunks).unwrap_or(0);
+    let announced = file.layout().count().unwrap_or(0);
     let broken = file.chunks().iter().filter(|chunk| chunk.state() != State::Whole).count() as u64;
     let total =
         found.max(if file.layout().is_complete() { 0 } else { announced.min(file.layout().file_len() / 16) });

@@ -395,7 +395,7 @@ impl Finder<'_> {
             let message = "the first chunk starts within the table of offsets as the header counts it";
             found.tell(Fault::new(FaultKind::OffsetMismatch, self.table.clone(), message));
         }
-        if let Some(fault) = gaps.fault() {
+        if let Some(fault) = gaps.fault(self.variable) {
             found.tell(fault);
         }
         Ok(())
@@ -464,8 +464,13 @@ impl Gaps {
         }
     }
 
-    fn fault(self) -> Option<Fault> {
-        let message = format!("{} unused bytes between chunks, in {} places", self.bytes, self.count);
-        self.first.map(|first| Fault::new(FaultKind::Gap, first, message))
+    fn fault(self, variable: bool) -> Option<Fault> {
+        let (kind, what) = match variable {
+            // The parent of the proposal has room after every chunk, and `reserve` makes some.
+            true => (FaultKind::Reserve, "items"),
+            false => (FaultKind::Gap, "chunks"),
+        };
+        let message = format!("{} unused bytes between {what}, in {} places", self.bytes, self.count);
+        self.first.map(|first| Fault::new(kind, first, message))
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use container_core::array::{Array, byte_len};
-use container_core::block::Block;
+use container_core::block::{Block, for_each_piece};
 use container_core::container::{
     About, Axes, Container, Dataset, Depth, Listed, OpenOptions, ReadOptions, Segment,
 };
@@ -11,6 +11,7 @@ use container_core::dtype::Order;
 use container_core::format::{Format, ITEM, ITEM_NAME, Input, ItemKind, Level, Probe, Support};
 use container_core::region::Region;
 use container_core::report::{Loss, Report};
+use container_core::source::Source;
 use container_core::{Error, Progress, Result, Value};
 
 use crate::block::ChunkBlock;
@@ -166,7 +167,9 @@ impl Container for Lens {
             None => {}
         }
         let trailing = self.file.layout().trailing();
-        if !trailing.is_empty() {
+        // Zeros after the last item are room that was reserved for it.
+        let is_room = self.is_variable() && is_zero(self.file.source(), trailing.clone());
+        if !trailing.is_empty() && !is_room {
             lose(format!("{} bytes after the last chunk", trailing.end - trailing.start));
         }
         losses
@@ -186,6 +189,16 @@ impl Container for Lens {
     fn check(&self, depth: Depth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report> {
         check::check(&self.file, depth, options, progress)
     }
+}
+
+/// Whether a range is nothing but zeros; false where it cannot be read.
+fn is_zero(source: &dyn Source, range: std::ops::Range<u64>) -> bool {
+    let mut zeros = true;
+    let read = for_each_piece(source, range, Progress::none(), |piece| {
+        zeros &= piece.iter().all(|byte| *byte == 0);
+        Ok(())
+    });
+    zeros && read.is_ok()
 }
 
 impl Lens {

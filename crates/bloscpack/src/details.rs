@@ -58,7 +58,7 @@ impl List {
 fn first_offsets(file: &File) -> Vec<Value> {
     let used = file.layout().used_offsets();
     // Where the file ends before the table, the table says nothing, and opening has not read it.
-    let count = u64::try_from(file.header().nchunks).unwrap_or(0);
+    let count = file.layout().count().unwrap_or(0);
     if count.checked_mul(offsets_index::ENTRY) != Some(used.end.saturating_sub(used.start)) {
         return Vec::new();
     }

@@ -12,8 +12,10 @@ pub enum FaultKind {
     UnknownChecksum,
     /// A snapshot of version 3 of December 2012, never released.
     InterimVersion,
-    /// The variable-length proposal under version byte 3.
+    /// Option bit 2 with version byte 3, in a file that is not otherwise one of the variable-length proposal.
     VariableLengthVersion,
+    /// The variable-length proposal under version byte 3: all of the file is as it says.
+    ProposalVersion,
     /// A size or count in the header that none can be, or that contradicts another.
     ImpossibleSize,
     /// The number of chunks is −1: the file was never finished, or is a stream.
@@ -64,6 +66,8 @@ pub enum FaultKind {
     Blosc2Chunk,
     /// Bytes between chunks.
     Gap,
+    /// Bytes between items: room that was reserved for longer ones, or what shorter ones left.
+    Reserve,
     /// Bytes after the last chunk: an append may leave them.
     TrailingBytes,
     /// Bytes after the last chunk that is found, where nothing tells how many there are: they may have been chunks.
@@ -79,6 +83,7 @@ impl FaultKind {
             Self::UnknownChecksum => "unknown_checksum",
             Self::InterimVersion => "interim_version",
             Self::VariableLengthVersion => "variable_length_version",
+            Self::ProposalVersion => "proposal_version",
             Self::ImpossibleSize => "impossible_size",
             Self::Unfinished => "unfinished",
             Self::SizeUnknown => "size_unknown",
@@ -104,6 +109,7 @@ impl FaultKind {
             Self::ChunkSizeMismatch => "chunk_size_mismatch",
             Self::Blosc2Chunk => "blosc2_chunk",
             Self::Gap => "gap",
+            Self::Reserve => "reserved_room",
             Self::TrailingBytes => "trailing_bytes",
             Self::UnknownTail => "unknown_tail",
         }
@@ -118,8 +124,9 @@ impl FaultKind {
             | Self::ReservedNotZero
             | Self::MetadataSpelling
             | Self::ItemElements
+            | Self::ProposalVersion
             | Self::Gap => Severity::Warning,
-            Self::MetadataPadding | Self::Blosc2Chunk | Self::TrailingBytes => Severity::Note,
+            Self::MetadataPadding | Self::Reserve | Self::Blosc2Chunk | Self::TrailingBytes => Severity::Note,
             _ => Severity::Error,
         }
     }

@@ -322,7 +322,7 @@ impl File {
     fn chunk(&self, index: u64) -> Result<(usize, &ChunkEntry)> {
         let found = usize::try_from(index).ok().and_then(|at| Some((at, self.chunks().get(at)?)));
         found.ok_or_else(|| {
-            let announced = u64::try_from(self.header().nchunks).unwrap_or(0);
+            let announced = self.layout.count().unwrap_or(0);
             if index < announced {
                 return self.worst();
             }

@@ -35,6 +35,8 @@ pub struct Layout {
     numpy: Option<NumpyArray>,
     offsets: Range<u64>,
     chunks: Vec<ChunkEntry>,
+    /// The number of items as the table of offsets tells it, where the header does not.
+    told: Option<u64>,
     data_len: Option<u64>,
     faults: Vec<Fault>,
 }
@@ -60,6 +62,7 @@ impl Layout {
             numpy: None,
             offsets: start..start,
             chunks: Vec::new(),
+            told: None,
             data_len: None,
             faults,
         };
@@ -70,6 +73,7 @@ impl Layout {
         layout.place_chunks();
         layout.judge_metadata(limits);
         layout.note_trailing();
+        layout.judge_proposal();
         layout.faults.sort_by_key(|fault| std::cmp::Reverse(fault.severity()));
         Ok(layout)
     }
@@ -110,6 +114,12 @@ impl Layout {
         ItemType::from_metadata(self.tree()?).filter(|_| self.header.dialect.is_variable_length())
     }
 
+    /// Number of chunks as the header has it, or, where it is −1 and the chunks are items, as their offsets do.
+    #[must_use]
+    pub fn count(&self) -> Option<u64> {
+        u64::try_from(self.header.nchunks).ok().or(self.told)
+    }
+
     /// The table of offsets, spare entries included, cut at the end of the file; empty where there is none.
     #[must_use]
     pub fn offsets(&self) -> Range<u64> {
@@ -119,7 +129,7 @@ impl Layout {
     /// The entries of the table that belong to chunks.
     #[must_use]
     pub fn used_offsets(&self) -> Range<u64> {
-        let len = u64::try_from(self.header.nchunks).unwrap_or(0).saturating_mul(ENTRY);
+        let len = self.count().unwrap_or(0).saturating_mul(ENTRY);
         self.offsets.start..self.offsets.start.saturating_add(len).min(self.offsets.end)
     }
 
@@ -191,6 +201,11 @@ impl Layout {
         let mut offsets = Vec::new();
         if header.nchunks < 0 {
             finder.start = self.start_of_unfinished(source)?;
+            finder.count = self.told;
+            if self.told.is_some() {
+                finder.table = self.offsets.clone();
+                offsets = offsets_index::read(source, self.used_offsets(), limits)?;
+            }
         } else if header.has_offsets() {
             let entries = header.offset_count().unwrap_or(u64::MAX);
             let claimed = table_at..table_at.saturating_add(entries.saturating_mul(ENTRY));
@@ -233,14 +248,27 @@ impl Layout {
         let header = self.header;
         let message = "the number of chunks is unknown: the file was never finished, or is a stream";
         let range = if header.dialect == Dialect::V1 { 8..16 } else { 16..24 };
+        let table = self.offsets.start..self.file_len;
+        if header.has_offsets() && header.dialect.is_variable_length() {
+            // The first of items may be anywhere: the table ends at the lowest of their offsets.
+            if let Some(end) = offsets_index::end_by_offsets(source, table.clone())? {
+                let count = end.saturating_sub(table.start) / ENTRY;
+                self.tell(
+                    FaultKind::Unfinished,
+                    range,
+                    format!("{message}; its offsets are those of {count}"),
+                );
+                (self.told, self.offsets.end) = (Some(count), end);
+                return Ok(end);
+            }
+        }
         self.tell(FaultKind::Unfinished, range, message);
         if header.has_offsets() {
             let message = "an unknown number of chunks has an unknown number of offsets";
             self.tell(FaultKind::OffsetsUnset, 16..24, message);
             // What writers put there before they know better is −1.
-            let table = self.offsets.start..self.file_len;
             let set = offsets_index::first_set(source, table.clone())?.map_or(self.file_len, |set| set.start);
-            // The first of items may be anywhere, the first of other chunks comes first.
+            // The first of other chunks than items comes first.
             let is_told = set == table.start && !header.dialect.is_variable_length();
             let pointed_to = if is_told { offsets_index::end_by_first(source, table)? } else { None };
             self.offsets.end = pointed_to.unwrap_or(set);
@@ -290,7 +318,7 @@ impl Layout {
     fn place_chunks(&mut self) {
         let header = self.header;
         let fixed = matches!(header.dialect, Dialect::V2 | Dialect::V3 | Dialect::V3Interim);
-        let count = u64::try_from(header.nchunks).ok();
+        let count = self.count();
         let mut at = 0_u64;
         // Bytes that are there, and no chunk among them.
         let lost = self.chunks.is_empty() && self.offsets.end < self.file_len;
@@ -318,14 +346,14 @@ impl Layout {
         let digest_len = self.header.digest_len();
         let ends = self.chunks.iter().map(|chunk| chunk.end().saturating_add(digest_len));
         let end = ends.max().unwrap_or(self.offsets.end).min(self.file_len);
-        let found_all =
-            u64::try_from(self.header.nchunks).is_ok_and(|count| count == self.chunks.len() as u64);
-        if searched && end < self.file_len && (found_all || self.header.nchunks < 0 || !lost) {
+        let count = self.count();
+        let found_all = count == Some(self.chunks.len() as u64);
+        if searched && end < self.file_len && (found_all || count.is_none() || !lost) {
             let len = self.file_len.saturating_sub(end);
             let range = end..self.file_len;
             // Without places and their number nobody has looked for chunks.
             let is_searched = !self.faults.iter().any(|fault| fault.kind() == FaultKind::OffsetsUnset);
-            if self.header.nchunks < 0 && is_searched {
+            if count.is_none() && is_searched {
                 let message =
                     format!("{len} bytes that are no chunk, where nothing tells how many chunks there are");
                 self.tell(FaultKind::UnknownTail, range, message);

@@ -85,6 +85,45 @@ pub(crate) fn end_by_first(source: &dyn Source, table: Range<u64>) -> Result<Opt
     Ok(header.filter(|header| header.problem().is_none()).map(|_| at))
 }
 
+/// Where a table of items of unknown length ends: at the lowest of its offsets, or before the first entry that can be none
+/// and is a chunk. `table` reaches to the end of the file. `None` where no entry is set, or there can be no chunk.
+pub(crate) fn end_by_offsets(source: &dyn Source, table: Range<u64>) -> Result<Option<u64>> {
+    let is_chunk = |at: u64| -> Result<bool> {
+        let head = at..at.saturating_add(chunk_header::LEN as u64);
+        if head.end > table.end || !at.saturating_sub(table.start).is_multiple_of(ENTRY) {
+            return Ok(false);
+        }
+        Ok(ChunkHeader::parse(&source.read(head)?).is_some_and(|header| header.problem().is_none()))
+    };
+    let mut lowest: Option<u64> = None;
+    let mut at = table.start;
+    while at < table.end {
+        let piece = at.saturating_add(PIECE_LEN as u64).min(lowest.unwrap_or(u64::MAX)).min(table.end);
+        let entries = parse(&source.read(at..piece)?);
+        if entries.is_empty() {
+            break;
+        }
+        for entry in entries {
+            if lowest.is_some_and(|lowest| at >= lowest) {
+                break;
+            }
+            let next = at.saturating_add(ENTRY);
+            match u64::try_from(entry) {
+                Ok(offset) if offset >= next && offset < table.end => {
+                    lowest = Some(lowest.map_or(offset, |lowest| lowest.min(offset)));
+                }
+                _ if entry == UNSET => {}
+                _ => return Ok(if lowest.is_some() && is_chunk(at)? { Some(at) } else { None }),
+            }
+            at = next;
+        }
+        if let Some(lowest) = lowest.filter(|lowest| at >= *lowest) {
+            return Ok(if is_chunk(lowest)? { Some(lowest) } else { None });
+        }
+    }
+    Ok(None)
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::indexing_slicing)]
 mod tests {

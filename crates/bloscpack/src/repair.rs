@@ -277,7 +277,9 @@ impl Damaged {
                     "a damaged chunk has as many bytes as the others, not as many as it says".to_owned()
                 }
                 FaultKind::InterimVersion => "read as a snapshot of December 2012".to_owned(),
-                FaultKind::VariableLengthVersion => "read as a variable-length file".to_owned(),
+                FaultKind::VariableLengthVersion | FaultKind::ProposalVersion => {
+                    "read as a variable-length file".to_owned()
+                }
                 FaultKind::Unfinished => format!("{count} chunks, as the walk finds them"),
                 FaultKind::SizeUnknown | FaultKind::ImpossibleSize | FaultKind::ChunkSizeMismatch => {
                     "the sizes that the chunks have".to_owned()

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use container_core::array::byte_len;
+use container_core::report::Severity;
 use container_core::{Limits, Value};
 
 use super::Layout;
@@ -106,11 +107,6 @@ impl Layout {
                 let message = "version 3 with option bit 2 and zlib metadata: a snapshot of December 2012, never released";
                 self.tell(FaultKind::InterimVersion, 4..6, message);
             }
-            Dialect::VlAsV3 => {
-                let message =
-                    "version 3 with option bit 2: the variable-length proposal, which has version 4";
-                self.tell(FaultKind::VariableLengthVersion, 4..6, message);
-            }
             Dialect::Vl if !options.has(Options::VARIABLE_LENGTH) => {
                 let message = "version 4 without option bit 2, which nothing defines";
                 self.tell(FaultKind::UndefinedOptions, 4..6, message);
@@ -120,6 +116,26 @@ impl Layout {
         if dialect.is_variable_length() && !options.has(Options::OFFSETS) {
             self.tell(FaultKind::OffsetsMissing, 5..6, "a variable-length file without offsets");
         }
+    }
+
+    /// The proposal gives no number of its version. Bit 2 of a version 3 may be damage as well: then something else does not
+    /// fit.
+    pub(super) fn judge_proposal(&mut self) {
+        if self.header.dialect != Dialect::VlAsV3 {
+            return;
+        }
+        let is_whole =
+            self.faults.iter().all(|fault| fault.severity() < Severity::Error) && self.metadata.is_some();
+        let (kind, message) = if is_whole {
+            (
+                FaultKind::ProposalVersion,
+                "the variable-length proposal under version byte 3, which holdall writes as 4",
+            )
+        } else {
+            let message = "version 3 with option bit 2: the variable-length proposal perhaps, or damage";
+            (FaultKind::VariableLengthVersion, message)
+        };
+        self.tell(kind, 4..6, message);
     }
 
     pub(super) fn judge_metadata(&mut self, limits: &Limits) {
@@ -188,8 +204,10 @@ impl Layout {
             return self.tell(FaultKind::ItemCount, range, "the shape is not a list of lengths");
         }
         let count = items_of_shape(shape);
-        if count.is_none() || count != u64::try_from(self.header.nchunks).ok() {
-            let message = format!("the shape of the metadata is not that of {} items", self.header.nchunks);
+        // Where nothing tells how many there are, as many as are found.
+        let items = self.count().unwrap_or(self.chunks.len() as u64);
+        if count != Some(items) {
+            let message = format!("the shape of the metadata is not that of {items} items");
             self.tell(FaultKind::ItemCount, range, message);
         }
     }

@@ -7,7 +7,7 @@ use crate::offsets_index::ENTRY;
 
 /// By the shape in the metadata and the sizes in the header, where these agree; otherwise as the header counts.
 pub(super) fn by_header(layout: &Layout) -> Option<u64> {
-    by_shape(layout).or_else(|| u64::try_from(layout.header().nchunks).ok())
+    by_shape(layout).or_else(|| layout.count())
 }
 
 fn by_shape(layout: &Layout) -> Option<u64> {
