@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::io::{Read, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::RwLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -17,9 +17,11 @@ use holdall::digest::{ArrayDigest, Line, digest, line, select};
 use holdall::json;
 use holdall::open::{Accept, is_stream, open_to_pass};
 use holdall::verify::first_damage;
+use holdall::walk::{is_plain_folder, is_sparse_frame};
 
 use super::{shown, tell};
 use crate::errors::{Failure, On, Outcome, Result};
+use crate::many::expand;
 use crate::options::{JobsArgs, OpenArgs, address};
 use crate::output::{BAD, Console, GOOD, printable, to_stderr};
 use crate::progress::{Meter, Shown};
@@ -28,20 +30,21 @@ use crate::progress::{Meter, Shown};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 A line is the SHA-256 of the array, two blanks and its address, as sha256sum has it. Of a file without a path, every listed \
-dataset is digested. The array is what counts, not how it is stored: byte order, order of the axes in storage, codec, chunks, \
+dataset is digested; of a folder, every array of each container below it, whose path then begins with the folder's. The array is what counts, not how it is stored: byte order, order of the axes in storage, codec, chunks, \
 padding of records and the format make no difference. The page docs/digest.md says what is hashed, and has a program of \
-numpy's that gives the same.
+numpy's that gives the same. Files that cannot be read, and arrays that are damaged, are reported on standard error and hide no other; the exit code is the worst.
 
 With --check, the files are such lists: each address is read again, and told OK or FAILED. Exit codes: 0 all are as they \
 were, 1 some differ, 2 some could not be read.
 
 Examples:
   holdall digest scan.ra run.gsd > arrays.sha256
+  holdall digest /data/archive > archive.sha256
   holdall digest 'run.gsd::particles/position[-1]'
   holdall digest --check arrays.sha256
   holdall digest before.npy | sed s/before.npy/after.b2nd/ | holdall digest --check -")]
 pub struct Args {
-    /// The file, FILE::PATH or FILE::PATH[SEL]; with --check lists of digests; `-` is standard input
+    /// The file, FILE::PATH or FILE::PATH[SEL], or a folder; with --check lists of digests; `-` is standard input
     #[arg(required = true, value_name = "FILE")]
     files: Vec<OsString>,
 
@@ -97,6 +100,8 @@ struct Counts {
 /// What is asked of one file.
 struct Task {
     wanted: Vec<Wanted>,
+    /// Why it cannot be read, where that is known without opening it: a folder that cannot be listed.
+    unreadable: Option<String>,
 }
 
 impl Task {
@@ -127,9 +132,25 @@ impl Args {
         let one = |typed: &OsString| {
             let wanted =
                 Wanted { typed: typed.as_encoded_bytes().into(), address: address(typed), expected: None };
-            Task { wanted: vec![wanted] }
+            Task { wanted: vec![wanted], unreadable: None }
         };
-        self.files.iter().map(one).collect()
+        let mut tasks = Vec::with_capacity(self.files.len());
+        for typed in &self.files {
+            let folder = Path::new(typed);
+            if !is_plain_folder(folder) && !is_sparse_frame(folder) {
+                tasks.push(one(typed));
+                continue;
+            }
+            tasks.extend(expand(&[folder.to_owned()]).into_iter().map(|named| {
+                let typed = named.path.as_os_str().as_encoded_bytes().into();
+                let wanted = Wanted { typed, address: Address::file(named.path), expected: None };
+                Task {
+                    wanted: vec![wanted],
+                    unreadable: named.unreadable.map(|failure| failure.error.to_string()),
+                }
+            }));
+        }
+        tasks
     }
 
     /// The lines of the lists, those of one file together as long as they follow each other.
@@ -161,7 +182,7 @@ impl Args {
                         let same = same.is_some_and(|one| one.address.file == wanted.address.file);
                         match tasks.last_mut().filter(|_| same) {
                             Some(task) => task.wanted.push(wanted),
-                            None => tasks.push(Task { wanted: vec![wanted] }),
+                            None => tasks.push(Task { wanted: vec![wanted], unreadable: None }),
                         }
                     }
                     Err(error) => {
@@ -257,6 +278,9 @@ impl Work<'_> {
         show: &mut dyn FnMut(Answer) -> Result<()>,
     ) -> Result<()> {
         let Some(first) = task.wanted.first() else { return Ok(()) };
+        if let Some(error) = &task.unreadable {
+            return show(first.answer(None, Err(std::io::Error::other(error.clone()).into())));
+        }
         let read = ReadOptions::default().with_threads(threads).with_limits(limits);
         let options = self.args.open.options(limits);
         let opened =

@@ -143,3 +143,38 @@ fn an_array_whose_key_is_empty_has_an_address() {
     assert_eq!(run(place, &["cat", "keys.asdf::/[1]"]).expect(0), "2\n");
     assert!(run(place, &["cat", "keys.asdf"]).err.contains("one of: /, b"));
 }
+
+#[test]
+fn a_folder_is_a_line_for_each_array_of_each_container_below_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = directory.path();
+    fs::create_dir_all(at.join("top/night 1")).unwrap();
+    let raw = |name: &str, bytes: &[u8]| {
+        fs::write(at.join("raw"), bytes).unwrap();
+        run(at, &["pack", "--dtype", "<u2", "raw", name]).expect(0);
+    };
+    raw("top/b.ra", &[1, 0, 2, 0]);
+    raw("top/night 1/a.ra", &[3, 0]);
+    // What names take apart is a name where there is such a file.
+    raw("top/night 1/x::y[0].blp", &[4, 0]);
+    fs::write(at.join("top/notes.txt"), "no container").unwrap();
+    let list = run(at, &["digest", "top"]).expect(0).to_owned();
+    let names: Vec<&str> = list.lines().map(|line| &line[66..]).collect();
+    assert_eq!(names, ["top/b.ra::data", "top/night 1/a.ra::data", "top/night 1/x::y[0].blp::data"]);
+    fs::write(at.join("list"), &list).unwrap();
+    run(at, &["digest", "--check", "list"]).expect(0);
+    raw_over(&at.join("top/b.ra"));
+    run(at, &["digest", "--check", "list"]).expect(1);
+    // One that cannot be read hides no other.
+    fs::write(at.join("top/c.ra"), "rawarray").unwrap();
+    let run = run(at, &["digest", "top"]);
+    assert!(matches!(run.code, Some(1 | 2)), "{run:#?}");
+    assert!(run.err.contains("top/c.ra") && run.out.lines().count() == 3, "{run:#?}");
+}
+
+/// Changes the last byte of a file.
+fn raw_over(path: &std::path::Path) {
+    let mut bytes = fs::read(path).unwrap();
+    *bytes.last_mut().unwrap() ^= 1;
+    fs::write(path, bytes).unwrap();
+}
