@@ -87,6 +87,8 @@ pub struct Probe<'a> {
     pub head: &'a [u8],
     /// The directory, where the input is one.
     pub directory: Option<&'a Path>,
+    /// Bytes of the whole input, where they are known: formats without a signature are recognised by them too.
+    pub len: Option<u64>,
 }
 
 impl Probe<'_> {

@@ -119,8 +119,14 @@ fn is_container(file: &str) -> bool {
         return false;
     }
     let mut head = Vec::new();
-    let read = std::fs::File::open(file).and_then(|file| file.take(Probe::LEN as u64).read_to_end(&mut head));
-    read.is_ok() && sniff(&Probe { head: &head, directory: None }, Accept::Containers).is_ok()
+    let read = std::fs::File::open(file).and_then(|file| {
+        let len = file.metadata()?.len();
+        file.take(Probe::LEN as u64).read_to_end(&mut head)?;
+        Ok(len)
+    });
+    let is_known =
+        |len| sniff(&Probe { head: &head, directory: None, len: Some(len) }, Accept::Containers).is_ok();
+    read.is_ok_and(is_known)
 }
 
 /// A file name as a POSIX shell takes it. What cannot be shown is escaped, which shells take in `$'…'` (POSIX.1-2024).

@@ -17,6 +17,9 @@ pub static FORMATS: &[&Format] = &[
     &gsd::FORMAT,
     #[cfg(feature = "rawarray")]
     &rawarray::FORMAT,
+    // Without a signature, and so after those that have one.
+    #[cfg(feature = "chunks")]
+    &blosc_chunk::FORMAT,
 ];
 
 /// Files of single arrays that are no containers: values come from them and go to them, but nothing else is asked of

@@ -49,7 +49,7 @@ pub(crate) struct Items {
 enum From {
     Lines(Box<dyn Source>, Lines),
     Files(Vec<PathBuf>),
-    Arrays(Arrays),
+    Arrays(Box<Arrays>),
 }
 
 impl Items {
@@ -71,7 +71,7 @@ impl Items {
             }
             ItemSource::Arrays(paths, dtype) => {
                 let (arrays, names) = Arrays::find(paths, dtype, options)?;
-                (From::Arrays(arrays), ItemKind::Numbers, Some(names), Vec::new())
+                (From::Arrays(Box::new(arrays)), ItemKind::Numbers, Some(names), Vec::new())
             }
         };
         Ok(Self { from, kind, names, others, limits, datasets: Vec::new() })

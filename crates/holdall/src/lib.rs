@@ -18,6 +18,7 @@ pub mod extract;
 pub mod field;
 #[cfg(feature = "fits")]
 pub mod fits;
+mod foreign;
 pub mod formats;
 pub mod glob;
 mod items;

@@ -11,6 +11,7 @@ use container_core::source::{Access, Source, open_path, read_stream};
 use container_core::{Error, Result};
 
 use crate::assumed::Assumed;
+use crate::foreign::Foreign;
 use crate::formats::{ARRAY_FILES, FORMATS};
 use crate::prefix;
 
@@ -55,6 +56,9 @@ pub fn sniff(probe: &Probe<'_>, accept: Accept) -> Result<&'static Format> {
     let known = FORMATS.iter().chain(if accept == Accept::ContainersAndArrays { ARRAY_FILES } else { &[] });
     let known: Vec<&str> = known.map(|format| format.title).collect();
     let error = Error::wrong_format(format!("a file of a known format ({})", known.join(", ")));
+    if let (Some(foreign), None) = (Foreign::of_probe(probe), array) {
+        return Err(foreign.explain(error));
+    }
     Err(match (array, probe) {
         (Some(array), _) => {
             let error = error.context(format!("this is a {} file", array.title));
@@ -213,13 +217,19 @@ pub(crate) fn recognise_damaged(path: &Path, options: &OpenOptions) -> Result<Da
     }
     let (source, path) = read(path, options)?;
     let head = head(&*source)?;
-    let probe = Probe { head: &head, directory: None };
+    let probe = Probe { head: &head, directory: None, len: Some(source.len()) };
     let (format, unknown) = match sniff(&probe, Accept::Containers) {
         Ok(format) => (Some(format), None),
+        // A container within a file of another program is a part of it.
+        Err(error) if Foreign::of_probe(&probe).is_some() => return Err(error),
         Err(error) => (damaged(&probe), Some(error)),
     };
     if let Some(format) = format {
         return Ok(Damaged { format, input: Input { source: Some(source), path }, unknown, prefix: 0 });
+    }
+    if let Some(foreign) = Foreign::of_source(&*source)? {
+        let error = unknown.unwrap_or_else(|| Error::wrong_format("a file of a known format"));
+        return Err(foreign.explain(error));
     }
     match (prefix::find(&source.into(), path.as_ref(), options)?, unknown) {
         (Some(prefix::Found { at, format, input }), _) => {
@@ -233,7 +243,7 @@ pub(crate) fn recognise_damaged(path: &Path, options: &OpenOptions) -> Result<Da
 /// An input, and the format that `sniff` finds it to be.
 fn find(path: &Path, accept: Accept, options: &OpenOptions) -> Result<(&'static Format, Input)> {
     if is_directory(path) {
-        let format = sniff(&Probe { head: &[], directory: Some(path) }, accept)?;
+        let format = sniff(&Probe { head: &[], directory: Some(path), len: None }, accept)?;
         return Ok((format, Input { source: None, path: Some(path.to_owned()) }));
     }
     let (source, path) = read(path, options)?;
@@ -246,7 +256,7 @@ fn find_source(
     accept: Accept,
     options: &OpenOptions,
 ) -> Result<(&'static Format, Input)> {
-    let found = sniff(&Probe { head: &head(&*source)?, directory: None }, accept);
+    let found = sniff(&Probe { head: &head(&*source)?, directory: None, len: Some(source.len()) }, accept);
     match found {
         Ok(format) => Ok((format, Input { source: Some(source), path })),
         Err(error) => Err(prefix::tell(error, source, path.as_ref(), options)),

@@ -12,6 +12,7 @@ use container_core::report::Verdict;
 use container_core::source::{Behind, Source};
 use container_core::{Error, ErrorKind, Progress, Result};
 
+use crate::foreign::Foreign;
 use crate::formats::FORMATS;
 use crate::open::repair_command;
 
@@ -59,14 +60,11 @@ fn find_where(
     path: Option<&PathBuf>,
     is_one: impl Fn(&'static Format, Input) -> bool,
 ) -> Result<Option<Found>> {
-    if is_archive(&**source)? {
-        return Ok(None);
-    }
     let head = source.read(0..source.len().min((FAR + Probe::LEN) as u64))?.into_owned();
     let begins = |at: &usize| {
         let head = &head[*at..];
         let head = &head[..head.len().min(Probe::LEN)];
-        let fits = |format: &&&Format| (format.sniff)(&Probe { head, directory: None });
+        let fits = |format: &&&Format| (format.sniff)(&Probe { head, directory: None, len: None });
         FORMATS.iter().find(fits).map(|format| (*at as u64, *format))
     };
     for (at, format) in (1..head.len().min(FAR)).filter_map(|at| begins(&at)).take(MOST) {
@@ -81,21 +79,6 @@ fn find_where(
     Ok(None)
 }
 
-/// Whether the bytes end as a zip archive does: what begins among them is one of several files perhaps, as in a store of Blosc2.
-/// Spec: APPNOTE.TXT 6.3.10, 4.3.16 "End of central directory record".
-fn is_archive(source: &dyn Source) -> Result<bool> {
-    const MAGIC: &[u8] = b"PK\x05\x06";
-    const LEN: usize = 22;
-    let end = source.len();
-    let tail = source.read(end.saturating_sub((LEN + usize::from(u16::MAX)) as u64)..end)?;
-    // The record ends with the length of the comment behind it.
-    let is_record = |record: &[u8]| {
-        record.starts_with(MAGIC)
-            && usize::from(u16::from_le_bytes([record[LEN - 2], record[LEN - 1]])) == record.len() - LEN
-    };
-    Ok((0..(tail.len() + 1).saturating_sub(LEN)).any(|at| is_record(&tail[at..])))
-}
-
 /// The error for bytes that begin as no file does, with where one begins.
 pub(crate) fn tell(
     error: Error,
@@ -105,6 +88,9 @@ pub(crate) fn tell(
 ) -> Error {
     if !matches!(error.kind(), ErrorKind::WrongFormat { .. }) || error.next_step().is_some() {
         return error;
+    }
+    if let Ok(Some(foreign)) = Foreign::of_source(&*source) {
+        return foreign.explain(error);
     }
     // No more than a sound one: text about formats would be taken for files of them.
     match find_where(&source.into(), path, |format, input| is_sound(format, input, open)) {

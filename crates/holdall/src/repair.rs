@@ -3,13 +3,15 @@
 use std::path::Path;
 
 use container_core::container::OpenOptions;
-use container_core::format::{Format, Output};
+use container_core::format::{Format, Output, Probe};
 use container_core::report::{RepairItem, RepairReport};
+use container_core::source::{Source, open_path};
 use container_core::write::{Durability, Overwrite};
 use container_core::{Error, ErrorKind, Progress, Result};
 
-use crate::formats::target_format;
-use crate::open::{Damaged, recognise_damaged};
+use crate::foreign::Foreign;
+use crate::formats::{everything, target_format};
+use crate::open::{Damaged, opens_again, recognise_damaged};
 use crate::target::{Target, refuse_source};
 
 /// What a repair did.
@@ -57,6 +59,9 @@ pub fn repair(
     if prefix > 0 {
         behind(&mut report, prefix);
     }
+    if opens_again(path) && path.is_file() {
+        lose_other_files(&mut report, &*open_path(path, open.access, &open.limits)?)?;
+    }
     Ok(Repaired { format: format.name, report })
 }
 
@@ -89,6 +94,39 @@ fn behind(report: &mut RepairReport, prefix: u64) {
     report.guessed.insert(0, RepairItem::new(0..prefix, what));
 }
 
+/// Moves bytes at the end of the file that were left out, and begin as another file does, to what is lost: they hold
+/// something, for which the new file has no place.
+fn lose_other_files(report: &mut RepairReport, source: &dyn Source) -> Result<()> {
+    let mut kept = Vec::with_capacity(report.guessed.len());
+    for item in std::mem::take(&mut report.guessed) {
+        let tail = item.range.clone().filter(|range| range.start > 0 && range.end == source.len());
+        let Some(range) = tail.filter(|range| range.start < range.end && item.what.contains(LEFT_OUT)) else {
+            kept.push(item);
+            continue;
+        };
+        let head = source.read(range.start..range.end.min(range.start + Probe::LEN as u64))?;
+        match name_of(&Probe { head: &head, directory: None, len: None }) {
+            Some(name) => {
+                let what = format!("bytes after the end of the file, which begin as {name} does");
+                report.lost.push(RepairItem::new(range, what));
+            }
+            None => kept.push(item),
+        }
+    }
+    report.guessed = kept;
+    Ok(())
+}
+
+/// The words with which reports say that bytes are not in the new file.
+const LEFT_OUT: &str = "left out";
+
+/// The kind of file that begins so, with its article.
+fn name_of(probe: &Probe<'_>) -> Option<String> {
+    let known =
+        everything().find(|format| (format.sniff)(probe)).map(|format| format!("a file of {}", format.title));
+    known.or_else(|| Foreign::of_probe(probe).map(|foreign| foreign.what.to_owned()))
+}
+
 fn is_foreign(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::WrongFormat { .. } | ErrorKind::Unsupported(_))
 }
@@ -96,7 +134,7 @@ fn is_foreign(error: &Error) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    #[cfg(feature = "rawarray")]
+    #[cfg(any(feature = "rawarray", feature = "blosc2"))]
     use crate::open::{Accept, open};
 
     /// Writes the bytes to `path`, and repairs them.
@@ -237,6 +275,56 @@ mod tests {
             damaged[at] ^= 0x10;
             assert_eq!(run(&damaged).unwrap().report.guessed.len(), 1);
             assert!(std::fs::read(&target).unwrap() == whole, "{at}");
+        }
+    }
+
+    /// RawArray keeps what follows as its trailer.
+    #[cfg(all(feature = "asdf", feature = "bloscpack", feature = "blosc2", feature = "gsd"))]
+    #[test]
+    fn another_file_after_the_end_is_lost() {
+        let directory = tempfile::tempdir().unwrap();
+        let (path, target) = (directory.path().join("a"), directory.path().join("b"));
+        for name in [
+            "asdf/ok/label_bsc2.asdf",
+            "bloscpack/ok/vl_text.blp",
+            "blosc2/ok/shape_1d.b2nd",
+            "gsd/ok/append3_v20.gsd",
+        ] {
+            let file = format!("{}/../../testdata/{name}", env!("CARGO_MANIFEST_DIR"));
+            let bytes = std::fs::read(file).unwrap();
+            assert!(mend(&path, &target, &bytes).unwrap().report.lost.is_empty(), "{name}");
+            let done = mend(&path, &target, &[&bytes[..], &bytes].concat()).unwrap();
+            let len = bytes.len() as u64;
+            let lost: Vec<_> = done.report.lost.iter().filter_map(|item| item.range.clone()).collect();
+            assert_eq!(lost, [len..2 * len], "{name}: {:?}", done.report);
+        }
+    }
+
+    #[cfg(feature = "blosc2")]
+    #[test]
+    fn a_file_of_another_program_is_not_taken_apart() {
+        let directory = tempfile::tempdir().unwrap();
+        let (path, target) = (directory.path().join("a"), directory.path().join("b"));
+        let frame = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/blosc2/ok/shape_1d.b2nd");
+        let frame = std::fs::read(frame).unwrap();
+        let user_block = [&[b' '; 512][..], b"\x89HDF\r\n\x1a\n"].concat();
+        for (head, name) in [
+            (&b"\x89HDF\r\n\x1a\n\0\0\0\0"[..], "HDF5"),
+            (&user_block, "HDF5"),
+            (b"PK\x03\x04\x14\0\0\0\0\0\0\0!\0\0\0\0\0\0\0\0\0\0\0\0\0\x05\0\0\0a.txt", "zip"),
+            (b"\x80\x04\x95\x00\x10\0\0\0\0\0\0B\x00\x10\0\0", "pickle"),
+            (b"SIMPLE  =                    T", "FITS"),
+            (b"\x1f\x8b\x08\0", "gzip"),
+        ] {
+            std::fs::write(&path, [head, &[b'x'; 20], &frame, &frame].concat()).unwrap();
+            let options = OpenOptions::default();
+            let done = repair(&path, Some(&target), Overwrite::Refuse, &options, Progress::none());
+            for error in [done.unwrap_err(), open(&path, Accept::Containers, &options).unwrap_err()] {
+                assert!(matches!(error.kind(), ErrorKind::WrongFormat { .. }), "{error}");
+                assert!(error.to_string().contains(name), "{name}: {error}");
+                assert!(!error.next_step().unwrap().contains("holdall repair"), "{error:?}");
+            }
+            assert!(!target.exists());
         }
     }
 

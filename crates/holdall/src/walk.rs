@@ -28,6 +28,8 @@ pub enum Found {
 /// The containers below a folder, by name within each folder, files and folders together. A folder that cannot be listed, or a file that cannot be
 /// read, is told among them, and hides no other.
 ///
+/// A Blosc chunk without the extension of one is taken for a part of something else, a Zarr array perhaps.
+///
 /// They are told by their bytes; files with the extension of a format are taken too, so that one with a ruined beginning is not passed over. A folder that
 /// is itself a container is one, and its parts are not looked at; what else lies in a sparse frame of Blosc2 is, and so it is where `folder` is
 /// one itself. Symbolic links to files are followed, those to
@@ -42,7 +44,7 @@ pub fn containers(folder: &Path) -> Vec<Found> {
 /// True for a folder that is no container itself, and may hold some.
 #[must_use]
 pub fn is_plain_folder(path: &Path) -> bool {
-    path.is_dir() && !is_container(&Probe { head: &[], directory: Some(path) })
+    path.is_dir() && !is_container(&Probe { head: &[], directory: Some(path), len: None })
 }
 
 fn is_container(probe: &Probe<'_>) -> bool {
@@ -71,7 +73,7 @@ fn walk(folder: &Path, depth: usize, found: &mut Vec<Found>) {
             }
         };
         if is_folder {
-            let is_plain = !is_container(&Probe { head: &[], directory: Some(&path) });
+            let is_plain = !is_container(&Probe { head: &[], directory: Some(&path), len: None });
             if !is_plain {
                 found.push(Found::Container(path.clone()));
             }
@@ -128,7 +130,7 @@ fn is_broken_link(path: &Path) -> bool {
 fn begins_as_container(path: &Path) -> io::Result<bool> {
     let mut head = Vec::new();
     File::open(path)?.take(Probe::LEN as u64).read_to_end(&mut head)?;
-    Ok(is_container(&Probe { head: &head, directory: None }))
+    Ok(is_container(&Probe { head: &head, directory: None, len: None }))
 }
 
 #[cfg(test)]

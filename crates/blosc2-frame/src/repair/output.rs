@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use blosc_chunk::{Chunk, Compressor, Decoder, Params, Special};
+use container_core::block::for_each_piece;
 use container_core::format::Output;
 use container_core::report::RepairReport;
 use container_core::source::zeroed_vec;
@@ -133,6 +134,28 @@ impl Collected {
         if !kept.is_empty() {
             let what = format!("user metadata: {}", kept.join(", "));
             report.kept.push(item(self.trailer_range.clone(), what));
+        }
+        self.report_rest(origin, report);
+    }
+
+    /// Lists bytes after the frame that are not zeros: another file perhaps, for which the new frame has no place.
+    fn report_rest(&self, origin: &Origin, report: &mut RepairReport) {
+        let start = self.base.saturating_sub(self.header.header_len.into());
+        let by_header = start.saturating_add(self.header.frame_len);
+        let end = self.trailer_range.end.max(self.index.end).max(by_header);
+        if origin.parts.is_some() || !self.trusted || end >= origin.len() {
+            return;
+        }
+        let mut is_set = false;
+        // What cannot be read is not known to be zeros.
+        let read = for_each_piece(&*origin.source, end..origin.len(), Progress::none(), |piece| {
+            is_set |= piece.iter().any(|byte| *byte != 0);
+            Ok(())
+        });
+        if is_set || read.is_err() {
+            report
+                .lost
+                .push(item(end..origin.len(), "bytes after the frame: what they are nothing in it says"));
         }
     }
 }

@@ -76,7 +76,7 @@ mod tests {
     }
 
     fn is(head: &[u8]) -> bool {
-        sniff(&Probe { head, directory: None })
+        sniff(&Probe { head, directory: None, len: None })
     }
 
     #[test]
@@ -99,7 +99,8 @@ mod tests {
     #[test]
     fn a_directory_is_a_store_by_its_embed_store_or_its_name() {
         let root = tempfile::tempdir().unwrap();
-        let is = |name: &str| sniff(&Probe { head: &[], directory: Some(&root.path().join(name)) });
+        let is =
+            |name: &str| sniff(&Probe { head: &[], directory: Some(&root.path().join(name)), len: None });
         for name in ["a", "b.b2d", "c.b2d", "d.b2d"] {
             std::fs::create_dir(root.path().join(name)).unwrap();
         }

@@ -185,7 +185,7 @@ fn column_major_arrays_keep_their_order_and_rows_are_found() {
 
 #[test]
 fn other_formats_are_not_ours() {
-    let sniff = |head: &[u8]| (FORMAT.sniff)(&Probe { head, directory: None });
+    let sniff = |head: &[u8]| (FORMAT.sniff)(&Probe { head, directory: None, len: None });
     assert!(sniff(&minimal()) && !sniff(b"BLP2\x01\0\0\0") && !sniff(b"BLP1") && !sniff(b""));
     assert!(matches!(open(b"BLP2\x01\0\0\0").map_err(Error::into_kind), Err(ErrorKind::WrongFormat { .. })));
 }

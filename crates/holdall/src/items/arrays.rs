@@ -145,8 +145,8 @@ impl Names {
             path.to_str().and_then(relative_name)
         };
         let mut number = self.list.len();
-        let tries = [full(file.with_extension("")), full(file.to_owned())].into_iter().flatten();
-        let free = tries.filter(|name| !self.seen.contains(name)).next().unwrap_or_else(|| {
+        let mut tries = [full(file.with_extension("")), full(file.to_owned())].into_iter().flatten();
+        let free = tries.find(|name| !self.seen.contains(name)).unwrap_or_else(|| {
             while self.seen.contains(&number.to_string()) {
                 number += 1;
             }

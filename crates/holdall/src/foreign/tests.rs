@@ -1,0 +1,71 @@
+use super::*;
+
+fn named(head: &[u8]) -> Option<&'static str> {
+    let head = &head[..head.len().min(Probe::LEN)];
+    Foreign::of_probe(&Probe { head, directory: None, len: None }).map(|foreign| foreign.what)
+}
+
+/// The first header of an archive with one member `a`: by Python's `tarfile`, of the format `V7_TAR` or `USTAR`.
+fn tar(ustar: bool) -> Vec<u8> {
+    let mut header = vec![0; 512];
+    header[..1].copy_from_slice(b"a");
+    for (at, field) in [(100, "0000644\0"), (108, "0000000\0"), (116, "0000000\0")] {
+        header[at..at + 8].copy_from_slice(field.as_bytes());
+    }
+    header[124..136].copy_from_slice(b"00000000001\0");
+    header[136..148].copy_from_slice(b"00000000000\0");
+    header[156] = b'0';
+    if ustar {
+        header[257..265].copy_from_slice(b"ustar\x0000");
+    }
+    header[148..156].fill(b' ');
+    let sum: u32 = header.iter().map(|byte| u32::from(*byte)).sum();
+    header[148..156].copy_from_slice(format!("{sum:06o}\0 ").as_bytes());
+    header
+}
+
+#[test]
+fn files_of_other_programs_are_named_by_their_signatures() {
+    let zip = |name: &str| {
+        let mut bytes = b"PK\x03\x04".to_vec();
+        bytes.resize(26, 0);
+        bytes.extend(u16::try_from(name.len()).unwrap().to_le_bytes());
+        bytes.extend([0, 0]);
+        bytes.extend(name.as_bytes());
+        bytes
+    };
+    for (head, what) in [
+        (b"\x89HDF\r\n\x1a\n\0\0".to_vec(), "an HDF5 file"),
+        (b"SIMPLE  =                    T / conforms to FITS standard".to_vec(), "a FITS file"),
+        (b"\x1f\x8b\x08\0\0\0\0\0".to_vec(), "a gzip file"),
+        (tar(true), "a tar archive"),
+        (tar(false), "a tar archive"),
+        (zip("a.gsd"), "a zip archive"),
+        (zip("x/a.npy"), "an .npz file, a zip archive of numpy's arrays"),
+        (zip("group/.zarray"), "a zip archive of a Zarr store"),
+        // pickle.dumps(b"blpk" * 10, 4) and pickle.dumps([1], 2).
+        (b"\x80\x04\x95\x2d\0\0\0\0\0\0\0C(blpkblpk".to_vec(), "a pickle of Python"),
+        (b"\x80\x02]q\0K\x01a.".to_vec(), "a pickle of Python"),
+    ] {
+        assert_eq!(named(&head), Some(what));
+    }
+}
+
+#[test]
+fn what_merely_resembles_one_is_not_named() {
+    let mut other = tar(true);
+    other[0] = b'b';
+    for head in [&b""[..], b"HDF", b"SIMPLE = 1", &other, &[0; 512], b"\x80\x04\x95", b"\x80\x01]", b"PK"] {
+        assert_eq!(named(head), None, "{head:?}");
+    }
+}
+
+#[test]
+fn hdf5_behind_a_block_of_the_users_is_found() {
+    for (at, found) in [(512, true), (2048, true), (1536, false), (100, false)] {
+        let mut bytes = vec![b' '; at];
+        bytes.extend(HDF5_MAGIC);
+        bytes.extend([0; 40]);
+        assert_eq!(Foreign::of_source(&bytes).unwrap(), found.then_some(HDF5), "{at}");
+    }
+}
