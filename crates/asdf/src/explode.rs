@@ -44,14 +44,17 @@ pub fn explode(
     durability: Durability,
     options: &WriteOptions,
 ) -> Result<Exploded> {
-    let mut writing = Writing { overwrite, durability, waiting: Vec::new(), made: Vec::new() };
+    let mut writing = Writing { overwrite, durability, waiting: Vec::new(), made: Vec::new(), late: None };
     let result = explode_all(file, target, options, &mut writing);
     if result.is_err() {
         for path in &writing.made {
             let _ = std::fs::remove_file(path);
         }
     }
-    result
+    match (result, writing.late) {
+        (Ok(_), Some(late)) => Err(late),
+        (result, _) => result,
+    }
 }
 
 /// Files on their way.
@@ -62,6 +65,8 @@ struct Writing {
     waiting: Vec<AtomicFile>,
     /// Those that have their name, which nobody had.
     made: Vec<PathBuf>,
+    /// The first error of a file that has its name already.
+    late: Option<Error>,
 }
 
 impl Writing {
@@ -76,7 +81,7 @@ impl Writing {
             return Ok(());
         }
         let own = file.file().try_clone()?;
-        let done = file.commit(self.durability);
+        let done = self.commit(file);
         // The last step may fail when the file has its name. One of another program that has it meanwhile is not ours to take away.
         if done.is_ok() || (cfg!(unix) && require_at(&own, path).is_ok()) {
             self.made.push(path.to_owned());
@@ -84,8 +89,19 @@ impl Writing {
         done
     }
 
+    /// Gives a file its name. An error after that is kept for the end: the other files are not given up for it.
+    fn commit(&mut self, file: AtomicFile) -> Result<()> {
+        match file.commit(self.durability) {
+            Err(error) if error.is_after_change() => {
+                self.late.get_or_insert(error);
+                Ok(())
+            }
+            done => done,
+        }
+    }
+
     fn replace(&mut self) -> Result<()> {
-        self.waiting.drain(..).try_for_each(|file| file.commit(self.durability))
+        std::mem::take(&mut self.waiting).into_iter().try_for_each(|file| self.commit(file))
     }
 }
 

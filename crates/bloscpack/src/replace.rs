@@ -119,13 +119,13 @@ impl Slot {
             Durability::Cached => Ok(()),
         };
         file.write_at(at, encoded)?;
-        sync(file)?;
-        if at != self.stored.start {
-            let offset = i64::try_from(at).map_err(|_| Error::usage("a file over 2^63 bytes"))?;
-            file.write_at(self.entry_at, &offset.to_le_bytes())?;
-            sync(file)?;
+        if at == self.stored.start {
+            return sync(file).map_err(Error::after_change);
         }
-        Ok(())
+        sync(file)?;
+        let offset = i64::try_from(at).map_err(|_| Error::usage("a file over 2^63 bytes"))?;
+        file.write_at(self.entry_at, &offset.to_le_bytes())?;
+        sync(file).map_err(Error::after_change)
     }
 
     /// A new file: all other chunks, with the gaps between them, as they are.

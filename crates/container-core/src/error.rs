@@ -77,13 +77,15 @@ struct Inner {
     part: Option<String>,
     dataset: Option<String>,
     hint: Option<Cow<'static, str>>,
+    is_after_change: bool,
 }
 
 impl Error {
     /// An error of `kind` without a place; add one with [`Error::at`] and [`Error::context`].
     #[must_use]
     pub fn new(kind: ErrorKind) -> Self {
-        Self(Box::new(Inner { kind, context: None, range: None, part: None, dataset: None, hint: None }))
+        let (context, range, part, dataset, hint) = (None, None, None, None, None);
+        Self(Box::new(Inner { kind, context, range, part, dataset, hint, is_after_change: false }))
     }
 
     /// [`ErrorKind::WrongFormat`].
@@ -158,6 +160,14 @@ impl Error {
         self
     }
 
+    /// Marks an error of a step after the change was made, such as the last sync: the file is the new one, and to repeat the operation
+    /// would make the change twice.
+    #[must_use]
+    pub fn after_change(mut self) -> Self {
+        self.0.is_after_change = true;
+        self
+    }
+
     /// Adds what the reader can do next ("try: holdall repair …"). The innermost hint wins.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<Cow<'static, str>>) -> Self {
@@ -207,6 +217,12 @@ impl Error {
         self.0.hint.as_deref()
     }
 
+    /// Whether the change was made before the error: see [`Error::after_change`].
+    #[must_use]
+    pub fn is_after_change(&self) -> bool {
+        self.0.is_after_change
+    }
+
     /// True where the file is at fault, not the caller, the machine or the limits.
     #[must_use]
     pub fn is_damage(&self) -> bool {
@@ -219,6 +235,9 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_after_change {
+            write!(f, "the change was made, but a power cut may undo it: ")?;
+        }
         for place in [self.0.dataset.as_deref(), self.0.context.as_deref()].into_iter().flatten() {
             write!(f, "{place}: ")?;
         }

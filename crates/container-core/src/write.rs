@@ -16,6 +16,7 @@ pub mod replay;
 mod room;
 pub mod sectors;
 pub mod storage;
+mod temporary;
 
 use beside::Beside;
 pub use directory::AtomicDirectory;
@@ -44,7 +45,7 @@ pub enum Durability {
 ///
 /// It is written beside its target and moved there by [`AtomicFile::commit`]. Dropped without commit, it is gone. On Linux it
 /// is written without any name where the file system has such files, so that a killed process leaves nothing behind either,
-/// but for the moment in which an existing target is replaced.
+/// but for the moment in which an existing target is replaced. What was left then, the next writer of that target removes.
 #[derive(Debug)]
 pub struct AtomicFile {
     temporary: Temporary,
@@ -69,10 +70,11 @@ impl AtomicFile {
     pub fn create(target: impl AsRef<Path>, overwrite: Overwrite) -> Result<Self> {
         let target = resolve(target.as_ref(), overwrite)?;
         let directory = directory_of(&target);
+        temporary::clean(&target);
         let temporary = Self::unnamed(directory)?;
         let temporary = match temporary {
             Some(temporary) => temporary,
-            None => Temporary::Named(named(directory)?),
+            None => Temporary::Named(temporary::file(&target, 0o666)?),
         };
         let directory = if cfg!(unix) { File::open(directory).ok() } else { None };
         Ok(Self { temporary, target, directory, overwrite })
@@ -127,7 +129,8 @@ impl AtomicFile {
     ///
     /// # Errors
     /// `Usage` when the target has appeared meanwhile and may not be replaced; `Io`. The target is then as it was, unless
-    /// the last step fails, the sync of the directory: then the new file is in its place, and may not survive a power cut.
+    /// the last step fails, the sync of the directory: then the new file is in its place, may not survive a power cut, and the error is
+    /// marked by [`Error::after_change`].
     pub fn commit(self, durability: Durability) -> Result<()> {
         if durability == Durability::Synced {
             self.file().sync_all()?;
@@ -148,7 +151,7 @@ impl AtomicFile {
             }
         }
         match directory.filter(|_| durability == Durability::Synced) {
-            Some(directory) => sync_open_directory(&directory),
+            Some(directory) => sync_open_directory(&directory).map_err(Error::after_change),
             None => Ok(()),
         }
     }
@@ -270,14 +273,6 @@ fn directory_of(target: &Path) -> &Path {
     }
 }
 
-fn named(directory: &Path) -> Result<tempfile::NamedTempFile> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".holdall-").suffix(".part");
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    Ok(builder.tempfile_in(directory)?)
-}
-
 #[cfg(target_os = "linux")]
 fn name_in_proc(file: &impl std::os::fd::AsRawFd) -> String {
     format!("/proc/self/fd/{}", file.as_raw_fd())
@@ -297,9 +292,7 @@ fn link(file: &File, target: &Path, overwrite: Overwrite, durability: Durability
     }
     // linkat never replaces: the file gets a name beside its target for a moment and is renamed from there.
     replace(file, target, durability)?;
-    let beside = named(directory_of(target))?.into_temp_path();
-    std::fs::remove_file(&beside)?;
-    place(&beside).map_err(io::Error::from)?;
+    let beside = temporary::link(target, file, |at| place(at).map_err(io::Error::from))?;
     beside.persist(target).map_err(|failed| failed.error)?;
     Ok(())
 }

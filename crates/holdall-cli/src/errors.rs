@@ -71,6 +71,9 @@ impl Failure {
         if let Some(dataset) = error.dataset() {
             what = format!("{dataset}: {what}");
         }
+        if error.is_after_change() {
+            what = format!("warning: the change was made, but a power cut may undo it: {what}");
+        }
         if let Some(subject) = &self.subject {
             what = format!("{subject}: {what}");
         }

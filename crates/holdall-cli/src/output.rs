@@ -47,7 +47,9 @@ impl Console {
         // What was said before appears before.
         let _ = self.out.flush();
         complain(failure);
-        self.note(Outcome::CouldNot);
+        if !failure.error.is_after_change() {
+            self.note(Outcome::CouldNot);
+        }
     }
 
     /// The command's answer, once everything is written.
@@ -59,7 +61,8 @@ impl Console {
             Err(failure) if failure.is_closed_pipe() => self.worst,
             Err(failure) => {
                 complain(&failure);
-                Outcome::CouldNot
+                // Whoever took this for a failure and repeated it would make the change twice.
+                if failure.error.is_after_change() { self.worst } else { Outcome::CouldNot }
             }
         }
     }

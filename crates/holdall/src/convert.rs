@@ -81,6 +81,8 @@ pub struct Conversion {
     pub datasets: Vec<String>,
     /// What the target does not hold.
     pub losses: Vec<Loss>,
+    /// Why the target may not survive a power cut, where the disk did not confirm it.
+    pub warning: Option<String>,
 }
 
 /// How a conversion ended.
@@ -141,12 +143,11 @@ pub(crate) fn write(
     let all = |losses| [doubles.clone(), losses].concat();
     #[cfg(feature = "zarr")]
     if format.name == crate::zarr::FORMAT.name {
-        let (losses, found) = crate::zarr::write(container, selection, target, options)?;
-        let losses = all(losses);
-        if !found.is_empty() {
-            return Ok(ConvertOutcome::Differs(found));
+        let written = crate::zarr::write(container, selection, target, options)?;
+        if !written.differences.is_empty() {
+            return Ok(ConvertOutcome::Differs(written.differences));
         }
-        return Ok(done(container, selection, format, losses));
+        return Ok(done(container, selection, format, all(written.losses), written.warning));
     }
     let import =
         format.import.ok_or_else(|| Error::unsupported(format!("{} files are not written", format.title)))?;
@@ -164,8 +165,8 @@ pub(crate) fn write(
             return Ok(ConvertOutcome::Differs(differences));
         }
     }
-    out.commit(options.durability)?;
-    Ok(done(container, selection, format, losses))
+    let warning = out.commit_or_warn(options.durability)?;
+    Ok(done(container, selection, format, losses, warning))
 }
 
 /// The selection with one dataset of each path, and the others as losses, for formats that know datasets by their paths. Two chunks of one name in one
@@ -200,10 +201,11 @@ fn done(
     selection: &[(usize, Region)],
     format: &Format,
     losses: Vec<Loss>,
+    warning: Option<String>,
 ) -> ConvertOutcome {
     let datasets = selection.iter().filter_map(|(index, _)| container.dataset(*index));
     let datasets = datasets.map(|dataset| dataset.path.clone()).collect();
-    ConvertOutcome::Done(Conversion { target_format: format.name, datasets, losses })
+    ConvertOutcome::Done(Conversion { target_format: format.name, datasets, losses, warning })
 }
 
 /// Opens what has been written, which has no name yet, and compares it with what it was made from.

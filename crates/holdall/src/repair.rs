@@ -21,6 +21,8 @@ pub struct Repaired {
     pub format: &'static str,
     /// What was kept, guessed and lost.
     pub report: RepairReport,
+    /// Why the target may not survive a power cut, where the disk did not confirm it.
+    pub warning: Option<String>,
 }
 
 /// Writes what can be proved of the container at `path` to `target`; without a target it only reports what it would do.
@@ -53,16 +55,17 @@ pub fn repair(
         (Err(error), Some(unknown)) if error.is_damage() || is_foreign(&error) => return Err(unknown),
         (report, _) => report?,
     };
-    if let Some(target) = target {
-        target.commit(Durability::Synced)?;
-    }
+    let warning = match target {
+        Some(target) => target.commit_or_warn(Durability::Synced)?,
+        None => None,
+    };
     if prefix > 0 {
         behind(&mut report, prefix);
     }
     if opens_again(path) && path.is_file() {
         lose_other_files(&mut report, &*open_path(path, open.access, &open.limits)?)?;
     }
-    Ok(Repaired { format: format.name, report })
+    Ok(Repaired { format: format.name, report, warning })
 }
 
 /// A repair writes the format that the file has: a name that tells another one would be believed. One that the file has, too, is the user's.

@@ -68,8 +68,24 @@ impl Target {
         done.map_err(|error| blame(error, &name))
     }
 
+    /// As [`Target::commit`], of a target that something is still to be told about: gives an error after the change as a warning.
+    ///
+    /// # Errors
+    /// As [`Target::commit`], but for those after the change.
+    pub(crate) fn commit_or_warn(self, durability: Durability) -> Result<Option<String>> {
+        warned(self.commit(durability))
+    }
+
     fn blame<T>(&self, result: io::Result<T>) -> io::Result<T> {
         result.map_err(|error| blame(error.into(), &self.name).into())
+    }
+}
+
+/// Turns an error after the change into a warning.
+pub(crate) fn warned(done: Result<()>) -> Result<Option<String>> {
+    match done {
+        Err(error) if error.is_after_change() => Ok(Some(error.to_string())),
+        done => done.map(|()| None),
     }
 }
 

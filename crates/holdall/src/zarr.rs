@@ -26,6 +26,7 @@ use crate::convert::{ConvertOptions, ReadBack};
 use crate::diff::Difference;
 use crate::json::value_json;
 use crate::open::is_stream;
+use crate::target::warned;
 
 mod array;
 mod codecs;
@@ -67,14 +68,24 @@ pub static FORMAT: Format = Format {
     pack: None,
 };
 
-/// Writes datasets as a new directory, which appears when it is complete; gives what is lost, and how it differs, read back: then there is
-/// none.
+/// What became of a directory.
+#[derive(Debug, Default)]
+pub(crate) struct Written {
+    /// What it does not hold.
+    pub(crate) losses: Vec<Loss>,
+    /// How it differs, read back: then there is none.
+    pub(crate) differences: Vec<Difference>,
+    /// Why it may not survive a power cut.
+    pub(crate) warning: Option<String>,
+}
+
+/// Writes datasets as a new directory, which appears when it is complete.
 pub(crate) fn write(
     container: &dyn Container,
     selection: &[(usize, Region)],
     target: &Path,
     options: &ConvertOptions<'_>,
-) -> Result<(Vec<Loss>, Vec<Difference>)> {
+) -> Result<Written> {
     if is_stream(target) {
         return Err(Error::usage("a Zarr target is a directory, not a stream").hint("name one: NAME.zarr"));
     }
@@ -98,11 +109,11 @@ pub(crate) fn write(
     if options.verify == ReadBack::Yes {
         let found = job.read_back(container, &read, directory.path(), options.progress)?;
         if !found.is_empty() {
-            return Ok((job.losses, found));
+            return Ok(Written { losses: job.losses, differences: found, warning: None });
         }
     }
-    directory.commit(options.durability)?;
-    Ok((job.losses, Vec::new()))
+    let warning = warned(directory.commit(options.durability))?;
+    Ok(Written { losses: job.losses, warning, ..Written::default() })
 }
 
 /// A directory that is no Zarr is not replaced by one, whatever is said: all that is in it would go.

@@ -98,14 +98,17 @@ impl Directory {
         }
         let mut file = AtomicFile::create(&target, Overwrite::Replace)?;
         file.write_all(&[&header.encode(), metalayers, index, trailer].concat())?;
-        file.commit(durability)?;
+        let committed = file.commit(durability);
+        if committed.as_ref().is_err_and(|error| !error.is_after_change()) {
+            return committed;
+        }
         self.failed = false;
         self.new.clear();
         for number in self.dropped.drain(..) {
             // One that stays does no harm: no index leads to it.
             let _ = fs::remove_file(self.dir.join(part_name(number)));
         }
-        Ok(())
+        committed
     }
 }
 

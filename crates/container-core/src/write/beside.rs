@@ -5,7 +5,7 @@ use std::fs::{self, File, Metadata};
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
-use super::{directory_of, keep_permissions, sync_directory};
+use super::{keep_permissions, sync_directory, temporary};
 use crate::source::read_exact_at;
 use crate::{Error, Result};
 
@@ -96,10 +96,7 @@ impl Beside {
     /// # Errors
     /// `Usage` where something has its name, which stays; `Io`, and then it is not there.
     pub fn put(&self, bytes: &[u8]) -> Result<()> {
-        let mut file = tempfile::Builder::new()
-            .prefix(".holdall-")
-            .tempfile_in(directory_of(&self.path))
-            .map_err(|error| self.named(error))?;
+        let mut file = temporary::file(&self.of, 0o600).map_err(|error| self.named(error))?;
         file.write_all(bytes)?;
         // Whoever may read the file has to read this, too.
         keep_permissions(file.as_file(), &self.of)?;

@@ -4,16 +4,18 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::{Durability, Overwrite, directory_of, exists, sync_directory};
+use super::{Durability, Overwrite, exists, sync_directory, temporary};
 use crate::{Error, Result};
 
 /// A directory that appears under its name only when it is complete.
 ///
 /// It is filled beside its target, under a name that begins with `.holdall-`, and moved there by [`AtomicDirectory::commit`]. Dropped
-/// without commit, it is gone with all that is in it; what a killed process leaves behind has that name.
+/// without commit, it is gone with all that is in it; what a killed process leaves behind, the next writer of that target removes.
 #[derive(Debug)]
 pub struct AtomicDirectory {
     temporary: tempfile::TempDir,
+    /// Held while it is filled: what nobody has locked, the next writer of the target removes.
+    lock: Option<fs::File>,
     target: PathBuf,
     /// Whether there was one that may be replaced.
     replaces: bool,
@@ -28,12 +30,8 @@ impl AtomicDirectory {
         let target = resolve(target.as_ref(), overwrite)?;
         // What appears later nobody has looked into.
         let replaces = target.symlink_metadata().is_ok();
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(".holdall-").suffix(".part");
-        #[cfg(unix)]
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o777));
-        let temporary = builder.tempdir_in(directory_of(&target))?;
-        Ok(Self { temporary, target, replaces })
+        let (temporary, lock) = temporary::directory(&target)?;
+        Ok(Self { temporary, lock, target, replaces })
     }
 
     /// The directory to fill.
@@ -45,9 +43,10 @@ impl AtomicDirectory {
     /// Moves the complete directory to its target. On Linux one that is replaced changes places with it in one step, and goes then.
     ///
     /// # Errors
-    /// `Usage` when the target has appeared meanwhile; `Io`. The target is then as it was.
+    /// `Usage` when the target has appeared meanwhile; `Io`. The target is then as it was, unless the error is marked by
+    /// [`Error::after_change`].
     pub fn commit(self, durability: Durability) -> Result<()> {
-        let Self { temporary, target, replaces } = self;
+        let Self { temporary, lock, target, replaces } = self;
         if durability == Durability::Synced {
             sync_below(temporary.path())?;
         }
@@ -58,14 +57,17 @@ impl AtomicDirectory {
         } else {
             place(temporary.path(), &target)?;
         }
-        if durability == Durability::Synced {
-            sync_directory(&target)?;
-        }
+        let synced = match durability {
+            Durability::Synced => sync_directory(&target).map_err(Error::after_change),
+            Durability::Cached => Ok(()),
+        };
+        drop(lock);
         // After a move nothing has the name any more.
-        match temporary.close() {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error.into()),
+        let closed = match temporary.close() {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::from(error).after_change()),
             _ => Ok(()),
-        }
+        };
+        synced.and(closed)
     }
 }
 

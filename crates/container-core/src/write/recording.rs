@@ -49,6 +49,8 @@ struct Recording {
     image: Vec<u8>,
     operations: Vec<Operation>,
     room: Option<u64>,
+    /// Syncs until the one that fails.
+    syncs_left: Option<usize>,
 }
 
 impl RecordingStorage {
@@ -80,6 +82,11 @@ impl RecordingStorage {
     /// is done as far as there is room, and fails; so does setting room aside, which changes nothing.
     pub fn set_room(&self, len: Option<u64>) {
         self.recording().room = len;
+    }
+
+    /// Refuses one sync: that after the next `count`.
+    pub fn refuse_sync_after(&self, count: usize) {
+        self.recording().syncs_left = Some(count);
     }
 
     /// A panic elsewhere does not make the bytes wrong.
@@ -142,7 +149,16 @@ impl Storage for RecordingStorage {
     }
 
     fn sync(&mut self) -> Result<()> {
-        self.recording().record(Operation::Sync)
+        let mut recording = self.recording();
+        match recording.syncs_left {
+            Some(0) => {
+                recording.syncs_left = None;
+                return Err(io::Error::from(io::ErrorKind::Other).into());
+            }
+            Some(left) => recording.syncs_left = Some(left - 1),
+            None => {}
+        }
+        recording.record(Operation::Sync)
     }
 
     fn reserve(&mut self, range: Range<u64>) -> Result<()> {

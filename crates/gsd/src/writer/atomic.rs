@@ -16,9 +16,9 @@
 //! whose frame is not below the number of visible slots, so nothing is hidden where frames without chunks have used up more numbers
 //! than there are entries: then the index moves instead, with each commit until the entries have caught up.
 
-use container_core::Result;
 use container_core::source::zeroed_vec;
 use container_core::write::storage::Storage;
+use container_core::{Error, Result};
 
 use super::frames::Ended;
 use super::{CURRENT_VERSION, Writer, copy_within};
@@ -58,7 +58,8 @@ pub(super) fn commit<S: Storage>(writer: &mut Writer<S>) -> Result<()> {
     let capacity = place_entries(writer, &mut header, &ended)?;
     writer.sync_storage()?;
     write_header(writer, &header)?;
-    writer.sync_storage()?;
+    // Readers see the frames from here on.
+    writer.sync_storage().map_err(Error::after_change)?;
     writer.durable_len = Some(writer.end);
     writer.storage.forget();
     writer.spare = spare;

@@ -117,8 +117,10 @@ impl<S: Storage> Writer<S> {
         }
         // Rows that are being written keep their frame from being given up, but not those before it from being committed.
         let discarded = self.discard_frame();
+        let before = self.committed;
         self.flush()?;
-        self.guard(atomic::close)?;
+        let closed = self.guard(atomic::close);
+        closed.map_err(|error| if self.committed > before { error.after_change() } else { error })?;
         discarded
     }
 

@@ -9,6 +9,7 @@ use holdall::json;
 use holdall::open::is_stream;
 use holdall::repair::Repaired;
 
+use super::writing::tell_warning;
 use super::{shown, tell_before};
 use crate::errors::{On, Outcome, Result};
 use crate::options::{ForceArgs, OpenArgs};
@@ -74,6 +75,9 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     let repaired =
         meter.watch(|progress| holdall::repair::repair(&args.file, target, overwrite, &options, progress));
     let repaired = repaired.on(&file)?;
+    if let Some(target) = target {
+        tell_warning(&shown(target), repaired.warning.as_deref());
+    }
     if args.json {
         let target = target.map(shown);
         console.out.json(&json::repair_json(&file, target.as_deref(), &repaired.report))?;

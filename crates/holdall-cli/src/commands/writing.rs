@@ -98,6 +98,7 @@ impl MakeArgs {
         match outcome {
             ConvertOutcome::Done(conversion) => {
                 tell_losses(target, &conversion.losses);
+                tell_warning(target, conversion.warning.as_deref());
                 if self.json {
                     console.out.json(&json::convert_json(source, target, &conversion))?;
                 }
@@ -106,8 +107,8 @@ impl MakeArgs {
             ConvertOutcome::Differs(differences) => {
                 tell_differences(target, &differences);
                 if self.json {
-                    let nothing =
-                        Conversion { target_format: format, datasets: Vec::new(), losses: Vec::new() };
+                    let (datasets, losses) = (Vec::new(), Vec::new());
+                    let nothing = Conversion { target_format: format, datasets, losses, warning: None };
                     let mut line = json::convert_json(source, target, &nothing);
                     line["differences"] = json::diff_json("", "", &differences, &[])["differences"].take();
                     console.out.json(&line)?;
@@ -240,6 +241,13 @@ pub fn tell_losses(target: &str, losses: &[Loss]) {
             printable(target),
             printable(&format!("{of}{what}"))
         ));
+    }
+}
+
+/// Says on standard error that a target is there, and may not survive a power cut.
+pub fn tell_warning(target: &str, warning: Option<&str>) {
+    if let Some(warning) = warning {
+        to_stderr(&format!("holdall: {}: warning: {}", printable(target), printable(warning)));
     }
 }
 

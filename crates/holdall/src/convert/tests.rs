@@ -56,7 +56,7 @@ fn an_array_file_becomes_another_with_what_was_selected() {
     let conversion = done(convert(&source, &place.at("b.npy"), &verified()).unwrap());
     assert_eq!(
         conversion,
-        Conversion { target_format: "npy", datasets: vec!["data".into()], losses: vec![] }
+        Conversion { target_format: "npy", datasets: vec!["data".into()], losses: vec![], warning: None }
     );
     // numpy: np.save of a[:, ::-1] in Fortran order, big-endian as it was.
     assert_eq!(elements(&place.at("b.npy"), 8), [0, 2, 0, 4, 0, 1, 0, 3]);

@@ -85,7 +85,8 @@ fn layout_has_the_keys_of_the_contract() {
 #[test]
 fn convert_repair_and_diff_have_the_keys_of_the_contract() {
     let loss = Loss { dataset: None, what: "the trailer".into() };
-    let conversion = Conversion { target_format: "npy", datasets: vec!["data".into()], losses: vec![loss] };
+    let (datasets, losses) = (vec!["data".into()], vec![loss]);
+    let conversion = Conversion { target_format: "npy", datasets, losses, warning: None };
     assert_eq!(
         convert_json("a.ra", "b.npy", &conversion).to_string(),
         r#"{"schema":"holdall.convert/1","source":"a.ra","target":"b.npy","format":"npy","datasets":["data"],"losses":[{"dataset":null,"what":"the trailer"}]}"#

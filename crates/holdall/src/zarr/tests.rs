@@ -42,7 +42,7 @@ fn an_array_is_a_directory_of_chunks_the_last_filled_up_and_zeros_left_out() {
         &[2, 5],
         &[0, 1, 0, 2, 0, 0, 0, 0, 0, 5, 0, 6, 0, 7, 0, 0, 0, 0, 0, 10],
     );
-    let (losses, _) = write(&memory, &memory.all(), &target, &options(&[("chunks", "2,2")])).unwrap();
+    let losses = write(&memory, &memory.all(), &target, &options(&[("chunks", "2,2")])).unwrap().losses;
     assert!(losses.is_empty());
     let files = files(&target);
     let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
@@ -76,7 +76,7 @@ fn several_are_a_group_with_groups_by_their_paths() {
     let mut memory = Memory::new().with("g/x", "|u1", &[1], &[1]).with("g/x/mask", "|u1", &[1], &[2]);
     memory.meta = Value::Map(vec![("by".into(), "hand".into())]);
     let memory = memory.attribute("g/x", "unit", "m");
-    let (losses, _) = write(&memory, &memory.all(), &target, &options(&[])).unwrap();
+    let losses = write(&memory, &memory.all(), &target, &options(&[])).unwrap().losses;
     let files = files(&target);
     let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(

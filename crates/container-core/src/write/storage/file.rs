@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::{Storage, end_of};
 use crate::source::read_exact_at;
-use crate::write::{Overwrite, exists, room};
+use crate::write::{Overwrite, exists, room, temporary};
 use crate::{Error, Result};
 
 /// A file that this process alone changes: it holds an advisory lock until it is dropped. Readers are not kept out.
@@ -23,6 +23,7 @@ impl FileStorage {
     /// `Io`; `Usage` where another process changes the file, or this one does elsewhere.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
+        temporary::clean(path);
         // Whoever had the lock may have put another file in its place before giving it back: this one would be nobody's.
         for _ in 0..ATTEMPTS {
             let file = options().open(path).map_err(|error| opening(error, path))?;
