@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use blosc_chunk::{Chunk, Compressor, Filter, Special};
-use container_core::container::{Depth, ReadOptions};
+use container_core::container::{Depth, Digests, ReadOptions};
 use container_core::report::{BlockCounts, Finding, Report, Severity};
 use container_core::source::zeroed_vec;
 use container_core::threads::on_threads;
@@ -211,7 +211,7 @@ fn decode(
     }
     if chunk.special.is_some() {
         // Nothing is stored, or one value: parsing is all that can fail, and filling gigabytes would prove nothing.
-        let bytes = frame.chunk(index)?;
+        let bytes = frame.chunk_uncompared(index)?;
         Chunk::parse(&bytes)?;
         return Ok(Decoded { len, padding: false });
     }
@@ -222,7 +222,9 @@ fn decode(
     let array = array.filter(|_| !is_rounded).filter(has_its_blocks);
     let nbytes = frame.chunk_len(index)?;
     let piece = piece_len(nbytes, chunk.block_len, &options.limits);
-    let alone = ReadOptions::default().with_limits(options.limits);
+    // Chunks that do not fit their digest were condemned before.
+    let mut alone = ReadOptions::default().with_limits(options.limits);
+    alone.digests = Digests::Ignore;
     let mut padding = false;
     let mut start = 0_u64;
     loop {
@@ -245,7 +247,7 @@ fn decode(
         start = end;
     }
     // What lies over a block may make it zeros, which decode.
-    let bytes = frame.chunk(index)?;
+    let bytes = frame.chunk_uncompared(index)?;
     let checked = Chunk::parse(&bytes).and_then(|chunk| chunk.check_zeros());
     checked.map_err(|error| shift(error, chunk.range.start))?;
     Ok(Decoded { len, padding })

@@ -17,7 +17,7 @@
 use std::collections::BTreeMap;
 
 use container_core::checksum::{Algorithm, Digest};
-use container_core::{Error, Limits, Result, Value};
+use container_core::{Error, ErrorKind, Limits, Result, Value};
 
 use crate::frame::Frame;
 use crate::msgpack;
@@ -25,6 +25,9 @@ use crate::offsets::{Offset, Offsets};
 
 /// The name of the user metalayer.
 pub(crate) const NAME: &str = "holdall.checksums";
+
+/// Where a chunk does not fit its digest.
+const IF_CHANGED: &str = "holdall verify FILE shows all such chunks, holdall repair FILE -o NEW keeps what fits; of a file that another program has changed on purpose, holdall recode --lenient --checksum none makes one without digests";
 
 /// Digests of stored chunks.
 #[derive(Clone, Debug)]
@@ -44,11 +47,20 @@ impl Digests {
         self.algorithm
     }
 
-    /// The stored and the computed digest of a chunk that is stored under a number, where they are not the same.
-    pub(crate) fn differ(&self, number: u64, chunk: &[u8]) -> Option<(String, String)> {
-        let stored = Digest::new(self.chunks.get(&number)?).ok()?;
+    /// Compares a chunk that is stored under a number with its digest, if it has one.
+    ///
+    /// # Errors
+    /// `Checksum` where they differ.
+    pub(crate) fn require(&self, number: u64, chunk: &[u8]) -> Result<()> {
+        let Some(stored) = self.chunks.get(&number).and_then(|stored| Digest::new(stored).ok()) else {
+            return Ok(());
+        };
         let computed = self.algorithm.digest(chunk);
-        (stored != computed).then(|| (stored.to_string(), computed.to_string()))
+        if stored == computed {
+            return Ok(());
+        }
+        let (stored, computed) = (stored.to_string(), computed.to_string());
+        Err(Error::new(ErrorKind::Checksum { stored, computed }).hint(IF_CHANGED))
     }
 
     /// Takes the digest of a chunk that is stored under a number.
@@ -229,7 +241,7 @@ pub fn check_checksums(frame: &Frame) -> Result<Option<Checked>> {
             continue;
         }
         count += 1;
-        let same = match frame.chunk(number) {
+        let same = match frame.chunk_uncompared(number) {
             Ok(chunk) => {
                 let digest = stored.algorithm.digest(&chunk);
                 let own = usize::try_from(number).ok().and_then(|number| stored.chunk(number));
@@ -237,7 +249,7 @@ pub fn check_checksums(frame: &Frame) -> Result<Option<Checked>> {
             }
             Err(error) if error.is_damage() => false,
             Err(error) => match error.kind() {
-                container_core::ErrorKind::Unsupported(_) => false,
+                ErrorKind::Unsupported(_) => false,
                 _ => return Err(error),
             },
         };

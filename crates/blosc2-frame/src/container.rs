@@ -7,9 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use container_core::array::Array;
 use container_core::block::Block;
-use container_core::container::{
-    self, About, Container, Dataset, Depth, Digests, ReadOptions, Segment, Tolerance,
-};
+use container_core::container::{self, About, Container, Dataset, Depth, ReadOptions, Segment, Tolerance};
 use container_core::dtype::Order;
 use container_core::format::{Format, Input, Level, Probe, Support};
 use container_core::region::Region;
@@ -24,7 +22,6 @@ use crate::block::ChunkEntry;
 use crate::check;
 use crate::fault::{Fault, FaultKind};
 use crate::frame::{Frame, Survey};
-use crate::guard::Guard;
 use crate::header::MAGIC;
 use crate::options::OpenOptions;
 use crate::parts::INDEX_NAME;
@@ -132,7 +129,6 @@ struct Lens {
     /// The one dataset, where there is one.
     datasets: OnceLock<Vec<Dataset>>,
     blocks: OnceLock<Vec<ChunkEntry>>,
-    guard: Guard,
     /// A journal beside the file.
     journal: Option<Notice>,
 }
@@ -149,7 +145,6 @@ impl Lens {
             survey: OnceLock::new(),
             datasets: OnceLock::new(),
             blocks: OnceLock::new(),
-            guard: Guard::default(),
             journal: None,
         })
     }
@@ -190,7 +185,7 @@ impl Container for Lens {
             complete: frame.layout().end() <= frame.layout().file_len(),
             details: {
                 let summary = Summary::new(self.survey());
-                let mut details = details::details(&self.view, &summary, self.guard.algorithm(frame));
+                let mut details = details::details(&self.view, &summary, self.view.algorithm());
                 details.extend(self.journal.as_ref().map(Notice::detail));
                 details
             },
@@ -231,9 +226,6 @@ impl Container for Lens {
     }
 
     fn read(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<Array<'_>> {
-        if options.digests == Digests::Compare && self.guard.algorithm(self.view.frame()).is_some() {
-            self.guard.compare(self.view.frame(), self.view.touched(index, region))?;
-        }
         self.view.read(index, region, options)
     }
 
@@ -259,14 +251,14 @@ impl Container for Lens {
     }
 
     fn layout(&self) -> Vec<Segment> {
-        let algorithm = self.guard.algorithm(self.view.frame());
+        let algorithm = self.view.algorithm();
         let mut map = segments::segments(&self.view, self.survey(), algorithm);
         map.extend(self.journal.as_ref().map(Notice::segment));
         map
     }
 
     fn for_each_segment(&self, look: &mut dyn FnMut(Segment) -> Result<()>) -> Result<()> {
-        segments::walk(&self.view, self.survey(), self.guard.algorithm(self.view.frame()), look)?;
+        segments::walk(&self.view, self.survey(), self.view.algorithm(), look)?;
         self.journal.as_ref().map(Notice::segment).map_or(Ok(()), look)
     }
 
@@ -275,11 +267,7 @@ impl Container for Lens {
     }
 
     fn checksums(&self) -> BTreeSet<String> {
-        self.guard
-            .algorithm(self.view.frame())
-            .map(|algorithm| algorithm.name().to_owned())
-            .into_iter()
-            .collect()
+        self.view.algorithm().map(|algorithm| algorithm.name().to_owned()).into_iter().collect()
     }
 
     fn losses(&self) -> Vec<Loss> {

@@ -225,7 +225,8 @@ impl Editor {
         Ok(removed)
     }
 
-    /// Keeps digests of all chunks from now on, or no more. Chunks that are there are read, but not decoded.
+    /// Keeps digests of all chunks from now on, or no more. Chunks that are there are read and compared with the digests
+    /// that the frame has until now, but not decoded.
     ///
     /// # Errors
     /// Those of reading chunks; `Usage` where there is no room for user metadata.
@@ -239,7 +240,7 @@ impl Editor {
         let mut digests = Digests::new(algorithm);
         for offset in self.places.offsets().distinct() {
             if let Offset::Stored(number) = offset {
-                digests.take(number, &self.store.chunk(number, &self.limits)?);
+                digests.take(number, &self.compared(number)?);
             }
         }
         // What is set here is replaced in the commit; whether there is room shows now.

@@ -21,6 +21,7 @@ use container_core::{Error, Result};
 
 use crate::absence::Absence;
 use crate::fault::shift;
+use crate::guard::Guard;
 use crate::header::Header;
 use crate::layout::Layout;
 use crate::lock::SidecarLock;
@@ -44,6 +45,7 @@ pub struct Frame {
     pub(crate) codecs: OnceLock<Codecs>,
     /// Where each chunk of a frame of different sizes ends in the data; found when it is first needed.
     spans: OnceLock<Vec<u64>>,
+    guard: Guard,
     /// Which of its values are elsewhere; found when it is first needed.
     absence: OnceLock<Option<Box<Absence>>>,
     /// Keeps those from writing who ask for it.
@@ -137,6 +139,11 @@ impl Frame {
     #[must_use]
     pub fn geometry(&self) -> &Geometry {
         self.pool.geometry()
+    }
+
+    /// The digests of its chunks.
+    pub(crate) fn guard(&self) -> &Guard {
+        &self.guard
     }
 
     /// Which of the values are not in the frame; `None` where all are.

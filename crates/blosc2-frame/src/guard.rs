@@ -1,4 +1,4 @@
-//! Digests of chunks, compared before values are read from them.
+//! Digests of chunks, compared whenever the bytes of a chunk are read.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -38,26 +38,18 @@ impl Guard {
         self.digests(frame).map(Digests::algorithm)
     }
 
-    /// Compares chunks with their digests, each once.
+    /// Compares the stored bytes of the chunk `index` with its digest, unless they were found to fit before.
     ///
     /// # Errors
-    /// `Checksum` for the first that does not fit; those of reading its bytes.
-    pub(crate) fn compare(&self, frame: &Frame, chunks: impl Iterator<Item = u64>) -> Result<()> {
+    /// `Checksum` where they do not fit.
+    pub(crate) fn compare(&self, frame: &Frame, index: u64, chunk: &[u8]) -> Result<()> {
         let Some(digests) = self.digests(frame) else { return Ok(()) };
-        for index in chunks {
-            let Some(Offset::Stored(number)) = frame.layout().offsets().get(index) else { continue };
-            if self.fit.lock().unwrap_or_else(PoisonError::into_inner).contains(&number) {
-                continue;
-            }
-            let chunk = frame.chunk(index)?;
-            if let Some((stored, computed)) = digests.differ(number, &chunk) {
-                let error = Error::new(ErrorKind::Checksum { stored, computed });
-                let entry = frame.chunk_entry(index)?;
-                let error = error.at(container_core::block::Block::range(&entry));
-                return Err(error.context(format!("blosc2 chunk {index}")));
-            }
-            self.fit.lock().unwrap_or_else(PoisonError::into_inner).insert(number);
+        let Some(Offset::Stored(number)) = frame.layout().offsets().get(index) else { return Ok(()) };
+        if self.fit.lock().unwrap_or_else(PoisonError::into_inner).contains(&number) {
+            return Ok(());
         }
+        digests.require(number, chunk)?;
+        self.fit.lock().unwrap_or_else(PoisonError::into_inner).insert(number);
         Ok(())
     }
 }
@@ -164,7 +156,8 @@ fn unclaimed(frame: &Frame, survey: &Survey) -> Result<Option<(u64, u64)>> {
         .zip(0..)
         .filter_map(|(place, index)| Some((stored.chunk(place)?, index)))
         .collect();
-    let fits = |index: u64| frame.chunk(index).is_ok_and(|own| stored.fit(index, &own) == Some(true));
+    let fits =
+        |index: u64| frame.chunk_uncompared(index).is_ok_and(|own| stored.fit(index, &own) == Some(true));
     for gap in &survey.dead {
         let mut at = gap.start;
         while at.saturating_add(32) <= gap.end {
@@ -194,7 +187,7 @@ pub(crate) fn wanted(options: &ImportOptions, source: Option<&Frame>) -> Result<
             let known: Vec<&str> = Algorithm::ALL.iter().map(|kind| kind.name()).collect();
             Error::usage(format!("no checksum called {name:?} (there are: none, {})", known.join(", ")))
         }),
-        None => Ok(source.and_then(|frame| Guard::default().algorithm(frame))),
+        None => Ok(source.and_then(|frame| frame.guard().algorithm(frame))),
     }
 }
 

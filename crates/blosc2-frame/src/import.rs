@@ -1,6 +1,6 @@
 //! Writing one dataset of any container as an array in a frame, or another frame with all that it holds.
 
-use container_core::container::{Axes, Dataset};
+use container_core::container::{Axes, Dataset, Digests, ReadOptions, Tolerance};
 use container_core::dtype::{DType, Kind, Order};
 use container_core::format::{Import, Output};
 use container_core::region::Region;
@@ -21,6 +21,7 @@ use crate::{carry, guard, rewrite};
 pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
     job.options.allow_words("Blosc2", &words::ALL)?;
     let frame = job.container.native().and_then(|native| native.downcast_ref::<Frame>());
+    let job = &Import { read: reading(frame, job), ..*job };
     if let Some(frame) = frame.filter(|_| job.options.axes == Axes::AsStored && job.is_all())
         && (!words::is_other_partition(job.options) || !is_array(frame))
     {
@@ -30,6 +31,15 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
         return rewrite::rewrite(frame, job, out);
     }
     array(frame, job, out)
+}
+
+/// How the source is read: digests are compared, unless it was opened leniently and the copy is to have none.
+fn reading(frame: Option<&Frame>, job: &Import<'_>) -> ReadOptions {
+    let mut read = job.read;
+    let is_lenient = |frame: &Frame| frame.options().placeholders == Tolerance::Lenient;
+    let drops = words::word(job.options, words::CHECKSUM) == Some("none");
+    read.digests = if drops && frame.is_some_and(is_lenient) { Digests::Ignore } else { Digests::Compare };
+    read
 }
 
 fn is_array(frame: &Frame) -> bool {

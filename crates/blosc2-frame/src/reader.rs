@@ -101,14 +101,14 @@ impl<'d> Rest<'d> {
 
 impl Run<'_> {
     /// Decodes its chunks one after the other.
-    fn decode(self, frame: &Frame, worker: &mut Worker, threads: usize) -> Result<()> {
+    fn decode(self, frame: &Frame, worker: &mut Worker, options: &ReadOptions) -> Result<()> {
         let Self { mut index, mut from, mut dst } = self;
         while !dst.is_empty() {
             let chunk_len = frame.chunk_len(index)?;
             let len = usize::try_from(chunk_len.saturating_sub(from)).unwrap_or(usize::MAX).min(dst.len());
             let (own, rest) = dst.split_at_mut(len);
             if len > 0 {
-                frame.decode_part(worker, index, from, own, threads)?;
+                frame.decode_part(worker, index, from, own, options)?;
             }
             dst = rest;
             from = 0;
@@ -133,9 +133,11 @@ pub(crate) fn read(
     let rest = Rest { index, from, dst };
     if threads == 1 || is_one {
         let Rest { index, from, dst } = rest;
-        return frame.pool().with(|worker| Run { index, from, dst }.decode(frame, worker, threads));
+        let options = options.with_threads(threads);
+        return frame.pool().with(|worker| Run { index, from, dst }.decode(frame, worker, &options));
     }
     let rest = Mutex::new(rest);
+    let alone = options.with_threads(1);
     let work = || {
         frame.pool().with(|worker| {
             loop {
@@ -146,7 +148,7 @@ pub(crate) fn read(
                     rest.take(frame, most)?
                 };
                 let Some(run) = run else { return Ok(()) };
-                run.decode(frame, worker, 1)?;
+                run.decode(frame, worker, &alone)?;
             }
         })
     };

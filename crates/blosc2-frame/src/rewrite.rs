@@ -1,6 +1,7 @@
 //! All of a frame into a new one: chunk by chunk, as it is or encoded otherwise, with its metalayers and user metadata.
 
 use blosc_chunk::{Generation, Params, Special};
+use container_core::container::Digests;
 use container_core::format::{Import, Output};
 use container_core::report::{Loss, Severity};
 use container_core::source::zeroed_vec;
@@ -147,7 +148,7 @@ fn chunks(frame: &Frame, job: &Import<'_>, writer: &mut Writer<'_>, as_they_are:
             let bytes = &mut room[..size];
             // Also where it is copied: damage is not to be passed on.
             frame.read_chunk_into(index, 0..size, bytes, &job.read)?;
-            copy(frame, index, bytes, writer, as_they_are)?;
+            copy(frame, index, bytes, writer, as_they_are, job.read.digests)?;
             index += 1;
             done = done.saturating_add(len);
         }
@@ -172,14 +173,21 @@ fn same_from(frame: &Frame, index: u64, special: Special, len: u64) -> u64 {
 }
 
 /// A chunk, with its bytes as they decode.
-fn copy(frame: &Frame, index: u64, bytes: &[u8], writer: &mut Writer<'_>, as_they_are: bool) -> Result<()> {
+fn copy(
+    frame: &Frame,
+    index: u64,
+    bytes: &[u8],
+    writer: &mut Writer<'_>,
+    as_they_are: bool,
+    digests: Digests,
+) -> Result<()> {
     let header = frame.chunk_header(index)?;
     let is_stored = matches!(frame.layout().offsets().get(index), Some(Offset::Stored(_)));
     if as_they_are && is_stored && header.extended {
-        return writer.append_chunk(&frame.chunk(index)?);
+        return writer.append_chunk(&frame.chunk_by(index, digests)?);
     }
     if header.has_variable_blocks() {
-        let stored = frame.chunk(index)?;
+        let stored = frame.chunk_by(index, digests)?;
         let chunk = blosc_chunk::Chunk::parse(&stored)?;
         let blocks: Vec<&[u8]> = chunk.blocks().filter_map(|range| bytes.get(range)).collect();
         return writer.append_blocks(&blocks);

@@ -201,7 +201,7 @@ fn pieces(
     tiles: &mut Tiles<'_>,
 ) -> Result<()> {
     let (index, range) = (chunk.index, chunk.range.clone());
-    let bytes = view.frame().chunk(index)?;
+    let bytes = view.frame().chunk_uncompared(index)?;
     let parsed = Chunk::parse(&bytes).ok();
     let header = parsed.as_ref().map(Chunk::header);
     let blocks = parsed.as_ref().map(blocks).unwrap_or_default();

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use container_core::array::Array;
 use container_core::carried::DEFAULT_NAME;
+use container_core::checksum::Algorithm;
 use container_core::container::{Dataset, Listed, ReadOptions, Tolerance};
 use container_core::dtype::{DType, Kind, Order};
 use container_core::format::{ITEM, ITEM_NAME};
@@ -83,6 +84,11 @@ impl View {
             Self::Array(array) => array.frame(),
             Self::Flat(frame, _) | Self::Chunks(frame, _) | Self::Hidden(frame, _) => frame,
         }
+    }
+
+    /// How the digests of chunks are computed; `None` where there are none that mean anything.
+    pub(crate) fn algorithm(&self) -> Option<Algorithm> {
+        self.frame().guard().algorithm(self.frame())
     }
 
     /// True for elements of which nothing but a size is known.

@@ -194,7 +194,7 @@ impl Damaged {
 
     /// Chunk and digest of an entry.
     fn stored(&self, entry: &ChunkEntry) -> Result<StoredChunk<'_>> {
-        StoredChunk::read(&*self.source, self.layout.header().checksum, entry, &self.limits)
+        StoredChunk::read_uncompared(&*self.source, self.layout.header().checksum, entry, &self.limits)
     }
 
     fn stored_range(&self, entry: &ChunkEntry) -> Range<u64> {

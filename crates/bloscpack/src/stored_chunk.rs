@@ -20,11 +20,26 @@ pub(crate) struct StoredChunk<'s> {
 }
 
 impl<'s> StoredChunk<'s> {
-    /// Reads both.
+    /// Reads both, and compares them.
     ///
     /// # Errors
-    /// `Truncated`, `Limit` where the bytes have to be copied, and those of the source.
+    /// `Truncated`, `Checksum`, `Limit` where the bytes have to be copied, and those of the source.
     pub(crate) fn read(
+        source: &'s dyn Source,
+        checksum: ChecksumCode,
+        entry: &ChunkEntry,
+        limits: &Limits,
+    ) -> Result<Self> {
+        let stored = Self::read_uncompared(source, checksum, entry, limits)?;
+        stored.verify()?;
+        Ok(stored)
+    }
+
+    /// Reads both, whether or not they fit: for a repair, which compares them itself.
+    ///
+    /// # Errors
+    /// As [`StoredChunk::read`], but for `Checksum`.
+    pub(crate) fn read_uncompared(
         source: &'s dyn Source,
         checksum: ChecksumCode,
         entry: &ChunkEntry,

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use blosc_chunk::{Chunk, Filter, Special};
-use container_core::container::ReadOptions;
+use container_core::container::{Digests, ReadOptions};
 use container_core::threads::on_threads;
 use container_core::{Error, Limits, Result};
 
@@ -86,15 +86,27 @@ pub(super) fn read(
     let blocks = plan.block_count();
     let touched = blocks.saturating_mul(geometry.block_bytes());
     let threads = if touched < WORTH_THREADS { 1 } else { options.threads.max(1) };
-    let keeps = reader.shared.blocks.keeps(geometry.block_bytes(), blocks);
+    let frame = array.frame();
+    // What nobody compared is not for readers who ask for that.
+    let is_trusted = options.digests == Digests::Compare || frame.guard().algorithm(frame).is_none();
+    let keeps = is_trusted && reader.shared.blocks.keeps(geometry.block_bytes(), blocks);
     // Under DELTA each block needs the first of its chunk, which is better decoded once.
     let mut by_chunk = array.frame().header().filters.contains(Filter::DELTA);
     loop {
         let (split, count) = share::cut(&plan, threads, dst.len(), by_chunk);
         let shape = Shape::new(&plan, geometry.itemsize(), split);
         let cuts_chunks = !by_chunk && count > 1;
-        let job =
-            Job { array, reader, plan: &plan, shape, keeps, is_zeroed, cuts_chunks, refused: false.into() };
+        let job = Job {
+            array,
+            reader,
+            plan: &plan,
+            shape,
+            keeps,
+            is_zeroed,
+            digests: options.digests,
+            cuts_chunks,
+            refused: false.into(),
+        };
         let slabs = share::slabs(&plan, dst, geometry.itemsize(), split, count);
         job.run(slabs, threads)?;
         if !job.is_refused() {
@@ -114,6 +126,7 @@ struct Job<'j> {
     /// Whether blocks are looked for in the cache, and kept there.
     keeps: bool,
     is_zeroed: bool,
+    digests: Digests,
     /// Whether chunks are cut, so that some are come by more than once.
     cuts_chunks: bool,
     /// Whether a chunk was met that is better decoded at once.
@@ -253,7 +266,7 @@ impl<'j> Job<'j> {
         scratch: &mut Scratch,
     ) -> Result<()> {
         let frame = self.array.frame();
-        let bytes: Cow<'_, [u8]> = frame.chunk(index)?;
+        let bytes: Cow<'_, [u8]> = frame.chunk_by(index, self.digests)?;
         let read = || -> Result<()> {
             let chunk = Chunk::parse(&bytes)?;
             let want = self.array.geometry().chunk_bytes();

@@ -55,7 +55,7 @@ impl Editor {
             _ => return Err(self.lost(index)),
         };
         let named = |error: Error| error.context(format!("blosc2 chunk {index}"));
-        let bytes = self.store.chunk(number, &self.limits).map_err(named)?;
+        let bytes = self.compared(number).map_err(named)?;
         let chunk = Chunk::parse(&bytes).map_err(named)?;
         if chunk.nbytes() as u64 != len {
             let problem = format!("{} bytes in a chunk that is to hold {len}", chunk.nbytes());
@@ -75,10 +75,20 @@ impl Editor {
     pub fn stored_chunk(&self, index: u64) -> Result<Option<Vec<u8>>> {
         check_range(&(index..index.saturating_add(1)), self.chunk_count())?;
         match self.places.get(index) {
-            Some(Offset::Stored(number)) => self.store.chunk(number, &self.limits).map(Some),
+            Some(Offset::Stored(number)) => self.compared(number).map(Some),
             Some(Offset::Special(_)) => Ok(None),
             _ => Err(self.lost(index)),
         }
+    }
+
+    /// The bytes of a stored chunk, which fit their digest where the frame has digests.
+    ///
+    /// # Errors
+    /// `Checksum` where they do not; those of reading it.
+    pub(super) fn compared(&self, number: u64) -> Result<Vec<u8>> {
+        let bytes = self.store.chunk_uncompared(number, &self.limits)?;
+        self.digests.as_ref().map_or(Ok(()), |digests| digests.require(number, &bytes))?;
+        Ok(bytes)
     }
 
     fn filled(&self, special: Special, len: u64) -> Result<Vec<u8>> {

@@ -85,11 +85,11 @@ impl Store {
         Ok(header)
     }
 
-    /// A stored chunk.
+    /// A stored chunk, whether or not it fits its digest: the editor compares it.
     ///
     /// # Errors
     /// As [`Store::header`]; `Limit`.
-    pub fn chunk(&self, number: u64, limits: &Limits) -> Result<Vec<u8>> {
+    pub fn chunk_uncompared(&self, number: u64, limits: &Limits) -> Result<Vec<u8>> {
         let header = self.header(number)?;
         let mut chunk = zeroed_vec(u64::from(header.cbytes), limits)?;
         self.read(number, &mut chunk)?;

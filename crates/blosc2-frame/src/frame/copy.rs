@@ -45,8 +45,21 @@ impl Frame {
         if self.header().kind == Kind::Sparse {
             return self.assemble(put);
         }
+        self.compare_all()?;
         let (start, end) = (self.layout.start(), self.layout.end());
         self.copy_range(&self.source, start..end, put)
+    }
+
+    /// Compares every chunk with its digest, where the frame has digests.
+    ///
+    /// # Errors
+    /// `Checksum`; those of [`Frame::chunk`].
+    fn compare_all(&self) -> Result<()> {
+        if self.guard().algorithm(self).is_none() {
+            return Ok(());
+        }
+        let count = if matches!(self.layout.offsets(), Offsets::Same(..)) { 1 } else { self.chunk_count() };
+        (0..count.min(self.chunk_count())).try_for_each(|index| self.chunk(index).map(|_| ()))
     }
 
     fn copy_range(
@@ -70,6 +83,7 @@ impl Frame {
 
     /// Puts a frame together: its chunks in the order of the index, one behind the other, and nothing else.
     pub(crate) fn assemble(&self, put: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        self.compare_all()?;
         let old = self.header();
         let mut at = 0_u64;
         let offsets = match self.layout.offsets() {

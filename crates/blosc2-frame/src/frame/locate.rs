@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use blosc_chunk::{Compressor, Filter, Header as ChunkHeader, MAX_CHUNK_NBYTES, Pipeline, Special};
+use container_core::container::Digests;
 use container_core::source::Source;
 use container_core::{Error, ErrorKind, Result};
 
@@ -71,11 +72,37 @@ impl<'f> Place<'f> {
 }
 
 impl Frame {
-    /// The chunk `index` as it is stored, lent where the source can; for one that is not stored, the 32 bytes that say what it holds.
+    /// The chunk `index` as it is stored, lent where the source can; for one that is not stored, the 32 bytes that say what it holds. Its digest,
+    /// where the frame has digests, is compared first.
     ///
     /// # Errors
-    /// `Usage` where there is no such chunk, `Truncated` and `Malformed` where it does not lie within the chunks, those of the source.
+    /// `Usage` where there is no such chunk, `Truncated` and `Malformed` where it does not lie within the chunks, `Checksum`, those of the
+    /// source.
     pub fn chunk(&self, index: u64) -> Result<Cow<'_, [u8]>> {
+        self.chunk_by(index, Digests::Compare)
+    }
+
+    /// As [`Frame::chunk`], with the digest compared or not.
+    ///
+    /// # Errors
+    /// As [`Frame::chunk`].
+    pub(crate) fn chunk_by(&self, index: u64, digests: Digests) -> Result<Cow<'_, [u8]>> {
+        let bytes = self.chunk_uncompared(index)?;
+        if digests == Digests::Compare {
+            self.guard.compare(self, index, &bytes).map_err(|error| match self.place(index) {
+                Ok(Found::Stored(place)) => place.in_chunk(error, index),
+                _ => error,
+            })?;
+        }
+        Ok(bytes)
+    }
+
+    /// The stored bytes of the chunk `index`, whether or not they fit its digest: for checks, which compare them themselves, and for readers
+    /// that were told to ignore digests. What passes bytes on takes [`Frame::chunk`].
+    ///
+    /// # Errors
+    /// As [`Frame::chunk`], but for `Checksum`.
+    pub(crate) fn chunk_uncompared(&self, index: u64) -> Result<Cow<'_, [u8]>> {
         match self.place(index)? {
             Found::Special(special) => {
                 let mut bytes = Vec::with_capacity(ChunkHeader::MAX_LEN);

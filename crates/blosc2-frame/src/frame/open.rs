@@ -8,6 +8,7 @@ use container_core::source::{Source, open_path_late};
 use container_core::{Error, ErrorKind, Result};
 
 use super::Frame;
+use crate::guard::Guard;
 use crate::header::{FIXED_LEN, Kind};
 use crate::layout::Layout;
 use crate::lock::{Locking, SidecarLock};
@@ -141,6 +142,7 @@ impl Frame {
             pool,
             codecs: OnceLock::new(),
             spans: OnceLock::new(),
+            guard: Guard::default(),
             absence: OnceLock::new(),
             lock: None,
         })

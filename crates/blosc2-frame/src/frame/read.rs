@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use blosc_chunk::Chunk;
-use container_core::container::ReadOptions;
+use container_core::container::{Digests, ReadOptions};
 use container_core::source::{Source, zeroed_vec};
 use container_core::{Error, Limits, Result};
 
@@ -36,7 +36,7 @@ impl Frame {
             return Err(Error::usage(problem));
         }
         let from = range.start as u64;
-        self.pool.with(|worker| self.decode_part(worker, index, from, dst, options.threads))
+        self.pool.with(|worker| self.decode_part(worker, index, from, dst, options))
     }
 
     /// All bytes of the chunk `index`.
@@ -51,7 +51,7 @@ impl Frame {
             Offset::Special(blosc_chunk::Special::Zeros | blosc_chunk::Special::Uninit)
         );
         if !is_zero {
-            self.pool.with(|worker| self.decode_part(worker, index, 0, &mut bytes, options.threads))?;
+            self.pool.with(|worker| self.decode_part(worker, index, 0, &mut bytes, options))?;
         }
         Ok(bytes)
     }
@@ -89,7 +89,7 @@ impl Frame {
         }
         self.pool.with(|worker| {
             let Worker { decoder, stored } = worker;
-            self.with_stored(index, stored, |bytes| {
+            self.with_stored(index, stored, options, |bytes| {
                 let chunk = Chunk::parse(bytes)?;
                 let own = usize::try_from(block).ok().filter(|block| *block < chunk.block_count());
                 let own = own.ok_or_else(|| missing(chunk.block_count() as u64))?;
@@ -113,14 +113,14 @@ impl Frame {
         index: u64,
         from: u64,
         dst: &mut [u8],
-        threads: usize,
+        options: &ReadOptions,
     ) -> Result<()> {
         if let Offset::Special(special) = self.offset(index)? {
             return self.fill(index, special, from, dst);
         }
         let expected = self.layout.expected_len(index);
         let Worker { decoder, stored } = worker;
-        self.with_stored(index, stored, |bytes| {
+        self.with_stored(index, stored, options, |bytes| {
             let chunk = Chunk::parse(bytes)?;
             let nbytes = chunk.nbytes() as u64;
             if let Some(expected) = expected.filter(|expected| *expected != nbytes) {
@@ -130,7 +130,7 @@ impl Frame {
             if from.saturating_add(dst.len() as u64) > nbytes {
                 return Err(Error::malformed(format!("it holds no more than {nbytes} bytes")).at(4..8));
             }
-            reader::decode(decoder, &chunk, from, dst, threads)
+            reader::decode(decoder, &chunk, from, dst, options.threads)
         })
     }
 
@@ -139,17 +139,24 @@ impl Frame {
         filled.map_err(|error| error.context(format!("blosc2 chunk {index}")))
     }
 
-    /// Shows the stored bytes of a chunk to `look`, lent or in `buffer`; its errors count from the start of the chunk.
-    pub(crate) fn with_stored<T>(
+    /// Shows the stored bytes of a chunk, compared with its digest unless digests are ignored, to `look`, lent or in `buffer`; its errors count
+    /// from the start of the chunk.
+    fn with_stored<T>(
         &self,
         index: u64,
         buffer: &mut Vec<u8>,
+        options: &ReadOptions,
         look: impl FnOnce(&[u8]) -> Result<T>,
     ) -> Result<T> {
         let Found::Stored(place) = self.place(index)? else {
             return Err(Error::usage(format!("chunk {index} is not stored")));
         };
-        let result = stored(&place, buffer, &self.options.limits).and_then(look);
+        let result = stored(&place, buffer, &self.options.limits).and_then(|bytes| {
+            if options.digests == Digests::Compare {
+                self.guard.compare(self, index, bytes)?;
+            }
+            look(bytes)
+        });
         result.map_err(|error| place.in_chunk(error, index))
     }
 }

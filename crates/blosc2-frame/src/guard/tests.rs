@@ -7,7 +7,8 @@ use container_core::region::Region;
 
 use super::*;
 use crate::FORMAT;
-use crate::b2nd::{NdOptions, write_array};
+use crate::b2nd::{NdArray, NdEditor, NdOptions, copy, write_array};
+use crate::{CompactOptions, Durability, EditOptions, Editor, compact, to_directory};
 
 /// Six by four bytes in chunks of two by two, stored plainly: each chunk is its header and four bytes.
 fn array() -> Vec<u8> {
@@ -89,4 +90,84 @@ fn an_unknown_digest_is_told_the_words_that_there_are() {
     assert!(asked("foo").unwrap_err().to_string().contains(words));
     assert_eq!(asked("none").unwrap(), None);
     assert_eq!(asked("sha1").unwrap(), Some(Algorithm::Sha1));
+}
+
+/// A frame in which one bit of chunk 3, which holds the element (2, 2), was flipped.
+fn damaged() -> Vec<u8> {
+    let mut file = array();
+    let at = file.windows(4).position(|bytes| bytes == [11, 12, 15, 16]).unwrap();
+    file[at] ^= 0x40;
+    file
+}
+
+#[test]
+fn whatever_passes_chunks_on_compares_them_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.b2nd");
+    std::fs::write(&path, damaged()).unwrap();
+    let frame = Frame::open(&path).unwrap();
+    let (read, mut out) = (ReadOptions::default(), Vec::new());
+    let mut bytes = [0; 4];
+    let array = NdArray::open(&path).unwrap();
+    let like = NdOptions::like(&array).unwrap();
+    let passed: Vec<(&str, Result<()>)> = vec![
+        ("chunk", frame.chunk(3).map(|_| ())),
+        ("read_chunk", frame.read_chunk(3, &read).map(|_| ())),
+        ("read_chunk_into", frame.read_chunk_into(3, 0..1, &mut bytes[..1], &read)),
+        ("read_range", frame.read_range(12..13, &read).map(|_| ())),
+        ("read_block", frame.read_block(3, 0, &read).map(|_| ())),
+        ("to_cframe", frame.to_cframe().map(|_| ())),
+        ("to_directory", to_directory(&frame, folder.path().join("dir"), Durability::Cached)),
+        ("array", array.read(&Region::whole(&[6, 4]), &read).map(|_| ())),
+        ("copy", copy(&array, &mut out, &like, &read)),
+        ("compact", compact(&path, &CompactOptions::default()).map(|_| ())),
+    ];
+    for (name, passed) in passed {
+        let error = passed.expect_err(name);
+        assert!(matches!(error.kind(), ErrorKind::Checksum { .. }), "{name}: {error}");
+    }
+    assert_eq!(std::fs::read(&path).unwrap(), damaged());
+    assert!(!folder.path().join("dir").exists());
+    // The other chunks, and whoever asks for it.
+    assert_eq!(frame.read_chunk(2, &read).unwrap(), [9, 10, 13, 14]);
+    let mut ignoring = read;
+    ignoring.digests = Digests::Ignore;
+    assert_eq!(frame.read_chunk(3, &ignoring).unwrap(), [11 ^ 0x40, 12, 15, 16]);
+}
+
+#[test]
+fn changes_in_place_do_not_sign_damage() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.b2nd");
+    let values = |shape: Vec<u64>| {
+        let len = usize::try_from(shape.iter().product::<u64>()).unwrap();
+        Array::new(DType::parse("|u1").unwrap(), shape, Order::C, vec![0; len].into()).unwrap()
+    };
+    let changes: [(&str, &dyn Fn(&mut NdEditor) -> Result<()>); 5] = [
+        ("one element", &|editor| editor.set(&Region::parse("3,3", &[6, 4]).unwrap(), &values(vec![]))),
+        ("a shorter axis", &|editor| editor.resize(&[3, 4])),
+        ("rows before it", &|editor| editor.insert(0, 1, &values(vec![1, 4]))),
+        ("a row less", &|editor| editor.delete(0, 3..4)),
+        ("a column less", &|editor| editor.delete(1, 0..1)),
+    ];
+    for (name, change) in changes {
+        std::fs::write(&path, damaged()).unwrap();
+        let mut editor = NdEditor::open(&path, &EditOptions::default()).unwrap();
+        let error = change(&mut editor).expect_err(name);
+        assert!(matches!(error.kind(), ErrorKind::Checksum { .. }), "{name}: {error}");
+        drop(editor);
+        assert_eq!(codes(&*opened(std::fs::read(&path).unwrap())), ["checksum"], "{name}");
+    }
+    let mut editor = Editor::open(&path, &EditOptions::default()).unwrap();
+    assert!(editor.set_checksums(Some(Algorithm::Sha256)).is_err());
+    assert!(editor.stored_chunk(3).is_err() && editor.stored_chunk(2).is_ok());
+    drop(editor);
+    // What is replaced as a whole need not fit.
+    let mut editor = NdEditor::open(&path, &EditOptions::default()).unwrap();
+    editor.set(&Region::parse("2:4,2:4", &[6, 4]).unwrap(), &values(vec![2, 2])).unwrap();
+    editor.commit(Durability::Cached).unwrap();
+    assert_eq!(
+        codes(&*opened(std::fs::read(&path).unwrap())).iter().filter(|code| **code == "checksum").count(),
+        0
+    );
 }

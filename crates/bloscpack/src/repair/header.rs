@@ -134,7 +134,7 @@ fn prove(
     decoder: &mut Decoder,
     limits: &Limits,
 ) -> Result<()> {
-    let stored = StoredChunk::read(source, layout.header().checksum, entry, limits)?;
+    let stored = StoredChunk::read_uncompared(source, layout.header().checksum, entry, limits)?;
     stored.verify()?;
     stored.decode(decoder, limits).map(|_| ())
 }

@@ -21,6 +21,7 @@ mod limits;
 mod partly;
 mod pipes;
 mod plot;
+mod signed;
 mod support;
 mod terminal;
 mod writing;
