@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ops::Range;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use container_core::block::Block;
@@ -29,8 +28,18 @@ pub(super) struct Cache {
     chunk: Mutex<Option<Chunk>>,
     /// The blocks whose digests have been compared.
     proved: Mutex<HashSet<usize>>,
-    /// The block that was read in part last, plus one.
-    touched: AtomicUsize,
+    /// What was decoded of the block that was read in part last.
+    worked: Mutex<Option<Work>>,
+}
+
+/// What was decoded of a block to read parts of it.
+#[derive(Clone, Copy)]
+struct Work {
+    block: usize,
+    /// Bytes that were decoded, those before the wanted ones too.
+    bytes: u64,
+    /// Where the last part ended.
+    end: u64,
 }
 
 /// A decoded chunk.
@@ -243,14 +252,13 @@ impl File {
         if let Some(bytes) = self.cache.get(key) {
             return copy_part(&bytes, range, dst);
         }
-        // Others are decoded from their start: what is asked for piece by piece is better kept. A first look into the beginning is cheap.
-        let again = self.cache.touched.swap(block.index.saturating_add(1), Ordering::Relaxed);
-        let first = again != block.index.saturating_add(1) && range.end <= size / 4;
+        // Others are decoded from their start. What is asked for piece by piece is better kept, and so is what has been decoded as often as all
+        // of it would take.
         let whole = range.start == 0 && range.end == size;
         if label == "lz4" && !whole && self.read_chunks(block, &range, dst, options)? {
             return Ok(());
         }
-        if label == "lz4" || whole || first || !is_kept(block, &options.limits) {
+        if label == "lz4" || whole || !is_kept(block, &options.limits) || !self.is_worn(block, &range) {
             return self.decode_range(block, range, dst, options);
         }
         let bytes = self.cache.get_or_make(key, || {
@@ -259,6 +267,21 @@ impl File {
             Ok(bytes)
         })?;
         copy_part(&bytes, range, dst)
+    }
+
+    /// Whether reading one more part of a block is worth to decode and keep all of it.
+    fn is_worn(&self, block: &StoredBlock, range: &Range<u64>) -> bool {
+        let mut worked = self.cache.worked.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = worked.filter(|work| work.block == block.index);
+        let bytes = before.map_or(0, |work| work.bytes).saturating_add(range.end);
+        let goes_on = before.is_some_and(|work| work.end == range.start);
+        *worked = Some(Work { block: block.index, bytes, end: range.end });
+        before.is_some() && (goes_on || bytes > block.data_size())
+    }
+
+    /// Whether the decoded bytes of a block are in memory.
+    pub(super) fn is_held(&self, block: &StoredBlock) -> bool {
+        self.cache.get(Key::Block(block.index)).is_some()
     }
 
     /// As [`File::decode_into`], past what is held in memory.

@@ -1,6 +1,7 @@
 //! The elements of arrays: lent where they can be, else no more than was asked for.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use container_core::array::{Array, StoredArray, byte_len};
 use container_core::container::ReadOptions;
@@ -179,6 +180,9 @@ impl File {
             }
         }
         let decoded = Decoded { file: self, block, len: self.available(block)?, options };
+        if let Some(array) = self.read_encoded(&decoded, geometry, region, &span)? {
+            return Ok(array);
+        }
         if let Some(order) = geometry.order() {
             let stored = StoredArray {
                 dtype: geometry.dtype.clone(),
@@ -201,6 +205,105 @@ impl File {
         let mut bytes = zeroed_vec(len, limits)?;
         gather(&decoded, geometry, region, limits, &mut bytes)?;
         Array::new(geometry.dtype.clone(), region.shape(), Order::C, Cow::Owned(bytes))
+    }
+}
+
+impl File {
+    /// Elements in an encoded block, by one decoding that ends with the last of them: each row for itself would be decoded from the start of the
+    /// block. `None` where the rows are better read one by one: of plain blocks, of chunks that lie far apart, and where all of the block
+    /// is wanted or held.
+    fn read_encoded(
+        &self,
+        decoded: &Decoded<'_>,
+        geometry: &Geometry,
+        region: &Region,
+        span: &Range<u64>,
+    ) -> Result<Option<Array<'static>>> {
+        let (block, limits) = (decoded.block, &decoded.options.limits);
+        let Some(label) = block.label() else { return Ok(None) };
+        let counts: Vec<u64> = region.axes().iter().map(|axis| axis.count).collect();
+        let len = byte_len(&geometry.dtype, &counts).unwrap_or(u64::MAX);
+        let spread = span.end.saturating_sub(span.start);
+        if region.is_whole(&geometry.shape) || (label == "lz4" && !near(spread, len)) {
+            return Ok(None);
+        }
+        if spread <= limits.memory / 4 {
+            let mut bytes = zeroed_vec(spread, limits)?;
+            decoded.read_into(span.start, &mut bytes)?;
+            let view = geometry.view(region, span.start, Cow::Owned(bytes))?;
+            return if near(spread, len) { Ok(Some(view)) } else { copied(&view, limits).map(Some) };
+        }
+        if geometry.order() != Some(Order::C) || !is_stream(label) || self.is_held(block) {
+            return Ok(None);
+        }
+        let mut bytes = zeroed_vec(len, limits)?;
+        self.gather_passing(decoded, geometry, region, &mut bytes)?;
+        Array::new(geometry.dtype.clone(), region.shape(), Order::C, Cow::Owned(bytes)).map(Some)
+    }
+
+    /// Fills `dst` with the elements of `region` in C order, from the decoded bytes of a block as they pass by.
+    fn gather_passing(
+        &self,
+        decoded: &Decoded<'_>,
+        geometry: &Geometry,
+        region: &Region,
+        dst: &mut [u8],
+    ) -> Result<()> {
+        let limits = &decoded.options.limits;
+        let mut parts = Vec::new();
+        split(geometry, region, limits.memory / 16, &mut parts);
+        let mut parts = parts.into_iter();
+        let (mut next, mut window, mut rest, mut at) = (parts.next(), Vec::new(), dst, 0_u64);
+        let mut is_done = false;
+        let mut take = |mut piece: &[u8]| -> Result<()> {
+            while let Some((part, span)) = &next {
+                let skip = span.start.saturating_sub(at).min(piece.len() as u64);
+                let wanted = span.end.saturating_sub(at).min(piece.len() as u64);
+                let (skip, wanted) =
+                    (usize::try_from(skip).unwrap_or(0), usize::try_from(wanted).unwrap_or(0));
+                window.extend_from_slice(piece.get(skip..wanted).unwrap_or_default());
+                if span.end > at.saturating_add(piece.len() as u64) {
+                    break;
+                }
+                // The bytes of a part are there; those of the next begin behind its first.
+                let view = geometry.view(part, span.start, Cow::Owned(std::mem::take(&mut window)))?;
+                let len = view.len().saturating_mul(geometry.dtype.itemsize() as u64);
+                let len = usize::try_from(len).unwrap_or(usize::MAX);
+                let outside = || Error::usage("a region in parts is larger than itself");
+                let (head, tail) = std::mem::take(&mut rest).split_at_mut_checked(len).ok_or_else(outside)?;
+                view.copy_to(Order::C, head)?;
+                rest = tail;
+                at = at.saturating_add(wanted as u64);
+                piece = piece.get(wanted..).unwrap_or_default();
+                next = parts.next();
+            }
+            at = at.saturating_add(piece.len() as u64);
+            is_done = next.is_none();
+            // What follows is not needed.
+            if is_done { Err(Error::cancelled()) } else { Ok(()) }
+        };
+        let (codecs, threads) = (&self.options.codecs, decoded.options.threads);
+        let passed =
+            compression::read_in_pieces(&self.source, decoded.block, codecs, limits, threads, &mut take);
+        if is_done { Ok(()) } else { passed }
+    }
+}
+
+/// Labels of codecs whose data are decoded from their start, in small pieces.
+fn is_stream(label: &str) -> bool {
+    matches!(label, "zlib" | "bzp2" | "zstd" | "lz4f" | "xz")
+}
+
+/// Takes a region apart, in C order, into parts within at most `most` bytes each, with these bytes.
+fn split(geometry: &Geometry, region: &Region, most: u64, parts: &mut Vec<(Region, Range<u64>)>) {
+    let Some(span) = geometry.span(region) else { return };
+    let count = region.len().unwrap_or(u64::MAX);
+    if count <= 1 || span.end.saturating_sub(span.start) <= most {
+        parts.push((region.clone(), span));
+        return;
+    }
+    for piece in region.pieces(Order::C, count.div_ceil(8)) {
+        split(geometry, &piece, most, parts);
     }
 }
 

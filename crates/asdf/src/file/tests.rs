@@ -13,6 +13,7 @@ use crate::block_header::BlockHeader;
 use crate::{FaultKind, compression};
 
 mod chunks;
+mod cutouts;
 mod damage;
 mod hostile;
 mod inline;
