@@ -20,6 +20,7 @@ mod late;
 mod mmap;
 mod open;
 mod overlay;
+mod passing;
 #[cfg(feature = "mmap")]
 mod probed;
 mod sparse;
@@ -30,8 +31,9 @@ pub(crate) use file::read_exact_at;
 pub use joined::Joined;
 #[cfg(feature = "mmap")]
 pub use mmap::MmapSource;
-pub use open::{Access, open_path, open_path_late, open_path_probed, read_stream};
+pub use open::{Access, open_path, open_path_late, open_path_probed, open_path_to_pass, read_stream};
 pub use overlay::Overlay;
+pub use passing::Passing;
 pub use sparse::{SparseSource, drive};
 
 /// Pieces in which large data are passed through: they stay in the second-level cache.

@@ -7,7 +7,7 @@ use container_core::block::Block;
 use container_core::container::{Container, Dataset, OpenOptions, every};
 use container_core::dtype::Order;
 use container_core::format::{Format, Input, Probe};
-use container_core::source::{Access, Source, open_path, read_stream};
+use container_core::source::{Access, Passing, Source, open_path, open_path_to_pass, read_stream};
 use container_core::{Error, Result};
 
 use crate::assumed::Assumed;
@@ -145,14 +145,50 @@ pub fn open_to_pass(
     options: &OpenOptions,
     order: impl Fn(&Opened) -> Option<Order>,
 ) -> Result<Opened> {
-    let opened = open(path, accept, options)?;
+    let (format, input, pass) = recognise_to_pass(path, accept, options)?;
+    let opened = opened(format, input, options)?;
     let order = order(&opened);
-    if !opens_again(path) || options.access != Access::Auto || !passes(&*opened.container, order) {
+    if !passes(&*opened.container, order) {
         return Ok(opened);
     }
-    let mut options = options.clone();
-    options.access = Access::Positioned;
-    open(path, accept, &options)
+    match pass {
+        Pass::Never => Ok(opened),
+        Pass::Switch(passing) => {
+            passing.read_by_position();
+            Ok(opened)
+        }
+        Pass::Reopen => {
+            let mut options = options.clone();
+            options.access = Access::Positioned;
+            open(path, accept, &options)
+        }
+    }
+}
+
+/// How an input comes to be read by position when it is open.
+pub(crate) enum Pass {
+    /// It stays as it is: another access was asked for, or the bytes come once.
+    Never,
+    /// Its one source is told so.
+    Switch(Passing),
+    /// A directory, whose format opens the files: they are opened again.
+    Reopen,
+}
+
+/// As [`recognise`], with a way to read by position from some moment on.
+pub(crate) fn recognise_to_pass(
+    path: &Path,
+    accept: Accept,
+    options: &OpenOptions,
+) -> Result<(&'static Format, Input, Pass)> {
+    if options.access != Access::Auto || is_stream(path) || is_directory(path) {
+        let (format, input) = recognise(path, accept, options)?;
+        let is_again = options.access == Access::Auto && opens_again(path);
+        return Ok((format, input, if is_again { Pass::Reopen } else { Pass::Never }));
+    }
+    let (source, passing) = open_path_to_pass(path, &options.limits)?;
+    let (format, input) = find_source(source, Some(path.to_owned()), accept, options)?;
+    Ok((format, input, passing.map_or(Pass::Never, Pass::Switch)))
 }
 
 /// A larger block that has to be decoded is mapped rather than copied before.
@@ -297,6 +333,8 @@ mod tests {
     use super::*;
     use crate::testing::npy_bytes;
     use container_core::ErrorKind;
+    #[cfg(feature = "rawarray")]
+    use container_core::{container::ReadOptions, region::Region};
 
     fn open_bytes(bytes: &[u8], accept: Accept) -> Result<Opened> {
         open_source(Box::new(bytes.to_vec()), None, accept, &OpenOptions::default())
@@ -331,6 +369,23 @@ mod tests {
             assert!(matches!(error.kind(), ErrorKind::WrongFormat { .. }));
             assert!(error.to_string().contains(word), "{error}");
         }
+    }
+
+    /// A file that is gone when its order is asked for cannot be opened a second time.
+    #[cfg(feature = "rawarray")]
+    #[test]
+    fn a_file_that_passes_through_is_opened_once() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a.ra");
+        std::fs::write(&path, crate::testing::ra_bytes()).unwrap();
+        let opened = open_to_pass(&path, Accept::Containers, &OpenOptions::default(), |_| {
+            std::fs::remove_file(&path).unwrap();
+            None
+        });
+        let opened = opened.unwrap();
+        let region = Region::whole(&opened.container.datasets()[0].shape);
+        opened.container.read(0, &region, &ReadOptions::default()).unwrap();
+        assert!(!path.exists());
     }
 
     #[test]

@@ -7,7 +7,7 @@ use container_core::report::{BlockCounts, Finding, Severity, Verdict};
 use container_core::source::Access;
 use container_core::{Error, Progress};
 
-use crate::open::{Accept, opens_again, passes, recognise};
+use crate::open::{Accept, Pass, passes, recognise, recognise_to_pass};
 
 /// What a check of one file came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,19 +77,21 @@ pub fn verify(
     progress: Progress<'_>,
 ) -> Verification {
     let mut verification = Verification::new(path);
-    let checked = recognise(path, Accept::Containers, open).and_then(|(format, input)| {
+    let checked = recognise_to_pass(path, Accept::Containers, open).and_then(|(format, input, pass)| {
         verification.format = Some(format.name);
         let container = (format.open)(input, open)?;
-        if depth == Depth::Full
-            && open.access == Access::Auto
-            && opens_again(path)
-            && passes(&*container, None)
-        {
-            // As fast as through a map, and a bad disk is an error instead of a signal.
-            let mut by_position = open.clone();
-            by_position.access = Access::Positioned;
-            let (_, input) = recognise(path, Accept::Containers, &by_position)?;
-            return (format.open)(input, &by_position)?.check(depth, read, progress);
+        // As fast as through a map, and a bad disk is an error instead of a signal.
+        match pass {
+            Pass::Switch(passing) if depth == Depth::Full && passes(&*container, None) => {
+                passing.read_by_position();
+            }
+            Pass::Reopen if depth == Depth::Full && passes(&*container, None) => {
+                let mut by_position = open.clone();
+                by_position.access = Access::Positioned;
+                let (_, input) = recognise(path, Accept::Containers, &by_position)?;
+                return (format.open)(input, &by_position)?.check(depth, read, progress);
+            }
+            _ => {}
         }
         container.check(depth, read, progress)
     });

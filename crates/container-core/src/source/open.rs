@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
+use super::passing::{Passing, PassingSource};
 use super::{FileSource, Source};
 use crate::{Error, Limits, Result};
 
@@ -45,6 +46,21 @@ pub fn open_path_late(path: &Path, access: Access, limits: &Limits) -> Result<Bo
 /// As [`open_path`].
 pub fn open_path_probed(path: &Path, access: Access, limits: &Limits) -> Result<Box<dyn Source>> {
     open_as(path, access, limits, probed)
+}
+
+/// As [`open_path`] under [`Access::Auto`], with a way to read by position from some moment on, which only a regular file has.
+///
+/// # Errors
+/// As [`open_path`].
+pub fn open_path_to_pass(path: &Path, limits: &Limits) -> Result<(Box<dyn Source>, Option<Passing>)> {
+    match opened(path, Access::Auto, limits)? {
+        Opened::Memory(bytes) => Ok((Box::new(bytes), None)),
+        Opened::File(file) => {
+            let by_position = FileSource::new(file.try_clone()?)?;
+            let (source, passing) = PassingSource::new(mapped(file)?, by_position);
+            Ok((Box::new(source), Some(passing)))
+        }
+    }
 }
 
 /// Opens `path`; a regular file under [`Access::Auto`] by `auto`.
