@@ -5,6 +5,8 @@
 //! * blocks are where the walk from header to header finds them, or where the index says, if that leads to more blocks that fit their
 //!   digests or make sense; a block whose magic or sizes were damaged is read as its neighbours and its digest leave it;
 //! * a block that is lost leaves an empty one, so that the others keep the numbers by which arrays name them;
+//! * where sizes lead nowhere, a text tool may have taken white space at ends of lines out of blocks, or put some in: what the digest of a
+//!   block proves is put back, or left out;
 //! * of a block that the file cuts, or that cannot be decoded to its end, the first bytes are kept, and arrays in it are cut to whole
 //!   rows; an array without a row has no block any more, and null takes the place of a single value;
 //! * a tree that cannot be read is kept as far as it can: its first lines;
@@ -32,6 +34,7 @@ mod label;
 mod left;
 mod len;
 mod output;
+mod text_tool;
 mod tree;
 
 use std::ops::Range;
@@ -43,7 +46,7 @@ use container_core::codec::Codecs;
 use container_core::container::OpenOptions;
 use container_core::format::{Input, Output, repair_file};
 use container_core::report::{RepairItem, RepairReport};
-use container_core::source::Source;
+use container_core::source::{Joined, Source};
 use container_core::{Progress, Result};
 
 use crate::compression;
@@ -90,9 +93,17 @@ pub fn repair_with(
         // What a crash cut short is in the journal beside the file.
         source = recovered(path, source, &options.limits)?;
     }
-    let owned: Arc<dyn Source> = Arc::from(header::mended(source, &mut report)?);
-    let (source, limits) = (&*owned, &options.limits);
-    let layout = Layout::parse(source, limits)?;
+    let mut owned: Arc<dyn Source> = Arc::from(header::mended(source, &mut report)?);
+    let limits = &options.limits;
+    let mut layout = Layout::parse(&*owned, limits)?;
+    let tools = blocks::Tools { source: &*owned, codecs, limits, digests: options.stale_digests };
+    let restored = text_tool::undone(&owned, &layout, &tools, &mut report)?.map(Arc::new);
+    let told = [&report.kept, &report.guessed, &report.lost].map(Vec::len);
+    if let Some(restored) = &restored {
+        owned = Arc::<Joined<_>>::clone(restored);
+        layout = Layout::parse(&*owned, limits)?;
+    }
+    let source = &*owned;
     report.kept.push(RepairItem::new(0..layout.header.comments.end, "header and comments"));
     let document = tree::mend(source, &layout, limits, &mut report)?;
     // Then nobody knows what arrays there were.
@@ -143,6 +154,14 @@ pub fn repair_with(
     let tree = document.as_ref().map(crate::yaml::Document::text);
     let new: Arc<dyn Source> = Arc::new(output::New { source: &owned, layout: &layout, tree, parts }.join()?);
     left::tell_of_new(Arc::clone(&new), options, codecs, &mut report, progress)?;
+    if let Some(restored) = restored {
+        let lists = [&mut report.kept, &mut report.guessed, &mut report.lost];
+        for item in lists.into_iter().zip(told).flat_map(|(list, told)| list.iter_mut().skip(told)) {
+            if let Some(range) = &mut item.range {
+                *range = restored.place_in_source(range.start)..restored.place_in_source(range.end);
+            }
+        }
+    }
     if let Some(out) = out {
         for_each_piece(&*new, 0..new.len(), Progress::none(), |piece| Ok(out.write_all(piece)?))?;
     }

@@ -15,6 +15,9 @@ pub trait Checksum: Send {
     /// Takes the next bytes.
     fn update(&mut self, bytes: &[u8]);
 
+    /// A second stream that has taken the same bytes.
+    fn fork(&self) -> Box<dyn Checksum>;
+
     /// Ends the stream.
     fn finish(self: Box<Self>) -> Digest;
 }

@@ -13,6 +13,8 @@ mod error;
 pub mod fault;
 pub mod format;
 mod limits;
+#[cfg(feature = "checksums")]
+pub mod line_ends;
 pub mod literal;
 pub mod magic;
 pub mod npy;

@@ -295,7 +295,7 @@ fn said_end(source: &dyn Source, at: u64) -> Result<Option<u64>> {
     Ok(header.map(|header| at.saturating_add(header.len()).saturating_add(header.allocated_size)))
 }
 
-fn last_marker(source: &dyn Source, range: Range<u64>) -> Result<Option<u64>> {
+pub(super) fn last_marker(source: &dyn Source, range: Range<u64>) -> Result<Option<u64>> {
     let finder = memchr::memmem::FinderRev::new(MARKER);
     let mut end = range.end;
     while end > range.start {

@@ -7,6 +7,7 @@ use container_core::container::StaleDigests;
 mod labels;
 mod lines;
 mod places;
+mod text_tool;
 
 const HEAD: &str = "#ASDF 1.0.0\n#ASDF_STANDARD 1.6.0\n# kept\n";
 

@@ -26,6 +26,10 @@ impl Checksum for Adler32 {
         self.0.write(bytes);
     }
 
+    fn fork(&self) -> Box<dyn Checksum> {
+        Box::new(Self(self.0.clone()))
+    }
+
     fn finish(self: Box<Self>) -> Digest {
         digest(&self.0.finish().to_be_bytes())
     }
@@ -38,6 +42,10 @@ impl Checksum for Crc32 {
         self.0.update(bytes);
     }
 
+    fn fork(&self) -> Box<dyn Checksum> {
+        Box::new(Self(self.0.clone()))
+    }
+
     fn finish(self: Box<Self>) -> Digest {
         digest(&self.0.finalize().to_be_bytes())
     }
@@ -46,9 +54,13 @@ impl Checksum for Crc32 {
 /// Any hash of the RustCrypto family.
 struct Hash<D>(D);
 
-impl<D: sha2::Digest + Send> Checksum for Hash<D> {
+impl<D: sha2::Digest + Clone + Send + 'static> Checksum for Hash<D> {
     fn update(&mut self, bytes: &[u8]) {
         self.0.update(bytes);
+    }
+
+    fn fork(&self) -> Box<dyn Checksum> {
+        Box::new(Self(self.0.clone()))
     }
 
     fn finish(self: Box<Self>) -> Digest {

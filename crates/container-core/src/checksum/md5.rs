@@ -77,6 +77,10 @@ impl Checksum for Md5 {
         compress(&mut self.state, blocks);
     }
 
+    fn fork(&self) -> Box<dyn Checksum> {
+        Box::new(self.clone())
+    }
+
     fn finish(mut self: Box<Self>) -> Digest {
         let (end, count) = self.padding();
         compress(&mut self.state, &end[..count]);
