@@ -32,5 +32,6 @@ pub use document::{Collection, Document, DuplicateKeys, Kind, NodeId, ScalarStyl
 pub use emit::{EmitOptions, emit_document, emit_node};
 pub use node::Node;
 pub use scalar::{Int, Scalar, Timestamp, resolve};
+pub(crate) use scalar::{is_impossible, under_tag};
 pub use value::Yaml;
 pub(crate) use walk::{child, key_text};

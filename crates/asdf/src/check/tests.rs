@@ -157,10 +157,78 @@ fn trees_that_readers_differ_on_are_told() {
         ("a: &x {b: 1}\nc: {<<: *x, d: 2}\n", &[]),
         ("a: {$ref: '#/b'}\n", &["reference"]),
         ("a: {$ref: '#/b'}\nb: 1\n", &[]),
+        ("a: {<<: [1]}\n", &["tree"]),
+        ("? !core/complex-1.0.0 1+1j\n: 2\n", &["tree"]),
+        ("a: !!str {=: 1}\n", &[]),
+        ("a: !!int {=: x}\n", &["tree"]),
+        ("a: !!timestamp {=: 2020-01-02}\n", &["tree"]),
+        ("a: !!python/tuple [1]\n", &[]),
+        ("a: 2020-13-02\n", &["tree"]),
+        ("a: '2020-13-02'\n", &[]),
+        ("a: 0x_\n", &["tree"]),
     ] {
         let found = of_tree(tree);
         let codes: Vec<&str> = found.findings.iter().map(|finding| finding.code).collect();
         assert_eq!(codes, expected, "{tree}");
+    }
+}
+
+/// What `asdf.open` of Python asdf 6.0.0 with PyYAML 6 makes of each: read, or refused.
+#[test]
+fn tags_of_collections_are_judged_as_python_asdf_reads_them() {
+    for read in [
+        "!!omap [{a: 1}]",
+        "!!omap []",
+        "!!omap [{a: 1}, {a: 2}]",
+        "!!omap [!!omap {a: 1}]",
+        "!!omap [!foo {a: 1}, !!str {b: 1}, !!set {c}]",
+        "!!pairs [{a: 1}]",
+        "!!pairs [!!omap {a: 1}, {[1]: 2}]",
+        "!!set {a, b}",
+        "!!set {a: 1}",
+        "!!set {<<: {a: 1}}",
+        "!!binary AAH/",
+        "!!binary {=: AAH/}",
+        "!!timestamp '2020-1-2'",
+        "!!seq [1]",
+        "!!map {a: 1}",
+        "!!str {=: {=: a}}",
+        "{? !!str {=: a} : 2}",
+        "!!null x",
+    ] {
+        let found = of_tree(&format!("v: {read}\n"));
+        assert_eq!(codes(&found), [], "{read}");
+    }
+    for refused in [
+        "!!omap [{a: 1, b: 2}]",
+        "!!omap {a: 1}",
+        "!!omap a",
+        "!!omap",
+        "!!omap [1]",
+        "!!omap [{}]",
+        "!!omap [{[1]: 2}]",
+        "!!omap [{a: !!int x}]",
+        "!!omap [{<<: {a: 1}}]",
+        "!!pairs {a: 1}",
+        "!!pairs [1]",
+        "!!pairs [{a: 1, b: 2}]",
+        "!!set [a]",
+        "!!set {[1]: 2}",
+        "!!binary 'AA*A'",
+        "!!binary [a]",
+        "!!timestamp x",
+        "!!timestamp {a: 1}",
+        "!!seq {a: 1}",
+        "!!map [a]",
+        "!!str [a]",
+        "!!str {a: 1}",
+        "!!str {=: [a]}",
+        "{? !!set {} : 2}",
+        "{? !foo a : 2}",
+        "{? !!int x : 2}",
+    ] {
+        let found = of_tree(&format!("v: {refused}\n"));
+        assert_eq!(codes(&found), [("tree", None)], "{refused}");
     }
 }
 

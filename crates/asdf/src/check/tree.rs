@@ -1,13 +1,15 @@
 //! What is odd about the tree.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use container_core::report::{Finding, Severity};
 use container_core::{Limits, Result};
 
 use super::some;
 use crate::meta::key_text;
-use crate::yaml::{Document, Kind, Node, Scalar, wrong_directives};
+use crate::yaml::{
+    Document, Kind, Node, NodeId, Scalar, ScalarStyle, is_impossible, under_tag, wrong_directives,
+};
 
 /// What tags of YAML's own begin with.
 const YAML: &str = "tag:yaml.org,2002:";
@@ -19,12 +21,19 @@ pub(crate) fn findings(document: &Document, limits: &Limits) -> Result<Vec<Findi
         let place = |at: usize| document.base().saturating_add(at as u64);
         wrong.push(Finding::new(Severity::Error, "tree", message).at(place(range.start)..place(range.end)));
     }
+    let mut items: HashMap<NodeId, Role> = HashMap::new();
     document.walk(false, limits, &mut |path, node| {
         if node.is_alias() {
             return Ok(true);
         }
+        let role = items.remove(&node.id()).unwrap_or(Role::Value);
+        if node.kind() == Kind::Sequence
+            && let Some(role) = role_of_items(node)
+        {
+            items.extend(node.items().filter(|item| !item.is_alias()).map(|item| (item.id(), role)));
+        }
         let shown = || if path.is_empty() { "the tree".to_owned() } else { path.to_owned() };
-        if let Some(what) = contradiction(node) {
+        if let Some(what) = contradiction(node, role) {
             let message = format!("{} {what}, which Python asdf does not read", shown());
             wrong.push(Finding::new(Severity::Error, "tree", message).at(node.range()));
         }
@@ -51,31 +60,138 @@ fn duplicate_keys(node: Node<'_>) -> Vec<Node<'_>> {
     node.entries().map(|(key, _)| key).filter(is_known).collect()
 }
 
-/// What a tag of YAML's own, a key or a merge says that cannot be.
-fn contradiction(node: Node<'_>) -> Option<&'static str> {
-    if node.kind() == Kind::Mapping {
-        for (key, value) in node.entries() {
-            match key.scalar() {
-                None => return Some("has a collection as a key"),
-                Some(Scalar::Merge) if value.kind() == Kind::Scalar => {
-                    return Some("merges what is no mapping");
-                }
-                Some(_) => {}
-            }
-        }
+/// The role of a sequence's items, where its tag gives them one.
+fn role_of_items(node: Node<'_>) -> Option<Role> {
+    match node.tag()?.strip_prefix(YAML)? {
+        "omap" => Some(Role::Entry),
+        "pairs" => Some(Role::Pair),
+        _ => None,
+    }
+}
+
+/// Where a node is: PyYAML reads the items of `!!omap` and `!!pairs` itself, whatever their tags.
+#[derive(Clone, Copy, PartialEq)]
+enum Role {
+    Value,
+    /// Item of an `!!omap`.
+    Entry,
+    /// Item of a `!!pairs`.
+    Pair,
+}
+
+/// What of a node the loader of Python asdf refuses (PyYAML 6 `SafeConstructor`, and `AsdfLoader` of asdf 6): keys, merges, and values that a
+/// tag of YAML's own does not fit.
+fn contradiction(node: Node<'_>, role: Role) -> Option<&'static str> {
+    if node.kind() == Kind::Mapping
+        && let Some(what) = node.entries().find_map(|(key, value)| wrong_pair(key, value, role))
+    {
+        return Some(what);
+    }
+    if role != Role::Value {
+        return None;
+    }
+    if is_impossible_plain(node) {
+        return Some(IMPOSSIBLE);
     }
     let name = node.tag()?.strip_prefix(YAML)?;
     let fits = match (name, node.kind()) {
         ("map" | "set", kind) => kind == Kind::Mapping,
-        ("seq" | "omap" | "pairs", kind) => kind == Kind::Sequence,
-        ("str", kind) => kind == Kind::Scalar,
-        ("int", _) => matches!(node.scalar(), Some(Scalar::Int(_))),
-        ("float", _) => matches!(node.scalar(), Some(Scalar::Float(_))),
-        ("bool", _) => matches!(node.scalar(), Some(Scalar::Bool(_))),
-        ("null", _) => matches!(node.scalar(), Some(Scalar::Null)),
-        ("binary", _) => matches!(node.scalar(), Some(Scalar::Binary(_))),
-        ("timestamp", _) => matches!(node.scalar(), Some(Scalar::Timestamp(_))),
-        _ => true,
+        ("seq", kind) => kind == Kind::Sequence,
+        ("omap" | "pairs", Kind::Sequence) => {
+            let is_pair = |item: Node<'_>| item.kind() == Kind::Mapping && item.len() == 1;
+            return (!node.items().all(is_pair)).then_some("has an item that is not a mapping of one key");
+        }
+        ("omap" | "pairs", _) => false,
+        _ => return wrong_scalar(node, name),
     };
-    (!fits).then_some("has a tag of YAML's own that its value does not fit")
+    (!fits).then_some(UNFIT)
+}
+
+const IMPOSSIBLE: &str = "has the form of a date or number, and is none";
+
+fn is_impossible_plain(node: Node<'_>) -> bool {
+    node.scalar_style() == Some(ScalarStyle::Plain) && node.tag().is_none() && is_impossible(node.text())
+}
+
+const UNFIT: &str = "has a tag of YAML's own that its value does not fit";
+
+/// Tags of scalars, for which a mapping with a default value can stand.
+const SCALARS: [&str; 6] = ["str", "int", "float", "bool", "null", "binary"];
+
+/// Whether the text of a scalar, or of what stands for one, is not of the type that its tag names.
+fn wrong_scalar(node: Node<'_>, name: &str) -> Option<&'static str> {
+    let fits = if name == "timestamp" {
+        // PyYAML matches the text before it looks for a default value.
+        matches!(node.scalar(), Some(Scalar::Timestamp(_)))
+    } else if SCALARS.contains(&name) {
+        let value = default_of(node).map(|scalar| under_tag(name, scalar.text()));
+        match (name, value) {
+            (_, None) => false,
+            ("str", _) => true,
+            ("int", Some(value)) => matches!(value, Scalar::Int(_)),
+            ("float", Some(value)) => matches!(value, Scalar::Float(_)),
+            ("bool", Some(value)) => matches!(value, Scalar::Bool(_)),
+            ("null", Some(value)) => value == Scalar::Null,
+            (_, Some(value)) => matches!(value, Scalar::Binary(_)),
+        }
+    } else {
+        true
+    };
+    (!fits).then_some(UNFIT)
+}
+
+/// The scalar, or the one that a mapping has under the key `=` (YAML 1.1, "Default Value Language-Independent Type"), mappings within mappings
+/// as PyYAML follows them.
+fn default_of(node: Node<'_>) -> Option<Node<'_>> {
+    // Each step is one level deeper, and trees end; aliases could lead in a circle.
+    let mut here = node.target();
+    for _ in 0..MAX_DEFAULTS {
+        match here.kind() {
+            Kind::Scalar => return Some(here),
+            Kind::Sequence => return None,
+            Kind::Mapping => {
+                let mut entries = here.entries();
+                here = entries.find(|(key, _)| key.scalar() == Some(Scalar::Default))?.1.target();
+            }
+        }
+    }
+    None
+}
+
+/// Mappings within mappings that stand for one scalar.
+const MAX_DEFAULTS: usize = 64;
+
+/// What of a pair cannot be.
+fn wrong_pair(key: Node<'_>, value: Node<'_>, role: Role) -> Option<&'static str> {
+    let name = key.tag().map(|tag| tag.strip_prefix(YAML));
+    let unfit = name.flatten().and_then(|name| wrong_scalar(key, name));
+    if unfit.is_some() && key.kind() == Kind::Scalar {
+        return unfit;
+    }
+    if is_impossible_plain(key) {
+        return Some("has a key of the form of a date or number that is none");
+    }
+    match (key.scalar(), role) {
+        // They are a list of two.
+        (_, Role::Pair) => None,
+        (None, _) => {
+            let stands_for_one =
+                name.flatten().is_some_and(|name| SCALARS.contains(&name)) && unfit.is_none();
+            (!stands_for_one).then_some("has a collection as a key")
+        }
+        (Some(Scalar::Merge | Scalar::Default), Role::Entry) => Some("has a key that is no value"),
+        (Some(Scalar::Merge), Role::Value) => {
+            let merges = match value.kind() {
+                Kind::Mapping => true,
+                Kind::Sequence => value.items().all(|item| item.kind() == Kind::Mapping),
+                Kind::Scalar => false,
+            };
+            (!merges).then_some("merges what is no mapping")
+        }
+        // Python asdf keeps the tag with the text, and such a text is no key.
+        (Some(_), _) if name == Some(None) && key.tag() != Some("!") => {
+            Some("has a key with a tag that is not one of YAML's own")
+        }
+        _ => None,
+    }
 }

@@ -98,9 +98,15 @@ fn boolean(text: &str) -> Option<Scalar<'_>> {
     Some(Scalar::Bool(value))
 }
 
+/// True for a plain text that PyYAML takes for a date or an integer by its form, and then cannot read: `2020-13-02`, `0x_`.
+pub(crate) fn is_impossible(text: &str) -> bool {
+    text.starts_with(|first: char| first.is_ascii_digit() || "+-".contains(first))
+        && (timestamp::is_impossible(text) || number::is_impossible(text))
+}
+
 /// What `text` is under one of YAML's own tags, the part behind `tag:yaml.org,2002:`; text where it does not fit the tag, as under
 /// tags of collections and unknown ones.
-pub(super) fn under_tag<'a>(name: &str, text: &'a str) -> Scalar<'a> {
+pub(crate) fn under_tag<'a>(name: &str, text: &'a str) -> Scalar<'a> {
     let value = match name {
         "null" => Some(Scalar::Null),
         "bool" => ["yes", "true", "on"]

@@ -27,6 +27,11 @@ pub(super) fn plain(text: &str) -> Option<Scalar<'_>> {
     if is_float(text) { float(text).map(Scalar::Float) } else { None }
 }
 
+/// Whether a text has the form of an integer and no digit: `0x_`.
+pub(super) fn is_impossible(text: &str) -> bool {
+    text.len() <= MOST_DIGITS && is_int(text) && int(text).is_none()
+}
+
 /// Digits with a dot and perhaps an exponent, which is how nearly all fractions are written.
 fn plain_float(text: &str) -> Option<f64> {
     let digits = |bytes: &[u8]| bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();

@@ -49,6 +49,16 @@ pub(super) fn plain(text: &str) -> Option<Timestamp> {
 
 /// As [`plain`], for text under the tag of dates, where `2001-1-2` is one too.
 pub(super) fn tagged(text: &str) -> Option<Timestamp> {
+    written(text).filter(is_read)
+}
+
+/// Whether a text has the form of a date or time, and is none that a calendar or a clock has.
+pub(super) fn is_impossible(text: &str) -> bool {
+    written(text).is_some_and(|found| (found.time.is_some() || text.len() == 10) && !is_read(&found))
+}
+
+/// What is written, on a calendar or not.
+fn written(text: &str) -> Option<Timestamp> {
     let mut rest = Rest(text.as_bytes());
     let year = rest.digits(4, 4)?;
     rest.byte(b'-')?;
@@ -63,7 +73,7 @@ pub(super) fn tagged(text: &str) -> Option<Timestamp> {
         offset: None,
     };
     if rest.0.is_empty() {
-        return is_read(&found).then_some(found);
+        return Some(found);
     }
     if rest.byte(b't').or_else(|| rest.byte(b'T')).is_none() && !rest.blanks() {
         return None;
@@ -86,7 +96,7 @@ pub(super) fn tagged(text: &str) -> Option<Timestamp> {
     found.time =
         Some((u8::try_from(hour).ok()?, u8::try_from(minute).ok()?, u8::try_from(second).ok()?, micros));
     found.offset = zone(&mut rest)?;
-    (rest.0.is_empty() && is_read(&found)).then_some(found)
+    rest.0.is_empty().then_some(found)
 }
 
 /// True for what Python's `datetime` has: years from 1 to 9999, days of the calendar, no leap seconds, zones of less than a day.
