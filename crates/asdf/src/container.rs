@@ -218,7 +218,11 @@ impl Container for Lens {
     }
 
     fn uncarried(&self, selection: &[(usize, Region)]) -> Vec<Loss> {
-        carry::lost_masks(&self.file, self.datasets(), selection)
+        match self.fallback {
+            // Who writes the elements asks for their mask.
+            Fallback::Apply => Vec::new(),
+            Fallback::Stored => carry::lost_masks(&self.file, self.datasets(), selection),
+        }
     }
 
     fn check(&self, depth: Depth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report> {

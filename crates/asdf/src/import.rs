@@ -1,5 +1,6 @@
 //! Writing datasets of any container as an ASDF file.
 
+mod mask;
 mod own;
 mod place;
 
@@ -28,7 +29,7 @@ const STANDARD: &str = "standard";
 /// Word for where data of blocks begin: a multiple of so many bytes.
 const ALIGN: &str = "align";
 
-/// Writes the selected datasets, each as an array at its path. Byte order stays, and so does the order of the axes: column-major arrays
+/// Writes the selected datasets, each as an array at its path, with its mask. Byte order stays, and so does the order of the axes: column-major arrays
 /// have strides. Elements that become bytes are little-endian ones. The whole of another ASDF file keeps its tree.
 pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
     job.options.allow_words("ASDF", &[CHECKSUM, ImportOptions::AS_BYTES, STANDARD, ALIGN])?;
@@ -54,6 +55,16 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
             part.spec = part.spec.compressed(label, level);
         }
         losses.extend(part.loss.take().map(|what| Loss { dataset: Some(dataset.path.clone()), what }));
+        if let Some(dtype) = mask::dtype_of(job, *index)? {
+            // Elements that become bytes have one axis more than the mask has.
+            match part.spec.shape.len() == region.shape().len() {
+                true => part.mask = Some(dtype),
+                false => losses.push(Loss {
+                    dataset: Some(dataset.path.clone()),
+                    what: "mask: elements that are missing, of which bytes are written".to_owned(),
+                }),
+            }
+        }
         // Nothing is written for what a cut file merely claims.
         prove(job.container, *index, region, &job.read)?;
         parts.push((path, part));
@@ -61,7 +72,12 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
     let mut plan = Plan::new(options(job)?);
     let mut nodes = HashMap::with_capacity(parts.len());
     for (path, part) in &parts {
-        nodes.insert((*path).clone(), plan.array(&part.spec)?);
+        let mask = part.mask.as_ref().map(|dtype| plan.array(&mask::spec(dtype, &part.spec))).transpose()?;
+        let spec = match mask {
+            Some(mask) => part.spec.clone().masked(mask),
+            None => part.spec.clone(),
+        };
+        nodes.insert((*path).clone(), plan.array(&spec)?);
     }
     let (root, anchor) = to_tree(&tree, &mut nodes);
     let mut places = Places::new(root);
@@ -78,6 +94,9 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
     };
     let mut writer = plan.start(tree, out)?;
     for (path, part) in &parts {
+        if part.mask.is_some() {
+            mask::write(job, part.index, part.region, part.read, &mut writer)?;
+        }
         for_each_run(job.container, part.index, part.region, part.read, &job.read, job.progress, |bytes| {
             if part.spec.dtype == part.of {
                 require_values(path, &part.of, bytes)?;
@@ -140,6 +159,8 @@ struct Part<'a> {
     /// The type of the source's elements.
     of: DType,
     loss: Option<String>,
+    /// The type of the mask that is written before the elements.
+    mask: Option<DType>,
 }
 
 impl<'a> Part<'a> {
@@ -175,7 +196,7 @@ impl<'a> Part<'a> {
                 "padding, titles and an order in memory of the fields of records, which ASDF does not know";
             (dtype.packed() != *dtype).then(|| what.to_owned())
         };
-        Ok(Self { index, region, spec, read, of: dtype.clone(), loss })
+        Ok(Self { index, region, spec, read, of: dtype.clone(), loss, mask: None })
     }
 }
 

@@ -140,8 +140,10 @@ impl NdArray {
         mask: Option<Node<'_>>,
         depth: usize,
     ) -> Result<Self> {
-        let mut found = inline::shape(data, datatype.as_ref().map(|datatype| &datatype.dtype))?;
-        if let Some(shape) = (node.id() != data.id()).then(|| node.get("shape")).flatten() {
+        let shape = (node.id() != data.id()).then(|| node.get("shape")).flatten();
+        let axes_stated = shape.filter(|shape| shape.kind() == Kind::Sequence).map(Node::len);
+        let mut found = inline::shape(data, datatype.as_ref().map(|datatype| &datatype.dtype), axes_stated)?;
+        if let Some(shape) = shape {
             let stated = axes(shape)?;
             // Lists without items do not tell of the axes behind: Python asdf writes shape (0, 3) as an empty list.
             if found.last() == Some(&0) && stated.len() > found.len() {

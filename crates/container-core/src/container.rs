@@ -86,7 +86,8 @@ pub trait Container: Send + Sync {
     }
 
     /// Which elements of `region` of a dataset are missing, as its file says: an array of `bool8` of the region's shape, not zero where one is.
-    /// `None` where the file says so of none, in formats that have no words for it, and where the file was opened with
+    /// Of records of which fields can be missing one by one, an array of [`mask_dtype`](crate::mask::mask_dtype) of their type;
+    /// [`Hidden`](crate::mask::Hidden) takes either. `None` where the file says so of none, in formats that have no words for it, and where the file was opened with
     /// [`Fallback::Stored`]. [`Container::read`] gives the values of missing elements as they are stored all the same.
     ///
     /// # Errors

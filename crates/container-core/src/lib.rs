@@ -17,6 +17,7 @@ mod limits;
 pub mod line_ends;
 pub mod literal;
 pub mod magic;
+pub mod mask;
 pub mod npy;
 pub mod numbers;
 pub mod pointer;

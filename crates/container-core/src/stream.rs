@@ -3,6 +3,7 @@
 use crate::array::byte_len;
 use crate::container::{Container, ReadOptions};
 use crate::dtype::Order;
+use crate::mask::Hidden;
 use crate::region::{AxisSelection, Region};
 use crate::{Error, Limits, Progress, Result};
 
@@ -65,6 +66,39 @@ pub fn for_each_run(
     progress: Progress<'_>,
     mut sink: impl FnMut(&[u8]) -> Result<()>,
 ) -> Result<()> {
+    for_each_piece(container, index, region, order, options, progress, |_, bytes| sink(bytes))
+}
+
+/// As [`for_each_run`], with the mask of each piece; `None` where the dataset has none.
+///
+/// # Errors
+/// As [`for_each_run`]; those of [`Container::mask`].
+pub fn for_each_masked_run(
+    container: &dyn Container,
+    index: usize,
+    region: &Region,
+    order: Order,
+    options: &ReadOptions,
+    progress: Progress<'_>,
+    mut sink: impl FnMut(&[u8], Option<&Hidden>) -> Result<()>,
+) -> Result<()> {
+    let dtype = container.require(index)?.dtype.clone();
+    for_each_piece(container, index, region, order, options, progress, |piece, bytes| {
+        let mask = container.mask(index, piece, options)?;
+        let hidden = mask.map(|mask| Hidden::new(&mask, &dtype, order, &options.limits)).transpose()?;
+        sink(bytes, hidden.as_ref())
+    })
+}
+
+fn for_each_piece(
+    container: &dyn Container,
+    index: usize,
+    region: &Region,
+    order: Order,
+    options: &ReadOptions,
+    progress: Progress<'_>,
+    mut sink: impl FnMut(&Region, &[u8]) -> Result<()>,
+) -> Result<()> {
     let dataset = &*container.require(index)?;
     require_present(container, index, region)?;
     let counts: Vec<u64> = region.axes().iter().map(|axis| axis.count).collect();
@@ -85,7 +119,7 @@ pub fn for_each_run(
         let array = container.read(index, &piece, options)?;
         let bytes = array.bytes(order, &options.limits)?;
         touch(&bytes);
-        sink(&bytes)?;
+        sink(&piece, &bytes)?;
         done += bytes.len() as u64;
         progress.tick(done, total)?;
     }

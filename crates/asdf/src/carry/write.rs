@@ -279,7 +279,9 @@ impl Build<'_> {
         let Yaml::Tagged(tag, node) = self.arrays.remove(path)? else { return None };
         let Yaml::Mapping(mut pairs, style) = *node else { return None };
         for (key, value) in array.get("more").map(carried::entries).unwrap_or_default() {
-            if !super::STORAGE.contains(&key.as_str()) {
+            // A mask that is written anew is the whole of it.
+            let is_there = pairs.iter().any(|(own, _)| matches!(own, Yaml::Text(own, _) if own == key));
+            if !super::STORAGE.contains(&key.as_str()) && !is_there {
                 pairs.push((Yaml::text(key), self.value(value)));
             }
         }

@@ -3,26 +3,28 @@
 
 use std::borrow::Cow;
 
-use container_core::array::Array;
+use container_core::array::{Array, byte_len};
 use container_core::container::ReadOptions;
 use container_core::dtype::{ByteOrder, DType, Kind, Order};
+use container_core::mask::{mask_dtype, places, scalars};
 use container_core::region::{AxisSelection, Kept, Region};
 use container_core::source::zeroed_vec;
-use container_core::{Error, Limits, Result};
+use container_core::{Error, ErrorKind, Limits, Result};
 use half::f16;
 
 use super::File;
-use crate::ndarray::{ByteSource, Mask, NdArray, inline};
+use crate::ndarray::{ByteSource, Geometry, Mask, NdArray, inline};
 
 impl File {
-    /// Which elements of `region` of the array at `path` are missing: an array of `bool8` of the region's shape, true where one is; `None`
-    /// where the array has no mask and no item that is null.
+    /// Which elements of `region` of the array at `path` are missing: an array of `bool8` of the region's shape, true where one is; of records
+    /// an array of [`mask_dtype`], since each of their fields can be missing. `None` where the array has no mask and no item that is null.
     ///
-    /// A value is compared exactly, as a number of the array's type; NaN hides every NaN. Another array hides what it is not zero for, its
-    /// axes aligned with the last ones, an axis of length 1 standing for any. (Python asdf 6.0 compares values within a tolerance.)
+    /// A value is compared exactly, as a number of the array's type, in records with each number; NaN hides every NaN. Another array hides what it is not zero for, its
+    /// axes aligned with the last ones, an axis of length 1 standing for any. One of records hides field by field, the first field by the first,
+    /// whatever their names. (Python asdf 6.0 compares values within a tolerance.)
     ///
     /// # Errors
-    /// `Malformed` for a mask that is neither a number nor an array, and for one whose shape does not fit; `Unsupported` for a value as the mask of records; as [`File::read`].
+    /// `Malformed` for a mask that is neither a number nor an array, and for one whose shape or fields do not fit; as [`File::read`].
     pub fn mask(&self, path: &str, region: &Region, options: &ReadOptions) -> Result<Option<Array<'static>>> {
         self.mask_of(&self.array(path)?.array, region, options)
     }
@@ -44,16 +46,19 @@ impl File {
             return Err(Error::malformed(problem).context("asdf ndarray").at(mask.range()));
         }
         let nulls = self.nulls(array, &region, options)?;
+        let dtype = &geometry.dtype;
         let masked = match &array.mask {
             None => None,
-            Some(Mask::Array(mask)) => Some(self.mask_array(mask, &geometry.shape, &region, options)?),
+            Some(Mask::Array(mask)) => {
+                Some(self.mask_array(mask, dtype, &geometry.shape, &region, options)?)
+            }
             Some(Mask::Value(value)) => {
                 let node = self.tree.document().node(*value);
-                let masked =
-                    Masked::new(inline::value(node, &geometry.dtype, &options.limits)?, &geometry.dtype)?;
+                let value =
+                    |scalar: &DType| Masked::new(inline::value(node, scalar, &options.limits)?, scalar);
                 let elements = self.read_array(array, &region, options)?;
                 let bytes = elements.bytes(Order::C, &options.limits)?;
-                Some(truths(&bytes, &geometry.dtype, &options.limits, |item| masked.hides(item))?)
+                Some(truths(&bytes, dtype, &options.limits, value, Masked::hides)?)
             }
         };
         let bytes = match (nulls, masked) {
@@ -64,25 +69,37 @@ impl File {
                 one
             }
         };
-        Array::new(DType::native(Kind::Bool, 1), region.shape(), Order::C, Cow::Owned(bytes)).map(Some)
+        Array::new(mask_dtype(dtype), region.shape(), Order::C, Cow::Owned(bytes)).map(Some)
     }
 
-    /// Which inline items are null, in C order; `None` where none of the whole array is.
+    /// Whether an item of inline data is null, or a field of one.
+    ///
+    /// # Errors
+    /// As [`File::read`].
+    pub(crate) fn has_nulls(&self, array: &NdArray) -> Result<bool> {
+        let ByteSource::Inline(data) = &array.source else { return Ok(false) };
+        let geometry = self.geometry_of(array)?;
+        Ok(self.inline_items(*data, &geometry, self.limits())?.len() > items_len(&geometry))
+    }
+
+    /// Which scalars of inline items are null, in C order; `None` where none of the whole array is.
     fn nulls(&self, array: &NdArray, region: &Region, options: &ReadOptions) -> Result<Option<Vec<u8>>> {
         let ByteSource::Inline(data) = &array.source else { return Ok(None) };
         let geometry = self.geometry_of(array)?;
-        let node = self.tree.document().node(*data);
-        let items = inline::read(node, &geometry.shape, &geometry.dtype, &options.limits)?;
-        let Some(nulls) = items.nulls else { return Ok(None) };
-        let whole =
-            Array::new(DType::native(Kind::Bool, 1), geometry.shape.clone(), Order::C, Cow::Owned(nulls))?;
+        let items = self.inline_items(*data, &geometry, &options.limits)?;
+        let Some(nulls) = items.get(items_len(&geometry)..).filter(|nulls| !nulls.is_empty()) else {
+            return Ok(None);
+        };
+        let dtype = mask_dtype(&geometry.dtype);
+        let whole = Array::new(dtype, geometry.shape.clone(), Order::C, Cow::Borrowed(nulls))?;
         whole.select(region)?.bytes(Order::C, &options.limits).map(|bytes| Some(bytes.into_owned()))
     }
 
-    /// Where a mask is not zero, for a region of the array that it masks.
+    /// Where a mask is not zero, for a region of the array of elements of `dtype` that it masks: a byte for each scalar.
     fn mask_array(
         &self,
         mask: &NdArray,
+        dtype: &DType,
         shape: &[u64],
         region: &Region,
         options: &ReadOptions,
@@ -105,12 +122,28 @@ impl File {
         }
         let part = self.read_array(mask, &Region::new(axes, &geometry.shape)?, options)?;
         let elements = part.bytes(Order::C, &options.limits)?;
-        let zero = zeroed_vec(geometry.dtype.itemsize() as u64, &options.limits)?;
-        let zero = Masked::new(Some(zero), &geometry.dtype)?;
-        let bytes = truths(&elements, &geometry.dtype, &options.limits, |item| !zero.hides(item))?;
-        // The same byte again along each axis that the mask has but one of, or none.
+        let limits = &options.limits;
+        let zero = |scalar: &DType| Masked::new(Some(zeroed_vec(scalar.itemsize() as u64, limits)?), scalar);
+        let bytes = truths(&elements, &geometry.dtype, limits, zero, |zero, item| !zero.hides(item))?;
+        let each = scalars(dtype);
+        let bytes = match &geometry.dtype {
+            DType::Scalar(_) if each == 1 => bytes,
+            // The whole of a record.
+            DType::Scalar(_) => {
+                let mut spread = zeroed_vec((bytes.len() as u64).saturating_mul(each as u64), limits)?;
+                let parts = spread.chunks_exact_mut(each.max(1));
+                parts.zip(&bytes).for_each(|(part, byte)| part.fill(*byte));
+                spread
+            }
+            DType::Record(_) if is_alike(&mask_dtype(&geometry.dtype), &mask_dtype(dtype)) => bytes,
+            DType::Record(_) => {
+                let problem = format!("a mask of {} for elements of {dtype}", geometry.dtype);
+                return Err(Error::malformed(problem).context("asdf ndarray").at(self.node(mask).range()));
+            }
+        };
+        // The same bytes again along each axis that the mask has but one of, or none.
         let mut strides = vec![0_i64; shape.len()];
-        let mut step = 1_i64;
+        let mut step = i64::try_from(each).unwrap_or(i64::MAX);
         for (at, len) in part.shape().iter().enumerate().rev() {
             let own = geometry.shape.get(at).is_some_and(|own| *own != 1);
             if let Some(stride) = strides.get_mut(at.saturating_add(missing)).filter(|_| own) {
@@ -122,19 +155,65 @@ impl File {
         if counts.contains(&0) {
             return Ok(Vec::new());
         }
-        let view = Array::strided(DType::native(Kind::Bool, 1), counts, strides, 0, Cow::Owned(bytes))?;
-        view.bytes(Order::C, &options.limits).map(Cow::into_owned)
+        let view = Array::strided(DType::void(each), counts, strides, 0, Cow::Owned(bytes))?;
+        view.bytes(Order::C, limits).map(Cow::into_owned)
     }
 }
 
-/// A byte for each element: 1 where `look` says so.
-fn truths(bytes: &[u8], dtype: &DType, limits: &Limits, look: impl Fn(&[u8]) -> bool) -> Result<Vec<u8>> {
+/// Bytes of the elements of an inline array.
+pub(super) fn items_len(geometry: &Geometry) -> usize {
+    let len = byte_len(&geometry.dtype, &geometry.shape);
+    len.and_then(|len| usize::try_from(len).ok()).unwrap_or(usize::MAX)
+}
+
+/// Whether two types have the same scalars, fields by their places.
+fn is_alike(one: &DType, other: &DType) -> bool {
+    match (one, other) {
+        (DType::Scalar(_), DType::Scalar(_)) => true,
+        (DType::Record(one), DType::Record(other)) => {
+            one.fields.len() == other.fields.len()
+                && one
+                    .fields
+                    .iter()
+                    .zip(&other.fields)
+                    .all(|(one, other)| one.shape == other.shape && is_alike(&one.dtype, &other.dtype))
+        }
+        _ => false,
+    }
+}
+
+/// A byte for each scalar of each element: 1 where `look` says so, told what `make` makes of the scalar's type.
+fn truths(
+    bytes: &[u8],
+    dtype: &DType,
+    limits: &Limits,
+    make: impl Fn(&DType) -> Result<Masked>,
+    look: impl Fn(&Masked, &[u8]) -> bool,
+) -> Result<Vec<u8>> {
     let size = dtype.itemsize();
     if size == 0 {
         return Err(Error::unsupported(format!("a mask over elements without bytes ({dtype})")));
     }
-    let mut truths: Vec<u8> = zeroed_vec((bytes.len() / size) as u64, limits)?;
-    truths.iter_mut().zip(bytes.chunks_exact(size)).for_each(|(truth, item)| *truth = u8::from(look(item)));
+    let places = places(dtype).into_iter().map(|(range, scalar)| {
+        // A number is no text.
+        let is_number = !matches!(scalar.kind, Kind::Bytes | Kind::Unicode | Kind::Void);
+        let dtype = DType::Scalar(scalar.clone());
+        match make(&dtype) {
+            Err(error) if !is_number && matches!(error.kind(), ErrorKind::Unsupported(_)) => {
+                Ok((range, Masked::Nothing))
+            }
+            other => other.map(|masked| (range, masked)),
+        }
+    });
+    let places = places.collect::<Result<Vec<_>>>()?;
+    let each = places.len();
+    let count = (bytes.len() / size) as u64;
+    let mut truths: Vec<u8> = zeroed_vec(count.saturating_mul(each as u64), limits)?;
+    for (truths, item) in truths.chunks_exact_mut(each.max(1)).zip(bytes.chunks_exact(size)) {
+        for (truth, (range, masked)) in truths.iter_mut().zip(&places) {
+            *truth = u8::from(look(masked, item.get(range.clone()).unwrap_or_default()));
+        }
+    }
     Ok(truths)
 }
 
@@ -150,9 +229,7 @@ enum Masked {
 
 impl Masked {
     fn new(value: Option<Vec<u8>>, dtype: &DType) -> Result<Self> {
-        let Some(scalar) = dtype.as_scalar() else {
-            return Err(Error::unsupported(format!("a value as the mask of records ({dtype})")));
-        };
+        let Some(scalar) = dtype.as_scalar() else { return Ok(Self::Nothing) };
         let Some(value) = value else { return Ok(Self::Nothing) };
         let part = match scalar.kind {
             Kind::Float => scalar.size,

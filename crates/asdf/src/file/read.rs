@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::Arc;
 
 use container_core::array::{Array, StoredArray, byte_len};
 use container_core::container::ReadOptions;
@@ -12,6 +13,7 @@ use container_core::{Error, Limits, Result};
 
 use super::File;
 use super::blocks::{Decoded, Key, is_own, plain_range};
+use super::mask::items_len;
 use crate::compression;
 use crate::layout::StoredBlock;
 use crate::ndarray::geometry::Rows;
@@ -148,19 +150,38 @@ impl File {
         region: &Region,
         options: &ReadOptions,
     ) -> Result<Array<'static>> {
-        let read = || {
-            let node = self.tree.document().node(data);
-            inline::read(node, &geometry.shape, &geometry.dtype, &options.limits).map(|items| items.bytes)
-        };
         if region.is_whole(&geometry.shape) {
-            return Array::new(geometry.dtype.clone(), geometry.shape.clone(), Order::C, Cow::Owned(read()?));
+            let node = self.tree.document().node(data);
+            let items = inline::read(node, &geometry.shape, &geometry.dtype, &options.limits)?;
+            let (dtype, shape) = (geometry.dtype.clone(), geometry.shape.clone());
+            return Array::new(dtype, shape, Order::C, Cow::Owned(items.bytes));
         }
         if geometry.span(region).is_none() {
             return empty(geometry, region);
         }
-        let bytes = self.cache().get_or_make(Key::Inline(data), read)?;
-        let view = geometry.view(region, 0, Cow::Borrowed(bytes.as_slice()))?;
+        let items = self.inline_items(data, geometry, &options.limits)?;
+        let bytes = items.get(..items_len(geometry)).unwrap_or(&items);
+        let view = geometry.view(region, 0, Cow::Borrowed(bytes))?;
         copied(&view, &options.limits)
+    }
+
+    /// The elements of inline data, and behind them a byte for each of their scalars, 1 where it is null, if any is.
+    pub(super) fn inline_items(
+        &self,
+        data: crate::yaml::NodeId,
+        geometry: &Geometry,
+        limits: &Limits,
+    ) -> Result<Arc<Vec<u8>>> {
+        self.cache().get_or_make(Key::Inline(data), || {
+            let node = self.tree.document().node(data);
+            let inline::Items { mut bytes, nulls } =
+                inline::read(node, &geometry.shape, &geometry.dtype, limits)?;
+            if let Some(nulls) = nulls {
+                limits.allocate((bytes.len() as u64).saturating_add(nulls.len() as u64))?;
+                bytes.extend(nulls);
+            }
+            Ok(bytes)
+        })
     }
 
     /// Elements in a block of this file.

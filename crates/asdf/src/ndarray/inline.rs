@@ -7,8 +7,11 @@
     clippy::cast_possible_truncation
 )]
 
+use std::ops::Range;
+
 use container_core::array::byte_len;
 use container_core::dtype::{ByteOrder, DType, Kind};
+use container_core::mask::scalars;
 use container_core::region::element_count;
 use container_core::source::zeroed_vec;
 use container_core::{Error, Limits, Result};
@@ -21,23 +24,25 @@ mod put;
 /// Most lists within lists: as many axes as any array has, and some for records. A list that holds itself ends here.
 const MOST_DEPTH: usize = 128;
 
-/// Inline data as bytes, in C order, and which elements are null where any is.
+/// Inline data as bytes, in C order, and which of their scalars are null where any is.
 pub(crate) struct Items {
     /// The elements, those that are null zero.
     pub bytes: Vec<u8>,
-    /// 1 for each element that is null, else 0.
+    /// 1 for each scalar of an element that is null, else 0.
     pub nulls: Option<Vec<u8>>,
 }
 
-/// The lengths of the axes, found along the first items. Whether all lists are as long shows when they are read.
-pub(super) fn shape(data: Node<'_>, dtype: Option<&DType>) -> Result<Vec<u64>> {
+/// The lengths of the axes, found along the first items that are not null. Whether all lists are as long shows when they are read. Of
+/// records there are as many axes as are `stated`, where they are.
+pub(super) fn shape(data: Node<'_>, dtype: Option<&DType>, stated: Option<usize>) -> Result<Vec<u64>> {
+    let is_null = |node: Node<'_>| node.scalar() == Some(Scalar::Null);
     let (mut lens, mut here, mut empty) = (Vec::new(), data, false);
     while here.kind() == NodeKind::Sequence {
         if lens.len() >= MOST_DEPTH {
             return Err(malformed(data, "lists within lists without end"));
         }
         lens.push(here.len() as u64);
-        match here.item(0) {
+        match here.items().find(|item| !is_null(*item)).or_else(|| here.item(0)) {
             Some(first) => here = first,
             None => {
                 empty = true;
@@ -48,10 +53,17 @@ pub(super) fn shape(data: Node<'_>, dtype: Option<&DType>) -> Result<Vec<u64>> {
     if here.kind() == NodeKind::Mapping {
         return Err(malformed(here, "an item of an array is a number, text or a list, not a mapping"));
     }
-    if !empty {
-        let inner = dtype.map_or(0, depth);
-        let axes = lens.len().checked_sub(inner);
-        lens.truncate(axes.ok_or_else(|| malformed(data, "the lists are not nested as the records are"))?);
+    let inner = dtype.map_or(0, depth);
+    match stated.filter(|_| inner > 0) {
+        Some(stated) => lens.truncate(stated),
+        // A record that is null is no list.
+        None if empty || (is_null(here) && !lens.is_empty()) => {}
+        None => {
+            let axes = lens.len().checked_sub(inner);
+            lens.truncate(
+                axes.ok_or_else(|| malformed(data, "the lists are not nested as the records are"))?,
+            );
+        }
     }
     Ok(lens)
 }
@@ -90,27 +102,38 @@ pub(crate) fn read(data: Node<'_>, shape: &[u64], dtype: &DType, limits: &Limits
     let len = byte_len(dtype, shape).ok_or_else(|| malformed(data, "an array past 2^64 bytes"))?;
     let mut bytes: Vec<u8> = zeroed_vec(len, limits)?;
     let mut nulls: Option<Vec<u8>> = None;
-    let size = dtype.itemsize();
+    let (size, scalars) = (dtype.itemsize(), scalars(dtype));
     let (mut at, mut from) = (0_usize, 0_usize);
     each(data, shape, &mut |node| {
         let to = from.saturating_add(size);
         let item = bytes.get_mut(from..to).ok_or_else(|| malformed(node, "more items than the shape has"))?;
-        let value = node.scalar();
-        if value == Some(Scalar::Null) {
+        let mut hide = |hidden: Range<usize>| {
             let nulls = match &mut nulls {
                 Some(nulls) => nulls,
-                none => none.insert(zeroed_vec(count, limits)?),
+                none => none.insert(zeroed_vec(count.saturating_mul(scalars as u64), limits)?),
             };
-            if let Some(null) = nulls.get_mut(at) {
-                *null = 1;
-            }
+            let hidden = hidden.start.saturating_add(at)..hidden.end.saturating_add(at);
+            nulls.get_mut(hidden).unwrap_or_default().fill(1);
+            Ok(())
+        };
+        let value = node.scalar();
+        if value == Some(Scalar::Null) {
+            hide(0..scalars)?;
         } else {
-            put::element_of(node, value, dtype, item)?;
+            put::element_of(node, value, dtype, item, &mut Nulls { hide: &mut hide, at: 0 })?;
         }
-        (at, from) = (at.saturating_add(1), to);
+        (at, from) = (at.saturating_add(scalars), to);
         Ok(())
     })?;
     Ok(Items { bytes, nulls })
+}
+
+/// Takes note of the fields of a record that are null.
+struct Nulls<'a> {
+    /// Told the scalars, by their places in the element.
+    hide: &'a mut dyn FnMut(Range<usize>) -> Result<()>,
+    /// The place of the next scalar.
+    at: usize,
 }
 
 /// A single number as the bytes of an element; `None` for one that the type does not have. Whole numbers stay exact.

@@ -39,8 +39,33 @@ fn a_value_hides_what_is_equal_to_it() {
     ] {
         assert_eq!(mask(array, "...", &[3]).unwrap(), Some(want), "{array}");
     }
-    let records = "{data: [[1, 2]], datatype: [int8, int8], mask: 1}";
-    assert!(mask(records, "...", &[1]).is_err());
+    let records = "{data: [[1, 2], [3, 1]], datatype: [int8, int8], mask: 1}";
+    assert_eq!(mask(records, "...", &[2]).unwrap(), Some(vec![1, 0, 0, 1]));
+}
+
+/// asdf-format/asdf#1909: what `numpy.ma` has for a mask of records, a truth value for each field.
+#[test]
+fn a_mask_of_records_hides_field_by_field() {
+    let array = |mask: &str| {
+        let datatype = "[{name: x, datatype: int8}, {name: v, datatype: int8, shape: [2]}]";
+        format!(
+            "{{data: [[1, [2, 3]], [4, [5, 6]]], datatype: {datatype}, mask: !core/ndarray-1.1.0 {mask}}}"
+        )
+    };
+    let fields = "[{name: p, datatype: bool8}, {name: q, datatype: bool8, shape: [2]}]";
+    let records = |data: &str| array(&format!("{{data: {data}, datatype: {fields}}}"));
+    let both = records("[[true, [false, false]], [false, [false, true]]]");
+    assert_eq!(mask(&both, "...", &[2]).unwrap(), Some(vec![1, 0, 0, 0, 0, 1]));
+    assert_eq!(mask(&both, "::-1", &[2]).unwrap(), Some(vec![0, 0, 1, 1, 0, 0]));
+    assert_eq!(mask(&both, "1", &[2]).unwrap(), Some(vec![0, 0, 1]));
+    let one = records("[[false, [true, false]]]");
+    assert_eq!(mask(&one, "...", &[2]).unwrap(), Some(vec![0, 1, 0, 0, 1, 0]));
+    // One truth value hides the whole of a record.
+    assert_eq!(mask(&array("[true, false]"), "...", &[2]).unwrap(), Some(vec![1, 1, 1, 0, 0, 0]));
+    let unfit = array("{data: [[true], [false]], datatype: [{name: x, datatype: bool8}]}");
+    assert!(mask(&unfit, "...", &[2]).unwrap_err().is_damage());
+    let no_records = "{data: [1, 2], mask: !core/ndarray-1.1.0 {data: [[true], [false]], datatype: [bool8]}}";
+    assert!(mask(no_records, "...", &[2]).unwrap_err().is_damage());
 }
 
 #[test]
@@ -68,6 +93,13 @@ fn items_that_are_null_are_missing() {
     assert_eq!(mask("[[null, 1], [2, ~]]", "1", &[2, 2]).unwrap(), Some(vec![0, 1]));
     assert_eq!(mask("{data: [1, null, 3], mask: 3}", "...", &[3]).unwrap(), Some(vec![0, 1, 1]));
     assert_eq!(mask("[1, 2]", "...", &[2]).unwrap(), None);
+    let records = |data: &str| format!("{{data: {data}, datatype: [int8, {{datatype: int8, shape: [2]}}]}}");
+    assert_eq!(
+        mask(&records("[[1, [2, null]], null, [null, null]]"), "...", &[3]).unwrap().unwrap(),
+        [0, 0, 1, 1, 1, 1, 1, 1, 1]
+    );
+    assert_eq!(mask(&records("[null, [1, [2, 3]]]"), "...", &[2]).unwrap().unwrap(), [1, 1, 1, 0, 0, 0]);
+    assert_eq!(mask(&records("[[1, [2, 3]]]"), "...", &[1]).unwrap(), None);
 }
 
 /// Python asdf 6.0 reads no array with such a mask: the node stays a mapping.

@@ -7,12 +7,16 @@
     clippy::cast_possible_truncation
 )]
 
+use std::ops::Range;
+
 use container_core::dtype::{ByteOrder, DType, Field, Kind, Scalar as ScalarType};
+use container_core::mask::{field_scalars, scalars};
 use container_core::source::zeroed_vec;
 use container_core::{Error, Limits, Result};
 use half::f16;
 
 use super::super::{malformed, place};
+use super::Nulls;
 use crate::types::complex;
 use crate::yaml::{Int, Kind as NodeKind, Node, Scalar};
 
@@ -22,24 +26,29 @@ pub(super) fn is_complex(node: Node<'_>) -> bool {
 }
 
 /// Writes the item at `node` to `item`, which has the bytes of one element and is zero.
-pub(super) fn element(node: Node<'_>, dtype: &DType, item: &mut [u8]) -> Result<()> {
-    element_of(node, node.scalar(), dtype, item)
+fn element(node: Node<'_>, dtype: &DType, item: &mut [u8], nulls: &mut Nulls<'_>) -> Result<()> {
+    element_of(node, node.scalar(), dtype, item, nulls)
 }
 
-/// As [`element`], where the scalar is known.
+/// As [`element`], where the scalar is known. What is null within a record stays zero, and `nulls` is told of it.
 pub(super) fn element_of(
     node: Node<'_>,
     value: Option<Scalar<'_>>,
     dtype: &DType,
     item: &mut [u8],
+    nulls: &mut Nulls<'_>,
 ) -> Result<()> {
     match dtype {
-        DType::Scalar(scalar) => self::scalar(node, value, scalar, item),
+        DType::Scalar(scalar) => {
+            nulls.at = nulls.at.saturating_add(1);
+            self::scalar(node, value, scalar, item)
+        }
         DType::Record(record) => {
             if node.kind() != NodeKind::Sequence || node.len() != record.fields.len() {
                 return Err(malformed(node, format!("a record is a list of {} items", record.fields.len())));
             }
-            node.items().zip(&record.fields).try_for_each(|(value, field)| self::field(value, field, item))
+            let mut values = node.items().zip(&record.fields);
+            values.try_for_each(|(value, field)| self::field(value, field, item, nulls))
         }
     }
 }
@@ -48,7 +57,8 @@ pub(super) fn element_of(
 pub(super) fn value(node: Node<'_>, dtype: &DType, limits: &Limits) -> Result<Option<Vec<u8>>> {
     // An array without elements has elements of any length.
     let mut item = zeroed_vec(dtype.itemsize() as u64, limits)?;
-    match element(node, dtype, &mut item) {
+    let mut nothing = |_: Range<usize>| Ok(());
+    match element(node, dtype, &mut item, &mut Nulls { hide: &mut nothing, at: 0 }) {
         Ok(()) if is_exact(node, dtype) => Ok(Some(item)),
         Err(error) if matches!(error.kind(), container_core::ErrorKind::Unsupported(_)) => Err(error),
         _ => Ok(None),
@@ -86,7 +96,10 @@ fn is_exact(node: Node<'_>, dtype: &DType) -> bool {
 }
 
 /// Writes the items of a field, which has a shape or not.
-fn field(node: Node<'_>, field: &Field, item: &mut [u8]) -> Result<()> {
+fn field(node: Node<'_>, field: &Field, item: &mut [u8], nulls: &mut Nulls<'_>) -> Result<()> {
+    if node.scalar() == Some(Scalar::Null) {
+        return hide(nulls, field_scalars(field));
+    }
     let shape: Vec<u64> = field.shape.iter().map(|len| *len as u64).collect();
     let size = field.dtype.itemsize();
     let mut from = field.offset;
@@ -94,8 +107,18 @@ fn field(node: Node<'_>, field: &Field, item: &mut [u8]) -> Result<()> {
         let to = from.saturating_add(size);
         let part = item.get_mut(from..to).ok_or_else(|| malformed(node, "more items than the field has"))?;
         from = to;
-        element(node, &field.dtype, part)
+        if node.scalar() == Some(Scalar::Null) {
+            return hide(nulls, scalars(&field.dtype));
+        }
+        element(node, &field.dtype, part, nulls)
     })
+}
+
+/// Takes note of the next `count` scalars as null.
+fn hide(nulls: &mut Nulls<'_>, count: usize) -> Result<()> {
+    let start = nulls.at;
+    nulls.at = start.saturating_add(count);
+    (nulls.hide)(start..nulls.at)
 }
 
 fn scalar(node: Node<'_>, value: Option<Scalar<'_>>, dtype: &ScalarType, item: &mut [u8]) -> Result<()> {
