@@ -12,6 +12,7 @@ use container_core::{Error, Progress, Result};
 
 use crate::address::Address;
 use crate::csv::{Csv, rows_like};
+use crate::filled::Filled;
 use crate::formats::FORMATS;
 use crate::items::{ItemSource, Items};
 use crate::open::{Accept, Opened, is_stream, open, recognise};
@@ -54,6 +55,8 @@ pub struct AppendOptions<'a> {
     pub open: OpenOptions,
     /// How values are read. Digests are compared whatever this says.
     pub read: ReadOptions,
+    /// The value of missing elements, as a cell of CSV; `None` for NaN, NaT, and what is stored.
+    pub fill: Option<&'a str>,
     /// Told `(done, total)` bytes of elements.
     pub progress: Progress<'a>,
 }
@@ -66,6 +69,7 @@ impl Default for AppendOptions<'_> {
             import: ImportOptions::default(),
             open: OpenOptions::default(),
             read: ReadOptions::default(),
+            fill: None,
             progress: Progress::none(),
         }
     }
@@ -168,8 +172,11 @@ impl Job<'_> {
         read.limits = options.open.limits;
         let mut import = options.import.clone();
         import.limits = options.open.limits;
+        let filled = Filled::new(container, selection, options.fill, &read)?;
+        let mut losses = filled.as_ref().map(Filled::losses).unwrap_or_default();
+        let container = filled.as_ref().map_or(container, |filled| filled as &dyn Container);
         let job = Import { container, selection, options: &import, read, progress: options.progress };
-        let losses = append(path, &options.open, &job, options.durability)?;
+        losses.extend(append(path, &options.open, &job, options.durability)?);
         let datasets = selection.iter().filter_map(|(index, _)| container.dataset(*index));
         let datasets = datasets.map(|dataset| dataset.path.clone()).collect();
         Ok(Appended { format: format.name, datasets, losses })

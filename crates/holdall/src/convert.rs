@@ -18,6 +18,7 @@ use container_core::{Error, Progress, Result};
 
 use crate::address::Address;
 use crate::diff::{Attributes, DiffOptions, Difference, Retyped, compare_datasets};
+use crate::filled::Filled;
 use crate::formats::target_format;
 use crate::one_frame::without_frame_axes;
 use crate::open::{Accept, Opened, is_stream, open_to_pass};
@@ -40,6 +41,9 @@ pub struct ConvertOptions<'a> {
     pub open: OpenOptions,
     /// How values are read. Digests are compared whatever this says.
     pub read: ReadOptions,
+    /// The value of missing elements in targets without masks, as a cell of CSV; `None` for NaN, NaT, and what is stored. With a value, ASDF
+    /// targets have no masks either.
+    pub fill: Option<&'a str>,
     /// Whether the target is read back before it takes its place.
     pub verify: ReadBack,
     /// Told `(done, total)` bytes of elements; a second time while reading back.
@@ -56,6 +60,7 @@ impl Default for ConvertOptions<'_> {
             import: ImportOptions::default(),
             open: OpenOptions::default(),
             read: ReadOptions::default(),
+            fill: None,
             verify: ReadBack::default(),
             progress: Progress::none(),
         }
@@ -130,8 +135,36 @@ pub fn convert(source: &Address, target: &Path, options: &ConvertOptions<'_>) ->
     write(&*opened.container, &selection, format, target, options)
 }
 
-/// Writes datasets of an open container; the rest of [`convert`].
+/// Writes datasets of an open container; the rest of [`convert`]. Formats without masks take a view in which missing elements have values.
 pub(crate) fn write(
+    container: &dyn Container,
+    selection: &[(usize, Region)],
+    format: &'static Format,
+    target: &Path,
+    options: &ConvertOptions<'_>,
+) -> Result<ConvertOutcome> {
+    let mut read = options.read;
+    read.limits = options.open.limits;
+    let filled = match (format.name, options.fill) {
+        (HAS_MASKS, None) => None,
+        (_, fill) => Filled::new(container, selection, fill, &read)?,
+    };
+    let Some(filled) = filled else { return write_as_it_is(container, selection, format, target, options) };
+    let losses = filled.losses();
+    let outcome = write_as_it_is(&filled, selection, format, target, options)?;
+    Ok(match outcome {
+        ConvertOutcome::Done(mut done) => {
+            done.losses.splice(0..0, losses);
+            ConvertOutcome::Done(done)
+        }
+        differs @ ConvertOutcome::Differs(_) => differs,
+    })
+}
+
+/// The format whose files have masks.
+const HAS_MASKS: &str = "asdf";
+
+fn write_as_it_is(
     container: &dyn Container,
     selection: &[(usize, Region)],
     format: &'static Format,
@@ -213,6 +246,7 @@ fn read_back(task: &Import<'_>, format: &Format, out: &Target, losses: &[Loss]) 
     let written = out.written().ok_or_else(|| Error::usage("a pipe cannot be read back"))??;
     let target = open_written(task, format, Box::new(FileSource::new(written)?))?;
     let mut target_selection = Address::file("-").select(&*target)?;
+    without_new_masks(task, &*target, &mut target_selection)?;
     if let ([(index, _)], 2..) = (task.selection, target_selection.len()) {
         // Aliases in a tree make several datasets of the one array.
         let (tree, own) = (task.carried()?.0, task.container.require(*index)?.path.clone());
@@ -240,6 +274,29 @@ fn read_back(task: &Import<'_>, format: &Format, out: &Target, losses: &[Loss]) 
         }
     }?);
     Ok(found)
+}
+
+/// Leaves out the masks that the target has as arrays and the source has in another way: they are compared with the elements.
+fn without_new_masks(
+    task: &Import<'_>,
+    target: &dyn Container,
+    selection: &mut Vec<(usize, Region)>,
+) -> Result<()> {
+    let is_mask = |path: &str| path == "mask" || path.ends_with("/mask");
+    let mut had = false;
+    let mut has = false;
+    for (index, _) in task.selection {
+        had |= is_mask(&task.container.require(*index)?.path);
+        has |= task.container.has_mask(*index, &task.read)?;
+    }
+    if !has || had {
+        return Ok(());
+    }
+    selection.retain(|(index, _)| {
+        let above = target.dataset(*index).and_then(|mask| Some(mask.path.strip_suffix("/mask")?.to_owned()));
+        above.is_none_or(|above| target.find(&above).is_none())
+    });
+    Ok(())
 }
 
 /// What has been written, seen through the reader of its format.

@@ -18,7 +18,7 @@
 use std::path::Path;
 
 use container_core::container::Container;
-use container_core::dtype::{DType, Order};
+use container_core::dtype::{DType, Order, Scalar};
 use container_core::source::Source;
 use container_core::{Limits, Result};
 
@@ -39,6 +39,12 @@ use elements::Elements;
 use header::Names;
 use rows::Rows;
 use table::{OneType, Table};
+
+/// A cell as the bytes of an element; `None` where it is not of the type.
+pub(crate) fn element(cell: &str, scalar: &Scalar) -> Option<Vec<u8>> {
+    let mut bytes = vec![0; scalar.size];
+    cell::encode(cell.as_bytes(), scalar, &mut bytes).map(|()| bytes)
+}
 
 /// How a table is read.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,14 +1,16 @@
 //! A digest of an array: the same for the same type, shape and values, whatever the format, order, byte order, codec or chunks.
 //!
 //! What is hashed, with SHA-256: one line of JSON, `{"holdall.digest":1,"dtype":"<f4","shape":[2,3]}` and a line feed; then the
-//! elements in C order, every number little-endian. Records are their fields one after the other, without padding and titles.
+//! elements in C order, every number little-endian. Records are their fields one after the other, without padding and titles. Where elements are
+//! missing, as their file says, their bytes are zeros, and a line `{"mask":true}` and a byte for each scalar follow: 1 where it is missing.
 //! `docs/digest.md` has the whole of it, and a program of numpy's that gives the same.
 
 use container_core::checksum::{Algorithm, Digest};
 use container_core::container::{Container, Digests, ReadOptions};
 use container_core::dtype::{ByteOrder, DType, Order};
+use container_core::mask::Hidden;
 use container_core::region::Region;
-use container_core::stream::for_each_run;
+use container_core::stream::{for_each_masked_run, for_each_run};
 use container_core::{Progress, Result};
 use serde_json::json;
 
@@ -64,7 +66,8 @@ pub fn digest(
     running.update(header(&dtype, &shape).as_bytes());
     let is_plain = packer.is_plain() && stored.is_in_order(ByteOrder::Little);
     let mut made = Vec::new();
-    for_each_run(container, index, region, Order::C, &read, progress, |run| {
+    let mut any = false;
+    let mut add = |run: &[u8]| {
         if is_plain {
             running.update(run);
             return Ok(());
@@ -74,9 +77,33 @@ pub fn digest(
         packer.dtype().swap_to(ByteOrder::Little, &mut made)?;
         running.update(&made);
         Ok(())
-    })?;
+    };
+    if container.has_mask(index, &read)? {
+        for_each_masked_run(container, index, region, Order::C, &read, progress, |run, hidden| {
+            let Some(hidden) = hidden.filter(|hidden| hidden.any()) else { return add(run) };
+            any = true;
+            // What is below a mask is no value.
+            let mut shown = run.to_vec();
+            hidden.fill(&stored, &mut shown, &|_, part| part.fill(0));
+            add(&shown)
+        })?;
+    } else {
+        for_each_run(container, index, region, Order::C, &read, progress, add)?;
+    }
+    if any {
+        running.update(b"{\"mask\":true}\n");
+        let most = (MASK_PIECE.min(read.limits.memory / 4) / (stored.itemsize() as u64).max(1)).max(1);
+        for piece in region.pieces(Order::C, most) {
+            if let Some(mask) = container.mask(index, &piece, &read)? {
+                running.update(Hidden::new(&mask, &stored, Order::C, &read.limits)?.bytes());
+            }
+        }
+    }
     Ok(ArrayDigest { dtype, shape, digest: running.finish() })
 }
+
+/// Bytes of elements whose mask is read at once.
+const MASK_PIECE: u64 = 16 << 20;
 
 /// The line before the elements.
 fn header(dtype: &DType, shape: &[u64]) -> String {

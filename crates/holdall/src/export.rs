@@ -8,10 +8,12 @@ use container_core::dtype::Order;
 use container_core::format::Pipe;
 use container_core::npy;
 use container_core::region::Region;
+use container_core::report::Loss;
 use container_core::stream::prove;
 use container_core::{Error, Progress, Result};
 
 use crate::extract::is_text;
+use crate::filled::Filled;
 
 mod characters;
 mod csv;
@@ -101,6 +103,9 @@ pub enum AsStored {
 
 /// Writes the elements of `region` of a dataset to `out`. `as_stored` concerns [`ExportFormat::Npy`] alone.
 ///
+/// Missing elements are `--` as text, an empty cell as CSV and null as JSON. The other forms cannot say that they are: they have the values of
+/// [`Filled`], which is a loss.
+///
 /// # Errors
 /// Those of [`Container::read`] and `Io` from `out`, which then holds a part of the values; `Unsupported` for what the
 /// form cannot hold; `Limit` for an array without bytes that claims very many elements; `Cancelled`.
@@ -114,7 +119,15 @@ pub fn export(
     read: &ReadOptions,
     progress: Progress<'_>,
     out: &mut dyn Write,
-) -> Result<()> {
+) -> Result<Vec<Loss>> {
+    let filled = match format {
+        ExportFormat::Raw | ExportFormat::Npy => {
+            Filled::new(container, &[(index, region.clone())], None, read)?
+        }
+        ExportFormat::Text | ExportFormat::Csv | ExportFormat::Json => None,
+    };
+    let losses = filled.as_ref().map(Filled::losses).unwrap_or_default();
+    let container = filled.as_ref().map_or(container, |filled| filled as &dyn Container);
     // Nothing is written of what cannot be read.
     prove(container, index, region, read)?;
     let walk = walk::Walk::new(container, index, region, read, progress)?;
@@ -135,7 +148,7 @@ pub fn export(
         }
     }
     out.flush()?;
-    Ok(())
+    Ok(losses)
 }
 
 #[cfg(test)]

@@ -8,12 +8,14 @@ use container_core::container::{Container, Dataset, ReadOptions};
 use container_core::dtype::Order;
 use container_core::format::{ITEM, ITEM_NAME, ItemKind};
 use container_core::region::Region;
+use container_core::report::Loss;
 use container_core::write::{AtomicFile, Durability, Overwrite};
 use container_core::{Error, ErrorKind, Progress, Result};
 
 use crate::address::typed;
 use crate::diff::PassOver;
 use crate::export::{AsStored, ExportFormat, export};
+use crate::filled::Filled;
 use crate::items::{attribute, relative_name};
 use crate::lines::{Ending, ending_of};
 use crate::new_folders::NewFolders;
@@ -39,6 +41,8 @@ pub struct Extracted {
     pub bytes: u64,
     /// The name that it has in the container, where that could not be used.
     pub refused_name: Option<String>,
+    /// What the file does not hold.
+    pub losses: Vec<Loss>,
 }
 
 /// True for an item, which `--items` takes out as its bytes: by the attribute that its lens gives it.
@@ -80,6 +84,8 @@ pub struct ExtractOptions<'a> {
     pub overwrite: Overwrite,
     /// How values are read.
     pub read: ReadOptions,
+    /// The value of missing elements, as a cell of CSV; `None` for NaN, NaT, and what is stored.
+    pub fill: Option<&'a str>,
     /// Told of each dataset that cannot be written, by its path; the others are written then. Without it the first one ends the work.
     pub failed: Option<PassOver<'a>>,
     /// Told `(done, total)` bytes of elements.
@@ -90,7 +96,7 @@ impl Default for ExtractOptions<'_> {
     /// All or nothing, over no other file.
     fn default() -> Self {
         let (overwrite, read) = (Overwrite::default(), ReadOptions::default());
-        Self { overwrite, read, failed: None, progress: Progress::none() }
+        Self { overwrite, read, fill: None, failed: None, progress: Progress::none() }
     }
 }
 
@@ -181,15 +187,16 @@ pub fn extract_files(
             .parent()
             .map_or(Ok(()), |parent| folders.make(parent))
             .and_then(|()| write_file(container, *index, region, form, &path, options));
-        if options.pass_over(&dataset.path, written)?.is_none() {
+        let Some(losses) = options.pass_over(&dataset.path, written)? else {
             folders.remove_after(kept);
             continue;
-        }
+        };
         if new {
             undo.0.push(path.clone());
         }
         done += dataset.logical;
-        files.push(Extracted { dataset: dataset.path.clone(), path, bytes: dataset.logical, refused_name });
+        let (dataset, bytes) = (dataset.path.clone(), dataset.logical);
+        files.push(Extracted { dataset, path, bytes, refused_name, losses });
         options.progress.tick(done, total)?;
     }
     undo.0.clear();
@@ -204,7 +211,7 @@ fn write_file(
     form: ExtractAs,
     path: &Path,
     options: &ExtractOptions<'_>,
-) -> Result<()> {
+) -> Result<Vec<Loss>> {
     let form = match form {
         ExtractAs::Items => ExportFormat::Raw,
         ExtractAs::Arrays => ExportFormat::Npy,
@@ -212,9 +219,25 @@ fn write_file(
     let mut out = BufWriter::with_capacity(256 << 10, AtomicFile::create(path, options.overwrite)?);
     let bare = without_frame_axis(container, index, region);
     let region = bare.as_ref().unwrap_or(region);
-    export(container, index, region, form, AsStored::No, &options.read, Progress::none(), &mut out)?;
+    let filled = match options.fill {
+        Some(fill) => Filled::new(container, &[(index, region.clone())], Some(fill), &options.read)?,
+        None => None,
+    };
+    let mut losses = filled.as_ref().map(Filled::losses).unwrap_or_default();
+    let container = filled.as_ref().map_or(container, |filled| filled as &dyn Container);
+    losses.extend(export(
+        container,
+        index,
+        region,
+        form,
+        AsStored::No,
+        &options.read,
+        Progress::none(),
+        &mut out,
+    )?);
     let file = out.into_inner().map_err(|failed| Error::from(failed.into_error()))?;
-    file.commit(Durability::Cached).map_err(|error| error.context(format!("writing {}", path.display())))
+    file.commit(Durability::Cached).map_err(|error| error.context(format!("writing {}", path.display())))?;
+    Ok(losses)
 }
 
 /// New files, removed when they are no use without the rest.

@@ -6,7 +6,7 @@ use container_core::array::Array;
 use container_core::block::Block;
 use container_core::container::{About, Container, Dataset, Depth, ReadOptions, Segment};
 use container_core::dtype::{DType, Order};
-use container_core::region::Region;
+use container_core::region::{AxisSelection, Region};
 use container_core::report::Report;
 use container_core::{Error, Progress, Result, Value};
 
@@ -48,6 +48,16 @@ impl<'a> OneField<'a> {
         dataset.dtype = place.dtype;
         Ok(Self { inner, index, path: path.to_owned(), records, dataset: vec![dataset] })
     }
+
+    /// What `axes`, those of the records and of the sub-array, select of the field of records that are selected already.
+    fn part<'f>(&self, field: Array<'f>, axes: &[AxisSelection]) -> Result<Array<'f>> {
+        let inner = axes.get(self.records.len()..).unwrap_or_default();
+        let kept = field.shape().len().saturating_sub(inner.len());
+        let shape = field.shape().to_vec();
+        let all = Region::whole(shape.get(..kept).unwrap_or_default());
+        let axes = all.axes().iter().chain(inner).copied().collect();
+        field.select(&Region::new(axes, &shape)?)
+    }
 }
 
 impl Container for OneField<'_> {
@@ -66,14 +76,9 @@ impl Container for OneField<'_> {
     fn read(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<Array<'_>> {
         let dataset = self.require(index)?;
         let region = Region::new(region.axes().to_vec(), &dataset.shape)?;
-        let (outer, inner) = region.axes().split_at(self.records.len());
+        let (outer, _) = region.axes().split_at(self.records.len());
         let array = self.inner.read(self.index, &Region::new(outer.to_vec(), &self.records)?, options)?;
-        let field = array.field(&self.path)?;
-        let kept = field.shape().len().saturating_sub(inner.len());
-        let shape = field.shape().to_vec();
-        let all = Region::whole(shape.get(..kept).unwrap_or_default());
-        let axes = all.axes().iter().chain(inner).copied().collect();
-        field.select(&Region::new(axes, &shape)?)
+        self.part(array.field(&self.path)?, region.axes())
     }
 
     fn mask(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<Option<Array<'static>>> {
@@ -81,8 +86,14 @@ impl Container for OneField<'_> {
         let (outer, _) = region.axes().split_at(self.records.len().min(region.axes().len()));
         let outer = Region::new(outer.to_vec(), &self.records)?;
         let Some(mask) = self.inner.mask(self.index, &outer, options)? else { return Ok(None) };
-        // A record hides all that is in it.
         let region = Region::new(region.axes().to_vec(), &dataset.shape)?;
+        if dataset.dtype.itemsize() == 0 {
+            return Ok(None);
+        }
+        if mask.dtype().as_scalar().is_none() {
+            return self.part(mask.field(&self.path)?, region.axes()).map(Some);
+        }
+        // A record hides all that is in it.
         let len = options.limits.allocate(region.len().unwrap_or(u64::MAX))?;
         let bytes = mask.bytes(Order::C, &options.limits)?;
         let each = len / bytes.len().max(1);

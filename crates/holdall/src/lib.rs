@@ -16,6 +16,7 @@ pub mod explode;
 pub mod export;
 pub mod extract;
 pub mod field;
+pub mod filled;
 #[cfg(feature = "fits")]
 pub mod fits;
 mod foreign;

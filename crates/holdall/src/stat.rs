@@ -5,10 +5,9 @@
 //! interpolation between the two nearest values), exact however large the data are: what does not fit in memory is read
 //! again, until few enough values are left where the percentiles lie.
 
-use std::borrow::Cow;
-
 use container_core::container::{Container, Dataset, ReadOptions};
 use container_core::dtype::DType;
+use container_core::mask::Hidden;
 use container_core::region::Region;
 use container_core::stream::{piece_len, prove};
 use container_core::threads::in_order;
@@ -152,20 +151,21 @@ pub fn stat(
     let mut found: Vec<Found> = columns.into_iter().map(|column| Found::new(column, count, read)).collect();
     let pass = Pass { container, index, region, read, dataset, progress };
     let is_measured = dataset.dtype.itemsize() > 0 && found.iter().any(|found| !found.is_settled());
-    let mut masked = 0;
     if count > 0 && (is_measured || container.has_mask(index, read)?) {
-        masked = pass.first(&mut found)?;
+        pass.first(&mut found)?;
         while found.iter().any(|found| !found.is_settled()) {
             pass.again(&mut found)?;
         }
     }
-    Ok(found.into_iter().map(|found| found.into_stat(masked)).collect())
+    Ok(found.into_iter().map(Found::into_stat).collect())
 }
 
 /// A column and what is known of it so far.
 struct Found {
     column: Column,
     count: u64,
+    /// Scalars that are missing.
+    masked: u64,
     moments: Moments,
     ranks: Ranks,
     /// Beyond `base`.
@@ -183,6 +183,7 @@ impl Found {
         Self {
             column,
             count,
+            masked: 0,
             moments: Moments::default(),
             ranks: Ranks::new(count, budget),
             histogram: None,
@@ -230,8 +231,8 @@ impl Found {
         Some((keys.beyond(low, self.base), keys.beyond(high, self.base)))
     }
 
-    fn into_stat(self, masked: u64) -> Stat {
-        let Self { column, count, moments, ranks, histogram, base, .. } = self;
+    fn into_stat(self) -> Stat {
+        let Self { column, count, masked, moments, ranks, histogram, base, .. } = self;
         let keys = column.keys;
         let summary = moments.extremes().zip(histogram).map(|((low, high), histogram)| {
             let number = |key| keys.number(key);
@@ -258,7 +259,7 @@ impl Found {
             dtype: column.dtype,
             of: column.measured,
             count,
-            masked: masked.saturating_mul(column.per_element),
+            masked,
             nan: moments.nan,
             negative_infinity: moments.negative_infinity,
             positive_infinity: moments.positive_infinity,
@@ -279,30 +280,36 @@ struct Pass<'a> {
 }
 
 impl Pass<'_> {
-    /// Moments, and what can be learnt of ranks without knowing how many values there are. Gives the number of elements that are masked.
-    fn first(&self, found: &mut [Found]) -> Result<u64> {
-        let mut partials: Vec<Moments> = found.iter().map(|_| Moments::default()).collect();
-        let masked = self.go(found, true, |number, moments| {
-            if let Some(partial) = partials.get_mut(number) {
+    /// Moments, missing scalars, and what can be learnt of ranks without knowing how many values there are.
+    fn first(&self, found: &mut [Found]) -> Result<()> {
+        let mut partials: Vec<(Moments, u64)> = found.iter().map(|_| (Moments::default(), 0)).collect();
+        self.go(found, true, |number, moments, masked| {
+            if let Some((partial, total)) = partials.get_mut(number) {
                 partial.merge(&moments);
+                *total = total.saturating_add(masked);
             }
         })?;
-        for (found, moments) in found.iter_mut().zip(partials) {
-            found.moments = moments;
+        for (found, (moments, masked)) in found.iter_mut().zip(partials) {
+            (found.moments, found.masked) = (moments, masked);
             found.settle();
         }
-        Ok(masked)
+        Ok(())
     }
 
     /// Closer to the ranks, and the histogram.
     fn again(&self, found: &mut [Found]) -> Result<()> {
-        self.go(found, false, |_, _| {})?;
+        self.go(found, false, |_, _, _| {})?;
         found.iter_mut().filter(|found| !found.is_done).for_each(Found::settle);
         Ok(())
     }
 
-    /// Gives the number of elements that are masked.
-    fn go(&self, found: &mut [Found], is_first: bool, mut merge: impl FnMut(usize, Moments)) -> Result<u64> {
+    /// Tells `merge` the moments of each column in each piece, and how many of its scalars are missing.
+    fn go(
+        &self,
+        found: &mut [Found],
+        is_first: bool,
+        mut merge: impl FnMut(usize, Moments, u64),
+    ) -> Result<()> {
         let item_len = self.dataset.dtype.itemsize();
         let itemsize = item_len as u64;
         let total = self.region.len().unwrap_or(u64::MAX).saturating_mul(itemsize);
@@ -312,7 +319,7 @@ impl Pass<'_> {
         let mut pieces = self.region.pieces(order, (most / itemsize.max(1)).max(1));
         // Pieces are read side by side, each on one thread.
         let one = self.read.with_threads(1);
-        let (mut done, mut masked) = (0_u64, 0_u64);
+        let mut done = 0_u64;
         let mut tallies: Vec<(Tally, Option<Histogram>)> =
             found.iter().map(|found| (found.ranks.tally(), found.wanted_histogram())).collect();
         {
@@ -325,27 +332,31 @@ impl Pass<'_> {
                     let len = array.len();
                     let bytes = array.bytes(order, &self.read.limits)?;
                     let mask = self.container.mask(self.index, &piece, &one)?;
-                    let mask = mask.as_ref().map(|mask| mask.bytes(order, &self.read.limits)).transpose()?;
-                    let bytes = match &mask {
-                        Some(mask) => Cow::Owned(unmasked(&bytes, mask, item_len)),
-                        None => bytes,
-                    };
-                    let parts = found
-                        .iter()
-                        .map(|found| (!found.is_done).then(|| measure(found, &bytes, item_len, is_first)));
-                    let hidden = mask.map_or(0, |mask| mask.iter().filter(|byte| **byte != 0).count() as u64);
-                    Ok((parts.collect::<Vec<_>>(), len.saturating_mul(itemsize), hidden))
+                    let hidden = |mask| Hidden::new(&mask, &self.dataset.dtype, order, &self.read.limits);
+                    let hidden = mask.map(hidden).transpose()?.filter(Hidden::any);
+                    let parts = found.iter().map(|found| {
+                        let visible =
+                            hidden.as_ref().map(|hidden| found.column.visible(&bytes, item_len, hidden));
+                        let (elements, masked) = match &visible {
+                            None => (Elements::Whole(&bytes, item_len), 0),
+                            Some((run, masked)) => (Elements::Items(run), *masked),
+                        };
+                        ((!found.is_done).then(|| measure(found, elements, is_first)), masked)
+                    });
+                    Ok((parts.collect::<Vec<_>>(), len.saturating_mul(itemsize)))
                 },
-                |(parts, len, hidden)| {
-                    for (number, (part, whole)) in parts.into_iter().zip(&mut tallies).enumerate() {
-                        let Some(part) = part else { continue };
-                        merge(number, part.moments);
+                |(parts, len)| {
+                    for (number, ((part, masked), whole)) in parts.into_iter().zip(&mut tallies).enumerate() {
+                        let Some(part) = part else {
+                            merge(number, Moments::default(), masked);
+                            continue;
+                        };
+                        merge(number, part.moments, masked);
                         whole.0.merge(part.tally).ok_or_else(|| Error::usage("tallies of two passes"))?;
                         if let (Some(whole), Some(part)) = (&mut whole.1, &part.histogram) {
                             whole.merge(part);
                         }
                     }
-                    masked = masked.saturating_add(hidden);
                     done = done.saturating_add(len);
                     self.progress.tick(done, total)
                 },
@@ -357,14 +368,17 @@ impl Pass<'_> {
                 found.histogram = histogram.or(found.histogram.take());
             }
         }
-        Ok(masked)
+        Ok(())
     }
 }
 
-/// The elements that no byte of `mask` hides.
-fn unmasked(bytes: &[u8], mask: &[u8], itemsize: usize) -> Vec<u8> {
-    let elements = bytes.chunks_exact(itemsize.max(1)).zip(mask);
-    elements.filter(|(_, masked)| **masked == 0).flat_map(|(element, _)| element).copied().collect()
+/// What is measured of a column.
+#[derive(Clone, Copy)]
+enum Elements<'b> {
+    /// Whole elements of so many bytes.
+    Whole(&'b [u8], usize),
+    /// The column's scalars one after the other: those that are not missing.
+    Items(&'b [u8]),
 }
 
 /// What one piece adds.
@@ -377,16 +391,23 @@ struct Measure {
 /// Elements that are looked at together: they stay in the cache.
 const BATCH: usize = 4096;
 
-fn measure(found: &Found, bytes: &[u8], itemsize: usize, is_first: bool) -> Measure {
+fn measure(found: &Found, elements: Elements<'_>, is_first: bool) -> Measure {
     let mut moments = Moments::default();
     let mut tally = found.ranks.tally();
     let mut histogram = found.wanted_histogram();
     let mut batch = keys::Batch::default();
     let mut values = Vec::with_capacity(BATCH);
     let rows = (BATCH / usize::try_from(found.column.per_element).unwrap_or(BATCH).max(1)).max(1);
-    for elements in bytes.chunks(rows.saturating_mul(itemsize.max(1))) {
+    let (bytes, most) = match elements {
+        Elements::Whole(bytes, itemsize) => (bytes, rows.saturating_mul(itemsize.max(1))),
+        Elements::Items(bytes) => (bytes, BATCH.saturating_mul(found.column.dtype.itemsize().max(1))),
+    };
+    for part in bytes.chunks(most) {
         batch.clear();
-        found.column.load(elements, itemsize, &mut batch);
+        match elements {
+            Elements::Whole(_, itemsize) => found.column.load(part, itemsize, &mut batch),
+            Elements::Items(_) => found.column.load_items(part, &mut batch),
+        }
         values.clear();
         values.extend(batch.keys.iter().map(|key| found.column.keys.beyond(*key, found.base)));
         if is_first {

@@ -14,6 +14,7 @@
 use std::fmt::Write;
 
 use container_core::dtype::{ByteOrder, DType, Field, Kind, Record, Scalar};
+use container_core::mask::field_scalars;
 
 pub(crate) mod float;
 pub(crate) mod integer;
@@ -87,19 +88,34 @@ fn time_value(bytes: &[u8], order: ByteOrder) -> Option<i64> {
     })
 }
 
+/// What is shown in the place of a scalar that is missing, as numpy's masked arrays have it.
+pub(crate) const MISSING: &str = "--";
+
 /// Appends one element in the words of Python and numpy. `bytes` are those of the element, in the type's byte order.
 ///
 /// Byte strings are Python literals (`b'ab'`), text is itself with control characters escaped, datetimes are ISO 8601
 /// as numpy's, time differences are their count of units, records are `(1, 2.5)` with sub-arrays as `[1, 2]` and text in
 /// quotes, and bytes without a known meaning are `0x` and their digits in stored order.
 pub fn write_item(dtype: &DType, bytes: &[u8], out: &mut String) {
+    write_masked(dtype, bytes, &[], out);
+}
+
+/// As [`write_item`], with `--` for each scalar that is missing: `mask` has a byte for each, as in [`Hidden`](container_core::mask::Hidden), or
+/// none at all where nothing is.
+pub(crate) fn write_masked(dtype: &DType, bytes: &[u8], mask: &[u8], out: &mut String) {
     match dtype {
+        DType::Scalar(_) if is_missing(mask) => out.push_str(MISSING),
         DType::Scalar(scalar) => match Item::decode(scalar, bytes) {
             Item::Text(text) => strings::escape(&text, out),
             item => write_scalar(&item, out),
         },
-        DType::Record(record) => write_record(record, bytes, out),
+        DType::Record(record) => write_record(record, bytes, mask, out),
     }
+}
+
+/// Whether the mask of a scalar hides it.
+pub(crate) fn is_missing(mask: &[u8]) -> bool {
+    mask.first().is_some_and(|byte| *byte != 0)
 }
 
 /// Appends a scalar as it stands within a record: text in quotes.
@@ -124,23 +140,25 @@ fn write_scalar(item: &Item<'_>, out: &mut String) {
     }
 }
 
-fn write_record(record: &Record, bytes: &[u8], out: &mut String) {
+fn write_record(record: &Record, bytes: &[u8], mask: &[u8], out: &mut String) {
     out.push('(');
+    let mut masks = FieldMasks::new(mask);
     for (at, field) in record.fields.iter().enumerate() {
         if at > 0 {
             out.push_str(", ");
         }
-        write_axis(&field.dtype, &field.shape, field_bytes(field, bytes), out);
+        write_axis(&field.dtype, &field.shape, field_bytes(field, bytes), masks.next(field), out);
     }
     out.push_str(if record.fields.len() == 1 { ",)" } else { ")" });
 }
 
 /// A sub-array as nested lists; without axes the item itself.
-fn write_axis(dtype: &DType, shape: &[usize], bytes: &[u8], out: &mut String) {
+fn write_axis(dtype: &DType, shape: &[usize], bytes: &[u8], mask: &[u8], out: &mut String) {
     let Some((&count, inner)) = shape.split_first() else {
         return match dtype {
+            DType::Scalar(_) if is_missing(mask) => out.push_str(MISSING),
             DType::Scalar(scalar) => write_scalar(&Item::decode(scalar, bytes), out),
-            DType::Record(record) => write_record(record, bytes, out),
+            DType::Record(record) => write_record(record, bytes, mask, out),
         };
     };
     // What takes no bytes is not spelled out: a type may claim any number of empty items.
@@ -150,9 +168,31 @@ fn write_axis(dtype: &DType, shape: &[usize], bytes: &[u8], out: &mut String) {
         if at > 0 {
             out.push_str(", ");
         }
-        write_axis(dtype, inner, part(bytes, at, count), out);
+        write_axis(dtype, inner, part(bytes, at, count), part(mask, at, count), out);
     }
     out.push(']');
+}
+
+/// The masks of the fields of a record, one after the other.
+pub(crate) struct FieldMasks<'m> {
+    rest: &'m [u8],
+}
+
+impl<'m> FieldMasks<'m> {
+    /// Of the mask of one record; empty where nothing is missing.
+    pub(crate) const fn new(mask: &'m [u8]) -> Self {
+        Self { rest: mask }
+    }
+
+    /// The mask of the next field, sub-array and all.
+    pub(crate) fn next(&mut self, field: &Field) -> &'m [u8] {
+        if self.rest.is_empty() {
+            return self.rest;
+        }
+        let (own, rest) = self.rest.split_at(field_scalars(field).min(self.rest.len()));
+        self.rest = rest;
+        own
+    }
 }
 
 /// The bytes of a field, sub-array and all; empty where the record is too short for it.

@@ -108,6 +108,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
             import: args.write.import_options(),
             open: args.open.options(console.limits),
             read: args.jobs.read_options(console.limits),
+            fill: args.write.fill(),
             progress,
         };
         match holdall::append::append(&args.file, addition, &options) {

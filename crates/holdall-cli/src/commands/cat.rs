@@ -8,14 +8,17 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use container_core::container::{Container, Dataset, Digests, ReadOptions, listed};
 use container_core::dtype::Order;
 use container_core::region::Region;
+use container_core::report::Loss;
 use container_core::write::{AtomicFile, Durability};
 use container_core::{Error, Progress};
 use holdall::address::typed;
 use holdall::export::{AsStored, ExportFormat, export};
 use holdall::extract::{is_item, is_numbers, is_text};
+use holdall::filled::Filled;
 use holdall::open::{Accept, Opened, open_to_pass};
 use holdall::target::refuse_source;
 
+use super::writing::tell_losses;
 use super::{select, shown, tell};
 use crate::errors::{On, Outcome, Result};
 use crate::options::{ForceArgs, JobsArgs, OpenArgs, address};
@@ -53,6 +56,11 @@ pub struct Args {
     /// Do not compare digests while reading
     #[arg(long)]
     no_verify: bool,
+
+    /// What missing elements become, as in a cell of CSV; default: -- in text, an empty cell, null in JSON; in npy and raw NaN, NaT, for other
+    /// types what is stored
+    #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
+    fill: Option<String>,
 
     /// npy: write bfloat16 as the two bytes that are stored (u2, in their byte order) instead of widening it to <f4
     #[arg(long)]
@@ -119,6 +127,13 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     if args.no_verify {
         read.digests = Digests::Ignore;
     }
+    let filled = match &args.fill {
+        Some(fill) => Filled::new(container, &[(index, region.clone())], Some(fill), &read).on(&file)?,
+        None => None,
+    };
+    let losses = filled.as_ref().map(Filled::losses).unwrap_or_default();
+    let container = filled.as_ref().map_or(container, |filled| filled as &dyn Container);
+    let target = output.map_or_else(|| file.clone(), shown);
     let job = Job {
         container,
         index,
@@ -127,15 +142,16 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
         as_stored: if args.as_stored { AsStored::Yes } else { AsStored::No },
         read,
     };
-    match output {
+    let more = match output {
         Some(path) => job.to_file(path, args.force, &file)?,
         None => {
             let bar = if console.out.is_terminal() { Shown::Never } else { Shown::OnTerminal };
             let meter = Meter::new(printable(&file), bar);
             let escapes = if format == ExportFormat::Json { Escapes::Json } else { Escapes::Text };
-            console.out.text(escapes, |out| meter.watch(|progress| job.write(progress, out)).on(file))?;
+            console.out.text(escapes, |out| meter.watch(|progress| job.write(progress, out)).on(file))?
         }
-    }
+    };
+    tell_losses(&target, &[losses, more].concat());
     Ok(Outcome::Yes)
 }
 
@@ -163,20 +179,21 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    fn write(&self, progress: Progress<'_>, out: &mut dyn Write) -> container_core::Result<()> {
+    fn write(&self, progress: Progress<'_>, out: &mut dyn Write) -> container_core::Result<Vec<Loss>> {
         let Self { container, index, region, format, as_stored, read } = self;
         export(*container, *index, region, *format, *as_stored, read, progress, out)
     }
 
     /// The file appears when it is complete.
-    fn to_file(&self, path: &Path, force: ForceArgs, source: &str) -> Result<()> {
+    fn to_file(&self, path: &Path, force: ForceArgs, source: &str) -> Result<Vec<Loss>> {
         let target = AtomicFile::create(path, force.overwrite()).on(shown(path))?;
         let mut buffered = BufWriter::with_capacity(256 << 10, Named { inner: target, name: shown(path) });
         let meter = Meter::new(printable(source), Shown::OnTerminal);
-        meter.watch(|progress| self.write(progress, &mut buffered)).on(source)?;
+        let losses = meter.watch(|progress| self.write(progress, &mut buffered)).on(source)?;
         let target =
             buffered.into_inner().map_err(|failed| Error::from(failed.into_error())).on(shown(path))?;
-        target.inner.commit(Durability::Synced).on(shown(path))
+        target.inner.commit(Durability::Synced).on(shown(path))?;
+        Ok(losses)
     }
 }
 

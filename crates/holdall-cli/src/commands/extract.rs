@@ -14,6 +14,7 @@ use holdall::extract::{
 use holdall::json;
 use holdall::open::{Accept, is_stream};
 
+use super::writing::tell_losses;
 use super::{open, select, shown};
 use crate::errors::{Failure, On, Outcome, Result};
 use crate::options::{ForceArgs, JobsArgs, OpenArgs, address};
@@ -57,6 +58,10 @@ pub struct Args {
     #[arg(long)]
     json: bool,
 
+    /// What missing elements become, as in a cell of CSV; default: NaN, NaT, for other types what is stored
+    #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
+    fill: Option<String>,
+
     /// Write what can be read where something cannot
     #[arg(short, long)]
     keep_going: bool,
@@ -94,6 +99,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     let unread = RefCell::new(Vec::new());
     let take = |_: &str, error| unread.borrow_mut().push(error);
     let mut options = ExtractOptions { overwrite: args.force.overwrite(), read, ..ExtractOptions::default() };
+    options.fill = args.fill.as_deref();
     if args.keep_going {
         options.failed = Some(&take);
     }
@@ -173,6 +179,7 @@ impl Args {
 
     fn show(&self, file: &str, files: &[Extracted], console: &mut Console) -> Result<()> {
         for one in files {
+            tell_losses(&shown(&one.path), &one.losses);
             if let Some(name) = &one.refused_name {
                 let path = shown(&one.path);
                 to_stderr(&format!(

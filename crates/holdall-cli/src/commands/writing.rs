@@ -48,7 +48,7 @@ pub struct MakeArgs {
 impl MakeArgs {
     /// The library's options.
     pub fn options<'a>(
-        &self,
+        &'a self,
         to: Option<&'a str>,
         import: ImportOptions,
         limits: Limits,
@@ -61,6 +61,7 @@ impl MakeArgs {
             import,
             open: self.open.options(limits),
             read: self.jobs.read_options(limits),
+            fill: self.write.fill(),
             verify: if self.verify { ReadBack::Yes } else { ReadBack::No },
             progress,
         }
@@ -133,6 +134,11 @@ pub struct WriteArgs {
 }
 
 impl WriteArgs {
+    /// What missing elements become.
+    pub fn fill(&self) -> Option<&str> {
+        self.source.fill.as_deref()
+    }
+
     /// The library's options.
     pub fn import_options(&self) -> ImportOptions {
         import_options(&self.encode, Some(&self.file), &self.source)
@@ -150,6 +156,11 @@ pub struct GrowArgs {
 }
 
 impl GrowArgs {
+    /// What missing elements become.
+    pub fn fill(&self) -> Option<&str> {
+        self.source.fill.as_deref()
+    }
+
     /// The library's options.
     pub fn import_options(&self) -> ImportOptions {
         import_options(&self.encode, None, &self.source)
@@ -194,6 +205,10 @@ struct SourceArgs {
     /// Write element types that the format lacks as bytes
     #[arg(long)]
     as_bytes: bool,
+
+    /// What missing elements become, as in a cell of CSV, where the target has no masks; default: NaN, NaT, for other types what is stored
+    #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
+    fill: Option<String>,
 
     /// Something that only the target's format has, such as trailer=drop or bool=uint8 for RawArray; may be given several times
     #[arg(short = 'O', long = "option", value_name = "KEY=VALUE", value_parser = option)]

@@ -114,7 +114,7 @@ pub(super) fn too_wide() -> Error {
 }
 
 /// Writes a cell over `out`, which is zeros; `None` where it is not of the type.
-fn encode(cell: &[u8], scalar: &Scalar, out: &mut [u8]) -> Option<()> {
+pub(super) fn encode(cell: &[u8], scalar: &Scalar, out: &mut [u8]) -> Option<()> {
     if scalar.kind == Kind::Bytes {
         return (cell.last() != Some(&0) && put(out, cell).is_some()).then_some(());
     }

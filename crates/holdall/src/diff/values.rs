@@ -5,13 +5,14 @@ use std::borrow::Cow;
 use container_core::array::{Array, byte_len};
 use container_core::container::{Container, Dataset, ReadOptions};
 use container_core::dtype::{ByteOrder, DType, Kind, Order};
+use container_core::mask::Hidden;
 use container_core::region::{AxisSelection, Kept, Region};
 use container_core::stream::{piece_len, prove};
 use container_core::{Error, Result};
 
 use super::{DiffOptions, Retyped, first, second};
 use crate::one_frame::without_frame_axis;
-use crate::text::{field_bytes, part, write_item};
+use crate::text::{field_bytes, part, write_masked};
 
 mod bytes;
 mod close;
@@ -54,6 +55,13 @@ impl<'a> Side<'a> {
     fn read(&self, piece: &Region, options: &ReadOptions) -> Result<Array<'a>> {
         let region = Region::new(within(self.region, piece)?, &self.dataset().shape)?;
         self.container.read(self.index, &region, options)
+    }
+
+    /// The mask of a part of what the region gives.
+    fn mask(&self, piece: &Region, order: Order, options: &ReadOptions) -> Result<Option<Hidden>> {
+        let region = Region::new(within(self.region, piece)?, &self.dataset().shape)?;
+        let mask = self.container.mask(self.index, &region, options)?;
+        mask.map(|mask| Hidden::new(&mask, &self.dataset().dtype, order, &options.limits)).transpose()
     }
 
     fn prove(&self, options: &ReadOptions) -> Result<()> {
@@ -113,23 +121,46 @@ impl<'a> Ruler<'a> {
         if side_is_void(a_type, b_type) {
             return Ok(None);
         }
+        let is_masked = a.container.has_mask(a.index, &self.options.read).map_err(first)?
+            || b.container.has_mask(b.index, &self.options.read).map_err(second)?;
         for piece in Region::whole(&shape).pieces(order, budget / itemsize as u64) {
             let a_piece = a.read(&piece, &self.options.read).map_err(first)?;
             let b_piece = b.read(&piece, &self.options.read).map_err(second)?;
             let a_bytes = a_piece.bytes(order, limits).map_err(first)?;
             let b_bytes = b_piece.bytes(order, limits).map_err(second)?;
             let len = a_bytes.len() as u64;
-            if a_type != b_type || a_bytes != b_bytes {
+            let masks = if is_masked {
+                [
+                    a.mask(&piece, order, &self.options.read).map_err(first)?,
+                    b.mask(&piece, order, &self.options.read).map_err(second)?,
+                ]
+            } else {
+                [None, None]
+            };
+            let [a_mask, b_mask] = masks.each_ref().map(|mask| mask.as_ref().filter(|mask| mask.any()));
+            if a_type != b_type || a_bytes != b_bytes || a_mask.is_some() || b_mask.is_some() {
                 let a_bytes = common.bring(a_type, a_bytes)?;
                 let b_bytes = common.bring(b_type, b_bytes)?;
-                if a_bytes != b_bytes {
-                    tally.count(&common.dtype, [&a_bytes, &b_bytes], &piece, order, self.tolerance);
+                // What is below a mask is no value.
+                let a_bytes = shown_bytes(&common.dtype, a_bytes, a_mask);
+                let b_bytes = shown_bytes(&common.dtype, b_bytes, b_mask);
+                if a_bytes != b_bytes || a_mask != b_mask {
+                    let sides = [(&*a_bytes, a_mask), (&*b_bytes, b_mask)];
+                    tally.count(&common.dtype, sides, &piece, order, self.tolerance);
                 }
             }
             self.tick(len)?;
         }
         Ok(tally.into_message(&common.dtype, &shape))
     }
+}
+
+/// Elements with zeros where they are missing.
+fn shown_bytes<'b>(dtype: &DType, bytes: Cow<'b, [u8]>, mask: Option<&Hidden>) -> Cow<'b, [u8]> {
+    let Some(mask) = mask else { return bytes };
+    let mut bytes = bytes.into_owned();
+    mask.fill(dtype, &mut bytes, &|_, part| part.fill(0));
+    Cow::Owned(bytes)
 }
 
 /// Types whose elements mean the same, byte order aside. What numpy has no name for is told by its size.
@@ -223,22 +254,28 @@ fn widened(run: &[u8], order: ByteOrder) -> Vec<u8> {
 #[derive(Default)]
 struct Tally {
     differing: u64,
-    first: Option<(Vec<u64>, [Vec<u8>; 2])>,
+    first: Option<(Vec<u64>, [Element; 2])>,
 }
+
+/// Bytes of an element, and those of its mask, if it has any.
+type Element = (Vec<u8>, Vec<u8>);
 
 impl Tally {
     /// Counts in a piece, which lies in `order` in both.
     fn count(
         &mut self,
         dtype: &DType,
-        [a, b]: [&[u8]; 2],
+        [(a, a_mask), (b, b_mask)]: [(&[u8], Option<&Hidden>); 2],
         piece: &Region,
         order: Order,
         tolerance: Option<Tolerance>,
     ) {
         let size = dtype.itemsize().max(1);
         for (at, (one, other)) in a.chunks_exact(size).zip(b.chunks_exact(size)).enumerate() {
-            if one == other || is_same(dtype, one, other, tolerance) {
+            let [one_mask, other_mask] =
+                [a_mask, b_mask].map(|mask| mask.map_or(&[][..], |mask| mask.of(at)));
+            let same_mask = one_mask == other_mask || is_nothing(one_mask) && is_nothing(other_mask);
+            if same_mask && (one == other || is_same(dtype, one, other, tolerance)) {
                 continue;
             }
             self.differing += 1;
@@ -248,7 +285,8 @@ impl Tally {
             }
             let index = index_of(at as u64, piece, order);
             if self.first.as_ref().is_none_or(|(first, _)| index < *first) {
-                self.first = Some((index, [one.to_vec(), other.to_vec()]));
+                let element = |bytes: &[u8], mask: &[u8]| (bytes.to_vec(), mask.to_vec());
+                self.first = Some((index, [element(one, one_mask), element(other, other_mask)]));
             }
         }
     }
@@ -296,9 +334,13 @@ fn is_same(dtype: &DType, a: &[u8], b: &[u8], tolerance: Option<Tolerance>) -> b
     })
 }
 
-fn shown(dtype: &DType, item: &[u8]) -> String {
+fn is_nothing(mask: &[u8]) -> bool {
+    mask.iter().all(|byte| *byte == 0)
+}
+
+fn shown(dtype: &DType, (item, mask): &Element) -> String {
     let mut text = String::new();
-    write_item(dtype, item, &mut text);
+    write_masked(dtype, item, mask, &mut text);
     if let Some((end, _)) = text.char_indices().nth(MOST_SHOWN) {
         text.truncate(end);
         text.push('…');

@@ -37,7 +37,7 @@ pub(super) fn write(walk: &Walk<'_>, out: &mut dyn Write) -> Result<()> {
             line(&mut text)?;
         }
     }
-    walk.items(|byte| {
+    walk.items(|byte, _| {
         text.extend_from_slice(byte);
         if text.len() as u64 == len { line(&mut text) } else { Ok(()) }
     })?;

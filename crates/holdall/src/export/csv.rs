@@ -7,7 +7,7 @@ use container_core::dtype::{DType, Field, Kind, Record};
 use container_core::{Error, Result};
 
 use super::walk::{Gathered, Odometer, Walk};
-use crate::text::{Item, field_bytes, part, write_item};
+use crate::text::{FieldMasks, Item, field_bytes, is_missing, part, write_item};
 
 /// Most columns that a record is spread over: a sub-array gives one for each of its items.
 pub(crate) const MOST_COLUMNS: usize = 1 << 16;
@@ -34,14 +34,14 @@ pub(super) fn write(walk: &Walk<'_>, out: &mut dyn Write) -> Result<()> {
         !has_indices && (ndim < 2 || walk.shape.last() == Some(&1)) && has_one_cell(&walk.dataset.dtype);
     let mut odometer = Odometer::new(&walk.shape);
     let mut field = String::new();
-    walk.items(|item| {
+    walk.items(|item, mask| {
         if has_indices {
             for at in &odometer.at {
                 let _ = write!(gathered.text, "{at},");
             }
         }
         let start = gathered.text.len();
-        write_cells(&walk.dataset.dtype, item, &mut field, &mut gathered.text);
+        write_cells(&walk.dataset.dtype, item, mask, &mut field, &mut gathered.text);
         // An empty line would be no row for most readers.
         if is_lone && gathered.text.len() == start {
             gathered.text.push_str("\"\"");
@@ -112,10 +112,11 @@ fn too_wide() -> Error {
         .hint("another form of output: json, npy or raw")
 }
 
-/// The cells of one element, separated by commas.
-fn write_cells(dtype: &DType, bytes: &[u8], scratch: &mut String, out: &mut String) {
+/// The cells of one element, separated by commas; those of what is missing are empty.
+fn write_cells(dtype: &DType, bytes: &[u8], mask: &[u8], scratch: &mut String, out: &mut String) {
     let record = match dtype {
         DType::Record(record) => record,
+        DType::Scalar(_) if is_missing(mask) => return,
         DType::Scalar(scalar) if matches!(scalar.kind, Kind::Bytes | Kind::Unicode) => {
             return match Item::decode(scalar, bytes) {
                 Item::Text(text) => quote(&text, out),
@@ -129,15 +130,16 @@ fn write_cells(dtype: &DType, bytes: &[u8], scratch: &mut String, out: &mut Stri
         DType::Scalar(_) => return write_item(dtype, bytes, out),
     };
     let mut first = true;
+    let mut masks = FieldMasks::new(mask);
     for field in record.fields.iter().filter(|field| has_columns(field)) {
         let count = field.shape.iter().copied().fold(1, usize::saturating_mul);
-        let all = field_bytes(field, bytes);
+        let (all, mask) = (field_bytes(field, bytes), masks.next(field));
         for at in 0..count {
             if !first {
                 out.push(',');
             }
             first = false;
-            write_cells(&field.dtype, part(all, at, count), scratch, out);
+            write_cells(&field.dtype, part(all, at, count), part(mask, at, count), scratch, out);
         }
     }
 }

@@ -10,7 +10,7 @@ use super::walk::{Gathered, Odometer, Walk};
 use crate::json::special_float;
 use crate::text::float::Float;
 use crate::text::integer::Integer;
-use crate::text::{Item, field_bytes, hex, part};
+use crate::text::{FieldMasks, Item, field_bytes, hex, is_missing, part};
 
 /// Empty lists that an array without elements is spelled out to; one that claims more is a single one.
 const MOST_EMPTY_LISTS: u64 = 1 << 16;
@@ -26,8 +26,8 @@ pub(super) fn write(walk: &Walk<'_>, out: &mut dyn Write) -> Result<()> {
     } else {
         gathered.text.extend(std::iter::repeat_n('[', ndim));
         let mut odometer = Odometer::new(&walk.shape);
-        walk.items(|item| {
-            write_element(&walk.dataset.dtype, item, &mut gathered.text);
+        walk.items(|item, mask| {
+            write_element(&walk.dataset.dtype, item, mask, &mut gathered.text);
             let ended = odometer.step();
             gathered.text.extend(std::iter::repeat_n(']', ended));
             if ended < ndim {
@@ -55,28 +55,30 @@ fn write_empty(outer: &[u64], out: &mut String) {
     out.push(']');
 }
 
-fn write_element(dtype: &DType, bytes: &[u8], out: &mut String) {
+fn write_element(dtype: &DType, bytes: &[u8], mask: &[u8], out: &mut String) {
     match dtype {
+        DType::Scalar(_) if is_missing(mask) => out.push_str("null"),
         DType::Scalar(scalar) => write_scalar(&Item::decode(scalar, bytes), out),
-        DType::Record(record) => write_record(record, bytes, out),
+        DType::Record(record) => write_record(record, bytes, mask, out),
     }
 }
 
-fn write_record(record: &Record, bytes: &[u8], out: &mut String) {
+fn write_record(record: &Record, bytes: &[u8], mask: &[u8], out: &mut String) {
     out.push('{');
+    let mut masks = FieldMasks::new(mask);
     for (at, field) in record.fields.iter().enumerate() {
         if at > 0 {
             out.push(',');
         }
         write_text(&field.name, out);
         out.push(':');
-        write_axis(&field.dtype, &field.shape, field_bytes(field, bytes), out);
+        write_axis(&field.dtype, &field.shape, field_bytes(field, bytes), masks.next(field), out);
     }
     out.push('}');
 }
 
-fn write_axis(dtype: &DType, shape: &[usize], bytes: &[u8], out: &mut String) {
-    let Some((&count, inner)) = shape.split_first() else { return write_element(dtype, bytes, out) };
+fn write_axis(dtype: &DType, shape: &[usize], bytes: &[u8], mask: &[u8], out: &mut String) {
+    let Some((&count, inner)) = shape.split_first() else { return write_element(dtype, bytes, mask, out) };
     // What takes no bytes is not spelled out: a type may claim any number of empty items.
     let count = if bytes.is_empty() { 0 } else { count };
     out.push('[');
@@ -84,7 +86,7 @@ fn write_axis(dtype: &DType, shape: &[usize], bytes: &[u8], out: &mut String) {
         if at > 0 {
             out.push(',');
         }
-        write_axis(dtype, inner, part(bytes, at, count), out);
+        write_axis(dtype, inner, part(bytes, at, count), part(mask, at, count), out);
     }
     out.push(']');
 }

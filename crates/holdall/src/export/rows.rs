@@ -1,20 +1,20 @@
-//! Text in rows, as `numpy.savetxt` lays it out, for any number of axes.
+//! Text in rows, as `numpy.savetxt` lays it out, for any number of axes. What is missing is `--`.
 
 use std::io::Write;
 
 use container_core::Result;
 
 use super::walk::{Gathered, Odometer, Walk};
-use crate::text::write_item;
+use crate::text::write_masked;
 
 pub(super) fn write(walk: &Walk<'_>, out: &mut dyn Write) -> Result<()> {
     let ndim = walk.shape.len();
     let mut odometer = Odometer::new(&walk.shape);
     let mut gathered = Gathered::new(out);
     let mut separator = "";
-    walk.items(|item| {
+    walk.items(|item, mask| {
         gathered.text.push_str(separator);
-        write_item(&walk.dataset.dtype, item, &mut gathered.text);
+        write_masked(&walk.dataset.dtype, item, mask, &mut gathered.text);
         separator = match odometer.step() {
             ended if ended == ndim => "\n",
             0 if ndim > 1 => " ",

@@ -6,7 +6,7 @@ use std::io::Write;
 use container_core::container::{Container, Dataset, ReadOptions};
 use container_core::dtype::Order;
 use container_core::region::Region;
-use container_core::stream::for_each_run;
+use container_core::stream::{for_each_masked_run, for_each_run};
 use container_core::{Error, Progress, Result};
 
 /// Elements of no bytes, which cost a file nothing, that are spelled out one by one.
@@ -44,17 +44,24 @@ impl<'a> Walk<'a> {
         for_each_run(self.container, self.index, self.region, order, self.read, self.progress, sink)
     }
 
-    /// Every element in C order.
-    pub(super) fn items(&self, mut sink: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
+    /// Every element in C order, with its mask: a byte for each of its scalars, or nothing where none is missing.
+    pub(super) fn items(&self, mut sink: impl FnMut(&[u8], &[u8]) -> Result<()>) -> Result<()> {
         let size = self.dataset.dtype.itemsize();
+        if size > 0 && self.container.has_mask(self.index, self.read)? {
+            let Self { container, index, region, read, progress, .. } = *self;
+            return for_each_masked_run(container, index, region, Order::C, read, progress, |run, hidden| {
+                let mut items = run.chunks_exact(size).enumerate();
+                items.try_for_each(|(at, item)| sink(item, hidden.map_or(&[], |hidden| hidden.of(at))))
+            });
+        }
         if size > 0 {
-            return self.runs(Order::C, |run| run.chunks_exact(size).try_for_each(&mut sink));
+            return self.runs(Order::C, |run| run.chunks_exact(size).try_for_each(|item| sink(item, &[])));
         }
         let count = self.region.len().unwrap_or(u64::MAX);
         if count > MOST_EMPTY {
             return Err(Error::limit("number of elements without bytes", count, MOST_EMPTY));
         }
-        (0..count).try_for_each(|_| sink(&[]))
+        (0..count).try_for_each(|_| sink(&[], &[]))
     }
 }
 

@@ -1,6 +1,7 @@
 //! What of an element is measured: itself, or each field of a record.
 
 use container_core::dtype::{DType, Kind, Record, Scalar};
+use container_core::mask::{Hidden, field_scalars, scalars};
 use container_core::numbers::is_number;
 
 use super::Measured;
@@ -22,21 +23,24 @@ pub(super) struct Column {
     scalar: Option<Scalar>,
     offset: usize,
     len: usize,
+    /// The place of its first byte in the mask of an element, and the bytes of each of its items there.
+    mask_at: usize,
+    mask_each: usize,
 }
 
 /// The columns of a type: one for a scalar, else one for each field, the first [`MOST_COLUMNS`].
 pub(super) fn columns(dtype: &DType) -> Vec<Column> {
     match dtype {
-        DType::Scalar(_) => vec![Column::new(None, dtype, 1, 0)],
+        DType::Scalar(_) => vec![Column::new(None, dtype, 1, 0, 0)],
         DType::Record(record) => {
             let mut columns = Vec::new();
-            fields(record, "", 0, &mut columns);
+            fields(record, "", 0, 0, &mut columns);
             columns
         }
     }
 }
 
-fn fields(record: &Record, prefix: &str, base: usize, columns: &mut Vec<Column>) {
+fn fields(record: &Record, prefix: &str, base: usize, mut mask_at: usize, columns: &mut Vec<Column>) {
     for field in &record.fields {
         if columns.len() >= MOST_COLUMNS {
             return;
@@ -46,15 +50,16 @@ fn fields(record: &Record, prefix: &str, base: usize, columns: &mut Vec<Column>)
         let offset = base.saturating_add(field.offset);
         match &field.dtype {
             DType::Record(inner) if field.shape.is_empty() => {
-                fields(inner, &format!("{name}."), offset, columns);
+                fields(inner, &format!("{name}."), offset, mask_at, columns);
             }
-            other => columns.push(Column::new(Some(name), other, count, offset)),
+            other => columns.push(Column::new(Some(name), other, count, offset, mask_at)),
         }
+        mask_at = mask_at.saturating_add(field_scalars(field));
     }
 }
 
 impl Column {
-    fn new(name: Option<String>, dtype: &DType, count: usize, offset: usize) -> Self {
+    fn new(name: Option<String>, dtype: &DType, count: usize, offset: usize, mask_at: usize) -> Self {
         let (measured, keys) = match dtype.as_scalar() {
             None => (Measured::Nothing, Keys::Unsigned),
             Some(scalar) => match &scalar.kind {
@@ -78,6 +83,40 @@ impl Column {
             scalar: dtype.as_scalar().cloned(),
             offset,
             len,
+            mask_at,
+            mask_each: if dtype.itemsize() == 0 { 0 } else { scalars(dtype) },
+        }
+    }
+
+    /// The masks of its items in the element at `index`.
+    fn masks<'h>(&self, hidden: &'h Hidden, index: usize) -> impl Iterator<Item = &'h [u8]> {
+        let len = self.mask_each.saturating_mul(usize::try_from(self.per_element).unwrap_or(usize::MAX));
+        let own = hidden.of(index).get(self.mask_at..self.mask_at.saturating_add(len)).unwrap_or_default();
+        own.chunks_exact(self.mask_each.max(1))
+    }
+
+    /// The scalars that are not missing of elements of `itemsize` bytes, and the number of those that are.
+    pub(super) fn visible(&self, elements: &[u8], itemsize: usize, hidden: &Hidden) -> (Vec<u8>, u64) {
+        let is_missing = |mask: &[u8]| mask.iter().any(|byte| *byte != 0);
+        let size = self.dtype.itemsize();
+        let (mut run, mut missing) = (Vec::new(), 0);
+        for (at, element) in elements.chunks_exact(itemsize.max(1)).enumerate() {
+            let own = element.get(self.offset..self.offset.saturating_add(self.len)).unwrap_or_default();
+            for (item, mask) in own.chunks_exact(size.max(1)).zip(self.masks(hidden, at)) {
+                if is_missing(mask) {
+                    missing += 1;
+                } else {
+                    run.extend_from_slice(item);
+                }
+            }
+        }
+        (run, missing)
+    }
+
+    /// Adds scalars that lie one after the other.
+    pub(super) fn load_items(&self, run: &[u8], batch: &mut Batch) {
+        if let Some(scalar) = &self.scalar {
+            self.load_run(scalar, run, batch);
         }
     }
 
