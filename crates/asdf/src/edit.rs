@@ -19,11 +19,13 @@ mod proof;
 mod remove;
 mod set;
 mod text;
+mod typed;
 mod value;
 
 use plan::{Plan, Splice};
 #[cfg(test)]
 pub(crate) use proof::is_value as holds_value;
+pub use typed::Replace;
 
 /// A tree under edit. Each edit costs O(text).
 ///

@@ -23,6 +23,15 @@ pub fn tags(file: &File) -> Result<HashMap<String, String>> {
     meta::tags(file.tree().root(), &Limits::default())
 }
 
+/// The tags of the tree as [`tags`] has them, without those that say how arrays are stored, what version of the standard a file has, or
+/// of what kind a value is.
+///
+/// # Errors
+/// As [`tags`].
+pub fn logical_tags(file: &File) -> Result<HashMap<String, String>> {
+    meta::logical_tags(file.tree().root(), &Limits::default())
+}
+
 /// What is at a JSON pointer, as a YAML 1.1 document that PyYAML reads as the same values; the text of the tree as it stands in the file for
 /// the empty pointer. `None` where the pointer finds nothing.
 ///
@@ -51,33 +60,42 @@ pub fn other_files(file: &File, path: &Path) -> Vec<PathBuf> {
     parts::paths_of(file, Some(path)).into_iter().collect()
 }
 
+pub use crate::edit::Replace;
+
 /// A change of the tree, by JSON pointer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Change<'a> {
-    /// The value at a pointer, as YAML 1.1 in flow style; a place that is not there is made where what holds it is. `/list/-` appends.
+    /// The value at a pointer, as YAML 1.1 in flow style; a place that is not there is made where what holds it is. `/list/-` appends. The tag
+    /// of what is there stays, unless the value has one.
     Set(&'a str, &'a str),
     /// What is at the pointer goes.
     Unset(&'a str),
 }
 
 /// Changes the tree of the file at `path` where it lies, in the order of `changes`, all or none. Every other byte of the tree stays, and no
-/// block is read.
+/// block is read. Gives notes on tags that go, and on values that YAML 1.1 reads as something that they do not look like.
 ///
 /// # Errors
-/// `Usage` for a pointer that finds nothing to change, or that would change anything else, and for a value that is no YAML; those of
-/// opening the file; `Io`.
-pub fn change(path: &Path, changes: &[Change<'_>], options: UpdateOptions) -> Result<Committed> {
+/// `Usage` for a pointer that finds nothing to change, or that would change anything else, for a mapping or an array that would go unless `replace` says so, and for a
+/// value that is no YAML; those of opening the file; `Io`.
+pub fn change(
+    path: &Path,
+    changes: &[Change<'_>],
+    replace: Replace,
+    options: UpdateOptions,
+) -> Result<(Committed, Vec<String>)> {
+    let mut notes = Vec::new();
     let mut updater = Updater::open(path, options)?;
     for change in changes {
         match change {
             Change::Set(pointer, value) => {
-                let value =
-                    parse_value(value).map_err(|error| error.context(format!("the value for {pointer}")))?;
+                parse_value(value).map_err(|error| error.context(format!("the value for {pointer}")))?;
                 check_pointer(pointer)?;
-                match pointer.strip_suffix("/-") {
-                    Some(list) => updater.editor().push(list, &value)?,
-                    None => updater.set(pointer, &value)?,
-                }
+                let editor = updater.editor();
+                notes.extend(match pointer.strip_suffix("/-") {
+                    Some(list) => editor.push_typed(list, value)?,
+                    None => editor.set_typed(pointer, value, replace)?,
+                });
             }
             Change::Unset(pointer) => {
                 check_pointer(pointer)?;
@@ -85,7 +103,7 @@ pub fn change(path: &Path, changes: &[Change<'_>], options: UpdateOptions) -> Re
             }
         }
     }
-    updater.commit()
+    updater.commit().map(|committed| (committed, notes))
 }
 
 fn check_pointer(pointer: &str) -> Result<()> {

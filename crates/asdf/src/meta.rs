@@ -32,8 +32,28 @@ pub(crate) fn value(root: Node<'_>, view: View, limits: &Limits) -> Result<Value
 /// # Errors
 /// As [`value`].
 pub(crate) fn tags(root: Node<'_>, limits: &Limits) -> Result<HashMap<String, String>> {
+    tags_of(root, View::Whole, limits)
+}
+
+/// Tags of YAML's own whose values show them.
+const KINDS: [&str; 9] =
+    ["!!str", "!!int", "!!float", "!!bool", "!!null", "!!seq", "!!map", "!!binary", "!!timestamp"];
+
+/// The tags that two trees of the same content have alike, however their arrays are stored.
+///
+/// # Errors
+/// As [`value`].
+pub(crate) fn logical_tags(root: Node<'_>, limits: &Limits) -> Result<HashMap<String, String>> {
+    let mut tags = tags_of(root, View::Logical, limits)?;
+    tags.retain(|pointer, tag| {
+        !pointer.is_empty() && !tag.starts_with("!core/ndarray-") && !KINDS.contains(&tag.as_str())
+    });
+    Ok(tags)
+}
+
+fn tags_of(root: Node<'_>, view: View, limits: &Limits) -> Result<HashMap<String, String>> {
     let mut walk = Walk {
-        view: View::Whole,
+        view,
         limits,
         left: most(root.document()),
         held: 0,

@@ -84,10 +84,11 @@ pub fn diff(
     let same_format = a.about().format == b.about().format;
     let mut found = Vec::new();
     if same_format && meta::is_all(a, a_sel) && meta::is_all(b, b_sel) {
-        let (a, b) = (a.logical_meta().map_err(first)?, b.logical_meta().map_err(second)?);
-        meta::compare("metadata", &a, &b, options.ignore, &mut |what| {
-            found.push(Difference { dataset: None, what });
-        });
+        let (of_a, of_b) = (a.logical_meta().map_err(first)?, b.logical_meta().map_err(second)?);
+        let mut note = |what| found.push(Difference { dataset: None, what });
+        meta::compare("metadata", &of_a, &of_b, options.ignore, &mut note);
+        #[cfg(feature = "asdf")]
+        meta::compare_tags((a, &of_a), (b, &of_b), options.ignore, &mut note)?;
     }
     let attributes = if same_format { Attributes::Compared } else { Attributes::PassedOver };
     found.extend(compare_datasets(a, a_sel, b, b_sel, options, attributes, Retyped::Refused)?);

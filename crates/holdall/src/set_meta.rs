@@ -12,7 +12,8 @@ use crate::open::{Accept, is_stream, recognise};
 /// A change of metadata, by JSON pointer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MetaChange {
-    /// The value at a pointer, as YAML 1.1 in flow style. A place that is not there is made where what holds it is; `/list/-` appends.
+    /// The value at a pointer, as YAML 1.1 in flow style. A place that is not there is made where what holds it is; `/list/-` appends. The tag of
+    /// what is there stays, unless the value has one.
     Set {
         /// Where.
         pointer: String,
@@ -26,23 +27,35 @@ pub enum MetaChange {
     },
 }
 
+/// Whether a value may take the place of a mapping or of an array.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Replace {
+    /// Only that of scalars, and of lists of scalars.
+    #[default]
+    Scalars,
+    /// That of anything.
+    Anything,
+}
+
 /// Changes the metadata of the file at `path` where it lies, in the order of `changes`, all or none. ASDF alone: nothing of its tree but what is
 /// named changes, and no block does. A tree that becomes longer than its padding takes a new file in the place of the old one, with the blocks byte for byte.
+/// Gives notes on tags that go with what they were on, and on values that YAML 1.1 reads as something that they do not look like.
 ///
 /// # Errors
-/// `Usage` for other formats, for standard input, and for a pointer that finds nothing to change and for a value that is no YAML;
-/// those of opening the file; `Io`.
+/// `Usage` for other formats, for standard input, for a pointer that finds nothing to change, for a mapping or an array that a value would
+/// replace unless `replace` says so, and for a value that is no YAML; those of opening the file; `Io`.
 pub fn set_meta(
     path: &Path,
     changes: &[MetaChange],
+    replace: Replace,
     open: &OpenOptions,
     durability: Durability,
-) -> Result<()> {
+) -> Result<Vec<String>> {
     if is_stream(path) {
         return Err(Error::usage("standard input cannot be changed"));
     }
     let (format, _) = recognise(path, Accept::ContainersAndArrays, open)?;
-    change(format, path, changes, open, durability)
+    change(format, path, changes, replace, open, durability)
 }
 
 #[cfg(feature = "asdf")]
@@ -50,9 +63,10 @@ fn change(
     format: &Format,
     path: &Path,
     changes: &[MetaChange],
+    replace: Replace,
     open: &OpenOptions,
     durability: Durability,
-) -> Result<()> {
+) -> Result<Vec<String>> {
     if format.name != asdf::FORMAT.name {
         return Err(cannot(format));
     }
@@ -65,11 +79,22 @@ fn change(
         .collect();
     let mut options = asdf::update::UpdateOptions::default();
     (options.limits, options.durability) = (open.limits, durability);
-    asdf::lens::change(path, &changes, options).map(|_| ())
+    let replace = match replace {
+        Replace::Scalars => asdf::lens::Replace::Scalars,
+        Replace::Anything => asdf::lens::Replace::Anything,
+    };
+    asdf::lens::change(path, &changes, replace, options).map(|(_, notes)| notes)
 }
 
 #[cfg(not(feature = "asdf"))]
-fn change(format: &Format, _: &Path, _: &[MetaChange], _: &OpenOptions, _: Durability) -> Result<()> {
+fn change(
+    format: &Format,
+    _: &Path,
+    _: &[MetaChange],
+    _: Replace,
+    _: &OpenOptions,
+    _: Durability,
+) -> Result<Vec<String>> {
     Err(cannot(format))
 }
 

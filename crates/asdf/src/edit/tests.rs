@@ -2,6 +2,7 @@ use container_core::ErrorKind;
 
 mod random;
 mod scribble;
+mod typed;
 
 use super::*;
 use crate::yaml::YamlLimits;
@@ -353,7 +354,7 @@ fn typed_values_are_read_as_yaml_1_1() {
     for bad in ["[1", "'a", "*x", "%a", "@a", "a: b: c"] {
         let error = parse_value(bad).unwrap_err();
         // A mistake of who typed it, and no damage of the file that it was for.
-        assert!(matches!(error.kind(), container_core::ErrorKind::Usage(_)), "{bad}: {error}");
+        assert!(matches!(error.kind(), ErrorKind::Usage(_)), "{bad}: {error}");
         assert!(error.range().is_none() && !error.to_string().contains("line"), "{bad}: {error}");
     }
 }

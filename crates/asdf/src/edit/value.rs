@@ -6,10 +6,14 @@ use crate::yaml::{Document, Yaml, YamlLimits};
 
 /// As [`super::parse_value`].
 pub(super) fn parse(text: &str) -> Result<Yaml> {
+    Yaml::of(document(text)?.root()).map_err(typed)
+}
+
+/// The document of a value that was typed.
+pub(super) fn document(text: &str) -> Result<Document> {
     // Indented, so that nothing in the first line is a directive or the end of the document.
     let document = format!("%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/\n---\n {text}\n");
-    let document = Document::parse(document.as_bytes(), 0, &YamlLimits::default()).map_err(typed)?;
-    Yaml::of(document.root()).map_err(typed)
+    Document::parse(document.as_bytes(), 0, &YamlLimits::default()).map_err(typed)
 }
 
 /// The error as one of what was typed, and not of a damaged file. Its lines and bytes would be those of a text that is nowhere.

@@ -9,7 +9,7 @@ use container_core::{Error, Value};
 use holdall::address::Address;
 use holdall::json;
 use holdall::open::Accept;
-use holdall::set_meta::{MetaChange, set_meta};
+use holdall::set_meta::{MetaChange, Replace, set_meta};
 
 use super::{open, select, shown, tell_before};
 use crate::errors::{On, Outcome, Result};
@@ -29,7 +29,9 @@ the others text. Of keys that read the same, as 1 and \"1\" of a tree, all but t
 fit into the padding behind it, the whole file is copied, blocks byte for byte, and the copy takes the place of the file: the disk has to have room for both, and other hard \
 links stay with the old one. All take effect or \
 none: first each --set, then each --unset. VALUE is YAML 1.1 in flow style: 5, 1.5, text, '[1, 2]', \
-'{a: 1}', '!unit/unit-1.0.0 m'. A pointer that ends in /- appends to a list.
+'{a: 1}', '!unit/unit-1.0.0 m'. A pointer that ends in /- appends to a list. The tag of the value that was there stays, unless VALUE has one: \
+'!!str text' leaves a plain text. Mappings and arrays are replaced only with --replace. YAML 1.1 reads 017, 1:30 and yes as 15, 90 and true, which standard \
+error tells; quotes make texts of them: '\"017\"'.
 
 Examples:
   holdall meta scan.ra
@@ -71,6 +73,10 @@ pub struct Args {
     /// Take out what is at a pointer; ASDF only; may be given several times
     #[arg(long, value_name = "PTR", conflicts_with_all = ["json", "raw", "yaml", "inline", "pointer"])]
     unset: Vec<String>,
+
+    /// Let --set put a value in the place of a mapping or an array
+    #[arg(long, requires = "set")]
+    replace: bool,
 
     #[command(flatten)]
     open: OpenArgs,
@@ -157,7 +163,11 @@ fn change(args: &Args, address: &Address, console: &Console) -> Result<Outcome> 
     changes.extend(args.unset.iter().map(|pointer| MetaChange::Unset { pointer: pointer.clone() }));
     let options = args.open.options(console.limits);
     tell_before(&address.file, &options);
-    set_meta(&address.file, &changes, &options, Durability::Synced).on(&file)?;
+    let replace = if args.replace { Replace::Anything } else { Replace::Scalars };
+    let notes = set_meta(&address.file, &changes, replace, &options, Durability::Synced).on(&file)?;
+    for note in notes {
+        to_stderr(&format!("holdall: {}: {}", printable(&file), printable(&note)));
+    }
     Ok(Outcome::Yes)
 }
 

@@ -2,10 +2,14 @@
 
 use std::collections::{HashMap, HashSet};
 
+#[cfg(feature = "asdf")]
+use container_core::Result;
 use container_core::Value;
 use container_core::carried::named_entries;
 use container_core::container::Container;
 use container_core::pointer::escape;
+#[cfg(feature = "asdf")]
+use container_core::pointer::unescape;
 use container_core::region::Region;
 
 use crate::glob;
@@ -26,6 +30,44 @@ pub(super) fn is_all(container: &dyn Container, chosen: &[(usize, Region)]) -> b
 /// Tells `note` of every place in which two trees differ. The order of keys is none.
 pub(crate) fn compare(what: &str, a: &Value, b: &Value, ignore: &[String], note: &mut dyn FnMut(String)) {
     Comparison { what, ignore, note }.values("", a, b);
+}
+
+/// Tells `note` of values that both trees have under different tags.
+#[cfg(feature = "asdf")]
+pub(super) fn compare_tags(
+    (a, of_a): (&dyn Container, &Value),
+    (b, of_b): (&dyn Container, &Value),
+    ignore: &[String],
+    note: &mut dyn FnMut(String),
+) -> Result<()> {
+    let tags = |container: &dyn Container| {
+        let file = container.native().and_then(|native| native.downcast_ref::<asdf::File>());
+        file.map(asdf::lens::logical_tags).transpose()
+    };
+    let (Some(a), Some(b)) = (tags(a).map_err(super::first)?, tags(b).map_err(super::second)?) else {
+        return Ok(());
+    };
+    let mut pointers: Vec<&String> =
+        a.keys().chain(b.keys().filter(|pointer| !a.contains_key(*pointer))).collect();
+    pointers.sort();
+    let is_ignored = |pointer: &str| {
+        let ends = pointer.match_indices('/').map(|(at, _)| at).skip(1).chain([pointer.len()]);
+        let mut steps = ends.filter_map(|end| pointer.get(..end));
+        steps.any(|above| {
+            let key = above.rsplit_once('/').map_or(above, |(_, key)| key);
+            glob::any(ignore, above) || glob::any(ignore, &unescape(key))
+        })
+    };
+    for pointer in pointers {
+        let is_there = |tree: &Value| tree.pointer(pointer).is_some();
+        let (one, other) = (a.get(pointer), b.get(pointer));
+        if one == other || !is_there(of_a) || !is_there(of_b) || is_ignored(pointer) {
+            continue;
+        }
+        let shown = |tag: Option<&String>| tag.map_or("none", String::as_str).to_owned();
+        note(format!("metadata {pointer}: tag: {} and {}", shown(one), shown(other)));
+    }
+    Ok(())
 }
 
 struct Comparison<'a> {

@@ -1,0 +1,95 @@
+//! Values as people type them.
+
+use super::*;
+
+fn set(text: &str, path: &str, typed: &str) -> (String, Vec<String>) {
+    let mut editor = editor(text);
+    let notes = editor.set_typed(path, typed, Replace::Scalars).unwrap();
+    (editor.text().to_owned(), notes)
+}
+
+const TIME: &str = "%TAG ! tag:stsci.edu:asdf/\n--- !core/asdf-1.1.0\nt: !time/time-1.4.0 2026-10-31\n";
+
+#[test]
+fn the_tag_of_a_value_stays_unless_another_is_given() {
+    let after = |typed: &str| {
+        let (text, notes) = set(TIME, "/t", typed);
+        assert_eq!(notes, [""; 0], "{typed}");
+        text.lines().last().unwrap().to_owned()
+    };
+    assert_eq!(after("2027-01-01T00:00:00.000"), "t: !time/time-1.4.0 2027-01-01T00:00:00.000");
+    // Under a tag it is a text, as it is typed.
+    assert_eq!(after("017"), "t: !time/time-1.4.0 017");
+    assert_eq!(after("!unit/unit-1.0.0 m"), "t: !unit/unit-1.0.0 m");
+    assert_eq!(after("!!str word"), "t: word");
+    let aliased = format!("{TIME}u: &u !unit/unit-1.0.0 m\nv: *u\n");
+    assert!(set(&aliased, "/v", "s").0.ends_with("v: !unit/unit-1.0.0 s\n"));
+    let (text, notes) = set(TIME, "/t", "[1]");
+    assert!(text.ends_with("t: [1]\n"), "{text}");
+    assert_eq!(notes, ["/t: the tag !time/time-1.4.0 goes with what it was on"]);
+}
+
+#[test]
+fn a_tag_of_yamls_own_has_to_fit() {
+    assert_eq!(set("a: !!float 1\n", "/a", "2").0, "a: !!float 2\n");
+    assert_eq!(set("a: !!str 1\n", "/a", "017"), ("a: '017'\n".to_owned(), vec![]));
+    let error = editor("a: !!int 1\n").set_typed("/a", "word", Replace::Scalars).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::Usage(_)), "{error}");
+}
+
+#[test]
+fn mappings_and_arrays_are_replaced_when_that_is_asked_for() {
+    let array = "!core/ndarray-1.1.0 {source: 0, datatype: int8, byteorder: big, shape: [1]}";
+    let tree = format!(
+        "%TAG ! tag:stsci.edu:asdf/\n---\na: {array}\nb: !core/ndarray-1.1.0 [1, 2]\nc: {{x: 1}}\nd: [[{{x: 1}}]]\n\
+         e: [[1], 2]\nf: {{}}\ng: {{y: &g {{z: 1}}}}\nh: *g\n"
+    );
+    for refused in ["a", "b", "c", "d", "g", "g/y"] {
+        let mut editor = editor(&tree);
+        let error = editor.set_typed(refused, "3", Replace::Scalars).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::Usage(_)), "{refused}");
+        assert_eq!(editor.text(), tree);
+    }
+    for free in ["e", "f", "h", "c/x", "new"] {
+        assert_eq!(set(&tree, free, "3").1, [""; 0], "{free}");
+    }
+    let replaced = |path: &str, typed: &str| {
+        let mut editor = editor(&tree);
+        let notes = editor.set_typed(path, typed, Replace::Anything).unwrap();
+        (editor.document().find(path).unwrap().tag().map(str::to_owned), notes.len())
+    };
+    let ndarray = Some("tag:stsci.edu:asdf/core/ndarray-1.1.0".to_owned());
+    assert_eq!(replaced("a", "3"), (None, 1));
+    assert_eq!(replaced("a", "{x: 1}"), (None, 1));
+    assert_eq!(replaced("a", "{data: [1], datatype: int8, shape: [1]}"), (ndarray.clone(), 0));
+    assert_eq!(replaced("b", "[3]"), (ndarray, 0));
+}
+
+/// PyYAML 6 (`yaml.safe_load`) of each text; what looks like what it is has no note.
+#[test]
+fn texts_that_yaml_1_1_reads_in_its_own_way_are_told() {
+    for (typed, told) in [
+        ("017", "017 is the number 15 in YAML 1.1 (in quotes, \"017\", it is a text)"),
+        ("-010", "-010 is the number -8 in YAML 1.1 (in quotes, \"-010\", it is a text)"),
+        ("1:30", "1:30 is the number 90 in YAML 1.1 (in quotes, \"1:30\", it is a text)"),
+        ("1:30.5", "1:30.5 is the number 90.5 in YAML 1.1 (in quotes, \"1:30.5\", it is a text)"),
+        ("1_000", "1_000 is the number 1000 in YAML 1.1 (in quotes, \"1_000\", it is a text)"),
+        ("yes", "yes is the truth value true in YAML 1.1 (in quotes, \"yes\", it is a text)"),
+        ("[a, Off]", "Off is the truth value false in YAML 1.1 (in quotes, \"Off\", it is a text)"),
+        ("{no: 1}", "no is the truth value false in YAML 1.1 (in quotes, \"no\", it is a text)"),
+        ("2020-01-02", "2020-01-02 is a date in YAML 1.1 (in quotes, \"2020-01-02\", it is a text)"),
+        ("1e5", "1e5 is a text, not a number, in YAML 1.1"),
+        ("08", "08 is a text, not a number, in YAML 1.1"),
+        ("nan", "nan is a text, not a number, in YAML 1.1"),
+        ("", "an empty value is null (two quotes, \"\", are an empty text)"),
+    ] {
+        assert_eq!(set("a: 1\n", "/a", typed).1, [format!("/a: {told}")], "{typed}");
+    }
+    for plain in
+        ["5", "0", "1.5", "-1.0e+5", "true", "False", "null", "~", "word", "'017'", "!!str yes", ".nan", "y"]
+    {
+        assert_eq!(set("a: 1\n", "/a", plain).1, [""; 0], "{plain}");
+    }
+    let mut editor = editor("l: [1]\n");
+    assert_eq!(editor.push_typed("/l", "on").unwrap().len(), 1);
+}

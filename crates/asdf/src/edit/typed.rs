@@ -1,0 +1,170 @@
+//! Values that people type in the place of others: the tag that stays, what would be lost, and texts that YAML 1.1 reads in its own way.
+
+use container_core::{Error, Result};
+
+use super::{TreeEditor, value};
+use crate::meta::short_tag;
+use crate::ndarray::NdArray;
+use crate::yaml::{Document, Kind, Node, Scalar, ScalarStyle, YAML_PREFIX, Yaml, plain, under_tag};
+
+/// Whether a value may take the place of a mapping or of an array.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Replace {
+    /// Only that of scalars, and of lists of scalars.
+    #[default]
+    Scalars,
+    /// That of anything.
+    Anything,
+}
+
+impl TreeEditor {
+    /// As [`TreeEditor::set`], for a value as people type it (see [`parse_value`](super::parse_value)). The tag of what is there stays, unless
+    /// the value has one, or is of another kind: a mapping in the place of a scalar. Gives notes on what a reader may not expect: a tag
+    /// that goes, and texts that YAML 1.1 reads as something else.
+    ///
+    /// # Errors
+    /// As [`TreeEditor::set`]; `Usage` for a mapping or an array that would go, unless `replace` says so, and for a text that the tag of what
+    /// is there does not fit.
+    pub fn set_typed(&mut self, path: &str, text: &str, replace: Replace) -> Result<Vec<String>> {
+        let typed = value::document(text)?;
+        let mut value = super::parse_value(text)?;
+        let mut notes = Vec::new();
+        let mut kept = None;
+        if let Some(node) = self.document().find(path) {
+            // What an alias names stays where it is.
+            if replace == Replace::Scalars
+                && !node.is_alias()
+                && let Some(what) = held(node)
+            {
+                let error = Error::usage(format!("{path} {what}")).at(node.range());
+                return Err(error.hint("--replace (Replace::Anything) puts the value in its place"));
+            }
+            let tag = node.tag().filter(|tag| *tag != "!" && typed.root().tag().is_none());
+            match tag {
+                Some(tag) if node.kind() == typed.root().kind() && suits(tag, typed.root()) => {
+                    value = under(tag, value, typed.root(), path)?;
+                    kept = Some(tag);
+                }
+                Some(tag) => {
+                    notes.push(format!("{path}: the tag {} goes with what it was on", short_tag(tag)));
+                }
+                None => {}
+            }
+        }
+        let is_scalar = typed.root().kind() == Kind::Scalar;
+        if !(is_scalar && kept.is_some()) {
+            surprises(&typed, path, &mut notes);
+        }
+        self.set(path, &value)?;
+        Ok(notes)
+    }
+
+    /// As [`TreeEditor::push`], for a value as people type it; notes as [`TreeEditor::set_typed`].
+    ///
+    /// # Errors
+    /// As [`TreeEditor::push`].
+    pub fn push_typed(&mut self, path: &str, text: &str) -> Result<Vec<String>> {
+        let mut notes = Vec::new();
+        surprises(&value::document(text)?, &format!("{path}/-"), &mut notes);
+        self.push(path, &super::parse_value(text)?)?;
+        Ok(notes)
+    }
+}
+
+/// The value under the tag of what is there: of a scalar its text as it was typed, since the tag says what it means.
+fn under(tag: &str, value: Yaml, typed: Node<'_>, path: &str) -> Result<Yaml> {
+    if typed.kind() != Kind::Scalar {
+        return Ok(value.tagged(tag));
+    }
+    let text = typed.text();
+    if let Some(name) = tag.strip_prefix(YAML_PREFIX)
+        && ["int", "float", "bool", "binary", "timestamp"].contains(&name)
+        && matches!(under_tag(name, text), Scalar::Text(_))
+    {
+        let problem = format!("{path} has the tag !!{name}, and {text:?} is none");
+        return Err(Error::usage(problem).hint("a value with another tag, such as '!!str text'"));
+    }
+    let style = typed.scalar_style().filter(|style| *style != ScalarStyle::Plain);
+    Ok(Yaml::Text(text.to_owned(), style).tagged(tag))
+}
+
+/// False for a mapping that is no array, in the place of one.
+fn suits(tag: &str, typed: Node<'_>) -> bool {
+    let has = |key: &str| typed.get(key).is_some();
+    !NdArray::is_tag(tag) || typed.kind() == Kind::Sequence || has("source") || has("data")
+}
+
+/// What would be lost with a node, beside scalars.
+fn held(node: Node<'_>) -> Option<&'static str> {
+    let mut rest = vec![node];
+    while let Some(node) = rest.pop() {
+        if node.is_alias() {
+            continue;
+        }
+        if node.tag().is_some_and(NdArray::is_tag) {
+            return Some("holds an array, which would go");
+        }
+        if node.kind() == Kind::Mapping && !node.is_empty() {
+            let is_array = node.entries().any(|(_, value)| value.tag().is_some_and(NdArray::is_tag));
+            return Some(if is_array {
+                "holds an array, which would go"
+            } else {
+                "holds a mapping, which would go"
+            });
+        }
+        rest.extend(node.items());
+    }
+    None
+}
+
+/// Most texts that are told of: a list may have very many.
+const MAX_NOTES: usize = 10;
+
+/// Tells of plain texts that YAML 1.1 reads as something that they do not look like.
+fn surprises(typed: &Document, path: &str, notes: &mut Vec<String>) {
+    let mut rest = vec![typed.root()];
+    while let Some(node) = rest.pop() {
+        if node.is_alias() || notes.len() >= MAX_NOTES {
+            continue;
+        }
+        rest.extend(node.items().rev());
+        rest.extend(node.entries().rev().flat_map(|(key, value)| [value, key]));
+        let is_plain = node.scalar_style() == Some(ScalarStyle::Plain) && node.tag().is_none();
+        if let Some(what) = node.scalar().filter(|_| is_plain).and_then(|read| surprise(node.text(), &read)) {
+            let text = node.text();
+            notes.push(if text.is_empty() {
+                format!("{path}: an empty value is {what} (two quotes, \"\", are an empty text)")
+            } else if matches!(node.scalar(), Some(Scalar::Text(_))) {
+                format!("{path}: {text} is {what} in YAML 1.1")
+            } else {
+                format!("{path}: {text} is {what} in YAML 1.1 (in quotes, \"{text}\", it is a text)")
+            });
+        }
+    }
+}
+
+/// What a plain text is, where that is not what it looks like.
+fn surprise(text: &str, read: &Scalar<'_>) -> Option<String> {
+    let digits = text.trim_start_matches(['+', '-']);
+    match read {
+        Scalar::Bool(value) if !text.eq_ignore_ascii_case(&value.to_string()) => {
+            Some(format!("the truth value {value}"))
+        }
+        Scalar::Int(number) if digits.len() > 1 && digits.starts_with('0') || text.contains([':', '_']) => {
+            Some(format!("the number {}", plain::int(number).ok()?))
+        }
+        Scalar::Float(number) if text.contains([':', '_']) => Some(format!("the number {number}")),
+        Scalar::Timestamp(_) => Some("a date".to_owned()),
+        Scalar::Null if text.is_empty() => Some("null".to_owned()),
+        Scalar::Text(text) if looks_like_number(text) => Some("a text, not a number,".to_owned()),
+        _ => None,
+    }
+}
+
+/// Whether other languages read a number: `1e5`, `08`, `0o17`, `nan`.
+fn looks_like_number(text: &str) -> bool {
+    let digits = text.trim_start_matches(['+', '-']);
+    let is_octal =
+        digits.strip_prefix("0o").is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()));
+    is_octal || text.parse::<f64>().is_ok()
+}
