@@ -191,7 +191,16 @@ fn write_as_it_is(
     let mut import_options = options.import.clone();
     import_options.limits = options.open.limits;
     let task = Import { container, selection, options: &import_options, read, progress: options.progress };
-    let losses = all(import(&task, &mut out)?);
+    #[cfg(feature = "fits")]
+    let (able, lacking) = match format.name == crate::fits::FORMAT.name {
+        true => crate::fits::able(&task)?,
+        false => (selection.to_vec(), Vec::new()),
+    };
+    #[cfg(not(feature = "fits"))]
+    let (able, lacking) = (selection.to_vec(), Vec::new());
+    let selection = &*able;
+    let task = Import { selection, ..task };
+    let losses = [lacking, all(import(&task, &mut out)?)].concat();
     if options.verify == ReadBack::Yes {
         let differences = read_back(&task, format, &out, &losses)?;
         if !differences.is_empty() {

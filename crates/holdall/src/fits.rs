@@ -1,7 +1,7 @@
 //! Writing FITS images: one dataset as the primary image, several as image extensions that are called as their paths.
 //!
 //! The fastest axis comes first, as FITS has it: `NAXIS1` is the last axis of an array in C order, and column-major data are transposed,
-//! so that a reader such as astropy shows the axes as they are here. Numbers are big-endian; unsigned ones are stored with `BZERO`.
+//! so that a reader such as astropy shows the axes as they are here. Numbers are big-endian; unsigned ones are stored with `BZERO`, floats of two bytes as singles.
 //! Every header has `CHECKSUM` and `DATASUM`. Metadata that are scalars become cards.
 //!
 //! Spec: FITS standard 4.0.
@@ -10,8 +10,9 @@ use std::io::SeekFrom;
 
 use container_core::array::byte_len;
 use container_core::carried::DEFAULT_NAME;
-use container_core::dtype::Order;
+use container_core::dtype::{Kind, Order};
 use container_core::format::{Format, Import, ImportOptions, Level, Output, Support, WriteSeek};
+use container_core::region::Region;
 use container_core::report::Loss;
 use container_core::stream::{for_each_run, prove};
 use container_core::{Error, Progress, Result};
@@ -91,6 +92,23 @@ fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
         }
     }
     Ok(losses)
+}
+
+/// The datasets that FITS images can hold, and the others as losses. All of them where there is none that it can, which is an error later.
+pub(crate) fn able(job: &Import<'_>) -> Result<(Vec<(usize, Region)>, Vec<Loss>)> {
+    let (mut kept, mut losses) = (Vec::new(), Vec::new());
+    for (index, region) in job.selection {
+        let dataset = job.container.require(*index)?;
+        if !image::is_lacking(&dataset, region, job) {
+            kept.push((*index, region.clone()));
+            continue;
+        }
+        let is_bool = dataset.dtype.as_scalar().is_some_and(|scalar| scalar.kind == Kind::Bool);
+        let hint = if is_bool { " (--as-bytes writes 0 and 1)" } else { "" };
+        let what = format!("the dataset: FITS images have no elements of {}{hint}", dataset.dtype);
+        losses.push(Loss { dataset: Some(dataset.path.clone()), what });
+    }
+    if kept.is_empty() { Ok((job.selection.to_vec(), Vec::new())) } else { Ok((kept, losses)) }
 }
 
 /// The headers and data units of the file, in order.

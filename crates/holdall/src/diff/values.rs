@@ -4,11 +4,12 @@ use std::borrow::Cow;
 
 use container_core::array::{Array, byte_len};
 use container_core::container::{Container, Dataset, ReadOptions};
-use container_core::dtype::{ByteOrder, DType, Kind, Order};
+use container_core::dtype::{ByteOrder, DType, Kind, Order, Scalar};
 use container_core::mask::Hidden;
 use container_core::region::{AxisSelection, Kept, Region};
 use container_core::stream::{piece_len, prove};
 use container_core::{Error, Result};
+use half::f16;
 
 use super::{DiffOptions, Retyped, first, second};
 use crate::one_frame::without_frame_axis;
@@ -171,7 +172,7 @@ fn is_same_type(a: &DType, b: &DType) -> bool {
 
 /// What a format that lacks the first type makes of it: a wider one, or its bytes.
 fn is_retyped(a: &DType, b: &DType) -> bool {
-    (is_bfloat(a) && is_single(b))
+    (is_narrow(a) && is_single(b))
         || (is_bool(a) && is_byte(b))
         || b.to_string() == DType::void(a.itemsize()).to_string()
         || packed::is_packed(a, b)
@@ -184,6 +185,12 @@ fn side_is_void(a: &DType, b: &DType) -> bool {
 
 fn is_bfloat(dtype: &DType) -> bool {
     dtype.as_scalar().is_some_and(|scalar| scalar.kind == Kind::BFloat)
+}
+
+/// A floating-point number of two bytes.
+fn is_narrow(dtype: &DType) -> bool {
+    let is_half = |scalar: &Scalar| scalar.kind == Kind::Float && scalar.size == 2;
+    is_bfloat(dtype) || dtype.as_scalar().is_some_and(is_half)
 }
 
 fn is_bool(dtype: &DType) -> bool {
@@ -220,7 +227,7 @@ struct Common {
 
 impl Common {
     fn of(a: &DType, b: &DType) -> Self {
-        let is_second = (is_bfloat(a) && is_single(b)) || packed::is_packed(a, b);
+        let is_second = (is_narrow(a) && is_single(b)) || packed::is_packed(a, b);
         let dtype = if is_second { b } else { a };
         Self { dtype: dtype.with_order(ByteOrder::Little) }
     }
@@ -231,23 +238,26 @@ impl Common {
             return self.bring(&from.packed(), bytes);
         }
         if let Some(scalar) = from.as_scalar()
-            && is_bfloat(from)
-            && !is_bfloat(&self.dtype)
+            && is_narrow(from)
+            && is_single(&self.dtype)
         {
-            return Ok(Cow::Owned(widened(&bytes, scalar.order)));
+            return Ok(Cow::Owned(widened(&bytes, scalar)));
         }
         from.little_endian(bytes)
     }
 }
 
-/// bfloat16 in `order` as little-endian singles, which hold each of its values.
-fn widened(run: &[u8], order: ByteOrder) -> Vec<u8> {
+/// Floating-point numbers of two bytes as little-endian singles, which hold each of their values.
+fn widened(run: &[u8], scalar: &Scalar) -> Vec<u8> {
     let (items, _) = run.as_chunks::<2>();
-    let bits = items.iter().map(|item| match order {
+    let bits = items.iter().map(|item| match scalar.order {
         ByteOrder::Little => u16::from_le_bytes(*item),
         ByteOrder::Big => u16::from_be_bytes(*item),
     });
-    bits.flat_map(|bits| (u32::from(bits) << 16).to_le_bytes()).collect()
+    if scalar.kind == Kind::BFloat {
+        return bits.flat_map(|bits| (u32::from(bits) << 16).to_le_bytes()).collect();
+    }
+    bits.flat_map(|bits| f16::from_bits(bits).to_f32().to_le_bytes()).collect()
 }
 
 /// How many elements differ, and the first of them in C order.

@@ -5,7 +5,8 @@ use container_core::dtype::{ByteOrder, DType, Kind};
 use container_core::format::Import;
 use container_core::region::Region;
 use container_core::report::Loss;
-use container_core::{Error, Result};
+use container_core::{Error, ErrorKind, Result};
+use half::f16;
 
 use super::image_len;
 
@@ -24,6 +25,8 @@ pub(super) struct Image<'a> {
     /// Bytes.
     pub(super) len: u64,
     dtype: DType,
+    /// Whether elements of two bytes become singles, which have every value of them.
+    is_widened: bool,
 }
 
 impl<'a> Image<'a> {
@@ -48,7 +51,7 @@ impl<'a> Image<'a> {
             Some((Kind::Uint, 4)) => (32, 1 << 31),
             Some((Kind::Int, 8)) => (64, 0),
             Some((Kind::Uint, 8)) => (64, 1 << 63),
-            Some((Kind::Float, 4)) => (-32, 0),
+            Some((Kind::Float, 2 | 4) | (Kind::BFloat, 2)) => (-32, 0),
             Some((Kind::Float, 8)) => (-64, 0),
             Some((Kind::Bool, 1)) if job.options.as_bytes() => {
                 lose(format!("the type {dtype}, kept as unsigned bytes"));
@@ -56,31 +59,60 @@ impl<'a> Image<'a> {
             }
             _ => return Err(lacks(dataset)),
         };
+        let is_widened = matches!(kind, Some((Kind::Float | Kind::BFloat, 2)));
         let mut axes = region.shape();
         axes.reverse();
         if axes.len() > MOST_AXES {
             return Err(Error::unsupported(format!("{}: FITS has up to {MOST_AXES} axes", dataset.path)));
         }
-        let len = image_len(&dtype, &axes, &dataset.path)?;
+        let stored = if is_widened { &DType::native(Kind::Float, 4) } else { &dtype };
+        let len = image_len(stored, &axes, &dataset.path)?;
         if axes.is_empty() {
             // No axis would be no data.
             lose("that it has no axis: FITS has one of length 1".into());
             axes.push(1);
         }
-        Ok(Self { index, region, bitpix, zero, axes, len, dtype })
+        Ok(Self { index, region, bitpix, zero, axes, len, dtype, is_widened })
     }
 
-    /// Makes of elements as they are stored those of FITS, in place.
+    /// Makes of elements as they are stored those of FITS.
     ///
     /// # Errors
     /// As [`DType::swap_to`].
-    pub(super) fn encode(&self, items: &mut [u8]) -> Result<()> {
+    pub(super) fn encode(&self, items: &mut Vec<u8>) -> Result<()> {
+        if self.is_widened {
+            let singles = widened(&self.dtype, items).into_iter().flat_map(f32::to_be_bytes);
+            *items = singles.collect();
+            return Ok(());
+        }
         self.dtype.swap_to(ByteOrder::Big, items)?;
         if self.zero != 0 {
             // Half the range less, or more: the highest bit, in the first byte, is the other one.
             items.iter_mut().step_by(self.dtype.itemsize().max(1)).for_each(|byte| *byte ^= 0x80);
         }
         Ok(())
+    }
+}
+
+/// Numbers of two bytes as singles.
+fn widened(dtype: &DType, items: &[u8]) -> Vec<f32> {
+    let scalar = dtype.as_scalar();
+    let is_big = scalar.is_some_and(|scalar| scalar.order == ByteOrder::Big);
+    let is_half = scalar.is_some_and(|scalar| scalar.kind == Kind::Float);
+    let (items, _) = items.as_chunks::<2>();
+    let bits =
+        items.iter().map(|item| if is_big { u16::from_be_bytes(*item) } else { u16::from_le_bytes(*item) });
+    bits.map(
+        |bits| if is_half { f16::from_bits(bits).to_f32() } else { f32::from_bits(u32::from(bits) << 16) },
+    )
+    .collect()
+}
+
+/// Whether FITS images have no elements as a dataset has them.
+pub(super) fn is_lacking(dataset: &Dataset, region: &Region, job: &Import<'_>) -> bool {
+    match Image::new(0, region, dataset, job, &mut Vec::new()) {
+        Err(error) => matches!(error.kind(), ErrorKind::Unsupported(_)),
+        Ok(_) => false,
     }
 }
 

@@ -68,6 +68,53 @@ fn an_image_has_its_axes_reversed_and_big_endian_numbers() {
     assert_eq!(losses[0].what, "metadata that fit no card: deep/list, bad");
 }
 
+/// numpy: `np.array([1, -2.5, np.inf, 6e-8], '<f2').astype('>f4').tobytes()`; every float16 and every bfloat16 is a float32.
+#[test]
+fn floats_of_two_bytes_become_singles() {
+    let halves = Memory::new().with("data", "<f2", &[4], &[0, 0x3c, 0, 0xc1, 0, 0x7c, 1, 0]);
+    let (bytes, losses) = fits(&halves, &[]).unwrap();
+    assert_eq!(
+        cards(&bytes, 0)[1..4],
+        [
+            "BITPIX  =                  -32",
+            "NAXIS   =                    1",
+            "NAXIS1  =                    4"
+        ]
+    );
+    assert_eq!(bytes[2880..2896], [0x3f, 0x80, 0, 0, 0xc0, 0x20, 0, 0, 0x7f, 0x80, 0, 0, 0x33, 0x80, 0, 0]);
+    assert_eq!((bytes.len(), losses.len()), (2 * 2880, 0));
+    let bfloat = DType::new(Kind::BFloat, 2, container_core::dtype::ByteOrder::Big);
+    let (bytes, _) =
+        fits(&Memory::new().with_type("data", bfloat, &[1], Order::C, &[0x3f, 0x80]), &[]).unwrap();
+    assert_eq!(bytes[2880..2884], [0x3f, 0x80, 0, 0]);
+}
+
+#[test]
+fn datasets_that_images_lack_are_losses_where_others_are_left() {
+    let memory = Memory::new().with("n", "|u1", &[1], &[1]).with("t", "<U1", &[1], &[97, 0, 0, 0]).with(
+        "b",
+        "|b1",
+        &[1],
+        &[1],
+    );
+    let options = ImportOptions::default();
+    let able = |selection: &[(usize, Region)]| {
+        let (read, progress) = (ReadOptions::default(), Progress::none());
+        able(&Import { container: &memory, selection, options: &options, read, progress }).unwrap()
+    };
+    let (kept, losses) = able(&memory.all());
+    assert_eq!(kept, memory.all()[..1]);
+    let told: Vec<&str> = losses.iter().map(|loss| loss.what.as_str()).collect();
+    assert_eq!(
+        told,
+        [
+            "the dataset: FITS images have no elements of <U1",
+            "the dataset: FITS images have no elements of |b1 (--as-bytes writes 0 and 1)"
+        ]
+    );
+    assert_eq!(able(&memory.all()[1..]), (memory.all()[1..].to_vec(), vec![]));
+}
+
 #[test]
 fn column_major_data_are_transposed_and_several_images_are_extensions() {
     let u1 = DType::parse("|u1").unwrap();
@@ -102,7 +149,7 @@ fn column_major_data_are_transposed_and_several_images_are_extensions() {
 
 #[test]
 fn types_that_images_lack_are_refused_with_what_to_do() {
-    for dtype in ["<f2", "<c8", "|S3", "|b1", "<M8[s]", "bfloat16", "[['a', '<f4']]"] {
+    for dtype in ["<c8", "|S3", "|b1", "<M8[s]", "<f16", "[['a', '<f4']]"] {
         let dtype = DType::parse(dtype).unwrap();
         let bytes = vec![1; dtype.itemsize()];
         let memory = Memory::new().with_type("data", dtype.clone(), &[1], Order::C, &bytes);
