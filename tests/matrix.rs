@@ -94,8 +94,8 @@ fn losses(result: container_core::Result<ConvertOutcome>) -> Result<Vec<Loss>, (
 fn kind(loss: &Loss) -> String {
     let what = loss.what.as_str();
     let begins = |words: &[&str]| words.iter().any(|word| what.starts_with(word));
-    if begins(&["mask "]) {
-        "masks that are not selected".to_owned()
+    if begins(&["mask"]) {
+        "masks".to_owned()
     } else if begins(&["metadata", "tree", "user metadata", "metalayers", "trailer", "application", "unit "])
     {
         "metadata".to_owned()

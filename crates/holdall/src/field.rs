@@ -146,6 +146,23 @@ mod tests {
     }
 
     #[test]
+    fn a_mask_of_fields_is_that_of_the_field() {
+        let bytes: Vec<u8> = (0..6).collect();
+        let memory = Memory::new().with("a", r#"[["f","|u1"],["v","|u1",[2]]]"#, &[2], &bytes);
+        let memory = memory.masked("a", &[1, 0, 0, 0, 1, 0]);
+        let mask = |field: &str, region: &str, shape: &[u64]| {
+            let view = OneField::new(&memory, 0, field).unwrap();
+            let region = Region::parse(region, shape).unwrap();
+            let mask = view.mask(0, &region, &ReadOptions::default()).unwrap().unwrap();
+            assert_eq!(mask.shape(), region.shape());
+            mask.bytes(Order::C, &Limits::default()).unwrap().into_owned()
+        };
+        assert_eq!(mask("f", "", &[2]), [1, 0]);
+        assert_eq!(mask("v", "::-1", &[2, 2]), [1, 0, 0, 0]);
+        assert_eq!(mask("v", ":, 0", &[2, 2]), [0, 1]);
+    }
+
+    #[test]
     fn a_field_is_read_where_numpy_finds_it() {
         // numpy: a = np.frombuffer(bytes(range(18)), [('f', 'u1'), ('v', 'u1', 2)]).reshape(2, 3); a['v'][1:, ::2, 1] is [[11, 17]].
         let bytes: Vec<u8> = (0..18).collect();

@@ -75,7 +75,7 @@ impl Memory {
         self
     }
 
-    /// Hides elements of a dataset of C order: those whose byte is not 0.
+    /// Hides elements of a dataset of C order, those whose byte is not 0; with a byte for each of their scalars, these.
     pub(crate) fn masked(mut self, path: &str, mask: &[u8]) -> Self {
         self.masks.push((path.into(), mask.to_vec()));
         self
@@ -121,7 +121,11 @@ impl Container for Memory {
         let Some((_, mask)) = self.masks.iter().find(|(path, _)| *path == dataset.path) else {
             return Ok(None);
         };
-        let (dtype, bytes) = (DType::native(Kind::Bool, 1), Cow::Owned(mask.clone()));
+        let bytes = Cow::Owned(mask.clone());
+        let dtype = match mask.len() as u64 == dataset.shape.iter().product::<u64>() {
+            true => DType::native(Kind::Bool, 1),
+            false => container_core::mask::mask_dtype(&dataset.dtype),
+        };
         Array::new(dtype, dataset.shape.clone(), Order::C, bytes)?.select(region).map(Some)
     }
 

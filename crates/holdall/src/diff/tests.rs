@@ -51,6 +51,31 @@ fn the_first_difference_is_told_with_both_values_and_the_count() {
 }
 
 #[test]
+fn an_element_that_is_missing_on_one_side_differs() {
+    let plain = doubles(&[1.0, 0.0, 3.0]);
+    let masked = |mask: &[u8]| doubles(&[1.0, 7.0, 3.0]).masked("data", mask);
+    assert_eq!(
+        exact(&masked(&[0, 1, 0]), &plain),
+        ["data: values: 1 of 3 differ, the first at [1]: -- and 0.0"]
+    );
+    assert_eq!(
+        exact(&plain, &masked(&[0, 1, 1])),
+        ["data: values: 2 of 3 differ, the first at [1]: 0.0 and --"]
+    );
+    // What is below a mask is no value.
+    let other = doubles(&[1.0, f64::NAN, 3.0]).masked("data", &[0, 1, 0]);
+    assert!(exact(&masked(&[0, 1, 0]), &other).is_empty());
+    let close = DiffOptions { rtol: 0.5, ..DiffOptions::default() };
+    assert_eq!(differences(&masked(&[0, 1, 0]), &plain, &close).len(), 1);
+    let records = |mask: &[u8]| one("[('a', '|u1'), ('b', '|u1')]", &[2], &[1, 2, 3, 4]).masked("data", mask);
+    assert!(exact(&records(&[1, 0]), &records(&[1, 1, 0, 0])).is_empty());
+    assert_eq!(
+        exact(&records(&[1, 0]), &records(&[0, 1, 0, 0])),
+        ["data: values: 1 of 2 differ, the first at [0]: (--, --) and (1, --)"]
+    );
+}
+
+#[test]
 fn differences_far_into_large_data_are_found_and_counted() {
     // Several pieces of 8 MiB.
     let shape = [5, 2_000_003];

@@ -47,6 +47,23 @@ fn numpy_gives_the_same() {
     }
 }
 
+/// By the program of `docs/digest.md`, of `numpy.ma.array` of the same values and masks.
+#[test]
+fn missing_elements_are_hashed_as_such_whatever_lies_there() {
+    let masked = |bytes: &[u8]| Memory::new().with("a", "<i2", &[2, 2], bytes).masked("a", &[0, 1, 0, 0]);
+    let expected = "c99e8a0df1af191ae2503ad3068f3e4bfa23ba94c1c1e28f7fb098f27d3aef06";
+    assert_eq!(of(&masked(&[1, 0, 9, 0, 3, 0, 4, 0])), expected);
+    assert_eq!(of(&masked(&[1, 0, 0, 0, 3, 0, 4, 0])), expected);
+    let records = [&[0, 1][..], &2.5_f32.to_le_bytes(), &[0, 3], &4.5_f32.to_le_bytes()].concat();
+    let records = Memory::new().with("a", "[('x', '>i2'), ('y', '<f4')]", &[2], &records);
+    assert_eq!(
+        of(&records.masked("a", &[0, 1, 0, 0])),
+        "6f90c190a5098ce8d59ffb4dc404440ae10acc445329fd6ad2412d07eadc4bc9"
+    );
+    let six = Memory::new().with("a", "<u2", &[2, 3], &[0, 0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 0]);
+    assert_eq!(of(&six.masked("a", &[0; 6])), SIX);
+}
+
 #[test]
 fn padding_and_titles_of_records_are_left_out() {
     let number = |code: &str| DType::parse(code).unwrap();

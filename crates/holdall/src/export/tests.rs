@@ -115,6 +115,54 @@ fn json_nests_lists_and_spells_what_json_lacks() {
     assert_eq!(text_of(&one(dtype, &[1], &[1, 2, 3]), "...", Json), "[{\"a\":1,\"b\":[2,3]}]\n");
 }
 
+/// `str` of numpy's masked arrays has `--`; JSON has null, CSV a cell without anything.
+#[test]
+fn missing_elements_are_shown_as_such() {
+    let singles = |values: &[f32]| values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<_>>();
+    let rows = one("<f4", &[2, 2], &singles(&[1.0, 9.0, 3.0, 4.0])).masked("data", &[0, 1, 0, 0]);
+    assert_eq!(text_of(&rows, "...", ExportFormat::Text), "1.0 --\n3.0 4.0\n");
+    assert_eq!(text_of(&rows, "...", ExportFormat::Csv), "1.0,\n3.0,4.0\n");
+    assert_eq!(text_of(&rows, "...", ExportFormat::Json), "[[1.0,null],\n[3.0,4.0]]\n");
+    assert_eq!(text_of(&rows, "0, ::-1", ExportFormat::Json), "[null,1.0]\n");
+    let column = one("|u1", &[2], &[1, 2]).masked("data", &[1, 0]);
+    assert_eq!(text_of(&column, "...", ExportFormat::Csv), "\"\"\n2\n");
+    let records = one(
+        "[('a', '|u1'), ('t', '<U1'), ('v', '|u1', (2,))]",
+        &[2],
+        &[1, b'x', 0, 0, 0, 2, 3, 4, b'y', 0, 0, 0, 5, 6],
+    );
+    let fields = records.masked("data", &[0, 1, 0, 1, 1, 0, 0, 0]);
+    assert_eq!(text_of(&fields, "...", ExportFormat::Text), "(1, --, [2, --])\n(--, 'y', [5, 6])\n");
+    assert_eq!(text_of(&fields, "...", ExportFormat::Csv), "a,t,v[0],v[1]\n1,,2,\n,y,5,6\n");
+    assert_eq!(
+        text_of(&fields, "...", ExportFormat::Json),
+        "[{\"a\":1,\"t\":null,\"v\":[2,null]},{\"a\":null,\"t\":\"y\",\"v\":[5,6]}]\n"
+    );
+}
+
+/// `numpy.ma.MaskedArray.filled` with NaN, and what is stored where there is none.
+#[test]
+fn forms_without_masks_have_nan_and_tell_it() {
+    let halves = one(">f2", &[3], &[0x3c, 0, 0x40, 0, 0x42, 0]).masked("data", &[0, 1, 0]);
+    let mut out = Vec::new();
+    let (region, read) = (Region::whole(&[3]), ReadOptions::default());
+    let losses =
+        export(&halves, 0, &region, ExportFormat::Raw, AsStored::No, &read, Progress::none(), &mut out)
+            .unwrap();
+    assert_eq!(out, [0, 0x3c, 0, 0x7e, 0, 0x42]);
+    assert_eq!(losses[0].what, "mask: 1 of 3 elements is missing (null or masked); each is NaN");
+    let whole = one("<i2", &[2], &[1, 0, 2, 0]).masked("data", &[1, 0]);
+    let file = exported(&whole, "...", ExportFormat::Npy, AsStored::No).unwrap();
+    assert_eq!(file[file.len() - 4..], [1, 0, 2, 0]);
+    let complex = one("<c8", &[1], &[1; 8]).masked("data", &[1]);
+    assert_eq!(
+        exported(&complex, "...", ExportFormat::Raw, AsStored::No).unwrap(),
+        [0, 0, 0xc0, 0x7f, 0, 0, 0, 0]
+    );
+    let dates = one("<M8[D]", &[1], &[1; 8]).masked("data", &[1]);
+    assert_eq!(exported(&dates, "...", ExportFormat::Raw, AsStored::No).unwrap(), i64::MIN.to_le_bytes());
+}
+
 #[test]
 fn json_integers_are_numbers_up_to_64_bits() {
     let wide = |kind, value: &[u8]| {

@@ -246,3 +246,24 @@ fn what_a_mask_hides_is_counted_and_nothing_else() {
     let [opaque] = &measured(2, "")[..] else { panic!("one column") };
     assert_eq!((opaque.count, opaque.masked), (6, 2));
 }
+
+/// numpy: `np.ma.array(a, mask=m)['x'].sum()` and the like, for a mask of the fields.
+#[test]
+fn a_mask_of_fields_hides_in_each_column_what_is_its_own() {
+    let dtype = r#"[["x","|u1"],["p",[["y","|u1"],["z","|u1",[2]]]]]"#;
+    let bytes = [1, 10, 20, 21, 2, 11, 30, 31, 3, 12, 40, 41];
+    let mask = [0, 1, 0, 0, 1, 0, 0, 1, 1, 0, 1, 0];
+    let memory = Memory::new().with("r", dtype, &[3], &bytes).masked("r", &mask);
+    let found = stat(&memory, 0, &Region::whole(&[3]), &ReadOptions::default(), Progress::none()).unwrap();
+    let told: Vec<_> = found
+        .iter()
+        .map(|stat| {
+            (stat.field.as_deref().unwrap(), stat.count, stat.masked, stat.summary.as_ref().unwrap().sum)
+        })
+        .collect();
+    let integer = Number::Integer;
+    assert_eq!(
+        told,
+        [("x", 3, 2, integer(1)), ("p.y", 3, 1, integer(11 + 12)), ("p.z", 6, 2, integer(20 + 21 + 30 + 41))]
+    );
+}

@@ -6,6 +6,7 @@ mod carried;
 mod changes;
 mod documents;
 mod emits;
+mod masks;
 mod nodes;
 mod peers;
 mod random;
