@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use container_core::carried::path_of;
-use container_core::container::{Axes, Container, Digests, OpenOptions, ReadOptions};
+use container_core::container::{Axes, Container, Digests, Fallback, OpenOptions, ReadOptions};
 use container_core::dtype::Order;
 use container_core::format::{Format, Import, ImportOptions, Input};
 use container_core::region::Region;
@@ -321,6 +321,13 @@ fn open_written(task: &Import<'_>, format: &Format, source: Box<dyn Source>) -> 
     // Our own file: the guesses that the source may need are not for it.
     let mut plainly = OpenOptions::default();
     plainly.limits = task.options.limits;
+    let masked = |(index, _): &(usize, Region)| task.container.has_mask(*index, &task.read);
+    if format.name == HAS_MASKS
+        && !task.selection.iter().map(masked).collect::<Result<Vec<_>>>()?.contains(&true)
+    {
+        // A mask among the metadata hides what the source shows.
+        plainly.fallback = Fallback::Stored;
+    }
     (format.open)(Input::bytes(source), &plainly)
 }
 
