@@ -149,7 +149,7 @@ fn an_array_under_an_empty_key_is_named_by_a_slash() {
     assert!(inline.expect(0).contains("'': !core/ndarray-1.1.0"), "{inline:#?}");
     write(&at.join("inline.asdf"), inline.out.as_bytes());
     assert!(run(at, &["diff", "e.asdf", "inline.asdf"]).expect(0).is_empty());
-    assert_eq!(run(at, &["meta", "--set", "/=7", "inline.asdf"]).expect(0), "");
+    assert_eq!(run(at, &["meta", "--replace", "--set", "/=7", "inline.asdf"]).expect(0), "");
     assert_eq!(run(at, &["meta", "inline.asdf", "/"]).expect(0).trim(), "7");
 }
 
