@@ -65,6 +65,12 @@ pub trait Container: Send + Sync {
         self.datasets().iter().position(|dataset| dataset.path == path)
     }
 
+    /// True where a dataset may be absent of which the file is to tell: one that is not found is [`Absent`](crate::ErrorKind::Absent), no
+    /// mistake of the caller.
+    fn may_lack_datasets(&self) -> bool {
+        false
+    }
+
     /// As [`Container::dataset`], for an index that has to be there.
     ///
     /// # Errors
@@ -171,6 +177,12 @@ pub trait Container: Send + Sync {
     fn uncarried(&self, selection: &[(usize, Region)]) -> Vec<Loss> {
         let _ = selection;
         self.losses()
+    }
+
+    /// What a dataset that is put together from others leaves out of them: quantities of a log that are no column of its table.
+    fn left_out(&self, index: usize) -> Vec<Loss> {
+        let _ = index;
+        Vec::new()
     }
 
     /// Looks for damage and oddities. Damage is a finding, not an error.

@@ -62,6 +62,9 @@ pub enum ErrorKind {
     /// The caller asked for something that makes no sense here.
     #[error("{0}")]
     Usage(Cow<'static, str>),
+    /// The file has no such part, and could have: to ask for it is no mistake, and the answer is no.
+    #[error("{0}")]
+    Absent(Cow<'static, str>),
     /// The progress callback asked to stop.
     #[error("cancelled")]
     Cancelled,
@@ -113,6 +116,11 @@ impl Error {
     /// [`ErrorKind::Usage`].
     pub fn usage(what: impl Into<Cow<'static, str>>) -> Self {
         Self::new(ErrorKind::Usage(what.into()))
+    }
+
+    /// [`ErrorKind::Absent`].
+    pub fn absent(what: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(ErrorKind::Absent(what.into()))
     }
 
     /// [`ErrorKind::Limit`].

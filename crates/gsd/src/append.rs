@@ -1,6 +1,7 @@
 //! Adding frames to a file, in place and in one commit: whatever fails, the frames are those that were there.
 
 mod frames;
+mod logs;
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -84,8 +85,18 @@ fn add_arrays(writer: &mut Writer, words: &Words, job: &Import<'_>) -> Result<Ve
         prove(job.container, *index, &part.region, &job.read)?;
         parts.push(part);
     }
-    complete(&stored, &parts, &writer.header().schema_name())?;
+    let schema = writer.header().schema_name();
+    complete(&stored, &parts, &schema)?;
     let count = part::frames(&parts)?;
+    if schema == SCHEMA && count > 0 {
+        let names = parts.iter().map(|part| part.name.clone());
+        let own: BTreeSet<String> = names.filter(|name| name.starts_with(logs::PREFIX)).collect();
+        // All frames that are added have the same.
+        let added = [logs::Added { logs: own, is_read: true }];
+        let (dropped, told) = logs::Logs::of(writer)?.check(&added, words.new_logs)?;
+        parts.retain(|part| !dropped.contains(&part.name));
+        losses.extend(told);
+    }
     if count == 0 && !parts.is_empty() {
         losses.push(no_frames());
     }

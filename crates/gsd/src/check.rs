@@ -86,6 +86,12 @@ pub(crate) fn check(
     Ok(Report::new(findings, blocks))
 }
 
+/// True for a file without an entry that has data of frames: a writer was stopped before its first commit.
+pub(crate) fn lacks_all_entries(file: &File, limits: &container_core::Limits) -> bool {
+    let places = || segments::faults(file, limits).unwrap_or_default();
+    file.index().is_empty() && !missing::entries(file, &places()).is_empty()
+}
+
 /// What is odd about frames and names.
 fn frame_faults(subject: &Subject<'_>) -> Vec<Fault> {
     let (file, facts) = (subject.file, subject.facts);
@@ -99,8 +105,10 @@ fn frame_faults(subject: &Subject<'_>) -> Vec<Fault> {
             format!("{empty} {} no chunk", if empty == 1 { "frame has" } else { "frames have" }),
         ));
     }
-    let unused: Vec<u16> =
-        (0..=u16::MAX).take(facts.names.len()).filter(|id| facts.get(*id).is_none()).collect();
+    // Of a name that is listed twice enough is said.
+    let is_again = |id: &u16| file.names().get(*id).is_none_or(|name| file.names().id(&name) != Some(*id));
+    let ids = (0..=u16::MAX).take(facts.names.len()).filter(|id| !is_again(id));
+    let unused: Vec<u16> = ids.filter(|id| facts.get(*id).is_none()).collect();
     if let Some(first) = unused.first() {
         let name = file.names().get(*first).unwrap_or_default();
         let more = if unused.len() > 1 { format!(" (and {} more)", unused.len() - 1) } else { String::new() };

@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use container_core::array::{Array, StoredArray};
 use container_core::block::Block;
 use container_core::container::{self, About, Container, Dataset, Depth, ReadOptions, Segment};
-use container_core::dtype::Order;
+use container_core::dtype::{DType, Kind, Order};
 use container_core::format::{Format, Input, Level, Probe, Support};
 use container_core::region::{AxisSelection, Region};
 use container_core::report::{Loss, Report};
@@ -99,7 +99,7 @@ impl Lens {
     }
 
     fn log(&self) -> Option<&LogRecords> {
-        let read = || LogRecords::read(&self.file).ok().flatten();
+        let read = || LogRecords::read(&self.file, self.catalogue.facts.fallback).ok().flatten();
         self.log.get_or_init(read).as_ref()
     }
 
@@ -118,10 +118,14 @@ impl Lens {
         let gone = || Error::usage("no such dataset");
         let stack = derived.stack(&self.file, &self.catalogue).ok_or_else(gone)?;
         let dataset = derived.describe(&self.file, &self.catalogue, &stack).ok_or_else(gone)?;
-        if let Derived::Stacked(_) = derived {
+        if let Derived::Stacked(_) | Derived::Partly(_) = derived {
             // Its places are let go before those of the chosen frames are looked for.
             drop(stack);
-            return self.read_frames(&dataset, None, region, options);
+            let first = match derived {
+                Derived::Partly(id) => self.catalogue.facts.get(id).map(|name| name.first),
+                _ => None,
+            };
+            return self.read_frames(&dataset, first.as_ref(), region, options);
         }
         if let Some(entry) = derived.ancestor(&self.file, &stack) {
             return self.read_chunk(&entry, region, options);
@@ -167,6 +171,11 @@ impl Lens {
         let inner_shape = dataset.shape.get(1..).unwrap_or_default();
         let chosen = Frames { step: if frames.count == 1 { 1 } else { frames.step }, ..Frames::from(frames) };
         let stack = match first {
+            Some(first)
+                if Derived::parse(&self.file, facts, &dataset.path).is_some_and(Derived::is_partly) =>
+            {
+                Stack::with_gaps(&self.file, &dataset.path, &chosen, first)?
+            }
             Some(first) => Stack::like(&self.file, &dataset.path, &chosen, facts.fallback, first)?,
             None => Stack::new(&self.file, &dataset.path, &chosen, facts.fallback)?,
         };
@@ -206,6 +215,27 @@ impl Lens {
         Array::new(dtype, shape, Order::C, Cow::Owned(bytes))?.select(&picked)
     }
 
+    /// Which values of a region are of frames that do not store the name.
+    fn partly_mask(&self, id: u16, region: &Region, options: &ReadOptions) -> Result<Array<'static>> {
+        let gone = || Error::usage("no such dataset");
+        let first = self.catalogue.facts.get(id).map(|name| name.first).ok_or_else(gone)?;
+        let [frames, inner @ ..] = region.axes() else { return Err(gone()) };
+        let counts: Vec<u64> = region.axes().iter().map(|axis| axis.count).collect();
+        let each = inner.iter().fold(1, |len: u64, axis| len.saturating_mul(axis.count));
+        let mut bytes: Vec<u8> = zeroed_vec(frames.count.saturating_mul(each), &options.limits)?;
+        let each = usize::try_from(each).unwrap_or(usize::MAX);
+        if !bytes.is_empty() {
+            let chosen =
+                Frames { step: if frames.count == 1 { 1 } else { frames.step }, ..Frames::from(frames) };
+            let name = self.file.names().get(id).ok_or_else(gone)?;
+            let stack = Stack::with_gaps(&self.file, &name, &chosen, &first)?;
+            for (slot, part) in bytes.chunks_exact_mut(each).enumerate() {
+                part.fill(stack.place(slot).is_none().into());
+            }
+        }
+        selected(Array::new(DType::native(Kind::Bool, 1), counts, Order::C, bytes.into())?, region)
+    }
+
     fn read_chunk(&self, entry: &IndexEntry, region: &Region, options: &ReadOptions) -> Result<Array<'_>> {
         let mut stored = self.file.stored_array(entry)?;
         stored.shape = self.catalogue.facts.shape_of(&self.file, entry);
@@ -226,7 +256,7 @@ impl Container for Lens {
             format: FORMAT.name,
             version: Some(self.file.header().gsd_version.to_string()),
             size: self.file.layout().file_len(),
-            complete: self.file.layout().is_complete(),
+            complete: self.file.layout().is_complete() && !check::lacks_all_entries(&self.file, &self.limits),
             details: details::details(&self.file, &self.catalogue.facts, &self.limits),
         }
     }
@@ -262,11 +292,15 @@ impl Container for Lens {
         let found = self.catalogue.find(&self.file, path);
         let log = || (path == log_records::PATH && self.may_log()).then(|| self.catalogue.count());
         let derived = || {
-            let derived = Derived::parse(&self.file, path)?;
+            let derived = Derived::parse(&self.file, &self.catalogue.facts, path)?;
             derived.stack(&self.file, &self.catalogue)?;
             self.catalogue.count().checked_add(1)?.checked_add(derived.number()?)
         };
         found.or_else(log).or_else(derived)
+    }
+
+    fn may_lack_datasets(&self) -> bool {
+        true
     }
 
     fn read(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<Array<'_>> {
@@ -284,12 +318,34 @@ impl Container for Lens {
         }
     }
 
+    fn mask(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<Option<Array<'static>>> {
+        if self.is_log(index) {
+            let Some(mask) = self.log().map(LogRecords::mask).transpose()?.flatten() else { return Ok(None) };
+            let part = mask.select(region)?;
+            let bytes = part.bytes(Order::C, &options.limits)?.into_owned();
+            return Array::new(part.dtype().clone(), part.shape().to_vec(), Order::C, bytes.into()).map(Some);
+        }
+        match self.derived(index) {
+            Some(Derived::Partly(id)) => self.partly_mask(id, region, options).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    fn left_out(&self, index: usize) -> Vec<Loss> {
+        let log = if self.is_log(index) { self.log() } else { None };
+        log.map(|log| log.left_out().to_vec()).unwrap_or_default()
+    }
+
     fn native(&self) -> Option<&dyn Any> {
         Some(&self.file)
     }
 
     fn has_frame_axis(&self, dataset: &Dataset) -> bool {
-        let derived = || matches!(Derived::parse(&self.file, &dataset.path), Some(Derived::Stacked(_)));
+        let facts = &self.catalogue.facts;
+        let derived = || {
+            let derived = Derived::parse(&self.file, facts, &dataset.path);
+            matches!(derived, Some(Derived::Stacked(_) | Derived::Partly(_)))
+        };
         self.catalogue.ready().iter().any(|own| own.path == dataset.path) || derived()
     }
 
@@ -333,13 +389,14 @@ impl Container for Lens {
         carry::of_file(&self.file, &self.catalogue, selection)
     }
 
-    fn uncarried(&self, _selection: &[(usize, Region)]) -> Vec<Loss> {
+    fn uncarried(&self, selection: &[(usize, Region)]) -> Vec<Loss> {
         let what = "names of chunks that are not UTF-8 or are there twice, and which frames store them";
         let hidden =
             "application, schema and frames: the metadata of the file have a key \"gsd\" of their own";
         let told = [(!carry::has_clear_names(&self.file), what), (carry::is_hidden(&self.file), hidden)];
         let told = told.into_iter().filter(|(is_told, _)| *is_told);
-        told.map(|(_, what)| Loss { dataset: None, what: what.to_owned() }).collect()
+        let told = told.map(|(_, what)| Loss { dataset: None, what: what.to_owned() });
+        told.chain(selection.iter().flat_map(|(index, _)| self.left_out(*index))).collect()
     }
 
     fn check(&self, depth: Depth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report> {

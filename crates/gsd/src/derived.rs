@@ -11,7 +11,7 @@ use crate::frames::Frames;
 use crate::gather::Stack;
 use crate::hoomd::schema::FIELDS;
 use crate::index::IndexEntry;
-use crate::stacked::attributes;
+use crate::stacked::{Facts, View, attributes};
 
 /// A name whose values are not stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,17 +27,28 @@ pub(crate) enum Name {
 pub(crate) enum Derived {
     /// A name of the schema that no frame has, in all of them.
     Stacked(usize),
+    /// A name, by its id, that some frames store and nothing fills in the others: there it is missing.
+    Partly(u16),
     /// A name in one frame that lacks it.
     Frame(u64, Name),
 }
 
+/// Ids that there can be.
+const IDS: usize = 1 << 16;
+
 /// Names that a frame can lack: those of the schema and as many logs as there can be names.
-const WIDTH: u64 = FIELDS.len() as u64 + (1 << 16);
+const WIDTH: u64 = (FIELDS.len() + IDS) as u64;
 
 impl Derived {
     /// What an address means that no dataset of the file has.
-    pub(crate) fn parse(file: &File, path: &str) -> Option<Self> {
+    pub(crate) fn parse(file: &File, facts: &Facts, path: &str) -> Option<Self> {
         let field = |name: &str| FIELDS.iter().position(|field| field.name == name);
+        let id = file.names().id(path);
+        if let Some((id, name)) = id.and_then(|id| Some((id, facts.get(id)?))) {
+            let is_partly =
+                name.alike && name.view == View::Apart && facts.shapes.get(usize::from(id)) == Some(&None);
+            return (is_partly && name.frames < file.nframes()).then_some(Self::Partly(id));
+        }
         if let Some(field) = field(path) {
             return Some(Self::Stacked(field));
         }
@@ -48,16 +59,22 @@ impl Derived {
         (number < file.nframes()).then_some(Self::Frame(number, name))
     }
 
+    /// True for a name that only some frames have.
+    pub(crate) const fn is_partly(self) -> bool {
+        matches!(self, Self::Partly(_))
+    }
+
     /// A number of its own.
     pub(crate) fn number(self) -> Option<usize> {
         let number = match self {
             Self::Stacked(field) => field as u64,
+            Self::Partly(id) => FIELDS.len() as u64 + u64::from(id),
             Self::Frame(frame, name) => {
                 let slot = match name {
                     Name::Field(field) => field as u64,
                     Name::Log(id) => FIELDS.len() as u64 + u64::from(id),
                 };
-                frame.checked_mul(WIDTH)?.checked_add(slot)?.checked_add(FIELDS.len() as u64)?
+                frame.checked_mul(WIDTH)?.checked_add(slot)?.checked_add(WIDTH)?
             }
         };
         usize::try_from(number).ok()
@@ -65,8 +82,11 @@ impl Derived {
 
     /// What has a number.
     pub(crate) fn of_number(number: usize) -> Option<Self> {
-        let Some(rest) = number.checked_sub(FIELDS.len()) else { return Some(Self::Stacked(number)) };
-        let rest = rest as u64;
+        let Some(id) = number.checked_sub(FIELDS.len()) else { return Some(Self::Stacked(number)) };
+        if let Ok(id) = u16::try_from(id) {
+            return Some(Self::Partly(id));
+        }
+        let rest = id.checked_sub(IDS)? as u64;
         let (frame, slot) = (rest / WIDTH, usize::try_from(rest % WIDTH).ok()?);
         let name = match slot.checked_sub(FIELDS.len()) {
             None => Name::Field(slot),
@@ -80,13 +100,18 @@ impl Derived {
             Self::Stacked(field) | Self::Frame(_, Name::Field(field)) => {
                 FIELDS.get(field).map(|field| field.name.to_owned())
             }
-            Self::Frame(_, Name::Log(id)) => file.names().get(id).map(std::borrow::Cow::into_owned),
+            Self::Partly(id) | Self::Frame(_, Name::Log(id)) => {
+                file.names().get(id).map(std::borrow::Cow::into_owned)
+            }
         }
     }
 
     /// Where its values are; `None` where the schema gives none, and for what is stored.
     pub(crate) fn stack<'f>(self, file: &'f File, catalogue: &Catalogue) -> Option<Stack<'f>> {
         let (name, fallback) = (self.name(file)?, catalogue.facts.fallback);
+        if let Self::Partly(id) = self {
+            return Stack::with_gaps(file, &name, &Frames::all(file), &catalogue.facts.get(id)?.first).ok();
+        }
         if !fallback.applies(file) || file.nframes() == 0 {
             return None;
         }
@@ -96,6 +121,7 @@ impl Derived {
             Self::Stacked(_) => Frames::all(file),
             Self::Frame(frame, _) if id.is_some_and(|id| file.find_id(frame, id).is_some()) => return None,
             Self::Frame(frame, _) => Frames { start: frame, step: 1, count: 1 },
+            Self::Partly(_) => return None,
         };
         Stack::new(file, &name, &frames, fallback).ok()
     }
@@ -103,7 +129,7 @@ impl Derived {
     /// The chunk of frame 0 that a frame has the values of.
     pub(crate) fn ancestor(self, file: &File, stack: &Stack<'_>) -> Option<IndexEntry> {
         match self {
-            Self::Stacked(_) => None,
+            Self::Stacked(_) | Self::Partly(_) => None,
             Self::Frame(..) => {
                 stack.place(0)?;
                 file.find_chunk(0, &self.name(file)?)
@@ -126,7 +152,7 @@ impl Derived {
             None => vec![n, m.into()],
         };
         let path = match self {
-            Self::Stacked(_) => {
+            Self::Stacked(_) | Self::Partly(_) => {
                 shape.insert(0, frames);
                 name
             }

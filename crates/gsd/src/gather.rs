@@ -14,7 +14,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use container_core::array::Array;
-use container_core::dtype::{DType, Order};
+use container_core::dtype::{ByteOrder, DType, Order};
 use container_core::region::AxisSelection;
 use container_core::source::zeroed_vec;
 use container_core::threads::on_threads;
@@ -25,7 +25,7 @@ use crate::file::File;
 use crate::frames::Frames;
 use crate::hoomd;
 use crate::index::IndexEntry;
-use crate::window::Window;
+use crate::joined::Joined;
 
 mod runs;
 mod search;
@@ -111,6 +111,26 @@ impl<'f> Stack<'f> {
         like: &IndexEntry,
     ) -> Result<Self> {
         Self::find(file, name, frames, fallback, None, Found::of(like))
+    }
+
+    /// As [`Stack::like`], of what is stored alone: frames without a chunk have no [place](Stack::place), and read as NaN or zeros.
+    pub(crate) fn with_gaps(file: &'f File, name: &str, frames: &Frames, like: &IndexEntry) -> Result<Self> {
+        frames.check(file)?;
+        let places = zeroed_vec(frames.count, &file.options().limits)?;
+        let found = Found::of(like);
+        let mut search = Search { file, name, frames, found, places, default: Vec::new(), singles: None };
+        search.stored().map_err(|error| error.context(format!("chunk {name}")))?;
+        let Search { found, places, .. } = search;
+        let Found { chunk_type, n, m, .. } = found.ok_or_else(|| no_chunk(name))?;
+        let mut default = match chunk_type {
+            Type::Float => f32::NAN.to_le_bytes().to_vec(),
+            Type::Double => f64::NAN.to_le_bytes().to_vec(),
+            _ => Vec::new(),
+        };
+        if file.header().byte_order == ByteOrder::Big {
+            default.reverse();
+        }
+        Ok(Self { file, chunk_type, n, m, places, default, singles: None })
     }
 
     /// Finds the chunks called `name` in `frames`, of single or double precision, which may differ from frame to frame. They are
@@ -215,7 +235,7 @@ impl<'f> Stack<'f> {
         let threads = threads.min(dst.len().div_ceil(share));
         let shares = Mutex::new((0_u64, dst.chunks_mut(share)));
         let work = || {
-            let mut window = Window::new(self.file.source(), self.file.options().limits);
+            let mut joined = Joined::new(self.file.source(), self.file.options().limits);
             loop {
                 let (start, piece) = {
                     let mut next = shares.lock().unwrap_or_else(PoisonError::into_inner);
@@ -224,34 +244,51 @@ impl<'f> Stack<'f> {
                     next.0 = start.saturating_add(piece.len() as u64);
                     (start, piece)
                 };
-                self.fill(&runs, start, piece, &mut window)?;
+                self.fill(&runs, start, piece, &mut joined)?;
             }
         };
         on_threads(threads, &work)
     }
 
     /// Fills `dst` with the bytes of the result from `start` on.
-    fn fill(&self, runs: &Runs<'_>, start: u64, mut dst: &mut [u8], window: &mut Window<'_>) -> Result<()> {
+    fn fill(
+        &self,
+        runs: &Runs<'_>,
+        start: u64,
+        dst: &mut [u8],
+        joined: &mut Joined<'_, usize>,
+    ) -> Result<()> {
+        /// A run of as many bytes is read by itself, to its place.
+        const LONG: usize = 64 << 10;
         let Some(first) = start.checked_div(runs.run_len) else { return Ok(()) };
         let mut within = start.checked_rem(runs.run_len).unwrap_or(0);
         let mut slot = usize::try_from(first.checked_div(runs.count).unwrap_or(0)).unwrap_or(usize::MAX);
         let mut run = first.checked_rem(runs.count).unwrap_or(0);
-        while !dst.is_empty() {
+        let mut at = 0_usize;
+        while at < dst.len() {
             let left = usize::try_from(runs.run_len.saturating_sub(within)).unwrap_or(usize::MAX);
-            let (piece, rest) = dst.split_at_mut(left.min(dst.len()));
+            let end = at.saturating_add(left.min(dst.len().saturating_sub(at)));
+            let piece = dst.get_mut(at..end).unwrap_or_default();
             let offset = runs.start_of(run).saturating_add(within);
             match self.places.get(slot) {
                 Some(0) | None => fill_pattern(&self.default, offset, piece),
-                Some(place) => window.copy(place.saturating_add(offset), piece)?,
+                Some(place) if piece.len() >= LONG => {
+                    self.file.source().read_into(place.saturating_add(offset), piece)?;
+                }
+                Some(place) => {
+                    let len = piece.len() as u64;
+                    let mut take = |to: usize, bytes: &[u8]| copy(dst, to, bytes);
+                    joined.ask(place.saturating_add(offset), len, at, &mut take)?;
+                }
             }
-            dst = rest;
+            at = end;
             within = 0;
             run = run.saturating_add(1);
             if run == runs.count {
                 (run, slot) = (0, slot.saturating_add(1));
             }
         }
-        Ok(())
+        joined.finish(&mut |to, bytes| copy(dst, to, bytes))
     }
 
     /// `rows` of every frame as an array of shape (frames, rows) or (frames, rows, columns), C order, in the byte order of the
@@ -269,6 +306,14 @@ impl<'f> Stack<'f> {
         }
         Array::new(self.dtype(), shape, Order::C, bytes.into())
     }
+}
+
+/// Copies bytes to their place.
+fn copy(dst: &mut [u8], to: usize, bytes: &[u8]) -> Result<()> {
+    if let Some(place) = dst.get_mut(to..to.saturating_add(bytes.len())) {
+        place.copy_from_slice(bytes);
+    }
+    Ok(())
 }
 
 fn no_chunk(name: &str) -> Error {

@@ -14,11 +14,19 @@ use container_core::{Error, Result, Value};
 
 use crate::carry::{self, Chunks};
 use crate::emit::Plan;
-use crate::header::Version;
+use crate::header::{Header, Version, name_field};
 use crate::rank::SHAPE_SUFFIX;
 use crate::{File, Type};
 use again::Again;
 use part::{Frames, Part};
+
+/// Words for the header of a new file.
+const APPLICATION_WORD: &str = "application";
+const SCHEMA_WORD: &str = "schema";
+const VERSION_WORD: &str = "schema-version";
+
+/// The word for logs that frame 0 lacks.
+pub(crate) const NEW_LOGS_WORD: &str = "new-logs";
 
 /// What new files say they were written by, and the schema of arrays that have none.
 const APPLICATION: &str = concat!("holdall ", env!("CARGO_PKG_VERSION"));
@@ -32,24 +40,62 @@ pub(crate) struct Words {
     pub(crate) frames: Option<String>,
     pub(crate) as_bytes: bool,
     pub(crate) drop_repeats: bool,
+    /// What the header is to say in place of what it would.
+    pub(crate) header: HeaderWords,
+    pub(crate) new_logs: NewLogs,
+}
+
+/// Fields of the header that a user names.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct HeaderWords {
+    application: Option<[u8; 64]>,
+    schema: Option<[u8; 64]>,
+    schema_version: Option<Version>,
+}
+
+impl HeaderWords {
+    /// The header with these fields.
+    pub(crate) fn apply(&self, header: &Header) -> Header {
+        Header {
+            application: self.application.unwrap_or(header.application),
+            schema: self.schema.unwrap_or(header.schema),
+            schema_version: self.schema_version.unwrap_or(header.schema_version),
+            ..*header
+        }
+    }
+}
+
+/// What an append does with logs that frame 0 lacks, where gsd.hoomd would not read some frames because of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum NewLogs {
+    /// Nothing is added.
+    #[default]
+    Refuse,
+    /// They are left out.
+    Drop,
+    /// They are added.
+    Keep,
 }
 
 impl Words {
     fn new(job: &Import<'_>) -> Result<Self> {
-        let known = ["frames", ImportOptions::AS_BYTES, "repeats"];
+        let known =
+            ["frames", ImportOptions::AS_BYTES, "repeats", APPLICATION_WORD, SCHEMA_WORD, VERSION_WORD];
         job.options.allow_words("GSD", &known)?;
         Self::of(job)
     }
 
     /// What an append can be told.
     pub(crate) fn for_append(job: &Import<'_>) -> Result<Self> {
-        job.options.allow_words_of_append("GSD", &["frames", ImportOptions::AS_BYTES])?;
+        job.options.allow_words_of_append("GSD", &["frames", ImportOptions::AS_BYTES, NEW_LOGS_WORD])?;
         Self::of(job)
     }
 
     fn of(job: &Import<'_>) -> Result<Self> {
         refuse_codec(job)?;
-        let mut words = Self { frames: None, as_bytes: job.options.as_bytes(), drop_repeats: false };
+        let as_bytes = job.options.as_bytes();
+        let (header, new_logs) = (HeaderWords::default(), NewLogs::default());
+        let mut words = Self { frames: None, as_bytes, drop_repeats: false, header, new_logs };
         for (word, value) in &job.options.words {
             match (word.as_str(), value.as_str()) {
                 ("frames", value) if value != "none" => words.frames = Some(value.to_owned()),
@@ -58,11 +104,32 @@ impl Words {
                 ("repeats", _) => {
                     return Err(Error::usage(format!("GSD has no repeats={value} (it has keep, drop)")));
                 }
+                (APPLICATION_WORD, value) => {
+                    words.header.application = Some(name_field("application", value)?);
+                }
+                (SCHEMA_WORD, value) => words.header.schema = Some(name_field("schema", value)?),
+                (VERSION_WORD, value) => words.header.schema_version = Some(version(value)?),
+                (NEW_LOGS_WORD, "refuse") => words.new_logs = NewLogs::Refuse,
+                (NEW_LOGS_WORD, "drop") => words.new_logs = NewLogs::Drop,
+                (NEW_LOGS_WORD, "keep") => words.new_logs = NewLogs::Keep,
+                (NEW_LOGS_WORD, _) => {
+                    let problem = format!("GSD has no {NEW_LOGS_WORD}={value} (it has refuse, drop, keep)");
+                    return Err(Error::usage(problem));
+                }
                 // Another word with the value none.
                 _ => {}
             }
         }
         Ok(words)
+    }
+}
+
+/// A version of a schema: `1.4`.
+fn version(text: &str) -> Result<Version> {
+    let parts = text.split_once('.').unwrap_or((text, "0"));
+    match (parts.0.parse(), parts.1.parse()) {
+        (Ok(major), Ok(minor)) => Ok(Version::new(major, minor)),
+        _ => Err(Error::usage(format!("{VERSION_WORD}={text} is no version")).hint("-O schema-version=1.4")),
     }
 }
 
@@ -96,7 +163,8 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
         }
     }
     let was_gsd = header.is_some();
-    let mut plan = header.map_or(plan, |header| Plan::like(&header));
+    let header = header.unwrap_or(*plan.header());
+    let mut plan = Plan::like(&words.header.apply(&header));
     let again = match Chunks::of(&tree).filter(|_| was_gsd) {
         Some(chunks) => {
             let again = Again::new(job, chunks, &paths, &words)?;

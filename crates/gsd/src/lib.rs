@@ -20,6 +20,7 @@ pub mod header;
 pub mod hoomd;
 mod import;
 pub mod index;
+mod joined;
 mod layout;
 mod layout_faults;
 mod log_records;

@@ -3,10 +3,13 @@
 use container_core::array::Array;
 use container_core::container::{Dataset, Listed};
 use container_core::dtype::{ByteOrder, DType, Field, Kind, Order, Record};
+use container_core::mask::{self, mask_dtype};
+use container_core::report::Loss;
 use container_core::source::zeroed_vec;
 use container_core::{Error, Limits, Result};
 
-use crate::hoomd::columns::{Changes, Column, LogOptions, LogTable, Values};
+use crate::gather::Fallback;
+use crate::hoomd::columns::{Changes, Column, Gaps, LogOptions, LogTable, Values};
 use crate::hoomd::schema::Container;
 use crate::{File, Type};
 
@@ -16,38 +19,47 @@ pub(crate) const PATH: &str = "log";
 /// Start of the names of logs.
 const PREFIX: &str = "log/";
 
+/// Quantities that a sentence names before it only counts.
+const MAX_NAMED: usize = 8;
+
 /// The records and what they consist of.
 pub(crate) struct LogRecords {
     dataset: Dataset,
     bytes: Vec<u8>,
+    /// Records of [`mask_dtype`]; empty where no value is missing.
+    mask: Vec<u8>,
+    left_out: Vec<Loss>,
 }
 
 impl LogRecords {
-    /// Reads the log of all frames; `None` where nothing is logged. Quantities of each particle, bond and so on are left out, and
-    /// those that change in type or shape. What a frame lacks is frame 0's value; where that has none either it is NaN (integers
-    /// become doubles for it) or an empty text.
+    /// Reads the log of all frames; `None` where nothing is logged. Quantities keep the type in which they are stored. What a frame
+    /// lacks is frame 0's value where `fallback` says so, and missing else. Quantities of each particle, bond and so on are left
+    /// out, and those that change in type or shape: see [`LogRecords::left_out`].
     ///
     /// # Errors
     /// `Malformed`, `Truncated`, `Limit`, `Io`.
-    pub(crate) fn read(file: &File) -> Result<Option<Self>> {
-        let counted = |name: &str| {
-            let first = name.split('/').next().unwrap_or_default();
-            name.contains('/') && Container::COUNTED.iter().any(|of| of.name() == first)
+    pub(crate) fn read(file: &File, fallback: Fallback) -> Result<Option<Self>> {
+        let is_counted = |short: &str| {
+            let first = short.split('/').next().unwrap_or_default();
+            short.contains('/') && Container::COUNTED.iter().any(|of| of.name() == first)
         };
-        let names = file.names().iter().filter_map(|name| {
-            let short = name.strip_prefix(PREFIX).filter(|short| !counted(short))?;
-            Some(format!("{PREFIX}{}", escaped(short)))
-        });
-        let names: Vec<String> = names.collect();
-        if names.is_empty() || file.nframes() == 0 {
+        let shorts: Vec<String> =
+            file.names().iter().filter_map(|name| name.strip_prefix(PREFIX).map(str::to_owned)).collect();
+        let (counted, single): (Vec<String>, Vec<String>) =
+            shorts.into_iter().partition(|short| is_counted(short));
+        if single.is_empty() || file.nframes() == 0 {
             return Ok(None);
         }
-        let options = LogOptions::default().with_names(names).with_changes(Changes::Skip);
+        let gaps = if fallback.applies(file) { Gaps::FromFrame0 } else { Gaps::Null };
+        let names = single.iter().map(|short| format!("{PREFIX}{}", escaped(short)));
+        let options = LogOptions::default().with_names(names).with_changes(Changes::Skip).with_gaps(gaps);
         let table = LogTable::read(file, &options)?;
-        Self::of(&table, &file.options().limits).map(Some)
+        let mut records = Self::of(&table, gaps, &file.options().limits)?;
+        records.left_out.extend(counted_left_out(&counted));
+        Ok(Some(records))
     }
 
-    fn of(table: &LogTable, limits: &Limits) -> Result<Self> {
+    fn of(table: &LogTable, gaps: Gaps, limits: &Limits) -> Result<Self> {
         let u64s = DType::native(Kind::Uint, 8);
         let mut fields = Vec::new();
         let mut size = 0_usize;
@@ -69,16 +81,38 @@ impl LogRecords {
         let too_wide = || Error::limit("bytes of the log", u64::MAX, limits.memory);
         let len = rows.checked_mul(size as u64).ok_or_else(too_wide)?;
         let mut bytes: Vec<u8> = zeroed_vec(len, limits)?;
+        let is_step_missing = |row: usize| gaps == Gaps::Null && !table.stored_steps.get(row);
         for (row, record) in bytes.chunks_exact_mut(size.max(1)).enumerate() {
             put(record, 0, &number(&table.frames, row));
-            put(record, 8, &number(&table.steps, row));
+            if !is_step_missing(row) {
+                put(record, 8, &number(&table.steps, row));
+            }
             for (column, field) in table.columns.iter().zip(fields.iter().skip(2)) {
                 fill(column, row, field, record);
             }
         }
+        let dtype = DType::Record(Record { fields, size });
+        let mut mask = Vec::new();
+        if (0..table.len()).any(is_step_missing) || table.columns.iter().any(Column::has_nulls) {
+            let each = mask::scalars(&dtype);
+            let len = rows.checked_mul(each as u64).ok_or_else(too_wide)?;
+            mask = zeroed_vec(len, limits)?;
+            for (row, record) in mask.chunks_exact_mut(each).enumerate() {
+                put(record, 1, &[is_step_missing(row).into()]);
+                let mut at = 2_usize;
+                for column in &table.columns {
+                    // Texts are one value of any length.
+                    let end = at.saturating_add(column.width());
+                    if let Some(part) = record.get_mut(at..end).filter(|_| column.is_null(row)) {
+                        part.fill(1);
+                    }
+                    at = end;
+                }
+            }
+        }
         let dataset = Dataset {
             path: PATH.into(),
-            dtype: DType::Record(Record { fields, size }),
+            dtype,
             shape: vec![rows],
             order: Order::C,
             chunks: None,
@@ -88,7 +122,25 @@ impl LogRecords {
             attributes: vec![],
             listed: Listed::Recursive,
         };
-        Ok(Self { dataset, bytes })
+        let left_out = table.skipped.iter().map(|skipped| {
+            let name = skipped.name.strip_prefix(PREFIX).unwrap_or(&skipped.name);
+            Loss { dataset: Some(PATH.into()), what: format!("{name}: {}", skipped.why) }
+        });
+        Ok(Self { dataset, bytes, mask, left_out: left_out.collect() })
+    }
+
+    /// The quantities that the records lack, and why.
+    pub(crate) fn left_out(&self) -> &[Loss] {
+        &self.left_out
+    }
+
+    /// Which values are missing, in records of [`mask_dtype`]; `None` where none is.
+    pub(crate) fn mask(&self) -> Result<Option<Array<'_>>> {
+        if self.mask.is_empty() {
+            return Ok(None);
+        }
+        let Dataset { dtype, shape, order, .. } = &self.dataset;
+        Array::new(mask_dtype(dtype), shape.clone(), *order, self.mask.as_slice().into()).map(Some)
     }
 
     /// Its description.
@@ -109,9 +161,17 @@ fn escaped(name: &str) -> String {
     name.chars().flat_map(|c| if special(c) { vec!['[', c, ']'] } else { vec![c] }).collect()
 }
 
-/// True where integers have to leave room for a missing value.
-fn is_widened(column: &Column) -> bool {
-    column.has_nulls() && !matches!(column.chunk_type, Type::Float | Type::Double | Type::Character)
+/// What is said of quantities that have a value for each member of a container.
+fn counted_left_out(names: &[String]) -> Option<Loss> {
+    if names.is_empty() {
+        return None;
+    }
+    let more = names.len().saturating_sub(MAX_NAMED);
+    let named: Vec<&str> = names.iter().take(MAX_NAMED).map(String::as_str).collect();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let what =
+        format!("{}{more}: one value for each particle, bond and so on: see log/NAME", named.join(", "));
+    Some(Loss { dataset: Some(PATH.into()), what })
 }
 
 fn dtype_of(column: &Column) -> DType {
@@ -121,7 +181,6 @@ fn dtype_of(column: &Column) -> DType {
             let longest = (0..texts.len()).map(chars).max().unwrap_or(0);
             DType::native(Kind::Unicode, longest.max(1).saturating_mul(4))
         }
-        _ if is_widened(column) => DType::native(Kind::Float, 8),
         _ => column.chunk_type.dtype(ByteOrder::NATIVE),
     }
 }
@@ -135,21 +194,18 @@ fn fill(column: &Column, row: usize, field: &Field, record: &mut [u8]) {
     }
     let width = column.width();
     if column.is_null(row) {
-        let nan: Vec<u8> = match column.chunk_type {
-            Type::Float => f32::NAN.to_ne_bytes().repeat(width),
-            _ => f64::NAN.to_ne_bytes().repeat(width),
-        };
-        return put(record, field.offset, &nan);
+        // What no mask reaches still shows that there is no number.
+        match column.chunk_type {
+            Type::Float => put(record, field.offset, &f32::NAN.to_ne_bytes().repeat(width)),
+            Type::Double => put(record, field.offset, &f64::NAN.to_ne_bytes().repeat(width)),
+            _ => {}
+        }
+        return;
     }
     let size = usize::try_from(column.chunk_type.size()).unwrap_or(1);
     let start = row.saturating_mul(width).saturating_mul(size);
     let end = start.saturating_add(width.saturating_mul(size));
-    let own = column.values.number_bytes().get(start..end).unwrap_or_default();
-    if !is_widened(column) {
-        return put(record, field.offset, own);
-    }
-    let doubles = own.chunks_exact(size).flat_map(|value| to_double(column.chunk_type, value).to_ne_bytes());
-    put(record, field.offset, &doubles.collect::<Vec<u8>>());
+    put(record, field.offset, column.values.number_bytes().get(start..end).unwrap_or_default());
 }
 
 fn put(record: &mut [u8], at: usize, bytes: &[u8]) {
@@ -162,29 +218,6 @@ fn number(all: &[u64], row: usize) -> [u8; 8] {
     all.get(row).copied().unwrap_or(0).to_ne_bytes()
 }
 
-/// An integer as the double next to it.
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "a column that is not whole has no integers of its own in numpy either"
-)]
-fn to_double(of: Type, value: &[u8]) -> f64 {
-    let mut wide = [0; 8];
-    let signed = matches!(of, Type::Int8 | Type::Int16 | Type::Int32 | Type::Int64);
-    let order = |index: usize| if cfg!(target_endian = "big") { 8 - value.len() + index } else { index };
-    let negative = signed
-        && (if cfg!(target_endian = "big") { value.first() } else { value.last() })
-            .is_some_and(|top| *top > 127);
-    if negative {
-        wide = [0xFF; 8];
-    }
-    for (index, byte) in value.iter().enumerate() {
-        if let Some(place) = wide.get_mut(order(index)) {
-            *place = *byte;
-        }
-    }
-    if signed { i64::from_ne_bytes(wide) as f64 } else { u64::from_ne_bytes(wide) as f64 }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -193,11 +226,11 @@ mod tests {
 
     type Chunk<'a> = (u64, &'a str, Type, u64, u32, &'a [u8]);
 
-    fn records(chunks: &[Chunk<'_>]) -> Option<LogRecords> {
+    fn records(chunks: &[Chunk<'_>], fallback: Fallback) -> Option<LogRecords> {
         let plan = Plan::new("a", "hoomd", Version::new(2, 0)).unwrap();
         let bytes = to_vec(plan, chunks).unwrap();
         let file = File::from_source(Box::new(bytes), &OpenOptions::default()).unwrap();
-        LogRecords::read(&file).unwrap()
+        LogRecords::read(&file, fallback).unwrap()
     }
 
     #[test]
@@ -205,19 +238,22 @@ mod tests {
         let (half, quarter) = (0.5_f64.to_le_bytes(), 0.25_f64.to_le_bytes());
         let vector: Vec<u8> = [1_u16, 2].iter().flat_map(|one| one.to_le_bytes()).collect();
         let seven = 7_u64.to_le_bytes();
-        let found = records(&[
-            (0, "log/energy", Type::Double, 1, 1, &half),
-            (0, "log/vector", Type::Uint16, 1, 2, &vector),
-            (0, "log/state", Type::Character, 2, 1, b"ok"),
-            (0, "log/particles/x", Type::Double, 1, 1, &half),
-            (1, "configuration/step", Type::Uint64, 1, 1, &seven),
-            (1, "log/energy", Type::Double, 1, 1, &quarter),
-            (1, "log/state", Type::Character, 3, 1, "né".as_bytes()),
-            (2, "log/late", Type::Int8, 1, 1, &[0xFE]),
-        ])
+        let found = records(
+            &[
+                (0, "log/energy", Type::Double, 1, 1, &half),
+                (0, "log/vector", Type::Uint16, 1, 2, &vector),
+                (0, "log/state", Type::Character, 2, 1, b"ok"),
+                (0, "log/particles/x", Type::Double, 1, 1, &half),
+                (1, "configuration/step", Type::Uint64, 1, 1, &seven),
+                (1, "log/energy", Type::Double, 1, 1, &quarter),
+                (1, "log/state", Type::Character, 3, 1, "né".as_bytes()),
+                (2, "log/late", Type::Int64, 1, 1, &((1_i64 << 53) + 1).to_le_bytes()),
+            ],
+            Fallback::Schema,
+        )
         .unwrap();
         let described = "[[\"frame\", \"<u8\"], [\"step\", \"<u8\"], [\"energy\", \"<f8\"], [\"vector\", \"<u2\", [2]], \
-            [\"state\", \"<U2\"], [\"late\", \"<f8\"]]";
+            [\"state\", \"<U2\"], [\"late\", \"<i8\"]]";
         assert_eq!(found.dataset().shape, [3]);
         if cfg!(target_endian = "little") {
             assert_eq!(
@@ -232,14 +268,54 @@ mod tests {
         assert_eq!(row(1)[8..16], 7_u64.to_ne_bytes());
         assert_eq!(row(2)[24..28], [1_u16, 2].map(u16::to_ne_bytes).concat());
         assert_eq!(row(1)[28..36], ['n', 'é'].map(|c| u32::from(c).to_ne_bytes()).concat());
-        assert!(f64_at(row(0), 36).is_nan() && f64_at(row(1), 36).is_nan());
-        assert_eq!(f64_at(row(2), 36).to_bits(), (-2.0_f64).to_bits());
+        assert_eq!(row(2)[36..44], ((1_i64 << 53) + 1).to_ne_bytes());
+        // Two values of the vector, and the last that frames 0 and 1 lack.
+        assert_eq!(found.mask, [0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0]);
+        let left: Vec<&str> = found.left_out().iter().map(|loss| loss.what.as_str()).collect();
+        assert!(matches!(left[..], [one] if one.starts_with("particles/x: ")), "{left:?}");
     }
 
     #[test]
     fn without_logs_there_are_no_records() {
-        assert!(records(&[(0, "particles/N", Type::Uint32, 1, 1, &[0; 4])]).is_none());
-        assert!(records(&[(0, "log/particles/x", Type::Uint8, 1, 1, &[0])]).is_none());
-        assert!(records(&[]).is_none());
+        let none = |chunks: &[Chunk<'_>]| records(chunks, Fallback::Schema).is_none();
+        assert!(none(&[(0, "particles/N", Type::Uint32, 1, 1, &[0; 4])]));
+        assert!(none(&[(0, "log/particles/x", Type::Uint8, 1, 1, &[0])]));
+        assert!(none(&[]));
+    }
+
+    #[test]
+    fn only_what_is_stored_is_there_without_the_schema() {
+        let value = |of: u16| of.to_le_bytes();
+        let found = records(
+            &[
+                (0, "log/p", Type::Uint16, 1, 1, &value(7)),
+                (1, "configuration/step", Type::Uint64, 1, 1, &9_u64.to_le_bytes()),
+                (2, "log/p", Type::Uint16, 1, 1, &value(8)),
+            ],
+            Fallback::Stored,
+        )
+        .unwrap();
+        // Frame, step and p of each row.
+        assert_eq!(found.mask, [0, 1, 0, 0, 0, 1, 0, 1, 0]);
+        let row = |row: usize| &found.bytes[row * 18..][..18];
+        assert_eq!(row(0)[16..], 7_u16.to_ne_bytes());
+        assert_eq!((&row(1)[8..16], &row(1)[16..]), (&9_u64.to_ne_bytes()[..], &[0, 0][..]));
+        assert_eq!((&row(2)[8..16], &row(2)[16..]), (&[0; 8][..], &8_u16.to_ne_bytes()[..]));
+    }
+
+    #[test]
+    fn a_quantity_that_changes_is_named_with_its_frame() {
+        let pair = [1.0_f64.to_le_bytes(), 2.0_f64.to_le_bytes()].concat();
+        let found = records(
+            &[
+                (0, "log/e", Type::Double, 1, 1, &pair[..8]),
+                (1, "log/f", Type::Int8, 1, 1, &[1]),
+                (3, "log/e", Type::Double, 2, 1, &pair),
+            ],
+            Fallback::Schema,
+        )
+        .unwrap();
+        let [left] = found.left_out() else { panic!() };
+        assert!(left.what.starts_with("e: frame 3 has 2 by 1"), "{}", left.what);
     }
 }

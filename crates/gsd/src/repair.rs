@@ -11,6 +11,7 @@
 //! 3. *Search*: where the header leads to no index, or to no namelist, the file is searched for one. Each growth leaves an
 //!    older copy behind, so that even a file that was cut has most of its frames.
 //! 4. *Salvage*: frames that were written and not committed are found by the form of those that were (see [`Salvage`]).
+//!    Where not one frame was committed, the first is laid out by the names and the schema `hoomd`.
 //! 5. *Names*: lost ones are replaced by what the chunks look like (`particles/position`), or by `unknown/<id>`;
 //!    [`RepairOptions::names`] says better.
 //!
@@ -24,6 +25,7 @@
 
 mod entries;
 mod expect;
+mod first;
 mod flips;
 mod frames;
 mod hypotheses;

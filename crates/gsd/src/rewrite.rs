@@ -18,6 +18,7 @@ use crate::emit::Plan;
 use crate::file::File;
 use crate::frames::Frames;
 use crate::gather::Fallback;
+use crate::import::HeaderWords;
 
 mod assemble;
 mod data;
@@ -46,11 +47,18 @@ pub struct RewriteOptions {
     pub equal: Equal,
     /// Chunks start at multiples of this many bytes; see [`Plan::with_alignment`].
     pub alignment: u64,
+    /// Fields of the header that are to be others.
+    pub(crate) header: HeaderWords,
 }
 
 impl Default for RewriteOptions {
     fn default() -> Self {
-        Self { fallback: Fallback::default(), equal: Equal::default(), alignment: 8 }
+        Self {
+            fallback: Fallback::default(),
+            equal: Equal::default(),
+            alignment: 8,
+            header: HeaderWords::default(),
+        }
     }
 }
 
@@ -162,6 +170,7 @@ pub fn write(
     for (file, frames) in parts {
         frames.check(file)?;
     }
+    let header = options.header.apply(&header);
     let plan = Plan::like(&header).with_alignment(options.alignment)?;
     Assembly::new(parts, plan, options)?.run(out, progress)
 }

@@ -95,8 +95,10 @@ pub struct Writer<S: Storage = FileStorage> {
     used: u64,
     /// Where the first entry is, or goes.
     index_at: u64,
-    /// Entries that there is room for from there on. What is behind the used ones is zero.
+    /// Entries that there is room for from there on. What is behind the used and the stale ones is zero.
     capacity: u64,
+    /// Slots behind the used ones in which a commit that was broken off may have left entries.
+    stale: u64,
     /// Where the next byte goes that is not in the buffer: at or behind the end of the file.
     end: u64,
     /// Length of the file when it was opened or last committed; `None` while it is not known which header it has, and in the reference's
@@ -244,6 +246,7 @@ impl<S: Storage> Writer<S> {
             used: found.used,
             index_at: found.header.index_location,
             capacity: found.capacity,
+            stale: found.stale,
             end: found.file_len,
             durable_len: (options.scheme == Scheme::Atomic).then_some(found.file_len),
             buffer: Vec::new(),

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use container_core::container::{Container, Dataset, Listed, OpenOptions};
 use container_core::region::Region;
+use container_core::report::Loss;
 use holdall::address::Address;
 use holdall::open::{Accept, Opened};
 
@@ -159,7 +160,18 @@ fn address_in_vain(path: &Path, error: container_core::Error) -> container_core:
 
 /// The datasets that an address names, and where it names none, those that a listing shows.
 fn select(address: &Address, container: &dyn Container) -> Result<Vec<(usize, Region)>> {
-    address.select(container).on(shown(&address.file))
+    let chosen = address.select(container).on(shown(&address.file))?;
+    chosen.iter().for_each(|(index, _)| tell_left_out(&address.file, container, *index));
+    Ok(chosen)
+}
+
+/// Names on standard error what a dataset leaves out of those that it is put together from.
+fn tell_left_out(path: &Path, container: &dyn Container, index: usize) {
+    for Loss { dataset, what } in container.left_out(index) {
+        let of = dataset.map(|dataset| format!("{dataset}: ")).unwrap_or_default();
+        let what = printable(&format!("{of}left out: {what}")).into_owned();
+        to_stderr(&format!("holdall: {}: {what}", printable(&shown(path))));
+    }
 }
 
 /// Refuses a selection where there are no values to select from.

@@ -61,6 +61,11 @@ impl Failure {
         matches!(self.error.kind(), ErrorKind::Io(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }
 
+    /// The answer that it comes to: what a file lacks and could have is a no.
+    pub fn outcome(&self) -> Outcome {
+        if matches!(self.error.kind(), ErrorKind::Absent(_)) { Outcome::No } else { Outcome::CouldNot }
+    }
+
     /// The lines for people, the first without `holdall: `.
     pub fn lines(&self) -> Vec<String> {
         let error = &self.error;

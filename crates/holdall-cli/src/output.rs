@@ -48,7 +48,7 @@ impl Console {
         let _ = self.out.flush();
         complain(failure);
         if !failure.error.is_after_change() {
-            self.note(Outcome::CouldNot);
+            self.note(failure.outcome());
         }
     }
 
@@ -62,7 +62,7 @@ impl Console {
             Err(failure) => {
                 complain(&failure);
                 // Whoever took this for a failure and repeated it would make the change twice.
-                if failure.error.is_after_change() { self.worst } else { Outcome::CouldNot }
+                if failure.error.is_after_change() { self.worst } else { self.worst.max(failure.outcome()) }
             }
         }
     }

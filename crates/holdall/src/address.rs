@@ -80,7 +80,7 @@ impl Address {
     /// the file alone. With one listed dataset its path may be left out.
     ///
     /// # Errors
-    /// `Usage` for a path that is not there, for a selection that fits no dataset or does not say which, listing those
+    /// `Usage` for a path that is not there, `Absent` where the format has frames that may lack it; `Usage` for a selection that fits no dataset or does not say which, listing those
     /// there are; `Malformed` where there are none because of damage; and as [`Region::parse`].
     pub fn select(&self, container: &dyn Container) -> Result<Vec<(usize, Region)>> {
         if let Some(literal) = self.literal()
@@ -100,6 +100,8 @@ impl Address {
             },
             (Some(path), _) => container.find(path).ok_or_else(|| match container.dataset_count() {
                 0 => nothing(container),
+                _ if container.may_lack_datasets() => Error::absent(format!("there is no chunk {path:?}"))
+                    .hint(format!("one of: {}", names(container))),
                 _ => self.several_groups(container).unwrap_or_else(|| {
                     Error::usage(format!("there is no dataset {path:?}"))
                         .hint(format!("one of: {}", names(container)))

@@ -210,6 +210,14 @@ impl Container for Assumed {
         self.inner.uncarried(selection)
     }
 
+    fn may_lack_datasets(&self) -> bool {
+        self.inner.may_lack_datasets()
+    }
+
+    fn left_out(&self, index: usize) -> Vec<Loss> {
+        self.inner.left_out(index)
+    }
+
     fn check(&self, depth: Depth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report> {
         self.inner.check(depth, options, progress)
     }

@@ -126,6 +126,14 @@ impl Container for Reversed<'_> {
         self.inner.uncarried(selection)
     }
 
+    fn may_lack_datasets(&self) -> bool {
+        self.inner.may_lack_datasets()
+    }
+
+    fn left_out(&self, index: usize) -> Vec<Loss> {
+        self.inner.left_out(index)
+    }
+
     fn check(&self, depth: Depth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report> {
         self.inner.check(depth, options, progress)
     }

@@ -7,9 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use container_core::dtype::ByteOrder;
 use container_core::format::Import;
+use container_core::region::AxisSelection;
 use container_core::report::Loss;
 use container_core::{Error, Result};
 
+use super::logs::{Added, Logs, PREFIX};
 use crate::hoomd::SCHEMA;
 use crate::hoomd::schema::{self, Container, Inherit, Rows};
 use crate::import::own::{entries_of, pass};
@@ -34,6 +36,10 @@ pub(super) fn add(writer: &mut Writer, source: &File, words: &Words, job: &Impor
     // An empty file takes frame 0 of the other for its own.
     let starts_anew = writer.nframes() == 0 && frame_at(chosen, 0)? == 0;
     let mut bridge = if own == SCHEMA && !starts_anew { Some(Bridge::new(writer, source)?) } else { None };
+    let (dropped, mut losses) = match own == SCHEMA {
+        true => Logs::of(writer)?.check(&added(source, chosen)?, words.new_logs)?,
+        false => (BTreeSet::new(), Vec::new()),
+    };
     let mut entries = Vec::new();
     let mut present = BTreeSet::new();
     for new in 0..chosen.count {
@@ -44,19 +50,45 @@ pub(super) fn add(writer: &mut Writer, source: &File, words: &Words, job: &Impor
             let name = source.names().get(entry.id);
             let name = name.ok_or_else(|| Error::malformed("a chunk without a name"))?;
             // Of a name that is listed twice, readers find the chunk of the first.
-            if source.find_chunk(frame, &name).is_some_and(|found| found.id != entry.id) {
+            let is_hidden = source.find_chunk(frame, &name).is_some_and(|found| found.id != entry.id);
+            if is_hidden || dropped.contains(&*name) {
                 continue;
             }
             write(writer, source, &name, entry, job)?;
             present.insert(name.into_owned());
         }
         if let Some(bridge) = &mut bridge {
-            bridge.fill(writer, source, frame, &present, job)?;
+            bridge.fill(writer, source, frame, &present, &dropped, job)?;
         }
         writer.end_frame()?;
         job.progress.tick(new.saturating_add(1), chosen.count)?;
     }
-    Ok(bridge.map(|bridge| bridge.losses.into_values().collect()).unwrap_or_default())
+    losses.extend(bridge.into_iter().flat_map(|bridge| bridge.losses.into_values()));
+    Ok(losses)
+}
+
+/// The logs of the frames to come: those that each stores, and those of frame 0, which the bridge writes out.
+fn added(source: &File, chosen: AxisSelection) -> Result<Vec<Added>> {
+    let names = || source.names().iter().zip(0_u16..).filter(|(name, _)| name.starts_with(PREFIX));
+    let initial: BTreeSet<String> = names()
+        .filter(|(name, _)| source.find_chunk(0, name).is_some())
+        .map(|(name, _)| name.into_owned())
+        .collect();
+    let late: BTreeSet<String> =
+        names().map(|(name, _)| name.into_owned()).filter(|name| !initial.contains(name)).collect();
+    let mut entries = Vec::new();
+    let frame = |new: u64| {
+        let frame = frame_at(chosen, new)?;
+        let mut logs = initial.clone();
+        if !late.is_empty() {
+            entries_of(source, frame, &mut entries);
+            let own = entries.iter().filter_map(|entry| source.names().get(entry.id));
+            logs.extend(own.filter(|name| late.contains(&**name)).map(std::borrow::Cow::into_owned));
+        }
+        let is_read = frame == 0 || late.iter().all(|name| logs.contains(name));
+        Ok(Added { logs, is_read })
+    };
+    (0..chosen.count).map(frame).collect()
 }
 
 /// Copies a chunk.
@@ -125,6 +157,7 @@ impl Bridge {
         source: &File,
         frame: u64,
         present: &BTreeSet<String>,
+        dropped: &BTreeSet<String>,
         job: &Import<'_>,
     ) -> Result<()> {
         let mut counts = self.counts_there.clone();
@@ -134,13 +167,12 @@ impl Bridge {
                 *count_of = count(entry.as_ref(), |entry| read(source, entry))?;
             }
         }
-        for name in present.iter().filter(|name| name.starts_with("log/") && !self.here.contains_key(*name)) {
-            let what = "what frames without it have: frame 0, which stands for them, lacks it, and gsd.hoomd does not read them"
-                .to_owned();
-            self.losses.insert(name.clone(), Loss { dataset: Some(name.clone()), what });
-        }
         let names: BTreeSet<&String> = self.there.keys().chain(self.here.keys()).collect();
-        let names: Vec<String> = names.into_iter().filter(|name| !present.contains(*name)).cloned().collect();
+        let names: Vec<String> = names
+            .into_iter()
+            .filter(|name| !present.contains(*name) && !dropped.contains(*name))
+            .cloned()
+            .collect();
         let mut step = present.contains(STEP);
         for name in names {
             let inherits = schema::inherits(&name);

@@ -270,18 +270,39 @@ fn an_empty_file_takes_everything_as_it_is() {
 
 /// gsd.hoomd takes a log from frame 0 for each frame without it, and fails where that has none either.
 #[test]
-fn a_log_that_frame_0_lacks_is_told() {
+fn frames_that_gsd_hoomd_would_not_read_any_more_are_named() {
     let folder = tempfile::tempdir().unwrap();
-    let (path, other) = (folder.path().join("a.gsd"), folder.path().join("b.gsd"));
-    let (one, two) = (1_u64.to_le_bytes(), 2_u64.to_le_bytes());
-    make(&path, "hoomd", &[&[("configuration/step", Type::Uint64, 1, 1, &one)]]);
-    make(
-        &other,
-        "hoomd",
-        &[&[("configuration/step", Type::Uint64, 1, 1, &two), ("log/e", Type::Uint8, 1, 1, &[7])]],
+    let (path, logged, silent) =
+        (folder.path().join("a.gsd"), folder.path().join("b.gsd"), folder.path().join("c.gsd"));
+    let steps = [1_u64, 2, 3, 4].map(u64::to_le_bytes);
+    let step = |at: usize| ("configuration/step", Type::Uint64, 1, 1, &steps[at][..]);
+    make(&logged, "hoomd", &[&[step(2), ("log/e", Type::Uint8, 1, 1, &[7])]]);
+    make(&silent, "hoomd", &[&[step(3)]]);
+
+    // Frame 0 is read without the log.
+    make(&path, "hoomd", &[&[step(0)]]);
+    assert!(add(&path, &given(&logged), &[]).unwrap().is_empty());
+    // The next one is not.
+    let before = std::fs::read(&path).unwrap();
+    let error = add(&path, &given(&silent), &[]).unwrap_err();
+    assert!(
+        error.to_string().contains("would not read frame 2 any more: frame 0 and they lack log/e"),
+        "{error}"
     );
-    let losses = add(&path, &given(&other), &[]).unwrap();
-    assert_eq!(losses.len(), 1);
+    assert!(error.next_step().unwrap().contains("new-logs=keep"));
+    assert_eq!(std::fs::read(&path).unwrap(), before);
+
+    make(&path, "hoomd", &[&[step(0)], &[step(1)], &[step(1)]]);
+    let before = std::fs::read(&path).unwrap();
+    let error = add(&path, &given(&logged), &[]).unwrap_err();
+    assert!(error.to_string().contains("frames 1 to 2 any more"), "{error}");
+    assert_eq!(std::fs::read(&path).unwrap(), before);
+    let losses = add(&path, &given(&logged), &[("new-logs", "drop")]).unwrap();
     assert_eq!(losses[0].dataset.as_deref(), Some("log/e"));
-    assert_eq!(opened(&path).read_chunk(&opened(&path).find_chunk(1, "log/e").unwrap()).unwrap()[..], [7]);
+    let file = opened(&path);
+    assert!(file.nframes() == 4 && file.names().id("log/e").is_none());
+    drop(file);
+    let losses = add(&path, &given(&logged), &[("new-logs", "keep")]).unwrap();
+    assert!(losses[0].what.contains("does not read frames 1 to 3"), "{losses:?}");
+    assert_eq!(chunk(&opened(&path), 4, "log/e").unwrap(), [7]);
 }

@@ -20,9 +20,13 @@ pub(super) fn entries(file: &File, places: &[Fault]) -> Vec<Fault> {
         let names = file.names().len();
         let what = format!(
             "the index has no entry, but there are {names} names and {len} bytes of data: an index that was lost, or a writer that was \
-             stopped within its first commit"
+             stopped before its first commit: see repair"
         );
-        return (names > 0).then(|| Fault::new(FaultKind::EntriesMissing, all, what)).into_iter().collect();
+        let blocks = [file.header().index_range(), file.header().namelist_range()];
+        let end = blocks.into_iter().flatten().map(|block| block.end).max().unwrap_or(0);
+        // Between the blocks may be anything.
+        let is_data = names > 0 || (all.start >= end && len >= 8);
+        return is_data.then(|| Fault::new(FaultKind::EntriesMissing, all, what)).into_iter().collect();
     }
     let mut found = Vec::new();
     // Number of the last frame with entries, and where its chunks end.

@@ -233,3 +233,46 @@ fn of_two_chunks_of_one_name_in_a_frame_the_one_that_a_search_finds_is_read() {
         }
     }
 }
+
+/// Bytes that are only copied, and how many.
+struct Counted(Vec<u8>, std::sync::Arc<[std::sync::atomic::AtomicU64; 2]>);
+
+impl Source for Counted {
+    fn len(&self) -> u64 {
+        self.0.len() as u64
+    }
+
+    fn read_into(&self, at: u64, dst: &mut [u8]) -> Result<()> {
+        self.1[0].fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        self.1[1].fetch_add(dst.len() as u64, std::sync::atomic::Ordering::Relaxed);
+        self.0.read_into(at, dst)
+    }
+}
+
+#[test]
+fn of_far_apart_chunks_nothing_but_their_values_is_read() {
+    let (position, energy) = (vec![1; 12 << 10], 7_u64.to_le_bytes());
+    let chunks: Vec<NewChunk<'_>> = (0..100)
+        .flat_map(|frame| {
+            let position: NewChunk<'_> = (frame, "particles/position", Type::Float, 1 << 10, 3, &position);
+            [
+                position,
+                (frame, "log/e", Type::Double, 1, 1, &energy),
+                (frame, "log/f", Type::Double, 1, 1, &energy),
+            ]
+        })
+        .collect();
+    let bytes = to_vec(Plan::new("test", "hoomd", Version::new(1, 4)).unwrap(), &chunks).unwrap();
+    let counts = std::sync::Arc::new([const { std::sync::atomic::AtomicU64::new(0) }; 2]);
+    let source = Counted(bytes, std::sync::Arc::clone(&counts));
+    let file = File::from_source(Box::new(source), &OpenOptions::default()).unwrap();
+    let counted = || [0, 1].map(|of: usize| counts[of].swap(0, std::sync::atomic::Ordering::Relaxed));
+    counted();
+    let stack = Stack::new(&file, "log/e", &Frames::all(&file), Fallback::Schema).unwrap();
+    assert_eq!(stack.read(&Rows::All, 1).unwrap().shape(), [100, 1]);
+    assert_eq!(counted(), [100, 800]);
+    // Of two logs side by side both at once.
+    let table = hoomd::columns::LogTable::read(&file, &Default::default()).unwrap();
+    assert_eq!((table.len(), table.columns.len()), (100, 2));
+    assert_eq!(counted(), [100, 1600]);
+}

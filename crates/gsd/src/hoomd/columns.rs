@@ -118,6 +118,8 @@ pub struct LogTable {
     pub frames: Vec<u64>,
     /// Its time step, by the schema: stored, else frame 0's, else 0.
     pub steps: Vec<u64>,
+    /// Rows whose time step the file stores.
+    pub stored_steps: Bits,
     /// The quantities, in the order of their names in the file.
     pub columns: Vec<Column>,
     /// Quantities left out, by [`Changes::Skip`] or because no frame asked for has a value.

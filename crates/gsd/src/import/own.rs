@@ -23,7 +23,8 @@ pub(crate) fn copy(file: &File, words: &Words, job: &Import<'_>, out: &mut dyn O
     let equal = if words.drop_repeats { Equal::Drop } else { Equal::Keep };
     let whole = frames == Frames::all(file) && !words.drop_repeats;
     let fallback = if whole { Fallback::Stored } else { Fallback::Schema };
-    let options = RewriteOptions::default().with_fallback(fallback).with_equal(equal);
+    let mut options = RewriteOptions::default().with_fallback(fallback).with_equal(equal);
+    options.header = words.header;
     let rewritten = slice(file, &frames, out, &options, job.progress)?;
     let mut losses = rewritten.losses;
     if chosen.count == 0 && file.nframes() > 0 {

@@ -17,11 +17,11 @@ const MOST_STRIDES: i128 = 1024;
 
 /// What is known of the values of one name.
 #[derive(Clone, Copy, Debug)]
-struct Look {
+pub(super) struct Look {
     type_code: u8,
-    largest: f64,
-    all_finite: bool,
-    subnormals: bool,
+    pub(super) largest: f64,
+    pub(super) all_finite: bool,
+    pub(super) subnormals: bool,
     /// No whole sector of it is zero, nor all of it.
     no_zeros: bool,
     text: bool,
@@ -211,7 +211,7 @@ impl Expectations {
     }
 }
 
-fn look(damaged: &Damaged<'_>, entry: &IndexEntry) -> Result<Look> {
+pub(super) fn look(damaged: &Damaged<'_>, entry: &IndexEntry) -> Result<Look> {
     let mut look = Look {
         type_code: entry.type_code,
         largest: 0.0,
@@ -308,7 +308,7 @@ fn for_numbers(
 }
 
 /// The six numbers of a box, if they are one.
-fn read_lattice(damaged: &Damaged<'_>, entry: &IndexEntry) -> Result<Option<[f64; 6]>> {
+pub(super) fn read_lattice(damaged: &Damaged<'_>, entry: &IndexEntry) -> Result<Option<[f64; 6]>> {
     let mut lattice = [0.0; 6];
     let real = matches!(entry.chunk_type(), Some(Type::Float | Type::Double));
     if !real || entry.n.checked_mul(u64::from(entry.m)) != Some(6) {
@@ -326,7 +326,7 @@ fn read_lattice(damaged: &Damaged<'_>, entry: &IndexEntry) -> Result<Option<[f64
 }
 
 /// Whether all positions are in the box, give or take what rounding does.
-fn all_inside(damaged: &Damaged<'_>, entry: &IndexEntry, lattice: &[f64; 6]) -> Result<bool> {
+pub(super) fn all_inside(damaged: &Damaged<'_>, entry: &IndexEntry, lattice: &[f64; 6]) -> Result<bool> {
     let real = matches!(entry.chunk_type(), Some(Type::Float | Type::Double));
     if !real || entry.m != 3 {
         return Ok(false);

@@ -159,6 +159,14 @@ pub(super) fn leftovers(range: Range<u64>) -> RepairItem {
     RepairItem::new(range, format!("{len} bytes that belong to no frame: left out"))
 }
 
+pub(super) fn dead_copy(range: Range<u64>) -> RepairItem {
+    let len = range.end - range.start;
+    RepairItem::new(
+        range,
+        format!("{len} bytes of a copy of the index, which a writer that was stopped left: left out"),
+    )
+}
+
 /// Whether any byte of a range is not zero.
 pub(super) fn holds_something(damaged: &Damaged<'_>, range: &Range<u64>) -> Result<bool> {
     for window in damaged.windows(range.clone(), 0) {

@@ -9,7 +9,7 @@ use super::entries;
 use super::frames::{self, Signs, Wounds};
 use super::input::Damaged;
 use super::sound::{self, Sound};
-use super::{RepairOptions, Salvage, moved, names, output, report, schema, shift};
+use super::{RepairOptions, Salvage, first, moved, names, output, report, schema, shift};
 use crate::header::{self, Header};
 use crate::hoomd;
 use crate::index::IndexEntry;
@@ -19,7 +19,7 @@ mod free;
 mod listed;
 mod middle;
 
-use free::{free_behind, free_beside_last, is_rest_zero, torn_last};
+use free::{dead_copy, free_behind, free_beside_last, is_rest_zero, torn_last};
 use listed::{add_uncommitted, needed, search_index, within_room};
 
 /// A file as it can be written.
@@ -31,6 +31,8 @@ pub(super) struct Rescue<'a> {
     entries: Vec<IndexEntry>,
     /// Frames that later ones move up over.
     left_out: Vec<Range<u64>>,
+    /// The used entries of the index.
+    used_index: Range<u64>,
     pub(super) report: RepairReport,
 }
 
@@ -51,6 +53,13 @@ impl<'a> Rescue<'a> {
             }
             None => search_index(&mut damaged, &mut report)?,
         };
+        if found.entries.is_empty()
+            && options.salvage == Salvage::Checked
+            && let Some((entries, told)) = first::find(&damaged, &blocks)?
+        {
+            found.entries = entries;
+            report.guessed.push(told);
+        }
         let used_block = found.used.clone();
         let mut uncommitted = Vec::new();
         if options.salvage == Salvage::Checked && !found.entries.is_empty() {
@@ -93,8 +102,9 @@ impl<'a> Rescue<'a> {
             &mut report,
         );
         let header = schema::header(&damaged, &names, &mut report.guessed);
+        let used_index = used_block.clone();
         let mut rescue =
-            Self { damaged, header, names, entries: found.entries, left_out: Vec::new(), report };
+            Self { damaged, header, names, entries: found.entries, left_out: Vec::new(), used_index, report };
         let signs =
             Signs { ruins: &found.ruins, dropped: &dropped, unsorted: found.unsorted, cut: &found.cut };
         let mut wounds = frames::wounds(&rescue.damaged, &rescue.entries, &gaps, &signs, rescue.is_hoomd())?;
@@ -220,6 +230,10 @@ impl<'a> Rescue<'a> {
         let sound = sound && salvage == Salvage::Checked;
         for range in &behind {
             let rest = range.start.max(from)..range.end;
+            if let Some(copy) = dead_copy(&self.damaged, &self.used_index, &rest)? {
+                self.report.guessed.push(report::dead_copy(copy));
+                continue;
+            }
             if !rest.is_empty() && report::holds_something(&self.damaged, &rest)? {
                 if sound {
                     self.report.guessed.push(report::leftovers(rest));

@@ -8,7 +8,7 @@ use container_core::{ErrorKind, Result};
 
 use super::entries::Collected;
 use super::input::Damaged;
-use super::repeats;
+use super::{repeats, report};
 use crate::duplicates::Hidden;
 use crate::header::{self, INDEX_ENTRY_LEN};
 use crate::index::{Index, IndexEntry};
@@ -83,11 +83,18 @@ pub(super) fn listed(damaged: &Damaged<'_>) -> Result<Option<Sound>> {
     Ok(Some(Sound { found, names: layout.names().clone(), blocks, twice }))
 }
 
-/// True for a file that opens under [`Policy::Strict`] and lists nothing: no entry, and no name that one would have.
+/// True for a file that opens under [`Policy::Strict`] and lists no entry; with names only where no byte behind index and names is set:
+/// else there are chunks that have lost their entries.
 pub(super) fn lists_nothing(damaged: &Damaged<'_>) -> Result<bool> {
     match Layout::with_index(damaged.source, &damaged.limits, Policy::Strict) {
         Ok((layout, _)) => {
-            Ok(*layout.header() == damaged.header && layout.entries() == 0 && layout.names().is_empty())
+            let header = layout.header();
+            let ends =
+                [header.index_range(), header.namelist_range()].map(|range| range.map(|range| range.end));
+            let end = ends.into_iter().flatten().max().unwrap_or(0).min(damaged.len);
+            let has_data = || report::holds_something(damaged, &(end..damaged.len));
+            let is_empty = *header == damaged.header && layout.entries() == 0;
+            Ok(is_empty && (layout.names().is_empty() || !has_data()?))
         }
         Err(error) if matches!(error.kind(), ErrorKind::Io(_) | ErrorKind::Limit { .. }) => Err(error),
         Err(_) => Ok(false),

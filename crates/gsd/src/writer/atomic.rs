@@ -10,6 +10,9 @@
 //!
 //! Until the last, nothing has changed that a reader sees. The index moves to the end of the file when its room is used up.
 //!
+//! A kill between the third and the fourth leaves entries that no reader sees. The next writer takes them for room, and its first commit
+//! overwrites all of them.
+//!
 //! Slots that are visible and unused, as in new files and those of the reference, are hidden by a header write of its own, and a
 //! sync, before entries go there: they would be seen one by one. [`close`] shows the room again, for the reference to append to.
 //! Readers trip over an index of no slots, so that of a file without entries keeps its last one in sight. And they refuse an entry
@@ -63,7 +66,7 @@ pub(super) fn commit<S: Storage>(writer: &mut Writer<S>) -> Result<()> {
     writer.durable_len = Some(writer.end);
     writer.storage.forget();
     writer.spare = spare;
-    (writer.index_at, writer.capacity) = (header.index_location, capacity);
+    (writer.index_at, writer.capacity, writer.stale) = (header.index_location, capacity, 0);
     writer.names.set_stored();
     writer.forget_ended(&ended);
     Ok(())
@@ -118,6 +121,11 @@ fn place_entries<S: Storage>(writer: &mut Writer<S>, header: &mut Header, ended:
         header.index_location = writer.index_at;
     }
     let at = header.index_location + INDEX_ENTRY_LEN * writer.used;
+    if header.index_location == writer.index_at {
+        // What a commit left that was broken off goes before the room may be seen.
+        let len = usize::try_from(INDEX_ENTRY_LEN * writer.stale).unwrap_or(usize::MAX);
+        writer.scratch.resize(writer.scratch.len().max(len), 0);
+    }
     writer.storage.write_at(at, &writer.scratch)?;
     // With frames that have no chunks all of the room is visible, so that there is some for more of them.
     header.index_allocated_entries = if used > ended.last_frame { used } else { capacity };
@@ -175,7 +183,8 @@ fn settle<S: Storage>(writer: &mut Writer<S>) -> Result<()> {
 
 /// Shows the room of the index. It is zero, so that is the same file to readers, and a power cut may undo it.
 pub(super) fn close<S: Storage>(writer: &mut Writer<S>) -> Result<()> {
-    if writer.used > 0 {
+    // With entries of a commit that was broken off in it, nothing has been committed here, and the room stays hidden.
+    if writer.used > 0 && writer.stale == 0 {
         let header = Header { index_allocated_entries: writer.capacity, ..writer.header };
         settle(writer)?;
         write_header(writer, &header)?;

@@ -10,7 +10,7 @@ use container_core::{Error, Limits, Result};
 use super::names::{NameTable, Slots};
 use super::{Scheme, WriterOptions};
 use crate::header::{Header, INDEX_ENTRY_LEN, LEN};
-use crate::index::Index;
+use crate::index::{Index, IndexEntry};
 use crate::layout::{Layout, Policy};
 
 pub(super) struct Existing {
@@ -20,6 +20,8 @@ pub(super) struct Existing {
     pub(super) capacity: u64,
     pub(super) frames: u64,
     pub(super) file_len: u64,
+    /// Slots behind the used ones up to the last that is not zero.
+    pub(super) stale: u64,
     /// Whether a frame of a file of layer 2 has several chunks of one name.
     pub(super) has_duplicates: bool,
 }
@@ -43,16 +45,21 @@ pub(super) fn scan(storage: &dyn Storage, options: &WriterOptions) -> Result<Exi
     let (lowest, has_duplicates) = check_entries(&source, &layout, limits)?;
     let used = layout.entries();
     let allocated = header.index_allocated_entries;
+    let mut stale = 0;
     let capacity = match options.scheme {
         Scheme::Reference => allocated,
-        // Where nothing is referred to and all is zero, visible or not.
+        // Where nothing is referred to and all is zero, or what a commit wrote that was broken off.
         Scheme::Atomic => {
             let end = layout.used_index().end;
             // A namelist that runs into the room leaves none.
             let namelist = header.namelist_range().filter(|range| range.end > end);
             let next = namelist.map_or(u64::MAX, |range| range.start).min(lowest).min(layout.file_len());
             let room = end..if end < LEN { 0 } else { next };
-            let zeros = zeros(&source, room, limits)? / INDEX_ENTRY_LEN;
+            if allocated <= used {
+                stale = stale_slots(&source, room.clone(), &layout, limits)?;
+            }
+            let room = room.start.saturating_add(stale.saturating_mul(INDEX_ENTRY_LEN))..room.end;
+            let zeros = stale.saturating_add(zeros(&source, room, limits)? / INDEX_ENTRY_LEN);
             // With something else in the visible slots, what is behind them is no room either.
             if used.saturating_add(zeros) < allocated { used } else { used.saturating_add(zeros) }
         }
@@ -65,6 +72,7 @@ pub(super) fn scan(storage: &dyn Storage, options: &WriterOptions) -> Result<Exi
         capacity,
         frames: layout.frames(),
         file_len: layout.file_len(),
+        stale,
         has_duplicates,
     })
 }
@@ -114,6 +122,42 @@ fn check_entries(source: &dyn Source, layout: &Layout, limits: &Limits) -> Resul
         }
     }
     Ok((lowest, has_duplicates))
+}
+
+/// Slots from the start of a range, up to the last that is set, in which nothing is but entries of frames that were not committed: a kill
+/// within a commit leaves them there, in part. Between them may be zeros, of sectors that did not reach the disk, and single slots that
+/// were torn. Nothing refers to any of it.
+fn stale_slots(source: &dyn Source, range: Range<u64>, layout: &Layout, limits: &Limits) -> Result<u64> {
+    let end = range.end.min(range.start.saturating_add(MOST_ROOM));
+    let is_entry = |entry: &IndexEntry| {
+        let placed = entry.chunk_type().is_some() && entry.m > 0 && entry.flags == 0;
+        placed && entry.location >= LEN.cast_signed() && entry.frame >= layout.frames()
+    };
+    let (mut at, mut slot, mut stale, mut is_torn) = (range.start, 0_u64, 0_u64, false);
+    while end.saturating_sub(at) >= INDEX_ENTRY_LEN {
+        let len = (end - at).min(1 << 20);
+        let mut bytes: Vec<u8> = zeroed_vec(len - len % INDEX_ENTRY_LEN, limits)?;
+        source.read_into(at, &mut bytes)?;
+        at = at.saturating_add(bytes.len() as u64);
+        for entry in Index::new(&bytes, layout.header().byte_order).iter() {
+            slot = slot.saturating_add(1);
+            if entry == IndexEntry::default() {
+                is_torn = false;
+                continue;
+            }
+            if !is_entry(&entry) && std::mem::replace(&mut is_torn, true) {
+                // Two that are none are something else.
+                return Ok(stale.min(slot.saturating_sub(2)));
+            }
+            is_torn &= !is_entry(&entry);
+            stale = slot;
+        }
+        // The room of an index is mostly empty: zeros without end say no more.
+        if slot.saturating_sub(stale) > PIECE {
+            break;
+        }
+    }
+    Ok(stale)
 }
 
 /// Bytes from the start of a range that are 0.

@@ -28,7 +28,7 @@ impl<S: Storage> Writer<S> {
         self.names = NameTable::default();
         self.buffer.clear();
         self.entries.clear();
-        (self.used, self.pending) = (0, 0);
+        (self.used, self.stale, self.pending) = (0, 0, 0);
         (self.frame, self.committed, self.ended) = (0, 0, 0);
         (self.spare, self.owns_names) = (None, false);
         Ok(())

@@ -65,6 +65,7 @@ fn turn_over<S: Storage>(writer: &mut Writer<S>, names: NameTable, index: &[u8])
     atomic::write_header(writer, &header)?;
     writer.sync_storage()?;
     (writer.spare, writer.capacity, writer.index_at) = (spare, capacity, header.index_location);
+    writer.stale = 0;
     writer.names.set_stored();
     Ok(())
 }

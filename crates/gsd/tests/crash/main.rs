@@ -226,3 +226,32 @@ fn frames_behind_those_of_every_producer() {
     }
     assert!(appended > 100, "{appended}");
 }
+
+/// A kill within a commit leaves entries that no header counts. They are room for the next commit, not a reason to copy the index.
+#[test]
+fn a_kill_within_a_commit_costs_no_copy_of_the_index() {
+    let options = options(Scheme::Atomic, Commit::EveryFrame);
+    let mut image = made_by(Scheme::Atomic, 500);
+    let (start, frames) = (image.len(), script::read(&image).unwrap().len());
+    for round in 0..25 {
+        let storage = RecordingStorage::new(image.clone());
+        let mut writer = Writer::open_storage(storage.clone(), &options).unwrap();
+        write_frame(&mut writer, 3);
+        // Stopped with the entries of the next frame written, before the header is.
+        let before = storage.operations().len();
+        write_frame(&mut writer, 3);
+        let operations = storage.operations();
+        let is_header = |operation: &Operation| matches!(operation, Operation::Write { at, .. } if *at < 256);
+        let header = before + operations[before..].iter().rposition(is_header).unwrap();
+        let mut killed = Vec::new();
+        replay::kill_images(&image, &operations[..header], &mut |crash: &Crash<'_>| {
+            killed = crash.image.to_vec();
+        });
+        std::mem::forget(writer);
+        image = killed;
+        assert_eq!(script::read(&image).unwrap().len(), frames + round + 1);
+    }
+    let grown = image.len() - start;
+    // Two frames a round, and the index once or twice.
+    assert!(grown < 250_000, "{start} {grown}");
+}

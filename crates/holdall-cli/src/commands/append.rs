@@ -27,7 +27,8 @@ fields of a record; names in its first row have to be those of the fields, unles
 line feed stays as it was when the file was packed.
 
 A GSD file grows by frames: those of another GSD file, or the rows of arrays that are called as its chunks are; --frames=RANGE takes \
-some of them.
+some of them. Logs that frame 0 lacks keep gsd.hoomd from reading the frames without them: such an append is refused, with -O new-logs=drop they are left out, \
+with -O new-logs=keep added all the same.
 The file changes in one step, when all is written, so that a crash leaves it as it was or with all that is new: GSD and Blosc2 files in place, Bloscpack files by a new \
 file, for which the disk has to have room. The streamed array of an ASDF file grows in place, row by row: an error takes the rows back, a kill or a power cut may leave \
 some of them, whole.

@@ -264,6 +264,7 @@ impl Args {
             None => {
                 let (index, region) = super::cat::single(container, address.select(container)?)?;
                 path = container.require(index)?.path.clone();
+                super::tell_left_out(&address.file, container, index);
                 (container, index, region)
             }
             Some(field) => {

@@ -238,3 +238,72 @@ fn of_a_damaged_file_nothing_is_copied() {
     run(at, &["repair", "bad.gsd", "-o", "b.gsd"]).expect(1);
     assert_eq!(run(at, &["cat", "b.gsd"]).expect(0), "1\n");
 }
+
+#[test]
+fn a_chunk_that_is_not_there_is_an_answer() {
+    let directory = files();
+    let at = directory.path();
+    let (step, mass) = (5_u64.to_le_bytes(), 2.0_f32.to_le_bytes());
+    write(
+        &at.join("a.gsd"),
+        "hoomd",
+        &[
+            (0, "particles/N", Type::Uint32, 1, 1, &1_u32.to_le_bytes()),
+            (0, "particles/mass", Type::Float, 1, 1, &mass),
+            (1, "configuration/step", Type::Uint64, 1, 1, &step),
+        ],
+    );
+    for path in ["log/none", "frames/1/log/none", "frames/9/particles/mass", "nothing"] {
+        let said = run(at, &["cat", &format!("a.gsd::{path}")]);
+        assert!(said.err.contains("there is no chunk"), "{path}: {}", said.err);
+        said.expect(1);
+        run(at, &["ls", &format!("a.gsd::{path}")]).expect(1);
+    }
+    // What frame 0 stands for is there, but not stored.
+    run(at, &["cat", "a.gsd::frames/1/particles/mass"]).expect(0);
+    run(at, &["cat", "--stored", "a.gsd::frames/1/particles/mass"]).expect(1);
+    // Elsewhere a name that is not there is a mistake.
+    run(at, &["cat", "good.npy::none"]).expect(2);
+}
+
+#[test]
+fn application_and_schema_are_those_that_are_asked_for() {
+    let directory = files();
+    let at = directory.path();
+    let options = ["-O", "application=mine 1", "-O", "schema=own", "-O", "schema-version=2.3"];
+    run(at, &[&["convert", "good.npy", "a.gsd"][..], &options].concat()).expect(0);
+    let meta = run(at, &["meta", "--json", "a.gsd"]).expect(0).to_owned();
+    for told in ["\"application\":\"mine 1\"", "\"schema\":\"own\"", "\"schema_version\":\"2.3\""] {
+        assert!(meta.replace(": ", ":").contains(told), "{meta}");
+    }
+    // A copy keeps them, but for what is named.
+    run(at, &["convert", "a.gsd", "b.gsd", "-O", "application=other"]).expect(0);
+    let meta = run(at, &["meta", "--json", "b.gsd"]).expect(0).replace(": ", ":");
+    assert!(meta.contains("\"application\":\"other\"") && meta.contains("\"schema\":\"own\""), "{meta}");
+    for bad in ["application=", "schema-version=x", &format!("schema={}", "x".repeat(64))] {
+        run(at, &["convert", "good.npy", "c.gsd", "-O", bad]).expect(2);
+    }
+}
+
+#[test]
+fn what_the_table_of_the_log_leaves_out_is_named() {
+    let directory = files();
+    let at = directory.path();
+    let pair = [1.0_f64.to_le_bytes(), 2.0_f64.to_le_bytes()].concat();
+    write(
+        &at.join("a.gsd"),
+        "hoomd",
+        &[
+            (0, "log/e", Type::Double, 1, 1, &pair[..8]),
+            (0, "log/f", Type::Double, 1, 1, &pair[..8]),
+            (0, "log/particles/x", Type::Double, 2, 1, &pair),
+            (1, "log/e", Type::Double, 2, 1, &pair),
+        ],
+    );
+    for verb in [&["cat", "a.gsd::log"][..], &["stat", "a.gsd::log"], &["convert", "a.gsd::log", "a.asdf"]] {
+        let said = run(at, verb);
+        let told = said.err.clone();
+        assert!(told.contains("e: frame 1 has 2 by 1") && told.contains("particles/x"), "{verb:?}: {told}");
+        said.expect(0);
+    }
+}

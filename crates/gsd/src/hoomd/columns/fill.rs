@@ -11,6 +11,7 @@ use crate::Type;
 use crate::file::File;
 use crate::frames::{Frames, sweep};
 use crate::index::IndexEntry;
+use crate::joined::Joined;
 use crate::window::Window;
 
 /// Bytes that a text takes in its column while the index is passed: start and end of its chunk.
@@ -47,13 +48,20 @@ pub(super) fn read(file: &File, ids: &[u16], frames: &Frames, options: &LogOptio
         column.finish(file, frames, &mut window, &mut budget)?;
     }
     let mut columns = columns.into_iter();
+    let mut stored_steps = Bits::zeros(frames.count, &budget.limits)?;
     let steps = match step.and_then(|_| columns.next()) {
-        Some(column) => column.into_steps(frames.count, &mut budget)?,
+        Some(mut column) => {
+            if !column.stored.is_empty() {
+                stored_steps = std::mem::take(&mut column.stored);
+            }
+            column.into_steps(frames.count, &mut budget)?
+        }
         None => container_core::source::zeroed_vec(frames.count, &budget.limits)?,
     };
     let mut table = LogTable {
         frames: (0..frames.count).filter_map(|slot| frames.frame(slot)).collect(),
         steps,
+        stored_steps,
         columns: Vec::new(),
         skipped: Vec::new(),
     };
@@ -162,11 +170,11 @@ fn pass(
     );
     let (queue, done) = (Mutex::new(shares.into_iter()), Mutex::new(Vec::new()));
     on_threads(threads, &|| {
-        let mut window = Window::new(file.source(), file.options().limits);
+        let mut joined = Joined::new(file.source(), file.options().limits);
         loop {
             let share = queue.lock().unwrap_or_else(PoisonError::into_inner).next();
             let Some(mut share) = share else { return Ok(()) };
-            fill(file, frames, &ids, &mut share, &mut window)?;
+            fill(file, frames, &ids, &mut share, &mut joined)?;
             let outcome = share.parts.iter().map(|part| (part.changed, part.late)).collect::<Vec<_>>();
             done.lock().unwrap_or_else(PoisonError::into_inner).push(outcome);
         }
@@ -225,10 +233,15 @@ fn fill(
     frames: &Frames,
     ids: &[u16],
     share: &mut Share<'_>,
-    window: &mut Window<'_>,
+    joined: &mut Joined<'_, (usize, usize)>,
 ) -> Result<()> {
     let start = frames.frame(share.first).unwrap_or(0);
     let own = Frames { start, step: frames.step, count: share.rows };
+    // Within the part, whose rows have been counted.
+    let copy = |parts: &mut [Part<'_>], (which, at): (usize, usize), bytes: &[u8]| {
+        parts[which].data[at..][..bytes.len()].copy_from_slice(bytes);
+        Ok(())
+    };
     sweep(file, ids, &own, |slot, which, entry| {
         let part = &mut share.parts[which];
         let Some(shape) = part.shape else {
@@ -242,15 +255,16 @@ fn fill(
         let range = chunk_range(file, entry)?;
         // Within the share, whose rows have been counted.
         let row = usize::try_from(slot).unwrap_or(usize::MAX);
-        let place = &mut part.data[row * shape.row_len..][..shape.row_len];
-        if shape.chunk_type == Type::Character {
-            place.copy_from_slice(bytemuck::cast_slice(&[range.start, range.end]));
-        } else {
-            window.copy(range.start, place)?;
-        }
+        let at = row * shape.row_len;
         part.stored[row / 64] |= 1 << (row % 64);
-        Ok(())
-    })
+        if shape.chunk_type == Type::Character {
+            part.data[at..][..shape.row_len].copy_from_slice(bytemuck::cast_slice(&[range.start, range.end]));
+            return Ok(());
+        }
+        let (len, parts) = (shape.row_len as u64, &mut share.parts);
+        joined.ask(range.start, len, (which, at), &mut |tag, bytes| copy(parts, tag, bytes))
+    })?;
+    joined.finish(&mut |tag, bytes| copy(&mut share.parts, tag, bytes))
 }
 
 fn chunk_range(file: &File, entry: &IndexEntry) -> Result<Range<u64>> {

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use container_core::Result;
 
+use crate::header::INDEX_ENTRY_LEN;
 use crate::index::IndexEntry;
 use crate::repair::frames::{self, frame_set, is_part};
 use crate::repair::input::Damaged;
@@ -70,4 +71,39 @@ pub(super) fn torn_last(
 /// True where a frame lacks of another only names behind `most`.
 fn is_part_behind(one: &[IndexEntry], other: &[IndexEntry], most: Option<u16>) -> bool {
     is_part(one, other) && other.iter().filter(|entry| Some(entry.id) <= most).count() == one.len()
+}
+
+/// A copy of the index in `rest`, with nothing else: what a writer leaves that was stopped while the index moved.
+pub(super) fn dead_copy(
+    damaged: &Damaged<'_>,
+    used: &Range<u64>,
+    rest: &Range<u64>,
+) -> Result<Option<Range<u64>>> {
+    if used.end.saturating_sub(used.start) < INDEX_ENTRY_LEN || rest.is_empty() {
+        return Ok(None);
+    }
+    let set = |range: &Range<u64>| -> Result<Option<u64>> {
+        for window in damaged.windows(range.clone(), 0) {
+            let (start, bytes) = window?;
+            if let Some(at) = bytes.iter().position(|byte| *byte != 0) {
+                return Ok(Some(start + at as u64));
+            }
+        }
+        Ok(None)
+    };
+    // An entry begins with the number of its frame, which is mostly 0.
+    let (Some(first), Some(own)) = (set(rest)?, set(used)?) else { return Ok(None) };
+    let Some(start) = first.checked_sub(own - used.start).filter(|start| *start >= rest.start) else {
+        return Ok(None);
+    };
+    let len = (used.end - used.start).min(rest.end - start);
+    let copy = start..start + len;
+    for (one, other) in damaged.windows(used.start..used.start + len, 0).zip(damaged.windows(copy.clone(), 0))
+    {
+        if one?.1 != other?.1 {
+            return Ok(None);
+        }
+    }
+    let behind = copy.end..rest.end;
+    Ok((behind.is_empty() || !report::holds_something(damaged, &behind)?).then_some(start..rest.end))
 }

@@ -210,3 +210,86 @@ fn bytes_that_are_read_in_pieces_give_the_same() {
     assert!(lent == copied);
     assert_eq!(frames(&lent).unwrap().len(), 70, "{one:?}");
 }
+
+/// A file whose names and data reached the disk, and whose entries did not.
+fn without_entries(builder: &Builder) -> Vec<u8> {
+    let mut file = builder.file.clone();
+    let block = builder.header.index_range().unwrap();
+    file[block.start as usize..block.end as usize].fill(0);
+    file
+}
+
+#[test]
+fn frames_of_a_file_without_an_entry_are_laid_out_by_the_schema() {
+    for (particles, count) in [(1, 6), (4, 1), (4, 9), (300, 3)] {
+        let (builder, whole) = sample(count, particles, 40);
+        let (new, report) = repaired(&without_entries(&builder)).unwrap();
+        assert_eq!(new, whole, "{particles} {report:?}");
+        assert!(report.lost.is_empty(), "{report:?}");
+        assert!(report.guessed.iter().any(|item| item.what.contains("laid out by the schema")), "{report:?}");
+        // Without salvage there is nothing.
+        assert!(committed(&without_entries(&builder)).is_err());
+    }
+}
+
+#[test]
+fn texts_and_types_of_a_first_frame_are_told_from_what_follows_them() {
+    let mut builder = Builder::hoomd();
+    for frame in 0..4_u64 {
+        builder.chunk("configuration/step", Type::Uint64, 1, 1, &(frame * 50 + 7).to_le_bytes());
+        if frame == 0 {
+            let lattice = [10.0_f32, 12.0, 14.0, 0.0, 0.0, 0.0];
+            builder.chunk("configuration/box", Type::Float, 6, 1, bytemuck::cast_slice(&lattice));
+            builder.chunk("particles/N", Type::Uint32, 1, 1, &3_u32.to_le_bytes());
+            builder.chunk("particles/types", Type::Int8, 2, 5, b"A\0\0\0\0long\0");
+            builder.chunk("particles/typeid", Type::Uint32, 3, 1, bytemuck::cast_slice(&[0_u32, 1, 1]));
+            builder.chunk("particles/mass", Type::Float, 3, 1, bytemuck::cast_slice(&[1.5_f32, 2.5, 2.0]));
+        }
+        let positions: Vec<f32> =
+            (0..9_u16).map(|at| f32::from(at) / 2.0 - f32::from(frame as u8) / 4.0 - 1.0).collect();
+        builder.chunk("particles/position", Type::Float, 3, 3, bytemuck::cast_slice(&positions)).end_frame();
+    }
+    builder.flush();
+    let whole = frames(&builder.file).unwrap();
+    let (new, report) = repaired(&without_entries(&builder)).unwrap();
+    assert_eq!(new, whole, "{report:?}");
+}
+
+#[test]
+fn names_without_frames_are_kept() {
+    let (builder, _) = sample(2, 4, 9);
+    let mut file = without_entries(&builder);
+    file.truncate(5376);
+    let mut out = Vec::new();
+    let report = crate::repair::repair_source(
+        &&file[..],
+        &Default::default(),
+        Some(&mut out),
+        container_core::Progress::none(),
+    );
+    let report = report.unwrap();
+    assert!(report.lost.is_empty() && report.guessed.is_empty(), "{report:?}");
+    let file = crate::File::from_source(Box::new(out), &crate::OpenOptions::default()).unwrap();
+    assert_eq!((file.nframes(), file.names().len()), (0, 5));
+}
+
+#[test]
+fn a_copy_of_the_index_behind_the_last_frame_is_no_loss() {
+    let mut builder = Builder::hoomd();
+    for frame in 0..22 {
+        builder.hoomd_frame(1000 * (frame + 1), 4);
+        if frame == 19 {
+            builder.flush();
+        }
+    }
+    let mut killed = builder.file.clone();
+    builder.flush();
+    let whole = frames(&builder.file).unwrap();
+    let block = builder.header.index_range().unwrap();
+    let copy = killed[block.start as usize..block.end as usize].to_vec();
+    killed.extend(copy);
+    killed.extend([0; 4096]);
+    let (new, report) = repaired(&killed).unwrap();
+    assert_eq!(new, whole, "{report:?}");
+    assert!(report.lost.is_empty(), "{report:?}");
+}

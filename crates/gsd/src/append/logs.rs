@@ -1,0 +1,144 @@
+//! Logs that frame 0 lacks. `gsd.hoomd` raises a `KeyError` for each later frame without one of them, once any frame has it.
+
+use std::collections::BTreeSet;
+
+use container_core::report::Loss;
+use container_core::{Error, Result};
+
+use crate::import::{NEW_LOGS_WORD, NewLogs};
+use crate::writer::Writer;
+
+/// Prefix of the names of logs.
+pub(super) const PREFIX: &str = "log/";
+
+/// Frames and names that a sentence lists before it only counts.
+const MAX_LISTED: usize = 8;
+
+/// Logs of the file that grows.
+pub(super) struct Logs {
+    /// Listed names of logs.
+    listed: BTreeSet<String>,
+    /// Those of frame 0.
+    initial: BTreeSet<String>,
+    frames: u64,
+}
+
+/// Logs of a frame that is added.
+pub(super) struct Added {
+    /// Those that it will store.
+    pub(super) logs: BTreeSet<String>,
+    /// Whether `gsd.hoomd` reads it where it comes from.
+    pub(super) is_read: bool,
+}
+
+/// Frames that `gsd.hoomd` reads now and would not read any more, and the logs that they lack.
+struct Unread {
+    frames: Vec<u64>,
+    logs: BTreeSet<String>,
+}
+
+impl Logs {
+    pub(super) fn of(writer: &Writer) -> Result<Self> {
+        let names = writer.names().filter(|name| name.starts_with(PREFIX));
+        let listed: BTreeSet<String> = names.map(std::borrow::Cow::into_owned).collect();
+        let mut initial = BTreeSet::new();
+        for name in &listed {
+            if writer.find_chunk(0, name)?.is_some() {
+                initial.insert(name.clone());
+            }
+        }
+        Ok(Self { listed, initial, frames: writer.nframes() })
+    }
+
+    /// The logs that are to be left out of what is added, and what is said of it.
+    ///
+    /// # Errors
+    /// `Usage`, naming the frames that `gsd.hoomd` would not read any more.
+    pub(super) fn check(&self, added: &[Added], choice: NewLogs) -> Result<(BTreeSet<String>, Vec<Loss>)> {
+        let Some(unread) = self.unread(added, &BTreeSet::new()) else {
+            return Ok((BTreeSet::new(), Vec::new()));
+        };
+        let initial = self.initial(added);
+        let all = added.iter().flat_map(|frame| &frame.logs);
+        let new = all.filter(|name| !self.listed.contains(*name) && !initial.contains(*name));
+        let new: BTreeSet<String> = new.cloned().collect();
+        let left = self.unread(added, &new);
+        match choice {
+            NewLogs::Keep => {
+                Ok((BTreeSet::new(), vec![Loss { dataset: None, what: unread.sentence("does not") }]))
+            }
+            NewLogs::Drop if left.is_none() => {
+                let what = "left out, since gsd.hoomd would not read all frames with it: frame 0 lacks it";
+                let loss = |name: &String| Loss { dataset: Some(name.clone()), what: what.to_owned() };
+                let losses = new.iter().map(loss).collect();
+                Ok((new, losses))
+            }
+            _ => {
+                let error = Error::usage(unread.sentence("would not"));
+                let keep = format!("-O {NEW_LOGS_WORD}=keep to add all as it is");
+                Err(match left {
+                    None => error.hint(format!("-O {NEW_LOGS_WORD}=drop to leave these logs out, {keep}")),
+                    Some(_) => error.hint(keep),
+                })
+            }
+        }
+    }
+
+    /// The logs of frame 0 once the frames are added.
+    fn initial<'a>(&'a self, added: &'a [Added]) -> &'a BTreeSet<String> {
+        match added.first() {
+            Some(first) if self.frames == 0 => &first.logs,
+            _ => &self.initial,
+        }
+    }
+
+    fn unread(&self, added: &[Added], dropped: &BTreeSet<String>) -> Option<Unread> {
+        let initial = self.initial(added);
+        let stored = added.iter().flat_map(|frame| &frame.logs).filter(|name| !dropped.contains(*name));
+        let late: BTreeSet<&String> =
+            self.listed.iter().chain(stored).filter(|name| !initial.contains(*name)).collect();
+        let mut unread = Unread { frames: Vec::new(), logs: BTreeSet::new() };
+        // Frames that lack a log which the file lists already are not read now either.
+        let is_read_now = self.listed.iter().all(|name| self.initial.contains(name));
+        let new: Vec<&&String> = late.iter().filter(|name| !self.listed.contains(**name)).collect();
+        if self.frames > 1 && is_read_now && !new.is_empty() {
+            unread.frames.extend(1..self.frames);
+            unread.logs.extend(new.into_iter().map(|name| (*name).clone()));
+        }
+        for (frame, number) in added.iter().zip(self.frames..).filter(|(_, number)| *number > 0) {
+            let mut lacks = late.iter().filter(|name| !frame.logs.contains(**name)).peekable();
+            if frame.is_read && lacks.peek().is_some() {
+                unread.frames.push(number);
+                unread.logs.extend(lacks.map(|name| (*name).clone()));
+            }
+        }
+        (!unread.frames.is_empty()).then_some(unread)
+    }
+}
+
+impl Unread {
+    fn sentence(&self, does_not: &str) -> String {
+        let mut runs: Vec<(u64, u64)> = Vec::new();
+        for frame in &self.frames {
+            match runs.last_mut() {
+                Some((_, last)) if last.checked_add(1) == Some(*frame) => *last = *frame,
+                _ => runs.push((*frame, *frame)),
+            }
+        }
+        let listed: Vec<String> = runs
+            .iter()
+            .take(MAX_LISTED)
+            .map(|(first, last)| if first == last { first.to_string() } else { format!("{first} to {last}") })
+            .collect();
+        let frames = if self.frames.len() == 1 { "frame" } else { "frames" };
+        let more = if runs.len() > MAX_LISTED { " and others" } else { "" };
+        let names: Vec<&str> = self.logs.iter().take(MAX_LISTED).map(String::as_str).collect();
+        let others = self.logs.len().saturating_sub(MAX_LISTED);
+        let others = if others > 0 { format!(" and {others} more") } else { String::new() };
+        format!(
+            "gsd.hoomd {does_not} read {frames} {}{more} any more: frame 0 and they lack {}{others}, which a later frame has",
+            listed.join(", "),
+            names.join(", ")
+        )
+    }
+}
