@@ -131,7 +131,7 @@ def types_and_flags() -> list[Fixture]:
         damaged(
             "eltype_max", "element type 2^64 - 1", header((HUGE - 1, 4), [4], 16) + four, "unknown_eltype"
         ),
-        typed("bfloat16_of_4_bytes", "element type 5 has no 4-byte meaning", 5, 4, "impossible_elbyte"),
+        typed("brain_of_3_bytes", "element type 5 has no 3-byte meaning", 5, 3, "impossible_elbyte"),
         typed(
             "bits_without_flag",
             "8-byte elements of type 5 need the bit-array flag",

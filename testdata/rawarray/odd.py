@@ -1,7 +1,7 @@
 """Sound files with something to say: widths numpy lacks, foreign byte orders, bytes after the data."""
 
 from encoded import BIT_PATTERN, signed_edges, unsigned_edges
-from parts import BIG_ENDIAN, Fixture, array, bit_array, header, ints, kind_of, leb128_array, lz4_array
+from parts import BIG_ENDIAN, Fixture, Kind, array, bit_array, header, ints, kind_of, leb128_array, lz4_array
 from values import noise
 from plain import F16, F32, F64, whole_file
 
@@ -15,6 +15,16 @@ def widths() -> list[Fixture]:
     quad = ints(16, [0x3FFF << 112, 0x4000_80000000_00000000])  # 1 in IEEE quad, 2 in x87
     note = ["odd_width"]
     return [
+        Fixture(
+            "brain_of_4_bytes",
+            "element type 5 in 4 bytes, to which nothing gives a meaning",
+            header((5, 4), [2], 8) + bytes(range(8)),
+            "sound",
+            note,
+            kind=Kind(5, 4, "|V4", 4),
+            shape=[2],
+            values=bytes(range(8)),
+        ),
         array("i3_5", "24-bit signed integers, as audio has them", "i3", [5], ints(3, I24, True), codes=note),
         array(
             "u3_2x2",

@@ -33,7 +33,9 @@ pub(crate) fn element_type(header: &Header, order: ByteOrder) -> Result<DType, I
         (Eltype::COMPLEX, _) => Kind::Complex,
         (Eltype::BRAIN, 2) => Kind::BFloat,
         (Eltype::BRAIN, 1) => Kind::Bool,
-        _ => return Err(Impossible::Width("eltype 5 is bfloat16 in 2 bytes or bool in 1")),
+        // No description gives them a meaning; their width is that of whole elements all the same.
+        (Eltype::BRAIN, 4) => Kind::Opaque(1),
+        _ => return Err(Impossible::Width("eltype 5 is bfloat16 in 2 bytes or bool in 1, and opaque in 4")),
     };
     let size = usize::try_from(header.elbyte);
     let size = size.map_err(|_| Impossible::Width("an element is larger than this machine can address"))?;
@@ -47,6 +49,7 @@ pub(crate) fn is_known_width(dtype: &DType) -> bool {
         Kind::Int | Kind::Uint => matches!(scalar.size, 1 | 2 | 4 | 8),
         Kind::Float => matches!(scalar.size, 2 | 4 | 8),
         Kind::Complex => matches!(scalar.size, 8 | 16),
+        Kind::Opaque(_) => false,
         _ => true,
     }
 }
@@ -129,6 +132,7 @@ mod tests {
             ((0, 4, 32), "|V32"),
             ((0, 5, 2), "bfloat16"),
             ((0, 5, 1), "|b1"),
+            ((0, 5, 4), "|V4"),
             ((6, 5, 8), "|b1"),
         ];
         for ((flags, eltype, elbyte), want) in cases {
@@ -139,7 +143,7 @@ mod tests {
     #[test]
     fn impossible_pairs_are_named() {
         assert_eq!(dtype(0, 6, 4), Err(Impossible::Code));
-        for (flags, eltype, elbyte) in [(0, 4, 7), (0, 5, 4), (0, 5, 8), (4, 3, 8), (4, 5, 1)] {
+        for (flags, eltype, elbyte) in [(0, 4, 7), (0, 5, 3), (0, 5, 8), (4, 3, 8), (4, 5, 1)] {
             assert!(matches!(dtype(flags, eltype, elbyte), Err(Impossible::Width(_))), "{eltype} {elbyte}");
         }
     }
