@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use container_core::array::byte_len;
 use container_core::container::{Container, Digests, OpenOptions, ReadOptions};
-use container_core::dtype::{ByteOrder, DType, Kind};
+use container_core::dtype::{ByteOrder, DType, Kind, Order};
 use container_core::format::{AppendFn, Format, Import, ImportOptions};
 use container_core::region::Region;
 use container_core::report::Loss;
@@ -220,6 +221,20 @@ fn like(path: &Path, source: &Path, given: Option<&DType>, options: &AppendOptio
     if dtype.is_void() && rest.is_empty() && !bytes.len().is_multiple_of(itemsize) {
         // Bytes without a type: what Bloscpack calls the size of their elements binds nobody.
         dtype = DType::new(Kind::Uint, 1, ByteOrder::NATIVE);
+    }
+    // What grows is the slowest axis: of a format that is column major the last one.
+    if target.format.order == Some(Order::F) && dataset.order == Order::F && !rest.is_empty() {
+        let rest = dataset.shape.get(..dataset.shape.len() - 1).unwrap_or_default();
+        let slab = byte_len(&dtype, rest).filter(|slab| *slab > 0 && bytes.len().is_multiple_of(*slab));
+        let slab = slab.ok_or_else(|| {
+            Error::usage(format!(
+                "{} bytes are no whole number of {dtype} of dimensions {rest:?}",
+                bytes.len()
+            ))
+        })?;
+        let last = bytes.len() / slab;
+        let shape = rest.iter().copied().chain([last]).collect();
+        return Plain::new(bytes, dtype, shape, Order::F);
     }
     Plain::of_rows(bytes, dtype, rest, dataset.order)
 }

@@ -15,7 +15,7 @@ use container_core::{Error, Progress, Result, Value};
 use crate::eltype::describe;
 use crate::file::{DataSegment, File};
 use crate::header::{Eltype, MAGIC, MAGIC_REVERSED};
-use crate::{DATASET, Encoding, TRAILER, check, import, repair, trailer};
+use crate::{DATASET, Encoding, TRAILER, append, check, import, repair, trailer};
 
 const ALL: Level = Level::Yes;
 
@@ -44,7 +44,7 @@ pub const FORMAT: Format = Format {
     open: |input: Input, options: &OpenOptions| Ok(Box::new(Lens::new(input, options)?)),
     import: Some(import::import),
     repair: Some(repair::repair_to),
-    append: None,
+    append: Some(append::append),
     pack: None,
 };
 

@@ -25,6 +25,10 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
     let dataset = &*job.container.require(index)?;
     let encoding = encoding(job)?;
     let of_same_format = is_rawarray(job.container);
+    if of_same_format && job.options.metadata.is_some() {
+        let error = Error::usage("the trailer of another RawArray file is taken along as it is");
+        return Err(error.hint("holdall meta --set, of the new file"));
+    }
     let (tree, mut lost) = if of_same_format { (Value::Null, Vec::new()) } else { job.carried()? };
     let (eltype, big_endian, mut losses) = target_type(dataset, tree.get(OWN), &words);
     let mut dims = region.shape();

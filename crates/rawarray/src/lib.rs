@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+mod append;
 mod bits;
 mod check;
 mod container;
@@ -21,6 +22,7 @@ mod typed_file;
 mod write;
 mod writer;
 
+pub use append::set_trailer;
 pub use container::FORMAT;
 pub use container_core;
 pub use container_core::dtype::Element;

@@ -26,10 +26,12 @@ With --csv, or by a name that ends in .csv, it is a table of text, whose cells a
 fields of a record; names in its first row have to be those of the fields, unless --header skip leaves them out. New chunks are written as the file's own are, unless --codec or --filter say otherwise. Whether the last of all lines ends with a \
 line feed stays as it was when the file was packed.
 
+A RawArray file grows along its last dimension, which is its slowest.
+
 A GSD file grows by frames: those of another GSD file, or the rows of arrays that are called as its chunks are; --frames=RANGE takes \
 some of them. Logs that frame 0 lacks keep gsd.hoomd from reading the frames without them: such an append is refused, with -O new-logs=drop they are left out, \
 with -O new-logs=keep added all the same.
-The file changes in one step, when all is written, so that a crash leaves it as it was or with all that is new: GSD and Blosc2 files in place, Bloscpack files by a new \
+The file changes in one step, when all is written, so that a crash leaves it as it was or with all that is new: GSD and Blosc2 files in place, Bloscpack and RawArray files by a new \
 file, for which the disk has to have room. The streamed array of an ASDF file grows in place, row by row: an error takes the rows back, a kill or a power cut may leave \
 some of them, whole.
 

@@ -124,7 +124,7 @@ fn an_append_that_fails_changes_nothing() {
         (&["append", "damaged.blp", "a.npy"], ""),
         (&["append", "missing.blp", "a.npy"], "missing.blp"),
         (&["append", "-", "a.npy"], "standard input"),
-        (&["append", "good.ra", "a.npy"], "Bloscpack"),
+        (&["append", "good.ra", "double.npy"], "not <f8"),
         (&["append", "good.npy", "a.npy"], "Bloscpack"),
         (&["append", "other.txt", "a.npy"], "known format"),
     ] {
