@@ -27,5 +27,5 @@ pub use encode::{Encoder, Generation, Params, SplitMode};
 pub use file::FORMAT;
 pub use filters::{Filter, Pipeline};
 pub use header::{Header, MAX_BLOCKSIZE, MAX_CHUNK_NBYTES};
-pub use plugins::{CodecPlugin, FilterPlugin, PluginContext, Plugins};
+pub use plugins::{CodecPlugin, FilterPlugin, MissingPlugin, PluginContext, Plugins};
 pub use special::Special;

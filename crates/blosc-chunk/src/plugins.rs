@@ -6,12 +6,42 @@
 use std::fmt;
 use std::sync::Arc;
 
-use container_core::{Error, Result};
+use container_core::{Error, ErrorKind, Result};
 
 use crate::filters::BlockContext;
 
 /// The first of the numbers that users give out; those below are built in, or registered with Blosc2.
 const FIRST_ID: u8 = 160;
+
+/// A codec or a filter that is not here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MissingPlugin {
+    /// The codec of this number.
+    Codec(u8),
+    /// The filter of this number.
+    Filter(u8),
+}
+
+impl MissingPlugin {
+    /// The first number of codecs and filters that are not built into C-Blosc2.
+    const FIRST: u8 = 32;
+
+    /// Snappy, which no current library has.
+    const SNAPPY: u8 = 3;
+
+    /// The plugin that an `Unsupported` error of a decoder misses; `None` for other errors, and for numbers that no program gives out.
+    #[must_use]
+    pub fn of(kind: &ErrorKind) -> Option<Self> {
+        let ErrorKind::Unsupported(problem) = kind else { return None };
+        let number = |prefix: &str| -> Option<u8> {
+            let rest = problem.strip_prefix(prefix)?;
+            rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+        };
+        let codec = number("codec ").filter(|id| *id >= Self::FIRST || *id == Self::SNAPPY);
+        let filter = number("filter number ").filter(|id| *id >= Self::FIRST && *id != 34);
+        codec.map(Self::Codec).or(filter.map(Self::Filter))
+    }
+}
 
 /// What a plugin is told besides the bytes.
 #[derive(Clone, Copy, Debug)]

@@ -264,6 +264,17 @@ impl Editor {
         Ok(())
     }
 
+    /// Sets the blocks of the chunks of an array that has none yet.
+    pub(crate) fn set_blocks(&mut self, blocksize: u32, blockshape: &[u32]) {
+        let len = |len: &u32| usize::try_from(*len).unwrap_or(usize::MAX);
+        self.header.blocksize = blocksize;
+        let mut geometry = self.engine.geometry().clone();
+        geometry.blockshape = blockshape.iter().map(len).collect();
+        let params = Params { blocksize: Some(len(&blocksize)), ..self.engine.params().clone() };
+        self.engine = Engine::lazy(params, geometry, self.engine.plugins().clone());
+        self.changed = true;
+    }
+
     /// Whether there is anything to commit.
     #[must_use]
     pub fn is_changed(&self) -> bool {

@@ -3,6 +3,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
+use blosc_chunk::MissingPlugin;
 use container_core::block::for_each_piece;
 use container_core::carried::DEFAULT_NAME;
 use container_core::container::{Depth, ReadOptions};
@@ -45,7 +46,8 @@ pub(crate) fn check(
         findings.extend(padding(file)?.map(|fault| fault.finding()));
         let damaged = check_chunks(file, options, progress)?;
         blocks.checked = found - broken;
-        blocks.bad += damaged.len() as u64;
+        let bad = damaged.iter().filter(|finding| finding.severity == Severity::Error).count();
+        blocks.bad += bad as u64;
         findings.extend(damaged);
     }
     Ok(Report::new(findings, blocks))
@@ -127,5 +129,7 @@ fn finding(error: Error, file: &File, index: usize) -> Result<Finding> {
     let range = error.range().or_else(|| chunk.map(crate::ChunkEntry::range)).unwrap_or(0..0);
     // Sentence without the place, which the finding has.
     let message = format!("chunk {index}: {}", error.kind());
-    Ok(Finding::new(Severity::Error, code, message).at(range))
+    let is_plugin = MissingPlugin::of(error.kind()).is_some();
+    let severity = if is_plugin { Severity::Unchecked } else { Severity::Error };
+    Ok(Finding::new(severity, code, message).at(range))
 }

@@ -9,17 +9,20 @@ pub enum Severity {
     Note,
     /// Likely to trouble some reader; the values stand.
     Warning,
+    /// Not to be decided here: bytes whose codec or filter is a plugin that is not here.
+    Unchecked,
     /// Damage: something is missing, contradictory or does not fit its digest.
     Error,
 }
 
 impl Severity {
-    /// `note`, `warning` or `error`.
+    /// `note`, `warning`, `unchecked` or `error`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Note => "note",
             Self::Warning => "warning",
+            Self::Unchecked => "unchecked",
             Self::Error => "error",
         }
     }
@@ -68,16 +71,19 @@ impl Finding {
 pub enum Verdict {
     /// Nothing wrong; notes and warnings are allowed.
     Sound,
+    /// Nothing wrong in what could be checked, and something that could not.
+    Unchecked,
     /// Some finding is an error.
     Damaged,
 }
 
 impl Verdict {
-    /// `sound` or `damaged`.
+    /// `sound`, `unchecked` or `damaged`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Sound => "sound",
+            Self::Unchecked => "unchecked",
             Self::Damaged => "damaged",
         }
     }
@@ -122,11 +128,14 @@ impl Report {
         Self::new(findings, blocks)
     }
 
-    /// Damaged if any finding is an error.
+    /// Damaged if any finding is an error, else unchecked if any is of something that could not be checked.
     #[must_use]
     pub fn verdict(&self) -> Verdict {
-        let errors = self.findings.iter().any(|finding| finding.severity == Severity::Error);
-        if errors { Verdict::Damaged } else { Verdict::Sound }
+        match self.findings.iter().map(|finding| finding.severity).max() {
+            Some(Severity::Error) => Verdict::Damaged,
+            Some(Severity::Unchecked) => Verdict::Unchecked,
+            _ => Verdict::Sound,
+        }
     }
 }
 

@@ -50,17 +50,20 @@ pub enum Verdict3 {
     Sound,
     /// Some finding is an error.
     Damaged,
+    /// Nothing wrong in what could be checked; some chunks need a codec or filter that is not here.
+    Unchecked,
     /// The format was not recognised, or the file could not be opened or read.
     Unreadable,
 }
 
 impl Verdict3 {
-    /// `sound`, `damaged` or `unreadable`.
+    /// `sound`, `damaged`, `unchecked` or `unreadable`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Sound => "sound",
             Self::Damaged => "damaged",
+            Self::Unchecked => "unchecked",
             Self::Unreadable => "unreadable",
         }
     }
@@ -99,6 +102,7 @@ pub fn verify(
         Ok(report) => {
             verification.verdict = match report.verdict() {
                 Verdict::Sound => Verdict3::Sound,
+                Verdict::Unchecked => Verdict3::Unchecked,
                 Verdict::Damaged => Verdict3::Damaged,
             };
             verification.blocks = report.blocks;

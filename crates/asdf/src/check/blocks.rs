@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use blosc_chunk::MissingPlugin;
 use container_core::block::{Block, for_each_piece};
 use container_core::checksum::Digest;
 use container_core::codec::Codecs;
@@ -203,6 +204,9 @@ fn is_finding(error: &Error) -> bool {
 fn undecodable(block: &StoredBlock, error: Error) -> Result<Finding> {
     let message = format!("block {}: {}", block.index, error.kind());
     match error.kind() {
+        kind if MissingPlugin::of(kind).is_some() => {
+            Ok(Finding::new(Severity::Unchecked, "compression", message))
+        }
         ErrorKind::Unsupported(_) => Ok(Finding::new(Severity::Error, "compression", message)),
         _ if error.is_damage() => Ok(Finding::new(Severity::Error, "undecodable_block", message)),
         _ => Err(error),

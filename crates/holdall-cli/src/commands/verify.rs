@@ -22,7 +22,7 @@ use crate::values;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Every file is reported, in order. Below a folder, files are those with the bytes or the extension of a format; a folder that cannot be listed is reported as a file that cannot be read. Exit codes: 0 all are sound (notes and warnings allowed), 1 some are damaged, 2 some could not be \
-read at all. Through a pipe the columns are: path, verdict or severity, code, bytes, dataset, message.
+read at all, or not be checked because their codec or filter is a plugin that is not here (`unchecked`). Through a pipe the columns are: path, verdict or severity, code, bytes, dataset, message.
 
 Examples:
   holdall verify scan.ra
@@ -61,7 +61,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     });
     let check = Check { args, schema: schema.transpose()? };
     let files = expand(&args.files);
-    let mut counts = [0; 3];
+    let mut counts = [0; 4];
     in_order(
         &files,
         args.jobs.count(),
@@ -75,6 +75,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
             let (outcome, count) = match verification.verdict {
                 Verdict3::Sound => (Outcome::Yes, &mut counts[0]),
                 Verdict3::Damaged => (Outcome::No, &mut counts[1]),
+                Verdict3::Unchecked => (Outcome::CouldNot, &mut counts[3]),
                 Verdict3::Unreadable => (Outcome::CouldNot, &mut counts[2]),
             };
             console.note(outcome);
@@ -84,8 +85,10 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     )?;
     if !args.json {
         console.out.flush()?;
-        let [sound, damaged, unreadable] = counts;
-        summary(files.len(), &[("sound", sound), ("damaged", damaged), ("unreadable", unreadable)]);
+        let [sound, damaged, unreadable, unchecked] = counts;
+        let mut told = vec![("sound", sound), ("damaged", damaged), ("unreadable", unreadable)];
+        told.extend((unchecked > 0).then_some(("unchecked", unchecked)));
+        summary(files.len(), &told);
     }
     Ok(Outcome::Yes)
 }
@@ -117,7 +120,9 @@ fn show(verification: &Verification, json: bool, console: &mut Console) -> Resul
         show_rows(verification, console)?;
     }
     // Someone who only watches standard error learns why the exit code is 2.
-    if verification.verdict == Verdict3::Unreadable && (json || !console.out.is_terminal()) {
+    if matches!(verification.verdict, Verdict3::Unreadable | Verdict3::Unchecked)
+        && (json || !console.out.is_terminal())
+    {
         let finding = verification.findings.first();
         let why = finding.map_or("it cannot be read", |finding| &finding.message);
         let place = finding.and_then(|finding| finding.range.as_ref());
@@ -138,7 +143,7 @@ fn show_to_people(verification: &Verification, console: &mut Console) -> Result<
     for finding in &verification.findings {
         let style = match finding.severity {
             Severity::Error => BAD,
-            Severity::Warning => ODD,
+            Severity::Warning | Severity::Unchecked => ODD,
             Severity::Note => FAINT,
         };
         let place = [

@@ -169,3 +169,19 @@ fn append_has_its_keys() {
         })
     );
 }
+
+/// python-blosc2 makes the chunks of an array without elements as long as itself: `blosc2.zeros(0)`, and here (0, 3).
+#[test]
+fn an_array_whose_chunks_have_no_length_grows() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let fixture = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/blosc2/ok/hand_empty_axis.b2nd");
+    std::fs::copy(fixture, at.join("a.b2nd")).unwrap();
+    std::fs::write(at.join("v.bin"), (1..7_i32).flat_map(i32::to_le_bytes).collect::<Vec<_>>()).unwrap();
+    run(at, &["pack", "--dtype", "<i4", "--shape", "2,3", "v.bin", "rows.b2nd"]).expect(0);
+    for rows in ["[[1,2,3],\n[4,5,6]]\n", "[[1,2,3],\n[4,5,6],\n[1,2,3],\n[4,5,6]]\n"] {
+        run(at, &["append", "a.b2nd", "rows.b2nd"]).expect(0);
+        assert_eq!(run(at, &["cat", "a.b2nd", "--format", "json"]).expect(0), rows);
+        run(at, &["verify", "a.b2nd"]).expect(0);
+    }
+}

@@ -21,6 +21,7 @@ mod limits;
 mod partly;
 mod pipes;
 mod plot;
+mod plugins;
 mod signed;
 mod support;
 mod terminal;

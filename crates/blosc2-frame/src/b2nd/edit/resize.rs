@@ -6,6 +6,7 @@ use container_core::{Error, Result};
 
 use super::super::Geometry;
 use super::super::create::to_u32;
+use super::super::partition::partition;
 use super::super::window::{chunk_index, for_each_place};
 use super::NdEditor;
 
@@ -35,14 +36,28 @@ impl NdEditor {
     /// The geometry with another shape.
     pub(super) fn with_shape(&self, shape: &[u64]) -> Result<Geometry> {
         let (chunks, blocks) = (self.geometry.chunkshape(), self.geometry.blockshape());
-        let geometry = Geometry::new(shape, chunks, blocks, self.geometry.itemsize())
-            .map_err(|error| Error::usage(error.kind().to_string()));
-        // Of an array without elements, python-blosc2 makes the chunks as long as itself.
+        // Of an array without elements, python-blosc2 makes the chunks as long as itself: the first elements settle them.
         if chunks.contains(&0) && !shape.contains(&0) {
-            return Err(Error::usage(format!("chunks of {chunks:?} cannot hold an array of {shape:?}"))
-                .hint("copy the array with other chunks"));
+            let itemsize = self.geometry.itemsize();
+            // As for an axis that grows, and not for the few elements that come first.
+            let own = partition(self.shape(), itemsize, self.editor.params(), None, None)?;
+            return Geometry::new(shape, own.chunkshape(), own.blockshape(), itemsize)
+                .map_err(|error| Error::usage(error.kind().to_string()));
         }
-        geometry
+        Geometry::new(shape, chunks, blocks, self.geometry.itemsize())
+            .map_err(|error| Error::usage(error.kind().to_string()))
+    }
+
+    /// Takes the chunks of `geometry`, where the array has none.
+    fn take_partition(&mut self, geometry: &Geometry) -> Result<()> {
+        if geometry.chunkshape() == self.geometry.chunkshape() {
+            return Ok(());
+        }
+        self.meta.chunkshape = geometry.chunkshape().to_vec();
+        self.meta.blockshape = geometry.blockshape().to_vec();
+        self.editor.set_chunksize(to_u32(geometry.chunk_bytes())?)?;
+        self.editor.set_blocks(to_u32(geometry.block_bytes())?, geometry.blockshape());
+        Ok(())
     }
 
     /// Cuts axes: what stays of the chunks at the new edges gets zeros behind them.
@@ -106,6 +121,7 @@ impl NdEditor {
         new: Geometry,
         old_at: impl Fn(usize, u64) -> Option<u64>,
     ) -> Result<()> {
+        self.take_partition(&new)?;
         let old = std::mem::replace(&mut self.geometry, new);
         let (have, want) = (old.chunk_count(), self.geometry.chunk_count());
         let len = to_u32(self.geometry.chunk_bytes())?;
