@@ -125,6 +125,14 @@ impl AtomicFile {
         room::take(self.file(), 0..len)
     }
 
+    /// Compares the room on the disk with `len` bytes, the least that the file will have. Nothing is set aside.
+    ///
+    /// # Errors
+    /// `Io` when the disk has less. File systems that do not tell are let pass.
+    pub fn require_room(&self, len: u64) -> Result<()> {
+        room::look(self.file(), 0..len)
+    }
+
     /// Moves the complete file to its target.
     ///
     /// # Errors
@@ -353,9 +361,12 @@ mod tests {
     fn more_room_than_the_disk_has_is_refused_at_once() {
         let directory = tempfile::tempdir().unwrap();
         let file = AtomicFile::create(directory.path().join("a"), Overwrite::Refuse).unwrap();
-        let error = file.reserve(1 << 60).unwrap_err();
-        let ErrorKind::Io(error) = error.kind() else { panic!("{error}") };
-        assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+        for error in [file.reserve(1 << 60), file.require_room(1 << 60)] {
+            let error = error.unwrap_err();
+            let ErrorKind::Io(error) = error.kind() else { panic!("{error}") };
+            assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+        }
+        file.require_room(1 << 10).unwrap();
     }
 
     #[test]

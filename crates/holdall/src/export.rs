@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use container_core::container::{Container, ReadOptions};
+use container_core::container::{Container, Dataset, ReadOptions};
 use container_core::dtype::Order;
 use container_core::format::Pipe;
 use container_core::npy;
@@ -99,6 +99,17 @@ pub enum AsStored {
     No,
     /// The bits of bfloat16 as `<u2`.
     Yes,
+}
+
+/// The least number of bytes that [`export`] writes for a region: what a disk needs room for.
+#[must_use]
+pub fn least_len(dataset: &Dataset, region: &Region, format: ExportFormat) -> u64 {
+    let count = region.len().unwrap_or(u64::MAX);
+    match format {
+        ExportFormat::Raw | ExportFormat::Npy => count.saturating_mul(dataset.dtype.itemsize() as u64),
+        // A character at least: texts may be empty, but their lines end.
+        ExportFormat::Text | ExportFormat::Csv | ExportFormat::Json => count,
+    }
 }
 
 /// Writes the elements of `region` of a dataset to `out`. `as_stored` concerns [`ExportFormat::Npy`] alone.

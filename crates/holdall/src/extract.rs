@@ -14,7 +14,7 @@ use container_core::{Error, ErrorKind, Progress, Result};
 
 use crate::address::typed;
 use crate::diff::PassOver;
-use crate::export::{AsStored, ExportFormat, export};
+use crate::export::{AsStored, ExportFormat, export, least_len};
 use crate::filled::Filled;
 use crate::items::{attribute, relative_name};
 use crate::lines::{Ending, ending_of};
@@ -216,7 +216,9 @@ fn write_file(
         ExtractAs::Items => ExportFormat::Raw,
         ExtractAs::Arrays => ExportFormat::Npy,
     };
-    let mut out = BufWriter::with_capacity(256 << 10, AtomicFile::create(path, options.overwrite)?);
+    let file = AtomicFile::create(path, options.overwrite)?;
+    file.require_room(least_len(&*container.require(index)?, region, form))?;
+    let mut out = BufWriter::with_capacity(256 << 10, file);
     let bare = without_frame_axis(container, index, region);
     let region = bare.as_ref().unwrap_or(region);
     let filled = match options.fill {

@@ -74,6 +74,8 @@ fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
         }
     }
     let total = units.iter().map(Unit::data_len).fold(0, u64::saturating_add);
+    // A full disk shows before terabytes are on it.
+    out.reserve(total)?;
     let mut stream = Stream { job, total, done: 0 };
     match out.as_seek() {
         Some(out) => units.iter().try_for_each(|unit| stream.patch(unit, out))?,

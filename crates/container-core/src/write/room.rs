@@ -14,15 +14,34 @@ use crate::Result;
 /// `Io` where there is no room. File systems that cannot set blocks aside are let pass.
 #[cfg(target_os = "linux")]
 pub(super) fn take(file: &File, range: Range<u64>) -> Result<()> {
-    use rustix::fs::{FallocateFlags, fallocate, fstatvfs};
+    use rustix::fs::{FallocateFlags, fallocate};
     use rustix::io::Errno;
 
     let len = range.end.saturating_sub(range.start);
     if len == 0 {
         return Ok(());
     }
-    check_size_limit(&range)?;
     // Asked for more than there is, a file system may take all it has before it says no.
+    look(file, range.clone())?;
+    match fallocate(file, FallocateFlags::KEEP_SIZE, range.start, len) {
+        Err(errno @ (Errno::NOSPC | Errno::DQUOT | Errno::FBIG)) => {
+            Err(Error::from(std::io::Error::from(errno)).at(range))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Compares the room that the file system has with what `range` needs, and sets nothing aside.
+///
+/// # Errors
+/// `Io` where there is no room. File systems that do not tell are let pass.
+#[cfg(target_os = "linux")]
+pub(super) fn look(file: &File, range: Range<u64>) -> Result<()> {
+    use rustix::fs::fstatvfs;
+    use rustix::io::Errno;
+
+    check_size_limit(&range)?;
+    let len = range.end.saturating_sub(range.start);
     let held = file.metadata().map_or(0, |about| std::os::linux::fs::MetadataExt::st_blocks(&about));
     let wanted = range.end.saturating_sub(held.saturating_mul(512)).min(len);
     let room = fstatvfs(file);
@@ -30,12 +49,12 @@ pub(super) fn take(file: &File, range: Range<u64>) -> Result<()> {
     if room.is_ok_and(|room| room.f_blocks > 0 && room.f_bavail.saturating_mul(room.f_frsize) < wanted) {
         return Err(Error::from(std::io::Error::from(Errno::NOSPC)).at(range));
     }
-    match fallocate(file, FallocateFlags::KEEP_SIZE, range.start, len) {
-        Err(errno @ (Errno::NOSPC | Errno::DQUOT | Errno::FBIG)) => {
-            Err(Error::from(std::io::Error::from(errno)).at(range))
-        }
-        _ => Ok(()),
-    }
+    Ok(())
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(super) fn look(_file: &File, range: Range<u64>) -> Result<()> {
+    check_size_limit(&range)
 }
 
 #[cfg(not(target_os = "linux"))]

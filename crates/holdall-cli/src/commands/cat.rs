@@ -12,7 +12,7 @@ use container_core::report::Loss;
 use container_core::write::{AtomicFile, Durability};
 use container_core::{Error, Progress};
 use holdall::address::typed;
-use holdall::export::{AsStored, ExportFormat, export};
+use holdall::export::{AsStored, ExportFormat, export, least_len};
 use holdall::extract::{is_item, is_numbers, is_text};
 use holdall::filled::Filled;
 use holdall::open::{Accept, Opened, open_to_pass};
@@ -187,6 +187,9 @@ impl Job<'_> {
     /// The file appears when it is complete.
     fn to_file(&self, path: &Path, force: ForceArgs, source: &str) -> Result<Vec<Loss>> {
         let target = AtomicFile::create(path, force.overwrite()).on(shown(path))?;
+        let dataset = self.container.require(self.index).on(source)?;
+        let len = least_len(&dataset, self.region, self.format);
+        target.require_room(len).map_err(|error| error.context("writing")).on(shown(path))?;
         let mut buffered = BufWriter::with_capacity(256 << 10, Named { inner: target, name: shown(path) });
         let meter = Meter::new(printable(source), Shown::OnTerminal);
         let losses = meter.watch(|progress| self.write(progress, &mut buffered)).on(source)?;
