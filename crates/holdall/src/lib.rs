@@ -8,6 +8,7 @@ mod asdf_frames;
 mod assumed;
 #[cfg(any(feature = "fits", feature = "zarr"))]
 mod attributes;
+mod beside_writer;
 pub mod convert;
 pub mod csv;
 pub mod diff;

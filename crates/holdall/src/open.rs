@@ -13,7 +13,7 @@ use container_core::{Error, Result};
 use crate::assumed::Assumed;
 use crate::foreign::Foreign;
 use crate::formats::{ARRAY_FILES, FORMATS};
-use crate::prefix;
+use crate::{beside_writer, prefix};
 
 /// What may be opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,13 +96,21 @@ fn damaged(probe: &Probe<'_>) -> Option<&'static Format> {
     FORMATS.iter().find(is_near).copied()
 }
 
-/// Opens a file, a directory where a format is one, or standard input for the path `-`, which is read into memory.
+/// Opens a file, a directory where a format is one, or standard input for the path `-`, which is read into memory. A file that ends early and that
+/// has just been written to is opened once more: another process may be between two writes.
 ///
 /// # Errors
 /// `Io`; `WrongFormat`; `Limit` for a stream over the memory limit; and those of the format's own open.
 pub fn open(path: &Path, accept: Accept, options: &OpenOptions) -> Result<Opened> {
-    let (format, input) = recognise(path, accept, options)?;
-    opened(format, input, options)
+    let open = || {
+        let (format, input) = recognise(path, accept, options)?;
+        opened(format, input, options)
+    };
+    beside_writer::look(path, open, |opened| match opened {
+        // What a quick check finds would take longer than many a read.
+        Ok(opened) => !opened.container.about().complete,
+        Err(error) => error.is_damage(),
+    })
 }
 
 fn opened(format: &'static Format, input: Input, options: &OpenOptions) -> Result<Opened> {

@@ -7,6 +7,7 @@ use container_core::report::{BlockCounts, Finding, Severity, Verdict};
 use container_core::source::Access;
 use container_core::{Error, Progress};
 
+use crate::beside_writer;
 use crate::open::{Accept, Pass, passes, recognise, recognise_to_pass};
 
 /// What a check of one file came to.
@@ -73,6 +74,18 @@ impl Verdict3 {
 /// code `unreadable`, at the range of the error.
 #[must_use]
 pub fn verify(
+    path: &Path,
+    depth: Depth,
+    open: &OpenOptions,
+    read: &ReadOptions,
+    progress: Progress<'_>,
+) -> Verification {
+    let look = || look(path, depth, open, read, progress);
+    // Another process may be writing to it.
+    beside_writer::look(path, look, |seen| seen.verdict != Verdict3::Sound)
+}
+
+fn look(
     path: &Path,
     depth: Depth,
     open: &OpenOptions,
