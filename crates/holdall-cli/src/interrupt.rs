@@ -2,6 +2,11 @@
 //! that makes it can take that away. Files have no name before they are whole, so other verbs end at once.
 
 #[cfg(unix)]
+mod lost_pages;
+
+#[cfg(unix)]
+pub use lost_pages::end_on_lost_pages;
+#[cfg(unix)]
 pub use signals::{asked, end, stop_at_ticks};
 
 #[cfg(unix)]
@@ -51,6 +56,9 @@ mod signals {
         }
     }
 }
+
+#[cfg(not(unix))]
+pub fn end_on_lost_pages() {}
 
 #[cfg(not(unix))]
 pub fn stop_at_ticks() {}

@@ -1,6 +1,6 @@
 //! The `holdall` command: arguments in, verbs out. What it does is the library's; this crate speaks to people.
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod commands;
 mod errors;
@@ -48,6 +48,7 @@ fn run() -> Outcome {
             };
         }
     };
+    interrupt::end_on_lost_pages();
     let mut console = Console::new(cli.global.limits());
     let result = commands::run(cli.command, &mut console);
     console.finish(result)

@@ -7,6 +7,7 @@ use container_core::ErrorKind;
 use container_core::container::Axes;
 use container_core::dtype::Order;
 use container_core::format::ImportOptions;
+use container_core::source::Access;
 
 use super::writing::MakeArgs;
 use super::{shown, tell_before};
@@ -68,7 +69,12 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
         interrupt::stop_at_ticks();
     }
     let outcome = Meter::new(printable(&target_name), bar).watch(|progress| {
-        let options = args.make.options(args.to.as_deref(), args.import_options(), console.limits, progress);
+        let mut options =
+            args.make.options(args.to.as_deref(), args.import_options(), console.limits, progress);
+        if args.format_name() == ZARR {
+            // A folder that is not whole is taken away after an error, and not after a signal.
+            options.open.access = Access::Positioned;
+        }
         holdall::convert::convert(&source, &args.target, &options)
     });
     if matches!(&outcome, Err(error) if matches!(error.kind(), ErrorKind::Cancelled)) {

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use container_core::source::Access;
 use container_core::write::Durability;
 use holdall::explode::{ExplodeOptions, Exploded, explode};
 use holdall::json::explode_json;
@@ -53,10 +54,13 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
 
 /// The library's options.
 pub fn options(force: &ForceArgs, jobs: &JobsArgs, open: &OpenArgs, console: &Console) -> ExplodeOptions {
+    let mut open = open.options(console.limits);
+    // Files and folders that are new are taken away after an error, and not after a signal.
+    open.access = Access::Positioned;
     ExplodeOptions {
         overwrite: force.overwrite(),
         durability: Durability::Synced,
-        open: open.options(console.limits),
+        open,
         read: jobs.read_options(console.limits),
     }
 }

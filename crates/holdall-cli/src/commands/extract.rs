@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use container_core::container::{Container, Digests};
 use container_core::region::Region;
+use container_core::source::Access;
 use container_core::{Error, Progress};
 use holdall::address::typed;
 use holdall::extract::{
@@ -83,7 +84,12 @@ pub struct Args {
 pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     let address = address(&args.file);
     let file = shown(&address.file);
-    let opened = open(&address.file, Accept::Containers, &args.open.options(console.limits))?;
+    let mut options = args.open.options(console.limits);
+    if args.output.as_ref().is_some_and(|output| !is_stream(output)) {
+        // Files and folders that are new are taken away after an error, and not after a signal.
+        options.access = Access::Positioned;
+    }
+    let opened = open(&address.file, Accept::Containers, &options)?;
     let container = opened.container.as_ref();
     let chosen = select(&address, container)?;
     if chosen.is_empty()

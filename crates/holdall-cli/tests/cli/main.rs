@@ -4,6 +4,7 @@ mod absent;
 mod addresses;
 mod append;
 mod asdf;
+mod beside;
 mod blosc2;
 mod bloscpack;
 #[cfg(target_os = "linux")]
