@@ -127,18 +127,8 @@ pub(super) fn that_count(mapping: Node<'_>) -> Vec<(Node<'_>, Node<'_>)> {
     found
 }
 
-/// What is known of the pairs that a mapping merges.
-#[derive(Clone, Copy, Default)]
-enum Merged {
-    #[default]
-    Unknown,
-    /// It is among those that merge it.
-    Open,
-    Pairs(u64),
-}
-
 /// That merge keys make no more pairs than [`YamlLimits::merged`](super::YamlLimits::merged): a short text can make very many, and every walk
-/// would come by them. Mappings are counted, not merged, each once.
+/// would come by them. Nothing is merged for it.
 ///
 /// # Errors
 /// `Limit`.
@@ -146,7 +136,6 @@ pub(super) fn require_few_merged(document: &Document) -> Result<()> {
     if !document.text().contains("<<") && !document.text().contains("merge") {
         return Ok(());
     }
-    let mut known = vec![Merged::Unknown; document.len()];
     let mut total = 0_u64;
     let allowed = document.limits().merged;
     for id in (0..document.len()).filter_map(|at| u32::try_from(at).ok()).map(NodeId) {
@@ -154,49 +143,23 @@ pub(super) fn require_few_merged(document: &Document) -> Result<()> {
         if node.is_alias() || !node.entries().any(|pair| merged(pair).is_some()) {
             continue;
         }
-        total = total.saturating_add(merged_by(node, &mut known));
+        for source in sources(node) {
+            let items = source
+                .entries()
+                .filter_map(merged)
+                .map(|sources| sources.len())
+                .fold(0, usize::saturating_add);
+            total = total.saturating_add(source.len() as u64).saturating_add(items as u64);
+            if total > allowed {
+                break;
+            }
+        }
         if total > allowed {
             let error = Error::limit("pairs that merge keys make", total, allowed);
             return Err(error.context("asdf tree").at(node.range()));
         }
     }
     Ok(())
-}
-
-/// How many pairs a mapping and all that it merges have, a mapping that is merged twice counted twice.
-fn merged_by(mapping: Node<'_>, known: &mut [Merged]) -> u64 {
-    let sources = |node: Node<'_>| -> Vec<NodeId> {
-        let sources = node.entries().filter_map(merged).flatten();
-        sources.map(|source| source.target().id()).collect()
-    };
-    let own = |node: Node<'_>| node.len() as u64;
-    let mut open = vec![(mapping, sources(mapping), own(mapping))];
-    loop {
-        let Some((node, left, count)) = open.last_mut() else { return 0 };
-        if let Some(id) = left.pop() {
-            let Some(place) = known.get_mut(id.0 as usize) else { continue };
-            match *place {
-                // Within itself it counts once.
-                Merged::Open => {}
-                Merged::Pairs(pairs) => *count = count.saturating_add(pairs),
-                Merged::Unknown => {
-                    *place = Merged::Open;
-                    let node = node.document().node(id);
-                    open.push((node, sources(node), own(node)));
-                }
-            }
-            continue;
-        }
-        let (id, count) = (node.id(), *count);
-        open.pop();
-        if let Some(place) = known.get_mut(id.0 as usize) {
-            *place = Merged::Pairs(count);
-        }
-        match open.last_mut() {
-            None => return count,
-            Some((_, _, whole)) => *whole = whole.saturating_add(count),
-        }
-    }
 }
 
 /// As [`Document::refuse_duplicate_keys`].

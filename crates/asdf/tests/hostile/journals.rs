@@ -9,18 +9,16 @@ use asdf::{File, Policy};
 
 use crate::made::{file, options, plain};
 
-const CHANGE: u64 = 2;
-const GROW: u64 = 1;
-
-/// A journal of places, with its sum.
-fn journal(kind: u64, old_len: u64, new_len: u64, places: &[(u64, &[u8], &[u8])]) -> Vec<u8> {
-    let mut bytes = b"asdfjrn1".to_vec();
-    for number in [kind, old_len, new_len, places.len() as u64] {
+/// A journal of places, with its length and sum.
+fn journal(old_len: u64, new_len: u64, places: &[(u64, &[u8], &[u8])]) -> Vec<u8> {
+    let mut bytes = b"asdfjrn2\0\0\0\0\0\0\0\0".to_vec();
+    for number in [old_len, new_len, places.len() as u64] {
         bytes.extend(number.to_le_bytes());
     }
     for (at, old, new) in places {
-        bytes.extend(at.to_le_bytes());
-        bytes.extend((new.len() as u64).to_le_bytes());
+        for number in [*at, old.len() as u64, new.len() as u64] {
+            bytes.extend(number.to_le_bytes());
+        }
         bytes.extend(*old);
         bytes.extend(*new);
     }
@@ -28,6 +26,8 @@ fn journal(kind: u64, old_len: u64, new_len: u64, places: &[(u64, &[u8], &[u8])]
 }
 
 fn sealed(mut bytes: Vec<u8>) -> Vec<u8> {
+    let len = bytes.len() as u64 + 4;
+    bytes[8..16].copy_from_slice(&len.to_le_bytes());
     let sum = Algorithm::Crc32.digest(&bytes);
     bytes.extend(sum.as_bytes().iter().rev());
     bytes
@@ -48,8 +48,9 @@ fn case(bytes: &[u8], journal: &[u8]) -> Case {
     Case { _folder: folder, path, beside }
 }
 
-/// What is read of the file while the journal is there, and what an update leaves of it: the same. Reading changes nothing.
-fn left(bytes: &[u8], journal: &[u8]) -> Vec<u8> {
+/// What is read of the file while the journal is there, and what an update leaves of it: the same. Reading changes nothing. A journal that is
+/// about the file is removed by the update, and no other.
+fn left(bytes: &[u8], journal: &[u8], is_about: bool) -> Vec<u8> {
     let case = case(bytes, journal);
     let read = File::open_with(&case.path, options(Policy::Lenient)).ok();
     let read = read.map(|file| {
@@ -59,7 +60,7 @@ fn left(bytes: &[u8], journal: &[u8]) -> Vec<u8> {
     assert_eq!(fs::read(&case.path).unwrap(), bytes, "reading changes the file");
     assert_eq!(fs::read(&case.beside).unwrap(), journal);
     if Updater::open(&case.path, UpdateOptions::default()).is_ok() {
-        assert!(!Path::new(&case.beside).exists());
+        assert_eq!(Path::new(&case.beside).exists(), !is_about);
     }
     let left = fs::read(&case.path).unwrap();
     assert!(read.is_none_or(|read| read == left));
@@ -78,56 +79,59 @@ fn journals_that_are_about_the_file() {
     let bytes = bytes();
     let len = bytes.len() as u64;
     let at = bytes.windows(5).position(|five| five == b"\nb: 1").unwrap() + 4;
-    let after = [&bytes[..at], b"2", &bytes[at + 1..]].concat();
-    let change = journal(CHANGE, len, len, &[(at as u64, b"1", b"2")]);
-    assert_eq!(left(&bytes, &change), after);
-    assert_eq!(left(&after, &change), after);
+    let torn = [&bytes[..at], b"2", &bytes[at + 1..]].concat();
+    let last = bytes.windows(4).rposition(|four| four == b"abcd").unwrap();
+    let after = [&torn[..last], b"e", &torn[last + 1..]].concat();
+    let change = journal(len, len, &[(at as u64, b"1", b"2"), (last as u64, b"a", b"e")]);
+    assert_eq!(left(&bytes, &change, true), bytes);
+    assert_eq!(left(&torn, &change, true), after);
+    assert_eq!(left(&after, &change, true), after);
     let more = [&bytes[..], b"more"].concat();
-    assert_eq!(left(&more, &journal(GROW, len, len, &[(0, &bytes[..50], &bytes[..50])])), bytes);
+    assert_eq!(left(&more, &journal(len, len + 9, &[(len, b"", b"more, more")]), false), more);
+    assert_eq!(left(&more, &journal(len, len + 10, &[(len, b"", b"more, more")]), true), bytes);
 }
 
 #[test]
 fn journals_that_are_not() {
     let bytes = bytes();
     let len = bytes.len() as u64;
-    let change = journal(CHANGE, len, len, &[(30, &bytes[30..34], b"abcd")]);
+    let change = journal(len, len, &[(30, &bytes[30..34], b"abcd")]);
     let mut broken = change.clone();
-    broken[9] ^= 1;
+    broken[17] ^= 1;
     let head = |rest: &[u64]| {
-        let mut bytes = b"asdfjrn1".to_vec();
+        let mut bytes = b"asdfjrn2\0\0\0\0\0\0\0\0".to_vec();
         rest.iter().for_each(|number| bytes.extend(number.to_le_bytes()));
         sealed(bytes)
     };
     let more = vec![0; 300];
     for (name, journal) in [
         ("empty", vec![]),
-        ("a word", b"asdfjrn1".to_vec()),
+        ("a word", b"asdfjrn2".to_vec()),
         ("another format", b"SQLite format 3\0 and more of that".to_vec()),
         ("a wrong sum", broken),
-        ("an unknown kind", journal(3, len, len, &[(30, &bytes[30..34], b"abcd")])),
-        ("of a shorter file", journal(CHANGE, len - 4, len - 4, &[(30, &bytes[30..34], b"abcd")])),
-        ("of a longer file", journal(CHANGE, len + 4, len + 4, &[(30, &bytes[30..34], b"abcd")])),
-        ("of other bytes", journal(CHANGE, len, len, &[(30, b"wxyz", b"abcd")])),
+        ("of a shorter file", journal(len - 4, len - 4, &[(30, &bytes[30..34], b"abcd")])),
+        ("of a longer file", journal(len + 4, len + 4, &[(30, &bytes[30..34], b"abcd")])),
+        ("of other bytes", journal(len, len, &[(30, b"wxyz", b"abcd")])),
         (
             "one place of another file",
-            journal(CHANGE, len, len, &[(30, &bytes[30..34], b"abcd"), (40, b"wxyz", b"abcd")]),
+            journal(len, len, &[(30, &bytes[30..34], b"abcd"), (40, b"wxyz", b"abcd")]),
         ),
-        ("a place behind the end", journal(CHANGE, len, len, &[(len - 2, &[0; 4], b"abcd")])),
-        ("a place that wraps", journal(CHANGE, len, len, &[(u64::MAX - 1, &[0; 4], b"abcd")])),
-        ("a length without bytes", head(&[2, len, len, 1, 30, u64::MAX])),
-        ("places without end", head(&[2, len, len, u64::MAX, 30, 0])),
-        ("a file that grew from another", journal(GROW, 50, 50, &[(0, b"#ASDF 9", b"#ASDF 9")])),
-        ("a file that grew from nothing known", journal(GROW, 20, 20, &[])),
-        ("an end without a place", journal(CHANGE, len, 20, &[])),
-        ("nothing to change and another end", journal(CHANGE, len, 20, &[(30, b"", b"")])),
-        ("a length of all", journal(CHANGE, len, u64::MAX, &[(30, &bytes[30..34], b"abcd")])),
-        ("places of nothing", journal(GROW, 20, 20, &vec![(5, &b""[..], &b""[..]); 1000])),
+        ("a place behind the end", journal(len, len, &[(len - 2, &[0; 4], b"abcd")])),
+        ("a place that wraps", journal(len, len, &[(u64::MAX - 1, &[0; 4], b"abcd")])),
+        ("a length without bytes", head(&[len, len, 1, 30, u64::MAX, u64::MAX])),
+        ("places without end", head(&[len, len, u64::MAX, 30, 0, 0])),
+        ("a file that grew from another", journal(50, len, &[(0, b"#ASDF 9", b"#ASDF 9")])),
+        ("a file that grew from nothing known", journal(20, 20, &[])),
+        ("an end without a place", journal(len, 20, &[])),
+        ("nothing to change and another end", journal(len, 20, &[(30, b"", b"")])),
+        ("a length of all", journal(len, u64::MAX, &[(30, &bytes[30..34], b"abcd")])),
+        ("places of nothing", journal(20, 20, &vec![(5, &b""[..], &b""[..]); 1000])),
         ("zeros", more),
     ] {
-        assert_eq!(left(&bytes, &journal), bytes, "{name}");
+        assert_eq!(left(&bytes, &journal, false), bytes, "{name}");
     }
     for len in 0..change.len() {
-        assert_eq!(left(&bytes, &change[..len]), bytes, "{len} bytes");
+        assert_eq!(left(&bytes, &change[..len], false), bytes, "{len} bytes");
     }
 }
 
@@ -137,7 +141,7 @@ fn journals_that_are_no_files() {
     let bytes = bytes();
     let len = bytes.len() as u64;
     let at = 30;
-    let change = journal(CHANGE, len, len, &[(at, &bytes[30..34], b"abcd")]);
+    let change = journal(len, len, &[(at, &bytes[30..34], b"abcd")]);
     let case = case(&bytes, b"");
     let elsewhere = case.path.with_file_name("elsewhere");
     fs::write(&elsewhere, &change).unwrap();
@@ -168,7 +172,7 @@ fn a_repair_finishes_what_a_crash_cut_short() {
     let cut = (start + 512) / 512 * 512;
     let torn = [&new[..cut], &old[cut..]].concat();
     let len = old.len() as u64;
-    let case = case(&torn, &journal(CHANGE, len, len, &[(start as u64, &old[start..end], &new[start..end])]));
+    let case = case(&torn, &journal(len, len, &[(start as u64, &old[start..end], &new[start..end])]));
     let target = case.path.with_file_name("new.asdf");
     let report = asdf::repair(&case.path, &target).unwrap();
     assert!(report.lost.is_empty(), "{report:?}");
