@@ -24,11 +24,12 @@ struct Holes {
     /// In order, apart from each other.
     pieces: Vec<(u64, Vec<u8>)>,
     read: Arc<AtomicU64>,
+    reads: Arc<AtomicU64>,
 }
 
 impl Holes {
     fn new(len: u64, pieces: Vec<(u64, Vec<u8>)>) -> Self {
-        Self { len, pieces, read: Arc::default() }
+        Self { len, pieces, read: Arc::default(), reads: Arc::default() }
     }
 }
 
@@ -43,6 +44,7 @@ impl Source for Holes {
             return Err(container_core::Error::truncated(at..end, self.len.saturating_sub(at)));
         }
         self.read.fetch_add(dst.len() as u64, Ordering::Relaxed);
+        self.reads.fetch_add(1, Ordering::Relaxed);
         dst.fill(0);
         let first = self.pieces.partition_point(|(start, piece)| start + piece.len() as u64 <= at);
         for (start, piece) in self.pieces[first..].iter().take_while(|(start, _)| *start < end) {
@@ -145,15 +147,18 @@ type Bounds = (&'static str, fn() -> Holes, [u64; 3]);
 
 /// Most bytes that may be read for `info`, for `ls` beyond that, and for a slice of 4 KiB beyond that.
 ///
-/// Bloscpack's offsets take 8 KiB, and the header of each of the 1024 chunks 16 bytes; Blosc2's the same and twice that. A slice of
-/// either is out of one chunk, which is read whole.
+/// Bloscpack's offsets take 8 KiB, and the header of each of the 1024 chunks 16 bytes; Blosc2's index 8 KiB. A slice of either is out of one
+/// chunk, which is read whole.
 const MOST: [Bounds; 5] = [
     ("asdf", asdf, [8 << 10, 0, 4 << 10]),
-    ("blosc2", blosc2, [128 << 10, 0, (1 << 20) + 4096]),
+    ("blosc2", blosc2, [12 << 10, 0, (1 << 20) + 4096]),
     ("bloscpack", bloscpack, [32 << 10, 0, (1 << 20) + 4096]),
     ("gsd", gsd, [8 << 10, 0, 8 << 10]),
     ("rawarray", rawarray, [1 << 10, 0, 4 << 10]),
 ];
+
+/// Most reads for all three together, whatever the number of chunks.
+const MOST_READS: [(&str, u64); 1] = [("blosc2", 10)];
 
 #[test]
 fn nothing_reads_more_than_it_needs() {
@@ -161,7 +166,7 @@ fn nothing_reads_more_than_it_needs() {
     let mut over = Vec::new();
     for (name, make, most) in MOST {
         let source = make();
-        let read = Arc::clone(&source.read);
+        let (read, reads) = (Arc::clone(&source.read), Arc::clone(&source.reads));
         let taken = || read.swap(0, Ordering::Relaxed);
         let opened = open_source(Box::new(source), None, Accept::Containers, &OpenOptions::default());
         let opened = opened.unwrap_or_else(|error| panic!("{name}: {error}"));
@@ -176,12 +181,17 @@ fn nothing_reads_more_than_it_needs() {
         let for_listing = taken();
         slice(file);
         let for_slice = taken();
-        writeln!(table, "| {name} | {for_info} | {for_listing} | {for_slice} |").unwrap();
-        if for_info > most[0] || for_listing > most[1] || for_slice > most[2] {
+        let reads = reads.load(Ordering::Relaxed);
+        writeln!(table, "| {name} | {for_info} | {for_listing} | {for_slice} | {reads} |").unwrap();
+        if MOST_READS.iter().any(|(own, most)| *own == name && reads > *most)
+            || for_info > most[0]
+            || for_listing > most[1]
+            || for_slice > most[2]
+        {
             over.push(name);
         }
     }
-    println!("| format | `info` | `ls` | 4 KiB out of the middle |\n|---|---|---|---|\n{table}");
+    println!("| format | `info` | `ls` | 4 KiB out of the middle | reads |\n|---|---|---|---|---|\n{table}");
     assert!(over.is_empty(), "read more than they need: {over:?}\n{table}");
 }
 

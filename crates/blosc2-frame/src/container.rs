@@ -124,6 +124,7 @@ struct Lens {
     view: View,
     /// Whether metadata that cannot be read are shown with the reason in their place.
     tolerance: Tolerance,
+    summary: OnceLock<Summary>,
     /// A look at the headers of all chunks; nothing where they are too many.
     survey: OnceLock<Survey>,
     /// The one dataset, where there is one.
@@ -142,6 +143,7 @@ impl Lens {
         Ok(Self {
             view,
             tolerance: options.tolerance,
+            summary: OnceLock::new(),
             survey: OnceLock::new(),
             datasets: OnceLock::new(),
             blocks: OnceLock::new(),
@@ -170,6 +172,10 @@ impl Lens {
         }
     }
 
+    fn summary(&self) -> &Summary {
+        self.summary.get_or_init(|| Summary::new(self.view.frame()))
+    }
+
     fn survey(&self) -> &Survey {
         self.survey.get_or_init(|| self.view.frame().survey().unwrap_or_default())
     }
@@ -181,11 +187,10 @@ impl Container for Lens {
         About {
             format: FORMAT.name,
             version: Some(frame.header().version.to_string()),
-            size: frame.layout().file_len().saturating_add(segments::parts_len(frame, self.survey())),
+            size: frame.layout().file_len().saturating_add(segments::parts_len(frame)),
             complete: frame.layout().end() <= frame.layout().file_len(),
             details: {
-                let summary = Summary::new(self.survey());
-                let mut details = details::details(&self.view, &summary, self.view.algorithm());
+                let mut details = details::details(&self.view, self.summary(), self.view.algorithm());
                 details.extend(self.journal.as_ref().map(Notice::detail));
                 details
             },
@@ -203,7 +208,7 @@ impl Container for Lens {
     }
 
     fn datasets(&self) -> &[Dataset] {
-        self.datasets.get_or_init(|| self.view.whole(&Summary::new(self.survey())).into_iter().collect())
+        self.datasets.get_or_init(|| self.view.whole(self.summary()).into_iter().collect())
     }
 
     fn dataset_count(&self) -> usize {
@@ -227,6 +232,12 @@ impl Container for Lens {
 
     fn read(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<Array<'_>> {
         self.view.read(index, region, options)
+    }
+
+    fn repeated(&self, index: usize, region: &Region) -> Option<Vec<u8>> {
+        let frame = self.view.frame();
+        let is_plain = frame.absence().is_none() && self.view.algorithm().is_none();
+        is_plain.then(|| self.view.repeated(index, region)).flatten()
     }
 
     fn is_typed(&self, index: usize) -> bool {

@@ -1,14 +1,16 @@
-//! What `info` shows of a frame: what python-blosc2 does, and what only a look at every chunk tells.
+//! The details that `info` shows of a frame, from its header, index, trailer and first chunk.
 
-use blosc_chunk::SplitMode;
+use blosc_chunk::{Filter, SplitMode};
 use container_core::Value;
 use container_core::checksum::Algorithm;
 
 use crate::absence::{Absence, Recipe};
+use crate::b2nd::Meta;
 use crate::frame::Frame;
-use crate::header::{ChunkSize, Kind};
+use crate::header::{ChunkSize, Header, Kind};
 use crate::metadata::CHECKSUMS;
 use crate::summary::{Summary, compressor_word};
+use crate::trailer::Trailer;
 use crate::view::View;
 
 /// Containers of python-blosc2 that are frames, by the metalayer that says so.
@@ -65,7 +67,88 @@ pub(crate) fn details(view: &View, summary: &Summary, digests: Option<Algorithm>
     if let Some(told) = frame.absence().and_then(Absence::told) {
         list.add("values", told);
     }
+    list.add("header", header_fields(header));
+    let trailer = frame.layout().trailer_range();
+    if !trailer.is_empty() {
+        list.add(
+            "trailer",
+            trailer_fields(frame.layout().trailer(), trailer.end.saturating_sub(trailer.start)),
+        );
+    }
+    if let View::Array(array) = view {
+        list.add("b2nd", array_fields(array.meta()));
+    }
     list.0
+}
+
+fn map(fields: impl IntoIterator<Item = (&'static str, Value)>) -> Value {
+    Value::Map(fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+}
+
+/// Every field of the header by its name in the table of docs/formats/blosc2.md, flags taken apart.
+fn header_fields(header: &Header) -> Value {
+    let of_filters = |byte: fn(&Filter) -> u8| -> Vec<Value> {
+        header.filters.0.iter().map(|filter| Value::from(byte(filter))).collect()
+    };
+    let chunksize = match header.chunksize {
+        ChunkSize::Fixed(len) => i64::from(len),
+        ChunkSize::Variable => 0,
+        ChunkSize::Unset => -1,
+    };
+    let split = match header.split {
+        SplitMode::Always => 0_u8,
+        SplitMode::Never => 1,
+        SplitMode::Auto => 2,
+        SplitMode::ForwardCompat => 3,
+    };
+    map([
+        ("header_len", header.header_len.into()),
+        ("frame_len", header.frame_len.into()),
+        ("version", header.version.into()),
+        // Others are not read.
+        ("offset_bits", 64_u8.into()),
+        ("variable_chunks", header.variable_chunks.into()),
+        ("variable_blocks", header.variable_blocks.into()),
+        ("frame_type", u8::from(header.kind == Kind::Sparse).into()),
+        ("codec", header.compressor.0.into()),
+        ("level", header.level.into()),
+        ("split", split.into()),
+        ("nbytes", header.nbytes.into()),
+        ("cbytes", header.cbytes.into()),
+        ("typesize", header.typesize.into()),
+        ("blocksize", header.blocksize.into()),
+        ("chunksize", chunksize.into()),
+        ("compress_threads", i64::from(header.threads.0).into()),
+        ("decompress_threads", i64::from(header.threads.1).into()),
+        ("vlmetalayers", header.has_vlmetalayers.into()),
+        ("filters", of_filters(|filter| filter.id).into()),
+        ("filters_meta", of_filters(|filter| filter.meta).into()),
+        ("codec_meta", header.codec_meta.into()),
+        ("dictionary", header.use_dictionary.into()),
+    ])
+}
+
+/// The fields of the trailer but its values, which are metadata.
+fn trailer_fields(trailer: &Trailer, len: u64) -> Value {
+    let fingerprint = trailer.fingerprint;
+    map([
+        // Others are not read.
+        ("version", 1_u8.into()),
+        ("trailer_len", len.into()),
+        ("vlmetalayers", (trailer.vlmetalayers.len() as u64).into()),
+        ("fingerprint_type", fingerprint.kind.into()),
+        ("fingerprint", Value::Bytes(fingerprint.bytes.to_vec())),
+    ])
+}
+
+/// The fields of the metalayer of an array but its shapes, which are told by themselves.
+fn array_fields(meta: &Meta) -> Value {
+    map([
+        ("version", meta.version.into()),
+        ("ndim", (meta.shape.len() as u64).into()),
+        ("dtype_format", meta.dtype_format.map_or(Value::Null, Value::from)),
+        ("dtype", meta.dtype.as_str().into()),
+    ])
 }
 
 #[derive(Default)]
@@ -92,16 +175,12 @@ fn add_chunks(frame: &Frame, summary: &Summary, list: &mut List) {
     if !summary.special.is_empty() {
         list.add("chunks of one value", summary.special.value());
     }
-    if !summary.codecs.is_empty() {
-        list.add("chunk codecs", summary.codecs.value());
+    if let Some(blocks) = summary.blocks {
+        list.add("blocks", blocks);
     }
-    list.add("blocks", summary.blocks);
     list.add("decoded bytes", header.nbytes);
     list.add("stored bytes", summary.stored);
     list.add("ratio", ratio(header.nbytes, summary.stored));
-    if header.kind == Kind::Contiguous {
-        list.add("dead bytes", summary.dead);
-    }
     let layout = frame.layout();
     let behind = layout.file_len().saturating_sub(layout.end());
     if behind > 0 {

@@ -27,6 +27,15 @@ mod judge;
 
 pub(crate) use judge::MOST_META;
 
+/// Bytes from the start of a frame that are read at once: header and metalayers of most frames.
+pub(crate) const HEAD_LEN: u64 = 512;
+
+/// Bytes before the end of a frame that are read at once: most trailers are shorter.
+const NEAR_LEN: u64 = 512;
+
+/// Most bytes between chunks and trailer that are read at once: the index of some ten thousand chunks.
+const MAX_ROOM: u64 = 64 << 10;
+
 /// The layout of a frame. Ranges are absolute in the file that holds it (of a sparse frame, its index file).
 #[derive(Clone, Debug)]
 pub struct Layout {
@@ -52,9 +61,16 @@ impl Layout {
         if start > file_len {
             return Err(Error::usage(format!("a frame at byte {start} of {file_len}")));
         }
+        let head = source.read(start..start.saturating_add(HEAD_LEN).min(file_len))?;
+        Self::parse_after(&head, source, start, limits)
+    }
+
+    /// As [`Layout::parse`], after the bytes from `start` on have been read: [`HEAD_LEN`] of them, or as many as there are.
+    pub(crate) fn parse_after(head: &[u8], source: &dyn Source, start: u64, limits: &Limits) -> Result<Self> {
+        let file_len = source.len();
         let fixed = start.saturating_add(FIXED_LEN as u64).min(file_len);
-        let head = source.read(start..fixed)?;
-        let (header, impossible) = Header::parse_any(&head).map_err(|error| shift(error, start))?;
+        let first = head.get(..FIXED_LEN).unwrap_or(head);
+        let (header, impossible) = Header::parse_any(first).map_err(|error| shift(error, start))?;
         let mut layout = Self {
             start,
             file_len,
@@ -71,8 +87,8 @@ impl Layout {
             let range = error.range().unwrap_or(start..fixed);
             layout.faults.push(Fault::of_error(kind, error, range));
         }
-        layout.judge_fields(&head);
-        if layout.read_metalayers(source, limits)? {
+        layout.judge_fields(first);
+        if layout.read_metalayers(head, source, limits)? {
             layout.read_trailer(source, limits)?;
             layout.read_index(source, limits)?;
             layout.judge_offsets();
@@ -194,7 +210,7 @@ impl Layout {
     }
 
     /// Checks the lengths of header and frame, and reads the metalayers. False where nothing can be behind such a header.
-    fn read_metalayers(&mut self, source: &dyn Source, limits: &Limits) -> Result<bool> {
+    fn read_metalayers(&mut self, head: &[u8], source: &dyn Source, limits: &Limits) -> Result<bool> {
         let header_len = u64::from(self.header.header_len);
         let end = self.end();
         if header_len < FIXED_LEN as u64
@@ -222,8 +238,11 @@ impl Layout {
         if region.end > self.file_len {
             return Ok(false);
         }
-        let parsed = read(source, region.clone(), limits)
-            .and_then(|bytes| Metalayers::parse(&bytes, FIXED_LEN as u64));
+        let bytes = match usize::try_from(header_len).ok().and_then(|end| head.get(FIXED_LEN..end)) {
+            Some(bytes) => Ok(Cow::Borrowed(bytes)),
+            None => read(source, region.clone(), limits),
+        };
+        let parsed = bytes.and_then(|bytes| Metalayers::parse(&bytes, FIXED_LEN as u64));
         match parsed {
             Ok(metalayers) => self.metalayers = metalayers,
             Err(error) => self.fail(FaultKind::MetalayersUnreadable, shift(error, self.start), region)?,
@@ -238,8 +257,10 @@ impl Layout {
             return Ok(());
         }
         let tail = end.saturating_sub(TAIL_LEN as u64)..end;
-        let len = len_of(&source.read(tail.clone())?).map(u64::from);
         let most = self.header.frame_len.saturating_sub(self.header.header_len.into());
+        // Most trailers are short, and are read with their last bytes.
+        let near = source.read(end.saturating_sub(most.min(NEAR_LEN).max(TAIL_LEN as u64))..end)?;
+        let len = len_of(near.get(near.len().saturating_sub(TAIL_LEN)..).unwrap_or_default()).map(u64::from);
         let Some(len) = len.filter(|len| (u64::from(BARE_LEN)..=most).contains(len)) else {
             let message = "the frame does not end with the length of its trailer";
             self.tell(FaultKind::TrailerUnreadable, tail, message);
@@ -248,7 +269,12 @@ impl Layout {
         let region = end.saturating_sub(len)..end;
         self.trailer_range = region.clone();
         let at = region.start.saturating_sub(self.start);
-        match read(source, region.clone(), limits).and_then(|bytes| Trailer::parse(&bytes, at)) {
+        let own = usize::try_from(len).ok().and_then(|len| near.get(near.len().checked_sub(len)?..));
+        let bytes = match own {
+            Some(bytes) => Ok(Cow::Borrowed(bytes)),
+            None => read(source, region.clone(), limits),
+        };
+        match bytes.and_then(|bytes| Trailer::parse(&bytes, at)) {
             Ok(trailer) => self.trailer = trailer,
             Err(error) => {
                 self.fail(FaultKind::TrailerUnreadable, shift(error, self.start), region)?;
@@ -302,13 +328,18 @@ impl Layout {
     ) -> Result<Offsets> {
         let room = self.index();
         let have = room.end.saturating_sub(room.start);
-        let head = room.start..room.start.saturating_add(have.min(32));
-        let len = u64::from(blosc_chunk::Header::parse(&source.read(head)?)?.cbytes);
+        // Behind an index there is little else.
+        let head = room.start..room.start.saturating_add(if have <= MAX_ROOM { have } else { 32 });
+        let head = source.read(head)?;
+        let len = u64::from(blosc_chunk::Header::parse(head.get(..32).unwrap_or(&head))?.cbytes);
         if len > have {
             return Err(Error::truncated(0..len, have));
         }
         let end = room.start.saturating_add(len);
-        let bytes = read(source, room.start..end, limits).map_err(|error| shift_back(error, room.start))?;
+        let bytes = match usize::try_from(len).ok().and_then(|len| head.get(..len)) {
+            Some(bytes) => Cow::Borrowed(bytes),
+            None => read(source, room.start..end, limits).map_err(|error| shift_back(error, room.start))?,
+        };
         let offsets = Offsets::decode(&bytes, None, limits)?;
         self.index.end = end;
         let found = offsets.len();

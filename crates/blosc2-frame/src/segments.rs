@@ -10,7 +10,8 @@ use container_core::container::Segment;
 use crate::frame::{Found, Frame, Survey, SurveyedChunk};
 use crate::header::{FIXED_LEN, Kind};
 use crate::metalayer;
-use crate::parts::INDEX_NAME;
+use crate::offsets::Offset;
+use crate::parts::{INDEX_NAME, part_name};
 use crate::summary::codec_word;
 use crate::view::View;
 
@@ -63,16 +64,41 @@ pub(crate) fn walk(
             pieces(view, chunk, digests, &mut tiles)?;
             tiles.fill(end)?;
         }
+        // Chunks whose headers cannot be read.
+        let mut known: Vec<u64> = survey.chunks.iter().filter_map(|chunk| chunk.file).collect();
+        known.sort_unstable();
+        let used = used_parts(frame).into_iter();
+        for (number, len) in used.filter(|(number, _)| known.binary_search(number).is_err()) {
+            let part = Some(part_name(number));
+            let mut tiles = Tiles { at: 0, end: len, part, gap: "unknown", visit: &mut *tiles.visit };
+            tiles.fill(len)?;
+        }
     }
     Ok(())
 }
 
 /// Bytes of the files of chunks of a sparse frame.
-pub(crate) fn parts_len(frame: &Frame, survey: &Survey) -> u64 {
-    if frame.header().kind != Kind::Sparse {
-        return 0;
+pub(crate) fn parts_len(frame: &Frame) -> u64 {
+    used_parts(frame).into_iter().map(|(_, len)| len).fold(0, u64::saturating_add)
+}
+
+/// Numbers and sizes of the files that the index of a sparse frame names, as far as they are there.
+fn used_parts(frame: &Frame) -> Vec<(u64, u64)> {
+    if frame.header().kind == Kind::Contiguous {
+        return Vec::new();
     }
-    survey.chunks.iter().map(|chunk| file_len(frame, chunk)).fold(0, u64::saturating_add)
+    let mut numbers: Vec<u64> = frame.layout().offsets().distinct().filter_map(stored_number).collect();
+    numbers.sort_unstable();
+    let mut files = frame.part_sizes();
+    files.retain(|(number, _)| numbers.binary_search(number).is_ok());
+    files
+}
+
+fn stored_number(offset: Offset) -> Option<u64> {
+    match offset {
+        Offset::Stored(number) => Some(number),
+        _ => None,
+    }
 }
 
 /// The map in one list.

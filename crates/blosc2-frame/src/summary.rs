@@ -1,9 +1,11 @@
-//! What the chunks of a frame have in common and in what they differ, counted.
+//! The chunks of a frame in short, without a look at each.
 
-use blosc_chunk::{Compressor, Header, Special};
+use blosc_chunk::{Compressor, Header as ChunkHeader, Special};
 use container_core::Value;
 
-use crate::frame::Survey;
+use crate::frame::Frame;
+use crate::header::{ChunkSize, Kind};
+use crate::offsets::{Offset, Offsets};
 
 /// How often each word was met, in the order of the first time.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -23,64 +25,130 @@ impl Counts {
         self.0.is_empty()
     }
 
-    pub(crate) fn words(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().map(|(word, _)| word.as_str())
-    }
-
     pub(crate) fn value(&self) -> Value {
         Value::Map(self.0.iter().map(|(word, count)| (word.clone(), (*count).into())).collect())
     }
 }
 
-/// The chunks of a frame, counted.
+/// The chunks of a frame, as far as its header, its index and its first stored chunk describe them: no other chunk is looked at, however
+/// many there are.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Summary {
-    /// Stored bytes of all chunks; of one that is in the index twice, twice.
+    /// Bytes of the chunks section, dead space included; of a sparse frame the bytes that the header counts.
     pub(crate) stored: u64,
-    /// Blocks of all stored chunks.
-    pub(crate) blocks: u64,
-    /// Bytes that no chunk has.
-    pub(crate) dead: u64,
-    /// Codecs of stored chunks.
-    pub(crate) codecs: Counts,
-    /// Chunks of one value: what they hold, whether or not they are stored.
+    /// The codec of the first chunk; of one that is stored as it is, the frame's, unless no chunk takes less than it holds.
+    pub(crate) codec: String,
+    /// Blocks of all stored chunks, where they are as long as the frame says, or as those of the first chunk.
+    pub(crate) blocks: Option<u64>,
+    /// Chunks of one value: those that are not stored, and stored ones where all are.
     pub(crate) special: Counts,
 }
 
 impl Summary {
-    pub(crate) fn new(survey: &Survey) -> Self {
+    pub(crate) fn new(frame: &Frame) -> Self {
+        let (header, layout) = (frame.header(), frame.layout());
         let mut summary = Self::default();
-        let [zeros, uninit, nan] = survey.special;
-        for (special, count) in [(Special::Zeros, zeros), (Special::Uninit, uninit), (Special::Nan, nan)] {
+        let mut found = Found::default();
+        match layout.offsets() {
+            Offsets::Same(offset, count) => found.add(*offset, 0, *count),
+            Offsets::Each(_) => {
+                (0..).zip(layout.offsets().iter()).for_each(|(index, offset)| found.add(offset, index, 1));
+            }
+        }
+        for (special, count) in Found::KINDS.into_iter().zip(found.special) {
             summary.special.add(word_of(special), count);
         }
-        for chunk in &survey.chunks {
-            summary.stored = summary.stored.saturating_add(chunk.range.end.saturating_sub(chunk.range.start));
-            if let Some(special) = chunk.special {
-                summary.special.add(word_of(special), 1);
-                continue;
+        let count = found.stored;
+        summary.stored = match header.kind {
+            _ if count == 0 => 0,
+            // What is before the first chunk is no chunk.
+            Kind::Contiguous => {
+                let section = layout.chunks();
+                section.end.saturating_sub(section.start).saturating_sub(found.least.unwrap_or(0))
             }
-            summary.blocks = summary.blocks.saturating_add(chunk.block_count.into());
-            if chunk.is_memcpyed {
-                summary.codecs.add("none", 1);
-            } else {
-                summary.codecs.add(compressor_word(chunk.compressor), 1);
-            }
+            Kind::Sparse => header.cbytes,
+        };
+        let first = found.first.and_then(|index| frame.chunk_header(index).ok());
+        // No chunk takes less than one of one value.
+        let least = first.as_ref().map_or(0, |first| count.saturating_mul(first.cbytes.into()));
+        let special = first.as_ref().and_then(ChunkHeader::special).filter(|_| summary.stored <= least);
+        if let Some(special) = special {
+            summary.special.add(word_of(special), count);
         }
-        let dead = survey.dead.iter().map(|gap| gap.end.saturating_sub(gap.start));
-        summary.dead = dead.fold(0, u64::saturating_add);
+        let held = found.held(frame);
+        let is_plain =
+            header.level == 0 || summary.stored >= held.saturating_add(HEADER.saturating_mul(count));
+        summary.codec = match &first {
+            _ if count == 0 || special.is_some() => "none".to_owned(),
+            Some(first) if !first.is_memcpyed() && first.special().is_none() => {
+                compressor_word(first.compressor)
+            }
+            _ if is_plain => "none".to_owned(),
+            _ => compressor_word(header.compressor),
+        };
+        let block = match (header.blocksize, &first) {
+            (0, Some(first)) => first.block_len(),
+            (len, _) => len,
+        };
+        summary.blocks = match header.chunksize {
+            _ if count == 0 || special.is_some() => Some(0),
+            ChunkSize::Fixed(len) if block > 0 && !header.variable_blocks => {
+                let last = layout.expected_len(found.last).unwrap_or(0).div_ceil(block.into());
+                Some((count - 1).saturating_mul(len.div_ceil(block).into()).saturating_add(last))
+            }
+            _ => None,
+        };
         summary
     }
+}
 
-    /// The codecs by the command's words; chunks stored as they are count only where all of them are.
-    pub(crate) fn codec(&self) -> String {
-        let words: Vec<&str> = self.codecs.words().filter(|word| *word != "none").collect();
-        if words.is_empty() { "none".to_owned() } else { words.join("+") }
+/// Bytes of the header of a chunk.
+const HEADER: u64 = ChunkHeader::MAX_LEN as u64;
+
+/// Chunks, counted by their offsets.
+#[derive(Default)]
+struct Found {
+    /// Those that are not stored, by [`Found::KINDS`].
+    special: [u64; 3],
+    stored: u64,
+    first: Option<u64>,
+    /// The last stored one.
+    last: u64,
+    /// The least offset of a stored one.
+    least: Option<u64>,
+}
+
+impl Found {
+    const KINDS: [Special; 3] = [Special::Zeros, Special::Uninit, Special::Nan];
+
+    fn add(&mut self, offset: Offset, index: u64, count: u64) {
+        match offset {
+            Offset::Special(special) => {
+                let mut known = self.special.iter_mut().zip(Self::KINDS);
+                if let Some((known, _)) = known.find(|(_, kind)| *kind == special) {
+                    *known = known.saturating_add(count);
+                }
+            }
+            Offset::Stored(at) if count > 0 => {
+                self.least = Some(self.least.map_or(at, |least| least.min(at)));
+                self.stored = self.stored.saturating_add(count);
+                self.first.get_or_insert(index);
+                self.last = index.saturating_add(count - 1);
+            }
+            _ => {}
+        }
+    }
+
+    /// Bytes that the stored chunks hold, where they are of one size.
+    fn held(&self, frame: &Frame) -> u64 {
+        let ChunkSize::Fixed(len) = frame.header().chunksize else { return 0 };
+        let missing = u64::from(len).saturating_sub(frame.layout().expected_len(self.last).unwrap_or(0));
+        self.stored.saturating_mul(len.into()).saturating_sub(missing)
     }
 }
 
 /// The command's word for the codec of a chunk.
-pub(crate) fn codec_word(header: &Header) -> String {
+pub(crate) fn codec_word(header: &ChunkHeader) -> String {
     if header.is_memcpyed() || header.special().is_some() {
         return "none".to_owned();
     }

@@ -17,7 +17,7 @@ use crate::b2nd::{self, Geometry, NdArray};
 use crate::frame::Frame;
 use crate::header::ChunkSize;
 use crate::items::{Items, LAYER};
-use crate::offsets::Offset;
+use crate::offsets::{Offset, Offsets};
 use crate::summary::{Summary, codec_word};
 
 /// Path of the one array.
@@ -133,7 +133,7 @@ impl View {
             shape,
             order: Order::C,
             chunks,
-            codec: summary.codec(),
+            codec: summary.codec.clone(),
             stored: summary.stored,
             logical,
             attributes,
@@ -234,6 +234,24 @@ impl View {
             }
             Self::Hidden(..) => None,
         }
+    }
+
+    /// The element that a region repeats, by the offsets of its chunks and the headers of those that hold one value.
+    pub(crate) fn repeated(&self, index: usize, region: &Region) -> Option<Vec<u8>> {
+        let (frame, itemsize) = match self {
+            Self::Array(array) => (array.frame(), array.dtype().itemsize()),
+            Self::Flat(frame, _) => (frame, elements(frame).0.itemsize()),
+            Self::Chunks(..) | Self::Hidden(..) => return None,
+        };
+        if region.is_empty() || index > 0 {
+            return None;
+        }
+        if let Offsets::Same(Offset::Special(_), _) = frame.layout().offsets() {
+            return frame.repeated(0, itemsize);
+        }
+        let mut chunks = self.touched(index, region);
+        let element = frame.repeated(chunks.next()?, itemsize)?;
+        chunks.all(|chunk| frame.repeated(chunk, itemsize).as_ref() == Some(&element)).then_some(element)
     }
 
     /// The elements of a region of a dataset.

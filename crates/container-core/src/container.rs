@@ -86,6 +86,13 @@ pub trait Container: Send + Sync {
     /// `Unsupported` and `Limit` where the values cannot be read.
     fn read(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<Array<'_>>;
 
+    /// The bytes of the element that every element of `region` of a dataset is, where the file says so of all of them at once: chunks of zeros,
+    /// of NaN, of one value. `None` where it does not, and where reading has more to do than that: to refuse, or to compare digests.
+    fn repeated(&self, index: usize, region: &Region) -> Option<Vec<u8>> {
+        let _ = (index, region);
+        None
+    }
+
     /// False where the file says nothing of the type of a dataset's elements but perhaps their size: its type is an opaque one, or bytes.
     fn is_typed(&self, index: usize) -> bool {
         self.dataset(index).is_none_or(|dataset| !dataset.dtype.is_void())

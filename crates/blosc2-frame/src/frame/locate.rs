@@ -16,6 +16,11 @@ use crate::parts::part_name;
 /// The longest header of a chunk, and what says how many blocks there are.
 const HEAD: usize = ChunkHeader::MAX_LEN + 12;
 
+/// Bytes of a chunk that are read at once with its header: twice what chunks take on average, within these bounds. One read more costs as
+/// much as some ten kilobytes.
+const MIN_GUESS: u64 = 512;
+const MAX_GUESS: u64 = 64 << 10;
+
 /// The bytes of a stored chunk, still in their source.
 pub(crate) enum Place<'f> {
     /// In the frame itself.
@@ -103,6 +108,9 @@ impl Frame {
     /// # Errors
     /// As [`Frame::chunk`], but for `Checksum`.
     pub(crate) fn chunk_uncompared(&self, index: u64) -> Result<Cow<'_, [u8]>> {
+        if let Some(bytes) = self.small_chunk(index) {
+            return Ok(Cow::Owned(bytes));
+        }
         match self.place(index)? {
             Found::Special(special) => {
                 let mut bytes = Vec::with_capacity(ChunkHeader::MAX_LEN);
@@ -122,6 +130,31 @@ impl Frame {
                 Ok(Cow::Owned(bytes.map_err(|error| place.in_chunk(error, index))?.into_owned()))
             }
         }
+    }
+
+    /// Numbers and sizes of the files of chunks of a sparse frame, by number; none where they cannot be listed.
+    pub(crate) fn part_sizes(&self) -> Vec<(u64, u64)> {
+        self.parts.as_ref().and_then(|parts| parts.list().ok()).unwrap_or_default()
+    }
+
+    /// The stored bytes of a chunk in one read, header and all, where chunks of this frame are small and the source does not lend. `None`
+    /// where that does not come out; the usual way then gives the chunk, or the error.
+    pub(crate) fn small_chunk(&self, index: u64) -> Option<Vec<u8>> {
+        let Offset::Stored(at) = self.layout.offsets().get(index)? else { return None };
+        let section = self.layout.chunks();
+        let guess = section.end.saturating_sub(section.start).checked_div(self.chunk_count())?;
+        let guess = guess.saturating_mul(2).max(MIN_GUESS);
+        let start = section.start.checked_add(at).filter(|start| *start < section.end)?;
+        let range = start..start.saturating_add(guess).min(section.end);
+        if guess > MAX_GUESS || self.source.lend(range.clone()).is_some() {
+            return None;
+        }
+        self.options.limits.allocate(guess).ok()?;
+        let mut bytes = self.source.read(range).ok()?.into_owned();
+        let header = ChunkHeader::parse_with_starts(bytes.get(..HEAD.min(bytes.len()))?).ok()?;
+        let len = usize::try_from(header.cbytes).ok().filter(|len| *len <= bytes.len())?;
+        bytes.truncate(len);
+        Some(bytes)
     }
 
     /// Where the chunk `index` is by the index.
@@ -146,9 +179,17 @@ impl Frame {
 
     /// Where the bytes of the chunk `index` are, if it has any. Its header is read for their number.
     pub(crate) fn place(&self, index: u64) -> Result<Found<'_>> {
+        Ok(match self.place_and_head(index)? {
+            FoundHead::Stored(place, _) => Found::Stored(place),
+            FoundHead::Special(special) => Found::Special(special),
+        })
+    }
+
+    /// As [`Frame::place`], with the header that was read.
+    pub(crate) fn place_and_head(&self, index: u64) -> Result<FoundHead<'_>> {
         let at = match self.offset(index)? {
             Offset::Stored(at) => at,
-            Offset::Special(special) => return Ok(Found::Special(special)),
+            Offset::Special(special) => return Ok(FoundHead::Special(special)),
             Offset::Unknown(raw) => {
                 let problem = format!("the offset {raw:#018x} has no known meaning");
                 let error = Error::malformed(problem).at(self.layout.index());
@@ -178,20 +219,26 @@ impl Frame {
         };
         let room = place.range();
         let have = room.end.saturating_sub(room.start);
-        let len = self.head(&place).map(|header| u64::from(header.cbytes));
-        let len = len.map_err(|error| place.in_chunk(error, index))?;
+        let head = self.head(&place).map_err(|error| place.in_chunk(error, index))?;
+        let len = u64::from(head.cbytes);
         if len > have {
             return Err(place.in_chunk(Error::truncated(0..len, have), index));
         }
         let range = room.start..room.start.saturating_add(len);
-        Ok(Found::Stored(match place {
+        let place = match place {
             Place::Frame(source, _) => Place::Frame(source, range),
             Place::Part(source, name, _) => Place::Part(source, name, range),
-        }))
+        };
+        // Of a chunk that short, some of what was read is not its own.
+        let head = if len < HEAD as u64 { self.head(&place) } else { Ok(head) };
+        match head {
+            Ok(head) => Ok(FoundHead::Stored(place, head)),
+            Err(error) => Err(place.in_chunk(error, index)),
+        }
     }
 
     /// The header of the chunk at a place, with ranges from its start.
-    pub(crate) fn head(&self, place: &Place<'_>) -> Result<ChunkHeader> {
+    fn head(&self, place: &Place<'_>) -> Result<ChunkHeader> {
         let range = place.range();
         let end = range.end.min(range.start.saturating_add(HEAD as u64));
         let mut head = [0; HEAD];
@@ -205,9 +252,9 @@ impl Frame {
     /// # Errors
     /// As [`Frame::chunk`].
     pub fn chunk_header(&self, index: u64) -> Result<ChunkHeader> {
-        match self.place(index)? {
-            Found::Special(special) => self.special_header(index, special),
-            Found::Stored(place) => self.head(&place).map_err(|error| place.in_chunk(error, index)),
+        match self.place_and_head(index)? {
+            FoundHead::Special(special) => self.special_header(index, special),
+            FoundHead::Stored(_, head) => Ok(head),
         }
     }
 
@@ -243,5 +290,11 @@ impl Frame {
 /// Where the bytes of a chunk are, or what it is without being anywhere.
 pub(crate) enum Found<'f> {
     Stored(Place<'f>),
+    Special(Special),
+}
+
+/// As [`Found`], with the header.
+pub(crate) enum FoundHead<'f> {
+    Stored(Place<'f>, ChunkHeader),
     Special(Special),
 }

@@ -9,8 +9,8 @@ use container_core::{Error, ErrorKind, Result};
 
 use super::Frame;
 use crate::guard::Guard;
-use crate::header::{FIXED_LEN, Kind};
-use crate::layout::Layout;
+use crate::header::Kind;
+use crate::layout::{HEAD_LEN, Layout};
 use crate::lock::{Locking, SidecarLock};
 use crate::options::OpenOptions;
 use crate::parts::{INDEX_NAME, Parts, open_file};
@@ -173,12 +173,13 @@ const ATTEMPTS: usize = 8;
 /// The layout of a frame that others may be changing: its header is the same before and after it was followed.
 fn settled(source: &dyn Source, at: u64, options: &OpenOptions) -> Result<Layout> {
     let head = || -> Option<Vec<u8>> {
-        let end = at.saturating_add(FIXED_LEN as u64).min(source.len());
-        source.read(at..end).ok().map(std::borrow::Cow::into_owned)
+        let end = at.saturating_add(HEAD_LEN).min(source.len());
+        (at <= end).then(|| source.read(at..end).ok().map(std::borrow::Cow::into_owned)).flatten()
     };
     let mut before = head();
     for _ in 1..ATTEMPTS {
-        let layout = Layout::parse(source, at, &options.limits);
+        let Some(known) = &before else { break };
+        let layout = Layout::parse_after(known, source, at, &options.limits);
         let after = head();
         if before == after {
             return layout;

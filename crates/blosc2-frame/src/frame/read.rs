@@ -139,6 +139,39 @@ impl Frame {
         filled.map_err(|error| error.context(format!("blosc2 chunk {index}")))
     }
 
+    /// The bytes of the element of `itemsize` bytes that the chunk `index` repeats; `None` for other chunks, and for elements that the value
+    /// does not fill.
+    pub(crate) fn repeated(&self, index: u64, itemsize: usize) -> Option<Vec<u8>> {
+        if itemsize == 0 {
+            return None;
+        }
+        let mut element = vec![0; itemsize];
+        if let Offset::Special(special) = self.offset(index).ok()? {
+            let is_whole = special != blosc_chunk::Special::Nan
+                || itemsize.is_multiple_of(self.header().typesize as usize);
+            self.fill(index, special, 0, &mut element).ok()?;
+            return is_whole.then_some(element);
+        }
+        let header = self.chunk_header(index).ok()?;
+        let special = header.special()?;
+        // Of a chunk of another length reading tells.
+        if self.layout.expected_len(index).is_some_and(|len| len != u64::from(header.nbytes)) {
+            return None;
+        }
+        let bytes = self.chunk(index).ok()?;
+        let chunk = Chunk::parse(&bytes).ok()?;
+        let value = match special {
+            blosc_chunk::Special::Value => chunk.bytes().len().checked_sub(header.len())?,
+            blosc_chunk::Special::Nan => usize::from(header.typesize),
+            _ => 1,
+        };
+        if value == 0 || !itemsize.is_multiple_of(value) || itemsize > chunk.nbytes() {
+            return None;
+        }
+        self.with_decoder(|decoder| decoder.decode_range(&chunk, 0..itemsize, &mut element)).ok()?;
+        Some(element)
+    }
+
     /// Shows the stored bytes of a chunk, compared with its digest unless digests are ignored, to `look`, lent or in `buffer`; its errors count
     /// from the start of the chunk.
     fn with_stored<T>(
@@ -148,15 +181,22 @@ impl Frame {
         options: &ReadOptions,
         look: impl FnOnce(&[u8]) -> Result<T>,
     ) -> Result<T> {
-        let Found::Stored(place) = self.place(index)? else {
-            return Err(Error::usage(format!("chunk {index} is not stored")));
-        };
-        let result = stored(&place, buffer, &self.options.limits).and_then(|bytes| {
+        let compared = |bytes: &[u8]| {
             if options.digests == Digests::Compare {
                 self.guard.compare(self, index, bytes)?;
             }
             look(bytes)
-        });
+        };
+        if let Some(bytes) = self.small_chunk(index) {
+            return compared(&bytes).map_err(|error| match self.place(index) {
+                Ok(Found::Stored(place)) => place.in_chunk(error, index),
+                _ => error,
+            });
+        }
+        let Found::Stored(place) = self.place(index)? else {
+            return Err(Error::usage(format!("chunk {index} is not stored")));
+        };
+        let result = stored(&place, buffer, &self.options.limits).and_then(compared);
         result.map_err(|error| place.in_chunk(error, index))
     }
 }

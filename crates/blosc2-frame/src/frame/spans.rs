@@ -5,7 +5,7 @@ use container_core::source::zeroed_vec;
 use container_core::{Error, Result};
 
 use super::Frame;
-use super::locate::Found;
+use super::locate::FoundHead;
 use crate::offsets::Offset;
 
 impl Frame {
@@ -23,12 +23,9 @@ impl Frame {
         }
         match offset {
             Offset::Special(special) => self.salvaged_len(index, special),
-            _ => match self.place(index)? {
-                Found::Stored(place) => {
-                    let header = self.head(&place).map_err(|error| place.in_chunk(error, index))?;
-                    Ok(header.nbytes.into())
-                }
-                Found::Special(special) => self.salvaged_len(index, special),
+            _ => match self.place_and_head(index)? {
+                FoundHead::Stored(_, header) => Ok(header.nbytes.into()),
+                FoundHead::Special(special) => self.salvaged_len(index, special),
             },
         }
     }

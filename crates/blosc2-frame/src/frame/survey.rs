@@ -9,7 +9,7 @@ use container_core::{Error, ErrorKind, Limits, Result};
 use judge::{is_mistold, judge};
 
 use super::Frame;
-use super::locate::Found;
+use super::locate::FoundHead;
 use crate::fault::{Fault, FaultKind};
 use crate::header::{ChunkSize, Kind};
 use crate::offsets::{Offset, Offsets};
@@ -152,18 +152,14 @@ impl Surveyor<'_> {
     }
 
     fn look(&mut self, index: u64) -> Result<()> {
-        let place = match self.frame.place(index) {
-            Ok(Found::Stored(place)) => place,
-            Ok(Found::Special(special)) => {
+        let (place, header) = match self.frame.place_and_head(index) {
+            Ok(FoundHead::Stored(place, header)) => (place, header),
+            Ok(FoundHead::Special(special)) => {
                 self.not_stored(index, special, 1);
                 self.held = self.held.saturating_add(self.frame.chunk_len(index).unwrap_or(0));
                 return Ok(());
             }
             Err(error) => return self.refuse(index, error),
-        };
-        let header = match self.frame.head(&place) {
-            Ok(header) => header,
-            Err(error) => return self.refuse(index, place.in_chunk(error, index)),
         };
         let range = place.range();
         let is_mistold = is_mistold(&place, &header);

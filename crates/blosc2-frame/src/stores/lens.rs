@@ -237,6 +237,11 @@ impl Container for Store {
         leaf.lens()?.absence(own, region).map(|error| check::in_place(error, &leaf.place))
     }
 
+    fn repeated(&self, index: usize, region: &Region) -> Option<Vec<u8>> {
+        let (at, own) = self.place(index)?;
+        self.leaves.get(at)?.lens()?.repeated(own, region)
+    }
+
     fn blocks(&self) -> Vec<&dyn Block> {
         self.blocks.get_or_init(|| map::blocks(self)).iter().map(|block| block as &dyn Block).collect()
     }
