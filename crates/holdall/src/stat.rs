@@ -19,6 +19,7 @@ mod json;
 mod keys;
 mod moments;
 mod ranks;
+mod same;
 mod squares;
 mod total;
 
@@ -28,6 +29,7 @@ pub use json::stat_json;
 use column::{Column, columns};
 use moments::Moments;
 use ranks::{Ranks, Tally};
+use same::{Job, Jobs};
 
 /// The percentiles that are given.
 pub const PERCENTILES: [f64; 7] = [1.0, 5.0, 25.0, 50.0, 75.0, 95.0, 99.0];
@@ -285,7 +287,7 @@ impl Pass<'_> {
         let mut partials: Vec<(Moments, u64)> = found.iter().map(|_| (Moments::default(), 0)).collect();
         self.go(found, true, |number, moments, masked| {
             if let Some((partial, total)) = partials.get_mut(number) {
-                partial.merge(&moments);
+                partial.merge(moments);
                 *total = total.saturating_add(masked);
             }
         })?;
@@ -308,7 +310,7 @@ impl Pass<'_> {
         &self,
         found: &mut [Found],
         is_first: bool,
-        mut merge: impl FnMut(usize, Moments, u64),
+        mut merge: impl FnMut(usize, &Moments, u64),
     ) -> Result<()> {
         let item_len = self.dataset.dtype.itemsize();
         let itemsize = item_len as u64;
@@ -316,7 +318,14 @@ impl Pass<'_> {
         let threads = self.read.threads.max(1);
         let most = PIECE.max(piece_len(true, &self.read.limits)).min(self.read.limits.memory / 16);
         let order = self.dataset.order;
-        let mut pieces = self.region.pieces(order, (most / itemsize.max(1)).max(1));
+        let pieces = self.region.pieces(order, (most / itemsize.max(1)).max(1));
+        // The elements that a mask hides differ from piece to piece.
+        let has_mask = self.container.has_mask(self.index, self.read)?;
+        let repeated = |part: &Region| {
+            let element = (!has_mask).then(|| self.container.repeated(self.index, part)).flatten();
+            element.filter(|element| element.len() == item_len)
+        };
+        let mut jobs = Jobs::new(pieces, repeated(self.region), repeated);
         // Pieces are read side by side, each on one thread.
         let one = self.read.with_threads(1);
         let mut done = 0_u64;
@@ -326,8 +335,12 @@ impl Pass<'_> {
             let found = &*found;
             in_order(
                 threads,
-                || Ok(pieces.next()),
-                |piece| {
+                || Ok(jobs.next()),
+                |job| {
+                    let piece = match job {
+                        Job::Read(piece) => piece,
+                        Job::Same(run) => return Ok(Err(run)),
+                    };
                     let array = self.container.read(self.index, &piece, &one)?;
                     let len = array.len();
                     let bytes = array.bytes(order, &self.read.limits)?;
@@ -343,15 +356,40 @@ impl Pass<'_> {
                         };
                         ((!found.is_done).then(|| measure(found, elements, is_first)), masked)
                     });
-                    Ok((parts.collect::<Vec<_>>(), len.saturating_mul(itemsize)))
+                    Ok(Ok((parts.collect::<Vec<_>>(), len.saturating_mul(itemsize))))
                 },
-                |(parts, len)| {
+                |made| {
+                    let (parts, len) = match made {
+                        Ok(made) => made,
+                        Err(run) => {
+                            for (len, times) in run.lens {
+                                let bytes = run.element.repeat(usize::try_from(len).unwrap_or(0));
+                                for ((number, found), whole) in found.iter().enumerate().zip(&mut tallies) {
+                                    if found.is_done {
+                                        continue;
+                                    }
+                                    let part = measure(found, Elements::Whole(&bytes, item_len), is_first);
+                                    // One after the other, as pieces that are read come: sums of floating-point numbers depend on it.
+                                    (0..times).for_each(|_| merge(number, &part.moments, 0));
+                                    let tally = whole.0.merge_times(&part.tally, times);
+                                    tally.ok_or_else(|| Error::usage("tallies of two passes"))?;
+                                    if let (Some(whole), Some(part)) = (&mut whole.1, &part.histogram) {
+                                        whole.merge_times(part, times);
+                                    }
+                                }
+                                done =
+                                    done.saturating_add(len.saturating_mul(times).saturating_mul(itemsize));
+                                self.progress.tick(done, total)?;
+                            }
+                            return Ok(());
+                        }
+                    };
                     for (number, ((part, masked), whole)) in parts.into_iter().zip(&mut tallies).enumerate() {
                         let Some(part) = part else {
-                            merge(number, Moments::default(), masked);
+                            merge(number, &Moments::default(), masked);
                             continue;
                         };
-                        merge(number, part.moments, masked);
+                        merge(number, &part.moments, masked);
                         whole.0.merge(part.tally).ok_or_else(|| Error::usage("tallies of two passes"))?;
                         if let (Some(whole), Some(part)) = (&mut whole.1, &part.histogram) {
                             whole.merge(part);

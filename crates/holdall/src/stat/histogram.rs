@@ -62,6 +62,11 @@ impl Histogram {
         self.counts.iter_mut().zip(&other.counts).for_each(|(count, other)| *count += other);
     }
 
+    /// Adds another one so many times.
+    pub(super) fn merge_times(&mut self, other: &Self, times: u64) {
+        self.counts.iter_mut().zip(&other.counts).for_each(|(count, other)| *count += other * times);
+    }
+
     /// A line of blocks as high as the counts. Only an empty interval is blank.
     #[must_use]
     pub fn sparkline(&self) -> String {

@@ -205,6 +205,21 @@ impl Tally {
         }
         Some(())
     }
+
+    /// Adds another one so many times.
+    pub(super) fn merge_times(&mut self, other: &Self, times: u64) -> Option<()> {
+        if self.mode != other.mode || self.bits != other.bits || self.found.len() != other.found.len() {
+            return None;
+        }
+        for (found, other) in self.found.iter_mut().zip(&other.found) {
+            if self.mode == Mode::Count {
+                found.iter_mut().zip(other).for_each(|(count, other)| *count += other * times);
+            } else {
+                (0..times).for_each(|_| found.extend_from_slice(other));
+            }
+        }
+        Some(())
+    }
 }
 
 fn count(counts: &mut [u64], at: u64) {

@@ -1,0 +1,70 @@
+//! Pieces that need not be read: every element of them is the same, as the file says. They are counted by their lengths, so that terabytes of
+//! zeros take no longer than their pieces take to be numbered.
+
+use container_core::region::{Pieces, Region};
+
+/// Most pieces that are counted at once, between two looks at whether to go on.
+const MAX_RUN: usize = 1 << 16;
+
+/// Work on some pieces.
+pub(super) enum Job {
+    /// A piece to be read.
+    Read(Region),
+    /// Pieces that are not.
+    Same(Run),
+}
+
+/// Pieces of one element over and over.
+pub(super) struct Run {
+    /// The bytes of the element.
+    pub(super) element: Vec<u8>,
+    /// Elements of each piece, and how many such pieces there are one after the other.
+    pub(super) lens: Vec<(u64, u64)>,
+}
+
+/// The pieces of a region, those that need not be read taken together.
+pub(super) struct Jobs<F> {
+    pieces: Pieces,
+    /// The element that all of the region repeats.
+    whole: Option<Vec<u8>>,
+    repeated: F,
+    /// A piece that ended a run.
+    held: Option<(Region, Option<Vec<u8>>)>,
+}
+
+impl<F: Fn(&Region) -> Option<Vec<u8>>> Jobs<F> {
+    pub(super) fn new(pieces: Pieces, whole: Option<Vec<u8>>, repeated: F) -> Self {
+        Self { pieces, whole, repeated, held: None }
+    }
+
+    pub(super) fn next(&mut self) -> Option<Job> {
+        let mut run: Option<Run> = None;
+        for _ in 0..MAX_RUN {
+            let Some((piece, element)) = self.held.take().or_else(|| self.piece()) else { break };
+            let Some(element) = element else {
+                let Some(run) = run else { return Some(Job::Read(piece)) };
+                self.held = Some((piece, None));
+                return Some(Job::Same(run));
+            };
+            let len = piece.len().unwrap_or(0);
+            match &mut run {
+                None => run = Some(Run { element, lens: vec![(len, 1)] }),
+                Some(run) if run.element == element => match run.lens.last_mut() {
+                    Some((last, times)) if *last == len => *times += 1,
+                    _ => run.lens.push((len, 1)),
+                },
+                Some(_) => {
+                    self.held = Some((piece, Some(element)));
+                    break;
+                }
+            }
+        }
+        run.map(Job::Same)
+    }
+
+    fn piece(&mut self) -> Option<(Region, Option<Vec<u8>>)> {
+        let piece = self.pieces.next()?;
+        let element = self.whole.clone().or_else(|| (self.repeated)(&piece));
+        Some((piece, element))
+    }
+}
