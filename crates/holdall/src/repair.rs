@@ -2,16 +2,16 @@
 
 use std::path::Path;
 
-use container_core::container::OpenOptions;
+use container_core::container::{Depth, OpenOptions, ReadOptions};
 use container_core::format::{Format, Output, Probe};
-use container_core::report::{RepairItem, RepairReport};
+use container_core::report::{RepairItem, RepairReport, Severity};
 use container_core::source::{Source, open_path};
 use container_core::write::{Durability, Overwrite};
 use container_core::{Error, ErrorKind, Progress, Result};
 
 use crate::foreign::Foreign;
 use crate::formats::{everything, target_format};
-use crate::open::{Damaged, opens_again, recognise_damaged};
+use crate::open::{Accept, Damaged, open, opens_again, recognise_damaged};
 use crate::target::{Target, refuse_source};
 
 /// What a repair did.
@@ -35,22 +35,23 @@ pub fn repair(
     path: &Path,
     target: Option<&Path>,
     overwrite: Overwrite,
-    open: &OpenOptions,
+    options: &OpenOptions,
     progress: Progress<'_>,
 ) -> Result<Repaired> {
     if let Some(target) = target {
         refuse_source(path, target)?;
     }
-    let Damaged { format, input, unknown, prefix } = recognise_damaged(path, open)?;
+    let Damaged { format, input, unknown, prefix } = recognise_damaged(path, options)?;
     let repair = format
         .repair
         .ok_or_else(|| Error::unsupported(format!("{} files cannot be repaired", format.title)))?;
     if let Some(target) = target {
         refuse_other_name(path, target, format)?;
     }
+    let written = target;
     let mut target = target.map(|target| Target::create(target, overwrite)).transpose()?;
     let out = target.as_mut().map(|target| target as &mut dyn Output);
-    let mut report = match (repair(input, open, out, progress), unknown) {
+    let mut report = match (repair(input, options, out, progress), unknown) {
         // What only begins nearly as such a file, and has nothing else of one, is none.
         (Err(error), Some(unknown)) if error.is_damage() || is_foreign(&error) => return Err(unknown),
         (report, _) => report?,
@@ -59,13 +60,30 @@ pub fn repair(
         Some(target) => target.commit_or_warn(Durability::Synced)?,
         None => None,
     };
+    // What is told as lost already makes no one take the new file for the old one.
+    if let Some(path) = written.filter(|path| path.as_os_str() != "-" && report.lost.is_empty()) {
+        report.lost = still_wrong(path, options, progress)?;
+    }
     if prefix > 0 {
         behind(&mut report, prefix);
     }
     if opens_again(path) && path.is_file() {
-        lose_other_files(&mut report, &*open_path(path, open.access, &open.limits)?)?;
+        lose_other_files(&mut report, &*open_path(path, options.access, &options.limits)?)?;
     }
     Ok(Repaired { format: format.name, report, warning })
+}
+
+/// What a check calls errors of the new file, which nothing could be done about: leaves of stores, what the shapes of an array contradict.
+fn still_wrong(path: &Path, options: &OpenOptions, progress: Progress<'_>) -> Result<Vec<RepairItem>> {
+    let item = |what: String| RepairItem { range: None, what: format!("in the new file: {what}") };
+    let opened = match open(path, Accept::Containers, options) {
+        Ok(opened) => opened,
+        Err(error) => return Ok(vec![item(error.to_string())]),
+    };
+    let read = ReadOptions::default().with_limits(options.limits);
+    let report = opened.container.check(Depth::Full, &read, progress)?;
+    let errors = report.findings.into_iter().filter(|finding| finding.severity == Severity::Error);
+    Ok(errors.map(|finding| item(finding.message)).collect())
 }
 
 /// A repair writes the format that the file has: a name that tells another one would be believed. One that the file has, too, is the user's.
@@ -137,8 +155,6 @@ fn is_foreign(error: &Error) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    #[cfg(any(feature = "rawarray", feature = "blosc2"))]
-    use crate::open::{Accept, open};
 
     /// Writes the bytes to `path`, and repairs them.
     #[cfg(any(feature = "rawarray", all(feature = "asdf", feature = "blosc2")))]
@@ -350,6 +366,37 @@ mod tests {
         assert_eq!((&repaired[56..64], &repaired[64..]), (&2_u64.to_le_bytes()[..], &file[64..72]));
         let again = repair(&path, Some(&target), Overwrite::Refuse, &options, Progress::none());
         assert!(matches!(again.unwrap_err().kind(), ErrorKind::Usage(_)));
+    }
+
+    /// The key of one leaf names bytes that are no frame: nothing brings it back, and the new file lacks it as well.
+    #[cfg(feature = "blosc2")]
+    #[test]
+    fn a_leaf_that_stays_unreadable_is_told_as_lost() {
+        use blosc2_frame::{FrameOptions, Writer, msgpack};
+        use container_core::Value;
+        let directory = tempfile::tempdir().unwrap();
+        let at = |name: &str| directory.path().join(name);
+        let frame = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/blosc2/ok/dict_b2d.b2d/b.b2nd");
+        let frame = std::fs::read(frame).unwrap();
+        let store = |length: u64| {
+            let place = |offset: u64, length: u64| {
+                Value::Map(vec![("offset".into(), offset.into()), ("length".into(), length.into())])
+            };
+            let keys = vec![("/b".into(), place(0, frame.len() as u64)), ("/c".into(), place(0, length))];
+            let map = Value::Map(vec![("embed_map".into(), Value::Map(keys))]);
+            let mut options = FrameOptions::default();
+            options.metalayers.set("b2embed", b"\x81\xa7version\x01".to_vec()).unwrap();
+            let mut bytes = Vec::new();
+            let mut writer = Writer::new(&mut bytes, options).unwrap();
+            writer.append(&frame).unwrap();
+            writer.set_vlmetalayer("estore_metadata", &msgpack::from_value(&map).unwrap()).unwrap();
+            writer.finish().unwrap();
+            bytes
+        };
+        let sound = mend(&at("a.b2e"), &at("b.b2e"), &store(frame.len() as u64)).unwrap();
+        assert_eq!(sound.report.lost, []);
+        let lost = mend(&at("c.b2e"), &at("d.b2e"), &store(40)).unwrap().report.lost;
+        assert!(!lost.is_empty() && lost.iter().all(|item| item.what.starts_with("in the new file: ")), "{lost:?}");
     }
 
     /// Frames are known to repairs as they are to readers: a byte within one is told as a loss.
