@@ -266,4 +266,71 @@ fn a_mask_of_fields_hides_in_each_column_what_is_its_own() {
         told,
         [("x", 3, 2, integer(1)), ("p.y", 3, 1, integer(11 + 12)), ("p.z", 6, 2, integer(20 + 21 + 30 + 41))]
     );
+
+/// Arrays as Blosc2 stores them, and the same values in memory, which are walked.
+#[cfg(feature = "blosc2")]
+mod of_one_value {
+    use blosc2_frame::b2nd::{Fill, NdOptions, write_array, write_filled};
+    use container_core::Result;
+    use container_core::array::Array;
+    use container_core::dtype::DType;
+    use container_core::format::Input;
+
+    use super::*;
+
+    fn opened(frame: Vec<u8>) -> Box<dyn Container> {
+        let input = Input::bytes(Box::new(frame));
+        (blosc2_frame::FORMAT.open)(input, &container_core::container::OpenOptions::default()).unwrap()
+    }
+
+    fn options(chunk: u32) -> NdOptions {
+        NdOptions { chunkshape: Some(vec![chunk]), blockshape: Some(vec![chunk]), ..NdOptions::default() }
+    }
+
+    fn of(container: &dyn Container, len: u64, memory: u64) -> Result<Vec<Stat>> {
+        let limits = container_core::Limits::default().with_memory(memory);
+        let read = ReadOptions::default().with_threads(2).with_limits(limits);
+        stat(container, 0, &Region::whole(&[len]), &read, Progress::none())
+    }
+
+    #[test]
+    fn chunks_of_one_value_come_to_what_they_come_to_when_they_are_walked() {
+        let random = |at: u64| (at.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as f64 / 7.0 - 1e5;
+        let parts = |at: u64| match at / 5000 {
+            1 | 2 | 5 => 0.0,
+            _ => random(at),
+        };
+        let values: Vec<f64> = (0..40_000).map(parts).collect();
+        let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        let dtype = DType::parse("<f8").unwrap();
+        let array = Array::new(dtype, vec![40_000], Order::C, bytes.as_slice().into()).unwrap();
+        let mut frame = Vec::new();
+        write_array(&mut frame, &array, &options(1000)).unwrap();
+        let container = opened(frame);
+        assert!(container.repeated(0, &Region::parse("5000:15000", &[40_000]).unwrap()).is_some());
+        // Pieces of a sixteenth of the memory, and more or fewer passes.
+        for memory in [64_000, 16_000_000] {
+            let found = of(&*container, 40_000, memory).unwrap();
+            assert_eq!(format!("{found:?}"), format!("{:?}", stats("<f8", &[40_000], &bytes, memory)));
+        }
+    }
+
+    #[test]
+    fn terabytes_of_one_value_are_counted() {
+        let len = 1_u64 << 40;
+        let dtype = DType::parse("<f8").unwrap();
+        for (fill, value) in [(Fill::Zeros, 0.0), (Fill::Value(&2.5_f64.to_le_bytes()), 2.5)] {
+            let mut frame = Vec::new();
+            write_filled(&mut frame, &dtype, &[len], fill, &options(1 << 27)).unwrap();
+            let found = of(&*opened(frame), len, 8 << 30).unwrap();
+            let summary = found[0].summary.as_ref().unwrap();
+            assert_eq!((found[0].count, summary.min, summary.max), (len, Number::Float(value), Number::Float(value)));
+            assert_eq!((summary.mean, summary.std), (value, 0.0));
+            assert_eq!(summary.histogram.counts.iter().sum::<u64>(), len);
+        }
+        let mut frame = Vec::new();
+        write_filled(&mut frame, &dtype, &[len], Fill::Nan, &options(1 << 27)).unwrap();
+        let found = of(&*opened(frame), len, 8 << 30).unwrap();
+        assert!(found[0].nan == len && found[0].summary.is_none());
+    }
 }
