@@ -266,6 +266,7 @@ fn a_mask_of_fields_hides_in_each_column_what_is_its_own() {
         told,
         [("x", 3, 2, integer(1)), ("p.y", 3, 1, integer(11 + 12)), ("p.z", 6, 2, integer(20 + 21 + 30 + 41))]
     );
+}
 
 /// Arrays as Blosc2 stores them, and the same values in memory, which are walked.
 #[cfg(feature = "blosc2")]
