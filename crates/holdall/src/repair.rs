@@ -396,7 +396,10 @@ mod tests {
         let sound = mend(&at("a.b2e"), &at("b.b2e"), &store(frame.len() as u64)).unwrap();
         assert_eq!(sound.report.lost, []);
         let lost = mend(&at("c.b2e"), &at("d.b2e"), &store(40)).unwrap().report.lost;
-        assert!(!lost.is_empty() && lost.iter().all(|item| item.what.starts_with("in the new file: ")), "{lost:?}");
+        assert!(
+            !lost.is_empty() && lost.iter().all(|item| item.what.starts_with("in the new file: ")),
+            "{lost:?}"
+        );
     }
 
     /// Frames are known to repairs as they are to readers: a byte within one is told as a loss.
