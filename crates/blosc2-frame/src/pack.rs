@@ -1,11 +1,12 @@
 //! Writing items of any length, for the table of formats: each a chunk of its own.
 
-use container_core::Result;
 use container_core::dtype::DType;
 use container_core::format::{Output, Pack};
+use container_core::{Result, Value};
 
 use crate::guard;
 use crate::items::{Items, LAYER};
+use crate::msgpack;
 use crate::options::{FrameOptions, default_params};
 use crate::words::{self, CHECKSUM, DICTIONARY, FILTER, SPLIT};
 use crate::writer::Writer;
@@ -32,6 +33,11 @@ pub(crate) fn pack(job: Pack<'_>, out: &mut dyn Output) -> Result<()> {
     items.others = job.others.to_vec();
     let mut writer = Writer::new(out, options)?;
     writer.set_vlmetalayer(LAYER, &items.encode()?)?;
+    if let Some(Value::Map(entries)) = &job.options.metadata {
+        for (name, value) in entries {
+            writer.set_vlmetalayer(name, &msgpack::from_carried(value)?)?;
+        }
+    }
     let Pack { items, count, progress, .. } = job;
     for (done, item) in (1..).zip(items) {
         writer.append(&item?)?;

@@ -6,6 +6,9 @@
 //! without offsets, with a full table, of a single small chunk (which gets a new chunk size), and of no bytes at all.
 
 mod items;
+mod metadata;
+
+pub use metadata::set_metadata;
 
 use std::io::Read;
 use std::path::{Path, PathBuf};

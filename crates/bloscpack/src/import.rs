@@ -39,7 +39,7 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
     let kept = own::metadata(job.container, dataset)
         .filter(|tree| !job.container.is_typed(index) || own::is_numpy(tree));
     if let Some(tree) = &kept {
-        options.metadata = own::described(tree, &numpy);
+        options.metadata = own::described(&job.options.with_metadata(tree.clone()), &numpy);
         let json = options.metadata.as_ref().map(to_python_json).transpose()?;
         options.json = json.map(String::into_bytes);
     } else {

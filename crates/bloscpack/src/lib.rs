@@ -33,7 +33,7 @@ mod words;
 mod write;
 mod writer;
 
-pub use append::{AppendOptions, append_bytes, append_items};
+pub use append::{AppendOptions, append_bytes, append_items, set_metadata};
 pub use block::ChunkBlock;
 pub use checksum::ChecksumCode;
 pub use chunk_header::ChunkHeader;

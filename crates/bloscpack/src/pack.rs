@@ -1,7 +1,7 @@
 //! Writing items of any length, for the table of formats.
 
 use container_core::format::{ItemKind, Output, Pack};
-use container_core::{Error, Result};
+use container_core::{Error, Result, Value};
 
 use crate::ItemType;
 use crate::var_writer::{VarOptions, VarWriter};
@@ -20,6 +20,10 @@ pub(crate) fn pack(job: Pack<'_>, out: &mut dyn Output) -> Result<()> {
     let mut options = VarOptions {
         names: job.names.map(<[String]>::to_vec),
         others: job.others.to_vec(),
+        metadata: match &job.options.metadata {
+            Some(Value::Map(entries)) => entries.clone(),
+            _ => Vec::new(),
+        },
         ..match (job.kind, job.dtype) {
             (ItemKind::Text, _) => VarOptions::text(),
             (ItemKind::Numbers, Some(dtype)) => VarOptions::rows(ItemType::element(dtype)?),

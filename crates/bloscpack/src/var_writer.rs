@@ -47,6 +47,8 @@ pub struct VarOptions {
     pub names: Option<Vec<String>>,
     /// What else is to be kept, as the list `others` of the metadata.
     pub others: Vec<Value>,
+    /// Entries of the metadata under other names than holdall's own.
+    pub metadata: Vec<(String, Value)>,
     /// What happens to an existing file.
     pub overwrite: Overwrite,
     /// Whether the file is on the disk when the call returns.
@@ -63,6 +65,7 @@ impl Default for VarOptions {
             reserve: 0,
             names: None,
             others: Vec::new(),
+            metadata: Vec::new(),
             overwrite: Overwrite::default(),
             durability: Durability::default(),
             base: None,
@@ -102,6 +105,12 @@ impl VarOptions {
         if let Some(names) = &self.names {
             let names: Vec<Value> = names.iter().map(|name| name.as_str().into()).collect();
             tree = with_entry(&tree, "names", names.into());
+        }
+        for (key, value) in &self.metadata {
+            if ["dtype", "shape", "others", "names"].contains(&key.as_str()) {
+                return Err(Error::usage(format!("{key} of the metadata says what the items are")));
+            }
+            tree = with_entry(&tree, key, value.clone());
         }
         if self.base.is_some() { to_python_json(&tree) } else { to_json(&tree) }
     }

@@ -216,7 +216,7 @@ impl Import<'_> {
             [(index, _)] => carried::named(tree, &self.container.require(*index)?.path),
             _ => tree,
         };
-        Ok((tree, losses))
+        Ok((self.options.with_metadata(tree), losses))
     }
 
     /// True where all that the source lists is selected, in its order and whole.
@@ -327,6 +327,8 @@ pub struct ImportOptions {
     pub words: Vec<(String, String)>,
     /// Bounds on what the writing may hold in memory.
     pub limits: Limits,
+    /// Metadata of the user for the target: a map, whose entries go before those that the source has.
+    pub metadata: Option<Value>,
     /// Presents the source's axes in reverse, so that row-major data become column-major without moving a byte.
     pub axes: crate::container::Axes,
 }
@@ -334,6 +336,19 @@ pub struct ImportOptions {
 impl ImportOptions {
     /// The word for element types that a format lacks: write their bytes, little-endian.
     pub const AS_BYTES: &'static str = "as-bytes";
+
+    /// A map of metadata with those that were asked for.
+    #[must_use]
+    pub fn with_metadata(&self, tree: Value) -> Value {
+        match (&self.metadata, tree) {
+            (Some(Value::Map(given)), Value::Map(mut entries)) => {
+                entries.retain(|(key, _)| !given.iter().any(|(own, _)| own == key));
+                entries.extend(given.iter().cloned());
+                Value::Map(entries)
+            }
+            (_, tree) => tree,
+        }
+    }
 
     /// Whether elements of a type that the format lacks are to become bytes.
     #[must_use]

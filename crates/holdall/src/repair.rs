@@ -315,7 +315,7 @@ mod tests {
             let done = mend(&path, &target, &[&bytes[..], &bytes].concat()).unwrap();
             let len = bytes.len() as u64;
             let lost: Vec<_> = done.report.lost.iter().filter_map(|item| item.range.clone()).collect();
-            assert_eq!(lost, [len..2 * len], "{name}: {:?}", done.report);
+            assert!(lost.len() == 1 && lost[0] == (len..2 * len), "{name}: {:?}", done.report);
         }
     }
 

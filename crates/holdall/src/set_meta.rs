@@ -4,15 +4,18 @@ use std::path::Path;
 
 use container_core::container::OpenOptions;
 use container_core::format::Format;
+use container_core::source::read_stream;
 use container_core::write::Durability;
-use container_core::{Error, Result};
+use container_core::{Error, Limits, Result, Value};
 
 use crate::open::{Accept, is_stream, recognise};
+
+pub(crate) mod tree;
 
 /// A change of metadata, by JSON pointer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MetaChange {
-    /// The value at a pointer, as YAML 1.1 in flow style. A place that is not there is made where what holds it is; `/list/-` appends. The tag of
+    /// The value at a pointer: for ASDF YAML 1.1 in flow style, else JSON, or text that does not begin as JSON. A place that is not there is made where what holds it is; `/list/-` appends. The tag of
     /// what is there stays, unless the value has one.
     Set {
         /// Where.
@@ -37,8 +40,25 @@ pub enum Replace {
     Anything,
 }
 
-/// Changes the metadata of the file at `path` where it lies, in the order of `changes`, all or none. ASDF alone: nothing of its tree but what is
-/// named changes, and no block does. A tree that becomes longer than its padding takes a new file in the place of the old one, with the blocks byte for byte.
+/// Metadata of the user from a file: a JSON object.
+///
+/// # Errors
+/// `Io`; `Limit`; `Usage` for what is no JSON object.
+pub fn metadata_of_file(path: &Path, limits: &Limits) -> Result<Value> {
+    let bytes = match is_stream(path) {
+        true => read_stream(&mut std::io::stdin().lock(), limits)?,
+        false => read_stream(&mut std::fs::File::open(path)?, limits)?,
+    };
+    match serde_json::from_slice(&bytes) {
+        Ok(json @ serde_json::Value::Object(_)) => Ok(tree::of_json(json)),
+        Ok(_) => Err(Error::usage("metadata are a JSON object: {\"name\": value}")),
+        Err(error) => Err(Error::usage(format!("not JSON: {error}"))),
+    }
+}
+
+/// Changes the metadata of the file at `path`, in the order of `changes`, all or none: the tree of ASDF, the metadata of Bloscpack, the user
+/// metadata of Blosc2 below `/vlmeta`, the trailer of RawArray below `/trailer`. Blosc2 frames change in place, Bloscpack and RawArray files are
+/// written anew and take the place of the old ones in one step. Of ASDF, nothing of the tree but what is named changes, and no block does. A tree that becomes longer than its padding takes a new file in the place of the old one, with the blocks byte for byte.
 /// Gives notes on tags that go with what they were on, and on values that YAML 1.1 reads as something that they do not look like.
 ///
 /// # Errors
@@ -58,7 +78,6 @@ pub fn set_meta(
     change(format, path, changes, replace, open, durability)
 }
 
-#[cfg(feature = "asdf")]
 fn change(
     format: &Format,
     path: &Path,
@@ -67,9 +86,63 @@ fn change(
     open: &OpenOptions,
     durability: Durability,
 ) -> Result<Vec<String>> {
-    if format.name != asdf::FORMAT.name {
-        return Err(cannot(format));
+    let changed = |tree: Value, root: Option<&str>| tree::changed(tree, changes, root);
+    match format.name {
+        #[cfg(feature = "asdf")]
+        name if name == asdf::FORMAT.name => change_asdf(path, changes, replace, open, durability),
+        #[cfg(feature = "bloscpack")]
+        name if name == bloscpack::FORMAT.name => {
+            bloscpack::set_metadata(path, open, durability, |tree| changed(tree, None)).map(|()| Vec::new())
+        }
+        #[cfg(feature = "blosc2")]
+        name if name == blosc2_frame::FORMAT.name => {
+            blosc2_frame::set_user_metadata(path, open, durability, |user| below(VLMETA, user, &changed))
+                .map(|()| Vec::new())
+        }
+        #[cfg(feature = "rawarray")]
+        name if name == rawarray::FORMAT.name => {
+            rawarray::set_trailer(path, open, durability, |trailer| changed(trailer, Some(TRAILER)))
+                .map(|()| Vec::new())
+        }
+        _ => Err(cannot(format)),
     }
+}
+
+/// Key of the user metadata of Blosc2 among those of a frame.
+#[cfg(feature = "blosc2")]
+const VLMETA: &str = "vlmeta";
+
+/// Key of what follows the data of a RawArray file.
+#[cfg(feature = "rawarray")]
+const TRAILER: &str = "trailer";
+
+/// Changes a map that has its place under a key.
+#[cfg(feature = "blosc2")]
+fn below(key: &str, inner: Value, changed: &dyn Fn(Value, Option<&str>) -> Result<Value>) -> Result<Value> {
+    match changed(Value::Map(vec![(key.to_owned(), inner)]), Some(key))? {
+        Value::Map(entries) => match <[(String, Value); 1]>::try_from(entries) {
+            Ok([(own, inner)]) if own == key => Ok(inner),
+            Ok(_) => Ok(Value::Map(Vec::new())),
+            Err(entries) if entries.is_empty() => Ok(Value::Map(Vec::new())),
+            Err(entries) => {
+                let other =
+                    entries.iter().map(|(own, _)| own.as_str()).find(|own| *own != key).unwrap_or_default();
+                let error = Error::usage(format!("of a frame only the metadata below /{key} change"));
+                Err(error.hint(format!("--set /{key}/{other}=…")))
+            }
+        },
+        other => Ok(other),
+    }
+}
+
+#[cfg(feature = "asdf")]
+fn change_asdf(
+    path: &Path,
+    changes: &[MetaChange],
+    replace: Replace,
+    open: &OpenOptions,
+    durability: Durability,
+) -> Result<Vec<String>> {
     let changes: Vec<asdf::lens::Change<'_>> = changes
         .iter()
         .map(|change| match change {
@@ -86,19 +159,7 @@ fn change(
     asdf::lens::change(path, &changes, replace, options).map(|(_, notes)| notes)
 }
 
-#[cfg(not(feature = "asdf"))]
-fn change(
-    format: &Format,
-    _: &Path,
-    _: &[MetaChange],
-    _: Replace,
-    _: &OpenOptions,
-    _: Durability,
-) -> Result<Vec<String>> {
-    Err(cannot(format))
-}
-
 fn cannot(format: &Format) -> Error {
-    Error::usage(format!("metadata of {} files are not changed in place", format.title))
-        .hint("ASDF files: their trees are text")
+    Error::usage(format!("metadata of {} files are not changed", format.title))
+        .hint("ASDF, Bloscpack, Blosc2 and RawArray have metadata of the user")
 }

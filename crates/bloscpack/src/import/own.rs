@@ -96,7 +96,7 @@ pub(super) fn import_items(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec
     if let Some(word) = [CHUNKS, OFFSETS].into_iter().find(|word| words::word(job.options, word).is_some()) {
         return Err(Error::usage(format!("a variable-length file has no choice of {word}")));
     }
-    let tree = job.container.meta()?;
+    let tree = job.options.with_metadata(job.container.meta()?);
     let is_bare = matches!(&tree, Value::Map(entries) if entries.is_empty());
     let items = ItemType::from_metadata(&tree).unwrap_or(ItemType::Bytes);
     let usual = match &items {

@@ -33,6 +33,10 @@ none: first each --set, then each --unset. VALUE is YAML 1.1 in flow style: 5, 1
 '!!str text' leaves a plain text. Mappings and arrays are replaced only with --replace. YAML 1.1 reads 017, 1:30 and yes as 15, 90 and true, which standard \
 error tells; quotes make texts of them: '\"017\"'.
 
+Of Bloscpack files they change the metadata, of Blosc2 frames the user metadata below /vlmeta, of RawArray files the trailer, below /trailer where it is an \
+object. VALUE is then JSON, or text where it does not begin as JSON. Blosc2 frames change in place, by one commit; Bloscpack and RawArray files are written anew, \
+data byte for byte, and the new file takes the place of the old one. What describes the values (dtype, shape) is not changed.
+
 Examples:
   holdall meta scan.ra
   holdall meta scan.ra /dims/0
@@ -40,7 +44,9 @@ Examples:
   holdall meta --json scan.ra | jq .dims
   holdall meta image.asdf /roman/meta --yaml
   holdall meta small.asdf --inline > text.asdf
-  holdall meta image.asdf --set /roman/meta/exposure=30.5 --unset /roman/meta/draft")]
+  holdall meta image.asdf --set /roman/meta/exposure=30.5 --unset /roman/meta/draft
+  holdall meta scan.b2nd --set /vlmeta/exposure=30.5
+  holdall meta scan.ra --set '/trailer/note=second run'")]
 pub struct Args {
     /// The file, or FILE::PATH for a dataset's attributes; `-` is standard input
     #[arg(value_name = "FILE")]
@@ -66,11 +72,11 @@ pub struct Args {
     #[arg(long, conflicts_with_all = ["json", "raw", "yaml", "pointer"])]
     inline: bool,
 
-    /// Put a value in a place, new or old; ASDF only; may be given several times
+    /// Put a value in a place, new or old: ASDF, Bloscpack, Blosc2 (/vlmeta), RawArray (/trailer); may be given several times
     #[arg(long, value_name = "PTR=VALUE", conflicts_with_all = ["json", "raw", "yaml", "inline", "pointer"])]
     set: Vec<String>,
 
-    /// Take out what is at a pointer; ASDF only; may be given several times
+    /// Take out what is at a pointer; of the same formats; may be given several times
     #[arg(long, value_name = "PTR", conflicts_with_all = ["json", "raw", "yaml", "inline", "pointer"])]
     unset: Vec<String>,
 
@@ -128,7 +134,13 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     } else {
         container.meta().on(&file)?
     };
-    let Some(value) = value.pointer(&args.pointer) else {
+    // What is shown as text may be a tree for those who look into it, as a trailer of RawArray.
+    let within = match value.pointer(&args.pointer) {
+        None if address.dataset.is_none() && address.selection.is_none() => container.logical_meta().ok(),
+        _ => None,
+    };
+    let found = value.pointer(&args.pointer).or_else(|| within.as_ref()?.pointer(&args.pointer));
+    let Some(value) = found else {
         return nothing(&file, &args.pointer);
     };
     if args.json {

@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use container_core::dtype::{DType, Order};
-use container_core::{Error, Limits, Progress};
+use container_core::{Error, Limits, Progress, Value};
 use holdall::convert::ConvertOptions;
 use holdall::formats::target_format;
 use holdall::json;
 use holdall::pack::{ItemSource, PackOutcome, RawArray};
+use holdall::set_meta::metadata_of_file;
 
 use super::shown;
 use super::table::{TableArgs, is_table, is_wrong_format};
@@ -43,7 +44,7 @@ Examples:
   holdall pack --items arrays runs/*.npy runs.blp
   holdall pack --items arrays --dtype '<f8' a.bin b.bin ragged.blp
   holdall pack --dtype '<f8' --shape 100,3 positions.bin positions.blp
-  holdall pack scan.npy scan.blp
+  holdall pack scan.npy scan.blp --metadata about.json
   holdall pack table.csv table.b2nd
   holdall pack --csv --dtype '<f4' --delimiter tab - grid.asdf < grid.tsv
   zcat words.gz | holdall pack --items lines - words.blp")]
@@ -75,6 +76,10 @@ pub struct Args {
     /// The target's format, where its name does not tell
     #[arg(long, value_name = "FORMAT")]
     to: Option<String>,
+
+    /// Metadata for the new file: a JSON object in a file of its own
+    #[arg(long, value_name = "FILE")]
+    metadata: Option<PathBuf>,
 
     #[command(flatten)]
     make: MakeArgs,
@@ -135,19 +140,23 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     let (source, sources, target) = args.paths()?;
     let bar = args.make.check_target("pack", target, console)?;
     let (name, target_name) = (shown(source), shown(target));
+    let metadata =
+        args.metadata.as_deref().map(|file| metadata_of_file(file, &console.limits).on(shown(file)));
+    let metadata = &metadata.transpose()?;
     let (meter, limits) = (Meter::new(printable(&target_name), bar), console.limits);
     if let Some(kind) = args.items {
         let items = kind.source(source, sources, args.dtype.as_ref()).on(&name)?;
         // Of several files, the one that an error is about is named in its text.
         let subject = if sources.len() > 1 { target_name.clone() } else { name };
-        let outcome =
-            meter.watch(|progress| holdall::pack::pack_items(items, target, &args.options(limits, progress)));
+        let outcome = meter.watch(|progress| {
+            holdall::pack::pack_items(items, target, &args.options(metadata, limits, progress))
+        });
         return args.show_items(outcome.on(subject)?, sources, &target_name, console);
     }
     args.table.check("pack", source, args.dtype.is_some())?;
     let csv = args.table.csv(args.dtype.as_ref());
     let outcome = meter.watch(|progress| {
-        let options = args.options(limits, progress);
+        let options = args.options(metadata, limits, progress);
         let of_table = || holdall::csv::pack_csv(source, &csv, target, &options);
         match &args.dtype {
             _ if args.table.csv => of_table(),
@@ -186,8 +195,15 @@ impl Args {
         }
     }
 
-    fn options<'a>(&'a self, limits: Limits, progress: Progress<'a>) -> ConvertOptions<'a> {
-        self.make.options(self.to.as_deref(), self.make.write.import_options(), limits, progress)
+    fn options<'a>(
+        &'a self,
+        metadata: &Option<Value>,
+        limits: Limits,
+        progress: Progress<'a>,
+    ) -> ConvertOptions<'a> {
+        let mut import = self.make.write.import_options();
+        import.metadata.clone_from(metadata);
+        self.make.options(self.to.as_deref(), import, limits, progress)
     }
 
     fn show_items(

@@ -247,3 +247,61 @@ fn an_interrupted_conversion_to_a_directory_leaves_nothing() {
         assert_eq!((status.signal(), names()), (by, left.into_iter().map(Into::into).collect()));
     }
 }
+
+#[test]
+fn metadata_of_the_user_are_given_changed_and_taken_out() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = directory.path();
+    std::fs::write(at.join("raw"), [1, 0, 2, 0, 3, 0]).unwrap();
+    std::fs::write(at.join("about.json"), r#"{"by": "me", "run": {"n": 1}}"#).unwrap();
+    for (name, top) in [("a.blp", ""), ("a.b2nd", "/vlmeta"), ("a.ra", "/trailer")] {
+        run(at, &["pack", "--dtype", "<u2", "raw", name, "--metadata", "about.json"]).expect(0);
+        let values = run(at, &["cat", name]).expect(0).to_owned();
+        let shown = |path: &str| run(at, &["meta", "--json", name, &format!("{top}{path}")]);
+        assert_eq!(shown("/by").expect(0), "\"me\"\n", "{name}");
+        let (set, more) = (format!("{top}/run/n=2"), format!("{top}/note=a text: with a colon"));
+        run(at, &["meta", name, "--set", &set, "--set", &more, "--unset", &format!("{top}/by")]).expect(0);
+        assert_eq!(shown("/run").expect(0), "{\"n\":2}\n", "{name}");
+        assert_eq!(shown("/note").expect(0), "\"a text: with a colon\"\n", "{name}");
+        shown("/by").expect(1);
+        // Longer than the room that there is.
+        let long = format!("{top}/long={}", "0123456789 ".repeat(400));
+        run(at, &["meta", name, "--set", &long]).expect(0);
+        run(at, &["verify", name]).expect(0);
+        assert_eq!(run(at, &["cat", name]).expect(0), values);
+        // What cannot be done changes nothing.
+        let before = std::fs::read(at.join(name)).unwrap();
+        for wrong in [format!("{top}/nothing/here=1"), format!("{top}/x={{a: 1}}"), "/dtype=<f8".to_owned()] {
+            run(at, &["meta", name, "--set", &wrong]).expect(2);
+        }
+        run(at, &["meta", name, "--set", &format!("{top}/y=1"), "--unset", &format!("{top}/nothing")])
+            .expect(2);
+        assert!(std::fs::read(at.join(name)).unwrap() == before, "{name}");
+    }
+    for (name, top) in [("i.blp", ""), ("i.b2frame", "/vlmeta")] {
+        run(at, &["pack", "--items", "files", "raw", name, "--metadata", "about.json"]).expect(0);
+        assert_eq!(run(at, &["meta", "--json", name, &format!("{top}/by")]).expect(0), "\"me\"\n");
+        run(at, &["meta", name, "--set", &format!("{top}/by=you")]).expect(0);
+        run(at, &["verify", name]).expect(0);
+        assert_eq!(run(at, &["meta", "--json", name, &format!("{top}/by")]).expect(0), "\"you\"\n");
+    }
+    std::fs::write(at.join("list.json"), "[1]").unwrap();
+    run(at, &["pack", "--dtype", "<u2", "raw", "new.blp", "--metadata", "list.json"]).expect(2);
+    assert!(!at.join("new.blp").exists());
+}
+
+#[test]
+fn a_rawarray_file_grows_along_its_last_dimension() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = directory.path();
+    std::fs::write(at.join("raw"), [1, 2, 3, 4]).unwrap();
+    run(at, &["pack", "--dtype", "|u1", "--shape", "2,2", "--order", "F", "raw", "a.ra"]).expect(0);
+    run(at, &["append", "a.ra", "a.ra::data[:, 0:1]"]).expect(2);
+    run(at, &["convert", "a.ra::data[:, 0:1]", "b.npy"]).expect(0);
+    run(at, &["append", "a.ra", "b.npy"]).expect(0);
+    run(at, &["append", "a.ra", "raw", "--raw"]).expect(0);
+    assert_eq!(run(at, &["cat", "a.ra"]).expect(0), "1 3 1 1 3\n2 4 2 2 4\n");
+    run(at, &["verify", "a.ra"]).expect(0);
+    std::fs::write(at.join("short"), [1]).unwrap();
+    run(at, &["append", "a.ra", "short", "--raw"]).expect(2);
+}

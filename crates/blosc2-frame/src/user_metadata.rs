@@ -1,0 +1,62 @@
+//! Changing the user metadata of a frame, in place and in one commit.
+
+use std::path::Path;
+
+use container_core::container::{OpenOptions, Tolerance};
+use container_core::{Error, Result, Value};
+
+use crate::editor::{EditOptions, Editor};
+use crate::frame::Frame;
+use crate::items::LAYER;
+use crate::{Durability, metadata, msgpack};
+
+/// Changes the user metadata (vlmeta) of the frame at `path` to what `change` makes of them: a map, of which those entries
+/// that differ are written, as msgpack.
+///
+/// # Errors
+/// `Usage` for entries that holdall keeps for itself, for names that are too long, and where there are too many; those of
+/// `change`; `Unsupported` for stores of several frames; damage of the metadata; `Io`. The frame is then what it was.
+pub fn set_user_metadata(
+    path: impl AsRef<Path>,
+    open: &OpenOptions,
+    durability: Durability,
+    change: impl FnOnce(Value) -> Result<Value>,
+) -> Result<()> {
+    let path = path.as_ref();
+    let edit = EditOptions { limits: open.limits, variable_chunks: true, ..EditOptions::default() };
+    let mut editor = Editor::open(path, &edit)?;
+    let before = {
+        let frame = Frame::open_with(path, &open.into())?;
+        let pieces = metadata::pieces(&frame, Tolerance::Strict)?;
+        let decoded = pieces.into_iter().map(|(name, bytes)| {
+            let value = metadata::decode(&bytes?, &open.limits);
+            Ok((name.to_owned(), value))
+        });
+        decoded.collect::<Result<Vec<(String, Value)>>>()?
+    };
+    let Value::Map(after) = change(Value::Map(before.clone()))? else {
+        return Err(Error::usage("the user metadata of a frame are a map, by name"));
+    };
+    let find = |list: &[(String, Value)], name: &str| {
+        list.iter().find(|(own, _)| own == name).map(|(_, value)| value.clone())
+    };
+    for (name, _) in before.iter().filter(|(name, _)| find(&after, name).is_none()) {
+        refuse_own(name)?;
+        editor.remove_vlmetalayer(name);
+    }
+    for (name, value) in after.iter().filter(|(name, value)| find(&before, name).as_ref() != Some(value)) {
+        refuse_own(name)?;
+        editor.set_vlmetalayer(name, &msgpack::from_carried(value)?)?;
+    }
+    editor.commit(durability)
+}
+
+/// Names of which the values say what the chunks are.
+fn refuse_own(name: &str) -> Result<()> {
+    if name == LAYER || name == metadata::CHECKSUMS {
+        return Err(Error::usage(format!(
+            "user metadata {name:?} say what the chunks are, and are not changed"
+        )));
+    }
+    Ok(())
+}
