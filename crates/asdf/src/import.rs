@@ -19,7 +19,7 @@ use crate::carry::{Tree, to_tree};
 use crate::check::values::require_values;
 use crate::header::Version;
 use crate::words::{self, CHECKSUM};
-use crate::writer::{ArraySpec, Plan, WriteOptions};
+use crate::writer::{ArraySpec, Padding, Plan, WriteOptions};
 use crate::yaml::Yaml;
 use place::Places;
 
@@ -29,12 +29,25 @@ const STANDARD: &str = "standard";
 /// Word for where data of blocks begin: a multiple of so many bytes.
 const ALIGN: &str = "align";
 
+/// Word for room behind the tree and in blocks.
+const PADDING: &str = "padding";
+
+/// Largest factor of padding: a file of a hundred times its data is a mistake.
+const MAX_PADDING: f64 = 100.0;
+
+/// Word for the array whose rows go on to the end of the file.
+const STREAMED: &str = "streamed";
+
 /// Writes the selected datasets, each as an array at its path, with its mask. Byte order stays, and so does the order of the axes: column-major arrays
 /// have strides. Elements that become bytes are little-endian ones. The whole of another ASDF file keeps its tree.
 pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
-    job.options.allow_words("ASDF", &[CHECKSUM, ImportOptions::AS_BYTES, STANDARD, ALIGN])?;
+    job.options
+        .allow_words("ASDF", &[CHECKSUM, ImportOptions::AS_BYTES, STANDARD, ALIGN, PADDING, STREAMED])?;
     let compression = words::codec(job.options)?;
-    if let Some(file) = own::whole_file(job)? {
+    let streamed = words::word(job.options, STREAMED).filter(|text| *text != "none");
+    if let Some(file) = own::whole_file(job)?
+        && streamed.is_none()
+    {
         return own::rewrite(file, job, out);
     }
     let mut parts = Vec::new();
@@ -69,15 +82,24 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
         prove(job.container, *index, region, &job.read)?;
         parts.push((path, part));
     }
+    let is_streamed = streamed.map(|name| put_last(name, &mut parts, job.options)).transpose()?.is_some();
     let mut plan = Plan::new(options(job)?);
     let mut nodes = HashMap::with_capacity(parts.len());
-    for (path, part) in &parts {
+    for (number, (path, part)) in parts.iter().enumerate() {
+        let is_last = is_streamed && number + 1 == parts.len();
         let mask = part.mask.as_ref().map(|dtype| plan.array(&mask::spec(dtype, &part.spec))).transpose()?;
-        let spec = match mask {
-            Some(mask) => part.spec.clone().masked(mask),
-            None => part.spec.clone(),
+        let node = match mask {
+            // Rows that come later would have no place in it.
+            Some(_) if is_last => {
+                return Err(Error::usage(format!(
+                    "{path}: an array with a mask cannot be streamed: rows are added to the array alone"
+                )));
+            }
+            Some(mask) => plan.array(&part.spec.clone().masked(mask))?,
+            None if is_last => plan.streamed(&part.spec)?,
+            None => plan.array(&part.spec)?,
         };
-        nodes.insert((*path).clone(), plan.array(&spec)?);
+        nodes.insert((*path).clone(), node);
     }
     let (root, anchor) = to_tree(&tree, &mut nodes);
     let mut places = Places::new(root);
@@ -107,6 +129,34 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
     writer.finish()?;
     losses.extend(job.container.uncarried(job.selection));
     Ok(losses)
+}
+
+/// Makes the last of the array that is going to be streamed: the one that is named, or that there is.
+///
+/// # Errors
+/// `Usage` for a name of none, for `yes` where there are several, and for axes that are reversed.
+fn put_last(name: &str, parts: &mut Vec<(&String, Part<'_>)>, options: &ImportOptions) -> Result<()> {
+    let place = match name {
+        "yes" if parts.len() == 1 => Some(0),
+        _ => parts.iter().position(|(path, _)| *path == name),
+    };
+    let Some(place) = place else {
+        let problem = match name {
+            "yes" => format!("one of {} arrays can be streamed", parts.len()),
+            _ => format!("streamed {name:?}: no array of the new file has this path"),
+        };
+        return Err(Error::usage(problem).hint("-O streamed=PATH"));
+    };
+    let (path, mut part) = parts.remove(place);
+    if options.axes == Axes::Reversed {
+        return Err(Error::usage("axes cannot be reversed and rows streamed").context(path.clone()));
+    }
+    // Rows follow one another, whatever the order of the source is.
+    part.read = Order::C;
+    part.spec = part.spec.order(Order::C);
+    part.spec.compression = None;
+    parts.push((path, part));
+    Ok(())
 }
 
 /// Where the arrays are going to stand.
@@ -139,6 +189,13 @@ fn options(job: &Import<'_>) -> Result<WriteOptions> {
     if let Some(text) = words::word(job.options, STANDARD).filter(|text| *text != "none") {
         options.standard = Version::parse(text)
             .ok_or_else(|| Error::usage(format!("standard {text:?} is no version, such as 1.6.0")))?;
+    }
+    if let Some(text) = words::word(job.options, PADDING).filter(|text| *text != "none") {
+        let factor: Option<f64> = text.parse().ok();
+        let factor = factor.filter(|factor| (1.0..=MAX_PADDING).contains(factor));
+        let problem =
+            || Error::usage(format!("padding {text:?} (a factor from 1 to {MAX_PADDING}, such as 1.1)"));
+        options.padding = Padding::Factor(factor.ok_or_else(problem)?);
     }
     if let Some(text) = words::word(job.options, ALIGN).filter(|text| *text != "none") {
         let align: Option<u64> = text.parse().ok();

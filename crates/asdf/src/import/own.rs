@@ -89,6 +89,7 @@ pub(super) fn rewrite(file: &File, job: &Import<'_>, out: &mut dyn Output) -> Re
         return Err(error);
     }
     options.write = super::options(job)?;
+    options.padding = Some(options.write.padding);
     if words::word(job.options, CHECKSUM).is_some() {
         options.digests = Some(options.write.checksums);
     }

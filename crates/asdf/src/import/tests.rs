@@ -203,3 +203,40 @@ fn elements_that_are_no_values_are_refused() {
     }
     assert!(imported(&*array("<U1", "False", "(1,)", &0x10_FFFF_u32.to_le_bytes()), &options).is_ok());
 }
+
+#[test]
+fn padding_leaves_room_for_edits_in_place() {
+    let source = array("<i2", "False", "(2, 3)", &[0, 0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 0]);
+    let (file, _) = imported(&*source, &words(&[("padding", "1.1")])).unwrap();
+    // As Python asdf: to the next page, and one more.
+    let block = &file.blocks()[0];
+    assert_eq!((block.at, block.header.allocated_size, block.header.used_size), (8192, 8192, 12));
+    assert_eq!(file.layout().padding.end, 8192);
+    for wrong in ["0.5", "yes", "-1", "1000", "nan"] {
+        assert!(imported(&*source, &words(&[("padding", wrong)])).is_err(), "{wrong}");
+    }
+}
+
+#[test]
+fn one_array_can_be_streamed() {
+    for order in ["False", "True"] {
+        let source = array("<i2", order, "(2, 3)", &[0, 0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 0]);
+        for name in ["yes", "data"] {
+            let (file, _) = imported(&*source, &words(&[("streamed", name)])).unwrap();
+            let header = file.blocks()[0].header;
+            assert_eq!((header.flags, header.used_size, header.checksum), (1, 0, [0; 16]));
+            assert_eq!(
+                (file.layout().index.clone(), &*file.arrays()[0].array.shape),
+                (None, &[None, Some(3)][..])
+            );
+            let elements = |file: &dyn Container| {
+                let whole = Region::whole(&[2, 3]);
+                let read = file.read(0, &whole, &ReadOptions::default()).unwrap();
+                read.bytes(Order::C, &container_core::Limits::default()).unwrap().into_owned()
+            };
+            let whole = file.source().read(0..file.source().len()).unwrap().into_owned();
+            assert_eq!(elements(&*seen(whole, Axes::AsStored)), elements(&*source));
+        }
+        assert!(imported(&*source, &words(&[("streamed", "other")])).is_err());
+    }
+}

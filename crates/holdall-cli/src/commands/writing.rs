@@ -232,6 +232,10 @@ fn import_options(encode: &EncodeArgs, file: Option<&FileArgs>, source: &SourceA
 }
 
 fn option(text: &str) -> Result<(String, String), String> {
+    // Of a word that asks a yes or no, the word is enough: `-O streamed`.
+    if !text.is_empty() && !text.contains('=') {
+        return Ok((text.to_owned(), "yes".to_owned()));
+    }
     let split = text.split_once('=').filter(|(key, value)| !key.is_empty() && !value.is_empty());
     split.map(|(key, value)| (key.to_owned(), value.to_owned())).ok_or_else(|| "write KEY=VALUE".into())
 }
