@@ -43,6 +43,7 @@ mod lz4;
 pub mod mutate;
 mod npy;
 mod options;
+mod outcome;
 mod python;
 mod rawarray_file;
 mod region;
@@ -81,6 +82,7 @@ pub use kept::kept;
 pub use lz4::lz4_walk;
 pub use npy::{npy_open, npy_roundtrip};
 pub use options::MEMORY;
+pub use outcome::outcome;
 pub use python::{dtype_parse, literal_parse};
 pub use rawarray_file::{rawarray_open, rawarray_repair};
 pub use region::region_parse;
@@ -156,6 +158,7 @@ targets! {
     asdf_decode: asdf_block::payloads;
     asdf_journal: asdf_block::journals;
     convert: seeds::array_files;
+    outcome: outcome::files;
     export: seeds::array_files;
     csv_table: csv::tables;
 }
