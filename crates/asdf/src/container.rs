@@ -205,6 +205,10 @@ impl Container for Lens {
         map
     }
 
+    fn uncompared(&self) -> Option<String> {
+        self.file.uncompared()
+    }
+
     fn notices(&self) -> Vec<String> {
         self.journal.iter().map(|notice| notice.message.clone()).collect()
     }

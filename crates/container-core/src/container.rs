@@ -165,6 +165,11 @@ pub trait Container: Send + Sync {
         Vec::new()
     }
 
+    /// The first digest that reads under [`Digests::Whole`] have not compared, because they took a part of what it covers. A line.
+    fn uncompared(&self) -> Option<String> {
+        None
+    }
+
     /// What the file holds beside its datasets' values, types and shapes, and a bare array therefore cannot take along.
     fn losses(&self) -> Vec<Loss> {
         Vec::new()
@@ -401,21 +406,33 @@ pub struct ReadOptions {
 /// Whether digests are compared while reading.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Digests {
-    /// A differing digest is an error.
-    #[default]
+    /// A differing digest is an error. All that a digest covers is read for it, however little is asked for.
     Compare,
+    /// As [`Digests::Compare`] where a read takes all that a digest covers; else it is not compared, which
+    /// [`Container::uncompared`] reports.
+    #[default]
+    Whole,
     /// They are not looked at.
     Ignore,
 }
 
 impl Default for ReadOptions {
-    /// One thread, digests compared, the default limits.
+    /// One thread, digests compared where all that they cover is read, the default limits.
     fn default() -> Self {
-        Self { threads: 1, digests: Digests::Compare, limits: Limits::default() }
+        Self { threads: 1, digests: Digests::Whole, limits: Limits::default() }
     }
 }
 
 impl ReadOptions {
+    /// The same for reading `region` of a dataset of this shape in pieces: where that is all of it, digests are compared.
+    #[must_use]
+    pub fn for_region(mut self, region: &Region, shape: &[u64]) -> Self {
+        if self.digests == Digests::Whole && region.is_whole(shape) {
+            self.digests = Digests::Compare;
+        }
+        self
+    }
+
     /// The same with other limits.
     #[must_use]
     pub const fn with_limits(mut self, limits: Limits) -> Self {

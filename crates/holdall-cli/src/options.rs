@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 use clap::ColorChoice;
 use clap::builder::TypedValueParser;
 use container_core::Limits;
-use container_core::container::{Axes, Fallback, OpenOptions, ReadOptions, Tolerance};
+use container_core::container::{Axes, Digests, Fallback, OpenOptions, ReadOptions, Tolerance};
 use container_core::dtype::DType;
 use container_core::source::Access;
 use container_core::write::Overwrite;
@@ -118,6 +118,35 @@ impl JobsArgs {
     /// Values read on that many threads.
     pub fn read_options(self, limits: Limits) -> ReadOptions {
         ReadOptions::default().with_threads(self.count()).with_limits(limits)
+    }
+}
+
+/// Whether digests are compared.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub struct DigestsArgs {
+    /// Compare digests always, where all that they cover is read anyway, or never [default: whole]
+    #[arg(long, value_enum, help_heading = "Reading", value_name = "WHEN")]
+    digests: Option<DigestsWord>,
+}
+
+/// A word for [`Digests`].
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum DigestsWord {
+    Compare,
+    Whole,
+    Ignore,
+}
+
+impl DigestsArgs {
+    /// The same options with these digests.
+    pub fn apply(self, mut read: ReadOptions) -> ReadOptions {
+        read.digests = match self.digests {
+            Some(DigestsWord::Compare) => Digests::Compare,
+            Some(DigestsWord::Whole) => Digests::Whole,
+            Some(DigestsWord::Ignore) => Digests::Ignore,
+            None => read.digests,
+        };
+        read
     }
 }
 

@@ -131,6 +131,7 @@ pub fn export(
     progress: Progress<'_>,
     out: &mut dyn Write,
 ) -> Result<Vec<Loss>> {
+    let read = &read.for_region(region, &container.require(index)?.shape);
     let filled = match format {
         ExportFormat::Raw | ExportFormat::Npy => {
             Filled::new(container, &[(index, region.clone())], None, read)?

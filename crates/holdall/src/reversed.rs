@@ -54,6 +54,14 @@ impl Container for Reversed<'_> {
         self.inner.logical_meta()
     }
 
+    fn notices(&self) -> Vec<String> {
+        self.inner.notices()
+    }
+
+    fn uncompared(&self) -> Option<String> {
+        self.inner.uncompared()
+    }
+
     fn may_hide_datasets(&self) -> bool {
         self.inner.may_hide_datasets()
     }

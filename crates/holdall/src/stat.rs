@@ -147,6 +147,7 @@ pub fn stat(
     progress: Progress<'_>,
 ) -> Result<Vec<Stat>> {
     let dataset = &*container.require(index)?;
+    let read = &read.for_region(region, &dataset.shape);
     prove(container, index, region, read)?;
     let columns = columns(&dataset.dtype);
     let count = region.len().unwrap_or(u64::MAX);

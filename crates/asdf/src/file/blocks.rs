@@ -28,8 +28,20 @@ pub(super) struct Cache {
     chunk: Mutex<Option<Chunk>>,
     /// The blocks whose digests have been compared.
     proved: Mutex<HashSet<usize>>,
+    /// The first digest that was not compared.
+    skipped: Mutex<Option<Skipped>>,
     /// What was decoded of the block that was read in part last.
     worked: Mutex<Option<Work>>,
+}
+
+/// A digest that was not compared.
+struct Skipped {
+    /// The array that was read.
+    path: String,
+    /// Most bytes of the block that one read took.
+    read: u64,
+    /// Bytes of the block.
+    of: u64,
 }
 
 /// What was decoded of a block to read parts of it.
@@ -75,6 +87,16 @@ impl Cache {
     pub(super) fn forget(&self) {
         self.held.try_lock().into_iter().for_each(|mut held| *held = None);
         self.chunk.try_lock().into_iter().for_each(|mut chunk| *chunk = None);
+    }
+
+    /// Notes that a digest was not compared.
+    pub(super) fn skip(&self, path: &str, read: u64, block: &StoredBlock) {
+        let mut skipped = self.skipped.lock().unwrap_or_else(PoisonError::into_inner);
+        match &mut *skipped {
+            Some(known) if known.path == path => known.read = known.read.max(read),
+            Some(_) => {}
+            None => *skipped = Some(Skipped { path: path.to_owned(), read, of: block.data_size() }),
+        }
     }
 
     /// What is held under `key`.
@@ -212,6 +234,23 @@ impl File {
         let fault = faults.find(|fault| fault.kind() == kind && block_of(fault) == Some(block.index));
         let unnamed = || Error::malformed(format!("block {} is damaged", block.index)).at(block.range());
         fault.map_or_else(unnamed, Fault::error)
+    }
+
+    /// What there is to say of the first digest that reads under [`Digests::Whole`] have not compared.
+    #[must_use]
+    pub fn uncompared(&self) -> Option<String> {
+        let skipped = self.cache.skipped.lock().unwrap_or_else(PoisonError::into_inner);
+        skipped.as_ref().map(|Skipped { path, read, of }| {
+            format!(
+                "digest of {path} not compared ({read} of {of} bytes were read): --digests compare reads all"
+            )
+        })
+    }
+
+    /// Whether a block has a digest that has not been compared.
+    pub(super) fn is_unproved(&self, block: &StoredBlock) -> bool {
+        let proved = self.cache.proved.lock().unwrap_or_else(PoisonError::into_inner);
+        block.checksum().is_some() && block.is_whole() && !proved.contains(&block.index)
     }
 
     /// Compares the digest of a block, once.

@@ -320,6 +320,18 @@ fn digests_are_compared_once_and_may_be_of_decoded_bytes() {
     let file = open(tree, &[bad]);
     assert!(matches!(all(&file, "a").unwrap_err().kind(), ErrorKind::Checksum { .. }));
     assert!(file.read_block(0, &ReadOptions::default()).is_err());
+    // A part does not need what else the digest covers.
+    let part = Region::parse("1:3", &[4]).unwrap();
+    let read = |digests: Digests| {
+        let mut options = ReadOptions::default();
+        options.digests = digests;
+        file.read("a", &part, &options)
+            .map(|array| array.bytes(Order::C, &Limits::default()).unwrap().into_owned())
+    };
+    assert!(file.uncompared().is_none() && read(Digests::Ignore).unwrap() == [2, 3]);
+    assert!(file.uncompared().is_none() && read(Digests::Compare).is_err());
+    assert!(read(Digests::Whole).unwrap() == [2, 3]);
+    assert!(file.uncompared().unwrap().contains("digest of a not compared (2 of 4 bytes"));
     let mut anyway = ReadOptions::default();
     anyway.digests = Digests::Ignore;
     assert_eq!(&*file.read_block(0, &anyway).unwrap(), [9, 2, 3, 4]);

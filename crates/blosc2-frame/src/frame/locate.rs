@@ -93,7 +93,7 @@ impl Frame {
     /// As [`Frame::chunk`].
     pub(crate) fn chunk_by(&self, index: u64, digests: Digests) -> Result<Cow<'_, [u8]>> {
         let bytes = self.chunk_uncompared(index)?;
-        if digests == Digests::Compare {
+        if digests != Digests::Ignore {
             self.guard.compare(self, index, &bytes).map_err(|error| match self.place(index) {
                 Ok(Found::Stored(place)) => place.in_chunk(error, index),
                 _ => error,

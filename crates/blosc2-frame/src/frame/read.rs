@@ -182,7 +182,7 @@ impl Frame {
         look: impl FnOnce(&[u8]) -> Result<T>,
     ) -> Result<T> {
         let compared = |bytes: &[u8]| {
-            if options.digests == Digests::Compare {
+            if options.digests != Digests::Ignore {
                 self.guard.compare(self, index, bytes)?;
             }
             look(bytes)

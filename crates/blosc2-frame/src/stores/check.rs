@@ -52,7 +52,9 @@ pub(crate) fn check(
             done = done.saturating_add(len);
         }
     }
-    if let (Depth::Full, Digests::Compare, Kind::Zip(archive)) = (depth, options.digests, &store.kind) {
+    if let (Depth::Full, Digests::Compare | Digests::Whole, Kind::Zip(archive)) =
+        (depth, options.digests, &store.kind)
+    {
         for member in archive.members.iter().filter(|member| member.refused.is_none()) {
             // The bytes were counted as those of leaves; here only an end may be asked for.
             let on = |_: u64, _: u64| match progress.tick(done, store.size.max(done)) {

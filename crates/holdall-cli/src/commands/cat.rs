@@ -21,7 +21,7 @@ use holdall::target::refuse_source;
 use super::writing::tell_losses;
 use super::{select, shown, tell};
 use crate::errors::{On, Outcome, Result};
-use crate::options::{ForceArgs, JobsArgs, OpenArgs, address};
+use crate::options::{DigestsArgs, ForceArgs, JobsArgs, OpenArgs, address};
 use crate::output::{Console, Escapes, Named, printable};
 use crate::progress::{Meter, Shown};
 
@@ -53,8 +53,8 @@ pub struct Args {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Do not compare digests while reading
-    #[arg(long)]
+    /// Do not compare digests while reading: --digests ignore
+    #[arg(long, conflicts_with = "digests")]
     no_verify: bool,
 
     /// What missing elements become, as in a cell of CSV; default: -- in text, an empty cell, null in JSON; in npy and raw NaN, NaT, for other
@@ -68,6 +68,9 @@ pub struct Args {
 
     #[command(flatten)]
     force: ForceArgs,
+
+    #[command(flatten)]
+    digests: DigestsArgs,
 
     #[command(flatten)]
     jobs: JobsArgs,
@@ -123,7 +126,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     let (index, region) = single(container, select(&address, container)?).on(&file)?;
     let format = args.form(&*container.require(index).on(&file)?, output, console.out.is_terminal())?;
     not_for_terminal(format).on(&file)?;
-    let mut read = args.jobs.read_options(console.limits);
+    let mut read = args.digests.apply(args.jobs.read_options(console.limits));
     if args.no_verify {
         read.digests = Digests::Ignore;
     }
@@ -152,6 +155,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
         }
     };
     tell_losses(&target, &[losses, more].concat());
+    tell(&address.file, container.uncompared().as_slice());
     Ok(Outcome::Yes)
 }
 

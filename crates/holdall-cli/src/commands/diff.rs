@@ -11,7 +11,7 @@ use holdall::open::Accept;
 
 use super::{open, select, shown};
 use crate::errors::{Failure, On, Outcome, Result, shell_word};
-use crate::options::{JobsArgs, OpenArgs, address};
+use crate::options::{DigestsArgs, JobsArgs, OpenArgs, address};
 use crate::output::{Console, STRONG, printable};
 use crate::progress::{Meter, Shown};
 
@@ -56,6 +56,9 @@ pub struct Args {
     json: bool,
 
     #[command(flatten)]
+    digests: DigestsArgs,
+
+    #[command(flatten)]
     jobs: JobsArgs,
 
     #[command(flatten)]
@@ -89,7 +92,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
             rtol: args.rtol,
             atol: args.atol,
             ignore: &args.ignore,
-            read: args.jobs.read_options(console.limits),
+            read: args.digests.apply(args.jobs.read_options(console.limits)),
             unreadable: Some(&take),
             progress,
         };
@@ -108,6 +111,8 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     } else if !args.quiet {
         show(&differences, console)?;
     }
+    super::tell(&a.file, opened_a.container.uncompared().as_slice());
+    super::tell(&b.file, opened_b.container.uncompared().as_slice());
     for (dataset, error) in unreadable {
         console.fail(&Failure { subject: Some(both.clone()), error: advised(error).of_dataset(dataset) });
     }

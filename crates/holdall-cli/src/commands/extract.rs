@@ -18,7 +18,7 @@ use holdall::open::{Accept, is_stream};
 use super::writing::tell_losses;
 use super::{open, select, shown};
 use crate::errors::{Failure, On, Outcome, Result};
-use crate::options::{ForceArgs, JobsArgs, OpenArgs, address};
+use crate::options::{DigestsArgs, ForceArgs, JobsArgs, OpenArgs, address};
 use crate::output::{Console, Escapes, printable, to_stderr};
 use crate::progress::{Meter, Shown};
 
@@ -67,12 +67,15 @@ pub struct Args {
     #[arg(short, long)]
     keep_going: bool,
 
-    /// Do not compare digests while reading
-    #[arg(long)]
+    /// Do not compare digests while reading: --digests ignore
+    #[arg(long, conflicts_with = "digests")]
     no_verify: bool,
 
     #[command(flatten)]
     force: ForceArgs,
+
+    #[command(flatten)]
+    digests: DigestsArgs,
 
     #[command(flatten)]
     jobs: JobsArgs,
@@ -98,7 +101,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
         return Err(error).on(file);
     }
     args.refuse_other_kind(container, &chosen).on(&file)?;
-    let mut read = args.jobs.read_options(console.limits);
+    let mut read = args.digests.apply(args.jobs.read_options(console.limits));
     if args.no_verify {
         read.digests = Digests::Ignore;
     }
@@ -133,6 +136,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
             args.show(&file, &files, console)?;
         }
     }
+    super::tell(&address.file, container.uncompared().as_slice());
     for error in unread.take() {
         console.fail(&Failure { subject: Some(file.clone()), error });
     }

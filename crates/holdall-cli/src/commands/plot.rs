@@ -23,7 +23,7 @@ use holdall_plot::{
 
 use super::{open, shown};
 use crate::errors::{On, Outcome, Result, shell_word_of};
-use crate::options::{ForceArgs, JobsArgs, OpenArgs, address};
+use crate::options::{DigestsArgs, ForceArgs, JobsArgs, OpenArgs, address};
 use crate::output::{Console, printable, to_stderr};
 use crate::progress::{Meter, Shown};
 
@@ -134,6 +134,9 @@ pub struct Args {
     force: ForceArgs,
 
     #[command(flatten)]
+    digests: DigestsArgs,
+
+    #[command(flatten)]
     jobs: JobsArgs,
 
     #[command(flatten)]
@@ -170,8 +173,12 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     let container = opened.container.as_ref();
     let bar = if console.out.is_terminal() { Shown::Never } else { Shown::OnTerminal };
     let meter = Meter::new(printable(&file), bar);
-    let read = args.jobs.read_options(console.limits);
-    let make = |style: &Style| meter.watch(|progress| args.draw(container, &address, style, read, progress));
+    let read = args.digests.apply(args.jobs.read_options(console.limits));
+    let make = |style: &Style| {
+        let drawn = meter.watch(|progress| args.draw(container, &address, style, read, progress));
+        super::tell(&address.file, container.uncompared().as_slice());
+        drawn
+    };
     if let Some(protocol) = protocol {
         let style = terminal::style(protocol, args.size.map(|size| size.0), args.dpi);
         let drawn = make(&style).on(&file)?;

@@ -11,7 +11,7 @@ use holdall::stat::{Measured, Number, Stat, Summary, stat, stat_json};
 
 use super::{open, select, shown};
 use crate::errors::{Failure, On, Outcome, Result};
-use crate::options::{JobsArgs, OpenArgs, address};
+use crate::options::{DigestsArgs, JobsArgs, OpenArgs, address};
 use crate::output::{Console, FAINT, STRONG, printable};
 use crate::progress::{Meter, Shown};
 use crate::values;
@@ -43,6 +43,9 @@ pub struct Args {
     json: bool,
 
     #[command(flatten)]
+    digests: DigestsArgs,
+
+    #[command(flatten)]
     jobs: JobsArgs,
 
     #[command(flatten)]
@@ -69,7 +72,7 @@ fn measure(args: &Args, file: &OsString, console: &mut Console) -> Result<()> {
         let nothing = || container_core::Error::usage("there is no dataset in this file");
         return Err(holdall::verify::first_damage(container).unwrap_or_else(nothing)).on(name);
     }
-    let read = args.jobs.read_options(console.limits);
+    let read = args.digests.apply(args.jobs.read_options(console.limits));
     for (index, region) in chosen {
         let dataset = container.require(index).on(&name)?;
         let bar = if console.out.is_terminal() { Shown::Never } else { Shown::OnTerminal };
@@ -88,7 +91,11 @@ fn measure(args: &Args, file: &OsString, console: &mut Console) -> Result<()> {
         let selection = address.selection.as_deref().filter(|_| !literal);
         for stat in &stats {
             if args.json {
-                console.out.json(&stat_json(&name, &dataset.path, selection, stat))?;
+                let mut line = stat_json(&name, &dataset.path, selection, stat);
+                if let (true, Some(line)) = (container.uncompared().is_some(), line.as_object_mut()) {
+                    line.insert("digest".to_owned(), "not compared".into());
+                }
+                console.out.json(&line)?;
             } else if console.out.is_terminal() {
                 people(console, &name, &dataset, &region.shape(), selection, stat)?;
             } else {
@@ -96,6 +103,7 @@ fn measure(args: &Args, file: &OsString, console: &mut Console) -> Result<()> {
             }
         }
     }
+    super::tell(&address.file, container.uncompared().as_slice());
     Ok(())
 }
 

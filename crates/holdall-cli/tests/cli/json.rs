@@ -215,6 +215,7 @@ fn the_page_has_every_key_and_no_other() {
         (&["digest", "--json", "good.ra", "missing.ra"], 2),
         (&["digest", "--json", "--check", "list"], 0),
         (&["stat", "--json", "good.ra", image], 0),
+        (&["stat", "--json", &format!("{image}::roman/dq[0]")], 0),
         (&["formats", "--json"], 0),
     ] {
         for line in lines(run(at, args).expect(code)) {

@@ -55,7 +55,7 @@ impl<'a> Side<'a> {
     /// The elements of a part of what the region gives.
     fn read(&self, piece: &Region, options: &ReadOptions) -> Result<Array<'a>> {
         let region = Region::new(within(self.region, piece)?, &self.dataset().shape)?;
-        self.container.read(self.index, &region, options)
+        self.container.read(self.index, &region, &options.for_region(self.region, &self.dataset().shape))
     }
 
     /// The mask of a part of what the region gives.
@@ -66,7 +66,8 @@ impl<'a> Side<'a> {
     }
 
     fn prove(&self, options: &ReadOptions) -> Result<()> {
-        prove(self.container, self.index, self.region, options)
+        let options = options.for_region(self.region, &self.dataset().shape);
+        prove(self.container, self.index, self.region, &options)
     }
 
     fn byte_len(&self) -> u64 {
