@@ -96,8 +96,11 @@ fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
     Ok(losses)
 }
 
+/// Indices of datasets, each with the elements of it that are selected.
+type Selection = Vec<(usize, Region)>;
+
 /// The datasets that FITS images can hold, and the others as losses. All of them where there is none that it can, which is an error later.
-pub(crate) fn able(job: &Import<'_>) -> Result<(Vec<(usize, Region)>, Vec<Loss>)> {
+pub(crate) fn able(job: &Import<'_>) -> Result<(Selection, Vec<Loss>)> {
     let (mut kept, mut losses) = (Vec::new(), Vec::new());
     for (index, region) in job.selection {
         let dataset = job.container.require(*index)?;
