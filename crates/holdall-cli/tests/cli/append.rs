@@ -69,7 +69,7 @@ fn only_what_an_append_takes_is_offered() {
     std::fs::write(at.join("a.npy"), npy("<f4", false, "(3, 2)", &floats(6))).unwrap();
     let none = "takes no checksum (it takes none of these options)";
     let filters = "takes no checksum (it takes filter, split, dictionary)";
-    let of_frames = "takes no checksum (it takes frames, as-bytes)";
+    let of_frames = "takes no checksum (it takes frames, as-bytes, new-logs)";
     let streamed = std::fs::read(testdata().join("asdf/ok/stream.asdf")).unwrap();
     std::fs::write(at.join("s.asdf"), streamed).unwrap();
     for (file, title, takes) in
