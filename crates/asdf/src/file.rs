@@ -25,6 +25,7 @@ mod read;
 use blocks::Cache;
 pub(crate) use blocks::{is_kept, is_own};
 use external::Others;
+pub(crate) use faults::WRONG_MASK;
 
 /// An open ASDF file. It is read through `&self`, from any number of threads.
 pub struct File {

@@ -12,6 +12,9 @@ use crate::fault::{Fault, FaultKind};
 use crate::ndarray::{Geometry, NdArray};
 use crate::yaml::Node;
 
+/// What is wrong with a mask that hides nothing, behind the name of its array.
+pub(crate) const WRONG_MASK: &str = " is neither a number nor an array";
+
 impl File {
     /// What is wrong or odd about the arrays: sources that name no block, elements outside of it, rows that are torn, masks that are no
     /// numbers. Looks at the tree and at headers alone; external files are not opened.
@@ -22,7 +25,7 @@ impl File {
         for (index, entry) in self.arrays().iter().enumerate() {
             let place = self.node(&entry.array).range();
             if let Some(mask) = self.wrong_mask(&entry.array) {
-                let message = format!("the mask of {} is neither a number nor an array", entry.path);
+                let message = format!("the mask of {}{WRONG_MASK}", entry.path);
                 faults.push(Fault::new(FaultKind::Array, mask.range(), message));
             }
             if self.is_external(&entry.array) {

@@ -21,7 +21,7 @@ use container_core::{ErrorKind, Limits, Progress, Result};
 use super::blocks::Part;
 use crate::check;
 use crate::datasets::of_blocks;
-use crate::file::{File, is_own};
+use crate::file::{File, WRONG_MASK, is_own};
 use crate::ndarray::geometry::Rows;
 use crate::ndarray::{ByteSource, Geometry, NdArray, inline};
 use crate::open_options::Policy;
@@ -112,7 +112,10 @@ fn is_listed(finding: &Finding, report: &RepairReport) -> bool {
     let message = &finding.message;
     let subject = match message.split_once(": ").map(|(block, _)| block) {
         Some(block) if block.starts_with("block ") => Some(block),
-        _ => message.split(' ').next(),
+        _ => match message.strip_prefix("the mask of ") {
+            Some(rest) => rest.strip_suffix(WRONG_MASK),
+            None => message.split(' ').next(),
+        },
     };
     let names = [finding.dataset.as_deref(), subject];
     let is_of = |what: &str, name: &str| {

@@ -206,6 +206,7 @@ fn the_page_has_every_key_and_no_other() {
         (&["recode", "--json", image, "image.asdf"], 0),
         (&["pack", "--json", "good.npy", "packed.blp"], 0),
         (&["pack", "--json", "--items", "lines", "other.txt", "lines.blp"], 0),
+        (&["pack", "--json", "--items", "arrays", "--dtype", "|u1", "other.txt", "numbers.blp"], 0),
         (&["extract", "--json", image, "-o", "arrays"], 0),
         (&["append", "--json", "hello.blp", "good.npy"], 0),
         (&["explode", "--json", image, "-o", "parts"], 0),
