@@ -1,6 +1,6 @@
 //! Header lines, ends of trees, block headers and indices at their edges, each with what the policies make of it.
 
-use asdf::{BlockIndex, IndexState, Layout, Policy};
+use asdf::{BlockIndex, FaultKind, IndexState, Layout, Policy};
 
 use crate::made::{HEAD, block, file, header, index, open, plain, said, short, tree};
 
@@ -202,18 +202,33 @@ fn indices() {
     }
 }
 
+/// All but an index that ends the file and lists its blocks, which is cut from the rows and told.
 #[test]
-fn what_follows_a_streamed_block_is_its_data() {
+fn what_follows_a_streamed_block_is_its_data_unless_it_is_its_index() {
     let mut head = header(b"", 0, 0, 0);
     head.flags = 1;
     let lines = ONE.replace("shape: [4]", "shape: ['*']");
     let begin = [tree(&lines).as_bytes(), &head.to_bytes(), b"abcd"].concat();
-    for behind in [plain(b"efgh"), index(&[tree(&lines).len() as u64]), vec![0; 99]] {
+    let at = tree(&lines).len() as u64;
+    let own = index(&[at]);
+    for (behind, is_index) in [
+        (plain(b"efgh"), false),
+        (vec![0; 99], false),
+        (index(&[]), false),
+        (index(&[at + 1]), false),
+        (index(&[at, at]), false),
+        ([&own[..], b"efgh"].concat(), false),
+        (own.clone(), true),
+    ] {
         let bytes = [&begin[..], &behind].concat();
         let file = open(&bytes, Policy::Compatible).unwrap();
-        assert_eq!((file.blocks().len(), file.layout().index.clone()), (1, None));
-        let read = file.read_block(0, &Default::default()).unwrap();
-        assert_eq!(*read, [b"abcd", &behind[..]].concat());
+        let cut = is_index.then(|| begin.len() as u64..bytes.len() as u64);
+        assert_eq!((file.blocks().len(), file.layout().index.clone()), (1, cut));
+        let rows = if is_index { b"abcd".to_vec() } else { [b"abcd", &behind[..]].concat() };
+        assert_eq!(*file.read_block(0, &Default::default()).unwrap(), rows);
+        // Where rows end with what may have been an index once, that is told as well.
+        let told = file.layout().faults.iter().any(|fault| fault.kind() == FaultKind::IndexForbidden);
+        assert_eq!(told, is_index || behind == index(&[at + 1]));
         let _ = said(&bytes);
     }
 }

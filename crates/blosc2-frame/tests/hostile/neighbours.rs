@@ -65,17 +65,24 @@ fn a_journal_that_is_a_pipe_or_a_directory() {
     }
 }
 
-/// What is no journal is taken away, and an older one is replaced.
+/// What is no journal of the frame has no effect and stays, and a change that needs one is refused until it is gone.
 #[test]
 fn a_journal_of_anything() {
-    for bytes in [&b""[..], b"b2journ2", &[0xff; 5000], &[&b"b2journ2"[..], &[0xff; 24], &[0; 40]].concat()] {
+    let claims = |len: u64| [b"b2journ3", &len.to_le_bytes()[..], &[0xff; 24], &[0; 40]].concat();
+    let older = [&b"b2journ2"[..], &[0xff; 24], &[0; 40]].concat();
+    for bytes in [vec![], b"b2journ3".to_vec(), vec![0xff; 5000], older, claims(80), claims(u64::MAX)] {
         let (_folder, path) = wide();
-        fs::write(beside(&path, ".b2journal"), bytes).unwrap();
+        let (journal, before) = (beside(&path, ".b2journal"), fs::read(&path).unwrap());
+        fs::write(&journal, &bytes).unwrap();
         assert_eq!(Frame::open(&path).unwrap().chunk_count(), 1);
+        let refused = change(&path, &EditOptions::default(), 8).unwrap_err();
+        assert!(matches!(refused.kind(), ErrorKind::Usage(_)), "{refused}");
+        assert!(fs::read(&journal).unwrap() == bytes && fs::read(&path).unwrap() == before);
+        fs::remove_file(&journal).unwrap();
         change(&path, &EditOptions::default(), 8).unwrap();
         let frame = Frame::open(&path).unwrap();
         assert_eq!((frame.chunk_count(), frame.metalayers().get("wide")), (2, Some(&[8; 600][..])));
-        assert!(!beside(&path, ".b2journal").exists());
+        assert!(!journal.exists());
     }
 }
 
