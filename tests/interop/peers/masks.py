@@ -25,7 +25,8 @@ def same(one, other):
 names = [path[: -len(".asdf")] for path in glob.glob(os.path.join(sys.argv[1], "*.asdf")) if ".copy." not in path]
 for name in names:
     source, copy = read(name + ".asdf"), read(name + ".copy.asdf")
-    assert numpy.ma.getmaskarray(source).any(), name
+    # No element has the number of that one.
+    assert numpy.ma.getmaskarray(source).any() == (os.path.basename(name) != "mask_integer"), name
     assert numpy.array_equal(numpy.ma.getmaskarray(source), numpy.ma.getmaskarray(copy)), name
     assert same(source.filled(0), copy.filled(0)), name
     filled = source.filled(numpy.nan) if source.dtype.kind == "f" else source.data
