@@ -1,4 +1,4 @@
-//! The details that `info` shows of a frame, from its header, index, trailer and first chunk.
+//! The details that `info` shows of a frame, from its header, index, trailer and first chunk, or from all chunks where they are few.
 
 use blosc_chunk::{Filter, SplitMode};
 use container_core::Value;
@@ -9,7 +9,7 @@ use crate::b2nd::Meta;
 use crate::frame::Frame;
 use crate::header::{ChunkSize, Header, Kind};
 use crate::metadata::CHECKSUMS;
-use crate::summary::{Summary, compressor_word};
+use crate::summary::{Looked, Summary, compressor_word};
 use crate::trailer::Trailer;
 use crate::view::View;
 
@@ -175,12 +175,21 @@ fn add_chunks(frame: &Frame, summary: &Summary, list: &mut List) {
     if !summary.special.is_empty() {
         list.add("chunks of one value", summary.special.value());
     }
+    let looked = Looked::new(frame);
+    match &looked {
+        Some(looked) if looked.codecs.is_empty() => {}
+        Some(looked) => list.add("chunk codecs", looked.codecs.value()),
+        None => list.add("chunk codecs", Value::Null),
+    }
     if let Some(blocks) = summary.blocks {
         list.add("blocks", blocks);
     }
     list.add("decoded bytes", header.nbytes);
     list.add("stored bytes", summary.stored);
     list.add("ratio", ratio(header.nbytes, summary.stored));
+    if header.kind == Kind::Contiguous {
+        list.add("dead bytes", looked.map_or(Value::Null, |looked| looked.dead.into()));
+    }
     let layout = frame.layout();
     let behind = layout.file_len().saturating_sub(layout.end());
     if behind > 0 {

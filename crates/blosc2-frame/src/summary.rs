@@ -102,6 +102,48 @@ impl Summary {
     }
 }
 
+/// What only a look at each stored chunk tells, which is taken where they are few.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Looked {
+    /// Codecs of the stored chunks that hold more than one value.
+    pub(crate) codecs: Counts,
+    /// Bytes of the chunks section that no chunk has.
+    pub(crate) dead: u64,
+}
+
+impl Looked {
+    /// Most chunks that are looked at.
+    const MOST: usize = 8;
+
+    /// `None` where there are more stored chunks, not all in one place, and where they cannot be looked at.
+    pub(crate) fn new(frame: &Frame) -> Option<Self> {
+        let offsets = frame.layout().offsets();
+        // Chunks in one place are one chunk to look at.
+        let same = match offsets {
+            Offsets::Same(_, count) => Some(*count),
+            Offsets::Each(_) => None,
+        };
+        let is_stored = |offset: &Offset| !matches!(offset, Offset::Special(_));
+        if same.is_none() && offsets.iter().filter(is_stored).nth(Self::MOST).is_some() {
+            return None;
+        }
+        let survey = frame.survey().ok()?;
+        let mut looked = Self::default();
+        let met = if same.is_some() { 1 } else { survey.chunks.len() };
+        for chunk in survey.chunks.iter().take(met).filter(|chunk| chunk.special.is_none()) {
+            let count = same.unwrap_or(1);
+            if chunk.is_memcpyed {
+                looked.codecs.add("none", count);
+            } else {
+                looked.codecs.add(compressor_word(chunk.compressor), count);
+            }
+        }
+        let dead = survey.dead.iter().map(|gap| gap.end.saturating_sub(gap.start));
+        looked.dead = dead.fold(0, u64::saturating_add);
+        Some(looked)
+    }
+}
+
 /// Bytes of the header of a chunk.
 const HEADER: u64 = ChunkHeader::MAX_LEN as u64;
 
