@@ -33,8 +33,9 @@ type Chunk = (u64, String, Option<Type>, u64, u32, Vec<u8>);
 /// Frame, name, type, rows, columns and little-endian bytes of every chunk that a search finds, by frame and name.
 fn chunks(file: &File) -> Vec<Chunk> {
     let found = (0..file.nframes()).flat_map(|frame| file.frame_chunks(frame));
-    // Of a name that is listed twice, the first.
-    let found = found.filter(|(name, entry)| file.find_chunk(entry.frame, name) == Some(*entry));
+    // Of a name that is listed twice, the first. A name that is not UTF-8 is not found by its replacement.
+    let found =
+        found.filter(|(name, entry)| file.find_chunk(entry.frame, name).is_none_or(|one| one == *entry));
     let found = found.map(|(_, entry)| entry);
     let mut all: Vec<_> = found
         .map(|entry| {

@@ -219,7 +219,8 @@ mod rawarray {
     }
 }
 
-/// Chunks of one name in one frame, and keys that read the same: a target that knows datasets by their paths has the one that the path leads to.
+/// Keys that read the same: a target that knows datasets by their paths has the one that the path leads to. Of several chunks of one
+/// name in one frame, GSD has the one that gsd 5.0.1 reads: `gsd.fl` reads 2 for `a` of this file.
 #[cfg(all(feature = "gsd", feature = "asdf"))]
 #[test]
 fn of_datasets_of_one_path_one_is_carried_and_the_others_are_losses() {
@@ -228,12 +229,16 @@ fn of_datasets_of_one_path_one_is_carried_and_the_others_are_losses() {
         std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/gsd/odd/duplicate_other.gsd"));
     let source = place.put("a.gsd", &chunks.unwrap());
     let what = "another dataset of this name, which the target can hold one of".to_owned();
-    // The one that is left in GSD is no double, and is listed by its name alone.
     for (target, options) in [("b.asdf", verified()), ("b.gsd", ConvertOptions::default())] {
         let conversion = done(convert(&source, &place.at(target), &options).unwrap());
-        assert_eq!(conversion.datasets, ["b", "frames/0/a"]);
-        let loss = Loss { dataset: Some("frames/0/a".to_owned()), what: what.clone() };
-        assert!(conversion.losses.contains(&loss), "{target}: {:?}", conversion.losses);
+        assert_eq!(conversion.datasets, ["a", "b"]);
+        assert!(conversion.losses.iter().all(|loss| loss.what != what), "{target}: {:?}", conversion.losses);
+        let opened =
+            crate::open::open(&place.at(target), Accept::Containers, &OpenOptions::default()).unwrap();
+        let (file, index) = (&opened.container, opened.container.find("a").unwrap());
+        let region = Region::whole(&file.dataset(index).unwrap().shape);
+        let values = file.read(index, &region, &ReadOptions::default()).unwrap();
+        assert_eq!(*values.bytes(Order::C, &container_core::Limits::default()).unwrap(), [2]);
     }
     let tree = "#ASDF 1.0.0\n#ASDF_STANDARD 1.6.0\n%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/\n--- !core/asdf-1.1.0\n\
         1: !core/ndarray-1.1.0 [1, 2, 3]\n\"1\": !core/ndarray-1.1.0 [4, 5]\n...\n";
