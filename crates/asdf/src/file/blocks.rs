@@ -304,8 +304,13 @@ impl File {
             let mut bytes = zeroed_vec(size, &options.limits).map_err(|error| error.at(block.range()))?;
             self.decode_range(block, 0..size, &mut bytes, options)?;
             Ok(bytes)
-        })?;
-        copy_part(&bytes, range, dst)
+        });
+        match bytes {
+            Ok(bytes) => copy_part(&bytes, range, dst),
+            // Damage behind the part is no fault of the part, however often others were read before.
+            Err(error) if error.is_damage() => self.decode_range(block, range, dst, options),
+            Err(error) => Err(error),
+        }
     }
 
     /// Whether reading one more part of a block is worth to decode and keep all of it.
