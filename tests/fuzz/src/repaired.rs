@@ -49,6 +49,12 @@ pub(crate) fn is_sound(format: &Format, data: &[u8], options: &OpenOptions) -> b
     report(format, data, options).is_some_and(|report| report.verdict() == Verdict::Sound)
 }
 
+/// Codes of all that is wrong; one of their own where the bytes do not open.
+pub(crate) fn errors(format: &Format, data: &[u8], options: &OpenOptions) -> Vec<&'static str> {
+    let Some(report) = report(format, data, options) else { return vec!["not_opened"] };
+    report.findings.iter().filter(|one| one.severity == Severity::Error).map(|one| one.code).collect()
+}
+
 /// Nor is anything doubtful.
 pub(crate) fn is_clean(format: &Format, data: &[u8], options: &OpenOptions) -> bool {
     let clean = |report: Report| report.findings.iter().all(|one| one.severity == Severity::Note);
