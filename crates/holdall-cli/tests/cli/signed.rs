@@ -9,8 +9,9 @@ const ROWS: usize = 47;
 
 /// 47 rows of 100 integers that no codec would shorten, in `name` with digests, with one bit of row `row` flipped.
 fn damaged(at: &Path, name: &str, row: usize, options: &[&str]) {
-    let values: Vec<u8> = (0..ROWS * 100)
-        .flat_map(|number| (number as u32).wrapping_mul(2_654_435_761).to_le_bytes())
+    let values: Vec<u8> = (0_u32..)
+        .take(ROWS * 100)
+        .flat_map(|number| number.wrapping_mul(2_654_435_761).to_le_bytes())
         .collect();
     std::fs::write(at.join("values.bin"), &values).unwrap();
     let pack =
