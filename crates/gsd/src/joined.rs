@@ -112,7 +112,7 @@ mod tests {
             (0..200_000_u32).map(|at| at.wrapping_mul(2_654_435_761).to_le_bytes()[3]).collect();
         let source = Counted(bytes.clone(), Mutex::default());
         let mut joined = Joined::new(&source, Limits::default());
-        let mut found = vec![0; 8 * 6];
+        let mut found = [0; 8 * 6];
         let mut take = |tag: usize, piece: &[u8]| {
             found[tag * 8..][..8].copy_from_slice(piece);
             Ok(())

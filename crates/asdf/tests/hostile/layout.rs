@@ -222,7 +222,7 @@ fn what_follows_a_streamed_block_is_its_data_unless_it_is_its_index() {
     ] {
         let bytes = [&begin[..], &behind].concat();
         let file = open(&bytes, Policy::Compatible).unwrap();
-        let cut = is_index.then(|| begin.len() as u64..bytes.len() as u64);
+        let cut = is_index.then_some(begin.len() as u64..bytes.len() as u64);
         assert_eq!((file.blocks().len(), file.layout().index.clone()), (1, cut));
         let rows = if is_index { b"abcd".to_vec() } else { [b"abcd", &behind[..]].concat() };
         assert_eq!(*file.read_block(0, &Default::default()).unwrap(), rows);

@@ -31,6 +31,9 @@ fn codes(file: &dyn Container) -> Vec<&'static str> {
     report.findings.iter().map(|finding| finding.code).collect()
 }
 
+/// A change of an open array.
+type Change<'a> = &'a dyn Fn(&mut NdEditor) -> Result<()>;
+
 #[test]
 fn values_are_read_where_their_chunks_fit_their_digests() {
     let mut file = array();
@@ -143,7 +146,7 @@ fn changes_in_place_do_not_sign_damage() {
         let len = usize::try_from(shape.iter().product::<u64>()).unwrap();
         Array::new(DType::parse("|u1").unwrap(), shape, Order::C, vec![0; len].into()).unwrap()
     };
-    let changes: [(&str, &dyn Fn(&mut NdEditor) -> Result<()>); 5] = [
+    let changes: [(&str, Change<'_>); 5] = [
         ("one element", &|editor| editor.set(&Region::parse("3,3", &[6, 4]).unwrap(), &values(vec![]))),
         ("a shorter axis", &|editor| editor.resize(&[3, 4])),
         ("rows before it", &|editor| editor.insert(0, 1, &values(vec![1, 4]))),

@@ -117,7 +117,7 @@ fn judge(what: &str, known: &[Vec<u8>], report: &RepairReport, out: Vec<u8>) {
 fn a_frame_without_chunks_loses_the_bytes_behind_it_and_no_more() {
     let mut bytes = Vec::new();
     Writer::new(&mut bytes, FrameOptions::default()).unwrap().finish().unwrap();
-    let end = bytes.len() as u64;
+    let end = bytes.len();
     bytes.extend_from_slice(b"behind the frame");
     // The size of a chunk as the frame has it, 100, and 0, which says that chunks are of different sizes.
     for size in [None, Some(100_i32), Some(0)] {
@@ -128,10 +128,10 @@ fn a_frame_without_chunks_loses_the_bytes_behind_it_and_no_more() {
         let (report, out) = repaired(&bytes).unwrap();
         assert!(report.guessed.is_empty(), "{size:?}: {report:?}");
         let lost: Vec<_> = report.lost.iter().map(|lost| lost.range.clone()).collect();
-        assert_eq!(lost, [Some(end..bytes.len() as u64)], "{size:?}: {report:?}");
+        assert_eq!(lost, [Some(end as u64..bytes.len() as u64)], "{size:?}: {report:?}");
         assert_eq!(chunks(out, "without chunks"), [[0_u8; 0]; 0]);
         // Zeros are room that was reserved.
-        bytes[end as usize..].fill(0);
+        bytes[end..].fill(0);
         let (report, _) = repaired(&bytes).unwrap();
         assert!(report.lost.is_empty() && report.guessed.is_empty(), "{size:?}: {report:?}");
     }

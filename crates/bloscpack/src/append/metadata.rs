@@ -108,10 +108,12 @@ mod tests {
         let path = directory.path().join("a.blp");
         let data: Vec<u8> = (0..3000_u32).flat_map(u32::to_le_bytes).collect();
         for has_metadata in [true, false] {
-            let mut options = WriteOptions::default();
-            options.chunk_size = Some(4096);
-            options.metadata = has_metadata.then(|| Value::Map(vec![("a".into(), Value::Int(1))]));
-            options.overwrite = Overwrite::Replace;
+            let options = WriteOptions {
+                chunk_size: Some(4096),
+                metadata: has_metadata.then(|| Value::Map(vec![("a".into(), Value::Int(1))])),
+                overwrite: Overwrite::Replace,
+                ..WriteOptions::default()
+            };
             write(&path, &data, &options).unwrap();
             let starts = |file: &File| file.chunks().iter().map(|it| it.range().start).collect::<Vec<_>>();
             let before = starts(&File::open(&path).unwrap());
