@@ -6,8 +6,10 @@ use std::path::{Path, PathBuf};
 
 use crate::{Error, Result};
 
+#[cfg(feature = "checksums")]
 mod beside;
 mod directory;
+#[cfg(feature = "checksums")]
 pub mod journal;
 #[cfg(any(test, feature = "testing"))]
 pub mod recording;
@@ -18,6 +20,7 @@ pub mod sectors;
 pub mod storage;
 mod temporary;
 
+#[cfg(feature = "checksums")]
 use beside::Beside;
 pub use directory::AtomicDirectory;
 
