@@ -87,6 +87,8 @@ fn change(
     durability: Durability,
 ) -> Result<Vec<String>> {
     let changed = |tree: Value, root: Option<&str>| tree::changed(tree, changes, root);
+    // Without the features of the formats nothing else takes them.
+    let _ = (path, replace, open, durability, &changed);
     match format.name {
         #[cfg(feature = "asdf")]
         name if name == asdf::FORMAT.name => change_asdf(path, changes, replace, open, durability),
