@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use container_core::array::{Array, StoredArray};
-use container_core::block::{Block, StoredChecksum};
+use container_core::block::Block;
 use container_core::carried::DEFAULT_NAME;
 use container_core::container::{
     About, Container, Dataset, Depth, Listed, OpenOptions, ReadOptions, Segment,
@@ -145,10 +145,6 @@ impl Block for ChunkBlock {
 
     fn codec(&self) -> Option<&str> {
         Some(CODEC)
-    }
-
-    fn checksum(&self) -> Option<StoredChecksum> {
-        None
     }
 }
 
