@@ -107,7 +107,8 @@ fn look(
                 let (_, input) = recognise(path, Accept::Containers, &by_position)?;
                 return (format.open)(input, &by_position)?.check(depth, read, progress);
             }
-            _ => {}
+            // The source stays as it is, and notes no more what it lends.
+            other => drop(other),
         }
         container.check(depth, read, progress)
     });

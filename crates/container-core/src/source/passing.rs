@@ -3,25 +3,36 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use super::{FileSource, Source};
 use crate::Result;
 
-/// Sets a source of [`open_path_to_pass`](super::open_path_to_pass) to reading by position.
-#[derive(Clone, Debug, Default)]
-pub struct Passing(Arc<AtomicBool>);
+/// The file is being opened: what is lent is noted.
+const OPENING: u8 = 0;
+/// All of the file is lent.
+const MAPPED: u8 = 1;
+/// Only what was lent while the file was opened is lent.
+const POSITIONED: u8 = 2;
+
+/// Sets a source of [`open_path_to_pass`](super::open_path_to_pass) to reading by position. The source stays mapped where this is dropped
+/// without a call.
+#[derive(Debug)]
+pub struct Passing(Arc<AtomicU8>);
 
 impl Passing {
     /// From now on the source lends nothing but what it has lent before, so that the memory of the process does not grow to the size of the file, and a bad disk is an error
     /// instead of a signal.
     pub fn read_by_position(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.0.store(POSITIONED, Ordering::Relaxed);
     }
+}
 
-    fn is_set(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+impl Drop for Passing {
+    fn drop(&mut self) {
+        // Fails where the source was set to reading by position, and stays so.
+        let _ = self.0.compare_exchange(OPENING, MAPPED, Ordering::Relaxed, Ordering::Relaxed);
     }
 }
 
@@ -29,19 +40,25 @@ impl Passing {
 pub(super) struct PassingSource {
     mapped: Box<dyn Source>,
     positioned: FileSource,
-    passing: Passing,
+    state: Arc<AtomicU8>,
     /// Start and end of the ranges lent while the file was opened: readers keep no copy of those (GSD's index) and ask for them again.
-    lent: Mutex<BTreeMap<u64, u64>>,
+    lent: RwLock<BTreeMap<u64, u64>>,
 }
 
 impl PassingSource {
     pub(super) fn new(mapped: Box<dyn Source>, positioned: FileSource) -> (Self, Passing) {
-        let passing = Passing::default();
-        (Self { mapped, positioned, passing: passing.clone(), lent: Mutex::default() }, passing)
+        let state = Arc::new(AtomicU8::new(OPENING));
+        let passing = Passing(Arc::clone(&state));
+        (Self { mapped, positioned, state, lent: RwLock::default() }, passing)
     }
 
-    fn lent(&self) -> MutexGuard<'_, BTreeMap<u64, u64>> {
-        self.lent.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> u8 {
+        self.state.load(Ordering::Relaxed)
+    }
+
+    fn was_lent(&self, range: &Range<u64>) -> bool {
+        let lent = self.lent.read().unwrap_or_else(PoisonError::into_inner);
+        lent.range(..=range.start).next_back().is_some_and(|(_, end)| *end >= range.end)
     }
 }
 
@@ -51,29 +68,28 @@ impl Source for PassingSource {
     }
 
     fn read_into(&self, at: u64, dst: &mut [u8]) -> Result<()> {
-        match self.passing.is_set() {
-            true => self.positioned.read_into(at, dst),
-            false => self.mapped.read_into(at, dst),
+        match self.state() {
+            POSITIONED => self.positioned.read_into(at, dst),
+            _ => self.mapped.read_into(at, dst),
         }
     }
 
     fn lend(&self, range: Range<u64>) -> Option<&[u8]> {
-        let mut lent = self.lent();
-        let is_lent = lent.range(..=range.start).next_back().is_some_and(|(_, end)| *end >= range.end);
-        if !is_lent && self.passing.is_set() {
+        let state = self.state();
+        if state == POSITIONED && !self.was_lent(&range) {
             return None;
         }
         let bytes = self.mapped.lend(range.clone())?;
-        if !is_lent {
-            lent.insert(range.start, range.end);
+        if state == OPENING && !self.was_lent(&range) {
+            self.lent.write().unwrap_or_else(PoisonError::into_inner).insert(range.start, range.end);
         }
         Some(bytes)
     }
 
     fn read(&self, range: Range<u64>) -> Result<Cow<'_, [u8]>> {
-        match self.passing.is_set() {
-            true => self.positioned.read(range),
-            false => self.mapped.read(range),
+        match self.state() {
+            POSITIONED => self.positioned.read(range),
+            _ => self.mapped.read(range),
         }
     }
 }
@@ -102,6 +118,12 @@ mod tests {
         assert_eq!((source.lend(10..50_000), source.lend(20..30)), (lent, lent.map(|lent| &lent[10..20])));
         assert_eq!((source.len(), &*source.read(0..100_000).unwrap()), (100_000, &bytes[..]));
         assert!(source.read(99_999..100_001).is_err() && source.read_into(100_000, &mut [0]).is_err());
+        drop(passing);
+        assert_eq!(source.lend(50_000..50_001), None);
+        // A source that nobody sets to anything is mapped as any other.
+        let (source, passing) = open_path_to_pass(&path, &Limits::default()).unwrap();
+        drop(passing);
+        assert!(source.lend(10..90_000).is_none_or(|lent| lent == &bytes[10..90_000]));
         // What is no regular file with bytes is in memory.
         std::fs::write(&path, b"").unwrap();
         assert!(open_path_to_pass(&path, &Limits::default()).unwrap().1.is_none());
