@@ -27,7 +27,7 @@ pub struct Filled<'a> {
     masked: HashMap<usize, Masked>,
 }
 
-/// What is filled of a dataset.
+/// The parts of a dataset that are filled.
 struct Masked {
     path: String,
     dtype: DType,
@@ -79,7 +79,7 @@ impl<'a> Filled<'a> {
         Ok(())
     }
 
-    /// What becomes of the masks: a loss for each dataset with missing elements.
+    /// The masks as losses: one for each dataset with missing elements.
     #[must_use]
     pub fn losses(&self) -> Vec<Loss> {
         let mut datasets: Vec<&Masked> = self.masked.values().collect();
@@ -176,7 +176,7 @@ impl Masked {
         }
     }
 
-    /// What stands for a missing scalar.
+    /// Writes the value for a missing scalar.
     fn put(&self, scalar: &Scalar, to: &mut [u8]) {
         let bytes = self.fills.get(scalar).cloned().or_else(|| missing_value(scalar));
         if let Some(bytes) = bytes.filter(|bytes| bytes.len() == to.len()) {
@@ -250,8 +250,28 @@ impl Container for Filled<'_> {
         self.inner.logical_meta()
     }
 
+    fn notices(&self) -> Vec<String> {
+        self.inner.notices()
+    }
+
+    fn uncompared(&self) -> Option<String> {
+        self.inner.uncompared()
+    }
+
     fn may_hide_datasets(&self) -> bool {
         self.inner.may_hide_datasets()
+    }
+
+    fn may_lack_datasets(&self) -> bool {
+        self.inner.may_lack_datasets()
+    }
+
+    fn absence(&self, index: usize, region: &Region) -> Option<Error> {
+        self.inner.absence(index, region)
+    }
+
+    fn left_out(&self, index: usize) -> Vec<Loss> {
+        self.inner.left_out(index)
     }
 
     fn datasets(&self) -> &[Dataset] {
