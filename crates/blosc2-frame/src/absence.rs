@@ -36,7 +36,7 @@ const LAZY_RECIPE: &str = "_LazyArray";
 /// Metalayer of a proxy, which names its source.
 pub(crate) const PROXY: &str = "proxy-source";
 
-/// What of the values of a frame is not in it.
+/// The values of a frame that are not in its file.
 #[derive(Debug)]
 pub(crate) enum Absence {
     /// All: they are made from a recipe.
@@ -45,7 +45,7 @@ pub(crate) enum Absence {
     Unfetched(Fetched),
 }
 
-/// Where values come from that a frame has none of.
+/// The origin of values that a frame has none of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Recipe {
     Expression,

@@ -114,7 +114,7 @@ impl BlockCache {
         block_bytes <= self.room / SHARE && block_bytes.saturating_mul(count) <= self.room / 2
     }
 
-    /// What is known of the block `key` of `block_bytes` bytes, which from here on counts as asked for.
+    /// Looks up the block `key` of `block_bytes` bytes, which from here on counts as asked for.
     pub(crate) fn look_up(&self, key: Key, block_bytes: u64) -> Lookup {
         let room_for = self.room / block_bytes.max(1);
         let mut inner = self.lock();

@@ -26,7 +26,7 @@ use crate::offsets::{Offset, Offsets};
 /// The name of the user metalayer.
 pub(crate) const NAME: &str = "holdall.checksums";
 
-/// Where a chunk does not fit its digest.
+/// The hint for a chunk that does not fit its digest.
 const IF_CHANGED: &str = "holdall verify FILE shows all such chunks, holdall repair FILE -o NEW keeps what fits; of a file that another program has changed on purpose, holdall recode --lenient --checksum none makes one without digests";
 
 /// Digests of stored chunks.

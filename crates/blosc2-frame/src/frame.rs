@@ -46,7 +46,7 @@ pub struct Frame {
     /// Where each chunk of a frame of different sizes ends in the data; found when it is first needed.
     spans: OnceLock<Vec<u64>>,
     guard: Guard,
-    /// Which of its values are elsewhere; found when it is first needed.
+    /// The values that are elsewhere, found when first needed.
     absence: OnceLock<Option<Box<Absence>>>,
     /// Keeps those from writing who ask for it.
     lock: Option<SidecarLock>,
@@ -146,7 +146,7 @@ impl Frame {
         &self.guard
     }
 
-    /// Which of the values are not in the frame; `None` where all are.
+    /// The values that are not in the frame; `None` where all are.
     pub(crate) fn absence(&self) -> Option<&Absence> {
         self.absence.get_or_init(|| Absence::of(self).map(Box::new)).as_deref()
     }

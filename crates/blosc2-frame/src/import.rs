@@ -33,7 +33,7 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
     array(frame, job, out)
 }
 
-/// How the source is read: digests are compared, unless it was opened leniently and the copy is to have none.
+/// Options for reading the source: digests are compared, unless it was opened leniently and the copy is to have none.
 fn reading(frame: Option<&Frame>, job: &Import<'_>) -> ReadOptions {
     let mut read = job.read;
     let is_lenient = |frame: &Frame| frame.options().placeholders == Tolerance::Lenient;

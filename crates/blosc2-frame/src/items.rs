@@ -1,4 +1,4 @@
-//! What chunks of different lengths are, where they were packed as items: texts, bytes or numbers, with names.
+//! The meaning of chunks of different lengths that were packed as items: texts, bytes or numbers, with names.
 //!
 //! Kept in the user metadata `holdall.items`, a map: `item` is `text`, `bytes` or `numbers`, `dtype` the type of the numbers, `names` a list as
 //! long as there are chunks, `others` notes of the program that packed them. Other programs see a variable-length super-chunk, and one more entry of user metadata.

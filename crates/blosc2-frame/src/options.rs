@@ -23,7 +23,7 @@ pub struct OpenOptions {
     pub access: Access,
     /// How damage is met: refused, or kept aside as faults with what can still be read.
     pub tolerance: Tolerance,
-    /// How arrays are read whose values are not in the file (expressions, references to servers, the parts of proxies that were not
+    /// Reading of arrays whose values are not in the file (expressions, references to servers, the parts of proxies that were not
     /// fetched): refused, or as the zeros that are stored in their place.
     pub placeholders: Tolerance,
     /// Bytes of decoded blocks that are kept for the next read, at most a quarter of the limit on memory; 0 for none. The frames of a store
@@ -33,7 +33,7 @@ pub struct OpenOptions {
     pub plugins: Plugins,
     /// Whether the lock of C-Blosc2 is shared as long as the frame is open, which keeps those from writing who ask for it.
     pub lock: Locking,
-    /// What the frames of a store share; else each frame has its own.
+    /// Cache and decoders that the frames of a store share; else each frame has its own.
     pub(crate) shared: Option<Arc<Shared>>,
 }
 

@@ -102,7 +102,7 @@ impl Summary {
     }
 }
 
-/// What only a look at each stored chunk tells, which is taken where they are few.
+/// Facts that take a look at each stored chunk, which is taken where they are few.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Looked {
     /// Codecs of the stored chunks that hold more than one value.

@@ -86,7 +86,7 @@ impl View {
         }
     }
 
-    /// How the digests of chunks are computed; `None` where there are none that mean anything.
+    /// The algorithm of the digests of chunks; `None` where there are none that mean anything.
     pub(crate) fn algorithm(&self) -> Option<Algorithm> {
         self.frame().guard().algorithm(self.frame())
     }

@@ -85,7 +85,7 @@ pub(crate) fn end_by_first(source: &dyn Source, table: Range<u64>) -> Result<Opt
     Ok(header.filter(|header| header.problem().is_none()).map(|_| at))
 }
 
-/// Where a table of items of unknown length ends: at the lowest of its offsets, or before the first entry that can be none
+/// Finds the end of a table of items of unknown length: at the lowest of its offsets, or before the first entry that can be none
 /// and is a chunk. `table` reaches to the end of the file. `None` where no entry is set, or there can be no chunk.
 pub(crate) fn end_by_offsets(source: &dyn Source, table: Range<u64>) -> Result<Option<u64>> {
     let is_chunk = |at: u64| -> Result<bool> {

@@ -191,7 +191,7 @@ pub trait Container: Send + Sync {
         self.losses()
     }
 
-    /// What a dataset that is put together from others leaves out of them: quantities of a log that are no column of its table.
+    /// Parts that a dataset put together from others leaves out of them: quantities of a log that are no column of its table.
     fn left_out(&self, index: usize) -> Vec<Loss> {
         let _ = index;
         Vec::new()

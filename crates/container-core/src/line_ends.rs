@@ -130,7 +130,7 @@ impl Mode {
     }
 }
 
-/// What may have been done to the bytes, the most likely first.
+/// Candidate changes of the bytes, the most likely first.
 fn modes(bytes: &[u8], len: usize, is_end: bool) -> Vec<Mode> {
     let newlines = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
     let newlines: Vec<usize> = newlines.map(|(at, _)| at).collect();
@@ -283,7 +283,7 @@ impl Search<'_, '_> {
 mod tests {
     use super::*;
 
-    /// What `spoil` made of the bytes is undone, with a digest and with a look.
+    /// Checks that the original comes back from the spoiled bytes, by its digest and by its looks.
     fn comes_back(original: &[u8], spoiled: &[u8], is_end: bool) {
         for algorithm in [Algorithm::Md5, Algorithm::Adler32, Algorithm::Sha256] {
             let mut proof = Proof::Digest(algorithm, algorithm.digest(original));

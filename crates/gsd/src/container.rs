@@ -215,7 +215,7 @@ impl Lens {
         Array::new(dtype, shape, Order::C, Cow::Owned(bytes))?.select(&picked)
     }
 
-    /// Which values of a region are of frames that do not store the name.
+    /// Reads the mask of a region: true for values of frames that do not store the name.
     fn partly_mask(&self, id: u16, region: &Region, options: &ReadOptions) -> Result<Array<'static>> {
         let gone = || Error::usage("no such dataset");
         let first = self.catalogue.facts.get(id).map(|name| name.first).ok_or_else(gone)?;

@@ -40,7 +40,7 @@ pub(crate) struct Words {
     pub(crate) frames: Option<String>,
     pub(crate) as_bytes: bool,
     pub(crate) drop_repeats: bool,
-    /// What the header is to say in place of what it would.
+    /// Application and schema that the options give for the header.
     pub(crate) header: HeaderWords,
     pub(crate) new_logs: NewLogs,
 }
@@ -65,7 +65,7 @@ impl HeaderWords {
     }
 }
 
-/// What an append does with logs that frame 0 lacks, where gsd.hoomd would not read some frames because of them.
+/// The treatment of logs that frame 0 lacks in an append, where gsd.hoomd would not read some frames because of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum NewLogs {
     /// Nothing is added.

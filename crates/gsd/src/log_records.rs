@@ -134,7 +134,7 @@ impl LogRecords {
         &self.left_out
     }
 
-    /// Which values are missing, in records of [`mask_dtype`]; `None` where none is.
+    /// The mask of missing values, in records of [`mask_dtype`]; `None` where none is.
     pub(crate) fn mask(&self) -> Result<Option<Array<'_>>> {
         if self.mask.is_empty() {
             return Ok(None);
@@ -161,7 +161,7 @@ fn escaped(name: &str) -> String {
     name.chars().flat_map(|c| if special(c) { vec!['[', c, ']'] } else { vec![c] }).collect()
 }
 
-/// What is said of quantities that have a value for each member of a container.
+/// The loss of quantities that have a value for each member of a container.
 fn counted_left_out(names: &[String]) -> Option<Loss> {
     if names.is_empty() {
         return None;

@@ -197,7 +197,7 @@ fn repair_placed(
     Ok(rescue.report)
 }
 
-/// What a repair would take otherwise in a file that is sound by itself; `orphans` is set where it has bytes that no entry names. Nothing
+/// Findings for changes that a repair would make to a file that is sound by itself; `orphans` is set where it has bytes that no entry names. Nothing
 /// where that would take more memory than there may be.
 ///
 /// # Errors

@@ -50,7 +50,7 @@ impl Stretch {
     }
 }
 
-/// Which values get the ends of the colours. Percentiles and `zscale` look at the finite values that are drawn: of a picture of block
+/// The values at the ends of the colours. Percentiles and `zscale` look at the finite values that are drawn: of a picture of block
 /// means, at the means.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Range {

@@ -168,7 +168,7 @@ impl Address {
     }
 }
 
-/// What is before the last group of brackets of a text that ends with one, and what is within it: other groups may be.
+/// Splits a text that ends with a group of brackets into the part before the last group and its content, which may have other groups.
 fn last_group(text: &str) -> Option<(&str, &str)> {
     let inside = text.strip_suffix(']')?;
     let mut open = 1_usize;

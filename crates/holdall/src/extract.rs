@@ -41,7 +41,7 @@ pub struct Extracted {
     pub bytes: u64,
     /// The name that it has in the container, where that could not be used.
     pub refused_name: Option<String>,
-    /// What the file does not hold.
+    /// Losses: metadata and values that the file does not hold.
     pub losses: Vec<Loss>,
 }
 
@@ -77,12 +77,12 @@ pub fn are_lines(container: &dyn Container, selection: &[(usize, Region)]) -> Re
     Ok(ending_of(container.meta()?.get("others")).is_some() || texts(selection.iter()))
 }
 
-/// How datasets are taken out.
+/// Options for taking datasets out.
 #[derive(Clone, Copy)]
 pub struct ExtractOptions<'a> {
-    /// What happens to files that exist.
+    /// The treatment of files that exist.
     pub overwrite: Overwrite,
-    /// How values are read.
+    /// Options for reading values.
     pub read: ReadOptions,
     /// The value of missing elements, as a cell of CSV; `None` for NaN, NaT, and what is stored.
     pub fill: Option<&'a str>,

@@ -49,7 +49,7 @@ impl<'a> OneField<'a> {
         Ok(Self { inner, index, path: path.to_owned(), records, dataset: vec![dataset] })
     }
 
-    /// What `axes`, those of the records and of the sub-array, select of the field of records that are selected already.
+    /// Selects by `axes`, those of the records and of the sub-array, from the field of records that are selected already.
     fn part<'f>(&self, field: Array<'f>, axes: &[AxisSelection]) -> Result<Array<'f>> {
         let inner = axes.get(self.records.len()..).unwrap_or_default();
         let kept = field.shape().len().saturating_sub(inner.len());

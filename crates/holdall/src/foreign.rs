@@ -14,7 +14,7 @@ use container_core::{Error, Result};
 pub(crate) struct Foreign {
     /// The kind of file, with its article.
     pub(crate) what: &'static str,
-    /// What to do with it.
+    /// The next step for such a file.
     hint: &'static str,
 }
 

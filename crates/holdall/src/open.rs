@@ -173,7 +173,7 @@ pub fn open_to_pass(
     }
 }
 
-/// How an input comes to be read by position when it is open.
+/// The means of setting an open input to reading by position.
 pub(crate) enum Pass {
     /// It stays as it is: another access was asked for, or the bytes come once.
     Never,

@@ -73,7 +73,7 @@ pub fn repair(
     Ok(Repaired { format: format.name, report, warning })
 }
 
-/// What a check calls errors of the new file, which nothing could be done about: leaves of stores, what the shapes of an array contradict.
+/// Errors that a check finds in the new file, which nothing could be done about: leaves of stores, what the shapes of an array contradict.
 fn still_wrong(path: &Path, options: &OpenOptions, progress: Progress<'_>) -> Result<Vec<RepairItem>> {
     let item = |what: String| RepairItem { range: None, what: format!("in the new file: {what}") };
     let opened = match open(path, Accept::Containers, options) {

@@ -411,7 +411,7 @@ impl Pass<'_> {
     }
 }
 
-/// What is measured of a column.
+/// The measures of a column.
 #[derive(Clone, Copy)]
 enum Elements<'b> {
     /// Whole elements of so many bytes.

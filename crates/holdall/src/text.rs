@@ -88,7 +88,7 @@ fn time_value(bytes: &[u8], order: ByteOrder) -> Option<i64> {
     })
 }
 
-/// What is shown in the place of a scalar that is missing, as numpy's masked arrays have it.
+/// The text in the place of a missing scalar, as numpy's masked arrays have it.
 pub(crate) const MISSING: &str = "--";
 
 /// Appends one element in the words of Python and numpy. `bytes` are those of the element, in the type's byte order.

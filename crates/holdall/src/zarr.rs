@@ -68,12 +68,12 @@ pub static FORMAT: Format = Format {
     pack: None,
 };
 
-/// What became of a directory.
+/// The outcome of writing a directory.
 #[derive(Debug, Default)]
 pub(crate) struct Written {
-    /// What it does not hold.
+    /// Losses: metadata and values that it does not hold.
     pub(crate) losses: Vec<Loss>,
-    /// How it differs, read back: then there is none.
+    /// Differences after reading it back: then there is no directory.
     pub(crate) differences: Vec<Difference>,
     /// Why it may not survive a power cut.
     pub(crate) warning: Option<String>,

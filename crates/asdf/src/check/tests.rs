@@ -173,7 +173,7 @@ fn trees_that_readers_differ_on_are_told() {
     }
 }
 
-/// What `asdf.open` of Python asdf 6.0.0 with PyYAML 6 makes of each: read, or refused.
+/// The verdict of `asdf.open` of Python asdf 6.0.0 with PyYAML 6 on each: read, or refused.
 #[test]
 fn tags_of_collections_are_judged_as_python_asdf_reads_them() {
     for read in [

@@ -69,7 +69,7 @@ fn role_of_items(node: Node<'_>) -> Option<Role> {
     }
 }
 
-/// Where a node is: PyYAML reads the items of `!!omap` and `!!pairs` itself, whatever their tags.
+/// The role of a node in a collection: PyYAML reads the items of `!!omap` and `!!pairs` itself, whatever their tags.
 #[derive(Clone, Copy, PartialEq)]
 enum Role {
     Value,
@@ -79,7 +79,7 @@ enum Role {
     Pair,
 }
 
-/// What of a node the loader of Python asdf refuses (PyYAML 6 `SafeConstructor`, and `AsdfLoader` of asdf 6): keys, merges, and values that a
+/// Reports why the loader of Python asdf refuses a node (PyYAML 6 `SafeConstructor`, and `AsdfLoader` of asdf 6): keys, merges, and values that a
 /// tag of YAML's own does not fit.
 fn contradiction(node: Node<'_>, role: Role) -> Option<&'static str> {
     if node.kind() == Kind::Mapping
@@ -161,7 +161,7 @@ fn default_of(node: Node<'_>) -> Option<Node<'_>> {
 /// Mappings within mappings that stand for one scalar.
 const MAX_DEFAULTS: usize = 64;
 
-/// What of a pair cannot be.
+/// Reports why a key and a value cannot be a pair.
 fn wrong_pair(key: Node<'_>, value: Node<'_>, role: Role) -> Option<&'static str> {
     let name = key.tag().map(|tag| tag.strip_prefix(YAML));
     let unfit = name.flatten().and_then(|name| wrong_scalar(key, name));

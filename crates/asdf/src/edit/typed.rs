@@ -94,7 +94,7 @@ fn suits(tag: &str, typed: Node<'_>) -> bool {
     !NdArray::is_tag(tag) || typed.kind() == Kind::Sequence || has("source") || has("data")
 }
 
-/// What would be lost with a node, beside scalars.
+/// Names the array or the mapping that would be lost with a node.
 fn held(node: Node<'_>) -> Option<&'static str> {
     let mut rest = vec![node];
     while let Some(node) = rest.pop() {
@@ -143,7 +143,7 @@ fn surprises(typed: &Document, path: &str, notes: &mut Vec<String>) {
     }
 }
 
-/// What a plain text is, where that is not what it looks like.
+/// Describes the value of a plain text that YAML 1.1 reads as another than it looks like.
 fn surprise(text: &str, read: &Scalar<'_>) -> Option<String> {
     let digits = text.trim_start_matches(['+', '-']);
     match read {

@@ -30,7 +30,7 @@ pub(super) struct Cache {
     proved: Mutex<HashSet<usize>>,
     /// The first digest that was not compared.
     skipped: Mutex<Option<Skipped>>,
-    /// What was decoded of the block that was read in part last.
+    /// Decoding work spent on the block that was last read in part.
     worked: Mutex<Option<Work>>,
 }
 
@@ -44,13 +44,13 @@ struct Skipped {
     of: u64,
 }
 
-/// What was decoded of a block to read parts of it.
+/// Decoding work spent on parts of a block.
 #[derive(Clone, Copy)]
 struct Work {
     block: usize,
     /// Bytes that were decoded, those before the wanted ones too.
     bytes: u64,
-    /// Where the last part ended.
+    /// End of the last part, in decoded bytes.
     end: u64,
 }
 
@@ -236,7 +236,7 @@ impl File {
         fault.map_or_else(unnamed, Fault::error)
     }
 
-    /// What there is to say of the first digest that reads under [`Digests::Whole`] have not compared.
+    /// A note on the first digest that reads under [`Digests::Whole`] have not compared.
     #[must_use]
     pub fn uncompared(&self) -> Option<String> {
         let skipped = self.cache.skipped.lock().unwrap_or_else(PoisonError::into_inner);

@@ -12,7 +12,7 @@ use crate::fault::{Fault, FaultKind};
 use crate::ndarray::{Geometry, NdArray};
 use crate::yaml::Node;
 
-/// What is wrong with a mask that hides nothing, behind the name of its array.
+/// The fault of a mask that hides nothing, after the name of its array.
 pub(crate) const WRONG_MASK: &str = " is neither a number nor an array";
 
 impl File {

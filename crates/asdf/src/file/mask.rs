@@ -16,7 +16,7 @@ use super::File;
 use crate::ndarray::{ByteSource, Geometry, Mask, NdArray, inline};
 
 impl File {
-    /// Which elements of `region` of the array at `path` are missing: an array of `bool8` of the region's shape, true where one is; of records
+    /// Reads the mask of `region` of the array at `path`: an array of `bool8` of the region's shape, true where one is; of records
     /// an array of [`mask_dtype`], since each of their fields can be missing. `None` where the array has no mask and no item that is null.
     ///
     /// A value is compared exactly, as a number of the array's type, in records with each number; NaN hides every NaN. Another array hides what it is not zero for, its
@@ -82,7 +82,7 @@ impl File {
         Ok(self.inline_items(*data, &geometry, self.limits())?.len() > items_len(&geometry))
     }
 
-    /// Which scalars of inline items are null, in C order; `None` where none of the whole array is.
+    /// Null flags of the scalars of inline items, in C order; `None` where none of the whole array is.
     fn nulls(&self, array: &NdArray, region: &Region, options: &ReadOptions) -> Result<Option<Vec<u8>>> {
         let ByteSource::Inline(data) = &array.source else { return Ok(None) };
         let geometry = self.geometry_of(array)?;
@@ -95,7 +95,7 @@ impl File {
         whole.select(region)?.bytes(Order::C, &options.limits).map(|bytes| Some(bytes.into_owned()))
     }
 
-    /// Where a mask is not zero, for a region of the array of elements of `dtype` that it masks: a byte for each scalar.
+    /// Reads where a mask is not zero, for a region of the array of elements of `dtype` that it masks: a byte for each scalar.
     fn mask_array(
         &self,
         mask: &NdArray,

@@ -504,7 +504,7 @@ fn files_with_the_arrays_of_an_exploded_set_are_named() {
     assert!(told.is_some_and(|item| item.what.contains("set0000.asdf")), "{report:?}");
 }
 
-/// What is no value of its type stays, as nobody has another; a file with it is damaged before and after.
+/// Bytes that are no value of their type stay, as nobody has others; a file with them is damaged before and after.
 #[test]
 fn elements_that_are_no_values_are_lost() {
     for (datatype, shape, data, told) in

@@ -198,7 +198,7 @@ fn decodes(stored: &[u8], header: BlockHeader, tools: &Tools<'_>) -> Result<bool
     })
 }
 
-/// What may have been done to the header itself: first nothing, then a change at each end of a line in it, or at all.
+/// Candidate changes of the header itself: first none, then a change at each end of a line in it, or at all.
 fn header_changes(bytes: &[u8]) -> Vec<Vec<Change>> {
     let least = usize::try_from(LEAST_LEN).unwrap_or(usize::MAX);
     let head = bytes.get(..bytes.len().min(least.saturating_add(FIRST))).unwrap_or_default();

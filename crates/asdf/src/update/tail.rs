@@ -1,4 +1,4 @@
-//! What is written from the end of the last block on, in memory: it goes into the journal before it goes into the file.
+//! The bytes to write from the end of the last block on, in memory: it goes into the journal before it goes into the file.
 
 use std::io::{self, Cursor, Seek, SeekFrom, Write};
 

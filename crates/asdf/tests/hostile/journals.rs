@@ -48,7 +48,7 @@ fn case(bytes: &[u8], journal: &[u8]) -> Case {
     Case { _folder: folder, path, beside }
 }
 
-/// What is read of the file while the journal is there, and what an update leaves of it: the same. Reading changes nothing. A journal that is
+/// Reads the file while the journal is there, and after an update: both give the same. Reading changes nothing. A journal that is
 /// about the file is removed by the update, and no other.
 fn left(bytes: &[u8], journal: &[u8], is_about: bool) -> Vec<u8> {
     let case = case(bytes, journal);

@@ -43,7 +43,7 @@ impl std::fmt::Display for Fetched {
 }
 
 impl Fetched {
-    /// What a proxy holds of its source. `None` where there is nothing to fetch.
+    /// Finds the parts of its source that a proxy holds. `None` where there is nothing to fetch.
     pub(super) fn of(frame: &Frame) -> Option<Self> {
         let chunks = frame.chunk_count();
         if chunks == 0 {

@@ -22,7 +22,7 @@ pub(crate) const MAX_OPEN: usize = 64;
 /// Part of the limit on memory that open frames may take. The last one stays open in any case.
 const MEMORY_SHARE: u64 = 4;
 
-/// Where the bytes of a frame are.
+/// The place of the bytes of a frame.
 #[derive(Clone)]
 pub(crate) enum Bytes {
     /// From here to there in a source.

@@ -65,7 +65,7 @@ fn a_journal_that_is_a_pipe_or_a_directory() {
     }
 }
 
-/// What is no journal of the frame has no effect and stays, and a change that needs one is refused until it is gone.
+/// A file in the place of the journal that is none of the frame has no effect and stays, and a change that needs one is refused until it is gone.
 #[test]
 fn a_journal_of_anything() {
     let claims = |len: u64| [b"b2journ3", &len.to_le_bytes()[..], &[0xff; 24], &[0; 40]].concat();

@@ -40,7 +40,7 @@ pub fn set_metadata(
 }
 
 impl Old {
-    /// What describes the array, or the items, is not metadata of the user.
+    /// Refuses a change of entries that describe the array or the items: they are not metadata of the user.
     fn refuse_description(&self, before: &Value, after: &Value) -> Result<()> {
         let keys: &[&str] = match (self.layout.numpy(), self.layout.item_type()) {
             (Some(_), _) => &["dtype", "shape", "order", "container"],

@@ -135,7 +135,7 @@ impl Beside {
     }
 }
 
-/// What has the name of a [`Beside`].
+/// The file that has the name of a [`Beside`].
 pub(super) enum Own {
     /// Nothing.
     Absent,

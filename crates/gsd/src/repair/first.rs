@@ -65,7 +65,7 @@ pub(super) fn find(
     Ok(Some((entries, RepairItem::new(start..end, what))))
 }
 
-/// How well a layout is proved.
+/// The strength of the proof of a layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Proof {
     /// A step follows that is higher.
@@ -114,7 +114,7 @@ impl Search<'_, '_> {
         Ok(())
     }
 
-    /// How well the frame is proved that ends at `at`.
+    /// Rates the proof of the frame that ends at `at`.
     fn proof(&self, entries: &[IndexEntry], at: u64) -> Result<Option<Proof>> {
         let name_of = |entry: &IndexEntry| self.names.get(usize::from(entry.id)).map(String::as_str);
         let has = |wanted: &str| entries.iter().any(|entry| name_of(entry) == Some(wanted));

@@ -15,7 +15,7 @@ use crate::duplicates::Hidden;
 use crate::header::INDEX_ENTRY_LEN;
 use crate::index::{Index, IndexEntry};
 
-/// What the first attempts left.
+/// Entries that the first attempts left.
 pub(super) struct Repeats {
     /// The index block without their entries: its place and its bytes.
     pub(super) patch: (u64, Vec<u8>),
@@ -136,7 +136,7 @@ fn may_be_another(frame: &Index<'_>, beside: &[Index<'_>; 2]) -> bool {
 }
 
 impl Repeats {
-    /// What is said of them.
+    /// The item of the report on them.
     pub(super) fn told(&self) -> RepairItem {
         let bytes = self.patch.0..self.patch.0 + INDEX_ENTRY_LEN;
         let bytes = self

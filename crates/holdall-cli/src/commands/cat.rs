@@ -57,7 +57,7 @@ pub struct Args {
     #[arg(long, conflicts_with = "digests")]
     no_verify: bool,
 
-    /// What missing elements become, as in a cell of CSV; default: -- in text, an empty cell, null in JSON; in npy and raw NaN, NaT, for other
+    /// Value for missing elements, as in a cell of CSV; default: -- in text, an empty cell, null in JSON; in npy and raw NaN, NaT, for other
     /// types what is stored
     #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
     fill: Option<String>,

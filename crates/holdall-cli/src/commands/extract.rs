@@ -59,7 +59,7 @@ pub struct Args {
     #[arg(long)]
     json: bool,
 
-    /// What missing elements become, as in a cell of CSV; default: NaN, NaT, for other types what is stored
+    /// Value for missing elements, as in a cell of CSV; default: NaN, NaT, for other types what is stored
     #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
     fill: Option<String>,
 

@@ -49,7 +49,7 @@ Examples:
   holdall pack --csv --dtype '<f4' --delimiter tab - grid.asdf < grid.tsv
   zcat words.gz | holdall pack --items lines - words.blp")]
 pub struct Args {
-    /// What is packed, several only with --items files or arrays, and last the new file; `-` is standard input or output
+    /// Files to pack, several only with --items files or arrays, and last the new file; `-` is standard input or output
     // One list, since clap allows no options within a list that another argument follows.
     #[arg(value_name = "PATH", required = true, num_args = 1..)]
     paths: Vec<PathBuf>,

@@ -134,7 +134,7 @@ pub struct WriteArgs {
 }
 
 impl WriteArgs {
-    /// What missing elements become.
+    /// The value for missing elements, as text.
     pub fn fill(&self) -> Option<&str> {
         self.source.fill.as_deref()
     }
@@ -156,7 +156,7 @@ pub struct GrowArgs {
 }
 
 impl GrowArgs {
-    /// What missing elements become.
+    /// The value for missing elements, as text.
     pub fn fill(&self) -> Option<&str> {
         self.source.fill.as_deref()
     }
@@ -206,7 +206,7 @@ struct SourceArgs {
     #[arg(long)]
     as_bytes: bool,
 
-    /// What missing elements become, as in a cell of CSV, where the target has no masks; default: NaN, NaT, for other types what is stored
+    /// Value for missing elements, as in a cell of CSV, where the target has no masks; default: NaN, NaT, for other types what is stored
     #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
     fill: Option<String>,
 

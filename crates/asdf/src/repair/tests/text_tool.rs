@@ -1,4 +1,4 @@
-//! What text tools make of binary files, after pre-commit's `trailing-whitespace`, `end-of-file-fixer` and `mixed-line-ending`, git's
+//! Damage by text tools to binary files, after pre-commit's `trailing-whitespace`, `end-of-file-fixer` and `mixed-line-ending`, git's
 //! `autocrlf` and the text mode of Windows.
 
 #![allow(clippy::cast_possible_truncation)]

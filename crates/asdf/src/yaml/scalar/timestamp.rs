@@ -57,7 +57,7 @@ pub(super) fn is_impossible(text: &str) -> bool {
     written(text).is_some_and(|found| (found.time.is_some() || text.len() == 10) && !is_read(&found))
 }
 
-/// What is written, on a calendar or not.
+/// Parses a timestamp, whether its date is on a calendar or not.
 fn written(text: &str) -> Option<Timestamp> {
     let mut rest = Rest(text.as_bytes());
     let year = rest.digits(4, 4)?;

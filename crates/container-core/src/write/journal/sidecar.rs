@@ -7,7 +7,7 @@ use crate::write::Beside;
 use crate::write::beside::Own;
 use crate::{Limits, Result};
 
-/// What a journal's place holds.
+/// The content of a journal's place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found {
     /// Nothing.
@@ -21,7 +21,7 @@ pub enum Found {
 
 /// The place of a journal.
 pub trait Sidecar: Send + Sync {
-    /// What it holds.
+    /// Reads the content of the place.
     ///
     /// # Errors
     /// `Io`; `Limit` for a journal over the limits: without it the file may be neither the old nor the new one.
@@ -78,7 +78,7 @@ impl FileSidecar {
         self.beside.path()
     }
 
-    /// What the place holds, by its head: a file of any size may have the name.
+    /// Opens the file at the place and judges it by its head: a file of any size may have the name.
     fn open(&self) -> Result<Own> {
         let own = self.beside.open()?;
         if let Own::File(file) = &own {

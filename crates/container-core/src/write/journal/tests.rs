@@ -206,7 +206,7 @@ struct Faulty {
     file: Vec<u8>,
     /// Writes, changes of the length and syncs still done.
     left: usize,
-    /// How many are refused then.
+    /// Number of calls that are refused then.
     refused: usize,
 }
 
@@ -364,7 +364,7 @@ mod files {
         }
     }
 
-    /// Where this process may give files away, which the superuser may.
+    /// Runs where this process may give files away, as the superuser may.
     #[test]
     fn a_journal_of_another_user_is_ignored() {
         let place = folder();
