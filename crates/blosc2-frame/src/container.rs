@@ -261,6 +261,10 @@ impl Container for Lens {
         blocks.iter().map(|block| block as &dyn Block).collect()
     }
 
+    fn has_small_blocks(&self, most: u64) -> bool {
+        self.view.frame().has_small_chunks(most)
+    }
+
     fn layout(&self) -> Vec<Segment> {
         let algorithm = self.view.algorithm();
         let mut map = segments::segments(&self.view, self.survey(), algorithm);

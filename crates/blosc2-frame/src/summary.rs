@@ -102,6 +102,34 @@ impl Summary {
     }
 }
 
+impl Frame {
+    /// True where no chunk takes more than `most` bytes, as far as header and index show: chunks of one size take little more than they
+    /// hold, and others end before the next one.
+    pub(crate) fn has_small_chunks(&self, most: u64) -> bool {
+        let layout = self.layout();
+        if let ChunkSize::Fixed(len) = self.header().chunksize
+            && u64::from(len).saturating_add(HEADER) <= most
+        {
+            return true;
+        }
+        if self.header().kind == Kind::Sparse {
+            return self.part_sizes().iter().all(|(_, len)| *len <= most);
+        }
+        let section = layout.chunks();
+        let len = section.end.saturating_sub(section.start);
+        let stored = |offset| if let Offset::Stored(at) = offset { Some(at) } else { None };
+        if len <= most {
+            return true;
+        }
+        if self.options().limits.allocate(layout.offsets().len().saturating_mul(8)).is_err() {
+            return false;
+        }
+        let mut starts: Vec<u64> = layout.offsets().distinct().filter_map(stored).chain([len]).collect();
+        starts.sort_unstable();
+        starts.windows(2).all(|pair| matches!(pair, [start, end] if end.saturating_sub(*start) <= most))
+    }
+}
+
 /// Facts that take a look at each stored chunk, which is taken where they are few.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Looked {

@@ -143,6 +143,15 @@ pub trait Container: Send + Sync {
     /// The stored blocks, in file order.
     fn blocks(&self) -> Vec<&dyn Block>;
 
+    /// True where no block that has to be decoded takes more than `most` bytes. A format that has a bound for all of its blocks looks at none.
+    fn has_small_blocks(&self, most: u64) -> bool {
+        let is_small = |block: &&dyn Block| {
+            let range = block.range();
+            block.codec().is_none() || range.end.saturating_sub(range.start) <= most
+        };
+        self.blocks().iter().all(is_small)
+    }
+
     /// The physical map: what every byte is for. Tiles the file from 0 to its size, without gaps or overlaps.
     fn layout(&self) -> Vec<Segment>;
 

@@ -194,6 +194,10 @@ impl Container for Assumed {
         self.inner.blocks()
     }
 
+    fn has_small_blocks(&self, most: u64) -> bool {
+        self.inner.has_small_blocks(most)
+    }
+
     fn layout(&self) -> Vec<Segment> {
         self.inner.layout()
     }

@@ -325,6 +325,10 @@ impl Container for Filled<'_> {
         self.inner.blocks()
     }
 
+    fn has_small_blocks(&self, most: u64) -> bool {
+        self.inner.has_small_blocks(most)
+    }
+
     fn layout(&self) -> Vec<Segment> {
         self.inner.layout()
     }

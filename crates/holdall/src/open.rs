@@ -3,7 +3,6 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use container_core::block::Block;
 use container_core::container::{Container, Dataset, OpenOptions, every};
 use container_core::dtype::Order;
 use container_core::format::{Format, Input, Probe};
@@ -155,8 +154,7 @@ pub fn open_to_pass(
 ) -> Result<Opened> {
     let (format, input, pass) = recognise_to_pass(path, accept, options)?;
     let opened = opened(format, input, options)?;
-    let order = order(&opened);
-    if !passes(&*opened.container, order) {
+    if matches!(pass, Pass::Never) || !passes(&*opened.container, order(&opened)) {
         return Ok(opened);
     }
     match pass {
@@ -210,14 +208,9 @@ pub(crate) fn passes(container: &dyn Container, order: Option<Order>) -> bool {
     if container.dataset_count() > FEW {
         return false;
     }
-    let small = |block: &&dyn Block| {
-        let range = block.range();
-        block.codec().is_none() || range.end - range.start <= SMALL
-    };
-    let plain = container.blocks().iter().all(small);
     let along =
         |dataset: &Dataset| order.is_none_or(|order| order == dataset.order || dataset.shape.len() < 2);
-    plain && every(container).all(|(_, dataset)| along(&dataset))
+    container.has_small_blocks(SMALL) && every(container).all(|(_, dataset)| along(&dataset))
 }
 
 /// Opens bytes from anywhere. `path` is told to formats that are stored in several files.

@@ -246,6 +246,11 @@ impl Container for Store {
         self.blocks.get_or_init(|| map::blocks(self)).iter().map(|block| block as &dyn Block).collect()
     }
 
+    fn has_small_blocks(&self, most: u64) -> bool {
+        let own = self.leaves.iter().filter(|leaf| leaf.place.inside.is_none());
+        own.filter_map(Leaf::lens).all(|lens| lens.has_small_blocks(most))
+    }
+
     fn layout(&self) -> Vec<Segment> {
         let mut segments = Vec::new();
         let mut push = |segment| {
