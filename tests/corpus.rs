@@ -207,7 +207,7 @@ fn compare(fixture: &Fixture) {
     if let Some(values) = &fixture.values {
         assert_eq!(seen.values.as_ref(), Ok(values));
     }
-    if let Some(expected) = &fixture.datasets {
+    if let Some(expected) = &fixture.listed() {
         let file = open_fixture(fixture).expect("it opened before");
         assert_eq!(&as_listed(shown(&*file).expect("a listing")), expected);
     }

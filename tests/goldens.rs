@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use container_core::container::{Container, Depth, ReadOptions, every};
+use container_core::container::{Container, Dataset, Depth, Listed, ReadOptions, every};
 use container_core::region::Region;
 use container_core::{Limits, Progress};
 use holdall::json;
@@ -38,7 +38,9 @@ fn describe_file(file: &dyn Container, text: &mut String) {
     let details = about.details.iter().map(|(name, value)| format!("{name} {}", json::value_json(value)));
     let complete = if about.complete { "complete" } else { "incomplete" };
     _ = writeln!(text, "info: {} bytes, {complete}; {}", about.size, details.collect::<Vec<_>>().join(", "));
-    for (index, dataset) in every(file).take(LINES) {
+    // Blocks of ASDF files that arrays are made of have lines of their own.
+    let is_block = |it: &Dataset| it.listed == Listed::Recursive && it.path.contains("blocks/");
+    for (index, dataset) in every(file).filter(|(_, it)| !is_block(it)).take(LINES) {
         let shape = &dataset.shape;
         _ = writeln!(
             text,

@@ -125,6 +125,24 @@ pub struct Listed {
     pub values: String,
 }
 
+impl Fixture {
+    /// What a plain listing shows: the datasets, and of an ASDF file without a tree the decoded bytes of its blocks.
+    pub fn listed(&self) -> Option<Vec<Listed>> {
+        let listed = self.datasets.clone()?;
+        if !listed.is_empty() || self.tree.is_some() || self.format != "asdf" {
+            return Some(listed);
+        }
+        let blocks = self.stored_blocks.iter().flatten().enumerate();
+        let of_block = |(number, block): (usize, &StoredBlock)| Listed {
+            path: format!("blocks/{number}"),
+            dtype: "|u1".to_owned(),
+            shape: vec![block.size],
+            values: block.decoded.clone().expect("the bytes of a block without a codec"),
+        };
+        Some(blocks.map(of_block).collect())
+    }
+}
+
 #[derive(Deserialize)]
 struct Manifest {
     file: Vec<Fixture>,

@@ -179,9 +179,9 @@ fn expect_sound_repair(fixture: &Fixture) {
         assert!(found == little(expected), "{}", difference(&found, &little(expected)));
         return;
     }
-    if let Some(expected) = fixture.datasets.as_ref().filter(|_| fixture.values.is_none()) {
+    if let Some(expected) = fixture.listed().filter(|_| fixture.values.is_none()) {
         let found = as_listed(shown(&*file).expect("a listing"));
-        assert!(&found == expected, "{}", difference(&found, expected));
+        assert!(found == expected, "{}", difference(&found, &expected));
         return;
     }
     let Some(expected) = &fixture.values else { return };

@@ -12,6 +12,7 @@ same files: SOURCE_DATE_EPOCH stands where a time is written, and the block size
 | `version` | | `asdf`, `numpy`, `yaml`, `python` |
 | `write` | `path`, `tree` (VALUE below); `standard` (`1.6.0`), `options` (keywords of `write_to`: `all_array_storage`, `all_array_compression`, `compression_kwargs`, `pad_blocks`, `include_block_index`), `config` (`array_inline_threshold`, `default_array_save_base`, `io_block_size`), `history` (a list of descriptions), `tail` (hex: bytes behind the file, the rows of a stream) | |
 | `read` | `path`; `checksums` (true: they are checked), `raw` (a folder: the values of each array go into a file there, named by its place in `arrays`), `resolve` (true: `$ref` is followed) | `standard`, `tree` (VALUE), `arrays`, `warnings` |
+| `blocks` | `path` | `blocks`: the decoded bytes of each block, hex; asdf 5 and later |
 | `validate` | `path` | `warnings`: checksums and schemas checked, all data loaded; not ok where asdf refuses |
 | `update` | `path`, `set` (a list of `[PATH, VALUE]`), `unset` (a list of PATH), `options`, `config` | |
 | `rewrite` | `path`, `to`, `options`, `config`, `standard` | reads and writes again |
@@ -421,6 +422,11 @@ def do_read(request):
             tree = viewer.value(file.tree)
             standard = str(file.version)
         return {"standard": standard, "tree": tree, "arrays": viewer.arrays, "warnings": [str(it.message) for it in told]}
+
+
+def do_blocks(request):
+    with asdf.open(request["path"]) as file:
+        return {"blocks": [bytes(block.cached_data).hex() for block in file._blocks.blocks]}
 
 
 def do_validate(request):

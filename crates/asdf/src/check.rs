@@ -1,6 +1,6 @@
 //! Looking for damage and oddities: what the layout shows, the tree, each array against its block, and each block through its codec.
 
-mod arrays;
+pub(crate) mod arrays;
 mod blocks;
 mod lanes;
 pub(crate) mod tree;

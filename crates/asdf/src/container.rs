@@ -1,6 +1,7 @@
 //! The lens over an open file, and the entry for the table of formats.
 
 use std::any::Any;
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -9,15 +10,16 @@ use container_core::array::Array;
 use container_core::block::Block;
 use container_core::codec::Codecs;
 use container_core::container::{
-    About, Axes, Container, Dataset, Depth, Fallback, OpenOptions, ReadOptions, Segment,
+    About, Axes, Container, Dataset, Depth, Fallback, Listed, OpenOptions, ReadOptions, Segment,
 };
 use container_core::format::{Format, Input, Level, Probe, Support};
 use container_core::region::Region;
 use container_core::report::{Loss, Report};
 use container_core::source::Source;
 use container_core::write::journal::Notice;
-use container_core::{Error, Limits, Progress, Result, Value};
+use container_core::{Limits, Progress, Result, Value};
 
+use crate::block_datasets;
 use crate::carry;
 use crate::check;
 use crate::datasets;
@@ -157,13 +159,31 @@ impl Container for Lens {
         self.datasets.get_or_init(|| datasets::datasets(&self.file, self.axes))
     }
 
+    fn dataset_count(&self) -> usize {
+        self.file.arrays().len().saturating_add(self.file.blocks().len())
+    }
+
+    fn listed_count(&self) -> usize {
+        match block_datasets::listed(&self.file) {
+            Listed::Always => self.dataset_count(),
+            Listed::Recursive => self.file.arrays().len(),
+        }
+    }
+
+    fn dataset(&self, index: usize) -> Option<Cow<'_, Dataset>> {
+        match self.datasets().get(index) {
+            Some(dataset) => Some(Cow::Borrowed(dataset)),
+            None => block_datasets::dataset(&self.file, index).map(Cow::Owned),
+        }
+    }
+
     fn find(&self, path: &str) -> Option<usize> {
-        self.file.find_array(path)
+        self.file.find_array(path).or_else(|| block_datasets::find(&self.file, path))
     }
 
     fn read(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<Array<'_>> {
-        if index >= self.file.arrays().len() {
-            return Err(Error::usage(format!("no dataset {index}")));
+        if let Some(block) = index.checked_sub(self.file.arrays().len()) {
+            return self.file.read_block_region(block, region, options);
         }
         match self.stored_region(index, region)? {
             Some(stored) => Ok(self.file.read_index(index, &stored, options)?.reversed_axes()),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use container_core::Value;
 
+use crate::check::arrays::spare_count;
 use crate::digest;
 use crate::file::File;
 use crate::header::STANDARD;
@@ -56,6 +57,10 @@ pub(crate) fn details(file: &File) -> Vec<(String, Value)> {
         list.add("external files", external);
     }
     list.add("blocks", layout.blocks.len() as u64);
+    let unnamed = spare_count(file);
+    if unnamed > 0 {
+        list.add("blocks that no array names", unnamed as u64);
+    }
     if !layout.blocks.is_empty() {
         blocks(&layout.blocks, &mut list);
         let index = match layout.index_state {

@@ -33,6 +33,8 @@ pub struct File {
     layout: Layout,
     tree: Tree,
     arrays: Vec<ArrayEntry>,
+    /// Whether the root of the tree has an entry that is named as blocks are.
+    names_blocks: OnceLock<bool>,
     /// Where each array's elements are, once somebody has asked.
     geometries: Vec<OnceLock<Geometry>>,
     paths: OnceLock<HashMap<String, usize>>,
@@ -112,6 +114,7 @@ impl File {
             tree: Tree::new(document),
             geometries: arrays.iter().map(|_| OnceLock::new()).collect(),
             arrays,
+            names_blocks: OnceLock::new(),
             paths: OnceLock::new(),
             tree_faults,
             folder: folder.map(Path::to_path_buf),
@@ -208,6 +211,11 @@ impl File {
             Some(_) => Error::usage(format!("{path} is no array")),
             None => Error::usage(format!("there is nothing at {path}")),
         })
+    }
+
+    /// Whether the root of the tree has the entry `blocks`.
+    pub(crate) fn has_blocks_entry(&self) -> bool {
+        *self.names_blocks.get_or_init(|| self.tree.root().get("blocks").is_some())
     }
 
     /// What is wrong or odd about the file, as far as opening it showed: of its layout, then of its tree.

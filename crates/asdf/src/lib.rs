@@ -3,6 +3,7 @@
 
 mod append;
 mod assemble;
+mod block_datasets;
 mod block_header;
 mod block_index;
 mod carry;

@@ -102,7 +102,7 @@ impl Address {
                 0 => nothing(container),
                 _ if container.may_lack_datasets() => Error::absent(format!("there is no chunk {path:?}"))
                     .hint(format!("one of: {}", names(container))),
-                _ => self.several_groups(container).unwrap_or_else(|| {
+                _ => self.several_groups(container).or_else(|| hidden(container)).unwrap_or_else(|| {
                     Error::usage(format!("there is no dataset {path:?}"))
                         .hint(format!("one of: {}", names(container)))
                 }),
@@ -210,6 +210,12 @@ fn named(bytes: &[u8]) -> Option<PathBuf> {
 /// Why there is nothing to address: damage, or the file has no datasets.
 fn nothing(container: &dyn Container) -> Error {
     first_damage(container).unwrap_or_else(|| Error::usage("there is no dataset in this file"))
+}
+
+/// The damage that may hide all that a plain listing would show.
+fn hidden(container: &dyn Container) -> Option<Error> {
+    let may_hide = container.listed_count() == 0 && container.may_hide_datasets();
+    may_hide.then(|| first_damage(container)).flatten()
 }
 
 fn whole((index, dataset): (usize, Cow<'_, Dataset>)) -> (usize, Region) {

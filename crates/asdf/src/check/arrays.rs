@@ -160,12 +160,22 @@ pub(super) fn referenced(file: &File) -> BTreeSet<usize> {
         .collect()
 }
 
-/// Blocks that no array names. Tools of others may know what they are for. Where there is no tree, nobody knows.
-pub(super) fn unreferenced(file: &File, referenced: &BTreeSet<usize>) -> Vec<Finding> {
+/// Blocks that no array names: none where there is no tree, or where damage leaves open which blocks there were.
+fn spare<'f>(file: &'f File, referenced: &BTreeSet<usize>) -> Vec<&'f StoredBlock> {
     if file.layout().tree.is_none() || lost_blocks(file) {
         return Vec::new();
     }
-    let spare = file.blocks().iter().filter(|block| !referenced.contains(&block.index));
+    file.blocks().iter().filter(|block| !referenced.contains(&block.index)).collect()
+}
+
+/// The number of blocks that no array names, where the tree can be read.
+pub(crate) fn spare_count(file: &File) -> usize {
+    if file.unread_tree().is_some() { 0 } else { spare(file, &referenced(file)).len() }
+}
+
+/// Blocks that no array names. Tools of others may know what they are for.
+pub(super) fn unreferenced(file: &File, referenced: &BTreeSet<usize>) -> Vec<Finding> {
+    let spare = spare(file, referenced).into_iter();
     let finding = |block: &StoredBlock| {
         let message = format!("no array is in block {}", block.index);
         Finding::new(Severity::Note, "unreferenced_block", message).at(block.at..block.end)

@@ -208,7 +208,7 @@ impl File {
 
     /// Decoded bytes of a block as far as arrays may use them. Of a plain block that the file cuts, those that it claims; under
     /// [`Policy::Lenient`] those that are there.
-    pub(super) fn available(&self, block: &StoredBlock) -> Result<u64> {
+    pub(crate) fn available(&self, block: &StoredBlock) -> Result<u64> {
         let header = &block.header;
         let lenient = self.options.policy == Policy::Lenient;
         if header.is_streamed() {

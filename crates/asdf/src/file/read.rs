@@ -14,6 +14,7 @@ use container_core::{Error, Limits, Result};
 use super::File;
 use super::blocks::{Decoded, Key, is_own, plain_range};
 use super::mask::items_len;
+use crate::block_datasets;
 use crate::compression;
 use crate::layout::StoredBlock;
 use crate::ndarray::geometry::Rows;
@@ -101,20 +102,46 @@ impl File {
         let region = Region::new(region.axes().to_vec(), &geometry.shape)?;
         match self.place(array)? {
             Place::Inline(data) => self.read_inline(data, geometry, &region, options),
-            Place::Block(file, block) => {
-                let covered = geometry.span(&region).unwrap_or(0..0);
-                match options.digests {
-                    Digests::Whole if covered != (0..block.data_size()) => {
-                        if file.is_unproved(block) {
-                            self.cache().skip(path, covered.end.saturating_sub(covered.start), block);
-                        }
-                    }
-                    _ => file.prove(block, options)?,
-                }
-                compression::require(&file.source, block, &file.options.codecs)?;
-                file.read_stored(block, geometry, &region, options)
-            }
+            Place::Block(file, block) => self.read_in((file, block), geometry, &region, options, path),
         }
+    }
+
+    /// Elements in a block of a file, with the digest compared where the options ask for it. A digest that is not is noted in this file.
+    fn read_in<'f>(
+        &self,
+        (file, block): (&'f File, &StoredBlock),
+        geometry: &Geometry,
+        region: &Region,
+        options: &ReadOptions,
+        path: &str,
+    ) -> Result<Array<'f>> {
+        let covered = geometry.span(region).unwrap_or(0..0);
+        match options.digests {
+            Digests::Whole if covered != (0..block.data_size()) => {
+                if file.is_unproved(block) {
+                    self.cache().skip(path, covered.end.saturating_sub(covered.start), block);
+                }
+            }
+            _ => file.prove(block, options)?,
+        }
+        compression::require(&file.source, block, &file.options.codecs)?;
+        file.read_stored(block, geometry, region, options)
+    }
+
+    /// Decoded bytes of a block, by its number in the file: an array of one axis and `u1`.
+    ///
+    /// # Errors
+    /// `Usage` for a block that there is not, or a region that does not fit; as [`File::read_block`].
+    pub(crate) fn read_block_region(
+        &self,
+        index: usize,
+        region: &Region,
+        options: &ReadOptions,
+    ) -> Result<Array<'_>> {
+        let block = self.blocks().get(index).ok_or_else(|| Error::usage(format!("no block {index}")))?;
+        let geometry = Geometry::of_bytes(self.available(block)?);
+        let region = Region::new(region.axes().to_vec(), &geometry.shape)?;
+        self.read_in((self, block), &geometry, &region, options, &block_datasets::path(self, index))
     }
 
     fn place(&self, array: &NdArray) -> Result<Place<'_>> {

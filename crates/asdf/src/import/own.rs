@@ -25,6 +25,10 @@ pub(super) fn whole_file<'a>(job: &Import<'a>) -> Result<Option<&'a File>> {
         return Ok(None);
     };
     refuse_masks(job, file)?;
+    // Blocks without a tree become arrays.
+    if file.layout().tree.is_none() {
+        return Ok(None);
+    }
     // A tree that stays has the strides that it has.
     let is_turned = job.selection.iter().any(|(index, _)| is_turned(job, file, *index));
     if !job.is_all() || is_turned || job.options.axes == Axes::Reversed {
@@ -95,9 +99,6 @@ pub(super) fn rewrite(file: &File, job: &Import<'_>, out: &mut dyn Output) -> Re
     }
     options.codecs = file.options().codecs.clone();
     (options.limits, options.yaml) = (job.options.limits, file.options().yaml);
-    if file.layout().tree.is_none() {
-        return Err(Error::unsupported("a file without a tree is not written again"));
-    }
     let done = match in_one(file, job, &options)? {
         Some(whole) => rewrite::rewrite(&whole, &options, out)?,
         None => rewrite::rewrite(file.source(), &options, out)?,

@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use container_core::array::{Array, byte_len, contiguous_strides};
-use container_core::dtype::{DType, Order};
+use container_core::dtype::{DType, Kind, Order};
 use container_core::region::{Kept, Region, element_count};
 use container_core::{Error, Limits, Result};
 
@@ -83,6 +83,12 @@ impl Geometry {
         let geometry = Self { dtype, shape, strides, offset: array.offset, torn };
         geometry.check(len, limits)?;
         Ok(geometry)
+    }
+
+    /// The decoded bytes of a block as elements of one axis.
+    pub(crate) fn of_bytes(len: u64) -> Self {
+        let dtype = DType::native(Kind::Uint, 1);
+        Self { dtype, shape: vec![len], strides: vec![1], offset: 0, torn: 0 }
     }
 
     /// The geometry of inline data, which are written without gaps.

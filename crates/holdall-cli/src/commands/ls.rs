@@ -47,7 +47,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     no_selection(&address)?;
     let opened = open(&address.file, Accept::Containers, &args.open.options(console.limits))?;
     let container = opened.container.as_ref();
-    if address.dataset.is_none() && container.dataset_count() == 0 && container.may_hide_datasets() {
+    if address.dataset.is_none() && container.listed_count() == 0 && container.may_hide_datasets() {
         let file = shown(&address.file);
         // Perhaps nobody can tell, as of a tree that cannot be read.
         container.meta().on(&file)?;

@@ -631,3 +631,39 @@ fn plot_draws_what_a_mask_hides_as_nan() {
     let (_, recipe) = picture("long.asdf::a", &["--hist"]);
     assert!(recipe.contains(&format!("--range={long}.5,{}.5", long + 7)), "{recipe}");
 }
+
+#[test]
+fn blocks_that_no_array_names_are_datasets_of_bytes() {
+    let directory = files();
+    let at = directory.path();
+    let unnamed = TREE.replace("source: 0", "source: 1");
+    let blocks = [block(b"abc", [0; 16]), block(&[1, 2, 3], MD5_OF_123)].concat();
+    write(&at.join("tree.asdf"), &[unnamed.as_bytes(), &blocks[..]].concat());
+    write(&at.join("none.asdf"), &[b"#ASDF 1.0.0\n", &blocks[..]].concat());
+    for name in ["tree.asdf", "none.asdf"] {
+        let address = format!("{name}::blocks/0");
+        assert_eq!(run(at, &["cat", &address]).expect(0), "97\n98\n99\n");
+        assert_eq!(run(at, &["cat", &address, "--format", "raw"]).expect(0), "abc");
+        assert!(run(at, &["ls", "-R", name]).expect(0).contains("blocks/0\t|u1\t(3,)\tC\t-\tnone\t3\t3\n"));
+        run(at, &["extract", &address, "-o", "out", "-f"]).expect(0);
+        let bytes = std::fs::read(at.join("out/blocks/0.npy")).unwrap();
+        assert_eq!(bytes, npy("|u1", false, "(3,)", b"abc"));
+        // From any format, the array is the same.
+        let digest = run(at, &["digest", &address]).expect(0).split(' ').next().unwrap().to_owned();
+        for target in ["a.npy", "a.ra", "a.b2nd", "a.blp", "a.gsd", "a.asdf", "a.zarr"] {
+            run(at, &["convert", &address, target, "-f"]).expect(0);
+            let of_target = if target.ends_with("zarr") { continue } else { run(at, &["digest", target]) };
+            assert!(of_target.expect(0).starts_with(&digest), "{target}");
+        }
+        run(at, &["cat", &format!("{name}::blocks/2")]).expect(2);
+    }
+    assert!(!run(at, &["ls", "tree.asdf"]).expect(0).contains("blocks"));
+    let listed = run(at, &["ls", "none.asdf"]);
+    assert_eq!(listed.expect(0).lines().count(), 2);
+    run(at, &["convert", "none.asdf", "new.asdf", "--verify"]).expect(0);
+    let cat = |address: &str| run(at, &["cat", address, "--format", "raw"]).expect(0).to_owned();
+    assert_eq!(
+        (cat("new.asdf::blocks/0"), cat("new.asdf::~blocks/1")),
+        ("abc".into(), "\x01\x02\x03".into())
+    );
+}

@@ -3,6 +3,9 @@
 use asdf::compression;
 use asdf::{DigestState, Fault, FaultKind, File};
 use container_core::Limits;
+use container_core::dtype::Order;
+use container_core::format::Input;
+use container_core::region::Region;
 use serde_json::{Map, Value, json};
 
 use crate::arrays::{TYPES, is_float16};
@@ -113,6 +116,42 @@ fn types_of_the_standard_and_shared_nodes_are_what_python_wrote() {
         assert_eq!(ours["cycle"], json!({"n": 1, "back": {"$same": "cycle"}}), "{label}");
         assert_eq!(ours["list"], json!([1, [{"$same": "list"}]]), "{label}");
         assert_eq!(ours.get("none"), tree.get("none"), "{label}");
+    }
+}
+
+#[test]
+fn bytes_of_blocks_are_those_that_python_has_of_them() {
+    let folder = folder();
+    let path = folder.path().join("theirs.asdf");
+    let array = |hex: &str, codec: &str| {
+        let count = hex.len() / 4;
+        json!({"$array": {"dtype": ">i2", "shape": [count], "hex": hex, "compression": codec}})
+    };
+    let tree = json!({"a": array("00017fff8000", "zlib"), "b": array("00020003", "bzp2"), "c": array("ffff", "lz4"),
+        "stream": {"$stream": {"dtype": "|u1", "shape": [2]}}});
+    peer(Release::Newest).ask("write", json!({"path": path, "tree": tree, "tail": "0102030405"}));
+    let with_tree = std::fs::read(&path).unwrap();
+    let blocks = File::open(&path).unwrap().blocks()[0].at;
+    let treeless = folder.path().join("treeless.asdf");
+    let blocks = &with_tree[usize::try_from(blocks).unwrap()..];
+    std::fs::write(&treeless, [b"#ASDF 1.0.0\n#ASDF_STANDARD 1.6.0\n", blocks].concat()).unwrap();
+    let fixtures = ["odd/unreferenced.asdf", "ok/codec_mixed.asdf", "ok/many_blocks.asdf"]
+        .map(|name| interop::json_peer::script_of("asdf").join(name));
+    for path in [&path, &treeless].into_iter().chain(&fixtures) {
+        let theirs = peer(Release::Newest).ask("blocks", json!({ "path": path }));
+        let theirs = theirs["blocks"].as_array().unwrap();
+        let lens =
+            (asdf::FORMAT.open)(Input::bytes(Box::new(std::fs::read(path).unwrap())), &Default::default())
+                .unwrap();
+        for (number, bytes) in theirs.iter().enumerate() {
+            let index = lens.find(&format!("blocks/{number}")).unwrap();
+            let dataset = lens.dataset(index).unwrap();
+            assert_eq!(dataset.dtype.to_string(), "|u1");
+            let read = lens.read(index, &Region::whole(&dataset.shape), &Default::default()).unwrap();
+            let ours = read.bytes(Order::C, &Limits::default()).unwrap();
+            assert_eq!(view::hex(&ours), *bytes, "{}, block {number}", path.display());
+        }
+        assert!(theirs.len() > 1 && lens.find(&format!("blocks/{}", theirs.len())).is_none());
     }
 }
 
