@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use container_core::container::{OpenOptions, ReadOptions};
+use container_core::container::{Depth, OpenOptions, ReadOptions};
 use container_core::write::{Durability, Overwrite};
 use container_core::{Error, Result};
 
@@ -37,7 +37,7 @@ pub struct Exploded {
 /// and goes again with the files where something fails.
 ///
 /// # Errors
-/// `Usage` for other formats, and for files that exist; `Checksum`; those of opening the file; `Io`. No file stays then.
+/// `Usage` for other formats, and for files that exist; `Checksum`; `Malformed` for a file that a check calls damaged; those of opening the file; `Io`. No file stays then.
 pub fn explode(path: &Path, folder: Option<&Path>, options: &ExplodeOptions) -> Result<Exploded> {
     let opened = open(path, Accept::Containers, &options.open)?;
     let stem = path.file_stem().and_then(|stem| stem.to_str()).filter(|_| !is_stream(path));
@@ -78,7 +78,7 @@ pub fn implode(path: &Path, target: Option<&Path>, options: &ExplodeOptions) -> 
 #[cfg(feature = "asdf")]
 fn run(opened: &Opened, target: &Path, options: &ExplodeOptions) -> Result<Exploded> {
     let file = file(opened)?;
-    check_digests(file, options)?;
+    require_sound(opened, file, options)?;
     let mut write = asdf::writer::WriteOptions::default();
     (write.threads, write.limits) = (options.read.threads, options.open.limits);
     let done = asdf::explode::explode(file, target, options.overwrite, options.durability, &write)?;
@@ -89,10 +89,20 @@ fn run(opened: &Opened, target: &Path, options: &ExplodeOptions) -> Result<Explo
 #[cfg(feature = "asdf")]
 fn join(opened: &Opened, out: &mut Target, options: &ExplodeOptions) -> Result<()> {
     let file = file(opened)?;
-    check_digests(file, options)?;
+    require_sound(opened, file, options)?;
     let mut write = asdf::writer::WriteOptions::default();
     (write.threads, write.limits) = (options.read.threads, options.open.limits);
     asdf::explode::implode(file, &write, out).map(|_| ())
+}
+
+/// Refuses a file that a check calls damaged: its blocks are copied as they are.
+#[cfg(feature = "asdf")]
+fn require_sound(opened: &Opened, file: &asdf::File, options: &ExplodeOptions) -> Result<()> {
+    let read = options.read.with_limits(options.open.limits);
+    let Some(error) = crate::verify::damage(&*opened.container, Depth::Full, &read)? else { return Ok(()) };
+    // A digest that does not fit has an error of its own.
+    check_digests(file, options)?;
+    Err(error.hint("holdall repair FILE -o NEW"))
 }
 
 /// Compares the digests of the file's blocks, and of those that its arrays have in other files.

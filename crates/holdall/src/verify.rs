@@ -5,7 +5,7 @@ use std::path::Path;
 use container_core::container::{Container, Depth, OpenOptions, ReadOptions};
 use container_core::report::{BlockCounts, Finding, Severity, Verdict};
 use container_core::source::Access;
-use container_core::{Error, Progress};
+use container_core::{Error, Progress, Result};
 
 use crate::beside_writer;
 use crate::open::{Accept, Pass, passes, recognise, recognise_to_pass};
@@ -131,11 +131,25 @@ fn look(
 /// is sound, or cannot be checked.
 #[must_use]
 pub fn first_damage(container: &dyn Container) -> Option<Error> {
-    let report = container.check(Depth::Quick, &ReadOptions::default(), Progress::none()).ok()?;
-    let finding = report.findings.into_iter().find(|finding| finding.severity == Severity::Error)?;
-    let error = Error::malformed(finding.message);
-    let error = finding.range.into_iter().fold(error, Error::at);
-    Some(finding.part.into_iter().fold(error, Error::part))
+    damage(container, Depth::Quick, &ReadOptions::default()).ok()?
+}
+
+/// The first error that a check finds.
+///
+/// # Errors
+/// Those that keep the check from running.
+pub(crate) fn damage(
+    container: &dyn Container,
+    depth: Depth,
+    options: &ReadOptions,
+) -> Result<Option<Error>> {
+    let report = container.check(depth, options, Progress::none())?;
+    let finding = report.findings.into_iter().find(|finding| finding.severity == Severity::Error);
+    Ok(finding.map(|finding| {
+        let error = Error::malformed(finding.message);
+        let error = finding.range.into_iter().fold(error, Error::at);
+        finding.part.into_iter().fold(error, Error::part)
+    }))
 }
 
 /// The error as a finding; its place is the finding's, so the message does not repeat it.

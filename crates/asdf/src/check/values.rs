@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use container_core::container::ReadOptions;
-use container_core::dtype::{ByteOrder, DType, Kind, Order};
+use container_core::dtype::{ByteOrder, DType, Field, Kind, Order};
 use container_core::region::Region;
 use container_core::report::{Finding, Severity};
 use container_core::{Error, ErrorKind, Progress, Result};
@@ -13,8 +13,8 @@ use super::some;
 use crate::file::{ArrayEntry, File, is_kept};
 use crate::ndarray::ByteSource;
 
-/// Elements that are looked at at once.
-const PIECE: u64 = 1 << 20;
+/// Bytes of elements that are looked at at once.
+const PIECE: u64 = 4 << 20;
 
 /// Looks at the values of arrays that can be wrong. `bad` has the blocks whose bytes are known to be.
 pub(super) fn findings(
@@ -68,12 +68,9 @@ fn look(file: &File, index: usize, entry: &ArrayEntry, options: &ReadOptions) ->
     let is_decoded_anew = file
         .block_of(&entry.array)
         .is_ok_and(|block| block.header.is_compressed() && !is_kept(block, limits));
-    let most = if is_decoded_anew {
-        PIECE.max(limits.memory / 4 / (geometry.dtype.itemsize() as u64).max(1))
-    } else {
-        PIECE
-    };
-    for piece in whole.pieces(Order::C, most) {
+    let most = if is_decoded_anew { PIECE.max(limits.memory / 4) } else { PIECE };
+    let itemsize = (geometry.dtype.itemsize() as u64).max(1);
+    for piece in whole.pieces(Order::C, (most / itemsize).max(1)) {
         let array = file.read_index(index, &piece, options)?;
         let bytes = array.bytes(Order::C, &options.limits)?;
         if let Some(problem) = wrong_value(&geometry.dtype, &bytes) {
@@ -83,18 +80,37 @@ fn look(file: &File, index: usize, entry: &ArrayEntry, options: &ReadOptions) ->
     Ok(None)
 }
 
-/// Whether some bytes are no value of the type.
+/// Whether some bytes are no value of the type, or of a field of it.
 pub(crate) fn has_wrong_values(dtype: &DType) -> bool {
-    dtype.as_scalar().is_some_and(|scalar| matches!(scalar.kind, Kind::Bool | Kind::Unicode))
+    match dtype {
+        DType::Scalar(scalar) => matches!(scalar.kind, Kind::Bool | Kind::Unicode),
+        DType::Record(record) => record.fields.iter().any(|field| has_wrong_values(&field.dtype)),
+    }
 }
 
-/// The first of the elements in `bytes` that is no value of the type, in words.
+/// The first of the elements in `bytes` that is no value of the type, in words; of records, the first of the first such field.
 pub(crate) fn wrong_value(dtype: &DType, bytes: &[u8]) -> Option<String> {
-    match dtype.as_scalar()?.kind {
-        Kind::Bool => not_bool(bytes),
-        Kind::Unicode => no_character(dtype, bytes),
-        _ => None,
+    match dtype {
+        DType::Scalar(scalar) => match scalar.kind {
+            Kind::Bool => not_bool(bytes),
+            Kind::Unicode => no_character(dtype, bytes),
+            _ => None,
+        },
+        DType::Record(record) => {
+            let fields = record.fields.iter().filter(|field| has_wrong_values(&field.dtype));
+            fields.into_iter().find_map(|field| wrong_in_field(record.size, field, bytes))
+        }
     }
+}
+
+/// As [`wrong_value`], of one field of records of `size` bytes.
+fn wrong_in_field(size: usize, field: &Field, bytes: &[u8]) -> Option<String> {
+    let count = field.shape.iter().try_fold(1_usize, |count, axis| count.checked_mul(*axis))?;
+    let len = field.dtype.itemsize().checked_mul(count)?;
+    let place = field.offset..field.offset.checked_add(len)?;
+    let mut records = bytes.chunks_exact(size.max(1));
+    let wrong = records.find_map(|record| wrong_value(&field.dtype, record.get(place.clone())?))?;
+    Some(format!("{wrong}, in the field {:?}", field.name))
 }
 
 /// Refuses elements of which one is no value of the type: a file with them is damaged.

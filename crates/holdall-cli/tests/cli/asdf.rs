@@ -667,3 +667,57 @@ fn blocks_that_no_array_names_are_datasets_of_bytes() {
         ("abc".into(), "\x01\x02\x03".into())
     );
 }
+
+/// Records of a number, two truth values and, within a record, a character.
+const RECORDS: &str = "#ASDF 1.0.0\n#ASDF_STANDARD 1.6.0\n%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/\n---\n\
+    x: !core/ndarray-1.1.0\n  source: SOURCE\n  datatype:\n  - {name: n, datatype: uint8, byteorder: big}\n  \
+    - {name: flags, datatype: bool8, byteorder: big, shape: [2]}\n  \
+    - name: inner\n    datatype: [{name: t, datatype: [ucs4, 1], byteorder: big}]\n    byteorder: big\n  \
+    byteorder: big\n  shape: [2]\n...\n";
+
+#[test]
+fn values_in_fields_that_are_none_of_their_type_are_refused() {
+    let directory = files();
+    let at = directory.path();
+    let sound = [7, 0, 1, 0, 0, 0, 65, 4, 1, 0, 0, 1, 0xf6, 0];
+    let (mut flag, mut surrogate, mut beyond) = (sound, sound, sound);
+    (flag[9], surrogate[12], beyond[4]) = (4, 0xd8, 0x11);
+    surrogate[11] = 0;
+    for (name, data, is_sound) in [
+        ("sound", sound, true),
+        ("flag", flag, false),
+        ("surrogate", surrogate, false),
+        ("beyond", beyond, false),
+    ] {
+        let code = i32::from(!is_sound);
+        let refused = if is_sound { 0 } else { 2 };
+        let (file, exploded) = (format!("{name}.asdf"), format!("{name}_main.asdf"));
+        let block = block(&data, [0; 16]);
+        write(&at.join(&file), &[RECORDS.replace("SOURCE", "0").as_bytes(), &block].concat());
+        write(&at.join(&exploded), RECORDS.replace("SOURCE", &format!("{name}_part.asdf")).as_bytes());
+        write(&at.join(format!("{name}_part.asdf")), &[b"#ASDF 1.0.0\n", &block[..]].concat());
+        let new = at.join("new");
+        std::fs::create_dir(&new).unwrap();
+        for file in [&file, &exploded] {
+            let told = run(at, &["verify", file]).expect(code).to_owned();
+            let field = if name == "flag" { "flags" } else { "inner" };
+            assert_eq!(told.contains(&format!("in the field \"{field}\"")), !is_sound, "{told}");
+            run(at, &["convert", file, "new/a.asdf"]).expect(refused);
+            run(at, &["convert", &format!("{file}::x"), "new/b.asdf"]).expect(refused);
+            run(at, &["recode", file, "new/c.asdf"]).expect(refused);
+            run(at, &["recode", file, "new/d.asdf", "--codec", "zlib"]).expect(refused);
+            run(at, &["explode", file, "-o", "new/parts"]).expect(refused);
+            run(at, &["implode", file, "-o", "new/e.asdf"]).expect(refused);
+            assert_eq!(contents(&new).is_empty(), !is_sound, "{file}");
+            std::fs::remove_dir_all(&new).unwrap();
+            std::fs::create_dir(&new).unwrap();
+            // The bytes as they are, in formats that hold any.
+            run(at, &["convert", file, "new/f.npy"]).expect(0);
+            run(at, &["convert", "new/f.npy", "new/g.asdf"]).expect(refused);
+            run(at, &["repair", file, "-o", "h.asdf", "-f"]).expect(code);
+            std::fs::remove_dir_all(&new).unwrap();
+            std::fs::create_dir(&new).unwrap();
+        }
+        std::fs::remove_dir(&new).unwrap();
+    }
+}
