@@ -95,7 +95,9 @@ fn values_of_frame(fixture: &Fixture) {
         .collect();
     if let Some(expected) = &fixture.chunk_values {
         assert_eq!(&chunks.iter().map(|chunk| sha256(chunk)).collect::<Vec<_>>(), expected);
-    } else if fixture.values.is_some() {
+    } else if fixture.values.is_some() && !fixture.dtype.as_ref().is_some_and(|dtype| dtype.starts_with('>'))
+    {
+        // The manifest has values little-endian.
         assert_eq!(Some(sha256(&chunks.concat())), fixture.values, "by chunks");
         let whole = frame.read_range(0..frame.data_len(), &options).expect("the whole");
         assert_eq!(Some(sha256(&whole)), fixture.values, "by range");

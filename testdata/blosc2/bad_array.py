@@ -7,7 +7,7 @@ import msgpack
 
 import stores
 from bad_header import bad
-from hand import GEOMETRY, of_array, packed
+from hand import GEOMETRY, four, of_array, packed
 from parts import Fixture, Frame, b2nd, copied
 from values import changed
 
@@ -42,6 +42,19 @@ def shapes() -> list[Fixture]:
         lie("array_dtype_unknown", "a type that nobody has", b2nd(*GEOMETRY, "<q4")),
         lie("array_dtype_text", "a type that is some text", b2nd(*GEOMETRY, "[('a', __import__('os'))]")),
     ]  # fmt: skip
+
+
+def tensors() -> list[Fixture]:
+    def lie(name: str, about: str, value: object) -> Fixture:
+        return bad(name, about, four(vlmetas=[(b"__pack_tensor__", packed(value))]).done())
+
+    return [
+        lie("tensor_shape_larger", "a tensor of more elements than there are", ["numpy", [401], "<i4"]),
+        lie("tensor_shape_wraps", "a tensor whose product is 0 modulo 2^64", ["numpy", [2**32, 2**32], "<i4"]),
+        lie("tensor_type_other", "a tensor of larger elements", ["torch", [20, 20], "<f8"]),
+        lie("tensor_objects", "a tensor of Python objects, of which there are addresses", ["numpy", [200], "|O"]),
+        lie("tensor_no_list", "the description of a tensor is no list", {"shape": [400]}),
+    ]
 
 
 def zips() -> list[Fixture]:
@@ -93,4 +106,4 @@ def embedded() -> list[Fixture]:
 
 
 def fixtures() -> list[Fixture]:
-    return [*shapes(), *zips(), *embedded()]
+    return [*shapes(), *tensors(), *zips(), *embedded()]

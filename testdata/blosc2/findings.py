@@ -99,7 +99,7 @@ LIKE = {
     "nbytes_": "offsets", "typesize_": "typesize", "blocksize_": "blocksize", "filters_": "filters",
     "meta_": "metalayers", "trailer_": "trailer", "vlmeta_": "trailer", "offset_": "offset", "index_": "offsets",
     "sparse_": "chunk_file", "chunk_": "chunk_header", "special_": "chunk_header", "block_": "undecodable_chunk",
-    "vl_": "undecodable_chunk", "array_dtype_": "dtype", "array_": "geometry", "zip_": "zip_local", "embed_": "leaf_unreadable",
+    "vl_": "undecodable_chunk", "array_dtype_": "dtype", "array_": "geometry", "tensor_": "geometry", "zip_": "zip_local", "embed_": "leaf_unreadable",
 }  # fmt: skip
 # An append that was interrupted: before the header was written, and after that.
 for state in ("chunk", "chunk_200", "index", "index_half", "update"):

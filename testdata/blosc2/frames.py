@@ -96,6 +96,30 @@ def metadata() -> list[Fixture]:
     return found
 
 
+def tensors() -> list[Fixture]:
+    """Arrays that `save_tensor` packs: type and shape are user metadata."""
+    found = []
+    record = np.dtype([("a", "<i4"), ("b", "<f8", (2,))])
+    records = np.zeros(5, record)
+    records["a"], records["b"] = numbers("i4", 5), numbers("f8", 5, 2)
+    cases = {
+        "tensor_chunks": ("rows that chunks cut", numbers("i4", 10, 6), 64),
+        "tensor_big_endian": ("the other byte order", numbers(">i2", 4, 3, 5), None),
+        "tensor_scalar": ("no axis", np.array(3.5), None),
+        "tensor_empty": ("no element", np.zeros((0, 3)), None),
+        "tensor_booleans": ("booleans", np.eye(3, dtype="?"), None),
+        "tensor_texts": ("texts", np.array(["ab", "größe"]), None),
+        "tensor_records": ("records with an array in them", records, None),
+    }
+    for name, (about, array, chunksize) in cases.items():
+        shape, dtype = list(array.shape), array.dtype.descr if array.dtype.names else array.dtype.str
+        made = tool.made(
+            tool.new(), "tensor", ".b2frame", dtype=dtype, shape=shape, hex=array.tobytes().hex(), chunksize=chunksize
+        )  # fmt: skip
+        found.append(Fixture(name, f"save_tensor: {about}", made, producer=tool.new().producer, tensor=array))
+    return found
+
+
 def sparse() -> list[Fixture]:
     new, old, found = tool.new(), tool.old(), []
     for peer, start in ((new, ""), (old, "old_")):
@@ -170,4 +194,4 @@ def array_changes() -> list[Fixture]:
 
 
 def fixtures() -> list[Fixture]:
-    return [*sizes(), *specials(), *variables(), *metadata(), *sparse(), *changes(), *array_changes()]
+    return [*sizes(), *specials(), *variables(), *metadata(), *tensors(), *sparse(), *changes(), *array_changes()]

@@ -41,6 +41,8 @@ def fields(fixture: Fixture) -> dict[str, object]:
     }
     if fixture.array is not None:
         made |= of_array(fixture.array)
+    if fixture.tensor is not None:
+        made |= of_array(fixture.tensor)
     if fixture.plain is not None:
         data, typesize = fixture.plain
         opaque = typesize > 1 and len(data) % typesize == 0

@@ -28,6 +28,7 @@ class Fixture:
     verdict: str = "sound"
     producer: str = HANDMADE
     array: np.ndarray | None = None  # what an array holds
+    tensor: np.ndarray | None = None  # what was packed as a super-chunk
     plain: tuple[bytes, int] | None = None  # what a frame of equal chunks holds, and its typesize
     chunks: Sequence[bytes] | None = None  # what the chunks of a frame of unequal ones hold
     blocks: Sequence[Sequence[int]] | None = None  # the lengths of their blocks, where those differ

@@ -12,6 +12,7 @@ request can stand in it as `hex` instead. With `BLOSC_*` unset and one thread, t
 | `version` | | `blosc2`, `c_blosc2`, `numpy`, `python` |
 | `write` | `path`; `dtype`, `shape`, and `raw` or `hex` or `special` (`zeros`, `nans`, `uninit`, `full` with `value` as hex of an item); `chunks`, `blocks`, `sparse`, `cparams`, `meta`, `vlmeta` | |
 | `frame` | `path`; `raw` or `hex` or `special` (as above, `value` a number) and `items`; `typesize`, `chunksize`, or `sizes` of each chunk; `sparse`, `cparams`, `meta`, `vlmeta` | |
+| `tensor` | `path`; `dtype`, `shape`, `raw` or `hex`; `chunksize` (4.14) | |
 | `read` | `path`; `offset` of a frame inside a file; `raw` to have the values | `kind` (`array` or `frame`), `dtype`, `shape`, `chunks`, `blocks` of an array; `nchunks`, `chunksize`, `blocksize`, `typesize`, `nbytes`, `cbytes`, `meta` and `vlmeta` (name to hex of the msgpack), `sha256` of the values |
 | `slice` | `path`, `start`, `stop`, `step` per axis (or one number each for a frame, in items); `raw` | `shape`, `sha256` |
 | `chunk` | `path`, `n`, `raw` | `size`, `sha256` of the decoded chunk |
@@ -163,6 +164,12 @@ def frame(request):
         schunk = blosc2.SChunk(chunksize=request["chunksize"], data=values or None, **more)
     for name, value in request.get("vlmeta", {}).items():
         schunk.vlmeta[name] = value
+    return {}
+
+
+def tensor(request):
+    array = np.frombuffer(data(request), dtype_of(request["dtype"])).reshape(request["shape"])
+    blosc2.save_tensor(array, request["path"], chunksize=request.get("chunksize"))
     return {}
 
 
@@ -429,7 +436,7 @@ def version(_request):
 DO = {
     "version": version, "write": write, "frame": frame, "read": read, "slice": cut, "chunk": chunk, "mutate": mutate,
     "memory": memory, "open": keep, "close": close, "vlblock": vlblock, "batches": batches, "store": store, "keys": keys,
-    "info": info, "parts": parts, "numpy": numpy, "replay": replay,
+    "info": info, "tensor": tensor, "parts": parts, "numpy": numpy, "replay": replay,
 }  # fmt: skip
 
 

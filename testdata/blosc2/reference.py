@@ -56,6 +56,10 @@ def agree(peer: tool.Peer, path: Path, fixture: Fixture) -> None:
     for kind in ("meta", "vlmeta"):
         listed = {it["name"]: it["hex"] for it in seen[kind]}
         assert found[kind] == listed, f"{kind} {found[kind]}"
+    if fixture.tensor is not None:
+        loaded = blosc2.load_tensor(str(path))
+        assert loaded.dtype == fixture.tensor.dtype, f"dtype {loaded.dtype}"
+        assert np.array_equal(loaded, fixture.tensor), "another tensor"
     if fixture.array is not None:
         array = fixture.array
         for name, value in (("shape", list(array.shape)), ("chunks", seen["chunks"]), ("blocks", seen["blocks"])):
@@ -76,6 +80,8 @@ def objects(path: Path, fixture: Fixture) -> None:
 def values(fixture: Fixture) -> bytes:
     if fixture.array is not None:
         return np.ascontiguousarray(fixture.array).tobytes()
+    if fixture.tensor is not None:
+        return fixture.tensor.tobytes()
     if fixture.plain is not None:
         return fixture.plain[0]
     return b"".join(fixture.chunks)

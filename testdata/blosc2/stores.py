@@ -258,6 +258,6 @@ def fixtures() -> list[Fixture]:
         store("proxy", "an array that was fetched in part: one chunk of four", ".b2nd", source, reference=False, facts={"dtype": "<i4", "shape": [5, 7]}),
         store("proxy_blocks", "an array that was fetched in part: five blocks of sixteen", ".b2nd", blocks_fetched, reference=False, facts={"dtype": "<i4", "shape": [5, 7]}),
         store("expressions", "an array, an expression and a proxy", ".b2e", stand_ins, reference=False),
-        store("tensor", "an array as save_tensor keeps it", ".b2frame", tensors, plain=(A.tobytes(), 4)),
+        store("tensor", "an array as save_tensor keeps it", ".b2frame", tensors, tensor=A),
     ]
     return found

@@ -19,6 +19,7 @@ use crate::editor::{EditOptions, Editor};
 use crate::header::ChunkSize;
 use crate::items::{Items, LAYER};
 use crate::msgpack;
+use crate::tensor::{self, Tensor};
 use crate::words::{self, DICTIONARY, FILTER, SPLIT};
 
 /// Metalayers of frames whose chunks mean more than their bytes.
@@ -71,6 +72,11 @@ pub(crate) fn append(
     } else if are_items || editor.header().chunksize == ChunkSize::Variable || editor.header().variable_blocks
     {
         losses.extend(items(editor, job, durability)?);
+    } else if let Some(stored) = editor.vlmetalayer(tensor::NAME)? {
+        let grown = rows_of_tensor(&editor, &stored, job)?;
+        editor.set_vlmetalayer(tensor::NAME, &grown)?;
+        elements(editor, job, durability)?;
+        losses.extend(job.container.losses());
     } else {
         losses.extend(elements(editor, job, durability)?);
         losses.extend(job.container.losses());
@@ -122,6 +128,26 @@ fn rows(mut array: NdEditor, job: &Import<'_>, durability: Durability) -> Result
         job.progress.tick(done.saturating_mul(row_len), count.saturating_mul(row_len))?;
     }
     array.commit(durability)
+}
+
+/// The description of a tensor to which the selected rows are added: the axes but the first agree.
+fn rows_of_tensor(editor: &Editor, stored: &[u8], job: &Import<'_>) -> Result<Vec<u8>> {
+    let tensor = Tensor::parse(stored, editor.header().nbytes, &job.options.limits)?;
+    let (index, region) = job.single()?;
+    let dataset = &*job.container.require(index)?;
+    let shape = region.shape();
+    let (Some((len, row)), Some((count, given))) = (tensor.shape.split_first(), shape.split_first()) else {
+        return Err(Error::usage("a single value has no axis along which rows could be added"));
+    };
+    if row != given {
+        let problem = format!("a tensor of shape {:?} does not take {shape:?}", tensor.shape);
+        return Err(Error::usage(problem).hint("all axes but the first have to agree"));
+    }
+    if dataset.dtype.order_for(&tensor.dtype)?.is_some() {
+        let problem = format!("a tensor of {} does not take {}", tensor.dtype, dataset.dtype);
+        return Err(Error::usage(problem).hint("holdall convert FILE NEW.b2nd gives an array, which does"));
+    }
+    Tensor::with_rows(stored, len.saturating_add(*count), &job.options.limits)
 }
 
 /// So many indices of one axis of a region.

@@ -12,6 +12,7 @@ use crate::frame::Frame;
 use crate::metadata::{self, CHECKSUMS};
 use crate::metalayer::{MOST, MOST_NAME, Metalayers};
 use crate::msgpack;
+use crate::tensor::Tensor;
 
 /// Key of what is the format's own.
 pub(crate) const OWN: &str = "blosc2";
@@ -29,7 +30,9 @@ pub(crate) type Pieces = attributes::Entries;
 pub(crate) fn of_frame(frame: &Frame, tolerance: Tolerance) -> Result<Value> {
     let limits = &frame.options().limits;
     // The target has the values themselves.
-    let is_left = |name: &str| frame.absence().is_some() && absence::is_of_stand_in(name);
+    let is_left = |name: &str| {
+        (frame.absence().is_some() && absence::is_of_stand_in(name)) || Tensor::is_described_by(frame, name)
+    };
     let pieces = metadata::pieces(frame, tolerance)?.into_iter().filter(|(name, _)| !is_left(name));
     let mut pieces = pieces.map(|(name, read)| Ok((name.to_owned(), read?))).collect::<Result<Pieces>>()?;
     if let Some(at) = pieces.iter().position(|(name, _)| name == ATTRS) {

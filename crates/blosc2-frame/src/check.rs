@@ -16,6 +16,7 @@ use crate::frame::{Frame, Survey, SurveyedChunk};
 use crate::guard;
 use crate::offsets::Offset;
 use crate::padding::has_set_padding;
+use crate::tensor;
 use crate::view::{DATASET, View};
 
 /// What damage to the index leaves without a name is not odd by itself.
@@ -72,10 +73,17 @@ fn geometry(view: &View) -> Option<Finding> {
         View::Hidden(_, error) | View::Flat(_, Some(error)) => error,
         _ => return None,
     };
-    let of_shapes = matches!(error.what(), None | Some("b2nd" | "metalayer b2nd"));
+    let is_tensor = error.what() == Some(tensor::NAME);
+    let of_shapes = is_tensor || matches!(error.what(), None | Some("b2nd" | "metalayer b2nd"));
     let code = if of_shapes { "geometry" } else { "dtype" };
-    let range = error.range().unwrap_or_else(|| view.frame().layout().header_range());
-    let message = format!("the metalayer of the array: {}", error.kind());
+    let layout = view.frame().layout();
+    let place = if is_tensor { layout.trailer_range() } else { layout.header_range() };
+    let range = error.range().unwrap_or(place);
+    let message = if is_tensor {
+        format!("user metadata {:?}: {}", tensor::NAME, error.kind())
+    } else {
+        format!("the metalayer of the array: {}", error.kind())
+    };
     Some(Finding::new(Severity::Error, code, message).at(range).dataset(DATASET))
 }
 

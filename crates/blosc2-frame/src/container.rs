@@ -26,6 +26,7 @@ use crate::header::MAGIC;
 use crate::options::OpenOptions;
 use crate::parts::INDEX_NAME;
 use crate::summary::Summary;
+use crate::tensor::Tensor;
 use crate::view::View;
 use crate::{append, carry, details, import, journal, metadata, pack, repair, segments, stores};
 
@@ -295,7 +296,8 @@ impl Container for Lens {
         if !fixed.is_empty() {
             lose(format!("metalayers: {}", fixed.join(", ")));
         }
-        let user: Vec<&str> = frame.vlmetalayer_names().filter(|name| *name != metadata::CHECKSUMS).collect();
+        let is_lost = |name: &&str| *name != metadata::CHECKSUMS && !Tensor::is_described_by(frame, name);
+        let user: Vec<&str> = frame.vlmetalayer_names().filter(is_lost).collect();
         if !user.is_empty() {
             lose(format!("user metadata: {}", user.join(", ")));
         }

@@ -35,6 +35,9 @@ pub(crate) fn details(view: &View, summary: &Summary, digests: Option<Algorithm>
     } else if let Some((_, what)) = HOLDS.iter().find(|(name, _)| frame.metalayers().get(name).is_some()) {
         list.add("holds", *what);
     }
+    if let View::Tensor(_, tensor) = view {
+        list.add("holds", format!("a tensor of {}", tensor.kind));
+    }
     if let Some(fetched) = frame.absence().and_then(Absence::fetched) {
         list.add("fetched", fetched.to_string());
     }

@@ -9,10 +9,11 @@ use container_core::stream::{for_each_run, prove, require_present};
 use container_core::{Error, Result};
 
 use crate::absence::{self, Absence};
-use crate::b2nd::{MOST_DIMENSIONS, NAME, NdOptions, NdWriter, OLD_NAME, row_len};
+use crate::b2nd::{MOST_DIMENSIONS, NAME, NdOptions, NdWriter, OLD_NAME, is_array, row_len};
 use crate::frame::Frame;
 use crate::metadata::CHECKSUMS;
 use crate::options::default_params;
+use crate::tensor::{self, Tensor};
 use crate::words::{self, BLOCKS, CHUNKS};
 use crate::{carry, guard, rewrite};
 
@@ -23,7 +24,7 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
     let frame = job.container.native().and_then(|native| native.downcast_ref::<Frame>());
     let job = &Import { read: reading(frame, job), ..*job };
     if let Some(frame) = frame.filter(|_| job.options.axes == Axes::AsStored && job.is_all())
-        && (!words::is_other_partition(job.options) || !is_array(frame))
+        && (!words::is_other_partition(job.options) || !has_shape(frame))
     {
         for (index, region) in job.selection {
             require_present(job.container, *index, region)?;
@@ -42,8 +43,9 @@ fn reading(frame: Option<&Frame>, job: &Import<'_>) -> ReadOptions {
     read
 }
 
-fn is_array(frame: &Frame) -> bool {
-    frame.metalayers().get(NAME).or_else(|| frame.metalayers().get(OLD_NAME)).is_some()
+/// True for arrays and packed tensors.
+fn has_shape(frame: &Frame) -> bool {
+    is_array(frame.metalayers()) || Tensor::is_described_by(frame, tensor::NAME)
 }
 
 /// Element by element. What another frame says of its data is kept.
@@ -72,7 +74,7 @@ fn array(frame: Option<&Frame>, job: &Import<'_>, out: &mut dyn Output) -> Resul
             }
         }
         options.vlmetalayers = user_metadata(frame)?;
-        options.vlmetalayers.retain(|(name, _)| !is_left(name));
+        options.vlmetalayers.retain(|(name, _)| !is_left(name) && !Tensor::is_described_by(frame, name));
         let lost = frame.absence().and_then(Absence::loss);
         losses.extend(lost.map(|what| Loss { dataset: Some(dataset.path.clone()), what }));
     } else {

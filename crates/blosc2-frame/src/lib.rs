@@ -37,6 +37,7 @@ mod rewrite;
 mod segments;
 mod stores;
 mod summary;
+mod tensor;
 mod trailer;
 pub mod typed;
 mod user_metadata;

@@ -7,6 +7,7 @@ use crate::b2nd;
 use crate::frame::Frame;
 use crate::items;
 use crate::msgpack;
+use crate::tensor::{self, Tensor};
 
 /// Key of the user metadata.
 const USER: &str = "vlmeta";
@@ -37,7 +38,8 @@ pub(crate) fn tree(frame: &Frame, tolerance: Tolerance) -> Result<Value> {
     Ok(Value::Map(entries))
 }
 
-/// The tree without shape, chunks and blocks of an array: its dataset says the one, and the others are no difference between two files.
+/// The tree without shape, chunks and blocks of an array, and without the description of a tensor: its dataset has type and shape, and the
+/// others are no difference between two files.
 ///
 /// # Errors
 /// As for [`tree`].
@@ -45,6 +47,12 @@ pub(crate) fn logical_tree(frame: &Frame, tolerance: Tolerance) -> Result<Value>
     Ok(match tree(frame, tolerance)? {
         Value::Map(mut entries) => {
             entries.retain(|(name, _)| name != b2nd::NAME && name != b2nd::OLD_NAME);
+            if Tensor::is_described_by(frame, tensor::NAME) {
+                if let Some((_, Value::Map(user))) = entries.iter_mut().find(|(name, _)| name == USER) {
+                    user.retain(|(name, _)| name != tensor::NAME);
+                }
+                entries.retain(|(name, value)| name != USER || *value != Value::Map(Vec::new()));
+            }
             Value::Map(entries)
         }
         other => other,

@@ -1,4 +1,4 @@
-//! What a frame is seen as: one array, one run of elements, or chunks of different lengths.
+//! A frame as an array, a packed tensor, a run of elements, or chunks of different lengths.
 
 use std::borrow::Cow;
 
@@ -19,6 +19,7 @@ use crate::header::ChunkSize;
 use crate::items::{Items, LAYER};
 use crate::offsets::{Offset, Offsets};
 use crate::summary::{Summary, codec_word};
+use crate::tensor::Tensor;
 
 /// Path of the one array.
 pub(crate) const DATASET: &str = DEFAULT_NAME;
@@ -41,6 +42,8 @@ pub(crate) fn chunk_path(index: u64) -> String {
 pub(crate) enum View {
     /// An n-dimensional array.
     Array(Box<NdArray>),
+    /// An array that python-blosc2 packed as a super-chunk.
+    Tensor(Frame, Tensor),
     /// Elements one after the other; with what keeps them from being an array, where they are to be one.
     Flat(Frame, Option<Error>),
     /// Chunks of different lengths, each by itself.
@@ -60,18 +63,28 @@ impl View {
         if metalayers.get(b2nd::NAME).or_else(|| metalayers.get(b2nd::OLD_NAME)).is_some() {
             return match NdArray::from_frame(frame) {
                 Ok(array) => Ok(Self::Array(Box::new(array))),
-                Err(error) if tolerance == Tolerance::Lenient => Ok(Self::of_plain(open()?, Some(error))),
+                Err(error) if tolerance == Tolerance::Lenient => {
+                    Ok(Self::of_plain(open()?, tolerance, Some(error)))
+                }
                 Err(error) => Ok(Self::Hidden(open()?, error)),
             };
         }
-        Ok(Self::of_plain(frame, None))
+        Ok(Self::of_plain(frame, tolerance, None))
     }
 
-    fn of_plain(frame: Frame, trouble: Option<Error>) -> Self {
+    fn of_plain(frame: Frame, tolerance: Tolerance, trouble: Option<Error>) -> Self {
         let header = frame.header();
         // An ObjectArray of objects of one length is a frame like any other, and so are items, but each chunk is one all the same.
         let objects = frame.metalayers().get(OBJECTS).is_some();
         let are_items = objects || frame.vlmetalayer_names().any(|name| name == LAYER);
+        // A tensor of no elements has chunks of no length.
+        let tensor = if are_items || trouble.is_some() { Ok(None) } else { Tensor::of(&frame) };
+        let trouble = match tensor {
+            Ok(Some(tensor)) => return Self::Tensor(frame, tensor),
+            Ok(None) => trouble,
+            Err(error) if tolerance == Tolerance::Strict => return Self::Hidden(frame, error),
+            Err(error) => Some(error),
+        };
         if header.chunksize == ChunkSize::Variable || header.variable_blocks || are_items {
             let items = Items::read(&frame);
             return Self::Chunks(frame, items);
@@ -82,7 +95,10 @@ impl View {
     pub(crate) fn frame(&self) -> &Frame {
         match self {
             Self::Array(array) => array.frame(),
-            Self::Flat(frame, _) | Self::Chunks(frame, _) | Self::Hidden(frame, _) => frame,
+            Self::Tensor(frame, _)
+            | Self::Flat(frame, _)
+            | Self::Chunks(frame, _)
+            | Self::Hidden(frame, _) => frame,
         }
     }
 
@@ -114,14 +130,13 @@ impl View {
                 let chunks = geometry.chunkshape().iter().map(|len| u64::from(*len)).collect();
                 (array.dtype().clone(), geometry.shape().to_vec(), Some(chunks), stand_in(array.frame()))
             }
+            Self::Tensor(frame, Tensor { dtype, shape, .. }) => {
+                let chunk = if shape.len() == 1 { run_of(frame, dtype) } else { None };
+                (dtype.clone(), shape.clone(), chunk, stand_in(frame))
+            }
             Self::Flat(frame, _) => {
                 let (dtype, count) = elements(frame);
-                let chunk = match frame.header().chunksize {
-                    ChunkSize::Fixed(len) => Some(u64::from(len)),
-                    _ => None,
-                };
-                let itemsize = dtype.itemsize() as u64;
-                let chunk = chunk.filter(|len| len.is_multiple_of(itemsize)).map(|len| vec![len / itemsize]);
+                let chunk = run_of(frame, &dtype);
                 (dtype, vec![count], chunk, stand_in(frame))
             }
             Self::Chunks(..) | Self::Hidden(..) => return None,
@@ -144,7 +159,7 @@ impl View {
     /// How many datasets there are.
     pub(crate) fn count(&self) -> usize {
         match self {
-            Self::Array(_) | Self::Flat(..) => 1,
+            Self::Array(_) | Self::Tensor(..) | Self::Flat(..) => 1,
             Self::Chunks(frame, _) => usize::try_from(frame.chunk_count()).unwrap_or(usize::MAX),
             Self::Hidden(..) => 0,
         }
@@ -188,7 +203,7 @@ impl View {
     /// The index of the dataset of a path.
     pub(crate) fn find(&self, path: &str) -> Option<usize> {
         match self {
-            Self::Array(_) | Self::Flat(..) => (path == DATASET).then_some(0),
+            Self::Array(_) | Self::Tensor(..) | Self::Flat(..) => (path == DATASET).then_some(0),
             Self::Chunks(frame, _) => {
                 let number = path.strip_prefix(CHUNKS)?;
                 let index: u64 = number.parse().ok()?;
@@ -207,19 +222,19 @@ impl View {
         match self {
             Self::Array(array) => Box::new(touched_of_array(array.geometry(), region)),
             Self::Chunks(..) => Box::new(std::iter::once(index as u64)),
+            Self::Tensor(frame, tensor) => match tensor.span(region) {
+                Some((start, end)) => Box::new(chunks_of(frame, start, end)),
+                None => Box::new(std::iter::empty()),
+            },
             Self::Flat(frame, _) => {
-                let ChunkSize::Fixed(len) = frame.header().chunksize else {
-                    return Box::new(0..frame.chunk_count());
-                };
                 let (dtype, _) = elements(frame);
                 let item = dtype.itemsize() as u64;
                 let axis = region.axes().first().copied();
                 let (first, last) =
                     axis.map_or((0, 0), |axis| (place(&axis, 0), place(&axis, axis.count - 1)));
-                let len = u64::from(len).max(1);
-                let start = first.min(last).saturating_mul(item) / len;
-                let end = first.max(last).saturating_add(1).saturating_mul(item).saturating_sub(1) / len;
-                Box::new(start..end.saturating_add(1).min(frame.chunk_count()))
+                let start = first.min(last).saturating_mul(item);
+                let end = first.max(last).saturating_add(1).saturating_mul(item);
+                Box::new(chunks_of(frame, start, end))
             }
             Self::Hidden(..) => Box::new(std::iter::empty()),
         }
@@ -229,7 +244,7 @@ impl View {
     pub(crate) fn absence(&self, index: usize, region: &Region, limits: &Limits) -> Option<Error> {
         match self {
             Self::Array(array) => absence::of_region(array.frame(), array.geometry(), region, limits),
-            Self::Flat(frame, _) | Self::Chunks(frame, _) => {
+            Self::Tensor(frame, _) | Self::Flat(frame, _) | Self::Chunks(frame, _) => {
                 frame.refused_absence()?.of_chunks(frame, self.touched(index, region))
             }
             Self::Hidden(..) => None,
@@ -240,6 +255,7 @@ impl View {
     pub(crate) fn repeated(&self, index: usize, region: &Region) -> Option<Vec<u8>> {
         let (frame, itemsize) = match self {
             Self::Array(array) => (array.frame(), array.dtype().itemsize()),
+            Self::Tensor(frame, tensor) => (frame, tensor.dtype.itemsize()),
             Self::Flat(frame, _) => (frame, elements(frame).0.itemsize()),
             Self::Chunks(..) | Self::Hidden(..) => return None,
         };
@@ -269,6 +285,10 @@ impl View {
         }
         match self {
             Self::Array(array) => array.read(region, options),
+            Self::Tensor(frame, tensor) => {
+                self.absence(index, region, &options.limits).map_or(Ok(()), Err)?;
+                tensor.read(frame, region, options)
+            }
             Self::Flat(frame, _) => {
                 self.absence(index, region, &options.limits).map_or(Ok(()), Err)?;
                 let (dtype, count) = elements(frame);
@@ -333,6 +353,21 @@ fn elements(frame: &Frame) -> (DType, u64) {
         return (DType::void(itemsize), nbytes / typesize);
     }
     (DType::native(Kind::Uint, 1), nbytes)
+}
+
+/// Elements of a chunk, where chunks are of one length and hold whole elements.
+fn run_of(frame: &Frame, dtype: &DType) -> Option<Vec<u64>> {
+    let ChunkSize::Fixed(len) = frame.header().chunksize else { return None };
+    let (len, itemsize) = (u64::from(len), dtype.itemsize() as u64);
+    len.is_multiple_of(itemsize).then(|| vec![len / itemsize])
+}
+
+/// The numbers of the chunks that hold the bytes from `start` to before `end`; of all, where chunks are not of one length.
+fn chunks_of(frame: &Frame, start: u64, end: u64) -> std::ops::Range<u64> {
+    let count = frame.chunk_count();
+    let ChunkSize::Fixed(len) = frame.header().chunksize else { return 0..count };
+    let len = u64::from(len).max(1);
+    start / len..(end.saturating_sub(1) / len).saturating_add(1).min(count)
 }
 
 /// Reads a region of one axis, in windows where it has a stride.

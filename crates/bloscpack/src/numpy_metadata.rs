@@ -5,7 +5,6 @@
 //! * Since 0.7.2: the `repr` of either, as text: `"'<f8'"`, `"[('a', '<i4')]"`. Read as a literal, never evaluated.
 
 use container_core::dtype::{DType, Order};
-use container_core::literal::Literal;
 use container_core::{Error, Limits, Result, Value};
 
 /// Type, shape and order of the array in a file.
@@ -34,7 +33,7 @@ impl NumpyArray {
 
     fn described(metadata: &Value, limits: &Limits) -> Result<Self> {
         let missing = |key: &str| Error::malformed(format!("there is no {key}"));
-        let dtype = parse_dtype(metadata.get("dtype").ok_or_else(|| missing("dtype"))?)?;
+        let dtype = DType::from_value(metadata.get("dtype").ok_or_else(|| missing("dtype"))?)?;
         let Some(Value::List(dims)) = metadata.get("shape") else { return Err(missing("shape")) };
         if dims.len() as u64 > limits.ndims {
             return Err(Error::limit("number of dimensions", dims.len() as u64, limits.ndims));
@@ -64,36 +63,6 @@ impl NumpyArray {
             ("order".into(), self.order.letter().into()),
             ("container".into(), "numpy".into()),
         ])
-    }
-}
-
-/// A type in any of the spellings.
-fn parse_dtype(value: &Value) -> Result<DType> {
-    if let Value::Text(text) = value {
-        return DType::parse(text);
-    }
-    // 0.4.0: one field without a name is a plain type.
-    if let Value::List(fields) = value
-        && let [Value::List(field)] = fields.as_slice()
-        && let [Value::Text(name), plain @ Value::Text(_)] = field.as_slice()
-        && name.is_empty()
-    {
-        return parse_dtype(plain);
-    }
-    let descr = to_literal(value).ok_or_else(|| Error::malformed("the dtype is neither text nor a list"))?;
-    match DType::from_descr(&descr)? {
-        (dtype, shape) if shape.is_empty() => Ok(dtype),
-        _ => Err(Error::unsupported("a sub-array type needs a field to be in")),
-    }
-}
-
-/// JSON lists as the literal that they were made from.
-fn to_literal(value: &Value) -> Option<Literal> {
-    match value {
-        Value::Int(value) => Some(Literal::Int(*value)),
-        Value::Text(text) => Some(Literal::Str(text.clone())),
-        Value::List(items) => items.iter().map(to_literal).collect::<Option<_>>().map(Literal::List),
-        _ => None,
     }
 }
 

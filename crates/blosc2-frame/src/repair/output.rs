@@ -15,10 +15,12 @@ use super::collect::Collected;
 use super::item;
 use super::places::{digests_in, digests_name};
 use super::prove::{Proof, Prover};
+use crate::b2nd::is_array;
 use crate::checksums;
 use crate::header::{ChunkSize, Kind};
 use crate::offsets::{Offset, Offsets};
 use crate::options::{FrameOptions, default_params};
+use crate::tensor::{self, Tensor};
 use crate::trailer::{Fingerprint, Trailer};
 use crate::writer::Writer;
 
@@ -114,13 +116,24 @@ impl Collected {
             };
             list.push(item(self.trailer_range.clone(), what));
         }
+        let is_plain = self.header.chunksize != ChunkSize::Variable && !is_array(&self.metalayers);
+        let nbytes = Some(self.header.nbytes).filter(|_| is_plain);
+        let mut misfits = Vec::new();
         self.trailer.vlmetalayers.retain(|(name, bytes)| {
             let decoded = Chunk::parse(bytes).and_then(|chunk| {
                 let mut room: Vec<u8> = zeroed_vec(chunk.nbytes() as u64, &limits)?;
-                decoder.decode(&chunk, &mut room)
+                decoder.decode(&chunk, &mut room)?;
+                Ok(room)
             });
             // Digests are taken anew, or are of other chunks.
             if digests.as_deref() == Some(name.as_str()) {
+                return false;
+            }
+            // Type and shape that contradict the chunks would hide them.
+            if let (Ok(value), Some(nbytes)) = (&decoded, nbytes.filter(|_| name == tensor::NAME))
+                && let Err(error) = Tensor::parse(value, nbytes, &limits)
+            {
+                misfits.push(format!("type and shape of the tensor: {}", error.kind()));
                 return false;
             }
             let good = decoded.is_ok() && name.len() <= usize::from(u8::MAX);
@@ -128,9 +141,8 @@ impl Collected {
             list.push(name.clone());
             good
         });
-        for name in lost {
-            report.lost.push(item(self.trailer_range.clone(), format!("user metadata {name:?}")));
-        }
+        let lost = lost.into_iter().map(|name| format!("user metadata {name:?}")).chain(misfits);
+        report.lost.extend(lost.map(|what| item(self.trailer_range.clone(), what)));
         if !kept.is_empty() {
             let what = format!("user metadata: {}", kept.join(", "));
             report.kept.push(item(self.trailer_range.clone(), what));

@@ -67,7 +67,9 @@ fn compare_values(frame: &Frame, fixture: &Fixture) {
     if let Some(expected) = &fixture.chunk_values {
         let found: Vec<String> = chunks.iter().map(|chunk| sha256(chunk)).collect();
         assert_eq!(found, *expected, "{path}");
-    } else if let Some(expected) = fixture.values.as_ref().filter(|_| !fixture.is_array()) {
+    } else if let Some(expected) =
+        fixture.values.as_ref().filter(|_| !fixture.is_array() && !fixture.is_big_endian())
+    {
         assert_eq!(sha256(&joined), *expected, "{path}");
     }
     for (index, chunk) in (0_u64..).zip(&chunks) {
@@ -181,7 +183,7 @@ fn oddities_are_told_and_nothing_else() {
 }
 
 /// What is wrong with these is not for a reader of chunks to find: arrays and stores find it.
-const OF_OTHERS: &[&str] = &["bad/array_", "bad/embed_", "bad/zip_"];
+const OF_OTHERS: &[&str] = &["bad/tensor_", "bad/array_", "bad/embed_", "bad/zip_"];
 
 /// What is changed in these makes no difference that can be seen: a byte of a stored stream, the size of the only block.
 const UNNOTICED: &[&str] = &["bad/block_magic.b2frame", "bad/vlmeta_chunk.b2frame"];

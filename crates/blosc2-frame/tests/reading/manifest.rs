@@ -10,6 +10,7 @@ pub(crate) struct Fixture {
     pub(crate) path: String,
     pub(crate) verdict: String,
     pub(crate) codes: Vec<String>,
+    pub(crate) dtype: Option<String>,
     pub(crate) values: Option<String>,
     pub(crate) chunk_values: Option<Vec<String>>,
     pub(crate) block_sizes: Option<Vec<Vec<u64>>>,
@@ -62,5 +63,10 @@ impl Fixture {
     /// Whether it is an array, whose chunks are padded.
     pub(crate) fn is_array(&self) -> bool {
         self.chunks.is_some()
+    }
+
+    /// Whether its elements are big-endian, of which the digest of values is of the other order.
+    pub(crate) fn is_big_endian(&self) -> bool {
+        self.dtype.as_ref().is_some_and(|dtype| dtype.starts_with('>'))
     }
 }

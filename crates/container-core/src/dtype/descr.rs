@@ -18,7 +18,7 @@ use std::fmt;
 
 use super::{DType, Kind};
 use crate::literal::{self, Literal};
-use crate::{Error, Result};
+use crate::{Error, Result, Value};
 
 mod record;
 mod scalar;
@@ -72,6 +72,30 @@ impl DType {
         }
     }
 
+    /// Reads a type from metadata: text as [`DType::parse`] takes it, or numpy's description as lists. One field without a name is a plain type, as
+    /// numpy 1 describes it.
+    ///
+    /// # Errors
+    /// As [`DType::parse`].
+    pub fn from_value(value: &Value) -> Result<Self> {
+        if let Value::Text(text) = value {
+            return Self::parse(text);
+        }
+        if let Value::List(fields) = value
+            && let [Value::List(field)] = fields.as_slice()
+            && let [Value::Text(name), plain @ Value::Text(_)] = field.as_slice()
+            && name.is_empty()
+        {
+            return Self::from_value(plain);
+        }
+        let descr =
+            to_literal(value).ok_or_else(|| Error::malformed("the dtype is neither text nor a list"))?;
+        match Self::from_descr(&descr)? {
+            (dtype, shape) if shape.is_empty() => Ok(dtype),
+            _ => Err(Error::unsupported("a sub-array type needs a field to be in")),
+        }
+    }
+
     /// The type as numpy describes it: `dtype.str`, or `dtype.descr` for a record.
     ///
     /// Gaps in a record are fields `('', '|V<n>')`. Fields that overlap or go backwards have no place in that list;
@@ -111,6 +135,16 @@ impl fmt::Display for DType {
             Self::Scalar(scalar) => f.pad(&scalar::text(scalar)),
             Self::Record(_) => f.pad(&self.descr().json()),
         }
+    }
+}
+
+/// Lists as the literal that they were made from.
+fn to_literal(value: &Value) -> Option<Literal> {
+    match value {
+        Value::Int(value) => Some(Literal::Int(*value)),
+        Value::Text(text) => Some(Literal::Str(text.clone())),
+        Value::List(items) => items.iter().map(to_literal).collect::<Option<_>>().map(Literal::List),
+        _ => None,
     }
 }
 

@@ -149,3 +149,64 @@ fn metadata_that_cannot_be_read_are_an_error() {
         run(directory.path(), &["convert", path.to_str().unwrap(), "new.asdf"]).expect(2);
     }
 }
+
+/// `save_tensor` and `save_array` keep type and shape as user metadata: they are those of the dataset, and no loss.
+#[test]
+fn packed_tensors_have_their_type_and_shape() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = directory.path();
+    let code = "a = np.arange(60, dtype='>i2').reshape(10, 6)\n\
+                blosc2.save_tensor(a, 't.b2frame', chunksize=64)\n\
+                blosc2.save_array(a[:3], 'more.b2frame')\n\
+                np.save('a.npy', a)\n\
+                np.save('part.npy', a[::-3, 1])";
+    python(at, code);
+    assert!(run(at, &["ls", "t.b2frame"]).expect(0).starts_with("data\t>i2\t(10, 6)\t"));
+    assert_eq!(run(at, &["cat", "t.b2frame::[4]"]).expect(0).trim(), "24\n25\n26\n27\n28\n29");
+    let converted = run(at, &["convert", "t.b2frame", "b.npy"]);
+    assert_eq!((converted.expect(0), converted.err.as_str()), ("", ""));
+    run(at, &["convert", "t.b2frame::[::-3, 1]", "c.npy"]).expect(0);
+    run(at, &["convert", "--chunks", "5,3", "t.b2frame", "d.b2nd"]).expect(0);
+    run(at, &["convert", "t.b2frame::[2:]", "e.asdf"]).expect(0);
+    assert!(!run(at, &["meta", "e.asdf"]).expect(0).contains("pack_tensor"));
+    run(at, &["diff", "t.b2frame", "a.npy"]).expect(0);
+    let digest = |file: &str| run(at, &["digest", file]).expect(0).split(' ').next().unwrap().to_owned();
+    assert_eq!(digest("t.b2frame"), digest("a.npy"));
+    run(at, &["recode", "t.b2frame", "f.b2frame", "--codec", "lz4"]).expect(0);
+    run(at, &["append", "t.b2frame", "more.b2frame"]).expect(0);
+    let code = "a = np.load('a.npy')\n\
+                b, c, d = np.load('b.npy'), np.load('c.npy'), blosc2.open('d.b2nd')\n\
+                assert b.dtype == a.dtype and (b == a).all() and (c == np.load('part.npy')).all()\n\
+                assert d.dtype == a.dtype and d.chunks == (5, 3) and (d[...] == a).all() and not list(d.schunk.vlmeta)\n\
+                f, t = blosc2.load_tensor('f.b2frame'), blosc2.load_array('t.b2frame')\n\
+                assert f.dtype == a.dtype and (f == a).all() and (t == np.concatenate([a, a[:3]])).all()\n\
+                blosc2.save_tensor(a[0], 'row.b2frame')";
+    python(at, code);
+    // Rows of another length, and elements of another order, are no rows of it.
+    for other in ["row.b2frame", "t.b2frame::[:, :3]"] {
+        run(at, &["append", "f.b2frame", other]).expect(2);
+    }
+    run(at, &["verify", "t.b2frame", "f.b2frame"]).expect(0);
+}
+
+/// A shape that is not that of the bytes hides them, and a repair gives them as plain elements.
+#[test]
+fn a_tensor_of_another_size_is_refused_with_words() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = directory.path();
+    let file = testdata().join("blosc2/bad/tensor_type_other.b2frame");
+    let file = file.to_str().unwrap();
+    for args in [&["cat", file][..], &["convert", file, "a.npy"], &["ls", file], &["stat", file]] {
+        let refused = run(at, args);
+        assert!(refused.err.contains("3200 bytes, the chunks hold 1600"), "{refused:?}");
+    }
+    assert!(!at.join("a.npy").exists());
+    assert!(run(at, &["ls", "--lenient", file]).expect(0).starts_with("data\t|V4\t(400,)"));
+    let repaired = run(at, &["repair", file, "-o", "b.b2frame"]);
+    repaired.expect(1);
+    assert!(
+        repaired.err.contains("type and shape of the tensor")
+            || repaired.out.contains("type and shape of the tensor")
+    );
+    run(at, &["verify", "b.b2frame"]).expect(0);
+}
