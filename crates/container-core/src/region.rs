@@ -91,6 +91,22 @@ impl Region {
         Err(Error::usage(problem).context(format!("selection [{text}]")))
     }
 
+    /// Refuses a text that selects from no array, whatever its shape.
+    ///
+    /// # Errors
+    /// `Usage`, as [`Region::check_terms`], and for a term that is neither an integer nor a slice.
+    pub fn check_syntax(text: &str) -> Result<()> {
+        Self::check_terms(text)?;
+        let terms: Vec<&str> = text.split(',').map(str::trim).collect();
+        let terms = match terms.as_slice() {
+            [""] => &[],
+            [head @ .., ""] => head,
+            all => all,
+        };
+        let problem = terms.iter().filter(|term| **term != "...").find_map(|term| bounds(term).err());
+        problem.map_or(Ok(()), |problem| Err(Error::usage(problem).context(format!("selection [{text}]"))))
+    }
+
     /// A region from explicit selections, checked against `shape`.
     ///
     /// # Errors
@@ -248,8 +264,8 @@ pub fn element_count(shape: impl Iterator<Item = u64> + Clone) -> Option<u64> {
     shape.into_iter().try_fold(1_u64, u64::checked_mul)
 }
 
-/// One term of a selection, by Python's rules for `slice.indices`.
-fn parse_axis(term: &str, len: u64) -> std::result::Result<AxisSelection, String> {
+/// The integers of one term of a selection, between its colons; `None` for one that is left out.
+fn bounds(term: &str) -> std::result::Result<Vec<Option<i128>>, String> {
     let number = |text: &str| -> std::result::Result<Option<i128>, String> {
         let text = text.trim();
         if text.is_empty() {
@@ -261,23 +277,29 @@ fn parse_axis(term: &str, len: u64) -> std::result::Result<AxisSelection, String
         })?;
         Ok(Some(parsed.into()))
     };
+    let numbers = term.split(':').map(number).collect::<std::result::Result<Vec<_>, _>>()?;
+    match numbers[..] {
+        [None] => Err("an index is missing".into()),
+        [_, _, Some(0)] => Err("the step is 0".into()),
+        _ if numbers.len() > 3 => Err(format!("{term:?} has more than two colons")),
+        _ => Ok(numbers),
+    }
+}
+
+/// One term of a selection, by Python's rules for `slice.indices`.
+fn parse_axis(term: &str, len: u64) -> std::result::Result<AxisSelection, String> {
     let length = i128::from(len);
-    let parts: Vec<&str> = term.split(':').collect();
-    let (start, stop, step) = match parts.as_slice() {
-        [index] => {
-            let index = number(index)?.ok_or("an index is missing")?;
+    let (start, stop, step) = match bounds(term)?[..] {
+        [Some(index)] => {
             let from = if index < 0 { index + length } else { index };
             let start = u64::try_from(from).ok().filter(|start| *start < len);
             let start = start.ok_or_else(|| format!("index {index} is outside"))?;
             return Ok(AxisSelection { start, step: 1, count: 1, kept: Kept::No });
         }
-        [start, stop] => (number(start)?, number(stop)?, 1),
-        [start, stop, step] => (number(start)?, number(stop)?, number(step)?.unwrap_or(1)),
-        _ => return Err(format!("{term:?} has more than two colons")),
+        [start, stop] => (start, stop, 1),
+        [start, stop, step] => (start, stop, step.unwrap_or(1)),
+        _ => return Err("an index is missing".into()),
     };
-    if step == 0 {
-        return Err("the step is 0".into());
-    }
     let (low, high) = if step > 0 { (0, length) } else { (-1, length - 1) };
     let clamp = |at: i128| (if at < 0 { at + length } else { at }).clamp(low, high);
     let start = start.map_or(if step > 0 { low } else { high }, clamp);

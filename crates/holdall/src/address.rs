@@ -98,15 +98,7 @@ impl Address {
                     return Err(Error::usage(problem).hint(format!("name one: {}", names(container))));
                 }
             },
-            (Some(path), _) => container.find(path).ok_or_else(|| match container.dataset_count() {
-                0 => nothing(container),
-                _ if container.may_lack_datasets() => Error::absent(format!("there is no chunk {path:?}"))
-                    .hint(format!("one of: {}", names(container))),
-                _ => self.several_groups(container).or_else(|| hidden(container)).unwrap_or_else(|| {
-                    Error::usage(format!("there is no dataset {path:?}"))
-                        .hint(format!("one of: {}", names(container)))
-                }),
-            })?,
+            (Some(path), _) => container.find(path).ok_or_else(|| self.not_found(path, container))?,
         };
         let dataset = container.require(index)?;
         match &self.selection {
@@ -144,21 +136,55 @@ impl Address {
         Ok(named.into_iter().map(|(index, _)| index).chain(0..count))
     }
 
-    /// The error for a dataset with several groups of brackets behind its path, as in `data[0][1:]`.
-    fn several_groups(&self, container: &dyn Container) -> Option<Error> {
-        let mut path = self.dataset.as_deref()?;
-        let mut groups = vec![self.selection.as_deref()?];
-        while let Some((before, group)) = last_group(path) {
+    /// The error for a path that no dataset has.
+    fn not_found(&self, path: &str, container: &dyn Container) -> Error {
+        if container.dataset_count() == 0 {
+            return nothing(container);
+        }
+        if let Some(error) = self.bad_selection(path, container).or_else(|| hidden(container)) {
+            return error;
+        }
+        let error = if container.may_lack_datasets() {
+            Error::absent(format!("there is no chunk {path:?}"))
+        } else {
+            Error::usage(format!("there is no dataset {path:?}"))
+        };
+        error.hint(format!("one of: {}", names(container)))
+    }
+
+    /// The error for brackets behind a dataset's path that are no selection: `data[0][1:]`, `data[-1][x==1]`, `data[x>3].sum()`. Where the
+    /// dataset may be absent, any path counts: an address that cannot be read asks for nothing that a file could lack.
+    fn bad_selection(&self, path: &str, container: &dyn Container) -> Option<Error> {
+        let is_dataset = |path: &str| container.may_lack_datasets() || container.find(path).is_some();
+        // A list or a condition is no selection however it is written.
+        let bad = |group: &str| Region::check_syntax(group).err();
+        let several = || {
+            let problem = "a selection is one group of brackets behind the path, with a number or a slice for each axis";
+            Error::usage(problem).hint("FILE::PATH[0, 1:]")
+        };
+        let mut groups: Vec<&str> = self.selection.as_deref().into_iter().collect();
+        let mut rest = path;
+        while let Some((before, group)) = last_group(rest) {
             groups.push(group);
-            path = before;
-            if container.find(path).is_some() {
-                // A list or a condition is no selection however it is written.
-                let other = groups.iter().find_map(|group| Region::check_terms(group).err());
-                let problem = "a selection is one group of brackets, with a number or a slice for each axis";
-                return Some(other.unwrap_or_else(|| Error::usage(problem).hint("FILE::PATH[0, 1:]")));
+            rest = before;
+            if container.find(rest).is_some() {
+                break;
             }
         }
-        None
+        match groups[..] {
+            [] => {}
+            [only] if rest == path && is_dataset(rest) && !rest.contains(['[', ']']) => return bad(only),
+            _ if rest != path && is_dataset(rest) => {
+                return Some(groups.into_iter().find_map(bad).unwrap_or_else(several));
+            }
+            _ => {}
+        }
+        // A bracket that nothing closes, or something behind the brackets.
+        let mut opened = rest.match_indices(['[', ']']).filter_map(|(at, _)| rest.split_at_checked(at));
+        let (_, text) = opened.find(|(before, _)| is_dataset(before))?;
+        let group = text.trim_start_matches(['[', ']']);
+        let inside = group.split_once(']').map_or(group, |(inside, _)| inside);
+        Some(bad(inside).unwrap_or_else(several))
     }
 
     /// Everything after the `::`, as it was written.
@@ -406,6 +432,12 @@ mod tests {
             ("a[x==1][0]", "not a condition"),
             ("b[[0], [1]][0]", "not a list of indices"),
             ("a[0][1:]", "one group of brackets"),
+            ("a[0][mask]", "\"mask\" is not an index"),
+            ("a[0].sum()", "one group of brackets"),
+            ("a[0] ", "one group of brackets"),
+            ("a[x>3].sum()", "not a condition"),
+            ("a[0", "one group of brackets"),
+            ("a]", "one group of brackets"),
             ("c[[0, 1]]", "no dataset \"c\""),
         ] {
             let error = selected(&two(), rest).unwrap_err();
@@ -413,5 +445,37 @@ mod tests {
             assert!(error.to_string().contains(what), "{rest}: {error}");
         }
         assert!(selected(&two(), "a[None]").unwrap_err().to_string().contains("no new axes"));
+    }
+
+    #[test]
+    fn a_chunk_is_absent_only_where_the_address_can_be_read() {
+        let container = two().may_lack();
+        for rest in ["c", "c[0]", "c[1:, ...]", "c[]", "frames/7/c"] {
+            let error = selected(&container, rest).unwrap_err();
+            assert!(matches!(error.kind(), ErrorKind::Absent(_)), "{rest}: {error}");
+        }
+        for (rest, what) in [
+            ("a[-1][x==1]", "not a condition"),
+            ("c[-1][x==1]", "not a condition"),
+            ("c[x==1]", "not a condition"),
+            ("c[x==1][0]", "not a condition"),
+            ("c[[0, 1]]", "not a list of indices"),
+            ("c['x']", "not the name of a field"),
+            ("c[mask]", "\"mask\" is not an index"),
+            ("c[1.5]", "\"1.5\" is not an index"),
+            ("c[::0]", "the step is 0"),
+            ("c[0, , 1]", "an index is missing"),
+            ("c[1:2:3:4]", "more than two colons"),
+            ("c[0, None]", "no new axes"),
+            ("c[0][1]", "one group of brackets"),
+            ("c[x>3].sum()", "not a condition"),
+            ("c[0].T", "one group of brackets"),
+            ("c[0", "one group of brackets"),
+            ("c]", "one group of brackets"),
+        ] {
+            let error = selected(&container, rest).unwrap_err();
+            assert!(matches!(error.kind(), ErrorKind::Usage(_)), "{rest}: {error}");
+            assert!(error.to_string().contains(what), "{rest}: {error}");
+        }
     }
 }

@@ -23,12 +23,21 @@ pub(crate) struct Memory {
     bytes: Vec<Vec<u8>>,
     damaged: Vec<String>,
     masks: Vec<(String, Vec<u8>)>,
+    may_lack: bool,
 }
 
 impl Memory {
     pub(crate) fn new() -> Self {
         let meta = Value::Map(vec![]);
-        Self { format: "memory", meta, datasets: vec![], bytes: vec![], damaged: vec![], masks: vec![] }
+        Self {
+            format: "memory",
+            meta,
+            datasets: vec![],
+            bytes: vec![],
+            damaged: vec![],
+            masks: vec![],
+            may_lack: false,
+        }
     }
 
     /// Adds a row-major dataset.
@@ -87,6 +96,12 @@ impl Memory {
         self
     }
 
+    /// A container of a format whose frames may lack datasets.
+    pub(crate) fn may_lack(mut self) -> Self {
+        self.may_lack = true;
+        self
+    }
+
     /// Everything that is listed, whole.
     pub(crate) fn all(&self) -> Vec<(usize, Region)> {
         self.datasets.iter().enumerate().map(|(index, one)| (index, Region::whole(&one.shape))).collect()
@@ -114,6 +129,10 @@ impl Container for Memory {
 
     fn datasets(&self) -> &[Dataset] {
         &self.datasets
+    }
+
+    fn may_lack_datasets(&self) -> bool {
+        self.may_lack
     }
 
     fn mask(&self, index: usize, region: &Region, _options: &ReadOptions) -> Result<Option<Array<'static>>> {
