@@ -276,3 +276,43 @@ fn of_far_apart_chunks_nothing_but_their_values_is_read() {
     assert_eq!((table.len(), table.columns.len()), (100, 2));
     assert_eq!(counted(), [100, 1600]);
 }
+
+#[test]
+fn of_far_apart_texts_nothing_but_their_bytes_is_read() {
+    let (position, vector) = (vec![1; 12 << 10], [7; 24]);
+    let state: Vec<String> = (0..100).map(|frame| format!("run {frame}")).collect();
+    let chunks: Vec<NewChunk<'_>> = state
+        .iter()
+        .zip(0_u64..)
+        .flat_map(|(state, frame)| {
+            let position: NewChunk<'_> = (frame, "particles/position", Type::Float, 1 << 10, 3, &position);
+            let state: NewChunk<'_> =
+                (frame, "log/state", Type::Character, state.len() as u64, 1, state.as_bytes());
+            // Every second frame has the text and the vector of frame 0.
+            let phase: NewChunk<'_> = (frame, "log/phase", Type::Character, 5, 1, b"fluid");
+            let vector: NewChunk<'_> = (frame, "log/vector", Type::Double, 3, 1, &vector);
+            let own = [position, state, phase, vector];
+            own.into_iter().take(if frame % 2 == 0 { 4 } else { 2 })
+        })
+        .collect();
+    let bytes = to_vec(Plan::new("test", "hoomd", Version::new(1, 4)).unwrap(), &chunks).unwrap();
+    let counts = std::sync::Arc::new([const { std::sync::atomic::AtomicU64::new(0) }; 2]);
+    let source = Counted(bytes, std::sync::Arc::clone(&counts));
+    let file = File::from_source(Box::new(source), &OpenOptions::default()).unwrap();
+    let counted = || [0, 1].map(|of: usize| counts[of].swap(0, std::sync::atomic::Ordering::Relaxed));
+    counted();
+    let table = hoomd::columns::LogTable::read(&file, &Default::default()).unwrap();
+    let Some(hoomd::columns::Values::Text(states)) = table.column("state").map(|column| &column.values)
+    else {
+        panic!("text")
+    };
+    assert!((0..100).all(|row| states.get(row) == Some(&*state[row])));
+    let Some(hoomd::columns::Values::Text(phases)) = table.column("phase").map(|column| &column.values)
+    else {
+        panic!("text")
+    };
+    assert!((0..100).all(|row| phases.get(row) == Some("fluid")));
+    // 50 vectors and frame 0's once more. In every second frame two texts, side by side after 8 bytes for the first.
+    let alone: u64 = state.iter().skip(1).step_by(2).map(|state| state.len() as u64).sum();
+    assert_eq!(counted(), [50 + 1 + 100, 51 * 24 + alone + 50 * (8 + 5)]);
+}

@@ -6,13 +6,12 @@ use std::sync::{Mutex, PoisonError};
 use container_core::threads::on_threads;
 use container_core::{Error, Limits, Result};
 
-use super::{Bits, Changes, Column, Gaps, LogOptions, LogTable, Shapes, Skipped, Values};
+use super::{Bits, Changes, Column, Gaps, LogOptions, LogTable, Shapes, Skipped, Texts, Values};
 use crate::Type;
 use crate::file::File;
 use crate::frames::{Frames, sweep};
 use crate::index::IndexEntry;
 use crate::joined::Joined;
-use crate::window::Window;
 
 /// Bytes that a text takes in its column while the index is passed: start and end of its chunk.
 const SPAN_LEN: usize = 16;
@@ -43,9 +42,10 @@ pub(super) fn read(file: &File, ids: &[u16], frames: &Frames, options: &LogOptio
         pass(file, frames, &mut columns, &late, options.threads)?;
     }
 
-    let mut window = Window::new(file.source(), file.options().limits);
-    for column in &mut columns {
-        column.finish(file, frames, &mut window, &mut budget)?;
+    inherit(file, frames, &mut columns)?;
+    fetch_texts(file, &mut columns, &mut budget)?;
+    for column in columns.iter_mut().filter(|column| column.changed.is_none()) {
+        column.values.swap_from(file.header().byte_order);
     }
     let mut columns = columns.into_iter();
     let mut stored_steps = Bits::zeros(frames.count, &budget.limits)?;
@@ -267,6 +267,73 @@ fn fill(
     joined.finish(&mut |tag, bytes| copy(&mut share.parts, tag, bytes))
 }
 
+/// Fills gaps with frame 0's values.
+fn inherit(file: &File, frames: &Frames, columns: &mut [Filling]) -> Result<()> {
+    let mut joined = Joined::new(file.source(), file.options().limits);
+    for at in 0..columns.len() {
+        let Some(range) = columns[at].inherited(file, frames)? else { continue };
+        if let Values::Text(_) = &columns[at].values {
+            columns[at].fill_gaps(bytemuck::cast_slice(&[range.start, range.end]));
+            continue;
+        }
+        let take = &mut |at: usize, value: &[u8]| {
+            columns[at].fill_gaps(value);
+            Ok(())
+        };
+        joined.ask(range.start, range.end - range.start, at, take)?;
+    }
+    joined.finish(&mut |at, value| {
+        columns[at].fill_gaps(value);
+        Ok(())
+    })
+}
+
+/// Rows of a column that have one text.
+#[derive(Clone, Copy)]
+struct TextRows {
+    column: usize,
+    first: usize,
+    count: usize,
+}
+
+/// Replaces the places of texts in the file by the texts. Rows one after the other that have one chunk share its text.
+fn fetch_texts(file: &File, columns: &mut [Filling], budget: &mut Budget) -> Result<()> {
+    let is_read = |column: &Filling| column.changed.is_none() && matches!(column.values, Values::Text(_));
+    let mut texts: Vec<&mut Texts> = columns
+        .iter_mut()
+        .filter(|column| is_read(column))
+        .filter_map(|column| if let Values::Text(texts) = &mut column.values { Some(texts) } else { None })
+        .collect();
+    let mut put = |texts: &mut [&mut Texts], rows: TextRows, bytes: &[u8]| {
+        let Texts { bytes: all, spans } = &mut *texts[rows.column];
+        let end = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |at| at + 1);
+        let text = String::from_utf8_lossy(&bytes[..end]);
+        budget.take(text.len() as u64)?;
+        let start = all.len() as u64;
+        all.push_str(&text);
+        spans[rows.first..][..rows.count].fill([start, all.len() as u64]);
+        Ok(())
+    };
+    let mut joined = Joined::new(file.source(), file.options().limits);
+    // Frame by frame, because the texts of a frame are neighbours.
+    let mut next = vec![0_usize; texts.len()];
+    let rows = texts.iter().map(|texts| texts.spans.len()).max().unwrap_or(0);
+    for first in 0..rows {
+        for column in 0..texts.len() {
+            let spans = &texts[column].spans;
+            if next[column] != first || first >= spans.len() {
+                continue;
+            }
+            let [start, end] = spans[first];
+            let count = spans[first..].iter().take_while(|span| **span == [start, end]).count();
+            next[column] += count;
+            let rows = TextRows { column, first, count };
+            joined.ask(start, end - start, rows, &mut |rows, bytes| put(&mut texts, rows, bytes))?;
+        }
+    }
+    joined.finish(&mut |rows, bytes| put(&mut texts, rows, bytes))
+}
+
 fn chunk_range(file: &File, entry: &IndexEntry) -> Result<Range<u64>> {
     let range = entry.byte_range().filter(|range| range.end <= file.layout().file_len());
     range.ok_or_else(|| {
@@ -321,52 +388,24 @@ impl Filling {
         self.changed = Some((entry.frame, why));
     }
 
-    /// Fetches texts, fills gaps, and turns bytes round.
-    fn finish(
-        &mut self,
-        file: &File,
-        frames: &Frames,
-        window: &mut Window<'_>,
-        budget: &mut Budget,
-    ) -> Result<()> {
-        let Some(shape) = self.shape.filter(|_| self.changed.is_none()) else { return Ok(()) };
-        if let Some(entry) = self.ancestor.filter(|_| !self.stored.all()) {
-            if !shape.fits(&entry) {
-                let gap = self.stored.zeros_at().next().and_then(|row| frames.frame(row as u64));
-                self.change(&IndexEntry { frame: gap.unwrap_or(0), ..entry });
-                return Ok(());
-            }
-            let range = chunk_range(file, &entry)?;
-            if shape.chunk_type == Type::Character {
-                if let Values::Text(texts) = &mut self.values {
-                    self.stored.zeros_at().for_each(|row| texts.spans[row] = [range.start, range.end]);
-                }
-            } else if shape.row_len > 0 {
-                let value = window.bytes(range)?;
-                let data = self.values.bytes_mut();
-                for row in self.stored.zeros_at() {
-                    data[row * shape.row_len..][..shape.row_len].copy_from_slice(value);
-                }
-            }
+    /// Where the value is that rows without one have: that of frame 0.
+    fn inherited(&mut self, file: &File, frames: &Frames) -> Result<Option<Range<u64>>> {
+        let Some(shape) = self.shape.filter(|_| self.changed.is_none()) else { return Ok(None) };
+        let Some(entry) = self.ancestor.filter(|_| !self.stored.all()) else { return Ok(None) };
+        if !shape.fits(&entry) {
+            let gap = self.stored.zeros_at().next().and_then(|row| frames.frame(row as u64));
+            self.change(&IndexEntry { frame: gap.unwrap_or(0), ..entry });
+            return Ok(None);
         }
-        if let Values::Text(texts) = &mut self.values {
-            let (mut last, mut span) = ([0, 0], [0, 0]);
-            for chunk in &mut texts.spans {
-                if *chunk != last {
-                    last = *chunk;
-                    let bytes = window.bytes(last[0]..last[1])?;
-                    let end = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |at| at + 1);
-                    let text = String::from_utf8_lossy(&bytes[..end]);
-                    budget.take(text.len() as u64)?;
-                    let start = texts.bytes.len() as u64;
-                    texts.bytes.push_str(&text);
-                    span = [start, texts.bytes.len() as u64];
-                }
-                *chunk = span;
-            }
+        chunk_range(file, &entry).map(Some)
+    }
+
+    /// Gives rows without a value one.
+    fn fill_gaps(&mut self, value: &[u8]) {
+        let data = self.values.bytes_mut();
+        for row in self.stored.zeros_at() {
+            data[row * value.len()..][..value.len()].copy_from_slice(value);
         }
-        self.values.swap_from(file.header().byte_order);
-        Ok(())
     }
 
     fn into_column(self, name: String) -> Outcome {
