@@ -57,8 +57,12 @@ pub(crate) fn append(
         appender.append(&swapped)
     });
     if let Err(error) = pushed.and_then(|()| appender.commit(durability)) {
-        appender.take_back()?;
-        return Err(error);
+        return Err(match appender.take_back() {
+            Ok(()) => error.taken_back(),
+            // The rows stay in the file.
+            Err(_) if error.is_after_change() => error,
+            Err(other) => other,
+        });
     }
     Ok(job.container.losses())
 }

@@ -169,7 +169,8 @@ impl Appender {
     /// Writes what was appended. Synced, it survives whatever comes.
     ///
     /// # Errors
-    /// `Usage` where what was appended ends within a row; `Io`.
+    /// `Usage` where what was appended ends within a row; `Io`, marked by [`Error::after_change`] where the rows are in the file and only the
+    /// sync failed.
     pub fn commit(&mut self, durability: Durability) -> Result<()> {
         let len = self.end + self.gathered.len() as u64 - self.start;
         if !len.is_multiple_of(self.row) {
@@ -177,7 +178,7 @@ impl Appender {
         }
         self.write_gathered()?;
         if durability == Durability::Synced {
-            self.storage.sync()?;
+            self.storage.sync_change()?;
         }
         // A whole row is longer than what was left of one.
         if len > self.had {

@@ -125,12 +125,13 @@ fn directory(path: &Path, frame: &Frame) -> Result<Compacted> {
 /// [`Frame::write_to`].
 ///
 /// # Errors
-/// Those of reading chunks; `Io`, also where there is something at `dir`. Whatever was made is then removed.
+/// Those of reading chunks; `Io`, also where there is something at `dir`. Whatever was made is then removed, unless the error is marked by
+/// [`Error::after_change`]: then the frame is complete and may not survive a power cut.
 pub fn to_directory(frame: &Frame, dir: impl AsRef<Path>, durability: Durability) -> Result<()> {
     let dir = dir.as_ref();
     fs::create_dir(dir).map_err(|error| Error::from(error).part(dir.display().to_string()))?;
     let done = fill(frame, dir, durability);
-    if done.is_err() {
+    if done.as_ref().is_err_and(|error| !error.is_after_change()) {
         let _ = fs::remove_dir_all(dir);
     }
     done
@@ -178,7 +179,7 @@ fn fill(frame: &Frame, dir: &Path, durability: Durability) -> Result<()> {
     file.write_all(&[&header.encode(), &*metalayers, &index, &trailer].concat())?;
     file.commit(durability)?;
     if durability == Durability::Synced {
-        sync_directory(dir)?;
+        sync_directory(dir).map_err(Error::after_change)?;
     }
     Ok(())
 }

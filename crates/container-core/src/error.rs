@@ -176,6 +176,13 @@ impl Error {
         self
     }
 
+    /// Undoes [`Error::after_change`]: the change was taken back, and the file is as it was.
+    #[must_use]
+    pub fn taken_back(mut self) -> Self {
+        self.0.is_after_change = false;
+        self
+    }
+
     /// Adds what the reader can do next ("try: holdall repair …"). The innermost hint wins.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<Cow<'static, str>>) -> Self {

@@ -79,7 +79,8 @@ pub(crate) const CURRENT_VERSION: Version = Version::new(2, 1);
 /// # Errors
 ///
 /// After an error of the disk (`Io`) nothing more is written: every later call fails, dropping the writer does nothing
-/// but cut off what was written since the last commit, and the committed frames are as they were. Open the file again to go on. Errors in what the caller asks for (`Usage`) change nothing.
+/// but cut off what was written since the last commit, and the committed frames are as they were. Open the file again to go on. An error
+/// marked by [`Error::after_change`] came after the change: the frames are committed, and may not survive a power cut. Errors in what the caller asks for (`Usage`) change nothing.
 ///
 /// Frames without chunks count, but leave no trace unless a frame with chunks follows: trailing ones are gone when the file is
 /// opened again.
@@ -214,7 +215,8 @@ impl<S: Storage> Writer<S> {
     /// Makes a file of a storage, whatever is in it. What makes it a GSD file is written last.
     ///
     /// # Errors
-    /// `Usage` for names that do not fit the header; `Io`.
+    /// `Usage` for names that do not fit the header; `Io`, marked by [`Error::after_change`] where the file is complete and may not survive a
+    /// power cut.
     pub fn create_storage(mut storage: S, options: &WriterOptions) -> Result<Self> {
         let header = options.header()?;
         let image = image::empty(&header);
@@ -226,7 +228,7 @@ impl<S: Storage> Writer<S> {
         }
         storage.write_at(0, head)?;
         if options.durability == Durability::Synced {
-            storage.sync()?;
+            storage.sync_change()?;
         }
         Self::open_storage(storage, options)
     }
@@ -343,6 +345,11 @@ impl<S: Storage> Writer<S> {
         }
         self.is_settled = true;
         Ok(())
+    }
+
+    /// The last sync of a change.
+    fn sync_change(&mut self) -> Result<()> {
+        self.sync_storage().map_err(Error::after_change)
     }
 
     /// The file as it is now.

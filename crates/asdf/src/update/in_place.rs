@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use container_core::Result;
 use container_core::source::Source;
 use container_core::write::Durability;
 use container_core::write::journal::{Journal, Patch, carry_out};
 use container_core::write::storage::StorageSource;
-use container_core::{Error, Result};
 
 use super::journal::KIND;
 use super::{Committed, Updater};
@@ -65,7 +65,7 @@ impl Updater<'_> {
         let [one] = patches else { return Ok(Committed::Unchanged) };
         self.storage.write_at(one.at, &one.new)?;
         if self.options.durability == Durability::Synced {
-            self.storage.sync().map_err(Error::after_change)?;
+            self.storage.sync_change()?;
         }
         Ok(Committed::OneWrite)
     }

@@ -125,7 +125,7 @@ impl InFile {
             } else {
                 self.storage.write_at(change.at, &change.new)?;
                 if synced {
-                    self.storage.sync().map_err(Error::after_change)?;
+                    self.storage.sync_change()?;
                 }
             }
         }

@@ -162,7 +162,8 @@ impl Editor {
     /// Makes an empty frame at `path`, which is not there yet, and opens it.
     ///
     /// # Errors
-    /// `Usage` where there is something, and for options that make no sense; `Io`.
+    /// `Usage` where there is something, and for options that make no sense; `Io`, marked by [`Error::after_change`] where the frame is there
+    /// and may not survive a power cut.
     pub fn create(path: impl AsRef<Path>, frame: FrameOptions, options: &EditOptions) -> Result<Self> {
         let path = path.as_ref();
         let params = frame.params.clone();
@@ -179,8 +180,11 @@ impl Editor {
             // Judged before anything is made.
             new_header(&frame)?;
             std::fs::create_dir(path).map_err(|error| Error::from(error).part(path.display().to_string()))?;
-            create(&path.join(INDEX_NAME), frame)?;
-            sync_directory(path)?;
+            let created = create(&path.join(INDEX_NAME), frame);
+            if created.as_ref().is_err_and(|error| !error.is_after_change()) {
+                let _ = std::fs::remove_dir(path);
+            }
+            created.and_then(|()| sync_directory(path).map_err(Error::after_change))?;
         } else {
             create(path, frame)?;
         }

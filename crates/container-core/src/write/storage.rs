@@ -64,6 +64,14 @@ pub trait Storage: Send + Sync {
     /// `Io`.
     fn sync(&mut self) -> Result<()>;
 
+    /// Waits until the change that was just made is on the disk: the last sync of an operation.
+    ///
+    /// # Errors
+    /// `Io`, marked by [`Error::after_change`](crate::Error::after_change), because the change is in the file.
+    fn sync_change(&mut self) -> Result<()> {
+        self.sync().map_err(Error::after_change)
+    }
+
     /// Has blocks set aside for `range`, so that a full disk shows before anything is promised. Neither bytes nor length change.
     ///
     /// # Errors

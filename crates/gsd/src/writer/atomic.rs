@@ -19,9 +19,9 @@
 //! whose frame is not below the number of visible slots, so nothing is hidden where frames without chunks have used up more numbers
 //! than there are entries: then the index moves instead, with each commit until the entries have caught up.
 
+use container_core::Result;
 use container_core::source::zeroed_vec;
 use container_core::write::storage::Storage;
-use container_core::{Error, Result};
 
 use super::frames::Ended;
 use super::{CURRENT_VERSION, Writer, copy_within};
@@ -62,7 +62,7 @@ pub(super) fn commit<S: Storage>(writer: &mut Writer<S>) -> Result<()> {
     writer.sync_storage()?;
     write_header(writer, &header)?;
     // Readers see the frames from here on.
-    writer.sync_storage().map_err(Error::after_change)?;
+    writer.sync_change()?;
     writer.durable_len = Some(writer.end);
     writer.storage.forget();
     writer.spare = spare;

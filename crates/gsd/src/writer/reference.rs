@@ -54,7 +54,7 @@ pub(super) fn flush<S: Storage>(writer: &mut Writer<S>) -> Result<()> {
         }
         let at = writer.header.index_location + INDEX_ENTRY_LEN * writer.used;
         writer.storage.write_at(at, &writer.scratch)?;
-        writer.sync_storage()?;
+        writer.sync_change()?;
         writer.forget_ended(&ended);
     }
     Ok(())

@@ -6,6 +6,8 @@ use container_core::write::recording::{Operation, RecordingStorage};
 use super::*;
 use crate::{File, OpenOptions, Policy, Type};
 
+mod syncs;
+
 fn options() -> WriterOptions {
     WriterOptions::default().with_schema("test", "none", Version::new(1, 2))
 }
@@ -470,29 +472,5 @@ fn what_another_program_appends_is_not_cut_off() {
         if !wrote {
             check(&opened(&storage), 1000);
         }
-    }
-}
-
-/// Whoever is told that an append failed repeats it: the frames must not be there then.
-#[test]
-fn an_error_says_whether_the_frames_are_in_the_file() {
-    for created in [WriterOptions::default(), WriterOptions::default().with_scheme(Scheme::Reference)] {
-        let start = RecordingStorage::default();
-        let mut writer = Writer::create_storage(start.clone(), &created).unwrap();
-        write(&mut writer, 0..3);
-        writer.close().unwrap();
-        let mut failed = 0;
-        for syncs in 0..20 {
-            let storage = RecordingStorage::new(start.image());
-            let options = options().with_commit(Commit::Manual).with_durability(Durability::Synced);
-            let mut writer = Writer::open_storage(storage.clone(), &options).unwrap();
-            write(&mut writer, 3..200);
-            storage.refuse_sync_after(syncs);
-            let closed = writer.close();
-            let is_changed = closed.as_ref().map_or_else(Error::is_after_change, |()| true);
-            check(&opened(&storage), if is_changed { 200 } else { 3 });
-            failed += usize::from(closed.is_err());
-        }
-        assert!(failed >= 2, "{failed}");
     }
 }

@@ -1,7 +1,7 @@
 //! A file made to have no frames.
 
-use container_core::Result;
 use container_core::write::storage::Storage;
+use container_core::{Error, Result};
 
 use super::names::NameTable;
 use super::{Scheme, Writer, atomic, image, reference};
@@ -15,7 +15,7 @@ impl<S: Storage> Writer<S> {
     /// [`write_restart`](crate::write_restart), which leaves the old frame or the new one.
     ///
     /// # Errors
-    /// `Io`, which ends the writing; `Usage` while rows of a reserved chunk are being written.
+    /// `Io`, which ends the writing, marked by [`Error::after_change`] where the frames are gone all the same; `Usage` while rows of a reserved chunk are being written.
     pub fn truncate(&mut self) -> Result<()> {
         self.check_usable()?;
         self.close_reservations()?;
@@ -50,11 +50,17 @@ fn turn_over<S: Storage>(writer: &mut Writer<S>) -> Result<()> {
     writer.storage.set_len(at + 512)?;
     writer.sync_storage()?;
     atomic::write_header(writer, &back)?;
+    // Readers see no frames from here on.
+    shorten(writer, &front).map_err(Error::after_change)
+}
+
+/// Makes a file whose header points to an empty index at its end as short as it can be.
+fn shorten<S: Storage>(writer: &mut Writer<S>, front: &Header) -> Result<()> {
     writer.sync_storage()?;
-    let image = image::empty(&front);
+    let image = image::empty(front);
     writer.storage.write_at(LEN, image.get(256..).unwrap_or_default())?;
     writer.sync_storage()?;
-    atomic::write_header(writer, &front)?;
+    atomic::write_header(writer, front)?;
     writer.sync_storage()?;
     writer.storage.set_len(image.len() as u64)?;
     writer.sync_storage()
@@ -67,5 +73,5 @@ fn in_place<S: Storage>(writer: &mut Writer<S>) -> Result<()> {
     writer.storage.set_len(0)?;
     reference::write_header(writer)?;
     writer.storage.write_at(LEN, image.get(256..).unwrap_or_default())?;
-    writer.sync_storage()
+    writer.sync_change()
 }

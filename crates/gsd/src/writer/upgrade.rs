@@ -17,7 +17,7 @@ impl<S: Storage> Writer<S> {
     ///
     /// # Errors
     /// `Usage` while there are chunks that have not been committed; `Limit` for an index that the limits do not let be held; `Io`,
-    /// which ends the writing.
+    /// which ends the writing, marked by [`Error::after_change`] where the file is upgraded all the same.
     pub fn upgrade(&mut self) -> Result<()> {
         self.check_usable()?;
         if !self.header.is_v1() {
@@ -63,7 +63,7 @@ fn turn_over<S: Storage>(writer: &mut Writer<S>, names: NameTable, index: &[u8])
     header.index_allocated_entries = visible;
     writer.sync_storage()?;
     atomic::write_header(writer, &header)?;
-    writer.sync_storage()?;
+    writer.sync_change()?;
     (writer.spare, writer.capacity, writer.index_at) = (spare, capacity, header.index_location);
     writer.stale = 0;
     writer.names.set_stored();
@@ -84,5 +84,5 @@ fn in_place<S: Storage>(writer: &mut Writer<S>, names: NameTable, index: &[u8]) 
     writer.names.set_stored();
     writer.header.gsd_version = CURRENT_VERSION;
     reference::write_header(writer)?;
-    writer.sync_storage()
+    writer.sync_change()
 }
