@@ -83,8 +83,10 @@ pub struct Appended {
     pub format: &'static str,
     /// Paths of the datasets that were added, in the source.
     pub datasets: Vec<String>,
-    /// What of them the file does not hold.
+    /// What of them the file does not hold. Where there is a warning, some losses may be missing.
     pub losses: Vec<Loss>,
+    /// The error of the last sync: the file has grown, and a power cut may undo it.
+    pub warning: Option<String>,
 }
 
 /// Adds to the file at `path`. It changes in one step: whatever fails, it is what it was. A streamed ASDF array alone grows row by row: an error takes
@@ -177,10 +179,15 @@ impl Job<'_> {
         let mut losses = filled.as_ref().map(Filled::losses).unwrap_or_default();
         let container = filled.as_ref().map_or(container, |filled| filled as &dyn Container);
         let job = Import { container, selection, options: &import, read, progress: options.progress };
-        losses.extend(append(path, &options.open, &job, options.durability)?);
+        let mut warning = None;
+        match append(path, &options.open, &job, options.durability) {
+            // Whoever took this for a failure and repeated it would add all of it twice.
+            Err(error) if error.is_after_change() => warning = Some(error.to_string()),
+            added => losses.extend(added?),
+        }
         let datasets = selection.iter().filter_map(|(index, _)| container.dataset(*index));
         let datasets = datasets.map(|dataset| dataset.path.clone()).collect();
-        Ok(Appended { format: format.name, datasets, losses })
+        Ok(Appended { format: format.name, datasets, losses, warning })
     }
 }
 

@@ -7,7 +7,7 @@ use container_core::container::{Container, Dataset, Segment};
 use container_core::dtype::DType;
 use container_core::format::{Format, Level};
 use container_core::literal::Literal;
-use container_core::report::{Finding, Loss, RepairItem, RepairReport};
+use container_core::report::{Finding, Loss, RepairItem};
 use container_core::{Error, Value};
 use serde_json::{Map, Value as Json, json};
 
@@ -19,6 +19,7 @@ use crate::digest::ArrayDigest;
 use crate::explode::Exploded;
 use crate::extract::Extracted;
 use crate::pack::Packing;
+use crate::repair::Repaired;
 use crate::text;
 use crate::verify::Verification;
 
@@ -102,14 +103,23 @@ pub fn layout_json(segment: &Segment) -> Json {
 /// `holdall.convert/1`: what was converted and what that lost. Paths as the user named them.
 #[must_use]
 pub fn convert_json(source: &str, target: &str, conversion: &Conversion) -> Json {
-    json!({
+    let line = json!({
         "schema": "holdall.convert/1",
         "source": source,
         "target": target,
         "format": conversion.target_format,
         "datasets": conversion.datasets,
         "losses": losses_json(&conversion.losses),
-    })
+    });
+    with_warning(line, conversion.warning.as_deref())
+}
+
+/// The line with the error of the last sync, where there is one.
+fn with_warning(mut line: Json, warning: Option<&str>) -> Json {
+    if let Some(warning) = warning {
+        line["warning"] = warning.into();
+    }
+    line
 }
 
 fn losses_json(losses: &[Loss]) -> Json {
@@ -134,7 +144,7 @@ pub fn pack_json(sources: &[String], target: &str, packing: &Packing) -> Json {
     if let Some(dtype) = &packing.dtype {
         line["dtype"] = dtype_json(dtype);
     }
-    line
+    with_warning(line, packing.warning.as_deref())
 }
 
 /// `holdall.extract/1`: one file that was written. `source` as the user named it.
@@ -160,28 +170,31 @@ pub fn explode_json(source: &str, done: &Exploded) -> Json {
 /// `holdall.append/1`: what was added to a file. Paths as the user named them.
 #[must_use]
 pub fn append_json(sources: &[String], target: &str, appended: &Appended) -> Json {
-    json!({
+    let line = json!({
         "schema": "holdall.append/1",
         "sources": sources,
         "target": target,
         "format": appended.format,
         "datasets": appended.datasets,
         "losses": losses_json(&appended.losses),
-    })
+    });
+    with_warning(line, appended.warning.as_deref())
 }
 
 /// `holdall.repair/1`: what a repair kept, guessed and lost. `target` is null where nothing was written.
 #[must_use]
-pub fn repair_json(source: &str, target: Option<&str>, report: &RepairReport) -> Json {
+pub fn repair_json(source: &str, target: Option<&str>, repaired: &Repaired) -> Json {
+    let report = &repaired.report;
     let items = |items: &[RepairItem]| items.iter().map(repair_item_json).collect::<Vec<_>>();
-    json!({
+    let line = json!({
         "schema": "holdall.repair/1",
         "source": source,
         "target": target,
         "kept": items(&report.kept),
         "guessed": items(&report.guessed),
         "lost": items(&report.lost),
-    })
+    });
+    with_warning(line, repaired.warning.as_deref())
 }
 
 fn repair_item_json(item: &RepairItem) -> Json {

@@ -31,6 +31,8 @@ pub struct Packing {
     pub kind: ItemKind,
     /// The type of their elements, where they are numbers.
     pub dtype: Option<DType>,
+    /// The error of the last sync: the target is in its place, and a power cut may undo it.
+    pub warning: Option<String>,
 }
 
 /// How a packing ended.
@@ -105,9 +107,9 @@ fn write_items(
             return Ok(PackOutcome::Differs(differences));
         }
     }
-    out.commit(options.durability)?;
+    let warning = out.commit_or_warn(options.durability)?;
     let (kind, dtype) = (items.kind, items.dtype().cloned());
-    Ok(PackOutcome::Done(Packing { target_format: format.name, items: count, kind, dtype }))
+    Ok(PackOutcome::Done(Packing { target_format: format.name, items: count, kind, dtype, warning }))
 }
 
 fn no_items(format: &Format) -> Error {

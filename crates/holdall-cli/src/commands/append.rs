@@ -10,7 +10,7 @@ use holdall::json;
 
 use super::pack::ItemsOf;
 use super::table::{TableArgs, is_table};
-use super::writing::{GrowArgs, tell_losses};
+use super::writing::{GrowArgs, tell_losses, tell_warning};
 use super::{shown, tell_before};
 use crate::errors::{Failure, On, Outcome, Result};
 use crate::options::{JobsArgs, OpenArgs, address};
@@ -123,6 +123,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     });
     let appended = outcome.on(&file)?;
     tell_losses(&file, &appended.losses);
+    tell_warning(&file, appended.warning.as_deref());
     if args.json {
         let sources: Vec<String> = paths.iter().map(|path| shown(path)).collect();
         console.out.json(&json::append_json(&sources, &file, &appended))?;

@@ -12,7 +12,7 @@ use holdall::set_meta::metadata_of_file;
 
 use super::shown;
 use super::table::{TableArgs, is_table, is_wrong_format};
-use super::writing::{MakeArgs, tell_differences};
+use super::writing::{MakeArgs, tell_differences, tell_warning};
 use crate::errors::{Failure, On, Outcome, Result};
 use crate::options::address;
 use crate::output::{Console, printable};
@@ -215,6 +215,7 @@ impl Args {
     ) -> Result<Outcome> {
         match outcome {
             PackOutcome::Done(packing) => {
+                tell_warning(target, packing.warning.as_deref());
                 if self.make.json {
                     let sources: Vec<String> = sources.iter().map(|source| shown(source)).collect();
                     console.out.json(&json::pack_json(&sources, target, &packing))?;

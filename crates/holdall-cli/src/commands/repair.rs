@@ -80,7 +80,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     }
     if args.json {
         let target = target.map(shown);
-        console.out.json(&json::repair_json(&file, target.as_deref(), &repaired.report))?;
+        console.out.json(&json::repair_json(&file, target.as_deref(), &repaired))?;
     } else {
         show(&repaired, console)?;
     }

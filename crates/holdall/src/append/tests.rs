@@ -21,6 +21,27 @@ fn items_are_added_through_the_formats_own_function() {
 }
 
 #[test]
+fn where_only_the_last_sync_fails_the_file_has_grown_and_a_warning_says_so() {
+    let directory = tempfile::tempdir().unwrap();
+    let (file, text) = (directory.path().join("a.fake"), directory.path().join("a.txt"));
+    std::fs::write(&file, b"FAKEb\x01x").unwrap();
+    std::fs::write(&text, b"one\n").unwrap();
+    let options = AppendOptions::default();
+    let items = Items::open(ItemSource::Lines(&text), &options.open).unwrap().into_container().unwrap();
+    let run = |append: AppendFn| {
+        Job { path: &file, format: &FAKE, append, options: &options }.run(&items, &items.all())
+    };
+    fn refused() -> Error {
+        std::io::Error::other("no sync").into()
+    }
+    let appended = run(|_, _, _, _| Err(refused().after_change())).unwrap();
+    assert!(appended.warning.as_deref().is_some_and(|warning| warning.contains("no sync")));
+    let line = crate::json::append_json(&["a.txt".into()], "a.fake", &appended);
+    assert!(line["warning"].is_string() && line["datasets"] == serde_json::json!(["items/0"]), "{line}");
+    assert!(run(|_, _, _, _| Err(refused().after_change().taken_back())).is_err());
+}
+
+#[test]
 fn what_cannot_grow_is_refused_and_stays_as_it_was() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("a.npy");

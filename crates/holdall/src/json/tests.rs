@@ -5,7 +5,7 @@ use crate::testing::Memory;
 use crate::verify::Verdict3;
 use container_core::dtype::{Kind, Order};
 use container_core::format::Support;
-use container_core::report::{BlockCounts, Loss, Severity};
+use container_core::report::{BlockCounts, Loss, RepairReport, Severity};
 
 #[test]
 fn info_has_the_keys_of_the_contract() {
@@ -92,8 +92,11 @@ fn convert_repair_and_diff_have_the_keys_of_the_contract() {
         r#"{"schema":"holdall.convert/1","source":"a.ra","target":"b.npy","format":"npy","datasets":["data"],"losses":[{"dataset":null,"what":"the trailer"}]}"#
     );
     let report = RepairReport { kept: vec![RepairItem::new(0..48, "header")], ..RepairReport::default() };
+    let unsure = Conversion { warning: Some("no sync".into()), ..conversion };
+    assert_eq!(convert_json("a.ra", "b.npy", &unsure)["warning"], json!("no sync"));
+    let repaired = Repaired { format: "rawarray", report, warning: None };
     assert_eq!(
-        repair_json("a.ra", None, &report).to_string(),
+        repair_json("a.ra", None, &repaired).to_string(),
         r#"{"schema":"holdall.repair/1","source":"a.ra","target":null,"kept":[{"start":0,"end":48,"what":"header"}],"guessed":[],"lost":[]}"#
     );
     let difference = Difference { dataset: Some("data".into()), what: "shape: [1] and [2]".into() };
