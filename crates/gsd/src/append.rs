@@ -1,7 +1,6 @@
 //! Adding frames to a file, in place and in one commit: whatever fails, the frames are those that were there.
 
 mod frames;
-mod logs;
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -17,6 +16,7 @@ use crate::carry::METADATA;
 use crate::hoomd::SCHEMA;
 use crate::import::part::{self, Frames, Part};
 use crate::import::{Words, no_frames, stream, whole_file};
+use crate::late_logs;
 use crate::rank::SHAPE_SUFFIX;
 use crate::writer::{Commit, Writer, WriterOptions};
 use crate::{IndexEntry, Type};
@@ -90,10 +90,10 @@ fn add_arrays(writer: &mut Writer, words: &Words, job: &Import<'_>) -> Result<Ve
     let count = part::frames(&parts)?;
     if schema == SCHEMA && count > 0 {
         let names = parts.iter().map(|part| part.name.clone());
-        let own: BTreeSet<String> = names.filter(|name| name.starts_with(logs::PREFIX)).collect();
+        let own: BTreeSet<String> = names.filter(|name| name.starts_with(late_logs::PREFIX)).collect();
         // All frames that are added have the same.
-        let added = [logs::Added { logs: own, is_read: true }];
-        let (dropped, told) = logs::Logs::of(writer)?.check(&added, words.new_logs)?;
+        let added = [late_logs::Added { logs: own, is_read: true }];
+        let (dropped, told) = late_logs::Logs::of(writer)?.check(&added, words.new_logs)?;
         parts.retain(|part| !dropped.contains(&part.name));
         losses.extend(told);
     }

@@ -15,6 +15,7 @@ use container_core::{Error, Result, Value};
 use crate::carry::{self, Chunks};
 use crate::emit::Plan;
 use crate::header::{Header, Version, name_field};
+use crate::late_logs::NewLogs;
 use crate::rank::SHAPE_SUFFIX;
 use crate::{File, Type};
 use again::Again;
@@ -63,18 +64,6 @@ impl HeaderWords {
             ..*header
         }
     }
-}
-
-/// The treatment of logs that frame 0 lacks in an append, where gsd.hoomd would not read some frames because of them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum NewLogs {
-    /// Nothing is added.
-    #[default]
-    Refuse,
-    /// They are left out.
-    Drop,
-    /// They are added.
-    Keep,
 }
 
 impl Words {

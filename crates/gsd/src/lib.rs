@@ -21,6 +21,7 @@ pub mod hoomd;
 mod import;
 pub mod index;
 mod joined;
+mod late_logs;
 mod layout;
 mod layout_faults;
 mod log_records;

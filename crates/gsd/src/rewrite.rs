@@ -19,6 +19,7 @@ use crate::file::File;
 use crate::frames::Frames;
 use crate::gather::Fallback;
 use crate::import::HeaderWords;
+pub use crate::late_logs::NewLogs;
 
 mod assemble;
 mod data;
@@ -45,6 +46,8 @@ pub struct RewriteOptions {
     pub fallback: Fallback,
     /// What becomes of chunks that are equal to what their frame inherits.
     pub equal: Equal,
+    /// What becomes of logs that the new frame 0 lacks, where `gsd.hoomd` read frames in their own file that it would not read in the new one.
+    pub new_logs: NewLogs,
     /// Chunks start at multiples of this many bytes; see [`Plan::with_alignment`].
     pub alignment: u64,
     /// Fields of the header that are to be others.
@@ -56,6 +59,7 @@ impl Default for RewriteOptions {
         Self {
             fallback: Fallback::default(),
             equal: Equal::default(),
+            new_logs: NewLogs::default(),
             alignment: 8,
             header: HeaderWords::default(),
         }
@@ -74,6 +78,13 @@ impl RewriteOptions {
     #[must_use]
     pub const fn with_equal(mut self, equal: Equal) -> Self {
         self.equal = equal;
+        self
+    }
+
+    /// The same with another way to treat logs that the new frame 0 lacks.
+    #[must_use]
+    pub const fn with_new_logs(mut self, new_logs: NewLogs) -> Self {
+        self.new_logs = new_logs;
         self
     }
 
@@ -99,7 +110,8 @@ pub struct Rewritten {
     pub added: u64,
     /// Bytes of the file.
     pub file_len: u64,
-    /// What frames did not have, and readers of the new file will see: logs that frame 0 has now, and did not have before.
+    /// What frames did not have, and readers of the new file will see: logs that frame 0 has now, and did not have before. Logs that were left
+    /// out, and frames that `gsd.hoomd` does not read any more.
     pub losses: Vec<Loss>,
 }
 
@@ -135,7 +147,8 @@ pub fn slice(
 /// version is the highest.
 ///
 /// # Errors
-/// `Usage` without files, for files of several schemas, and for more than 65535 names; else as [`repack`].
+/// `Usage` without files, for files of several schemas, for more than 65535 names, and for logs that [`NewLogs::Refuse`] does not take;
+/// else as [`repack`].
 pub fn concat(
     files: &[&File],
     out: &mut dyn Output,

@@ -7,16 +7,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use container_core::dtype::ByteOrder;
 use container_core::format::Import;
-use container_core::region::AxisSelection;
 use container_core::report::Loss;
 use container_core::{Error, Result};
 
-use super::logs::{Added, Logs, PREFIX};
 use crate::hoomd::SCHEMA;
 use crate::hoomd::schema::{self, Container, Inherit, Rows};
 use crate::import::own::{entries_of, pass};
 use crate::import::part::{frame_at, frame_slice};
 use crate::import::{Words, no_frames};
+use crate::late_logs::{Logs, added};
 use crate::writer::Writer;
 use crate::{File, IndexEntry};
 
@@ -37,7 +36,10 @@ pub(super) fn add(writer: &mut Writer, source: &File, words: &Words, job: &Impor
     let starts_anew = writer.nframes() == 0 && frame_at(chosen, 0)? == 0;
     let mut bridge = if own == SCHEMA && !starts_anew { Some(Bridge::new(writer, source)?) } else { None };
     let (dropped, mut losses) = match own == SCHEMA {
-        true => Logs::of(writer)?.check(&added(source, chosen)?, words.new_logs)?,
+        true => {
+            let frames = (0..chosen.count).map(|new| frame_at(chosen, new));
+            Logs::of(writer)?.check(&added(source, frames)?, words.new_logs)?
+        }
         false => (BTreeSet::new(), Vec::new()),
     };
     let mut entries = Vec::new();
@@ -65,30 +67,6 @@ pub(super) fn add(writer: &mut Writer, source: &File, words: &Words, job: &Impor
     }
     losses.extend(bridge.into_iter().flat_map(|bridge| bridge.losses.into_values()));
     Ok(losses)
-}
-
-/// The logs of the frames to come: those that each stores, and those of frame 0, which the bridge writes out.
-fn added(source: &File, chosen: AxisSelection) -> Result<Vec<Added>> {
-    let names = || source.names().iter().zip(0_u16..).filter(|(name, _)| name.starts_with(PREFIX));
-    let initial: BTreeSet<String> = names()
-        .filter(|(name, _)| source.find_chunk(0, name).is_some())
-        .map(|(name, _)| name.into_owned())
-        .collect();
-    let late: BTreeSet<String> =
-        names().map(|(name, _)| name.into_owned()).filter(|name| !initial.contains(name)).collect();
-    let mut entries = Vec::new();
-    let frame = |new: u64| {
-        let frame = frame_at(chosen, new)?;
-        let mut logs = initial.clone();
-        if !late.is_empty() {
-            entries_of(source, frame, &mut entries);
-            let own = entries.iter().filter_map(|entry| source.names().get(entry.id));
-            logs.extend(own.filter(|name| late.contains(&**name)).map(std::borrow::Cow::into_owned));
-        }
-        let is_read = frame == 0 || late.iter().all(|name| logs.contains(name));
-        Ok(Added { logs, is_read })
-    };
-    (0..chosen.count).map(frame).collect()
 }
 
 /// Copies a chunk.

@@ -1,6 +1,6 @@
 //! Frame by frame: what the new file stores so that each frame reads as it did.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use container_core::format::Output;
 use container_core::report::Loss;
@@ -15,6 +15,7 @@ use crate::file::File;
 use crate::frames::Frames;
 use crate::hoomd::schema::{Fit, Inherit};
 use crate::index::IndexEntry;
+use crate::late_logs::{Logs, added};
 
 /// A chunk of the new file.
 struct Item {
@@ -61,6 +62,8 @@ pub(super) struct Assembly<'f> {
     gained: BTreeMap<u16, (u64, u64)>,
     /// Frames without chunks at the end.
     unseen: u64,
+    /// What is said of logs that the new frame 0 lacks.
+    late: Vec<Loss>,
 }
 
 impl<'f> Assembly<'f> {
@@ -71,9 +74,10 @@ impl<'f> Assembly<'f> {
     ) -> Result<Self> {
         let schema = parts.first().is_some_and(|(file, _)| options.fallback.applies(file));
         let mut meanings = Vec::new();
+        let (dropped, late) = if schema { late_logs(parts, options)? } else { Default::default() };
         let inputs: Result<Vec<_>> = parts
             .iter()
-            .map(|(file, frames)| Input::new(file, *frames, &mut plan, &mut meanings, schema))
+            .map(|(file, frames)| Input::new(file, *frames, &mut plan, &mut meanings, schema, &dropped))
             .collect();
         Ok(Self {
             inputs: inputs?,
@@ -88,6 +92,7 @@ impl<'f> Assembly<'f> {
             added: 0,
             gained: BTreeMap::new(),
             unseen: 0,
+            late,
         })
     }
 
@@ -148,7 +153,7 @@ impl<'f> Assembly<'f> {
             };
             Loss { dataset: None, what }
         });
-        gained.chain(unseen).collect()
+        gained.chain(unseen).chain(self.late.iter().cloned()).collect()
     }
 
     /// Calls `visit` with the chunks of each new frame.
@@ -367,6 +372,28 @@ impl<'f> Assembly<'f> {
             .max_by_key(|chunk| self.meanings[usize::from(chunk.id)].is_step)
             .map(|chunk| Item::copy(at, chunk))
     }
+}
+
+/// The logs that are left out of a file from several, and what is said of those that its frame 0 lacks.
+fn late_logs(parts: &[(&File, Frames)], options: &RewriteOptions) -> Result<(BTreeSet<String>, Vec<Loss>)> {
+    let [(first, _), others @ ..] = parts else { return Ok(Default::default()) };
+    if others.is_empty() {
+        // Whatever is read in a file is read in a part of it.
+        return Ok(Default::default());
+    }
+    let others: Vec<&File> = others.iter().map(|(file, _)| *file).collect();
+    let logs = Logs::of_files(first, &others);
+    if logs.are_all_in(first) {
+        return Ok(Default::default());
+    }
+    let mut all = Vec::new();
+    for (file, frames) in parts {
+        // A name of each log for each frame, in a set.
+        const NAME_LEN: u64 = 64;
+        file.options().limits.allocate(frames.count.saturating_mul(logs.len()).saturating_mul(NAME_LEN))?;
+        all.extend(added(file, (0..frames.count).filter_map(|slot| frames.frame(slot)).map(Ok))?);
+    }
+    logs.check(&all, options.new_logs)
 }
 
 /// Takes the chunks of a new frame.

@@ -1,6 +1,6 @@
 //! One of the files that are rewritten: the chunks of its frames, and what the schema says they inherit.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use container_core::{Error, Result};
 
@@ -64,6 +64,8 @@ pub(super) struct Input<'f> {
     pub(super) frames: Frames,
     /// Ids in the new file; `None` for a name that is listed a second time.
     ids: Vec<Option<u16>>,
+    /// Ids in this file whose chunks are left out.
+    dropped: HashSet<u16>,
     /// Where the entries of the next frame are likely to start.
     next: usize,
     /// Frame 0's chunks, by rising id in the new file, and its counts.
@@ -75,17 +77,23 @@ pub(super) struct Input<'f> {
 }
 
 impl<'f> Input<'f> {
-    /// Adds the file's names to the plan.
+    /// Adds the file's names to the plan, but for those that are left out.
     pub(super) fn new(
         file: &'f File,
         frames: Frames,
         plan: &mut Plan,
         meanings: &mut Vec<Meaning>,
         schema: bool,
+        left_out: &BTreeSet<String>,
     ) -> Result<Self> {
-        let (mut ids, mut seen) = (Vec::new(), HashSet::new());
+        let (mut ids, mut seen, mut dropped) = (Vec::new(), HashSet::new(), HashSet::new());
         for own in (0..u16::MAX).take(file.names().len()) {
             let name = file.names().bytes(own).unwrap_or_default();
+            if left_out.contains(&*String::from_utf8_lossy(name)) {
+                dropped.insert(own);
+                ids.push(None);
+                continue;
+            }
             let id = plan.name(name)?;
             if usize::from(id) == meanings.len() {
                 meanings.push(Meaning::of(name, schema));
@@ -94,8 +102,17 @@ impl<'f> Input<'f> {
         }
         let window = || Window::new(file.source(), file.options().limits);
         let (window, beside) = (window(), window());
-        let mut input =
-            Self { file, frames, ids, next: 0, first: Vec::new(), first_counts: [0; 7], window, beside };
+        let mut input = Self {
+            file,
+            frames,
+            ids,
+            dropped,
+            next: 0,
+            first: Vec::new(),
+            first_counts: [0; 7],
+            window,
+            beside,
+        };
         if file.nframes() > 0 {
             let mut chunks = input.chunks(0)?;
             input.first_counts = input.counts(&chunks, meanings)?;
@@ -120,7 +137,9 @@ impl<'f> Input<'f> {
         let mut chunks = Vec::new();
         let mut at = start;
         while let Some(entry) = index.get(at).filter(|entry| entry.frame == frame) {
-            chunks.push(self.chunk(at, entry)?);
+            if !self.dropped.contains(&entry.id) {
+                chunks.push(self.chunk(at, entry)?);
+            }
             at += 1;
         }
         if of(at).is_some_and(|after| after < frame) {

@@ -158,6 +158,7 @@ proptest! {
         let equal = if drop { Equal::Drop } else { Equal::Keep };
         let fallback = if stored { Fallback::Stored } else { Fallback::Schema };
         let options = RewriteOptions::default().with_equal(equal).with_fallback(fallback);
+        let options = options.with_new_logs(NewLogs::Keep);
         let start = start.min(a.nframes());
         let chosen = Frames::range(start..a.nframes()).by(step).unwrap();
         let both = [(&a, chosen), (&b, Frames::all(&b))];
@@ -351,4 +352,78 @@ fn files_of_version_1_become_2_1() {
         assert_eq!((copy.n, copy.m, copy.type_code), (entry.n, entry.m, entry.type_code));
         assert_eq!(new.read_chunk(&copy).unwrap(), old.read_chunk(&entry).unwrap());
     }
+}
+
+/// The frames that `gsd.hoomd` reads: it asks frame 0 for each log that the file lists and the frame does not store.
+fn is_read(file: &File, frame: u64) -> bool {
+    let logs = file.names().iter().filter(|name| name.starts_with("log/"));
+    let mut missing = logs.filter(|name| file.find_chunk(frame, name).is_none());
+    frame == 0 || missing.all(|name| file.find_chunk(0, &name).is_some())
+}
+
+#[test]
+fn logs_that_the_first_file_lacks_are_named_before_they_make_frames_unreadable() {
+    let [one, two] = [[1], [2]];
+    let plain =
+        file("hoomd", &[(0, "log/e", Type::Uint8, 1, 1, &one), (1, "log/e", Type::Uint8, 1, 1, &two)]);
+    let more = file(
+        "hoomd",
+        &[
+            (0, "log/e", Type::Uint8, 1, 1, &one),
+            (0, "log/f", Type::Uint8, 1, 1, &one),
+            (1, "log/e", Type::Uint8, 1, 1, &two),
+        ],
+    );
+    let write_all =
+        |parts: &[&File], options: &RewriteOptions| concat(parts, &mut Vec::new(), options, Progress::none());
+    let refused = write_all(&[&plain, &more], &RewriteOptions::default()).unwrap_err();
+    let said = refused.to_string();
+    assert!(matches!(refused.kind(), container_core::ErrorKind::Usage(_)), "{said}");
+    assert!(said.contains("frame 1") && said.contains("log/f"), "{said}");
+    let parts = |all: &[&'_ File]| all.iter().map(|file| Frames::all(file)).collect::<Vec<_>>();
+    for (files, choice, frames, has) in [
+        (vec![&plain, &more], NewLogs::Drop, 4, false),
+        (vec![&plain, &more], NewLogs::Keep, 4, true),
+        (vec![&plain, &plain, &more], NewLogs::Drop, 6, false),
+        // In this order frame 0 has both.
+        (vec![&more, &plain], NewLogs::Refuse, 4, true),
+    ] {
+        let frames_of = parts(&files);
+        let chosen: Vec<(&File, Frames)> = files.iter().copied().zip(frames_of).collect();
+        let (new, report) = rewritten(&chosen, &RewriteOptions::default().with_new_logs(choice));
+        assert_eq!(new.nframes(), frames);
+        assert_eq!(new.names().iter().any(|name| name == "log/f"), has, "{choice:?}");
+        assert_eq!((0..frames).all(|frame| is_read(&new, frame)), choice != NewLogs::Keep, "{choice:?}");
+        let named = report
+            .losses
+            .iter()
+            .filter(|loss| loss.dataset.as_deref() == Some("log/f") || loss.what.contains("log/f"));
+        assert_eq!(named.count(), 1, "{:?}", report.losses);
+    }
+}
+
+#[test]
+fn a_log_that_is_listed_and_stored_nowhere_counts() {
+    let value = [1];
+    let plain = file("hoomd", &[(0, "log/e", Type::Uint8, 1, 1, &value)]);
+    let mut plan = Plan::new("test", "hoomd", Version::new(1, 4)).unwrap();
+    plan.name(b"log/e").unwrap();
+    plan.name(b"log/never").unwrap();
+    let listed = open(to_vec(plan, &[(0, "log/e", Type::Uint8, 1, 1, &value)]).unwrap());
+    let write_all = |options: &RewriteOptions| {
+        concat(&[&plain, &listed], &mut Vec::new(), options, Progress::none()).map(|done| done.frames)
+    };
+    assert!(write_all(&RewriteOptions::default()).unwrap_err().to_string().contains("log/never"));
+    assert_eq!(write_all(&RewriteOptions::default().with_new_logs(NewLogs::Drop)).unwrap(), 2);
+    // A part of one file makes no frame unreadable.
+    let late = file(
+        "hoomd",
+        &[
+            (0, "log/e", Type::Uint8, 1, 1, &value),
+            (2, "log/g", Type::Uint8, 1, 1, &value),
+            (3, "log/e", Type::Uint8, 1, 1, &value),
+        ],
+    );
+    let (new, _) = rewritten(&[(&late, Frames::range(2..4))], &RewriteOptions::default());
+    assert!((0..2).all(|frame| is_read(&new, frame) || !is_read(&late, frame + 2)));
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use container_core::Progress;
 use gsd::hoomd::SCHEMA;
 use gsd::repair::{RepairOptions, repair_source};
-use gsd::rewrite::{RewriteOptions, concat, repack, slice};
+use gsd::rewrite::{NewLogs, RewriteOptions, concat, repack, slice};
 use gsd::{Durability, File, Frames, Writer, WriterOptions, write_restart};
 use tempfile::tempdir;
 
@@ -53,7 +53,7 @@ fn rewritten_trajectories_are_read_as_they_were() {
             ("sliced", (last / 2..last).collect()),
             ("joined", (0..last).chain(0..last).collect()),
         ] {
-            let (mut out, options) = (Vec::new(), RewriteOptions::default());
+            let (mut out, options) = (Vec::new(), RewriteOptions::default().with_new_logs(NewLogs::Keep));
             let rewritten = match what {
                 "repacked" => repack(&file, &mut out, &options, Progress::none()),
                 "sliced" => {

@@ -5,30 +5,46 @@ use std::collections::BTreeSet;
 use container_core::report::Loss;
 use container_core::{Error, Result};
 
-use crate::import::{NEW_LOGS_WORD, NewLogs};
+use crate::import::NEW_LOGS_WORD;
+use crate::import::own::entries_of;
 use crate::writer::Writer;
+use crate::{File, IndexEntry};
 
 /// Prefix of the names of logs.
-pub(super) const PREFIX: &str = "log/";
+pub(crate) const PREFIX: &str = "log/";
 
 /// Frames and names that a sentence lists before it only counts.
 const MAX_LISTED: usize = 8;
 
-/// Logs of the file that grows.
-pub(super) struct Logs {
+/// The treatment of logs that frame 0 of the result lacks, where `gsd.hoomd` would not read some frames any more because of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum NewLogs {
+    /// Nothing is written.
+    #[default]
+    Refuse,
+    /// They are left out.
+    Drop,
+    /// They are written all the same.
+    Keep,
+}
+
+/// Logs of the file that grows, or of the first of several that become one.
+pub(crate) struct Logs {
     /// Listed names of logs.
     listed: BTreeSet<String>,
+    /// Names that are listed with what is added, whether or not a frame stores them.
+    others: BTreeSet<String>,
     /// Those of frame 0.
     initial: BTreeSet<String>,
     frames: u64,
 }
 
 /// Logs of a frame that is added.
-pub(super) struct Added {
+pub(crate) struct Added {
     /// Those that it will store.
-    pub(super) logs: BTreeSet<String>,
+    pub(crate) logs: BTreeSet<String>,
     /// Whether `gsd.hoomd` reads it where it comes from.
-    pub(super) is_read: bool,
+    pub(crate) is_read: bool,
 }
 
 /// Frames that `gsd.hoomd` reads now and would not read any more, and the logs that they lack.
@@ -38,7 +54,7 @@ struct Unread {
 }
 
 impl Logs {
-    pub(super) fn of(writer: &Writer) -> Result<Self> {
+    pub(crate) fn of(writer: &Writer) -> Result<Self> {
         let names = writer.names().filter(|name| name.starts_with(PREFIX));
         let listed: BTreeSet<String> = names.map(std::borrow::Cow::into_owned).collect();
         let mut initial = BTreeSet::new();
@@ -47,19 +63,35 @@ impl Logs {
                 initial.insert(name.clone());
             }
         }
-        Ok(Self { listed, initial, frames: writer.nframes() })
+        Ok(Self { listed, others: BTreeSet::new(), initial, frames: writer.nframes() })
+    }
+
+    /// Those of a new file from the frames of several, all of which are [`Added`].
+    pub(crate) fn of_files(first: &File, others: &[&File]) -> Self {
+        let others = others.iter().flat_map(|file| names(file)).collect();
+        Self { listed: names(first).collect(), others, initial: BTreeSet::new(), frames: 0 }
+    }
+
+    /// Number of names, at most.
+    pub(crate) fn len(&self) -> u64 {
+        (self.listed.len() as u64).saturating_add(self.others.len() as u64)
+    }
+
+    /// Whether frame 0 of `file` has every log, so that no frame lacks any.
+    pub(crate) fn are_all_in(&self, file: &File) -> bool {
+        self.listed.iter().chain(&self.others).all(|name| file.find_chunk(0, name).is_some())
     }
 
     /// The logs that are to be left out of what is added, and what is said of it.
     ///
     /// # Errors
     /// `Usage`, naming the frames that `gsd.hoomd` would not read any more.
-    pub(super) fn check(&self, added: &[Added], choice: NewLogs) -> Result<(BTreeSet<String>, Vec<Loss>)> {
+    pub(crate) fn check(&self, added: &[Added], choice: NewLogs) -> Result<(BTreeSet<String>, Vec<Loss>)> {
         let Some(unread) = self.unread(added, &BTreeSet::new()) else {
             return Ok((BTreeSet::new(), Vec::new()));
         };
         let initial = self.initial(added);
-        let all = added.iter().flat_map(|frame| &frame.logs);
+        let all = added.iter().flat_map(|frame| &frame.logs).chain(&self.others);
         let new = all.filter(|name| !self.listed.contains(*name) && !initial.contains(*name));
         let new: BTreeSet<String> = new.cloned().collect();
         let left = self.unread(added, &new);
@@ -94,7 +126,8 @@ impl Logs {
 
     fn unread(&self, added: &[Added], dropped: &BTreeSet<String>) -> Option<Unread> {
         let initial = self.initial(added);
-        let stored = added.iter().flat_map(|frame| &frame.logs).filter(|name| !dropped.contains(*name));
+        let stored = added.iter().flat_map(|frame| &frame.logs).chain(&self.others);
+        let stored = stored.filter(|name| !dropped.contains(*name));
         let late: BTreeSet<&String> =
             self.listed.iter().chain(stored).filter(|name| !initial.contains(*name)).collect();
         let mut unread = Unread { frames: Vec::new(), logs: BTreeSet::new() };
@@ -141,4 +174,36 @@ impl Unread {
             names.join(", ")
         )
     }
+}
+
+/// Listed names of logs.
+fn names(file: &File) -> impl Iterator<Item = String> {
+    file.names().iter().filter(|name| name.starts_with(PREFIX)).map(std::borrow::Cow::into_owned)
+}
+
+/// The logs of frames that are added: those that each stores, and those of frame 0, which are written out where they have to be.
+///
+/// # Errors
+/// `Limit`.
+pub(crate) fn added(source: &File, frames: impl Iterator<Item = Result<u64>>) -> Result<Vec<Added>> {
+    let names = || source.names().iter().zip(0_u16..).filter(|(name, _)| name.starts_with(PREFIX));
+    let initial: BTreeSet<String> = names()
+        .filter(|(name, _)| source.find_chunk(0, name).is_some())
+        .map(|(name, _)| name.into_owned())
+        .collect();
+    let late: BTreeSet<String> =
+        names().map(|(name, _)| name.into_owned()).filter(|name| !initial.contains(name)).collect();
+    let mut entries: Vec<IndexEntry> = Vec::new();
+    let frame = |frame: Result<u64>| {
+        let frame = frame?;
+        let mut logs = initial.clone();
+        if !late.is_empty() {
+            entries_of(source, frame, &mut entries);
+            let own = entries.iter().filter_map(|entry| source.names().get(entry.id));
+            logs.extend(own.filter(|name| late.contains(&**name)).map(std::borrow::Cow::into_owned));
+        }
+        let is_read = frame == 0 || late.iter().all(|name| logs.contains(name));
+        Ok(Added { logs, is_read })
+    };
+    frames.map(frame).collect()
 }
