@@ -33,6 +33,7 @@ pub mod rewrite;
 mod scan;
 mod search;
 mod segments;
+mod set_names;
 mod sound;
 mod stacked;
 mod window;
@@ -53,6 +54,7 @@ pub use header::{Header, Version};
 pub use index::{Index, IndexEntry};
 pub use layout::{Layout, Policy};
 pub use namelist::{MOST_NAMES, Names};
+pub use set_names::{HeaderNames, set_names};
 pub use writer::{
     Alignment, Commit, Mode, Reservation, RowWriter, Scheme, Writer, WriterOptions, write_restart,
 };

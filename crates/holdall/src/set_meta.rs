@@ -57,7 +57,7 @@ pub fn metadata_of_file(path: &Path, limits: &Limits) -> Result<Value> {
 }
 
 /// Changes the metadata of the file at `path`, in the order of `changes`, all or none: the tree of ASDF, the metadata of Bloscpack, the user
-/// metadata of Blosc2 below `/vlmeta`, the trailer of RawArray below `/trailer`. Blosc2 frames change in place, Bloscpack and RawArray files are
+/// metadata of Blosc2 below `/vlmeta`, the trailer of RawArray below `/trailer`, application and schema of GSD. GSD files and Blosc2 frames change in place, Bloscpack and RawArray files are
 /// written anew and take the place of the old ones in one step. Of ASDF, nothing of the tree but what is named changes, and no block does. A tree that becomes longer than its padding takes a new file in the place of the old one, with the blocks byte for byte.
 /// Gives notes on tags that go with what they were on, and on values that YAML 1.1 reads as something that they do not look like.
 ///
@@ -106,8 +106,50 @@ fn change(
             rawarray::set_trailer(path, open, durability, |trailer| changed(trailer, Some(TRAILER)))
                 .map(|()| Vec::new())
         }
+        #[cfg(feature = "gsd")]
+        name if name == gsd::FORMAT.name => {
+            gsd::set_names(path, &gsd_names(changes)?, durability).map(|()| Vec::new())
+        }
         _ => Err(cannot(format)),
     }
+}
+
+/// Header fields of GSD that change: pointers to them need no slash, because they are words of `convert -O` as well.
+pub const GSD_WORDS: [&str; 4] = ["application", "schema", "schema_version", "schema-version"];
+
+/// The fields of a GSD header that `changes` set. Values are text as it is, or in quotes as JSON has it.
+#[cfg(feature = "gsd")]
+fn gsd_names(changes: &[MetaChange]) -> Result<gsd::HeaderNames> {
+    let mut names = gsd::HeaderNames::default();
+    for change in changes {
+        let (pointer, value) = match change {
+            MetaChange::Set { pointer, value } => (pointer, Some(value)),
+            MetaChange::Unset { pointer } => (pointer, None),
+        };
+        let word = pointer.strip_prefix('/').unwrap_or(pointer);
+        if !GSD_WORDS.contains(&word) {
+            let problem =
+                format!("{pointer}: of a GSD file only application, schema and schema_version change");
+            return Err(Error::usage(problem).hint("--set application=NAME"));
+        }
+        let Some(value) = value else {
+            let problem = format!("{pointer}: every GSD file has one");
+            return Err(Error::usage(problem).hint(format!("--set {word}=VALUE")));
+        };
+        let text = serde_json::from_str::<String>(value).unwrap_or_else(|_| value.clone());
+        match word {
+            "application" => names.application = Some(text),
+            "schema" => names.schema = Some(text),
+            _ => {
+                let version = text.split_once('.').and_then(|(major, minor)| {
+                    Some(gsd::Version::new(major.parse().ok()?, minor.parse().ok()?))
+                });
+                let wrong = || Error::usage(format!("{pointer}: {text:?} is not a version such as 1.4"));
+                names.schema_version = Some(version.ok_or_else(wrong)?);
+            }
+        }
+    }
+    Ok(names)
 }
 
 /// Key of the user metadata of Blosc2 among those of a frame.
@@ -163,5 +205,5 @@ fn change_asdf(
 
 fn cannot(format: &Format) -> Error {
     Error::usage(format!("metadata of {} files are not changed", format.title))
-        .hint("ASDF, Bloscpack, Blosc2 and RawArray have metadata of the user")
+        .hint("ASDF, Bloscpack, Blosc2 and RawArray have metadata of the user, GSD application and schema")
 }

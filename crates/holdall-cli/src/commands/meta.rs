@@ -9,7 +9,7 @@ use container_core::{Error, Value};
 use holdall::address::Address;
 use holdall::json;
 use holdall::open::Accept;
-use holdall::set_meta::{MetaChange, Replace, set_meta};
+use holdall::set_meta::{GSD_WORDS, MetaChange, Replace, set_meta};
 
 use super::{open, select, shown, tell_before};
 use crate::errors::{On, Outcome, Result};
@@ -37,6 +37,9 @@ Of Bloscpack files they change the metadata, of Blosc2 frames the user metadata 
 object. VALUE is then JSON, or text where it does not begin as JSON. Blosc2 frames change in place, by one commit; Bloscpack and RawArray files are written anew, \
 data byte for byte, and the new file takes the place of the old one. What describes the values (dtype, shape) is not changed.
 
+Of GSD files they change application, schema and schema_version, in place and in one write: texts of up to 63 bytes, and a version such as 1.4. Whether the frames \
+fit a new schema is not checked: see `verify`.
+
 Examples:
   holdall meta scan.ra
   holdall meta scan.ra /dims/0
@@ -46,6 +49,7 @@ Examples:
   holdall meta small.asdf --inline > text.asdf
   holdall meta image.asdf --set /roman/meta/exposure=30.5 --unset /roman/meta/draft
   holdall meta scan.b2nd --set /vlmeta/exposure=30.5
+  holdall meta run.gsd --set application=mine
   holdall meta scan.ra --set '/trailer/note=second run'")]
 pub struct Args {
     /// The file, or FILE::PATH for a dataset's attributes; `-` is standard input
@@ -72,7 +76,7 @@ pub struct Args {
     #[arg(long, conflicts_with_all = ["json", "raw", "yaml", "pointer"])]
     inline: bool,
 
-    /// Put a value in a place, new or old: ASDF, Bloscpack, Blosc2 (/vlmeta), RawArray (/trailer); may be given several times
+    /// Put a value in a place, new or old: ASDF, Bloscpack, Blosc2 (/vlmeta), RawArray (/trailer), GSD (application, schema); may be given several times
     #[arg(long, value_name = "PTR=VALUE", conflicts_with_all = ["json", "raw", "yaml", "inline", "pointer"])]
     set: Vec<String>,
 
@@ -161,7 +165,8 @@ fn change(args: &Args, address: &Address, console: &Console) -> Result<Outcome> 
         let error = Error::usage("the tree of a file is changed, not that of a dataset");
         return Err(error.hint(format!("holdall meta {file} --set /path=value"))).on(file);
     }
-    let set = |text: &String| match text.split_once('=').filter(|(pointer, _)| pointer.starts_with('/')) {
+    let is_pointer = |(pointer, _): &(&str, &str)| pointer.starts_with('/') || GSD_WORDS.contains(pointer);
+    let set = |text: &String| match text.split_once('=').filter(is_pointer) {
         Some((pointer, value)) => {
             Ok(MetaChange::Set { pointer: pointer.to_owned(), value: value.to_owned() })
         }

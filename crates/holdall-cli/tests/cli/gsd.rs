@@ -308,3 +308,48 @@ fn what_the_table_of_the_log_leaves_out_is_named() {
         said.expect(0);
     }
 }
+
+#[test]
+fn application_and_schema_of_a_file_are_changed_where_they_are() {
+    let directory = files();
+    let at = directory.path();
+    write(&at.join("a.gsd"), "hoomd", &[(0, "log/e", Type::Uint8, 1, 1, &[7])]);
+    let before = std::fs::read(at.join("a.gsd")).unwrap();
+    run(at, &["meta", "a.gsd", "--set", "application=mine 1.0", "--set", "/schema_version=2.0"]).expect(0);
+    let shown = run(at, &["meta", "a.gsd"]);
+    let shown = shown.expect(0);
+    assert!(shown.contains("application: mine 1.0") && shown.contains("schema_version: 2.0"), "{shown}");
+    let after = std::fs::read(at.join("a.gsd")).unwrap();
+    assert!(before[176..] == after[176..] && before[..40] == after[..40] && before.len() == after.len());
+    let long = format!("application={}", "x".repeat(64));
+    for (change, word) in [
+        (["--set", &long], "63 bytes"),
+        (["--set", "/frames=5"], "application, schema"),
+        (["--set", "schema_version=new"], "version"),
+        (["--unset", "/schema"], "every GSD file has one"),
+    ] {
+        // All take effect or none.
+        let refused = run(at, &["meta", "a.gsd", "--set", "application=other", change[0], change[1]]);
+        refused.expect(2);
+        assert!(refused.err.contains(word), "{}", refused.err);
+        assert!(std::fs::read(at.join("a.gsd")).unwrap() == after);
+    }
+}
+
+#[test]
+fn what_is_no_selection_is_a_usage_error_whether_the_chunk_is_there_or_not() {
+    let directory = files();
+    let at = directory.path();
+    write(&at.join("a.gsd"), "hoomd", &[(0, "log/e", Type::Uint8, 4, 1, &[1, 2, 3, 4])]);
+    for text in ["[0][e==1]", "[e>1]", "[[0, 1]]", "[-1][mask]", "[0][1]", "[e>1].sum()", "[0", "]"] {
+        for name in ["log/e", "log/missing", "frames/0/log/e", "frames/9/log/e"] {
+            for verb in ["cat", "stat", "digest"] {
+                let refused = run(at, &[verb, &format!("a.gsd::{name}{text}")]);
+                refused.expect(2);
+                assert!(refused.err.contains("selection"), "{verb} {name}{text}: {}", refused.err);
+            }
+        }
+    }
+    run(at, &["cat", "a.gsd::log/missing"]).expect(1);
+    run(at, &["cat", "a.gsd::log/missing[0]"]).expect(1);
+}

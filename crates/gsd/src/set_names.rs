@@ -1,0 +1,138 @@
+//! Application and schema of a file changed in place.
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+
+use std::path::Path;
+
+use container_core::write::Durability;
+use container_core::write::sectors::differing;
+use container_core::write::storage::{FileStorage, Storage};
+use container_core::{Error, Result};
+
+use crate::header::{Header, Version, name_field};
+
+/// New values of header fields; `None` leaves one as it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HeaderNames {
+    /// Name of the application, of up to 63 bytes.
+    pub application: Option<String>,
+    /// Name of the schema, of up to 63 bytes.
+    pub schema: Option<String>,
+    /// Version of the schema.
+    pub schema_version: Option<Version>,
+}
+
+/// Changes the names in the header of the file at `path`, all or none: they are within one sector, and go there in one write. Nothing else
+/// changes, whatever the file holds.
+///
+/// # Errors
+/// `Usage` for a name that does not fit its field, and while another writer has the file; `WrongFormat`, `Truncated`; `Io`, marked by
+/// [`Error::after_change`] where only the sync failed.
+pub fn set_names(path: impl AsRef<Path>, names: &HeaderNames, durability: Durability) -> Result<()> {
+    let path = path.as_ref();
+    let named = |error: Error| error.part(path.display().to_string());
+    let mut storage = FileStorage::open(path).map_err(named)?;
+    change(&mut storage, names, durability)
+}
+
+fn change(storage: &mut impl Storage, names: &HeaderNames, durability: Durability) -> Result<()> {
+    let len = storage.len()?.min(256);
+    let mut old = [0; 256];
+    let bytes = old.get_mut(..usize::try_from(len).unwrap_or(0)).unwrap_or_default();
+    storage.read_at(0, bytes)?;
+    let header = Header::parse(bytes)?;
+    let field = |what, new: &Option<String>, own| match new {
+        Some(name) => name_field(what, name),
+        None => Ok(own),
+    };
+    let new = Header {
+        application: field("application", &names.application, header.application)?,
+        schema: field("schema", &names.schema, header.schema)?,
+        schema_version: names.schema_version.unwrap_or(header.schema_version),
+        ..header
+    };
+    let new = new.to_bytes();
+    let Some(range) = differing(&header.to_bytes(), &new) else { return Ok(()) };
+    storage.write_at(range.start as u64, new.get(range).unwrap_or_default())?;
+    match durability {
+        Durability::Synced => storage.sync_change(),
+        Durability::Cached => Ok(()),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing)]
+mod tests {
+    use container_core::ErrorKind;
+    use container_core::write::recording::{Operation, RecordingStorage};
+
+    use super::*;
+
+    fn fixture(name: &str) -> Vec<u8> {
+        std::fs::read(format!("{}/../../testdata/gsd/ok/{name}", env!("CARGO_MANIFEST_DIR"))).unwrap()
+    }
+
+    fn named(application: &str, schema: &str) -> HeaderNames {
+        let (application, schema) = (Some(application.to_owned()), Some(schema.to_owned()));
+        HeaderNames { application, schema, schema_version: None }
+    }
+
+    #[test]
+    fn names_change_in_one_write_within_a_sector_and_nothing_else_does() {
+        // The places of the fields are those of the specification: 64 bytes each from byte 48 on, after the version of the schema.
+        for name in ["v1_small.gsd", "be_v1_small.gsd"] {
+            let start = fixture(name);
+            let mut storage = RecordingStorage::new(start.clone());
+            let long = "x".repeat(63);
+            let mut names = named(&long, "hoomd");
+            names.schema_version = Some(Version::new(1, 4));
+            change(&mut storage, &names, Durability::Synced).unwrap();
+            let operations = storage.operations();
+            assert!(
+                matches!(&operations[..], [Operation::Write { at, bytes }, Operation::Sync]
+                    if *at + bytes.len() as u64 <= 512),
+                "{operations:?}"
+            );
+            let mut wanted = start;
+            let version: [u8; 4] = if name.starts_with("be") { [0, 1, 0, 4] } else { [4, 0, 1, 0] };
+            wanted[40..44].copy_from_slice(&version);
+            wanted[48..176].fill(0);
+            wanted[48..111].fill(b'x');
+            wanted[112..117].copy_from_slice(b"hoomd");
+            assert!(storage.image() == wanted);
+            // The same again writes nothing.
+            change(&mut storage, &names, Durability::Synced).unwrap();
+            assert_eq!(storage.operations().len(), 2);
+        }
+    }
+
+    #[test]
+    fn names_that_do_not_fit_leave_the_file_as_it_was() {
+        let start = fixture("v1_small.gsd");
+        for names in [named("a", &"x".repeat(64)), named("a\0b", "s"), named(&"é".repeat(32), "s")] {
+            let mut storage = RecordingStorage::new(start.clone());
+            let error = change(&mut storage, &names, Durability::Synced).unwrap_err();
+            assert!(matches!(error.kind(), ErrorKind::Usage(_)) && error.to_string().contains("63 bytes"));
+            assert!(storage.operations().is_empty());
+        }
+        for other in [&start[..200], b"no gsd"] {
+            let mut storage = RecordingStorage::new(other.to_vec());
+            assert!(change(&mut storage, &named("a", "b"), Durability::Synced).is_err());
+            assert!(storage.operations().is_empty());
+        }
+    }
+
+    #[test]
+    fn where_only_the_sync_fails_the_error_says_that_the_names_have_changed() {
+        let mut storage = RecordingStorage::new(fixture("v1_small.gsd"));
+        storage.refuse_sync_after(0);
+        let error = change(&mut storage, &named("mine", "s"), Durability::Synced).unwrap_err();
+        assert!(error.is_after_change());
+        assert_eq!(Header::parse(&storage.image()).unwrap().application_name(), "mine");
+    }
+}
