@@ -255,3 +255,42 @@ fn a_kill_within_a_commit_costs_no_copy_of_the_index() {
     // Two frames a round, and the index once or twice.
     assert!(grown < 250_000, "{start} {grown}");
 }
+
+/// Wherever the kills fall, a trajectory that is killed again and again takes no more than a tenth more than in the reference's scheme.
+#[test]
+fn kills_and_reopens_cost_no_more_room_than_in_the_references_scheme() {
+    let write = |writer: &mut Writer<RecordingStorage>| {
+        let step = [writer.nframes()];
+        writer.write_chunk("configuration/step", 1, 1, &step).unwrap();
+        writer.write_chunk("particles/position", 100, 3, &[0.5_f32; 300]).unwrap();
+        writer.write_chunk("log/energy", 1, 1, &[0.25_f64]).unwrap();
+        writer.end_frame().unwrap();
+    };
+    let len_after = |scheme: Scheme, first: usize| {
+        let storage = RecordingStorage::default();
+        let mut writer = Writer::create_storage(storage.clone(), &options(scheme, Commit::Manual)).unwrap();
+        (0..2000).for_each(|_| write(&mut writer));
+        writer.close().unwrap();
+        let mut image = storage.image();
+        let options = options(scheme, Commit::EveryFrame);
+        for round in 0..25 {
+            let storage = RecordingStorage::new(image.clone());
+            let mut writer = Writer::open_storage(storage.clone(), &options).unwrap();
+            write(&mut writer);
+            let before = storage.operations().len();
+            write(&mut writer);
+            let operations = storage.operations();
+            let kill = before + (first + round) % (operations.len() - before);
+            replay::kill_images(&image.clone(), &operations[..kill], &mut |crash: &Crash<'_>| {
+                image = crash.image.to_vec();
+            });
+            std::mem::forget(writer);
+        }
+        assert!(script::read(&image).unwrap().len() >= 2025);
+        image.len()
+    };
+    for first in 0..4 {
+        let [atomic, reference] = [Scheme::Atomic, Scheme::Reference].map(|scheme| len_after(scheme, first));
+        assert!(atomic * 10 <= reference * 11, "{atomic} {reference}");
+    }
+}
