@@ -5,6 +5,9 @@
     gsd_cases.py frames DIR              lists the fields of each frame, by gsd.hoomd over both: NAME.hoomd, NAME.hoomd_pygsd
     gsd_cases.py random DIR SEED COUNT   writes random frames by gsd.hoomd, NAME.gsd, and what was given, NAME.given
     gsd_cases.py repeated DIR SEED COUNT writes trajectories in which appends failed and were repeated, NAME.gsd
+    gsd_cases.py typed DIR               writes trajectories with logs of many types, NAME.gsd, and lists these logs, NAME.logs
+    gsd_cases.py uncommitted DIR KILLED  writes trajectories, NAME.gsd, and to KILLED what a kill within the first commit leaves
+    gsd_cases.py late DIR                writes trajectories with and without a log, NAME.gsd
     gsd_cases.py stacks DIR              lists what does not change in type and shape, as one array of all frames: NAME.stacks
     gsd_cases.py pack NPYS DIR           writes each array of one or two axes that GSD has a type for, by gsd.fl
     gsd_cases.py unpack NPYS DIR BACK    each array was converted to NAME.gsd of DIR if GSD has its type, and from there to BACK
@@ -18,6 +21,7 @@ import contextlib
 import hashlib
 import json
 import logging
+import struct
 import sys
 from pathlib import Path
 
@@ -388,10 +392,85 @@ def repeated(folder: str, seed: str, count: str) -> None:
                     trajectory.flush()
 
 
+def snapshot(step: int, n: int = 3) -> gsd.hoomd.Frame:
+    frame = gsd.hoomd.Frame()
+    frame.configuration.step = 10 * step
+    frame.configuration.box = [12, 12, 12, 0, 0, 0]
+    frame.particles.N = n
+    frame.particles.position = np.arange(3 * n, dtype="f4").reshape(n, 3) % 5 - step / 4
+    return frame
+
+
+def log_lines(path: Path) -> list[str]:
+    """The log of each frame: what it stores, else what frame 0 does."""
+    with gsd.fl.open(name=str(path), mode="r") as file:
+        lines = [f"{file.nframes} frames"]
+        for name in file.find_matching_chunk_names("log/"):
+            for at in range(file.nframes):
+                stored = [frame for frame in (at, 0) if file.chunk_exists(frame=frame, name=name)]
+                lines += [line(at, name, file.read_chunk(frame=frame, name=name)) for frame in stored[:1]]
+        return [lines[0], *sorted(lines[1:])]
+
+
+def typed(folder: str) -> None:
+    """Integers that no double holds, one of them not in frame 0; texts; shapes that change."""
+    large = 2**53 + 1
+    logs = [
+        {"i": np.array([large + 2 * at], "i8"), "u": np.array([2**64 - 1 - at], "u8"), "text": "fluid" * at + "."}
+        for at in range(4)
+    ]
+    for at in (1, 3):
+        logs[at]["late"] = np.array([-large - at], "i8")
+        del logs[at]["u"]
+    for at, shape in enumerate([2, 2, 3, 2]):
+        logs[at]["changes"] = np.arange(shape, dtype="f8")
+    logs[2]["matrix"] = np.arange(6, dtype="u2").reshape(2, 3)
+    for kind in ("i1", "i2", "i4", "u1", "u2", "u4", "f4", "f8"):
+        for at in (0, 2):
+            logs[at][f"types/{kind}"] = np.array([[1, 2], [3, at]], kind)
+    for name, some in (("typed", logs), ("one_frame", logs[:1])):
+        path = Path(folder) / f"{name}.gsd"
+        with gsd.hoomd.open(name=str(path), mode="w") as trajectory:
+            for at, log in enumerate(some):
+                frame = snapshot(at)
+                frame.log = {name: value for name, value in log.items()}
+                trajectory.append(frame)
+        path.with_suffix(".logs").write_text("\n".join(log_lines(path)), encoding="utf-8", newline="\n")
+
+
+def uncommitted(folder: str, killed: str) -> None:
+    """hoomd-blue#2234. A commit writes chunks and names, waits, and then writes the entries: a kill in between leaves none."""
+    for count in (1, 2, 5, 12):
+        for kind in ("plain", "logged", "typed"):
+            path = Path(folder) / f"{kind}{count}.gsd"
+            with gsd.hoomd.open(name=str(path), mode="w") as trajectory:
+                for step in range(count):
+                    frame = snapshot(step + 1, 4)
+                    if kind == "logged":
+                        frame.log["energy"] = np.array([step - 0.5])
+                    if kind == "typed":
+                        frame.particles.types, frame.particles.typeid = ["A", "Bee"], [0, 1, 1, step % 2]
+                    trajectory.append(frame)
+            data = bytearray(path.read_bytes())
+            place, slots = struct.unpack_from("<QQ", data, 8)
+            data[place : place + 32 * slots] = bytes(32 * slots)
+            (Path(killed) / path.name).write_bytes(data)
+
+
+def late(folder: str) -> None:
+    for name, logs in (("e", ["e"]), ("both", ["e", "f"]), ("late", ["e"])):
+        with gsd.hoomd.open(name=str(Path(folder) / f"{name}.gsd"), mode="w") as trajectory:
+            for step in range(3):
+                frame = snapshot(step)
+                for log in logs + ["g"] * (name == "late" and step > 0):
+                    frame.log[log] = np.array([step + len(log) / 2])
+                trajectory.append(frame)
+
+
 def main() -> None:
     logging.disable(logging.WARNING)
     command, *args = sys.argv[1:]
-    commands = (calls, chunks, frames, random, repeated, stacks, pack, unpack, unpacked)
+    commands = (calls, chunks, frames, late, random, repeated, stacks, pack, typed, uncommitted, unpack, unpacked)
     {function.__name__: function for function in commands}[command](*args)
 
 

@@ -8,6 +8,7 @@ mod crashes;
 mod fields;
 mod follow;
 mod listing;
+mod logs;
 mod outputs;
 mod own_tests;
 mod peers;
