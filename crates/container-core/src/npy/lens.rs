@@ -179,7 +179,11 @@ fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
     let (index, region) = job.single()?;
     let mut losses = export(job.container, index, region, Bfloat::Widened, &job.read, job.progress, out)?;
     losses.extend(job.container.losses());
-    losses.extend(job.container.uncarried(job.selection));
+    for loss in job.container.uncarried(job.selection) {
+        if !losses.contains(&loss) {
+            losses.push(loss);
+        }
+    }
     Ok(losses)
 }
 
