@@ -253,8 +253,13 @@ fn codec(text: &str) -> Result<(String, Option<i32>), String> {
 
 /// Lists on standard error what a target does not hold.
 pub fn tell_losses(target: &str, losses: &[Loss]) {
-    for Loss { dataset, what } in losses {
-        let of = dataset.as_ref().map(|dataset| format!("{dataset}: ")).unwrap_or_default();
+    for (number, Loss { what, .. }) in losses.iter().enumerate() {
+        if losses.iter().take(number).any(|before| before.what == *what) {
+            continue;
+        }
+        let same = losses.iter().filter(|loss| loss.what == *what);
+        let names: Vec<&str> = same.filter_map(|loss| loss.dataset.as_deref()).collect();
+        let of = if names.is_empty() { String::new() } else { format!("{}: ", names.join(", ")) };
         to_stderr(&format!(
             "holdall: {}: not carried over: {}",
             printable(target),
