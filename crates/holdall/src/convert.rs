@@ -13,6 +13,7 @@ use container_core::format::{Format, Import, ImportOptions, Input};
 use container_core::region::Region;
 use container_core::report::Loss;
 use container_core::source::{FileSource, Source};
+use container_core::stream::require_present;
 use container_core::write::{Durability, Overwrite};
 use container_core::{Error, Progress, Result};
 
@@ -143,6 +144,8 @@ pub(crate) fn write(
     target: &Path,
     options: &ConvertOptions<'_>,
 ) -> Result<ConvertOutcome> {
+    // Before the target's format says what it lacks: values that are not there are of no type.
+    selection.iter().try_for_each(|(index, region)| require_present(container, *index, region))?;
     let mut read = options.read;
     read.limits = options.open.limits;
     let filled = match (format.name, options.fill) {

@@ -10,6 +10,7 @@ use container_core::container::{Container, ReadOptions};
 use container_core::dtype::Kind;
 use container_core::numbers::Part;
 use container_core::region::Region;
+use container_core::stream::require_present;
 use container_core::write::{AtomicFile, Durability};
 use holdall::Address;
 use holdall::address::typed;
@@ -295,6 +296,7 @@ impl Args {
             () => 2,
         };
         let (region, _) = sliced(&region, &dataset, &self.slice, most)?;
+        require_present(container, index, &region)?;
         let shape = region.shape();
         let is_table = matches!(shape[..], [rows, columns] if columns <= MOST_LINES && rows >= 16 * columns);
         let selection = region_text(&region, &dataset.shape);
