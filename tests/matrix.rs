@@ -102,6 +102,10 @@ fn kind(loss: &Loss) -> String {
         "metadata".to_owned()
     } else if begins(&["attributes of the group", "the schema of the table"]) {
         "schemas and attributes of stores".to_owned()
+    } else if what.contains("deleted in the table") {
+        "deleted rows of tables".to_owned()
+    } else if begins(&["a column that is not decoded"]) {
+        "columns that are not decoded".to_owned()
     } else if begins(&["what the proxy never fetched"]) {
         "what a proxy never fetched".to_owned()
     } else if begins(&["stored once more", "which frames stored"]) || what.contains("nothing is stored after")

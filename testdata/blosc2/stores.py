@@ -2,6 +2,7 @@
 
 import dataclasses
 import os
+import shutil
 import tempfile
 import zipfile
 from collections.abc import Callable
@@ -37,6 +38,32 @@ class Words:
     number: int = blosc2.field(blosc2.int64(), default=0)
     kind: str = blosc2.field(blosc2.dictionary(), default="")
     word: str = blosc2.field(blosc2.vlstring(), default="")
+
+
+@dataclasses.dataclass
+class Nulls:
+    """A column of each kind that can be null, and of each way to say so."""
+
+    number: int = blosc2.field(blosc2.int32())
+    int_flag: int = blosc2.field(blosc2.int32(nullable=True, null_storage="mask"))
+    int_value: int = blosc2.field(blosc2.int16(nullable=True, null_value=-32768))
+    float_flag: float = blosc2.field(blosc2.float64(nullable=True, null_storage="mask"))
+    float_value: float = blosc2.field(blosc2.float32(nullable=True, null_value=float("nan")))
+    bool_value: bool = blosc2.field(blosc2.bool(nullable=True, null_storage="sentinel"))
+    complex_flag: complex = blosc2.field(blosc2.complex64(nullable=True))
+    string_value: str = blosc2.field(blosc2.string(max_length=4, nullable=True, null_value="n/a"))
+    bytes_value: bytes = blosc2.field(blosc2.bytes(max_length=4, nullable=True, null_value=b"none"))
+    time_value: object = blosc2.field(blosc2.timestamp(unit="ms", nullable=True, null_storage="sentinel"))
+    time_flag: object = blosc2.field(blosc2.timestamp(unit="us", timezone="UTC", nullable=True, null_storage="mask"))
+    array_value: object = blosc2.field(blosc2.ndarray((2,), np.int16, nullable=True, null_value=-1))
+    array_flag: object = blosc2.field(blosc2.ndarray((2,), np.float32, nullable=True, null_storage="mask"))
+    word: str = blosc2.field(blosc2.dictionary(nullable=True))
+    text: str = blosc2.field(blosc2.utf8())
+    text_value: str = blosc2.field(blosc2.utf8(nullable=True, null_value="n/a"))
+    text_flag: str = blosc2.field(blosc2.utf8(nullable=True, null_storage="mask"))
+    item: str = blosc2.field(blosc2.vlstring(nullable=True))
+    item_bytes: bytes = blosc2.field(blosc2.vlbytes(nullable=True))
+    sequence: list[int] = blosc2.field(blosc2.list(blosc2.int64(), nullable=True))
 
 
 def params() -> blosc2.CParams:
@@ -159,6 +186,35 @@ def words(path: str) -> None:
     made.close()
 
 
+def null_row(k: int) -> tuple[object, ...]:
+    """Row `k`; rows 1 and 5 are null."""
+    if k in (1, 5):
+        texts = (None, f"größe {k}", "n/a", None, None, None, None)
+        arrays = (np.full(2, -1, np.int16), None)
+        return (k, None, -32768, None, float("nan"), 255, None, "n/a", b"none", np.datetime64("NaT"), None, *arrays, *texts)
+    texts = (("red", "green")[k % 2], f"größe {k}", f"a{k}", f"b{k}" if k else "", f"c{k}", b"\0" + bytes([k + 1]), list(range(k)))
+    times = (np.datetime64("2020-01-02T03:04:05.678") + np.timedelta64(k, "ms"), np.datetime64("1969-12-31T23:59:59.999999") + np.timedelta64(k, "us"))
+    arrays = (np.array([k, -1], np.int16), np.array([k, np.nan], np.float32))
+    return (k, 7 * k, 100 * k, float("nan") if k == 3 else k / 4, k / 2, k % 2, complex(k, -k), f"s{k}", b"b%d" % k, *times, *arrays, *texts)
+
+
+def nulls(path: str) -> None:
+    """Seven rows, of which row 2 is deleted."""
+    made = blosc2.CTable(Nulls, urlpath=path, mode="w", expected_size=7, cparams=ONE, create_summary_index=False)
+    for k in range(7):
+        made.append(null_row(k))
+    made.delete(2)
+    made.close()
+
+
+def nulls_embedded(path: str) -> None:
+    """The same as bytes, as python-blosc2 sends tables."""
+    inner = str(Path(path).parent / "inner.b2d")
+    nulls(inner)
+    Path(path).write_bytes(blosc2.open(inner).to_cframe())
+    shutil.rmtree(inner)
+
+
 def expression(path: str) -> None:
     folder = Path(path).parent
     here = Path.cwd()
@@ -247,6 +303,8 @@ def fixtures() -> list[Fixture]:
             store(f"table_words_{name}", f"a table, {kind}: a dictionary and texts", suffix, words, facts={"rows": 3}),
         ]  # fmt: skip
     found += [
+        store("table_nulls", "a table with nulls in columns of every kind, and a deleted row", ".b2z", nulls, facts={"rows": 6}),
+        store("table_embedded", "a table with nulls and a deleted row as one frame", ".b2e", nulls_embedded, reference=False),
         store("embed", "arrays one behind the other in a frame", ".b2e", embed_store, datasets={"a": A, "group/b": B}),
         store("embed_deleted", "one was deleted, and its bytes are still there", ".b2e", embed_deleted, datasets={"group/b": B}),
         store("objects", "a chunk for each object", ".b2f", objects, chunks=[msgpack.packb(it) for it in OBJECTS]),

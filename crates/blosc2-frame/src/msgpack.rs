@@ -32,6 +32,7 @@ mod tests;
 mod write;
 
 pub use json::decode_json_text;
+pub(crate) use json::parse_python_json;
 
 use crate::b2nd::{Meta, NAME, OLD_NAME};
 
@@ -61,6 +62,14 @@ pub(crate) fn to_carried(bytes: &[u8], limits: &Limits) -> Result<Value> {
         }
         other => other,
     }
+}
+
+/// Decodes the values that follow each other in `bytes`, each as [`to_carried`] has it: the items of a batch.
+///
+/// # Errors
+/// As [`to_value`].
+pub(crate) fn to_values(bytes: &[u8], limits: &Limits) -> Result<Vec<Value>> {
+    read::sequence(bytes, limits)
 }
 
 /// Encodes what [`to_carried`] gives, and metadata of other formats. Forms that msgpack has nothing for are maps.

@@ -363,7 +363,7 @@ pub struct OpenOptions {
     pub assume_dtype: Option<DType>,
     /// How the axes of column-major data are presented.
     pub axes: Axes,
-    /// Whether a schema fills in what is not stored, and masks hide what is.
+    /// Whether a schema fills in what is not stored, and masks and tables hide what is.
     pub fallback: Fallback,
     /// What a repair does with digests that do not fit.
     pub stale_digests: StaleDigests,
@@ -380,7 +380,7 @@ pub enum StaleDigests {
 }
 
 /// What a dataset shows where its file stores nothing and has a schema that says what this means (GSD's `hoomd`), and whether elements are
-/// missing where it stores something (ASDF's masks).
+/// missing where it stores something (ASDF's masks, nulls and deleted rows of Blosc2's tables).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fallback {
     /// What the schema says.

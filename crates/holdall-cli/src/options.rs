@@ -59,7 +59,7 @@ pub struct OpenArgs {
     #[arg(long, help_heading = READING)]
     pub reversed_dims: bool,
 
-    /// Show only what is stored, without the values that a schema puts in the place of absent ones (GSD's hoomd); and all of it, masked elements too (ASDF)
+    /// Show only what is stored, without the values that a schema puts in the place of absent ones (GSD's hoomd); and all of it, masked elements (ASDF) and deleted rows (tables of Blosc2) too
     #[arg(long, help_heading = READING)]
     pub stored: bool,
 

@@ -36,7 +36,16 @@ fn decode(value: Value, depth: usize) -> Value {
 
 /// The object or array that fills `text`.
 fn parse(text: &str) -> Option<Value> {
-    let mut reader = Reader { rest: text };
+    parse_as(text, Dialect::Json)
+}
+
+/// The object or array that fills `text`, which Python's `json` may have written: its `NaN`, `Infinity` and `-Infinity` are numbers.
+pub(crate) fn parse_python_json(text: &str) -> Option<Value> {
+    parse_as(text, Dialect::Python)
+}
+
+fn parse_as(text: &str, dialect: Dialect) -> Option<Value> {
+    let mut reader = Reader { rest: text, dialect };
     if !matches!(reader.peek()?, '{' | '[') {
         return None;
     }
@@ -45,8 +54,16 @@ fn parse(text: &str) -> Option<Value> {
     reader.rest.is_empty().then_some(value)
 }
 
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Dialect {
+    Json,
+    /// With numbers that are not finite, as Python writes them.
+    Python,
+}
+
 struct Reader<'t> {
     rest: &'t str,
+    dialect: Dialect,
 }
 
 impl<'t> Reader<'t> {
@@ -58,6 +75,11 @@ impl<'t> Reader<'t> {
             't' => self.word("true", Value::Bool(true)),
             'f' => self.word("false", Value::Bool(false)),
             'n' => self.word("null", Value::Null),
+            'N' if self.dialect == Dialect::Python => self.word("NaN", Value::Float(f64::NAN)),
+            'I' if self.dialect == Dialect::Python => self.word("Infinity", Value::Float(f64::INFINITY)),
+            '-' if self.dialect == Dialect::Python && self.rest.starts_with("-I") => {
+                self.word("-Infinity", Value::Float(f64::NEG_INFINITY))
+            }
             _ => self.number(),
         }
     }

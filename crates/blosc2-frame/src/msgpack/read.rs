@@ -37,6 +37,17 @@ pub(super) fn exact(bytes: &[u8], limits: &Limits) -> Result<Value> {
     alone(bytes, &mut left, limits, MAX_DEPTH, Show::Exactly)
 }
 
+/// The values that fill `bytes`, one after the other, as [`exact`] decodes each.
+pub(super) fn sequence(bytes: &[u8], limits: &Limits) -> Result<Vec<Value>> {
+    let mut left = limits.memory;
+    let mut reader = Reader { bytes, at: 0, left: &mut left, limits, show: Show::Exactly };
+    let mut values = Vec::new();
+    while reader.at < bytes.len() {
+        values.push(reader.value(MAX_DEPTH)?);
+    }
+    Ok(values)
+}
+
 /// What becomes of tuples, odd maps, extensions and text that is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Show {

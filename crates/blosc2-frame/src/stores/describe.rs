@@ -7,7 +7,7 @@ use container_core::{Result, Value, carried};
 
 use super::leaf::{EMBED, Leaf, Role};
 use super::lens::Store;
-use super::table;
+use super::table::{self, TableColumn};
 use crate::carry::OWN;
 use crate::view::DATASET;
 
@@ -28,11 +28,17 @@ pub(crate) fn details(store: &Store) -> Vec<(String, Value)> {
     if groups > 0 {
         details.push(("groups with attributes".to_owned(), groups.into()));
     }
-    for table in &store.tables {
+    for (number, table) in store.tables.iter().enumerate() {
         let name = if table.root.is_empty() { "table".to_owned() } else { format!("table {}", table.root) };
         let columns = Value::from(table.column_count());
-        let rows = table.rows().cloned().unwrap_or(Value::Null);
-        details.push((name, Value::Map(vec![("columns".to_owned(), columns), ("rows".to_owned(), rows)])));
+        let live = store.rows(number).ok().filter(|_| store.shows_tables());
+        let rows = live.as_ref().map(|live| Value::from(live.count()));
+        let rows = rows.or_else(|| table.rows().cloned()).unwrap_or(Value::Null);
+        let mut entries = vec![("columns".to_owned(), columns), ("rows".to_owned(), rows)];
+        if let Some(live) = live.filter(|live| live.deleted() > 0) {
+            entries.push(("deleted".to_owned(), live.deleted().into()));
+        }
+        details.push((name, Value::Map(entries)));
     }
     if !store.references.is_empty() {
         details.push(("on servers".to_owned(), (store.references.len() as u64).into()));
@@ -114,8 +120,8 @@ fn attributes(leaf: &Leaf) -> Option<Value> {
 }
 
 /// Adds what the store says of a dataset beside the frame itself.
-pub(crate) fn add_attributes(store: &Store, leaf: &Leaf, dataset: &mut Dataset) {
-    if let Some(column) = table::column(&store.tables, &leaf.key) {
+pub(crate) fn add_attributes(store: &Store, leaf: &Leaf, is_column: bool, dataset: &mut Dataset) {
+    if let Some(column) = table::column(&store.tables, &leaf.key).filter(|_| !is_column) {
         dataset.attributes.push(("column".to_owned(), column.name.into()));
         dataset.attributes.push(("holds".to_owned(), column.holds.into()));
         if let Some(kind) = column.kind {
@@ -140,8 +146,10 @@ pub(crate) fn carried(store: &Store, selection: &[(usize, Region)]) -> Result<Va
     leaves.dedup();
     let of_leaf = |at: usize| -> Result<Value> {
         let own: Vec<_> = places.iter().filter(|(leaf, _)| *leaf == at).map(|(_, own)| own.clone()).collect();
+        // What is said of the items of a column is not true of its texts.
+        let is_of_items = store.columns.get(&at).is_some_and(TableColumn::is_of_items);
         match store.leaves.get(at).and_then(Leaf::lens) {
-            Some(lens) => lens.carried(&own),
+            Some(lens) if !is_of_items => lens.carried(&own),
             _ => Ok(Value::Map(Vec::new())),
         }
     };
@@ -180,8 +188,10 @@ pub(crate) fn carried(store: &Store, selection: &[(usize, Region)]) -> Result<Va
 }
 
 /// What neither values nor carried metadata tell.
-pub(crate) fn uncarried(store: &Store) -> Vec<Loss> {
-    let mut all = losses(store);
+pub(crate) fn uncarried(store: &Store, selection: &[(usize, Region)]) -> Vec<Loss> {
+    let selected: Vec<usize> = selection.iter().map(|(index, _)| *index).collect();
+    let mut all = table::left_out(store, Some(&selected));
+    all.extend(told_of_all(store));
     let is_carried = |what: &str| {
         ["attributes of the group ", "metalayers: ", "user metadata: "]
             .iter()
@@ -193,6 +203,12 @@ pub(crate) fn uncarried(store: &Store) -> Vec<Loss> {
 
 /// What a bare array cannot take along.
 pub(crate) fn losses(store: &Store) -> Vec<Loss> {
+    let mut losses = table::left_out(store, None);
+    losses.extend(told_of_all(store));
+    losses
+}
+
+fn told_of_all(store: &Store) -> Vec<Loss> {
     let mut losses = Vec::new();
     for leaf in &store.leaves {
         match (leaf.role, leaf.lens()) {
@@ -201,6 +217,10 @@ pub(crate) fn losses(store: &Store) -> Vec<Loss> {
                 let what = format!("attributes of the group /{}", group.trim_end_matches('/'));
                 losses.push(Loss { dataset: None, what });
             }
+            // The schema is named below, and indexes are of python-blosc2's own making.
+            (Role::Data, _) if table::is_own(&store.tables, &leaf.key) => {}
+            // The columns have their values, and what is not decoded is told as such.
+            (Role::Data, _) if store.shows_tables() && table::is_of_column(&store.tables, &leaf.key) => {}
             (Role::Data, Some(lens)) => losses.extend(lens.losses().into_iter().map(|loss| {
                 let own = loss.dataset.as_deref().unwrap_or(DATASET);
                 Loss { dataset: Some(super::lens::path_of(&leaf.key, own)), what: loss.what }

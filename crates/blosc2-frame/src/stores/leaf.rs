@@ -89,7 +89,7 @@ impl Leaf {
 
 /// Leaves as they are found.
 pub(crate) struct Leaves<'a> {
-    options: &'a container::OpenOptions,
+    pub(crate) options: &'a container::OpenOptions,
     pub(crate) opened: Arc<Opened>,
     pub(crate) leaves: Vec<Leaf>,
     /// Keys whose values are on a server, and where.

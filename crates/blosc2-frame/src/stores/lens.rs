@@ -3,17 +3,17 @@
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use container_core::array::Array;
 use container_core::block::Block;
-use container_core::container::{About, Container, Dataset, Depth, Listed, ReadOptions, Segment};
+use container_core::container::{About, Container, Dataset, Depth, Fallback, Listed, ReadOptions, Segment};
 use container_core::region::Region;
 use container_core::report::{Finding, Loss, Report};
-use container_core::{Error, Progress, Result, Value};
+use container_core::{Error, Limits, Progress, Result, Value};
 
 use super::leaf::{Leaf, Leaves, Role};
-use super::table::{self, Table};
+use super::table::{self, Rows, Table, TableColumn, Texts};
 use super::{check, describe, map};
 use crate::view::DATASET;
 
@@ -29,6 +29,14 @@ pub(crate) struct Store {
     pub(crate) findings: Vec<Finding>,
     /// The tables in it.
     pub(crate) tables: Vec<Table>,
+    /// The columns of tables that are shown, by the index of their leaf.
+    pub(crate) columns: HashMap<usize, TableColumn>,
+    fallback: Fallback,
+    limits: Limits,
+    /// The live rows of each table, once they have been read.
+    rows: Vec<OnceLock<Arc<Rows>>>,
+    /// The texts of the column that was read last, by the key of its leaf.
+    texts: Mutex<Option<(String, Arc<Texts>)>>,
     /// Datasets that are listed, and those that only a recursive listing shows.
     listed: Spans,
     hidden: Spans,
@@ -95,12 +103,12 @@ impl Spans {
 impl Store {
     /// A store of these leaves.
     pub(crate) fn new(kind: Kind, size: u64, found: Leaves<'_>) -> Self {
-        let Leaves { mut leaves, references, mut findings, .. } = found;
+        let Leaves { options, mut leaves, references, mut findings, .. } = found;
+        let (fallback, limits) = (options.fallback, options.limits);
         // Stable, so that of two leaves of one key the one that readers find stays the first.
         leaves.sort_by(|a, b| a.key.cmp(&b.key));
         let mut keys: HashMap<String, usize> = HashMap::new();
         let tables = table::find(&leaves);
-        let (mut listed, mut hidden) = (Spans::default(), Spans::default());
         for (at, leaf) in leaves.iter_mut().enumerate() {
             if keys.contains_key(&leaf.key) {
                 findings.push(check::double(leaf));
@@ -111,15 +119,112 @@ impl Store {
                 }
             }
             keys.insert(leaf.key.clone(), at);
-            if leaf.role != Role::Data {
+        }
+        let shows_tables = fallback == Fallback::Apply;
+        let columns = if shows_tables { table::columns(&tables, &leaves, &keys) } else { HashMap::new() };
+        let (mut listed, mut hidden) = (Spans::default(), Spans::default());
+        for (at, leaf) in leaves.iter().enumerate().filter(|(_, leaf)| leaf.role == Role::Data) {
+            if let Some(column) = columns.get(&at) {
+                let is_extra = column.own >= leaf.count;
+                let others = if is_extra { 0..leaf.count } else { column.own + 1..leaf.count };
+                if column.refusal().is_none() {
+                    listed.push(at, column.own, 1);
+                    hidden.push(at, others.start, others.len());
+                } else {
+                    hidden.push(at, 0, leaf.count.saturating_add(usize::from(is_extra)));
+                }
                 continue;
             }
-            let shown = if table::is_listed(&tables, &leaf.key) { leaf.listed } else { 0 };
+            let is_shown =
+                table::is_listed(&tables, &leaf.key) && !(shows_tables && table::is_part(&tables, &leaf.key));
+            let shown = if is_shown { leaf.listed } else { 0 };
             listed.push(at, 0, shown);
             hidden.push(at, shown, leaf.count.saturating_sub(shown));
         }
-        let (ready, blocks) = (OnceLock::new(), OnceLock::new());
-        Self { kind, size, leaves, references, findings, tables, listed, hidden, keys, ready, blocks }
+        let rows = tables.iter().map(|_| OnceLock::new()).collect();
+        let (ready, blocks, texts) = (OnceLock::new(), OnceLock::new(), Mutex::new(None));
+        Self {
+            kind,
+            size,
+            leaves,
+            references,
+            findings,
+            tables,
+            columns,
+            fallback,
+            limits,
+            rows,
+            texts,
+            listed,
+            hidden,
+            keys,
+            ready,
+            blocks,
+        }
+    }
+
+    /// Whether columns are shown as their tables have them, rather than as they are stored.
+    pub(crate) fn shows_tables(&self) -> bool {
+        self.fallback == Fallback::Apply
+    }
+
+    /// The column that a dataset of a leaf is.
+    fn column(&self, leaf: usize, own: usize) -> Option<&TableColumn> {
+        self.columns.get(&leaf).filter(|column| column.own == own)
+    }
+
+    /// The column that the dataset of an index is.
+    pub(crate) fn column_of(&self, index: usize) -> Option<&TableColumn> {
+        let (leaf, own) = self.place(index)?;
+        self.column(leaf, own)
+    }
+
+    /// The live rows of a table.
+    ///
+    /// # Errors
+    /// `Malformed` where nothing says which they are; those of reading that.
+    pub(crate) fn rows(&self, table: usize) -> Result<Arc<Rows>> {
+        let missing = || Error::malformed("the table has no _valid_rows, by which its live rows are known");
+        let (cell, table) = self.rows.get(table).zip(self.tables.get(table)).ok_or_else(missing)?;
+        if let Some(rows) = cell.get() {
+            return Ok(Arc::clone(rows));
+        }
+        let leaf = self.leaf(&table.live_rows_key()).ok_or_else(missing)?;
+        let rows = leaf.error().map_or_else(
+            || Rows::read(&*leaf.open()?, 0, &self.read_options()),
+            |error| Err(Error::malformed(error.to_string())),
+        );
+        let rows =
+            rows.map_err(|error| check::in_place(error, &leaf.place).context("live rows of the table"))?;
+        Ok(Arc::clone(cell.get_or_init(|| Arc::new(rows))))
+    }
+
+    /// The texts of the column of a leaf, which `read` reads unless it was the last one.
+    ///
+    /// # Errors
+    /// Those of `read`.
+    pub(crate) fn texts_of(&self, leaf: &Leaf, read: impl FnOnce() -> Result<Texts>) -> Result<Arc<Texts>> {
+        let mut held = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, texts)) = held.as_ref().filter(|(key, _)| *key == leaf.key) {
+            return Ok(Arc::clone(texts));
+        }
+        *held = None;
+        let texts = Arc::new(read()?);
+        *held = Some((leaf.key.clone(), Arc::clone(&texts)));
+        Ok(texts)
+    }
+
+    /// The leaf at an index.
+    ///
+    /// # Errors
+    /// `Usage` where there is none.
+    pub(crate) fn leaf_at(&self, index: usize) -> Result<&Leaf> {
+        self.leaves.get(index).ok_or_else(|| Error::usage("no such leaf"))
+    }
+
+    /// The options for what a table needs to be described.
+    pub(crate) fn read_options(&self) -> ReadOptions {
+        ReadOptions::default().with_limits(self.limits)
     }
 
     /// The first datasets, until one that its leaf makes on demand.
@@ -128,7 +233,11 @@ impl Store {
         for index in 0..self.listed.count {
             let held = |(leaf, own): (usize, usize)| {
                 let lens = self.leaves.get(leaf)?.lens()?;
-                lens.datasets().get(own).map(|_| ())
+                match self.column(leaf, own) {
+                    // All texts are read for their type, which is put off until it is asked for.
+                    Some(column) => (!column.is_text()).then_some(()),
+                    None => lens.datasets().get(own).map(|_| ()),
+                }
             };
             let Some(own) = self.place(index).filter(|place| held(*place).is_some()) else { break };
             let Some(dataset) = self.make(own) else { break };
@@ -147,12 +256,16 @@ impl Store {
 
     fn make(&self, (at, own): (usize, usize)) -> Option<Dataset> {
         let leaf = self.leaves.get(at)?;
-        let mut dataset = leaf.lens()?.dataset(own)?.into_owned();
+        let column = self.column(at, own);
+        let mut dataset = match column {
+            Some(column) => column.dataset(self, leaf)?,
+            None => leaf.lens()?.dataset(own)?.into_owned(),
+        };
         dataset.path = path_of(&leaf.key, &dataset.path);
-        if !table::is_listed(&self.tables, &leaf.key) {
+        if self.listed.find(at, own).is_none() {
             dataset.listed = Listed::Recursive;
         }
-        describe::add_attributes(self, leaf, &mut dataset);
+        describe::add_attributes(self, leaf, column.is_some(), &mut dataset);
         Some(dataset)
     }
 
@@ -209,7 +322,8 @@ impl Container for Store {
     fn find(&self, path: &str) -> Option<usize> {
         let path = path.strip_prefix('/').unwrap_or(path);
         let index = |at: usize, own: &str| {
-            let own = self.leaves.get(at)?.lens()?.find(own)?;
+            let column = self.columns.get(&at).filter(|_| own == DATASET).map(|column| column.own);
+            let own = column.or_else(|| self.leaves.get(at)?.lens()?.find(own))?;
             let hidden = || Some(self.listed.count.saturating_add(self.hidden.find(at, own)?));
             self.listed.find(at, own).or_else(hidden)
         };
@@ -225,21 +339,43 @@ impl Container for Store {
 
     fn read(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<Array<'_>> {
         let (at, own) = self.place(index).ok_or_else(|| Error::usage(format!("no dataset {index}")))?;
-        let leaf = self.leaves.get(at).ok_or_else(|| Error::usage("no such leaf"))?;
+        let leaf = self.leaf_at(at)?;
+        if let Some(column) = self.column(at, own) {
+            return column.read(self, leaf, region, options);
+        }
         let lens = leaf.open()?;
         let read = lens.read(own, region, options).and_then(|array| array.into_owned(&options.limits));
         read.map_err(|error| check::in_place(error, &leaf.place))
     }
 
+    fn mask(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<Option<Array<'static>>> {
+        let Some((at, column)) = self.place(index).and_then(|(at, own)| Some((at, self.column(at, own)?)))
+        else {
+            return Ok(None);
+        };
+        column.mask(self, self.leaf_at(at)?, region, options)
+    }
+
+    fn notices(&self) -> Vec<String> {
+        table::notices(self)
+    }
+
     fn absence(&self, index: usize, region: &Region) -> Option<Error> {
         let (at, own) = self.place(index)?;
         let leaf = self.leaves.get(at)?;
+        if let Some(column) = self.column(at, own) {
+            return column.absence(self, leaf, region);
+        }
         leaf.lens()?.absence(own, region).map(|error| check::in_place(error, &leaf.place))
     }
 
     fn repeated(&self, index: usize, region: &Region) -> Option<Vec<u8>> {
         let (at, own) = self.place(index)?;
-        self.leaves.get(at)?.lens()?.repeated(own, region)
+        let leaf = self.leaves.get(at)?;
+        match self.column(at, own) {
+            Some(column) => column.repeated(self, leaf, region),
+            None => leaf.lens()?.repeated(own, region),
+        }
     }
 
     fn blocks(&self) -> Vec<&dyn Block> {
@@ -280,8 +416,8 @@ impl Container for Store {
         describe::carried(self, selection)
     }
 
-    fn uncarried(&self, _selection: &[(usize, Region)]) -> Vec<Loss> {
-        describe::uncarried(self)
+    fn uncarried(&self, selection: &[(usize, Region)]) -> Vec<Loss> {
+        describe::uncarried(self, selection)
     }
 
     fn check(&self, depth: Depth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report> {

@@ -49,6 +49,13 @@ fn refused(at: &Path, file: &str, address: &str, why: &str) {
 }
 
 #[test]
+fn a_column_that_is_not_decoded_gives_no_values() {
+    let folder = fixture("table_nulls.b2z");
+    let why = "column sequence is not decoded: lists";
+    refused(folder.path(), "table_nulls.b2z", "table_nulls.b2z::sequence", why);
+}
+
+#[test]
 fn what_is_computed_or_on_a_server_gives_no_values() {
     for (name, why) in [
         ("expression.b2nd", "are computed from a stored expression"),

@@ -133,8 +133,9 @@ fn a_file_behind_other_bytes_is_brought_back_as_it_would_be_alone() {
     for (format, zeros) in
         [("asdf", 1), ("bloscpack", 13), ("blosc2", 512), ("gsd", 64), ("rawarray", 65_535)]
     {
-        // Some of each, since every repair waits for the disk.
-        for path in fixtures_of(format, "ok").into_iter().filter(|path| path.is_file()).step_by(9) {
+        // Some of each, since every repair waits for the disk. A zip file is found by its end.
+        let is_one = |path: &PathBuf| path.is_file() && path.extension().is_none_or(|it| it != "b2z");
+        for path in fixtures_of(format, "ok").into_iter().filter(is_one).step_by(9) {
             let file = std::fs::read(&path).unwrap();
             std::fs::write(at.join("alone"), &file).unwrap();
             let alone = run(at, &["repair", "alone", "-o", "new", "-f"]);

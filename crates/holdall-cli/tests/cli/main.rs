@@ -25,5 +25,6 @@ mod plot;
 mod plugins;
 mod signed;
 mod support;
+mod tables;
 mod terminal;
 mod writing;

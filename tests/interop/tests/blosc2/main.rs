@@ -11,3 +11,4 @@ mod locks;
 mod metadata;
 mod peers;
 mod random;
+mod tables;
