@@ -80,6 +80,11 @@ impl ChunkEntry {
         Self::new(at, &header, State::Missing)
     }
 
+    /// A chunk of which place and lengths are known, and no header.
+    pub(crate) fn outlined(at: u64, cbytes: u32, data_at: u64, nbytes: u32) -> Self {
+        Self { cbytes, data_at, nbytes, state: State::Whole, ..Self::missing(at) }
+    }
+
     /// The stored bytes of the chunk, without its digest. Of one with an impossible header, what is there instead.
     #[must_use]
     pub fn range(&self) -> Range<u64> {

@@ -1,5 +1,6 @@
 //! The lens over an open file, and the entry for the table of formats.
 
+use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 use container_core::array::{Array, byte_len};
@@ -20,6 +21,7 @@ use crate::chunks::{ChunkEntry, State};
 use crate::file::File;
 use crate::header::MAGIC;
 use crate::item_type::{Elements, ItemType};
+use crate::outline::Outline;
 use crate::var_reader::names;
 use crate::{append, bcolz, details, import, pack, repair, segments};
 
@@ -95,8 +97,8 @@ impl Container for Lens {
         About {
             format: FORMAT.name,
             version: Some(self.file.header().dialect.version_byte().to_string()),
-            size: self.file.layout().file_len(),
-            complete: self.file.layout().is_complete(),
+            size: self.file.head().file_len(),
+            complete: self.file.head().is_complete(),
             details: details::details(&self.file),
         }
     }
@@ -143,8 +145,26 @@ impl Container for Lens {
         blocks.iter().map(|block| block as &dyn Block).collect()
     }
 
+    fn has_small_blocks(&self, most: u64) -> bool {
+        if let Some(outline) = self.file.outline() {
+            let entries = (0..outline.count()).filter_map(|index| outline.entry(index));
+            return entries.map(|entry| entry.range()).all(|range| range.end - range.start <= most);
+        }
+        self.file.chunks().iter().all(|chunk| chunk.range().end - chunk.range().start <= most)
+    }
+
     fn layout(&self) -> Vec<Segment> {
         segments::segments(&self.file)
+    }
+
+    fn checksums(&self) -> BTreeSet<String> {
+        if self.file.outline().is_none() {
+            return self.layout().into_iter().filter_map(|segment| segment.checksum).collect();
+        }
+        let header = self.file.head().metadata().and_then(|metadata| metadata.header);
+        let codes = [Some(self.file.header().checksum), header.map(|header| header.meta_checksum)];
+        let stored = codes.into_iter().flatten().filter(|code| code.digest_len() > 0);
+        stored.map(|code| code.name().to_owned()).collect()
     }
 
     fn losses(&self) -> Vec<Loss> {
@@ -152,7 +172,7 @@ impl Container for Lens {
         let mut lose = |what: String| losses.push(Loss { dataset: None, what });
         match self.file.metadata() {
             Some(Value::Map(entries)) => {
-                let carried: &[&str] = match (self.file.numpy(), self.file.layout().item_type()) {
+                let carried: &[&str] = match (self.file.numpy(), self.file.head().item_type()) {
                     (Some(_), _) => &["dtype", "shape", "order", "container"],
                     (None, Some(ItemType::Ragged(_))) => &["dtype", "shape"],
                     (None, _) => &[],
@@ -166,7 +186,7 @@ impl Container for Lens {
             Some(_) => lose("metadata".to_owned()),
             None => {}
         }
-        let trailing = self.file.layout().trailing();
+        let trailing = self.file.head().trailing();
         // Zeros after the last item are room that was reserved for it.
         let is_room = self.is_variable() && is_zero(self.file.source(), trailing.clone());
         if !trailing.is_empty() && !is_room {
@@ -214,7 +234,8 @@ fn array(file: &File) -> Vec<Dataset> {
     let Ok(array) = file.array_type() else { return Vec::new() };
     let itemsize = array.dtype.itemsize() as u64;
     let chunk_size = u64::try_from(file.header().chunk_size).unwrap_or(0);
-    let chunk_size = match file.chunks() {
+    // An outline is of several.
+    let chunk_size = match file.outline().map_or_else(|| file.chunks(), |_| &[]) {
         [only] => only.nbytes().into(),
         _ => chunk_size,
     };
@@ -231,7 +252,10 @@ fn array(file: &File) -> Vec<Dataset> {
         shape.reverse();
         order = Order::C;
     }
-    let stored = file.chunks().iter().map(|chunk| chunk.range().end - chunk.range().start);
+    let stored = || {
+        let chunks = file.chunks().iter().map(|chunk| chunk.range().end - chunk.range().start);
+        chunks.fold(0, u64::saturating_add)
+    };
     vec![Dataset {
         path: DATASET.to_owned(),
         dtype: array.dtype,
@@ -239,7 +263,7 @@ fn array(file: &File) -> Vec<Dataset> {
         order,
         chunks,
         codec: details::codecs(file),
-        stored: stored.fold(0, u64::saturating_add),
+        stored: file.outline().map_or_else(stored, Outline::stored),
         logical,
         // How it is stored is no property of the values, and no difference between two files.
         attributes: Vec::new(),

@@ -1,4 +1,4 @@
-//! What `info` shows of a file: all that `blpk info` does, and what only a look at every chunk tells.
+//! The details that `info` shows of a file: all that `blpk info` does, and the codecs and filters of all chunks where they are few.
 
 use container_core::Value;
 
@@ -10,6 +10,9 @@ use crate::offsets_index;
 
 /// Offsets that are shown, as `blpk info` does.
 const SHOWN_OFFSETS: u64 = 5;
+
+/// Most chunks whose headers are read for their codecs and filters, where their places are known without.
+const MAX_LOOKED_AT: u64 = 8;
 
 /// Longer metadata are not shown here, but by the metadata verbs.
 const SHOWN_METADATA: usize = 4 << 10;
@@ -36,7 +39,7 @@ pub(crate) fn details(file: &File) -> Vec<(String, Value)> {
         list.add("first offsets", offsets);
     }
     add_metadata(file, &mut list);
-    if let Some(first) = file.chunks().first() {
+    if let Some(first) = file.first() {
         list.add("first chunk", Value::Map(first_chunk(first)));
     }
     add_all_chunks(file, &mut list);
@@ -56,9 +59,9 @@ impl List {
 }
 
 fn first_offsets(file: &File) -> Vec<Value> {
-    let used = file.layout().used_offsets();
+    let used = file.head().used_offsets();
     // Where the file ends before the table, the table says nothing, and opening has not read it.
-    let count = file.layout().count().unwrap_or(0);
+    let count = file.head().count().unwrap_or(0);
     if count.checked_mul(offsets_index::ENTRY) != Some(used.end.saturating_sub(used.start)) {
         return Vec::new();
     }
@@ -68,7 +71,7 @@ fn first_offsets(file: &File) -> Vec<Value> {
 }
 
 fn add_metadata(file: &File, list: &mut List) {
-    let Some(metadata) = file.layout().metadata() else { return };
+    let Some(metadata) = file.head().metadata() else { return };
     if let Some(header) = &metadata.header {
         list.add("metadata header", Value::Map(section(header)));
     }
@@ -135,6 +138,15 @@ fn add_all_chunks(file: &File, list: &mut List) {
         }
         Value::Map(counts.into_iter().map(|(word, count)| (word, count.into())).collect())
     };
+    if let Some(outline) = file.outline().filter(|outline| outline.count() > MAX_LOOKED_AT) {
+        list.add("codecs", Value::Null);
+        list.add("filters", Value::Null);
+        let decoded = file.head().data_len().unwrap_or(0);
+        list.add("stored bytes", outline.stored());
+        list.add("decoded bytes", decoded);
+        list.add("ratio", ratio(decoded, outline.stored()));
+        return;
+    }
     if whole(file).next().is_none() {
         return;
     }
@@ -173,8 +185,12 @@ fn ratio(decoded: u64, stored: u64) -> f64 {
     (decoded as f64 / stored.max(1) as f64 * 1000.0).round() / 1000.0
 }
 
-/// The codecs of all chunks by the command's words; chunks stored as they are count only where all of them are.
+/// The codecs of all chunks by the command's words; chunks stored as they are count only where all of them are. Of many chunks the codec of the
+/// first that has one.
 pub(crate) fn codecs(file: &File) -> String {
+    if let Some(outline) = file.outline() {
+        return outline.codec().to_owned();
+    }
     joined(whole(file).map(|chunk| chunk.header().codec()))
 }
 

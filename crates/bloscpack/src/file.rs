@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 use std::path::Path;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use container_core::array::{Array, StoredArray, byte_len};
 use container_core::codec::Codecs;
@@ -18,15 +20,22 @@ use crate::header::Header;
 use crate::item_type::Elements;
 use crate::layout::Layout;
 use crate::numpy_metadata::NumpyArray;
+use crate::outline::Outline;
 use crate::reader::Reader;
 
 /// An open Bloscpack file.
 ///
-/// Opening reads headers, metadata and offsets, and decodes nothing. A damaged file opens as long as its header is there and of
+/// Opening reads header, metadata and offsets, and decodes nothing. The header of each chunk is read where there are no offsets or they
+/// contradict the rest, and by what shows all chunks: [`File::layout`], [`File::chunks`]. A damaged file opens as long as its header is there and of
 /// a known version; reading what is damaged then says what is wrong, and the rest can be read.
 pub struct File {
     source: Box<dyn Source>,
-    layout: Layout,
+    /// The chunks by their offsets, where nothing contradicts those.
+    outline: Option<Outline>,
+    /// True once a chunk was not what its place in the outline announces.
+    is_misled: AtomicBool,
+    /// The chunks by their headers, which are looked at when they are first needed.
+    layout: OnceLock<Layout>,
     codecs: Codecs,
     options: OpenOptions,
     reader: Reader,
@@ -57,23 +66,71 @@ impl File {
     /// # Errors
     /// As [`File::open`], and those of the source.
     pub fn from_source(source: Box<dyn Source>, options: &OpenOptions) -> Result<Self> {
-        let layout = Layout::parse(&source, &options.limits)?;
-        let reader = Reader::new(layout.chunks().len(), &options.limits)?;
+        let outline = Outline::read(&source, &options.limits)?;
+        let layout = OnceLock::new();
+        let count = match &outline {
+            Some(outline) => outline.count(),
+            None => {
+                let all = Layout::parse(&source, &options.limits)?;
+                layout.get_or_init(|| all).chunks().len() as u64
+            }
+        };
+        let count = usize::try_from(count).unwrap_or(usize::MAX);
+        let reader = Reader::new(count, &options.limits)?;
         let mut codecs = Codecs::none();
         codecs.register(BloscChunk);
-        Ok(Self { source, layout, codecs, options: options.clone(), reader })
+        let is_misled = AtomicBool::new(false);
+        Ok(Self { source, outline, is_misled, layout, codecs, options: options.clone(), reader })
     }
 
     /// The header.
     #[must_use]
     pub fn header(&self) -> &Header {
-        self.layout.header()
+        self.head().header()
     }
 
-    /// Where everything is.
+    /// Where everything is. The header of each chunk is read for it; where that fails, no chunk is listed.
     #[must_use]
     pub fn layout(&self) -> &Layout {
-        &self.layout
+        self.survey().unwrap_or_else(|_| self.head())
+    }
+
+    /// As [`File::layout`].
+    ///
+    /// # Errors
+    /// `Limit` where there are too many chunks; those of the source.
+    pub(crate) fn survey(&self) -> Result<&Layout> {
+        if let Some(layout) = self.layout.get() {
+            return Ok(layout);
+        }
+        let layout = Layout::parse(&self.source, &self.options.limits)?;
+        Ok(self.layout.get_or_init(|| layout))
+    }
+
+    /// Header and metadata: with all chunks where those have been looked at.
+    pub(crate) fn head(&self) -> &Layout {
+        match (self.layout.get(), &self.outline) {
+            (Some(layout), _) => layout,
+            (None, Some(outline)) => outline.layout(),
+            // Without an outline, the chunks were looked at when the file was opened.
+            (None, None) => self.layout(),
+        }
+    }
+
+    /// The outline, as long as no chunk has been looked at for more.
+    pub(crate) fn outline(&self) -> Option<&Outline> {
+        let is_used = self.layout.get().is_none() && !self.is_misled.load(Ordering::Relaxed);
+        self.outline.as_ref().filter(|_| is_used)
+    }
+
+    /// Records that a chunk is not what its place announces.
+    pub(crate) fn mislead(&self) {
+        self.is_misled.store(true, Ordering::Relaxed);
+    }
+
+    /// True where a chunk was not what its place announces.
+    pub(crate) fn is_misled(&self) -> bool {
+        self.is_misled.load(Ordering::Relaxed)
     }
 
     /// The bytes of the file.
@@ -85,19 +142,24 @@ impl File {
     /// What the metadata say, where there are any that can be read.
     #[must_use]
     pub fn metadata(&self) -> Option<&Value> {
-        self.layout.tree()
+        self.head().tree()
     }
 
     /// Type, shape and order of the array that the metadata describe, where they do.
     #[must_use]
     pub fn numpy(&self) -> Option<&NumpyArray> {
-        self.layout.numpy()
+        self.head().numpy()
     }
 
     /// The chunks, in the order of what they hold.
     #[must_use]
     pub fn chunks(&self) -> &[ChunkEntry] {
-        self.layout.chunks()
+        self.layout().chunks()
+    }
+
+    /// The first chunk.
+    pub(crate) fn first(&self) -> Option<&ChunkEntry> {
+        self.outline().map_or_else(|| self.chunks().first(), |outline| Some(outline.first()))
     }
 
     /// Bytes after decoding, as the header announces them where some are not there.
@@ -105,7 +167,7 @@ impl File {
     /// # Errors
     /// What is wrong with the file where nobody can tell.
     pub fn len(&self) -> Result<u64> {
-        self.layout.data_len().ok_or_else(|| self.worst())
+        self.head().data_len().ok_or_else(|| self.worst())
     }
 
     /// True for a file of no bytes.
@@ -148,9 +210,8 @@ impl File {
             return Ok(numpy.clone());
         }
         let len = self.len()?;
-        let first = self.chunks().first().map_or(1, |chunk| chunk.header().typesize);
         let typesize = match self.header().typesize {
-            0 => first,
+            0 => self.first().map_or(1, |chunk| chunk.header().typesize),
             typesize => typesize,
         };
         let typesize = u64::from(typesize).max(1);
@@ -181,7 +242,7 @@ impl File {
         if region.is_whole(&shape) {
             let len = byte_len(&dtype, &shape);
             let len = len.ok_or_else(|| self.worst())?;
-            let have = self.layout.data_len().unwrap_or(0);
+            let have = self.head().data_len().unwrap_or(0);
             if len > have {
                 return Err(misfit(Error::truncated(0..len, have)));
             }
@@ -252,7 +313,7 @@ impl File {
     ) -> Result<Array<'static>> {
         self.is_open()?;
         let (at, chunk) = self.chunk(index)?;
-        let Elements { dtype, count, .. } = Elements::of(self.layout.item_type().as_ref(), chunk.nbytes());
+        let Elements { dtype, count, .. } = Elements::of(self.head().item_type().as_ref(), chunk.nbytes());
         let shape = vec![count];
         if let Some(error) = self.chunk_fault(at, chunk) {
             return Err(error);
@@ -289,7 +350,7 @@ impl File {
 
     /// That nothing keeps all values from being read.
     pub(crate) fn is_open(&self) -> Result<()> {
-        self.layout.blocking(self.options.tolerance).map_or(Ok(()), |fault| Err(explain(fault)))
+        self.head().blocking(self.options.tolerance).map_or(Ok(()), |fault| Err(explain(fault)))
     }
 
     /// What is wrong with a chunk, before it is read.
@@ -297,7 +358,7 @@ impl File {
         if chunk.state() == State::Whole {
             return None;
         }
-        let mut of_it = self.layout.faults().iter().filter(|fault| fault.index() == Some(index as u64));
+        let mut of_it = self.layout().faults().iter().filter(|fault| fault.index() == Some(index as u64));
         Some(of_it.next().map_or_else(
             || {
                 Error::malformed(format!("chunk {index} is damaged"))
@@ -311,18 +372,18 @@ impl File {
     /// The metadata are damaged, and so nobody knows for certain what the values are.
     pub(crate) fn metadata_fault(&self) -> Option<Error> {
         let strict = self.options.tolerance == Tolerance::Strict;
-        let fault = self.layout.faults().iter().find(|fault| fault.kind().is_of_metadata() && strict);
+        let fault = self.head().faults().iter().find(|fault| fault.kind().is_of_metadata() && strict);
         fault.map(explain)
     }
 
     pub(crate) fn fault(&self, kind: FaultKind) -> Option<&Fault> {
-        self.layout.faults().iter().find(|fault| fault.kind() == kind)
+        self.head().faults().iter().find(|fault| fault.kind() == kind)
     }
 
     fn chunk(&self, index: u64) -> Result<(usize, &ChunkEntry)> {
         let found = usize::try_from(index).ok().and_then(|at| Some((at, self.chunks().get(at)?)));
         found.ok_or_else(|| {
-            let announced = self.layout.count().unwrap_or(0);
+            let announced = self.layout().count().unwrap_or(0);
             if index < announced {
                 return self.worst();
             }
@@ -341,7 +402,7 @@ impl File {
 
     /// The worst that is wrong, for values that are not there.
     pub(crate) fn worst(&self) -> Error {
-        let worst = self.layout.faults().first();
+        let worst = self.layout().faults().first();
         worst.map_or_else(
             || Error::malformed("the length of the data is unknown").context("bloscpack data"),
             explain,
@@ -351,7 +412,7 @@ impl File {
 
 impl std::fmt::Debug for File {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let chunks = self.chunks().len();
+        let chunks = self.layout.get().map(|layout| layout.chunks().len());
         f.debug_struct("File").field("header", self.header()).field("chunks", &chunks).finish_non_exhaustive()
     }
 }
@@ -375,8 +436,8 @@ struct Decoded<'f> {
 impl Source for Decoded<'_> {
     fn len(&self) -> u64 {
         // Of a variable-length file with items that are lost, those that are not have a place.
-        let found = self.file.chunks().last().map_or(0, |chunk| chunk.data().end);
-        self.file.layout.data_len().unwrap_or(found)
+        let found = || self.file.chunks().last().map_or(0, |chunk| chunk.data().end);
+        self.file.head().data_len().unwrap_or_else(found)
     }
 
     fn read_into(&self, at: u64, dst: &mut [u8]) -> Result<()> {

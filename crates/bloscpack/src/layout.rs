@@ -10,6 +10,7 @@
     clippy::cast_possible_truncation
 )]
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use container_core::container::Tolerance;
@@ -48,7 +49,36 @@ impl Layout {
     /// `WrongFormat` without the magic; `Unsupported` for an unknown version; `Truncated` when the header is cut; `Limit`
     /// when the list of chunks would be over the limit; those of the source.
     pub fn parse(source: &dyn Source, limits: &Limits) -> Result<Self> {
+        let (mut layout, is_placed) = Self::begin(source, limits)?;
+        if is_placed {
+            layout.find_chunks(source, limits)?;
+        }
+        layout.place_chunks();
+        layout.judge_metadata(limits);
+        layout.note_trailing();
+        layout.judge_proposal();
+        layout.faults.sort_by_key(|fault| std::cmp::Reverse(fault.severity()));
+        Ok(layout)
+    }
+
+    /// Header and metadata, without a look for chunks; `None` where it is not known where those would start.
+    pub(crate) fn without_chunks(source: &dyn Source, limits: &Limits) -> Result<Option<Self>> {
+        let (layout, is_placed) = Self::begin(source, limits)?;
+        Ok(is_placed.then_some(layout))
+    }
+
+    /// Takes it that the chunks hold `len` bytes and start at byte `start`, as header and offsets announce.
+    pub(crate) fn announce(&mut self, len: u64, start: u64, limits: &Limits) {
+        self.data_len = Some(len);
+        self.offsets.end = start;
+        self.judge_metadata(limits);
+        self.faults.sort_by_key(|fault| std::cmp::Reverse(fault.severity()));
+    }
+
+    /// Header and metadata, and whether it is known where chunks would start.
+    fn begin(source: &dyn Source, limits: &Limits) -> Result<(Self, bool)> {
         let file_len = source.len();
+        let source = &Start::read(source);
         let head = source.read(0..file_len.min(MAX_LEN as u64))?;
         let mut header = Header::parse(&head)?;
         let mut faults = Vec::new();
@@ -67,15 +97,8 @@ impl Layout {
             faults,
         };
         layout.judge_header();
-        if section.end.is_some() && layout.header.checksum_is_known() {
-            layout.find_chunks(source, limits)?;
-        }
-        layout.place_chunks();
-        layout.judge_metadata(limits);
-        layout.note_trailing();
-        layout.judge_proposal();
-        layout.faults.sort_by_key(|fault| std::cmp::Reverse(fault.severity()));
-        Ok(layout)
+        let is_placed = section.end.is_some() && layout.header.checksum_is_known();
+        Ok((layout, is_placed))
     }
 
     /// The header.
@@ -361,6 +384,40 @@ impl Layout {
                 self.tell(FaultKind::TrailingBytes, range, format!("{len} bytes follow the last chunk"));
             }
         }
+    }
+}
+
+/// Bytes that are read at once with the header: most metadata are in them.
+const START_LEN: u64 = 1 << 10;
+
+/// A source whose first bytes have been read.
+struct Start<'s> {
+    source: &'s dyn Source,
+    bytes: Vec<u8>,
+}
+
+impl<'s> Start<'s> {
+    /// Reads the first bytes, unless the source lends them. Where they cannot be read together, each read is made by itself.
+    fn read(source: &'s dyn Source) -> Self {
+        let range = 0..source.len().min(START_LEN);
+        let is_lent = source.lend(range.clone()).is_some();
+        let read = (!is_lent).then(|| source.read(range).ok()).flatten();
+        Self { source, bytes: read.map(Cow::into_owned).unwrap_or_default() }
+    }
+}
+
+impl Source for Start<'_> {
+    fn len(&self) -> u64 {
+        self.source.len()
+    }
+
+    fn read_into(&self, at: u64, dst: &mut [u8]) -> Result<()> {
+        self.source.read_into(at, dst)
+    }
+
+    fn lend(&self, range: Range<u64>) -> Option<&[u8]> {
+        let own = usize::try_from(range.start).ok()?..usize::try_from(range.end).ok()?;
+        self.bytes.get(own).or_else(|| self.source.lend(range))
     }
 }
 

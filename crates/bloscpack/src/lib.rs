@@ -20,6 +20,7 @@ mod metadata;
 pub mod metadata_header;
 mod numpy_metadata;
 pub mod offsets_index;
+mod outline;
 mod pack;
 mod reader;
 mod repair;

@@ -12,8 +12,10 @@ use container_core::source::zeroed_vec;
 use container_core::threads::{Pool, on_threads};
 use container_core::{Error, ErrorKind, Limits, Result};
 
+use crate::chunk_header::ChunkHeader;
 use crate::chunks::ChunkEntry;
 use crate::file::File;
+use crate::outline::{Outline, fits};
 
 /// A larger chunk is not kept in memory.
 const KEPT: u64 = 64 << 20;
@@ -55,6 +57,30 @@ struct Piece<'d> {
     dst: &'d mut [u8],
 }
 
+/// Places of chunks.
+#[derive(Clone, Copy)]
+enum Places<'f> {
+    Outline(&'f Outline),
+    All(&'f [ChunkEntry]),
+}
+
+impl Places<'_> {
+    fn entry(self, index: usize) -> Option<ChunkEntry> {
+        match self {
+            Self::Outline(outline) => outline.entry(index as u64),
+            Self::All(chunks) => chunks.get(index).copied(),
+        }
+    }
+
+    /// The number of the chunk that holds the decoded byte `at`.
+    fn find(self, at: u64) -> usize {
+        match self {
+            Self::Outline(outline) => usize::try_from(outline.find(at)).unwrap_or(usize::MAX),
+            Self::All(chunks) => chunks.partition_point(|chunk| chunk.data().end <= at),
+        }
+    }
+}
+
 impl Reader {
     pub(crate) fn new(chunks: usize, limits: &Limits) -> Result<Self> {
         let words: Vec<u64> = zeroed_vec(chunks.div_ceil(64) as u64, limits)?;
@@ -68,29 +94,47 @@ impl Reader {
 
     /// Fills `dst` with the decoded bytes from `at` on, which the caller has found to be within the data.
     pub(crate) fn read(&self, file: &File, at: u64, dst: &mut [u8], options: &ReadOptions) -> Result<()> {
+        if let Some(outline) = file.outline() {
+            let read = self.read_by(file, Places::Outline(outline), at, dst, options);
+            if read.is_ok() || !file.is_misled() {
+                return read;
+            }
+            // What was compared and kept may be of other places.
+            self.compared.iter().for_each(|word| word.store(0, Ordering::Relaxed));
+            *lock(&self.last) = Last::default();
+        }
+        self.read_by(file, Places::All(file.survey()?.chunks()), at, dst, options)
+    }
+
+    fn read_by(
+        &self,
+        file: &File,
+        places: Places<'_>,
+        at: u64,
+        dst: &mut [u8],
+        options: &ReadOptions,
+    ) -> Result<()> {
         let mut pieces = Vec::new();
         let mut rest = dst;
         let mut at = at;
-        let first = file.chunks().partition_point(|chunk| chunk.data().end <= at);
-        for (index, chunk) in file.chunks().iter().enumerate().skip(first) {
-            if rest.is_empty() {
-                break;
-            }
+        let mut index = places.find(at);
+        while let Some(chunk) = places.entry(index).filter(|_| !rest.is_empty()) {
             let data = chunk.data();
-            let start = index_in(at - data.start)?;
-            let len = rest.len().min(index_in(data.end - at)?);
+            let start = index_in(at.saturating_sub(data.start))?;
+            let len = rest.len().min(index_in(data.end.saturating_sub(at))?);
             let (piece, next) = std::mem::take(&mut rest).split_at_mut(len);
             if len > 0 {
                 pieces.push(Piece { index, range: start..start + len, dst: piece });
             }
             rest = next;
             at += len as u64;
+            index += 1;
         }
         if !rest.is_empty() {
             // The header announces chunks that are not there.
             return Err(file.worst());
         }
-        self.read_pieces(file, pieces, options)
+        self.read_pieces(file, places, pieces, options)
     }
 
     /// Decodes all of one chunk.
@@ -102,12 +146,21 @@ impl Reader {
         options: &ReadOptions,
     ) -> Result<()> {
         let range = 0..dst.len();
-        self.read_pieces(file, vec![Piece { index, range, dst }], options)
+        let places = Places::All(file.survey()?.chunks());
+        self.read_pieces(file, places, vec![Piece { index, range, dst }], options)
     }
 
-    fn read_pieces(&self, file: &File, mut pieces: Vec<Piece<'_>>, options: &ReadOptions) -> Result<()> {
+    fn read_pieces(
+        &self,
+        file: &File,
+        places: Places<'_>,
+        mut pieces: Vec<Piece<'_>>,
+        options: &ReadOptions,
+    ) -> Result<()> {
         if let [piece] = pieces.as_mut_slice() {
-            return self.with_worker(|worker| self.read_piece(file, worker, piece, options, options.threads));
+            return self.with_worker(|worker| {
+                self.read_piece(file, places, worker, piece, options, options.threads)
+            });
         }
         let threads = options.threads.min(pieces.len()).max(1);
         let longest = pieces.iter().map(|piece| piece.dst.len()).max().unwrap_or(0).max(1);
@@ -118,7 +171,7 @@ impl Reader {
                 loop {
                     let Some(run) = lock(&tasks).next() else { return Ok(()) };
                     for piece in run {
-                        self.read_piece(file, worker, piece, options, 1)?;
+                        self.read_piece(file, places, worker, piece, options, 1)?;
                     }
                 }
             })
@@ -134,21 +187,22 @@ impl Reader {
     fn read_piece(
         &self,
         file: &File,
+        places: Places<'_>,
         worker: &mut Worker,
         piece: &mut Piece<'_>,
         options: &ReadOptions,
         threads: usize,
     ) -> Result<()> {
-        let chunk = file.chunks().get(piece.index).ok_or_else(|| Error::usage("no such chunk"))?;
+        let chunk = &places.entry(piece.index).ok_or_else(|| Error::usage("no such chunk"))?;
         if let Some(error) = file.chunk_fault(piece.index, chunk) {
             return Err(error);
         }
         if piece.range.len() == chunk.nbytes() as usize {
-            return self.decode(file, worker, piece.index, piece.dst, options, threads);
+            return self.decode(file, (piece.index, chunk), worker, piece.dst, options, threads);
         }
         let limit = file.options().limits.memory / 4;
         if u64::from(chunk.nbytes()) <= KEPT.min(limit)
-            && self.serve_from_last(file, worker, piece, options, threads)?
+            && self.serve_from_last(file, chunk, worker, piece, options, threads)?
         {
             return Ok(());
         }
@@ -165,12 +219,13 @@ impl Reader {
     fn serve_from_last(
         &self,
         file: &File,
+        chunk: &ChunkEntry,
         worker: &mut Worker,
         piece: &mut Piece<'_>,
         options: &ReadOptions,
         threads: usize,
     ) -> Result<bool> {
-        let len = file.chunks().get(piece.index).map_or(0, ChunkEntry::nbytes) as usize;
+        let len = chunk.nbytes() as usize;
         let mut last = lock(&self.last);
         let same = last.index == Some(piece.index);
         let compared = last.digests != Digests::Ignore || options.digests == Digests::Ignore;
@@ -191,7 +246,7 @@ impl Reader {
         bytes.clear();
         bytes.try_reserve_exact(len).map_err(|_| Error::refused(len as u64, file.options().limits.memory))?;
         bytes.resize(len, 0);
-        self.decode(file, worker, piece.index, &mut bytes, options, threads)?;
+        self.decode(file, (piece.index, chunk), worker, &mut bytes, options, threads)?;
         piece.dst.copy_from_slice(&bytes[piece.range.clone()]);
         let mut last = lock(&self.last);
         *last = Last { index: Some(piece.index), bytes, digests: options.digests };
@@ -202,13 +257,12 @@ impl Reader {
     fn decode(
         &self,
         file: &File,
+        (index, chunk): (usize, &ChunkEntry),
         worker: &mut Worker,
-        index: usize,
         dst: &mut [u8],
         options: &ReadOptions,
         threads: usize,
     ) -> Result<()> {
-        let chunk = file.chunks().get(index).ok_or_else(|| Error::usage("no such chunk"))?;
         if let Some(error) = file.chunk_fault(index, chunk) {
             return Err(error);
         }
@@ -232,7 +286,8 @@ impl Reader {
         if let Some(word) = self.compared.get(index / 64) {
             word.fetch_and(!(1 << (index % 64)), Ordering::Relaxed);
         }
-        let len = file.chunks().get(index).map_or(0, ChunkEntry::nbytes);
+        let chunk = file.chunks().get(index).ok_or_else(|| Error::usage("no such chunk"))?;
+        let len = chunk.nbytes();
         let limits = &file.options().limits;
         // Larger chunks may come, and smaller ones fit.
         if room.len() < len as usize {
@@ -241,7 +296,7 @@ impl Reader {
         let mut options = *options;
         options.digests = Digests::Compare;
         let room = room.get_mut(..len as usize).unwrap_or_default();
-        self.with_worker(|worker| self.decode(file, worker, index, room, &options, 1))
+        self.with_worker(|worker| self.decode(file, (index, chunk), worker, room, &options, 1))
     }
 
     /// The stored bytes of a chunk, compared with their digest where that has not been done yet.
@@ -269,6 +324,12 @@ impl Reader {
             file.source().read_into(range.start, buffer)?;
             &buffer[..]
         };
+        // The digest is after the chunk as it is, not as it is announced.
+        if !ChunkHeader::parse(bytes).is_some_and(|header| fits(chunk, &header)) {
+            file.mislead();
+            let error = Error::malformed("the chunk is not what its place announces");
+            return Err(error.at(chunk.range()).context(format!("bloscpack chunk {index}")));
+        }
         let (stored, digest) = bytes.split_at(len - index_in(file.header().digest_len())?);
         if let Some(algorithm) =
             algorithm.filter(|_| options.digests != Digests::Ignore && !self.is_compared(index))

@@ -14,7 +14,7 @@ const MAX_MORE_READS: u64 = 4;
 const FEW: usize = 10;
 const MANY: usize = 8000;
 
-const FORMATS: [&str; 1] = ["b2nd"];
+const FORMATS: [&str; 2] = ["b2nd", "blp"];
 
 /// Calls of `read` and its kin by this process and by its children that have ended; `None` where the kernel does not count.
 fn reads_so_far() -> Option<u64> {

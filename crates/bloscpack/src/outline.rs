@@ -1,0 +1,281 @@
+//! Places of the chunks of a sound file by its header and its offsets, without a look at each chunk.
+//!
+//! The offsets rise from the end of their table, no chunk is longer than one can be, the first and the last are what header and offsets
+//! announce, and the last ends with the file. Whoever reads a chunk compares its header with its place: where one does not fit, all are
+//! looked at ([`Layout::parse`]), as they are at once where anything above does not hold.
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+
+use container_core::report::Severity;
+use container_core::source::Source;
+use container_core::{Limits, Result};
+
+use crate::chunk_header::{self, ChunkHeader};
+use crate::chunks::{ChunkEntry, State};
+use crate::header::{Dialect, Header};
+use crate::layout::Layout;
+use crate::offsets_index::{self, ENTRY};
+
+/// Chunks that are as quickly looked at one by one.
+const MIN_CHUNKS: u64 = 3;
+
+/// Most bytes that a chunk takes beyond what it holds: the longest header.
+const MAX_OVERHEAD: u64 = 32;
+
+/// The chunks of a file by its offsets.
+#[derive(Debug)]
+pub(crate) struct Outline {
+    /// Header and metadata; no chunk.
+    layout: Layout,
+    offsets: Vec<i64>,
+    first: ChunkEntry,
+    codec: &'static str,
+}
+
+impl Outline {
+    /// The outline of a file; `None` where the chunks have to be looked at.
+    ///
+    /// # Errors
+    /// As [`Layout::parse`].
+    pub(crate) fn read(source: &dyn Source, limits: &Limits) -> Result<Option<Self>> {
+        let Some(mut layout) = Layout::without_chunks(source, limits)? else { return Ok(None) };
+        let header = *layout.header();
+        let Some(len) = described(&header) else { return Ok(None) };
+        let table = layout.offsets().start;
+        let Some(count) = u64::try_from(header.nchunks).ok().filter(|count| *count >= MIN_CHUNKS) else {
+            return Ok(None);
+        };
+        let end = |entries: u64| entries.checked_mul(ENTRY).and_then(|len| table.checked_add(len));
+        let ends = (end(count), header.offset_count().and_then(end));
+        let (Some(used), Some(start)) = ends else { return Ok(None) };
+        if start > source.len() {
+            return Ok(None);
+        }
+        let offsets = offsets_index::read(source, table..used, limits)?;
+        let mut outline =
+            Self { layout: layout.clone(), offsets, first: ChunkEntry::missing(0), codec: "none" };
+        if !outline.is_plausible(start) {
+            return Ok(None);
+        }
+        let last = count.saturating_sub(1);
+        for index in [0, last] {
+            let Some(entry) = outline.entry(index) else { return Ok(None) };
+            let Some(header) = header_at(source, &entry)?.filter(|header| fits(&entry, header)) else {
+                return Ok(None);
+            };
+            if index == 0 {
+                outline.first = ChunkEntry::new(entry.range().start, &header, State::Whole);
+                outline.codec = header.codec();
+            }
+        }
+        // Where chunks are stored as they are, others may be encoded: those that take less than they hold.
+        let is_short = |index: &u64| outline.entry(*index).is_some_and(|entry| is_encoded(&entry));
+        if outline.codec == "none"
+            && let Some(entry) = (0..count).find(is_short).and_then(|index| outline.entry(index))
+        {
+            let Some(header) = header_at(source, &entry)?.filter(|header| fits(&entry, header)) else {
+                return Ok(None);
+            };
+            outline.codec = header.codec();
+        }
+        layout.announce(len, start, limits);
+        if layout.faults().iter().any(|fault| fault.severity() >= Severity::Error) {
+            return Ok(None);
+        }
+        outline.layout = layout;
+        Ok(Some(outline))
+    }
+
+    /// True where the offsets can be those of chunks that fill the file from byte `start` on.
+    fn is_plausible(&self, start: u64) -> bool {
+        let header = self.layout.header();
+        let most = u64::try_from(header.chunk_size).unwrap_or(0).saturating_add(MAX_OVERHEAD);
+        let is_chunk = |len: u64| {
+            let len = len.checked_sub(header.digest_len());
+            len.is_some_and(|len| (chunk_header::LEN as u64..=most).contains(&len))
+        };
+        let ends = self.offsets.iter().skip(1).map(|end| u64::try_from(*end).unwrap_or(0));
+        let mut at = start;
+        for (offset, end) in self.offsets.iter().zip(ends.chain([self.layout.file_len()])) {
+            if u64::try_from(*offset) != Ok(at) || !end.checked_sub(at).is_some_and(is_chunk) {
+                return false;
+            }
+            at = end;
+        }
+        true
+    }
+
+    /// Header and metadata, and what they alone show to be wrong.
+    pub(crate) fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// Number of chunks.
+    pub(crate) fn count(&self) -> u64 {
+        self.offsets.len() as u64
+    }
+
+    /// The first chunk, with its header.
+    pub(crate) fn first(&self) -> &ChunkEntry {
+        &self.first
+    }
+
+    /// The codec of the first chunk, or of the first that takes less than it holds.
+    pub(crate) fn codec(&self) -> &'static str {
+        self.codec
+    }
+
+    /// Bytes of all chunks without their digests.
+    pub(crate) fn stored(&self) -> u64 {
+        let start = self.first.range().start;
+        let digests = self.layout.header().digest_len().saturating_mul(self.count());
+        self.layout.file_len().saturating_sub(start).saturating_sub(digests)
+    }
+
+    /// The place of a chunk, and what the header of the file says of it.
+    pub(crate) fn entry(&self, index: u64) -> Option<ChunkEntry> {
+        let header = self.layout.header();
+        let at = usize::try_from(index).ok()?;
+        let start = u64::try_from(*self.offsets.get(at)?).ok()?;
+        let next = self.offsets.get(at.checked_add(1)?);
+        let end = next.map_or(Some(self.layout.file_len()), |next| u64::try_from(*next).ok())?;
+        let cbytes = end.checked_sub(start)?.checked_sub(header.digest_len())?;
+        let is_last = next.is_none();
+        let nbytes = u32::try_from(if is_last { header.last_chunk } else { header.chunk_size }).ok()?;
+        let data_at = index.checked_mul(u64::try_from(header.chunk_size).ok()?)?;
+        Some(ChunkEntry::outlined(start, u32::try_from(cbytes).ok()?, data_at, nbytes))
+    }
+
+    /// The number of the chunk that holds the decoded byte `at`.
+    pub(crate) fn find(&self, at: u64) -> u64 {
+        let len = u64::try_from(self.layout.header().chunk_size).unwrap_or(1).max(1);
+        at.checked_div(len).unwrap_or(0).min(self.count())
+    }
+}
+
+/// Bytes of all chunks together, where the header describes chunks of one size.
+fn described(header: &Header) -> Option<u64> {
+    let sizes = 1..=header.chunk_size;
+    let is_fixed = matches!(header.dialect, Dialect::V2 | Dialect::V3) && header.has_offsets();
+    header.decoded_len().filter(|_| is_fixed && sizes.contains(&header.last_chunk))
+}
+
+/// The header of the chunk at a place.
+fn header_at(source: &dyn Source, entry: &ChunkEntry) -> Result<Option<ChunkHeader>> {
+    let mut head = [0; chunk_header::LEN];
+    source.read_into(entry.range().start, &mut head)?;
+    Ok(ChunkHeader::parse(&head))
+}
+
+/// True where a chunk is what its place announces.
+pub(crate) fn fits(entry: &ChunkEntry, header: &ChunkHeader) -> bool {
+    let range = entry.range();
+    let len = range.end.saturating_sub(range.start);
+    header.problem().is_none() && u64::from(header.cbytes) == len && header.nbytes == entry.nbytes()
+}
+
+/// True where a chunk takes less than its bytes as they are.
+fn is_encoded(entry: &ChunkEntry) -> bool {
+    let range = entry.range();
+    let plain = u64::from(entry.nbytes()).saturating_add(chunk_header::LEN as u64);
+    range.end.saturating_sub(range.start) < plain
+}
+
+#[cfg(test)]
+#[allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+mod tests {
+    use container_core::container::{OpenOptions, ReadOptions};
+
+    use super::*;
+    use crate::file::File;
+    use crate::write::{ChunkOptions, WriteOptions};
+    use crate::{ChecksumCode, Writer};
+
+    /// Five chunks of 400 bytes and one of 140, of which the second can be encoded.
+    fn sample(checksum: ChecksumCode) -> (Vec<u8>, Vec<u8>) {
+        let noise = |at: usize| (at.wrapping_mul(2_654_435_761) >> 7) as u8;
+        let plain: Vec<u8> = (0..2140).map(|at| if at / 400 == 1 { 7 } else { noise(at) }).collect();
+        let chunks = ChunkOptions { checksum, typesize: 1, ..ChunkOptions::default() };
+        let options = WriteOptions {
+            chunks,
+            chunk_size: Some(400),
+            max_app_chunks: Some(1),
+            ..WriteOptions::default()
+        };
+        let mut out = std::io::Cursor::new(Vec::new());
+        let mut writer = Writer::new(&mut out, Some(2140), &options).unwrap();
+        writer.push(&plain).unwrap();
+        writer.complete().unwrap();
+        (out.into_inner(), plain)
+    }
+
+    fn open(bytes: &[u8]) -> Option<File> {
+        File::from_source(Box::new(bytes.to_vec()), &OpenOptions::default()).ok()
+    }
+
+    #[test]
+    fn a_sound_file_is_read_without_a_look_at_all_chunks() {
+        for checksum in [ChecksumCode::NONE, ChecksumCode::ADLER32] {
+            let (bytes, plain) = sample(checksum);
+            let file = open(&bytes).unwrap();
+            let outline = file.outline().unwrap();
+            assert_eq!((outline.count(), outline.codec()), (6, "blosclz"));
+            let entries: Vec<_> = (0..6).filter_map(|index| outline.entry(index)).collect();
+            for range in [0..2140, 0..1, 395..805, 1999..2140, 2140..2140] {
+                let read = file.read_range(range.clone(), &ReadOptions::default()).unwrap();
+                assert_eq!(read, plain[range.start as usize..range.end as usize], "{range:?}");
+            }
+            assert!(file.outline().is_some());
+            let stored = file.outline().unwrap().stored();
+            let same = |(own, all): (&ChunkEntry, &ChunkEntry)| {
+                (own.range(), own.data(), own.state()) == (all.range(), all.data(), all.state())
+            };
+            assert!(entries.iter().zip(file.chunks()).all(same) && file.chunks().len() == 6);
+            let all = file.chunks().iter().map(|chunk| chunk.range().end - chunk.range().start).sum::<u64>();
+            assert_eq!(stored, all);
+        }
+    }
+
+    /// Offsets that overlap, go backwards or lead out of the file, chunks of other lengths: what is read is what a look at all chunks gives.
+    #[test]
+    fn damage_reads_as_it_does_after_a_look_at_all_chunks() {
+        let options = ReadOptions::default();
+        for checksum in [ChecksumCode::NONE, ChecksumCode::ADLER32] {
+            let (bytes, _) = sample(checksum);
+            let sound = open(&bytes).unwrap();
+            let places =
+                sound.chunks().iter().flat_map(|chunk| chunk.range().start..chunk.range().start + 16);
+            let places: Vec<u64> = (0..sound.layout().offsets().end).chain(places).collect();
+            for place in places {
+                for change in [1_u8, 0x10, 0x80, 0xff] {
+                    let mut bytes = bytes.clone();
+                    bytes[place as usize] ^= change;
+                    let (Some(quick), Some(all)) = (open(&bytes), open(&bytes)) else { continue };
+                    all.survey().unwrap();
+                    for range in [0..2140, 0..400, 400..1200, 700..701, 1980..2140] {
+                        let read = |file: &File| file.read_range(range.clone(), &options);
+                        match (read(&quick), read(&all)) {
+                            (Ok(quick), Ok(all)) => {
+                                assert!(quick == all, "byte {place} ^ {change:#x}: {range:?}");
+                            }
+                            (Err(_), Err(_)) => {}
+                            // Another chunk is damaged, and has made the places of all unknown.
+                            (Ok(_), Err(_)) => assert!(range != (0..2140), "byte {place} ^ {change:#x}"),
+                            (Err(error), Ok(_)) => panic!("byte {place} ^ {change:#x}: {range:?}: {error}"),
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
