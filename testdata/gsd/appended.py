@@ -1,5 +1,9 @@
 """What the releases of gsd make of files that others wrote: appended to and upgraded. What gsd 3 writes itself, and what a kill leaves."""
 
+import contextlib
+import struct
+
+import gsd.hoomd
 import numpy as np
 
 import tool
@@ -115,5 +119,48 @@ def killed() -> list[Fixture]:
     ]
 
 
+def killed_first() -> Fixture:
+    """A commit writes chunks and names, waits for the disk, and then writes the entries."""
+    made = []
+    for step in range(5):
+        it = tool.frame(10 * (step + 1), 4)
+        it.particles.position = ((np.arange(12) * 7 + 3 * step) % 31).reshape(4, 3) / 4 - 3.75
+        it.log["energy"] = np.array([step - 0.5])
+        made.append(it)
+    whole = tool.trajectory(made)
+    place, slots = struct.unpack_from("<QQ", whole, 8)
+    return Fixture(
+        "killed_first",
+        "the writer was killed within its first commit: five frames, their names, and no entry",
+        whole[:place] + bytes(32 * slots) + whole[place + 32 * slots :],
+        verdict="damaged",
+        producer=tool.PRODUCER,
+        repaired_of=whole,
+    )
+
+
+def repeated() -> Fixture:
+    """An append raised an exception at a text that gsd does not take, and the frame was mended and appended again."""
+
+    def write(path: str) -> None:
+        with gsd.hoomd.open(name=path, mode="w") as file:
+            for step in range(3):
+                it = tool.frame(step, 3, seed=step + 1)
+                if step == 1:
+                    it.bonds.N, it.bonds.types, it.bonds.typeid, it.bonds.group = 1, ["\u00e9"], [0], [[0, 1]]
+                    with contextlib.suppress(UnicodeEncodeError):
+                        file.append(it)
+                    it.particles.position = -it.particles.position
+                    it.bonds.types = ["e"]
+                file.append(it)
+
+    return Fixture(
+        "duplicate_repeated",
+        "an append raised an exception and was repeated: its frame has chunks twice",
+        tool.written(write),
+        producer=tool.PRODUCER,
+    )
+
+
 def fixtures() -> list[Fixture]:
-    return [*by_the_new_release(), *by_the_old_release(), *killed()]
+    return [*by_the_new_release(), *by_the_old_release(), *killed(), killed_first(), repeated()]

@@ -2,7 +2,7 @@
 
 ERRORS = {
     # of places
-    "index_past_end", "namelist_past_end", "blocks_overlap", "index_empty",
+    "entries_missing", "index_past_end", "namelist_past_end", "blocks_overlap", "index_empty",
     # of entries
     "entry_type", "entry_range", "entry_frame", "entry_id", "entry_flags", "entry_zero_columns", "entry_order",
     "hole_in_index", "tail_not_zero", "torn_entry", "chunks_overlap", "chunk_in_block",
@@ -54,6 +54,7 @@ ODD = {
     "orphans_between": "orphan_bytes orphan_bytes orphan_bytes",
     "killed_none": "orphan_bytes",
     "killed_hoomd": "orphan_bytes",
+    "duplicate_repeated": "entry_duplicate entry_duplicate entry_duplicate",
     "orphan_frames": "orphan_bytes",
     "orphan_half_frame": "orphan_bytes",
     "trailing_text": "orphan_bytes",
@@ -107,6 +108,7 @@ ODD = {
 }
 
 BAD = {
+    "killed_first": "entries_missing name_unused orphan_bytes",
     "index_allocated_0": "index_empty",
     "index_location_0": "blocks_overlap",
     "index_location_8": "blocks_overlap",

@@ -163,8 +163,21 @@ def logs() -> list[Fixture]:
         # gsd.hoomd itself fails where a text falls back.
         made("hoomd_log_text_gap", "a text of frame 0 alone", silent, reference=False),
         made("hoomd_log_shape_changes", "what is logged per particle follows N", varied),
+        made("hoomd_log_typed", "logs of integers that no double holds, of texts, and of a shape that changes", typed()),
         made("hoomd_log_alone", "logs of a simulation, no particle", [log_alone(step) for step in range(20)]),
     ]
+
+
+def typed() -> list[gsd.hoomd.Frame]:
+    frames = []
+    for step, width in enumerate([2, 2, 3]):
+        it = frame(10 * step, 2)
+        it.log["tag"] = np.array([2**53 + 1 + 2 * step])
+        it.log["seed"] = np.array([2**64 - 1 - step], "u8")
+        it.log["state"] = "fluid" if step < 2 else "a solid"
+        it.log["changes"] = np.arange(width, dtype="f8")
+        frames.append(it)
+    return frames
 
 
 def log_alone(step: int) -> gsd.hoomd.Frame:
