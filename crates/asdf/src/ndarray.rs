@@ -55,7 +55,7 @@ pub enum ByteSource {
 /// What is missing of an array.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Mask {
-    /// Elements equal to the number at that node; all NaN where it is NaN.
+    /// Elements equal to the number at that node; all NaN where it is NaN. Nodes that are no numbers are errors of a check and of who asks for the mask.
     Value(NodeId),
     /// Elements where that array is not zero.
     Array(Box<NdArray>),
@@ -180,6 +180,10 @@ fn byte_source(node: Node<'_>) -> Result<ByteSource> {
 
 fn mask(node: Node<'_>, depth: usize) -> Result<Option<Mask>> {
     if node.kind() != Kind::Scalar {
+        // An array is one by its tag, as everywhere in a tree; a mask that is none is refused where it is asked for.
+        if !node.target().tag().is_some_and(NdArray::is_tag) {
+            return Ok(Some(Mask::Value(node.target().id())));
+        }
         if depth >= MOST_MASKS {
             return Err(malformed(node, "a mask has a mask, which has one, and so on"));
         }

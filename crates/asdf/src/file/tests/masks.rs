@@ -110,6 +110,11 @@ fn text_is_no_mask_unless_it_spells_a_number() {
         ("'*'", false),
         ("2001-12-14", false),
         ("=", false),
+        // An array is one by its tag.
+        ("[1, 0, 1]", false),
+        ("{data: [1, 0, 1]}", false),
+        ("!core/ndapray-1.1.0 {data: [1, 0, 1]}", false),
+        ("!core/ndarray-1.1.0 {data: [1, 0, 1]}", true),
         ("'5'", true),
         ("1+2j", true),
         ("true", true),
