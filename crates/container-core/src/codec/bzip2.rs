@@ -48,7 +48,7 @@ impl Codec for Bzip2 {
 
     fn decode(&self, src: &[u8], dst: &mut [u8]) -> Result<()> {
         let len = dst.len() as u64;
-        if parallel::decode_range(src, len, 0..len, dst, 1)? {
+        if parallel::decode_range(src, len, len, 0..len, dst, 1)? {
             return Ok(());
         }
         let mut filling = Filling::new("bzip2", src, dst);
@@ -63,8 +63,10 @@ impl Codec for Bzip2 {
     fn decode_range(&self, encoded: &Encoded<'_>, range: Range<u64>, dst: &mut [u8]) -> Result<()> {
         encoded.check(&range, dst)?;
         let src = &*encoded.bytes()?;
-        let Encoded { decoded_len, threads, .. } = *encoded;
-        if parallel::decode_range(src, decoded_len, range.clone(), dst, threads)? {
+        let Encoded { decoded_len, threads, limits, .. } = *encoded;
+        // A block of long runs decodes to 46 MB, of which each thread holds one: then the other way takes none.
+        let most = (limits.memory / 4).checked_div(threads.max(1) as u64).unwrap_or(0);
+        if parallel::decode_range(src, decoded_len, most, range.clone(), dst, threads)? {
             return Ok(());
         }
         let to_end = range.end == decoded_len;

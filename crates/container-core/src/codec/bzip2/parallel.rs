@@ -21,14 +21,16 @@ use crate::{Error, ErrorKind, Result};
 /// Less than this is decoded before a thread is started.
 const LEAST: usize = 64 << 10;
 
-/// Decodes the bytes `range` of `decoded_len` into `dst`, which is as long. False where that did not work: what is wrong is then
-/// for the other way to find, which goes from bit to bit and is not misled by what only looks like a block.
+/// Decodes the bytes `range` of `decoded_len` into `dst`, which is as long. False where that did not work, as where a block decodes to more
+/// than `most` bytes: what is wrong is then for the other way to find, which goes from bit to bit and is not misled by what only looks
+/// like a block.
 ///
 /// # Errors
 /// `Io` when there is no memory.
 pub(super) fn decode_range(
     src: &[u8],
     decoded_len: u64,
+    most: u64,
     range: Range<u64>,
     dst: &mut [u8],
     threads: usize,
@@ -36,6 +38,7 @@ pub(super) fn decode_range(
     let threads = if src.len() < LEAST { 1 } else { threads };
     let idle = Pool::<Unpacker>::default();
     let to_end = range.end == decoded_len;
+    let most = most.min(decoded_len);
     let mut scan = Scan::new(src);
     let mut made = 0_u64;
     let mut is_over = false;
@@ -56,8 +59,8 @@ pub(super) fn decode_range(
             let mut unpacker = idle.take().unwrap_or_default();
             let Found { bits, level } = &found;
             let most_text = usize::from(level.saturating_sub(b'0')).saturating_mul(100_000);
-            if unpacker.unpack(src, bits, most_text, decoded_len).is_none() {
-                decode(src, &found, decoded_len, &mut unpacker.out)?;
+            if unpacker.unpack(src, bits, most_text, most).is_none() {
+                decode(src, &found, most, &mut unpacker.out)?;
             }
             Ok(unpacker)
         };
@@ -117,8 +120,8 @@ pub(super) fn decode(src: &[u8], found: &Found, most: u64, out: &mut Vec<u8>) ->
             return Err(odd());
         }
         if out.len() == out.capacity() {
-            let len = out.len();
-            make_room(out, len)?;
+            let more = most.saturating_sub(out.len() as u64).saturating_add(1);
+            make_room(out, out.len().min(usize::try_from(more).unwrap_or(usize::MAX)))?;
         } else if (now, out.len()) == before {
             return Err(odd());
         }
