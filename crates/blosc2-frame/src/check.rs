@@ -14,10 +14,14 @@ use crate::b2nd::NdArray;
 use crate::fault::shift;
 use crate::frame::{Frame, Survey, SurveyedChunk};
 use crate::guard;
+use crate::header::Header;
 use crate::offsets::Offset;
 use crate::padding::has_set_padding;
 use crate::tensor;
 use crate::view::{DATASET, View};
+
+/// Codes of what a frame says of its array and its chunks contradict.
+pub(crate) const GEOMETRY: [&str; 2] = ["geometry", "dtype"];
 
 /// What damage to the index leaves without a name is not odd by itself.
 const CONSEQUENCES: [&str; 4] = ["dead_space", "offsets_unsorted", "stray_file", "stored_sizes_differ"];
@@ -75,7 +79,8 @@ fn geometry(view: &View) -> Option<Finding> {
     };
     let is_tensor = error.what() == Some(tensor::NAME);
     let of_shapes = is_tensor || matches!(error.what(), None | Some("b2nd" | "metalayer b2nd"));
-    let code = if of_shapes { "geometry" } else { "dtype" };
+    let [shapes, dtype] = GEOMETRY;
+    let code = if of_shapes { shapes } else { dtype };
     let layout = view.frame().layout();
     let place = if is_tensor { layout.trailer_range() } else { layout.header_range() };
     let range = error.range().unwrap_or(place);
@@ -270,6 +275,15 @@ fn piece_len(nbytes: u64, block_len: u32, limits: &Limits) -> u64 {
     }
 }
 
+/// Whether the codec or filter of a chunk that cannot be decoded is one of a plugin, as the header of its frame says.
+pub(crate) fn misses_plugin(header: &Header, kind: &ErrorKind) -> bool {
+    match MissingPlugin::of(kind) {
+        Some(MissingPlugin::Codec(id)) => id >= 160 || header.compressor.0 == id,
+        Some(MissingPlugin::Filter(id)) => header.filters.contains(id),
+        None => false,
+    }
+}
+
 /// Damage as a finding, and chunks that need a plugin; anything else is why the check cannot go on.
 fn finding(frame: &Frame, error: Error, chunk: &SurveyedChunk) -> Result<Finding> {
     let code = match error.kind() {
@@ -282,12 +296,8 @@ fn finding(frame: &Frame, error: Error, chunk: &SurveyedChunk) -> Result<Finding
     // Sentence without the place, which the finding has.
     let message = format!("chunk {}: {}", chunk.index, error.kind());
     // What the frame does not name as well is a number with a wrong byte, but for users' codecs, which any chunk may have.
-    let is_plugin = match MissingPlugin::of(error.kind()) {
-        Some(MissingPlugin::Codec(id)) => id >= 160 || frame.header().compressor.0 == id,
-        Some(MissingPlugin::Filter(id)) => frame.header().filters.contains(id),
-        None => false,
-    };
-    let severity = if is_plugin { Severity::Unchecked } else { Severity::Error };
+    let severity =
+        if misses_plugin(frame.header(), error.kind()) { Severity::Unchecked } else { Severity::Error };
     let mut finding = Finding::new(severity, code, message).at(range);
     finding.part = chunk.part();
     Ok(finding)

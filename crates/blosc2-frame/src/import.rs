@@ -1,15 +1,16 @@
 //! Writing one dataset of any container as an array in a frame, or another frame with all that it holds.
 
-use container_core::container::{Axes, Dataset, Digests, ReadOptions, Tolerance};
+use container_core::container::{Axes, Dataset, Depth, Digests, ReadOptions, Tolerance};
 use container_core::dtype::{DType, Kind, Order};
 use container_core::format::{Import, Output};
 use container_core::region::Region;
-use container_core::report::Loss;
+use container_core::report::{Finding, Loss, Severity};
 use container_core::stream::{for_each_run, prove, require_present};
-use container_core::{Error, Result};
+use container_core::{Error, Progress, Result};
 
 use crate::absence::{self, Absence};
 use crate::b2nd::{MOST_DIMENSIONS, NAME, NdOptions, NdWriter, OLD_NAME, is_array, row_len};
+use crate::check::GEOMETRY;
 use crate::frame::Frame;
 use crate::metadata::CHECKSUMS;
 use crate::options::default_params;
@@ -29,9 +30,19 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
         for (index, region) in job.selection {
             require_present(job.container, *index, region)?;
         }
+        require_geometry(job)?;
         return rewrite::rewrite(frame, job, out);
     }
     array(frame, job, out)
+}
+
+/// Refuses a frame whose shapes contradict its chunks: a copy would say the same.
+fn require_geometry(job: &Import<'_>) -> Result<()> {
+    let report = job.container.check(Depth::Quick, &job.read, Progress::none())?;
+    let is_wrong = |it: &Finding| it.severity == Severity::Error && GEOMETRY.contains(&it.code);
+    let Some(finding) = report.findings.into_iter().find(is_wrong) else { return Ok(()) };
+    let error = finding.range.into_iter().fold(Error::malformed(finding.message), Error::at);
+    Err(error.hint("holdall repair FILE -o NEW"))
 }
 
 /// Options for reading the source: digests are compared, unless it was opened leniently and the copy is to have none.

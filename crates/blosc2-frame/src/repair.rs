@@ -21,6 +21,7 @@ mod collect;
 mod cut;
 mod heal;
 mod history;
+mod leaves;
 mod markers;
 mod mend;
 mod output;
@@ -86,9 +87,7 @@ pub(crate) fn repair_to(
     collected.keep_blocks(&origin, &mut proofs, progress)?;
     collected.report(&origin, &proofs, &mut report);
     output::check_lengths(&collected, &proofs)?;
-    if let Some(out) = out {
-        output::write(&origin, &collected, &proofs, out, progress)?;
-    }
+    leaves::write(&origin, &collected, &proofs, options, out, &mut report, progress)?;
     Ok(report)
 }
 

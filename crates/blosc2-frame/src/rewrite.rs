@@ -183,8 +183,15 @@ fn copy(
 ) -> Result<()> {
     let header = frame.chunk_header(index)?;
     let is_stored = matches!(frame.layout().offsets().get(index), Some(Offset::Stored(_)));
-    if as_they_are && is_stored && header.extended {
-        return writer.append_chunk(&frame.chunk_by(index, digests)?);
+    let stored = if is_stored { Some(frame.chunk_by(index, digests)?) } else { None };
+    if let Some(stored) = &stored {
+        // What lies over a block may make it zeros, which decode.
+        let checked = blosc_chunk::Chunk::parse(stored).and_then(|chunk| chunk.check_zeros());
+        checked
+            .map_err(|error| error.context(format!("chunk {index}")).hint("holdall repair FILE -o NEW"))?;
+        if as_they_are && header.extended {
+            return writer.append_chunk(stored);
+        }
     }
     if header.has_variable_blocks() {
         let stored = frame.chunk_by(index, digests)?;

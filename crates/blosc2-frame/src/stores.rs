@@ -45,7 +45,7 @@ use lens::{Kind, Store};
 use opened::Bytes;
 use window::{Reopened, Shared};
 
-pub(crate) use embed::is_embed;
+pub(crate) use embed::{MARKS, is_embed};
 pub(crate) use opened::{LensOf, Opener};
 pub(crate) use sniff::sniff;
 

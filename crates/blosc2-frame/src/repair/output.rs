@@ -53,6 +53,11 @@ impl Collected {
                     let what = format!("{}, which cannot be decoded here: copied as it is", named());
                     report.guessed.push(item(range.unwrap_or(0..0), what));
                 }
+                Proof::Unknown => {
+                    let what =
+                        format!("{}: no codec or filter of this number is known; copied as it is", named());
+                    report.lost.push(item(range.unwrap_or(0..0), what));
+                }
                 Proof::Older => {
                     let Some(older) = self.older.get(&index) else { continue };
                     let what = format!(
@@ -241,13 +246,19 @@ pub(super) fn write(
     for (index, proof) in (0_u64..).zip(proofs) {
         progress.tick(index, count)?;
         match (proof, collected.offset(index)) {
-            (Proof::Good | Proof::Healed | Proof::Older | Proof::Unproved, Some(Offset::Stored(at))) => {
+            (
+                Proof::Good | Proof::Healed | Proof::Older | Proof::Unproved | Proof::Unknown,
+                Some(Offset::Stored(at)),
+            ) => {
                 let stored = match collected.healed.get(&index).filter(|_| *proof == Proof::Healed) {
                     Some(healed) => Cow::Owned(healed.apply(&origin.bytes(collected.base, at)?)),
                     None => origin.chunk(collected.base, at)?,
                 };
                 let chunk = Chunk::parse(&stored)?;
-                if is_vl && !chunk.header().has_variable_blocks() && *proof != Proof::Unproved {
+                if is_vl
+                    && !chunk.header().has_variable_blocks()
+                    && !matches!(proof, Proof::Unproved | Proof::Unknown)
+                {
                     // The two kinds do not stand in one frame: it becomes a chunk of one block.
                     writer.append_blocks(&[prover.decode(&stored, &collected.limits)?])?;
                 } else {
@@ -288,7 +299,15 @@ pub(super) fn check_lengths(collected: &Collected, proofs: &[Proof]) -> Result<(
     for (index, proof) in (0_u64..).zip(proofs) {
         let is_mark = match (proof, collected.offset(index)) {
             (Proof::Good | Proof::Older, Some(Offset::Special(_))) => true,
-            (Proof::Good | Proof::Healed | Proof::Older | Proof::Unproved | Proof::Partial, Some(_)) => false,
+            (
+                Proof::Good
+                | Proof::Healed
+                | Proof::Older
+                | Proof::Unproved
+                | Proof::Unknown
+                | Proof::Partial,
+                Some(_),
+            ) => false,
             _ => !has_own_len,
         };
         if is_mark {

@@ -10,6 +10,7 @@ use super::chunks::Origin;
 use super::collect::Collected;
 use super::heal::{Healed, has_impossible_codec};
 use super::walk;
+use crate::check::misses_plugin;
 use crate::header::ChunkSize;
 use crate::offsets::{Offset, Offsets};
 use crate::reader::has_nan;
@@ -26,8 +27,10 @@ pub(super) enum Proof {
     Older,
     /// Some of its blocks do; the others become zeros.
     Partial,
-    /// Its codec or filter is not here. It is copied.
+    /// Its codec or filter is that of a plugin which is not here. It is copied.
     Unproved,
+    /// Nothing decodes it, and no plugin that the frame names would. It is copied.
+    Unknown,
     /// It does not.
     Bad,
     /// It was not found.
@@ -146,7 +149,11 @@ impl Prover {
             Err(error) if error.is_damage() => Ok(Proof::Bad),
             Err(error) if matches!(error.kind(), ErrorKind::Unsupported(_)) => {
                 let is_damage = as_written.is_none() && has_impossible_codec(frame, &header);
-                Ok(if is_damage { Proof::Bad } else { Proof::Unproved })
+                Ok(match misses_plugin(&frame.header, error.kind()) {
+                    _ if is_damage => Proof::Bad,
+                    true => Proof::Unproved,
+                    false => Proof::Unknown,
+                })
             }
             Err(error) => Err(error),
         }
