@@ -18,4 +18,5 @@ mod manifest;
 mod matrix;
 mod repairs;
 mod table;
+mod targets;
 mod told;

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use container_core::carried::path_of;
-use container_core::container::{Axes, Container, Digests, Fallback, OpenOptions, ReadOptions};
+use container_core::container::{Axes, Container, Depth, Digests, Fallback, OpenOptions, ReadOptions};
 use container_core::dtype::Order;
 use container_core::format::{Format, Import, ImportOptions, Input};
 use container_core::region::Region;
@@ -25,7 +25,7 @@ use crate::one_frame::without_frame_axes;
 use crate::open::{Accept, Opened, is_stream, open_to_pass};
 use crate::reversed::Reversed;
 use crate::target::{Target, refuse_source};
-use crate::verify::first_damage;
+use crate::verify::{damage, first_damage};
 
 /// How a conversion is done.
 #[derive(Clone)]
@@ -210,8 +210,26 @@ fn write_as_it_is(
             return Ok(ConvertOutcome::Differs(differences));
         }
     }
+    refuse_damaged(&task, format, &out, options.verify)?;
     let warning = out.commit_or_warn(options.durability)?;
     Ok(done(container, selection, format, losses, warning))
+}
+
+/// Refuses a target that a check calls damaged, by its structure alone unless it is read back anyway. A pipe has gone where it went.
+fn refuse_damaged(task: &Import<'_>, format: &Format, out: &Target, verify: ReadBack) -> Result<()> {
+    #[cfg(feature = "fits")]
+    if format.name == crate::fits::FORMAT.name {
+        return Ok(());
+    }
+    let Some(written) = out.written() else { return Ok(()) };
+    let target = open_written(task, format, Box::new(FileSource::new(written?)?))?;
+    let depth = if verify == ReadBack::Yes { Depth::Full } else { Depth::Quick };
+    match damage(&*target, depth, &task.read)? {
+        None => Ok(()),
+        Some(error) => Err(error
+            .context(format!("the new {} file would be damaged", format.title))
+            .hint("holdall verify FILE; holdall repair FILE -o NEW")),
+    }
 }
 
 /// The selection with one dataset of each path, and the others as losses, for formats that know datasets by their paths. Two chunks of one name in one

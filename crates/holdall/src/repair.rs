@@ -1,17 +1,20 @@
 //! Repairing a file of any format: into a new file, never in place.
 
-use std::path::Path;
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, BufWriter};
+use std::path::{Path, PathBuf};
 
 use container_core::container::{Depth, OpenOptions, ReadOptions};
-use container_core::format::{Format, Output, Probe};
+use container_core::format::{Format, Input, Pipe, Probe};
 use container_core::report::{RepairItem, RepairReport, Severity};
-use container_core::source::{Source, open_path};
+use container_core::source::{FileSource, Source, open_path};
 use container_core::write::{Durability, Overwrite};
 use container_core::{Error, ErrorKind, Progress, Result};
 
 use crate::foreign::Foreign;
 use crate::formats::{everything, target_format};
-use crate::open::{Accept, Damaged, open, opens_again, recognise_damaged};
+use crate::open::{Accept, Damaged, Opened, open, open_source, opens_again, recognise_damaged};
 use crate::target::{Target, refuse_source};
 
 /// What a repair did.
@@ -21,11 +24,12 @@ pub struct Repaired {
     pub format: &'static str,
     /// What was kept, guessed and lost.
     pub report: RepairReport,
-    /// Why the target may not survive a power cut, where the disk did not confirm it.
+    /// Why the target may not survive a power cut, where the disk did not confirm it; without a target, why the new file was not checked.
     pub warning: Option<String>,
 }
 
-/// Writes what can be proved of the container at `path` to `target`; without a target it only reports what it would do.
+/// Writes what can be proved of the container at `path` to `target`; without a target it only reports what it would do, by way of a file
+/// without a name in the folder for temporary files.
 /// Nothing is left behind where it fails. A file may begin behind up to 64 KiB that are none of its own.
 ///
 /// # Errors
@@ -48,22 +52,39 @@ pub fn repair(
     if let Some(target) = target {
         refuse_other_name(path, target, format)?;
     }
-    let written = target;
-    let mut target = target.map(|target| Target::create(target, overwrite)).transpose()?;
-    let out = target.as_mut().map(|target| target as &mut dyn Output);
-    let mut report = match (repair(input, options, out, progress), unknown) {
+    let refused = |error: &Error| error.is_damage() || is_foreign(error);
+    let named = |report: Result<RepairReport>| match (report, unknown) {
         // What only begins nearly as such a file, and has nothing else of one, is none.
-        (Err(error), Some(unknown)) if error.is_damage() || is_foreign(&error) => return Err(unknown),
-        (report, _) => report?,
+        (Err(error), Some(unknown)) if refused(&error) => Err(unknown),
+        (report, _) => report,
     };
-    let warning = match target {
-        Some(target) => target.commit_or_warn(Durability::Synced)?,
-        None => None,
+    let (mut report, warning) = match target {
+        Some(path) => {
+            let mut target = Target::create(path, overwrite)?;
+            let mut report = named(repair(input, options, Some(&mut target), progress))?;
+            let warning = target.commit_or_warn(Durability::Synced)?;
+            // What is told as lost already makes no one take the new file for the old one.
+            if path.as_os_str() != "-" && report.lost.is_empty() {
+                report.lost = still_wrong(open(path, Accept::Containers, options), options, progress)?;
+            }
+            (report, warning)
+        }
+        None => {
+            let unchecked = |error: &Error| Some(format!("the new file was not checked: {error}"));
+            match tempfile::tempfile() {
+                Err(error) => {
+                    (named(repair(input, options, None, progress))?, unchecked(&Error::from(error)))
+                }
+                Ok(file) => match tried(format, input, file, path, options, progress) {
+                    Err(error) if is_no_room(&error) && opens_again(path) => {
+                        let input = recognise_damaged(path, options)?.input;
+                        (named(repair(input, options, None, progress))?, unchecked(&error))
+                    }
+                    report => (named(report)?, None),
+                },
+            }
+        }
     };
-    // What is told as lost already makes no one take the new file for the old one.
-    if let Some(path) = written.filter(|path| path.as_os_str() != "-" && report.lost.is_empty()) {
-        report.lost = still_wrong(path, options, progress)?;
-    }
     if prefix > 0 {
         behind(&mut report, prefix);
     }
@@ -73,10 +94,48 @@ pub fn repair(
     Ok(Repaired { format: format.name, report, warning })
 }
 
+/// Repairs into `file`, which has no name, and checks that as [`repair`] does a target.
+fn tried(
+    format: &Format,
+    input: Input,
+    file: File,
+    path: &Path,
+    options: &OpenOptions,
+    progress: Progress<'_>,
+) -> Result<RepairReport> {
+    let run = format.repair.ok_or_else(|| Error::unsupported("no repair"))?;
+    let mut spool = Pipe(BufWriter::new(file));
+    let mut report = run(input, options, Some(&mut spool), progress)?;
+    let file = spool.0.into_inner().map_err(|error| Error::from(error.into_error()))?;
+    if report.lost.is_empty() {
+        let source: Box<dyn Source> = Box::new(FileSource::new(file)?);
+        // Other files are looked for where they would be, under a name that none has: what lies beside the old file is not of the new one.
+        let name = file_name_of_none(path);
+        let opened = open_source(source, name, Accept::Containers, options);
+        report.lost = still_wrong(opened, options, progress)?;
+    }
+    Ok(report)
+}
+
+/// A name beside `path` for a file that is not there.
+fn file_name_of_none(path: &Path) -> Option<PathBuf> {
+    let mut name = OsString::from(".holdall-dry-run-");
+    name.push(path.file_name()?);
+    Some(path.with_file_name(name))
+}
+
+fn is_no_room(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::Io(error) if error.kind() == io::ErrorKind::StorageFull)
+}
+
 /// Errors that a check finds in the new file, which nothing could be done about: leaves of stores, what the shapes of an array contradict.
-fn still_wrong(path: &Path, options: &OpenOptions, progress: Progress<'_>) -> Result<Vec<RepairItem>> {
+fn still_wrong(
+    opened: Result<Opened>,
+    options: &OpenOptions,
+    progress: Progress<'_>,
+) -> Result<Vec<RepairItem>> {
     let item = |what: String| RepairItem { range: None, what: format!("in the new file: {what}") };
-    let opened = match open(path, Accept::Containers, options) {
+    let opened = match opened {
         Ok(opened) => opened,
         Err(error) => return Ok(vec![item(error.to_string())]),
     };
@@ -395,11 +454,31 @@ mod tests {
         };
         let sound = mend(&at("a.b2e"), &at("b.b2e"), &store(frame.len() as u64)).unwrap();
         assert_eq!(sound.report.lost, []);
+        let dry = |name: &str| {
+            repair(&at(name), None, Overwrite::Refuse, &OpenOptions::default(), Progress::none()).unwrap()
+        };
+        assert_eq!(dry("a.b2e").report, sound.report);
         let lost = mend(&at("c.b2e"), &at("d.b2e"), &store(40)).unwrap().report.lost;
         assert!(
-            !lost.is_empty() && lost.iter().all(|item| item.what.starts_with("in the new file: ")),
+            !lost.is_empty() && lost.iter().all(|item| item.what.starts_with("in the new store: ")),
             "{lost:?}"
         );
+        assert_eq!(dry("c.b2e").report.lost, lost);
+    }
+
+    /// A truth value of 4, which nothing brings back.
+    #[cfg(feature = "asdf")]
+    #[test]
+    fn a_report_without_a_target_is_that_of_one_with_a_target() {
+        let directory = tempfile::tempdir().unwrap();
+        let at = |name: &str| directory.path().join(name);
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/asdf/bad/array_bool_2.asdf");
+        let wet = mend(&at("a"), &at("b"), &std::fs::read(file).unwrap()).unwrap();
+        assert!(!wet.report.lost.is_empty());
+        std::fs::remove_file(at("b")).unwrap();
+        let dry = repair(&at("a"), None, Overwrite::Refuse, &OpenOptions::default(), Progress::none());
+        assert_eq!(dry.unwrap(), wet);
+        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1);
     }
 
     /// Frames are known to repairs as they are to readers: a byte within one is told as a loss.

@@ -75,9 +75,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     let repaired =
         meter.watch(|progress| holdall::repair::repair(&args.file, target, overwrite, &options, progress));
     let repaired = repaired.on(&file)?;
-    if let Some(target) = target {
-        tell_warning(&shown(target), repaired.warning.as_deref());
-    }
+    tell_warning(&target.map_or_else(|| file.clone(), shown), repaired.warning.as_deref());
     if args.json {
         let target = target.map(shown);
         console.out.json(&json::repair_json(&file, target.as_deref(), &repaired))?;
