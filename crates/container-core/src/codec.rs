@@ -24,6 +24,8 @@ mod common;
 #[cfg(feature = "zlib")]
 mod deflate;
 mod encoded;
+#[cfg(any(feature = "zlib", feature = "bzip2", feature = "zstd", feature = "lz4", feature = "xz"))]
+mod feed;
 #[cfg(feature = "lz4")]
 pub mod lz4;
 #[cfg(feature = "snappy")]

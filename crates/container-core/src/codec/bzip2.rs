@@ -14,6 +14,7 @@ use std::ops::Range;
 use ::bzip2::{Action, Compress, Compression, Decompress, Status};
 
 use super::common::{level_in, make_room};
+use super::feed::{Feed, on_front};
 use super::stream::{
     Decoder, Encoder, Fault, Filling, PIECE_LEN, Part, count, encode_in_pieces, pass, reach,
 };
@@ -62,14 +63,15 @@ impl Codec for Bzip2 {
     /// Decodes from the start up to the end of `range`, the blocks on threads.
     fn decode_range(&self, encoded: &Encoded<'_>, range: Range<u64>, dst: &mut [u8]) -> Result<()> {
         encoded.check(&range, dst)?;
-        let src = &*encoded.bytes()?;
         let Encoded { decoded_len, threads, limits, .. } = *encoded;
         // A block of long runs decodes to 46 MB, of which each thread holds one: then the other way takes none.
         let most = (limits.memory / 4).checked_div(threads.max(1) as u64).unwrap_or(0);
-        if parallel::decode_range(src, decoded_len, most, range.clone(), dst, threads)? {
+        if on_front(encoded, range.end, |src, _| {
+            parallel::decode_range(src, decoded_len, most, range.clone(), dst, threads)
+        })? {
             return Ok(());
         }
-        let to_end = range.end == decoded_len;
+        let (src, to_end) = (Feed::of(encoded)?, range.end == decoded_len);
         Part { name: "bzip2", src, skip: range.start, dst, to_end }.run(|| Ok(Decompress::new(false)))
     }
 

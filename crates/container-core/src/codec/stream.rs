@@ -19,6 +19,7 @@ use std::borrow::Cow;
 use std::io;
 
 use super::common::{make_room, wrong_length};
+use super::feed::Feed;
 use super::{Encoded, Take};
 use crate::{Error, Result};
 
@@ -136,7 +137,7 @@ impl<'a> Filling<'a> {
 /// Which bytes of a stream, or of several in a row, are wanted.
 pub(super) struct Part<'a> {
     pub(super) name: &'static str,
-    pub(super) src: &'a [u8],
+    pub(super) src: Feed<'a>,
     /// Decoded bytes before the first that is wanted.
     pub(super) skip: u64,
     pub(super) dst: &'a mut [u8],
@@ -159,15 +160,15 @@ impl Part<'_> {
         take: &mut Take<'_>,
         mut start: impl FnMut() -> Result<D>,
     ) -> Result<()> {
-        let Self { name, src, skip, dst, to_end } = self;
+        let Self { name, mut src, skip, dst, to_end } = self;
         let all = skip.saturating_add(dst.len() as u64);
         let want = if to_end { usize::try_from(all).unwrap_or(usize::MAX) } else { dst.len() };
         let wrong = |problem: Cow<'static, str>| wrong_length(name, want, problem);
         let mut dropped =
             vec![0; usize::try_from(skip).map_or(Self::DROPPED, |skip| skip.min(Self::DROPPED))];
-        let (mut first_used, mut first_made, mut decoder) = (0_usize, 0_u64, start()?);
+        let (len, mut first_used, mut first_made, mut decoder) = (src.len(), 0_u64, 0_u64, start()?);
         loop {
-            let used = advance(first_used, decoder.total_in());
+            let used = first_used.saturating_add(decoder.total_in());
             let made = first_made.saturating_add(decoder.total_out());
             if made >= all && !to_end {
                 return Ok(());
@@ -184,11 +185,11 @@ impl Part<'_> {
                     _ => &mut overflow,
                 },
             };
-            let step = decoder.step(src.get(used..).unwrap_or_default(), room);
-            let now_used = advance(first_used, decoder.total_in());
+            let step = decoder.step(src.from(used)?, room);
+            let now_used = first_used.saturating_add(decoder.total_in());
             let now_made = first_made.saturating_add(decoder.total_out());
             let ended = step.map_err(|fault| match fault {
-                Fault::Damage(what) => wrong(format!("{what}, near byte {now_used} of {}", src.len()).into()),
+                Fault::Damage(what) => wrong(format!("{what}, near byte {now_used} of {len}").into()),
                 Fault::Other(error) => error,
             })?;
             if now_made > all {
@@ -198,15 +199,15 @@ impl Part<'_> {
                 let len = usize::try_from(now_made.saturating_sub(made)).unwrap_or(usize::MAX);
                 take(dropped.get(..len).unwrap_or_default())?;
             }
-            if ended && now_made < all && now_used >= src.len() {
+            if ended && now_made < all && now_used >= len {
                 return Err(wrong(format!("there are only {now_made}").into()));
             }
-            if ended && now_used >= src.len() {
+            if ended && now_used >= len {
                 return Ok(());
             }
             if ended {
                 (first_used, first_made, decoder) = (now_used, now_made, start()?);
-            } else if (now_used, now_made) == (used, made) {
+            } else if (now_used, now_made) == (used, made) && !src.extend(used)? {
                 return Err(wrong(format!("the encoded data end early, after {made}").into()));
             }
         }
@@ -220,8 +221,7 @@ pub(super) fn pass<D: Decoder>(
     take: &mut Take<'_>,
     start: impl FnMut() -> Result<D>,
 ) -> Result<()> {
-    let src = &*encoded.bytes()?;
-    let skip = encoded.decoded_len;
+    let (src, skip) = (Feed::of(encoded)?, encoded.decoded_len);
     Part { name, src, skip, dst: &mut [], to_end: true }.run_passing(take, start)
 }
 

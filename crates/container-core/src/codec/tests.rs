@@ -50,7 +50,7 @@ fn assert_malformed(codec: &dyn Codec, src: &[u8], len: usize) {
 }
 
 /// Runs `check` with every vector: codec, encoded bytes, decoded bytes.
-fn for_each_vector(mut check: impl FnMut(&dyn Codec, &[u8], &[u8])) {
+pub(super) fn for_each_vector(mut check: impl FnMut(&dyn Codec, &[u8], &[u8])) {
     let codecs = all_codecs();
     for vector in vectors::all() {
         check(codecs.get(vector.codec).unwrap(), &vector.encoded(), &vector.data.bytes());

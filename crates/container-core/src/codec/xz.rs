@@ -13,6 +13,7 @@ use std::ops::Range;
 
 use lzma_rust2::{Action, Status, XzStream};
 
+use super::feed::Feed;
 use super::stream::{Decoder, Fault, Part, pass, reach};
 use super::{Codec, Encoded, Take};
 use crate::{Error, Limits, Result};
@@ -28,16 +29,17 @@ impl Codec for Xz {
 
     fn decode(&self, src: &[u8], dst: &mut [u8]) -> Result<()> {
         let limits = Limits::default();
-        Part { name: "xz", src, skip: 0, dst, to_end: true }.run(|| Ok(Streaming::new(src.len(), &limits)))
+        let (len, src) = (src.len(), Feed::all(src));
+        Part { name: "xz", src, skip: 0, dst, to_end: true }.run(|| Ok(Streaming::new(len, &limits)))
     }
 
     /// Decodes from the start up to the end of `range`, on one thread.
     fn decode_range(&self, encoded: &Encoded<'_>, range: Range<u64>, dst: &mut [u8]) -> Result<()> {
         encoded.check(&range, dst)?;
-        let src = &*encoded.bytes()?;
-        let to_end = range.end == encoded.decoded_len;
+        let (src, to_end) = (Feed::of(encoded)?, range.end == encoded.decoded_len);
+        let len = usize::try_from(src.len()).unwrap_or(usize::MAX);
         Part { name: "xz", src, skip: range.start, dst, to_end }
-            .run(|| Ok(Streaming::new(src.len(), encoded.limits)))
+            .run(|| Ok(Streaming::new(len, encoded.limits)))
     }
 
     fn encode(&self, _src: &[u8], _level: Option<i32>, _out: &mut Vec<u8>) -> Result<()> {
@@ -76,7 +78,9 @@ impl Streaming {
 
 impl Decoder for Streaming {
     fn step(&mut self, src: &[u8], dst: &mut [u8]) -> Result<bool, Fault> {
-        match self.stream.process(src, dst, Action::Finish) {
+        let seen = self.stream.total_in().saturating_add(src.len() as u64);
+        let action = if seen < self.src_len as u64 { Action::Run } else { Action::Finish };
+        match self.stream.process(src, dst, action) {
             // Streams may follow each other, so only the end of the source is the end.
             Ok(result) => Ok(result.status == Status::StreamEnd),
             Err(error) if error.kind() == io::ErrorKind::OutOfMemory => {

@@ -17,6 +17,7 @@ use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, 
 use simd_adler32::Adler32;
 
 use super::common::{level_in, make_room};
+use super::feed::Feed;
 use super::stream::{
     Decoder, Encoder, Fault, Filling, PIECE_LEN, Part, count, encode_in_pieces, pass, reach,
 };
@@ -52,11 +53,10 @@ impl Codec for Zlib {
     /// Decodes from the start up to the end of `range`, on one thread.
     fn decode_range(&self, encoded: &Encoded<'_>, range: Range<u64>, dst: &mut [u8]) -> Result<()> {
         encoded.check(&range, dst)?;
-        let src = &*encoded.bytes()?;
         if encoded.is_all(&range) {
-            return self.decode(src, dst);
+            return self.decode(&encoded.bytes()?, dst);
         }
-        let to_end = range.end == encoded.decoded_len;
+        let (src, to_end) = (Feed::of(encoded)?, range.end == encoded.decoded_len);
         Part { name: "zlib", src, skip: range.start, dst, to_end }.run(one_stream())
     }
 

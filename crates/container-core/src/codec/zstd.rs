@@ -24,6 +24,7 @@ use ::zstd::zstd_safe::{
 };
 
 use super::common::{level_in, make_room, wrong_length};
+use super::feed::Feed;
 use super::stream::{Decoder, Fault, Part, count, pass, reach};
 use super::{Codec, Encoded, Take};
 use crate::{Error, Limits, Result};
@@ -47,11 +48,10 @@ impl Codec for Zstd {
     /// Decodes from the start up to the end of `range`, on one thread, with the memory for a window if that is not all.
     fn decode_range(&self, encoded: &Encoded<'_>, range: Range<u64>, dst: &mut [u8]) -> Result<()> {
         encoded.check(&range, dst)?;
-        let src = &*encoded.bytes()?;
         if encoded.is_all(&range) {
-            return self.decode(src, dst);
+            return self.decode(&encoded.bytes()?, dst);
         }
-        let to_end = range.end == encoded.decoded_len;
+        let (src, to_end) = (Feed::of(encoded)?, range.end == encoded.decoded_len);
         Part { name: "zstd", src, skip: range.start, dst, to_end }.run(|| Streaming::new(encoded.limits))
     }
 

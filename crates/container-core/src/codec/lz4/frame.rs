@@ -23,6 +23,7 @@ use twox_hash::XxHash32;
 
 use super::{BlockEnd, block_shape};
 use crate::codec::common::wrong_length;
+use crate::codec::feed::on_front;
 use crate::codec::{Codec, Encoded, Take};
 use crate::source::zeroed_vec;
 use crate::threads::on_threads;
@@ -58,11 +59,16 @@ impl Codec for Lz4Frame {
 
     fn decode_range(&self, encoded: &Encoded<'_>, range: Range<u64>, dst: &mut [u8]) -> Result<()> {
         encoded.check(&range, dst)?;
-        let src = &*encoded.bytes()?;
         let Encoded { decoded_len, limits, threads, .. } = *encoded;
         let want = usize::try_from(decoded_len).unwrap_or(usize::MAX);
         let to_end = range.end == decoded_len;
-        Reading { src, skip: range.start, want, dst, to_end, limits, threads, passing: None }.run()
+        on_front(encoded, range.end, |src, is_all| {
+            let dst = &mut *dst;
+            let read =
+                Reading { src, skip: range.start, want, dst, to_end, limits, threads, passing: None }.run();
+            if is_all { read.map(|()| true) } else { Ok(read.is_ok()) }
+        })
+        .map(drop)
     }
 
     /// Block after block, on one thread.
