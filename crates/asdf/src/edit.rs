@@ -195,6 +195,15 @@ impl TreeEditor {
     }
 }
 
+/// Whether values at several paths can be set at once.
+#[cfg(test)]
+pub(crate) fn can_set<'y>(
+    document: &Document,
+    values: impl IntoIterator<Item = (&'y str, &'y Yaml)>,
+) -> bool {
+    set::set_all(document, values).is_ok()
+}
+
 /// The value of a YAML 1.1 text, as `meta --set PATH=VALUE` has it: `[1, two, !unit/unit-1.0.0 m]`. Tags as `!core/…` and `!unit/…` stand
 /// for those of the ASDF standard. An empty text is null.
 ///

@@ -10,6 +10,7 @@ mod emit;
 mod events;
 mod fast;
 mod fold;
+mod lookup;
 mod node;
 mod pairs;
 mod places;
@@ -30,6 +31,7 @@ pub(crate) use emit::{
 
 pub use document::{Collection, Document, DuplicateKeys, Kind, NodeId, ScalarStyle, YamlLimits};
 pub use emit::{EmitOptions, emit_document, emit_node};
+pub(crate) use lookup::Known;
 pub use node::Node;
 pub use scalar::{Int, Scalar, Timestamp, resolve};
 pub(crate) use scalar::{is_impossible, under_tag};

@@ -79,7 +79,7 @@ fn last_dash(sequence: Node<'_>) -> Option<usize> {
 
 /// The pair at an index, as they are written.
 pub(super) fn pair(mapping: Node<'_>, index: usize) -> Option<Pair<'_>> {
-    let (key, value) = mapping.entries().nth(index)?;
+    let (key, value) = mapping.entry(index)?;
     let text = mapping.document().text();
     let colon = colon(text, key);
     let mark = question(text, key, mapping);
@@ -167,6 +167,10 @@ pub(super) fn root_head(document: &Document) -> (usize, bool) {
 
 /// Columns by which block sequences that are values of a block mapping are indented in this document; those of the first that there is.
 pub(super) fn sequence_step(document: &Document) -> usize {
+    document.sequence_step(|| find_sequence_step(document))
+}
+
+fn find_sequence_step(document: &Document) -> usize {
     let mut stack = vec![document.root()];
     // Enough to find the habit of a document; all of a large one would be read for nothing.
     let mut budget = 20_000_usize;

@@ -8,7 +8,7 @@ use std::ops::Range;
 use container_core::pointer::unescape;
 use container_core::{Error, Result};
 
-use crate::yaml::{Document, Kind, Node, NodeId, Scalar, Yaml, key_text};
+use crate::yaml::{Document, Kind, Known, Node, NodeId, Scalar, Yaml, key_text};
 
 use super::{flow, place};
 
@@ -145,7 +145,7 @@ pub(super) fn is_nothing(node: Node<'_>) -> bool {
 fn is_merge(document: &Document, path: &str) -> bool {
     let is_behind = |path: &str| match find(document, path) {
         Ok(Found::Pair { mapping, index }) => {
-            mapping.entries().nth(index).is_some_and(|(key, _)| key.scalar() == Some(Scalar::Merge))
+            mapping.entry(index).is_some_and(|(key, _)| key.scalar() == Some(Scalar::Merge))
         }
         _ => false,
     };
@@ -156,6 +156,11 @@ fn is_merge(document: &Document, path: &str) -> bool {
 
 /// The pair that counts of those with this key, without what is merged: of equal ones the last, text before what is written alike.
 fn own_pair(mapping: Node<'_>, step: &str) -> Option<usize> {
+    match mapping.known_pair(step) {
+        Known::Pair(index) => return Some(index),
+        Known::Absent => return None,
+        Known::Unclear => {}
+    }
     let count = mapping.len();
     let last = |found: &dyn Fn(Node<'_>) -> bool| {
         let back = mapping.entries().rev().position(|(key, _)| found(key))?;
@@ -200,9 +205,7 @@ pub(super) fn check_anchors(document: &Document, taken: &[Range<usize>]) -> Resu
         let span = node.span();
         taken.iter().any(|range| range.start <= span.start && span.end <= range.end)
     };
-    let ids = (0..document.len()).filter_map(|id| u32::try_from(id).ok()).map(|id| document.node(NodeId(id)));
-    for alias in ids.filter(|node| node.is_alias()) {
-        let target = alias.target();
+    for (target, alias) in taken.iter().flat_map(|range| document.aliases_of(range)) {
         if is_taken(target) && !is_taken(alias) {
             let name = target.anchor().unwrap_or_default();
             let message = format!("another place names what is here, by the alias *{name}");

@@ -39,14 +39,14 @@ pub(super) fn remove(document: &Document, path: &str, wide: bool) -> Result<Plan
 
 /// All pairs of a key, because taking out the last would bring back the one before.
 fn equal_keys(mapping: Node<'_>, index: usize) -> Vec<usize> {
-    let Some((key, _)) = mapping.entries().nth(index) else { return Vec::new() };
+    let Some((key, _)) = mapping.entry(index) else { return Vec::new() };
     let (scalar, text) = (key.scalar(), key_text(key));
     let equal = |other: Node<'_>| other.scalar() == scalar && key_text(other) == text;
     mapping.entries().enumerate().filter(|(_, (key, _))| equal(*key)).map(|(index, _)| index).collect()
 }
 
 fn span(collection: Node<'_>, index: usize) -> Option<std::ops::Range<usize>> {
-    match collection.entries().nth(index) {
+    match collection.entry(index) {
         Some((key, value)) => {
             Some(key.span().start.min(value.span().start)..value.span().end.max(key.span().end))
         }

@@ -3,6 +3,8 @@
 //! A tree may have millions of nodes and few arrays: only the way to those is walked. Aliases lead to an array by several paths, of which
 //! a small tree may have more than anyone can list.
 
+use std::collections::HashSet;
+
 use container_core::dtype::{DType, Field};
 use container_core::pointer::escape;
 use container_core::{Limits, Result};
@@ -154,6 +156,8 @@ fn visits(document: &Document, ways: &Ways) -> Option<u64> {
 struct Search {
     entries: Vec<ArrayEntry>,
     faults: Vec<Fault>,
+    /// Place and message of each of the faults.
+    told: HashSet<(u64, String)>,
     /// Bytes of memory that the entries take, and most that they may. Behind that nothing more is read: by aliases many arrays share one
     /// record of many fields, and each entry has its own.
     held: u64,
@@ -220,9 +224,9 @@ impl Search {
             Err(error) => {
                 let place = error.range().unwrap_or_else(|| node.range());
                 let message = format!("{path} cannot be read: {}", error.kind());
-                let fault = Fault::new(FaultKind::Array, place, message);
-                if !self.faults.contains(&fault) {
-                    self.faults.push(fault);
+                // There may be as many as nodes.
+                if self.told.insert((place.start, message.clone())) {
+                    self.faults.push(Fault::new(FaultKind::Array, place, message));
                 }
             }
         }

@@ -182,34 +182,55 @@ impl Edit<'_> {
     }
 }
 
-/// True where an array that is replaced as a whole has others within it that change.
-fn are_nested(edits: &[Edit<'_>]) -> bool {
+/// Which changes are of an array within one that is replaced as a whole; `None` where one of those is not in a mask, which would go with it.
+fn in_masks(edits: &[Edit<'_>]) -> Option<Vec<bool>> {
     // The arrays within one stand right behind it.
-    edits.windows(2).any(|pair| {
-        let [outer, inner] = pair else { return false };
-        let within = inner.placed.path.strip_prefix(outer.placed.path.as_str());
-        outer.is_whole() && within.is_some_and(|rest| outer.placed.path.is_empty() || rest.starts_with('/'))
-    })
+    let (mut outer, mut found) = (None::<&str>, Vec::with_capacity(edits.len()));
+    for edit in edits {
+        let path = edit.placed.path.as_str();
+        let rest = match outer {
+            Some("") => Some(path),
+            Some(outer) => path.strip_prefix(outer).and_then(|rest| rest.strip_prefix('/')),
+            None => None,
+        };
+        match rest {
+            Some(rest) if rest == "mask" || rest.starts_with("mask/") => found.push(true),
+            Some(_) => return None,
+            None => {
+                outer = edit.is_whole().then_some(path);
+                found.push(false);
+            }
+        }
+    }
+    Some(found)
 }
 
 /// Makes the changes, all at once where that can be done. An array that an alias names, be it within itself, stays as it is where it would go
 /// as a whole, and so does one whose keys are those of another mapping.
 fn make(document: Document, edits: &[Edit<'_>], report: &mut RepairReport) -> Result<Document> {
     let mut values = Vec::new();
-    let at_once = !are_nested(edits);
-    if at_once {
+    let in_masks = in_masks(edits);
+    if in_masks.is_some() {
         for edit in edits {
             values.push(edit.change(Some(document.node(edit.placed.array.node)))?);
         }
     }
     let mut editor = TreeEditor::new(document);
-    let all = at_once && {
-        let changes = values.iter().flatten().map(|(path, value)| (path.as_str(), value));
+    let mut failed = None;
+    let all = in_masks.is_some_and(|in_masks| {
+        // A mask goes with the array that it masks.
+        let changes =
+            values.iter().zip(in_masks).filter(|(_, is_in_mask)| !is_in_mask).map(|(value, _)| value);
+        let changes = changes.flatten().map(|(path, value)| (path.as_str(), value));
         match editor.set_all(changes) {
-            Err(error) if !matches!(error.kind(), ErrorKind::Usage(_)) => return Err(error),
-            other => other.is_ok(),
+            Err(error) if !matches!(error.kind(), ErrorKind::Usage(_)) => failed = Some(error),
+            other => return other.is_ok(),
         }
-    };
+        false
+    });
+    if let Some(error) = failed {
+        return Err(error);
+    }
     // From the end, so that paths stay good, and what is replaced has what is within it as that is now.
     for (at, edit) in edits.iter().enumerate().rev() {
         let made = if all {

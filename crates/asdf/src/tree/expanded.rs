@@ -55,9 +55,9 @@ fn get(known: &[u64], node: Node<'_>) -> u64 {
 /// A child of a collection as written. What is merged is none: pairs of the same key come once, however often they are merged.
 fn child(node: Node<'_>, index: usize) -> Option<Node<'_>> {
     if node.kind() == Kind::Sequence {
-        return node.items().nth(index);
+        return node.item(index);
     }
-    let (key, value) = node.entries().nth(index / 2)?;
+    let (key, value) = node.entry(index / 2)?;
     let is_merged = key.text() == "<<" && value.is_alias();
     Some(if index.is_multiple_of(2) || is_merged { key } else { value })
 }

@@ -11,6 +11,7 @@ use container_core::Result;
 
 use super::arena::{Arena, Item};
 use super::compose::{check_text, compose};
+use super::lookup::Lookup;
 use super::{Node, directives, fast, pairs};
 
 /// Bounds on what a document may ask for.
@@ -101,6 +102,7 @@ pub struct Document {
     limits: YamlLimits,
     arena: Arena,
     handles: Vec<(String, String)>,
+    lookup: Lookup,
 }
 
 impl Document {
@@ -117,7 +119,8 @@ impl Document {
             None => compose(text, base, limits)?,
         };
         let handles = directives::tag_handles(text);
-        let document = Self { text: text.to_owned(), base, limits: *limits, arena, handles };
+        let document =
+            Self { text: text.to_owned(), base, limits: *limits, arena, handles, lookup: Lookup::default() };
         pairs::require_few_merged(&document)?;
         if limits.duplicate_keys == DuplicateKeys::Refuse {
             document.refuse_duplicate_keys()?;
@@ -182,11 +185,36 @@ impl Document {
         &self.handles
     }
 
+    pub(super) const fn lookup(&self) -> &Lookup {
+        &self.lookup
+    }
+
+    /// The columns by which sequences in mappings are indented, which `find` finds the first time.
+    pub(crate) fn sequence_step(&self, find: impl FnOnce() -> usize) -> usize {
+        self.lookup.sequence_step(find)
+    }
+
+    /// The aliases of anchors that begin within a range of the text: what each names, and the alias.
+    pub(crate) fn aliases_of(
+        &self,
+        range: &std::ops::Range<usize>,
+    ) -> impl Iterator<Item = (Node<'_>, Node<'_>)> {
+        self.lookup.aliases_of(self, range)
+    }
+
     pub(super) const fn arena(&self) -> &Arena {
         &self.arena
     }
 
+    /// Nodes that were looked up since the document was read.
+    #[cfg(test)]
+    pub(crate) fn steps(&self) -> u64 {
+        self.lookup.steps.load(std::sync::atomic::Ordering::Relaxed)
+    }
+
     pub(super) fn item(&self, id: NodeId) -> Item {
+        #[cfg(test)]
+        self.lookup.steps.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         self.arena.items.get(id.0 as usize).copied().unwrap_or(Item::NOTHING)
     }
 }

@@ -10,6 +10,7 @@
 use std::ops::Range;
 
 use super::arena::{Item, Shape};
+use super::lookup::Known;
 use super::{Collection, Document, Kind, NodeId, Scalar, ScalarStyle, pairs, resolve, scalar};
 
 /// The prefix of YAML's own tags.
@@ -221,6 +222,20 @@ impl<'d> Node<'d> {
     /// The item at an index.
     #[must_use]
     pub fn item(self, index: usize) -> Option<Self> {
-        self.items().nth(index)
+        let children = if self.kind() == Kind::Sequence { self.children() } else { &[] };
+        children.get(index).map(|id| Self { document: self.document, id: NodeId(*id) })
+    }
+
+    /// The pair at an index, as written.
+    pub(crate) fn entry(self, index: usize) -> Option<(Self, Self)> {
+        let children = if self.kind() == Kind::Mapping { self.children() } else { &[] };
+        let (pairs, _) = children.as_chunks::<2>();
+        let node = |id: u32| Self { document: self.document, id: NodeId(id) };
+        pairs.get(index).map(|[key, value]| (node(*key), node(*value)))
+    }
+
+    /// The last pair that has a text as key, merged ones left out, where a table of the keys says so.
+    pub(crate) fn known_pair(self, key: &str) -> Known {
+        self.document.lookup().keys(self).map_or(Known::Unclear, |keys| keys.find(self, key))
     }
 }

@@ -12,6 +12,7 @@ use std::collections::{HashMap, HashSet};
 
 use container_core::{Error, Result};
 
+use super::lookup::Known;
 use super::{Document, Int, Kind, Node, NodeId, Scalar};
 
 /// A key, equal where Python's dictionaries take keys as equal: `1`, `true` and `1.0` are one.
@@ -64,6 +65,11 @@ fn merged<'d>((key, value): (Node<'d>, Node<'d>)) -> Option<Vec<Node<'d>>> {
     }
 }
 
+/// Whether a pair merges other mappings.
+pub(super) fn is_merge(pair: (Node<'_>, Node<'_>)) -> bool {
+    merged(pair).is_some()
+}
+
 /// Mappings in the order in which they count: the mapping itself, then what it merges, what that merges, and so on, each once.
 struct Sources<'d> {
     next: Vec<Node<'d>>,
@@ -101,23 +107,23 @@ fn sources(mapping: Node<'_>) -> Sources<'_> {
 /// first one.
 pub(super) fn that_count(mapping: Node<'_>) -> Vec<(Node<'_>, Node<'_>)> {
     let mut found: Vec<(Node<'_>, Node<'_>)> = Vec::with_capacity(mapping.len());
-    let mut places: HashMap<Key<'_>, (usize, bool)> = HashMap::with_capacity(mapping.len());
-    for source in sources(mapping) {
-        for entry in places.values_mut() {
-            entry.1 = true;
-        }
+    // Of each key the place of its pair, and the mapping that has it: what stands in one counts more than what that merges.
+    let mut places: HashMap<Key<'_>, (usize, usize)> = HashMap::with_capacity(mapping.len());
+    for (number, source) in sources(mapping).enumerate() {
         for pair in source.entries() {
             if merged(pair).is_some() {
                 continue;
             }
             match places.entry(Key::of(pair.0)) {
                 std::collections::hash_map::Entry::Vacant(vacant) => {
-                    vacant.insert((found.len(), false));
+                    vacant.insert((found.len(), number));
                     found.push(pair);
                 }
                 std::collections::hash_map::Entry::Occupied(occupied) => {
-                    let (place, fixed) = *occupied.get();
-                    if !fixed && let Some(slot) = found.get_mut(place) {
+                    let (place, of) = *occupied.get();
+                    if of == number
+                        && let Some(slot) = found.get_mut(place)
+                    {
                         *slot = pair;
                     }
                 }
@@ -187,6 +193,13 @@ pub(super) fn refuse_duplicate_keys(document: &Document) -> Result<()> {
 pub(super) fn find<'d>(mapping: Node<'d>, key: &str) -> Option<Node<'d>> {
     if mapping.kind() != Kind::Mapping {
         return None;
+    }
+    if let Some(keys) = mapping.document().lookup().keys(mapping) {
+        match keys.find(mapping, key) {
+            Known::Pair(index) => return mapping.entry(index).map(|pair| pair.1),
+            Known::Absent if !keys.merges => return None,
+            _ => {}
+        }
     }
     sources(mapping).find_map(|source| {
         let mut entries = source.entries().rev();

@@ -13,6 +13,7 @@ use std::collections::HashSet;
 use container_core::pointer::{escape, unescape};
 use container_core::{Error, Limits, Result};
 
+use super::lookup::Known;
 use super::{Document, Int, Kind, Node, NodeId, Scalar};
 
 /// The text by which a path names a key: the text itself, a number's digits, `true`, `null`; `None` for collections.
@@ -144,6 +145,14 @@ pub(crate) fn child<'d>(node: Node<'d>, step: &str) -> Option<Node<'d>> {
             if decimal { node.item(step.parse().ok()?) } else { None }
         }
         Kind::Mapping => node.get(step).or_else(|| {
+            if node
+                .document()
+                .lookup()
+                .keys(node)
+                .is_some_and(|keys| !keys.merges && keys.find(node, step) == Known::Absent)
+            {
+                return None;
+            }
             let mut pairs = node.pairs().into_iter().rev();
             pairs.find(|(key, _)| key_text(*key).as_deref() == Some(step)).map(|(_, value)| value)
         }),
