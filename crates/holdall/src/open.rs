@@ -101,15 +101,20 @@ fn damaged(probe: &Probe<'_>) -> Option<&'static Format> {
 /// # Errors
 /// `Io`; `WrongFormat`; `Limit` for a stream over the memory limit; and those of the format's own open.
 pub fn open(path: &Path, accept: Accept, options: &OpenOptions) -> Result<Opened> {
-    let open = || {
-        let (format, input) = recognise(path, accept, options)?;
-        opened(format, input, options)
-    };
-    beside_writer::look(path, open, |opened| match opened {
-        // What a quick check finds would take longer than many a read.
+    beside_writer::look(path, || open_once(path, accept, options), is_unfinished)
+}
+
+fn open_once(path: &Path, accept: Accept, options: &OpenOptions) -> Result<Opened> {
+    let (format, input) = recognise(path, accept, options)?;
+    opened(format, input, options)
+}
+
+/// True where a file ends early, or is damaged as far as opening it shows. What a quick check finds would take longer than many a read.
+fn is_unfinished(opened: &Result<Opened>) -> bool {
+    match opened {
         Ok(opened) => !opened.container.about().complete,
         Err(error) => error.is_damage(),
-    })
+    }
 }
 
 fn opened(format: &'static Format, input: Input, options: &OpenOptions) -> Result<Opened> {
@@ -142,7 +147,7 @@ pub fn journal_notices(path: &Path, options: &OpenOptions) -> Vec<String> {
 ///
 /// Where they are stored in that order, plainly or in small blocks, pieces are read by position rather than mapped: that is as fast, and the
 /// memory of the process stays at a piece instead of growing to the size of the file. [`OpenOptions::access`] other than
-/// `Auto` is obeyed.
+/// `Auto` is obeyed. A file that ends early and has just been written to is opened once more, as [`open`] does.
 ///
 /// # Errors
 /// As [`open`].
@@ -151,6 +156,15 @@ pub fn open_to_pass(
     accept: Accept,
     options: &OpenOptions,
     order: impl Fn(&Opened) -> Option<Order>,
+) -> Result<Opened> {
+    beside_writer::look(path, || open_to_pass_once(path, accept, options, &order), is_unfinished)
+}
+
+fn open_to_pass_once(
+    path: &Path,
+    accept: Accept,
+    options: &OpenOptions,
+    order: &impl Fn(&Opened) -> Option<Order>,
 ) -> Result<Opened> {
     let (format, input, pass) = recognise_to_pass(path, accept, options)?;
     let opened = opened(format, input, options)?;
@@ -166,7 +180,7 @@ pub fn open_to_pass(
         Pass::Reopen => {
             let mut options = options.clone();
             options.access = Access::Positioned;
-            open(path, accept, &options)
+            open_once(path, accept, &options)
         }
     }
 }
@@ -370,6 +384,24 @@ mod tests {
             assert!(matches!(error.kind(), ErrorKind::WrongFormat { .. }));
             assert!(error.to_string().contains(word), "{error}");
         }
+    }
+
+    /// The rest of the file comes while it is opened for the first time.
+    #[cfg(feature = "rawarray")]
+    #[test]
+    fn a_file_that_is_being_written_is_opened_once_more_to_pass() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a.ra");
+        let whole = crate::testing::ra_bytes();
+        std::fs::write(&path, &whole[..whole.len() - 1]).unwrap();
+        let calls = std::cell::Cell::new(0);
+        let opened = open_to_pass(&path, Accept::Containers, &OpenOptions::default(), |_| {
+            calls.set(calls.get() + 1);
+            std::fs::write(&path, &whole).unwrap();
+            None
+        });
+        assert!(opened.unwrap().container.about().complete);
+        assert_eq!(calls.get(), 2);
     }
 
     /// A file that is gone when its order is asked for cannot be opened a second time.
