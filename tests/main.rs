@@ -9,6 +9,7 @@ mod conversions;
 mod corpus;
 mod counted;
 mod damage;
+mod decoded;
 mod goldens;
 mod gsd_conversions;
 mod gsd_damage;

@@ -191,6 +191,20 @@ impl Container for Lens {
         }
     }
 
+    fn prove(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<()> {
+        let is_held = match index.checked_sub(self.file.arrays().len()) {
+            Some(block) => self.file.hold_block_region(block, region, options)?,
+            None => {
+                let stored = self.stored_region(index, region)?;
+                self.file.hold_region(index, stored.as_ref().unwrap_or(region), options)?
+            }
+        };
+        if is_held {
+            return Ok(());
+        }
+        container_core::stream::prove_furthest(self, index, region, options)
+    }
+
     fn mask(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<Option<Array<'static>>> {
         match (self.fallback, self.file.arrays().get(index)) {
             (Fallback::Apply, Some(entry)) => {

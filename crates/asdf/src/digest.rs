@@ -13,6 +13,10 @@ use crate::block_header::BlockHeader;
 use crate::compression;
 use crate::layout::StoredBlock;
 
+mod compare;
+
+pub(crate) use compare::{copy_hashing, decode_comparing};
+
 /// What the digest of a block is worth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DigestState {

@@ -86,6 +86,16 @@ pub trait Container: Send + Sync {
     /// `Unsupported` and `Limit` where the values cannot be read.
     fn read(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<Array<'_>>;
 
+    /// Makes sure that `region` of a dataset, which is not empty, can be read, before anything is written on the strength of it: reads its element
+    /// that lies furthest in the file. Formats whose data are decoded from their start decode as far as the region reaches, and keep the values for
+    /// the reads that follow. What shows another container passes this on to it.
+    ///
+    /// # Errors
+    /// As [`Container::read`].
+    fn prove(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<()> {
+        crate::stream::prove_furthest(self, index, region, options)
+    }
+
     /// The bytes of the element that every element of `region` of a dataset is, where the file says so of all of them at once: chunks of zeros,
     /// of NaN, of one value. `None` where it does not, and where reading has more to do than that: to refuse, or to compare digests.
     fn repeated(&self, index: usize, region: &Region) -> Option<Vec<u8>> {

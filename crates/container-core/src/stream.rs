@@ -16,17 +16,30 @@ const DECODED_PIECE: u64 = 16 << 20;
 /// Bytes of a piece that has to be transposed: the longer it is, the longer the runs that are read for it.
 const TRANSPOSED_PIECE: u64 = 64 << 20;
 
-/// Makes sure that `region` can be read, before anything is written on the strength of it: reads its element that lies
-/// furthest in the file, where no element is absent.
+/// Makes sure that `region` can be read, before anything is written on the strength of it: that no element is absent, and by
+/// [`Container::prove`].
 ///
 /// # Errors
 /// Those of [`Container::absence`] and [`Container::read`].
 pub fn prove(container: &dyn Container, index: usize, region: &Region, options: &ReadOptions) -> Result<()> {
     require_present(container, index, region)?;
-    let dataset = &*container.require(index)?;
     if region.is_empty() {
         return container.read(index, region, options).map(|_| ());
     }
+    container.prove(index, region, options)
+}
+
+/// Reads the element of `region` that lies furthest in the file.
+///
+/// # Errors
+/// Those of [`Container::read`].
+pub fn prove_furthest<C: Container + ?Sized>(
+    container: &C,
+    index: usize,
+    region: &Region,
+    options: &ReadOptions,
+) -> Result<()> {
+    let dataset = &*container.require(index)?;
     let furthest = region.axes().iter().map(|axis| {
         let last = i128::from(axis.start) + i128::from(axis.step) * (i128::from(axis.count) - 1);
         let start = axis.start.max(u64::try_from(last).unwrap_or(0));

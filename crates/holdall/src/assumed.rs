@@ -169,6 +169,13 @@ impl Container for Assumed {
         array.select(&Region::new(vec![AxisSelection { start, ..*axis }], &[high + 1 - low])?)
     }
 
+    fn prove(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<()> {
+        if self.inner.is_typed(index) {
+            return self.inner.prove(index, region, options);
+        }
+        container_core::stream::prove_furthest(self, index, region, options)
+    }
+
     fn mask(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<Option<Array<'static>>> {
         if self.inner.is_typed(index) { self.inner.mask(index, region, options) } else { Ok(None) }
     }

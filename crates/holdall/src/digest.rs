@@ -10,7 +10,7 @@ use container_core::container::{Container, Digests, ReadOptions};
 use container_core::dtype::{ByteOrder, DType, Order};
 use container_core::mask::Hidden;
 use container_core::region::Region;
-use container_core::stream::{for_each_masked_run, for_each_run};
+use container_core::stream::{for_each_masked_run, for_each_run, prove};
 use container_core::{Progress, Result};
 use serde_json::json;
 
@@ -65,6 +65,7 @@ pub fn digest(
     let mut running = Algorithm::Sha256.start();
     running.update(header(&dtype, &shape).as_bytes());
     let is_plain = packer.is_plain() && stored.is_in_order(ByteOrder::Little);
+    prove(container, index, region, &read)?;
     let mut made = Vec::new();
     let mut any = false;
     let mut add = |run: &[u8]| {

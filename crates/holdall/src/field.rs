@@ -81,6 +81,13 @@ impl Container for OneField<'_> {
         self.part(array.field(&self.path)?, region.axes())
     }
 
+    fn prove(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<()> {
+        let dataset = self.require(index)?;
+        let region = Region::new(region.axes().to_vec(), &dataset.shape)?;
+        let (outer, _) = region.axes().split_at(self.records.len());
+        self.inner.prove(self.index, &Region::new(outer.to_vec(), &self.records)?, options)
+    }
+
     fn mask(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<Option<Array<'static>>> {
         let dataset = self.require(index)?;
         let (outer, _) = region.axes().split_at(self.records.len().min(region.axes().len()));

@@ -309,6 +309,14 @@ impl Container for Filled<'_> {
         Array::new(dtype, shape, order, Cow::Owned(bytes))
     }
 
+    fn prove(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<()> {
+        self.inner.prove(index, region, options)?;
+        if self.masked.contains_key(&index) {
+            return container_core::stream::prove_furthest(self, index, region, options);
+        }
+        Ok(())
+    }
+
     fn mask(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<Option<Array<'static>>> {
         if self.masked.contains_key(&index) { Ok(None) } else { self.inner.mask(index, region, options) }
     }

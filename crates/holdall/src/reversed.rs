@@ -95,6 +95,11 @@ impl Container for Reversed<'_> {
         Ok(self.inner.read(index, &region, options)?.reversed_axes())
     }
 
+    fn prove(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<()> {
+        let dataset = self.inner.require(index)?;
+        self.inner.prove(index, &region.reversed(&dataset.shape)?, options)
+    }
+
     fn mask(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<Option<Array<'static>>> {
         let dataset = self.inner.require(index)?;
         let region = region.reversed(&dataset.shape)?;

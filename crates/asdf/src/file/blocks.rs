@@ -13,18 +13,25 @@ use container_core::{Error, Limits, Result};
 
 use super::File;
 use crate::compression::{self, lz4_chunks};
-use crate::digest;
+use crate::digest::{self, DigestState};
 use crate::fault::{Fault, FaultKind, block_of};
 use crate::layout::{IndexState, StoredBlock};
 use crate::ndarray::{ByteSource, NdArray};
 use crate::open_options::Policy;
 use crate::yaml::NodeId;
 
-/// What a file holds in memory of what it has decoded: no more than one block, or one array of the tree, and one chunk of a block.
+/// Most bytes of a plain block that are kept from comparing its digest: one piece of those in which data pass.
+const MAX_HELD_PLAIN: u64 = 16 << 20;
+
+/// Most bytes of a block of chunks that are kept from comparing its digest. Chunks are decoded one by one otherwise, in little memory.
+const MAX_HELD_CHUNKS: u64 = 256 << 20;
+
+/// What a file holds in memory of what it has decoded: no more than one block, or one array of the tree, and one chunk or part of a block.
 #[derive(Default)]
 pub(super) struct Cache {
     held: Mutex<Option<(Key, Arc<Vec<u8>>)>>,
-    /// The chunk of a block that was decoded last, with its place in the data: the next row that is asked for is often in it.
+    /// The chunk of a block that was decoded last, with its place in the data: the next row that is asked for is often in it. Or the part of a
+    /// block that is to be read next.
     chunk: Mutex<Option<Chunk>>,
     /// The blocks whose digests have been compared.
     proved: Mutex<HashSet<usize>>,
@@ -104,6 +111,15 @@ impl Cache {
         self.lock().as_ref().filter(|(held, _)| *held == key).map(|(_, bytes)| Arc::clone(bytes))
     }
 
+    /// The decoded part of a block that holds all of `range`, where there is one.
+    fn part(&self, block: &StoredBlock, range: &Range<u64>) -> Option<Chunk> {
+        let chunk = self.chunk.lock().unwrap_or_else(PoisonError::into_inner);
+        let holds = |chunk: &&Chunk| {
+            chunk.block == block.index && chunk.place.start <= range.start && range.end <= chunk.place.end
+        };
+        chunk.as_ref().filter(holds).cloned()
+    }
+
     /// What is held under `key`, made where it is not. Others who want it meanwhile wait for it.
     pub(super) fn get_or_make(
         &self,
@@ -133,16 +149,17 @@ impl File {
         let block = self.blocks().get(index);
         let block = block.ok_or_else(|| Error::usage(format!("no block {index} among {blocks}")))?;
         let len = self.available(block)?;
-        self.prove(block, options)?;
-        if !block.header.is_compressed()
-            && let Some(bytes) = self.source.lend(plain_range(block, 0..len)?)
-        {
-            return Ok(Cow::Borrowed(bytes));
-        }
-        compression::require(&self.source, block, &self.options.codecs)?;
-        let mut bytes = zeroed_vec(len, &options.limits).map_err(|error| error.at(block.range()))?;
-        self.decode_into(block, 0, &mut bytes, options)?;
-        Ok(Cow::Owned(bytes))
+        self.comparing(block, options, || {
+            if !block.header.is_compressed()
+                && let Some(bytes) = self.source.lend(plain_range(block, 0..len)?)
+            {
+                return Ok(Cow::Borrowed(bytes));
+            }
+            compression::require(&self.source, block, &self.options.codecs)?;
+            let mut bytes = zeroed_vec(len, &options.limits).map_err(|error| error.at(block.range()))?;
+            self.decode_into(block, 0, &mut bytes, options)?;
+            Ok(Cow::Owned(bytes))
+        })
     }
 
     /// The block that holds an array's bytes.
@@ -255,21 +272,83 @@ impl File {
 
     /// Compares the digest of a block, once.
     pub(super) fn prove(&self, block: &StoredBlock, options: &ReadOptions) -> Result<()> {
-        if options.digests == Digests::Ignore || block.checksum().is_none() {
-            return Ok(());
-        }
-        let proved = || self.cache.proved.lock().unwrap_or_else(PoisonError::into_inner);
-        if proved().contains(&block.index) {
-            return Ok(());
-        }
         // Of a block that the file cuts there is nothing to compare; reading tells what is missing.
-        if !block.is_whole() {
+        if !self.is_due(block, options) {
             return Ok(());
         }
         let codecs = &self.options.codecs;
-        digest::state(&self.source, block, codecs, &options.limits, options.threads)?.into_result(block)?;
-        proved().insert(block.index);
+        let state = digest::state(&self.source, block, codecs, &options.limits, options.threads)?;
+        self.proved(block, state)
+    }
+
+    /// Runs a read of all of a block, and compares the digest if the read has not done so. A digest that does not fit is reported before damage
+    /// that the read has met.
+    pub(super) fn comparing<T>(
+        &self,
+        block: &StoredBlock,
+        options: &ReadOptions,
+        read: impl FnOnce() -> Result<T>,
+    ) -> Result<T> {
+        match read() {
+            Err(error) if !error.is_damage() => Err(error),
+            read => self.prove(block, options).and(read),
+        }
+    }
+
+    /// Whether the digest of a block is to be compared, and was not.
+    fn is_due(&self, block: &StoredBlock, options: &ReadOptions) -> bool {
+        options.digests != Digests::Ignore && self.is_unproved(block)
+    }
+
+    /// Keeps the digest of a block that was compared.
+    fn proved(&self, block: &StoredBlock, state: DigestState) -> Result<()> {
+        state.into_result(block)?;
+        self.cache.proved.lock().unwrap_or_else(PoisonError::into_inner).insert(block.index);
         Ok(())
+    }
+
+    /// Copies all of a plain block, comparing its digest.
+    fn copy_comparing(&self, block: &StoredBlock, dst: &mut [u8], options: &ReadOptions) -> Result<()> {
+        let Some(stored) = digest::expected(block) else { return Ok(()) };
+        let computed = digest::copy_hashing(&self.source, block.data.start, options.threads, dst)?;
+        let fits = stored == computed;
+        self.proved(block, if fits { DigestState::Stored } else { DigestState::Bad { stored, computed } })
+    }
+
+    /// Makes sure that the bytes `span` of a block can be read, by decoding as far as they reach, and keeps them for the reads that follow.
+    /// False where that keeps nothing: where parts are read as fast, unless there is a digest to compare, and where memory has no room.
+    ///
+    /// # Errors
+    /// As [`File::read_block`].
+    pub(super) fn hold(&self, block: &StoredBlock, span: &Range<u64>, options: &ReadOptions) -> Result<bool> {
+        let limits = &options.limits;
+        let (is_all, len) = (*span == (0..block.data_size()), span.end.saturating_sub(span.start));
+        let compares = is_all && self.is_due(block, options);
+        let most = match block.label() {
+            None if compares && self.source.lend(block.data.clone()).is_none() => MAX_HELD_PLAIN,
+            Some("lz4") if compares => MAX_HELD_CHUNKS,
+            None | Some("lz4") => 0,
+            Some(_) => u64::MAX,
+        };
+        if len > most.min(limits.memory / 4) {
+            return Ok(false);
+        }
+        let make = || {
+            let mut bytes = zeroed_vec(len, limits).map_err(|error| error.at(block.range()))?;
+            match block.label() {
+                None => self.copy_comparing(block, &mut bytes, options)?,
+                Some(_) => self.decode_range(block, span.clone(), &mut bytes, options)?,
+            }
+            Ok(bytes)
+        };
+        if is_all && block.header.is_compressed() {
+            self.cache.get_or_make(Key::Block(block.index), make)?;
+        } else if self.cache.get(Key::Block(block.index)).is_none() && self.cache.part(block, span).is_none()
+        {
+            let chunk = Chunk { block: block.index, place: span.clone(), bytes: Arc::new(make()?) };
+            *self.cache.chunk.lock().unwrap_or_else(PoisonError::into_inner) = Some(chunk);
+        }
+        Ok(true)
     }
 
     /// Decoded bytes of a block, from `at` on.
@@ -281,8 +360,15 @@ impl File {
         options: &ReadOptions,
     ) -> Result<()> {
         let range = at..at.saturating_add(dst.len() as u64);
+        if let Some(Chunk { place, bytes, .. }) = self.cache.part(block, &range) {
+            let part = range.start.saturating_sub(place.start)..range.end.saturating_sub(place.start);
+            return copy_part(&bytes, part, dst);
+        }
         let Some(label) = block.label() else {
             let range = plain_range(block, range)?;
+            if range == block.data && dst.len() as u64 == block.data_size() && self.is_due(block, options) {
+                return self.copy_comparing(block, dst, options);
+            }
             return container_core::source::read_parallel(&self.source, range.start, dst, options.threads);
         };
         let size = block.data_size();
@@ -336,8 +422,12 @@ impl File {
         dst: &mut [u8],
         options: &ReadOptions,
     ) -> Result<()> {
-        let (codecs, limits) = (&self.options.codecs, &options.limits);
-        compression::read_range(&self.source, block, codecs, limits, options.threads, range, dst)
+        let (codecs, limits, threads) = (&self.options.codecs, &options.limits, options.threads);
+        if range == (0..block.data_size()) && self.is_due(block, options) {
+            let state = digest::decode_comparing(&self.source, block, codecs, limits, threads, dst)?;
+            return self.proved(block, state);
+        }
+        compression::read_range(&self.source, block, codecs, limits, threads, range, dst)
     }
 
     /// Fills `dst` from whole chunks of which the last one is kept, where the range is within one or two: others are better decoded on all threads,

@@ -116,16 +116,21 @@ impl File {
         path: &str,
     ) -> Result<Array<'f>> {
         let covered = geometry.span(region).unwrap_or(0..0);
+        let read = || {
+            compression::require(&file.source, block, &file.options.codecs)?;
+            file.read_stored(block, geometry, region, options)
+        };
+        if covered == (0..block.data_size()) {
+            return file.comparing(block, options, read);
+        }
         match options.digests {
-            Digests::Whole if covered != (0..block.data_size()) => {
-                if file.is_unproved(block) {
-                    self.cache().skip(path, covered.end.saturating_sub(covered.start), block);
-                }
+            Digests::Whole if file.is_unproved(block) => {
+                self.cache().skip(path, covered.end.saturating_sub(covered.start), block);
             }
+            Digests::Whole => {}
             _ => file.prove(block, options)?,
         }
-        compression::require(&file.source, block, &file.options.codecs)?;
-        file.read_stored(block, geometry, region, options)
+        read()
     }
 
     /// Decoded bytes of a block, by its number in the file: an array of one axis and `u1`.
@@ -142,6 +147,56 @@ impl File {
         let geometry = Geometry::of_bytes(self.available(block)?);
         let region = Region::new(region.axes().to_vec(), &geometry.shape)?;
         self.read_in((self, block), &geometry, &region, options, &block_datasets::path(self, index))
+    }
+
+    /// Makes sure that `region` of an array of [`File::arrays`] can be read, and keeps what was decoded for that: the read that follows decodes
+    /// nothing. False where nothing was read, because a read of one element proves as much.
+    ///
+    /// # Errors
+    /// As [`File::read`].
+    pub(crate) fn hold_region(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<bool> {
+        let geometry = self.geometry(index)?;
+        let entry = self.arrays.get(index).ok_or_else(|| Error::usage("no such array"))?;
+        match self.place(&entry.array)? {
+            Place::Block(file, block) => file.hold_in(block, geometry, region, options),
+            Place::Inline(_) => Ok(false),
+        }
+    }
+
+    /// As [`File::hold_region`], for the decoded bytes of a block by its number in the file.
+    ///
+    /// # Errors
+    /// As [`File::read_block`].
+    pub(crate) fn hold_block_region(
+        &self,
+        index: usize,
+        region: &Region,
+        options: &ReadOptions,
+    ) -> Result<bool> {
+        let block = self.blocks().get(index).ok_or_else(|| Error::usage(format!("no block {index}")))?;
+        self.hold_in(block, &Geometry::of_bytes(self.available(block)?), region, options)
+    }
+
+    fn hold_in(
+        &self,
+        block: &StoredBlock,
+        geometry: &Geometry,
+        region: &Region,
+        options: &ReadOptions,
+    ) -> Result<bool> {
+        let region = Region::new(region.axes().to_vec(), &geometry.shape)?;
+        let Some(span) = geometry.span(&region) else { return Ok(false) };
+        let hold = || {
+            compression::require(&self.source, block, &self.options.codecs)?;
+            self.hold(block, &span, options)
+        };
+        if span == (0..block.data_size()) {
+            return self.comparing(block, options, hold);
+        }
+        if options.digests == Digests::Compare {
+            self.prove(block, options)?;
+        }
+        hold()
     }
 
     fn place(&self, array: &NdArray) -> Result<Place<'_>> {

@@ -18,6 +18,7 @@ mod damage;
 mod hostile;
 mod inline;
 mod masks;
+mod once;
 
 /// A source that lends nothing, as a file that is read by position.
 struct Copied(Vec<u8>);
