@@ -337,6 +337,7 @@ impl File {
             let mut bytes = zeroed_vec(len, limits).map_err(|error| error.at(block.range()))?;
             match block.label() {
                 None => self.copy_comparing(block, &mut bytes, options)?,
+                Some(_) if is_all => self.decode_all(block, &mut bytes, options)?,
                 Some(_) => self.decode_range(block, span.clone(), &mut bytes, options)?,
             }
             Ok(bytes)
@@ -383,7 +384,10 @@ impl File {
         if label == "lz4" && !whole && self.read_chunks(block, &range, dst, options)? {
             return Ok(());
         }
-        if label == "lz4" || whole || !is_kept(block, &options.limits) || !self.is_worn(block, &range) {
+        if whole {
+            return self.decode_all(block, dst, options);
+        }
+        if label == "lz4" || !is_kept(block, &options.limits) || !self.is_worn(block, &range) {
             return self.decode_range(block, range, dst, options);
         }
         let bytes = self.cache.get_or_make(key, || {
@@ -422,12 +426,18 @@ impl File {
         dst: &mut [u8],
         options: &ReadOptions,
     ) -> Result<()> {
-        let (codecs, limits, threads) = (&self.options.codecs, &options.limits, options.threads);
-        if range == (0..block.data_size()) && self.is_due(block, options) {
-            let state = digest::decode_comparing(&self.source, block, codecs, limits, threads, dst)?;
-            return self.proved(block, state);
+        let (codecs, limits) = (&self.options.codecs, &options.limits);
+        compression::read_range(&self.source, block, codecs, limits, options.threads, range, dst)
+    }
+
+    /// Decodes all of an encoded block, comparing its digest where that is due.
+    fn decode_all(&self, block: &StoredBlock, dst: &mut [u8], options: &ReadOptions) -> Result<()> {
+        if !self.is_due(block, options) {
+            return self.decode_range(block, 0..block.data_size(), dst, options);
         }
-        compression::read_range(&self.source, block, codecs, limits, threads, range, dst)
+        let (codecs, limits, threads) = (&self.options.codecs, &options.limits, options.threads);
+        let state = digest::decode_comparing(&self.source, block, codecs, limits, threads, dst)?;
+        self.proved(block, state)
     }
 
     /// Fills `dst` from whole chunks of which the last one is kept, where the range is within one or two: others are better decoded on all threads,
