@@ -118,7 +118,8 @@ pub(super) fn on_front(
     const MORE: u64 = 64 << 10;
     let range = &encoded.range;
     let len = range.end.saturating_sub(range.start);
-    let share = u128::from(len).saturating_mul(u128::from(end)) / u128::from(encoded.decoded_len.max(1));
+    let whole = u128::from(encoded.decoded_len.max(1));
+    let share = u128::from(len).saturating_mul(u128::from(end)).checked_div(whole).unwrap_or(0);
     let mut front = u64::try_from(share).unwrap_or(u64::MAX).saturating_add(MORE);
     front = front.saturating_add(front / 8);
     if front >= len || encoded.source.lend(range.clone()).is_some() {
@@ -146,4 +147,5 @@ pub(super) fn on_front(
 
 #[cfg(test)]
 #[cfg(all(feature = "zlib", feature = "bzip2", feature = "zstd", feature = "lz4", feature = "xz"))]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 mod tests;
