@@ -66,7 +66,11 @@ impl File {
     /// # Errors
     /// As [`File::open`], and those of the source.
     pub fn from_source(source: Box<dyn Source>, options: &OpenOptions) -> Result<Self> {
-        let outline = Outline::read(&source, &options.limits)?;
+        // What is read leniently is looked at whole.
+        let outline = match options.tolerance {
+            Tolerance::Strict => Outline::read(&source, &options.limits)?,
+            Tolerance::Lenient => None,
+        };
         let layout = OnceLock::new();
         let count = match &outline {
             Some(outline) => outline.count(),

@@ -6,7 +6,7 @@ use std::io::{BufWriter, Seek, SeekFrom};
 
 use container_core::container::{Depth, OpenOptions, ReadOptions};
 use container_core::format::{Input, Output, Pipe};
-use container_core::report::{RepairItem, RepairReport, Severity};
+use container_core::report::{Finding, RepairItem, RepairReport, Severity};
 use container_core::source::FileSource;
 use container_core::{Error, Progress, Result};
 
@@ -55,5 +55,9 @@ fn lost(frame: FileSource, options: &OpenOptions, progress: Progress<'_>) -> Res
     let read = ReadOptions::default().with_limits(options.limits);
     let report = opened.check(Depth::Full, &read, progress)?;
     let errors = report.findings.into_iter().filter(|finding| finding.severity == Severity::Error);
-    Ok(errors.map(|finding| item(finding.message)).collect())
+    let named = |finding: Finding| match finding.dataset {
+        Some(leaf) => format!("{leaf}: {}", finding.message),
+        None => finding.message,
+    };
+    Ok(errors.map(named).map(item).collect())
 }

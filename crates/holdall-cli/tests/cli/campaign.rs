@@ -35,8 +35,9 @@ fn no_mutant_of_any_fixture_breaks_a_promise() {
     println!("seed {seed}: {tally}");
     assert!(
         tally.mutants > 0 && tally.failures.is_empty(),
-        "{} failures, of seed {seed}",
-        tally.failures.len()
+        "{} failures, of seed {seed}:\n{}",
+        tally.failures.len(),
+        tally.failures.join("\n")
     );
 }
 
