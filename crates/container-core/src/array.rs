@@ -80,6 +80,19 @@ impl<'a> Array<'a> {
         Ok(Array { dtype, shape, strides, origin, bytes: Cow::Owned(into_vec(bytes, limits)?) })
     }
 
+    /// The bytes that the elements are in, the offset of the element with all indices 0 in them, and whether they are borrowed: what
+    /// a binding needs to show the array to another language without a copy.
+    #[must_use]
+    pub fn parts(&self) -> (&[u8], u64, bool) {
+        (&self.bytes, self.origin, matches!(self.bytes, Cow::Borrowed(_)))
+    }
+
+    /// The bytes that the elements are in, as [`Array::parts`] has them: borrowed, or the array's own.
+    #[must_use]
+    pub fn into_bytes(self) -> Cow<'a, [u8]> {
+        self.bytes
+    }
+
     /// Element type, with its byte order.
     #[must_use]
     pub fn dtype(&self) -> &DType {

@@ -14,7 +14,7 @@ use crate::region::{AxisSelection, Region};
 use crate::report::{Loss, Report};
 use crate::source::Access;
 use crate::value::Value;
-use crate::{Error, Limits, Progress, Result};
+use crate::{Error, Limits, Progress, Result, Stop};
 
 /// A file seen through the lens. Datasets are addressed by their index: the listed ones first, then those that only a recursive
 /// listing shows.
@@ -94,6 +94,22 @@ pub trait Container: Send + Sync {
     /// As [`Container::read`].
     fn prove(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<()> {
         crate::stream::prove_furthest(self, index, region, options)
+    }
+
+    /// The elements of `region` of a dataset, copied to `dst` without gaps in `order`, in the byte order of its type. A format that decodes
+    /// into memory of the caller does so; else they are read and copied.
+    ///
+    /// # Errors
+    /// `Usage` where `dst` is not exactly as long as they are; as [`Container::read`].
+    fn read_into(
+        &self,
+        index: usize,
+        region: &Region,
+        order: Order,
+        dst: &mut [u8],
+        options: &ReadOptions,
+    ) -> Result<()> {
+        self.read(index, region, options)?.copy_to(order, dst)
     }
 
     /// The bytes of the element that every element of `region` of a dataset is, where the file says so of all of them at once: chunks of zeros,
@@ -420,6 +436,8 @@ pub struct ReadOptions {
     pub digests: Digests,
     /// Bounds on what is held in memory beside what the open file holds.
     pub limits: Limits,
+    /// A request to end a read while it runs, with the error `Cancelled`.
+    pub stop: Stop,
 }
 
 /// Whether digests are compared while reading.
@@ -438,7 +456,7 @@ pub enum Digests {
 impl Default for ReadOptions {
     /// One thread, digests compared where all that they cover is read, the default limits.
     fn default() -> Self {
-        Self { threads: 1, digests: Digests::Whole, limits: Limits::default() }
+        Self { threads: 1, digests: Digests::Whole, limits: Limits::default(), stop: Stop::default() }
     }
 }
 
@@ -456,6 +474,13 @@ impl ReadOptions {
     #[must_use]
     pub const fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
+        self
+    }
+
+    /// The same, ended where `stop` is asked for.
+    #[must_use]
+    pub const fn with_stop(mut self, stop: Stop) -> Self {
+        self.stop = stop;
         self
     }
 

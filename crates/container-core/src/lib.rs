@@ -33,5 +33,5 @@ pub mod write;
 
 pub use error::{Error, ErrorKind, Result};
 pub use limits::Limits;
-pub use progress::Progress;
+pub use progress::{Progress, Stop};
 pub use value::Value;

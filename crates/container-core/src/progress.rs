@@ -1,6 +1,7 @@
 //! Telling how far a long operation is, and stopping it.
 
 use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::{Error, Result};
 
@@ -32,3 +33,59 @@ impl<'a> Progress<'a> {
         }
     }
 }
+
+/// A request to end what is running, made from another thread or a signal handler by setting a flag. Read loops look at it between two blocks,
+/// and within long ones.
+///
+/// ```
+/// use std::sync::atomic::{AtomicBool, Ordering};
+/// use container_core::Stop;
+///
+/// static ASKED: AtomicBool = AtomicBool::new(false);
+/// let stop = Stop::when(&ASKED);
+/// assert!(stop.check().is_ok());
+/// ASKED.store(true, Ordering::Relaxed);
+/// assert!(stop.check().is_err() && Stop::never().check().is_ok());
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Stop(Option<&'static AtomicBool>);
+
+impl Stop {
+    /// No request, ever.
+    #[must_use]
+    pub const fn never() -> Self {
+        Self(None)
+    }
+
+    /// A request once `flag` is true. The flag lives as long as the program, so that options stay plain values: a static, or one that is
+    /// leaked once and used again.
+    #[must_use]
+    pub const fn when(flag: &'static AtomicBool) -> Self {
+        Self(Some(flag))
+    }
+
+    /// Passes until there is a request.
+    ///
+    /// # Errors
+    /// `Cancelled` from then on.
+    #[inline]
+    pub fn check(self) -> Result<()> {
+        match self.0 {
+            Some(flag) if flag.load(Ordering::Relaxed) => Err(Error::cancelled()),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl PartialEq for Stop {
+    /// True for the same flag.
+    fn eq(&self, other: &Self) -> bool {
+        match (self.0, other.0) {
+            (None, None) => true,
+            (Some(a), Some(b)) => std::ptr::eq(a, b),
+            _ => false,
+        }
+    }
+}
+
+impl Eq for Stop {}

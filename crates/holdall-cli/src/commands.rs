@@ -29,12 +29,12 @@ mod ls;
 mod man;
 mod meta;
 mod pack;
-mod plot;
+pub mod plot;
 mod recode;
 mod repair;
 mod stat;
 mod table;
-mod tree;
+pub mod tree;
 mod verify;
 mod writing;
 
@@ -161,14 +161,14 @@ fn address_in_vain(path: &Path, error: container_core::Error) -> container_core:
 /// The datasets that an address names, and where it names none, those that a listing shows.
 fn select(address: &Address, container: &dyn Container) -> Result<Vec<(usize, Region)>> {
     let chosen = address.select(container).on(shown(&address.file))?;
-    chosen.iter().for_each(|(index, _)| tell_left_out(&address.file, container, *index));
+    chosen.iter().for_each(|(index, _)| tell_left_out(&address.file, &container.left_out(*index)));
     Ok(chosen)
 }
 
 /// Names on standard error what a dataset leaves out of those that it is put together from.
-fn tell_left_out(path: &Path, container: &dyn Container, index: usize) {
-    for Loss { dataset, what } in container.left_out(index) {
-        let of = dataset.map(|dataset| format!("{dataset}: ")).unwrap_or_default();
+fn tell_left_out(path: &Path, left_out: &[Loss]) {
+    for Loss { dataset, what } in left_out {
+        let of = dataset.as_ref().map(|dataset| format!("{dataset}: ")).unwrap_or_default();
         let what = printable(&format!("{of}left out: {what}")).into_owned();
         to_stderr(&format!("holdall: {}: {what}", printable(&shown(path))));
     }

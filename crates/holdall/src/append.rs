@@ -99,9 +99,7 @@ pub fn append(path: &Path, addition: Addition<'_>, options: &AppendOptions<'_>) 
     if is_stream(path) {
         return Err(Error::usage("nothing can be added to standard input"));
     }
-    let (format, _) = recognise(path, Accept::ContainersAndArrays, &options.open)?;
-    let append = format.append.ok_or_else(|| cannot(format))?;
-    let job = Job { path, format, append, options };
+    let job = Job::new(path, options)?;
     match addition {
         Addition::Datasets(address) => {
             refuse_source(&address.file, path)?;
@@ -142,6 +140,20 @@ pub fn append(path: &Path, addition: Addition<'_>, options: &AppendOptions<'_>) 
     }
 }
 
+/// Adds datasets of a container to the file at `path`, as [`append`] does those of a file: for values that are in memory or seen through
+/// a container of the caller's own.
+///
+/// # Errors
+/// As [`append`], but for what concerns a source that is a file.
+pub fn append_from(
+    path: &Path,
+    container: &dyn Container,
+    selection: &[(usize, Region)],
+    options: &AppendOptions<'_>,
+) -> Result<Appended> {
+    Job::new(path, options)?.run(container, selection)
+}
+
 /// Says that an error is about what is added, not about the file it is added to.
 fn error_of(error: Error, path: &Path) -> Error {
     match error.what() {
@@ -167,7 +179,13 @@ struct Job<'a> {
     options: &'a AppendOptions<'a>,
 }
 
-impl Job<'_> {
+impl<'a> Job<'a> {
+    fn new(path: &'a Path, options: &'a AppendOptions<'a>) -> Result<Self> {
+        let (format, _) = recognise(path, Accept::ContainersAndArrays, &options.open)?;
+        let append = format.append.ok_or_else(|| cannot(format))?;
+        Ok(Self { path, format, append, options })
+    }
+
     fn run(&self, container: &dyn Container, selection: &[(usize, Region)]) -> Result<Appended> {
         let Self { path, format, append, options } = self;
         let mut read = options.read;

@@ -136,8 +136,12 @@ pub fn convert(source: &Address, target: &Path, options: &ConvertOptions<'_>) ->
     write(&*opened.container, &selection, format, target, options)
 }
 
-/// Writes datasets of an open container; the rest of [`convert`]. Formats without masks take a view in which missing elements have values.
-pub(crate) fn write(
+/// Writes datasets of a container to a new file of `format`; the rest of [`convert`], for values that are in memory or seen through a
+/// container of the caller's own. Formats without masks take a view in which missing elements have values.
+///
+/// # Errors
+/// As [`convert`], but for what concerns a source that is a file.
+pub fn write(
     container: &dyn Container,
     selection: &[(usize, Region)],
     format: &'static Format,

@@ -60,7 +60,7 @@ pub use blosc2_frame;
 #[cfg(feature = "bloscpack")]
 pub use bloscpack;
 pub use container_core;
-pub use container_core::{Error, ErrorKind, Limits, Progress, Result, Value};
+pub use container_core::{Error, ErrorKind, Limits, Progress, Result, Stop, Value};
 pub use convert::convert;
 pub use csv::{open_csv, pack_csv};
 pub use diff::diff;

@@ -5,13 +5,14 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use container_core::Error;
 use container_core::container::{Container, ReadOptions};
 use container_core::dtype::Kind;
 use container_core::numbers::Part;
 use container_core::region::Region;
 use container_core::stream::require_present;
+use container_core::report::Loss;
 use container_core::write::{AtomicFile, Durability};
+use container_core::{Error, Limits, Progress};
 use holdall::Address;
 use holdall::address::typed;
 use holdall::field::OneField;
@@ -149,6 +150,51 @@ struct Drawn {
     picture: Picture,
     recipe: Recipe,
     title: String,
+    /// What the dataset leaves out of those that it is put together from.
+    left_out: Vec<Loss>,
+}
+
+/// A picture that has been drawn, for programs.
+pub struct Drawing {
+    drawn: Drawn,
+    limits: Limits,
+}
+
+impl Drawing {
+    /// The picture as PNG, with the command that makes it as its comment.
+    ///
+    /// # Errors
+    /// `Limit` for a picture over the limits.
+    pub fn png(&self) -> container_core::Result<Vec<u8>> {
+        let pixels = raster(&self.drawn.picture.scene, &self.limits)?;
+        png(&pixels, self.drawn.picture.scene.dpi, Some(&self.recipe()))
+    }
+
+    /// The picture as SVG, with the command that makes it as its description.
+    ///
+    /// # Errors
+    /// Those of pixels within it.
+    pub fn svg(&self) -> container_core::Result<String> {
+        svg(&self.drawn.picture.scene, Some(&self.recipe()))
+    }
+
+    /// Width and height in pixels.
+    #[must_use]
+    pub fn size(&self) -> (u32, u32) {
+        (self.drawn.picture.scene.width, self.drawn.picture.scene.height)
+    }
+
+    /// What a reader of the picture should know.
+    #[must_use]
+    pub fn notes(&self) -> &[String] {
+        &self.drawn.picture.notes
+    }
+
+    /// The command that draws it, every choice spelled out, less its target.
+    #[must_use]
+    pub fn recipe(&self) -> String {
+        self.drawn.recipe.with_end("").trim_end().to_owned()
+    }
 }
 
 pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
@@ -178,6 +224,9 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     let make = |style: &Style| {
         let drawn = meter.watch(|progress| args.draw(container, &address, style, read, progress));
         super::tell(&address.file, container.uncompared().as_slice());
+        if let Ok(drawn) = &drawn {
+            super::tell_left_out(&address.file, &drawn.left_out);
+        }
         drawn
     };
     if let Some(protocol) = protocol {
@@ -229,6 +278,27 @@ fn tell(drawn: &Drawn, recipe: &str) {
 }
 
 impl Args {
+    /// Draws what `address` names of an open container.
+    ///
+    /// # Errors
+    /// `Usage` for what cannot be drawn; those of reading.
+    pub fn drawing(
+        &self,
+        container: &dyn Container,
+        address: &Address,
+        read: ReadOptions,
+        progress: Progress<'_>,
+    ) -> container_core::Result<Drawing> {
+        let style = Style { size: self.size.map(|size| size.0), dpi: self.dpi, title: None, bare: false };
+        let mut drawn = self.draw(container, address, &style, read, progress)?;
+        let left_out = drawn.left_out.iter().map(|loss| match &loss.dataset {
+            Some(dataset) => format!("{dataset}: left out: {}", loss.what),
+            None => format!("left out: {}", loss.what),
+        });
+        drawn.picture.notes.extend(left_out.collect::<Vec<_>>());
+        Ok(Drawing { drawn, limits: read.limits })
+    }
+
     /// Where the picture goes; nowhere but to the terminal where only that is asked for.
     fn target(&self, address: &Address) -> container_core::Result<Option<PathBuf>> {
         let Some(path) = &self.output else {
@@ -254,7 +324,7 @@ impl Args {
         address: &Address,
         style: &Style,
         read: ReadOptions,
-        progress: container_core::Progress<'_>,
+        progress: Progress<'_>,
     ) -> container_core::Result<Drawn> {
         if let Some(frame) = self.frame(container, address)? {
             if self.part.is_some() {
@@ -268,11 +338,12 @@ impl Args {
             );
         }
         let (view, path);
+        let mut left_out = Vec::new();
         let (container, index, region): (&dyn Container, _, _) = match &self.field {
             None => {
                 let (index, region) = super::cat::single(container, address.select(container)?)?;
                 path = container.require(index)?.path.clone();
-                super::tell_left_out(&address.file, container, index);
+                left_out = container.left_out(index);
                 (container, index, region)
             }
             Some(field) => {
@@ -352,7 +423,7 @@ impl Args {
             self.add_colors(&mut recipe, is_phase);
             recipe.add("--origin", options::origin_name(self.origin));
         }
-        self.finish(recipe, picture, title)
+        self.finish(recipe, picture, title).map(|drawn| Drawn { left_out, ..drawn })
     }
 
     fn colors(&self, is_phase: bool) -> container_core::Result<Colors> {
@@ -384,7 +455,7 @@ impl Args {
         recipe.add("--size", &Size((picture.scene.width, picture.scene.height)).to_string());
         recipe.add("--dpi", &self.dpi.to_string());
         recipe.add("--title", &title);
-        Ok(Drawn { picture, recipe, title })
+        Ok(Drawn { picture, recipe, title, left_out: Vec::new() })
     }
 }
 

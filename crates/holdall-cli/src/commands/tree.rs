@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::io::Write;
 
 use container_core::Value;
-use container_core::container::{Container, Dataset, Listed};
+use container_core::container::{Container, Dataset, Listed, listed};
 use container_core::pointer::escape;
 use holdall::glob;
 use holdall::open::Accept;
@@ -53,33 +53,15 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     let address = address(&args.file);
     let opened = open(&address.file, Accept::Containers, &args.open.options(console.limits))?;
     let container = opened.container.as_ref();
-    let mut nodes = Vec::new();
-    let most = args.depth.unwrap_or(MOST_DEPTH).min(MOST_DEPTH);
-    let tags = holdall::tree_text::tags(container).on(shown(&address.file))?;
-    if address.dataset.is_none() && address.selection.is_none() {
-        let meta = container.meta().on(shown(&address.file))?;
-        let dataset = |path: &str| Some(container.dataset(container.find(path)?)?.into_owned());
-        let has_tag = |path: &str| tags.contains_key(&format!("/{path}"));
-        let (mut parts, mut others) = (HashMap::<String, Vec<Dataset>>::new(), Vec::new());
-        for dataset in chosen(&address, container, Listed::Always)? {
-            // Those with a tag stand in the tree, and what is part of one of them below it.
-            if has_tag(&dataset.path) {
-                continue;
-            }
-            let is_array = |path: &&str| has_tag(path) && container.find(path).is_some();
-            let whole = above(&dataset.path).find(is_array).map(str::to_owned);
-            match whole {
-                Some(whole) => parts.entry(whole).or_default().push(dataset.into_owned()),
-                None => others.push(dataset),
-            }
-        }
-        Growth { dataset: &dataset, parts, tags: &tags, most, nodes: &mut nodes }.grow(&meta, "", 1);
-        others.iter().for_each(|dataset| grow_dataset(dataset, 1, most, &mut nodes));
+    let nodes = if address.dataset.is_none() && address.selection.is_none() {
+        nodes(container, args.depth).on(shown(&address.file))?
     } else {
+        let (mut nodes, most) = (Vec::new(), most_levels(args.depth));
         for dataset in chosen(&address, container, Listed::Always)? {
             grow_dataset(&dataset, 1, most, &mut nodes);
         }
-    }
+        nodes
+    };
     let kept = prune(&nodes, |node| args.wants(node));
     if kept.is_empty() && (args.grep.is_some() || args.kind.is_some()) {
         to_stderr(&format!("holdall: {}: nothing matches", printable(&shown(&address.file))));
@@ -91,6 +73,38 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
         kept.iter().try_for_each(|node| console.out.row(&[node.path.as_str(), node.kind, &node.shown()]))?;
     }
     Ok(Outcome::Yes)
+}
+
+fn most_levels(depth: Option<usize>) -> usize {
+    depth.unwrap_or(MOST_DEPTH).min(MOST_DEPTH)
+}
+
+/// The nodes of all metadata and of the datasets that a plain listing shows.
+///
+/// # Errors
+/// Those of the metadata.
+pub fn nodes(container: &dyn Container, depth: Option<usize>) -> container_core::Result<Vec<Node>> {
+    let (mut nodes, most) = (Vec::new(), most_levels(depth));
+    let tags = holdall::tree_text::tags(container)?;
+    let meta = container.meta()?;
+    let dataset = |path: &str| Some(container.dataset(container.find(path)?)?.into_owned());
+    let has_tag = |path: &str| tags.contains_key(&format!("/{path}"));
+    let (mut parts, mut others) = (HashMap::<String, Vec<Dataset>>::new(), Vec::new());
+    for (_, dataset) in listed(container) {
+        // Those with a tag stand in the tree, and what is part of one of them below it.
+        if has_tag(&dataset.path) {
+            continue;
+        }
+        let is_array = |path: &&str| has_tag(path) && container.find(path).is_some();
+        let whole = above(&dataset.path).find(is_array).map(str::to_owned);
+        match whole {
+            Some(whole) => parts.entry(whole).or_default().push(dataset.into_owned()),
+            None => others.push(dataset),
+        }
+    }
+    Growth { dataset: &dataset, parts, tags: &tags, most, nodes: &mut nodes }.grow(&meta, "", 1);
+    others.iter().for_each(|dataset| grow_dataset(dataset, 1, most, &mut nodes));
+    Ok(nodes)
 }
 
 /// The paths above a path, the nearest first.
@@ -118,14 +132,21 @@ impl Args {
 }
 
 /// A line of the tree.
-struct Node {
-    depth: usize,
-    path: String,
-    name: String,
-    kind: &'static str,
-    text: String,
-    dtype: Option<String>,
-    tag: Option<String>,
+pub struct Node {
+    /// Its level; those of the first are at 1.
+    pub depth: usize,
+    /// Where it is: a JSON pointer of metadata, or the path of a dataset.
+    pub path: String,
+    /// Its key, number or path.
+    pub name: String,
+    /// `dataset`, `map`, `list`, `text`, `int`, `float`, `bool`, `bytes` or `null`.
+    pub kind: &'static str,
+    /// Its value on one line; nothing for a map or a list.
+    pub text: String,
+    /// The type of a dataset.
+    pub dtype: Option<String>,
+    /// Its tag in the file.
+    pub tag: Option<String>,
 }
 
 impl Node {

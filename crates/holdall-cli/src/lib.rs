@@ -1,0 +1,63 @@
+//! The `holdall` command: arguments in, verbs out. What it does is the library's; this crate speaks to people.
+//!
+//! As a library it is what the program and the Python package share: [`main`], the command as a function, and [`library`], parts of verbs that
+//! need no console.
+
+#![deny(unsafe_code)]
+
+mod commands;
+mod errors;
+mod escapes;
+mod interrupt;
+pub mod library;
+mod many;
+mod options;
+mod output;
+mod progress;
+mod values;
+
+use std::ffi::OsString;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use clap::error::ErrorKind;
+use clap::{CommandFactory, FromArgMatches};
+
+use crate::commands::Cli;
+use crate::errors::Outcome;
+use crate::output::Console;
+
+/// Runs the command with `arguments`, the first of which is the program's name, and gives its exit code: 0 yes or clean, 1 the answer is no, 2 it
+/// could not answer. Reads standard input, writes to standard output and standard error, and handles signals: for a process whose only
+/// work this is.
+#[must_use]
+pub fn main(arguments: Vec<OsString>) -> u8 {
+    errors::install_panic_message();
+    // A panic is a mistake of ours; it still ends with a code of the contract, not with 101.
+    let outcome = catch_unwind(AssertUnwindSafe(|| run(arguments))).unwrap_or(Outcome::CouldNot);
+    outcome.code()
+}
+
+fn run(arguments: Vec<OsString>) -> Outcome {
+    let color = options::color_before_parsing(arguments.iter().cloned());
+    options::apply_color(color);
+    let args = arguments.into_iter().map(options::stdin_address);
+    let parsed = Cli::command()
+        .color(color)
+        .try_get_matches_from(args)
+        .and_then(|matches| Cli::from_arg_matches(&matches));
+    let cli = match parsed {
+        Ok(cli) => cli,
+        Err(told) => {
+            // The reader of the help may have gone; there is nobody to tell.
+            let _ = told.print();
+            return match told.kind() {
+                ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Outcome::Yes,
+                _ => Outcome::CouldNot,
+            };
+        }
+    };
+    interrupt::end_on_lost_pages();
+    let mut console = Console::new(cli.global.limits());
+    let result = commands::run(cli.command, &mut console);
+    console.finish(result)
+}

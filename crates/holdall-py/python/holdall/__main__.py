@@ -1,0 +1,7 @@
+"""`python -m holdall`."""
+
+import sys
+
+from ._command import main
+
+sys.exit(main())

@@ -1,0 +1,122 @@
+"""Exceptions. Each keeps all it says in `args`, so that it survives pickling: a Dask worker's error arrives whole."""
+
+from __future__ import annotations
+
+__all__ = [
+    "ChecksumError",
+    "DamageError",
+    "DifferenceError",
+    "HoldallError",
+    "HoldallLossWarning",
+    "LimitError",
+    "MalformedError",
+    "TruncatedError",
+    "UnsupportedError",
+    "UsageError",
+    "WrongFormatError",
+]
+
+
+class HoldallError(Exception):
+    """Base of all exceptions about files.
+
+    message : what is wrong, and of what
+    range : the bytes that are wrong, `(start, stop)` from the start of the file, or None
+    part : the file, in containers of several files, or None
+    hint : what to do next, or None; shown below the traceback
+    """
+
+    message: str
+    range: tuple[int, int] | None
+    part: str | None
+    hint: str | None
+
+    def __init__(
+        self,
+        message: str,
+        range: tuple[int, int] | None = None,
+        part: str | None = None,
+        hint: str | None = None,
+        *more: object,
+    ) -> None:
+        super().__init__(message, range, part, hint, *more)
+        self.message, self.range, self.part, self.hint = message, range, part, hint
+        if hint:
+            self.add_note(f"try: {hint.removeprefix('try: ')}")
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class WrongFormatError(HoldallError, ValueError):
+    """The bytes are of none of the formats."""
+
+
+class DamageError(HoldallError, ValueError):
+    """The file is at fault."""
+
+
+class TruncatedError(DamageError, EOFError):
+    """The file ends before something that it announces: `need` bytes of it, of which `have` are there."""
+
+    need: int | None
+    have: int | None
+
+    def __init__(
+        self,
+        message: str,
+        range: tuple[int, int] | None = None,
+        part: str | None = None,
+        hint: str | None = None,
+        need: int | None = None,
+        have: int | None = None,
+    ) -> None:
+        super().__init__(message, range, part, hint, need, have)
+        self.need, self.have = need, have
+
+
+class MalformedError(DamageError):
+    """The bytes contradict the specification, or each other."""
+
+
+class ChecksumError(DamageError):
+    """Bytes do not fit their digest: `stored` in the file, `computed` of the bytes, both in hexadecimal."""
+
+    stored: str | None
+    computed: str | None
+
+    def __init__(
+        self,
+        message: str,
+        range: tuple[int, int] | None = None,
+        part: str | None = None,
+        hint: str | None = None,
+        stored: str | None = None,
+        computed: str | None = None,
+    ) -> None:
+        super().__init__(message, range, part, hint, stored, computed)
+        self.stored, self.computed = stored, computed
+
+
+class UnsupportedError(HoldallError, NotImplementedError):
+    """Legal, but nothing that holdall decodes, or that numpy holds."""
+
+
+class LimitError(HoldallError, MemoryError):
+    """The file asks for more memory than `max_memory` allows."""
+
+
+class UsageError(HoldallError, ValueError):
+    """The call asks for something that this file or format does not have."""
+
+
+class DifferenceError(HoldallError, ValueError):
+    """A target that was read back was not what it was made from. There is no target."""
+
+
+class HoldallLossWarning(UserWarning):
+    """A target does not hold all that its source does."""
+
+# Tracebacks show the names by which users catch them.
+for _name in __all__:
+    globals()[_name].__module__ = "holdall"

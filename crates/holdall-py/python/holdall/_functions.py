@@ -1,0 +1,538 @@
+"""The verbs."""
+
+from __future__ import annotations
+
+import json
+import os
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+from . import _holdall
+from ._errors import DifferenceError, HoldallLossWarning, UnsupportedError, UsageError
+from ._file import _DEFAULTS, Dataset, File, from_object, open_on, open_path
+from ._threads import threads as _threads
+from ._types import (
+    Codec,
+    Conversion,
+    Difference,
+    Digests,
+    Finding,
+    Json,
+    Loss,
+    OnLoss,
+    Progress,
+    Readable,
+    Repair,
+    RepairItem,
+    StrPath,
+    Verification,
+    bounds,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+
+def open(
+    file: StrPath | Readable | tuple[Any, str],
+    /,
+    *,
+    digests: Digests = "whole",
+    c_order: bool = False,
+    stored: bool = False,
+    lenient: bool = False,
+    mmap: bool | None = None,
+    max_memory: int | None = None,
+    assume_dtype: DTypeLike | None = None,
+    assume_codec: str | None = None,
+) -> File:
+    """Opens a file of any of the formats, told by its bytes; never changes it.
+
+    file : a path; a directory where the format is one (bcolz, sparse Blosc2 frames); an object with `read` and `seek`; or `(fs, path)`, a file
+        system of fsspec and a path in it, which can be pickled
+    digests : "whole" compares a digest when all that it covers is read, "compare" with every read (all that it covers is read for that), "ignore"
+        never
+    c_order : shows column-major data with their axes reversed, so that the last one is fastest; no byte moves
+    stored : shows only what is stored, without the values that a schema puts in the place of absent ones (GSD), and without masks (ASDF)
+    lenient : reads known mistakes of known writers as they were meant
+    mmap : False reads by position, for files that others may truncate or rewrite meanwhile
+    max_memory : most bytes that the file may make one call take; None for three quarters of what the machine allows
+    assume_dtype : type of elements of which the file says none
+    assume_codec : codec where the file leaves it open
+
+    Raises OSError where the file cannot be read, WrongFormatError, and DamageError where it does not open.
+    """
+    _word(digests, "digests", ("whole", "compare", "ignore"))
+    if mmap not in (None, True, False):
+        raise TypeError("mmap is True, False or None")
+    options = _options(
+        c_order=c_order,
+        stored=stored,
+        lenient=lenient,
+        mmap=mmap,
+        max_memory=max_memory,
+        assume_dtype=assume_dtype,
+        assume_codec=assume_codec,
+    )
+    if isinstance(file, tuple):
+        fs, path = file
+        return open_on(fs, path, options, digests)
+    if isinstance(file, (str, os.PathLike)):
+        return open_path(file, options, digests)
+    if hasattr(file, "read") and hasattr(file, "seek"):
+        return File(from_object(file, options), None, options, digests)
+    raise TypeError(f"open() takes a path, a file object or (fs, path), not {type(file).__name__}")
+
+
+def _options(**words: Any) -> dict[str, Any]:
+    if words.get("assume_dtype") is not None:
+        words["assume_dtype"] = _descr(words["assume_dtype"])
+    return {key: value for key, value in words.items() if value != _DEFAULTS[key]}
+
+
+def _word(word: object, name: str, words: tuple[str, ...]) -> None:
+    if word not in words:
+        listed = ", ".join(repr(known) for known in words[:-1])
+        raise ValueError(f"{name} is {listed} or {words[-1]!r}, not {word!r}")
+
+
+def load(address: StrPath, /, **open_options: Any) -> NDArray[Any]:
+    """Reads what an address names, in one call: `load("run.gsd::particles/position[-1]")`.
+
+    address : `FILE`, `FILE::PATH` or `FILE::PATH[SEL]` with numpy's basic slicing between the brackets, as the command takes them. A file
+        alone has to hold one dataset
+    open_options : those of `open`
+    """
+    path, name, selection = _holdall.split_address(os.fspath(address))
+    with open(path, **open_options) as file:
+        if name is None:
+            names = list(file)
+            if len(names) != 1:
+                listed = ", ".join(names[:5]) + (", …" if len(names) > 5 else "")
+                raise UsageError(f"{path} holds {len(names)} datasets: {listed}", None, None, f"{path}::NAME")
+            name = names[0]
+        dataset = file[name]
+        if selection is None:
+            return cast("NDArray[Any]", dataset[...])
+        index: list[Any] = []
+        for start, step, count, kept in _holdall.parse_selection(selection, dataset.shape):
+            stop: int | None = start + step * count
+            index.append(slice(start, None if stop is not None and stop < 0 else stop, step) if kept else start)
+        return cast("NDArray[Any]", dataset[tuple(index)])
+
+
+def _codec(codec: Codec | None) -> tuple[str, int | None] | None:
+    if codec is None or isinstance(codec, tuple):
+        return codec
+    name, colon, level = codec.partition(":")
+    if colon and not level.lstrip("-").isdecimal():
+        raise ValueError(f"a codec is a name, or a name and a level as in 'zstd:5', not {codec!r}")
+    return name, int(level) if colon else None
+
+
+def _write_words(
+    words: Mapping[str, object],
+    *,
+    format: str | None = None,
+    overwrite: bool = False,
+    durable: bool = True,
+    verify: bool = False,
+    fill: object = None,
+    c_order: bool = False,
+    codec: Codec | None = None,
+) -> dict[str, Any]:
+    return {
+        "format": format,
+        "overwrite": overwrite,
+        "durable": durable,
+        "verify": verify,
+        "fill": None if fill is None else str(fill),
+        "c_order": c_order,
+        "codec": _codec(codec),
+        "words": [(key.replace("_", "-"), _text(value)) for key, value in words.items() if value is not None],
+    }
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, (list, tuple)):
+        return ",".join(str(part) for part in value)
+    return str(value)
+
+
+def _told(line: dict[str, Any], target: object, on_loss: OnLoss, stacklevel: int = 3) -> list[Loss]:
+    """Losses of a line of JSON, told as asked."""
+    if "differences" in line:
+        found = line["differences"]
+        first = f"{found[0]['dataset'] or 'file'}: {found[0]['what']}" if found else "no difference is known"
+        raise DifferenceError(f"{target}: read back, it is not what it was made from: {first}")
+    if line.get("warning"):
+        warnings.warn(line["warning"], HoldallLossWarning, stacklevel=stacklevel)
+    losses = [Loss(loss["dataset"], loss["what"]) for loss in line["losses"]]
+    if losses and on_loss == "warn":
+        listed = "; ".join(f"{loss.dataset}: {loss.what}" if loss.dataset else loss.what for loss in losses[:3])
+        more = f"; and {len(losses) - 3} more" if len(losses) > 3 else ""
+        warnings.warn(f"{target}: not carried over: {listed}{more}", HoldallLossWarning, stacklevel=stacklevel)
+    return losses
+
+
+def _refuse_losses(losses: list[Loss]) -> None:
+    listed = "; ".join(f"{loss.dataset}: {loss.what}" if loss.dataset else loss.what for loss in losses[:3])
+    raise UsageError(f"the target would not hold: {listed}")
+
+
+def _descr(dtype: Any) -> str:
+    """A type in the words that files use."""
+    import numpy as np
+
+    if isinstance(dtype, str):
+        return dtype
+    dtype = np.dtype(dtype)
+    if dtype.hasobject:
+        raise UnsupportedError("arrays of Python objects are not stored: convert them to a type of fixed size")
+    if dtype.name == "bfloat16":
+        return "bfloat16"
+    if dtype.names is None:
+        if dtype.kind == "T":
+            raise UnsupportedError("numpy's strings of any length are not stored: use astype('U') or astype('S')")
+        return dtype.str
+    return repr(_record(dtype))
+
+
+def _record(dtype: Any) -> Any:
+    names = list(dtype.names)
+    fields = [dtype.fields[name] for name in names]
+    formats = [_field_descr(field[0]) for field in fields]
+    return {"names": names, "formats": formats, "offsets": [field[1] for field in fields], "itemsize": dtype.itemsize}
+
+
+def _field_descr(dtype: Any) -> Any:
+    if dtype.subdtype is not None:
+        base, shape = dtype.subdtype
+        return (_field_descr(base), shape)
+    if dtype.names is not None:
+        return _record(dtype)
+    return _plain(_descr(dtype))
+
+
+def _plain(text: str) -> str:
+    return text
+
+
+def _described(path: str, values: Any) -> tuple[Any, ...]:
+    """An array as the extension takes it: path, type, shape, is Fortran order, bytes, mask."""
+    import numpy as np
+
+    if isinstance(values, Dataset):
+        mask = values.mask() if values.has_mask else None
+        array = values[...]
+        values = array if mask is None else np.ma.MaskedArray(array, mask=mask)  # type: ignore[no-untyped-call]
+    mask = None
+    if isinstance(values, np.ma.MaskedArray):
+        if values.mask is not np.ma.nomask:
+            full = np.ma.getmaskarray(values)  # type: ignore[no-untyped-call]
+            if full.dtype.names is not None:
+                raise UnsupportedError(f"{path}: masks of single fields are not stored; mask whole records")
+            mask = np.ascontiguousarray(full).view("u1").reshape(-1) if full.size else None
+        values = values.data
+    array = np.asanyarray(values)
+    descr = _descr(array.dtype)
+    is_fortran = array.flags.f_contiguous and not array.flags.c_contiguous
+    if not is_fortran:
+        array = np.ascontiguousarray(array).reshape(array.shape)
+    flat = None
+    if array.size and array.itemsize:
+        flat = (array.T if is_fortran else array).reshape(-1).view("u1")
+    return path, descr, list(array.shape), bool(is_fortran), flat, mask
+
+
+def _items(data: Any) -> list[tuple[str, Any]]:
+    if isinstance(data, (Mapping,)):
+        return [(str(key), value) for key, value in data.items()]
+    return [("data", data)]
+
+
+def save(
+    path: StrPath,
+    data: ArrayLike | Dataset | Mapping[str, Any],
+    /,
+    *,
+    meta: Mapping[str, Any] | None = None,
+    overwrite: bool = False,
+    format: str | None = None,
+    codec: Codec | None = None,
+    chunks: Sequence[int] | None = None,
+    filter: str | None = None,
+    checksum: str | None = None,
+    c_order: bool = False,
+    durable: bool = True,
+    verify: bool = False,
+    fill: object = None,
+    on_loss: OnLoss = "warn",
+    progress: Progress | None = None,
+    **words: object,
+) -> list[Loss]:
+    """Writes an array, or a mapping of arrays by their paths, to a new file in the format that the extension names.
+
+    The file appears complete or not at all. Masked arrays keep their mask in ASDF; elsewhere missing floats are NaN, missing dates NaT, and
+    others what lies below the mask, or `fill`: which is a loss.
+
+    meta : metadata of text, numbers, bytes, lists and mappings
+    format : the format's name where the extension does not tell: "asdf", "blosc2", "bloscpack", "gsd", "rawarray", "npy", "zarr", "fits"
+    codec : "zstd", "zstd:5" or ("zstd", 5); each format has its own
+    chunks : elements per chunk along each axis; `filter`, `checksum` and other words as for `holdall convert --help`: split="always", frames=""
+    c_order : for formats that are column-major: axes are stored in reverse, so that no byte moves
+    durable : waits until the file is on the disk
+    verify : reads the file back and compares before it appears
+    on_loss : "warn" warns with HoldallLossWarning of what the format does not hold, "raise" raises UsageError and writes nothing
+    progress : called with (done, total) bytes, on this thread
+
+    Returns what the format does not hold.
+    """
+    _word(on_loss, "on_loss", ("warn", "raise", "ignore"))
+    words = {"chunks": chunks, "filter": filter, "checksum": checksum} | words
+    make = _write_words(
+        words,
+        format=format,
+        overwrite=overwrite,
+        durable=durable,
+        verify=verify,
+        fill=fill,
+        c_order=c_order,
+        codec=codec,
+    )
+    arrays = [_described(key, value) for key, value in _items(data)]
+    target = os.fspath(path)
+    if on_loss == "raise":
+        return _or_raise(target, overwrite, lambda at: _holdall.save(at, arrays, meta, make, progress), make)
+    line = json.loads(_holdall.save(target, arrays, meta, make, progress))
+    return _told(line, target, on_loss)
+
+
+def _or_raise(target: str, overwrite: bool, write: Any, make: dict[str, Any]) -> list[Loss]:
+    """Writes beside the target first, and puts it in its place where nothing was lost."""
+    import shutil
+    import tempfile
+
+    if not overwrite and os.path.lexists(target):
+        raise FileExistsError(17, "File exists", target)
+    folder = tempfile.mkdtemp(prefix=".holdall-", dir=os.path.dirname(os.path.abspath(target)))
+    try:
+        beside = os.path.join(folder, os.path.basename(target))
+        line = json.loads(write(beside))
+        losses = _told(line, target, "ignore")
+        if losses:
+            _refuse_losses(losses)
+        os.replace(beside, target)
+        return losses
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def append(
+    path: StrPath,
+    data: ArrayLike | Dataset | Mapping[str, Any] | StrPath,
+    /,
+    *,
+    durable: bool = True,
+    fill: object = None,
+    on_loss: OnLoss = "warn",
+    threads: int | None = None,
+    progress: Progress | None = None,
+    **words: object,
+) -> list[Loss]:
+    """Adds rows to the array of a file, or frames to a GSD file. Whatever fails, the file is what it was.
+
+    data : an array whose rows have the shape and type of those in the file; a mapping of arrays; or a path or address of another file, as text
+
+    Returns what the file does not hold of it.
+    """
+    _word(on_loss, "on_loss", ("warn", "ignore"))
+    make = _write_words(words, durable=durable, fill=fill)
+    target = os.fspath(path)
+    if isinstance(data, (str, os.PathLike)):
+        line = _holdall.append_files(target, os.fspath(data), _DEFAULTS, make, _threads(threads), progress)
+    else:
+        arrays = [_described(key, value) for key, value in _items(data)]
+        line = _holdall.append_arrays(target, arrays, make, progress)
+    return _told(json.loads(line), target, on_loss)
+
+
+def convert(
+    source: StrPath,
+    target: StrPath,
+    /,
+    *,
+    format: str | None = None,
+    overwrite: bool = False,
+    verify: bool = False,
+    codec: Codec | None = None,
+    c_order: bool = False,
+    durable: bool = True,
+    fill: object = None,
+    on_loss: OnLoss = "warn",
+    threads: int | None = None,
+    progress: Progress | None = None,
+    open: Mapping[str, Any] | None = None,
+    **words: object,
+) -> Conversion:
+    """Writes the values of a file, or of an address in it, in another format: `convert("a.asdf::roman/data", "b.b2nd", codec="zstd:3")`.
+
+    Memory is bounded by pieces, not by the data. Digests of the source are always compared. The target appears complete or not at all.
+
+    open : options of `open` for the source; the others as for `save`
+    """
+    _word(on_loss, "on_loss", ("warn", "raise", "ignore"))
+    make = _write_words(
+        words,
+        format=format,
+        overwrite=overwrite,
+        verify=verify,
+        codec=codec,
+        c_order=c_order,
+        durable=durable,
+        fill=fill,
+    )
+    options = _DEFAULTS | _options(**(open or {}))
+    return _made(
+        lambda at: _holdall.convert(os.fspath(source), at, options, make, _threads(threads), progress),
+        os.fspath(target),
+        overwrite,
+        on_loss,
+        make,
+    )
+
+
+def recode(
+    source: StrPath,
+    target: StrPath,
+    /,
+    *,
+    codec: Codec | None = None,
+    overwrite: bool = False,
+    verify: bool = False,
+    durable: bool = True,
+    on_loss: OnLoss = "warn",
+    threads: int | None = None,
+    progress: Progress | None = None,
+    **words: object,
+) -> Conversion:
+    """Writes a file again in its own format: with another codec, other chunks, filters or digests. Space that nothing uses is left out."""
+    _word(on_loss, "on_loss", ("warn", "raise", "ignore"))
+    make = _write_words(words, overwrite=overwrite, verify=verify, codec=codec, durable=durable)
+    return _made(
+        lambda at: _holdall.recode(os.fspath(source), at, _DEFAULTS, make, _threads(threads), progress),
+        os.fspath(target),
+        overwrite,
+        on_loss,
+        make,
+    )
+
+
+def _made(write: Any, target: str, overwrite: bool, on_loss: OnLoss, make: dict[str, Any]) -> Conversion:
+    lines: list[dict[str, Any]] = []
+
+    def keep(at: str) -> str:
+        text = cast("str", write(at))
+        lines.append(json.loads(text))
+        return text
+
+    if on_loss == "raise":
+        losses = _or_raise(target, overwrite, keep, make)
+    else:
+        losses = _told(json.loads(keep(target)), target, on_loss, stacklevel=4)
+    return Conversion(lines[0]["format"], lines[0]["datasets"], losses)
+
+
+def verify(
+    path: StrPath,
+    /,
+    *,
+    quick: bool = False,
+    threads: int | None = None,
+    progress: Progress | None = None,
+    **open_options: Any,
+) -> Verification:
+    """Looks for damage: decodes every block and compares every digest. Damage is a finding, not an exception.
+
+    quick : the structure alone
+    open_options : those of `open`
+    """
+    options = _DEFAULTS | _options(**open_options)
+    target = os.fspath(path)
+    os.stat(target)
+    line = json.loads(_holdall.verify(target, options, quick, _threads(threads), progress))
+    findings = [
+        Finding(
+            one["severity"], one["code"], one["message"], bounds(one["start"], one["end"]), one["dataset"], one["part"]
+        )
+        for one in line["findings"]
+    ]
+    return Verification(line["path"], line["format"], line["verdict"], findings, line["blocks"])
+
+
+def repair(
+    path: StrPath,
+    target: StrPath | None = None,
+    /,
+    *,
+    overwrite: bool = False,
+    progress: Progress | None = None,
+) -> Repair:
+    """Writes what can be proved of a damaged file to a new one; without a target says what it would do. The file itself is only read."""
+    to = None if target is None else os.fspath(target)
+    line = json.loads(_holdall.repair(os.fspath(path), to, overwrite, progress))
+
+    def items(key: str) -> list[RepairItem]:
+        return [RepairItem(bounds(one["start"], one["end"]), one["what"]) for one in line[key]]
+
+    return Repair(line["format"], items("kept"), items("guessed"), items("lost"))
+
+
+def diff(
+    a: StrPath,
+    b: StrPath,
+    /,
+    *,
+    rtol: float = 0,
+    atol: float = 0,
+    ignore: Sequence[str] = (),
+    threads: int | None = None,
+    progress: Progress | None = None,
+    **open_options: Any,
+) -> list[Difference]:
+    """Compares two files, or two addresses in files, of any formats: types, shapes, values, and in one format metadata. Empty where they agree.
+
+    rtol, atol : |a - b| <= atol + rtol * |b| counts as equal, and NaN as NaN; with both 0 values are compared bit by bit
+    ignore : names of datasets, keys and pointers of metadata that are passed over, with * and ?
+    """
+    options = _DEFAULTS | _options(**open_options)
+    if isinstance(ignore, str):
+        ignore = [ignore]
+    line = json.loads(
+        _holdall.diff(
+            os.fspath(a),
+            os.fspath(b),
+            options,
+            (float(rtol), float(atol)),
+            list(ignore),
+            _threads(threads),
+            progress,
+        )
+    )
+    return [Difference(one["dataset"], one["what"]) for one in line["differences"]]
+
+
+def digest(
+    address: StrPath, /, *, threads: int | None = None, progress: Progress | None = None, **open_options: Any
+) -> dict[str, str]:
+    """Digests of the datasets of a file or an address, by their paths: the same for the same type, shape and values in any format."""
+    options = _DEFAULTS | _options(**open_options)
+    return dict(_holdall.digest(os.fspath(address), options, _threads(threads), progress))
+
+
+def formats() -> list[dict[str, Json]]:
+    """What is done with each version of each format, as `holdall formats --json` has it."""
+    return [json.loads(line) for line in _holdall.formats()]

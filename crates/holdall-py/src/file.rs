@@ -1,0 +1,348 @@
+//! An open file: what `holdall.File` and `holdall.Dataset` are made on.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use container_core::container::{Container, ReadOptions, listed};
+use container_core::dtype::Order;
+use container_core::region::Region;
+use holdall::{Accept, Opened, Stop};
+use pyo3::exceptions::{PyIndexError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyTuple};
+
+use crate::errors::{raise, raise_at};
+use crate::indexing;
+use crate::memory::{self, Values};
+use crate::options::{OpenWords, digests, read};
+use crate::patient::patiently;
+use crate::source::Ranges;
+use crate::values::{entries_to_python, literal, to_python};
+
+/// Bytes of elements from which a read is worth a thread of its own, so that Ctrl-C ends it: some milliseconds of copying.
+const WORTH_PATIENCE: u64 = 16 << 20;
+
+/// Most datasets among whose names a nearest one is looked for.
+const MAX_NAMES: usize = 10_000;
+
+/// The file.
+#[pyclass(frozen, module = "holdall._holdall")]
+pub(crate) struct Core {
+    pub(crate) opened: Arc<Opened>,
+    pub(crate) limits: holdall::Limits,
+}
+
+/// One of the datasets: index and region.
+pub(crate) type Part = (usize, Region);
+
+#[pymethods]
+impl Core {
+    /// Opens the file at `path`.
+    #[new]
+    fn new(py: Python<'_>, path: PathBuf, words: OpenWords) -> PyResult<Self> {
+        let (options, limits) = (words.options()?, words.limits());
+        let opened = patiently(py, None, move |_, _| {
+            holdall::open(&path, Accept::ContainersAndArrays, &options).map_err(|error| (error, path))
+        })?;
+        let opened = opened.map_err(|(error, path)| raise_at(error, &path))?;
+        Ok(Self { opened: Arc::new(opened), limits })
+    }
+
+    /// Opens what `read_range(start, stop) -> bytes` gives of `len` bytes.
+    #[staticmethod]
+    fn from_ranges(py: Python<'_>, read_range: Py<PyAny>, len: u64, words: OpenWords) -> PyResult<Self> {
+        let (options, limits) = (words.options()?, words.limits());
+        let source = Box::new(Ranges::new(read_range, len));
+        let opened = patiently(py, None, move |_, _| {
+            holdall::open::open_source(source, None, Accept::ContainersAndArrays, &options)
+        })?;
+        Ok(Self { opened: Arc::new(opened.map_err(raise)?), limits })
+    }
+
+    #[getter]
+    fn format(&self) -> &'static str {
+        self.opened.format.name
+    }
+
+    /// Format, version, size, completeness and details.
+    fn about<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let about = py.detach(|| self.container().about());
+        let dict = PyDict::new(py);
+        dict.set_item("format", about.format)?;
+        dict.set_item("version", about.version)?;
+        dict.set_item("size", about.size)?;
+        dict.set_item("complete", about.complete)?;
+        for (key, value) in entries_to_python(py, &about.details)?.iter() {
+            if !dict.contains(&key)? {
+                dict.set_item(key, value)?;
+            }
+        }
+        Ok(dict)
+    }
+
+    fn meta<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        to_python(py, &py.detach(|| self.container().meta()).map_err(raise)?)
+    }
+
+    fn listed(&self) -> usize {
+        self.container().listed_count()
+    }
+
+    fn count(&self) -> usize {
+        self.container().dataset_count()
+    }
+
+    /// Path of a dataset by its index.
+    fn path(&self, index: usize) -> PyResult<String> {
+        let dataset = self.container().dataset(index);
+        dataset.map(|dataset| dataset.path.clone()).ok_or_else(|| PyIndexError::new_err(index))
+    }
+
+    /// Index of a dataset by its path.
+    fn find(&self, py: Python<'_>, path: &str) -> Option<usize> {
+        py.detach(|| self.container().find(path))
+    }
+
+    /// Paths of the datasets that a plain listing shows, for a message: no more than some thousand.
+    fn names(&self) -> Vec<String> {
+        listed(self.container()).take(MAX_NAMES).map(|(_, dataset)| dataset.path.clone()).collect()
+    }
+
+    /// `(path, dtype, shape, order, chunks, codec, stored, logical, attributes, has_frames, has_bfloat, is_numpy)`.
+    fn info<'py>(&self, py: Python<'py>, index: usize) -> PyResult<Bound<'py, PyTuple>> {
+        let container = self.container();
+        let dataset = container.require(index).map_err(raise)?;
+        let chunks = dataset.chunks.as_ref().map(|chunks| PyTuple::new(py, chunks)).transpose()?;
+        (
+            dataset.path.as_str(),
+            literal(py, &dataset.dtype.descr())?,
+            PyTuple::new(py, &dataset.shape)?,
+            dataset.order.letter(),
+            chunks,
+            dataset.codec.as_str(),
+            dataset.stored,
+            dataset.logical,
+            entries_to_python(py, &dataset.attributes)?,
+            container.has_frame_axis(&dataset),
+            dataset.dtype.has_bfloat(),
+            dataset.dtype.is_plain_numpy(),
+        )
+            .into_pyobject(py)
+    }
+
+    /// The elements of a basic index in new memory, in the order `K`, `C` or `F`. `None` for an index that is not basic.
+    fn read<'py>(
+        &self,
+        py: Python<'py>,
+        dataset: usize,
+        index: &Bound<'py, PyAny>,
+        dtype: &Bound<'py, PyAny>,
+        order: &str,
+        threads: usize,
+        digests: &str,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let Some(read) = self.reading(dataset, index, threads, digests)? else { return Ok(None) };
+        let order = order_of(order)?;
+        let Reading { region, options, bytes, is_empty } = read;
+        let values = if bytes < WORTH_PATIENCE {
+            py.detach(|| memory::fresh(&self.opened, dataset, &region, order, &options))
+        } else {
+            let opened = Arc::clone(&self.opened);
+            patiently(py, None, move |_, stop| {
+                memory::fresh(&opened, dataset, &region, order, &options.with_stop(stop))
+            })?
+        };
+        values.map_err(raise)?.into_numpy(py, dtype, is_empty).map(Some)
+    }
+
+    /// The elements of a basic index where the file lends them, read-only; `False` where it does not, `None` for another index.
+    fn view<'py>(
+        &self,
+        py: Python<'py>,
+        dataset: usize,
+        index: &Bound<'py, PyAny>,
+        dtype: &Bound<'py, PyAny>,
+        digests: &str,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let Some(read) = self.reading(dataset, index, 1, digests)? else { return Ok(None) };
+        let shape = &self.container().require(dataset).map_err(raise)?.codec;
+        if shape != "none" {
+            return Ok(Some(false.into_pyobject(py)?.to_owned().into_any()));
+        }
+        let values = py.detach(|| memory::lent(&self.opened, dataset, &read.region, &read.options));
+        match values.map_err(raise)? {
+            None => Ok(Some(false.into_pyobject(py)?.to_owned().into_any())),
+            Some(values) => {
+                let array = values.into_numpy(py, dtype, read.is_empty)?;
+                Ok(Some(array))
+            }
+        }
+    }
+
+    /// The elements of a basic index into `out`: bytes without gaps, in the order `C` or `F`. `False` for an index that is not basic.
+    fn read_into(
+        &self,
+        py: Python<'_>,
+        dataset: usize,
+        index: &Bound<'_, PyAny>,
+        out: &Bound<'_, PyAny>,
+        order: &str,
+        threads: usize,
+        digests: &str,
+    ) -> PyResult<bool> {
+        let Some(read) = self.reading(dataset, index, threads, digests)? else { return Ok(false) };
+        let order = order_of(order)?.ok_or_else(|| PyValueError::new_err("out= has an order"))?;
+        memory::read_into(py, &self.opened, (dataset, &read.region, order), out, &read.options)?
+            .map_err(raise)?;
+        Ok(true)
+    }
+
+    /// `(dtype, mask)` of a basic index, `None` where nothing is missing, `False` for an index that is not basic.
+    fn mask<'py>(
+        &self,
+        py: Python<'py>,
+        dataset: usize,
+        index: &Bound<'py, PyAny>,
+        threads: usize,
+        numpy_dtype: &Bound<'py, PyAny>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let Some(read) = self.reading(dataset, index, threads, "whole")? else {
+            return Ok(Some(false.into_pyobject(py)?.to_owned().into_any()));
+        };
+        let mask = py.detach(|| self.container().mask(dataset, &read.region, &read.options)).map_err(raise)?;
+        let Some(mask) = mask else { return Ok(None) };
+        let dtype = numpy_dtype.call1((literal(py, &mask.dtype().descr())?,))?;
+        let array = Values::owned(mask).into_numpy(py, &dtype, read.is_empty)?;
+        Ok(Some(array))
+    }
+
+    /// Whether anything can be missing of a dataset.
+    fn has_mask(&self, py: Python<'_>, dataset: usize) -> PyResult<bool> {
+        let options = ReadOptions::default().with_limits(self.limits);
+        py.detach(|| self.container().has_mask(dataset, &options)).map_err(raise)
+    }
+
+    /// `(start, stop, role, codec, stored, decoded, checksum, dataset, part)` of each range of the file.
+    fn layout<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let opened = Arc::clone(&self.opened);
+        let segments = patiently(py, None, move |_, _| opened.container.layout())?;
+        let list = PyList::empty(py);
+        for it in segments {
+            list.append((
+                it.range.start,
+                it.range.end,
+                it.role,
+                it.codec,
+                it.stored,
+                it.decoded,
+                it.checksum,
+                it.dataset,
+                it.part,
+            ))?;
+        }
+        Ok(list)
+    }
+
+    /// Digest of the elements of a basic index, as `holdall digest` prints it. `None` for another index.
+    fn digest(
+        &self,
+        py: Python<'_>,
+        dataset: usize,
+        index: &Bound<'_, PyAny>,
+        threads: usize,
+        told: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Option<String>> {
+        let Some(Reading { region, options, .. }) = self.reading(dataset, index, threads, "compare")? else {
+            return Ok(None);
+        };
+        let opened = Arc::clone(&self.opened);
+        let made = patiently(py, told, move |progress, stop| {
+            let options = options.with_stop(stop);
+            holdall::digest::digest(&*opened.container, dataset, &region, &options, progress)
+        })?;
+        Ok(Some(made.map_err(raise)?.digest.to_string()))
+    }
+
+    /// `holdall.stat/1`, a line for the dataset or for each field of its records. `None` for an index that is not basic.
+    fn stat(
+        &self,
+        py: Python<'_>,
+        dataset: usize,
+        index: &Bound<'_, PyAny>,
+        threads: usize,
+        told: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Option<Vec<String>>> {
+        let Some(Reading { region, options, .. }) = self.reading(dataset, index, threads, "whole")? else {
+            return Ok(None);
+        };
+        let path = self.path(dataset)?;
+        let opened = Arc::clone(&self.opened);
+        let found = patiently(py, told, move |progress, stop| {
+            holdall::stat(&*opened.container, dataset, &region, &options.with_stop(stop), progress)
+        })?;
+        let line = |stat| holdall::stat::stat_json("", &path, None, stat).to_string();
+        Ok(Some(found.map_err(raise)?.iter().map(line).collect()))
+    }
+
+    /// Lines of the tree: `(depth, path, name, kind, text, dtype, tag)`.
+    fn tree(&self, py: Python<'_>, depth: Option<usize>) -> PyResult<Vec<TreeLine>> {
+        let nodes = py.detach(|| holdall_cli::library::tree(self.container(), depth)).map_err(raise)?;
+        let line = |node: holdall_cli::library::Node| {
+            (node.depth, node.path, node.name, node.kind, node.text, node.dtype, node.tag)
+        };
+        Ok(nodes.into_iter().map(line).collect())
+    }
+
+    /// Notices about what lies beside the file.
+    fn notices(&self) -> Vec<String> {
+        self.container().notices()
+    }
+
+    /// The first digest that reads have not compared.
+    fn uncompared(&self) -> Option<String> {
+        self.container().uncompared()
+    }
+}
+
+type TreeLine = (usize, String, String, &'static str, String, Option<String>, Option<String>);
+
+/// A read that is about to be done.
+struct Reading {
+    region: Region,
+    options: ReadOptions,
+    bytes: u64,
+    is_empty: bool,
+}
+
+impl Core {
+    pub(crate) fn container(&self) -> &dyn Container {
+        &*self.opened.container
+    }
+
+    fn reading(
+        &self,
+        dataset: usize,
+        index: &Bound<'_, PyAny>,
+        threads: usize,
+        word: &str,
+    ) -> PyResult<Option<Reading>> {
+        let info = self.container().require(dataset).map_err(raise)?;
+        let Some(region) = indexing::region(index, &info.shape)? else { return Ok(None) };
+        let itemsize = info.dtype.itemsize() as u64;
+        let bytes = region.len().unwrap_or(u64::MAX).saturating_mul(itemsize);
+        let is_empty = region.is_empty() || itemsize == 0;
+        // What little is asked for may take the decoding of much.
+        let bytes = if info.codec == "none" { bytes } else { bytes.max(info.logical) };
+        let options = read(threads, digests(word)?, self.limits).with_stop(Stop::never());
+        Ok(Some(Reading { region, options, bytes, is_empty }))
+    }
+}
+
+fn order_of(word: &str) -> PyResult<Option<Order>> {
+    match word {
+        "K" => Ok(None),
+        "C" => Ok(Some(Order::C)),
+        "F" => Ok(Some(Order::F)),
+        _ => Err(PyValueError::new_err(format!("order is 'K', 'C' or 'F', not {word:?}"))),
+    }
+}

@@ -1,0 +1,118 @@
+//! Arrays of numpy seen through the lens: what `save` and `append` write and `plot` draws.
+
+use container_core::array::Array;
+use container_core::block::Block;
+use container_core::container::{About, Container, Dataset, Depth, Listed, ReadOptions, Segment};
+use container_core::dtype::{DType, Order};
+use container_core::region::Region;
+use container_core::report::Report;
+use holdall::{Progress, Result, Value};
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+use crate::errors::raise;
+use crate::file::Part;
+use crate::memory::Exported;
+use crate::values::from_python;
+
+/// The arrays. Their bytes stay where they are.
+pub(crate) struct Held {
+    datasets: Vec<Dataset>,
+    values: Vec<Exported>,
+    /// Bytes that are not zero where an element is missing; C order.
+    masks: Vec<Option<Exported>>,
+    carried: Value,
+}
+
+impl Held {
+    /// Arrays as the package describes them: `(path, dtype, shape, is_fortran, bytes or None, mask or None)`, and metadata.
+    ///
+    /// # Errors
+    /// Those of types that are none, and of metadata that cannot be stored.
+    pub(crate) fn new(arrays: &Bound<'_, PyAny>, meta: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+        let carried = meta.map_or(Ok(Value::Map(Vec::new())), from_python)?;
+        let mut held = Self { datasets: Vec::new(), values: Vec::new(), masks: Vec::new(), carried };
+        for array in arrays.try_iter()? {
+            let array = array?;
+            let (path, dtype, shape, is_fortran, bytes, mask): (
+                String,
+                String,
+                Vec<u64>,
+                bool,
+                Option<Bound<'_, PyAny>>,
+                Option<Bound<'_, PyAny>>,
+            ) = array.cast::<PyTuple>()?.extract()?;
+            let exported = |object: Bound<'_, PyAny>| Exported::new(&object);
+            let values = bytes.map_or_else(|| Ok(Exported::none()), exported)?;
+            let logical = values.bytes().len() as u64;
+            held.datasets.push(Dataset {
+                path,
+                dtype: DType::parse(&dtype).map_err(raise)?,
+                shape,
+                order: if is_fortran { Order::F } else { Order::C },
+                chunks: None,
+                codec: "none".into(),
+                stored: logical,
+                logical,
+                attributes: Vec::new(),
+                listed: Listed::Always,
+            });
+            held.values.push(values);
+            held.masks.push(mask.map(exported).transpose()?);
+        }
+        Ok(held)
+    }
+
+    /// All of it.
+    pub(crate) fn all(&self) -> Vec<Part> {
+        self.datasets.iter().enumerate().map(|(at, dataset)| (at, Region::whole(&dataset.shape))).collect()
+    }
+}
+
+impl Container for Held {
+    fn about(&self) -> About {
+        About { format: "memory", version: None, size: 0, complete: true, details: Vec::new() }
+    }
+
+    fn meta(&self) -> Result<Value> {
+        Ok(self.carried.clone())
+    }
+
+    fn datasets(&self) -> &[Dataset] {
+        &self.datasets
+    }
+
+    fn may_hide_datasets(&self) -> bool {
+        false
+    }
+
+    fn read(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<Array<'_>> {
+        options.stop.check()?;
+        let dataset = self.require(index)?;
+        let bytes = self.values.get(index).map(Exported::bytes).unwrap_or_default();
+        Array::new(dataset.dtype.clone(), dataset.shape.clone(), dataset.order, bytes.into())?.select(region)
+    }
+
+    fn mask(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<Option<Array<'static>>> {
+        let Some(mask) = self.masks.get(index).and_then(Option::as_ref) else { return Ok(None) };
+        let shape = self.require(index)?.shape.clone();
+        let array = Array::new(DType::parse("|b1")?, shape, Order::C, mask.bytes().into())?;
+        array.select(region)?.into_owned(&options.limits).map(Some)
+    }
+
+    fn blocks(&self) -> Vec<&dyn Block> {
+        Vec::new()
+    }
+
+    fn layout(&self) -> Vec<Segment> {
+        Vec::new()
+    }
+
+    fn carried(&self, _selection: &[Part]) -> Result<Value> {
+        Ok(self.carried.clone())
+    }
+
+    fn check(&self, _depth: Depth, _options: &ReadOptions, _progress: Progress<'_>) -> Result<Report> {
+        Ok(Report::default())
+    }
+}

@@ -1,0 +1,103 @@
+//! The package's words for how files are opened, read and written.
+
+use container_core::container::{Axes, Digests, Fallback, OpenOptions, ReadOptions, Tolerance};
+use container_core::dtype::DType;
+use container_core::format::ImportOptions;
+use container_core::source::Access;
+use container_core::write::{Durability, Overwrite};
+use holdall::Limits;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::errors::raise;
+
+/// How a file is opened: `open`'s keywords as a dict.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct OpenWords {
+    max_memory: Option<u64>,
+    lenient: bool,
+    mmap: Option<bool>,
+    c_order: bool,
+    stored: bool,
+    assume_dtype: Option<String>,
+    assume_codec: Option<String>,
+}
+
+impl OpenWords {
+    pub(crate) fn limits(&self) -> Limits {
+        let limits = Limits::default();
+        self.max_memory.map_or(limits, |bytes| limits.with_memory(bytes))
+    }
+
+    /// # Errors
+    /// Those of a type that is none.
+    pub(crate) fn options(&self) -> PyResult<OpenOptions> {
+        let mut options = OpenOptions::default();
+        options.limits = self.limits();
+        options.tolerance = if self.lenient { Tolerance::Lenient } else { Tolerance::Strict };
+        options.access = match self.mmap {
+            Some(false) => Access::Positioned,
+            Some(true) | None => Access::Auto,
+        };
+        options.axes = if self.c_order { Axes::Reversed } else { Axes::AsStored };
+        options.fallback = if self.stored { Fallback::Stored } else { Fallback::Apply };
+        options.assume_dtype =
+            self.assume_dtype.as_deref().map(DType::parse).transpose().map_err(raise)?;
+        options.assume_codec.clone_from(&self.assume_codec);
+        Ok(options)
+    }
+}
+
+/// `whole`, `compare` or `ignore`.
+///
+/// # Errors
+/// `ValueError` for another word.
+pub(crate) fn digests(word: &str) -> PyResult<Digests> {
+    match word {
+        "whole" => Ok(Digests::Whole),
+        "compare" => Ok(Digests::Compare),
+        "ignore" => Ok(Digests::Ignore),
+        _ => Err(PyValueError::new_err(format!("digests is 'whole', 'compare' or 'ignore', not {word:?}"))),
+    }
+}
+
+/// Options for reading on so many threads.
+pub(crate) fn read(threads: usize, digests: Digests, limits: Limits) -> ReadOptions {
+    let mut options = ReadOptions::default().with_threads(threads.clamp(1, 1024)).with_limits(limits);
+    options.digests = digests;
+    options
+}
+
+/// How a new file is written: the keywords of `save` and `convert`.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct WriteWords {
+    pub(crate) format: Option<String>,
+    pub(crate) overwrite: bool,
+    pub(crate) durable: bool,
+    pub(crate) verify: bool,
+    pub(crate) fill: Option<String>,
+    c_order: bool,
+    codec: Option<(String, Option<i32>)>,
+    /// Everything else by its word: `("filter", "shuffle")`.
+    words: Vec<(String, String)>,
+}
+
+impl WriteWords {
+    pub(crate) const fn overwrites(&self) -> Overwrite {
+        if self.overwrite { Overwrite::Replace } else { Overwrite::Refuse }
+    }
+
+    pub(crate) const fn durability(&self) -> Durability {
+        if self.durable { Durability::Synced } else { Durability::Cached }
+    }
+
+    pub(crate) fn import(&self) -> ImportOptions {
+        let mut options = ImportOptions::default();
+        options.codec.clone_from(&self.codec);
+        options.words.clone_from(&self.words);
+        options.axes = if self.c_order { Axes::Reversed } else { Axes::AsStored };
+        options
+    }
+}

@@ -1,0 +1,102 @@
+//! Work that Ctrl-C ends and whose progress is reported.
+//!
+//! The work runs on a thread of its own. The thread that called waits without the interpreter's lock, wakes every few milliseconds, lets
+//! Python handle its signals and calls the caller's function for progress: both happen where Python expects them, and an exception of either
+//! sets the flag that the work looks at.
+
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::time::Duration;
+
+use holdall::{Progress, Stop};
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+
+/// Time between two looks at signals: a tenth of what a person takes for at once.
+const BEAT: Duration = Duration::from_millis(20);
+
+/// Longest wait for work that was told to stop, so that what it cleans up is gone when the exception arrives.
+const GRACE: Duration = Duration::from_millis(60);
+
+/// Flags that no work uses. They are leaked, one for each call that ever ran beside others, because options that hold them are plain values.
+static FLAGS: Mutex<Vec<&'static AtomicBool>> = Mutex::new(Vec::new());
+
+/// A flag of [`FLAGS`] for as long as some work runs.
+struct Flag(&'static AtomicBool);
+
+impl Flag {
+    fn take() -> Self {
+        let free = FLAGS.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        Self(free.unwrap_or_else(|| Box::leak(Box::default())))
+    }
+}
+
+impl Drop for Flag {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Relaxed);
+        FLAGS.lock().unwrap_or_else(PoisonError::into_inner).push(self.0);
+    }
+}
+
+/// How far the work is, as its thread last said.
+#[derive(Default)]
+struct Beat {
+    done: AtomicU64,
+    total: AtomicU64,
+}
+
+/// Runs `work` as the module's text says, and gives what it returns. `told` is called with `(done, total)` where that has changed.
+///
+/// # Errors
+/// What a signal handler or `told` raises; `RuntimeError` where the work panicked.
+pub(crate) fn patiently<T: Send + 'static>(
+    py: Python<'_>,
+    told: Option<&Bound<'_, PyAny>>,
+    work: impl FnOnce(Progress<'_>, Stop) -> T + Send + 'static,
+) -> PyResult<T> {
+    let beat = Arc::new(Beat::default());
+    let flag = Flag::take();
+    let asked = flag.0;
+    let (send, mut receive) = mpsc::channel();
+    let theirs = Arc::clone(&beat);
+    std::thread::Builder::new().name("holdall".into()).spawn(move || {
+        let flag = flag;
+        let tick = |done, total| {
+            theirs.done.store(done, Ordering::Relaxed);
+            theirs.total.store(total, Ordering::Relaxed);
+            if flag.0.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        // Nobody may be listening any more.
+        let _ = send.send(work(Progress::new(&tick), Stop::when(flag.0)));
+    })?;
+    let mut last = (0, 0);
+    let mut tell = || -> PyResult<()> {
+        let now = (beat.done.load(Ordering::Relaxed), beat.total.load(Ordering::Relaxed));
+        if let Some(told) = told.filter(|_| now != last) {
+            last = now;
+            told.call1(now)?;
+        }
+        Ok(())
+    };
+    loop {
+        // A receiver is not shared between threads: it goes in and comes back.
+        let (heard, back) = py.detach(move || (receive.recv_timeout(BEAT), receive));
+        receive = back;
+        let raised = match heard {
+            Ok(result) => {
+                tell()?;
+                return Ok(result);
+            }
+            Err(mpsc::RecvTimeoutError::Disconnected) => {
+                return Err(PyRuntimeError::new_err("holdall: an internal error; please report it"));
+            }
+            Err(mpsc::RecvTimeoutError::Timeout) => py.check_signals().and_then(|()| tell()),
+        };
+        if let Err(raised) = raised {
+            asked.store(true, Ordering::Relaxed);
+            py.detach(move || drop(receive.recv_timeout(GRACE)));
+            return Err(raised);
+        }
+    }
+}
