@@ -193,6 +193,7 @@ impl Reader {
         options: &ReadOptions,
         threads: usize,
     ) -> Result<()> {
+        options.stop.check()?;
         let chunk = &places.entry(piece.index).ok_or_else(|| Error::usage("no such chunk"))?;
         if let Some(error) = file.chunk_fault(piece.index, chunk) {
             return Err(error);

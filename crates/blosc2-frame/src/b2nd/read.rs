@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use blosc_chunk::{Chunk, Filter, Special};
 use container_core::container::{Digests, ReadOptions};
 use container_core::threads::on_threads;
-use container_core::{Error, Limits, Result};
+use container_core::{Error, Limits, Result, Stop};
 
 use super::select::{Indices, Plan, Tile, index_of};
 use super::{Geometry, MOST_DIMENSIONS, NdArray};
@@ -104,6 +104,7 @@ pub(super) fn read(
             keeps,
             is_zeroed,
             digests: options.digests,
+            stop: options.stop,
             cuts_chunks,
             refused: false.into(),
         };
@@ -127,6 +128,7 @@ struct Job<'j> {
     keeps: bool,
     is_zeroed: bool,
     digests: Digests,
+    stop: Stop,
     /// Whether chunks are cut, so that some are come by more than once.
     cuts_chunks: bool,
     /// Whether a chunk was met that is better decoded at once.
@@ -194,6 +196,7 @@ impl<'j> Job<'j> {
         let mut at = Vec::new();
         let mut parts: Vec<Range<usize>> = Vec::new();
         for number in 0..combinations(&rows) {
+            self.stop.check()?;
             combine(&rows, number, &mut at);
             parts.clear();
             let mut chunk = 0;

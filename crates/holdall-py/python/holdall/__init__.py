@@ -5,6 +5,7 @@
 ...     print(list(file), file["roman/data"][0:10, ::4].mean())
 """
 
+from ._dataset import Dataset
 from ._errors import (
     ChecksumError,
     DamageError,
@@ -18,7 +19,7 @@ from ._errors import (
     UsageError,
     WrongFormatError,
 )
-from ._file import Dataset, File
+from ._file import File
 from ._functions import append, convert, diff, digest, formats, load, open, recode, repair, save, verify
 from ._holdall import __version__
 from ._options import options

@@ -117,6 +117,7 @@ class DifferenceError(HoldallError, ValueError):
 class HoldallLossWarning(UserWarning):
     """A target does not hold all that its source does."""
 
+
 # Tracebacks show the names by which users catch them.
 for _name in __all__:
     globals()[_name].__module__ = "holdall"

@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, Any, cast
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ._file import Dataset
+    from ._dataset import Dataset
 
-_MESSAGE = (
-    "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are valid indices"
-)
+_MESSAGE = "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are valid indices"
 
 
 def fancy(dataset: Dataset, index: Any, read: Callable[[Any], NDArray[Any]]) -> NDArray[Any]:
@@ -22,7 +20,7 @@ def fancy(dataset: Dataset, index: Any, read: Callable[[Any], NDArray[Any]]) -> 
     shape = dataset.shape
     terms = index if isinstance(index, tuple) else (index,)
     arrays = [_as_array(np, term) for term in terms]
-    used = sum(_axes_of(term, array) for term, array in zip(terms, arrays))
+    used = sum(_axes_of(term, array) for term, array in zip(terms, arrays, strict=True))
     if used > len(shape):
         raise IndexError(f"too many indices for array: array is {len(shape)}-dimensional, but {used} were indexed")
     if sum(term is Ellipsis for term in terms) > 1:
@@ -31,7 +29,7 @@ def fancy(dataset: Dataset, index: Any, read: Callable[[Any], NDArray[Any]]) -> 
     # What is read of each axis, and what numpy takes of that.
     box: list[Any] = []
     then: list[Any] = []
-    for term, array in zip(terms, arrays):
+    for term, array in zip(terms, arrays, strict=True):
         if term is Ellipsis:
             box += [slice(None)] * rest
             then.append(Ellipsis)

@@ -9,8 +9,11 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from . import _holdall
-from ._errors import DifferenceError, HoldallLossWarning, UnsupportedError, UsageError
-from ._file import _DEFAULTS, Dataset, File, from_object, open_on, open_path
+from ._arrays import descr, described, items
+from ._dataset import Dataset
+from ._errors import DifferenceError, HoldallLossWarning, UsageError
+from ._file import File
+from ._opening import DEFAULTS, from_object, open_on, open_path
 from ._threads import threads as _threads
 from ._types import (
     Codec,
@@ -87,8 +90,8 @@ def open(
 
 def _options(**words: Any) -> dict[str, Any]:
     if words.get("assume_dtype") is not None:
-        words["assume_dtype"] = _descr(words["assume_dtype"])
-    return {key: value for key, value in words.items() if value != _DEFAULTS[key]}
+        words["assume_dtype"] = descr(words["assume_dtype"])
+    return {key: value for key, value in words.items() if value != DEFAULTS[key]}
 
 
 def _word(word: object, name: str, words: tuple[str, ...]) -> None:
@@ -183,77 +186,6 @@ def _refuse_losses(losses: list[Loss]) -> None:
     raise UsageError(f"the target would not hold: {listed}")
 
 
-def _descr(dtype: Any) -> str:
-    """A type in the words that files use."""
-    import numpy as np
-
-    if isinstance(dtype, str):
-        return dtype
-    dtype = np.dtype(dtype)
-    if dtype.hasobject:
-        raise UnsupportedError("arrays of Python objects are not stored: convert them to a type of fixed size")
-    if dtype.name == "bfloat16":
-        return "bfloat16"
-    if dtype.names is None:
-        if dtype.kind == "T":
-            raise UnsupportedError("numpy's strings of any length are not stored: use astype('U') or astype('S')")
-        return dtype.str
-    return repr(_record(dtype))
-
-
-def _record(dtype: Any) -> Any:
-    names = list(dtype.names)
-    fields = [dtype.fields[name] for name in names]
-    formats = [_field_descr(field[0]) for field in fields]
-    return {"names": names, "formats": formats, "offsets": [field[1] for field in fields], "itemsize": dtype.itemsize}
-
-
-def _field_descr(dtype: Any) -> Any:
-    if dtype.subdtype is not None:
-        base, shape = dtype.subdtype
-        return (_field_descr(base), shape)
-    if dtype.names is not None:
-        return _record(dtype)
-    return _plain(_descr(dtype))
-
-
-def _plain(text: str) -> str:
-    return text
-
-
-def _described(path: str, values: Any) -> tuple[Any, ...]:
-    """An array as the extension takes it: path, type, shape, is Fortran order, bytes, mask."""
-    import numpy as np
-
-    if isinstance(values, Dataset):
-        mask = values.mask() if values.has_mask else None
-        array = values[...]
-        values = array if mask is None else np.ma.MaskedArray(array, mask=mask)  # type: ignore[no-untyped-call]
-    mask = None
-    if isinstance(values, np.ma.MaskedArray):
-        if values.mask is not np.ma.nomask:
-            full = np.ma.getmaskarray(values)  # type: ignore[no-untyped-call]
-            if full.dtype.names is not None:
-                raise UnsupportedError(f"{path}: masks of single fields are not stored; mask whole records")
-            mask = np.ascontiguousarray(full).view("u1").reshape(-1) if full.size else None
-        values = values.data
-    array = np.asanyarray(values)
-    descr = _descr(array.dtype)
-    is_fortran = array.flags.f_contiguous and not array.flags.c_contiguous
-    if not is_fortran:
-        array = np.ascontiguousarray(array).reshape(array.shape)
-    flat = None
-    if array.size and array.itemsize:
-        flat = (array.T if is_fortran else array).reshape(-1).view("u1")
-    return path, descr, list(array.shape), bool(is_fortran), flat, mask
-
-
-def _items(data: Any) -> list[tuple[str, Any]]:
-    if isinstance(data, (Mapping,)):
-        return [(str(key), value) for key, value in data.items()]
-    return [("data", data)]
-
-
 def save(
     path: StrPath,
     data: ArrayLike | Dataset | Mapping[str, Any],
@@ -303,7 +235,7 @@ def save(
         c_order=c_order,
         codec=codec,
     )
-    arrays = [_described(key, value) for key, value in _items(data)]
+    arrays = [described(key, value) for key, value in items(data)]
     target = os.fspath(path)
     if on_loss == "raise":
         return _or_raise(target, overwrite, lambda at: _holdall.save(at, arrays, meta, make, progress), make)
@@ -353,9 +285,9 @@ def append(
     make = _write_words(words, durable=durable, fill=fill)
     target = os.fspath(path)
     if isinstance(data, (str, os.PathLike)):
-        line = _holdall.append_files(target, os.fspath(data), _DEFAULTS, make, _threads(threads), progress)
+        line = _holdall.append_files(target, os.fspath(data), DEFAULTS, make, _threads(threads), progress)
     else:
-        arrays = [_described(key, value) for key, value in _items(data)]
+        arrays = [described(key, value) for key, value in items(data)]
         line = _holdall.append_arrays(target, arrays, make, progress)
     return _told(json.loads(line), target, on_loss)
 
@@ -395,7 +327,7 @@ def convert(
         durable=durable,
         fill=fill,
     )
-    options = _DEFAULTS | _options(**(open or {}))
+    options = DEFAULTS | _options(**(open or {}))
     return _made(
         lambda at: _holdall.convert(os.fspath(source), at, options, make, _threads(threads), progress),
         os.fspath(target),
@@ -423,7 +355,7 @@ def recode(
     _word(on_loss, "on_loss", ("warn", "raise", "ignore"))
     make = _write_words(words, overwrite=overwrite, verify=verify, codec=codec, durable=durable)
     return _made(
-        lambda at: _holdall.recode(os.fspath(source), at, _DEFAULTS, make, _threads(threads), progress),
+        lambda at: _holdall.recode(os.fspath(source), at, DEFAULTS, make, _threads(threads), progress),
         os.fspath(target),
         overwrite,
         on_loss,
@@ -460,7 +392,7 @@ def verify(
     quick : the structure alone
     open_options : those of `open`
     """
-    options = _DEFAULTS | _options(**open_options)
+    options = DEFAULTS | _options(**open_options)
     target = os.fspath(path)
     os.stat(target)
     line = json.loads(_holdall.verify(target, options, quick, _threads(threads), progress))
@@ -485,10 +417,10 @@ def repair(
     to = None if target is None else os.fspath(target)
     line = json.loads(_holdall.repair(os.fspath(path), to, overwrite, progress))
 
-    def items(key: str) -> list[RepairItem]:
+    def parts(key: str) -> list[RepairItem]:
         return [RepairItem(bounds(one["start"], one["end"]), one["what"]) for one in line[key]]
 
-    return Repair(line["format"], items("kept"), items("guessed"), items("lost"))
+    return Repair(line["format"], parts("kept"), parts("guessed"), parts("lost"))
 
 
 def diff(
@@ -508,7 +440,7 @@ def diff(
     rtol, atol : |a - b| <= atol + rtol * |b| counts as equal, and NaN as NaN; with both 0 values are compared bit by bit
     ignore : names of datasets, keys and pointers of metadata that are passed over, with * and ?
     """
-    options = _DEFAULTS | _options(**open_options)
+    options = DEFAULTS | _options(**open_options)
     if isinstance(ignore, str):
         ignore = [ignore]
     line = json.loads(
@@ -529,7 +461,7 @@ def digest(
     address: StrPath, /, *, threads: int | None = None, progress: Progress | None = None, **open_options: Any
 ) -> dict[str, str]:
     """Digests of the datasets of a file or an address, by their paths: the same for the same type, shape and values in any format."""
-    options = _DEFAULTS | _options(**open_options)
+    options = DEFAULTS | _options(**open_options)
     return dict(_holdall.digest(os.fspath(address), options, _threads(threads), progress))
 
 

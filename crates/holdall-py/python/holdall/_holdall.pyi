@@ -6,11 +6,34 @@ from numpy.typing import NDArray
 
 from ._types import Json, Progress
 
+__all__ = [
+    "Core",
+    "Drawn",
+    "Memory",
+    "__version__",
+    "append_arrays",
+    "append_files",
+    "command",
+    "convert",
+    "diff",
+    "digest",
+    "draw",
+    "draw_arrays",
+    "formats",
+    "parse_selection",
+    "recode",
+    "repair",
+    "save",
+    "split_address",
+    "verify",
+]
+
 __version__: str
 
 @final
 class Memory:
-    def __buffer__(self, flags: int, /) -> memoryview: ...
+    # Exports its bytes by the buffer protocol, which classes of an extension show as a method from Python 3.12's limited API on.
+    ...
 
 @final
 class Core:
@@ -46,9 +69,7 @@ class Core:
     def has_mask(self, dataset: int) -> bool: ...
     def layout(
         self,
-    ) -> list[
-        tuple[int, int, str, str | None, int | None, int | None, str | None, str | None, str | None]
-    ]: ...
+    ) -> list[tuple[int, int, str, str | None, int | None, int | None, str | None, str | None, str | None]]: ...
     def digest(self, dataset: int, index: Any, threads: int, told: Progress | None) -> str | None: ...
     def stat(self, dataset: int, index: Any, threads: int, told: Progress | None) -> list[str] | None: ...
     def tree(self, depth: int | None) -> list[tuple[int, str, str, str, str, str | None, str | None]]: ...

@@ -7,7 +7,8 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ._file import Dataset, File
+    from ._dataset import Dataset
+    from ._file import File
     from ._types import Verification
 
 # Depth, path, name, kind, text, type, tag.
@@ -36,7 +37,7 @@ def tree_text(heading: str, lines: Sequence[Line]) -> str:
     """A tree drawn with lines."""
     last = _last_of_siblings(lines)
     out, on = [_safe(heading)], list[bool]()
-    for line, is_last in zip(lines, last):
+    for line, is_last in zip(lines, last, strict=True):
         del on[line[0] - 1 :]
         rails = "".join("│   " if more else "    " for more in on)
         on.append(not is_last)
@@ -70,7 +71,8 @@ def file(file: File) -> str:
     head = f"<b>{escape(_safe(file._name()))}</b> {escape(str(info['format']))}"
     if info.get("version"):
         head += f" {escape(str(info['version']))}"
-    head += f", {info['size']:,} bytes"
+    size = info["size"]
+    head += f", {size:,} bytes" if isinstance(size, int) else ""
     notes = []
     if not info["complete"]:
         notes.append("The file ends early: it is damaged.")
@@ -96,9 +98,7 @@ def _folded(lines: Sequence[Line]) -> str:
         has_parts = at + 1 < len(shown) and shown[at + 1][0] > line[0]
         if has_parts:
             is_open = " open" if line[0] == 1 and len(shown) < 50 else ""
-            out.append(
-                f"<details{is_open} style='margin-left:1em'><summary><b>{name}</b> {text}</summary><div>"
-            )
+            out.append(f"<details{is_open} style='margin-left:1em'><summary><b>{name}</b> {text}</summary><div>")
             depth += 1
         else:
             out.append(f"<div style='margin-left:2em'><b>{name}</b> {text}</div>")

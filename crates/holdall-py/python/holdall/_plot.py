@@ -6,7 +6,8 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from . import _holdall
-from ._file import Dataset, File
+from ._dataset import Dataset
+from ._file import File
 from ._threads import threads as _threads
 from ._types import Progress, StrPath
 
@@ -108,9 +109,9 @@ def plot(
     elif isinstance(data, File):
         drawn = _holdall.draw(data._live(), data._name(), words, n, progress)
     else:
-        from ._functions import _described
+        from ._arrays import described
 
-        drawn = _holdall.draw_arrays([_described("array", data)], words, progress)
+        drawn = _holdall.draw_arrays([described("array", data)], words, progress)
     picture = Picture(drawn)
     if to is not None:
         picture.save(to, overwrite=overwrite)

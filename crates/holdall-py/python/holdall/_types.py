@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, Union
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 StrPath = Union[str, "PathLike[str]"]
@@ -108,7 +108,8 @@ class Histogram(NamedTuple):
     counts: list[int]
 
 
-class Stat(NamedTuple):
+@dataclass(frozen=True)
+class Stat:
     """Numbers about a dataset, or about one field of its records (docs/json.md, holdall.stat/1).
 
     All but the counts are of the finite values that no mask hides; None without any.

@@ -1,0 +1,362 @@
+"""Datasets of open files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, cast
+
+from ._dtypes import dtype_of, numpy_cannot
+from ._errors import UsageError
+from ._names import unknown
+from ._threads import threads as _threads
+from ._types import Digests, Histogram, Index, Json, Order, Progress, Stat
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy as np
+    from numpy.typing import DTypeLike, NDArray
+
+    from ._file import File
+
+
+class Dataset:
+    """A named n-dimensional array in a file. Indexing reads it, as numpy's own arrays are indexed."""
+
+    __slots__ = ("__weakref__", "_core", "_dtype", "_field", "_file", "_index", "_info")
+
+    def __init__(self, file: File, index: int, field: str | None = None) -> None:
+        self._file, self._core, self._index, self._field = file, file._live(), index, field
+        self._info = self._core.info(index)
+        self._dtype: np.dtype[Any] | None = None
+
+    @property
+    def path(self) -> str:
+        """Its path in the file, as in `file[path]`."""
+        return self._info[0]
+
+    @property
+    def file(self) -> File:
+        """The file that it is in."""
+        return self._file
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the elements, in the byte order of the file.
+
+        bfloat16 is `ml_dtypes.bfloat16` where that package is installed, else uint16; `attrs["dtype"]` says so.
+        """
+        whole = self._whole_dtype()
+        return whole if self._field is None else whole[self._field]
+
+    def _whole_dtype(self) -> np.dtype[Any]:
+        if self._dtype is None:
+            self._dtype = dtype_of(self.path, self._info[1], has_bfloat=self._info[10])
+        return self._dtype
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Length of each axis."""
+        return self._info[2]
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return len(self._info[2])
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        n = 1
+        for length in self._info[2]:
+            n *= length
+        return n
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the elements, decoded."""
+        return self._info[7] if self._field is None else self.size * self.dtype.itemsize
+
+    @property
+    def stored(self) -> int:
+        """Bytes of the blocks that hold them in the file."""
+        return self._info[6]
+
+    @property
+    def order(self) -> str:
+        """ "C" where the last axis varies fastest in the file, "F" where the first does."""
+        return self._info[3]
+
+    @property
+    def chunks(self) -> tuple[int, ...] | None:
+        """Elements per chunk along each axis; None where it is not chunked, or in flat runs."""
+        return self._info[4]
+
+    @property
+    def codec(self) -> str:
+        """The codec by the command's word; "none" where the elements are stored plainly."""
+        return self._info[5]
+
+    @property
+    def attrs(self) -> dict[str, Json]:
+        """What else the file says of it. A copy."""
+        attrs = dict(self._info[8])
+        if self._info[10] and self.dtype.kind in "uV" and "dtype" not in attrs:
+            attrs["dtype"] = "bfloat16"
+        return attrs
+
+    @property
+    def has_frames(self) -> bool:
+        """True where the first axis counts frames of a trajectory."""
+        return self._info[9]
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """Names of the fields of records; none for other elements."""
+        return self.dtype.names or ()
+
+    def field(self, name: str, /) -> Dataset:
+        """One field of the records, as a dataset of its own."""
+        if name not in self.fields:
+            raise KeyError(unknown(name, list(self.fields)))
+        if self._field is not None:
+            raise UsageError("a field of a field is read by indexing twice")
+        if self.dtype[name].subdtype is not None:
+            raise UsageError(f"field {name!r} holds arrays: read it as dataset[{name!r}]")
+        return Dataset(self._file, self._index, name)
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("len() of unsized object")
+        return self.shape[0]
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __getitem__(self, index: Any, /) -> Any:
+        """Reads the elements of an index: a new, writable array in the order of the file; a scalar for all integers.
+
+        Takes integers, slices with any step, `...` and None, lists of integers and boolean masks as numpy does; a field's name, or a list of
+        names, of records.
+        """
+        got = self._read(index, "K", None, self._file._digests)
+        # As numpy: a scalar where every axis was given an integer.
+        return got if got.ndim or _has_ellipsis(index) else got[()]
+
+    def read(
+        self,
+        index: Index = ...,
+        /,
+        *,
+        out: NDArray[Any] | None = None,
+        threads: int | None = None,
+        order: Order = "K",
+        digests: Digests | None = None,
+    ) -> NDArray[Any]:
+        """Reads the elements of an index into a new array, or into `out`.
+
+        out : an array of the result's shape, to which values are cast as `numpy.copyto` does by default; it is returned
+        threads : most threads that are used; None for `holdall.set_threads`
+        order : of the new array in memory: "K" as stored, "C", "F"
+        digests : "whole" compares a digest where all that it covers is read, "compare" always, "ignore" never; None as the file was opened
+        """
+        digests = digests or self._file._digests
+        if out is None:
+            return self._read(index, order, threads, digests)
+        if self._field is None and out.flags.writeable and out.dtype == self._whole_dtype() and out.nbytes:
+            # In place, where the memory has no gaps and the index is basic.
+            n = _threads(threads)
+            expected = self._basic_shape(index)
+            if expected == out.shape:
+                for letter, flat in (("C", out), ("F", out.T)):
+                    if flat.flags.c_contiguous:
+                        memory = flat.reshape(-1).view("u1")
+                        if self._core.read_into(self._index, index, memory, letter, n, digests):
+                            return out
+        got = self._read(index, "K", threads, digests)
+        if got.shape != out.shape:
+            raise ValueError(f"out= has the shape {out.shape}, the values have {got.shape}")
+        _np().copyto(out, got)
+        return out
+
+    def _basic_shape(self, index: Any) -> tuple[int, ...] | None:
+        """Shape of a basic index of slices and integers; None for others."""
+        terms = index if isinstance(index, tuple) else (index,)
+        if not all(isinstance(term, (int, slice)) or term is Ellipsis for term in terms):
+            return None
+        if any(isinstance(term, bool) for term in terms):
+            return None
+        probe = _np().lib.stride_tricks.as_strided(_np().zeros((), "u1"), self.shape, (0,) * self.ndim)
+        return cast("tuple[int, ...]", probe[index].shape)
+
+    def _read(self, index: Any, order: str, threads: int | None, digests: Digests) -> NDArray[Any]:
+        names = self._names(index)
+        if names is not None:
+            return cast("NDArray[Any]", self._read(Ellipsis, order, threads, digests)[names])
+        dtype = self._dtype or self._whole_dtype()
+        n = _threads(threads)
+        try:
+            got = self._core.read(self._index, index, dtype, order, n, digests)
+        except ValueError as error:
+            raise numpy_cannot(self.path, error) from None
+        if got is None:
+            from ._fancy import fancy
+
+            got = fancy(self, index, lambda basic: self._basic(basic, order, n, digests))
+            return got if self._field is None else got[self._field]
+        return got if self._field is None else got[self._field]
+
+    def _basic(self, index: Any, order: str, threads: int, digests: Digests) -> NDArray[Any]:
+        got = self._core.read(self._index, index, self._whole_dtype(), order, threads, digests)
+        assert got is not None
+        return got
+
+    def _names(self, index: Any) -> Any:
+        """The index, where it is a field's name or a list of names."""
+        if isinstance(index, str):
+            if index not in self.fields:
+                raise KeyError(unknown(index, list(self.fields)))
+            return index
+        if isinstance(index, list) and index and all(isinstance(name, str) for name in index):
+            return index
+        return None
+
+    def view(self, index: Index = ..., /) -> NDArray[Any] | None:
+        """The elements of a basic index in the mapped file itself, without a copy and read-only; None where the file has them encoded.
+
+        The array keeps the file mapped until it is let go. What other programs change in the file changes in the array; a file that is cut
+        while it is mapped ends the process (SIGBUS), as with `numpy.memmap`.
+        """
+        got = self._core.view(self._index, index, self._whole_dtype(), self._file._digests)
+        if got is None:
+            raise IndexError("a view takes integers, slices and ... as an index")
+        if got is False:
+            return None
+        return got if self._field is None else got[self._field]
+
+    @property
+    def has_mask(self) -> bool:
+        """Whether the file says that elements are missing, or may be."""
+        return self._core.has_mask(self._index)
+
+    def mask(self, index: Index = ..., /) -> NDArray[Any] | None:
+        """Which elements of an index are missing, as the file says: an array of bool of the result's shape, True where one is; None where none is.
+
+        Of records whose fields can be missing one by one it has their fields.
+        """
+        np = _np()
+        got = self._core.mask(self._index, index, 1, np.dtype)
+        if got is False:
+            whole = self._core.mask(self._index, Ellipsis, 1, np.dtype)
+            return None if whole is None or whole is False else np.asarray(whole)[index]
+        if got is None:
+            return None
+        return got if self._field is None or got.dtype.names is None else got[self._field]
+
+    def masked(self, index: Index = ..., /) -> np.ma.MaskedArray[Any, Any]:
+        """The elements of an index as a masked array; its values below the mask are those that are stored."""
+        numpy = _np()
+        values = numpy.asanyarray(self[index])
+        mask = self.mask(index)
+        masked: Any = numpy.ma.MaskedArray(values, mask=numpy.ma.nomask if mask is None else mask)
+        return cast("np.ma.MaskedArray[Any, Any]", masked)
+
+    def stat(
+        self, index: Index = ..., /, *, threads: int | None = None, progress: Progress | None = None
+    ) -> list[Stat]:
+        """Counts, extremes, moments, exact percentiles and a histogram, in bounded memory: one, or one for each field of records."""
+        import json
+
+        lines = self._core.stat(self._index, index, _threads(threads), progress)
+        if lines is None:
+            raise IndexError("stat takes integers, slices and ... as an index")
+        found = [json.loads(line) for line in lines]
+        stats = []
+        for one in found:
+            if self._field is None or one["field"] == self._field:
+                histogram = one.pop("histogram")
+                one["histogram"] = None if histogram is None else Histogram(**histogram)
+                stats.append(Stat(**{key: one[key] for key in Stat.__dataclass_fields__}))
+        return stats
+
+    def digest(self, index: Index = ..., /, *, threads: int | None = None, progress: Progress | None = None) -> str:
+        """The digest of type, shape and values that `holdall digest` prints: "sha256:…" without the word, in hexadecimal."""
+        if self._field is not None:
+            raise UsageError("digests are of whole elements")
+        made = self._core.digest(self._index, index, _threads(threads), progress)
+        if made is None:
+            raise IndexError("digest takes integers, slices and ... as an index")
+        return made
+
+    def to_dask(self, chunks: Any = "auto") -> Any:
+        """A Dask array whose tasks read parts of the file, which workers open by its path. Sizes of chunks fit those of the file."""
+        try:
+            import dask.array as da
+            from dask.base import tokenize
+        except ImportError as error:
+            raise ImportError("to_dask needs Dask: pip install 'holdall[dask]'") from error
+        if chunks == "auto" and self.chunks:
+            chunks = da.core.normalize_chunks("auto", self.shape, dtype=self.dtype, previous_chunks=self.chunks)
+        self._file._pickled()
+        meta = _np().empty((0,) * self.ndim, self.dtype)
+        name = f"holdall-{tokenize(self, chunks)}"
+        return da.from_array(self, chunks=chunks, name=name, asarray=False, meta=meta)
+
+    def __iter__(self) -> Iterator[Any]:
+        """Along the first axis; the file is read chunk by chunk."""
+        if not self.shape:
+            raise TypeError("iteration over a 0-d array")
+        step = max(1, self.chunks[0] if self.chunks else _rows(self.nbytes // max(1, self.shape[0])))
+        for start in range(0, self.shape[0], step):
+            yield from self[start : start + step]
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+        """The whole of it. `copy=False` gives a view of the file, or raises ValueError where there is none."""
+        if copy is False:
+            view = self.view()
+            if view is None:
+                raise ValueError(f"{self.path} is encoded ({self.codec}): without a copy it cannot be seen")
+            if dtype is not None and _np().dtype(dtype) != view.dtype:
+                raise ValueError(f"{view.dtype} as {dtype} needs a copy")
+            return view
+        array = self._read(Ellipsis, "K", None, self._file._digests)
+        return array if dtype is None else array.astype(dtype, copy=False)
+
+    def __buffer__(self, flags: int, /) -> memoryview:
+        """The elements in the mapped file, read-only (Python 3.12 and later)."""
+        view = self.view()
+        if view is None:
+            raise BufferError(f"{self.path} is encoded ({self.codec})")
+        # Arrays export their memory on every Python; that says the type only from 3.12 on.
+        return memoryview(cast("Any", view))
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        from ._opening import reopen
+
+        return reopen, (*self._file._pickled(), self.path, self._field)
+
+    def __dask_tokenize__(self) -> tuple[Any, ...]:
+        return ("holdall.Dataset", self.path, self._field, *self._file.__dask_tokenize__()[1:])
+
+    def __repr__(self) -> str:
+        dtype = str(self.dtype) if self.dtype.names is None else f"{len(self.fields)} fields"
+        return f"<holdall.Dataset {self.path!r} {dtype} {self.shape} {self.codec}>"
+
+    def _repr_html_(self) -> str:
+        from ._html import dataset
+
+        return dataset(self)
+
+
+def _has_ellipsis(index: Any) -> bool:
+    return index is Ellipsis or (isinstance(index, tuple) and any(term is Ellipsis for term in index))
+
+
+def _rows(row: int) -> int:
+    return max(1, (4 << 20) // max(1, row))
+
+
+def _np() -> Any:
+    import numpy
+
+    return numpy

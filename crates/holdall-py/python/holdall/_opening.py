@@ -1,0 +1,103 @@
+"""Opening files: by path, in a file system, from an object, and again in another process."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from . import _holdall
+from ._dataset import Dataset
+from ._file import File
+from ._types import Digests, StrPath
+
+DEFAULTS: dict[str, Any] = {
+    "max_memory": None,
+    "lenient": False,
+    "mmap": None,
+    "c_order": False,
+    "stored": False,
+    "assume_dtype": None,
+    "assume_codec": None,
+}
+"""The words of the extension for how a file is opened."""
+
+_opened: dict[tuple[Any, ...], File] = {}
+_MOST_OPEN = 128
+
+
+def reopen(
+    fs: Any,
+    path: str,
+    options: tuple[tuple[str, Any], ...],
+    digests: Digests,
+    dataset: str | None = None,
+    field: str | None = None,
+) -> File | Dataset:
+    """What files and datasets are pickled as. A process opens a file once for each state of it."""
+    words: dict[str, Any] = dict(options)
+    if fs is None:
+        stat = os.stat(path)
+        key = (path, options, digests, stat.st_mtime_ns, stat.st_size)
+        file = _opened.pop(key, None)
+        if file is None or file.closed:
+            file = open_path(path, words, digests)
+        _opened[key] = file
+        while len(_opened) > _MOST_OPEN:
+            _opened.pop(next(iter(_opened)), None)
+    else:
+        file = open_on(fs, path, words, digests)
+    if dataset is None:
+        return file
+    found = file[dataset]
+    return found if field is None else found.field(field)
+
+
+def open_path(path: StrPath, options: dict[str, Any], digests: Digests) -> File:
+    """Opens the file at a path."""
+    absolute = os.path.abspath(os.fspath(path))
+    return File(_holdall.Core(absolute, DEFAULTS | options), absolute, options, digests)
+
+
+def open_on(fs: Any, path: str, options: dict[str, Any], digests: Digests) -> File:
+    """Opens a file of a file system of fsspec's."""
+    core = from_object(fs.open(path, "rb"), options, owned=True)
+    return File(core, path, options, digests, fs)
+
+
+class _Owned:
+    """Closes a file that was opened here when nobody reads it any more."""
+
+    __slots__ = ("file",)
+
+    def __init__(self, file: Any) -> None:
+        self.file = file
+
+    def __del__(self) -> None:
+        self.file.close()
+
+
+def from_object(file: Any, options: dict[str, Any], *, owned: bool = False) -> _holdall.Core:
+    """A core over a file object, which is read at places under a lock."""
+    import threading
+
+    keep = _Owned(file) if owned else None
+
+    length = file.seek(0, 2)
+    if not isinstance(length, int) or length < 0:
+        raise OSError(f"seek() of the file object gave {length!r} for its length")
+    lock = threading.Lock()
+
+    def read_range(start: int, stop: int, _keep: _Owned | None = keep) -> bytes:
+        with lock:
+            file.seek(start)
+            parts = []
+            # A raw file may give less than was asked for, and then the rest.
+            while start < stop:
+                got = file.read(stop - start)
+                if not got:
+                    break
+                parts.append(bytes(got))
+                start += len(got)
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    return _holdall.Core.from_ranges(read_range, length, DEFAULTS | options)

@@ -1,0 +1,258 @@
+"""Signals, progress, threads, forks, memory, the command."""
+
+from __future__ import annotations
+
+import gc
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import holdall
+
+
+@pytest.fixture(scope="module")
+def big(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two files of 192 MB of values that take seconds to decode: zlib in ASDF, and zstd in Blosc2."""
+    folder = tmp_path_factory.mktemp("big")
+    chance = np.random.default_rng(1)
+    values = np.tile(chance.integers(0, 40, 1 << 20, dtype="u2").astype("<i8"), 24)
+    holdall.save(folder / "a.asdf", values, codec="bzp2", durable=False)
+    holdall.save(folder / "a.b2nd", values, codec="zstd:1", durable=False)
+    return folder
+
+
+def interrupted(work: object, after: float = 0.15) -> float:
+    """Seconds from SIGINT to the exception; fails if the work ended first."""
+    sent: list[float] = []
+
+    def interrupt() -> None:
+        sent.append(time.monotonic())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    timer = threading.Timer(after, interrupt)
+    timer.start()
+    try:
+        work()  # type: ignore[operator]
+    except KeyboardInterrupt:
+        return time.monotonic() - sent[0]
+    finally:
+        timer.cancel()
+        timer.join()
+    pytest.fail("the work ended before the signal")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are sent as POSIX has them")
+def test_ctrl_c_ends_work_at_once_and_leaves_nothing(big: Path, tmp_path: Path) -> None:
+    source = big / "a.asdf"
+    works = {
+        "verify": lambda: holdall.verify(source),
+        "read": lambda: holdall.open(source)["data"][...],
+        "digest": lambda: holdall.digest(source),
+        "stat": lambda: holdall.open(source)["data"].stat(),
+        "convert": lambda: holdall.convert(source, tmp_path / "out.b2nd"),
+    }
+    for name, work in works.items():
+        late = interrupted(work)
+        # A tenth of a second is the promise on a quiet machine; this one may be busy.
+        assert late < 1.0, (name, late)
+    deadline = time.monotonic() + 5
+    while os.listdir(tmp_path) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_stopped_read_stops_working(big: Path) -> None:
+    if os.name != "posix":
+        pytest.skip("signals are sent as POSIX has them")
+    dataset = holdall.open(big / "a.asdf")["data"]
+    interrupted(lambda: dataset[...])
+    # Its thread has ended once the process takes no more time.
+    deadline = time.monotonic() + 5
+    while time.monotonic() < deadline:
+        before = time.process_time()
+        time.sleep(0.2)
+        if time.process_time() - before < 0.05:
+            return
+    pytest.fail("the read went on")
+
+
+def test_progress_is_told_on_this_thread_and_an_exception_of_it_cancels(big: Path, tmp_path: Path) -> None:
+    seen: list[tuple[int, int]] = []
+    names: set[str] = set()
+
+    def told(done: int, total: int) -> None:
+        seen.append((done, total))
+        names.add(threading.current_thread().name)
+
+    holdall.convert(big / "a.b2nd", tmp_path / "a.npy", progress=told, durable=False)
+    assert names == {threading.current_thread().name}
+    assert seen == sorted(seen) and seen[-1][0] == seen[-1][1] == 24 * 8 << 20
+    (tmp_path / "a.npy").unlink()
+
+    def stops(done: int, total: int) -> None:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        holdall.convert(big / "a.asdf", tmp_path / "b.npy", progress=stops)
+    time.sleep(0.3)
+    assert os.listdir(tmp_path) == []
+
+
+def test_other_threads_run_while_one_reads(big: Path) -> None:
+    ticks, stop = 0, threading.Event()
+
+    def tick() -> None:
+        nonlocal ticks
+        while not stop.is_set():
+            ticks += 1
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    holdall.open(big / "a.asdf")["data"][...]
+    stop.set()
+    thread.join()
+    assert ticks > 50
+
+
+def test_threads_share_a_file(image: Path) -> None:
+    dataset = holdall.open(image)["roman/data"]
+    whole = dataset[...]
+    wrong: list[int] = []
+
+    def read() -> None:
+        for row in range(48):
+            if not np.array_equal(dataset[row], whole[row], equal_nan=True):
+                wrong.append(row)
+
+    threads = [threading.Thread(target=read) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
+def mean(dataset: holdall.Dataset) -> float:
+    """Work for another process."""
+    return float(np.nanmean(dataset[...]))
+
+
+def test_datasets_go_to_other_processes(image: Path) -> None:
+    dataset = holdall.open(image)["roman/data"]
+    assert len(pickle.dumps(dataset)) < 500
+    with ProcessPoolExecutor(2) as pool:
+        assert set(pool.map(mean, [dataset] * 4)) == {mean(dataset)}
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_child_reads_after_a_fork(big: Path) -> None:
+    code = f"""
+import os, holdall
+d = holdall.open({str(big / "a.b2nd")!r})["data"]
+d.read(threads=2)
+pid = os.fork()
+if pid == 0:
+    os._exit(0 if d.read(threads=2).shape == d.shape else 1)
+raise SystemExit(os.waitpid(pid, 0)[1])
+"""
+    assert subprocess.run([sys.executable, "-W", "ignore", "-c", code], timeout=60).returncode == 0
+
+
+def test_the_interpreter_ends_during_a_read(big: Path) -> None:
+    code = f"""
+import threading, time, holdall
+d = holdall.open({str(big / "a.asdf")!r})["data"]
+threading.Thread(target=lambda: d[...], daemon=True).start()
+time.sleep(0.2)
+"""
+    assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 0
+
+
+def resident() -> int:
+    """Bytes of this process in memory."""
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def mapped(path: Path) -> int:
+    """How often the file is mapped by this process."""
+    with open("/proc/self/maps") as file:
+        return sum(str(path) in line for line in file)
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/maps"), reason="maps are read from /proc")
+def test_a_view_keeps_its_map_and_its_end_frees_it(tmp_path: Path) -> None:
+    path = tmp_path / "a.ra"
+    holdall.save(path, np.arange(1 << 20, dtype="<i4"))
+    dataset = holdall.open(path)["data"]
+    view = dataset.view(slice(5, 10))
+    assert view is not None and mapped(path) == 1
+    part = view[1:3]
+    del view, dataset
+    gc.collect()
+    assert mapped(path) == 1 and part.tolist() == [6, 7]
+    del part
+    gc.collect()
+    assert mapped(path) == 0
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="memory is read from /proc")
+def test_many_opens_keep_memory_flat(image: Path) -> None:
+    def opens(n: int) -> None:
+        for _ in range(n):
+            with holdall.open(image) as file:
+                file["roman/data"][0:2]
+
+    opens(500)
+    gc.collect()
+    before = resident()
+    opens(5000)
+    gc.collect()
+    assert resident() - before < 8 << 20
+
+
+def test_views_are_what_is_asked_for(tmp_path: Path, image: Path) -> None:
+    path = tmp_path / "a.ra"
+    holdall.save(path, np.arange(100, dtype="<i4"))
+    dataset = holdall.open(path)["data"]
+    fresh = np.asarray(dataset)
+    fresh[:] = 0
+    assert dataset[5] == 5
+    view = np.asarray(dataset, copy=False)
+    assert not view.flags.writeable and view[7] == 7
+    if sys.version_info >= (3, 12):
+        assert memoryview(dataset).readonly and memoryview(dataset)[3] == 3
+    packed = holdall.open(image)["roman/data"]
+    assert packed.view() is None
+    with pytest.raises(ValueError, match="encoded"):
+        np.asarray(packed, copy=False)
+
+
+def test_the_command_runs_in_this_process(image: Path) -> None:
+    for command in ([sys.executable, "-m", "holdall"], [os.path.join(os.path.dirname(sys.executable), "holdall")]):
+        done = subprocess.run([*command, "ls", str(image)], capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0 and "roman/data" in done.stdout
+        assert subprocess.run([*command, "ls", "/none"], capture_output=True, timeout=60).returncode == 2
+
+
+def test_importing_imports_nothing_heavy() -> None:
+    code = "import sys, holdall; print(sorted({'numpy', 'dask', 'json.tool', 'asyncio'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.stdout.strip() == "[]", done.stderr
+
+
+def test_numbers_of_threads_are_checked() -> None:
+    with pytest.raises(ValueError, match="1 or more"):
+        holdall.set_threads(0)
+    holdall.set_threads(2)
+    holdall.set_threads(None)
