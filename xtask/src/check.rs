@@ -2,7 +2,7 @@
 
 use anyhow::{Context as _, Result};
 
-use crate::repo::{BENCH, FUZZ, Repo};
+use crate::repo::{BENCH, FUZZ, PY, Repo};
 use crate::step::Step;
 use crate::tools::toolchain_installed;
 use crate::{Outcome, flags};
@@ -14,7 +14,7 @@ pub(crate) fn fmt(repo: &Repo, args: &[String]) -> Result<Outcome> {
     flags(args, [])?;
     Step::cargo(repo).args(["fmt", "--all", "--check"]).run()?;
     let consumers = crate::consumers::manifests(repo)?;
-    for manifest in consumers.iter().map(String::as_str).chain([BENCH, FUZZ]) {
+    for manifest in consumers.iter().map(String::as_str).chain([BENCH, FUZZ, PY]) {
         Step::cargo(repo).args(["fmt", "--check", "--manifest-path", manifest]).run()?;
     }
     Ok(Outcome::Done)

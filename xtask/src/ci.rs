@@ -45,6 +45,7 @@ const STEPS: &[(&str, &[&str], In, Runs)] = &[
     ("fixtures", &["--check"], In::Both, Runs::Before(END)),
     ("test", &["--release"], In::Full, Runs::Alone),
     ("consumers", &[], In::Full, Runs::Alone),
+    ("wheel", &[], In::Both, Runs::Alone),
     ("doc", &[], In::Full, Runs::Alone),
     ("msrv", &[], In::Full, Runs::Alone),
 ];

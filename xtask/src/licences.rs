@@ -8,7 +8,7 @@ use serde_json::Value;
 use spdx::{Expression, ParseMode};
 use toml::Table;
 
-use crate::repo::Repo;
+use crate::repo::{PY, Repo};
 use crate::step::Step;
 use crate::{Outcome, flags};
 
@@ -24,9 +24,14 @@ struct Rules {
 pub(crate) fn licences(repo: &Repo, args: &[String]) -> Result<Outcome> {
     flags(args, [])?;
     let rules = Rules::parse(&std::fs::read_to_string(repo.path("deny.toml"))?)?;
-    let text = Step::cargo(repo).args(["metadata", "--all-features", "--format-version=1"]).stdout()?;
-    let metadata: Value = serde_json::from_str(&text)?;
-    let packages = metadata["packages"].as_array().context("cargo metadata lists no packages")?;
+    let mut packages: Vec<Value> = Vec::new();
+    for manifest in ["Cargo.toml", PY] {
+        let metadata = ["metadata", "--all-features", "--format-version=1", "--manifest-path", manifest];
+        let metadata: Value = serde_json::from_str(&Step::cargo(repo).args(metadata).stdout()?)?;
+        let listed = metadata["packages"].as_array().context("cargo metadata lists no packages")?;
+        packages
+            .extend(listed.iter().filter(|package| !packages.contains(package)).cloned().collect::<Vec<_>>());
+    }
     let faults: Vec<String> = packages.iter().flat_map(|package| faults(package, &rules)).collect();
     for fault in &faults {
         println!("{fault}");

@@ -27,6 +27,7 @@ mod rust_source;
 mod step;
 mod test;
 mod tools;
+mod wheel;
 mod words;
 mod zarrs;
 
@@ -84,6 +85,7 @@ pub(crate) const TASKS: &[Task] = &[
     task("ci", "[--quick]", "every check, in the order that fails soonest; --quick: those that take seconds", ci::ci),
     task("setup", "[--fresh]", "make .venv with the newest Python found and the pinned peers", python::setup),
     task("test", "[--debug|--release] [--no-run]", "setup, then all tests, debug and release", test::test),
+    task("wheel", "[--release]", "setup, then build the Python package and run its tests; --release: as it is published", wheel::wheel),
     task("fmt", "", "formatting, also of the packages outside the workspace", check::fmt),
     task("clippy", "", "lints as errors, with default and with all features", check::clippy),
     task("doc", "", "documentation, warnings as errors", check::doc),

@@ -18,6 +18,8 @@ use find::Python;
 
 const REQUIREMENTS: &str = "tests/requirements.txt";
 const VENV: &str = ".venv";
+/// The environment in which the Python package is built and tested.
+pub(crate) const PACKAGE: &str = ".venv/package";
 /// Says from what the environment was made.
 const STAMP: &str = "made-from.txt";
 /// Pure Python that was only released as source.
@@ -73,7 +75,7 @@ pub(crate) fn ready(repo: &Repo) -> Result<PathBuf> {
     )
 }
 
-fn interpreter(venv: &Path) -> PathBuf {
+pub(crate) fn interpreter(venv: &Path) -> PathBuf {
     if cfg!(windows) { venv.join("Scripts").join("python.exe") } else { venv.join("bin").join("python") }
 }
 

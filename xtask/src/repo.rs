@@ -13,6 +13,8 @@ use crate::step::Step;
 /// Packages that are workspaces of their own, beside the consumers; docs/decisions.md says why.
 pub(crate) const BENCH: &str = "tests/bench/Cargo.toml";
 pub(crate) const FUZZ: &str = "tests/fuzz/libfuzzer/Cargo.toml";
+/// The extension module of the Python package.
+pub(crate) const PY: &str = "crates/holdall-py/Cargo.toml";
 
 #[derive(Debug)]
 pub(crate) struct Repo {

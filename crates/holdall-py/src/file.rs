@@ -209,7 +209,8 @@ impl Core {
         let Some(read) = self.reading(dataset, index, threads, "whole")? else {
             return Ok(Some(false.into_pyobject(py)?.to_owned().into_any()));
         };
-        let mask = py.detach(|| self.container().mask(dataset, &read.region, &read.options)).map_err(raise)?;
+        let mask =
+            py.detach(|| self.container().mask(dataset, &read.region, &read.options)).map_err(raise)?;
         let Some(mask) = mask else { return Ok(None) };
         let dtype = numpy_dtype.call1((literal(py, &mask.dtype().descr())?,))?;
         let array = Values::owned(mask).into_numpy(py, &dtype, read.is_empty)?;

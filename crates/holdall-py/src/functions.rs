@@ -131,8 +131,7 @@ fn repair(
     let done = patiently(py, told, move |progress, _| {
         let done = holdall::repair(&source, target.as_deref(), overwrite, &OpenOptions::default(), progress)?;
         let target = target.map(|target| target.display().to_string());
-        let mut line =
-            json::repair_json(&source.display().to_string(), target.as_deref(), &done.report);
+        let mut line = json::repair_json(&source.display().to_string(), target.as_deref(), &done.report);
         put(&mut line, "format", done.format.into());
         Ok(line.to_string())
     })?;
@@ -164,13 +163,10 @@ fn diff(
         let select = |address: &Address, container: &dyn Container| {
             address.select(container).map_err(|error| named(error, address))
         };
-        let (of_first, of_second) =
-            (select(&left, &*first.container)?, select(&right, &*second.container)?);
+        let (of_first, of_second) = (select(&left, &*first.container)?, select(&right, &*second.container)?);
         let (rtol, atol) = tolerances;
-        let options =
-            DiffOptions { rtol, atol, ignore: &ignore, read, progress, ..DiffOptions::default() };
-        let found =
-            diff_containers(&*first.container, &of_first, &*second.container, &of_second, &options)?;
+        let options = DiffOptions { rtol, atol, ignore: &ignore, read, progress, ..DiffOptions::default() };
+        let found = diff_containers(&*first.container, &of_first, &*second.container, &of_second, &options)?;
         Ok(json::diff_json(&a, &b, &found, &[]).to_string())
     })?;
     done.map_err(raise)
@@ -219,8 +215,7 @@ fn save(
     let done = patiently(py, told, move |progress, stop| {
         let options = work.options(progress, stop);
         let format = target_format(&target, options.to)?;
-        write(&held, &held.all(), format, &target, &options)
-            .map(|outcome| outcome_json("", &name, outcome))
+        write(&held, &held.all(), format, &target, &options).map(|outcome| outcome_json("", &name, outcome))
     })?;
     done.map_err(raise)
 }
@@ -321,7 +316,9 @@ fn outcome_json(source: &str, target: &str, outcome: ConvertOutcome) -> String {
             put(&mut line, "warning", conversion.warning.into());
             line.to_string()
         }
-        ConvertOutcome::Differs(differences) => json::diff_json(source, target, &differences, &[]).to_string(),
+        ConvertOutcome::Differs(differences) => {
+            json::diff_json(source, target, &differences, &[]).to_string()
+        }
     }
 }
 
@@ -342,4 +339,3 @@ fn named(error: Error, address: &Address) -> Error {
 fn raise_at_if_io(error: Error, path: &std::path::Path) -> PyErr {
     if error.what().is_some() { raise(error) } else { raise_at(error, path) }
 }
-

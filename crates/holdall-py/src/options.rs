@@ -42,8 +42,7 @@ impl OpenWords {
         };
         options.axes = if self.c_order { Axes::Reversed } else { Axes::AsStored };
         options.fallback = if self.stored { Fallback::Stored } else { Fallback::Apply };
-        options.assume_dtype =
-            self.assume_dtype.as_deref().map(DType::parse).transpose().map_err(raise)?;
+        options.assume_dtype = self.assume_dtype.as_deref().map(DType::parse).transpose().map_err(raise)?;
         options.assume_codec.clone_from(&self.assume_codec);
         Ok(options)
     }

@@ -57,7 +57,8 @@ fn from(value: &Bound<'_, PyAny>, depth: usize) -> PyResult<Value> {
         return Ok(Value::Bool(value.is_true()));
     }
     if let Ok(value) = value.cast::<PyInt>() {
-        let number = value.extract().map_err(|_| PyValueError::new_err(format!("{value} is over 128 bits")))?;
+        let number =
+            value.extract().map_err(|_| PyValueError::new_err(format!("{value} is over 128 bits")))?;
         return Ok(Value::Int(number));
     }
     if let Ok(value) = value.cast::<PyFloat>() {
@@ -107,7 +108,9 @@ pub(crate) fn literal<'py>(py: Python<'py>, value: &Literal) -> PyResult<Bound<'
         Literal::Tuple(items) => PyTuple::new(py, all(py, items)?)?.into_any(),
         Literal::Dict(entries) => {
             let dict = PyDict::new(py);
-            entries.iter().try_for_each(|(key, value)| dict.set_item(literal(py, key)?, literal(py, value)?))?;
+            entries
+                .iter()
+                .try_for_each(|(key, value)| dict.set_item(literal(py, key)?, literal(py, value)?))?;
             dict.into_any()
         }
     })

@@ -6,9 +6,12 @@ import copy
 import io
 import os
 import pickle
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 from conftest import files, same_bits
@@ -189,11 +192,19 @@ class Local:
 
 
 def test_bfloat16_is_told(tmp_path: Path) -> None:
-    ml_dtypes = pytest.importorskip("ml_dtypes", reason="optional")
     values = np.array([1, -2, 0.5], ml_dtypes.bfloat16)
-    holdall.save(tmp_path / "b.ra", values)
+    holdall.save(tmp_path / "b.ra", values, on_loss="ignore")
     dataset = holdall.open(tmp_path / "b.ra")["data"]
     assert dataset.dtype == ml_dtypes.bfloat16 and (dataset[...] == values).all()
+    code = f"""
+import sys
+sys.modules["ml_dtypes"] = None
+import holdall
+d = holdall.open({str(tmp_path / "b.ra")!r})["data"]
+print(d.dtype, d[0], d.attrs["dtype"])
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.stdout == "uint16 16256 bfloat16\n", done.stderr
 
 
 def test_types_of_numpy_pass_unchanged(tmp_path: Path) -> None:

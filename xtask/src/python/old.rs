@@ -25,7 +25,13 @@ struct Own {
     pythons: Range<Version>,
 }
 
-const OWN: [Own; 3] = [
+const OWN: [Own; 4] = [
+    // Tests of the Python package, under the oldest Python that it is for.
+    Own {
+        folder: super::PACKAGE,
+        requirements: "tests/requirements-package.txt",
+        pythons: Version(3, 11, 0)..Version(3, 15, 0),
+    },
     Own {
         folder: ".venv/old-blosc2",
         requirements: "tests/requirements-old-blosc2.txt",
