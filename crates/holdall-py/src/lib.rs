@@ -5,6 +5,7 @@ mod draw;
 mod errors;
 mod file;
 mod functions;
+mod gsd;
 mod held;
 mod indexing;
 #[allow(unsafe_code)]
@@ -24,6 +25,8 @@ fn _holdall(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<file::Core>()?;
     module.add_class::<memory::Memory>()?;
     module.add_class::<draw::Drawn>()?;
+    module.add_class::<gsd::GsdFile>()?;
+    module.add_class::<gsd::GsdFollower>()?;
     functions::register(module)?;
     module.add_function(wrap_pyfunction!(command::command, module)?)?;
     module.add_function(wrap_pyfunction!(draw::draw, module)?)?;

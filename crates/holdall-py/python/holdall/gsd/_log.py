@@ -1,0 +1,68 @@
+"""Logs: a quantity over all frames."""
+
+from __future__ import annotations
+
+import fnmatch
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._types import StrPath
+from .fl import GSDFile
+from .fl import open as open_file
+
+_STEP = "configuration/step"
+
+
+def read_log(name: StrPath, scalar_only: bool = False, glob_pattern: str = "*") -> dict[str, NDArray[Any]]:
+    """The logged quantities of a file, each as one array over the frames, with "configuration/step" before them.
+
+    scalar_only : only those of one value a frame
+    glob_pattern : only those whose name, with "log/", fits it
+
+    Frames that lack a quantity have that of frame 0; one that frame 0 lacks is left out. Text is an array of numpy's strings of any length.
+    Raises ValueError where a quantity changes its shape.
+    """
+    with open_file(name, "r", None, "hoomd") as file:
+        names = file.find_matching_chunk_names("log/")
+        if glob_pattern != "*":
+            names = fnmatch.filter(names, glob_pattern)
+        if not names:
+            warnings.warn(f"No logged data in file: {name}", RuntimeWarning, stacklevel=2)
+        from .._functions import open as open_any
+
+        found: dict[str, NDArray[Any]] = {}
+        with open_any(name) as stacked:
+            for quantity in [_STEP, *names]:
+                values = _column(file, stacked, quantity, scalar_only)
+                if values is not None:
+                    found[quantity] = values
+        return found
+
+
+def _column(file: GSDFile, stacked: Any, quantity: str, scalar_only: bool) -> NDArray[Any] | None:
+    frames = file.nframes
+    if not file.chunk_exists(0, quantity):
+        if quantity != _STEP:
+            return None
+        first: Any = np.zeros(1, np.uint64)
+    else:
+        first = file.read_chunk(0, quantity)
+    if isinstance(first, str):
+        texts = [file.read_chunk(at if file.chunk_exists(at, quantity) else 0, quantity) for at in range(frames)]
+        return np.array(texts, np.dtypes.StringDType())
+    if scalar_only and first.shape[0] != 1:
+        return None
+    shape = (frames, *(first.shape[1:] if first.shape[0] == 1 else first.shape))
+    if quantity in stacked:
+        # All frames at once, where they hold one type and shape.
+        whole = stacked[quantity]
+        if whole.shape[0] == frames and whole.dtype == first.dtype and whole.size == np.prod(shape):
+            return np.asarray(whole.read(order="C")).reshape(shape)
+    values = np.empty(shape, first.dtype)
+    for at in range(frames):
+        stored = file.read_chunk(at, quantity) if file.chunk_exists(at, quantity) else first
+        values[at] = stored[0] if first.shape[0] == 1 and np.shape(stored)[0] == 1 else stored
+    return values
