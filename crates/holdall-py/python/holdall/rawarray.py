@@ -1,0 +1,61 @@
+"""RawArray files by the functions of the format's own Python module, `ra`: `read`, `write`, `query`; and `trailer`.
+
+Source of the names: https://github.com/davidssmith/ra, python/ra.py.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ._functions import open as open_file
+from ._functions import save
+from ._types import StrPath
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["query", "read", "trailer", "write"]
+
+
+def read(filename: StrPath) -> NDArray[Any]:
+    """The array of a file, in Fortran order as it is stored. Elements of the user's own type are opaque (`V`)."""
+    with open_file(filename) as file:
+        array: NDArray[Any] = file["data"][...]
+        return array
+
+
+def write(data: ArrayLike, filename: StrPath) -> None:
+    """Writes an array, in place of any file of this name. The file appears complete or not at all."""
+    save(filename, data, format="rawarray", overwrite=True, on_loss="ignore")
+
+
+def query(filename: StrPath) -> str:
+    """A YAML document that describes the file: name, byte order, type, size in bytes, dimensions."""
+    with open_file(filename) as file:
+        dataset = file["data"]
+        kinds = {"b": "bool", "i": "int", "u": "uint", "f": "float", "c": "complex"}
+        dtype = dataset.dtype
+        lines = [
+            "---",
+            f"name: {filename}",
+            f"endian: {'big' if dtype.byteorder == '>' else 'little'}",
+            f"type: {kinds.get(dtype.kind, 'user')}{dtype.itemsize * 8}",
+            f"size: {dataset.nbytes}",
+            f"dimension: {dataset.ndim}",
+            "shape:",
+            *(f"  - {length}" for length in dataset.shape),
+            "...",
+        ]
+        return "\n".join(lines)
+
+
+def trailer(filename: StrPath) -> bytes:
+    """The bytes after the data, which the format leaves to its users; none where there are none."""
+    with open_file(filename) as file:
+        parts = [segment for segment in file.layout() if segment.role == "trailer"]
+    with open(filename, "rb") as raw:
+        found = []
+        for part in parts:
+            raw.seek(part.start)
+            found.append(raw.read(part.stop - part.start))
+    return b"".join(found)
