@@ -18,6 +18,12 @@ pub(crate) fn wheel(repo: &Repo, args: &[String]) -> Result<Outcome> {
     let python = python::interpreter(&repo.path(PACKAGE));
     // A folder of its own: features of packages that the extension alone turns on would have half of the workspace built anew each time.
     let target = repo.target()?.join("py");
+    let cargo = Step::cargo(repo).args(["clippy", "--locked", "--profile", "dev-py", "--manifest-path", PY]);
+    cargo
+        .args(["--", "-D", "warnings"])
+        .env("CARGO_TARGET_DIR", &target)
+        .env("PYO3_PYTHON", &python)
+        .run()?;
     let wheels = target.join("wheels");
     if wheels.exists() {
         fs::remove_dir_all(&wheels)?;

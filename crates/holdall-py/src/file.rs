@@ -13,7 +13,7 @@ use pyo3::types::{PyDict, PyList, PyTuple};
 
 use crate::errors::{raise, raise_at};
 use crate::indexing;
-use crate::memory::{self, Values};
+use crate::memory::{self, Values, Writable};
 use crate::options::{OpenWords, digests, read};
 use crate::patient::patiently;
 use crate::source::Ranges;
@@ -192,8 +192,17 @@ impl Core {
     ) -> PyResult<bool> {
         let Some(read) = self.reading(dataset, index, threads, digests)? else { return Ok(false) };
         let order = order_of(order)?.ok_or_else(|| PyValueError::new_err("out= has an order"))?;
-        memory::read_into(py, &self.opened, (dataset, &read.region, order), out, &read.options)?
-            .map_err(raise)?;
+        let mut out = Writable::new(out)?;
+        let Reading { region, options, bytes, .. } = read;
+        let done = if bytes < WORTH_PATIENCE {
+            py.detach(|| out.fill(&self.opened, (dataset, &region, order), &options))
+        } else {
+            let opened = Arc::clone(&self.opened);
+            patiently(py, None, move |_, stop| {
+                out.fill(&opened, (dataset, &region, order), &options.with_stop(stop))
+            })?
+        };
+        done.map_err(raise)?;
         Ok(true)
     }
 

@@ -131,7 +131,7 @@ fn repair(
     let done = patiently(py, told, move |progress, _| {
         let done = holdall::repair(&source, target.as_deref(), overwrite, &OpenOptions::default(), progress)?;
         let target = target.map(|target| target.display().to_string());
-        let mut line = json::repair_json(&source.display().to_string(), target.as_deref(), &done.report);
+        let mut line = json::repair_json(&source.display().to_string(), target.as_deref(), &done);
         put(&mut line, "format", done.format.into());
         Ok(line.to_string())
     })?;
@@ -140,7 +140,6 @@ fn repair(
 
 /// `holdall.diff/1`.
 #[pyfunction]
-#[expect(clippy::too_many_arguments, reason = "what the package's function has")]
 fn diff(
     py: Python<'_>,
     a: String,
@@ -311,11 +310,7 @@ fn digests_default() -> container_core::container::Digests {
 
 fn outcome_json(source: &str, target: &str, outcome: ConvertOutcome) -> String {
     match outcome {
-        ConvertOutcome::Done(conversion) => {
-            let mut line = json::convert_json(source, target, &conversion);
-            put(&mut line, "warning", conversion.warning.into());
-            line.to_string()
-        }
+        ConvertOutcome::Done(conversion) => json::convert_json(source, target, &conversion).to_string(),
         ConvertOutcome::Differs(differences) => {
             json::diff_json(source, target, &differences, &[]).to_string()
         }

@@ -15,6 +15,9 @@ use crate::file::Part;
 use crate::memory::Exported;
 use crate::values::from_python;
 
+/// An array as the package describes it: path, type, shape, whether it is in Fortran order, its bytes, those of its mask.
+type Described<'py> = (String, String, Vec<u64>, bool, Option<Bound<'py, PyAny>>, Option<Bound<'py, PyAny>>);
+
 /// The arrays. Their bytes stay where they are.
 pub(crate) struct Held {
     datasets: Vec<Dataset>,
@@ -34,14 +37,8 @@ impl Held {
         let mut held = Self { datasets: Vec::new(), values: Vec::new(), masks: Vec::new(), carried };
         for array in arrays.try_iter()? {
             let array = array?;
-            let (path, dtype, shape, is_fortran, bytes, mask): (
-                String,
-                String,
-                Vec<u64>,
-                bool,
-                Option<Bound<'_, PyAny>>,
-                Option<Bound<'_, PyAny>>,
-            ) = array.cast::<PyTuple>()?.extract()?;
+            let (path, dtype, shape, is_fortran, bytes, mask): Described<'_> =
+                array.cast::<PyTuple>()?.extract()?;
             let exported = |object: Bound<'_, PyAny>| Exported::new(&object);
             let values = bytes.map_or_else(|| Ok(Exported::none()), exported)?;
             let logical = values.bytes().len() as u64;

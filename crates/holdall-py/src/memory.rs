@@ -160,27 +160,36 @@ fn copy_out(array: &Array<'_>, order: Order, dst: &mut [u8], options: &ReadOptio
     Ok(())
 }
 
-/// Reads `region` into the memory of a numpy array that Python made: contiguous in `order`, of the dataset's own type.
-///
-/// # Errors
-/// `ValueError` for memory that cannot be written to or has another size; those of reading.
-pub(crate) fn read_into(
-    py: Python<'_>,
-    opened: &Opened,
-    (dataset, region, order): (usize, &Region, Order),
-    out: &Bound<'_, PyAny>,
-    options: &ReadOptions,
-) -> PyResult<Result<()>> {
-    let buffer = PyUntypedBuffer::get(out)?;
-    if buffer.readonly() || !buffer.is_c_contiguous() {
-        return Err(PyValueError::new_err("out= is read-only"));
+/// The memory of a numpy array that Python hands over to be filled: contiguous and writable.
+pub(crate) struct Writable(PyUntypedBuffer);
+
+impl Writable {
+    /// # Errors
+    /// `ValueError` for memory that cannot be written to or has gaps; `BufferError`.
+    pub(crate) fn new(out: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let buffer = PyUntypedBuffer::get(out)?;
+        if buffer.readonly() || !buffer.is_c_contiguous() {
+            return Err(PyValueError::new_err("out= is read-only"));
+        }
+        Ok(Self(buffer))
     }
-    // SAFETY: a contiguous, writable buffer of `len_bytes` bytes that lives until `buffer` is dropped below. The array was handed to this call
-    // to be filled; that nothing else uses it meanwhile is the caller's, as with numpy's own out=.
-    let dst = unsafe { slice::from_raw_parts_mut(buffer.buf_ptr().cast::<u8>(), buffer.len_bytes()) };
-    let done = py.detach(|| opened.container.read_into(dataset, region, order, dst, options));
-    drop(buffer);
-    Ok(done)
+
+    /// Reads `region` of a dataset into it, in `order`.
+    ///
+    /// # Errors
+    /// Those of [`Container::read_into`](container_core::container::Container::read_into).
+    pub(crate) fn fill(
+        &mut self,
+        opened: &Opened,
+        (dataset, region, order): (usize, &Region, Order),
+        options: &ReadOptions,
+    ) -> Result<()> {
+        // SAFETY: a contiguous, writable buffer of `len_bytes` bytes, which the exporter keeps in place until it is released: when `self` is
+        // dropped, on whatever thread. The array was handed to this call to be filled; that nothing else uses it meanwhile is the caller's, as
+        // with numpy's own out=.
+        let dst = unsafe { slice::from_raw_parts_mut(self.0.buf_ptr().cast::<u8>(), self.0.len_bytes()) };
+        opened.container.read_into(dataset, region, order, dst, options)
+    }
 }
 
 impl Values {
