@@ -37,22 +37,10 @@ NOT_PASSED = {
 def test_gsds_own_tests_pass_with_the_modules_swapped(tmp_path: Path) -> None:
     (tmp_path / "swapped.py").write_text(PLUGIN)
     tests = Path(gsd.fl.__file__).parent / "test"
+    options = ["-q", "-p", "no:cacheprovider", "-p", "swapped", "--tb=line", "-rf", "-c", os.devnull]
+    places = [f"--rootdir={tests}", f"--confcutdir={tests}", str(tests / "test_fl.py"), str(tests / "test_hoomd.py")]
     done = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "pytest",
-            "-q",
-            "-p",
-            "no:cacheprovider",
-            "-p",
-            "swapped",
-            "--tb=line",
-            "-rf",
-            "-c",
-            os.devnull,
-        ]
-        + [f"--rootdir={tests}", f"--confcutdir={tests}", str(tests / "test_fl.py"), str(tests / "test_hoomd.py")],
+        [sys.executable, "-m", "pytest", *options, *places],
         capture_output=True,
         text=True,
         env=os.environ
