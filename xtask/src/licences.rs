@@ -89,13 +89,13 @@ fn faults(package: &Value, rules: &Rules) -> Vec<String> {
     faults.into_iter().map(|fault| format!("{name} {version} {fault}")).collect()
 }
 
-/// Whether somebody who accepts `allowed` alone, without any exceptions from them, may use what is under `licence`.
+/// Whether somebody who accepts `allowed` alone may use what is under `licence`. A licence with an exception is allowed by that very text.
 fn is_allowed(licence: &str, allowed: &[String]) -> bool {
     // Some manifests still have `/` for OR.
     let Ok(expression) = Expression::parse_mode(licence, ParseMode::LAX) else { return false };
     expression.evaluate(|needed| {
-        let id = needed.license.id().filter(|_| needed.addition.is_none());
-        id.is_some_and(|id| allowed.iter().any(|name| name == id.name))
+        let text = needed.to_string();
+        allowed.iter().any(|name| *name == text)
     })
 }
 
@@ -121,6 +121,8 @@ mod tests {
         for licence in ["GPL-3.0-only", "MIT AND BSL-1.0", "Apache-2.0 WITH LLVM-exception", "MIT,", ""] {
             assert!(!is_allowed(licence, &allowed), "{licence}");
         }
+        let with = ["Apache-2.0 WITH LLVM-exception".to_owned()];
+        assert!(is_allowed("Apache-2.0 WITH LLVM-exception", &with) && !is_allowed("Apache-2.0", &with));
     }
 
     #[test]
