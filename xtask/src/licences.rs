@@ -93,10 +93,7 @@ fn faults(package: &Value, rules: &Rules) -> Vec<String> {
 fn is_allowed(licence: &str, allowed: &[String]) -> bool {
     // Some manifests still have `/` for OR.
     let Ok(expression) = Expression::parse_mode(licence, ParseMode::LAX) else { return false };
-    expression.evaluate(|needed| {
-        let text = needed.to_string();
-        allowed.iter().any(|name| *name == text)
-    })
+    expression.evaluate(|needed| allowed.contains(&needed.to_string()))
 }
 
 #[cfg(test)]
