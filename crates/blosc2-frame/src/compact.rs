@@ -130,14 +130,19 @@ fn directory(path: &Path, frame: &Frame) -> Result<Compacted> {
 pub fn to_directory(frame: &Frame, dir: impl AsRef<Path>, durability: Durability) -> Result<()> {
     let dir = dir.as_ref();
     fs::create_dir(dir).map_err(|error| Error::from(error).part(dir.display().to_string()))?;
-    let done = fill(frame, dir, durability);
+    let done = fill_directory(frame, dir, durability);
     if done.as_ref().is_err_and(|error| !error.is_after_change()) {
         let _ = fs::remove_dir_all(dir);
     }
     done
 }
 
-fn fill(frame: &Frame, dir: &Path, durability: Durability) -> Result<()> {
+/// Writes `frame` as a sparse one into the directory at `dir`, which is there and empty. What was made stays after an error.
+///
+/// # Errors
+/// As [`to_directory`].
+pub fn fill_directory(frame: &Frame, dir: impl AsRef<Path>, durability: Durability) -> Result<()> {
+    let dir = dir.as_ref();
     let (mut cbytes, mut next) = (0_u64, 0_u64);
     let own = frame.layout().offsets();
     let mut numbers = Vec::new();

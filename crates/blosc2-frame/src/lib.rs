@@ -48,7 +48,7 @@ mod writer;
 pub use block::ChunkEntry;
 pub use blosc_chunk;
 pub use checksums::{Checked, check_checksums};
-pub use compact::{CompactOptions, Compacted, compact, to_directory};
+pub use compact::{CompactOptions, Compacted, compact, fill_directory, to_directory};
 pub use container::FORMAT;
 pub use container_core;
 pub use container_core::write::Durability;

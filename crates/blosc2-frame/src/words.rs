@@ -15,8 +15,11 @@ pub(crate) const BLOCKS: &str = "blocks";
 pub(crate) const SPLIT: &str = "split";
 pub(crate) const DICTIONARY: &str = "dictionary";
 
+/// Asks for a sparse frame, a directory: the façade's word, which makes one of a contiguous frame.
+pub(crate) const SPARSE: &str = "sparse";
+
 /// What every Blosc2 target can be told.
-pub(crate) const ALL: [&str; 6] = [FILTER, CHECKSUM, CHUNKS, BLOCKS, SPLIT, DICTIONARY];
+pub(crate) const ALL: [&str; 7] = [FILTER, CHECKSUM, CHUNKS, BLOCKS, SPLIT, DICTIONARY, SPARSE];
 
 /// The value of a word, the last one where it was given more than once.
 pub(crate) fn word<'a>(options: &'a ImportOptions, name: &str) -> Option<&'a str> {
@@ -57,6 +60,11 @@ pub(crate) fn apply(mut params: Params, options: &ImportOptions) -> Result<Param
             let problem = format!("Blosc2 has no split={other} (it has auto, always, never, forward)");
             return Err(Error::usage(problem));
         }
+    }
+    match word(options, SPARSE) {
+        None | Some("no" | "none") => {}
+        Some("yes") => return Err(Error::usage("a sparse frame is a directory, not a stream")),
+        Some(other) => return Err(Error::usage(format!("Blosc2 has no sparse={other} (it has yes, no)"))),
     }
     match word(options, DICTIONARY) {
         None => {}

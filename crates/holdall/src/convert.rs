@@ -1,6 +1,8 @@
 //! Converting between formats.
 
 mod carried;
+#[cfg(feature = "blosc2")]
+mod sparse;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -89,6 +91,18 @@ pub struct Conversion {
     pub losses: Vec<Loss>,
     /// Why the target may not survive a power cut, where the disk did not confirm it.
     pub warning: Option<String>,
+}
+
+/// The outcome of writing a directory.
+#[cfg(any(feature = "blosc2", feature = "zarr"))]
+#[derive(Debug, Default)]
+pub(crate) struct Written {
+    /// Losses: metadata and values that it does not hold.
+    pub(crate) losses: Vec<Loss>,
+    /// Differences after reading it back: then there is no directory.
+    pub(crate) differences: Vec<Difference>,
+    /// Why it may not survive a power cut.
+    pub(crate) warning: Option<String>,
 }
 
 /// How a conversion ended.
@@ -194,6 +208,16 @@ fn write_as_it_is(
     let mut read = options.read;
     read.digests = Digests::Compare;
     read.limits = options.open.limits;
+    #[cfg(feature = "blosc2")]
+    if let Some(mut rest) = sparse::asked(format, &options.import) {
+        rest.limits = options.open.limits;
+        let task = Import { container, selection, options: &rest, read, progress: options.progress };
+        let written = sparse::write(&task, import, format, target, options)?;
+        if !written.differences.is_empty() {
+            return Ok(ConvertOutcome::Differs(written.differences));
+        }
+        return Ok(done(container, selection, format, all(written.losses), written.warning));
+    }
     let mut out = Target::create(target, options.overwrite)?;
     let mut import_options = options.import.clone();
     import_options.limits = options.open.limits;
@@ -209,26 +233,35 @@ fn write_as_it_is(
     let task = Import { selection, ..task };
     let losses = [lacking, all(import(&task, &mut out)?)].concat();
     if options.verify == ReadBack::Yes {
-        let differences = read_back(&task, format, &out, &losses)?;
+        let differences = read_back(&task, &*reopened(&task, format, &out)?, &losses)?;
         if !differences.is_empty() {
             return Ok(ConvertOutcome::Differs(differences));
         }
     }
-    refuse_damaged(&task, format, &out, options.verify)?;
+    refuse_damaged_file(&task, format, &out, options.verify)?;
     let warning = out.commit_or_warn(options.durability)?;
     Ok(done(container, selection, format, losses, warning))
 }
 
 /// Refuses a target that a check calls damaged, by its structure alone unless it is read back anyway. A pipe has gone where it went.
-fn refuse_damaged(task: &Import<'_>, format: &Format, out: &Target, verify: ReadBack) -> Result<()> {
+fn refuse_damaged_file(task: &Import<'_>, format: &Format, out: &Target, verify: ReadBack) -> Result<()> {
     #[cfg(feature = "fits")]
     if format.name == crate::fits::FORMAT.name {
         return Ok(());
     }
     let Some(written) = out.written() else { return Ok(()) };
     let target = open_written(task, format, Box::new(FileSource::new(written?)?))?;
+    refuse_damaged(task, format, &*target, verify)
+}
+
+fn refuse_damaged(
+    task: &Import<'_>,
+    format: &Format,
+    target: &dyn Container,
+    verify: ReadBack,
+) -> Result<()> {
     let depth = if verify == ReadBack::Yes { Depth::Full } else { Depth::Quick };
-    match damage(&*target, depth, &task.read)? {
+    match damage(target, depth, &task.read)? {
         None => Ok(()),
         Some(error) => Err(error
             .context(format!("the new {} file would be damaged", format.title))
@@ -275,12 +308,16 @@ fn done(
     ConvertOutcome::Done(Conversion { target_format: format.name, datasets, losses, warning })
 }
 
-/// Opens what has been written, which has no name yet, and compares it with what it was made from.
-fn read_back(task: &Import<'_>, format: &Format, out: &Target, losses: &[Loss]) -> Result<Vec<Difference>> {
+/// What has been written, which has no name yet, opened.
+fn reopened(task: &Import<'_>, format: &Format, out: &Target) -> Result<Box<dyn Container>> {
     let written = out.written().ok_or_else(|| Error::usage("a pipe cannot be read back"))??;
-    let target = open_written(task, format, Box::new(FileSource::new(written)?))?;
-    let mut target_selection = Address::file("-").select(&*target)?;
-    without_new_masks(task, &*target, &mut target_selection)?;
+    open_written(task, format, Box::new(FileSource::new(written)?))
+}
+
+/// Compares a target that has been written with what it was made from.
+fn read_back(task: &Import<'_>, target: &dyn Container, losses: &[Loss]) -> Result<Vec<Difference>> {
+    let mut target_selection = Address::file("-").select(target)?;
+    without_new_masks(task, target, &mut target_selection)?;
     if let ([(index, _)], 2..) = (task.selection, target_selection.len()) {
         // Aliases in a tree make several datasets of the one array.
         let (tree, own) = (task.carried()?.0, task.container.require(*index)?.path.clone());
@@ -295,9 +332,9 @@ fn read_back(task: &Import<'_>, format: &Format, out: &Target, losses: &[Loss]) 
     let options = DiffOptions { read: task.read, progress: task.progress, ..DiffOptions::default() };
     let compare = |source: &dyn Container, selection: &[(usize, Region)]| {
         let (attributes, retyped) = (Attributes::PassedOver, Retyped::Allowed);
-        compare_datasets(source, selection, &*target, &target_selection, &options, attributes, retyped)
+        compare_datasets(source, selection, target, &target_selection, &options, attributes, retyped)
     };
-    let mut found = carried::compare(task, &*target, &target_selection, losses)?;
+    let mut found = carried::compare(task, target, &target_selection, losses)?;
     found.extend(match task.options.axes {
         Axes::AsStored => compare(task.container, task.selection),
         Axes::Reversed => {

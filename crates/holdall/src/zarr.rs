@@ -22,8 +22,7 @@ use container_core::{Error, Progress, Result, Value};
 use serde_json::{Map, Value as Json, json};
 
 use crate::attributes;
-use crate::convert::{ConvertOptions, ReadBack};
-use crate::diff::Difference;
+use crate::convert::{ConvertOptions, ReadBack, Written};
 use crate::json::value_json;
 use crate::open::is_stream;
 use crate::target::warned;
@@ -67,17 +66,6 @@ pub static FORMAT: Format = Format {
     append: None,
     pack: None,
 };
-
-/// The outcome of writing a directory.
-#[derive(Debug, Default)]
-pub(crate) struct Written {
-    /// Losses: metadata and values that it does not hold.
-    pub(crate) losses: Vec<Loss>,
-    /// Differences after reading it back: then there is no directory.
-    pub(crate) differences: Vec<Difference>,
-    /// Why it may not survive a power cut.
-    pub(crate) warning: Option<String>,
-}
 
 /// Writes datasets as a new directory, which appears when it is complete.
 pub(crate) fn write(

@@ -30,7 +30,7 @@ Codecs: none blosclz lz4 lz4hc zlib zstd bzp2 blosc, with a level as in zstd:5; 
 Bloscpack and Blosc2 none, blosclz, lz4, lz4hc, zlib and zstd with levels 0 to 9. Filters: none shuffle bitshuffle delta bytedelta \
 trunc_prec:N; Bloscpack has the first three, Blosc2 all of them and int_trunc:N, ndcell:N and ndmean:N, up to six in order. Checksums of Bloscpack and Blosc2: none adler32 crc32 md5 sha1 sha224 sha256 sha384 sha512; of ASDF: none md5. \
 Options of RawArray: bool=eltype5|uint8, byte-order=little|big, trailer=keep|drop; of Bloscpack: offsets=table|none, and \
-reserve=N for items; of Blosc2: split=auto|always|never|forward, dictionary=yes|no; of ASDF: standard=1.0.0 to 1.6.0, align=N, padding=FACTOR, streamed=PATH (or streamed alone, of one array); of GSD: repeats=keep|drop, application=TEXT, schema=TEXT, schema-version=N.N. Zarr (.zarr, a directory) none, zstd, zlib, blosclz, lz4 and lz4hc, with shuffle or bitshuffle; FITS (.fits, images) none. \
+reserve=N for items; of Blosc2: split=auto|always|never|forward, dictionary=yes|no, sparse=yes|no (a directory); of ASDF: standard=1.0.0 to 1.6.0, align=N, padding=FACTOR, streamed=PATH (or streamed alone, of one array); of GSD: repeats=keep|drop, application=TEXT, schema=TEXT, schema-version=N.N. Zarr (.zarr, a directory) none, zstd, zlib, blosclz, lz4 and lz4hc, with shuffle or bitshuffle; FITS (.fits, images) none. \
 GSD has no codec; --frames takes axis 0 as the frames, --frames=0:100:10 some of them, of another GSD file too.
 
 Examples:

@@ -9,7 +9,7 @@ use crate::support::{run, testdata};
 
 /// Runs Python with python-blosc2; gives what it prints.
 #[track_caller]
-fn python(at: &Path, code: &str) -> String {
+pub fn python(at: &Path, code: &str) -> String {
     let python = std::env::var_os("HOLDALL_PYTHON").map(PathBuf::from);
     let python = python.expect("HOLDALL_PYTHON names no Python with blosc2 (cargo xtask setup makes one)");
     let code = format!("import blosc2, numpy as np\n{code}");
@@ -19,7 +19,7 @@ fn python(at: &Path, code: &str) -> String {
 }
 
 /// `a.npy`: 60×17×4 doubles.
-fn start() -> TempDir {
+pub fn start() -> TempDir {
     let directory = tempfile::tempdir().unwrap();
     python(
         directory.path(),

@@ -24,6 +24,7 @@ mod pipes;
 mod plot;
 mod plugins;
 mod signed;
+mod sparse;
 mod support;
 mod tables;
 mod terminal;

@@ -1,0 +1,82 @@
+//! Sparse Blosc2 frames as targets: directories with a file for each chunk.
+
+use std::fs;
+use std::path::Path;
+
+use blosc2_frame::{Frame, fill_directory};
+use container_core::container::OpenOptions;
+use container_core::format::{Format, Import, ImportFn, ImportOptions};
+use container_core::source::FileSource;
+use container_core::write::{AtomicDirectory, Durability, Overwrite};
+use container_core::{Error, Result};
+
+use super::{ConvertOptions, ReadBack, Written, read_back, refuse_damaged};
+use crate::open::{Accept, is_stream, open};
+use crate::target::{Target, warned};
+use crate::walk::is_sparse_frame;
+
+/// The word of the options.
+const WORD: &str = "sparse";
+
+/// The options without the word, where they ask for a sparse frame.
+pub(super) fn asked(format: &Format, options: &ImportOptions) -> Option<ImportOptions> {
+    if format.name != blosc2_frame::FORMAT.name {
+        return None;
+    }
+    let (_, value) = options.words.iter().rev().find(|(word, _)| word == WORD)?;
+    (value == "yes").then(|| {
+        let mut rest = options.clone();
+        rest.words.retain(|(word, _)| word != WORD);
+        rest
+    })
+}
+
+/// Writes a contiguous frame that has no name, and its chunks into a new directory, which appears when it is complete.
+///
+/// # Errors
+/// `Usage` for standard output, and for a directory of something else; those of the conversion; `Io`.
+pub(super) fn write(
+    task: &Import<'_>,
+    import: ImportFn,
+    format: &Format,
+    target: &Path,
+    options: &ConvertOptions<'_>,
+) -> Result<Written> {
+    if is_stream(target) {
+        return Err(Error::usage("a sparse frame is a directory, not a stream").hint("name one: NAME.b2nd"));
+    }
+    if options.overwrite == Overwrite::Replace {
+        refuse_foreign(target)?;
+    }
+    let directory = AtomicDirectory::create(target, options.overwrite)?;
+    let mut out = Target::create(&directory.path().join("contiguous"), Overwrite::Refuse)?;
+    let losses = import(task, &mut out)?;
+    let written = out.written().ok_or_else(|| Error::usage("a pipe cannot be read back"))??;
+    let mut plainly = OpenOptions::default();
+    plainly.limits = task.options.limits;
+    let frame = Frame::from_source(Box::new(FileSource::new(written)?), 0, &(&plainly).into())?;
+    fill_directory(&frame, directory.path(), Durability::Cached)?;
+    // The contiguous frame goes before the directory appears.
+    drop((frame, out));
+    let made = open(directory.path(), Accept::Containers, &plainly)?.container;
+    let differences = match options.verify {
+        ReadBack::Yes => read_back(task, &*made, &losses)?,
+        ReadBack::No => Vec::new(),
+    };
+    if !differences.is_empty() {
+        return Ok(Written { losses, differences, warning: None });
+    }
+    refuse_damaged(task, format, &*made, options.verify)?;
+    drop(made);
+    let warning = warned(directory.commit(options.durability))?;
+    Ok(Written { losses, differences, warning })
+}
+
+/// A directory that is no sparse frame is not replaced by one: all that is in it would go.
+fn refuse_foreign(target: &Path) -> Result<()> {
+    if !target.is_dir() || is_sparse_frame(target) || fs::read_dir(target)?.next().is_none() {
+        return Ok(());
+    }
+    let problem = format!("{} is a directory of something else, and is not replaced", target.display());
+    Err(Error::usage(problem).hint("another name, or an empty directory"))
+}
