@@ -17,7 +17,9 @@ use std::ops::Range;
 
 use super::Encoded;
 use crate::Result;
-use crate::source::{Source, check_range, zeroed_vec};
+#[cfg(any(feature = "bzip2", feature = "lz4"))]
+use crate::source::zeroed_vec;
+use crate::source::{Source, check_range};
 
 /// Bytes of the first window: what is wanted is often at the front.
 const FIRST_WINDOW: u64 = 64 << 10;
@@ -109,6 +111,7 @@ impl<'a> Feed<'a> {
 ///
 /// # Errors
 /// Those of `decode` and of the source; `Limit`.
+#[cfg(any(feature = "bzip2", feature = "lz4"))]
 pub(super) fn on_front(
     encoded: &Encoded<'_>,
     end: u64,
