@@ -79,6 +79,10 @@ impl Counting {
         if let Range::Fixed(low, _) = range {
             return Ok(Self { base: low.base(), is_long: true, extremes: None });
         }
+        if let Some(element) = subject.repeated()? {
+            let stored = Stored { bytes: &element, mask: &[] };
+            return Ok(Self::between(extremes(&scalar, stored)));
+        }
         let mut found = None;
         let order = subject.container.require(subject.index)?.order;
         subject.bytes(

@@ -85,6 +85,11 @@ impl Envelope {
         let too_many = || Error::usage("too many values for a picture");
         let count = usize::try_from(count).map_err(|_| too_many())?;
         let width = usize::try_from(curves).map_err(|_| too_many())?;
+        if let Some(value) = subject.same(base)? {
+            let ends = value.is_finite().then_some((value, value));
+            let infinite = if ends.is_none() { rows.saturating_mul(curves) } else { 0 };
+            return Ok(Self { curves: width, runs: vec![ends; count], is_reduced: cut.pixels > 0, infinite });
+        }
         let mut runs: Vec<Option<(f64, f64)>> = vec![None; count];
         let mut infinite = 0;
         subject.pieces(

@@ -237,8 +237,15 @@ pub fn histogram(
         let extremes = finite().fold(None, |found, value| joined(found, Some((value, value))));
         (extremes, finite().count() as u64)
     };
+    let same = subject.same(from.base)?;
     match range {
         Range::Fixed(low, high) => ends = Some((low.beyond(from.base), high.beyond(from.base))),
+        // Every rule gives the one value.
+        _ if same.is_some() => {
+            let value = same.unwrap_or(f64::NAN);
+            ends = value.is_finite().then_some((value, value));
+            finite = if value.is_finite() { count } else { 0 };
+        }
         Range::MinMax => subject.pieces(from.base, order, PIECE, extremes, |(found, more)| {
             ends = joined(ends, found);
             finite += more;
@@ -289,11 +296,20 @@ pub fn histogram(
         }
         (counts, outside)
     };
-    subject.pieces(from.base, order, PIECE, count_piece, |(more, more_outside)| {
-        counts.iter_mut().zip(more).for_each(|(count, more)| *count += more);
-        outside += more_outside;
-        Ok(())
-    })?;
+    let mut add = |more: &[u64], more_outside: u64, times: u64| {
+        counts.iter_mut().zip(more).for_each(|(count, more)| *count += more * times);
+        outside += more_outside * times;
+    };
+    match same {
+        Some(value) => {
+            let (more, more_outside) = count_piece(0, subject.region, &[value]);
+            add(&more, more_outside, count);
+        }
+        None => subject.pieces(from.base, order, PIECE, count_piece, |(more, more_outside)| {
+            add(&more, more_outside, 1);
+            Ok(())
+        })?,
+    }
     let (size, room) = style.canvas((900, 480), false);
     let mut frame = Frame::new(style, size, room, false);
     let most = counts.iter().copied().max().unwrap_or(0).max(1) as f64;

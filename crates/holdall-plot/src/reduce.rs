@@ -57,6 +57,14 @@ fn scaled_plane(subject: &Subject<'_>, base: i128, block: (u64, u64), factor: f6
     let wide = places.div_ceil(place_block.max(1));
     subject.read.limits.allocate(high.saturating_mul(wide).saturating_mul(24))?;
     let (high, wide) = (index(high)?, index(wide)?);
+    if let Some(value) = subject.same(base)? {
+        let (rows, columns) = if is_turned { (wide, high) } else { (high, wide) };
+        let (value, extremes) = match value.is_finite() {
+            true => (value * factor, Some((value, value))),
+            false => (f64::NAN, None),
+        };
+        return Ok(Grid { rows, columns, values: vec![value; high * wide], extremes });
+    }
     let mut sums = vec![0.0; high * wide];
     let mut counts = vec![0_u64; high * wide];
     let mut extremes = Extremes::NONE;

@@ -52,6 +52,22 @@ impl Subject<'_> {
         self.container.has_mask(self.index, self.read)
     }
 
+    /// The bytes of the element that all elements are, where the file says so of all at once: terabytes of zeros need not be read.
+    pub(crate) fn repeated(&self) -> Result<Option<Vec<u8>>> {
+        if self.has_mask()? {
+            return Ok(None);
+        }
+        Ok(self.container.repeated(self.index, self.region))
+    }
+
+    /// The value of [`Subject::repeated`], as what it is beyond `base`.
+    pub(crate) fn same(&self, base: i128) -> Result<Option<f64>> {
+        let Some(element) = self.repeated()? else { return Ok(None) };
+        let mut values = Vec::new();
+        beyond(&self.scalar()?, &element, self.part, base, &mut values);
+        Ok(values.first().copied())
+    }
+
     /// Every value in C order, as what it is beyond `base`.
     pub(crate) fn all(&self, base: i128) -> Result<Vec<f64>> {
         let scalar = self.scalar()?;

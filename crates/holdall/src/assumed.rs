@@ -169,6 +169,10 @@ impl Container for Assumed {
         array.select(&Region::new(vec![AxisSelection { start, ..*axis }], &[high + 1 - low])?)
     }
 
+    fn repeated(&self, index: usize, region: &Region) -> Option<Vec<u8>> {
+        if self.inner.is_typed(index) { self.inner.repeated(index, region) } else { None }
+    }
+
     fn prove(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<()> {
         if self.inner.is_typed(index) {
             return self.inner.prove(index, region, options);

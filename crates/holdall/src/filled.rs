@@ -309,6 +309,10 @@ impl Container for Filled<'_> {
         Array::new(dtype, shape, order, Cow::Owned(bytes))
     }
 
+    fn repeated(&self, index: usize, region: &Region) -> Option<Vec<u8>> {
+        if self.masked.contains_key(&index) { None } else { self.inner.repeated(index, region) }
+    }
+
     fn prove(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<()> {
         self.inner.prove(index, region, options)?;
         if self.masked.contains_key(&index) {

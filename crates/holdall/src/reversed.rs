@@ -95,6 +95,11 @@ impl Container for Reversed<'_> {
         Ok(self.inner.read(index, &region, options)?.reversed_axes())
     }
 
+    fn repeated(&self, index: usize, region: &Region) -> Option<Vec<u8>> {
+        let shape = self.inner.require(index).ok()?.shape.clone();
+        self.inner.repeated(index, &region.reversed(&shape).ok()?)
+    }
+
     fn prove(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<()> {
         let dataset = self.inner.require(index)?;
         self.inner.prove(index, &region.reversed(&dataset.shape)?, options)

@@ -257,3 +257,28 @@ fn stat_says_what_numpy_says() {
     assert_eq!(row.expect(0).split('\t').count(), 21);
     run(directory.path(), &["stat", "wave.npy::nosuch"]).expect(2);
 }
+
+/// As python-blosc2 makes them: 8 TiB of zeros in 240 bytes, and chunks of one value.
+#[test]
+fn large_arrays_of_one_value_are_drawn_without_reading_them() {
+    let folder = crate::blosc2::start();
+    let at = folder.path();
+    crate::blosc2::python(
+        at,
+        "blosc2.zeros((2**20, 2**20), dtype='<f8', urlpath='plane.b2nd', mode='w')\n\
+         blosc2.full((2**31,), 7, dtype='<i8', urlpath='line.b2nd', mode='w')\n\
+         blosc2.full((2**31,), np.nan, dtype='<f4', urlpath='nan.b2nd', mode='w')",
+    );
+    for (args, note) in [
+        (&["plot", "plane.b2nd", "-o", "a.png"][..], "--range=0.0,0.0"),
+        (&["plot", "plane.b2nd", "--reversed-dims", "-o", "b.png"], "--range=0.0,0.0"),
+        (&["plot", "plane.b2nd", "--hist", "-o", "c.png"], "--range=-0.5,0.5"),
+        (&["plot", "line.b2nd", "-o", "d.png"], "--range=6.5,7.5"),
+        (&["plot", "line.b2nd", "--hist", "-o", "e.png"], "--range=6.5,7.5"),
+        (&["plot", "nan.b2nd", "-o", "f.png"], "2147483648"),
+    ] {
+        let done = run(at, args);
+        done.expect(0);
+        assert!(done.err.contains(note), "{args:?}: {}", done.err);
+    }
+}
