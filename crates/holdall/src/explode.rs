@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use container_core::container::{Depth, OpenOptions, ReadOptions};
+#[cfg(feature = "asdf")]
+use container_core::container::Depth;
+use container_core::container::{OpenOptions, ReadOptions};
 use container_core::write::{Durability, Overwrite};
 use container_core::{Error, Result};
 
