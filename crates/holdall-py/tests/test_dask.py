@@ -70,3 +70,14 @@ def test_a_process_opens_a_file_once(chunked: Path) -> None:
     assert pickle.loads(data).file is pickle.loads(data).file
     holdall.append(chunked, np.zeros((1, 90), "<i4"))
     assert pickle.loads(data).shape == (101, 90)
+
+
+def test_every_exception_goes_through_what_dask_pickles_exceptions_by() -> None:
+    import tblib.pickling_support
+
+    tblib.pickling_support.install()
+    for name in holdall._errors.__all__:
+        kind = getattr(holdall, name)
+        if issubclass(kind, holdall.HoldallError):
+            again = pickle.loads(pickle.dumps(kind("m", (1, 2), "p", "do")))
+            assert type(again) is kind and (again.range, again.part, again.hint) == ((1, 2), "p", "do")

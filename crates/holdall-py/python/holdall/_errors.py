@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Self
+
 __all__ = [
     "ChecksumError",
     "DamageError",
@@ -30,6 +32,11 @@ class HoldallError(Exception):
     range: tuple[int, int] | None
     part: str | None
     hint: str | None
+
+    def __new__(cls, *args: object) -> Self:
+        # MemoryError, a base of one class below, has a constructor of its own, which refuses subclasses with another first base. tblib,
+        # by which Dask passes exceptions on, calls it by name.
+        return Exception.__new__(cls, *args)
 
     def __init__(
         self,
