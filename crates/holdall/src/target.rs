@@ -81,6 +81,20 @@ impl Target {
     }
 }
 
+/// Refuses a directory of something else as a target: `is_own` recognises those that may be replaced, and an empty one may be, too. All that is in it
+/// would go.
+///
+/// # Errors
+/// `Usage`; `Io`.
+#[cfg(any(feature = "blosc2", feature = "zarr"))]
+pub(crate) fn refuse_foreign(target: &Path, is_own: impl Fn(&Path) -> bool) -> Result<()> {
+    if !target.is_dir() || is_own(target) || std::fs::read_dir(target)?.next().is_none() {
+        return Ok(());
+    }
+    let problem = format!("{} is a directory of something else, and is not replaced", target.display());
+    Err(Error::usage(problem).hint("another name, or an empty directory"))
+}
+
 /// Turns an error after the change into a warning.
 pub(crate) fn warned(done: Result<()>) -> Result<Option<String>> {
     match done {

@@ -25,7 +25,7 @@ use crate::attributes;
 use crate::convert::{ConvertOptions, ReadBack, Written};
 use crate::json::value_json;
 use crate::open::is_stream;
-use crate::target::warned;
+use crate::target::{refuse_foreign, warned};
 
 mod array;
 mod codecs;
@@ -78,7 +78,7 @@ pub(crate) fn write(
         return Err(Error::usage("a Zarr target is a directory, not a stream").hint("name one: NAME.zarr"));
     }
     if options.overwrite == Overwrite::Replace {
-        refuse_foreign(target)?;
+        refuse_foreign(target, is_zarr)?;
     }
     options.import.allow_words("Zarr", &["filter", "chunks", ImportOptions::AS_BYTES])?;
     let job = Job::plan(container, selection, &options.import)?;
@@ -104,16 +104,8 @@ pub(crate) fn write(
     Ok(Written { losses: job.losses, warning, ..Written::default() })
 }
 
-/// A directory that is no Zarr is not replaced by one, whatever is said: all that is in it would go.
-fn refuse_foreign(target: &Path) -> Result<()> {
-    if !target.is_dir() || MARKS.iter().any(|mark| target.join(mark).is_file()) {
-        return Ok(());
-    }
-    if fs::read_dir(target)?.next().is_none() {
-        return Ok(());
-    }
-    let problem = format!("{} is a directory of something else, and is not replaced", target.display());
-    Err(Error::usage(problem).hint("another name, or an empty directory"))
+fn is_zarr(directory: &Path) -> bool {
+    MARKS.iter().any(|mark| directory.join(mark).is_file())
 }
 
 struct Job {

@@ -1,6 +1,5 @@
 //! Sparse Blosc2 frames as targets: directories with a file for each chunk.
 
-use std::fs;
 use std::path::Path;
 
 use blosc2_frame::{Frame, fill_directory};
@@ -12,7 +11,7 @@ use container_core::{Error, Result};
 
 use super::{ConvertOptions, ReadBack, Written, read_back, refuse_damaged};
 use crate::open::{Accept, is_stream, open};
-use crate::target::{Target, warned};
+use crate::target::{Target, refuse_foreign, warned};
 use crate::walk::is_sparse_frame;
 
 /// The word of the options.
@@ -46,7 +45,7 @@ pub(super) fn write(
         return Err(Error::usage("a sparse frame is a directory, not a stream").hint("name one: NAME.b2nd"));
     }
     if options.overwrite == Overwrite::Replace {
-        refuse_foreign(target)?;
+        refuse_foreign(target, is_sparse_frame)?;
     }
     let directory = AtomicDirectory::create(target, options.overwrite)?;
     let mut out = Target::create(&directory.path().join("contiguous"), Overwrite::Refuse)?;
@@ -70,13 +69,4 @@ pub(super) fn write(
     drop(made);
     let warning = warned(directory.commit(options.durability))?;
     Ok(Written { losses, differences, warning })
-}
-
-/// A directory that is no sparse frame is not replaced by one: all that is in it would go.
-fn refuse_foreign(target: &Path) -> Result<()> {
-    if !target.is_dir() || is_sparse_frame(target) || fs::read_dir(target)?.next().is_none() {
-        return Ok(());
-    }
-    let problem = format!("{} is a directory of something else, and is not replaced", target.display());
-    Err(Error::usage(problem).hint("another name, or an empty directory"))
 }
