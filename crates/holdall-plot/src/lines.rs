@@ -238,21 +238,18 @@ pub fn histogram(
         (extremes, finite().count() as u64)
     };
     let same = subject.same(from.base)?;
-    match range {
-        Range::Fixed(low, high) => ends = Some((low.beyond(from.base), high.beyond(from.base))),
+    match (range, same) {
+        (Range::Fixed(low, high), _) => ends = Some((low.beyond(from.base), high.beyond(from.base))),
         // Every rule gives the one value.
-        _ if same.is_some() => {
-            let value = same.unwrap_or(f64::NAN);
-            ends = value.is_finite().then_some((value, value));
-            finite = if value.is_finite() { count } else { 0 };
-        }
-        Range::MinMax => subject.pieces(from.base, order, PIECE, extremes, |(found, more)| {
+        (_, Some(value)) if value.is_finite() => (ends, finite) = (Some((value, value)), count),
+        (_, Some(_)) => {}
+        (Range::MinMax, None) => subject.pieces(from.base, order, PIECE, extremes, |(found, more)| {
             ends = joined(ends, found);
             finite += more;
             Ok(())
         })?,
         // Those need the values themselves.
-        other => ends = other.ends_beyond(&subject.all(from.base)?, from.base),
+        (other, None) => ends = other.ends_beyond(&subject.all(from.base)?, from.base),
     }
     let whole = !matches!(
         subject.scalar()?.kind,
