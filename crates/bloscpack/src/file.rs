@@ -93,7 +93,7 @@ impl File {
         self.head().header()
     }
 
-    /// Where everything is. The header of each chunk is read for it; where that fails, no chunk is listed.
+    /// The layout of the file. The header of each chunk is read for it; where that fails, no chunk is listed.
     #[must_use]
     pub fn layout(&self) -> &Layout {
         self.survey().unwrap_or_else(|_| self.head())

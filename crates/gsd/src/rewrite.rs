@@ -46,7 +46,7 @@ pub struct RewriteOptions {
     pub fallback: Fallback,
     /// What becomes of chunks that are equal to what their frame inherits.
     pub equal: Equal,
-    /// What becomes of logs that the new frame 0 lacks, where `gsd.hoomd` read frames in their own file that it would not read in the new one.
+    /// The treatment of logs that the new frame 0 lacks, where `gsd.hoomd` read frames in their own file that it would not read in the new one.
     pub new_logs: NewLogs,
     /// Chunks start at multiples of this many bytes; see [`Plan::with_alignment`].
     pub alignment: u64,

@@ -26,7 +26,7 @@ const MAX_HELD_PLAIN: u64 = 16 << 20;
 /// Most bytes of a block of chunks that are kept from comparing its digest. Chunks are decoded one by one otherwise, in little memory.
 const MAX_HELD_CHUNKS: u64 = 256 << 20;
 
-/// What a file holds in memory of what it has decoded: no more than one block, or one array of the tree, and one chunk or part of a block.
+/// Decoded values that a file keeps in memory: no more than one block, or one array of the tree, and one chunk or part of a block.
 #[derive(Default)]
 pub(super) struct Cache {
     held: Mutex<Option<(Key, Arc<Vec<u8>>)>>,

@@ -182,7 +182,7 @@ impl Edit<'_> {
     }
 }
 
-/// Which changes are of an array within one that is replaced as a whole; `None` where one of those is not in a mask, which would go with it.
+/// Marks the changes of an array within one that is replaced as a whole; `None` where one of those is not in a mask, which would go with it.
 fn in_masks(edits: &[Edit<'_>]) -> Option<Vec<bool>> {
     // The arrays within one stand right behind it.
     let (mut outer, mut found) = (None::<&str>, Vec::with_capacity(edits.len()));

@@ -119,7 +119,7 @@ impl Lookup {
         }
     }
 
-    /// What `find` finds, once.
+    /// The result of `find`, found once.
     pub(super) fn sequence_step(&self, find: impl FnOnce() -> usize) -> usize {
         *self.step.get_or_init(find)
     }

@@ -1,6 +1,6 @@
 //! Leaves of stores that cannot be read from the new frame.
 //!
-//! What a store holds lies in what its chunks decode to, so it is looked at in the new frame itself, in a file without a name.
+//! The leaves of a store are in the decoded bytes of its chunks, so they are checked in the new frame itself, in a file without a name.
 
 use std::io::{BufWriter, Seek, SeekFrom};
 

@@ -29,7 +29,7 @@ const MAX_WINDOW: u64 = 1 << 20;
 
 /// Encoded bytes: all at once where they are lent, else windows that are read as the decoder gets there.
 pub(super) struct Feed<'a> {
-    /// Where more are read from; `None` where all are at hand.
+    /// The source of more bytes and their range; `None` where all are at hand.
     source: Option<(&'a dyn Source, Range<u64>)>,
     window: Cow<'a, [u8]>,
     /// Offset of the window in the encoded bytes.

@@ -388,7 +388,7 @@ impl Filling {
         self.changed = Some((entry.frame, why));
     }
 
-    /// Where the value is that rows without one have: that of frame 0.
+    /// The place of the value of frame 0, which rows without one have.
     fn inherited(&mut self, file: &File, frames: &Frames) -> Result<Option<Range<u64>>> {
         let Some(shape) = self.shape.filter(|_| self.changed.is_none()) else { return Ok(None) };
         let Some(entry) = self.ancestor.filter(|_| !self.stored.all()) else { return Ok(None) };
