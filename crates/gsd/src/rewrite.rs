@@ -110,7 +110,7 @@ pub struct Rewritten {
     pub added: u64,
     /// Bytes of the file.
     pub file_len: u64,
-    /// What frames did not have, and readers of the new file will see: logs that frame 0 has now, and did not have before. Logs that were left
+    /// Contents that frames did not have, and readers of the new file will see: logs that frame 0 has now, and did not have before. Logs that were left
     /// out, and frames that `gsd.hoomd` does not read any more.
     pub losses: Vec<Loss>,
 }

@@ -19,7 +19,7 @@ pub fn tree(container: &dyn Container, depth: Option<usize>) -> Result<Vec<Node>
     crate::commands::tree::nodes(container, depth)
 }
 
-/// What `holdall plot` draws of `address` in a container. `words` are options of that verb: `--cmap`, `gray`.
+/// The picture that `holdall plot` draws of `address` in a container. `words` are options of that verb: `--cmap`, `gray`.
 ///
 /// # Errors
 /// `Usage` for words that it does not have and for what cannot be drawn; those of reading.

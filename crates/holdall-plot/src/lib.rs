@@ -58,6 +58,6 @@ pub struct Picture {
     pub range: Option<Range>,
     /// Intervals of a histogram.
     pub bins: Option<usize>,
-    /// What a reader of the picture should know.
+    /// Remarks for a reader of the picture.
     pub notes: Vec<String>,
 }

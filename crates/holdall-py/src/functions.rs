@@ -35,7 +35,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(append_files, module)?)
 }
 
-/// What is done with which version of each format.
+/// The operations on each version of each format.
 #[pyfunction]
 fn formats() -> Vec<String> {
     FORMATS.iter().map(|format| json::format_json(format).to_string()).collect()
@@ -258,7 +258,7 @@ fn append_files(
     done.map_err(raise)
 }
 
-/// What a conversion is done with.
+/// The settings of a conversion.
 struct Making {
     open: OpenOptions,
     words: WriteWords,

@@ -38,7 +38,7 @@ pub(crate) struct Memory {
     held: Held,
 }
 
-/// What keeps the bytes.
+/// The owner of the bytes.
 enum Held {
     /// A `Vec` of this capacity, taken apart.
     Own { capacity: usize },

@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 
 use crate::errors::raise;
 
-/// How a file is opened: `open`'s keywords as a dict.
+/// The manner in which a file is opened: `open`'s keywords as a dict.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct OpenWords {

@@ -62,7 +62,7 @@ pub(super) struct Assembly<'f> {
     gained: BTreeMap<u16, (u64, u64)>,
     /// Frames without chunks at the end.
     unseen: u64,
-    /// What is said of logs that the new frame 0 lacks.
+    /// The notice for logs that the new frame 0 lacks.
     late: Vec<Loss>,
 }
 

@@ -150,7 +150,7 @@ struct Drawn {
     picture: Picture,
     recipe: Recipe,
     title: String,
-    /// What the dataset leaves out of those that it is put together from.
+    /// The parts that the dataset leaves out of those that it is put together from.
     left_out: Vec<Loss>,
 }
 
@@ -184,7 +184,7 @@ impl Drawing {
         (self.drawn.picture.scene.width, self.drawn.picture.scene.height)
     }
 
-    /// What a reader of the picture should know.
+    /// Remarks for a reader of the picture.
     #[must_use]
     pub fn notes(&self) -> &[String] {
         &self.drawn.picture.notes

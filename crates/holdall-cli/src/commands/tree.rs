@@ -135,7 +135,7 @@ impl Args {
 pub struct Node {
     /// Its level; those of the first are at 1.
     pub depth: usize,
-    /// Where it is: a JSON pointer of metadata, or the path of a dataset.
+    /// The place: a JSON pointer of metadata, or the path of a dataset.
     pub path: String,
     /// Its key, number or path.
     pub name: String,
