@@ -5,7 +5,7 @@ use container_core::block::Block;
 use container_core::container::{About, Container, Dataset, Depth, Listed, ReadOptions, Segment};
 use container_core::dtype::{DType, Order};
 use container_core::region::Region;
-use container_core::report::Report;
+use container_core::report::{Loss, Report};
 use holdall::{Progress, Result, Value};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -102,6 +102,20 @@ impl Container for Held {
     }
 
     fn layout(&self) -> Vec<Segment> {
+        Vec::new()
+    }
+
+    fn losses(&self) -> Vec<Loss> {
+        let Value::Map(entries) = &self.carried else { return Vec::new() };
+        let keys: Vec<&str> = entries.iter().map(|(key, _)| key.as_str()).collect();
+        if keys.is_empty() {
+            return Vec::new();
+        }
+        vec![Loss { dataset: None, what: format!("metadata: {}", keys.join(", ")) }]
+    }
+
+    /// Nothing: all metadata are carried.
+    fn uncarried(&self, _selection: &[Part]) -> Vec<Loss> {
         Vec::new()
     }
 

@@ -5,7 +5,7 @@ use container_core::dtype::DType;
 use container_core::format::ImportOptions;
 use container_core::source::Access;
 use container_core::write::{Durability, Overwrite};
-use holdall::Limits;
+use holdall::{Error, Limits};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -42,7 +42,9 @@ impl OpenWords {
         };
         options.axes = if self.c_order { Axes::Reversed } else { Axes::AsStored };
         options.fallback = if self.stored { Fallback::Stored } else { Fallback::Apply };
-        options.assume_dtype = self.assume_dtype.as_deref().map(DType::parse).transpose().map_err(raise)?;
+        let parsed = self.assume_dtype.as_deref().map(DType::parse).transpose();
+        options.assume_dtype =
+            parsed.map_err(|error| raise(Error::usage(format!("assume_dtype: {error}"))))?;
         options.assume_codec.clone_from(&self.assume_codec);
         Ok(options)
     }

@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use container_core::source::{Source, check_range};
 use holdall::{Error, Result};
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -47,6 +47,10 @@ impl Ranges {
             Ok(len) => {
                 let text = format!("the file object gave {len} bytes of {}", dst.len());
                 Err(Error::from(std::io::Error::other(text)).at(start..stop))
+            }
+            // Ctrl-C while Python read.
+            Err(raised) if Python::attach(|py| raised.is_instance_of::<PyKeyboardInterrupt>(py)) => {
+                Err(Error::cancelled())
             }
             Err(raised) => {
                 let text = format!("the file object raised {raised}");

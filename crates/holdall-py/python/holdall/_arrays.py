@@ -16,13 +16,15 @@ def descr(dtype: Any) -> str:
     if isinstance(dtype, str):
         return dtype
     dtype = np.dtype(dtype)
+    if dtype.kind == "T":
+        raise UnsupportedError("numpy's strings of any length are not stored: use astype('U') or astype('S')")
     if dtype.hasobject:
         raise UnsupportedError("arrays of Python objects are not stored: convert them to a type of fixed size")
     if dtype.name == "bfloat16":
         return "bfloat16"
+    if dtype.isbuiltin == 2:
+        raise UnsupportedError(f"elements of {dtype.name} are not stored: view them as integers of their size")
     if dtype.names is None:
-        if dtype.kind == "T":
-            raise UnsupportedError("numpy's strings of any length are not stored: use astype('U') or astype('S')")
         return str(dtype.str)
     return repr(_record(dtype))
 

@@ -161,6 +161,8 @@ class Dataset:
         digests : "whole" compares a digest where all that it covers is read, "compare" always, "ignore" never; None as the file was opened
         """
         digests = digests or self._file._digests
+        if out is not None and not hasattr(out, "flags"):
+            raise TypeError(f"out is an array of numpy, not {type(out).__name__}")
         if out is None:
             return self._read(index, order, threads, digests)
         if self._field is None and out.flags.writeable and out.dtype == self._whole_dtype() and out.nbytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Self
 
 __all__ = [
@@ -17,6 +18,19 @@ __all__ = [
     "UsageError",
     "WrongFormatError",
 ]
+
+
+_WORDS = {"to": "format=", "limit-memory": "max_memory=", "as-bytes": "as_bytes=True", "stored": "stored=True"}
+"""Options of the command that have another name here, or are True."""
+
+
+def _in_python(hint: str) -> str:
+    """A hint with the keywords of functions in the place of the command's options; commands stay as they are."""
+    if "holdall " in hint:
+        return hint
+    hint = hint.replace("use -f to replace it", "overwrite=True replaces it")
+    hint = re.sub(r"--codec (\w+)", r'codec="\1"', hint)
+    return re.sub(r"--([a-z][a-z-]*)", lambda option: _WORDS.get(option[1], f"{option[1].replace('-', '_')}="), hint)
 
 
 class HoldallError(Exception):
@@ -46,6 +60,7 @@ class HoldallError(Exception):
         hint: str | None = None,
         *more: object,
     ) -> None:
+        hint = None if hint is None else _in_python(hint)
         super().__init__(message, range, part, hint, *more)
         self.message, self.range, self.part, self.hint = message, range, part, hint
         if hint:

@@ -96,6 +96,8 @@ class File(Mapping[str, "Dataset"]):
         """Metadata and datasets as a tree of lines, down to `depth` levels."""
         from ._html import tree_text
 
+        if depth is not None and depth < 0:
+            raise ValueError("depth is 0 or more")
         return tree_text(f"{self._name()} ({self.format})", self._live().tree(depth))
 
     def layout(self) -> list[Segment]:
@@ -117,6 +119,7 @@ class File(Mapping[str, "Dataset"]):
         self._closed = True
 
     def __enter__(self) -> File:
+        self._live()
         return self
 
     def __exit__(self, *exc: object) -> None:

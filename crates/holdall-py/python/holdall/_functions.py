@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import operator
 import os
 import warnings
 from collections.abc import Mapping, Sequence
@@ -13,7 +15,7 @@ from ._arrays import descr, described, items
 from ._dataset import Dataset
 from ._errors import DifferenceError, HoldallLossWarning, UsageError
 from ._file import File
-from ._opening import DEFAULTS, from_object, open_on, open_path
+from ._opening import DEFAULTS, as_path, from_object, open_on, open_path
 from ._threads import threads as _threads
 from ._types import (
     Codec,
@@ -67,9 +69,8 @@ def open(
     Raises OSError where the file cannot be read, WrongFormatError, and DamageError where it does not open.
     """
     _word(digests, "digests", ("whole", "compare", "ignore"))
-    if mmap not in (None, True, False):
-        raise TypeError("mmap is True, False or None")
     options = _options(
+        "open",
         c_order=c_order,
         stored=stored,
         lenient=lenient,
@@ -79,8 +80,9 @@ def open(
         assume_codec=assume_codec,
     )
     if isinstance(file, tuple):
-        fs, path = file
-        return open_on(fs, path, options, digests)
+        if len(file) != 2 or not hasattr(file[0], "open") or not isinstance(file[1], str):
+            raise TypeError("a tuple is (fs, path): a file system of fsspec and a path in it, as text")
+        return open_on(*file, options, digests)
     if isinstance(file, (str, os.PathLike)):
         return open_path(file, options, digests)
     if hasattr(file, "read") and hasattr(file, "seek"):
@@ -88,10 +90,38 @@ def open(
     raise TypeError(f"open() takes a path, a file object or (fs, path), not {type(file).__name__}")
 
 
-def _options(**words: Any) -> dict[str, Any]:
+def _options(call: str, **words: Any) -> dict[str, Any]:
+    """Options of `open` that are not the default; `call` is the function that was given them."""
+    for key, value in words.items():
+        if key not in DEFAULTS:
+            compared = ": it always compares digests" if key == "digests" else ""
+            raise TypeError(f"{call}() got an unexpected keyword argument {key!r}{compared}")
+        if key in ("lenient", "c_order", "stored"):
+            _flag(key, value)
+    if words.get("mmap") not in (None, True, False):
+        raise TypeError("mmap is True, False or None")
+    most = words.get("max_memory")
+    if most is not None and not 0 <= (most := operator.index(most)) < 1 << 64:
+        raise ValueError(f"max_memory is a number of bytes, not {most}")
     if words.get("assume_dtype") is not None:
         words["assume_dtype"] = descr(words["assume_dtype"])
     return {key: value for key, value in words.items() if value != DEFAULTS[key]}
+
+
+def _flag(name: str, value: object) -> None:
+    if not isinstance(value, bool):
+        raise TypeError(f"{name} is True or False, not {value!r}")
+
+
+def _must_exist(address: str) -> None:
+    """Raises FileNotFoundError with the file's name where an address leads to none."""
+    if not os.path.exists(address):
+        os.stat(_holdall.split_address(address)[0])
+
+
+def _must_not_exist(target: str, overwrite: bool) -> None:
+    if not overwrite and os.path.lexists(target):
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), target)
 
 
 def _word(word: object, name: str, words: tuple[str, ...]) -> None:
@@ -107,7 +137,10 @@ def load(address: StrPath, /, **open_options: Any) -> NDArray[Any]:
         alone has to hold one dataset
     open_options : those of `open`
     """
-    path, name, selection = _holdall.split_address(os.fspath(address))
+    text = as_path(address)
+    # Names that are not text (UTF-8) are those of files alone.
+    is_file = os.path.lexists(text)
+    path, name, selection = (text, None, None) if is_file else _holdall.split_address(text)
     with open(path, **open_options) as file:
         if name is None:
             names = list(file)
@@ -126,8 +159,12 @@ def load(address: StrPath, /, **open_options: Any) -> NDArray[Any]:
 
 
 def _codec(codec: Codec | None) -> tuple[str, int | None] | None:
-    if codec is None or isinstance(codec, tuple):
-        return codec
+    if codec is None:
+        return None
+    if isinstance(codec, tuple) and len(codec) == 2 and isinstance(codec[0], str):
+        return codec[0], None if codec[1] is None else operator.index(codec[1])
+    if not isinstance(codec, str):
+        raise TypeError(f"a codec is a name, 'NAME:LEVEL' or (name, level), not {codec!r}")
     name, colon, level = codec.partition(":")
     if colon and not level.lstrip("-").isdecimal():
         raise ValueError(f"a codec is a name, or a name and a level as in 'zstd:5', not {codec!r}")
@@ -145,6 +182,10 @@ def _write_words(
     c_order: bool = False,
     codec: Codec | None = None,
 ) -> dict[str, Any]:
+    for name, value in (("overwrite", overwrite), ("durable", durable), ("verify", verify), ("c_order", c_order)):
+        _flag(name, value)
+    if format is not None and not isinstance(format, str):
+        raise TypeError(f"format is the name of one, not {format!r}")
     return {
         "format": format,
         "overwrite": overwrite,
@@ -160,6 +201,9 @@ def _write_words(
 def _text(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if hasattr(value, "tolist"):
+        # Arrays and scalars of numpy.
+        value = value.tolist()
     if isinstance(value, (list, tuple)):
         return ",".join(str(part) for part in value)
     return str(value)
@@ -235,8 +279,11 @@ def save(
         c_order=c_order,
         codec=codec,
     )
+    if meta is not None and not isinstance(meta, Mapping):
+        raise TypeError(f"meta is a mapping, not {type(meta).__name__}")
+    target = as_path(path)
+    _must_not_exist(target, overwrite)
     arrays = [described(key, value) for key, value in items(data)]
-    target = os.fspath(path)
     if on_loss == "raise":
         return _or_raise(target, overwrite, lambda at: _holdall.save(at, arrays, meta, make, progress), make)
     line = json.loads(_holdall.save(target, arrays, meta, make, progress))
@@ -248,8 +295,6 @@ def _or_raise(target: str, overwrite: bool, write: Any, make: dict[str, Any]) ->
     import shutil
     import tempfile
 
-    if not overwrite and os.path.lexists(target):
-        raise FileExistsError(17, "File exists", target)
     folder = tempfile.mkdtemp(prefix=".holdall-", dir=os.path.dirname(os.path.abspath(target)))
     try:
         beside = os.path.join(folder, os.path.basename(target))
@@ -283,9 +328,11 @@ def append(
     """
     _word(on_loss, "on_loss", ("warn", "ignore"))
     make = _write_words(words, durable=durable, fill=fill)
-    target = os.fspath(path)
+    target = as_path(path)
     if isinstance(data, (str, os.PathLike)):
-        line = _holdall.append_files(target, os.fspath(data), DEFAULTS, make, _threads(threads), progress)
+        source = as_path(data)
+        _must_exist(source)
+        line = _holdall.append_files(target, source, DEFAULTS, make, _threads(threads), progress)
     else:
         arrays = [described(key, value) for key, value in items(data)]
         line = _holdall.append_arrays(target, arrays, make, progress)
@@ -327,10 +374,12 @@ def convert(
         durable=durable,
         fill=fill,
     )
-    options = DEFAULTS | _options(**(open or {}))
+    options = DEFAULTS | _options("convert", **(open or {}))
+    address = as_path(source)
+    _must_exist(address)
     return _made(
-        lambda at: _holdall.convert(os.fspath(source), at, options, make, _threads(threads), progress),
-        os.fspath(target),
+        lambda at: _holdall.convert(address, at, options, make, _threads(threads), progress),
+        as_path(target),
         overwrite,
         on_loss,
         make,
@@ -354,9 +403,10 @@ def recode(
     """Writes a file again in its own format: with another codec, other chunks, filters or digests. Space that nothing uses is left out."""
     _word(on_loss, "on_loss", ("warn", "raise", "ignore"))
     make = _write_words(words, overwrite=overwrite, verify=verify, codec=codec, durable=durable)
+    path = as_path(source)
     return _made(
-        lambda at: _holdall.recode(os.fspath(source), at, DEFAULTS, make, _threads(threads), progress),
-        os.fspath(target),
+        lambda at: _holdall.recode(path, at, DEFAULTS, make, _threads(threads), progress),
+        as_path(target),
         overwrite,
         on_loss,
         make,
@@ -364,6 +414,7 @@ def recode(
 
 
 def _made(write: Any, target: str, overwrite: bool, on_loss: OnLoss, make: dict[str, Any]) -> Conversion:
+    _must_not_exist(target, overwrite)
     lines: list[dict[str, Any]] = []
 
     def keep(at: str) -> str:
@@ -392,8 +443,8 @@ def verify(
     quick : the structure alone
     open_options : those of `open`
     """
-    options = DEFAULTS | _options(**open_options)
-    target = os.fspath(path)
+    options = DEFAULTS | _options("verify", **open_options)
+    target = as_path(path)
     os.stat(target)
     line = json.loads(_holdall.verify(target, options, quick, _threads(threads), progress))
     findings = [
@@ -414,8 +465,12 @@ def repair(
     progress: Progress | None = None,
 ) -> Repair:
     """Writes what can be proved of a damaged file to a new one; without a target says what it would do. The file itself is only read."""
-    to = None if target is None else os.fspath(target)
-    line = json.loads(_holdall.repair(os.fspath(path), to, overwrite, progress))
+    _flag("overwrite", overwrite)
+    to = None if target is None else as_path(target)
+    source = as_path(path)
+    if to is not None and not (os.path.exists(to) and os.path.samefile(source, to)):
+        _must_not_exist(to, overwrite)
+    line = json.loads(_holdall.repair(source, to, overwrite, progress))
 
     def parts(key: str) -> list[RepairItem]:
         return [RepairItem(bounds(one["start"], one["end"]), one["what"]) for one in line[key]]
@@ -440,13 +495,18 @@ def diff(
     rtol, atol : |a - b| <= atol + rtol * |b| counts as equal, and NaN as NaN; with both 0 values are compared bit by bit
     ignore : names of datasets, keys and pointers of metadata that are passed over, with * and ?
     """
-    options = DEFAULTS | _options(**open_options)
+    options = DEFAULTS | _options("diff", **open_options)
+    if not (rtol >= 0 and atol >= 0):
+        raise ValueError("rtol and atol are 0 or more")
     if isinstance(ignore, str):
         ignore = [ignore]
+    first, second = as_path(a), as_path(b)
+    _must_exist(first)
+    _must_exist(second)
     line = json.loads(
         _holdall.diff(
-            os.fspath(a),
-            os.fspath(b),
+            first,
+            second,
             options,
             (float(rtol), float(atol)),
             list(ignore),
@@ -461,8 +521,10 @@ def digest(
     address: StrPath, /, *, threads: int | None = None, progress: Progress | None = None, **open_options: Any
 ) -> dict[str, str]:
     """Digests of the datasets of a file or an address, by their paths: the same for the same type, shape and values in any format."""
-    options = DEFAULTS | _options(**open_options)
-    return dict(_holdall.digest(os.fspath(address), options, _threads(threads), progress))
+    options = DEFAULTS | _options("digest", **open_options)
+    text = as_path(address)
+    _must_exist(text)
+    return dict(_holdall.digest(text, options, _threads(threads), progress))
 
 
 def formats() -> list[dict[str, Json]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from typing import Any
 
@@ -20,6 +21,17 @@ DEFAULTS: dict[str, Any] = {
     "assume_codec": None,
 }
 """The words of the extension for how a file is opened."""
+
+
+def as_path(path: StrPath) -> str:
+    """A path as text. TypeError for other objects, FileNotFoundError for a path of no letters, which would be the working directory."""
+    text = os.fspath(path)
+    if not isinstance(text, str):
+        raise TypeError(f"a path is text: os.fsdecode({text!r})")
+    if not text:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), text)
+    return text
+
 
 _opened: dict[tuple[Any, ...], File] = {}
 _MOST_OPEN = 128
@@ -54,7 +66,7 @@ def reopen(
 
 def open_path(path: StrPath, options: dict[str, Any], digests: Digests) -> File:
     """Opens the file at a path."""
-    absolute = os.path.abspath(os.fspath(path))
+    absolute = os.path.abspath(as_path(path))
     return File(_holdall.Core(absolute, DEFAULTS | options), absolute, options, digests)
 
 
@@ -83,7 +95,7 @@ def from_object(file: Any, options: dict[str, Any], *, owned: bool = False) -> _
     keep = _Owned(file) if owned else None
 
     length = file.seek(0, 2)
-    if not isinstance(length, int) or length < 0:
+    if not isinstance(length, int) or not 0 <= length < 1 << 63:
         raise OSError(f"seek() of the file object gave {length!r} for its length")
     lock = threading.Lock()
 
@@ -94,10 +106,11 @@ def from_object(file: Any, options: dict[str, Any], *, owned: bool = False) -> _
             # A raw file may give less than was asked for, and then the rest.
             while start < stop:
                 got = file.read(stop - start)
-                if not got:
+                part = got if isinstance(got, bytes) else memoryview(got or b"").tobytes()
+                if not part:
                     break
-                parts.append(bytes(got))
-                start += len(got)
+                parts.append(part)
+                start += len(part)
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     return _holdall.Core.from_ranges(read_range, length, DEFAULTS | options)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from . import _holdall
 from ._dataset import Dataset
 from ._file import File
+from ._opening import as_path
 from ._threads import threads as _threads
 from ._types import Progress, StrPath
 
@@ -44,7 +45,7 @@ class Picture:
 
     def save(self, path: StrPath, /, *, overwrite: bool = False) -> None:
         """Writes the picture to a .png or .svg file."""
-        name = os.fspath(path)
+        name = as_path(path)
         end = os.path.splitext(name)[1].lower()
         if end not in (".png", ".svg"):
             raise ValueError(f"a picture is called .png or .svg, not {end!r}")
@@ -87,7 +88,7 @@ def plot(
     words: list[str] = []
     if width is not None or height is not None:
         w = width if width is not None else max(16, (height or 0) * 4 // 3)
-        words += ["--size", f"{w}x{height if height is not None else max(16, w * 3 // 4)}"]
+        words.append(f"--size={w}x{height if height is not None else max(16, w * 3 // 4)}")
     for key, value in style.items():
         option = "--" + key.replace("_", "-")
         if value is True:
@@ -99,7 +100,7 @@ def plot(
     if isinstance(data, (str, os.PathLike)):
         from ._functions import open as open_file
 
-        path, name, selection = _holdall.split_address(os.fspath(data))
+        path, name, selection = _holdall.split_address(as_path(data))
         core = open_file(path)._live()
         drawn = _holdall.draw(core, _address(path, name, selection), words, n, progress)
     elif isinstance(data, Dataset):

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import operator
 import os
 import sys
+
+_MAX_THREADS = 1024
+"""What the extension allows; no machine that reads files has more cores."""
 
 _chosen: int | None = None
 _cores: int | None = None
@@ -15,9 +19,14 @@ def set_threads(n: int | None, /) -> None:
     The default is the environment variable HOLDALL_NUM_THREADS, else the number of cores that this process may use.
     """
     global _chosen
-    if n is not None and n < 1:
+    _chosen = None if n is None else _number(n)
+
+
+def _number(n: int) -> int:
+    n = operator.index(n)
+    if n < 1:
         raise ValueError("a number of threads is 1 or more")
-    _chosen = n
+    return min(n, _MAX_THREADS)
 
 
 def _default() -> int:
@@ -47,9 +56,7 @@ def _in_task() -> bool:
 def threads(asked: int | None) -> int:
     """The number of threads of a call that asks for this number."""
     if asked is not None:
-        if asked < 1:
-            raise ValueError("a number of threads is 1 or more")
-        return asked
+        return _number(asked)
     if _chosen is not None:
         return _chosen
     n = _default()

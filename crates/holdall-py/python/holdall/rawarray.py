@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ._errors import WrongFormatError
+from ._file import File
 from ._functions import open as open_file
 from ._functions import save
 from ._types import StrPath
@@ -19,7 +21,7 @@ __all__ = ["query", "read", "trailer", "write"]
 
 def read(filename: StrPath) -> NDArray[Any]:
     """The array of a file, in Fortran order as it is stored. Elements of the user's own type are opaque (`V`)."""
-    with open_file(filename) as file:
+    with _open(filename) as file:
         array: NDArray[Any] = file["data"][...]
         return array
 
@@ -31,7 +33,7 @@ def write(data: ArrayLike, filename: StrPath) -> None:
 
 def query(filename: StrPath) -> str:
     """A YAML document that describes the file: name, byte order, type, size in bytes, dimensions."""
-    with open_file(filename) as file:
+    with _open(filename) as file:
         dataset = file["data"]
         kinds = {"b": "bool", "i": "int", "u": "uint", "f": "float", "c": "complex"}
         dtype = dataset.dtype
@@ -51,7 +53,7 @@ def query(filename: StrPath) -> str:
 
 def trailer(filename: StrPath) -> bytes:
     """The bytes after the data, which the format leaves to its users; none where there are none."""
-    with open_file(filename) as file:
+    with _open(filename) as file:
         parts = [segment for segment in file.layout() if segment.role == "trailer"]
     with open(filename, "rb") as raw:
         found = []
@@ -59,3 +61,10 @@ def trailer(filename: StrPath) -> bytes:
             raw.seek(part.start)
             found.append(raw.read(part.stop - part.start))
     return b"".join(found)
+
+
+def _open(filename: StrPath) -> File:
+    file = open_file(filename)
+    if file.format != "rawarray":
+        raise WrongFormatError(f"{file.path}: not RawArray ({file.format})", None, None, "holdall.load, for any format")
+    return file

@@ -93,7 +93,7 @@ class HOOMDTrajectory(Sequence[Frame]):
         """One frame. What it does not store is that of frame 0 where the numbers of particles are the same, else the schema's default; such
         arrays are read-only.
         """
-        if idx >= len(self):
+        if not 0 <= idx < len(self):
             raise IndexError(f"frame {idx} of {len(self)}")
         if self._initial_frame is None and idx != 0:
             self.read_frame(0)
@@ -201,11 +201,10 @@ class HOOMDTrajectory(Sequence[Frame]):
         frame.validate()
         if self._initial_frame is None and len(self) > 0:
             self.read_frame(0)
-        chunks = list(self._chunks(frame))
-        for name, data in chunks:
-            self._file.write_chunk(name, data)
-        for name, data in frame.log.items():
-            self._file.write_chunk(f"log/{name}", data)
+        logged = ((f"log/{name}", data) for name, data in frame.log.items())
+        chunks = [self._file._checked(name, data) for name, data in (*self._chunks(frame), *logged)]
+        for chunk in chunks:
+            self._file._write_checked(*chunk)
         self._file.end_frame()
         # Later frames are compared with the first, which is read back for that.
         if len(self) == 0:

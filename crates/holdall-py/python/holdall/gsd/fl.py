@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _holdall
+from .._opening import as_path
 from .._types import StrPath
 from ._errors import as_gsd
 
@@ -26,6 +27,7 @@ _TYPES = frozenset(("u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8", "f4", "f8"))
 _MODES = ("r", "r+", "w", "x", "a")
 
 Scheme = Literal["atomic", "reference"]
+_Chunk = tuple[str, str, tuple[int, int], Any]
 
 
 def open(
@@ -64,7 +66,7 @@ class GSDFile:
             raise ValueError(f"Invalid mode: {mode}")
         if scheme not in ("atomic", "reference"):
             raise ValueError(f"scheme is 'atomic' or 'reference', not {scheme!r}")
-        path = os.fspath(name)
+        path = as_path(name)
         if mode in ("w", "x") or (mode == "a" and not os.path.exists(path)):
             given = {"application": application, "schema": schema, "schema_version": schema_version}
             for what, value in given.items():
@@ -171,16 +173,20 @@ class GSDFile:
 
         data : text of ASCII characters, or an array of one or two axes of integers or floats, in C order
         """
-        file = self._open()
+        self._write_checked(*self._checked(name, data))
+
+    def _checked(self, name: str, data: ArrayLike | str) -> _Chunk:
+        """A chunk as the extension takes it. ValueError where GSD has no such; nothing is written."""
         if self.gsd_version < (2, 0):
             # Files of version 1 have 64 bytes for a name; the reference cuts longer ones.
             name = name[:63]
         if isinstance(data, str):
             encoded = data.encode("ascii")
-            with as_gsd(self._name):
-                file.write(name, "text", (len(encoded), 1), encoded)
-            return
+            return name, "text", (len(encoded), 1), encoded
         array = np.ascontiguousarray(data)
+        if array.dtype.byteorder == ">":
+            # GSD is little-endian.
+            array = array.astype(array.dtype.newbyteorder("<"))
         if array is not data:
             logger.warning("implicit data copy when writing chunk: %s", name)
         if array.ndim > 2:
@@ -188,8 +194,11 @@ class GSDFile:
         if array.dtype.str[1:] not in _TYPES:
             raise ValueError(f"invalid type for chunk: {name}")
         shape = (array.shape[0], array.shape[1] if array.ndim == 2 else 1)
+        return name, array.dtype.str, shape, array.reshape(-1).view("u1") if array.size else None
+
+    def _write_checked(self, name: str, dtype: str, shape: tuple[int, int], data: Any) -> None:
         with as_gsd(self._name):
-            file.write(name, array.dtype.str, shape, array.reshape(-1).view("u1") if array.size else None)
+            self._open().write(name, dtype, shape, data)
 
     def chunk_exists(self, frame: int, name: str) -> bool:
         """Whether a frame has a chunk of this name."""
