@@ -20,6 +20,7 @@ mod metadata;
 pub mod metadata_header;
 mod numpy_metadata;
 pub mod offsets_index;
+mod one_chunk;
 mod outline;
 mod pack;
 mod reader;
@@ -36,6 +37,7 @@ mod writer;
 
 pub use append::{AppendOptions, append_bytes, append_items, set_metadata};
 pub use block::ChunkBlock;
+pub use blosc_chunk;
 pub use checksum::ChecksumCode;
 pub use chunk_header::ChunkHeader;
 pub use chunks::{ChunkEntry, State};
@@ -50,10 +52,13 @@ pub use layout::Layout;
 pub use metadata::{MetadataOptions, encode_section, from_json, to_json};
 pub use metadata_header::MetadataHeader;
 pub use numpy_metadata::NumpyArray;
+pub use one_chunk::{decode_chunk, encode_chunk};
 pub use repair::repair;
 pub use replace::{InPlace, Replaced, replace};
 pub use section::Metadata;
 pub use var_reader::VarReader;
 pub use var_writer::{VarOptions, VarWriter};
-pub use write::{ChunkOptions, MAX_CHUNK_SIZE, Offsets, Shuffle, WriteOptions, compress, write, write_array};
+pub use write::{
+    ChunkOptions, MAX_CHUNK_SIZE, Offsets, Shuffle, Straddle, WriteOptions, compress, write, write_array,
+};
 pub use writer::Writer;

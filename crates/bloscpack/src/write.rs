@@ -64,6 +64,16 @@ pub enum Offsets {
     None,
 }
 
+/// Whether an element may begin in one chunk and end in the next.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Straddle {
+    /// No: chunks hold whole elements, and the size that was asked for is rounded down.
+    #[default]
+    Never,
+    /// Yes: chunks have the very size that was asked for, as `blpk` makes them.
+    Allowed,
+}
+
 /// How chunks are made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -164,8 +174,10 @@ impl ChunkOptions {
 pub struct WriteOptions {
     /// How chunks are made.
     pub chunks: ChunkOptions,
-    /// Bytes of every chunk but the last, before encoding; rounded down to whole elements. `None` is 1 MiB.
+    /// Bytes of every chunk but the last, before encoding; see [`Straddle`]. `None` is 1 MiB.
     pub chunk_size: Option<usize>,
+    /// Whether `chunk_size` is rounded down to whole elements.
+    pub straddle: Straddle,
     /// Whether there is a table of offsets.
     pub offsets: Offsets,
     /// Room in that table for chunks to be appended. `None` is ten times as many as there are chunks.
@@ -183,10 +195,20 @@ pub struct WriteOptions {
 }
 
 impl WriteOptions {
-    /// Bytes of a chunk: whole elements, at least one.
+    /// Metadata as JSON text, which is stored byte for byte in the place of what `metadata` would be written as.
+    #[must_use]
+    pub fn with_metadata_json(mut self, json: impl Into<Vec<u8>>) -> Self {
+        self.json = Some(json.into());
+        self
+    }
+
+    /// Bytes of a chunk: whole elements, at least one, unless they may straddle.
     pub(crate) fn chunk_size(&self) -> Result<usize> {
         let asked = self.chunk_size.unwrap_or(1 << 20);
-        let typesize = self.chunks.typesize.max(1);
+        let typesize = match self.straddle {
+            Straddle::Never => self.chunks.typesize.max(1),
+            Straddle::Allowed => 1,
+        };
         let size = (asked / typesize).max(1).saturating_mul(typesize);
         if asked == 0 || asked > MAX_CHUNK_SIZE || size > MAX_CHUNK_SIZE {
             let problem = format!("chunks of {} bytes (1 to {MAX_CHUNK_SIZE} are possible)", asked.max(size));

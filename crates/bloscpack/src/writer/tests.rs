@@ -10,7 +10,7 @@ use container_core::{ErrorKind, Limits, Value};
 
 use super::*;
 use crate::metadata::from_json;
-use crate::write::{ChunkOptions, Shuffle};
+use crate::write::{ChunkOptions, Shuffle, Straddle};
 use crate::{ChecksumCode, Header, NumpyArray};
 
 fn data(len: usize) -> Vec<u8> {
@@ -58,6 +58,15 @@ fn stored_files_are_the_references_byte_for_byte() {
         assert_eq!((known.len(), md5(&known).as_str()), (file_len, hash), "{len} bytes");
         assert_eq!(file(&data(len), None, &options), known, "{len} bytes, not announced");
     }
+}
+
+#[test]
+fn elements_straddle_and_text_of_metadata_stays_as_it_is_where_asked_for() {
+    let mut options = stored(1001, 8, Shuffle::Bytes);
+    options.straddle = Straddle::Allowed;
+    let options = options.with_metadata_json(r#"{"a":[1.0,NaN],"\u00e9":null}"#);
+    let file = file(&data(3000), Some(3000), &options);
+    assert_eq!((file.len(), md5(&file).as_str()), (3682, "19f492d36ff3a40c937d93ab415d54bb"));
 }
 
 #[test]
