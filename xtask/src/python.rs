@@ -3,6 +3,7 @@
 mod find;
 mod old;
 mod reference;
+mod suites;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -58,6 +59,7 @@ pub(crate) fn ready(repo: &Repo) -> Result<PathBuf> {
             Ok(()) => {
                 old::make(repo, &python, &found)?;
                 reference::make(repo, &python)?;
+                suites::make(repo, &python)?;
                 let what = describe_all(repo, &python, &requirements)?;
                 fs::write(repo.path(VENV).join(STAMP), stamp(&requirements.all, &what))?;
                 println!("peers: {what} ({VENV}, made with {})", base.program.display());
@@ -89,7 +91,8 @@ impl Requirements {
     fn read(repo: &Repo) -> Result<Self> {
         let text = |name: &'static str| fs::read_to_string(repo.path(name)).context(name);
         let newest = text(REQUIREMENTS)?;
-        let all = [newest.clone(), old::requirements(repo)?, text(reference::REQUIREMENTS)?].concat();
+        let fetched = [text(reference::REQUIREMENTS)?, suites::requirements(repo)?];
+        let all = [newest.clone(), old::requirements(repo)?, fetched.concat()].concat();
         Ok(Self { newest, all })
     }
 }
@@ -129,7 +132,7 @@ fn describe_all(repo: &Repo, python: &Path, requirements: &Requirements) -> Resu
     let names = package_names(&requirements.newest);
     let new = Step::new(repo, python).args(["-c", old::VERSIONS]).args(names).stdout()?;
     let (old, files) = (old::describe(repo, python)?, reference::describe(repo)?);
-    Ok(format!("{base}, {}; {old}{files}", new.trim()))
+    Ok(format!("{base}, {}; {old}{files}{}", new.trim(), suites::describe(repo)?))
 }
 
 /// "Python 3.13.0".
