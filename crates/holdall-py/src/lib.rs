@@ -1,5 +1,6 @@
 //! The extension module `holdall._holdall`: private, with positional arguments. The package's Python is the typed façade over it.
 
+mod bloscpack;
 mod command;
 mod draw;
 mod errors;
@@ -28,6 +29,7 @@ fn _holdall(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<gsd::GsdFile>()?;
     module.add_class::<gsd::GsdFollower>()?;
     functions::register(module)?;
+    bloscpack::register(module)?;
     module.add_function(wrap_pyfunction!(command::command, module)?)?;
     module.add_function(wrap_pyfunction!(draw::draw, module)?)?;
     module.add_function(wrap_pyfunction!(draw::draw_arrays, module)?)?;

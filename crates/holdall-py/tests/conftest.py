@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-TESTDATA = Path(__file__).resolve().parents[3] / "testdata"
+ROOT = Path(__file__).resolve().parents[3]
+TESTDATA = ROOT / "testdata"
+
+# Made by `cargo xtask setup`: a Python with packages that this one lacks, and the source packages whose tests are run.
+PEERS = ROOT / ".venv" / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
+SUITES = ROOT / ".venv" / "suites"
 
 
 def files(kind: str) -> list[Path]:

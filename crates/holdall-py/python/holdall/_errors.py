@@ -47,7 +47,7 @@ class HoldallError(Exception):
     part: str | None
     hint: str | None
 
-    def __new__(cls, *args: object) -> Self:
+    def __new__(cls, *args: object, **more: object) -> Self:
         # MemoryError, a base of one class below, has a constructor of its own, which refuses subclasses with another first base. tblib,
         # by which Dask passes exceptions on, calls it by name.
         return Exception.__new__(cls, *args)

@@ -15,6 +15,13 @@ __all__ = [
     "__version__",
     "append_arrays",
     "append_files",
+    "bloscpack_append",
+    "bloscpack_decode",
+    "bloscpack_encode",
+    "bloscpack_metadata",
+    "bloscpack_pack",
+    "bloscpack_set_metadata",
+    "bloscpack_unpack",
     "command",
     "convert",
     "diff",
@@ -147,3 +154,21 @@ def append_files(
 def command(arguments: Sequence[str]) -> int: ...
 def draw(core: Core, address: str, words: Sequence[str], threads: int, told: Progress | None) -> Drawn: ...
 def draw_arrays(arrays: Sequence[tuple[Any, ...]], words: Sequence[str], told: Progress | None) -> Drawn: ...
+def bloscpack_encode(bytes: Any, words: tuple[int, int, int, str], threads: int) -> bytes: ...
+def bloscpack_decode(chunk: Any) -> bytes: ...
+def bloscpack_pack(
+    source: Any, target: str | None, words: Mapping[str, Any], told: Progress | None
+) -> bytes | None: ...
+def bloscpack_unpack(
+    source: Any, target: str | None, threads: int, told: Progress | None
+) -> tuple[bytes | None, bool, Json]: ...
+def bloscpack_metadata(source: Any) -> tuple[bool, Json]: ...
+def bloscpack_set_metadata(path: str, metadata: Any) -> None: ...
+def bloscpack_append(
+    path: str,
+    source: Any,
+    codec: tuple[str, int] | None,
+    shuffle: int | None,
+    threads: int,
+    told: Progress | None,
+) -> None: ...
