@@ -51,4 +51,6 @@ def same_bits(a: object, b: object) -> bool:
     if (a.dtype.kind == "f" and a.dtype.itemsize > 8) or (a.dtype.kind == "c" and a.dtype.itemsize > 16):
         return bool(np.array_equal(a, b, equal_nan=True))
     # A scalar of numpy has lost its byte order.
+    # In one dimension: numpy before 2.4 converts no more than 32 dimensions.
+    a, b = a.reshape(-1), b.reshape(-1)
     return a.astype(a.dtype.newbyteorder("<")).tobytes() == b.astype(a.dtype.newbyteorder("<")).tobytes()

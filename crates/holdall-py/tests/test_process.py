@@ -237,8 +237,11 @@ def test_views_are_what_is_asked_for(tmp_path: Path, image: Path) -> None:
     assert dataset[5] == 5
     view = np.asarray(dataset, copy=False)
     assert not view.flags.writeable and view[7] == 7
-    if sys.version_info >= (3, 12):
-        assert memoryview(dataset).readonly and memoryview(dataset)[3] == 3
+    buffer = memoryview(dataset.view())
+    assert buffer.readonly and buffer[3] == 3
+    # numpy would take a buffer before `__array__`: no fresh array, and a read-only one.
+    with pytest.raises(TypeError):
+        memoryview(dataset)
     packed = holdall.open(image)["roman/data"]
     assert packed.view() is None
     with pytest.raises(ValueError, match="encoded"):

@@ -324,14 +324,6 @@ class Dataset:
         array = self._read(Ellipsis, "K", None, self._file._digests)
         return array if dtype is None else array.astype(dtype, copy=False)
 
-    def __buffer__(self, flags: int, /) -> memoryview:
-        """The elements in the mapped file, read-only (Python 3.12 and later)."""
-        view = self.view()
-        if view is None:
-            raise BufferError(f"{self.path} is encoded ({self.codec})")
-        # Arrays export their memory on every Python; that says the type only from 3.12 on.
-        return memoryview(cast("Any", view))
-
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         from ._opening import reopen
 
