@@ -21,6 +21,8 @@ const REQUIREMENTS: &str = "tests/requirements.txt";
 const VENV: &str = ".venv";
 /// The environment in which the Python package is built and tested.
 pub(crate) const PACKAGE: &str = ".venv/package";
+/// The same with the newest Python.
+pub(crate) const PACKAGE_NEWEST: &str = ".venv/package-newest";
 /// Says from what the environment was made.
 const STAMP: &str = "made-from.txt";
 /// Pure Python that was only released as source.

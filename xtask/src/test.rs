@@ -4,7 +4,7 @@ use anyhow::Result;
 
 use crate::repo::{BENCH, Repo};
 use crate::step::Step;
-use crate::{Outcome, flags, python};
+use crate::{Outcome, flags, python, wheel};
 
 /// Names the peers' Python to tests and benchmarks, which fail without it where they need one.
 pub(crate) const PYTHON: &str = "HOLDALL_PYTHON";
@@ -74,12 +74,17 @@ pub(crate) fn bench(repo: &Repo, args: &[String]) -> Result<Outcome> {
         ])
         .arg(repo.target()?)
         .run()?;
-    Step::cargo(repo)
+    let run = Step::cargo(repo)
         .args(["run", "--release", "--features", CONTENDERS, "--manifest-path", BENCH, "--target-dir"])
         .arg(repo.target()?)
         .arg("--")
         .args(args)
-        .env(PYTHON, &python)
-        .run()?;
+        .env(PYTHON, &python);
+    let measures_package = args.first().is_some_and(|name| name == "python" || name == "--peers");
+    if measures_package {
+        run.env("PYTHONPATH", wheel::unpacked(repo)?).run()?
+    } else {
+        run.run()?
+    }
     Ok(Outcome::Done)
 }

@@ -23,29 +23,49 @@ struct Own {
     requirements: &'static str,
     /// The Pythons that there are wheels for.
     pythons: Range<Version>,
+    choice: Choice,
 }
 
-const OWN: [Own; 4] = [
+/// The one that is taken of several Pythons.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Choice {
+    /// That of people who stayed with an old release.
+    Oldest,
+    Newest,
+}
+
+const OWN: [Own; 5] = [
     // Tests of the Python package, under the oldest Python that it is for.
     Own {
         folder: super::PACKAGE,
         requirements: "tests/requirements-package.txt",
         pythons: Version(3, 11, 0)..Version(3, 15, 0),
+        choice: Choice::Oldest,
+    },
+    // And under a new one: from 3.12 on, classes in Python can export a buffer, and numpy prefers that to `__array__`.
+    Own {
+        folder: super::PACKAGE_NEWEST,
+        requirements: "tests/requirements-package.txt",
+        pythons: Version(3, 12, 0)..Version(3, 15, 0),
+        choice: Choice::Newest,
     },
     Own {
         folder: ".venv/old-blosc2",
         requirements: "tests/requirements-old-blosc2.txt",
         pythons: Version(3, 11, 0)..Version(3, 14, 0),
+        choice: Choice::Oldest,
     },
     Own {
         folder: ".venv/mid-asdf",
         requirements: "tests/requirements-mid-asdf.txt",
         pythons: Version(3, 11, 0)..Version(3, 14, 0),
+        choice: Choice::Oldest,
     },
     Own {
         folder: ".venv/old-asdf",
         requirements: "tests/requirements-old-asdf.txt",
         pythons: Version(3, 11, 0)..Version(3, 13, 0),
+        choice: Choice::Oldest,
     },
 ];
 
@@ -78,8 +98,11 @@ impl Own {
 
     /// Installs with the pip of `newest`, which spares this environment one of its own.
     fn make(&self, repo: &Repo, newest: &Path, found: &[Python]) -> Result<()> {
-        // The oldest of them: what people who stayed with the old release have.
-        let bases = found.iter().rev().filter(|base| self.pythons.contains(&base.version));
+        let mut bases: Vec<&Python> =
+            found.iter().filter(|base| self.pythons.contains(&base.version)).collect();
+        if self.choice == Choice::Oldest {
+            bases.reverse();
+        }
         let mut tried = Vec::new();
         for base in bases {
             let venv = ["-m", "venv", "--without-pip", "--clear", self.folder];
