@@ -21,7 +21,12 @@ if TYPE_CHECKING:
 
 
 class Dataset:
-    """A named n-dimensional array in a file. Indexing reads it, as numpy's own arrays are indexed."""
+    """A named n-dimensional array in a file. Indexing reads it, as numpy's own arrays are indexed.
+
+    Made by `file[path]`. `dataset[...]` gives all of it in a new array, `dataset.view()` the mapped file itself. `numpy.asarray(dataset)`, `len` and
+    iteration along the first axis work; arithmetic is that of the arrays which are read. It stays usable after its file is closed, can be pickled
+    where the file can, and is read from any number of threads.
+    """
 
     __slots__ = ("__weakref__", "_core", "_dtype", "_field", "_file", "_index", "_info")
 
@@ -37,14 +42,15 @@ class Dataset:
 
     @property
     def file(self) -> File:
-        """The file that it is in."""
+        """The `File` that it is in."""
         return self._file
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Type of the elements, in the byte order of the file.
+        """Type of the elements, a `numpy.dtype` in the byte order of the file.
 
         bfloat16 is `ml_dtypes.bfloat16` where that package is installed, else uint16; `attrs["dtype"]` says so.
+        Raises UnsupportedError for types that numpy does not have.
         """
         whole = self._whole_dtype()
         return whole if self._field is None else whole[self._field]
@@ -56,7 +62,7 @@ class Dataset:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Length of each axis."""
+        """Length of each axis, a tuple of integers; `()` for a single value."""
         return self._info[2]
 
     @property
@@ -74,12 +80,12 @@ class Dataset:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the elements, decoded."""
+        """Bytes of the elements, decoded; of a field, those of the field alone."""
         return self._info[7] if self._field is None else self.size * self.dtype.itemsize
 
     @property
     def stored(self) -> int:
-        """Bytes of the blocks that hold them in the file."""
+        """Bytes of the blocks that hold the elements in the file; of a field, those of the whole records."""
         return self._info[6]
 
     @property
@@ -94,12 +100,12 @@ class Dataset:
 
     @property
     def codec(self) -> str:
-        """The codec by the command's word; "none" where the elements are stored plainly."""
+        """The codec by the command's word, such as "zstd"; "none" where the elements are stored plainly."""
         return self._info[5]
 
     @property
     def attrs(self) -> dict[str, Json]:
-        """What else the file says of it. A copy."""
+        """Attributes that the file gives the dataset beside type and shape, such as a unit; by name. A copy."""
         attrs = dict(self._info[8])
         if self._info[10] and self.dtype.kind in "uV" and "dtype" not in attrs:
             attrs["dtype"] = "bfloat16"
@@ -116,7 +122,12 @@ class Dataset:
         return self.dtype.names or ()
 
     def field(self, name: str, /) -> Dataset:
-        """One field of the records, as a dataset of its own."""
+        """One field of the records, as a dataset of its own: the same shape, the field's type.
+
+        name : one of `fields`
+
+        Raises KeyError with the nearest name, UsageError for a field of a field and for fields that hold arrays: `dataset[name]` reads those.
+        """
         if name not in self.fields:
             raise KeyError(unknown(name, list(self.fields)))
         if self._field is not None:
@@ -136,8 +147,11 @@ class Dataset:
     def __getitem__(self, index: Any, /) -> Any:
         """Reads the elements of an index: a new, writable array in the order of the file; a scalar for all integers.
 
-        Takes integers, slices with any step, `...` and None, lists of integers and boolean masks as numpy does; a field's name, or a list of
-        names, of records.
+        index : integers, slices with any step, `...` and None, lists of integers and boolean masks, with numpy's results; a field's name, or a list
+            of names, of records
+
+        Only the blocks that hold the selection are read and decoded; for lists and masks, those of the smallest box around them.
+        Raises what `read` raises.
         """
         got = self._read(index, "K", None, self._file._digests)
         # As numpy: a scalar where every axis was given an integer.
@@ -155,10 +169,17 @@ class Dataset:
     ) -> NDArray[Any]:
         """Reads the elements of an index into a new array, or into `out`.
 
-        out : an array of the result's shape, to which values are cast as `numpy.copyto` does by default; it is returned
-        threads : most threads that are used; None for `holdall.set_threads`
-        order : of the new array in memory: "K" as stored, "C", "F"
+        index : as in `dataset[index]`
+        out : an array of the result's shape, to which values are cast as `numpy.copyto` does by default; it is returned. Where it has the dataset's
+            type and no gaps, elements are decoded into it without a copy between
+        threads : most threads that are used, 1 or more; None for `holdall.set_threads`
+        order : of the new array in memory: "K" as stored, "C" with the last axis fastest, "F" with the first
         digests : "whole" compares a digest where all that it covers is read, "compare" always, "ignore" never; None as the file was opened
+
+        Returns a writable array of the file's type and byte order that shares memory with nothing else. A part of a block may have gaps (strides).
+
+        Raises IndexError, KeyError for a field that there is not, ValueError for an `out` of another shape, OSError, DamageError (ChecksumError
+        where a digest does not fit), UnsupportedError for codecs and types that are not read, LimitError.
         """
         digests = digests or self._file._digests
         if out is not None and not hasattr(out, "flags"):
@@ -226,8 +247,14 @@ class Dataset:
     def view(self, index: Index = ..., /) -> NDArray[Any] | None:
         """The elements of a basic index in the mapped file itself, without a copy and read-only; None where the file has them encoded.
 
+        index : integers, slices and `...`
+
+        None as well for files that are opened from an object or with `mmap=False`. Digests are compared as the file was opened: by default those of a
+        block whose elements are all asked for.
         The array keeps the file mapped until it is let go. What other programs change in the file changes in the array; a file that is cut
         while it is mapped ends the process (SIGBUS), as with `numpy.memmap`.
+
+        Raises IndexError for other indices, TruncatedError where the file ends before the elements, ChecksumError.
         """
         got = self._core.view(self._index, index, self._whole_dtype(), self._file._digests)
         if got is None:
@@ -244,7 +271,9 @@ class Dataset:
     def mask(self, index: Index = ..., /) -> NDArray[Any] | None:
         """Which elements of an index are missing, as the file says: an array of bool of the result's shape, True where one is; None where none is.
 
-        Of records whose fields can be missing one by one it has their fields.
+        index : as in `dataset[index]`
+
+        A copy. Of records whose fields can be missing one by one it has their fields.
         """
         np = _np()
         got = self._core.mask(self._index, index, 1, np.dtype)
@@ -256,7 +285,10 @@ class Dataset:
         return got if self._field is None or got.dtype.names is None else got[self._field]
 
     def masked(self, index: Index = ..., /) -> np.ma.MaskedArray[Any, Any]:
-        """The elements of an index as a masked array; its values below the mask are those that are stored."""
+        """The elements of an index as a masked array, a copy; its values below the mask are those that are stored.
+
+        index : as in `dataset[index]`
+        """
         numpy = _np()
         values = numpy.asanyarray(self[index])
         mask = self.mask(index)
@@ -266,7 +298,14 @@ class Dataset:
     def stat(
         self, index: Index = ..., /, *, threads: int | None = None, progress: Progress | None = None
     ) -> list[Stat]:
-        """Counts, extremes, moments, exact percentiles and a histogram, in bounded memory: one, or one for each field of records."""
+        """Counts, extremes, moments, exact percentiles and a histogram, in bounded memory: one, or one for each field of records.
+
+        index : integers, slices and `...`
+        threads : most threads that are used; None for `holdall.set_threads`
+        progress : called with (done, total) in bytes, on this thread; an exception in it ends the work
+
+        Returns a list of `Stat`. Raises IndexError for other indices, and what `read` raises.
+        """
         import json
 
         lines = self._core.stat(self._index, index, _threads(threads), progress)
@@ -282,7 +321,14 @@ class Dataset:
         return stats
 
     def digest(self, index: Index = ..., /, *, threads: int | None = None, progress: Progress | None = None) -> str:
-        """The digest of type, shape and values that `holdall digest` prints: "sha256:…" without the word, in hexadecimal."""
+        """The digest of type, shape and values that `holdall digest` prints: SHA-256, 64 hexadecimal digits. The same in every format.
+
+        index : integers, slices and `...`
+        threads : most threads that are used; None for `holdall.set_threads`
+        progress : called with (done, total) in bytes, on this thread; an exception in it ends the work
+
+        Raises IndexError for other indices, UsageError for a field, and what `read` raises.
+        """
         if self._field is not None:
             raise UsageError("digests are of whole elements")
         made = self._core.digest(self._index, index, _threads(threads), progress)
@@ -291,7 +337,12 @@ class Dataset:
         return made
 
     def to_dask(self, chunks: Any = "auto") -> Any:
-        """A Dask array whose tasks read parts of the file, which workers open by its path. Sizes of chunks fit those of the file."""
+        """A Dask array whose tasks read parts of the file, which workers open by its path.
+
+        chunks : as for `dask.array.from_array`; "auto" makes chunks of whole chunks of the file
+
+        Raises ImportError without Dask, TypeError for files that were opened from an object.
+        """
         try:
             import dask.array as da
             from dask.base import tokenize
@@ -305,7 +356,7 @@ class Dataset:
         return da.from_array(self, chunks=chunks, name=name, asarray=False, meta=meta)
 
     def __iter__(self) -> Iterator[Any]:
-        """Along the first axis; the file is read chunk by chunk."""
+        """Elements along the first axis; the file is read chunk by chunk."""
         if not self.shape:
             raise TypeError("iteration over a 0-d array")
         step = max(1, self.chunks[0] if self.chunks else _rows(self.nbytes // max(1, self.shape[0])))
@@ -313,7 +364,11 @@ class Dataset:
             yield from self[start : start + step]
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
-        """The whole of it. `copy=False` gives a view of the file, or raises ValueError where there is none."""
+        """All elements, for `numpy.asarray` and its like: a new, writable array.
+
+        dtype : a type to which values are cast
+        copy : False gives the read-only view of the mapped file, or raises ValueError where there is none
+        """
         if copy is False:
             view = self.view()
             if view is None:

@@ -34,10 +34,10 @@ def _in_python(hint: str) -> str:
 
 
 class HoldallError(Exception):
-    """Base of all exceptions about files.
+    """Base of all exceptions about files. All can be pickled.
 
     message : what is wrong, and of what
-    range : the bytes that are wrong, `(start, stop)` from the start of the file, or None
+    range : the bytes that are wrong, `(start, stop)` from the start of the file, without `stop`, or None
     part : the file, in containers of several files, or None
     hint : what to do next, or None; shown below the traceback
     """
@@ -71,15 +71,18 @@ class HoldallError(Exception):
 
 
 class WrongFormatError(HoldallError, ValueError):
-    """The bytes are of none of the formats."""
+    """The bytes are of none of the formats, or not of the one that was asked for. A ValueError."""
 
 
 class DamageError(HoldallError, ValueError):
-    """The file is at fault."""
+    """Base of exceptions about files that are at fault. A ValueError."""
 
 
 class TruncatedError(DamageError, EOFError):
-    """The file ends before something that it announces: `need` bytes of it, of which `have` are there."""
+    """The file ends before something that it announces. An EOFError.
+
+    need, have : bytes of it, and those that are there; or None
+    """
 
     need: int | None
     have: int | None
@@ -102,7 +105,10 @@ class MalformedError(DamageError):
 
 
 class ChecksumError(DamageError):
-    """Bytes do not fit their digest: `stored` in the file, `computed` of the bytes, both in hexadecimal."""
+    """Bytes do not fit their digest.
+
+    stored, computed : the digest in the file, and that of the bytes, in hexadecimal; or None
+    """
 
     stored: str | None
     computed: str | None
@@ -121,19 +127,19 @@ class ChecksumError(DamageError):
 
 
 class UnsupportedError(HoldallError, NotImplementedError):
-    """Legal, but nothing that holdall decodes, or that numpy holds."""
+    """Legal, but nothing that holdall decodes, or that numpy holds. A NotImplementedError."""
 
 
 class LimitError(HoldallError, MemoryError):
-    """The file asks for more memory than `max_memory` allows."""
+    """The file asks for more memory than `max_memory` allows. A MemoryError."""
 
 
 class UsageError(HoldallError, ValueError):
-    """The call asks for something that this file or format does not have."""
+    """The call asks for something that this file or format does not have. A ValueError."""
 
 
 class DifferenceError(HoldallError, ValueError):
-    """A target that was read back was not what it was made from. There is no target."""
+    """A target that was read back was not what it was made from; it was not kept. A ValueError."""
 
 
 class HoldallLossWarning(UserWarning):

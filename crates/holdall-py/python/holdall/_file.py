@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 class File(Mapping[str, "Dataset"]):
     """An open file: its datasets by their paths, and what else is in it.
 
-    Iterating gives the paths that `holdall ls` lists; `file[path]` finds every dataset. Made by `holdall.open`.
+    Made by `holdall.open`; a mapping whose iteration gives the paths that `holdall ls` lists, while `file[path]` finds every dataset. `with` closes
+    it. It is read from any number of threads, and can be pickled where it was opened by a path or `(fs, path)`.
     """
 
     __slots__ = ("__weakref__", "_closed", "_core", "_digests", "_fs", "_options", "_path")
@@ -47,12 +48,15 @@ class File(Mapping[str, "Dataset"]):
 
     @property
     def info(self) -> dict[str, Json]:
-        """What the file is, as `holdall info` has it: format, version, size in bytes, completeness, details."""
+        """Format, version, size in bytes, completeness and details of the format, as `holdall info` has them: a new dict."""
         return self._live().about()
 
     @property
     def meta(self) -> Json:
-        """The metadata as plain `dict`, `list`, `str`, `int`, `float`, `bool`, `bytes` and None: a copy, read anew at each access."""
+        """The metadata as plain `dict`, `list`, `str`, `int`, `float`, `bool`, `bytes` and None: a copy, read anew at each access.
+
+        Raises DamageError where they cannot be read.
+        """
         return self._live().meta()
 
     @property
@@ -62,7 +66,7 @@ class File(Mapping[str, "Dataset"]):
 
     @property
     def notices(self) -> list[str]:
-        """Notices about what lies beside the file, such as a journal of a change that was cut short."""
+        """Notices about files beside this one, such as a journal of a change that was cut short. A list of lines."""
         return self._live().notices()
 
     def _live(self) -> _holdall.Core:
@@ -71,6 +75,7 @@ class File(Mapping[str, "Dataset"]):
         return self._core
 
     def __getitem__(self, path: str, /) -> Dataset:
+        """The dataset of a path. KeyError with the nearest path where there is none, ValueError after `close`."""
         core = self._live()
         index = core.find(path) if isinstance(path, str) else None
         if index is None:
@@ -88,12 +93,15 @@ class File(Mapping[str, "Dataset"]):
         return self._live().listed()
 
     def all(self) -> Iterator[str]:
-        """The paths of all datasets, as `holdall ls -R` lists them."""
+        """The paths of all datasets, as `holdall ls -R` lists them: those as well that repeat or make up others."""
         core = self._live()
         return (core.path(index) for index in range(core.count()))
 
     def tree(self, *, depth: int | None = None) -> str:
-        """Metadata and datasets as a tree of lines, down to `depth` levels."""
+        """Metadata and datasets as a tree of lines.
+
+        depth : most levels, 0 or more; None for all
+        """
         from ._html import tree_text
 
         if depth is not None and depth < 0:
@@ -101,13 +109,16 @@ class File(Mapping[str, "Dataset"]):
         return tree_text(f"{self._name()} ({self.format})", self._live().tree(depth))
 
     def layout(self) -> list[Segment]:
-        """The physical map: what every byte of the file is for, in order, without gaps."""
+        """The physical map: a `Segment` for every range of bytes, in order, without gaps."""
         return [Segment(*one) for one in self._live().layout()]
 
     def verify(
         self, *, quick: bool = False, threads: int | None = None, progress: Progress | None = None
     ) -> Verification:
-        """Looks for damage, as `holdall.verify`. Reads the file at its path anew."""
+        """Looks for damage, as `holdall.verify`, with its parameters and result. Reads the file at its path anew.
+
+        Raises UsageError for files without a path on this machine.
+        """
         from . import verify
 
         if self._path is None or self._fs is not None:
@@ -115,7 +126,7 @@ class File(Mapping[str, "Dataset"]):
         return verify(self._path, quick=quick, threads=threads, progress=progress)
 
     def close(self) -> None:
-        """Ends the use of this object. Arrays and datasets in hand stay valid: the file is let go with the last of them."""
+        """Ends the use of this object; a second call does nothing. Arrays and datasets in hand stay valid and keep the file open."""
         self._closed = True
 
     def __enter__(self) -> File:

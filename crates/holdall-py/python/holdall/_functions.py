@@ -1,4 +1,4 @@
-"""The verbs."""
+"""Functions that take paths: open, load, save, append, convert, recode, verify, repair, diff, digest."""
 
 from __future__ import annotations
 
@@ -54,19 +54,22 @@ def open(
 ) -> File:
     """Opens a file of any of the formats, told by its bytes; never changes it.
 
-    file : a path; a directory where the format is one (bcolz, sparse Blosc2 frames); an object with `read` and `seek`; or `(fs, path)`, a file
-        system of fsspec and a path in it, which can be pickled
+    file : a path; a directory where the format is one (bcolz, sparse Blosc2 frames); an object with `read` and `seek`, which is read from this and
+        from other threads, one at a time, and stays open; or `(fs, path)`, a file system of fsspec and a path in it, which can be pickled
     digests : "whole" compares a digest when all that it covers is read, "compare" with every read (all that it covers is read for that), "ignore"
         never
     c_order : shows column-major data with their axes reversed, so that the last one is fastest; no byte moves
     stored : shows only what is stored, without the values that a schema puts in the place of absent ones (GSD), and without masks (ASDF)
     lenient : reads known mistakes of known writers as they were meant
-    mmap : False reads by position, for files that others may truncate or rewrite meanwhile
+    mmap : False reads by position, for files that others may truncate or rewrite meanwhile; there are no views then
     max_memory : most bytes that the file may make one call take; None for three quarters of what the machine allows
-    assume_dtype : type of elements of which the file says none
+    assume_dtype : type of elements of which the file says none: numpy's, or a text such as "<f4"
     assume_codec : codec where the file leaves it open
 
-    Raises OSError where the file cannot be read, WrongFormatError, and DamageError where it does not open.
+    Returns a `File`. Metadata are read, the elements of arrays are not.
+
+    Raises OSError where the file cannot be read, WrongFormatError, DamageError where it does not open, UnsupportedError for legal versions that are
+    not read, LimitError, UsageError for a type that is none.
     """
     _word(digests, "digests", ("whole", "compare", "ignore"))
     options = _options(
@@ -131,11 +134,16 @@ def _word(word: object, name: str, words: tuple[str, ...]) -> None:
 
 
 def load(address: StrPath, /, **open_options: Any) -> NDArray[Any]:
-    """Reads what an address names, in one call: `load("run.gsd::particles/position[-1]")`.
+    """Reads the array at an address, in one call: `load("run.gsd::particles/position[-1]")`.
 
     address : `FILE`, `FILE::PATH` or `FILE::PATH[SEL]` with numpy's basic slicing between the brackets, as the command takes them. A file
         alone has to hold one dataset
     open_options : those of `open`
+
+    Returns a new, writable array of the file's type, shape and order; a scalar where every axis is given an integer.
+
+    Raises what `open` and `Dataset.read` raise, KeyError for a path that the file does not have, UsageError for a selection that does not fit and
+    for a file of several datasets.
     """
     text = as_path(address)
     # Names that are not text (UTF-8) are those of files alone.
@@ -252,20 +260,32 @@ def save(
 ) -> list[Loss]:
     """Writes an array, or a mapping of arrays by their paths, to a new file in the format that the extension names.
 
-    The file appears complete or not at all. Masked arrays keep their mask in ASDF; elsewhere missing floats are NaN, missing dates NaT, and
-    others what lies below the mask, or `fill`: which is a loss.
+    The file appears complete or not at all. Arrays keep their type, byte order and shape where the format can hold them. ASDF, npy and Bloscpack
+    keep Fortran order, too; RawArray is always in it, Blosc2 and GSD always in C order. Masked arrays keep their mask in ASDF; elsewhere missing
+    floats are NaN, missing dates NaT, and others what lies below the mask, or `fill`: which is a loss.
 
+    path : the new file
+    data : an array, or what numpy makes an array of; a `Dataset`; a mapping of such by path, also an open `File`. One array by itself is called
+        "data"
     meta : metadata of text, numbers, bytes, lists and mappings
+    overwrite : True replaces an existing file, which stays until the new one is complete
     format : the format's name where the extension does not tell: "asdf", "blosc2", "bloscpack", "gsd", "rawarray", "npy", "zarr", "fits"
     codec : "zstd", "zstd:5" or ("zstd", 5); each format has its own
-    chunks : elements per chunk along each axis; `filter`, `checksum` and other words as for `holdall convert --help`: split="always", frames=""
+    chunks : elements per chunk along each axis
+    filter, checksum : words of the format, as for `holdall convert --help`
     c_order : for formats that are column-major: axes are stored in reverse, so that no byte moves
     durable : waits until the file is on the disk
     verify : reads the file back and compares before it appears
-    on_loss : "warn" warns with HoldallLossWarning of what the format does not hold, "raise" raises UsageError and writes nothing
-    progress : called with (done, total) bytes, on this thread
+    fill : the value of missing elements in formats without masks
+    on_loss : "warn" warns with HoldallLossWarning of what the format does not hold, "raise" raises UsageError and writes nothing, "ignore" does
+        neither
+    progress : called with (done, total) in bytes, on this thread; an exception in it ends the work
+    words : other words of the format: split="always", frames="", as_bytes=True
 
-    Returns what the format does not hold.
+    Returns what the format does not hold, a list of `Loss`.
+
+    Raises FileExistsError, other OSErrors, UsageError for what the format does not have, UnsupportedError for types that it or the package does not
+    store, DifferenceError where `verify` found one, TypeError for metadata that are none.
     """
     _word(on_loss, "on_loss", ("warn", "raise", "ignore"))
     words = {"chunks": chunks, "filter": filter, "checksum": checksum} | words
@@ -322,9 +342,22 @@ def append(
 ) -> list[Loss]:
     """Adds rows to the array of a file, or frames to a GSD file. Whatever fails, the file is what it was.
 
-    data : an array whose rows have the shape and type of those in the file; a mapping of arrays; or a path or address of another file, as text
+    Blosc2, Bloscpack and streamed ASDF arrays in C order grow along the first axis, RawArray files along the last, which is the slowest there.
+    Elements of another byte order are swapped.
 
-    Returns what the file does not hold of it.
+    path : an existing file
+    data : an array that has the shape of the one in the file along all other axes; a mapping of arrays by path; a `Dataset`; or a path or address of
+        another file, as text
+    durable : waits until the file is on the disk
+    fill : the value of missing elements
+    on_loss : "warn" warns with HoldallLossWarning of what the file does not hold, "ignore" does not
+    threads : most threads that are used; None for `set_threads`
+    progress : called with (done, total) in bytes, on this thread; an exception in it ends the work
+    words : other words of the format, as for `holdall append --help`
+
+    Returns what the file does not hold of the data, a list of `Loss`.
+
+    Raises OSError, UsageError where the shape or the type does not fit or the format does not grow, DamageError.
     """
     _word(on_loss, "on_loss", ("warn", "ignore"))
     make = _write_words(words, durable=durable, fill=fill)
@@ -361,7 +394,15 @@ def convert(
 
     Memory is bounded by pieces, not by the data. Digests of the source are always compared. The target appears complete or not at all.
 
-    open : options of `open` for the source; the others as for `save`
+    source : a path, or an address `FILE::PATH[SEL]`
+    target : the new file
+    threads : most threads that are used; None for `set_threads`
+    open : options of `open` for the source, a mapping
+    format, overwrite, verify, codec, c_order, durable, fill, on_loss, progress, words : as for `save`
+
+    Returns a `Conversion`.
+
+    Raises what `save` raises, and of the source FileNotFoundError, WrongFormatError, DamageError, UnsupportedError and LimitError.
     """
     _word(on_loss, "on_loss", ("warn", "raise", "ignore"))
     make = _write_words(
@@ -400,7 +441,17 @@ def recode(
     progress: Progress | None = None,
     **words: object,
 ) -> Conversion:
-    """Writes a file again in its own format: with another codec, other chunks, filters or digests. Space that nothing uses is left out."""
+    """Writes a file again in its own format: with another codec, other chunks, filters or digests. Space that nothing uses is left out.
+
+    source : a path
+    target : the new file, another than the source
+    threads : most threads that are used; None for `set_threads`
+    codec, overwrite, verify, durable, on_loss, progress, words : as for `save`; what is not given stays as it is in the source
+
+    Returns a `Conversion`.
+
+    Raises what `convert` raises.
+    """
     _word(on_loss, "on_loss", ("warn", "raise", "ignore"))
     make = _write_words(words, overwrite=overwrite, verify=verify, codec=codec, durable=durable)
     path = as_path(source)
@@ -440,8 +491,15 @@ def verify(
 ) -> Verification:
     """Looks for damage: decodes every block and compares every digest. Damage is a finding, not an exception.
 
-    quick : the structure alone
-    open_options : those of `open`
+    path : the file
+    quick : checks the structure alone, without decoding
+    threads : most threads that are used; None for `set_threads`
+    progress : called with (done, total) in bytes, on this thread; an exception in it ends the work
+    open_options : those of `open`, without `digests`
+
+    Returns a `Verification`, which is true where the file is sound.
+
+    Raises OSError where the file cannot be read.
     """
     options = DEFAULTS | _options("verify", **open_options)
     target = as_path(path)
@@ -464,7 +522,18 @@ def repair(
     overwrite: bool = False,
     progress: Progress | None = None,
 ) -> Repair:
-    """Writes what can be proved of a damaged file to a new one; without a target says what it would do. The file itself is only read."""
+    """Writes what can be proved of a damaged file to a new one; without a target says what it would do. The file itself is only read.
+
+    path : the damaged file
+    target : the new file, of the same format, or None
+    overwrite : True replaces an existing target
+    progress : called with (done, total) in bytes, on this thread; an exception in it ends the work
+
+    Returns a `Repair`.
+
+    Raises OSError, FileExistsError, WrongFormatError where no format is recognised, UsageError where the target is the file itself or of another
+    format.
+    """
     _flag("overwrite", overwrite)
     to = None if target is None else as_path(target)
     source = as_path(path)
@@ -492,8 +561,16 @@ def diff(
 ) -> list[Difference]:
     """Compares two files, or two addresses in files, of any formats: types, shapes, values, and in one format metadata. Empty where they agree.
 
+    a, b : paths, or addresses `FILE::PATH[SEL]`
     rtol, atol : |a - b| <= atol + rtol * |b| counts as equal, and NaN as NaN; with both 0 values are compared bit by bit
-    ignore : names of datasets, keys and pointers of metadata that are passed over, with * and ?
+    ignore : names of datasets, keys and pointers of metadata that are passed over, with * and ?; one, or a list
+    threads : most threads that are used; None for `set_threads`
+    progress : called with (done, total) in bytes, on this thread; an exception in it ends the work
+    open_options : those of `open` for both, without `digests`
+
+    Returns a list of `Difference`.
+
+    Raises OSError, WrongFormatError, DamageError, UnsupportedError, LimitError, UsageError for a path that a file does not have.
     """
     options = DEFAULTS | _options("diff", **open_options)
     if not (rtol >= 0 and atol >= 0):
@@ -520,7 +597,17 @@ def diff(
 def digest(
     address: StrPath, /, *, threads: int | None = None, progress: Progress | None = None, **open_options: Any
 ) -> dict[str, str]:
-    """Digests of the datasets of a file or an address, by their paths: the same for the same type, shape and values in any format."""
+    """Digests of the datasets of a file or an address, by their paths: the same for the same type, shape and values in any format.
+
+    address : `FILE`, `FILE::PATH` or `FILE::PATH[SEL]`
+    threads : most threads that are used; None for `set_threads`
+    progress : called with (done, total) in bytes, on this thread; an exception in it ends the work
+    open_options : those of `open`, without `digests`
+
+    Returns a dict from path to SHA-256 in 64 hexadecimal digits; what it is of is described in docs/digest.md.
+
+    Raises OSError, WrongFormatError, DamageError, UnsupportedError, LimitError, UsageError for a path that the file does not have.
+    """
     options = DEFAULTS | _options("digest", **open_options)
     text = as_path(address)
     _must_exist(text)
@@ -528,5 +615,5 @@ def digest(
 
 
 def formats() -> list[dict[str, Json]]:
-    """What is done with each version of each format, as `holdall formats --json` has it."""
+    """What is done with each version of each format, as `holdall formats --json` has it: a list of a dict for each format."""
     return [json.loads(line) for line in _holdall.formats()]

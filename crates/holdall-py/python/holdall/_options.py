@@ -1,10 +1,13 @@
-"""What holds for the whole process."""
+"""Options of the whole process."""
 
 from __future__ import annotations
 
 
 class Options:
-    """preview : whether notebooks draw a small picture below a dataset (reads its values)."""
+    """Settings of the whole process, at `holdall.options`.
+
+    preview : whether notebooks draw a small picture below a dataset, for which its values are read; False at first
+    """
 
     __slots__ = ("preview",)
 

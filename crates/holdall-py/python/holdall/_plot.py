@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 class Picture:
-    """A picture: shown by notebooks, and saved by `save`.
+    """A drawn picture: shown by notebooks, and saved by `save`. Made by `plot`.
 
-    notes : what a reader of the picture should know, such as values that are left out
+    notes : what a reader of the picture should know, such as values that are left out; a list of lines
     command : the command that draws the same picture
     """
 
@@ -36,15 +36,21 @@ class Picture:
         return self._drawn.size
 
     def png(self) -> bytes:
-        """The picture as PNG."""
+        """The picture as PNG, in bytes."""
         return self._drawn.png()
 
     def svg(self) -> str:
-        """The picture as SVG."""
+        """The picture as text of SVG."""
         return self._drawn.svg()
 
     def save(self, path: StrPath, /, *, overwrite: bool = False) -> None:
-        """Writes the picture to a .png or .svg file."""
+        """Writes the picture to a file.
+
+        path : ends with .png or .svg
+        overwrite : True replaces an existing file
+
+        Raises ValueError for another ending, FileExistsError, other OSErrors.
+        """
         name = as_path(path)
         end = os.path.splitext(name)[1].lower()
         if end not in (".png", ".svg"):
@@ -81,9 +87,14 @@ def plot(
 
     data : "FILE::PATH[SEL]", an open file or dataset, or an array
     to : a .png or .svg file to write as well
-    width, height : pixels
+    width, height : pixels, from 16 to 20,000; with one of them, the picture is 4 by 3
+    overwrite : True replaces an existing file `to`
+    threads : most threads that are used; None for `set_threads`
+    progress : called with (done, total) in bytes, on this thread; an exception in it ends the work
     style : options of `holdall plot` with underscores: hist=True, range="zscale", stretch="asinh", cmap="gray", origin="lower", title="…",
         slice="0=3", field="x", color_by="velocity", view="xy"
+
+    Raises UsageError for options and values that cannot be drawn, and what `open` and `Dataset.read` raise.
     """
     words: list[str] = []
     if width is not None or height is not None:

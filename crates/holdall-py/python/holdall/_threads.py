@@ -14,9 +14,12 @@ _cores: int | None = None
 
 
 def set_threads(n: int | None, /) -> None:
-    """Sets the number of threads that calls use without `threads=`; None for the default.
+    """Sets the number of threads that calls use without `threads=`, in this process.
 
-    The default is the environment variable HOLDALL_NUM_THREADS, else the number of cores that this process may use.
+    n : 1 or more, of which at most 1024 are used; None for the default: the environment variable HOLDALL_NUM_THREADS, else the number of cores
+        that this process may use, and 1 in a task of Dask
+
+    Raises ValueError below 1, TypeError for what is no integer.
     """
     global _chosen
     _chosen = None if n is None else _number(n)

@@ -1,4 +1,4 @@
-"""What functions take and give: aliases of types, and records of answers."""
+"""Types of parameters, and records of results."""
 
 from __future__ import annotations
 
@@ -32,8 +32,10 @@ class Finding(NamedTuple):
 
     severity : "note", "warning", "unchecked" or "error"
     code : a stable name, such as "checksum"
-    range : the bytes, `(start, stop)`
-    part : the file, in containers of several files
+    message : a line of text
+    range : the bytes, `(start, stop)` from the start of the file, without `stop`; None for the whole
+    dataset : the path of the dataset, or None
+    part : the file, in containers of several files, or None
     """
 
     severity: str
@@ -45,10 +47,14 @@ class Finding(NamedTuple):
 
 
 class Segment(NamedTuple):
-    """One range of the physical map of a file, in bytes.
+    """One range of the physical map of a file.
 
+    start, stop : bytes from the start of the file, without `stop`
     role : what it is, in the format's own words: "magic", "data"
-    codec, stored, decoded, checksum : of an encoded block
+    codec, checksum : names, of an encoded or checked block; else None
+    stored, decoded : bytes of a block in the file, and of its elements; else None
+    dataset : the path of the dataset, or None
+    part : the file, in containers of several files, or None
     """
 
     start: int
@@ -63,21 +69,34 @@ class Segment(NamedTuple):
 
 
 class Loss(NamedTuple):
-    """What a target does not hold. `dataset` is None for the file as a whole."""
+    """A thing that a target does not hold.
+
+    dataset : the path of the dataset; None for the file as a whole
+    what : a line of text
+    """
 
     dataset: str | None
     what: str
 
 
 class Difference(NamedTuple):
-    """One thing in which two files differ. `dataset` is None for the file as a whole."""
+    """One thing in which two files differ.
+
+    dataset : the path of the dataset; None for the file as a whole
+    what : a line of text
+    """
 
     dataset: str | None
     what: str
 
 
 class Conversion(NamedTuple):
-    """What `convert` and `recode` did: the target's format, paths of datasets in the source, and what the target does not hold."""
+    """Result of `convert` and `recode`.
+
+    format : the target's format by its machine name
+    datasets : paths of the datasets in the source
+    losses : what the target does not hold
+    """
 
     format: str
     datasets: list[str]
@@ -85,14 +104,22 @@ class Conversion(NamedTuple):
 
 
 class RepairItem(NamedTuple):
-    """A part of a file that a repair kept, guessed or lost."""
+    """A part of a file that a repair kept, guessed or lost.
+
+    range : the bytes in the damaged file, `(start, stop)` without `stop`, or None
+    what : a line of text
+    """
 
     range: tuple[int, int] | None
     what: str
 
 
 class Repair(NamedTuple):
-    """What `repair` did, or without a target would do. Nothing is lost where `lost` is empty."""
+    """Result of `repair`, or without a target, what it would be. Nothing is lost where `lost` is empty.
+
+    format : the format by its machine name
+    kept, guessed, lost : lists of `RepairItem`
+    """
 
     format: str
     kept: list[RepairItem]
@@ -101,7 +128,11 @@ class Repair(NamedTuple):
 
 
 class Histogram(NamedTuple):
-    """Numbers of values in equal intervals between two ends."""
+    """Numbers of values in equal intervals between two ends.
+
+    low, high : the ends, both inclusive
+    counts : one for each interval
+    """
 
     low: float
     high: float
@@ -110,10 +141,19 @@ class Histogram(NamedTuple):
 
 @dataclass(frozen=True)
 class Stat:
-    """Numbers about a dataset, or about one field of its records (docs/json.md, holdall.stat/1).
+    """Numbers about a dataset, or about one field of its records (docs/json.md, holdall.stat/1). Made by `Dataset.stat`.
 
     All but the counts are of the finite values that no mask hides; None without any.
+
+    field : name of the field, or None
     of : "values", "modulus" (of complex numbers), "dates", "length" (of strings) or "nothing"
+    count : number of elements, with those that are masked or not finite
+    masked, nan, neg_inf, pos_inf, empty : numbers of elements that are missing, not a number (also NaT), infinite, texts without letters
+    min, max : integers of any size, floats, or text of dates
+    sum : exact for integers, else rounded once
+    mean, std : floats; `std` is that of the population, divided by the count
+    percentiles : values by "1", "5", "25", "50", "75", "95", "99", interpolated as numpy does
+    histogram : a `Histogram` between `min` and `max`
     """
 
     field: str | None
@@ -134,12 +174,13 @@ class Stat:
 
 
 class Verification:
-    """What `verify` found. True where the file is sound.
+    """Findings about a file; true where it is sound. Made by `verify`.
 
-    path, format : the file, and its format or None
+    path : the file
+    format : its format by its machine name, or None
     verdict : "sound", "unchecked" (nothing wrong in what could be checked), "damaged" or "unreadable"
-    findings : errors first
-    blocks : {"total": …, "checked": …, "bad": …}
+    findings : a list of `Finding`, errors first
+    blocks : numbers of blocks: "total", "checked", "bad"
     """
 
     __slots__ = ("blocks", "findings", "format", "path", "verdict")
@@ -164,7 +205,7 @@ class Verification:
         return self.verdict == "sound"
 
     def raise_if_damaged(self) -> None:
-        """Raises `DamageError` for the first error, or `UnsupportedError` where something could not be checked."""
+        """Raises DamageError for the first error, or UnsupportedError where something could not be checked; nothing where the file is sound."""
         from ._errors import DamageError, UnsupportedError
 
         if self:

@@ -20,19 +20,37 @@ __all__ = ["query", "read", "trailer", "write"]
 
 
 def read(filename: StrPath) -> NDArray[Any]:
-    """The array of a file, in Fortran order as it is stored. Elements of the user's own type are opaque (`V`)."""
+    """Reads the array of a file, in Fortran order as it is stored.
+
+    filename : a RawArray file of any dialect
+
+    Returns a new, writable array of little-endian or big-endian elements, as stored. Elements of the user's own type are opaque (`V`).
+
+    Raises OSError, WrongFormatError for files of other formats, DamageError, UnsupportedError.
+    """
     with _open(filename) as file:
         array: NDArray[Any] = file["data"][...]
         return array
 
 
 def write(data: ArrayLike, filename: StrPath) -> None:
-    """Writes an array, in place of any file of this name. The file appears complete or not at all."""
+    """Writes an array, in place of any file of this name. The file appears complete or not at all.
+
+    data : an array, or what numpy makes an array of; its first axis becomes the fastest
+    filename : the file
+
+    Raises OSError, UnsupportedError for types that RawArray does not have.
+    """
     save(filename, data, format="rawarray", overwrite=True, on_loss="ignore")
 
 
 def query(filename: StrPath) -> str:
-    """A YAML document that describes the file: name, byte order, type, size in bytes, dimensions."""
+    """A YAML document that describes the file: name, byte order, type, size of the data in bytes, dimensions, shape.
+
+    filename : a RawArray file; its elements are not read
+
+    Raises what `read` raises, for the header alone.
+    """
     with _open(filename) as file:
         dataset = file["data"]
         kinds = {"b": "bool", "i": "int", "u": "uint", "f": "float", "c": "complex"}
@@ -52,7 +70,12 @@ def query(filename: StrPath) -> str:
 
 
 def trailer(filename: StrPath) -> bytes:
-    """The bytes after the data, which the format leaves to its users; none where there are none."""
+    """The bytes after the data, which the format leaves to its users; `b""` where there are none.
+
+    filename : a RawArray file; its elements are not read
+
+    Raises what `read` raises, for the header alone.
+    """
     with _open(filename) as file:
         parts = [segment for segment in file.layout() if segment.role == "trailer"]
     with open(filename, "rb") as raw:

@@ -9,7 +9,7 @@ from .._errors import HoldallError
 
 
 class GSDError(HoldallError, RuntimeError):
-    """What is wrong with a GSD file or its use: a RuntimeError, as gsd raises it."""
+    """What is wrong with a GSD file or its use: a HoldallError that is also a RuntimeError, as gsd raises it."""
 
     __module__ = "holdall.gsd"
 

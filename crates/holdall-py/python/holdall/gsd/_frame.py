@@ -51,7 +51,11 @@ class Group:
         return made | {name: field.default for name, field in self._fields_of().items()}
 
     def cast(self) -> dict[str, Any]:
-        """The arrays of all quantities that are set, contiguous, of the schema's types and shapes. The frame stays as it is."""
+        """The arrays of all quantities that are set, in C order, of the schema's types and shapes: a dict by name. Copies where types differ. The
+        group stays as it is.
+
+        Raises ValueError where a shape does not fit `N`, and for names of types that are there twice.
+        """
         made = {}
         for name, field in self._fields_of().items():
             value = getattr(self, name)
@@ -73,7 +77,7 @@ class Group:
             raise ValueError("Type names must be unique.")
 
     def validate(self, inplace: bool = False) -> None:
-        """Checks shapes, types and names; with `inplace`, puts the arrays of `cast` in the place of what was set.
+        """Checks names of types; with `inplace`, also shapes, and puts the arrays of `cast` in the place of what was set.
 
         Raises ValueError.
         """
@@ -88,12 +92,19 @@ class Group:
 
 
 class ParticleData(Group):
-    """The particles of a frame.
+    """Particles of a frame. Each quantity is None or an array of N rows; lists are turned into arrays when the frame is written.
 
-    N : their number
-    types : names of types; type_shapes : a dict for each
-    typeid, body : (N,) integers; mass, charge, diameter : (N,) floats; image : (N, 3) integers
-    position, velocity, moment_inertia : (N, 3) floats; orientation, angmom : (N, 4) floats, quaternions
+    N : number of particles
+    types : names of types
+    type_shapes : shapes of types, a dict for each
+    typeid : (N,) uint32, indices into `types`
+    body : (N,) int32, the rigid body of a particle, -1 for none
+    image : (N, 3) int32, box lengths that a particle has crossed
+    mass, charge, diameter : (N,) float32 or float64
+    position, velocity, moment_inertia : (N, 3) float32 or float64
+    orientation, angmom : (N, 4) float32 or float64, quaternions with the real part first
+
+    Lengths, masses and times are in units of the simulation, which files do not name.
     """
 
     types: Sequence[str] | None
@@ -132,7 +143,10 @@ class ParticleData(Group):
 class BondData(Group):
     """Bonds, angles, dihedrals, impropers or pairs of a frame: `N` groups of `M` particles.
 
-    types : names of types; typeid : (N,) integers; group : (N, M) indices of particles
+    M : particles in a group: 2 in bonds and pairs, 3 in angles, 4 in dihedrals and impropers
+    types : names of types
+    typeid : (N,) uint32, indices into `types`
+    group : (N, M) uint32, indices of particles from 0
     """
 
     types: Sequence[str] | None
@@ -155,7 +169,8 @@ class BondData(Group):
 class ConstraintData(Group):
     """Distances that are kept: `N` pairs of particles.
 
-    value : (N,) floats; group : (N, 2) indices of particles
+    value : (N,) float32 or float64, lengths
+    group : (N, 2) uint32, indices of particles from 0
     """
 
     value: Any
@@ -172,7 +187,12 @@ class ConstraintData(Group):
 
 
 class ConfigurationData:
-    """Step, dimensions (2 or 3) and box (lx, ly, lz, xy, xz, yz) of a frame."""
+    """Step, dimensions and box of a frame.
+
+    step : number of the time step, 0 or more
+    dimensions : 2 or 3
+    box : (6,) float32: lengths lx, ly, lz, and tilt factors xy, xz, yz
+    """
 
     def __init__(self) -> None:
         self.step: Any = None
@@ -196,24 +216,29 @@ class ConfigurationData:
             self.dimensions = 2 if box[2] == 0 else 3
 
     def cast(self) -> dict[str, Any]:
-        """The box as the schema has it, where it is set."""
+        """The box as the schema has it, (6,) float32, where it is set: a dict."""
         if self._box is None:
             return {}
         return {"box": np.ascontiguousarray(self._box, np.float32).reshape([6])}
 
     def validate(self, inplace: bool = False) -> None:
-        """Checks the box; with `inplace`, puts the array of `cast` in its place."""
+        """Checks nothing; with `inplace`, the box, and puts the array of `cast` in its place.
+
+        Raises ValueError.
+        """
         made = self.cast() if inplace else {}
         if made:
             self._box = made["box"]
 
 
 class Frame:
-    """One moment: what is None is not written, and is that of frame 0 or the schema's default when read.
+    """One moment of a trajectory, in memory: what is None is not written, and is that of frame 0 or the schema's default when read.
 
-    configuration : step, dimensions, box
-    particles, bonds, angles, dihedrals, impropers, pairs, constraints
-    log : quantities by name: arrays of one or two axes, or text
+    configuration : a `ConfigurationData`
+    particles : a `ParticleData`
+    bonds, angles, dihedrals, impropers, pairs : a `BondData` each
+    constraints : a `ConstraintData`
+    log : quantities by name without "log/": arrays of one or two axes of integers or floats, or text in ASCII
     """
 
     def __init__(self) -> None:

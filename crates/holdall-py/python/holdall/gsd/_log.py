@@ -17,13 +17,16 @@ _STEP = "configuration/step"
 
 
 def read_log(name: StrPath, scalar_only: bool = False, glob_pattern: str = "*") -> dict[str, NDArray[Any]]:
-    """The logged quantities of a file, each as one array over the frames, with "configuration/step" before them.
+    """Reads the logged quantities of a file, each as one array over the frames, with "configuration/step" before them.
 
+    name : a GSD file of the schema `hoomd`
     scalar_only : only those of one value a frame
     glob_pattern : only those whose name, with "log/", fits it
 
-    Frames that lack a quantity have that of frame 0; one that frame 0 lacks is left out. Text is an array of numpy's strings of any length.
-    Raises ValueError where a quantity changes its shape.
+    Returns a dict of new arrays by name, of the stored types: (frames,) for single values, (frames, M) and (frames, N, M) for vectors and tables;
+    text as numpy's strings of any length, (frames,). Frames that lack a quantity have that of frame 0; one that frame 0 lacks is left out.
+
+    Warns with RuntimeWarning where nothing is logged. Raises ValueError where a quantity changes its shape, OSError, RuntimeError for other files.
     """
     with open_file(name, "r", None, "hoomd") as file:
         names = file.find_matching_chunk_names("log/")

@@ -30,17 +30,24 @@ def open(
 ) -> HOOMDTrajectory:
     """Opens a file of the schema `hoomd`.
 
+    name : the path
     mode : "r" reads; "r+" reads and writes; "w" makes a new file in place of any other, "x" where there is none; "a" writes, and makes the
         file if need be
     precision : of floats that are written: "single" or "double"
-    scheme : "atomic", or "reference" for the very bytes of the package gsd
+    scheme : "atomic", in which a killed program leaves the frames of its last flush, or "reference" for the very bytes of the package gsd
+
+    Raises OSError (FileExistsError for "x"), RuntimeError for files of other formats and schemas, damaged ones and those that another program writes,
+    ValueError for other modes and precisions.
     """
     file = open_file(name, mode, _APPLICATION, "hoomd", _SCHEMA_VERSION, scheme=scheme)
     return HOOMDTrajectory(file, precision)
 
 
 class HOOMDTrajectory(Sequence[Frame]):
-    """The frames of a file: indexed as a list, each read when it is asked for. Slices are views."""
+    """Frames of a file: indexed as a list, each read when it is asked for. A slice is a `TrajectoryView`, for which nothing is read.
+
+    Made by `open`, or from a `fl.GSDFile` and a precision. `with` closes it. Those that are read can be pickled.
+    """
 
     def __init__(self, file: GSDFile, precision: Precision = "single") -> None:
         if precision not in ("single", "double"):
@@ -57,12 +64,12 @@ class HOOMDTrajectory(Sequence[Frame]):
 
     @property
     def file(self) -> GSDFile:
-        """The file below, in chunks."""
+        """The `fl.GSDFile` below, in chunks."""
         return self._file
 
     @property
     def precision(self) -> str:
-        """The precision of floats that are written."""
+        """The precision of floats that are written: "single" or "double"."""
         return self._precision
 
     def __len__(self) -> int:
@@ -75,6 +82,7 @@ class HOOMDTrajectory(Sequence[Frame]):
     @overload
     def __getitem__(self, key: slice) -> TrajectoryView: ...
     def __getitem__(self, key: int | slice) -> Frame | TrajectoryView:
+        """The frame of an index, which counts from the end where it is negative, as `read_frame`; a `TrajectoryView` of a slice."""
         if isinstance(key, slice):
             return TrajectoryView(self, range(*key.indices(len(self))))
         if isinstance(key, bool) or not hasattr(key, "__index__"):
@@ -90,8 +98,14 @@ class HOOMDTrajectory(Sequence[Frame]):
         return iter(TrajectoryView(self, range(len(self))))
 
     def read_frame(self, idx: int) -> Frame:
-        """One frame. What it does not store is that of frame 0 where the numbers of particles are the same, else the schema's default; such
-        arrays are read-only.
+        """Reads one frame; `trajectory[idx]` takes indices from the end as well.
+
+        idx : from 0 to `len(trajectory) - 1`
+
+        Returns a new `Frame`. Arrays that the frame stores are new, writable and of the stored types. What it does not store is that of frame 0
+        where the numbers of particles are the same, else the schema's default; such arrays are read-only and may be those of other frames.
+
+        Raises IndexError, RuntimeError for damage, ValueError after `close`.
         """
         if not 0 <= idx < len(self):
             raise IndexError(f"frame {idx} of {len(self)}")
@@ -157,9 +171,15 @@ class HOOMDTrajectory(Sequence[Frame]):
             setattr(own, name, value)
 
     def stack(self, name: str, frames: slice = slice(None), /) -> NDArray[Any]:
-        """One quantity of many frames in one array of shape (frame, N, …): "particles/position", "log/md/energy".
+        """Reads one quantity of many frames in one array of shape (frame, N, …): "particles/position", "log/md/energy".
 
-        Frames that do not store it have that of frame 0, or the schema's default. All have to hold the same number of particles.
+        name : a chunk, or a quantity of the schema that no frame stores
+        frames : a slice of frames, or an integer
+
+        Returns a new, writable array of the stored type; single values have the shape (frame, 1). Frames that do not store it have that of frame 0,
+        or the schema's default.
+
+        Raises KeyError where it is no one array: for unknown names, and where frames differ in number or type.
         """
         from .._functions import open as open_any
 
@@ -170,10 +190,10 @@ class HOOMDTrajectory(Sequence[Frame]):
             return cast("NDArray[Any]", file[name][frames])
 
     def follow(self, timeout: float | None = None, *, pause: float = 0.5) -> Iterator[Frame]:
-        """The frames that are there, and then each as a simulation writes it.
+        """Gives the frames that are there, and then each as a simulation writes it.
 
         timeout : seconds without a new frame after which it ends; None waits for ever
-        pause : seconds between two looks
+        pause : seconds between two looks, 0 or more
         """
         with as_gsd(self._file.name):
             follower = _holdall.GsdFollower(self._file.name)
@@ -196,7 +216,10 @@ class HOOMDTrajectory(Sequence[Frame]):
     def append(self, frame: Frame) -> None:
         """Adds a frame. What is None is not written, nor what is the same as in frame 0, or the schema's default where that has nothing.
 
-        Raises ValueError for shapes and types that do not fit, before anything is written.
+        frame : stays as it is
+
+        Readers see it after `flush`, which the first frame does by itself.
+        Raises ValueError for shapes and types that do not fit, before anything is written, RuntimeError for files opened to be read, OSError.
         """
         frame.validate()
         if self._initial_frame is None and len(self) > 0:
@@ -247,21 +270,21 @@ class HOOMDTrajectory(Sequence[Frame]):
         return not bool(np.array_equiv(value, default))
 
     def extend(self, iterable: Iterable[Frame]) -> None:
-        """Adds frames."""
+        """Adds frames, one after the other, as `append`."""
         for frame in iterable:
             self.append(frame)
 
     def truncate(self) -> None:
-        """Takes all frames out of the file."""
+        """Takes all frames out of the file. RuntimeError for files opened to be read."""
         self._file.truncate()
         self._initial_frame = None
 
     def flush(self) -> None:
-        """Writes all frames, so that readers see them."""
+        """Writes all frames, so that readers see them. RuntimeError for files opened to be read, OSError."""
         self._file.flush()
 
     def close(self) -> None:
-        """Flushes, and lets the file go."""
+        """Flushes, and lets the file go. A second call does nothing."""
         self._file.close()
         self._initial_frame = None
 
@@ -278,7 +301,7 @@ class HOOMDTrajectory(Sequence[Frame]):
 
 
 class TrajectoryView(Sequence[Frame]):
-    """Some frames of a trajectory, each read when it is asked for."""
+    """Some frames of a trajectory, each read when it is asked for. Slices are views."""
 
     def __init__(self, trajectory: HOOMDTrajectory, numbers: range) -> None:
         self._trajectory, self._numbers = trajectory, numbers
@@ -300,7 +323,7 @@ class TrajectoryView(Sequence[Frame]):
 
 
 class TrajectoryIterator(Iterator[Frame]):
-    """An iterator that has a length, and begins anew each time."""
+    """An iterator over frames that has a length, and begins anew each time."""
 
     def __init__(self, view: TrajectoryView) -> None:
         self._view, self._next = view, 0

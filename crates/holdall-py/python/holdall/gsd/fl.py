@@ -41,16 +41,25 @@ def open(
 ) -> GSDFile:
     """Opens a GSD file.
 
+    name : the path
     mode : "r" reads; "r+" reads and writes; "w" makes a new file in place of any other, "x" where there is none; "a" writes, and makes the
         file if need be
-    application, schema, schema_version : needed for a new file; another schema in the file is a RuntimeError
-    scheme : how commits are laid out on the disk
+    application, schema, schema_version : needed for a new file; texts of at most 63 bytes and (major, minor)
+    scheme : how commits are laid out on the disk: "atomic" or "reference"
+
+    Returns a `GSDFile`.
+
+    Raises OSError (FileExistsError for "x"), RuntimeError for other formats, another schema, damaged files and those that another program writes,
+    ValueError for other modes and for what a new file needs.
     """
     return GSDFile(name, mode, application, schema, schema_version, scheme=scheme)
 
 
 class GSDFile:
-    """An open GSD file. Names of chunks are those of the file; frames count from 0."""
+    """An open GSD file. Names of chunks are those of the file; frames count from 0. `with` closes it; those that are read can be pickled.
+
+    Methods raise ValueError after `close`, RuntimeError for damage and for writing to files opened to be read, OSError.
+    """
 
     def __init__(
         self,
@@ -100,7 +109,7 @@ class GSDFile:
 
     @property
     def mode(self) -> str:
-        """The mode in which it was opened."""
+        """The mode in which it was opened: "r", "r+", "w", "x" or "a"."""
         return self._mode
 
     @property
@@ -142,7 +151,7 @@ class GSDFile:
         self._buffer = size
 
     def close(self) -> None:
-        """Flushes, and lets the file go. Frames that were not ended are not written."""
+        """Flushes, and lets the file go. Frames that were not ended are not written. A second call does nothing."""
         file, self._file = self._file, None
         if file is not None:
             with as_gsd(self._name):
@@ -164,14 +173,18 @@ class GSDFile:
             self._open().flush()
 
     def upgrade(self) -> None:
-        """Makes a file of format version 1 one of version 2."""
+        """Makes a file of format version 1 one of version 2, in place."""
         with as_gsd(self._name):
             self._open().upgrade()
 
     def write_chunk(self, name: str, data: ArrayLike | str) -> None:
         """Adds a chunk to the current frame.
 
-        data : text of ASCII characters, or an array of one or two axes of integers or floats, in C order
+        name : 1 byte or more, without NUL, and not yet in this frame
+        data : text of ASCII characters, or an array of one or two axes of integers or floats of 1 to 8 bytes; copied where it is not in C order or
+            not little-endian
+
+        Raises ValueError for other shapes, types and texts, RuntimeError for names.
         """
         self._write_checked(*self._checked(name, data))
 
@@ -201,12 +214,15 @@ class GSDFile:
             self._open().write(name, dtype, shape, data)
 
     def chunk_exists(self, frame: int, name: str) -> bool:
-        """Whether a frame has a chunk of this name."""
+        """Whether a frame has a chunk of this name itself. False for frames that are not there."""
         with as_gsd(self._name):
             return 0 <= frame < 1 << 64 and self._open().exists(frame, name)
 
     def read_chunk(self, frame: int, name: str) -> NDArray[Any] | str:
-        """The chunk of a frame: a new array of one axis, or two where it has several columns; text as `str`.
+        """Reads the chunk of a frame: a new, writable array of shape (N,), or (N, M) where it has M > 1 columns; text as `str`.
+
+        frame : from 0
+        name : a name of the file
 
         Raises KeyError for one that is not there.
         """
