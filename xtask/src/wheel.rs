@@ -31,8 +31,8 @@ pub(crate) fn wheel(repo: &Repo, args: &[String]) -> Result<Outcome> {
     }
     let folder = repo.path(FOLDER);
     let module = |name: &str| Step::new(repo, &python).args(["-m", name]).dir(&folder);
-    module("ruff").args(["check", "--quiet", "python", "tests"]).run()?;
-    module("ruff").args(["format", "--quiet", "--check", "python", "tests"]).run()?;
+    module("ruff").args(["check", "--quiet", "python", "tests", "tools"]).run()?;
+    module("ruff").args(["format", "--quiet", "--check", "python", "tests", "tools"]).run()?;
     module("mypy").args(["--strict", "--package", "holdall"]).run()?;
     module("mypy.stubtest").arg("holdall._holdall").run()?;
     module("pytest").run()?;
