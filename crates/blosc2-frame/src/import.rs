@@ -15,7 +15,7 @@ use crate::frame::Frame;
 use crate::metadata::CHECKSUMS;
 use crate::options::default_params;
 use crate::tensor::{self, Tensor};
-use crate::words::{self, BLOCKS, CHUNKS};
+use crate::words;
 use crate::{carry, guard, rewrite};
 
 /// Writes the one selected dataset as a b2nd array, in C order, in its own byte order. All of another frame goes into the new one as it is:
@@ -71,10 +71,8 @@ fn array(frame: Option<&Frame>, job: &Import<'_>, out: &mut dyn Output) -> Resul
     let mut options = NdOptions { params, limits: job.options.limits, ..NdOptions::default() };
     options.params.typesize = dtype.itemsize();
     options.params.blocksize = None;
-    options.params = words::apply_to_copy(options.params, job.options, Some(&dtype))?;
+    options.take_words(job.options, &dtype, &shape)?;
     options.params.threads = job.read.threads.max(1);
-    options.chunkshape = words::shape(job.options, CHUNKS, &shape)?;
-    options.blockshape = words::shape(job.options, BLOCKS, &shape)?;
     if let Some(frame) = frame {
         // The new array has the values that the old one stands for.
         let is_left = |name: &str| frame.absence().is_some() && absence::is_of_stand_in(name);

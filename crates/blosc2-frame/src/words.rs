@@ -5,6 +5,10 @@ use container_core::dtype::{ByteOrder, DType, Kind};
 use container_core::format::ImportOptions;
 use container_core::{Error, Result};
 
+use crate::b2nd::NdOptions;
+use crate::guard;
+use crate::options::FrameOptions;
+
 /// Codecs that are written.
 const CODECS: [&str; 6] = ["none", "blosclz", "lz4", "lz4hc", "zlib", "zstd"];
 
@@ -171,6 +175,55 @@ pub(crate) fn lossy(params: &Params) -> Option<String> {
     (!lossy.is_empty()).then(|| format!("what the filter {} takes from each value", lossy.join(", ")))
 }
 
+impl NdOptions {
+    /// Puts the command's words in the place of these options, for an array of `dtype` and `shape`: codec, filter, split, dictionary,
+    /// chunks, blocks, checksum.
+    ///
+    /// # Errors
+    /// `Usage` for words that Blosc2 does not have, for lossy filters that do not fit the type, and for shapes of another number of axes.
+    pub fn with_words(mut self, words: &ImportOptions, dtype: &DType, shape: &[u64]) -> Result<Self> {
+        words.allow_words("Blosc2", &ALL)?;
+        self.take_words(words, dtype, shape)?;
+        if word(words, CHECKSUM).is_some() {
+            self.checksums = guard::wanted(words, None)?;
+        }
+        Ok(self)
+    }
+
+    /// As [`NdOptions::with_words`], less the digests.
+    pub(crate) fn take_words(&mut self, words: &ImportOptions, dtype: &DType, shape: &[u64]) -> Result<()> {
+        self.params = apply_to_copy(self.params.clone(), words, Some(dtype))?;
+        self.chunkshape = self::shape(words, CHUNKS, shape)?;
+        self.blockshape = self::shape(words, BLOCKS, shape)?;
+        Ok(())
+    }
+}
+
+impl FrameOptions {
+    /// Puts the command's words in the place of these options: codec, filter, split, dictionary, checksum; chunks and blocks in elements.
+    ///
+    /// # Errors
+    /// `Usage` for words that Blosc2 does not have, and for chunks of 4 GiB.
+    pub fn with_words(mut self, words: &ImportOptions) -> Result<Self> {
+        words.allow_words("Blosc2", &ALL)?;
+        self.params = apply(self.params, words)?;
+        let bytes = |name: &str| -> Result<Option<usize>> {
+            let count = shape(words, name, &[u64::MAX])?.and_then(|lens| lens.first().copied());
+            Ok(count.map(|count| (count as usize).saturating_mul(self.params.typesize)))
+        };
+        let (chunk, block) = (bytes(CHUNKS)?, bytes(BLOCKS)?);
+        if let Some(len) = chunk {
+            let len = u32::try_from(len).map_err(|_| Error::usage(format!("chunks of {len} bytes")))?;
+            self.chunksize = Some(len);
+        }
+        self.params.blocksize = block.or(self.params.blocksize);
+        if word(words, CHECKSUM).is_some() {
+            self.checksums = guard::wanted(words, None)?;
+        }
+        Ok(self)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -227,6 +280,26 @@ mod tests {
             assert!(!fits(filter, dtype), "{filter} {dtype}");
         }
         assert!(fits("shuffle", ">f8"));
+    }
+
+    #[test]
+    fn words_become_options_of_arrays_and_frames() {
+        let words = [(CHUNKS, "4,3"), (BLOCKS, "2,3"), (FILTER, "bitshuffle"), (CHECKSUM, "sha256")];
+        let dtype = DType::parse("<f4").unwrap();
+        let asked = options(Some(("lz4", None)), &words);
+        let array = NdOptions::default().with_words(&asked, &dtype, &[10, 10]).unwrap();
+        assert_eq!((array.chunkshape, array.blockshape), (Some(vec![4, 3]), Some(vec![2, 3])));
+        assert_eq!((array.params.compressor, array.checksums.is_some()), (Compressor::LZ4, true));
+        assert!(NdOptions::default().with_words(&asked, &dtype, &[10]).is_err());
+        let lossy = options(None, &[(FILTER, "int_trunc:4")]);
+        assert!(NdOptions::default().with_words(&lossy, &dtype, &[10]).is_err());
+        assert!(NdOptions::default().with_words(&options(None, &[("frames", "1")]), &dtype, &[10]).is_err());
+
+        let words = [(CHUNKS, "100"), (BLOCKS, "10"), (FILTER, "none")];
+        let new = FrameOptions { params: default_params(8), ..FrameOptions::default() };
+        let frame = new.with_words(&options(None, &words)).unwrap();
+        assert_eq!((frame.chunksize, frame.params.blocksize), (Some(800), Some(80)));
+        assert!(frame.params.filters.is_empty() && frame.checksums.is_none());
     }
 
     #[test]
