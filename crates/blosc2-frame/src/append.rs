@@ -13,7 +13,6 @@ use container_core::stream::{for_each_run, prove};
 use container_core::write::Durability;
 use container_core::{Error, Result};
 
-use crate::absence::{LAZY, OBJECT, PROXY};
 use crate::b2nd::{NAME, NdEditor, OLD_NAME};
 use crate::editor::{EditOptions, Editor};
 use crate::header::ChunkSize;
@@ -22,15 +21,8 @@ use crate::msgpack;
 use crate::tensor::{self, Tensor};
 use crate::words::{self, DICTIONARY, FILTER, SPLIT};
 
-/// Metalayers of frames whose chunks mean more than their bytes.
-const CONTAINERS: [&str; 9] =
-    [OBJECT, LAZY, PROXY, "vlarray", "batcharray", "listarray", "b2embed", "b2dict", "b2tree"];
-
 /// Bytes of rows that are added at a time, where chunks are small.
 const STEP: u64 = 16 << 20;
-
-/// Chunks of a super-chunk that had none.
-const FIRST_CHUNK: u64 = 1 << 20;
 
 /// The entry for the table of formats. What is new is encoded as the header says, unless words say otherwise.
 pub(crate) fn append(
@@ -57,7 +49,7 @@ pub(crate) fn append(
     let metalayers = editor.metalayers();
     let is_array = metalayers.get(NAME).or_else(|| metalayers.get(OLD_NAME)).is_some();
     let mut losses: Vec<Loss> = lossy.map(|what| Loss { dataset: None, what }).into_iter().collect();
-    if let Some(kind) = CONTAINERS.iter().find(|kind| metalayers.get(kind).is_some()) {
+    if let Some(kind) = metalayers.container_layer() {
         let problem =
             format!("what this frame holds is python-blosc2's to grow: it has the metalayer {kind:?}");
         return Err(Error::usage(problem));
@@ -172,11 +164,7 @@ fn elements(mut editor: Editor, job: &Import<'_>, durability: Durability) -> Res
         return Err(Error::usage(format!("{added} bytes are not whole elements of {typesize}")));
     }
     prove(job.container, index, region, &job.read)?;
-    let chunk_len = match editor.header().chunksize {
-        ChunkSize::Fixed(len) => u64::from(len),
-        _ => (FIRST_CHUNK / typesize).max(1).saturating_mul(typesize).min(added.max(1)),
-    };
-    let chunk_len = job.options.limits.allocate(chunk_len)?;
+    let chunk_len = job.options.limits.allocate(editor.extension_len(added).unwrap_or(added))?;
     let count = editor.chunk_count();
     let held = editor.header().nbytes;
     let mut waiting: Vec<u8> = Vec::new();

@@ -7,7 +7,10 @@
 mod chunks;
 mod directory;
 mod file;
+mod free;
+mod items;
 mod open;
+mod place;
 mod read;
 mod store;
 #[cfg(test)]
@@ -16,8 +19,8 @@ mod tests;
 use blosc_chunk::{Chunk, Decoder, Params, Plugins};
 use container_core::checksum::Algorithm;
 use container_core::source::zeroed_vec;
-use container_core::write::Durability;
-use container_core::{Error, Limits, Result, Value};
+use container_core::write::{AtomicFile, Durability};
+use container_core::{Error, Limits, Result, Stop, Value};
 
 use crate::checksums::{self, Digests};
 use crate::header::{ChunkSize, FIXED_LEN, Header};
@@ -65,8 +68,8 @@ impl Default for EditOptions {
 
 /// A frame that is being changed. Nothing is seen by readers before [`Editor::commit`]; what was not committed is lost with the editor.
 ///
-/// A change of a contiguous frame never overwrites what was there, but leaves it as dead space between chunks; `compact`
-/// reclaims that.
+/// A change of a contiguous frame never overwrites what was committed, but leaves it as dead space between chunks; `compact`
+/// reclaims that. Chunks that are replaced before they were committed leave their space to others.
 ///
 /// ```
 /// use blosc2_frame::{Durability, EditOptions, Editor, FrameOptions, default_params};
@@ -100,6 +103,10 @@ pub struct Editor {
     changed: bool,
     /// A write failed: what is in the file is the last commit or, if that failed, the one before it.
     failed: bool,
+    /// Asks running changes and reads to end.
+    stop: Stop,
+    /// The new file that the frame is in, until the first commit gives it its name.
+    unplaced: Option<AtomicFile>,
     /// Behind the store, which may still have something to do when it goes.
     _lock: Option<SidecarLock>,
 }
@@ -130,6 +137,12 @@ impl Editor {
     pub fn set_params(&mut self, params: Params) -> Result<()> {
         self.engine = other_engine(&self.engine, params, self.header.typesize)?;
         Ok(())
+    }
+
+    /// Makes reads and changes to come end with `Cancelled` at the next chunk once `stop` asks for it. Chunks that were changed before
+    /// stay changed, and are not committed.
+    pub fn set_stop(&mut self, stop: Stop) {
+        self.stop = stop;
     }
 
     /// The metalayers as they will be.
@@ -275,10 +288,10 @@ impl Editor {
         self.changed = true;
     }
 
-    /// Whether there is anything to commit.
+    /// Whether there is anything to commit: changes, or a new file without a name.
     #[must_use]
     pub fn is_changed(&self) -> bool {
-        self.changed
+        self.changed || self.unplaced.is_some()
     }
 
     /// Makes the changes the frame. When this returns they are as durable as asked for; without changes nothing is written.
@@ -290,9 +303,15 @@ impl Editor {
     /// `Io`; the editor is then of no more use, and the file is the old frame or the new one.
     pub fn commit(&mut self, durability: Durability) -> Result<()> {
         self.check_sound()?;
-        if !self.changed {
-            return Ok(());
+        if self.changed {
+            // Nobody sees a file without a name, and whoever gives it one makes it durable.
+            let of_store = if self.unplaced.is_some() { Durability::Cached } else { durability };
+            self.commit_frame(of_store)?;
         }
+        self.place(durability)
+    }
+
+    fn commit_frame(&mut self, durability: Durability) -> Result<()> {
         // What was true of the old bytes is not of the new ones.
         self.trailer.fingerprint = Fingerprint::default();
         let mut header = self.header.clone();

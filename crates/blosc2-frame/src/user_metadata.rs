@@ -5,9 +5,9 @@ use std::path::Path;
 use container_core::container::{OpenOptions, Tolerance};
 use container_core::{Error, Result, Value};
 
+use crate::content::RESERVED_NAMES;
 use crate::editor::{EditOptions, Editor};
 use crate::frame::Frame;
-use crate::items::LAYER;
 use crate::{Durability, metadata, msgpack};
 
 /// Changes the user metadata (vlmeta) of the frame at `path` to what `change` makes of them: a map, of which those entries
@@ -53,7 +53,7 @@ pub fn set_user_metadata(
 
 /// Names of which the values say what the chunks are.
 fn refuse_own(name: &str) -> Result<()> {
-    if name == LAYER || name == metadata::CHECKSUMS {
+    if RESERVED_NAMES.contains(&name) {
         return Err(Error::usage(format!(
             "user metadata {name:?} say what the chunks are, and are not changed"
         )));

@@ -109,6 +109,12 @@ impl AtomicFile {
         Ok(None)
     }
 
+    /// The path at which it will appear: of a link to a file that is replaced, that file's.
+    #[must_use]
+    pub fn target(&self) -> &Path {
+        &self.target
+    }
+
     /// The file being written.
     #[must_use]
     pub fn file(&self) -> &File {

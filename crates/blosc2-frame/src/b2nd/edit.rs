@@ -15,7 +15,7 @@ use container_core::dtype::{DType, Order};
 use container_core::region::Region;
 use container_core::source::zeroed_vec;
 use container_core::write::Durability;
-use container_core::{Error, Limits, Result};
+use container_core::{Error, Limits, Result, Stop};
 
 use super::create::{NdOptions, to_u32, zero_chunk};
 use super::window::{Window, chunk_index};
@@ -131,6 +131,17 @@ impl NdEditor {
     /// As [`Editor::set_vlmetalayer`].
     pub fn set_vlmetalayer(&mut self, name: &str, value: &[u8]) -> Result<()> {
         self.editor.set_vlmetalayer(name, value)
+    }
+
+    /// Removes a piece of user metadata; false where there was none.
+    pub fn remove_vlmetalayer(&mut self, name: &str) -> bool {
+        self.editor.remove_vlmetalayer(name)
+    }
+
+    /// Makes reads and changes to come end with `Cancelled` at the next chunk once `stop` asks for it. A change that ends so has broken
+    /// off: nothing is committed after it.
+    pub fn set_stop(&mut self, stop: Stop) {
+        self.editor.set_stop(stop);
     }
 
     /// The elements of `region` in C order, with changes that are not committed. Every chunk that it touches is decoded whole.

@@ -194,7 +194,10 @@ impl Editor {
         self.check_sound()?;
         // The engine cannot be a part of what it hands chunks to.
         let mut engine = self.engine.take();
-        let done = engine.encode(pieces, &mut |chunk| take(self, &Chunk::parse(chunk)?));
+        let done = engine.encode(pieces, &mut |chunk| {
+            self.stop.check()?;
+            take(self, &Chunk::parse(chunk)?)
+        });
         self.engine = engine;
         done
     }

@@ -9,6 +9,7 @@ use container_core::write::journal::{Journal, Patch, carry_out};
 use container_core::write::storage::{Storage, Watched};
 use container_core::{Error, Result};
 
+use super::free::Fresh;
 use super::store::Commit;
 use crate::journal::{KIND, Sidecar};
 use crate::writer::check_total;
@@ -26,6 +27,8 @@ pub(super) struct InFile {
     /// Where the file ended at the last commit, and where it ends now.
     committed_end: u64,
     end: u64,
+    /// Chunks since the last commit.
+    fresh: Fresh,
     /// A change of the header failed: which one is in the file is not known.
     failed: bool,
 }
@@ -49,17 +52,33 @@ impl InFile {
         }
         let head_len = head.len() as u64;
         let storage = Watched::new(storage);
-        Ok(Self { storage, sidecar, start, head, head_len, committed_end: len, end: len, failed: false })
+        Ok(Self {
+            storage,
+            sidecar,
+            start,
+            head,
+            head_len,
+            committed_end: len,
+            end: len,
+            fresh: Fresh::default(),
+            failed: false,
+        })
     }
 
     fn head_end(&self) -> u64 {
         self.start.saturating_add(self.head_len)
     }
 
+    /// Takes another place for journals to come.
+    pub fn set_sidecar(&mut self, sidecar: Box<dyn Sidecar>) {
+        self.sidecar = sidecar;
+    }
+
     /// Says how long the header will be, while there are no chunks.
     pub fn set_head_len(&mut self, len: u32) {
         self.head_len = u64::from(len);
-        // Chunks come behind it.
+        // Chunks come behind it, and not into space that was left where it will be.
+        self.fresh.clear();
         self.end = self.end.max(self.head_end());
     }
 
@@ -68,10 +87,15 @@ impl InFile {
         if !self.storage.is_written() {
             self.old(0)?;
         }
-        let at = self.end;
+        let at = self.fresh.take(chunk.len() as u64, &mut self.end);
         self.storage.write_at(at, chunk)?;
-        self.end = at.saturating_add(chunk.len() as u64);
         Ok(at.saturating_sub(self.head_end()))
+    }
+
+    /// Lets the space of a chunk be overwritten, if the last commit does not lead to it.
+    pub fn drop_chunk(&mut self, offset: u64) {
+        let at = self.head_end().saturating_add(offset);
+        self.fresh.give_back(at, &mut self.end);
     }
 
     pub fn read(&self, offset: u64, dst: &mut [u8]) -> Result<()> {
@@ -99,6 +123,10 @@ impl InFile {
 
         if !index.is_empty() {
             self.storage.write_vectored_at(index_at, &[index, behind])?;
+            if self.storage.len()? > end {
+                // Chunks that were replaced before they were committed.
+                self.storage.set_len(end)?;
+            }
             if synced {
                 self.storage.sync()?;
             }
@@ -130,6 +158,7 @@ impl InFile {
             }
         }
         self.failed = false;
+        self.fresh.clear();
         self.head = new;
         self.head.truncate(usize::try_from(self.head_len).unwrap_or(usize::MAX));
         // Behind a frame without chunks there may be those that it had.

@@ -8,7 +8,7 @@ use container_core::source::{Access, Source, zeroed_vec};
 use container_core::write::journal::recover;
 use container_core::write::storage::{FileStorage, Storage, StorageSource};
 use container_core::write::{AtomicFile, Durability, Overwrite, sync_directory};
-use container_core::{Error, Result};
+use container_core::{Error, Result, Stop};
 
 use super::directory::{Directory, lock};
 use super::file::InFile;
@@ -144,6 +144,8 @@ impl Editor {
             header,
             changed: false,
             failed: false,
+            stop: Stop::never(),
+            unplaced: None,
         };
         editor.digests = editor.own_digests();
         Ok(editor)

@@ -6,7 +6,7 @@ use container_core::{Error, Result};
 
 use super::Editor;
 use crate::offsets::Offset;
-use crate::writer::check_range;
+use crate::writer::{check_range, physical};
 
 impl Editor {
     /// Bytes that the chunk `index` holds.
@@ -48,6 +48,7 @@ impl Editor {
     /// # Errors
     /// As [`Editor::chunk_len`], those of the chunk with ranges inside it, `Limit`.
     pub fn read_chunk(&self, index: u64) -> Result<Vec<u8>> {
+        self.stop.check()?;
         let len = self.chunk_len(index)?;
         let number = match self.places.get(index) {
             Some(Offset::Stored(number)) => number,
@@ -79,6 +80,19 @@ impl Editor {
             Some(Offset::Special(_)) => Ok(None),
             _ => Err(self.lost(index)),
         }
+    }
+
+    /// The chunk `index` encoded: as it is stored, or for one that is only a mark as 32 bytes that say what it holds.
+    ///
+    /// # Errors
+    /// As [`Editor::stored_chunk`].
+    pub fn encoded_chunk(&self, index: u64) -> Result<Vec<u8>> {
+        if let Some(bytes) = self.stored_chunk(index)? {
+            return Ok(bytes);
+        }
+        let Some(Offset::Special(special)) = self.places.get(index) else { return Err(self.lost(index)) };
+        let len = usize::try_from(self.chunk_len(index)?).unwrap_or(usize::MAX);
+        physical(special, len, self.header.typesize)
     }
 
     /// The bytes of a stored chunk, which fit their digest where the frame has digests.

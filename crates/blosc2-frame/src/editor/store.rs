@@ -8,6 +8,7 @@ use container_core::{Error, Limits, Result};
 use super::directory::Directory;
 use super::file::InFile;
 use crate::header::Header;
+use crate::journal::Sidecar;
 
 /// A frame in a file, or in a directory.
 pub(super) enum Store {
@@ -44,11 +45,17 @@ impl Store {
         }
     }
 
+    /// Gives a frame in a file another place for its journal.
+    pub fn set_sidecar(&mut self, sidecar: Box<dyn Sidecar>) {
+        if let Self::File(file) = self {
+            file.set_sidecar(sidecar);
+        }
+    }
+
     /// Says that one chunk fewer has this number.
     pub fn drop_chunk(&mut self, number: u64) {
         match self {
-            // What is not led to is dead space.
-            Self::File(_) => {}
+            Self::File(file) => file.drop_chunk(number),
             Self::Directory(directory) => directory.drop_chunk(number),
         }
     }

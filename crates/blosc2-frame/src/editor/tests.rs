@@ -536,3 +536,58 @@ fn what_another_program_writes_is_neither_overwritten_nor_cut_off() {
     drop(late);
     assert!(storage.image() == image);
 }
+
+#[test]
+fn a_request_to_stop_ends_what_runs_and_keeps_what_was_done() {
+    static ASKED: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
+    let place = place();
+    let mut editor = Editor::create(&place.path, new(Kind::Contiguous), &EditOptions::default()).unwrap();
+    editor.append(&numbers(1)).unwrap();
+    editor.set_stop(Stop::when(&ASKED));
+    editor.append(&numbers(2)).unwrap();
+    ASKED.store(true, std::sync::atomic::Ordering::Relaxed);
+    let is_cancelled = |error: &Error| matches!(error.kind(), ErrorKind::Cancelled);
+    assert!(is_cancelled(&editor.append(&numbers(3)).unwrap_err()));
+    assert!(is_cancelled(&editor.read_chunk(0).unwrap_err()));
+    editor.set_stop(Stop::never());
+    commit(&mut editor);
+    assert_eq!(read(&place.path), [numbers(1), numbers(2)]);
+}
+
+#[test]
+fn an_encoded_chunk_is_one_that_another_frame_takes() {
+    let (one, other) = (place(), place());
+    let mut editor = Editor::create(&one.path, new(Kind::Contiguous), &EditOptions::default()).unwrap();
+    editor.append_all(&[&numbers(1), &[0; 4000]]).unwrap();
+    let mut copy = Editor::create(&other.path, new(Kind::Contiguous), &EditOptions::default()).unwrap();
+    for index in 0..2 {
+        copy.append_chunk(&editor.encoded_chunk(index).unwrap()).unwrap();
+    }
+    assert!(editor.encoded_chunk(2).is_err());
+    commit(&mut copy);
+    assert_eq!(read(&other.path), [numbers(1), vec![0; 4000]]);
+}
+
+#[test]
+fn chunks_that_are_replaced_before_they_are_committed_take_no_room() {
+    let place = place();
+    let mut editor = Editor::create(&place.path, new(Kind::Contiguous), &EditOptions::default()).unwrap();
+    editor.append_all(&[&numbers(0), &numbers(0), &numbers(0)]).unwrap();
+    commit(&mut editor);
+    let before = std::fs::metadata(&place.path).unwrap().len();
+    let noise =
+        |seed: i32| -> Vec<u8> { (0..1000).flat_map(|i: i32| (i * i * seed).to_le_bytes()).collect() };
+    for (step, index) in (1..100).zip([1, 2, 0].into_iter().cycle()) {
+        editor.update(index, &noise(step)).unwrap();
+        assert_eq!(editor.read_chunk(index).unwrap(), noise(step));
+    }
+    assert_eq!(read(&place.path), vec![numbers(0); 3]);
+    commit(&mut editor);
+    let after = std::fs::metadata(&place.path).unwrap().len();
+    assert!(after < before + 5 * 4100, "{after}");
+    assert_eq!(Frame::open(&place.path).unwrap().layout().end(), after);
+    assert_eq!(read(&place.path), [noise(99), noise(97), noise(98)]);
+    // Those of the last commit stay until the next one.
+    editor.update(0, &noise(5)).unwrap();
+    assert_eq!(read(&place.path), [noise(99), noise(97), noise(98)]);
+}

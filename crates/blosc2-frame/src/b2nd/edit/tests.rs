@@ -342,3 +342,17 @@ fn what_does_not_fit_the_array_is_refused_and_changes_nothing() {
     editor.commit(Durability::Cached).unwrap();
     check(&path, &Model { shape: vec![6], size: 1, bytes: vec![0, 0, 0, 0, 0, 7] });
 }
+
+#[test]
+fn a_change_that_was_stopped_is_not_committed() {
+    static ASKED: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(true);
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("a.b2nd");
+    let mut editor = create(&path, 5, 4);
+    editor.set_stop(Stop::when(&ASKED));
+    let stopped = editor.set(&Region::whole(&[5]), &bytes(&[1; 5])).unwrap_err();
+    assert!(matches!(stopped.kind(), ErrorKind::Cancelled));
+    editor.set_stop(Stop::never());
+    assert!(editor.commit(Durability::Cached).is_err());
+    assert!(!editor.remove_vlmetalayer("none"));
+}
