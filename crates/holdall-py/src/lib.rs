@@ -1,5 +1,6 @@
 //! The extension module `holdall._holdall`: private, with positional arguments. The package's Python is the typed façade over it.
 
+mod blosc2;
 mod bloscpack;
 mod command;
 mod draw;
@@ -26,6 +27,7 @@ fn _holdall(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<file::Core>()?;
     module.add_class::<memory::Memory>()?;
     module.add_class::<draw::Drawn>()?;
+    module.add_class::<blosc2::Blosc2File>()?;
     module.add_class::<gsd::GsdFile>()?;
     module.add_class::<gsd::GsdFollower>()?;
     functions::register(module)?;

@@ -188,8 +188,10 @@ class Dataset:
             return self._read(index, order, threads, digests)
         if self._field is None and out.flags.writeable and out.dtype == self._whole_dtype() and out.nbytes:
             # In place, where the memory has no gaps and the index is basic.
+            from ._fancy import basic_shape
+
             n = _threads(threads)
-            expected = self._basic_shape(index)
+            expected = basic_shape(self.shape, index)
             if expected == out.shape:
                 for letter, flat in (("C", out), ("F", out.T)):
                     if flat.flags.c_contiguous:
@@ -201,16 +203,6 @@ class Dataset:
             raise ValueError(f"out= has the shape {out.shape}, the values have {got.shape}")
         _np().copyto(out, got)
         return out
-
-    def _basic_shape(self, index: Any) -> tuple[int, ...] | None:
-        """Shape of a basic index of slices and integers; None for others."""
-        terms = index if isinstance(index, tuple) else (index,)
-        if not all(isinstance(term, (int, slice)) or term is Ellipsis for term in terms):
-            return None
-        if any(isinstance(term, bool) for term in terms):
-            return None
-        probe = _np().lib.stride_tricks.as_strided(_np().zeros((), "u1"), self.shape, (0,) * self.ndim)
-        return cast("tuple[int, ...]", probe[index].shape)
 
     def _read(self, index: Any, order: str, threads: int | None, digests: Digests) -> NDArray[Any]:
         names = self._names(index)
@@ -225,7 +217,7 @@ class Dataset:
         if got is None:
             from ._fancy import fancy
 
-            got = fancy(self, index, lambda basic: self._basic(basic, order, n, digests))
+            got = fancy(self.shape, index, lambda basic: self._basic(basic, order, n, digests))
             return got if self._field is None else got[self._field]
         return got if self._field is None else got[self._field]
 

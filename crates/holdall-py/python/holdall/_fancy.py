@@ -8,16 +8,34 @@ from typing import TYPE_CHECKING, Any, cast
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ._dataset import Dataset
-
 _MESSAGE = "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are valid indices"
 
 
-def fancy(dataset: Dataset, index: Any, read: Callable[[Any], NDArray[Any]]) -> NDArray[Any]:
+def fancy(shape: tuple[int, ...], index: Any, read: Callable[[Any], NDArray[Any]]) -> NDArray[Any]:
     """The elements of an index as numpy gives them for the whole array; `read` takes basic indices."""
     import numpy as np
 
-    shape = dataset.shape
+    box, then = box_of(shape, index)
+    return cast("NDArray[Any]", np.asanyarray(read(box)[then]))
+
+
+def basic_shape(shape: tuple[int, ...], index: Any) -> tuple[int, ...] | None:
+    """Shape of what an index of integers, slices and ... selects; None for others."""
+    import numpy as np
+
+    terms = index if isinstance(index, tuple) else (index,)
+    if any(isinstance(term, (bool, np.bool_)) for term in terms):
+        return None
+    if not all(isinstance(term, (int, np.integer, slice)) or term is Ellipsis for term in terms):
+        return None
+    probe = np.lib.stride_tricks.as_strided(np.zeros((), "u1"), shape, (0,) * len(shape))
+    return cast("tuple[int, ...]", np.asanyarray(probe[index]).shape)
+
+
+def box_of(shape: tuple[int, ...], index: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """A basic index of the smallest box that holds what an index selects, and the index of that in the box."""
+    import numpy as np
+
     terms = index if isinstance(index, tuple) else (index,)
     arrays = [_as_array(np, term) for term in terms]
     used = sum(_axes_of(term, array) for term, array in zip(terms, arrays, strict=True))
@@ -62,7 +80,7 @@ def fancy(dataset: Dataset, index: Any, read: Callable[[Any], NDArray[Any]]) -> 
             low, high = (int(places.min()), int(places.max()) + 1) if places.size else (0, 0)
             box.append(slice(low, high))
             then.append(places - low if places.ndim else int(places) - low)
-    return cast("NDArray[Any]", np.asanyarray(read(tuple(box))[tuple(then)]))
+    return tuple(box), tuple(then)
 
 
 def _as_array(np: Any, term: Any) -> Any:
