@@ -1,8 +1,7 @@
-"""Signals, progress, threads, forks, memory, the command."""
+"""Signals, progress, threads, the command."""
 
 from __future__ import annotations
 
-import gc
 import os
 import pickle
 import signal
@@ -159,73 +158,6 @@ def test_datasets_go_to_other_processes(image: Path) -> None:
     assert len(pickle.dumps(dataset)) < 500
     with ProcessPoolExecutor(2) as pool:
         assert set(pool.map(mean, [dataset] * 4)) == {mean(dataset)}
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
-def test_a_child_reads_after_a_fork(big: Path) -> None:
-    code = f"""
-import os, holdall
-d = holdall.open({str(big / "a.b2nd")!r})["data"]
-d.read(threads=2)
-pid = os.fork()
-if pid == 0:
-    os._exit(0 if d.read(threads=2).shape == d.shape else 1)
-raise SystemExit(os.waitpid(pid, 0)[1])
-"""
-    assert subprocess.run([sys.executable, "-W", "ignore", "-c", code], timeout=60).returncode == 0
-
-
-def test_the_interpreter_ends_during_a_read(big: Path) -> None:
-    code = f"""
-import threading, time, holdall
-d = holdall.open({str(big / "a.asdf")!r})["data"]
-threading.Thread(target=lambda: d[...], daemon=True).start()
-time.sleep(0.2)
-"""
-    assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 0
-
-
-def resident() -> int:
-    """Bytes of this process in memory."""
-    with open("/proc/self/statm") as file:
-        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-
-
-def mapped(path: Path) -> int:
-    """How often the file is mapped by this process."""
-    with open("/proc/self/maps") as file:
-        return sum(str(path) in line for line in file)
-
-
-@pytest.mark.skipif(not os.path.exists("/proc/self/maps"), reason="maps are read from /proc")
-def test_a_view_keeps_its_map_and_its_end_frees_it(tmp_path: Path) -> None:
-    path = tmp_path / "a.ra"
-    holdall.save(path, np.arange(1 << 20, dtype="<i4"))
-    dataset = holdall.open(path)["data"]
-    view = dataset.view(slice(5, 10))
-    assert view is not None and mapped(path) == 1
-    part = view[1:3]
-    del view, dataset
-    gc.collect()
-    assert mapped(path) == 1 and part.tolist() == [6, 7]
-    del part
-    gc.collect()
-    assert mapped(path) == 0
-
-
-@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="memory is read from /proc")
-def test_many_opens_keep_memory_flat(image: Path) -> None:
-    def opens(n: int) -> None:
-        for _ in range(n):
-            with holdall.open(image) as file:
-                file["roman/data"][0:2]
-
-    opens(500)
-    gc.collect()
-    before = resident()
-    opens(5000)
-    gc.collect()
-    assert resident() - before < 8 << 20
 
 
 def test_views_are_what_is_asked_for(tmp_path: Path, image: Path) -> None:
