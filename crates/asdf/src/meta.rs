@@ -178,7 +178,8 @@ impl Walk<'_> {
         for (key, item) in node.pairs() {
             let key = key_text(key);
             let value = match key.as_str() {
-                "data" => {
+                // A mapping is no data, so that the node is no array: it is shown as it is.
+                "data" if item.kind() != Kind::Mapping => {
                     entries.push(("source".to_owned(), Value::from("inline")));
                     continue;
                 }

@@ -233,3 +233,16 @@ def test_types_of_numpy_pass_unchanged(tmp_path: Path) -> None:
             assert (equal | (np.isnat(values) if values.dtype.kind in "Mm" else False)).all(), (extension, name)
     with pytest.raises(holdall.UnsupportedError):
         holdall.save(tmp_path / "o.npy", np.array([object()]))
+
+
+def test_an_array_that_is_none_is_shown_as_it_is(tmp_path: Path) -> None:
+    import asdf
+
+    path = tmp_path / "a.asdf"
+    text = (
+        "#ASDF 1.0.0\n#ASDF_STANDARD 1.6.0\n%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/\n--- !core/asdf-1.1.0\n"
+        "arr: !core/ndarray-1.1.0\n  data:\n    nested: error\n...\n"
+    )
+    path.write_text(text)
+    meta = holdall.open(path).meta
+    assert meta == asdf.util.load_yaml(path) == {"arr": {"data": {"nested": "error"}}}
