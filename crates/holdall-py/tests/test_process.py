@@ -74,7 +74,7 @@ def test_ctrl_c_ends_work_at_once_and_leaves_nothing(big: Path, tmp_path: Path) 
 @pytest.mark.skipif(os.name != "posix", reason="signals are sent as POSIX has them")
 def test_a_stopped_read_stops_working(big: Path) -> None:
     code = f"""
-import os, signal, threading, time, holdall
+import os, signal, threading, time, numpy, holdall
 dataset = holdall.open({str(big / "slow.b2nd")!r})["data"]
 threading.Timer(0.1, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
 try:
