@@ -24,6 +24,7 @@ mod package;
 mod python;
 mod repo;
 mod rust_source;
+mod shadow;
 mod step;
 mod test;
 mod tools;
@@ -86,6 +87,7 @@ pub(crate) const TASKS: &[Task] = &[
     task("setup", "[--fresh]", "make .venv with the newest Python found and the pinned peers", python::setup),
     task("test", "[--debug|--release] [--no-run]", "setup, then all tests, debug and release", test::test),
     task("wheel", "[--release]", "setup, then build the Python package and run its tests; --release: as it is published", wheel::wheel),
+    task("shadow", "[--short] [SUITE…]", "the test suites of gsd, asdf, blosc2 and bloscpack, with their files read by holdall as well", shadow::shadow),
     task("fmt", "", "formatting, also of the packages outside the workspace", check::fmt),
     task("clippy", "", "lints as errors, with default and with all features", check::clippy),
     task("doc", "", "documentation, warnings as errors", check::doc),

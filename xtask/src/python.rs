@@ -23,6 +23,8 @@ const VENV: &str = ".venv";
 pub(crate) const PACKAGE: &str = ".venv/package";
 /// The same with the newest Python.
 pub(crate) const PACKAGE_NEWEST: &str = ".venv/package-newest";
+/// Source packages of peers, unpacked for their tests.
+pub(crate) const SUITES: &str = suites::FOLDER;
 /// Says from what the environment was made.
 const STAMP: &str = "made-from.txt";
 /// Pure Python that was only released as source.

@@ -68,10 +68,10 @@ fn build(repo: &Repo, release: bool) -> Result<PathBuf> {
     Ok(fs::read_dir(&wheels)?.next().context("maturin made no wheel")??.path())
 }
 
-/// The package of a release build, unpacked into a folder for `PYTHONPATH`: the peers' Python imports it beside its own packages.
-pub(crate) fn unpacked(repo: &Repo) -> Result<PathBuf> {
+/// The package, unpacked into a folder for `PYTHONPATH`: the peers' Python imports it beside its own packages.
+pub(crate) fn unpacked(repo: &Repo, release: bool) -> Result<PathBuf> {
     let peers = python::ready(repo)?;
-    let made = build(repo, true)?;
+    let made = build(repo, release)?;
     let folder = target(repo)?.join("package");
     if folder.exists() {
         fs::remove_dir_all(&folder)?;

@@ -9,7 +9,7 @@ use crate::repo::Repo;
 use crate::step::Step;
 
 /// The folder where tests of the Python package look for them.
-const FOLDER: &str = ".venv/suites";
+pub(super) const FOLDER: &str = ".venv/suites";
 
 /// A source package.
 struct Suite {
