@@ -8,6 +8,7 @@ import os
 import pickle
 import subprocess
 import sys
+import time
 import warnings
 from pathlib import Path
 
@@ -223,6 +224,30 @@ def test_damage_is_told_by_bloscpacks_exceptions_and_leaves_nothing(tmp_path: Pa
     with pytest.raises(holdall.UsageError, match="codec"):
         bp.pack_bytes_to_file(b"", target, blosc_args=bp.BloscArgs(cname="snappy"))
     assert os.listdir(tmp_path) == ["a.blp"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are sent as POSIX has them")
+def test_ctrl_c_ends_packing_and_appending(tmp_path: Path) -> None:
+    from test_process import interrupted
+
+    plain, packed, target = tmp_path / "plain", tmp_path / "a.blp", tmp_path / "new"
+    plain.touch()
+    os.truncate(plain, 8 << 30)
+    args = bp.BloscArgs(clevel=9, cname="zlib")
+    bp.pack_bytes_to_file(bytes(1 << 20), packed)
+    works = {
+        "pack": lambda: bp.pack_file_to_file(plain, target, blosc_args=args),
+        "append": lambda: append.append(packed, plain, args),
+    }
+    before = packed.read_bytes()
+    for name, work in works.items():
+        # A tenth of a second is the promise on a quiet machine.
+        assert interrupted(work) < 1.0, name
+    assert packed.read_bytes() == before
+    deadline = time.monotonic() + 5
+    while len(os.listdir(tmp_path)) > 2 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert sorted(os.listdir(tmp_path)) == ["a.blp", "plain"]
 
 
 def test_no_pickle_is_written_or_read() -> None:
