@@ -51,7 +51,7 @@ impl Drawn {
 pub(crate) fn draw(
     py: Python<'_>,
     core: &Core,
-    address: String,
+    address: OsString,
     words: Vec<OsString>,
     threads: usize,
     told: Told<'_, '_>,
@@ -59,7 +59,7 @@ pub(crate) fn draw(
     let (opened, limits) = (std::sync::Arc::clone(&core.opened), core.limits);
     let drawn = patiently(py, told, move |progress, stop| {
         let read = crate::options::read(threads, Default::default(), limits).with_stop(stop);
-        draw_picture(&*opened.container, &Address::parse(&address), &words, read, progress)
+        draw_picture(&*opened.container, &Address::parse_os(&address), &words, read, progress)
     })?;
     Ok(Drawn(drawn.map_err(raise)?))
 }

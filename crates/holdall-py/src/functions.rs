@@ -1,5 +1,6 @@
 //! The verbs: each gives the JSON line that the command prints for it.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use container_core::container::{Container, Depth, OpenOptions};
@@ -43,8 +44,8 @@ fn formats() -> Vec<String> {
 
 /// `(file, dataset, selection)` of `FILE::PATH[SEL]`.
 #[pyfunction]
-fn split_address(text: &str) -> (PathBuf, Option<String>, Option<String>) {
-    let Address { file, dataset, selection } = Address::parse(text);
+fn split_address(text: OsString) -> (PathBuf, Option<String>, Option<String>) {
+    let Address { file, dataset, selection } = Address::parse_os(&text);
     (file, dataset, selection)
 }
 
@@ -82,7 +83,7 @@ fn verify(
 #[pyfunction]
 fn convert(
     py: Python<'_>,
-    source: String,
+    source: OsString,
     target: PathBuf,
     open: OpenWords,
     words: WriteWords,
@@ -92,8 +93,8 @@ fn convert(
     let work = Making::new(&open, words, threads)?;
     let name = target.display().to_string();
     let done = patiently(py, told, move |progress, stop| {
-        let outcome = convert_file(&Address::parse(&source), &target, &work.options(progress, stop));
-        outcome.map(|outcome| outcome_json(&source, &name, outcome))
+        let outcome = convert_file(&Address::parse_os(&source), &target, &work.options(progress, stop));
+        outcome.map(|outcome| outcome_json(&source.display().to_string(), &name, outcome))
     })?;
     done.map_err(raise)
 }
@@ -142,8 +143,8 @@ fn repair(
 #[pyfunction]
 fn diff(
     py: Python<'_>,
-    a: String,
-    b: String,
+    a: OsString,
+    b: OsString,
     open: OpenWords,
     tolerances: (f64, f64),
     ignore: Vec<String>,
@@ -153,7 +154,7 @@ fn diff(
     let (options, limits) = (open.options()?, open.limits());
     let done = patiently(py, told, move |progress, stop| {
         let read = read(threads, digests_default(), limits).with_stop(stop);
-        let (left, right) = (Address::parse(&a), Address::parse(&b));
+        let (left, right) = (Address::parse_os(&a), Address::parse_os(&b));
         let opened = |address: &Address| {
             holdall::open(&address.file, Accept::ContainersAndArrays, &options)
                 .map_err(|error| named(error, address))
@@ -166,7 +167,7 @@ fn diff(
         let (rtol, atol) = tolerances;
         let options = DiffOptions { rtol, atol, ignore: &ignore, read, progress, ..DiffOptions::default() };
         let found = diff_containers(&*first.container, &of_first, &*second.container, &of_second, &options)?;
-        Ok(json::diff_json(&a, &b, &found, &[]).to_string())
+        Ok(json::diff_json(&a.display().to_string(), &b.display().to_string(), &found, &[]).to_string())
     })?;
     done.map_err(raise)
 }
@@ -175,14 +176,14 @@ fn diff(
 #[pyfunction]
 fn digest(
     py: Python<'_>,
-    address: String,
+    address: OsString,
     open: OpenWords,
     threads: usize,
     told: Told<'_, '_>,
 ) -> PyResult<Vec<(String, String)>> {
     let (options, limits) = (open.options()?, open.limits());
     let done = patiently(py, told, move |progress, stop| {
-        let address = Address::parse(&address);
+        let address = Address::parse_os(&address);
         let read = read(threads, container_core::container::Digests::Compare, limits).with_stop(stop);
         let order = |_: &holdall::Opened| Some(container_core::dtype::Order::C);
         let opened = open_to_pass(&address.file, Accept::ContainersAndArrays, &options, order)
@@ -243,7 +244,7 @@ fn append_arrays(
 fn append_files(
     py: Python<'_>,
     target: PathBuf,
-    source: String,
+    source: OsString,
     open: OpenWords,
     words: WriteWords,
     threads: usize,
@@ -252,8 +253,9 @@ fn append_files(
     let open = open.options()?;
     let done = patiently(py, told, move |progress, stop| {
         let options = appending(&words, open, threads, progress, stop);
-        let done = append(&target, Addition::Datasets(&Address::parse(&source)), &options)?;
-        Ok(json::append_json(&[source], &target.display().to_string(), &done).to_string())
+        let done = append(&target, Addition::Datasets(&Address::parse_os(&source)), &options)?;
+        Ok(json::append_json(&[source.display().to_string()], &target.display().to_string(), &done)
+            .to_string())
     })?;
     done.map_err(raise)
 }

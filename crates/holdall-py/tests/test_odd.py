@@ -169,3 +169,19 @@ def test_a_frame_that_is_refused_leaves_nothing_for_the_next(tmp_path: Path) -> 
         assert run[0].particles.position.tolist() == [[1, 2, 3]]
         with pytest.raises(IndexError):
             run.read_frame(-1)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="names are Unicode there")
+def test_files_whose_names_are_not_unicode_are_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    path, values = os.fsdecode(b"m\xfcnchen.ra"), np.arange(6.0)
+    holdall.save(path, values)
+    assert (holdall.load(path) == values).all() and (holdall.load(f"{path}::data[1:3]") == values[1:3]).all()
+    assert holdall.digest(path)["data"] == holdall.open(path)["data"].digest()
+    assert holdall.convert(f"{path}::data[:4]", os.fsdecode(b"\xe9.npy"), verify=True).format == "npy"
+    assert (
+        holdall.diff(path, path) == [] and holdall.verify(path) and holdall.plot(path).size == holdall.plot(values).size
+    )
+    holdall.save("more.ra", values)
+    assert holdall.append("more.ra", path) == [] and holdall.load("more.ra").shape == (12,)
+    assert repr(holdall.open(path)) and holdall.open(path)._repr_html_() and holdall.open(path).tree()

@@ -61,7 +61,8 @@ def open(
     c_order : shows column-major data with their axes reversed, so that the last one is fastest; no byte moves
     stored : shows only what is stored, without the values that a schema puts in the place of absent ones (GSD), and without masks (ASDF)
     lenient : reads known mistakes of known writers as they were meant
-    mmap : False reads by position, for files that others may truncate or rewrite meanwhile; there are no views then
+    mmap : False reads by position, for files that others may truncate or rewrite meanwhile: a mapped file that is cut while it is read ends the
+        process (SIGBUS), as with `numpy.memmap`. There are no views then
     max_memory : most bytes that the file may make one call take; None for three quarters of what the machine allows
     assume_dtype : type of elements of which the file says none: numpy's, or a text such as "<f4"
     assume_codec : codec where the file leaves it open
@@ -146,9 +147,7 @@ def load(address: StrPath, /, **open_options: Any) -> NDArray[Any]:
     for a file of several datasets.
     """
     text = as_path(address)
-    # Names that are not text (UTF-8) are those of files alone.
-    is_file = os.path.lexists(text)
-    path, name, selection = (text, None, None) if is_file else _holdall.split_address(text)
+    path, name, selection = _holdall.split_address(text)
     with open(path, **open_options) as file:
         if name is None:
             names = list(file)
