@@ -21,6 +21,14 @@ def reference() -> ModuleType:
     return module
 
 
+def test_pages_are_up_to_date(reference: ModuleType) -> None:
+    there = {path.name: path.read_text(encoding="utf-8") for path in reference.PAGES.glob("*.md")}
+    made = reference.pages()
+    assert made.keys() == there.keys(), f"run {TOOL}, and list the pages in docs/SUMMARY.md"
+    for name, text in made.items():
+        assert there[name] == text, f"docs/python-api/{name} is out of date: run {TOOL}"
+
+
 def test_docstrings_become_markdown(reference: ModuleType) -> None:
     doc = """Reads a thing <of> 2 * 3.
 
