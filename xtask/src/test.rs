@@ -82,9 +82,9 @@ pub(crate) fn bench(repo: &Repo, args: &[String]) -> Result<Outcome> {
         .env(PYTHON, &python);
     let measures_package = args.first().is_some_and(|name| name == "python" || name == "--peers");
     if measures_package {
-        run.env("PYTHONPATH", wheel::unpacked(repo, true)?).run()?
+        run.env("PYTHONPATH", wheel::unpacked(repo, true)?).run()?;
     } else {
-        run.run()?
+        run.run()?;
     }
     Ok(Outcome::Done)
 }
