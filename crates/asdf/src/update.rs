@@ -28,7 +28,7 @@ use crate::fault::FaultKind;
 use crate::layout::{Layout, StoredBlock};
 use crate::sources::{self, Named};
 use crate::splice;
-use crate::writer::{ArraySpec, Plan, WriteOptions};
+use crate::writer::{ArraySpec, Plan, PlannedArray, WriteOptions};
 use crate::yaml::{Document, Yaml, YamlLimits};
 use block::Replaced;
 
@@ -74,11 +74,11 @@ pub enum Committed {
 }
 
 /// What passes the data of an array on, in pieces of any size.
-pub type Producer<'a> = Box<dyn FnOnce(&mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> + 'a>;
+pub type Producer<'a> = Box<dyn FnOnce(&mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> + Send + 'a>;
 
 /// A block that is to be added.
 struct Added<'a> {
-    spec: ArraySpec,
+    block: PlannedArray,
     data: Producer<'a>,
 }
 
@@ -196,8 +196,36 @@ impl<'a> Updater<'a> {
     /// # Errors
     /// `Usage` behind a streamed block, behind bytes that belong to nothing, and for a path that cannot be; `Unsupported` for an element type without a name.
     pub fn add_array(&mut self, path: &str, spec: &ArraySpec, data: Producer<'a>) -> Result<()> {
-        if self.layout.blocks.last().is_some_and(|block| block.header.is_streamed()) {
-            return Err(Error::usage("a streamed block is the last of its file: no array can be added"));
+        self.set_with(path, |plan, _| Ok((plan.array(spec)?, vec![data])))
+    }
+
+    /// Sets a value with new arrays in it. `make` is given a plan in which the blocks of the file are declared, and the tree; it declares the
+    /// arrays, whose blocks go behind the others, and returns the value with their nodes, and what passes the data of each array on at the
+    /// commit, in the order of declaration. Views of new blocks, and arrays that the value has more than once, are as in a new file.
+    ///
+    /// # Errors
+    /// Those of `make`; as [`TreeEditor::set`]; where an array was declared, as [`Updater::add_array`]; `Usage` for another number of producers
+    /// than of arrays, and for a streamed array. Nothing is changed then.
+    pub fn set_with(
+        &mut self,
+        path: &str,
+        make: impl FnOnce(&mut Plan, &TreeEditor) -> Result<(Yaml, Vec<Producer<'a>>)>,
+    ) -> Result<()> {
+        let mut plan = self.plan();
+        for block in &self.layout.blocks {
+            plan.declare_stored(block.header.data_size, block.header.is_streamed());
+        }
+        self.added.iter().for_each(|added| plan.declare_planned(added.block.clone()));
+        let count = plan.block_count();
+        let (value, data) = make(&mut plan, &self.editor)?;
+        let blocks = plan.into_arrays_from(count)?;
+        if blocks.len() != data.len() {
+            let problem =
+                format!("{} arrays were declared, and the data of {} given", blocks.len(), data.len());
+            return Err(Error::usage(problem));
+        }
+        if blocks.is_empty() {
+            return self.editor.set(path, &value);
         }
         // Behind them a block would be found by nobody, and written over them they would be lost.
         if let Some(junk) = self.layout.faults.iter().find(|fault| fault.kind() == FaultKind::JunkAfterBlocks)
@@ -209,11 +237,13 @@ impl<'a> Updater<'a> {
                 .at(junk.range())
                 .hint("defragment the file first"));
         }
-        let count = self.layout.blocks.len() + self.added.len();
-        self.count_from_the_start(count)?;
-        let node = self.plan().node_for(count, spec)?;
-        self.editor.set(path, &node)?;
-        self.added.push(Added { spec: spec.clone(), data });
+        let before = self.editor.clone();
+        let set = self.count_from_the_start(count).and_then(|()| self.editor.set(path, &value));
+        if let Err(error) = set {
+            self.editor = before;
+            return Err(error);
+        }
+        self.added.extend(blocks.into_iter().zip(data).map(|(block, data)| Added { block, data }));
         Ok(())
     }
 

@@ -31,8 +31,15 @@ pub(crate) fn word<'a>(options: &'a ImportOptions, name: &str) -> Option<&'a str
 /// # Errors
 /// `Usage` for codecs that ASDF does not have, listing those it has, and for a level of none.
 pub(crate) fn codec(options: &ImportOptions) -> Result<Option<(&'static str, Option<i32>)>> {
-    let Some((name, level)) = &options.codec else { return Ok(None) };
-    let known = CODECS.iter().find(|(word, _)| word == name).ok_or_else(|| {
+    options.codec.as_ref().map_or(Ok(None), |(name, level)| compression(name, *level))
+}
+
+/// The label and level of a codec by the command's word: `blosc` is `blsc`. `None` for `none`.
+///
+/// # Errors
+/// As [`codec`].
+pub(crate) fn compression(name: &str, level: Option<i32>) -> Result<Option<(&'static str, Option<i32>)>> {
+    let known = CODECS.iter().find(|(word, _)| *word == name).ok_or_else(|| {
         let words: Vec<&str> = CODECS.iter().map(|(word, _)| *word).collect();
         Error::usage(format!("ASDF has no codec {name:?} (it has {})", words.join(", ")))
     })?;
@@ -41,7 +48,7 @@ pub(crate) fn codec(options: &ImportOptions) -> Result<Option<(&'static str, Opt
         (("none", _), Some(level)) => {
             Err(Error::usage(format!("none has no levels, and {level} was asked for")))
         }
-        ((_, label), level) => Ok(Some((*label, *level))),
+        ((_, label), level) => Ok(Some((*label, level))),
     }
 }
 

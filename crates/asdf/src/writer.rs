@@ -44,6 +44,7 @@ pub use plan::{ArraySpec, Plan};
 use crate::block_index::BlockIndex;
 use block::{Open, Parts};
 use plan::Planned;
+pub(crate) use plan::PlannedArray;
 use target::Target;
 
 /// A file that is being written: the tree is there, and data are taken in the order in which their arrays were declared.
@@ -170,9 +171,7 @@ impl<'o> Writer<'o> {
                 let parts = Parts { given: None, data: 0, packing: None, encoder: None, label: [0; 4] };
                 Ok((parts, Some(row)))
             }
-            Planned::Array { dtype, given, data, compression } => {
-                Ok((Parts::of_array(&dtype, given, data, compression.as_ref(), &self.options)?, None))
-            }
+            Planned::Array(array) => Ok((array.parts(&self.options)?, None)),
         }
     }
 }
@@ -180,9 +179,9 @@ impl<'o> Writer<'o> {
 /// Bytes of the blocks, where all of them are stored plainly.
 fn known_len(planned: &[Planned], options: &WriteOptions) -> Option<u64> {
     planned.iter().try_fold(0_u64, |total, planned| match planned {
-        Planned::Array { data, compression: None, .. } => {
-            let padding = options.padding.after(*data);
-            total.checked_add(*data)?.checked_add(padding)?.checked_add(100)
+        Planned::Array(array) if array.compression.is_none() => {
+            let padding = options.padding.after(array.data);
+            total.checked_add(array.data)?.checked_add(padding)?.checked_add(100)
         }
         _ => None,
     })

@@ -22,14 +22,13 @@ impl Updater<'_> {
     /// `Usage` for arrays whose data are not as long as they should be; `Unsupported` where the change does not fit in place and the
     /// storage is no file; `Io`. After any of them, what is in the file is found by opening it again.
     pub fn commit(&mut self) -> Result<Committed> {
+        if self.added.is_empty() && self.replaced.is_empty() && self.has_same_tree()? {
+            return Ok(Committed::Unchanged);
+        }
         let fits = self.fits();
         let patches = if fits { self.patches()? } else { Vec::new() };
         let bytes = patches.iter().map(|patch| patch.new.len() as u64).fold(0, u64::saturating_add);
-        let added = self
-            .added
-            .iter()
-            .map(|added| added.spec.data_len().unwrap_or(u64::MAX))
-            .fold(bytes, u64::saturating_add);
+        let added = self.added.iter().map(|added| added.block.data).fold(bytes, u64::saturating_add);
         let in_one_write = self.added.is_empty()
             && matches!(patches.as_slice(), [] | [_])
             && !patches.iter().any(Patch::crosses_sectors);
@@ -50,6 +49,16 @@ impl Updater<'_> {
             (self.layout, self.editor) = read(&*self.storage, &self.options)?;
         }
         Ok(committed)
+    }
+
+    /// Whether the tree is the one that the file has.
+    fn has_same_tree(&self) -> Result<bool> {
+        let Some(tree) = &self.layout.tree else { return Ok(false) };
+        let text = self.editor.text().as_bytes();
+        if tree.end.saturating_sub(tree.start) != text.len() as u64 {
+            return Ok(false);
+        }
+        Ok(*StorageSource::new(&*self.storage)?.read(tree.clone())? == *text)
     }
 
     /// The added blocks and the index, as they go from byte `start` on.
@@ -158,9 +167,9 @@ fn add_blocks(
     options: &WriteOptions,
     target: &mut Target<'_>,
 ) -> Result<u64> {
-    for Added { spec, data } in added {
+    for Added { block, data } in added {
         offsets.push(at);
-        let mut open = Open::of_spec(at, &spec, options, target)?;
+        let mut open = Open::start(at, block.parts(options)?, options, target)?;
         data(&mut |bytes| open.write(bytes, target))?;
         at += open.end(None, options, target)?;
     }

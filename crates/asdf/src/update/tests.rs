@@ -7,6 +7,8 @@ use super::*;
 use crate::writer::Padding;
 use crate::{File, IndexState};
 
+mod values;
+
 fn spec(len: u64) -> ArraySpec {
     ArraySpec::new(DType::native(Kind::Uint, 1), [len])
 }

@@ -8,7 +8,6 @@ use super::digest::Hasher;
 use super::encode::Encoder;
 use super::options::WriteOptions;
 use super::packing::Packing;
-use super::plan::ArraySpec;
 use super::target::{Spool, Target};
 use crate::block_header::{BlockHeader, LEAST_LEN, LEAST_SIZE, STREAMED};
 
@@ -74,23 +73,6 @@ impl Parts {
 }
 
 impl Open {
-    /// Begins the block of an array at byte `at` of the file.
-    pub(crate) fn of_spec(
-        at: u64,
-        spec: &ArraySpec,
-        options: &WriteOptions,
-        target: &mut Target<'_>,
-    ) -> Result<Self> {
-        let parts = Parts::of_array(
-            &spec.dtype,
-            spec.given_len()?,
-            spec.data_len()?,
-            spec.compression.as_ref(),
-            options,
-        )?;
-        Self::start(at, parts, options, target)
-    }
-
     /// Begins a block at byte `at` of the file.
     pub(crate) fn start(
         at: u64,

@@ -2,15 +2,17 @@
 
 use std::path::Path;
 
-use container_core::dtype::{DType, Order};
+use container_core::dtype::{DType, Kind, Order};
 use container_core::format::Output;
 use container_core::write::{AtomicFile, Overwrite};
 use container_core::{Error, Result};
 
+use super::block::Parts;
 use super::datatype::{datatype, packed_size};
 use super::options::WriteOptions;
 use super::root::{ndarray_tag, root};
 use super::{Writer, inline};
+use crate::words;
 use crate::yaml::{Collection, EmitOptions, Yaml, emit_document};
 
 /// An array to be written: what the tree says of it, and how its block is stored.
@@ -48,6 +50,16 @@ impl ArraySpec {
     pub fn compressed(mut self, label: impl Into<String>, level: Option<i32>) -> Self {
         self.compression = Some((label.into(), level));
         self
+    }
+
+    /// The same with a codec by the command's word (`none`, `zlib`, `bzp2`, `lz4`, `zstd`, `blosc`), and its level.
+    ///
+    /// # Errors
+    /// `Usage` for another word, and for a level of `none`.
+    pub fn encoded(mut self, codec: &str, level: Option<i32>) -> Result<Self> {
+        let found = words::compression(codec, level)?;
+        self.compression = found.map(|(label, level)| (label.to_owned(), level));
+        Ok(self)
     }
 
     /// The same with a mask.
@@ -99,10 +111,28 @@ impl ArraySpec {
 /// A block that is going to be written.
 #[derive(Clone, Debug)]
 pub(super) enum Planned {
-    /// So many bytes are given, of elements of a type.
-    Array { dtype: DType, given: u64, data: u64, compression: Option<(String, Option<i32>)> },
+    /// The data of an array.
+    Array(PlannedArray),
     /// Rows of so many bytes, until the file ends.
     Streamed { row: u64 },
+}
+
+/// The block of an array that is going to be written.
+#[derive(Clone, Debug)]
+pub(crate) struct PlannedArray {
+    dtype: DType,
+    /// Bytes that will be given.
+    given: u64,
+    /// Bytes that this comes to decoded.
+    pub(crate) data: u64,
+    pub(super) compression: Option<(String, Option<i32>)>,
+}
+
+impl PlannedArray {
+    /// The parts of the block.
+    pub(crate) fn parts(&self, options: &WriteOptions) -> Result<Parts> {
+        Parts::of_array(&self.dtype, self.given, self.data, self.compression.as_ref(), options)
+    }
 }
 
 /// A file that is being planned.
@@ -135,18 +165,45 @@ impl Plan {
     pub fn array(&mut self, spec: &ArraySpec) -> Result<Yaml> {
         self.room_for_block()?;
         let node = self.node(Yaml::int(self.blocks.len() as u64), spec, spec.strides()?, 0)?;
-        self.blocks.push(Planned::Array {
+        self.blocks.push(Planned::Array(PlannedArray {
             dtype: spec.dtype.clone(),
             given: spec.given_len()?,
             data: spec.data_len()?,
             compression: spec.compression.clone(),
-        });
+        }));
         Ok(node)
     }
 
-    /// The node of an array in the block with a number.
-    pub(crate) fn node_for(&self, block: usize, spec: &ArraySpec) -> Result<Yaml> {
-        self.node(Yaml::int(block as u64), spec, spec.strides()?, 0)
+    /// Declares a block that the file has already.
+    pub(crate) fn declare_stored(&mut self, data: u64, is_streamed: bool) {
+        let dtype = DType::native(Kind::Uint, 1);
+        self.blocks.push(match is_streamed {
+            true => Planned::Streamed { row: 1 },
+            false => Planned::Array(PlannedArray { dtype, given: data, data, compression: None }),
+        });
+    }
+
+    /// Declares a block that was planned before.
+    pub(crate) fn declare_planned(&mut self, array: PlannedArray) {
+        self.blocks.push(Planned::Array(array));
+    }
+
+    /// Number of blocks that are declared: the number of the next one.
+    #[must_use]
+    pub fn block_count(&self) -> usize {
+        self.blocks.len()
+    }
+
+    /// The arrays that were declared from block `first` on.
+    ///
+    /// # Errors
+    /// `Usage` for a streamed one.
+    pub(crate) fn into_arrays_from(self, first: usize) -> Result<Vec<PlannedArray>> {
+        let arrays = self.blocks.into_iter().skip(first).map(|block| match block {
+            Planned::Array(array) => Ok(array),
+            Planned::Streamed { .. } => Err(Error::usage("a streamed array cannot be added to a file")),
+        });
+        arrays.collect()
     }
 
     /// Another view of the block with a number: its own type, shape and strides, from byte `offset` of the decoded data on. Order and
@@ -155,10 +212,10 @@ impl Plan {
     /// # Errors
     /// As [`Plan::array`]; `Usage` for a view that reaches past its block, for strides of zero, and for a block that is not declared.
     pub fn view(&self, block: usize, spec: &ArraySpec, offset: u64, strides: Option<&[i64]>) -> Result<Yaml> {
-        let Some(Planned::Array { data, .. }) = self.blocks.get(block) else {
+        let Some(Planned::Array(array)) = self.blocks.get(block) else {
             return Err(Error::usage(format!("no array has been declared in block {block}")));
         };
-        check_view(spec, offset, strides, *data)?;
+        check_view(spec, offset, strides, array.data)?;
         self.node(Yaml::int(block as u64), spec, strides.map(<[i64]>::to_vec), offset)
     }
 
