@@ -13,7 +13,7 @@ use crate::layout::{Layout, StoredBlock};
 use crate::ndarray::{Geometry, NdArray};
 use crate::open_options::{OpenOptions, Policy};
 use crate::tree::Tree;
-use crate::yaml::{Document, DuplicateKeys, Node};
+use crate::yaml::{Document, DuplicateKeys, Node, NodeId};
 
 mod arrays;
 mod blocks;
@@ -185,6 +185,13 @@ impl File {
         &self.arrays
     }
 
+    /// The position in [`File::arrays`] of the first entry of each array, by the node that it is described at.
+    #[must_use]
+    pub fn arrays_by_node(&self) -> HashMap<NodeId, usize> {
+        let entries = self.arrays.iter().enumerate().rev();
+        entries.map(|(index, entry)| (entry.array.node, index)).collect()
+    }
+
     /// The position in [`File::arrays`] of the array at `path`.
     #[must_use]
     pub fn find_array(&self, path: &str) -> Option<usize> {
@@ -228,9 +235,11 @@ impl File {
         self.tree_faults.iter().find(|fault| fault.kind() == FaultKind::TreeUnreadable)
     }
 
+    /// Makes sure that the tree is the one of the file: under [`Policy::Lenient`] a tree that cannot be read is an empty one.
+    ///
     /// # Errors
-    /// `Malformed` for that.
-    pub(crate) fn require_tree(&self) -> Result<()> {
+    /// `Malformed` for a tree that could not be read.
+    pub fn require_tree(&self) -> Result<()> {
         self.unread_tree().map_or(Ok(()), |fault| Err(fault.error()))
     }
 

@@ -12,8 +12,8 @@ use container_core::{Error, Limits, Result};
 use crate::edit::parse_value;
 use crate::schema::{self, NoteKind, Options, Schemas};
 use crate::update::{Committed, UpdateOptions, Updater};
-use crate::yaml::{EmitOptions, Yaml, emit_document};
-use crate::{File, digest_state, meta, parts};
+use crate::yaml::{Document, EmitOptions, Yaml, emit_document};
+use crate::{File, Version, digest_state, meta, parts};
 
 /// The tags of the tree, each by the JSON pointer of its node: `!core/ndarray-1.1.0`, `!!binary`, `!<asdf://…>`. Aliases are looked through.
 ///
@@ -90,7 +90,7 @@ pub fn change(
         match change {
             Change::Set(pointer, value) => {
                 parse_value(value).map_err(|error| error.context(format!("the value for {pointer}")))?;
-                check_pointer(pointer)?;
+                require_pointer(pointer)?;
                 let editor = updater.editor();
                 notes.extend(match pointer.strip_suffix("/-") {
                     Some(list) => editor.push_typed(list, value)?,
@@ -98,7 +98,7 @@ pub fn change(
                 });
             }
             Change::Unset(pointer) => {
-                check_pointer(pointer)?;
+                require_pointer(pointer)?;
                 updater.remove(pointer)?;
             }
         }
@@ -106,7 +106,11 @@ pub fn change(
     updater.commit().map(|committed| (committed, notes))
 }
 
-fn check_pointer(pointer: &str) -> Result<()> {
+/// Makes sure that a text is a JSON pointer to a part of a tree: `/key/0`.
+///
+/// # Errors
+/// `Usage` for another text, and for the empty pointer, which is the whole.
+pub fn require_pointer(pointer: &str) -> Result<()> {
     let is_escaped = pointer.split('~').skip(1).all(|rest| rest.starts_with(['0', '1']));
     if pointer.starts_with('/') && is_escaped {
         return Ok(());
@@ -121,12 +125,21 @@ fn check_pointer(pointer: &str) -> Result<()> {
 /// # Errors
 /// `Malformed` for a schema of the caller's that is none, with its name as part; `Limit`.
 pub fn validate(file: &File, custom: Option<(&[u8], &str)>) -> Result<Vec<Finding>> {
+    validate_tree(file.tree().document(), file.layout().header.standard_or_first(), custom)
+}
+
+/// As [`validate`], for a tree that is edited, in a file of a version of the standard.
+///
+/// # Errors
+/// As [`validate`].
+pub fn validate_tree(
+    document: &Document,
+    standard: Version,
+    custom: Option<(&[u8], &str)>,
+) -> Result<Vec<Finding>> {
     let mut schemas = Schemas::new();
     let custom = custom.map(|(text, name)| schemas.add(text, name)).transpose()?;
-    let document = file.tree().document();
-    let options = Options::default()
-        .standard(Some(file.layout().header.standard_or_first()))
-        .with(&schemas, custom.as_deref());
+    let options = Options::default().standard(Some(standard)).with(&schemas, custom.as_deref());
     let report = schema::validate(document, &options)?;
     let at = |range: Range<usize>| {
         let place = |at: usize| document.base().saturating_add(at as u64);

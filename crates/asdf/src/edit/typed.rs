@@ -59,6 +59,26 @@ impl TreeEditor {
         Ok(notes)
     }
 
+    /// The value under the tag of what is at `path`, where both are of one kind, the value has no tag, and it can be what the tag says: for
+    /// [`TreeEditor::set`], which puts a value there as it is.
+    #[must_use]
+    pub fn under_own_tag(&self, path: &str, value: Yaml) -> Yaml {
+        let Some(node) = self.document().find(path) else { return value };
+        // YAML's own tags say of what type a value is, and the new one is of its own.
+        let tag =
+            node.tag().filter(|tag| !tag.starts_with(YAML_PREFIX) && *tag != "!" && !NdArray::is_tag(tag));
+        let kind = match &value {
+            Yaml::Text(..) => Some(Kind::Scalar),
+            Yaml::Sequence(..) => Some(Kind::Sequence),
+            Yaml::Mapping(..) => Some(Kind::Mapping),
+            _ => None,
+        };
+        match tag {
+            Some(tag) if kind == Some(node.kind()) => value.tagged(tag),
+            _ => value,
+        }
+    }
+
     /// As [`TreeEditor::push`], for a value as people type it; notes as [`TreeEditor::set_typed`].
     ///
     /// # Errors

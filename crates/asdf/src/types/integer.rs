@@ -6,9 +6,10 @@ use container_core::region::Region;
 use container_core::{Error, Result};
 
 use super::{need, text, wrong};
-use crate::File;
 use crate::ndarray::NdArray;
-use crate::yaml::{Int, Node};
+use crate::writer::root::{PREFIX, ndarray_tag};
+use crate::yaml::{Collection, Int, Node, Yaml};
+use crate::{File, Version};
 
 /// Most words: half a million bits. Making digits of more takes longer than anyone waits.
 const MOST: u64 = 1 << 14;
@@ -81,6 +82,24 @@ impl Integer {
             }
         }
         Int::Big(digits)
+    }
+
+    /// The number in a tree: `core/integer` with its words inline.
+    #[must_use]
+    pub fn to_yaml(&self, standard: Version) -> Yaml {
+        let words = self.words.iter().map(|word| Yaml::int(*word)).collect();
+        let shape = Yaml::Sequence(vec![Yaml::int(self.words.len() as u64)], Some(Collection::Flow));
+        let words = Yaml::mapping([
+            ("data", Yaml::Sequence(words, Some(Collection::Flow))),
+            ("datatype", Yaml::text("uint32")),
+            ("shape", shape),
+        ]);
+        let tag = if standard.minor >= 6 { "core/integer-1.1.0" } else { "core/integer-1.0.0" };
+        Yaml::mapping([
+            ("words", words.tagged(ndarray_tag(standard))),
+            ("sign", Yaml::text(if self.negative { "-" } else { "+" })),
+        ])
+        .tagged(format!("{PREFIX}{tag}"))
     }
 
     /// The words of a number.

@@ -9,6 +9,26 @@ fn file(tree: &str) -> File {
 }
 
 #[test]
+fn integers_are_written_as_they_are_read() {
+    for words in [vec![], vec![7], vec![0, 0, 0, 0, 1], vec![u32::MAX; 9]] {
+        for negative in [false, true] {
+            for version in ["1.5.0", "1.6.0"] {
+                let integer = Integer { negative, words: words.clone() };
+                let standard = crate::Version::parse(version).unwrap();
+                let tree = crate::yaml::Yaml::mapping([("n", integer.to_yaml(standard))]);
+                let text = crate::yaml::emit_document(&tree, &crate::yaml::EmitOptions::default()).unwrap();
+                let text = format!("#ASDF 1.0.0\n{text}");
+                let file = File::from_bytes(text.clone().into_bytes(), OpenOptions::default()).unwrap();
+                match file.value("n") {
+                    Ok(Value::Integer(read)) => assert_eq!(read, integer, "{text}"),
+                    other => panic!("{text}: {other:?}"),
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn integers_are_the_ones_of_the_schemas_examples() {
     // ASDF standard 1.6.0, core schemas, integer, example 2.
     let file = file(concat!(

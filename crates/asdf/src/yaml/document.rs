@@ -167,6 +167,11 @@ impl Document {
         Node::new(self, id)
     }
 
+    /// The nodes in the order of the arena, aliases included.
+    pub fn nodes(&self) -> impl Iterator<Item = Node<'_>> {
+        (0..self.len()).filter_map(|at| u32::try_from(at).ok()).map(|at| Node::new(self, NodeId(at)))
+    }
+
     /// Number of nodes, aliases included.
     #[must_use]
     pub const fn len(&self) -> usize {

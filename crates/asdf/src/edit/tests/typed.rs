@@ -30,6 +30,28 @@ fn the_tag_of_a_value_stays_unless_another_is_given() {
 }
 
 #[test]
+fn a_value_of_the_same_kind_goes_under_the_tag_of_what_is_there() {
+    let array = "%TAG ! tag:stsci.edu:asdf/\n---\na: !core/ndarray-1.1.0 [1]\nm: !x/y-1.0.0 {b: 1}\ns: !!str 1\nt: !x/t-1.0.0 q\n";
+    let editor = editor(array);
+    let tag = |path: &str, value: Yaml| match editor.under_own_tag(path, value) {
+        Yaml::Tagged(tag, _) => Some(tag),
+        _ => None,
+    };
+    assert_eq!(tag("/m", Yaml::mapping([("c", Yaml::Null)])).unwrap(), "tag:stsci.edu:asdf/x/y-1.0.0");
+    assert_eq!(tag("/t", Yaml::text("r")).unwrap(), "tag:stsci.edu:asdf/x/t-1.0.0");
+    assert_eq!(tag("/t", Yaml::text("r").tagged("!own")).unwrap(), "!own");
+    for (path, value) in [
+        ("/m", Yaml::text("c")),
+        ("/t", Yaml::int(1)),
+        ("/a", Yaml::sequence([])),
+        ("/s", Yaml::text("r")),
+        ("/n", Yaml::text("r")),
+    ] {
+        assert_eq!(tag(path, value), None, "{path}");
+    }
+}
+
+#[test]
 fn a_tag_of_yamls_own_has_to_fit() {
     assert_eq!(set("a: !!float 1\n", "/a", "2").0, "a: !!float 2\n");
     assert_eq!(set("a: !!str 1\n", "/a", "017"), ("a: '017'\n".to_owned(), vec![]));
