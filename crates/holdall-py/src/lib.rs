@@ -1,5 +1,6 @@
 //! The extension module `holdall._holdall`: private, with positional arguments. The package's Python is the typed façade over it.
 
+mod asdf;
 mod blosc2;
 mod bloscpack;
 mod command;
@@ -30,6 +31,7 @@ fn _holdall(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<blosc2::Blosc2File>()?;
     module.add_class::<gsd::GsdFile>()?;
     module.add_class::<gsd::GsdFollower>()?;
+    asdf::register(module)?;
     functions::register(module)?;
     bloscpack::register(module)?;
     module.add_function(wrap_pyfunction!(command::command, module)?)?;
