@@ -367,6 +367,15 @@ def read_store(path: str, theirs: Any, outcome: Outcome) -> None:
             except holdall.UnsupportedError as refused:
                 outcome.skipped.append(f"holdall does not read a column: {str(refused).partition(':')[2]}"[:80])
                 continue
+            mask = ours[key].mask() if found.ndim == 1 else None
+            missing = np.zeros(len(found), bool) if mask is None else mask
+            if isinstance(values, np.ma.MaskedArray):
+                # What lies at missing elements is nobody's value.
+                outcome.same(f"{key} (mask)", missing, np.ma.getmaskarray(values))
+                found, values = found[~missing], np.ma.getdata(values)[~missing]
+            elif values is not None and mask is not None:
+                kept = [value for value, is_missing in zip(values, missing, strict=True) if not is_missing]
+                found, values = found[~missing], values[~missing] if isinstance(values, np.ndarray) else kept
             if isinstance(values, np.ndarray) and values.dtype.kind not in "TO":
                 outcome.same(key, found, values)
             else:
