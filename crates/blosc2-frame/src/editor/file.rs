@@ -76,6 +76,9 @@ impl InFile {
 
     /// Says how long the header will be, while there are no chunks.
     pub fn set_head_len(&mut self, len: u32) {
+        if self.head_len == u64::from(len) {
+            return;
+        }
         self.head_len = u64::from(len);
         // Chunks come behind it, and not into space that was left where it will be.
         self.fresh.clear();

@@ -356,3 +356,19 @@ fn a_change_that_was_stopped_is_not_committed() {
     assert!(editor.commit(Durability::Cached).is_err());
     assert!(!editor.remove_vlmetalayer("none"));
 }
+
+#[test]
+fn rows_that_are_appended_one_by_one_before_a_commit_take_no_room() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("a.b2nd");
+    let mut editor = create(&path, 0, 4096);
+    let mut noise = Noise(1);
+    let values = noise.model(&[4096], 1);
+    for piece in values.bytes.chunks(16) {
+        editor.append(0, &bytes(piece)).unwrap();
+    }
+    editor.commit(Durability::Cached).unwrap();
+    drop(editor);
+    check(&path, &values);
+    assert!(std::fs::metadata(&path).unwrap().len() < 5 * 4096);
+}
