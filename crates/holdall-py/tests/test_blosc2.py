@@ -210,6 +210,44 @@ def test_assignments_that_numpy_refuses_change_nothing(tmp_path: Path) -> None:
     assert (theirs(tmp_path / "a.b2nd") == values).all()
 
 
+def test_values_may_be_arrays_in_files(tmp_path: Path) -> None:
+    values = np.arange(12, dtype="<f4").reshape(3, 4)
+    their_array(tmp_path / "b.b2nd", values, chunks=(2, 2))
+    peer, own = blosc2.open(str(tmp_path / "b.b2nd")), holdall.blosc2.open(tmp_path / "b.b2nd")
+    with holdall.blosc2.create(tmp_path / "a.b2nd", (3, 4), "<i4", chunks=(2, 3)) as array:
+        for source in (peer, own, own.dataset):
+            array[...] = 0
+            array[::-1] = source
+            assert (array[...] == values[::-1]).all()
+        array[peer[...] > 5] = -1
+        array[None, 1:, ..., [0, 0]] = [[[7, 8], [9, 10]]]
+        array[1:] = array[:-1]
+        array[...] += 1
+        array.append(own)
+    model = values[::-1].astype("<i4")
+    model[values > 5] = -1
+    model[None, 1:, ..., [0, 0]] = [[[7, 8], [9, 10]]]
+    model[1:] = model[:-1].copy()
+    assert (theirs(tmp_path / "a.b2nd") == np.r_[model + 1, values.astype("<i4")]).all()
+
+
+def test_arrays_without_elements_grow(tmp_path: Path) -> None:
+    path = tmp_path / "a.b2nd"
+    blosc2.zeros((0, 5), dtype="<i4", urlpath=str(path), mode="w")
+    with holdall.blosc2.open(path, "r+") as array:
+        array[...] = 1
+        array[5:2, ::-1] = 2
+        assert array[...].shape == (0, 5) and list(array) == []
+        assert array.append(np.ones((3, 5))) == 3
+        array.resize((4, 5))
+        array.append([[2]] * 4, axis=-1)
+        assert array.shape == (4, 6)
+    assert theirs(path).tolist() == [[1, 1, 1, 1, 1, 2]] * 3 + [[0, 0, 0, 0, 0, 2]]
+    with holdall.blosc2.open(path, "r+") as array:
+        array.resize((0, 6))
+    assert theirs(path).shape == (0, 6) and holdall.verify(path)
+
+
 VLMETA: dict[str, Any] = {
     "int": 7,
     "float": 2.5,
@@ -348,6 +386,12 @@ def test_rows_that_are_set_one_by_one_leave_no_dead_space(tmp_path: Path) -> Non
     holdall.save(whole, values, chunks=(100, 32))
     assert (theirs(tmp_path / "a.b2nd") == values).all()
     assert (tmp_path / "a.b2nd").stat().st_size < 1.5 * whole.stat().st_size
+    grown = tmp_path / "c.b2nd"
+    with holdall.blosc2.create(grown, (0, 64), "<i4", chunks=(100, 32)) as array:
+        for new in values:
+            array.append(new[None])
+    # A chunk that grows does not fit where it was.
+    assert (theirs(grown) == values).all() and grown.stat().st_size < 6 * whole.stat().st_size
 
 
 def test_words_are_those_of_the_peer(tmp_path: Path) -> None:
@@ -371,6 +415,7 @@ def test_words_are_those_of_the_peer(tmp_path: Path) -> None:
     assert len(array) == 6 and [row[0] for row in array] == [0, 10, 20, 30, 40, 50]
     assert np.asarray(array).shape == (6, 10) and "float64" in repr(array)
     assert array.meta["b2nd"][2] == [6, 10] and array.nchunks == 4
+    assert array.schunk.decompress_chunk(3) == peer.schunk.decompress_chunk(3)
     assert same_bits(array[::-2, [1, 3]], peer[...][::-2, [1, 3]])
 
 
@@ -664,7 +709,8 @@ def test_ctrl_c_ends_long_work_and_leaves_no_target(tmp_path: Path) -> None:
         with holdall.blosc2.create(tmp_path / "new.b2nd", values.shape, chunks=(1, 1 << 16), codec="zlib:9") as array:
             fill(array)
 
-    assert interrupted(made) < 1.0
+    # A tenth of a second and the rest of a chunk on a quiet machine; all of the work takes minutes.
+    assert interrupted(made) < 5.0
     assert os.listdir(tmp_path) == []
 
     path = tmp_path / "a.b2nd"
@@ -672,7 +718,7 @@ def test_ctrl_c_ends_long_work_and_leaves_no_target(tmp_path: Path) -> None:
         array.append(values[:2])
     before = path.read_bytes()
     array = holdall.blosc2.open(path, "r+")
-    assert interrupted(lambda: [array.append(values) for _ in range(100)]) < 1.0
+    assert interrupted(lambda: [array.append(values) for _ in range(100)]) < 5.0
     if array.is_changed:
         with pytest.raises(holdall.UsageError, match="broke off") as refused:
             array.commit()

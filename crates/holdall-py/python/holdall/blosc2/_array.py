@@ -11,6 +11,7 @@ from .._fancy import basic_shape, box_of, fancy
 from .._names import unknown
 from .._types import Index
 from ._base import Base
+from ._frame import Frame
 
 if TYPE_CHECKING:
     import numpy as np
@@ -105,6 +106,11 @@ class Array(Base):
 
             self._file = open(self._path)
         return self._file[next(iter(self._file))]
+
+    @property
+    def schunk(self) -> Frame:
+        """The chunks of the array, for reading: their bytes are in the order of blocks, with padding."""
+        return Frame(self._core, self._path, self._mode)
 
     def __len__(self) -> int:
         if not self.shape:
