@@ -18,6 +18,7 @@ mod large;
 mod manifest;
 mod matrix;
 mod repairs;
+mod stopped;
 mod table;
 mod targets;
 mod told;

@@ -91,7 +91,7 @@ pub fn read_range(
             return Err(Error::malformed(problem).at(stored));
         }
         check_range(&part, source.len())?;
-        return read_parallel(source, start, dst, threads);
+        return read_parallel(source, start, dst, threads, limits.stop);
     };
     decode(codecs, label, &encoded, |codec| codec.decode_range(&encoded, range, dst))
 }
@@ -111,7 +111,10 @@ pub(crate) fn read_in_pieces(
 ) -> Result<()> {
     let (stored, decoded_len) = (container_core::block::Block::range(block), block.data_size());
     let Some(label) = block.label() else {
-        return for_each_piece(source, stored, Progress::none(), take);
+        return for_each_piece(source, stored, Progress::none(), |piece| {
+            limits.stop.check()?;
+            take(piece)
+        });
     };
     let encoded = Encoded { source, range: stored, decoded_len, limits, threads };
     decode(codecs, label, &encoded, |codec| codec.decode_in_pieces(&encoded, take))

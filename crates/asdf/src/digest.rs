@@ -67,7 +67,7 @@ impl DigestState {
 ///
 /// # Errors
 /// `Truncated` where the file has not all of the block; where decoding is tried and fails the digest is bad, and that is no error; `Limit`
-/// and those of the source.
+/// `Cancelled`, and those of the source.
 pub fn state(
     source: &dyn Source,
     block: &StoredBlock,
@@ -76,7 +76,7 @@ pub fn state(
     threads: usize,
 ) -> Result<DigestState> {
     let Some(stored) = expected(block) else { return Ok(DigestState::Absent) };
-    let computed = of_stored(source, block)?;
+    let computed = of_stored_ticking(source, block, |_| limits.stop.check())?;
     if stored == computed {
         return Ok(DigestState::Stored);
     }

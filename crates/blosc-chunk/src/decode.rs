@@ -9,7 +9,8 @@ mod whole;
 
 use std::ops::Range;
 
-use container_core::{Error, Limits, Result};
+use container_core::source::STOP_LEN;
+use container_core::{Error, Limits, Result, Stop};
 
 use crate::{Chunk, Plugins};
 use job::{Job, Worker, room};
@@ -63,6 +64,11 @@ impl Decoder {
         Self { limits, ..self }
     }
 
+    /// Ends what this decoder does from now on once `stop` is asked for: it is checked before each stream of a block.
+    pub fn set_stop(&mut self, stop: Stop) {
+        self.limits.stop = stop;
+    }
+
     /// The same with codecs and filters of the caller's own, for chunks that name them.
     #[must_use]
     pub fn with_plugins(self, plugins: Plugins) -> Self {
@@ -108,7 +114,7 @@ impl Decoder {
             return Err(Error::usage(problem));
         }
         check_len(dst, range.len())?;
-        if decode_plain(chunk, range.start, dst)? {
+        if decode_plain(chunk, range.start, dst, self.limits.stop)? {
             return Ok(());
         }
         let (first, start) = first_block(chunk, range.start);
@@ -135,7 +141,7 @@ impl Decoder {
             return Err(Error::usage(format!("block {index} of {}", chunk.block_count())));
         }
         check_len(dst, chunk.block_len(index))?;
-        if decode_plain(chunk, index * chunk.header().block_len() as usize, dst)? {
+        if decode_plain(chunk, index * chunk.header().block_len() as usize, dst, self.limits.stop)? {
             return Ok(());
         }
         self.find_reference(chunk, index, None)?;
@@ -160,7 +166,7 @@ impl Decoder {
             let start = chunk.nbytes() - rest.len();
             let (block, next) = rest.split_at_mut(chunk.block_len(index));
             rest = next;
-            if !wanted(index) || decode_plain(chunk, start, block)? {
+            if !wanted(index) || decode_plain(chunk, start, block, self.limits.stop)? {
                 continue;
             }
             if !has_reference && index > 0 {
@@ -178,7 +184,7 @@ impl Decoder {
     /// As [`Decoder::decode`].
     pub fn decode_parallel(&mut self, chunk: &Chunk<'_>, dst: &mut [u8], threads: usize) -> Result<()> {
         check_len(dst, chunk.nbytes())?;
-        if decode_plain(chunk, 0, dst)? {
+        if decode_plain(chunk, 0, dst, self.limits.stop)? {
             return Ok(());
         }
         let job = Job { chunk, geometry: &self.geometry, limits: &self.limits, plugins: &self.plugins };
@@ -224,17 +230,24 @@ fn first_block(chunk: &Chunk<'_>, at: usize) -> (usize, usize) {
 }
 
 /// Decodes the bytes of a chunk without streams from `start` on; false where it has streams.
-fn decode_plain(chunk: &Chunk<'_>, start: usize, dst: &mut [u8]) -> Result<bool> {
+fn decode_plain(chunk: &Chunk<'_>, start: usize, dst: &mut [u8], stop: Stop) -> Result<bool> {
     let header = chunk.header();
     if let Some(special) = header.special() {
         // Without streams there are no measurements, whatever the bit says: C-Blosc2 gives the value.
-        special.fill(chunk, start, dst);
+        for (at, piece) in dst.chunks_mut(STOP_LEN).enumerate() {
+            stop.check()?;
+            special.fill(chunk, start + at * STOP_LEN, piece);
+        }
     } else if header.is_instrumented() {
         let problem = "an instrumented chunk, which holds measurements instead of data";
         return Err(Error::unsupported(problem).at(31..32).context("blosc chunk"));
     } else if header.is_memcpyed() {
         // The flags may speak of filters and codecs: they are left from an attempt.
-        dst.copy_from_slice(&chunk.value()[start..start + dst.len()]);
+        let stored = chunk.value()[start..start + dst.len()].chunks(STOP_LEN);
+        for (piece, stored) in dst.chunks_mut(STOP_LEN).zip(stored) {
+            stop.check()?;
+            piece.copy_from_slice(stored);
+        }
     } else {
         return Ok(dst.is_empty());
     }

@@ -16,7 +16,7 @@ use container_core::format::{Format, Input, Level, Probe, Support};
 use container_core::region::Region;
 use container_core::report::{BlockCounts, Finding, Report, Severity};
 use container_core::source::{Source, check_range, into_vec};
-use container_core::{Error, Limits, Progress, Result, Value};
+use container_core::{Error, Limits, Progress, Result, Stop, Value};
 
 use crate::{Chunk, Decoder, Header, Special};
 
@@ -301,6 +301,11 @@ impl Source for Decoded<'_> {
         }
         let place = |at: u64| usize::try_from(at).map_err(|_| Error::usage("a chunk of 2^32 bytes"));
         decoder.decode_range(self.chunk, place(range.start)?..place(range.end)?, dst)
+    }
+
+    /// Decodes in one go, which checks the request that the options have.
+    fn read_until(&self, at: u64, dst: &mut [u8], _stop: Stop) -> Result<()> {
+        self.read_into(at, dst)
     }
 }
 

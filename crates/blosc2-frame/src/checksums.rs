@@ -17,7 +17,7 @@
 use std::collections::BTreeMap;
 
 use container_core::checksum::{Algorithm, Digest};
-use container_core::{Error, ErrorKind, Limits, Result, Value};
+use container_core::{Error, ErrorKind, Limits, Result, Stop, Value};
 
 use crate::frame::Frame;
 use crate::msgpack;
@@ -50,12 +50,12 @@ impl Digests {
     /// Compares a chunk that is stored under a number with its digest, if it has one.
     ///
     /// # Errors
-    /// `Checksum` where they differ.
-    pub(crate) fn require(&self, number: u64, chunk: &[u8]) -> Result<()> {
+    /// `Checksum` where they differ; `Cancelled`.
+    pub(crate) fn require(&self, number: u64, chunk: &[u8], stop: Stop) -> Result<()> {
         let Some(stored) = self.chunks.get(&number).and_then(|stored| Digest::new(stored).ok()) else {
             return Ok(());
         };
-        let computed = self.algorithm.digest(chunk);
+        let computed = self.algorithm.digest_until(chunk, stop)?;
         if stored == computed {
             return Ok(());
         }

@@ -132,7 +132,10 @@ impl Frame {
     /// # Errors
     /// Those of `work`.
     pub fn with_decoder<T>(&self, work: impl FnOnce(&mut Decoder) -> Result<T>) -> Result<T> {
-        self.pool.with(|worker| work(&mut worker.decoder))
+        self.pool.with(|worker| {
+            worker.decoder.set_stop(self.options.limits.stop);
+            work(&mut worker.decoder)
+        })
     }
 
     /// What its chunks do not know of themselves.

@@ -7,7 +7,7 @@ use blosc_chunk::Header as ChunkHeader;
 use container_core::checksum::Algorithm;
 use container_core::format::ImportOptions;
 use container_core::report::{Finding, Severity};
-use container_core::{Error, ErrorKind, Result};
+use container_core::{Error, ErrorKind, Result, Stop};
 
 use crate::checksums::{self, Checked, Digests, Stored, check_checksums};
 use crate::frame::{Frame, Survey, SurveyedChunk};
@@ -41,14 +41,14 @@ impl Guard {
     /// Compares the stored bytes of the chunk `index` with its digest, unless they were found to fit before.
     ///
     /// # Errors
-    /// `Checksum` where they do not fit.
-    pub(crate) fn compare(&self, frame: &Frame, index: u64, chunk: &[u8]) -> Result<()> {
+    /// `Checksum` where they do not fit; `Cancelled`.
+    pub(crate) fn compare(&self, frame: &Frame, index: u64, chunk: &[u8], stop: Stop) -> Result<()> {
         let Some(digests) = self.digests(frame) else { return Ok(()) };
         let Some(Offset::Stored(number)) = frame.layout().offsets().get(index) else { return Ok(()) };
         if self.fit.lock().unwrap_or_else(PoisonError::into_inner).contains(&number) {
             return Ok(());
         }
-        digests.require(number, chunk)?;
+        digests.require(number, chunk, stop)?;
         self.fit.lock().unwrap_or_else(PoisonError::into_inner).insert(number);
         Ok(())
     }

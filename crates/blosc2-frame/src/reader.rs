@@ -104,7 +104,7 @@ impl Run<'_> {
     fn decode(self, frame: &Frame, worker: &mut Worker, options: &ReadOptions) -> Result<()> {
         let Self { mut index, mut from, mut dst } = self;
         while !dst.is_empty() {
-            options.stop.check()?;
+            options.limits.stop.check()?;
             let chunk_len = frame.chunk_len(index)?;
             let len = usize::try_from(chunk_len.saturating_sub(from)).unwrap_or(usize::MAX).min(dst.len());
             let (own, rest) = dst.split_at_mut(len);

@@ -183,7 +183,8 @@ fn copy(
 ) -> Result<()> {
     let header = frame.chunk_header(index)?;
     let is_stored = matches!(frame.layout().offsets().get(index), Some(Offset::Stored(_)));
-    let stored = if is_stored { Some(frame.chunk_by(index, digests)?) } else { None };
+    let stored =
+        if is_stored { Some(frame.chunk_by(index, digests, frame.options().limits.stop)?) } else { None };
     if let Some(stored) = &stored {
         // What lies over a block may make it zeros, which decode.
         let checked = blosc_chunk::Chunk::parse(stored).and_then(|chunk| chunk.check_zeros());
@@ -194,7 +195,7 @@ fn copy(
         }
     }
     if header.has_variable_blocks() {
-        let stored = frame.chunk_by(index, digests)?;
+        let stored = frame.chunk_by(index, digests, frame.options().limits.stop)?;
         let chunk = blosc_chunk::Chunk::parse(&stored)?;
         let blocks: Vec<&[u8]> = chunk.blocks().filter_map(|range| bytes.get(range)).collect();
         return writer.append_blocks(&blocks);

@@ -17,7 +17,7 @@ use container_core::container::ReadOptions;
 use container_core::dtype::{DType, Order};
 use container_core::region::{Kept, Region};
 use container_core::source::{Source, check_range};
-use container_core::{Error, Limits, Result, Value};
+use container_core::{Error, Limits, Result, Stop, Value};
 
 use crate::b2nd;
 use crate::frame::Frame;
@@ -169,6 +169,11 @@ impl Source for Data<'_> {
         let range = at..at.saturating_add(dst.len() as u64);
         check_range(&range, self.len())?;
         self.frame.read_into(range, dst, self.options)
+    }
+
+    /// Decodes in one go, which checks the request that the options have.
+    fn read_until(&self, at: u64, dst: &mut [u8], _stop: Stop) -> Result<()> {
+        self.read_into(at, dst)
     }
 }
 

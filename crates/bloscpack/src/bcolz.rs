@@ -17,7 +17,7 @@ use container_core::literal;
 use container_core::region::Region;
 use container_core::report::{BlockCounts, Finding, Report, Severity};
 use container_core::source::{Source, check_range};
-use container_core::{Error, Limits, Progress, Result, Value};
+use container_core::{Error, Limits, Progress, Result, Stop, Value};
 
 use crate::check::{self, DATASET};
 use crate::file::File;
@@ -279,6 +279,11 @@ impl Source for Decoded<'_> {
         }
         Ok(())
     }
+
+    /// Decodes in one go, which checks the request that the options have.
+    fn read_until(&self, at: u64, dst: &mut [u8], _stop: Stop) -> Result<()> {
+        self.read_into(at, dst)
+    }
 }
 
 impl Directory {
@@ -334,7 +339,7 @@ impl Container for Directory {
         let column = self.columns.get(index).ok_or_else(|| Error::usage(format!("no dataset {index}")))?;
         let (dtype, shape) = (column.dtype.clone(), column.shape.clone());
         let stored = StoredArray { dtype, shape, order: Order::C, data_at: 0 };
-        let limits = &column.options.limits;
+        let limits = &column.options.limits.with_stop(options.limits.stop);
         stored.read(&Decoded { column, options }, region, limits, 1)?.into_owned(limits)
     }
 

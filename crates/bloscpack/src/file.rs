@@ -11,7 +11,7 @@ use container_core::container::{OpenOptions, ReadOptions, Tolerance};
 use container_core::dtype::{DType, Kind, Order};
 use container_core::region::{AxisSelection, Kept, Region};
 use container_core::source::{Source, check_range, open_path, zeroed_vec};
-use container_core::{Error, Result, Value};
+use container_core::{Error, Result, Stop, Value};
 
 use crate::block::{BloscChunk, ChunkBlock};
 use crate::chunks::{ChunkEntry, State};
@@ -341,7 +341,8 @@ impl File {
     ) -> Result<Array<'static>> {
         let decoded = Decoded { file: self, options };
         // Nothing was lent: the bytes are the array's own.
-        stored.read(&decoded, region, &self.options.limits, 1)?.into_owned(&self.options.limits)
+        let limits = self.options.limits.with_stop(options.limits.stop);
+        stored.read(&decoded, region, &limits, 1)?.into_owned(&limits)
     }
 
     pub(crate) fn reader(&self) -> &Reader {
@@ -448,5 +449,10 @@ impl Source for Decoded<'_> {
         check_range(&(at..at.saturating_add(dst.len() as u64)), self.len())?;
         self.file.is_open()?;
         self.file.reader.read(self.file, at, dst, self.options)
+    }
+
+    /// Decodes in one go, which checks the request that the options have.
+    fn read_until(&self, at: u64, dst: &mut [u8], _stop: Stop) -> Result<()> {
+        self.read_into(at, dst)
     }
 }

@@ -158,7 +158,7 @@ impl Reader {
         options: &ReadOptions,
     ) -> Result<()> {
         if let [piece] = pieces.as_mut_slice() {
-            return self.with_worker(|worker| {
+            return self.with_worker(options, |worker| {
                 self.read_piece(file, places, worker, piece, options, options.threads)
             });
         }
@@ -167,7 +167,7 @@ impl Reader {
         let run = (RUN / longest).min(pieces.len() / (4 * threads)).max(1);
         let tasks = Mutex::new(pieces.chunks_mut(run));
         let work = || {
-            self.with_worker(|worker| {
+            self.with_worker(options, |worker| {
                 loop {
                     let Some(run) = lock(&tasks).next() else { return Ok(()) };
                     for piece in run {
@@ -179,9 +179,16 @@ impl Reader {
         on_threads(threads, &work)
     }
 
-    fn with_worker<T>(&self, work: impl FnOnce(&mut Worker) -> Result<T>) -> Result<T> {
+    fn with_worker<T>(
+        &self,
+        options: &ReadOptions,
+        work: impl FnOnce(&mut Worker) -> Result<T>,
+    ) -> Result<T> {
         let new = || Worker { decoder: Decoder::new().with_limits(self.limits), stored: Vec::new() };
-        self.workers.with(new, work)
+        self.workers.with(new, |worker| {
+            worker.decoder.set_stop(options.limits.stop);
+            work(worker)
+        })
     }
 
     fn read_piece(
@@ -193,7 +200,7 @@ impl Reader {
         options: &ReadOptions,
         threads: usize,
     ) -> Result<()> {
-        options.stop.check()?;
+        options.limits.stop.check()?;
         let chunk = &places.entry(piece.index).ok_or_else(|| Error::usage("no such chunk"))?;
         if let Some(error) = file.chunk_fault(piece.index, chunk) {
             return Err(error);
@@ -297,7 +304,7 @@ impl Reader {
         let mut options = *options;
         options.digests = Digests::Compare;
         let room = room.get_mut(..len as usize).unwrap_or_default();
-        self.with_worker(|worker| self.decode(file, (index, chunk), worker, room, &options, 1))
+        self.with_worker(&options, |worker| self.decode(file, (index, chunk), worker, room, &options, 1))
     }
 
     /// The stored bytes of a chunk, compared with their digest where that has not been done yet.
@@ -322,7 +329,7 @@ impl Reader {
                 .try_reserve_exact(len)
                 .map_err(|_| Error::refused(len as u64, file.options().limits.memory))?;
             buffer.resize(len, 0);
-            file.source().read_into(range.start, buffer)?;
+            file.source().read_until(range.start, buffer, options.limits.stop)?;
             &buffer[..]
         };
         // The digest is after the chunk as it is, not as it is announced.
@@ -335,7 +342,7 @@ impl Reader {
         if let Some(algorithm) =
             algorithm.filter(|_| options.digests != Digests::Ignore && !self.is_compared(index))
         {
-            let computed = algorithm.digest(stored);
+            let computed = algorithm.digest_until(stored, options.limits.stop)?;
             let wanted = checksum.parse_digest(digest)?;
             if wanted != Some(computed) {
                 let wanted = wanted.map(|digest| digest.to_string()).unwrap_or_default();

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use crate::dtype::{ByteOrder, DType, Element, Order};
 use crate::region::{Kept, Region, element_count};
-use crate::source::{Source, into_vec, zeroed_vec};
-use crate::{Error, Limits, Result};
+use crate::source::{STOP_LEN, Source, into_vec, zeroed_vec};
+use crate::{Error, Limits, Result, Stop};
 
 mod field;
 mod gather;
@@ -169,7 +169,7 @@ impl<'a> Array<'a> {
     /// The elements in `order`, in the byte order of the dtype: borrowed where they lie so already, else copied.
     ///
     /// # Errors
-    /// `Limit` when a copy would be over `limits`.
+    /// `Limit` when a copy would be over `limits`; `Cancelled`.
     pub fn bytes(&self, order: Order, limits: &Limits) -> Result<Cow<'_, [u8]>> {
         let len = byte_len(&self.dtype, &self.shape).unwrap_or(u64::MAX);
         if self.is_contiguous(order) {
@@ -178,15 +178,15 @@ impl<'a> Array<'a> {
             return bytes.map(Cow::Borrowed).ok_or_else(|| Error::usage("a view reaches outside its bytes"));
         }
         let mut copy = zeroed_vec(len, limits)?;
-        self.copy_to(order, &mut copy)?;
+        self.copy_to(order, &mut copy, limits.stop)?;
         Ok(Cow::Owned(copy))
     }
 
-    /// Copies the elements in `order` to `dst`, which is exactly as long as they are.
+    /// Copies the elements in `order` to `dst`, which is exactly as long as they are, until `stop` is asked for.
     ///
     /// # Errors
-    /// `Usage` when `dst` has another length.
-    pub fn copy_to(&self, order: Order, dst: &mut [u8]) -> Result<()> {
+    /// `Usage` when `dst` has another length; `Cancelled`.
+    pub fn copy_to(&self, order: Order, dst: &mut [u8], stop: Stop) -> Result<()> {
         if byte_len(&self.dtype, &self.shape) != Some(dst.len() as u64) {
             return Err(Error::usage(format!(
                 "{} bytes for {} of shape {:?}",
@@ -195,7 +195,7 @@ impl<'a> Array<'a> {
                 self.shape
             )));
         }
-        gather::gather(self, order, dst)
+        gather::gather(self, order, dst, stop)
     }
 
     /// The elements in `order` as Rust values: borrowed where they lie so, aligned and in this machine's byte order.
@@ -214,9 +214,13 @@ impl<'a> Array<'a> {
         }
         let mut elements: Vec<T> = zeroed_vec(self.len(), limits)?;
         let bytes = bytemuck::cast_slice_mut(&mut elements);
-        self.copy_to(order, bytes)?;
+        self.copy_to(order, bytes, limits.stop)?;
         if !opaque {
-            self.dtype.swap_to(ByteOrder::NATIVE, bytes)?;
+            let size = size_of::<T>().max(1);
+            for piece in bytes.chunks_mut((STOP_LEN / size).max(1).saturating_mul(size)) {
+                limits.stop.check()?;
+                self.dtype.swap_to(ByteOrder::NATIVE, piece)?;
+            }
         }
         Ok(Cow::Owned(elements))
     }

@@ -99,7 +99,7 @@ pub fn read_block_into(
         return Err(Error::usage(format!("{} bytes for a block of {}", dst.len(), block.decoded_len())));
     }
     let Some(codec) = block.codec() else {
-        return read_parallel(source, range.start, dst, threads);
+        return read_parallel(source, range.start, dst, threads, limits.stop);
     };
     let decoded_len = block.decoded_len();
     let encoded = Encoded { source, range: range.clone(), decoded_len, limits, threads };
@@ -129,8 +129,10 @@ pub fn verify_block(
         #[cfg(feature = "checksums")]
         if let Some(checksum) = block.checksum() {
             let computed = match checksum.covers {
-                Covers::Stored => checksum.algorithm.digest(&stored_bytes(source, range.clone(), limits)?),
-                Covers::Decoded => checksum.algorithm.digest(&decoded),
+                Covers::Stored => checksum
+                    .algorithm
+                    .digest_until(&stored_bytes(source, range.clone(), limits)?, limits.stop)?,
+                Covers::Decoded => checksum.algorithm.digest_until(&decoded, limits.stop)?,
             };
             compare(&checksum, computed, range)?;
         }
@@ -141,6 +143,7 @@ pub fn verify_block(
     #[cfg(feature = "checksums")]
     let mut running = checksum.as_ref().map(|checksum| checksum.algorithm.start());
     for_each_piece(source, range.clone(), progress, |_piece| {
+        limits.stop.check()?;
         #[cfg(feature = "checksums")]
         if let Some(running) = &mut running {
             running.update(_piece);

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use crate::{Error, Result};
+use crate::source::PIECE_LEN;
+use crate::{Error, Result, Stop};
 
 mod algorithms;
 mod md5;
@@ -109,6 +110,19 @@ impl Algorithm {
         let mut running = self.start();
         running.update(bytes);
         running.finish()
+    }
+
+    /// The digest of one piece, until `stop` is asked for.
+    ///
+    /// # Errors
+    /// `Cancelled`.
+    pub fn digest_until(self, bytes: &[u8], stop: Stop) -> Result<Digest> {
+        let mut running = self.start();
+        for piece in bytes.chunks(PIECE_LEN) {
+            stop.check()?;
+            running.update(piece);
+        }
+        Ok(running.finish())
     }
 }
 

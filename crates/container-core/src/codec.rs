@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::source::zeroed_vec;
-use crate::{Error, Result};
+use crate::{Error, Result, Stop};
 
 #[cfg(feature = "bzip2")]
 pub mod bzip2;
@@ -62,6 +62,15 @@ pub trait Codec: Send + Sync {
     /// `dst` then holds unspecified bytes.
     fn decode(&self, src: &[u8], dst: &mut [u8]) -> Result<()>;
 
+    /// As [`Codec::decode`], until `stop` is asked for. Codecs that decode all by one call of a library do not check it.
+    ///
+    /// # Errors
+    /// As [`Codec::decode`]; `Cancelled`.
+    fn decode_until(&self, src: &[u8], dst: &mut [u8], stop: Stop) -> Result<()> {
+        stop.check()?;
+        self.decode(src, dst)
+    }
+
     /// Appends the encoded form of `src` to `out`. `level` is the codec's own scale; `None` takes its default.
     ///
     /// # Errors
@@ -74,10 +83,10 @@ pub trait Codec: Send + Sync {
     /// range that reaches the end proves the whole, as [`Codec::decode`] does.
     ///
     /// # Errors
-    /// As [`Codec::decode`]; `Usage` when `range` and `dst` do not fit, `Limit`, and those of the source.
+    /// As [`Codec::decode`]; `Usage` when `range` and `dst` do not fit, `Limit`, `Cancelled`, and those of the source.
     fn decode_range(&self, encoded: &Encoded<'_>, range: Range<u64>, dst: &mut [u8]) -> Result<()> {
         let bytes = encoded.bytes()?;
-        encoded.part_of_whole(range, dst, |dst| self.decode(&bytes, dst))
+        encoded.part_of_whole(range, dst, |dst| self.decode_until(&bytes, dst, encoded.limits.stop))
     }
 
     /// Passes all that `encoded` holds to `take`, in order, and proves the whole as [`Codec::decode`] does. The pieces are short where the

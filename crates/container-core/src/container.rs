@@ -109,7 +109,7 @@ pub trait Container: Send + Sync {
         dst: &mut [u8],
         options: &ReadOptions,
     ) -> Result<()> {
-        self.read(index, region, options)?.copy_to(order, dst)
+        self.read(index, region, options)?.copy_to(order, dst, options.limits.stop)
     }
 
     /// The bytes of the element that every element of `region` of a dataset is, where the file says so of all of them at once: chunks of zeros,
@@ -434,10 +434,8 @@ pub struct ReadOptions {
     pub threads: usize,
     /// Whether digests are compared.
     pub digests: Digests,
-    /// Bounds on what is held in memory beside what the open file holds.
+    /// Bounds on what is held in memory in addition to what the open file holds, and the request to end a read while it runs.
     pub limits: Limits,
-    /// A request to end a read while it runs, with the error `Cancelled`.
-    pub stop: Stop,
 }
 
 /// Whether digests are compared while reading.
@@ -456,7 +454,7 @@ pub enum Digests {
 impl Default for ReadOptions {
     /// One thread, digests compared where all that they cover is read, the default limits.
     fn default() -> Self {
-        Self { threads: 1, digests: Digests::Whole, limits: Limits::default(), stop: Stop::default() }
+        Self { threads: 1, digests: Digests::Whole, limits: Limits::default() }
     }
 }
 
@@ -470,17 +468,17 @@ impl ReadOptions {
         self
     }
 
-    /// The same with other limits.
+    /// The same with other limits. A request to stop is kept, unless these have their own.
     #[must_use]
     pub const fn with_limits(mut self, limits: Limits) -> Self {
-        self.limits = limits;
+        self.limits = limits.with_stop(limits.stop.or(self.limits.stop));
         self
     }
 
     /// The same, ended where `stop` is asked for.
     #[must_use]
     pub const fn with_stop(mut self, stop: Stop) -> Self {
-        self.stop = stop;
+        self.limits.stop = stop;
         self
     }
 

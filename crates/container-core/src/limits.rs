@@ -2,9 +2,9 @@
 
 use std::sync::OnceLock;
 
-use crate::{Error, Result};
+use crate::{Error, Result, Stop};
 
-/// Absolute bounds on what a file can make the library do. They are never ratios: 64 MiB of zeros is a legal 79-byte bzip2 stream.
+/// Absolute bounds on what a file can make the library do, and a request to end it. The bounds are never ratios: 64 MiB of zeros is a legal 79-byte bzip2 stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
@@ -12,14 +12,17 @@ pub struct Limits {
     pub memory: u64,
     /// Most dimensions of an array.
     pub ndims: u64,
+    /// A request to end what is running, with the error `Cancelled`. Loops over data check it about every millisecond of work, apart from a
+    /// codec's own call for one block of bzip2 or one chunk of LZ4.
+    pub stop: Stop,
 }
 
 impl Default for Limits {
     /// Three quarters of this machine's memory (physical, cgroup or address-space limit, whichever is
     /// smallest; 3 GiB where the system is not asked, which is everywhere but on Linux), on 32 bits of 2 GiB at most; and
-    /// 64 dimensions.
+    /// 64 dimensions; no request to stop.
     fn default() -> Self {
-        Self { memory: machine_memory() / 4 * 3, ndims: 64 }
+        Self { memory: machine_memory() / 4 * 3, ndims: 64, stop: Stop::never() }
     }
 }
 
@@ -28,6 +31,13 @@ impl Limits {
     #[must_use]
     pub const fn with_memory(mut self, bytes: u64) -> Self {
         self.memory = bytes;
+        self
+    }
+
+    /// The same limits, ended where `stop` is asked for.
+    #[must_use]
+    pub const fn with_stop(mut self, stop: Stop) -> Self {
+        self.stop = stop;
         self
     }
 

@@ -34,8 +34,8 @@ impl<'a> Progress<'a> {
     }
 }
 
-/// A request to end what is running, made from another thread or a signal handler by setting a flag. Read loops look at it between two blocks,
-/// and within long ones.
+/// A request to end what is running, made from another thread or a signal handler by setting a flag. Loops over data check it
+/// between two blocks, and within long ones.
 ///
 /// ```
 /// use std::sync::atomic::{AtomicBool, Ordering};
@@ -62,6 +62,12 @@ impl Stop {
     #[must_use]
     pub const fn when(flag: &'static AtomicBool) -> Self {
         Self(Some(flag))
+    }
+
+    /// This request, or `other` where there is none.
+    #[must_use]
+    pub const fn or(self, other: Self) -> Self {
+        if self.0.is_some() { self } else { other }
     }
 
     /// Passes until there is a request.

@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::threads::on_threads;
-use crate::{Error, Limits, Result};
+use crate::{Error, Limits, Result, Stop};
 
 mod behind;
 mod file;
@@ -39,6 +39,9 @@ pub use sparse::{SparseSource, drive};
 /// Pieces in which large data are passed through: they stay in the second-level cache.
 pub const PIECE_LEN: usize = 512 << 10;
 
+/// Bytes that are copied between two checks of a request to stop: some milliseconds.
+pub const STOP_LEN: usize = 8 << 20;
+
 /// Bytes at absolute offsets. All ranges are half-open and absolute.
 pub trait Source: Send + Sync {
     /// Length in bytes, as it was when the source was opened.
@@ -54,6 +57,25 @@ pub trait Source: Send + Sync {
     /// # Errors
     /// `Truncated` when the source ends before; `Missing` where a sparse source has a hole; `Io`.
     fn read_into(&self, at: u64, dst: &mut [u8]) -> Result<()>;
+
+    /// Fills `dst` with the bytes from `at` on, in pieces of [`STOP_LEN`], until `stop` is asked for. Sources for which one large read is better
+    /// than several, because they decode for each, check a request of their own instead.
+    ///
+    /// # Errors
+    /// As [`Source::read_into`]; `Cancelled`.
+    fn read_until(&self, at: u64, dst: &mut [u8], stop: Stop) -> Result<()> {
+        stop.check()?;
+        if dst.len() <= STOP_LEN {
+            return self.read_into(at, dst);
+        }
+        let mut at = at;
+        for piece in dst.chunks_mut(STOP_LEN) {
+            stop.check()?;
+            self.read_into(at, piece)?;
+            at = at.saturating_add(piece.len() as u64);
+        }
+        Ok(())
+    }
 
     /// The bytes of `range` without a copy, where the source holds them in memory.
     fn lend(&self, range: Range<u64>) -> Option<&[u8]> {
@@ -102,6 +124,9 @@ macro_rules! forward {
             }
             fn read_into(&self, at: u64, dst: &mut [u8]) -> Result<()> {
                 (**self).read_into(at, dst)
+            }
+            fn read_until(&self, at: u64, dst: &mut [u8], stop: Stop) -> Result<()> {
+                (**self).read_until(at, dst, stop)
             }
             fn lend(&self, range: Range<u64>) -> Option<&[u8]> {
                 (**self).lend(range)
@@ -159,7 +184,7 @@ pub fn zeroed_vec<T: bytemuck::Pod>(len: u64, limits: &Limits) -> Result<Vec<T>>
 /// As [`zeroed_vec`].
 pub fn copy_vec(bytes: &[u8], limits: &Limits) -> Result<Vec<u8>> {
     let mut copy = zeroed_vec(bytes.len() as u64, limits)?;
-    copy.copy_from_slice(bytes);
+    bytes.read_until(0, &mut copy, limits.stop)?;
     Ok(copy)
 }
 
@@ -174,16 +199,16 @@ pub fn into_vec(bytes: Cow<'_, [u8]>, limits: &Limits) -> Result<Vec<u8>> {
     }
 }
 
-/// Fills `dst` from `at` on, on up to `threads` threads. One thread starts none.
+/// Fills `dst` from `at` on, on up to `threads` threads, until `stop` is asked for. One thread starts none.
 ///
 /// # Errors
-/// As [`Source::read_into`].
-pub fn read_parallel(source: &dyn Source, at: u64, dst: &mut [u8], threads: usize) -> Result<()> {
+/// As [`Source::read_into`]; `Cancelled`.
+pub fn read_parallel(source: &dyn Source, at: u64, dst: &mut [u8], threads: usize, stop: Stop) -> Result<()> {
     // Below this a thread costs more than it copies. A multiple of the huge page, so that threads share none.
     const LEAST: usize = 8 << 20;
     let share = dst.len().div_ceil(threads.max(1)).next_multiple_of(2 << 20).max(LEAST);
     if threads <= 1 || dst.len() <= share {
-        return source.read_into(at, dst);
+        return source.read_until(at, dst, stop);
     }
     let threads = threads.min(dst.len().div_ceil(share));
     // Each takes the next share until none is left.
@@ -197,7 +222,7 @@ pub fn read_parallel(source: &dyn Source, at: u64, dst: &mut [u8], threads: usiz
                 next.0 = start.saturating_add(piece.len() as u64);
                 (start, piece)
             };
-            source.read_into(start, piece)?;
+            source.read_until(start, piece, stop)?;
         }
     };
     on_threads(threads, &work)
@@ -226,9 +251,9 @@ mod tests {
         let bytes: Vec<u8> = (0..(20_usize << 20) + 7).map(|at| (at * 31 / 8 % 251) as u8).collect();
         for threads in [1, 2, 3, 8] {
             let mut copy = vec![0; bytes.len() - 5];
-            read_parallel(&bytes, 5, &mut copy, threads).unwrap();
+            read_parallel(&bytes, 5, &mut copy, threads, Stop::never()).unwrap();
             assert!(copy == bytes[5..], "{threads} threads");
-            assert!(read_parallel(&bytes, 6, &mut copy, threads).is_err());
+            assert!(read_parallel(&bytes, 6, &mut copy, threads, Stop::never()).is_err());
         }
     }
 

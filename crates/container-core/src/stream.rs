@@ -129,6 +129,7 @@ fn for_each_piece(
     let most = most / (dataset.dtype.itemsize() as u64).max(1);
     let mut done = 0;
     for piece in region.pieces(order, most) {
+        options.limits.stop.check()?;
         let array = container.read(index, &piece, options)?;
         let bytes = array.bytes(order, &options.limits)?;
         touch(&bytes);

@@ -136,7 +136,7 @@ impl Lens {
         shape[0] = row.count;
         let rows = Rows::from(row);
         let mut bytes = zeroed_vec(stack.byte_len(&rows)?, &options.limits)?;
-        stack.read_into(&rows, &mut bytes, options.threads)?;
+        stack.with_stop(options.limits.stop).read_into(&rows, &mut bytes, options.threads)?;
         let axes = [&[AxisSelection { start: 0, step: 1, ..*row }][..], rest].concat();
         let picked = Region::new(axes, &shape)?;
         Array::new(dataset.dtype, shape, Order::C, Cow::Owned(bytes))?.select(&picked)
@@ -203,7 +203,7 @@ impl Lens {
             _ => (Rows::All, inner.to_vec()),
         };
         let mut bytes = zeroed_vec(stack.byte_len(&rows)?, &options.limits)?;
-        stack.read_into(&rows, &mut bytes, options.threads)?;
+        stack.with_stop(options.limits.stop).read_into(&rows, &mut bytes, options.threads)?;
         let mut shape = vec![chosen.count];
         shape.extend(inner_shape);
         if let (Rows::Strided { count, .. }, Some(place)) = (rows, shape.get_mut(1)) {
@@ -230,6 +230,7 @@ impl Lens {
             let name = self.file.names().get(id).ok_or_else(gone)?;
             let stack = Stack::with_gaps(&self.file, &name, &chosen, &first)?;
             for (slot, part) in bytes.chunks_exact_mut(each).enumerate() {
+                options.limits.stop.check()?;
                 part.fill(stack.place(slot).is_none().into());
             }
         }

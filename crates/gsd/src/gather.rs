@@ -16,9 +16,9 @@ use std::sync::{Mutex, PoisonError};
 use container_core::array::Array;
 use container_core::dtype::{ByteOrder, DType, Order};
 use container_core::region::AxisSelection;
-use container_core::source::zeroed_vec;
+use container_core::source::{STOP_LEN, zeroed_vec};
 use container_core::threads::on_threads;
-use container_core::{Error, Result};
+use container_core::{Error, Result, Stop};
 
 use crate::Type;
 use crate::file::File;
@@ -89,6 +89,7 @@ pub struct Stack<'f> {
     default: Vec<u8>,
     /// Which frames hold single precision, where both precisions are taken for double.
     singles: Option<Vec<bool>>,
+    stop: Stop,
 }
 
 impl<'f> Stack<'f> {
@@ -130,7 +131,7 @@ impl<'f> Stack<'f> {
         if file.header().byte_order == ByteOrder::Big {
             default.reverse();
         }
-        Ok(Self { file, chunk_type, n, m, places, default, singles: None })
+        Ok(Self { file, chunk_type, n, m, places, default, singles: None, stop: Stop::never() })
     }
 
     /// Finds the chunks called `name` in `frames`, of single or double precision, which may differ from frame to frame. They are
@@ -165,7 +166,14 @@ impl<'f> Stack<'f> {
         // Without frames there is no shape.
         let Found { chunk_type, n, m, .. } =
             found.or_else(|| Found::any(file, name)).ok_or_else(|| no_chunk(name))?;
-        Ok(Self { file, chunk_type, n, m, places, default, singles })
+        Ok(Self { file, chunk_type, n, m, places, default, singles, stop: Stop::never() })
+    }
+
+    /// The same, of which reads end once `stop` is asked for.
+    #[must_use]
+    pub const fn with_stop(mut self, stop: Stop) -> Self {
+        self.stop = stop;
+        self
     }
 
     /// The element type.
@@ -219,7 +227,7 @@ impl<'f> Stack<'f> {
     /// Copies `rows` of every frame to `dst`, frame after frame, in the byte order of the file, on up to `threads` threads.
     ///
     /// # Errors
-    /// `Usage` for rows past the last one, and where `dst` is not as long as [`Stack::byte_len`] says; those of the source.
+    /// `Usage` for rows past the last one, and where `dst` is not as long as [`Stack::byte_len`] says; those of the source; `Cancelled`.
     pub fn read_into(&self, rows: &Rows<'_>, dst: &mut [u8], threads: usize) -> Result<()> {
         // Below this a thread costs more than it copies.
         const LEAST: usize = 2 << 20;
@@ -244,7 +252,12 @@ impl<'f> Stack<'f> {
                     next.0 = start.saturating_add(piece.len() as u64);
                     (start, piece)
                 };
-                self.fill(&runs, start, piece, &mut joined)?;
+                let mut start = start;
+                for piece in piece.chunks_mut(STOP_LEN) {
+                    self.stop.check()?;
+                    self.fill(&runs, start, piece, &mut joined)?;
+                    start = start.saturating_add(piece.len() as u64);
+                }
             }
         };
         on_threads(threads, &work)

@@ -84,7 +84,7 @@ impl Container for Held {
     }
 
     fn read(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<Array<'_>> {
-        options.stop.check()?;
+        options.limits.stop.check()?;
         let dataset = self.require(index)?;
         let bytes = self.values.get(index).map(Exported::bytes).unwrap_or_default();
         Array::new(dataset.dtype.clone(), dataset.shape.clone(), dataset.order, bytes.into())?.select(region)

@@ -24,9 +24,6 @@ use pyo3::types::PyTuple;
 
 use crate::numpy;
 
-/// Bytes copied between two looks at a request to stop.
-const PIECE: usize = 64 << 20;
-
 /// Bytes from which a copy is worth a second thread.
 const WORTH_THREADS: usize = 8 << 20;
 
@@ -148,16 +145,11 @@ pub(crate) fn lent(
 /// Copies the elements of `array` in `order` to `dst`: on several threads, where they lie so already, and in pieces.
 fn copy_out(array: &Array<'_>, order: Order, dst: &mut [u8], options: &ReadOptions) -> Result<()> {
     if !array.is_contiguous(order) {
-        options.stop.check()?;
-        return array.copy_to(order, dst);
+        return array.copy_to(order, dst, options.limits.stop);
     }
     let bytes = array.bytes(order, &options.limits)?;
     let threads = if dst.len() < WORTH_THREADS { 1 } else { options.threads };
-    for (at, piece) in dst.chunks_mut(PIECE).enumerate() {
-        options.stop.check()?;
-        read_parallel(&&*bytes, (at * PIECE) as u64, piece, threads)?;
-    }
-    Ok(())
+    read_parallel(&&*bytes, 0, dst, threads, options.limits.stop)
 }
 
 /// The memory of a numpy array that Python hands over to be filled: contiguous and writable.

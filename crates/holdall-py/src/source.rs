@@ -3,13 +3,16 @@
 use std::sync::{Mutex, PoisonError};
 
 use container_core::source::{Source, check_range};
-use holdall::{Error, Result};
+use holdall::{Error, Result, Stop};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 /// Bytes of a page: what a request to an object store costs in time is some hundred of these.
 const PAGE: u64 = 64 << 10;
+
+/// Most bytes of a request that may be ended between two of them.
+const MAX_REQUEST: usize = 64 << 20;
 
 /// Most pages that are kept: 16 MiB.
 const MAX_PAGES: usize = 256;
@@ -108,6 +111,16 @@ impl Source for Ranges {
             }
             at += count as u64;
             dst = &mut dst[count..];
+        }
+        Ok(())
+    }
+
+    /// A request takes about as long for few bytes as for many: each is larger than a piece of a file.
+    fn read_until(&self, mut at: u64, dst: &mut [u8], stop: Stop) -> Result<()> {
+        for piece in dst.chunks_mut(MAX_REQUEST) {
+            stop.check()?;
+            self.read_into(at, piece)?;
+            at += piece.len() as u64;
         }
         Ok(())
     }

@@ -91,6 +91,53 @@ raise SystemExit(0 if time.process_time() - before < 0.1 else "the read went on"
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="threads are listed as Linux does")
+@pytest.mark.parametrize("codec", ["bzp2", "zlib", "lz4", "zstd", None])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_no_thread_goes_on_after_ctrl_c(codec: str | None, threads: int, tmp_path: Path) -> None:
+    # The request comes from a read of the file itself, so that the work cannot end before it.
+    values = np.random.default_rng(3).integers(0, 4000, 16 << 20, dtype="<u2")
+    values[: 8 << 20] //= 100
+    holdall.save(tmp_path / "a.asdf", values, codec=codec, durable=False)
+    code = f"""
+import _thread, glob, os, signal, time, holdall
+
+def running():
+    names = [open(path).read().strip() for path in glob.glob("/proc/self/task/*/comm")]
+    return names.count("holdall")
+
+class Slow:
+    def __init__(self):
+        self.file, self.reads, self.late = open({str(tmp_path / "a.asdf")!r}, "rb"), 0, 0
+    def seek(self, at, whence=0):
+        return self.file.seek(at, whence)
+    def read(self, count=-1):
+        self.reads += self.armed
+        if self.reads == 1:
+            os.kill(os.getpid(), signal.SIGINT)
+            # Longer than the wait between two looks at signals.
+            time.sleep(0.2)
+        return self.file.read(count)
+    armed = False
+
+slow = Slow()
+dataset = holdall.open(slow)["data"]
+Slow.armed = True
+try:
+    dataset.read(threads={threads})
+    raise SystemExit("the read ended before the signal")
+except KeyboardInterrupt:
+    pass
+deadline = time.monotonic() + 5
+while running() and time.monotonic() < deadline:
+    time.sleep(0.001)
+if running():
+    raise SystemExit("a thread goes on")
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+
+
 def test_progress_is_told_on_this_thread_and_an_exception_of_it_cancels(big: Path, tmp_path: Path) -> None:
     seen: list[tuple[int, int]] = []
     names: set[str] = set()

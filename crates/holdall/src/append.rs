@@ -190,9 +190,9 @@ impl<'a> Job<'a> {
         let Self { path, format, append, options } = self;
         let mut read = options.read;
         read.digests = Digests::Compare;
-        read.limits = options.open.limits;
+        read = read.with_limits(options.open.limits);
         let mut import = options.import.clone();
-        import.limits = options.open.limits;
+        import.limits = options.open.limits.with_stop(options.read.limits.stop);
         let filled = Filled::new(container, selection, options.fill, &read)?;
         let mut losses = filled.as_ref().map(Filled::losses).unwrap_or_default();
         let container = filled.as_ref().map_or(container, |filled| filled as &dyn Container);

@@ -25,7 +25,7 @@ mod frame {
     use blosc2_frame::{Frame, OpenOptions};
     use container_core::codec::{Codec, Encoded, Take, decode_by_range};
     use container_core::container::ReadOptions;
-    use container_core::source::zeroed_vec;
+    use container_core::source::{into_vec, zeroed_vec};
     use container_core::{Error, ErrorKind, Result};
 
     /// A block that is a contiguous Blosc2 frame.
@@ -75,7 +75,7 @@ mod frame {
     fn open(encoded: &Encoded<'_>) -> Result<Frame> {
         let mut options = OpenOptions::default();
         options.limits = *encoded.limits;
-        let bytes = encoded.bytes()?.into_owned();
+        let bytes = into_vec(encoded.bytes()?, encoded.limits)?;
         let frame = Frame::from_source(Box::new(bytes), 0, &options).map_err(without_place)?;
         let (len, want) = (frame.data_len(), encoded.decoded_len);
         if len != want {

@@ -11,6 +11,7 @@ use container_core::container::{About, Container, Dataset, Depth, ReadOptions, S
 use container_core::dtype::{DType, Order};
 use container_core::region::{AxisSelection, Kept, Region};
 use container_core::report::{Loss, Report};
+use container_core::source::{copy_vec, into_vec};
 use container_core::{Error, Progress, Result, Value};
 
 /// The view. No byte moves.
@@ -143,7 +144,7 @@ impl Container for Assumed {
         let new = self.dtype.itemsize() as u64;
         if own == new {
             let array = self.inner.read(index, &region, options)?;
-            let bytes = array.bytes(Order::C, &options.limits)?.into_owned();
+            let bytes = into_vec(array.bytes(Order::C, &options.limits)?, &options.limits)?;
             return Array::new(self.dtype.clone(), array.shape().to_vec(), Order::C, Cow::Owned(bytes));
         }
         let [axis] = region.axes() else { return Err(self.unfit(&dataset)) };
@@ -163,7 +164,7 @@ impl Container for Assumed {
         let from = usize::try_from(low * new - first * own).unwrap_or(usize::MAX);
         let len = options.limits.allocate((high + 1 - low).saturating_mul(new))?;
         let part = from.checked_add(len).and_then(|end| bytes.get(from..end));
-        let part = part.ok_or_else(|| self.unfit(&dataset))?.to_vec();
+        let part = copy_vec(part.ok_or_else(|| self.unfit(&dataset))?, &options.limits)?;
         let array = Array::new(self.dtype.clone(), vec![high + 1 - low], Order::C, Cow::Owned(part))?;
         let start = if axis.step < 0 { high - low } else { 0 };
         array.select(&Region::new(vec![AxisSelection { start, ..*axis }], &[high + 1 - low])?)

@@ -10,6 +10,7 @@ use container_core::container::{Container, Digests, ReadOptions};
 use container_core::dtype::{ByteOrder, DType, Order};
 use container_core::mask::Hidden;
 use container_core::region::Region;
+use container_core::source::PIECE_LEN;
 use container_core::stream::{for_each_masked_run, for_each_run, prove};
 use container_core::{Progress, Result};
 use serde_json::json;
@@ -69,14 +70,18 @@ pub fn digest(
     let mut made = Vec::new();
     let mut any = false;
     let mut add = |run: &[u8]| {
-        if is_plain {
-            running.update(run);
-            return Ok(());
+        let size = stored.itemsize().max(1);
+        for run in run.chunks((PIECE_LEN / size).max(1).saturating_mul(size)) {
+            read.limits.stop.check()?;
+            if is_plain {
+                running.update(run);
+                continue;
+            }
+            made.clear();
+            packer.pack(run, &mut made);
+            packer.dtype().swap_to(ByteOrder::Little, &mut made)?;
+            running.update(&made);
         }
-        made.clear();
-        packer.pack(run, &mut made);
-        packer.dtype().swap_to(ByteOrder::Little, &mut made)?;
-        running.update(&made);
         Ok(())
     };
     if container.has_mask(index, &read)? {
@@ -95,6 +100,7 @@ pub fn digest(
         running.update(b"{\"mask\":true}\n");
         let most = (MASK_PIECE.min(read.limits.memory / 4) / (stored.itemsize() as u64).max(1)).max(1);
         for piece in region.pieces(Order::C, most) {
+            read.limits.stop.check()?;
             if let Some(mask) = container.mask(index, &piece, &read)? {
                 running.update(Hidden::new(&mask, &stored, Order::C, &read.limits)?.bytes());
             }

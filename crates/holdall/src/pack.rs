@@ -88,7 +88,7 @@ fn write_items(
     let pack = format.pack.ok_or_else(|| no_items(format))?;
     let mut out = Target::create(target, options.overwrite)?;
     let mut import = options.import.clone();
-    import.limits = options.open.limits;
+    import.limits = options.open.limits.with_stop(options.read.limits.stop);
     let count = items.len() as u64;
     let task = Pack {
         items: &mut (0..items.len()).map(|index| items.get(index).map(Cow::into_owned)),

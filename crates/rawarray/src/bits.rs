@@ -5,7 +5,7 @@
 
 use container_core::codec::Codec;
 use container_core::dtype::ByteOrder;
-use container_core::{Error, Result};
+use container_core::{Error, Result, Stop};
 
 /// Name of the codec.
 pub(crate) const NAME: &str = "bits";
@@ -38,16 +38,27 @@ impl Bits {
     }
 }
 
+/// Words that are decoded between two checks of a request to stop: a few milliseconds.
+const WORDS_BETWEEN_STOPS: usize = 1 << 16;
+
 impl Codec for Bits {
     fn name(&self) -> &str {
         NAME
     }
 
     fn decode(&self, src: &[u8], dst: &mut [u8]) -> Result<()> {
+        self.decode_until(src, dst, Stop::never())
+    }
+
+    fn decode_until(&self, src: &[u8], dst: &mut [u8], stop: Stop) -> Result<()> {
         if stored_len(dst.len() as u64) != src.len() as u64 {
             return Err(Error::malformed(format!("{} bits are not {} bytes of words", dst.len(), src.len())));
         }
-        for (word, items) in src.as_chunks::<8>().0.iter().zip(dst.chunks_mut(64)) {
+        let words = src.as_chunks::<8>().0.iter().zip(dst.chunks_mut(64));
+        for (at, (word, items)) in words.enumerate() {
+            if at % WORDS_BETWEEN_STOPS == 0 {
+                stop.check()?;
+            }
             for (k, item) in items.iter_mut().enumerate() {
                 *item = word[self.byte_of(k)] >> (k % 8) & 1;
             }

@@ -192,7 +192,8 @@ impl File {
         let dims = self.dims().to_vec();
         let Some(segment) = segment.filter(|segment| segment.encoding != Encoding::Plain) else {
             let stored = StoredArray { dtype, shape: dims, order: Order::F, data_at: self.layout.data_at() };
-            let array = stored.read(&self.source, region, &self.options.limits, options.threads);
+            let limits = self.options.limits.with_stop(options.limits.stop);
+            let array = stored.read(&self.source, region, &limits, options.threads);
             // What is asked for may be there although the file is cut.
             return array.map_err(|error| match cut {
                 Some(fault) if error.is_damage() => explain(fault),
@@ -330,8 +331,8 @@ impl File {
         if let Some(decoded) = self.decoded.get() {
             return Ok(decoded);
         }
-        let decoded = read_block(&self.source, segment, &self.codecs, &self.options.limits, options.threads)?
-            .into_owned();
+        let limits = self.options.limits.with_stop(options.limits.stop);
+        let decoded = read_block(&self.source, segment, &self.codecs, &limits, options.threads)?.into_owned();
         // Another thread may have been faster; both have the same bytes.
         Ok(self.decoded.get_or_init(|| decoded))
     }

@@ -113,14 +113,24 @@ impl Leb128 {
     }
 }
 
+/// Values that are decoded between two checks of a request to stop: a fraction of a millisecond.
+const VALUES_BETWEEN_STOPS: usize = 1 << 16;
+
 impl Codec for Leb128 {
     fn name(&self) -> &str {
         NAME
     }
 
     fn decode(&self, src: &[u8], dst: &mut [u8]) -> Result<()> {
+        self.decode_until(src, dst, container_core::Stop::never())
+    }
+
+    fn decode_until(&self, src: &[u8], dst: &mut [u8], stop: container_core::Stop) -> Result<()> {
         let mut rest = src;
         for (index, item) in dst.chunks_mut(self.width).enumerate() {
+            if index % VALUES_BETWEEN_STOPS == 0 {
+                stop.check()?;
+            }
             let (raw, after) = self.value(rest).map_err(|stop| {
                 let at = src.len() - rest.len();
                 let problem = match stop {

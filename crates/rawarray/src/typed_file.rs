@@ -80,11 +80,11 @@ impl<T: Element> TypedFile<T> {
     /// As [`TypedFile::view`].
     pub fn to_vec_with(&self, options: &ReadOptions) -> Result<Vec<T>> {
         let segment = self.file.segment()?;
-        let limits = &self.file.options().limits;
+        let limits = &self.file.options().limits.with_stop(options.limits.stop);
         let mut values: Vec<T> = zeroed_vec(self.file.len()?, limits)?;
         let bytes = bytemuck::cast_slice_mut(&mut values);
         if self.file.encoding() == Encoding::Plain {
-            read_parallel(self.file.source(), segment.range().start, bytes, options.threads)?;
+            read_parallel(self.file.source(), segment.range().start, bytes, options.threads, limits.stop)?;
         } else {
             read_block_into(
                 self.file.source(),

@@ -156,6 +156,7 @@ impl<'a, 'd> Walk<'a, 'd> {
     fn find(&mut self) -> Result<Option<Job<'d>>> {
         let (encoded, range) = (self.encoded, &self.range);
         while self.at < encoded.range.end && (self.made < range.end || self.to_end) {
+            encoded.limits.stop.check()?;
             let chunk = chunk_at(encoded, self.at, self.head)?;
             self.at = chunk.stored.end;
             let start = self.made;

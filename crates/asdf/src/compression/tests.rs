@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use container_core::checksum::Algorithm;
 use container_core::source::FileSource;
-use container_core::{ErrorKind, Limits};
+use container_core::{ErrorKind, Limits, Stop};
 
 use super::*;
 use crate::Layout;
@@ -175,6 +176,48 @@ fn pieces_are_short() {
             codecs().get(label).unwrap().decode_in_pieces(&encoded, &mut take).unwrap();
             assert_eq!(at, values.len(), "{label}");
         }
+    }
+}
+
+/// A source that makes the request with its read number `last`.
+struct Stopping {
+    bytes: Vec<u8>,
+    last: u64,
+    reads: AtomicU64,
+    flag: &'static AtomicBool,
+}
+
+impl Source for Stopping {
+    fn len(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+
+    fn read_into(&self, at: u64, dst: &mut [u8]) -> Result<()> {
+        if self.reads.fetch_add(1, Ordering::Relaxed) + 1 == self.last {
+            self.flag.store(true, Ordering::Relaxed);
+        }
+        self.bytes.read_into(at, dst)
+    }
+}
+
+/// A chunk has two reads: its head and itself.
+#[test]
+fn no_chunk_is_begun_after_a_request() {
+    let values: Vec<u8> = (0..8_000_000_u32).flat_map(|k| (k.wrapping_mul(k) / 50).to_le_bytes()).collect();
+    let mut stored = Vec::new();
+    encode("lz4", &values, &EncodeOptions::default(), &mut stored).unwrap();
+    let chunks = values.len().div_ceil(4 << 20) as u64;
+    for threads in [1, 3] {
+        let flag: &'static AtomicBool = Box::leak(Box::default());
+        let source = Stopping { bytes: stored.clone(), last: 5, reads: AtomicU64::new(0), flag };
+        let limits = Limits::default().with_stop(Stop::when(flag));
+        let (range, decoded_len) = (0..stored.len() as u64, values.len() as u64);
+        let encoded = Encoded { source: &source, range, decoded_len, limits: &limits, threads };
+        let mut dst = vec![0; values.len()];
+        let done = codecs().get("lz4").unwrap().decode_range(&encoded, 0..decoded_len, &mut dst);
+        assert!(matches!(done.unwrap_err().kind(), ErrorKind::Cancelled));
+        let reads = source.reads.into_inner();
+        assert!(reads < 5 + 2 * threads as u64 && reads < chunks * 2, "{threads} threads, {reads} reads");
     }
 }
 

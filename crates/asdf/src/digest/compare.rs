@@ -9,7 +9,7 @@ use container_core::block::Block;
 use container_core::checksum::Digest;
 use container_core::codec::{Codecs, Encoded};
 use container_core::source::{PIECE_LEN, Source};
-use container_core::{Error, ErrorKind, Limits, Result};
+use container_core::{Error, ErrorKind, Limits, Result, Stop};
 
 use super::{DigestState, expected, state};
 use crate::block_header::BlockHeader;
@@ -71,7 +71,7 @@ pub(crate) fn decode_comparing(
         };
     };
     let held = Held { bytes: &bytes, at: range.start, len: source.len() };
-    let digest = || BlockHeader::ALGORITHM.digest(&bytes);
+    let digest = || BlockHeader::ALGORITHM.digest_until(&bytes, limits.stop);
     // bzip2 takes many times longer to decode than to hash: every thread decodes.
     let is_parallel = threads > 1 && block.label() != Some("bzp2");
     let (computed, decoded) = scope(|scope| {
@@ -80,9 +80,12 @@ pub(crate) fn decode_comparing(
         let decoded = decode(&held, threads.saturating_sub(1), dst);
         (hashing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), decoded)
     });
+    let computed = computed?;
     match decoded {
         decoded if computed == stored => decoded.map(|()| DigestState::Stored),
-        Ok(()) if BlockHeader::ALGORITHM.digest(dst) == stored => Ok(DigestState::LegacyDecoded),
+        Ok(()) if BlockHeader::ALGORITHM.digest_until(dst, limits.stop)? == stored => {
+            Ok(DigestState::LegacyDecoded)
+        }
         Err(error) if !error.is_damage() && !matches!(error.kind(), ErrorKind::Unsupported(_)) => Err(error),
         _ => Ok(DigestState::Bad { stored, computed }),
     }
@@ -101,8 +104,14 @@ fn bytes_within<'a>(encoded: &Encoded<'a>) -> Result<Option<Cow<'a, [u8]>>> {
 /// another copies.
 ///
 /// # Errors
-/// Those of the source.
-pub(crate) fn copy_hashing(source: &dyn Source, at: u64, threads: usize, dst: &mut [u8]) -> Result<Digest> {
+/// `Cancelled` once `stop` is asked for, and those of the source.
+pub(crate) fn copy_hashing(
+    source: &dyn Source,
+    at: u64,
+    threads: usize,
+    stop: Stop,
+    dst: &mut [u8],
+) -> Result<Digest> {
     let mut running = BlockHeader::ALGORITHM.start();
     scope(|scope| {
         let (sender, pieces) = sync_channel::<&[u8]>(WAITING);
@@ -117,6 +126,7 @@ pub(crate) fn copy_hashing(source: &dyn Source, at: u64, threads: usize, dst: &m
         }
         let mut at = at;
         for piece in dst.chunks_mut(PIECE_LEN) {
+            stop.check()?;
             source.read_into(at, piece)?;
             at = at.saturating_add(piece.len() as u64);
             // Nobody receives where there is no other thread.

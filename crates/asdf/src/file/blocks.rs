@@ -9,7 +9,7 @@ use container_core::block::Block;
 use container_core::codec::Encoded;
 use container_core::container::{Digests, ReadOptions};
 use container_core::source::{Source, check_range, zeroed_vec};
-use container_core::{Error, Limits, Result};
+use container_core::{Error, Limits, Result, Stop};
 
 use super::File;
 use crate::compression::{self, lz4_chunks};
@@ -310,7 +310,8 @@ impl File {
     /// Copies all of a plain block, comparing its digest.
     fn copy_comparing(&self, block: &StoredBlock, dst: &mut [u8], options: &ReadOptions) -> Result<()> {
         let Some(stored) = digest::expected(block) else { return Ok(()) };
-        let computed = digest::copy_hashing(&self.source, block.data.start, options.threads, dst)?;
+        let computed =
+            digest::copy_hashing(&self.source, block.data.start, options.threads, options.limits.stop, dst)?;
         let fits = stored == computed;
         self.proved(block, if fits { DigestState::Stored } else { DigestState::Bad { stored, computed } })
     }
@@ -363,20 +364,26 @@ impl File {
         let range = at..at.saturating_add(dst.len() as u64);
         if let Some(Chunk { place, bytes, .. }) = self.cache.part(block, &range) {
             let part = range.start.saturating_sub(place.start)..range.end.saturating_sub(place.start);
-            return copy_part(&bytes, part, dst);
+            return copy_part(&bytes, part, dst, options);
         }
         let Some(label) = block.label() else {
             let range = plain_range(block, range)?;
             if range == block.data && dst.len() as u64 == block.data_size() && self.is_due(block, options) {
                 return self.copy_comparing(block, dst, options);
             }
-            return container_core::source::read_parallel(&self.source, range.start, dst, options.threads);
+            return container_core::source::read_parallel(
+                &self.source,
+                range.start,
+                dst,
+                options.threads,
+                options.limits.stop,
+            );
         };
         let size = block.data_size();
         check_range(&range, size)?;
         let key = Key::Block(block.index);
         if let Some(bytes) = self.cache.get(key) {
-            return copy_part(&bytes, range, dst);
+            return copy_part(&bytes, range, dst, options);
         }
         // Others are decoded from their start. What is asked for piece by piece is better kept, and so is what has been decoded as often as all
         // of it would take.
@@ -396,7 +403,7 @@ impl File {
             Ok(bytes)
         });
         match bytes {
-            Ok(bytes) => copy_part(&bytes, range, dst),
+            Ok(bytes) => copy_part(&bytes, range, dst, options),
             // Damage behind the part is no fault of the part, however often others were read before.
             Err(error) if error.is_damage() => self.decode_range(block, range, dst, options),
             Err(error) => Err(error),
@@ -492,7 +499,7 @@ impl File {
             let Some((head, tail)) = std::mem::take(&mut rest).split_at_mut_checked(len) else {
                 return Ok(false);
             };
-            copy_part(&chunk.bytes, part, head)?;
+            copy_part(&chunk.bytes, part, head, options)?;
             (at, rest) = (end, tail);
         }
         Ok(true)
@@ -525,8 +532,8 @@ pub(super) fn plain_range(block: &StoredBlock, range: Range<u64>) -> Result<Rang
     Ok(range)
 }
 
-fn copy_part(bytes: &[u8], range: Range<u64>, dst: &mut [u8]) -> Result<()> {
-    bytes.read_into(range.start, dst)
+fn copy_part(bytes: &[u8], range: Range<u64>, dst: &mut [u8], options: &ReadOptions) -> Result<()> {
+    bytes.read_until(range.start, dst, options.limits.stop)
 }
 
 /// The decoded bytes of a block as a source of their own, so that regions are found as in any other.
@@ -545,5 +552,10 @@ impl Source for Decoded<'_> {
     fn read_into(&self, at: u64, dst: &mut [u8]) -> Result<()> {
         check_range(&(at..at.saturating_add(dst.len() as u64)), self.len)?;
         self.file.decode_into(self.block, at, dst, self.options)
+    }
+
+    /// Decodes in one go, which checks the request that the options have.
+    fn read_until(&self, at: u64, dst: &mut [u8], _stop: Stop) -> Result<()> {
+        self.read_into(at, dst)
     }
 }

@@ -182,6 +182,9 @@ fn is_alike(one: &DType, other: &DType) -> bool {
     }
 }
 
+/// Elements between two checks of a request to stop: a millisecond.
+const ITEMS_BETWEEN_STOPS: usize = 1 << 16;
+
 /// A byte for each scalar of each element: 1 where `look` says so, told what `make` makes of the scalar's type.
 fn truths(
     bytes: &[u8],
@@ -209,7 +212,11 @@ fn truths(
     let each = places.len();
     let count = (bytes.len() / size) as u64;
     let mut truths: Vec<u8> = zeroed_vec(count.saturating_mul(each as u64), limits)?;
-    for (truths, item) in truths.chunks_exact_mut(each.max(1)).zip(bytes.chunks_exact(size)) {
+    let items = truths.chunks_exact_mut(each.max(1)).zip(bytes.chunks_exact(size));
+    for (at, (truths, item)) in items.enumerate() {
+        if at % ITEMS_BETWEEN_STOPS == 0 {
+            limits.stop.check()?;
+        }
         for (truth, (range, masked)) in truths.iter_mut().zip(&places) {
             *truth = u8::from(look(masked, item.get(range.clone()).unwrap_or_default()));
         }

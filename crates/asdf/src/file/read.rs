@@ -383,7 +383,7 @@ impl File {
                 let len = usize::try_from(len).unwrap_or(usize::MAX);
                 let outside = || Error::usage("a region in parts is larger than itself");
                 let (head, tail) = std::mem::take(&mut rest).split_at_mut_checked(len).ok_or_else(outside)?;
-                view.copy_to(Order::C, head)?;
+                view.copy_to(Order::C, head, limits.stop)?;
                 rest = tail;
                 at = at.saturating_add(wanted as u64);
                 piece = piece.get(wanted..).unwrap_or_default();
@@ -438,7 +438,7 @@ fn gather(
     if count <= 1 || near(spread, dst.len() as u64) {
         let mut bytes = zeroed_vec(spread, limits)?;
         source.read_into(span.start, &mut bytes)?;
-        return geometry.view(region, span.start, Cow::Owned(bytes))?.copy_to(Order::C, dst);
+        return geometry.view(region, span.start, Cow::Owned(bytes))?.copy_to(Order::C, dst, limits.stop);
     }
     let mut rest = dst;
     for piece in region.pieces(Order::C, count.div_ceil(8)) {

@@ -105,6 +105,9 @@ pub(crate) fn read(data: Node<'_>, shape: &[u64], dtype: &DType, limits: &Limits
     let (size, scalars) = (dtype.itemsize(), scalars(dtype));
     let (mut at, mut from) = (0_usize, 0_usize);
     each(data, shape, &mut |node| {
+        if scalars > 0 && at % (scalars << 12) == 0 {
+            limits.stop.check()?;
+        }
         let to = from.saturating_add(size);
         let item = bytes.get_mut(from..to).ok_or_else(|| malformed(node, "more items than the shape has"))?;
         let mut hide = |hidden: Range<usize>| {

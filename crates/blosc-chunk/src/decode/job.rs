@@ -87,6 +87,7 @@ impl Worker {
     fn join(&mut self, job: Job<'_, '_>, streams: &mut Streams<'_, '_>, dst: &mut [u8]) -> Result<()> {
         let len = streams.len;
         for dst in dst.chunks_exact_mut(len) {
+            job.limits.stop.check()?;
             match streams.next()? {
                 Some(Stream::Run(byte)) => dst.fill(byte),
                 Some(Stream::Stored(range)) => dst.copy_from_slice(&job.chunk.bytes()[range]),

@@ -35,8 +35,9 @@ impl Decoder {
         let (Some(first), Some(last)) = (runs.first(), runs.last()) else { return Ok(()) };
         if !chunk.has_blocks() || chunk.header().is_instrumented() {
             let start = index * chunk.header().block_len() as usize;
-            return pieces(runs, dst)
-                .try_for_each(|(run, piece)| decode_plain(chunk, start + run.start, piece).map(|_| ()));
+            return pieces(runs, dst).try_for_each(|(run, piece)| {
+                decode_plain(chunk, start + run.start, piece, self.limits.stop).map(|_| ())
+            });
         }
         let cover = first.start..last.end;
         if cover.len() == dst.len() {

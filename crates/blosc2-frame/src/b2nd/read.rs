@@ -104,7 +104,7 @@ pub(super) fn read(
             keeps,
             is_zeroed,
             digests: options.digests,
-            stop: options.stop,
+            stop: options.limits.stop,
             cuts_chunks,
             refused: false.into(),
         };
@@ -269,7 +269,7 @@ impl<'j> Job<'j> {
         scratch: &mut Scratch,
     ) -> Result<()> {
         let frame = self.array.frame();
-        let bytes: Cow<'_, [u8]> = frame.chunk_by(index, self.digests)?;
+        let bytes: Cow<'_, [u8]> = frame.chunk_by(index, self.digests, self.stop)?;
         let read = || -> Result<()> {
             let chunk = Chunk::parse(&bytes)?;
             let want = self.array.geometry().chunk_bytes();
@@ -277,11 +277,13 @@ impl<'j> Job<'j> {
                 return Err(Error::malformed(format!("holds {} bytes, not {want}", chunk.nbytes())).at(4..8));
             }
             frame.with_decoder(|decoder| {
+                decoder.set_stop(self.stop);
                 let mut stored = Stored::new(self, &chunk, decoder, index, scratch);
                 if !stored.prepare(parts, count)? {
                     return Ok(());
                 }
                 for (number, again) in numbers {
+                    self.stop.check()?;
                     stored.read(parts, number, again, target)?;
                 }
                 Ok(())

@@ -6,7 +6,7 @@ use std::ops::Range;
 use blosc_chunk::{Compressor, Filter, Header as ChunkHeader, MAX_CHUNK_NBYTES, Pipeline, Special};
 use container_core::container::Digests;
 use container_core::source::Source;
-use container_core::{Error, ErrorKind, Result};
+use container_core::{Error, ErrorKind, Result, Stop};
 
 use super::Frame;
 use crate::fault::{FaultKind, shift};
@@ -84,17 +84,17 @@ impl Frame {
     /// `Usage` where there is no such chunk, `Truncated` and `Malformed` where it does not lie within the chunks, `Checksum`, those of the
     /// source.
     pub fn chunk(&self, index: u64) -> Result<Cow<'_, [u8]>> {
-        self.chunk_by(index, Digests::Compare)
+        self.chunk_by(index, Digests::Compare, self.options.limits.stop)
     }
 
     /// As [`Frame::chunk`], with the digest compared or not.
     ///
     /// # Errors
     /// As [`Frame::chunk`].
-    pub(crate) fn chunk_by(&self, index: u64, digests: Digests) -> Result<Cow<'_, [u8]>> {
+    pub(crate) fn chunk_by(&self, index: u64, digests: Digests, stop: Stop) -> Result<Cow<'_, [u8]>> {
         let bytes = self.chunk_uncompared(index)?;
         if digests != Digests::Ignore {
-            self.guard.compare(self, index, &bytes).map_err(|error| match self.place(index) {
+            self.guard.compare(self, index, &bytes, stop).map_err(|error| match self.place(index) {
                 Ok(Found::Stored(place)) => place.in_chunk(error, index),
                 _ => error,
             })?;

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use blosc_chunk::Chunk;
 use container_core::container::{Digests, ReadOptions};
-use container_core::source::{Source, zeroed_vec};
-use container_core::{Error, Limits, Result};
+use container_core::source::{STOP_LEN, Source, zeroed_vec};
+use container_core::{Error, Limits, Result, Stop};
 
 use super::Frame;
 use super::locate::{Found, Place};
@@ -44,6 +44,7 @@ impl Frame {
     /// # Errors
     /// As [`Frame::read_chunk_into`]; `Limit`.
     pub fn read_chunk(&self, index: u64, options: &ReadOptions) -> Result<Vec<u8>> {
+        options.limits.stop.check()?;
         let len = self.chunk_len(index)?;
         let mut bytes = self.room(len, options)?;
         let is_zero = matches!(
@@ -84,11 +85,12 @@ impl Frame {
             let from = block.saturating_mul(header.block_len().into());
             let len = u64::from(header.nbytes).saturating_sub(from).min(header.block_len().into());
             let mut bytes = self.room(len, options)?;
-            self.fill(index, special, from, &mut bytes)?;
+            self.fill(index, special, from, &mut bytes, options.limits.stop)?;
             return Ok(bytes);
         }
         self.pool.with(|worker| {
             let Worker { decoder, stored } = worker;
+            decoder.set_stop(options.limits.stop);
             self.with_stored(index, stored, options, |bytes| {
                 let chunk = Chunk::parse(bytes)?;
                 let own = usize::try_from(block).ok().filter(|block| *block < chunk.block_count());
@@ -116,10 +118,11 @@ impl Frame {
         options: &ReadOptions,
     ) -> Result<()> {
         if let Offset::Special(special) = self.offset(index)? {
-            return self.fill(index, special, from, dst);
+            return self.fill(index, special, from, dst, options.limits.stop);
         }
         let expected = self.layout.expected_len(index);
         let Worker { decoder, stored } = worker;
+        decoder.set_stop(options.limits.stop);
         self.with_stored(index, stored, options, |bytes| {
             let chunk = Chunk::parse(bytes)?;
             let nbytes = chunk.nbytes() as u64;
@@ -134,9 +137,23 @@ impl Frame {
         })
     }
 
-    fn fill(&self, index: u64, special: blosc_chunk::Special, from: u64, dst: &mut [u8]) -> Result<()> {
-        let filled = reader::fill(special, self.header().typesize, from, dst);
-        filled.map_err(|error| error.context(format!("blosc2 chunk {index}")))
+    fn fill(
+        &self,
+        index: u64,
+        special: blosc_chunk::Special,
+        mut from: u64,
+        dst: &mut [u8],
+        stop: Stop,
+    ) -> Result<()> {
+        let mut fill = || -> Result<()> {
+            for piece in dst.chunks_mut(STOP_LEN) {
+                stop.check()?;
+                reader::fill(special, self.header().typesize, from, piece)?;
+                from = from.saturating_add(piece.len() as u64);
+            }
+            Ok(())
+        };
+        fill().map_err(|error| error.context(format!("blosc2 chunk {index}")))
     }
 
     /// The bytes of the element of `itemsize` bytes that the chunk `index` repeats; `None` for other chunks, and for elements that the value
@@ -149,7 +166,7 @@ impl Frame {
         if let Offset::Special(special) = self.offset(index).ok()? {
             let is_whole = special != blosc_chunk::Special::Nan
                 || itemsize.is_multiple_of(self.header().typesize as usize);
-            self.fill(index, special, 0, &mut element).ok()?;
+            self.fill(index, special, 0, &mut element, Stop::never()).ok()?;
             return is_whole.then_some(element);
         }
         let header = self.chunk_header(index).ok()?;
@@ -183,7 +200,7 @@ impl Frame {
     ) -> Result<T> {
         let compared = |bytes: &[u8]| {
             if options.digests != Digests::Ignore {
-                self.guard.compare(self, index, bytes)?;
+                self.guard.compare(self, index, bytes, options.limits.stop)?;
             }
             look(bytes)
         };
@@ -196,7 +213,8 @@ impl Frame {
         let Found::Stored(place) = self.place(index)? else {
             return Err(Error::usage(format!("chunk {index} is not stored")));
         };
-        let result = stored(&place, buffer, &self.options.limits).and_then(compared);
+        let result =
+            stored(&place, buffer, &self.options.limits.with_stop(options.limits.stop)).and_then(compared);
         result.map_err(|error| place.in_chunk(error, index))
     }
 }
@@ -213,6 +231,6 @@ fn stored<'b>(place: &'b Place<'_>, buffer: &'b mut Vec<u8>, limits: &Limits) ->
         *buffer = zeroed_vec(len as u64, limits)?;
     }
     let buffer = &mut buffer[..len];
-    source.read_into(range.start, buffer)?;
+    source.read_until(range.start, buffer, limits.stop)?;
     Ok(buffer)
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use container_core::container::ReadOptions;
 use container_core::source::{FileSource, Source, check_range};
-use container_core::{Limits, Result};
+use container_core::{Limits, Result, Stop};
 
 use crate::frame::Frame;
 
@@ -69,6 +69,11 @@ impl Source for Decoded {
         let range = at..at.saturating_add(dst.len() as u64);
         check_range(&range, Source::len(self))?;
         self.frame.read_into(range, dst, &ReadOptions::default().with_limits(self.limits))
+    }
+
+    /// Decodes in one go, which checks the request that the options have.
+    fn read_until(&self, at: u64, dst: &mut [u8], _stop: Stop) -> Result<()> {
+        self.read_into(at, dst)
     }
 }
 

@@ -2,7 +2,8 @@
 
 use super::{Array, contiguous_strides};
 use crate::dtype::Order;
-use crate::{Error, Result};
+use crate::source::STOP_LEN;
+use crate::{Error, Result, Stop};
 
 /// One axis of the copy: how many, and how far apart on both sides.
 #[derive(Clone, Copy)]
@@ -15,8 +16,8 @@ struct Axis {
 /// A tile of a transposition: 32 × 32 elements of 8 bytes take half of a first-level cache.
 const TILE: usize = 32;
 
-/// Copies the elements of `array`, in `order`, to `dst`, whose length the caller has checked.
-pub(super) fn gather(array: &Array<'_>, order: Order, dst: &mut [u8]) -> Result<()> {
+/// Copies the elements of `array`, in `order`, to `dst`, whose length the caller has checked, until `stop` is asked for.
+pub(super) fn gather(array: &Array<'_>, order: Order, dst: &mut [u8], stop: Stop) -> Result<()> {
     let size = array.dtype.itemsize();
     if array.is_empty() || size == 0 {
         return Ok(());
@@ -47,9 +48,14 @@ pub(super) fn gather(array: &Array<'_>, order: Order, dst: &mut [u8]) -> Result<
         merged.swap(1, nearest);
     }
     let origin = i64::try_from(array.origin).map_err(|_| outside())?;
-    let copy = Copy { src: &array.bytes, size };
-    copy.walk(&merged, origin, dst, 0);
-    Ok(())
+    let mut below = size;
+    let every = merged.iter().map(|axis| {
+        let every = (STOP_LEN / below).max(1);
+        below = below.saturating_mul(axis.count);
+        every
+    });
+    let copy = Copy { src: &array.bytes, size, stop, every: every.collect() };
+    copy.walk(&merged, origin, dst, 0)
 }
 
 /// The first and the last byte that the copy reads must lie in the bytes of the view.
@@ -68,23 +74,39 @@ fn check_reach(array: &Array<'_>, axes: &[Axis], size: usize) -> Result<()> {
 struct Copy<'a> {
     src: &'a [u8],
     size: usize,
+    stop: Stop,
+    /// For each axis, the indices that take about [`STOP_LEN`] bytes together.
+    every: Vec<usize>,
 }
 
 impl Copy<'_> {
     /// `axes`: the fastest in the target first, the others in any order. `from` and `to` are byte offsets, inside by
-    /// `check_reach`. Recurses once for each axis.
-    fn walk(&self, axes: &[Axis], from: i64, dst: &mut [u8], to: usize) {
+    /// `check_reach`. Recurses once for each axis. One check for [`STOP_LEN`] bytes, and for each of the innermost loops.
+    fn walk(&self, axes: &[Axis], from: i64, dst: &mut [u8], to: usize) -> Result<()> {
         match axes {
             [] => self.run(from, dst, to, self.size),
+            [only] if only.count > STOP_LEN / self.size.min(STOP_LEN) => {
+                let most = (STOP_LEN / self.size).max(1);
+                for at in (0..only.count).step_by(most) {
+                    self.stop.check()?;
+                    let part = [Axis { count: most.min(only.count - at), ..*only }];
+                    self.walk(&part, from + only.from * at as i64, dst, to + only.to * at)?;
+                }
+            }
             [only] if only.from == self.size as i64 => self.run(from, dst, to, only.count * self.size),
             [only] => self.column(*only, from, dst, to),
-            [fast, slow] if fast.from != self.size as i64 => self.tiles(*fast, *slow, from, dst, to),
+            [fast, slow] if fast.from != self.size as i64 => self.tiles(*fast, *slow, from, dst, to)?,
             [inner @ .., outer] => {
+                let every = self.every[inner.len()];
                 for index in 0..outer.count {
-                    self.walk(inner, from + outer.from * index as i64, dst, to + outer.to * index);
+                    if index % every == 0 {
+                        self.stop.check()?;
+                    }
+                    self.walk(inner, from + outer.from * index as i64, dst, to + outer.to * index)?;
                 }
             }
         }
+        Ok(())
     }
 
     fn run(&self, from: i64, dst: &mut [u8], to: usize, len: usize) {
@@ -110,9 +132,10 @@ impl Copy<'_> {
     }
 
     /// A transposition: reads of one tile touch `TILE` lines of the source, all of which stay in the cache.
-    fn tiles(&self, fast: Axis, slow: Axis, from: i64, dst: &mut [u8], to: usize) {
+    fn tiles(&self, fast: Axis, slow: Axis, from: i64, dst: &mut [u8], to: usize) -> Result<()> {
         for slow_at in (0..slow.count).step_by(TILE) {
             for fast_at in (0..fast.count).step_by(TILE) {
+                self.stop.check()?;
                 let part = Axis { count: TILE.min(fast.count - fast_at), ..fast };
                 let from = from + fast.from * fast_at as i64;
                 let to = to + fast.to * fast_at;
@@ -121,6 +144,7 @@ impl Copy<'_> {
                 }
             }
         }
+        Ok(())
     }
 }
 

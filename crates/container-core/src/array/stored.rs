@@ -41,7 +41,7 @@ impl StoredArray {
     ///
     /// # Errors
     /// `Truncated` when the source is too short, `Usage` when the region does not fit the shape, `Limit` when the
-    /// copy would be over `limits`, and those of the source.
+    /// copy would be over `limits`, `Cancelled`, and those of the source.
     pub fn read<'s>(
         &self,
         source: &'s dyn Source,
@@ -64,7 +64,7 @@ impl StoredArray {
         }
         let mut bytes = zeroed_vec(len, limits)?;
         if region.is_whole(&self.shape) {
-            read_parallel(source, range.start, &mut bytes, threads)?;
+            read_parallel(source, range.start, &mut bytes, threads, limits.stop)?;
         } else if len > 0 {
             self.read_parts(source, &region, limits, &mut bytes)?;
         }
@@ -87,14 +87,14 @@ impl StoredArray {
         let wanted = dst.len() as u64;
         if span <= wanted.saturating_add(WASTE) || span <= wanted.saturating_mul(2).min(1 << 20) {
             if span == wanted && region.axes().iter().all(|axis| axis.step > 0 || axis.count == 1) {
-                return source.read_into(first, dst);
+                return source.read_until(first, dst, limits.stop);
             }
             return self.read_span(source, region, first..first.saturating_add(span), limits, dst);
         }
         // A cut along the slowest axis that has more than one index: the halves are stored one after the other.
         let axes = self.slowest_first();
         let Some(axis) = axes.into_iter().find(|axis| region.axes()[*axis].count > 1) else {
-            return source.read_into(first, dst);
+            return source.read_until(first, dst, limits.stop);
         };
         let half = region.axes()[axis].count / 2;
         let (low, high) = (self.part(region, axis, 0..half)?, self.part(region, axis, half..u64::MAX)?);
@@ -114,8 +114,8 @@ impl StoredArray {
         dst: &mut [u8],
     ) -> Result<()> {
         let mut bytes = zeroed_vec(span.end - span.start, limits)?;
-        source.read_into(span.start, &mut bytes)?;
-        self.view(region, span.start, Cow::Owned(bytes))?.copy_to(self.order, dst)
+        source.read_until(span.start, &mut bytes, limits.stop)?;
+        self.view(region, span.start, Cow::Owned(bytes))?.copy_to(self.order, dst, limits.stop)
     }
 
     /// The region over `bytes`, which start at the absolute offset `at` and hold at least the region.

@@ -225,3 +225,30 @@ fn strides_of_the_callers_reach_only_what_is_there() {
         assert!(view(&shape, &strides, origin).is_err(), "{shape:?} {strides:?} {origin}");
     }
 }
+
+/// Every kind of copy checks the request: runs, columns, transpositions, and more axes.
+#[test]
+fn nothing_is_copied_after_a_request() {
+    let flag: &'static std::sync::atomic::AtomicBool = Box::leak(Box::default());
+    flag.store(true, std::sync::atomic::Ordering::Relaxed);
+    let limits = Limits::default().with_stop(Stop::when(flag));
+    let big = cfg!(not(miri));
+    let shapes = [vec![60, 70], vec![20, 3, 30], if big { vec![3 * STOP_LEN as u64] } else { vec![9, 9] }];
+    for shape in shapes {
+        let len: u64 = shape.iter().product();
+        let dtype = DType::native(Kind::Uint, 1);
+        let array = |order| Array::new(dtype.clone(), shape.clone(), order, vec![1; len as usize].into());
+        let every_other: Vec<String> = shape.iter().map(|_| "::2".to_owned()).collect();
+        let region = Region::parse(&every_other.join(","), &shape).unwrap();
+        for array in [array(Order::F).unwrap(), array(Order::C).unwrap().select(&region).unwrap()] {
+            let mut dst = vec![0; array.len() as usize];
+            let small = dst.len() < STOP_LEN && array.shape().len() == 1;
+            if small || array.is_contiguous(Order::C) && array.shape().len() > 1 {
+                continue;
+            }
+            let copied = array.copy_to(Order::C, &mut dst, limits.stop);
+            assert!(matches!(copied.unwrap_err().kind(), crate::ErrorKind::Cancelled), "{shape:?}");
+            assert!(dst.iter().all(|byte| *byte == 0), "{shape:?}");
+        }
+    }
+}

@@ -19,7 +19,7 @@ use super::stream::{
     Decoder, Encoder, Fault, Filling, PIECE_LEN, Part, count, encode_in_pieces, pass, reach,
 };
 use super::{Codec, Encoded, Take};
-use crate::{Error, Result};
+use crate::{Error, Result, Stop};
 
 mod bits;
 mod blocks;
@@ -49,7 +49,7 @@ impl Codec for Bzip2 {
 
     fn decode(&self, src: &[u8], dst: &mut [u8]) -> Result<()> {
         let len = dst.len() as u64;
-        if parallel::decode_range(src, len, len, 0..len, dst, 1)? {
+        if parallel::decode_range(src, len, len, 0..len, dst, 1, Stop::never())? {
             return Ok(());
         }
         let mut filling = Filling::new("bzip2", src, dst);
@@ -67,12 +67,13 @@ impl Codec for Bzip2 {
         // A block of long runs decodes to 46 MB, of which each thread holds one: then the other way takes none.
         let most = (limits.memory / 4).checked_div(threads.max(1) as u64).unwrap_or(0);
         if on_front(encoded, range.end, |src, _| {
-            parallel::decode_range(src, decoded_len, most, range.clone(), dst, threads)
+            parallel::decode_range(src, decoded_len, most, range.clone(), dst, threads, limits.stop)
         })? {
             return Ok(());
         }
         let (src, to_end) = (Feed::of(encoded)?, range.end == decoded_len);
-        Part { name: "bzip2", src, skip: range.start, dst, to_end }.run(|| Ok(Decompress::new(false)))
+        Part { name: "bzip2", src, skip: range.start, dst, stop: encoded.limits.stop, to_end }
+            .run(|| Ok(Decompress::new(false)))
     }
 
     fn encode(&self, src: &[u8], level: Option<i32>, out: &mut Vec<u8>) -> Result<()> {
@@ -91,7 +92,7 @@ impl Codec for Bzip2 {
 
     fn reach(&self, encoded: &Encoded<'_>) -> Result<Option<u64>> {
         let src = &*encoded.bytes()?;
-        reach(src, encoded.decoded_len, || || Ok(Decompress::new(false))).map(Some)
+        reach(src, encoded.decoded_len, encoded.limits.stop, || || Ok(Decompress::new(false))).map(Some)
     }
 
     /// The bound that bzip2 itself promises: 1 % and 600 bytes.

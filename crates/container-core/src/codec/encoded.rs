@@ -35,7 +35,7 @@ pub struct Encoded<'a> {
     pub range: Range<u64>,
     /// Bytes after decoding.
     pub decoded_len: u64,
-    /// What may be allocated.
+    /// What may be allocated, and the request to end the decoding.
     pub limits: &'a Limits,
     /// Most threads to decode on, this one included.
     pub threads: usize,
@@ -59,10 +59,10 @@ impl<'a> Encoded<'a> {
         if let Some(bytes) = self.source.lend(range.clone()) {
             return Ok(Cow::Borrowed(bytes));
         }
-        self.limits
-            .allocate(range.end.saturating_sub(range.start))
-            .map_err(|error| error.at(range.clone()))?;
-        self.source.read(range)
+        let len = range.end.saturating_sub(range.start);
+        let mut bytes = zeroed_vec(len, self.limits).map_err(|error| error.at(range.clone()))?;
+        self.source.read_until(range.start, &mut bytes, self.limits.stop)?;
+        Ok(Cow::Owned(bytes))
     }
 
     /// Most decoded bytes to have in memory where they are passed on in pieces: 16 MiB for each thread, and no more than a quarter of the limit.

@@ -135,7 +135,7 @@ pub(super) fn on_front(
         let mut more: Vec<u8> = zeroed_vec(front.min(len), encoded.limits)?;
         let (old, new) = more.split_at_mut_checked(had).unwrap_or_default();
         old.copy_from_slice(&bytes);
-        encoded.source.read_into(range.start.saturating_add(had as u64), new)?;
+        encoded.source.read_until(range.start.saturating_add(had as u64), new, encoded.limits.stop)?;
         bytes = more;
         let is_all = bytes.len() as u64 == len;
         if decode(&bytes, is_all)? {

@@ -21,7 +21,7 @@ use std::io;
 use super::common::{make_room, wrong_length};
 use super::feed::Feed;
 use super::{Encoded, Take};
-use crate::{Error, Result};
+use crate::{Error, Result, Stop};
 
 /// A decoder of one stream that counts what it reads and writes.
 pub(super) trait Decoder {
@@ -44,6 +44,14 @@ pub(super) enum Fault {
     Other(Error),
 }
 
+/// Decoded bytes between two checks of a request to stop, and most encoded bytes that a step is given: a millisecond of zlib's work.
+const STEP: usize = 256 << 10;
+
+/// The first [`STEP`] bytes.
+pub(super) fn step_of(src: &[u8]) -> &[u8] {
+    src.get(..STEP).unwrap_or(src)
+}
+
 /// A slice that is being filled from `src`.
 pub(super) struct Filling<'a> {
     name: &'static str,
@@ -51,23 +59,33 @@ pub(super) struct Filling<'a> {
     dst: &'a mut [u8],
     used: usize,
     made: usize,
+    stop: Stop,
 }
 
 impl<'a> Filling<'a> {
     pub(super) const fn new(name: &'static str, src: &'a [u8], dst: &'a mut [u8]) -> Self {
-        Self { name, src, dst, used: 0, made: 0 }
+        Self { name, src, dst, used: 0, made: 0, stop: Stop::never() }
+    }
+
+    /// The same, until `stop` is asked for.
+    #[cfg(feature = "zlib")]
+    pub(super) const fn until(mut self, stop: Stop) -> Self {
+        self.stop = stop;
+        self
     }
 
     /// Runs `decoder` from the first unused byte to the end of its stream.
     pub(super) fn run(&mut self, mut decoder: impl Decoder) -> Result<()> {
         let (first_used, first_made) = (self.used, self.made);
         loop {
+            self.stop.check()?;
             let mut overflow = [0];
-            let room = match self.dst.get_mut(self.made..) {
+            let end = self.dst.len().min(self.made.saturating_add(STEP));
+            let room = match self.dst.get_mut(self.made..end) {
                 Some(room) if !room.is_empty() => room,
                 _ => &mut overflow,
             };
-            let step = decoder.step(self.src.get(self.used..).unwrap_or_default(), room);
+            let step = decoder.step(step_of(self.src.get(self.used..).unwrap_or_default()), room);
             let used = advance(first_used, decoder.total_in());
             let made = advance(first_made, decoder.total_out());
             let stuck = (used, made) == (self.used, self.made);
@@ -141,6 +159,7 @@ pub(super) struct Part<'a> {
     /// Decoded bytes before the first that is wanted.
     pub(super) skip: u64,
     pub(super) dst: &'a mut [u8],
+    pub(super) stop: Stop,
     /// Whether the wanted bytes are the last ones, so that the streams have to end behind them.
     pub(super) to_end: bool,
 }
@@ -160,7 +179,7 @@ impl Part<'_> {
         take: &mut Take<'_>,
         mut start: impl FnMut() -> Result<D>,
     ) -> Result<()> {
-        let Self { name, mut src, skip, dst, to_end } = self;
+        let Self { name, mut src, skip, dst, stop, to_end } = self;
         let all = skip.saturating_add(dst.len() as u64);
         let want = if to_end { usize::try_from(all).unwrap_or(usize::MAX) } else { dst.len() };
         let wrong = |problem: Cow<'static, str>| wrong_length(name, want, problem);
@@ -168,6 +187,7 @@ impl Part<'_> {
             vec![0; usize::try_from(skip).map_or(Self::DROPPED, |skip| skip.min(Self::DROPPED))];
         let (len, mut first_used, mut first_made, mut decoder) = (src.len(), 0_u64, 0_u64, start()?);
         loop {
+            stop.check()?;
             let used = first_used.saturating_add(decoder.total_in());
             let made = first_made.saturating_add(decoder.total_out());
             if made >= all && !to_end {
@@ -181,11 +201,14 @@ impl Part<'_> {
                     dropped.get_mut(..len).unwrap_or_default()
                 }
                 Some(at) => match usize::try_from(at).ok().and_then(|at| dst.get_mut(at..)) {
-                    Some(room) if !room.is_empty() => room,
+                    Some(room) if !room.is_empty() => {
+                        let len = room.len().min(STEP);
+                        room.get_mut(..len).unwrap_or_default()
+                    }
                     _ => &mut overflow,
                 },
             };
-            let step = decoder.step(src.from(used)?, room);
+            let step = decoder.step(step_of(src.from(used)?), room);
             let now_used = first_used.saturating_add(decoder.total_in());
             let now_made = first_made.saturating_add(decoder.total_out());
             let ended = step.map_err(|fault| match fault {
@@ -222,12 +245,13 @@ pub(super) fn pass<D: Decoder>(
     start: impl FnMut() -> Result<D>,
 ) -> Result<()> {
     let (src, skip) = (Feed::of(encoded)?, encoded.decoded_len);
-    Part { name, src, skip, dst: &mut [], to_end: true }.run_passing(take, start)
+    let stop = encoded.limits.stop;
+    Part { name, src, skip, dst: &mut [], stop, to_end: true }.run_passing(take, start)
 }
 
 /// How many bytes one decoder from `start` after another makes of all of `src`. `None` where they cannot.
 pub(super) fn count<D: Decoder>(src: &[u8], start: impl FnMut() -> Result<D>) -> Result<Option<u64>> {
-    let Walked { made, is_whole } = walk(src, u64::MAX, u64::MAX, start)?;
+    let Walked { made, is_whole } = walk(src, u64::MAX, u64::MAX, Stop::never(), start)?;
     Ok(is_whole.then_some(made))
 }
 
@@ -236,15 +260,16 @@ pub(super) fn count<D: Decoder>(src: &[u8], start: impl FnMut() -> Result<D>) ->
 pub(super) fn reach<D: Decoder, S: FnMut() -> Result<D>>(
     src: &[u8],
     most: u64,
+    stop: Stop,
     starts: impl Fn() -> S,
 ) -> Result<u64> {
-    let Walked { made, is_whole } = walk(src, most, u64::MAX, starts())?;
+    let Walked { made, is_whole } = walk(src, most, u64::MAX, stop, starts())?;
     if is_whole || made == most {
         return Ok(made);
     }
     // A step that fails may have made bytes, and need not tell how many.
     let most = most.min(made.saturating_add(Part::DROPPED as u64));
-    walk(src, most, made, starts()).map(|walked| walked.made)
+    walk(src, most, made, stop, starts()).map(|walked| walked.made)
 }
 
 /// How far a walk went.
@@ -259,12 +284,14 @@ fn walk<D: Decoder>(
     src: &[u8],
     most: u64,
     slow: u64,
+    stop: Stop,
     mut start: impl FnMut() -> Result<D>,
 ) -> Result<Walked> {
     let mut dropped = vec![0; Part::DROPPED];
     let (mut first_used, mut first_made) = (0_usize, 0_u64);
     while let Some(mut decoder) = start().map(Some).or_else(none_if_damage)? {
         loop {
+            stop.check()?;
             let before = (decoder.total_in(), decoder.total_out());
             let (used, made) = (advance(first_used, before.0), first_made.saturating_add(before.1));
             let left = slow.saturating_sub(made).max(1).min(most.saturating_sub(made));
@@ -273,7 +300,7 @@ fn walk<D: Decoder>(
             }
             let len = usize::try_from(left).map_or(dropped.len(), |left| left.min(dropped.len()));
             let room = dropped.get_mut(..len).unwrap_or_default();
-            let ended = match decoder.step(src.get(used..).unwrap_or_default(), room) {
+            let ended = match decoder.step(step_of(src.get(used..).unwrap_or_default()), room) {
                 Ok(ended) => ended,
                 Err(Fault::Damage(_)) => return Ok(Walked { made, is_whole: false }),
                 Err(Fault::Other(error)) => return Err(error),
@@ -340,3 +367,7 @@ pub(super) fn encode_in_pieces(
         }
     }
 }
+
+#[cfg(all(test, feature = "zlib"))]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+mod tests;

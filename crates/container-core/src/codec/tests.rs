@@ -9,6 +9,7 @@ use crate::ErrorKind;
 
 mod contexts;
 mod ranges;
+mod stops;
 mod vectors;
 
 use vectors::Data;

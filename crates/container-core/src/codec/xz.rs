@@ -16,7 +16,7 @@ use lzma_rust2::{Action, Status, XzStream};
 use super::feed::Feed;
 use super::stream::{Decoder, Fault, Part, pass, reach};
 use super::{Codec, Encoded, Take};
-use crate::{Error, Limits, Result};
+use crate::{Error, Limits, Result, Stop};
 
 /// `xz`: any number of xz streams, with stream padding. Only reads.
 #[derive(Clone, Copy, Debug, Default)]
@@ -30,7 +30,8 @@ impl Codec for Xz {
     fn decode(&self, src: &[u8], dst: &mut [u8]) -> Result<()> {
         let limits = Limits::default();
         let (len, src) = (src.len(), Feed::all(src));
-        Part { name: "xz", src, skip: 0, dst, to_end: true }.run(|| Ok(Streaming::new(len, &limits)))
+        Part { name: "xz", src, skip: 0, dst, stop: Stop::never(), to_end: true }
+            .run(|| Ok(Streaming::new(len, &limits)))
     }
 
     /// Decodes from the start up to the end of `range`, on one thread.
@@ -38,7 +39,7 @@ impl Codec for Xz {
         encoded.check(&range, dst)?;
         let (src, to_end) = (Feed::of(encoded)?, range.end == encoded.decoded_len);
         let len = usize::try_from(src.len()).unwrap_or(usize::MAX);
-        Part { name: "xz", src, skip: range.start, dst, to_end }
+        Part { name: "xz", src, skip: range.start, dst, stop: encoded.limits.stop, to_end }
             .run(|| Ok(Streaming::new(len, encoded.limits)))
     }
 
@@ -54,7 +55,10 @@ impl Codec for Xz {
 
     fn reach(&self, encoded: &Encoded<'_>) -> Result<Option<u64>> {
         let src = &*encoded.bytes()?;
-        reach(src, encoded.decoded_len, || || Ok(Streaming::new(src.len(), encoded.limits))).map(Some)
+        reach(src, encoded.decoded_len, encoded.limits.stop, || {
+            || Ok(Streaming::new(src.len(), encoded.limits))
+        })
+        .map(Some)
     }
 
     fn max_encoded_len(&self, _len: usize) -> usize {

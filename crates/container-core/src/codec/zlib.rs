@@ -22,7 +22,7 @@ use super::stream::{
     Decoder, Encoder, Fault, Filling, PIECE_LEN, Part, count, encode_in_pieces, pass, reach,
 };
 use super::{Codec, Encoded, Take};
-use crate::{Error, Result};
+use crate::{Error, Result, Stop};
 
 mod segments;
 
@@ -45,7 +45,11 @@ impl Codec for Zlib {
     }
 
     fn decode(&self, src: &[u8], dst: &mut [u8]) -> Result<()> {
-        let mut filling = Filling::new("zlib", src, dst);
+        self.decode_until(src, dst, Stop::never())
+    }
+
+    fn decode_until(&self, src: &[u8], dst: &mut [u8], stop: Stop) -> Result<()> {
+        let mut filling = Filling::new("zlib", src, dst).until(stop);
         filling.run(&mut Decompress::new(true))?;
         filling.finish()
     }
@@ -54,10 +58,11 @@ impl Codec for Zlib {
     fn decode_range(&self, encoded: &Encoded<'_>, range: Range<u64>, dst: &mut [u8]) -> Result<()> {
         encoded.check(&range, dst)?;
         if encoded.is_all(&range) {
-            return self.decode(&encoded.bytes()?, dst);
+            return self.decode_until(&encoded.bytes()?, dst, encoded.limits.stop);
         }
         let (src, to_end) = (Feed::of(encoded)?, range.end == encoded.decoded_len);
-        Part { name: "zlib", src, skip: range.start, dst, to_end }.run(one_stream())
+        Part { name: "zlib", src, skip: range.start, dst, stop: encoded.limits.stop, to_end }
+            .run(one_stream())
     }
 
     fn encode(&self, src: &[u8], level: Option<i32>, out: &mut Vec<u8>) -> Result<()> {
@@ -79,7 +84,7 @@ impl Codec for Zlib {
 
     fn reach(&self, encoded: &Encoded<'_>) -> Result<Option<u64>> {
         let src = &*encoded.bytes()?;
-        reach(src, encoded.decoded_len, one_stream).map(Some)
+        reach(src, encoded.decoded_len, encoded.limits.stop, one_stream).map(Some)
     }
 
     /// zlib-rs never does worse than the 9-bit literals of a fixed block; the rest is block and stream headers.

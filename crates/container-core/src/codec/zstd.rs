@@ -1,6 +1,6 @@
 //! Zstandard frames (RFC 8878), by the reference library.
 //!
-//! Everything goes through its one-shot calls. They decode straight into the destination, which is then
+//! Everything goes through its one-shot calls, or in steps with an output that stays in its place. They decode straight into the destination, which is then
 //! also the history that matches refer to, so the window that a frame declares costs nothing: the
 //! reference library allocates windows, and needs `windowLogMax` to bound them, only when it streams.
 //!
@@ -25,9 +25,12 @@ use ::zstd::zstd_safe::{
 
 use super::common::{level_in, make_room, wrong_length};
 use super::feed::Feed;
-use super::stream::{Decoder, Fault, Part, count, pass, reach};
+use super::stream::{Decoder, Fault, Part, count, pass, reach, step_of};
 use super::{Codec, Encoded, Take};
-use crate::{Error, Limits, Result};
+use crate::{Error, Limits, Result, Stop};
+
+/// Most bytes that are decoded by one call, which nothing can end: a few milliseconds.
+const MAX_AT_ONCE: usize = 8 << 20;
 
 /// `zstd`: levels -7 (fastest) to 22, default 3, which is also what level 0 means to zstd.
 ///
@@ -45,14 +48,23 @@ impl Codec for Zstd {
         fill(dst, src, |dst| zstd_safe::decompress(dst, src))
     }
 
+    fn decode_until(&self, src: &[u8], dst: &mut [u8], stop: Stop) -> Result<()> {
+        stop.check()?;
+        if dst.len() > MAX_AT_ONCE && in_steps(src, dst, stop)? {
+            return Ok(());
+        }
+        self.decode(src, dst)
+    }
+
     /// Decodes from the start up to the end of `range`, on one thread, with the memory for a window if that is not all.
     fn decode_range(&self, encoded: &Encoded<'_>, range: Range<u64>, dst: &mut [u8]) -> Result<()> {
         encoded.check(&range, dst)?;
         if encoded.is_all(&range) {
-            return self.decode(&encoded.bytes()?, dst);
+            return self.decode_until(&encoded.bytes()?, dst, encoded.limits.stop);
         }
         let (src, to_end) = (Feed::of(encoded)?, range.end == encoded.decoded_len);
-        Part { name: "zstd", src, skip: range.start, dst, to_end }.run(|| Streaming::new(encoded.limits))
+        Part { name: "zstd", src, skip: range.start, dst, stop: encoded.limits.stop, to_end }
+            .run(|| Streaming::new(encoded.limits))
     }
 
     fn encode(&self, src: &[u8], level: Option<i32>, out: &mut Vec<u8>) -> Result<()> {
@@ -79,7 +91,7 @@ impl Codec for Zstd {
 
     fn reach(&self, encoded: &Encoded<'_>) -> Result<Option<u64>> {
         let src = &*encoded.bytes()?;
-        reach(src, encoded.decoded_len, || || Streaming::new(encoded.limits)).map(Some)
+        reach(src, encoded.decoded_len, encoded.limits.stop, || || Streaming::new(encoded.limits)).map(Some)
     }
 
     fn told_len(&self, src: &[u8]) -> Option<u64> {
@@ -92,6 +104,30 @@ impl Codec for Zstd {
     fn max_encoded_len(&self, len: usize) -> usize {
         // For lengths that no slice has, the library answers with an error code.
         zstd_safe::compress_bound(len).max(len)
+    }
+}
+
+/// Fills `dst` with the frames `src`, until `stop` is asked for. False where that fails, for whatever reason: a single call finds it.
+fn in_steps(src: &[u8], dst: &mut [u8], stop: Stop) -> Result<bool> {
+    let mut context = DCtx::try_create().ok_or_else(out_of_memory)?;
+    // The output is the window: no memory is taken for another one, however large the frame declares it.
+    context.set_parameter(DParameter::StableOutBuffer(true)).map_err(refused)?;
+    context.set_parameter(DParameter::WindowLogMax(MAX_WINDOW_LOG)).map_err(refused)?;
+    let (mut rest, mut made) = (src, 0);
+    loop {
+        stop.check()?;
+        let mut input = InBuffer::around(step_of(rest));
+        let mut output = OutBuffer::around_pos(&mut *dst, made);
+        let Ok(hint) = context.decompress_stream(&mut output, &mut input) else { return Ok(false) };
+        let (used, now) = (input.pos(), output.pos());
+        rest = rest.get(used..).unwrap_or_default();
+        if hint == 0 && rest.is_empty() {
+            return Ok(now == dst.len());
+        }
+        if (used, now) == (0, made) {
+            return Ok(false);
+        }
+        made = now;
     }
 }
 
@@ -124,6 +160,9 @@ fn told_len(src: &[u8]) -> Told {
     }
 }
 
+/// The binary logarithm of the largest window that the library takes.
+const MAX_WINDOW_LOG: u32 = if usize::BITS < 64 { 30 } else { 31 };
+
 /// A frame that is decoded in pieces.
 struct Streaming {
     context: DCtx<'static>,
@@ -135,7 +174,7 @@ impl Streaming {
     fn new(limits: &Limits) -> Result<Self> {
         let mut context = DCtx::try_create().ok_or_else(out_of_memory)?;
         // Windows of 1 KiB to 2 GiB are what the library knows.
-        let most = limits.memory.max(1).ilog2().clamp(10, if usize::BITS < 64 { 30 } else { 31 });
+        let most = limits.memory.max(1).ilog2().clamp(10, MAX_WINDOW_LOG);
         context.set_parameter(DParameter::WindowLogMax(most)).map_err(refused)?;
         Ok(Self { context, total_in: 0, total_out: 0 })
     }

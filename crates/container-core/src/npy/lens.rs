@@ -131,7 +131,7 @@ impl Container for Npy {
             order: dataset.order,
             data_at: self.header.data_at,
         };
-        stored.read(&self.source, region, &self.limits, options.threads)
+        stored.read(&self.source, region, &self.limits.with_stop(options.limits.stop), options.threads)
     }
 
     fn blocks(&self) -> Vec<&dyn Block> {

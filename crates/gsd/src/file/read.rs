@@ -127,7 +127,10 @@ impl File {
                 let pieces = bytes.chunks_mut(PIECE).zip(lent.chunks(PIECE));
                 pieces.for_each(|(to, from)| to.copy_from_slice(from));
             }
-            None => read_parallel(&self.source, range.start, bytes, self.options.threads)?,
+            None => {
+                let stop = self.options.limits.stop;
+                read_parallel(&self.source, range.start, bytes, self.options.threads, stop)?;
+            }
         }
         if !self.is_native(entry) {
             self.stored_array(entry)?.dtype.swap_to(ByteOrder::NATIVE, bytes)?;
@@ -180,7 +183,8 @@ impl File {
             return Ok(Cow::Borrowed(bytes));
         }
         let mut bytes = zeroed_vec(range.end - range.start, &self.options.limits)?;
-        read_parallel(&self.source, range.start, &mut bytes, self.options.threads)?;
+        let stop = self.options.limits.stop;
+        read_parallel(&self.source, range.start, &mut bytes, self.options.threads, stop)?;
         Ok(Cow::Owned(bytes))
     }
 }

@@ -52,6 +52,7 @@ impl Stack<'_> {
             loop {
                 let next = frames.lock().unwrap_or_else(PoisonError::into_inner).next();
                 let Some((slot, values)) = next else { return Ok(()) };
+                self.stop.check()?;
                 let place = self.places.get(slot).copied().unwrap_or(0);
                 if is_single(slot) && (place > 0 || self.chunk_type == Type::Float) {
                     if singles.len() != values.len() {

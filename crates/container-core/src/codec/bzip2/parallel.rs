@@ -16,7 +16,7 @@ use super::scan::{Found, Odd, Scan};
 use super::unpack::Unpacker;
 use crate::codec::common::make_room;
 use crate::threads::{Pool, in_order};
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, ErrorKind, Result, Stop};
 
 /// Less than this is decoded before a thread is started.
 const LEAST: usize = 64 << 10;
@@ -26,7 +26,7 @@ const LEAST: usize = 64 << 10;
 /// like a block.
 ///
 /// # Errors
-/// `Io` when there is no memory.
+/// `Io` when there is no memory; `Cancelled`, before the next block, once `stop` is asked for.
 pub(super) fn decode_range(
     src: &[u8],
     decoded_len: u64,
@@ -34,6 +34,7 @@ pub(super) fn decode_range(
     range: Range<u64>,
     dst: &mut [u8],
     threads: usize,
+    stop: Stop,
 ) -> Result<bool> {
     let threads = if src.len() < LEAST { 1 } else { threads };
     let idle = Pool::<Unpacker>::default();
@@ -47,6 +48,7 @@ pub(super) fn decode_range(
         let needed = range.end.saturating_sub(made).div_ceil(scan.block_len().max(1)).max(1);
         let mut left = if to_end { u64::MAX } else { needed };
         let next = || {
+            stop.check()?;
             if left == 0 {
                 return Ok(None);
             }

@@ -27,8 +27,8 @@ use crate::codec::feed::on_front;
 use crate::codec::{Codec, Encoded, Take};
 use crate::source::zeroed_vec;
 use crate::threads::on_threads;
-use crate::{Error, Limits, Result};
-use header::{Frame, StoredBlock, checksum};
+use crate::{Error, ErrorKind, Limits, Result};
+use header::{Frame, StoredBlock};
 
 mod header;
 
@@ -66,7 +66,11 @@ impl Codec for Lz4Frame {
             let dst = &mut *dst;
             let read =
                 Reading { src, skip: range.start, want, dst, to_end, limits, threads, passing: None }.run();
-            if is_all { read.map(|()| true) } else { Ok(read.is_ok()) }
+            match read {
+                // More of the encoded bytes may be what is missing.
+                Err(error) if !is_all && !matches!(error.kind(), ErrorKind::Cancelled) => Ok(false),
+                read => read.map(|()| true),
+            }
         })
         .map(drop)
     }
@@ -166,7 +170,7 @@ impl Reading<'_> {
         let whole =
             whole.and_then(|(start, end)| Some(usize::try_from(start).ok()?..usize::try_from(end).ok()?));
         if let Some(content) = whole.and_then(|whole| self.dst.get(whole))
-            && checksum(content) != stored
+            && header::checksum_until(content, self.limits.stop)? != stored
         {
             return Err(self.wrong("the content checksum differs"));
         }
@@ -199,11 +203,12 @@ impl Reading<'_> {
         };
         let last = content.checked_sub(before).filter(|last| *last > 0 && *last <= frame.block_max);
         let (Some(_), Some(room)) = (last, room.get_mut(..content)) else { return Ok(None) };
-        let src = self.src;
+        let (src, stop) = (self.src, self.limits.stop);
         let work = Mutex::new(blocks.iter().zip(room.chunks_mut(frame.block_max)));
         let other = Mutex::new(false);
         let take = || {
             loop {
+                stop.check()?;
                 let Some((block, room)) = work.lock().unwrap_or_else(PoisonError::into_inner).next() else {
                     return Ok(());
                 };
@@ -237,6 +242,7 @@ impl Reading<'_> {
         let mut scratch: Vec<u8> = Vec::new();
         let mut known = 0_usize;
         loop {
+            self.limits.stop.check()?;
             if made >= self.end() && !self.to_end {
                 return Ok(None);
             }

@@ -8,9 +8,13 @@
     clippy::cast_possible_truncation
 )]
 
+use std::hash::Hasher as _;
 use std::ops::Range;
 
 use twox_hash::XxHash32;
+
+use crate::source::STOP_LEN;
+use crate::{Result, Stop};
 
 /// The number 0x184D2204, little-endian.
 pub(super) const MAGIC: [u8; 4] = [0x04, 0x22, 0x4d, 0x18];
@@ -156,4 +160,14 @@ pub(super) fn word(src: &[u8], at: usize) -> Option<u32> {
 /// The checksum of frames: xxHash of 32 bits, seed 0.
 pub(super) fn checksum(bytes: &[u8]) -> u32 {
     XxHash32::oneshot(0, bytes)
+}
+
+/// The same, until `stop` is asked for.
+pub(super) fn checksum_until(bytes: &[u8], stop: Stop) -> Result<u32> {
+    let mut running = XxHash32::with_seed(0);
+    for piece in bytes.chunks(STOP_LEN) {
+        stop.check()?;
+        running.write(piece);
+    }
+    Ok(running.finish_32())
 }

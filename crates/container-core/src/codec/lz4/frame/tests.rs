@@ -1,3 +1,4 @@
+use super::header::checksum;
 use super::*;
 use crate::ErrorKind;
 
