@@ -49,12 +49,14 @@ pub struct ConvertOptions<'a> {
     pub fill: Option<&'a str>,
     /// Whether the target is read back before it takes its place.
     pub verify: ReadBack,
+    /// Whether a target that lacks something of its source is written.
+    pub losses: Losses,
     /// Told `(done, total)` bytes of elements; a second time while reading back.
     pub progress: Progress<'a>,
 }
 
 impl Default for ConvertOptions<'_> {
-    /// By extension, refusing an existing target, synced, not read back.
+    /// By extension, refusing an existing target, synced, not read back, losses reported.
     fn default() -> Self {
         Self {
             to: None,
@@ -65,6 +67,7 @@ impl Default for ConvertOptions<'_> {
             read: ReadOptions::default(),
             fill: None,
             verify: ReadBack::default(),
+            losses: Losses::default(),
             progress: Progress::none(),
         }
     }
@@ -78,6 +81,34 @@ pub enum ReadBack {
     No,
     /// Shapes, types, values and carried metadata are compared before the target takes its place.
     Yes,
+}
+
+/// Whether a target that lacks something of its source is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Losses {
+    /// It is, and [`Conversion::losses`] lists what it lacks.
+    #[default]
+    Report,
+    /// It is not: an error lists what it would lack, and what was at the target's place stays.
+    Refuse,
+}
+
+impl Losses {
+    /// Passes unless something is lost and that is refused.
+    ///
+    /// # Errors
+    /// `Usage`, with the losses.
+    pub(crate) fn check(self, losses: &[Loss]) -> Result<()> {
+        if self == Self::Report || losses.is_empty() {
+            return Ok(());
+        }
+        let listed = losses.iter().map(|Loss { dataset, what }| match dataset {
+            Some(dataset) => format!("{dataset}: {what}"),
+            None => what.clone(),
+        });
+        let listed: Vec<String> = listed.collect();
+        Err(Error::usage(format!("the target would not hold: {}", listed.join("; "))))
+    }
 }
 
 /// What a conversion did.
@@ -162,65 +193,69 @@ pub fn write(
     target: &Path,
     options: &ConvertOptions<'_>,
 ) -> Result<ConvertOutcome> {
+    if options.losses == Losses::Refuse && is_stream(target) {
+        let problem = "losses cannot be refused of what goes to standard output";
+        return Err(Error::usage(problem).hint("convert to a file"));
+    }
     // Before the target's format says what it lacks: values that are not there are of no type.
     selection.iter().try_for_each(|(index, region)| require_present(container, *index, region))?;
     let mut read = options.read;
-    read.limits = options.open.limits;
+    read = read.with_limits(options.open.limits);
     let filled = match (format.name, options.fill) {
         (HAS_MASKS, None) => None,
         (_, fill) => Filled::new(container, selection, fill, &read)?,
     };
-    let Some(filled) = filled else { return write_as_it_is(container, selection, format, target, options) };
-    let losses = filled.losses();
-    let outcome = write_as_it_is(&filled, selection, format, target, options)?;
-    Ok(match outcome {
-        ConvertOutcome::Done(mut done) => {
-            done.losses.splice(0..0, losses);
-            ConvertOutcome::Done(done)
+    match filled {
+        None => write_as_it_is(container, selection, format, target, options, Vec::new()),
+        Some(filled) => {
+            let known = filled.losses();
+            write_as_it_is(&filled, selection, format, target, options, known)
         }
-        differs @ ConvertOutcome::Differs(_) => differs,
-    })
+    }
 }
 
 /// The format whose files have masks.
 const HAS_MASKS: &str = "asdf";
 
+/// As [`write`], with the losses that are `known` already.
 fn write_as_it_is(
     container: &dyn Container,
     selection: &[(usize, Region)],
     format: &'static Format,
     target: &Path,
     options: &ConvertOptions<'_>,
+    known: Vec<Loss>,
 ) -> Result<ConvertOutcome> {
     let (selection, doubles) = one_of_each_path(container, selection, format);
     let selection = &*selection;
-    let all = |losses| [doubles.clone(), losses].concat();
+    let count = known.len();
+    let known = [known, doubles].concat();
     #[cfg(feature = "zarr")]
     if format.name == crate::zarr::FORMAT.name {
-        let written = crate::zarr::write(container, selection, target, options)?;
+        let written = crate::zarr::write(container, selection, target, options, &known)?;
         if !written.differences.is_empty() {
             return Ok(ConvertOutcome::Differs(written.differences));
         }
-        return Ok(done(container, selection, format, all(written.losses), written.warning));
+        return Ok(done(container, selection, format, [known, written.losses].concat(), written.warning));
     }
     let import =
         format.import.ok_or_else(|| Error::unsupported(format!("{} files are not written", format.title)))?;
     let mut read = options.read;
     read.digests = Digests::Compare;
-    read.limits = options.open.limits;
+    read = read.with_limits(options.open.limits);
     #[cfg(feature = "blosc2")]
     if let Some(mut rest) = sparse::asked(format, &options.import) {
-        rest.limits = options.open.limits;
+        rest.limits = read.limits;
         let task = Import { container, selection, options: &rest, read, progress: options.progress };
-        let written = sparse::write(&task, import, format, target, options)?;
+        let written = sparse::write(&task, import, format, target, options, &known)?;
         if !written.differences.is_empty() {
             return Ok(ConvertOutcome::Differs(written.differences));
         }
-        return Ok(done(container, selection, format, all(written.losses), written.warning));
+        return Ok(done(container, selection, format, [known, written.losses].concat(), written.warning));
     }
     let mut out = Target::create(target, options.overwrite)?;
     let mut import_options = options.import.clone();
-    import_options.limits = options.open.limits;
+    import_options.limits = read.limits;
     let task = Import { container, selection, options: &import_options, read, progress: options.progress };
     #[cfg(feature = "fits")]
     let (able, lacking) = match format.name == crate::fits::FORMAT.name {
@@ -231,9 +266,10 @@ fn write_as_it_is(
     let (able, lacking) = (selection.to_vec(), Vec::new());
     let selection = &*able;
     let task = Import { selection, ..task };
-    let losses = [lacking, all(import(&task, &mut out)?)].concat();
+    let losses = [known, lacking, import(&task, &mut out)?].concat();
+    options.losses.check(&losses)?;
     if options.verify == ReadBack::Yes {
-        let differences = read_back(&task, &*reopened(&task, format, &out)?, &losses)?;
+        let differences = read_back(&task, &*reopened(&task, format, &out)?, losses.get(count..).unwrap_or_default())?;
         if !differences.is_empty() {
             return Ok(ConvertOutcome::Differs(differences));
         }

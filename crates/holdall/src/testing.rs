@@ -282,3 +282,13 @@ fn append_fake(
     std::fs::write(path, bytes)?;
     Ok(vec![Loss { dataset: None, what: "nothing".into() }])
 }
+
+/// The files below a path, or the one there, with their bytes.
+pub(crate) fn bytes_below(path: &Path) -> Vec<(std::path::PathBuf, Vec<u8>)> {
+    if !path.is_dir() {
+        return vec![(path.to_owned(), std::fs::read(path).unwrap())];
+    }
+    let mut entries: Vec<_> = std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()).collect();
+    entries.sort();
+    entries.iter().flat_map(|entry| bytes_below(entry)).collect()
+}

@@ -67,12 +67,13 @@ pub static FORMAT: Format = Format {
     pack: None,
 };
 
-/// Writes datasets as a new directory, which appears when it is complete.
+/// Writes datasets as a new directory, which appears when it is complete. `known` are losses that were found before.
 pub(crate) fn write(
     container: &dyn Container,
     selection: &[(usize, Region)],
     target: &Path,
     options: &ConvertOptions<'_>,
+    known: &[Loss],
 ) -> Result<Written> {
     if is_stream(target) {
         return Err(Error::usage("a Zarr target is a directory, not a stream").hint("name one: NAME.zarr"));
@@ -82,8 +83,9 @@ pub(crate) fn write(
     }
     options.import.allow_words("Zarr", &["filter", "chunks", ImportOptions::AS_BYTES])?;
     let job = Job::plan(container, selection, &options.import)?;
-    let mut read = options.read;
-    (read.digests, read.limits) = (Digests::Compare, options.open.limits);
+    options.losses.check(&[known, &job.losses].concat())?;
+    let mut read = options.read.with_limits(options.open.limits);
+    read.digests = Digests::Compare;
     for (plan, (index, region)) in job.arrays.iter().zip(selection) {
         prove(container, *index, region, &read).map_err(|error| error.context(plan.path.clone()))?;
     }

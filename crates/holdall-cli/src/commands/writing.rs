@@ -6,7 +6,7 @@ use container_core::format::ImportOptions;
 use container_core::report::Loss;
 use container_core::write::Durability;
 use container_core::{Error, Limits, Progress};
-use holdall::convert::{Conversion, ConvertOptions, ConvertOutcome, ReadBack};
+use holdall::convert::{Conversion, ConvertOptions, ConvertOutcome, Losses, ReadBack};
 use holdall::diff::Difference;
 use holdall::json;
 use holdall::open::is_stream;
@@ -63,6 +63,7 @@ impl MakeArgs {
             read: self.jobs.read_options(limits),
             fill: self.write.fill(),
             verify: if self.verify { ReadBack::Yes } else { ReadBack::No },
+            losses: Losses::default(),
             progress,
         }
     }

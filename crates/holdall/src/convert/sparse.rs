@@ -5,6 +5,7 @@ use std::path::Path;
 use blosc2_frame::{Frame, fill_directory};
 use container_core::container::OpenOptions;
 use container_core::format::{Format, Import, ImportFn, ImportOptions};
+use container_core::report::Loss;
 use container_core::source::FileSource;
 use container_core::write::{AtomicDirectory, Durability, Overwrite};
 use container_core::{Error, Result};
@@ -30,7 +31,8 @@ pub(super) fn asked(format: &Format, options: &ImportOptions) -> Option<ImportOp
     })
 }
 
-/// Writes a contiguous frame that has no name, and its chunks into a new directory, which appears when it is complete.
+/// Writes a contiguous frame that has no name, and its chunks into a new directory, which appears when it is complete. `known` are losses that were found
+/// before.
 ///
 /// # Errors
 /// `Usage` for standard output, and for a directory of something else; those of the conversion; `Io`.
@@ -40,6 +42,7 @@ pub(super) fn write(
     format: &Format,
     target: &Path,
     options: &ConvertOptions<'_>,
+    known: &[Loss],
 ) -> Result<Written> {
     if is_stream(target) {
         return Err(Error::usage("a sparse frame is a directory, not a stream").hint("name one: NAME.b2nd"));
@@ -50,6 +53,7 @@ pub(super) fn write(
     let directory = AtomicDirectory::create(target, options.overwrite)?;
     let mut out = Target::create(&directory.path().join("contiguous"), Overwrite::Refuse)?;
     let losses = import(task, &mut out)?;
+    options.losses.check(&[known, &losses].concat())?;
     let written = out.written().ok_or_else(|| Error::usage("a pipe cannot be read back"))??;
     let mut plainly = OpenOptions::default();
     plainly.limits = task.options.limits;

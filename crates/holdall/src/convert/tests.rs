@@ -1,6 +1,6 @@
 use super::*;
 use crate::testing::{Memory, npy_bytes};
-use container_core::ErrorKind;
+use container_core::{ErrorKind, Value};
 use container_core::dtype::{DType, Order};
 use std::path::PathBuf;
 
@@ -80,6 +80,60 @@ fn a_target_is_replaced_only_on_request_and_never_by_itself() {
     done(convert(&source, &place.at("b.npy"), &force).unwrap());
     assert_eq!(elements(&place.at("b.npy"), 2), [1, 2]);
     assert_eq!(place.names(), ["a.npy", "b.npy"]);
+}
+
+/// A mask, metadata, and a second dataset of the same path: into a file, and into directories.
+#[test]
+fn a_target_that_would_lack_something_is_not_written() {
+    let place = Place::new();
+    let mut memory = Memory::new()
+        .with("x", "<i4", &[2], &[1, 0, 0, 0, 2, 0, 0, 0])
+        .masked("x", &[0, 1])
+        .with("x", "<i4", &[1], &[0; 4]);
+    memory.meta = Value::Map(vec![("k".into(), "v".into())]);
+    let mut targets = vec![("a.npy", 1, vec![]), ("a.gsd", 2, vec![])];
+    if cfg!(feature = "zarr") {
+        targets.push(("a.zarr", 2, vec![]));
+    }
+    if cfg!(feature = "blosc2") {
+        targets.push(("a.b2nd", 1, vec![("sparse".to_owned(), "yes".to_owned())]));
+    }
+    for (name, count, words) in targets {
+        if target_format(Path::new(name), None).is_err() {
+            continue;
+        }
+        let format = target_format(Path::new(name), None).unwrap();
+        let mut options = ConvertOptions { losses: Losses::Refuse, ..verified() };
+        options.import.words = words;
+        let all = memory.all();
+        let selection = &all[..count];
+        for overwrite in [Overwrite::Refuse, Overwrite::Replace] {
+            let options = ConvertOptions { overwrite, ..options.clone() };
+            let error = write(&memory, selection, format, &place.at(name), &options).unwrap_err();
+            assert!(matches!(error.kind(), ErrorKind::Usage(_)), "{name}: {error}");
+            let text = error.to_string();
+            assert!(text.contains("x: mask: 1 of 2 elements"), "{name}: {text}");
+            assert!(count == 1 || text.contains("; x: another dataset of this name"), "{name}: {text}");
+            assert!(place.names().is_empty(), "{name}: {:?}", place.names());
+        }
+        // What is there stays.
+        let plain = Memory::new().with("y", "|u1", &[2], &[7, 8]);
+        done(write(&plain, &plain.all(), format, &place.at(name), &options).unwrap());
+        let path = place.at(name);
+        let files = || crate::testing::bytes_below(&path);
+        let old = files();
+        let force = ConvertOptions { overwrite: Overwrite::Replace, ..options.clone() };
+        assert!(write(&memory, selection, format, &path, &force).is_err());
+        assert_eq!((place.names(), files()), (vec![name.to_owned()], old));
+        if path.is_dir() { std::fs::remove_dir_all(&path) } else { std::fs::remove_file(&path) }.unwrap();
+    }
+    let options = ConvertOptions { losses: Losses::Refuse, to: Some("npy"), ..ConvertOptions::default() };
+    let source = place.put("a.npy", &npy_bytes("|u1", "False", "(2,)", &[1, 2]));
+    let error = convert(&source, Path::new("-"), &options).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::Usage(_)));
+    // The same file as without the question, where nothing is lost.
+    done(convert(&source, &place.at("b.npy"), &ConvertOptions { to: None, ..options }).unwrap());
+    assert_eq!(std::fs::read(place.at("b.npy")).unwrap(), std::fs::read(place.at("a.npy")).unwrap());
 }
 
 #[test]

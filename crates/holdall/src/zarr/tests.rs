@@ -4,6 +4,15 @@ use super::*;
 use crate::testing::Memory;
 use container_core::dtype::{DType, Order};
 
+fn write(
+    container: &dyn Container,
+    selection: &[(usize, Region)],
+    target: &Path,
+    options: &ConvertOptions<'_>,
+) -> Result<Written> {
+    super::write(container, selection, target, options, &[])
+}
+
 /// Every file below a directory, by its path, sorted.
 fn files(root: &Path) -> Vec<(String, Vec<u8>)> {
     let (mut folders, mut files) = (vec![PathBuf::from(root)], Vec::new());
