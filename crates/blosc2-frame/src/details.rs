@@ -3,6 +3,7 @@
 use blosc_chunk::{Filter, SplitMode};
 use container_core::Value;
 use container_core::checksum::Algorithm;
+use container_core::container::BLOCK_SHAPE;
 
 use crate::absence::{Absence, Recipe};
 use crate::b2nd::Meta;
@@ -11,7 +12,7 @@ use crate::header::{ChunkSize, Header, Kind};
 use crate::metadata::CHECKSUMS;
 use crate::summary::{Looked, Summary, compressor_word};
 use crate::trailer::Trailer;
-use crate::view::View;
+use crate::view::{View, lens};
 
 /// Containers of python-blosc2 that are frames, by the metalayer that says so.
 const HOLDS: [(&str, &str); 7] = [
@@ -166,9 +167,8 @@ impl List {
 fn add_shapes(view: &View, list: &mut List) {
     let View::Array(array) = view else { return };
     let geometry = array.geometry();
-    let lens = |lens: &[u32]| Value::List(lens.iter().map(|len| Value::from(*len)).collect());
     list.add("chunk shape", lens(geometry.chunkshape()));
-    list.add("block shape", lens(geometry.blockshape()));
+    list.add(BLOCK_SHAPE, lens(geometry.blockshape()));
     list.add("blocks per chunk", geometry.blocks_per_chunk());
 }
 

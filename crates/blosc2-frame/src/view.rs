@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use container_core::array::Array;
 use container_core::carried::DEFAULT_NAME;
 use container_core::checksum::Algorithm;
-use container_core::container::{Dataset, Listed, ReadOptions, Tolerance};
+use container_core::container::{BLOCK_SHAPE, Dataset, Listed, ReadOptions, Tolerance};
 use container_core::dtype::{DType, Kind, Order};
 use container_core::format::{ITEM, ITEM_NAME};
 use container_core::region::{AxisSelection, Kept, Region};
@@ -128,7 +128,9 @@ impl View {
             Self::Array(array) => {
                 let geometry = array.geometry();
                 let chunks = geometry.chunkshape().iter().map(|len| u64::from(*len)).collect();
-                (array.dtype().clone(), geometry.shape().to_vec(), Some(chunks), stand_in(array.frame()))
+                let mut attributes = vec![(BLOCK_SHAPE.to_owned(), lens(geometry.blockshape()))];
+                attributes.extend(stand_in(array.frame()));
+                (array.dtype().clone(), geometry.shape().to_vec(), Some(chunks), attributes)
             }
             Self::Tensor(frame, Tensor { dtype, shape, .. }) => {
                 let chunk = if shape.len() == 1 { run_of(frame, dtype) } else { None };
@@ -416,6 +418,11 @@ fn read_run(
 fn place(axis: &AxisSelection, number: u64) -> u64 {
     let at = i128::from(axis.start) + i128::from(axis.step) * i128::from(number);
     u64::try_from(at).unwrap_or(0)
+}
+
+/// Lengths of axes.
+pub(crate) fn lens(lens: &[u32]) -> Value {
+    Value::List(lens.iter().map(|len| Value::from(*len)).collect())
 }
 
 /// The attributes of a dataset whose values are not in the frame: which are not, what it holds of a source, the recipe of the others.

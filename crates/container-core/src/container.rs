@@ -289,6 +289,16 @@ pub struct Dataset {
     pub listed: Listed,
 }
 
+/// The attribute with the shape of the blocks that chunks are cut into.
+pub const BLOCK_SHAPE: &str = "block shape";
+
+impl Dataset {
+    /// The attributes that are metadata: all but those of how the values are stored, which comparisons and conversions pass over.
+    pub fn metadata(&self) -> impl Iterator<Item = &(String, Value)> {
+        self.attributes.iter().filter(|(name, _)| name != BLOCK_SHAPE)
+    }
+}
+
 /// Whether a plain listing shows a dataset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Listed {

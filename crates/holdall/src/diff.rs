@@ -224,7 +224,7 @@ fn compare_pair(
     let (one, other) = (a.dataset(), b.dataset());
     let mut note = |what| found.push(Difference { dataset: Some(one.path.clone()), what });
     if attributes == Attributes::Compared {
-        let map = |dataset: &Dataset| Value::Map(dataset.attributes.clone());
+        let map = |dataset: &Dataset| Value::Map(dataset.metadata().cloned().collect());
         meta::compare("attribute", &map(one), &map(other), options.ignore, &mut note);
     }
     // An array of another format is what is in the one frame.

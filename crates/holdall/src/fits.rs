@@ -155,7 +155,8 @@ fn units<'a>(job: &Import<'a>, losses: &mut Vec<Loss>) -> Result<Vec<Unit<'a>>> 
         if alone {
             metadata::cards(&entries, &mut header, Some(dataset), losses);
         }
-        metadata::cards(&dataset.attributes, &mut header, Some(dataset), losses);
+        let attributes: Vec<_> = dataset.metadata().cloned().collect();
+        metadata::cards(&attributes, &mut header, Some(dataset), losses);
         units.push(Unit { header, image: Some(image) });
     }
     Ok(units)

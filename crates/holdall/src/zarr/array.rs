@@ -84,7 +84,7 @@ impl ArrayPlan {
         Ok(Self {
             place: String::new(),
             order: if grid.shape.len() < 2 { Order::C } else { dataset.order },
-            attributes: dataset.attributes.clone(),
+            attributes: dataset.metadata().cloned().collect(),
             region: region.clone(),
             first_axis_is_frames: frames,
             path,
