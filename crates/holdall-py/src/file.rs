@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use container_core::container::{Container, ReadOptions, listed};
+use container_core::container::{Container, Digests, ReadOptions, listed};
 use container_core::dtype::Order;
 use container_core::region::Region;
-use holdall::{Accept, Opened, Stop};
+use holdall::{Accept, Opened, Result};
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
@@ -108,7 +108,7 @@ impl Core {
         listed(self.container()).take(MAX_NAMES).map(|(_, dataset)| dataset.path.clone()).collect()
     }
 
-    /// `(path, dtype, shape, order, chunks, codec, stored, logical, attributes, has_frames, has_bfloat, is_numpy)`.
+    /// `(path, dtype, shape, order, chunks, codec, stored, logical, attributes, has_frames, has_bfloat)`.
     fn info<'py>(&self, py: Python<'py>, index: usize) -> PyResult<Bound<'py, PyTuple>> {
         let container = self.container();
         let dataset = container.require(index).map_err(raise)?;
@@ -125,7 +125,6 @@ impl Core {
             entries_to_python(py, &dataset.attributes)?,
             container.has_frame_axis(&dataset),
             dataset.dtype.has_bfloat(),
-            dataset.dtype.is_plain_numpy(),
         )
             .into_pyobject(py)
     }
@@ -143,16 +142,11 @@ impl Core {
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let Some(read) = self.reading(dataset, index, threads, digests)? else { return Ok(None) };
         let order = order_of(order)?;
-        let Reading { region, options, bytes, is_empty } = read;
-        let values = if bytes < WORTH_PATIENCE {
-            py.detach(|| memory::fresh(&self.opened, dataset, &region, order, &options))
-        } else {
-            let opened = Arc::clone(&self.opened);
-            patiently(py, None, move |_, stop| {
-                memory::fresh(&opened, dataset, &region, order, &options.with_stop(stop))
-            })?
-        };
-        values.map_err(raise)?.into_numpy(py, dtype, is_empty).map(Some)
+        let is_empty = read.is_empty;
+        let values = self.run(py, read, move |opened, region, options| {
+            memory::fresh(opened, dataset, region, order, options)
+        })?;
+        values.into_numpy(py, dtype, is_empty).map(Some)
     }
 
     /// The elements of a basic index where the file lends them, read-only; `False` where it does not, `None` for another index.
@@ -169,13 +163,13 @@ impl Core {
         if shape != "none" {
             return Ok(Some(false.into_pyobject(py)?.to_owned().into_any()));
         }
-        let values = py.detach(|| memory::lent(&self.opened, dataset, &read.region, &read.options));
-        match values.map_err(raise)? {
+        let is_empty = read.is_empty;
+        let values = self.run(py, read, move |opened, region, options| {
+            memory::lent(opened, dataset, region, options)
+        })?;
+        match values {
             None => Ok(Some(false.into_pyobject(py)?.to_owned().into_any())),
-            Some(values) => {
-                let array = values.into_numpy(py, dtype, read.is_empty)?;
-                Ok(Some(array))
-            }
+            Some(values) => values.into_numpy(py, dtype, is_empty).map(Some),
         }
     }
 
@@ -193,16 +187,9 @@ impl Core {
         let Some(read) = self.reading(dataset, index, threads, digests)? else { return Ok(false) };
         let order = order_of(order)?.ok_or_else(|| PyValueError::new_err("out= has an order"))?;
         let mut out = Writable::new(out)?;
-        let Reading { region, options, bytes, .. } = read;
-        let done = if bytes < WORTH_PATIENCE {
-            py.detach(|| out.fill(&self.opened, (dataset, &region, order), &options))
-        } else {
-            let opened = Arc::clone(&self.opened);
-            patiently(py, None, move |_, stop| {
-                out.fill(&opened, (dataset, &region, order), &options.with_stop(stop))
-            })?
-        };
-        done.map_err(raise)?;
+        self.run(py, read, move |opened, region, options| {
+            out.fill(opened, (dataset, region, order), options)
+        })?;
         Ok(true)
     }
 
@@ -218,11 +205,13 @@ impl Core {
         let Some(read) = self.reading(dataset, index, threads, "whole")? else {
             return Ok(Some(false.into_pyobject(py)?.to_owned().into_any()));
         };
-        let mask =
-            py.detach(|| self.container().mask(dataset, &read.region, &read.options)).map_err(raise)?;
+        let is_empty = read.is_empty;
+        let mask = self.run(py, read, move |opened, region, options| {
+            opened.container.mask(dataset, region, options)
+        })?;
         let Some(mask) = mask else { return Ok(None) };
         let dtype = numpy_dtype.call1((literal(py, &mask.dtype().descr())?,))?;
-        let array = Values::owned(mask).into_numpy(py, &dtype, read.is_empty)?;
+        let array = Values::owned(mask).into_numpy(py, &dtype, is_empty)?;
         Ok(Some(array))
     }
 
@@ -303,14 +292,11 @@ impl Core {
         Ok(nodes.into_iter().map(line).collect())
     }
 
-    /// Notices about what lies beside the file.
+    /// Notices about what is next to the file, and the first digest that reads have not compared.
     fn notices(&self) -> Vec<String> {
-        self.container().notices()
-    }
-
-    /// The first digest that reads have not compared.
-    fn uncompared(&self) -> Option<String> {
-        self.container().uncompared()
+        let mut notices = self.container().notices();
+        notices.extend(self.container().uncompared());
+        notices
     }
 }
 
@@ -329,6 +315,22 @@ impl Core {
         &*self.opened.container
     }
 
+    /// Runs a read: on this thread where it is short, else as [`patiently`] does.
+    fn run<T: Send + 'static>(
+        &self,
+        py: Python<'_>,
+        Reading { region, options, bytes, .. }: Reading,
+        work: impl FnOnce(&Arc<Opened>, &Region, &ReadOptions) -> Result<T> + Send + 'static,
+    ) -> PyResult<T> {
+        let opened = Arc::clone(&self.opened);
+        let done = if bytes < WORTH_PATIENCE {
+            py.detach(move || work(&opened, &region, &options))
+        } else {
+            patiently(py, None, move |_, stop| work(&opened, &region, &options.with_stop(stop)))?
+        };
+        done.map_err(raise)
+    }
+
     fn reading(
         &self,
         dataset: usize,
@@ -341,9 +343,10 @@ impl Core {
         let itemsize = info.dtype.itemsize() as u64;
         let bytes = region.len().unwrap_or(u64::MAX).saturating_mul(itemsize);
         let is_empty = region.is_empty() || itemsize == 0;
-        // What little is asked for may take the decoding of much.
-        let bytes = if info.codec == "none" { bytes } else { bytes.max(info.logical) };
-        let options = read(threads, digests(word)?, self.limits).with_stop(Stop::never());
+        let options = read(threads, digests(word)?, self.limits);
+        // What little is asked for may take the decoding of much, or its comparison with a digest.
+        let is_part = info.codec == "none" && options.digests != Digests::Compare;
+        let bytes = if is_part { bytes } else { bytes.max(info.logical) };
         Ok(Some(Reading { region, options, bytes, is_empty }))
     }
 }

@@ -283,6 +283,7 @@ impl Making {
             read: read(self.threads, digests_default(), self.limits).with_stop(stop),
             fill: self.words.fill.as_deref(),
             verify: if self.words.verify { ReadBack::Yes } else { ReadBack::No },
+            losses: self.words.losses(),
             progress,
         }
     }

@@ -5,6 +5,7 @@ use container_core::dtype::DType;
 use container_core::format::ImportOptions;
 use container_core::source::Access;
 use container_core::write::{Durability, Overwrite};
+use holdall::convert::Losses;
 use holdall::{Error, Limits};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -78,6 +79,7 @@ pub(crate) struct WriteWords {
     pub(crate) overwrite: bool,
     pub(crate) durable: bool,
     pub(crate) verify: bool,
+    refuse_losses: bool,
     pub(crate) fill: Option<String>,
     c_order: bool,
     codec: Option<(String, Option<i32>)>,
@@ -92,6 +94,10 @@ impl WriteWords {
 
     pub(crate) const fn durability(&self) -> Durability {
         if self.durable { Durability::Synced } else { Durability::Cached }
+    }
+
+    pub(crate) const fn losses(&self) -> Losses {
+        if self.refuse_losses { Losses::Refuse } else { Losses::Report }
     }
 
     pub(crate) fn import(&self) -> ImportOptions {

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import blosc2
 import ml_dtypes
 import numpy as np
 import pytest
@@ -33,6 +34,23 @@ def test_a_file_is_a_mapping_of_its_datasets(image: Path) -> None:
     assert dataset.codec == "lz4" and 0 < dataset.stored < 12288 and dataset.file is file
     assert sum(one.stop - one.start for one in file.layout()) == file.info["size"]
     assert "roman" in file.tree(depth=1) and "data" not in file.tree(depth=1)
+
+
+def test_a_digest_that_was_not_compared_is_reported(image: Path, tmp_path: Path) -> None:
+    copied = tmp_path / "image.asdf"
+    copied.write_bytes(image.read_bytes())
+    with holdall.open(copied) as file:
+        assert file.notices == []
+        file["roman/data"][...]
+        assert file.notices == []
+        file["roman/err"][:3, :5]
+        (notice,) = file.notices
+        assert "digest of roman/err not compared" in notice and notice.endswith('digests="compare" reads all')
+        assert "not compared" in file._repr_html_()
+    for digests in ("compare", "ignore"):
+        with holdall.open(copied, digests=digests) as file:
+            file["roman/err"][:3, :5]
+            assert file.notices == []
 
 
 def test_after_close_the_file_is_closed_and_what_is_in_hand_is_not(image: Path) -> None:
@@ -246,3 +264,16 @@ def test_an_array_that_is_none_is_shown_as_it_is(tmp_path: Path) -> None:
     path.write_text(text)
     meta = holdall.open(path).meta
     assert meta == asdf.util.load_yaml(path) == {"arr": {"data": {"nested": "error"}}}
+
+
+def test_the_shape_of_blocks_is_an_attribute_and_no_metadata(tmp_path: Path) -> None:
+    values = np.arange(60 * 40, dtype="<i4").reshape(60, 40)
+    for name, blocks in {"a": (10, 8), "b": (30, 4)}.items():
+        peer = blosc2.asarray(values, chunks=(30, 40), blocks=blocks, urlpath=str(tmp_path / f"{name}.b2nd"))
+        dataset = holdall.open(tmp_path / f"{name}.b2nd")["data"]
+        assert tuple(dataset.attrs["block shape"]) == peer.blocks == blocks  # type: ignore[arg-type]
+    assert holdall.diff(tmp_path / "a.b2nd", tmp_path / "b.b2nd") == []
+    for target in ("a.asdf", "a.zarr", "a.npy", "a.fits"):
+        made = holdall.convert(tmp_path / "a.b2nd", tmp_path / target, on_loss="raise")
+        assert made.losses == []
+    assert "block shape" not in (tmp_path / "a.zarr/zarr.json").read_text()

@@ -124,6 +124,53 @@ def test_losses_are_told_raised_or_passed_over(tmp_path: Path, image: Path) -> N
     assert sorted(os.listdir(tmp_path)) == ["a.npy"]
 
 
+def below(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("name", ["t.npy", "t.gsd", "t.zarr", "t.ra"])
+def test_where_losses_raise_nothing_is_written(name: str, tmp_path: Path, array: np.ndarray) -> None:
+    masked = np.ma.MaskedArray(array, mask=array > 20)
+    holdall.save(tmp_path / "m.asdf", masked, meta={"note": ["a", 1.5]}, on_loss="raise")
+    source = below(tmp_path)
+    target = tmp_path / name
+    works = {
+        "save": lambda **how: holdall.save(target, masked, on_loss="raise", **how),
+        "convert": lambda **how: holdall.convert(tmp_path / "m.asdf", target, on_loss="raise", **how),
+    }
+    for work in works.values():
+        for overwrite in (False, True):
+            with pytest.raises(holdall.UsageError, match="would not hold: .*3 of 24 elements"):
+                work(overwrite=overwrite)
+            assert below(tmp_path) == source and not target.exists()
+    holdall.save(target, array, on_loss="ignore")
+    before = below(tmp_path)
+    for work in works.values():
+        with pytest.raises(holdall.UsageError, match="would not hold"):
+            work(overwrite=True)
+        assert below(tmp_path) == before
+        with pytest.raises(FileExistsError):
+            work()
+    assert holdall.save(target, array, on_loss="raise", overwrite=True) == []
+
+
+def test_a_recoded_file_that_would_lack_something_is_not_written(tmp_path: Path) -> None:
+    # Two chunks of one name in a frame are two datasets of one path.
+    found = None
+    for path in sorted((TESTDATA / "gsd/ok").glob("*.gsd")):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            if holdall.recode(path, tmp_path / "a.gsd", overwrite=True).losses:
+                found = path
+                break
+    (tmp_path / "a.gsd").unlink()
+    if found is None:
+        pytest.fail("no file of testdata loses anything when it is recoded")
+    with pytest.raises(holdall.UsageError, match="would not hold"):
+        holdall.recode(found, tmp_path / "b.gsd", on_loss="raise")
+    assert os.listdir(tmp_path) == []
+
+
 def test_verify_and_repair(tmp_path: Path, image: Path) -> None:
     found = holdall.verify(image)
     assert found and found.verdict == "sound" and found.blocks["checked"] == 3 and found.format == "asdf"

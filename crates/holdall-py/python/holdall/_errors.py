@@ -24,12 +24,12 @@ _WORDS = {"to": "format=", "limit-memory": "max_memory=", "as-bytes": "as_bytes=
 """Options of the command that have another name here, or are True."""
 
 
-def _in_python(hint: str) -> str:
+def in_python(hint: str) -> str:
     """A hint with the keywords of functions in the place of the command's options; commands stay as they are."""
     if "holdall " in hint:
         return hint
     hint = hint.replace("use -f to replace it", "overwrite=True replaces it")
-    hint = re.sub(r"--codec (\w+)", r'codec="\1"', hint)
+    hint = re.sub(r"--(codec|digests) (\w+)", r'\1="\2"', hint)
     return re.sub(r"--([a-z][a-z-]*)", lambda option: _WORDS.get(option[1], f"{option[1].replace('-', '_')}="), hint)
 
 
@@ -60,7 +60,7 @@ class HoldallError(Exception):
         hint: str | None = None,
         *more: object,
     ) -> None:
-        hint = None if hint is None else _in_python(hint)
+        hint = None if hint is None else in_python(hint)
         super().__init__(message, range, part, hint, *more)
         self.message, self.range, self.part, self.hint = message, range, part, hint
         if hint:

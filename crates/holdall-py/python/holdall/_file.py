@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _holdall
 from ._dataset import Dataset
-from ._errors import UsageError
+from ._errors import UsageError, in_python
 from ._names import unknown
 from ._types import Digests, Json, Progress, Segment, Verification
 
@@ -66,8 +66,12 @@ class File(Mapping[str, "Dataset"]):
 
     @property
     def notices(self) -> list[str]:
-        """Notices about files beside this one, such as a journal of a change that was cut short. A list of lines."""
-        return self._live().notices()
+        """Notices, as the command prints them. A list of lines.
+
+        They are about a journal next to the file of a change that was cut short, and about the first digest that was not compared: with
+        `digests="whole"` it is not where a read takes only a part of what it covers.
+        """
+        return [in_python(notice) for notice in self._live().notices()]
 
     def _live(self) -> _holdall.Core:
         if self._closed:

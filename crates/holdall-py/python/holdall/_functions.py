@@ -188,6 +188,7 @@ def _write_words(
     fill: object = None,
     c_order: bool = False,
     codec: Codec | None = None,
+    on_loss: OnLoss = "warn",
 ) -> dict[str, Any]:
     for name, value in (("overwrite", overwrite), ("durable", durable), ("verify", verify), ("c_order", c_order)):
         _flag(name, value)
@@ -198,6 +199,7 @@ def _write_words(
         "overwrite": overwrite,
         "durable": durable,
         "verify": verify,
+        "refuse_losses": on_loss == "raise",
         "fill": None if fill is None else str(fill),
         "c_order": c_order,
         "codec": _codec(codec),
@@ -230,11 +232,6 @@ def _told(line: dict[str, Any], target: object, on_loss: OnLoss, stacklevel: int
         more = f"; and {len(losses) - 3} more" if len(losses) > 3 else ""
         warnings.warn(f"{target}: not carried over: {listed}{more}", HoldallLossWarning, stacklevel=stacklevel)
     return losses
-
-
-def _refuse_losses(losses: list[Loss]) -> None:
-    listed = "; ".join(f"{loss.dataset}: {loss.what}" if loss.dataset else loss.what for loss in losses[:3])
-    raise UsageError(f"the target would not hold: {listed}")
 
 
 def save(
@@ -276,8 +273,8 @@ def save(
     durable : waits until the file is on the disk
     verify : reads the file back and compares before it appears
     fill : the value of missing elements in formats without masks
-    on_loss : "warn" warns with HoldallLossWarning of what the format does not hold, "raise" raises UsageError and writes nothing, "ignore" does
-        neither
+    on_loss : "warn" warns with HoldallLossWarning of what the format does not hold, "raise" raises UsageError with all of it and writes nothing,
+        "ignore" does neither
     progress : called with (done, total) in bytes, on this thread; an exception in it ends the work
     words : other words of the format: split="always", frames="", as_bytes=True
 
@@ -297,34 +294,15 @@ def save(
         fill=fill,
         c_order=c_order,
         codec=codec,
+        on_loss=on_loss,
     )
     if meta is not None and not isinstance(meta, Mapping):
         raise TypeError(f"meta is a mapping, not {type(meta).__name__}")
     target = as_path(path)
     _must_not_exist(target, overwrite)
     arrays = [described(key, value) for key, value in items(data)]
-    if on_loss == "raise":
-        return _or_raise(target, overwrite, lambda at: _holdall.save(at, arrays, meta, make, progress), make)
     line = json.loads(_holdall.save(target, arrays, meta, make, progress))
     return _told(line, target, on_loss)
-
-
-def _or_raise(target: str, overwrite: bool, write: Any, make: dict[str, Any]) -> list[Loss]:
-    """Writes beside the target first, and puts it in its place where nothing was lost."""
-    import shutil
-    import tempfile
-
-    folder = tempfile.mkdtemp(prefix=".holdall-", dir=os.path.dirname(os.path.abspath(target)))
-    try:
-        beside = os.path.join(folder, os.path.basename(target))
-        line = json.loads(write(beside))
-        losses = _told(line, target, "ignore")
-        if losses:
-            _refuse_losses(losses)
-        os.replace(beside, target)
-        return losses
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def append(
@@ -413,17 +391,14 @@ def convert(
         c_order=c_order,
         durable=durable,
         fill=fill,
+        on_loss=on_loss,
     )
     options = DEFAULTS | _options("convert", **(open or {}))
-    address = as_path(source)
+    address, to = as_path(source), as_path(target)
     _must_exist(address)
-    return _made(
-        lambda at: _holdall.convert(address, at, options, make, _threads(threads), progress),
-        as_path(target),
-        overwrite,
-        on_loss,
-        make,
-    )
+    _must_not_exist(to, overwrite)
+    text = _holdall.convert(address, to, options, make, _threads(threads), progress)
+    return _made(text, to, on_loss)
 
 
 def recode(
@@ -452,31 +427,17 @@ def recode(
     Raises what `convert` raises.
     """
     _word(on_loss, "on_loss", ("warn", "raise", "ignore"))
-    make = _write_words(words, overwrite=overwrite, verify=verify, codec=codec, durable=durable)
-    path = as_path(source)
-    return _made(
-        lambda at: _holdall.recode(path, at, DEFAULTS, make, _threads(threads), progress),
-        as_path(target),
-        overwrite,
-        on_loss,
-        make,
-    )
+    make = _write_words(words, overwrite=overwrite, verify=verify, codec=codec, durable=durable, on_loss=on_loss)
+    to = as_path(target)
+    _must_not_exist(to, overwrite)
+    text = _holdall.recode(as_path(source), to, DEFAULTS, make, _threads(threads), progress)
+    return _made(text, to, on_loss)
 
 
-def _made(write: Any, target: str, overwrite: bool, on_loss: OnLoss, make: dict[str, Any]) -> Conversion:
-    _must_not_exist(target, overwrite)
-    lines: list[dict[str, Any]] = []
-
-    def keep(at: str) -> str:
-        text = cast("str", write(at))
-        lines.append(json.loads(text))
-        return text
-
-    if on_loss == "raise":
-        losses = _or_raise(target, overwrite, keep, make)
-    else:
-        losses = _told(json.loads(keep(target)), target, on_loss, stacklevel=4)
-    return Conversion(lines[0]["format"], lines[0]["datasets"], losses)
+def _made(text: str, target: str, on_loss: OnLoss) -> Conversion:
+    line = json.loads(text)
+    losses = _told(line, target, on_loss, stacklevel=4)
+    return Conversion(line["format"], line["datasets"], losses)
 
 
 def verify(
