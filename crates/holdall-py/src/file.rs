@@ -164,9 +164,8 @@ impl Core {
             return Ok(Some(false.into_pyobject(py)?.to_owned().into_any()));
         }
         let is_empty = read.is_empty;
-        let values = self.run(py, read, move |opened, region, options| {
-            memory::lent(opened, dataset, region, options)
-        })?;
+        let values = self
+            .run(py, read, move |opened, region, options| memory::lent(opened, dataset, region, options))?;
         match values {
             None => Ok(Some(false.into_pyobject(py)?.to_owned().into_any())),
             Some(values) => values.into_numpy(py, dtype, is_empty).map(Some),
@@ -206,9 +205,8 @@ impl Core {
             return Ok(Some(false.into_pyobject(py)?.to_owned().into_any()));
         };
         let is_empty = read.is_empty;
-        let mask = self.run(py, read, move |opened, region, options| {
-            opened.container.mask(dataset, region, options)
-        })?;
+        let mask = self
+            .run(py, read, move |opened, region, options| opened.container.mask(dataset, region, options))?;
         let Some(mask) = mask else { return Ok(None) };
         let dtype = numpy_dtype.call1((literal(py, &mask.dtype().descr())?,))?;
         let array = Values::owned(mask).into_numpy(py, &dtype, is_empty)?;

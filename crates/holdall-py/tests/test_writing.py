@@ -136,7 +136,7 @@ def test_where_losses_raise_nothing_is_written(name: str, tmp_path: Path, array:
     target = tmp_path / name
     works = {
         "save": lambda **how: holdall.save(target, masked, on_loss="raise", **how),
-        "convert": lambda **how: holdall.convert(tmp_path / "m.asdf", target, on_loss="raise", **how),
+        "convert": lambda **how: holdall.convert(f"{tmp_path}/m.asdf::data", target, on_loss="raise", **how),
     }
     for work in works.values():
         for overwrite in (False, True):

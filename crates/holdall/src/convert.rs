@@ -269,7 +269,8 @@ fn write_as_it_is(
     let losses = [known, lacking, import(&task, &mut out)?].concat();
     options.losses.check(&losses)?;
     if options.verify == ReadBack::Yes {
-        let differences = read_back(&task, &*reopened(&task, format, &out)?, losses.get(count..).unwrap_or_default())?;
+        let differences =
+            read_back(&task, &*reopened(&task, format, &out)?, losses.get(count..).unwrap_or_default())?;
         if !differences.is_empty() {
             return Ok(ConvertOutcome::Differs(differences));
         }

@@ -141,7 +141,8 @@ impl Container for Lens {
             let dtype = DType::native(Kind::Uint, 1);
             let stored =
                 StoredArray { dtype, shape: dataset.shape.clone(), order: Order::C, data_at: range.start };
-            return stored.read(self.file.source(), region, &self.file.options().limits, options.threads);
+            let limits = self.file.options().limits.with_stop(options.limits.stop);
+            return stored.read(self.file.source(), region, &limits, options.threads);
         }
         if self.file.options().axes == Axes::AsStored {
             return self.file.read(region, options);

@@ -101,7 +101,7 @@ impl Editor {
     /// `Checksum` where they do not; those of reading it.
     pub(super) fn compared(&self, number: u64) -> Result<Vec<u8>> {
         let bytes = self.store.chunk_uncompared(number, &self.limits)?;
-        self.digests.as_ref().map_or(Ok(()), |digests| digests.require(number, &bytes, self.limits.stop))?;
+        self.digests.as_ref().map_or(Ok(()), |digests| digests.require(number, &bytes, self.stop))?;
         Ok(bytes)
     }
 

@@ -338,6 +338,8 @@ impl Container for Store {
     }
 
     fn read(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<Array<'_>> {
+        // Texts of a column that are held are copied without another check.
+        options.limits.stop.check()?;
         let (at, own) = self.place(index).ok_or_else(|| Error::usage(format!("no dataset {index}")))?;
         let leaf = self.leaf_at(at)?;
         if let Some(column) = self.column(at, own) {

@@ -199,7 +199,7 @@ fn pass_mask(
     put: &mut dyn FnMut(&[u8]) -> Result<()>,
 ) -> Result<()> {
     for piece in region.pieces(order, MASK_PIECE) {
-        options.stop.check()?;
+        options.limits.stop.check()?;
         let mask = opened.container.mask(index, &piece, options)?;
         let mask = mask.ok_or_else(|| Error::usage("the mask of a dataset is gone"))?;
         put(&mask.bytes(order, &options.limits)?)?;

@@ -1,7 +1,7 @@
 use super::*;
 use crate::testing::{Memory, npy_bytes};
-use container_core::{ErrorKind, Value};
 use container_core::dtype::{DType, Order};
+use container_core::{ErrorKind, Value};
 use std::path::PathBuf;
 
 struct Place {
