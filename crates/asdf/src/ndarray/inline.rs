@@ -105,7 +105,7 @@ pub(crate) fn read(data: Node<'_>, shape: &[u64], dtype: &DType, limits: &Limits
     let (size, scalars) = (dtype.itemsize(), scalars(dtype));
     let (mut at, mut from) = (0_usize, 0_usize);
     each(data, shape, &mut |node| {
-        if scalars > 0 && at % (scalars << 12) == 0 {
+        if at.is_multiple_of(scalars.saturating_mul(4096)) {
             limits.stop.check()?;
         }
         let to = from.saturating_add(size);
