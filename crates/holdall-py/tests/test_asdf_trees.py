@@ -118,6 +118,11 @@ NOT_READ = {
     "path", asdf_files("ok") + asdf_files("odd"), ids=lambda path: f"{path.parent.name}/{path.name}"
 )
 def test_trees_are_those_of_asdf(path: Path) -> None:
+    if path.stem == "tree_merge_bomb":
+        # PyYAML copies what is merged again and again, 8^9 times here. Each mapping has its own key and those that it merges.
+        with holdall.asdf.open(path) as file:
+            assert file.root == {f"a{n}": {f"k{at}": 1 for at in range(n + 1)} for n in range(10)}
+        return
     theirs = reference(path)
     with holdall.asdf.open(path) as file:
         if theirs is None:
