@@ -89,7 +89,7 @@ fn a_target_that_would_lack_something_is_not_written() {
     let mut memory = Memory::new()
         .with("x", "<i4", &[2], &[1, 0, 0, 0, 2, 0, 0, 0])
         .masked("x", &[0, 1])
-        .with("x", "<i4", &[1], &[0; 4]);
+        .with("x", "<i4", &[2], &[0; 8]);
     memory.meta = Value::Map(vec![("k".into(), "v".into())]);
     let mut targets = vec![("a.npy", 1, vec![]), ("a.gsd", 2, vec![])];
     if cfg!(feature = "zarr") {
