@@ -22,6 +22,10 @@ use crate::values::{entries_to_python, literal, to_python};
 /// Bytes of elements from which a read is worth a thread of its own, so that Ctrl-C ends it: some milliseconds of copying.
 const WORTH_PATIENCE: u64 = 16 << 20;
 
+/// Bytes of files that are opened on the thread that calls: opening takes some milliseconds for each MiB at most (a tree of YAML). Another thread
+/// costs 40 µs where cores are idle, and 130 to 600 µs were measured where they were busy.
+const SMALL_FILE: u64 = 1 << 20;
+
 /// Most datasets among whose names a nearest one is looked for.
 const MAX_NAMES: usize = 10_000;
 
@@ -41,9 +45,11 @@ impl Core {
     #[new]
     fn new(py: Python<'_>, path: PathBuf, words: OpenWords) -> PyResult<Self> {
         let (options, limits) = (words.options()?, words.limits());
-        let opened = patiently(py, None, move |_, _| {
+        let is_small = std::fs::metadata(&path).is_ok_and(|meta| meta.is_file() && meta.len() < SMALL_FILE);
+        let open = move || {
             holdall::open(&path, Accept::ContainersAndArrays, &options).map_err(|error| (error, path))
-        })?;
+        };
+        let opened = if is_small { py.detach(open) } else { patiently(py, None, move |_, _| open())? };
         let opened = opened.map_err(|(error, path)| raise_at(error, &path))?;
         Ok(Self { opened: Arc::new(opened), limits })
     }
