@@ -16,6 +16,8 @@ pub mod bloscpack;
 pub mod gsd;
 pub mod harness;
 #[cfg(feature = "contenders")]
+pub mod package;
+#[cfg(feature = "contenders")]
 pub mod rawarray;
 pub mod report;
 pub mod scratch;

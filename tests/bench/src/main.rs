@@ -8,14 +8,14 @@ use anyhow::{Context as _, Result, ensure};
 use bench::harness::{Group, measure};
 use bench::report::{self, Setting};
 use bench::scratch::Scratch;
-use bench::{asdf, blosc, blosc2, bloscpack, gsd, rawarray, summary};
+use bench::{asdf, blosc, blosc2, bloscpack, gsd, package, rawarray, summary};
 use interop::peer::Peer;
 
-const USAGE: &str = "usage: bench rawarray|blosc|bloscpack|gsd|blosc2|asdf [--size MiB] [--rounds N] [--only WORD,…] [--dir FOLDER] [--write-docs]
+const USAGE: &str = "usage: bench rawarray|blosc|bloscpack|gsd|blosc2|asdf|python [--size MiB] [--rounds N] [--only WORD,…] [--dir FOLDER] [--write-docs]
        bench --peers [--dir FOLDER]   all of them, one after the other, as large as by default; the results go into the documentation
        bench ratios                   write docs/ratios.md anew from docs/benchmarks.md
 
-  --size        of the data, in MiB (rawarray: 512, blosc: 16, bloscpack, blosc2 and asdf: 256); gsd: percent of the frames (100)
+  --size        of the data, in MiB (rawarray: 512, blosc: 16, bloscpack, blosc2, asdf and python: 256); gsd: percent of the frames (100)
   --rounds      that count; one more is run first (rawarray, bloscpack: 9, the others: 5)
   --only        parts whose name begins with one of the words:
                 rawarray: open read sum write verify convert
@@ -24,6 +24,7 @@ const USAGE: &str = "usage: bench rawarray|blosc|bloscpack|gsd|blosc2|asdf [--si
                 gsd: write flush read find open ls log hoomd tensor
                 blosc2: write read open array slices repeat memory whole
                 asdf: open read borrow verify write zlib bzp2 lz4 tree inline edit
+                python: import read cutout view call open frames log
   --dir         where the files go; its file system is what is measured (default: the temporary folder)
   --write-docs  replace the results in docs/benchmarks.md";
 
@@ -84,7 +85,7 @@ fn parse(args: &[String]) -> Option<Options> {
         "blosc" => (16, 5),
         "bloscpack" => (256, 9),
         "gsd" => (100, 5),
-        "blosc2" | "asdf" => (256, 5),
+        "blosc2" | "asdf" | "python" => (256, 5),
         _ => return None,
     };
     let dir = std::env::temp_dir();
@@ -118,6 +119,7 @@ fn run(options: &Options) -> Result<()> {
         "asdf" => ("asdf_peer.py", ", asdf-rs 0.2.2"),
         "gsd" => ("gsd_peer.py", ", hoomd-gsd 1.4.0"),
         "blosc2" => ("blosc2_peer.py", ", blosc2-pure-rs 0.2.4, zarrs 0.23.14"),
+        "python" => ("package_peer.py", ""),
         _ => ("bloscpack_peer.py", ""),
     };
     let mut peer = Peer::start(script)?;
@@ -159,6 +161,10 @@ fn run(options: &Options) -> Result<()> {
         "asdf" => {
             let job = asdf::Job { scratch: &scratch, python: peer.into(), bytes };
             groups(options, asdf::GROUPS.iter().map(|(name, groups)| (*name, groups(&job))))?
+        }
+        "python" => {
+            let job = package::Job { scratch: &scratch, python: peer.into(), mib: options.size };
+            groups(options, package::GROUPS.iter().map(|(name, groups)| (*name, groups(&job))))?
         }
         "gsd" => {
             let job = gsd::Job { scratch: &scratch, python: peer.into(), c, percent: options.size as u64 };

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, ensure};
 
 /// The benchmarks, in the order in which they are told and run.
-pub const BENCHMARKS: &[&str] = &["rawarray", "blosc", "bloscpack", "gsd", "blosc2", "asdf"];
+pub const BENCHMARKS: &[&str] = &["rawarray", "blosc", "bloscpack", "gsd", "blosc2", "asdf", "python"];
 
 const GEOMETRIC: &str = "All data and levels: ";
 
