@@ -60,7 +60,7 @@ fn asdf_tree<'py>(py: Python<'py>, core: &Core, dataset: Bound<'py, PyAny>) -> P
     read::tree(py, file, None, &[], dataset)
 }
 
-/// What of the tree does not fit the schemas of its tags, and a schema of the caller's.
+/// Findings of the tree against the schemas of its tags, and a schema of the caller's.
 #[pyfunction]
 fn asdf_validate(py: Python<'_>, core: &Core, schema: Schema) -> PyResult<Vec<Found>> {
     let opened = Arc::clone(&core.opened);
@@ -71,7 +71,7 @@ fn asdf_validate(py: Python<'_>, core: &Core, schema: Schema) -> PyResult<Vec<Fo
     judged.map(found).map_err(raise)
 }
 
-/// How a file is written: the keywords of `write`.
+/// Options of a new file: the keywords of `write`.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 struct Words {

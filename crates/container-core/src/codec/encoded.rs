@@ -35,7 +35,7 @@ pub struct Encoded<'a> {
     pub range: Range<u64>,
     /// Bytes after decoding.
     pub decoded_len: u64,
-    /// What may be allocated, and the request to end the decoding.
+    /// Limits of memory, and the request to end the decoding.
     pub limits: &'a Limits,
     /// Most threads to decode on, this one included.
     pub threads: usize,

@@ -43,7 +43,7 @@ struct Item<'py> {
     base: usize,
     offset: u64,
     strides: Option<Vec<i64>>,
-    /// What stands for it in a tree that is read before it is written.
+    /// Its placeholder in a tree that is read before it is written.
     object: Option<Py<PyAny>>,
 }
 
@@ -80,7 +80,7 @@ impl Placed {
     }
 }
 
-/// What was declared.
+/// Declared arrays and blocks.
 pub(super) struct Declared {
     /// The node of each item.
     pub(super) nodes: Vec<Yaml>,

@@ -26,7 +26,7 @@ pub(crate) struct AsdfEditor {
     open: Arc<Mutex<Option<Updater<'static>>>>,
     /// Arrays that the next commit writes.
     placed: Mutex<Vec<Placed>>,
-    /// What stops the commit that runs.
+    /// Request that stops the commit that runs.
     stop: Arc<Mutex<Stop>>,
 }
 
@@ -181,7 +181,7 @@ fn closed() -> Error {
     Error::usage("the file was closed")
 }
 
-/// What passes the data on when the commit runs.
+/// Source of the data when the commit runs.
 fn producer(data: Data, threads: usize, stop: Arc<Mutex<Stop>>) -> Producer<'static> {
     Box::new(move |put| {
         let stop = *stop.lock().unwrap_or_else(PoisonError::into_inner);

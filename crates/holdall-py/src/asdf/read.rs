@@ -57,7 +57,7 @@ pub(super) fn tree<'py>(
     builder.value(document.root(), 0)
 }
 
-/// What is in the file: arrays, and numbers whose words are arrays.
+/// Contents of the file: arrays, and numbers whose words are arrays.
 struct Stored<'f> {
     file: &'f File,
     indices: HashMap<NodeId, usize>,
