@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ._dtypes import dtype_of, numpy_cannot
 from ._errors import UsageError
+from ._fancy import basic_shape, fancy, field_names
 from ._names import unknown
 from ._threads import threads as _threads
 from ._types import Digests, Histogram, Index, Json, Order, Progress, Stat
@@ -188,8 +189,6 @@ class Dataset:
             return self._read(index, order, threads, digests)
         if self._field is None and out.flags.writeable and out.dtype == self._whole_dtype() and out.nbytes:
             # In place, where the memory has no gaps and the index is basic.
-            from ._fancy import basic_shape
-
             n = _threads(threads)
             expected = basic_shape(self.shape, index)
             if expected == out.shape:
@@ -205,7 +204,8 @@ class Dataset:
         return out
 
     def _read(self, index: Any, order: str, threads: int | None, digests: Digests) -> NDArray[Any]:
-        names = self._names(index)
+        # Other indices spare themselves the look for names of fields.
+        names = field_names(self.fields, index) if isinstance(index, (str, list)) else None
         if names is not None:
             return cast("NDArray[Any]", self._read(Ellipsis, order, threads, digests)[names])
         dtype = self._dtype or self._whole_dtype()
@@ -215,8 +215,6 @@ class Dataset:
         except ValueError as error:
             raise numpy_cannot(self.path, error) from None
         if got is None:
-            from ._fancy import fancy
-
             got = fancy(self.shape, index, lambda basic: self._basic(basic, order, n, digests))
             return got if self._field is None else got[self._field]
         return got if self._field is None else got[self._field]
@@ -225,16 +223,6 @@ class Dataset:
         got = self._core.read(self._index, index, self._whole_dtype(), order, threads, digests)
         assert got is not None
         return got
-
-    def _names(self, index: Any) -> Any:
-        """The index, where it is a field's name or a list of names."""
-        if isinstance(index, str):
-            if index not in self.fields:
-                raise KeyError(unknown(index, list(self.fields)))
-            return index
-        if isinstance(index, list) and index and all(isinstance(name, str) for name in index):
-            return index
-        return None
 
     def view(self, index: Index = ..., /) -> NDArray[Any] | None:
         """The elements of a basic index in the mapped file itself, without a copy and read-only; None where the file has them encoded.

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, cast
+
+from ._names import unknown
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,6 +32,20 @@ def basic_shape(shape: tuple[int, ...], index: Any) -> tuple[int, ...] | None:
         return None
     probe = np.lib.stride_tricks.as_strided(np.zeros((), "u1"), shape, (0,) * len(shape))
     return cast("tuple[int, ...]", np.asanyarray(probe[index]).shape)
+
+
+def field_names(fields: Sequence[str], index: Any) -> Any:
+    """The index, where it is a field's name or a list of names; None for others.
+
+    Raises KeyError for a name that is not among `fields`.
+    """
+    if isinstance(index, str):
+        if index not in fields:
+            raise KeyError(unknown(index, list(fields)))
+        return index
+    if isinstance(index, list) and index and all(isinstance(name, str) for name in index):
+        return index
+    return None
 
 
 def box_of(shape: tuple[int, ...], index: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from .._dtypes import dtype_of
 from .._errors import UsageError
-from .._fancy import basic_shape, box_of, fancy
-from .._names import unknown
+from .._fancy import basic_shape, box_of, fancy, field_names
 from .._types import Index
 from ._base import Base
 from ._frame import Frame
@@ -137,7 +136,7 @@ class Array(Base):
         self._require_open()
         if not self._core.is_changed():
             return self.dataset[index]
-        names = self._names(index)
+        names = field_names(self.dtype.names or (), index)
         if names is not None:
             return self._basic(Ellipsis)[names]
         got = self._core.read(index, self.dtype)
@@ -157,7 +156,7 @@ class Array(Base):
         import numpy as np
 
         self._require_editing()
-        names = self._names(index)
+        names = field_names(self.dtype.names or (), index)
         if names is not None:
             whole = self._basic(Ellipsis)
             whole[names] = value
@@ -256,17 +255,6 @@ class Array(Base):
         except ValueError:
             raise ValueError(f"could not broadcast input array from shape {given} into shape {shape}") from None
         self._core.set(index, _bytes(values), False)
-
-    def _names(self, index: Any) -> Any:
-        """The index, where it is a field's name or a list of names."""
-        fields = list(self.dtype.names or ())
-        if isinstance(index, str):
-            if index not in fields:
-                raise KeyError(unknown(index, fields))
-            return index
-        if isinstance(index, list) and index and all(isinstance(name, str) for name in index):
-            return index
-        return None
 
     def _committed(self) -> None:
         self._file = None
