@@ -9,6 +9,7 @@ from .._arrays import descr, described
 from .._dataset import Dataset
 from .._errors import UnsupportedError
 from .._names import unknown
+from ._tree import escape
 
 Codec = tuple[str, "int | None"]
 
@@ -65,7 +66,7 @@ class Found:
             children: list[tuple[str, Any]] = []
             if array is None:
                 if isinstance(value, Mapping):
-                    children = [(f"{pointer}/{_escape(key)}", child) for key, child in value.items()]
+                    children = [(f"{pointer}/{escape(key)}", child) for key, child in value.items()]
                 elif isinstance(value, Sequence) and not isinstance(value, (bytearray, memoryview)):
                     children = [(f"{pointer}/{at}", child) for at, child in enumerate(value)]
                 else:
@@ -199,10 +200,6 @@ _ITEM: dict[str, Any] = {
     "strides": None,
     "object": None,
 }
-
-
-def _escape(key: Any) -> str:
-    return str(key).replace("~", "~0").replace("/", "~1")
 
 
 def _array(value: Any) -> Any:
