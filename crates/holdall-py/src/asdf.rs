@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 
 use crate::errors::{raise, raise_at};
 use crate::file::Core;
-use crate::patient::patiently;
+use crate::patient::{Told, patiently};
 
 mod arrays;
 mod editor;
@@ -20,8 +20,6 @@ mod read;
 mod to_yaml;
 
 pub(crate) use editor::AsdfEditor;
-
-type Told<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
 
 /// Text and name of a schema.
 type Schema = Option<(Vec<u8>, String)>;
@@ -126,8 +124,5 @@ fn asdf_write(
         stop.check()?;
         writer.finish()
     })?;
-    done.map_err(|error| match error.kind() {
-        holdall::ErrorKind::Io(_) => raise_at(error, &name),
-        _ => raise(error),
-    })
+    done.map_err(|error| raise_at(error, &name))
 }

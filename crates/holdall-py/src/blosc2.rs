@@ -23,7 +23,7 @@ use crate::errors::{raise, raise_at};
 use crate::indexing;
 use crate::memory::{Exported, Values};
 use crate::options::{OpenWords, WriteWords};
-use crate::patient::patiently;
+use crate::patient::{opening, patiently, patiently_if};
 use crate::values::{from_python, literal, to_python};
 use open::{New, Open};
 
@@ -59,7 +59,7 @@ impl Blosc2File {
         let options = (&words.options()?).into();
         let edit = editing(words.limits(), threads, may_vary);
         let (place, edited) = (path.clone(), edit.clone());
-        let opened = patiently(py, None, move |_, _| {
+        let opened = opening(py, &path, move || {
             let read = Open::read(&place, &options)?;
             match read {
                 Some(_) if is_edited => {
@@ -393,17 +393,13 @@ impl Blosc2File {
         work: impl FnOnce(&mut Open, Stop) -> Result<T> + Send + 'static,
     ) -> PyResult<T> {
         let state = Arc::clone(&self.state);
-        let done = if bytes < WORTH_PATIENCE {
-            py.detach(move || work(&mut lock(&state).open, Stop::never()))
-        } else {
-            patiently(py, None, move |_, stop| {
-                let mut state = lock(&state);
-                state.open.set_stop(stop);
-                let done = work(&mut state.open, stop);
-                state.open.set_stop(Stop::never());
-                done
-            })?
-        };
+        let done = patiently_if(py, bytes >= WORTH_PATIENCE, move |stop| {
+            let mut state = lock(&state);
+            state.open.set_stop(stop);
+            let done = work(&mut state.open, stop);
+            state.open.set_stop(Stop::never());
+            done
+        })?;
         done.map_err(|error| raise_at(error, &self.path))
     }
 
@@ -435,7 +431,7 @@ fn editing(limits: Limits, threads: usize, may_vary: bool) -> EditOptions {
     edit
 }
 
-/// What a header says of all chunks.
+/// Sizes and parameters that a header has for all chunks.
 fn described<'py>(py: Python<'py>, header: &Header) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     let chunksize = match header.chunksize {

@@ -5,7 +5,7 @@ use std::io::{Cursor, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use container_core::container::{Digests, OpenOptions, ReadOptions};
-use container_core::source::{Source, check_range};
+use container_core::source::{STOP_LEN, Source, check_range};
 use container_core::write::{AtomicFile, Durability, Overwrite};
 use holdall::bloscpack::blosc_chunk::Compressor;
 use holdall::bloscpack::{
@@ -19,13 +19,8 @@ use pyo3::types::PyBytes;
 use crate::errors::{raise, raise_at};
 use crate::memory::Exported;
 use crate::options::read;
-use crate::patient::patiently;
+use crate::patient::{Told, patiently};
 use crate::values::{from_python, to_python};
-
-/// Bytes between two looks at a request to stop.
-const PIECE: usize = 8 << 20;
-
-type Told<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(bloscpack_encode, module)?)?;
@@ -74,7 +69,7 @@ fn bloscpack_encode<'py>(
     Ok(PyBytes::new(py, &chunk))
 }
 
-/// What a chunk holds.
+/// The decoded bytes of a chunk.
 #[pyfunction]
 fn bloscpack_decode<'py>(py: Python<'py>, chunk: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
     let chunk = Exported::new(chunk)?;
@@ -329,7 +324,7 @@ impl Watched<'_> {
         let mut writer = Writer::new(out, Some(total), options)?;
         if let Bytes::Held(bytes) = source {
             let mut done = 0;
-            for piece in bytes.bytes().chunks(PIECE) {
+            for piece in bytes.bytes().chunks(STOP_LEN) {
                 self.stop.check()?;
                 writer.push(piece)?;
                 done += piece.len() as u64;
@@ -339,7 +334,7 @@ impl Watched<'_> {
             let mut done = 0;
             loop {
                 self.stop.check()?;
-                let got = writer.push_all(&mut reader.by_ref().take(PIECE as u64))?;
+                let got = writer.push_all(&mut reader.by_ref().take(STOP_LEN as u64))?;
                 if got == 0 {
                     break;
                 }
@@ -354,7 +349,7 @@ impl Watched<'_> {
         let total = file.len()?;
         let stride = u64::try_from(file.header().chunk_size).unwrap_or(0).max(1);
         // Whole chunks, so that each is decoded once.
-        let step = stride.saturating_mul((PIECE as u64 / stride).max(1));
+        let step = stride.saturating_mul((STOP_LEN as u64 / stride).max(1));
         let mut done = 0;
         while done < total {
             let end = total.min(done + step);

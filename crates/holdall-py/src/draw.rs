@@ -10,9 +10,7 @@ use pyo3::types::PyBytes;
 use crate::errors::raise;
 use crate::file::Core;
 use crate::held::Held;
-use crate::patient::patiently;
-
-type Told<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
+use crate::patient::{Told, patiently};
 
 /// A picture that was drawn.
 #[pyclass(frozen, module = "holdall._holdall")]

@@ -15,16 +15,12 @@ use crate::errors::{raise, raise_at};
 use crate::indexing;
 use crate::memory::{self, Values, Writable};
 use crate::options::{OpenWords, digests, read};
-use crate::patient::patiently;
+use crate::patient::{opening, patiently, patiently_if};
 use crate::source::Ranges;
 use crate::values::{entries_to_python, literal, to_python};
 
 /// Bytes of elements from which a read is worth a thread of its own, so that Ctrl-C ends it: some milliseconds of copying.
 const WORTH_PATIENCE: u64 = 16 << 20;
-
-/// Bytes of files that are opened on the thread that calls: opening takes some milliseconds for each MiB at most (a tree of YAML). Another thread
-/// costs 40 µs where cores are idle, and 130 to 600 µs were measured where they were busy.
-const SMALL_FILE: u64 = 1 << 20;
 
 /// Most datasets among whose names a nearest one is looked for.
 const MAX_NAMES: usize = 10_000;
@@ -45,12 +41,10 @@ impl Core {
     #[new]
     fn new(py: Python<'_>, path: PathBuf, words: OpenWords) -> PyResult<Self> {
         let (options, limits) = (words.options()?, words.limits());
-        let is_small = std::fs::metadata(&path).is_ok_and(|meta| meta.is_file() && meta.len() < SMALL_FILE);
-        let open = move || {
-            holdall::open(&path, Accept::ContainersAndArrays, &options).map_err(|error| (error, path))
-        };
-        let opened = if is_small { py.detach(open) } else { patiently(py, None, move |_, _| open())? };
-        let opened = opened.map_err(|(error, path)| raise_at(error, &path))?;
+        let place = path.clone();
+        let opened =
+            opening(py, &path, move || holdall::open(&place, Accept::ContainersAndArrays, &options))?;
+        let opened = opened.map_err(|error| raise_at(error, &path))?;
         Ok(Self { opened: Arc::new(opened), limits })
     }
 
@@ -327,12 +321,8 @@ impl Core {
         work: impl FnOnce(&Arc<Opened>, &Region, &ReadOptions) -> Result<T> + Send + 'static,
     ) -> PyResult<T> {
         let opened = Arc::clone(&self.opened);
-        let done = if bytes < WORTH_PATIENCE {
-            py.detach(move || work(&opened, &region, &options))
-        } else {
-            patiently(py, None, move |_, stop| work(&opened, &region, &options.with_stop(stop)))?
-        };
-        done.map_err(raise)
+        let read = move |stop| work(&opened, &region, &options.with_stop(stop));
+        patiently_if(py, bytes >= WORTH_PATIENCE, read)?.map_err(raise)
     }
 
     fn reading(

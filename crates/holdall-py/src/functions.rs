@@ -17,9 +17,7 @@ use serde_json::Value as Json;
 use crate::errors::{raise, raise_at};
 use crate::held::Held;
 use crate::options::{OpenWords, WriteWords, read};
-use crate::patient::patiently;
-
-type Told<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
+use crate::patient::{Told, patiently};
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(formats, module)?)?;

@@ -16,7 +16,7 @@ use super::arrays::{Data, Placed, declare};
 use super::{Found, Schema, found, native, read, to_yaml};
 use crate::errors::{raise, raise_at};
 use crate::file::Core;
-use crate::patient::patiently;
+use crate::patient::{opening, patiently};
 
 /// A file that is being changed. It is locked until this is closed.
 #[pyclass(frozen, module = "holdall._holdall")]
@@ -47,7 +47,7 @@ impl AsdfEditor {
             options.limits = options.limits.with_memory(bytes);
         }
         let at = path.clone();
-        let updater = patiently(py, None, move |_, _| Updater::open(&at, options))?;
+        let updater = opening(py, &path, move || Updater::open(&at, options))?;
         let updater = updater.map_err(|error| raise_at(error, &path))?;
         Ok(Self {
             path,
@@ -143,10 +143,7 @@ impl AsdfEditor {
             *slot.lock().unwrap_or_else(PoisonError::into_inner) = Stop::never();
             done
         })?;
-        let committed = committed.map_err(|error| match error.kind() {
-            holdall::ErrorKind::Io(_) => raise_at(error, &self.path),
-            _ => raise(error),
-        })?;
+        let committed = committed.map_err(|error| raise_at(error, &self.path))?;
         self.placed.lock().unwrap_or_else(PoisonError::into_inner).clear();
         Ok(match committed {
             Committed::Unchanged => "unchanged",

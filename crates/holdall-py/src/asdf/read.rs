@@ -280,7 +280,7 @@ impl<'py> Builder<'_, 'py> {
         read.map(|integer| whole(self.py, &integer)).transpose()
     }
 
-    /// What stands for an array; `None` for a node that has the tag of one and is none.
+    /// The Python object of an array; `None` for a node that has the tag of one and is none.
     fn array(&self, node: Node<'_>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let stored = self.stored.node(node).and_then(|node| self.stored.indices.get(&node.id()));
         if let Some(index) = stored {

@@ -32,7 +32,7 @@ pub(super) struct Reading {
     array: Option<(DType, Geometry)>,
 }
 
-/// What a new frame holds.
+/// Contents of a new frame.
 pub(super) enum New {
     /// An array, and the one element of which it is full; none for zeros.
     Array { dtype: DType, shape: Vec<u64>, fill: Option<Vec<u8>>, options: NdOptions },
