@@ -9,9 +9,9 @@ use interop::peer::Peer;
 use crate::harness::{Claim, Contender, Group, Run, Unit};
 use crate::scratch::Scratch;
 
-/// What every group needs.
+/// Places and peers of all groups.
 pub struct Job<'a> {
-    /// Where the files go.
+    /// The folder of the files.
     pub scratch: &'a Scratch,
     /// The Python that has all of them.
     pub python: RefCell<Peer>,
