@@ -5,15 +5,15 @@ use std::io::Read;
 use std::path::Path;
 
 use super::passing::{Passing, PassingSource};
-use super::{FileSource, Source};
+use super::{FileSource, Source, read_exact_at};
 use crate::{Error, Limits, Result};
 
 /// How the bytes of a file are reached.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Access {
-    /// Mapped where the build and the file allow it, else by position. Pipes are read into memory. Some formats map a file only when
-    /// more of it is read than to open it.
+    /// Mapped where the build and the file allow it, else by position. Pipes and files of some kilobytes are read into memory. Some formats map a
+    /// file only when more of it is read than to open it.
     #[default]
     Auto,
     /// By positioned reads: for files that others may truncate or rewrite meanwhile.
@@ -55,7 +55,7 @@ pub fn open_path_probed(path: &Path, access: Access, limits: &Limits) -> Result<
 pub fn open_path_to_pass(path: &Path, limits: &Limits) -> Result<(Box<dyn Source>, Option<Passing>)> {
     match opened(path, Access::Auto, limits)? {
         Opened::Memory(bytes) => Ok((Box::new(bytes), None)),
-        Opened::File(file) => {
+        Opened::File(file, _) => {
             let by_position = FileSource::new(file.try_clone()?)?;
             let (source, passing) = PassingSource::new(mapped(file)?, by_position);
             Ok((Box::new(source), Some(passing)))
@@ -72,9 +72,22 @@ fn open_as(
 ) -> Result<Box<dyn Source>> {
     match opened(path, access, limits)? {
         Opened::Memory(bytes) => Ok(Box::new(bytes)),
-        Opened::File(file) if access == Access::Auto => auto(file),
-        Opened::File(file) => positioned(file),
+        Opened::File(file, len) if access == Access::Auto => match copied(&file, len, limits) {
+            Some(bytes) => Ok(Box::new(bytes)),
+            None => auto(file),
+        },
+        Opened::File(file, _) => positioned(file),
     }
+}
+
+/// Bytes of a file that is read rather than mapped: a map and the first page of it took 5 µs, reading so much 2.
+const MAX_COPIED: u64 = 16 << 10;
+
+/// The bytes of a small file; `None` for a larger one, and for one that has become shorter meanwhile, which is opened as larger ones are.
+fn copied(file: &File, len: u64, limits: &Limits) -> Option<Vec<u8>> {
+    let mut bytes = vec![0; usize::try_from(len).ok().filter(|_| len <= MAX_COPIED.min(limits.memory))?];
+    read_exact_at(file, 0, &mut bytes).ok()?;
+    Some(bytes)
 }
 
 fn positioned(file: File) -> Result<Box<dyn Source>> {
@@ -107,8 +120,8 @@ use positioned as mapped_late;
 use positioned as probed;
 
 enum Opened {
-    /// A regular file that is not empty.
-    File(File),
+    /// A regular file that is not empty, and its length in bytes.
+    File(File, u64),
     /// What another kind of file held, or all of a file where that is asked for.
     Memory(Vec<u8>),
 }
@@ -123,7 +136,7 @@ fn opened(path: &Path, access: Access, limits: &Limits) -> Result<Opened> {
     if !kind.is_file() || kind.len() == 0 || access == Access::Memory {
         return Ok(Opened::Memory(read_stream(&mut file, limits)?));
     }
-    Ok(Opened::File(file))
+    Ok(Opened::File(file, kind.len()))
 }
 
 /// Reads a stream to its end, holding at most [`Limits::memory`] bytes.
@@ -142,4 +155,32 @@ pub fn read_stream(stream: &mut dyn Read, limits: &Limits) -> Result<Vec<u8>> {
         ));
     }
     Ok(bytes)
+}
+
+#[cfg(all(test, feature = "mmap"))]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+
+    #[test]
+    #[cfg_attr(miri, ignore = "Miri maps no files")]
+    fn small_files_are_read_and_larger_ones_mapped() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        for len in [1, MAX_COPIED, MAX_COPIED + 1] {
+            let bytes: Vec<u8> = (0..len).map(|at| (at % 251) as u8).collect();
+            std::fs::write(&path, &bytes).unwrap();
+            let none = Limits::default().with_memory(0);
+            for limits in [Limits::default(), none] {
+                let source = open_path(&path, Access::Auto, &limits).unwrap();
+                assert_eq!(&*source.read(0..len).unwrap(), bytes);
+                // What is overwritten in place shows through a map alone.
+                File::options().write(true).open(&path).unwrap().write_all(b"\xFF").unwrap();
+                let is_copy = source.read(0..1).unwrap()[0] == 0;
+                assert_eq!(is_copy, len <= MAX_COPIED && limits.memory > 0, "{len} bytes");
+                std::fs::write(&path, &bytes).unwrap();
+            }
+        }
+    }
 }
