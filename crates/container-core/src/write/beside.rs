@@ -21,7 +21,10 @@ impl Beside {
     /// The one beside the file that `path` leads to, through whatever links, with `suffix` behind its name.
     #[must_use]
     pub fn new(path: &Path, suffix: &str) -> Self {
-        let of = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        // Folders on the way are the same for both names, so that only a link at the end has to be followed.
+        let is_link = path.symlink_metadata().is_ok_and(|about| about.is_symlink());
+        let of = if is_link { path.canonicalize() } else { std::path::absolute(path) };
+        let of = of.unwrap_or_else(|_| path.to_owned());
         let mut name = OsString::from(&of);
         name.push(suffix);
         Self { path: name.into(), of }
