@@ -51,9 +51,9 @@ impl LogRecords {
             return Ok(None);
         }
         let gaps = if fallback.applies(file) { Gaps::FromFrame0 } else { Gaps::Null };
-        let names = single.iter().map(|short| format!("{PREFIX}{}", escaped(short)));
-        let options = LogOptions::default().with_names(names).with_changes(Changes::Skip).with_gaps(gaps);
-        let table = LogTable::read(file, &options)?;
+        let names: Vec<String> = single.iter().map(|short| format!("{PREFIX}{short}")).collect();
+        let options = LogOptions::default().with_changes(Changes::Skip).with_gaps(gaps);
+        let table = LogTable::read_named(file, &names, &options)?;
         let mut records = Self::of(&table, gaps, &file.options().limits)?;
         records.left_out.extend(counted_left_out(&counted));
         Ok(Some(records))
@@ -153,12 +153,6 @@ impl LogRecords {
         let Dataset { dtype, shape, order, .. } = &self.dataset;
         Array::new(dtype.clone(), shape.clone(), *order, self.bytes.as_slice().into())
     }
-}
-
-/// A name that a pattern matches as it is.
-fn escaped(name: &str) -> String {
-    let special = |c: char| matches!(c, '*' | '?' | '[');
-    name.chars().flat_map(|c| if special(c) { vec!['[', c, ']'] } else { vec![c] }).collect()
 }
 
 /// The loss of quantities that have a value for each member of a container.

@@ -207,6 +207,24 @@ impl LogTable {
         fill::read(file, &ids, &frames, options)
     }
 
+    /// Reads the logs that are called exactly so, as [`LogTable::read`] does those that [`LogOptions::names`] fit.
+    ///
+    /// # Errors
+    /// As [`LogTable::read`].
+    pub fn read_named<N: AsRef<str>>(file: &File, names: &[N], options: &LogOptions) -> Result<Self> {
+        let frames = options.frames.unwrap_or_else(|| Frames::all(file));
+        frames.check(file)?;
+        let id = |name: &N| {
+            let name = name.as_ref();
+            let id = file.names().id(name).filter(|_| name.starts_with("log/"));
+            id.ok_or_else(|| not_logged(name))
+        };
+        let mut ids = names.iter().map(id).collect::<Result<Vec<u16>>>()?;
+        ids.sort_unstable();
+        ids.dedup();
+        fill::read(file, &ids, &frames, options)
+    }
+
     /// Number of rows: of frames.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -245,9 +263,13 @@ fn chosen(file: &File, patterns: &[String]) -> Result<Vec<u16>> {
         }
     }
     match patterns.iter().zip(used).find(|(_, used)| !used) {
-        Some((pattern, _)) => Err(Error::usage(format!("nothing called {pattern} is logged"))),
+        Some((pattern, _)) => Err(not_logged(pattern)),
         None => Ok(ids),
     }
+}
+
+fn not_logged(name: &str) -> Error {
+    Error::usage(format!("nothing called {name} is logged"))
 }
 
 #[cfg(test)]

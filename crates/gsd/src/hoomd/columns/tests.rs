@@ -85,6 +85,25 @@ fn gaps_are_frame_0s_or_null() {
 }
 
 #[test]
+fn logs_are_read_by_their_very_names() {
+    let value = 1.5_f64.to_le_bytes();
+    let odd = ["log/a*", "log/[a]", "log/ab"].map(|name| (0, name, Type::Double, 1, 1, &value[..]));
+    for file in file(&odd) {
+        let read = |names: &[&str]| LogTable::read_named(&file, names, &LogOptions::default());
+        let names = |names: &[&str]| {
+            let table = read(names).unwrap();
+            table.columns.into_iter().map(|column| column.name).collect::<Vec<_>>()
+        };
+        assert_eq!(names(&["log/a*"]), ["log/a*"]);
+        assert_eq!(names(&["log/ab", "log/[a]", "log/ab"]), ["log/[a]", "log/ab"]);
+        assert_eq!(names(&[]), [""; 0]);
+        for unknown in ["log/b", "ab"] {
+            assert!(matches!(read(&[unknown]).unwrap_err().kind(), ErrorKind::Usage(_)));
+        }
+    }
+}
+
+#[test]
 fn names_and_frames_are_chosen() {
     for file in logged() {
         let frames = Frames { start: 3, step: -2, count: 2 };

@@ -26,8 +26,9 @@ macro_rules! values {
                 })
             }
 
-            /// The bytes of numbers; nothing of texts.
-            pub(crate) fn number_bytes(&self) -> &[u8] {
+            /// The bytes of numbers, in this machine's byte order; none of texts.
+            #[must_use]
+            pub fn number_bytes(&self) -> &[u8] {
                 match self {
                     $(Self::$variant(values) => bytemuck::cast_slice(values),)+
                     Self::Text(_) => &[],
