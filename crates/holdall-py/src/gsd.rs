@@ -4,7 +4,9 @@ use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use container_core::array::Array;
-use container_core::dtype::{DType, Order};
+use container_core::dtype::{ByteOrder, DType, Order};
+use gsd::hoomd::columns::{Changes, LogOptions, LogTable, Values as Columns};
+use gsd::hoomd::schema;
 use gsd::{
     Change, Commit, Durability, File, Follower, IndexEntry, Mode, OpenOptions, Policy, Scheme, Settle, Type,
     Version, Writer, WriterOptions,
@@ -13,12 +15,16 @@ use holdall::gsd;
 use holdall::{Error, Result};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
 
 use crate::errors::{raise, raise_at};
 use crate::memory::{Exported, Values};
 
 /// Most bytes of names of applications and schemas, which the reference cuts there.
 const MAX_NAME: usize = 63;
+
+/// Start of the names of logs.
+const LOG: &str = "log/";
 
 /// A file that is read, or written and read.
 #[pyclass(frozen, module = "holdall._holdall")]
@@ -39,7 +45,10 @@ enum Open {
 }
 
 /// A chunk: type in numpy's words, or `text`; rows; columns; bytes.
-type Found = Option<(String, u64, u32, Vec<u8>)>;
+type Found = (String, u64, u32, Vec<u8>);
+
+/// The name of a log, and its values: an array over the frames, or a list of texts.
+type Logged<'py> = (String, Bound<'py, PyAny>);
 
 impl Open {
     fn new(
@@ -91,20 +100,46 @@ impl Open {
         }
     }
 
-    fn read(&self, frame: u64, name: &str) -> Result<Found> {
+    fn read(&self, frame: u64, name: &str) -> Result<Option<Found>> {
         let Some(entry) = self.find(frame, name)? else { return Ok(None) };
+        self.values(name, &entry).map(Some)
+    }
+
+    fn values(&self, name: &str, entry: &IndexEntry) -> Result<Found> {
         let chunk_type =
             entry.chunk_type().ok_or_else(|| Error::malformed(format!("chunk {name}: no type of GSD's")))?;
         let (bytes, order) = match self {
-            Self::Reading(file) => (file.read_chunk(&entry)?.into_owned(), file.header().byte_order),
-            Self::Writing { writer, .. } => (writer.read_chunk(&entry)?, writer.header().byte_order),
-            Self::Closed => return Ok(None),
+            Self::Reading(file) => (file.read_chunk(entry)?.into_owned(), file.header().byte_order),
+            Self::Writing { writer, .. } => (writer.read_chunk(entry)?, writer.header().byte_order),
+            Self::Closed => return Err(Error::usage("the file is closed")),
         };
         let dtype = match chunk_type {
             Type::Character => "text".to_owned(),
             other => other.dtype(order).to_string(),
         };
-        Ok(Some((dtype, entry.n, entry.m, bytes)))
+        Ok((dtype, entry.n, entry.m, bytes))
+    }
+
+    /// The chunks of a frame whose names are known, each as a search by its name finds it.
+    fn frame(&self, frame: u64, is_known: impl Fn(&str) -> bool) -> Result<Vec<(String, Found)>> {
+        let mut found = Vec::new();
+        match self {
+            Self::Reading(file) => {
+                for (name, entry) in file.frame_chunks(frame) {
+                    if is_known(&name) && file.names().id(&name) == Some(entry.id) {
+                        found.push((name.clone().into_owned(), self.values(&name, &entry)?));
+                    }
+                }
+            }
+            Self::Writing { names, .. } => {
+                for name in names.iter().filter(|name| is_known(name)) {
+                    let chunk = self.read(frame, name)?;
+                    found.extend(chunk.map(|chunk| (name.clone(), chunk)));
+                }
+            }
+            Self::Closed => return Err(Error::usage("the file is closed")),
+        }
+        Ok(found)
     }
 
     fn names(&self) -> Vec<String> {
@@ -166,17 +201,65 @@ impl GsdFile {
         numpy_dtype: &Bound<'py, PyAny>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let found = py.detach(|| self.lock().read(frame, name)).map_err(raise)?;
-        let Some((dtype, n, m, bytes)) = found else { return Ok(None) };
-        if dtype == "text" {
-            let end = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
-            let text = String::from_utf8_lossy(bytes.get(..end).unwrap_or_default());
-            return Ok(Some(text.into_pyobject(py)?.into_any()));
+        found.map(|found| to_python(py, found, numpy_dtype)).transpose()
+    }
+
+    /// The chunks of a frame that the schema `hoomd` has, logs among them: a dict of arrays and texts, as [`GsdFile::read`] gives them.
+    fn frame<'py>(
+        &self,
+        py: Python<'py>,
+        frame: u64,
+        numpy_dtype: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let is_known = |name: &str| name.starts_with(LOG) || schema::field(name).is_some();
+        let found = py.detach(|| self.lock().frame(frame, is_known)).map_err(raise)?;
+        let dict = PyDict::new(py);
+        for (name, found) in found {
+            dict.set_item(name, to_python(py, found, numpy_dtype)?)?;
         }
-        let shape = if m == 1 { vec![n] } else { vec![n, m.into()] };
-        let is_empty = bytes.is_empty();
-        let kind = numpy_dtype.call1((&dtype,))?;
-        let array = Array::new(DType::parse(&dtype).map_err(raise)?, shape, Order::C, bytes.into());
-        Values::owned(array.map_err(raise)?).into_numpy(py, &kind, is_empty).map(Some)
+        Ok(dict)
+    }
+
+    /// Time steps and logs of all frames: of a file that is read, those logs that frame 0 has and that have one type and shape in all frames. `None`
+    /// where they cannot be read at once.
+    fn logs<'py>(
+        &self,
+        py: Python<'py>,
+        names: Vec<String>,
+        numpy_dtype: &Bound<'py, PyAny>,
+    ) -> PyResult<Option<(Bound<'py, PyAny>, Vec<Logged<'py>>)>> {
+        let table = py.detach(|| match &*self.lock() {
+            Open::Reading(file) => {
+                let options = LogOptions::default().with_changes(Changes::Skip);
+                LogTable::read_named(file, &names, &options).ok()
+            }
+            Open::Writing { .. } | Open::Closed => None,
+        });
+        let Some(table) = table else { return Ok(None) };
+        let array = |chunk_type: Type, shape: Vec<u64>, bytes: &[u8]| {
+            let dtype = chunk_type.dtype(ByteOrder::NATIVE);
+            let kind = numpy_dtype.call1((dtype.to_string(),))?;
+            let array = Array::new(dtype, shape, Order::C, bytes.to_vec().into()).map_err(raise)?;
+            Values::owned(array).into_numpy(py, &kind, bytes.is_empty())
+        };
+        let frames = table.len() as u64;
+        let steps: Vec<u8> = table.steps.iter().flat_map(|step| step.to_ne_bytes()).collect();
+        let steps = array(Type::Uint64, vec![frames], &steps)?;
+        let mut logs = Vec::new();
+        for column in table.columns.iter().filter(|column| !column.has_nulls()) {
+            let values = match &column.values {
+                Columns::Text(texts) => {
+                    let texts = (0..texts.len()).map(|row| texts.get(row).unwrap_or_default());
+                    PyList::new(py, texts)?.into_any()
+                }
+                numbers => {
+                    let shape = std::iter::once(frames).chain(column.shape()).collect();
+                    array(column.chunk_type, shape, numbers.number_bytes())?
+                }
+            };
+            logs.push((column.name.clone(), values));
+        }
+        Ok(Some((steps, logs)))
     }
 
     /// Adds a chunk to the frame: `text`, or elements of a type in numpy's words.
@@ -251,6 +334,24 @@ impl GsdFile {
             None => Err(PyRuntimeError::new_err(format!("File must be writable: {}", self.path.display()))),
         }
     }
+}
+
+/// A numpy array of one axis where the chunk has one column, or its text.
+fn to_python<'py>(
+    py: Python<'py>,
+    (dtype, n, m, bytes): Found,
+    numpy_dtype: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    if dtype == "text" {
+        let end = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+        let text = String::from_utf8_lossy(bytes.get(..end).unwrap_or_default());
+        return Ok(text.into_pyobject(py)?.into_any());
+    }
+    let shape = if m == 1 { vec![n] } else { vec![n, m.into()] };
+    let is_empty = bytes.is_empty();
+    let kind = numpy_dtype.call1((&dtype,))?;
+    let array = Array::new(DType::parse(&dtype).map_err(raise)?, shape, Order::C, bytes.into());
+    Values::owned(array.map_err(raise)?).into_numpy(py, &kind, is_empty)
 }
 
 fn closed() -> PyErr {

@@ -93,6 +93,39 @@ def test_logs_are_those_that_gsd_reads(path: Path, scalar_only: bool) -> None:
         assert found[name].dtype == values.dtype, name
 
 
+@pytest.mark.parametrize("pattern", ["*", "log/s*", "log/*[ab]", "log/[!s]*", "*[*]*", "s*"])
+@pytest.mark.parametrize("scalar_only", [False, True])
+@pytest.mark.filterwarnings("ignore:No logged data")
+def test_logs_that_change_come_late_or_are_texts_are_those_of_gsd(
+    tmp_path: Path, pattern: str, scalar_only: bool
+) -> None:
+    path = tmp_path / "log.gsd"
+    with gsd.hoomd.open(str(path), "w") as file:
+        for step in range(9):
+            frame = gsd.hoomd.Frame()
+            frame.configuration.step = 7 * (step + 1 if step != 3 else 1)
+            frame.log = {
+                "s/whole": np.array([step], np.int16),
+                "s/text": f"step {step % 3}",
+                "pair*a": np.arange(2.0) + step,
+                "rows b": np.array([[1, 2, step], [3, 4, 5]], np.uint8),
+                "table": np.full((3, 2), step, np.float32),
+            }
+            if step in (0, 4):
+                frame.log["s/rare"] = np.array([step / 8])
+            if step > 3:
+                frame.log["s/late"] = np.array([step])
+            # Another type from frame 5 on, which gsd casts to that of frame 0.
+            frame.log["s/typed"] = np.array([step], np.float64 if step < 5 else np.int32)
+            file.append(frame)
+    expected = gsd.hoomd.read_log(str(path), scalar_only=scalar_only, glob_pattern=pattern)
+    found = holdall.gsd.read_log(path, scalar_only=scalar_only, glob_pattern=pattern)
+    assert list(found) == list(expected)
+    for name, values in expected.items():
+        np.testing.assert_array_equal(found[name], values, err_msg=name)
+        assert (found[name].dtype, found[name].shape) == (values.dtype, values.shape), name
+
+
 def frames(module: object, n: int) -> list[object]:
     """Frames with a bit of everything."""
     made = []

@@ -34,18 +34,27 @@ def read_log(name: StrPath, scalar_only: bool = False, glob_pattern: str = "*") 
             names = fnmatch.filter(names, glob_pattern)
         if not names:
             warnings.warn(f"No logged data in file: {name}", RuntimeWarning, stacklevel=2)
-        from .._functions import open as open_any
+        # In one pass: what keeps its type and shape.
+        found = file._logs(names)
+        step: Any = file.read_chunk(0, _STEP) if file.chunk_exists(0, _STEP) else None
+        if step is not None and (np.shape(step), getattr(step, "dtype", None)) != ((1,), np.uint64):
+            found.pop(_STEP, None)
+        columns: dict[str, NDArray[Any]] = {}
+        for quantity in [_STEP, *names]:
+            values = found.get(quantity)
+            if values is None:
+                values = _column(file, quantity, scalar_only)
+            elif isinstance(values, list):
+                values = np.array(values, np.dtypes.StringDType())
+            elif quantity != _STEP and scalar_only and file.read_chunk(0, quantity).shape[0] != 1:  # type: ignore[union-attr]
+                values = None
+            if values is not None:
+                columns[quantity] = values
+        return columns
 
-        found: dict[str, NDArray[Any]] = {}
-        with open_any(name) as stacked:
-            for quantity in [_STEP, *names]:
-                values = _column(file, stacked, quantity, scalar_only)
-                if values is not None:
-                    found[quantity] = values
-        return found
 
-
-def _column(file: GSDFile, stacked: Any, quantity: str, scalar_only: bool) -> NDArray[Any] | None:
+def _column(file: GSDFile, quantity: str, scalar_only: bool) -> NDArray[Any] | None:
+    """A quantity frame by frame: one that some frames have in another type or shape."""
     frames = file.nframes
     if not file.chunk_exists(0, quantity):
         if quantity != _STEP:
@@ -59,11 +68,6 @@ def _column(file: GSDFile, stacked: Any, quantity: str, scalar_only: bool) -> ND
     if scalar_only and first.shape[0] != 1:
         return None
     shape = (frames, *(first.shape[1:] if first.shape[0] == 1 else first.shape))
-    if quantity in stacked:
-        # All frames at once, where they hold one type and shape.
-        whole = stacked[quantity]
-        if whole.shape[0] == frames and whole.dtype == first.dtype and whole.size == np.prod(shape):
-            return np.asarray(whole.read(order="C")).reshape(shape)
     values = np.empty(shape, first.dtype)
     for at in range(frames):
         stored = file.read_chunk(at, quantity) if file.chunk_exists(at, quantity) else first

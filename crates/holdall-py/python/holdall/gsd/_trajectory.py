@@ -113,11 +113,12 @@ class HOOMDTrajectory(Sequence[Frame]):
             self.read_frame(0)
         first = self._initial_frame
         frame = Frame()
-        self._read_configuration(frame, first, idx)
+        chunks = self._file._frame(idx)
+        _fill_configuration(frame, first, chunks)
         for name in GROUPS:
-            self._read_group(frame, first, idx, name)
+            _fill_group(getattr(frame, name), None if first is None else getattr(first, name), chunks, name)
         for name in self._file.find_matching_chunk_names("log/"):
-            value = self._chunk(idx, name)
+            value = chunks.get(name)
             if value is None:
                 if first is None:
                     continue
@@ -128,47 +129,6 @@ class HOOMDTrajectory(Sequence[Frame]):
         if first is None:
             self._initial_frame = copy.deepcopy(frame)
         return frame
-
-    def _chunk(self, idx: int, name: str) -> Any:
-        return self._file.read_chunk(idx, name) if self._file.chunk_exists(idx, name) else None
-
-    def _read_configuration(self, frame: Frame, first: Frame | None, idx: int) -> None:
-        own = frame.configuration
-        for name in ("step", "dimensions"):
-            stored = self._chunk(idx, f"configuration/{name}")
-            if stored is not None:
-                setattr(own, name, stored[0])
-            else:
-                setattr(own, name, own._default_value[name] if first is None else getattr(first.configuration, name))
-        stored = self._chunk(idx, "configuration/box")
-        if stored is None:
-            stored = copy.copy(own._default_value["box"] if first is None else first.configuration.box)
-        own.box = stored
-
-    def _read_group(self, frame: Frame, first: Frame | None, idx: int, path: str) -> None:
-        own, initial = getattr(frame, path), None if first is None else getattr(first, path)
-        stored = self._chunk(idx, f"{path}/N")
-        own.N = stored[0] if stored is not None else (0 if initial is None else initial.N)
-        for name, default in own._default_value.items():
-            if name == "N":
-                continue
-            stored = self._chunk(idx, f"{path}/{name}")
-            if name in ("types", "type_shapes"):
-                if stored is not None:
-                    texts = _texts(stored)
-                    value: Any = texts if name == "types" else [json.loads(text) for text in texts]
-                else:
-                    value = copy.copy(default if initial is None else getattr(initial, name))
-            elif stored is not None:
-                value = stored
-            elif initial is not None and initial.N == own.N:
-                value = getattr(initial, name)
-                value.flags.writeable = False
-            else:
-                value = np.empty((own.N, *np.shape(default)), default.dtype)
-                value[:] = default
-                value.flags.writeable = False
-            setattr(own, name, value)
 
     def stack(self, name: str, frames: slice = slice(None), /) -> NDArray[Any]:
         """Reads one quantity of many frames in one array of shape (frame, N, …): "particles/position", "log/md/energy".
@@ -339,6 +299,47 @@ class TrajectoryIterator(Iterator[Frame]):
             raise StopIteration
         self._next += 1
         return self._view[self._next - 1]
+
+
+def _fill_configuration(frame: Frame, first: Frame | None, chunks: dict[str, Any]) -> None:
+    own = frame.configuration
+    for name in ("step", "dimensions"):
+        stored = chunks.get(f"configuration/{name}")
+        if stored is not None:
+            setattr(own, name, stored[0])
+        else:
+            setattr(own, name, own._default_value[name] if first is None else getattr(first.configuration, name))
+    stored = chunks.get("configuration/box")
+    if stored is None:
+        stored = copy.copy(own._default_value["box"] if first is None else first.configuration.box)
+    own.box = stored
+
+
+def _fill_group(own: Any, initial: Any, chunks: dict[str, Any], path: str) -> None:
+    """Puts the chunks of a frame into one of its groups; what it lacks is that of the same group of frame 0, or a default."""
+    stored = chunks.get(f"{path}/N")
+    own.N = stored[0] if stored is not None else (0 if initial is None else initial.N)
+    is_same = initial is not None and initial.N == own.N
+    for name, default in own._default_value.items():
+        if name == "N":
+            continue
+        stored = chunks.get(f"{path}/{name}")
+        if name in ("types", "type_shapes"):
+            if stored is not None:
+                texts = _texts(stored)
+                value: Any = texts if name == "types" else [json.loads(text) for text in texts]
+            else:
+                value = copy.copy(default if initial is None else getattr(initial, name))
+        elif stored is not None:
+            value = stored
+        elif is_same:
+            value = getattr(initial, name)
+            value.flags.writeable = False
+        else:
+            value = np.empty((own.N, *np.shape(default)), default.dtype)
+            value[:] = default
+            value.flags.writeable = False
+        setattr(own, name, value)
 
 
 def _texts(rows: NDArray[Any]) -> list[str]:

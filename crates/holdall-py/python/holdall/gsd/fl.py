@@ -233,6 +233,19 @@ class GSDFile:
             raise KeyError(f"frame {frame} / chunk {name} not found in: {self._name}")
         return found
 
+    def _frame(self, frame: int) -> dict[str, Any]:
+        """The chunks of a frame that the schema hoomd has, by name, as `read_chunk` reads them."""
+        file = self._open()
+        with as_gsd(self._name):
+            return file.frame(frame, np.dtype)
+
+    def _logs(self, names: list[str]) -> dict[str, Any]:
+        """Logs as arrays over all frames, or lists of texts, and time steps with them: those that can be read in one pass."""
+        file = self._open()
+        with as_gsd(self._name):
+            found = file.logs(names, np.dtype)
+        return {} if found is None else {"configuration/step": found[0], **dict(found[1])}
+
     def find_matching_chunk_names(self, match: str) -> list[str]:
         """The names of chunks that begin with `match`, in the order of the file."""
         return [name for name in self._open().names() if name.startswith(match)]
