@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 use crate::errors::raise;
 
 /// The manner in which a file is opened: `open`'s keywords as a dict.
-#[derive(FromPyObject)]
+#[derive(Default, FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct OpenWords {
     max_memory: Option<u64>,
