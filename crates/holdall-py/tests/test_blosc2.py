@@ -356,7 +356,7 @@ def test_a_new_file_is_placed_by_its_first_commit(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == []
 
     path.write_bytes(b"old")
-    with pytest.raises(holdall.UsageError, match="exists"):
+    with pytest.raises(FileExistsError):
         holdall.blosc2.create(path, 3)
     array = holdall.blosc2.create(path, 3, "<i4", overwrite=True)
     array[1] = 4

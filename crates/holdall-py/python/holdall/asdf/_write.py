@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .. import _holdall
-from .._functions import _codec
+from .._functions import _codec, _must_not_exist
 from .._threads import threads as _threads
 from .._types import Codec, Progress, StrPath
 from ._arrays import Found
@@ -48,8 +48,7 @@ def write(
     that the standard has no name for; KeyError for a path in `codecs` without an array; UsageError for an unknown codec.
     """
     target = os.fspath(path)
-    if not overwrite and os.path.lexists(target):
-        raise FileExistsError(17, "File exists", target)
+    _must_not_exist(target, overwrite)
     found = Found(
         tree,
         _codec(codec),

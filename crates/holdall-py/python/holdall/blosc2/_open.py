@@ -10,7 +10,7 @@ from .. import _holdall
 from .._arrays import descr
 from .._errors import UnsupportedError, WrongFormatError
 from .._file import File
-from .._functions import _write_words
+from .._functions import _must_not_exist, _write_words
 from .._functions import open as _open_file
 from .._opening import DEFAULTS
 from .._threads import threads as _threads
@@ -91,7 +91,8 @@ def create(
     vlmeta : user metadata
     overwrite : replaces a file that is there, with the first commit
 
-    Raises UsageError where the path exists, and for options that contradict each other; UnsupportedError for types that Blosc2 does not hold.
+    Raises FileExistsError where the path exists, UsageError for options that contradict each other, UnsupportedError for types that Blosc2 does
+    not hold.
     """
     import numpy as np
 
@@ -103,6 +104,7 @@ def create(
     if fill is not None and fill.ndim:
         raise ValueError("fill_value is one value")
     target = os.path.abspath(os.fspath(path))
+    _must_not_exist(target, overwrite)
     words = _words(filter, chunks=chunks, blocks=blocks, split=split, dictionary=dictionary, checksum=checksum)
     make = _write_words({}, overwrite=overwrite, codec=codec) | {"words": words}
     core = _holdall.Blosc2File.create_array(
@@ -139,6 +141,7 @@ def create_frame(
     Other parameters are those of `create`.
     """
     target = os.path.abspath(os.fspath(path))
+    _must_not_exist(target, overwrite)
     words = _words(filter, split=split, dictionary=dictionary, checksum=checksum)
     make = _write_words({}, overwrite=overwrite, codec=codec) | {"words": words}
     core = _holdall.Blosc2File.create_frame(target, typesize, chunksize, make, _threads(threads), variable_chunks)
