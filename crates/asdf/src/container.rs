@@ -45,6 +45,7 @@ pub const FORMAT: Format = Format {
         Support { version: "standard 1.7.0 (draft)", read: ALL, write: Level::No, verify: ALL, repair: ALL },
     ],
     magics: &[LINE],
+    opens_by_head: false,
     sniff: |probe: &Probe<'_>| {
         let rest = probe.head.strip_prefix(MAGIC);
         rest.is_some_and(|rest| matches!(rest, [b' ' | b'\t', ..]))

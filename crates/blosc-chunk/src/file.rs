@@ -42,6 +42,7 @@ pub const FORMAT: Format = Format {
         },
     ],
     magics: &[],
+    opens_by_head: false,
     sniff: |probe: &Probe<'_>| probe.len.is_some_and(|len| is_chunk(probe.head, len)),
     open,
     import: None,

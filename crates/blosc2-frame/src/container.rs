@@ -71,6 +71,7 @@ pub const FORMAT: Format = Format {
         },
     ],
     magics: &[&MAGIC],
+    opens_by_head: false,
     sniff: |probe: &Probe<'_>| {
         probe.head.starts_with(&MAGIC) || probe.directory.is_some_and(is_sparse) || stores::sniff(probe)
     },

@@ -55,6 +55,7 @@ pub const FORMAT: Format = Format {
         Support { version: "before versions (2012)", read: ALL, write: NO, verify: ALL, repair: ALL },
     ],
     magics: &[&MAGIC],
+    opens_by_head: false,
     sniff: |probe: &Probe<'_>| probe.head.starts_with(&MAGIC) || probe.directory.is_some_and(bcolz::is_bcolz),
     open,
     import: Some(import::import),

@@ -40,6 +40,8 @@ pub struct Format {
     pub support: &'static [Support],
     /// What its files begin with, for those whose first bytes are damaged; `sniff` may ask for more, or know others.
     pub magics: &'static [&'static [u8]],
+    /// True where a file is opened by a head of some kilobytes, however large it is: without an index, a table of chunks or a tree.
+    pub opens_by_head: bool,
     /// Says whether an input is this format, by its bytes alone.
     pub sniff: fn(&Probe<'_>) -> bool,
     /// Opens an input.

@@ -42,6 +42,7 @@ pub const FORMAT: Format = Format {
         Support { version: "big-endian", read: ALL, write: Level::No, verify: ALL, repair: ALL },
     ],
     magics: &[&header::MAGIC.to_le_bytes(), &header::MAGIC.to_be_bytes()],
+    opens_by_head: false,
     sniff: |probe: &Probe<'_>| header::byte_order(probe.head).is_some(),
     open: |input: Input, options: &container::OpenOptions| Ok(Box::new(Lens::new(input, options)?)),
     import: Some(import::import),

@@ -37,9 +37,10 @@ pub(crate) type Part = (usize, Region);
 
 #[pymethods]
 impl Core {
-    /// Opens the file at `path`.
+    /// Opens the file at `path`; without words, as all are by default.
     #[new]
-    fn new(py: Python<'_>, path: PathBuf, words: OpenWords) -> PyResult<Self> {
+    fn new(py: Python<'_>, path: PathBuf, words: Option<OpenWords>) -> PyResult<Self> {
+        let words = words.unwrap_or_default();
         let (options, limits) = (words.options()?, words.limits());
         let place = path.clone();
         let opened =

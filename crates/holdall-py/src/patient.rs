@@ -4,13 +4,17 @@
 //! Python handle its signals and calls the caller's function for progress: both happen where Python expects them, and an exception of either
 //! sets the flag that the work looks at.
 
+use std::fs::File;
+use std::io::Read as _;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::Duration;
 
-use holdall::{Progress, Stop};
+use container_core::format::{Format, Probe};
+use holdall::open::sniff;
+use holdall::{Accept, Progress, Stop};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
@@ -125,7 +129,7 @@ pub(crate) fn patiently_if<T: Send + 'static>(
     }
 }
 
-/// Opens the file at `path` by `open`: on this thread where it is small, and else as [`patiently`] does.
+/// Opens the file at `path` by `open`: on this thread where it is small or has all in its head, and else as [`patiently`] does.
 ///
 /// # Errors
 /// As [`patiently`].
@@ -134,6 +138,16 @@ pub(crate) fn opening<T: Send + 'static>(
     path: &Path,
     open: impl FnOnce() -> T + Send + 'static,
 ) -> PyResult<T> {
-    let is_small = std::fs::metadata(path).is_ok_and(|meta| meta.is_file() && meta.len() < SMALL_FILE);
-    patiently_if(py, !is_small, move |_| open())
+    let is_short = std::fs::metadata(path)
+        .is_ok_and(|meta| meta.is_file() && (meta.len() < SMALL_FILE || opens_by_head(path, meta.len())));
+    patiently_if(py, !is_short, move |_| open())
+}
+
+/// True for a file of a format that needs no more than its head to be opened.
+fn opens_by_head(path: &Path, len: u64) -> bool {
+    let mut head = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(Probe::LEN as u64).read_to_end(&mut head));
+    let probe = Probe { head: &head, directory: None, len: Some(len) };
+    read.is_ok()
+        && sniff(&probe, Accept::ContainersAndArrays).is_ok_and(|format: &Format| format.opens_by_head)
 }

@@ -46,6 +46,7 @@ pub static FORMAT: Format = Format {
         repair: Level::No,
     }],
     magics: &[],
+    opens_by_head: false,
     sniff: |_| false,
     open: |_, _| Err(Error::unsupported("FITS files are written, not read")),
     import: Some(import),

@@ -209,6 +209,7 @@ pub(crate) const FAKE_FORMAT: Format = Format {
     order: None,
     support: &[],
     magics: &[b"FAKE"],
+    opens_by_head: false,
     sniff: |probe| probe.head.starts_with(b"FAKE"),
     open: open_fake,
     import: None,

@@ -57,6 +57,7 @@ pub static FORMAT: Format = Format {
         repair: Level::No,
     }],
     magics: &[],
+    opens_by_head: false,
     sniff: |_| false,
     open: |_, _| Err(Error::unsupported("Zarr directories are written, not read")),
     import: Some(|_, _| {

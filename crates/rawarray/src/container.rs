@@ -40,6 +40,7 @@ pub const FORMAT: Format = Format {
         Support { version: "bit arrays (Julia)", read: ALL, write: ALL, verify: ALL, repair: ALL },
     ],
     magics: &[&MAGIC, &MAGIC_REVERSED],
+    opens_by_head: true,
     sniff: |probe: &Probe<'_>| probe.head.starts_with(&MAGIC) || probe.head.starts_with(&MAGIC_REVERSED),
     open: |input: Input, options: &OpenOptions| Ok(Box::new(Lens::new(input, options)?)),
     import: Some(import::import),

@@ -29,6 +29,7 @@ pub const FORMAT: Format = Format {
         repair: Level::No,
     }],
     magics: &[MAGIC],
+    opens_by_head: true,
     sniff: |probe: &Probe<'_>| probe.head.starts_with(MAGIC),
     open: |input: Input, options: &OpenOptions| Ok(Box::new(Npy::new(input.into_source()?, options)?)),
     import: Some(import),
