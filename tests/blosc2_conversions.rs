@@ -17,14 +17,14 @@ use crate::corpus::elements;
 use crate::manifest::{Fixture, all_fixtures, sha256};
 
 /// Bytes of values that are converted; more are there to be refused.
-const MOST: u64 = 1 << 24;
+const MAX_VALUE_BYTES: u64 = 1 << 24;
 
 fn frames() -> impl Iterator<Item = Fixture> {
     let fits = |it: &Fixture| {
         it.format == "blosc2"
             && it.verdict == "sound"
             && it.frame_version.is_some()
-            && it.nbytes.is_some_and(|nbytes| nbytes <= MOST)
+            && it.nbytes.is_some_and(|nbytes| nbytes <= MAX_VALUE_BYTES)
     };
     all_fixtures().into_iter().filter(fits)
 }

@@ -13,7 +13,7 @@ use container_core::region::Region;
 use crate::manifest::{Fixture, Metalayer, all_fixtures, sha256};
 
 /// Bytes of values that are read of a frame; more are there to be refused.
-const MOST: u64 = 1 << 24;
+const MAX_VALUE_BYTES: u64 = 1 << 24;
 
 /// Those that are one frame.
 fn frames() -> impl Iterator<Item = Fixture> {
@@ -77,7 +77,8 @@ fn headers_and_metadata(fixture: &Fixture) {
 
 #[test]
 fn values_of_frames_are_what_the_script_says() {
-    let plain = |it: &Fixture| it.chunks.is_none() && it.nbytes.is_some_and(|nbytes| nbytes < MOST);
+    let plain =
+        |it: &Fixture| it.chunks.is_none() && it.nbytes.is_some_and(|nbytes| nbytes < MAX_VALUE_BYTES);
     expect_all(frames().filter(plain), values_of_frame, 150);
 }
 
@@ -114,7 +115,7 @@ fn values_of_frame(fixture: &Fixture) {
 #[test]
 fn every_range_of_a_frame_is_a_part_of_the_whole() {
     let plain = |it: &Fixture| {
-        it.chunks.is_none() && it.values.is_some() && it.nbytes.is_some_and(|nbytes| nbytes < MOST)
+        it.chunks.is_none() && it.values.is_some() && it.nbytes.is_some_and(|nbytes| nbytes < MAX_VALUE_BYTES)
     };
     expect_all(frames().filter(plain), ranges_of_frame, 150);
 }

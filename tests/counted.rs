@@ -148,7 +148,7 @@ type Bounds = (&'static str, fn() -> Holes, [u64; 3]);
 /// Most bytes that may be read for `info`, for `ls` beyond that, and for a slice of 4 KiB beyond that.
 ///
 /// Bloscpack's offsets take 8 KiB, and so does Blosc2's index. A slice of either is out of one chunk, which is read whole.
-const MOST: [Bounds; 5] = [
+const MAX_COUNTS: [Bounds; 5] = [
     ("asdf", asdf, [8 << 10, 0, 4 << 10]),
     ("blosc2", blosc2, [12 << 10, 0, (1 << 20) + 4096]),
     ("bloscpack", bloscpack, [12 << 10, 0, (1 << 20) + 4096]),
@@ -157,13 +157,13 @@ const MOST: [Bounds; 5] = [
 ];
 
 /// Most reads for all three together, whatever the number of chunks.
-const MOST_READS: [(&str, u64); 2] = [("blosc2", 10), ("bloscpack", 10)];
+const MAX_READS: [(&str, u64); 2] = [("blosc2", 10), ("bloscpack", 10)];
 
 #[test]
 fn nothing_reads_more_than_it_needs() {
     let mut table = String::new();
     let mut over = Vec::new();
-    for (name, make, most) in MOST {
+    for (name, make, most) in MAX_COUNTS {
         let source = make();
         let (read, reads) = (Arc::clone(&source.read), Arc::clone(&source.reads));
         let taken = || read.swap(0, Ordering::Relaxed);
@@ -186,7 +186,7 @@ fn nothing_reads_more_than_it_needs() {
         let for_slice = taken();
         let reads = reads.load(Ordering::Relaxed);
         writeln!(table, "| {name} | {for_info} | {for_listing} | {for_slice} | {reads} |").unwrap();
-        if MOST_READS.iter().any(|(own, most)| *own == name && reads > *most)
+        if MAX_READS.iter().any(|(own, most)| *own == name && reads > *most)
             || for_info > most[0]
             || for_listing > most[1]
             || for_slice > most[2]

@@ -24,7 +24,7 @@ use crate::manifest::{all_fixtures, testdata};
 const FORMATS: [&str; 6] = ["asdf", "bloscpack", "blosc2", "gsd", "rawarray", "npy"];
 
 /// Bytes of values that pass; larger files are for other tests.
-const MOST: u64 = 1 << 20;
+const MAX_VALUE_BYTES: u64 = 1 << 20;
 
 /// Whose values `diff` does not compare after the way back, and why. `--verify` compares them on both ways all the same.
 const EXCEPTIONS: [(&str, &str); 1] = [(
@@ -250,7 +250,8 @@ fn cases(folder: &Path) -> Vec<Case> {
             continue;
         }
         // An expression has no values of its own, and a proxy not all of them.
-        if logical > MOST || fixture.path.contains("expression") || fixture.path.contains("proxy") {
+        if logical > MAX_VALUE_BYTES || fixture.path.contains("expression") || fixture.path.contains("proxy")
+        {
             continue;
         }
         let is_array = fixture.format == "bloscpack" && fixture.path.starts_with("ok/np_");

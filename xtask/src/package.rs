@@ -11,8 +11,8 @@ use crate::{Outcome, flags};
 const NEEDED: [&str; 3] = ["README.md", "LICENSE-MIT", "LICENSE-APACHE"];
 
 /// What the registry accepts.
-const MOST_WORDS: usize = 5;
-const MOST_LETTERS: usize = 20;
+const MAX_WORDS: usize = 5;
+const MAX_LETTERS: usize = 20;
 
 pub(crate) fn package(repo: &Repo, args: &[String]) -> Result<Outcome> {
     let [build] = flags(args, ["--build"])?;
@@ -56,11 +56,11 @@ fn manifest_problems(package: &Value) -> Vec<String> {
     for field in ["keywords", "categories"] {
         let words: Vec<&str> =
             package[field].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-        if words.is_empty() || words.len() > MOST_WORDS {
-            problems.push(format!("{} {field}, there should be 1 to {MOST_WORDS}", words.len()));
+        if words.is_empty() || words.len() > MAX_WORDS {
+            problems.push(format!("{} {field}, there should be 1 to {MAX_WORDS}", words.len()));
         }
-        if let Some(long) = words.iter().find(|word| word.len() > MOST_LETTERS && field == "keywords") {
-            problems.push(format!("keyword {long}: more than {MOST_LETTERS} letters"));
+        if let Some(long) = words.iter().find(|word| word.len() > MAX_LETTERS && field == "keywords") {
+            problems.push(format!("keyword {long}: more than {MAX_LETTERS} letters"));
         }
     }
     // A dependency by path alone is nothing to users. Those of tests may be: cargo leaves them out.

@@ -5,7 +5,7 @@ use container_core::format::Output;
 use container_core::source::{PIECE_LEN, Source};
 use container_core::{Error, Result};
 
-use crate::block_header::{BlockHeader, LEAST_LEN, STREAMED};
+use crate::block_header::{BlockHeader, MIN_LEN, STREAMED};
 use crate::block_index::BlockIndex;
 use crate::copy;
 use crate::layout::{Layout, StoredBlock};
@@ -154,9 +154,9 @@ impl Assembly<'_> {
         };
         target.write(&header.to_bytes())?;
         if header.len() == own {
-            copy::bytes(*source, block.at + LEAST_LEN..block.at + own, target)?;
+            copy::bytes(*source, block.at + MIN_LEN..block.at + own, target)?;
         } else {
-            target.fill(header.len() - LEAST_LEN)?;
+            target.fill(header.len() - MIN_LEN)?;
         }
         if let Some(recoded) = recoded {
             target.write(&recoded.stored)?;

@@ -19,10 +19,10 @@ pub const MAGIC: [u8; 4] = [0xd3, b'B', b'L', b'K'];
 pub const PREFIX_LEN: u64 = 6;
 
 /// The least header size: bytes after that field.
-pub const LEAST_SIZE: u16 = 48;
+pub const MIN_SIZE: u16 = 48;
 
 /// Bytes of a block before its data, where the header is as short as it can be.
-pub const LEAST_LEN: u64 = 54;
+pub const MIN_LEN: u64 = 54;
 
 /// The flag of a block that goes on to the end of the file.
 pub const STREAMED: u32 = 1;
@@ -51,7 +51,7 @@ impl BlockHeader {
     /// below 48.
     #[must_use]
     pub fn parse(bytes: &[u8]) -> Option<Self> {
-        fields(bytes).ok().map(|(_, header)| header).filter(|header| header.header_size >= LEAST_SIZE)
+        fields(bytes).ok().map(|(_, header)| header).filter(|header| header.header_size >= MIN_SIZE)
     }
 
     /// The first 54 bytes of the block. A longer header goes on with zeros, which the caller writes.

@@ -24,7 +24,7 @@ use crate::parts::{Part, Parts};
 use crate::repair::block_without_magic;
 
 /// Findings of one kind that are told one by one.
-const MOST: usize = 100;
+const MAX_REPORTED: usize = 100;
 
 /// Looks at a file, and at those that its arrays are in. `path` is the place of the file, where it has one, and `datasets` has the first array
 /// in each of its blocks.
@@ -217,8 +217,8 @@ fn padding(layout: &Layout) -> Vec<Finding> {
 
 /// The first findings of a kind, and how many more there are.
 fn some(mut findings: Vec<Finding>) -> Vec<Finding> {
-    let more = findings.len().saturating_sub(MOST);
-    findings.truncate(MOST);
+    let more = findings.len().saturating_sub(MAX_REPORTED);
+    findings.truncate(MAX_REPORTED);
     if more > 0
         && let Some(last) = findings.last()
     {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use container_core::Result;
 use container_core::source::{PIECE_LEN, Source};
 
-use crate::block_header::{BlockHeader, LEAST_LEN};
+use crate::block_header::{BlockHeader, MIN_LEN};
 use crate::layout::{Layout, StoredBlock};
 use crate::writer::target::Target;
 
@@ -51,7 +51,7 @@ impl Copied<'_> {
         target: &mut Target<'_>,
     ) -> Result<u64> {
         target.write(&self.header.to_bytes())?;
-        let fields = block.at + LEAST_LEN;
+        let fields = block.at + MIN_LEN;
         bytes(source, fields..block.at + self.header.len(), target)?;
         target.write(self.stored)?;
         target.fill(self.header.allocated_size - self.stored.len() as u64)?;
@@ -62,7 +62,7 @@ impl Copied<'_> {
 /// Padding behind a tree that ends at `at`, of a file whose first block was at `first`. Where there was padding, or data are aligned, or
 /// the file is large, all blocks move by whole pages. Where there was padding, of the tree or of blocks, there is some again.
 pub(crate) fn room_before_blocks(layout: &Layout, at: u64, first: u64) -> u64 {
-    let aligned = layout.blocks.iter().any(|block| block.header.len() > LEAST_LEN);
+    let aligned = layout.blocks.iter().any(|block| block.header.len() > MIN_LEN);
     let padded = layout.padding.end > layout.padding.start
         || layout.blocks.iter().any(|block| block.end > block.data.end);
     if !aligned && !padded && layout.size < LARGE {

@@ -14,7 +14,7 @@ use crate::words::word_of;
 use crate::yaml::{Kind, Node};
 
 /// Names of extensions, and comment lines, that are shown.
-const MOST_NAMES: usize = 20;
+const MAX_NAMES: usize = 20;
 
 /// Bytes of the line that names the standard, where nothing but CR LF follows it. Header lines of this length have no other comment.
 const MAX_STANDARD_LINE: u64 = 22;
@@ -51,7 +51,7 @@ pub(crate) fn details(file: &File) -> Vec<(String, Value)> {
             .collect();
         names.sort_unstable();
         names.dedup();
-        names.into_iter().take(MOST_NAMES).map(Value::from).collect()
+        names.into_iter().take(MAX_NAMES).map(Value::from).collect()
     };
     if !external.is_empty() {
         list.add("external files", external);
@@ -95,7 +95,7 @@ fn comments(file: &File, list: &mut List) {
     let lines = bytes.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii_end);
     let is_other = |line: &&[u8]| !line.is_empty() && !line.starts_with(STANDARD);
     let mut others = lines.filter(is_other).map(|line| Value::from(&*String::from_utf8_lossy(line)));
-    let shown: Vec<Value> = others.by_ref().take(MOST_NAMES).collect();
+    let shown: Vec<Value> = others.by_ref().take(MAX_NAMES).collect();
     if !shown.is_empty() {
         list.add("comments", shown);
     }
@@ -153,7 +153,7 @@ fn history(node: Option<Node<'_>>, list: &mut List) {
         let name = node.get("extension_uri").or_else(|| node.get("extension_class"))?;
         Some(Value::from(name.text()))
     };
-    let names: Vec<Value> = extensions.items().filter_map(name).take(MOST_NAMES).collect();
+    let names: Vec<Value> = extensions.items().filter_map(name).take(MAX_NAMES).collect();
     if !names.is_empty() {
         list.add("extensions", names);
     }

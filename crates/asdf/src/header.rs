@@ -25,7 +25,7 @@ pub const LINE: &[u8; 11] = b"#ASDF 1.0.0";
 pub const STANDARD: &[u8] = b"#ASDF_STANDARD";
 
 /// Most bytes that header and comment lines may take together.
-pub const MOST_BYTES: u64 = 1 << 20;
+pub const MAX_BYTES: u64 = 1 << 20;
 
 /// The version of the file format: `1.0.0` in every file so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -121,8 +121,8 @@ impl Header {
             // The index of a file without blocks would be no comment, but then there is no index.
             let (line, next) = first_line(rest);
             let end = at.saturating_add(next);
-            if end as u64 > MOST_BYTES {
-                let what = format!("comment lines of more than {MOST_BYTES} bytes");
+            if end as u64 > MAX_BYTES {
+                let what = format!("comment lines of more than {MAX_BYTES} bytes");
                 return Err(Error::malformed(what).context("asdf comments").at(header.line.end..end as u64));
             }
             if header.standard.is_none()

@@ -16,7 +16,7 @@ use container_core::source::Source;
 use container_core::{Limits, Result};
 
 use crate::fault::{Fault, FaultKind};
-use crate::header::{Header, MOST_BYTES, Version};
+use crate::header::{Header, MAX_BYTES, Version};
 pub use crate::stored_block::StoredBlock;
 
 mod blocks;
@@ -150,10 +150,10 @@ fn read_header(source: &dyn Source) -> Result<Header> {
         let bytes = source.read(0..have)?;
         let header = Header::parse(&bytes)?;
         // The last line may go on behind what was read.
-        if have == source.len() || header.comments.end < have || have > MOST_BYTES {
+        if have == source.len() || header.comments.end < have || have > MAX_BYTES {
             return Ok(header);
         }
-        len = len.saturating_mul(8).min(MOST_BYTES.saturating_add(1));
+        len = len.saturating_mul(8).min(MAX_BYTES.saturating_add(1));
     }
 }
 

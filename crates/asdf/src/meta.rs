@@ -10,10 +10,10 @@ use crate::tree::most;
 use crate::yaml::{Int, Kind, Node, NodeId, Scalar, Timestamp};
 
 /// Levels beyond which a tree is told as text: those of a parsed text are bounded, those behind aliases are not.
-const MOST_DEPTH: usize = 512;
+const MAX_DEPTH: usize = 512;
 
 /// Bytes that a value takes in memory beside its text, about.
-const EACH: u64 = size_of::<(String, Value)>() as u64;
+const VALUE_SIZE: u64 = size_of::<(String, Value)>() as u64;
 
 /// What the tree says. Aliases are looked through; one that leads back into what it is part of is `{"$ref": "#/path"}`, as a JSON reference.
 /// An array is a mapping of what it is and where: `{source, datatype, byteorder, shape, …}`, without inline data. Keys that are no text are
@@ -99,7 +99,7 @@ struct Walk<'l> {
 
 impl Walk<'_> {
     fn hold(&mut self, text: &str) -> Result<()> {
-        self.held = self.held.saturating_add(EACH).saturating_add(text.len() as u64);
+        self.held = self.held.saturating_add(VALUE_SIZE).saturating_add(text.len() as u64);
         self.limits.allocate(self.held).map(|_| ()).map_err(|error| error.context("asdf tree"))
     }
 
@@ -130,8 +130,8 @@ impl Walk<'_> {
         if let Some(above) = self.above.get(&node.id()) {
             return Ok(Value::Map(vec![("$ref".to_owned(), format!("#{above}").into())]));
         }
-        if depth > MOST_DEPTH {
-            return Ok(Value::Text(format!("more than {MOST_DEPTH} levels")));
+        if depth > MAX_DEPTH {
+            return Ok(Value::Text(format!("more than {MAX_DEPTH} levels")));
         }
         if node.tag().is_some_and(NdArray::is_tag) {
             return self.array(node, path, depth);

@@ -62,7 +62,7 @@ pub enum Mask {
 }
 
 /// Most masks of masks.
-const MOST_MASKS: usize = 8;
+const MAX_MASKS: usize = 8;
 
 impl NdArray {
     /// Reads the description at `node`: a mapping, or a bare list of inline data.
@@ -184,7 +184,7 @@ fn mask(node: Node<'_>, depth: usize) -> Result<Option<Mask>> {
         if !node.target().tag().is_some_and(NdArray::is_tag) {
             return Ok(Some(Mask::Value(node.target().id())));
         }
-        if depth >= MOST_MASKS {
+        if depth >= MAX_MASKS {
             return Err(malformed(node, "a mask has a mask, which has one, and so on"));
         }
         return NdArray::nested(node, depth.saturating_add(1))

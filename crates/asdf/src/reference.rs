@@ -11,7 +11,7 @@ use crate::file::external::percent_decoded;
 use crate::yaml::{Kind, Node, NodeId, Scalar, child};
 
 /// Most references that lead from one to the next.
-const MOST: usize = 64;
+const MAX_CHAIN_LEN: usize = 64;
 
 /// A reference in a tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,7 +66,7 @@ impl File {
     /// # Errors
     /// `Malformed` for a reference to nothing, or one that leads back to itself; those of [`File::external`].
     pub fn resolve_reference<'f>(&'f self, node: Node<'f>) -> Result<Referent<'f>> {
-        let mut left = MOST;
+        let mut left = MAX_CHAIN_LEN;
         resolve(Referent { file: self, node }, &mut left)
     }
 
@@ -75,7 +75,7 @@ impl File {
     /// # Errors
     /// As [`File::resolve_reference`].
     pub fn find_reference(&self, uri: &str) -> Result<Referent<'_>> {
-        let mut left = MOST;
+        let mut left = MAX_CHAIN_LEN;
         let found = follow(self, uri, &mut left)?;
         resolve(found, &mut left)
     }

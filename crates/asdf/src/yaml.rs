@@ -25,9 +25,7 @@ mod tests;
 pub(crate) use directives::{is_directive, wrong_directives};
 pub(crate) use emit::plain;
 pub(crate) use emit::tag::YAML_PREFIX;
-pub(crate) use emit::{
-    Around, MOST_DEPTH, Piece, Place, Spot, bare, emit_at, emit_item, emit_key, emit_pair,
-};
+pub(crate) use emit::{Around, MAX_DEPTH, Piece, Place, Spot, bare, emit_at, emit_item, emit_key, emit_pair};
 
 pub use document::{Collection, Document, DuplicateKeys, Kind, NodeId, ScalarStyle, YamlLimits};
 pub use emit::{EmitOptions, emit_document, emit_node};

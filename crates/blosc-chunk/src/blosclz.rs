@@ -20,7 +20,7 @@ pub(crate) use encode::Encoder;
 /// Most literals of a run.
 const MAX_RUN: usize = 32;
 /// Distances from here on take two bytes more.
-const FAR: usize = 8192;
+const MIN_FAR_DISTANCE: usize = 8192;
 /// The farthest that a match is written, by us as by C-Blosc.
 const MAX_DISTANCE: usize = 73_724;
 /// The shortest match that can be told.

@@ -20,7 +20,7 @@ use container_core::{Error, Limits, Result, Value};
 use rmp::{Marker, decode, encode};
 
 use crate::frame::Frame;
-use crate::metalayer::{MOST, MOST_NAME};
+use crate::metalayer::{MAX_METALAYERS, MAX_NAME};
 use crate::msgpack;
 use crate::writer::{remove_vlmetalayer, set_vlmetalayer};
 
@@ -96,7 +96,8 @@ pub(crate) fn set(all: &mut Entries, name: &str, value: &[u8], limits: &Limits) 
     let is_within = within.as_ref().is_some_and(|entries| entries.iter().any(|(own, _)| own == name));
     let is_own = name != NAME && all.iter().any(|(own, _)| own == name);
     let others = all.iter().filter(|(own, _)| own != NAME).count();
-    let fits = name != NAME && (1..=MOST_NAME).contains(&name.len()) && others.saturating_add(1) < MOST;
+    let fits =
+        name != NAME && (1..=MAX_NAME).contains(&name.len()) && others.saturating_add(1) < MAX_METALAYERS;
     if is_own || (fits && !is_within) {
         return set_vlmetalayer(all, name, value);
     }
@@ -154,14 +155,14 @@ fn read(all: &Entries, limits: &Limits) -> Result<Option<Entries>> {
 /// there is no room for what is in it, or it has a name that no piece has.
 pub(crate) fn is_of_the_others(own: &[&str], within: &[&str]) -> bool {
     let distinct: HashSet<&str> = own.iter().chain(within).copied().collect();
-    let is_full = own.len() >= MOST.saturating_sub(2);
+    let is_full = own.len() >= MAX_METALAYERS.saturating_sub(2);
     let is_needed = is_full || within.iter().any(|name| !has_place(name));
     !within.is_empty() && distinct.len() == own.len().saturating_add(within.len()) && is_needed
 }
 
 /// Whether a piece of user metadata can have the name.
 pub(crate) fn has_place(name: &str) -> bool {
-    (1..=MOST_NAME).contains(&name.len()) && !name.contains('\0')
+    (1..=MAX_NAME).contains(&name.len()) && !name.contains('\0')
 }
 
 /// Names and values of a map with text for keys, which is all there is in `bytes`.

@@ -22,7 +22,7 @@ pub(crate) use dtype::parse as dtype_of;
 pub use edit::NdEditor;
 pub use geometry::Geometry;
 pub(crate) use metalayer::misnamed;
-pub use metalayer::{MOST_DIMENSIONS, Meta, NAME, OLD_NAME};
+pub use metalayer::{MAX_DIMENSIONS, Meta, NAME, OLD_NAME};
 pub use partition::partition;
 pub(crate) use read::Scratch;
 pub(crate) use rows::row_len;

@@ -10,7 +10,7 @@ use crate::attributes::{self, NAME as ATTRS};
 use crate::b2nd;
 use crate::frame::Frame;
 use crate::metadata::{self, CHECKSUMS};
-use crate::metalayer::{MOST, MOST_NAME, Metalayers};
+use crate::metalayer::{MAX_METALAYERS, MAX_NAME, Metalayers};
 use crate::msgpack;
 use crate::tensor::Tensor;
 
@@ -78,7 +78,7 @@ pub(crate) fn to_frame(mut tree: Value, metalayers: &mut Metalayers, has_digests
         }
         tree = carried::without(tree, OWN);
     }
-    let places = MOST.saturating_sub(usize::from(has_digests));
+    let places = MAX_METALAYERS.saturating_sub(usize::from(has_digests));
     let plain = carried::set_aside(tree.clone(), &|name, _| name == CHECKSUMS);
     let entries = carried::entries(&plain);
     if entries.len() <= places && entries.iter().all(|(name, _)| attributes::has_place(name)) {
@@ -108,8 +108,8 @@ pub(crate) fn to_frame(mut tree: Value, metalayers: &mut Metalayers, has_digests
 fn fixed(tree: &Value) -> Option<Vec<(String, Value)>> {
     let own = carried::entries(tree.get(OWN)?);
     let [(key, Value::Map(fixed))] = own else { return None };
-    let fits = |name: &str| (1..=MOST_NAME).contains(&name.len()) && !is_of_array(name);
-    let all = key == FIXED && fixed.len() < MOST && fixed.iter().all(|(name, _)| fits(name));
+    let fits = |name: &str| (1..=MAX_NAME).contains(&name.len()) && !is_of_array(name);
+    let all = key == FIXED && fixed.len() < MAX_METALAYERS && fixed.iter().all(|(name, _)| fits(name));
     all.then(|| fixed.clone())
 }
 

@@ -94,7 +94,7 @@ fn geometry(view: &View) -> Option<Finding> {
 
 /// Chunks whose blocks are of another length than those of the array: C-Blosc2 does not read them.
 fn blocks(view: &View, survey: &Survey) -> Vec<Finding> {
-    const TOLD: usize = 64;
+    const MAX_REPORTED: usize = 64;
     let View::Array(array) = view else { return Vec::new() };
     let own = array.geometry().block_bytes();
     // One value over and over has blocks as well; what else is special is told of as stored in vain.
@@ -112,7 +112,7 @@ fn blocks(view: &View, survey: &Survey) -> Vec<Finding> {
         place(view, finding, Some(index))
     };
     let mut others = survey.chunks.iter().filter(is_other);
-    let mut findings: Vec<Finding> = others.by_ref().take(TOLD).map(tell).collect();
+    let mut findings: Vec<Finding> = others.by_ref().take(MAX_REPORTED).map(tell).collect();
     let more = others.count();
     if more > 0
         && let Some(last) = findings.last()

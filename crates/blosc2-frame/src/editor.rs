@@ -268,7 +268,7 @@ impl Editor {
     /// `Usage` where there are chunks, and for none.
     pub fn set_chunksize(&mut self, chunksize: u32) -> Result<()> {
         self.check_sound()?;
-        if self.chunk_count() > 0 || chunksize == 0 || chunksize as usize > crate::writer::MOST {
+        if self.chunk_count() > 0 || chunksize == 0 || chunksize as usize > crate::writer::MAX_CHUNK_LEN {
             let problem = format!("chunks of {chunksize} bytes in a frame of {} chunks", self.chunk_count());
             return Err(Error::usage(problem));
         }

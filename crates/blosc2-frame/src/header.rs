@@ -28,7 +28,7 @@ pub const FIXED_LEN: usize = 87;
 pub const BARE_LEN: u32 = 97;
 
 /// Widest element: the encoder of chunks takes no wider one (`BLOSC2_MAXTYPESIZE` is the largest block).
-pub(crate) const MOST_TYPESIZE: u32 = 512 << 20;
+pub(crate) const MAX_TYPESIZE: u32 = 512 << 20;
 
 /// How a frame keeps its chunks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -9,7 +9,7 @@ use container_core::stream::{for_each_run, prove, require_present};
 use container_core::{Error, Progress, Result};
 
 use crate::absence::{self, Absence};
-use crate::b2nd::{MOST_DIMENSIONS, NAME, NdOptions, NdWriter, OLD_NAME, is_array, row_len};
+use crate::b2nd::{MAX_DIMENSIONS, NAME, NdOptions, NdWriter, OLD_NAME, is_array, row_len};
 use crate::check::GEOMETRY;
 use crate::frame::Frame;
 use crate::metadata::CHECKSUMS;
@@ -105,7 +105,7 @@ fn array(frame: Option<&Frame>, job: &Import<'_>, out: &mut dyn Output) -> Resul
 }
 
 /// Bytes of elements that are held at once, at most, where the source can be read in boxes. A single chunk may take more.
-const MOST_HELD: u64 = 64 << 20;
+const MAX_HELD: u64 = 64 << 20;
 
 /// Writes the elements of the one selected dataset, little-endian where they become bytes, as they lie in the source, as long as a row of
 /// chunks is little, else box by box: chunks that are long along the first axis may take all of the array for their first one.
@@ -122,7 +122,7 @@ fn write(
     // What is encoded in one piece, or in runs without regard to shape, is decoded anew for each box.
     let is_direct = dataset.codec == "none" || dataset.chunks.is_some();
     let most = job.read.limits.memory / 4;
-    let most = if is_direct { most.min(MOST_HELD) } else { most };
+    let most = if is_direct { most.min(MAX_HELD) } else { most };
     let geometry = options.geometry(shape, dtype.itemsize())?;
     if row_len(&geometry) <= most {
         let mut writer = NdWriter::new(out, dtype, shape, options)?;
@@ -177,9 +177,9 @@ fn target(dataset: &Dataset, region: &Region, axes: Axes) -> Result<Target> {
             Order::F
         }
     };
-    if shape.len() > MOST_DIMENSIONS {
+    if shape.len() > MAX_DIMENSIONS {
         let problem =
-            format!("{}: {} dimensions, Blosc2 has {MOST_DIMENSIONS} at most", dataset.path, shape.len());
+            format!("{}: {} dimensions, Blosc2 has {MAX_DIMENSIONS} at most", dataset.path, shape.len());
         return Err(Error::usage(problem));
     }
     let size = dataset.dtype.itemsize();

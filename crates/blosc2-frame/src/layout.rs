@@ -25,7 +25,7 @@ use crate::trailer::{BARE_LEN, TAIL_LEN, Trailer, len_of};
 
 mod judge;
 
-pub(crate) use judge::MOST_META;
+pub(crate) use judge::MAX_META;
 
 /// Bytes from the start of a frame that are read at once: header and metalayers of most frames.
 pub(crate) const HEAD_LEN: u64 = 512;

@@ -14,10 +14,10 @@ use container_core::{Error, Result};
 use rmp::decode;
 
 /// Most metalayers, and most user metalayers, that C-Blosc2 writes.
-pub const MOST: usize = 16;
+pub const MAX_METALAYERS: usize = 16;
 
 /// Longest name of either that C-Blosc2 takes.
-pub const MOST_NAME: usize = 31;
+pub const MAX_NAME: usize = 31;
 
 /// Named values in the order of the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -78,17 +78,17 @@ impl Metalayers {
     /// # Errors
     /// `Usage` for a name of no or over 31 bytes, for a 17th one, and for more than the 64 KiB that the index can count.
     pub fn set(&mut self, name: &str, value: Vec<u8>) -> Result<()> {
-        if name.is_empty() || name.len() > MOST_NAME {
+        if name.is_empty() || name.len() > MAX_NAME {
             let problem =
-                format!("a name of {} bytes for a metalayer; 1 to {MOST_NAME} are possible", name.len());
+                format!("a name of {} bytes for a metalayer; 1 to {MAX_NAME} are possible", name.len());
             return Err(Error::usage(problem));
         }
         if let Some((_, own)) = self.0.iter_mut().find(|(own, _)| own == name) {
             *own = value;
             return Ok(());
         }
-        if self.0.len() >= MOST {
-            return Err(Error::usage(format!("a frame has {MOST} metalayers at most")));
+        if self.0.len() >= MAX_METALAYERS {
+            return Err(Error::usage(format!("a frame has {MAX_METALAYERS} metalayers at most")));
         }
         self.0.push((name.to_owned(), value));
         Ok(())
@@ -201,13 +201,13 @@ pub(crate) fn encode(
 
 /// Bytes of a name with its marker. Names over 31 bytes are read, and written back as they were.
 fn name_len(name: &str) -> usize {
-    name.len().saturating_add(if name.len() <= MOST_NAME { 1 } else { 2 })
+    name.len().saturating_add(if name.len() <= MAX_NAME { 1 } else { 2 })
 }
 
 fn put_name(name: &str, out: &mut Vec<u8>) {
     let len = name.len().to_le_bytes();
     let [len, ..] = len;
-    if name.len() <= MOST_NAME {
+    if name.len() <= MAX_NAME {
         out.push(0xa0 | len);
     } else {
         out.extend_from_slice(&[0xd9, len]);

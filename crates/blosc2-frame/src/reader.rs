@@ -18,7 +18,7 @@ use crate::options::OpenOptions;
 const RUN: u64 = 8 << 20;
 
 /// Towards the end it takes fewer, so that no thread waits long for another, but not less than a huge page.
-const LEAST_RUN: u64 = 2 << 20;
+const MIN_RUN: u64 = 2 << 20;
 
 /// Below this, starting a thread takes longer than what it would do.
 const WORTH_THREADS: usize = 512 << 10;
@@ -129,7 +129,7 @@ pub(crate) fn read(
 ) -> Result<()> {
     let threads = if dst.len() < WORTH_THREADS { 1 } else { options.threads.max(1) };
     let shares = 4 * threads as u64;
-    let least = LEAST_RUN.min(dst.len() as u64 / shares);
+    let least = MIN_RUN.min(dst.len() as u64 / shares);
     let is_one = dst.len() as u64 <= frame.chunk_len(index)?.saturating_sub(from);
     let rest = Rest { index, from, dst };
     if threads == 1 || is_one {

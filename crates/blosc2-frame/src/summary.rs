@@ -141,7 +141,7 @@ pub(crate) struct Looked {
 
 impl Looked {
     /// Most chunks that are looked at.
-    const MOST: usize = 8;
+    const MAX_SAMPLED: usize = 8;
 
     /// `None` where there are more stored chunks, not all in one place, and where they cannot be looked at.
     pub(crate) fn new(frame: &Frame) -> Option<Self> {
@@ -152,7 +152,7 @@ impl Looked {
             Offsets::Each(_) => None,
         };
         let is_stored = |offset: &Offset| !matches!(offset, Offset::Special(_));
-        if same.is_none() && offsets.iter().filter(is_stored).nth(Self::MOST).is_some() {
+        if same.is_none() && offsets.iter().filter(is_stored).nth(Self::MAX_SAMPLED).is_some() {
             return None;
         }
         let survey = frame.survey().ok()?;

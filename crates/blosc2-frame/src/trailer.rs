@@ -21,7 +21,7 @@ pub const BARE_LEN: u32 = 35;
 pub const TAIL_LEN: usize = 23;
 
 /// Most entries that C-Blosc2 reads.
-pub const MOST_READ: usize = 8192;
+pub const MAX_READ: usize = 8192;
 
 /// The trailer of a frame.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -92,8 +92,8 @@ impl Trailer {
         }
         decode::read_u16(&mut rest).map_err(|_| wrong(rest, "no size of the index"))?;
         let (rest, entries) = map(rest).map_err(|rest| wrong(rest, "no map of names and places"))?;
-        if entries.len() > MOST_READ {
-            return Err(Error::limit("entries of user metadata", entries.len() as u64, MOST_READ as u64));
+        if entries.len() > MAX_READ {
+            return Err(Error::limit("entries of user metadata", entries.len() as u64, MAX_READ as u64));
         }
         let mut vlmetalayers = Vec::with_capacity(entries.len());
         let mut room = bytes.len();

@@ -27,9 +27,9 @@ pub(crate) use engine::Engine;
 pub(crate) use head::{
     check_total, geometry, header_len, mixture, new_header, other_engine, set_chunksize, settle,
 };
-pub(crate) use places::{MOST_CHUNKS, Places};
+pub(crate) use places::{MAX_CHUNKS, Places};
 use sink::Sink;
-pub(crate) use sizes::{Fit, MOST, Sizes, check_range};
+pub(crate) use sizes::{Fit, MAX_CHUNK_LEN, Sizes, check_range};
 pub(crate) use stored::{Rules, Stored, check, check_mark, physical, stored};
 pub(crate) use vlmeta::{remove_vlmetalayer, set_vlmetalayer};
 

@@ -24,7 +24,7 @@ use crate::file::File;
 use crate::metadata::from_json;
 
 /// Metadata files are a few lines.
-const MOST_METADATA: u64 = 16 << 20;
+const MAX_METADATA: u64 = 16 << 20;
 
 /// The file in which a ctable lists its columns.
 const ROOTDIRS: &str = "__rootdirs__";
@@ -126,8 +126,8 @@ impl Column {
         let read = |file: &str| -> Result<Value> {
             let path = directory.join(file);
             let len = std::fs::metadata(&path)?.len();
-            if len > MOST_METADATA {
-                return Err(Error::limit("bytes of metadata", len, MOST_METADATA));
+            if len > MAX_METADATA {
+                return Err(Error::limit("bytes of metadata", len, MAX_METADATA));
             }
             let json = from_json(&std::fs::read(path)?, &options.limits);
             Ok(json.map_err(|error| error.context(format!("bcolz {file}")))?.0)

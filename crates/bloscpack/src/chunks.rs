@@ -21,7 +21,7 @@ use crate::fault::{Fault, FaultKind};
 use crate::offsets_index::{ENTRY, UNSET};
 
 /// Faults of one kind that are told one by one.
-const TOLD: usize = 64;
+const MAX_REPORTED: usize = 64;
 
 /// Whether the bytes of a chunk can be what its header says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -182,7 +182,7 @@ impl Found {
                 1
             }
         };
-        if count <= TOLD {
+        if count <= MAX_REPORTED {
             self.faults.push(fault());
         }
     }
@@ -190,7 +190,7 @@ impl Found {
     /// Tells of each kind how many faults were not told, behind the last one that was.
     fn tell_rest(mut self) -> Self {
         for (kind, count) in std::mem::take(&mut self.met) {
-            let Some(more) = count.checked_sub(TOLD).filter(|more| *more > 0) else { continue };
+            let Some(more) = count.checked_sub(MAX_REPORTED).filter(|more| *more > 0) else { continue };
             let Some(last) = self.faults.iter().rposition(|fault| fault.kind() == kind) else { continue };
             let Some(range) = self.faults.get(last).map(Fault::range) else { continue };
             let rest = Fault::new(kind, range, format!("{more} more of these"));

@@ -173,8 +173,8 @@ pub(crate) fn decode_payload(header: &MetadataHeader, payload: &[u8], limits: &L
 /// # Errors
 /// `Malformed`; `Limit` over the limit or 64 MiB.
 pub(crate) fn inflate_unsized(payload: &[u8], limits: &Limits) -> Result<Vec<u8>> {
-    const MOST: u64 = 64 << 20;
-    let most = MOST.min(limits.memory);
+    const MAX_METADATA_LEN: u64 = 64 << 20;
+    let most = MAX_METADATA_LEN.min(limits.memory);
     let mut inflater = Inflater::default();
     let mut has = |len: u64| -> Result<bool> {
         let mut json: Vec<u8> = zeroed_vec(len, limits)?;

@@ -49,7 +49,7 @@ pub const WHOLE: &str = "$holdall:whole";
 pub const DEFAULT_NAME: &str = "data";
 
 /// Values within values that are carried: fewer than any of the formats takes.
-pub const MOST_DEPTH: usize = 48;
+pub const MAX_DEPTH: usize = 48;
 
 /// A form: `{"$holdall:kind": payload}`.
 #[must_use]

@@ -303,7 +303,7 @@ impl Run {
 }
 
 /// More runs than any honest record has: nested sub-arrays of records multiply.
-const MOST_RUNS: usize = 1 << 20;
+const MAX_RUNS: usize = 1 << 20;
 
 impl Record {
     fn collect_runs(&self, order: ByteOrder, base: usize, runs: &mut Vec<Run>) -> Result<()> {
@@ -326,8 +326,8 @@ impl Record {
                 }
                 DType::Record(_) => {}
             }
-            if runs.len() > MOST_RUNS {
-                return Err(Error::unsupported(format!("records of more than {MOST_RUNS} numbers")));
+            if runs.len() > MAX_RUNS {
+                return Err(Error::unsupported(format!("records of more than {MAX_RUNS} numbers")));
             }
         }
         Ok(())

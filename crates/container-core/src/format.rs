@@ -241,11 +241,12 @@ impl Import<'_> {
             [] => Err(Error::usage("there is no dataset to convert")),
             several => {
                 // A file may hold millions.
-                const MOST: usize = 20;
-                let shown = several.iter().take(MOST).filter_map(|(index, _)| self.container.dataset(*index));
+                const MAX_NAMED: usize = 20;
+                let shown =
+                    several.iter().take(MAX_NAMED).filter_map(|(index, _)| self.container.dataset(*index));
                 let mut shown = shown.map(|dataset| dataset.path.clone()).collect::<Vec<_>>().join(", ");
-                if several.len() > MOST {
-                    shown.push_str(&format!(" and {} more", several.len() - MOST));
+                if several.len() > MAX_NAMED {
+                    shown.push_str(&format!(" and {} more", several.len() - MAX_NAMED));
                 }
                 let problem = format!("the target holds one array, the source has {shown}");
                 Err(Error::usage(problem).hint("name one: FILE::PATH"))

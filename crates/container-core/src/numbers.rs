@@ -36,8 +36,8 @@ pub fn is_number(scalar: &Scalar) -> bool {
 /// True of integers that doubles may round: those beyond ±2^53.
 #[must_use]
 pub const fn is_beyond_doubles(value: i128) -> bool {
-    const MOST: u128 = 1 << f64::MANTISSA_DIGITS;
-    value.unsigned_abs() > MOST
+    const MAX_EXACT_INTEGER: u128 = 1 << f64::MANTISSA_DIGITS;
+    value.unsigned_abs() > MAX_EXACT_INTEGER
 }
 
 /// Appends the elements in `bytes`, which are in the scalar's byte order, as doubles. Integers beyond 2^53 are rounded. Nothing

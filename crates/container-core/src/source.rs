@@ -205,8 +205,8 @@ pub fn into_vec(bytes: Cow<'_, [u8]>, limits: &Limits) -> Result<Vec<u8>> {
 /// As [`Source::read_into`]; `Cancelled`.
 pub fn read_parallel(source: &dyn Source, at: u64, dst: &mut [u8], threads: usize, stop: Stop) -> Result<()> {
     // Below this a thread costs more than it copies. A multiple of the huge page, so that threads share none.
-    const LEAST: usize = 8 << 20;
-    let share = dst.len().div_ceil(threads.max(1)).next_multiple_of(2 << 20).max(LEAST);
+    const MIN_SHARE_LEN: usize = 8 << 20;
+    let share = dst.len().div_ceil(threads.max(1)).next_multiple_of(2 << 20).max(MIN_SHARE_LEN);
     if threads <= 1 || dst.len() <= share {
         return source.read_until(at, dst, stop);
     }

@@ -20,7 +20,7 @@ use crate::rank::SHAPE_SUFFIX;
 pub(crate) const METADATA: &str = "holdall/metadata";
 
 /// Bytes of such a chunk that are looked at.
-const MOST: u64 = 1 << 26;
+const MAX_METADATA_LEN: u64 = 1 << 26;
 
 /// Key of what is the format's own.
 pub(crate) const OWN: &str = "gsd";
@@ -170,7 +170,7 @@ fn stored(file: &File, catalogue: &Catalogue, ids: &[u16]) -> Vec<(String, Value
 /// The metadata of other formats that a file keeps.
 fn metadata(file: &File) -> Result<Option<Value>> {
     let Some(entry) = file.find_chunk(0, METADATA) else { return Ok(None) };
-    if entry.chunk_type() != Some(Type::Uint8) || entry.size().is_none_or(|size| size > MOST) {
+    if entry.chunk_type() != Some(Type::Uint8) || entry.size().is_none_or(|size| size > MAX_METADATA_LEN) {
         return Ok(None);
     }
     let bytes = file.read_chunk(&entry)?;

@@ -10,7 +10,7 @@ use crate::segments;
 use crate::stacked::{Facts, told};
 
 /// More entries than this, and what lies between their chunks is left to `layout` and `verify`.
-const MANY: u64 = 1 << 21;
+const MAX_EXAMINED_ENTRIES: u64 = 1 << 21;
 
 const COUNT: &str = "particles/N";
 
@@ -53,7 +53,7 @@ pub(crate) fn details(file: &File, facts: &Facts, limits: &Limits) -> Vec<(Strin
     }
     let stored = facts.names.iter().flatten().map(|name| name.stored).fold(0, u64::saturating_add);
     details.push(("chunk bytes", stored.into()));
-    if layout.entries() <= MANY
+    if layout.entries() <= MAX_EXAMINED_ENTRIES
         && let Ok(waste) = segments::waste(file, limits)
     {
         details.push(("dead bytes", waste.dead.into()));

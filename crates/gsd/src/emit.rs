@@ -31,7 +31,7 @@ use container_core::{Error, Limits, Result};
 use crate::Type;
 use crate::header::{self, Header, NAMELIST_ENTRY_LEN, Version, name_field};
 use crate::index::IndexEntry;
-use crate::namelist::MOST_NAMES;
+use crate::namelist::MAX_NAMES;
 
 /// The file layer that is written.
 const LAYER: Version = Version::new(2, 1);
@@ -121,8 +121,8 @@ impl Plan {
         if name.is_empty() || name.contains(&0) {
             return Err(Error::usage(format!("{:?} cannot be the name of a chunk", shown())));
         }
-        let id = u16::try_from(self.names.len()).ok().filter(|id| usize::from(*id) < MOST_NAMES);
-        let id = id.ok_or_else(|| Error::usage(format!("{:?} would be name {}", shown(), MOST_NAMES + 1)))?;
+        let id = u16::try_from(self.names.len()).ok().filter(|id| usize::from(*id) < MAX_NAMES);
+        let id = id.ok_or_else(|| Error::usage(format!("{:?} would be name {}", shown(), MAX_NAMES + 1)))?;
         self.names.push(name.into());
         self.ids.insert(name.into(), id);
         self.names_len = self.names_len.saturating_add(name.len() as u64).saturating_add(1);

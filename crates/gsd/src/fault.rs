@@ -217,7 +217,7 @@ pub(crate) struct Faults {
 }
 
 /// Faults of one kind that are told apart; those after are counted with the last.
-const MOST: usize = 100;
+const MAX_REPORTED: usize = 100;
 
 impl Faults {
     /// Adds a fault; its sentence is made only where it is kept apart.
@@ -236,7 +236,7 @@ impl Faults {
         let known = self.kinds.iter_mut().find(|(one, ..)| *one == kind);
         if let Some((_, last, count)) = known {
             if let Some(fault) = self.all.get_mut(*last)
-                && (fault.place.end == place.start || *count >= MOST)
+                && (fault.place.end == place.start || *count >= MAX_REPORTED)
             {
                 fault.place.end = fault.place.end.max(place.end);
                 fault.range = fault.range.start.min(range.start)..fault.range.end.max(range.end);
@@ -254,7 +254,7 @@ impl Faults {
     pub(crate) fn push(&mut self, fault: Fault) {
         let Fault { kind, range, message, .. } = fault;
         let known = self.kinds.iter().find(|(one, ..)| *one == kind);
-        if known.is_none_or(|(.., count)| *count < MOST) {
+        if known.is_none_or(|(.., count)| *count < MAX_REPORTED) {
             match self.kinds.iter_mut().find(|(one, ..)| *one == kind) {
                 Some((_, last, count)) => (*last, *count) = (self.all.len(), count.saturating_add(1)),
                 None => self.kinds.push((kind, self.all.len(), 1)),
@@ -289,7 +289,7 @@ mod tests {
         }
         let [run, apart @ ..] = faults.as_slice() else { panic!() };
         assert_eq!((run.range(), run.count()), (0..32_000, 1000));
-        assert_eq!(apart.len(), MOST);
+        assert_eq!(apart.len(), MAX_REPORTED);
         assert_eq!(apart.iter().map(Fault::count).sum::<u64>(), 1000);
         assert_eq!(apart.last().unwrap().range().end, 999 * 64 + 32);
     }

@@ -230,7 +230,7 @@ impl<'f> Stack<'f> {
     /// `Usage` for rows past the last one, and where `dst` is not as long as [`Stack::byte_len`] says; those of the source; `Cancelled`.
     pub fn read_into(&self, rows: &Rows<'_>, dst: &mut [u8], threads: usize) -> Result<()> {
         // Below this a thread costs more than it copies.
-        const LEAST: usize = 2 << 20;
+        const MIN_THREAD_LEN: usize = 2 << 20;
         if self.singles.as_ref().is_some_and(|singles| singles.contains(&true)) {
             return Err(Error::usage("single precision is read as double by read_f64"));
         }
@@ -239,7 +239,7 @@ impl<'f> Stack<'f> {
             return Err(Error::usage(format!("a buffer of {} bytes for {len}", dst.len())));
         }
         let runs = Runs::new(rows, self.n, self.row_len())?;
-        let share = dst.len().div_ceil(threads.max(1)).next_multiple_of(LEAST).max(LEAST);
+        let share = dst.len().div_ceil(threads.max(1)).next_multiple_of(MIN_THREAD_LEN).max(MIN_THREAD_LEN);
         let threads = threads.min(dst.len().div_ceil(share));
         let shares = Mutex::new((0_u64, dst.chunks_mut(share)));
         let work = || {
@@ -272,7 +272,7 @@ impl<'f> Stack<'f> {
         joined: &mut Joined<'_, usize>,
     ) -> Result<()> {
         /// A run of as many bytes is read by itself, to its place.
-        const LONG: usize = 64 << 10;
+        const MIN_DIRECT_LEN: usize = 64 << 10;
         let Some(first) = start.checked_div(runs.run_len) else { return Ok(()) };
         let mut within = start.checked_rem(runs.run_len).unwrap_or(0);
         let mut slot = usize::try_from(first.checked_div(runs.count).unwrap_or(0)).unwrap_or(usize::MAX);
@@ -285,7 +285,7 @@ impl<'f> Stack<'f> {
             let offset = runs.start_of(run).saturating_add(within);
             match self.places.get(slot) {
                 Some(0) | None => fill_pattern(&self.default, offset, piece),
-                Some(place) if piece.len() >= LONG => {
+                Some(place) if piece.len() >= MIN_DIRECT_LEN => {
                     self.file.source().read_into(place.saturating_add(offset), piece)?;
                 }
                 Some(place) => {

@@ -53,7 +53,7 @@ pub use gather::{Fallback, Rows, Stack};
 pub use header::{Header, Version};
 pub use index::{Index, IndexEntry};
 pub use layout::{Layout, Policy};
-pub use namelist::{MOST_NAMES, Names};
+pub use namelist::{MAX_NAMES, Names};
 pub use set_names::{HeaderNames, set_names};
 pub use writer::{
     Alignment, Commit, Mode, Reservation, RowWriter, Scheme, Writer, WriterOptions, write_restart,

@@ -22,7 +22,7 @@ use crate::header::NAMELIST_ENTRY_LEN;
 use crate::name_map::{NameMap, Seed};
 
 /// Most names of a file: ids have 16 bits, and the reference keeps 65535 for "not found".
-pub const MOST_NAMES: usize = 65535;
+pub const MAX_NAMES: usize = 65535;
 
 /// The names of a file, by id. Names are bytes; those that are not UTF-8 are shown with replacement characters.
 #[derive(Clone, Debug, Default)]
@@ -40,7 +40,7 @@ impl Names {
         let mut names: Vec<Box<[u8]>> = Vec::new();
         let mut used = 0_u64;
         if v1 {
-            for slot in block.as_chunks::<64>().0.iter().take(MOST_NAMES) {
+            for slot in block.as_chunks::<64>().0.iter().take(MAX_NAMES) {
                 let name = slot.split(|byte| *byte == 0).next().unwrap_or_default();
                 if name.is_empty() {
                     break;
@@ -59,10 +59,10 @@ impl Names {
 
     /// Names that were never in a file.
     ///
-    /// Takes at most [`MOST_NAMES`] of them.
+    /// Takes at most [`MAX_NAMES`] of them.
     pub fn from_names<N: AsRef<[u8]>>(names: impl IntoIterator<Item = N>) -> Self {
         let names: Vec<Box<[u8]>> =
-            names.into_iter().take(MOST_NAMES).map(|name| name.as_ref().into()).collect();
+            names.into_iter().take(MAX_NAMES).map(|name| name.as_ref().into()).collect();
         let used =
             names.iter().fold(0_u64, |used, name| used.saturating_add(name.len() as u64).saturating_add(1));
         Self { names, used, ids: OnceLock::new() }
@@ -139,7 +139,7 @@ impl Names {
 
 /// Names until an empty one, as many as there can be: a block of one-letter names is a fraction of what the list of them would be.
 fn packed_names(block: &[u8]) -> IResult<&[u8], Vec<&[u8]>> {
-    many_m_n(0, MOST_NAMES, terminated(take_till1(|byte| byte == 0), tag(&[0][..]))).parse(block)
+    many_m_n(0, MAX_NAMES, terminated(take_till1(|byte| byte == 0), tag(&[0][..]))).parse(block)
 }
 
 #[cfg(test)]
@@ -183,8 +183,8 @@ mod tests {
 
     #[test]
     fn names_past_the_most_there_can_be_are_left_out() {
-        let names = Names::parse(&b"a\0".repeat(MOST_NAMES + 9), false);
-        assert_eq!((names.len(), names.used_len()), (MOST_NAMES, 2 * MOST_NAMES as u64));
+        let names = Names::parse(&b"a\0".repeat(MAX_NAMES + 9), false);
+        assert_eq!((names.len(), names.used_len()), (MAX_NAMES, 2 * MAX_NAMES as u64));
     }
 
     #[test]

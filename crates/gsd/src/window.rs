@@ -13,8 +13,8 @@ use container_core::source::{Source, check_range, zeroed_vec};
 use container_core::{Limits, Result};
 
 /// Bytes fetched at least, and at most unless one read asks for more.
-const LEAST: u64 = 4 << 10;
-const MOST: u64 = 1 << 20;
+const MIN_FETCH: u64 = 4 << 10;
+const MAX_FETCH: u64 = 1 << 20;
 
 pub(crate) struct Window<'s> {
     source: &'s dyn Source,
@@ -30,7 +30,7 @@ pub(crate) struct Window<'s> {
 impl<'s> Window<'s> {
     pub(crate) fn new(source: &'s dyn Source, limits: Limits) -> Self {
         let all = source.lend(0..source.len());
-        Self { source, all, buffer: Vec::new(), start: 0, ahead: LEAST, limits }
+        Self { source, all, buffer: Vec::new(), start: 0, ahead: MIN_FETCH, limits }
     }
 
     /// The bytes of `range`, until the next call.
@@ -49,8 +49,8 @@ impl<'s> Window<'s> {
 
     fn fetch(&mut self, range: &Range<u64>, end: u64) -> Result<()> {
         check_range(range, self.source.len())?;
-        let near = range.start >= self.start && range.start <= end.saturating_add(LEAST);
-        self.ahead = if near { self.ahead.saturating_mul(2).min(MOST) } else { LEAST };
+        let near = range.start >= self.start && range.start <= end.saturating_add(MIN_FETCH);
+        self.ahead = if near { self.ahead.saturating_mul(2).min(MAX_FETCH) } else { MIN_FETCH };
         let len = range.end.saturating_sub(range.start).max(self.ahead);
         let len = len.min(self.source.len().saturating_sub(range.start));
         let count = usize::try_from(len).unwrap_or(usize::MAX);
@@ -69,7 +69,7 @@ impl<'s> Window<'s> {
     /// Copies the bytes from `at` on to `dst`, past the window where they are many.
     pub(crate) fn copy(&mut self, at: u64, dst: &mut [u8]) -> Result<()> {
         let range = at..at.saturating_add(dst.len() as u64);
-        if self.all.is_none() && dst.len() as u64 >= MOST {
+        if self.all.is_none() && dst.len() as u64 >= MAX_FETCH {
             return self.source.read_into(at, dst);
         }
         let bytes = self.bytes(range)?;

@@ -110,9 +110,9 @@ impl JobsArgs {
     /// Their number.
     pub fn count(self) -> usize {
         // More than this only costs stacks.
-        const MOST: usize = 1024;
+        const MAX_THREADS: usize = 1024;
         let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
-        self.jobs.map_or_else(cores, NonZeroUsize::get).min(MOST)
+        self.jobs.map_or_else(cores, NonZeroUsize::get).min(MAX_THREADS)
     }
 
     /// Values read on that many threads.

@@ -202,11 +202,11 @@ impl Out {
             return rows.into_iter().try_for_each(|row| self.row(&row));
         }
         // Nobody sees more at a time, and there may be more than the memory holds.
-        const MOST_ALIGNED: usize = 10_000;
+        const MAX_ALIGNED: usize = 10_000;
         let mut rows = rows.into_iter();
         let mut has_heading = true;
         loop {
-            let part: Vec<Vec<String>> = rows.by_ref().take(MOST_ALIGNED).collect();
+            let part: Vec<Vec<String>> = rows.by_ref().take(MAX_ALIGNED).collect();
             if part.is_empty() && !has_heading {
                 return Ok(());
             }

@@ -8,7 +8,7 @@ use container_core::Value;
 use crate::output::printable;
 
 /// Levels of a metadata tree that are shown; what lies deeper is told as such. Keeps the stack bounded.
-pub const MOST_DEPTH: usize = 128;
+pub const MAX_DEPTH: usize = 128;
 
 /// Bytes of an opaque value that are shown in hexadecimal.
 const BYTES_SHOWN: usize = 32;
@@ -24,7 +24,7 @@ pub fn one_line(value: &Value, most: usize) -> String {
 }
 
 fn write_flow(value: &Value, most: usize, depth: usize, text: &mut String) {
-    if text.len() > most.saturating_mul(4) || depth > MOST_DEPTH {
+    if text.len() > most.saturating_mul(4) || depth > MAX_DEPTH {
         text.push('…');
         return;
     }
@@ -140,7 +140,7 @@ mod tests {
     #[test]
     fn a_bottomless_value_is_cut() {
         let mut value = Value::Null;
-        for _ in 0..2 * MOST_DEPTH {
+        for _ in 0..2 * MAX_DEPTH {
             value = vec![value].into();
         }
         assert!(one_line(&value, 10_000).contains('…'));

@@ -11,8 +11,8 @@ use std::process::{Command, Stdio};
 const MAX_MORE_READS: u64 = 4;
 
 /// Chunks of the files that are compared.
-const FEW: usize = 10;
-const MANY: usize = 8000;
+const FEW_CHUNKS: usize = 10;
+const MANY_CHUNKS: usize = 8000;
 
 const FORMATS: [&str; 2] = ["b2nd", "blp"];
 
@@ -44,7 +44,7 @@ fn npy(count: usize) -> Vec<u8> {
 fn a_part_of_a_file_takes_as_many_reads_however_many_chunks_there_are() {
     let directory = tempfile::tempdir().unwrap();
     let at = directory.path();
-    for (name, chunks) in [("few", FEW), ("many", MANY)] {
+    for (name, chunks) in [("few", FEW_CHUNKS), ("many", MANY_CHUNKS)] {
         std::fs::write(at.join(format!("{name}.npy")), npy(2 * chunks)).unwrap();
         for format in FORMATS {
             let target = format!("{name}.{format}");
@@ -67,5 +67,5 @@ fn a_part_of_a_file_takes_as_many_reads_however_many_chunks_there_are() {
             }
         }
     }
-    assert!(over.is_empty(), "reads of {FEW} and {MANY} chunks: {over:#?}");
+    assert!(over.is_empty(), "reads of {FEW_CHUNKS} and {MANY_CHUNKS} chunks: {over:#?}");
 }

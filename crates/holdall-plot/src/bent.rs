@@ -11,10 +11,10 @@ const LABEL: usize = 7;
 const WIDE: f64 = 3.0;
 
 /// Numbers of more digits than this many differ too late to be told by short labels: what they have in common is left out.
-const FAR: f64 = 1e3;
+const MAX_LABEL_RATIO: f64 = 1e3;
 
 /// Of fewer marks than this the labels leave out a power of ten, if that gives more.
-const FEW: usize = 5;
+const MIN_MARKS: usize = 5;
 
 /// An axis from `low` to `high`, which are counted from the integer `base`.
 #[derive(Clone, Copy, Debug)]
@@ -40,7 +40,7 @@ impl Bent {
         let (mut whole, mut part, mut shift) = (0, 0.0, 0.0);
         if base != 0 {
             (whole, shift) = common(base, low, high, high - low);
-        } else if low.abs().max(high.abs()) / 2.0 > FAR * (high / 2.0 - low / 2.0) {
+        } else if low.abs().max(high.abs()) / 2.0 > MAX_LABEL_RATIO * (high / 2.0 - low / 2.0) {
             part = offset(low, high);
             shift = -part;
         }
@@ -64,7 +64,7 @@ impl Bent {
         };
         let ticks = marked(0);
         let exponent = magnitude.log10().floor() as i32;
-        if ticks.ticks.len() >= FEW || exponent == 0 || self.whole {
+        if ticks.ticks.len() >= MIN_MARKS || exponent == 0 || self.whole {
             return ticks;
         }
         // Their labels are too long, or they are among the least or the greatest doubles.

@@ -19,7 +19,7 @@ enum Held {
 const BILLION: i128 = 1_000_000_000;
 
 /// Digits in front of the point: those of the integers that files hold, and room for a sum of two.
-const MOST_DIGITS: usize = 20;
+const MAX_DIGITS: usize = 20;
 
 impl From<f64> for Bound {
     fn from(value: f64) -> Self {
@@ -89,7 +89,7 @@ fn digits(text: &str) -> Option<i128> {
     let (whole, part) = unsigned.split_once('.').unwrap_or((unsigned, ""));
     let are_digits = |text: &str| text.bytes().all(|digit| digit.is_ascii_digit());
     if whole.is_empty()
-        || whole.len() > MOST_DIGITS
+        || whole.len() > MAX_DIGITS
         || part.len() > 9
         || !are_digits(whole)
         || !are_digits(part)

@@ -11,7 +11,7 @@ pub fn distinct(number: usize) -> Rgba {
 }
 
 /// Most colours that are made.
-pub(crate) const MOST: usize = 256;
+pub(crate) const MAX_COLOURS: usize = 256;
 
 /// `count` colours, [`distinct`]'s first, then each as far as can be from all before it, from white and from the colour of ink: those of a
 /// longer list begin as a shorter one. Beyond 256 they come round.
@@ -28,7 +28,7 @@ pub(crate) fn distinct_colors(count: usize) -> Vec<Rgba> {
         .filter(|(_, place, _)| (35.0..=82.0).contains(&place[0]))
         .collect();
     let mut taken = [colors.as_slice(), &[Rgba::WHITE, Rgba::INK]].concat();
-    while colors.len() < count.min(MOST) {
+    while colors.len() < count.min(MAX_COLOURS) {
         for color in taken.drain(..) {
             let from = place(color);
             for (_, place, nearest) in &mut free {
@@ -70,11 +70,11 @@ mod tests {
 
     #[test]
     fn no_two_of_many_are_alike() {
-        let many = distinct_colors(MOST);
+        let many = distinct_colors(MAX_COLOURS);
         assert!((0..10).all(|number| many[number] == distinct(number)));
         assert_eq!(distinct_colors(17), many[..17]);
         // A difference of 2.3 is just seen; these are told apart.
-        for (count, least) in [(10, 20.0), (15, 20.0), (30, 15.0), (60, 10.0), (MOST, 5.0)] {
+        for (count, least) in [(10, 20.0), (15, 20.0), (30, 15.0), (60, 10.0), (MAX_COLOURS, 5.0)] {
             assert!(nearest(&many[..count]) > least, "{count}: {}", nearest(&many[..count]));
         }
         let more = distinct_colors(300);

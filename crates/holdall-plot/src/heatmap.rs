@@ -36,7 +36,7 @@ pub struct Colors {
 }
 
 /// Planes longer than this many times their width fill the picture instead of keeping square pixels.
-const MOST_ASPECT: f64 = 6.0;
+const MAX_ASPECT: f64 = 6.0;
 
 /// Blocks along an axis, and pixels of the picture for it.
 #[derive(Clone, Copy)]
@@ -157,7 +157,7 @@ pub(crate) fn axis(number: usize, selection: &AxisSelection) -> Axis {
 /// each pixel, and, where that leaves a thread, as much as there is. The room that it takes gives the same again.
 fn fit(width: u64, height: u64, room: (u32, u32)) -> (Fit, Fit) {
     let (w, h) = (width as f64, height as f64);
-    if w / h > MOST_ASPECT || h / w > MOST_ASPECT {
+    if w / h > MAX_ASPECT || h / w > MAX_ASPECT {
         let long = |count: u64, room: u32| {
             let block = settled(count, room);
             Fit { block, pixels: if block > 1 { blocks(count, block) } else { room } }

@@ -13,7 +13,7 @@ pub(crate) enum Mark {
 }
 
 /// Most rows: of more, nobody tells the colours.
-const MOST: usize = 24;
+const MAX_ROWS: usize = 24;
 
 impl Frame<'_> {
     /// A row for each entry, as many as there is room for; the last one says how many more there are.
@@ -30,7 +30,7 @@ impl Frame<'_> {
         let right = self.rect.x + self.rect.w;
         let room = f64::from(self.scene.height) - top - self.px(2.0);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a few rows")]
-        let rows = ((room / row).floor().max(1.0) as usize).min(MOST);
+        let rows = ((room / row).floor().max(1.0) as usize).min(MAX_ROWS);
         let shown = if entries.len() > rows { rows - 1 } else { entries.len() };
         let is_narrow = self.plan.beside >= Beside::Narrow;
         // Marks, and letters behind them.

@@ -39,7 +39,7 @@ pub use distinct::distinct;
 pub use encode::{png, svg};
 pub use frame::Style;
 pub use heatmap::{Colors, Origin, heatmap};
-pub use lines::{MOST_LINES, histogram, lines};
+pub use lines::{MAX_LINES, histogram, lines};
 pub use palette::{Palette, names};
 pub use particles::{View, counted, particles};
 pub use raster::raster;

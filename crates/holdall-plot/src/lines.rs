@@ -15,13 +15,13 @@ use crate::scene::{Anchor, Item, Rect, Rgba};
 use crate::values::{PIECE, Subject};
 
 /// Most columns that are drawn as lines.
-pub const MOST_LINES: u64 = 8;
+pub const MAX_LINES: u64 = 8;
 
 /// One line for one axis, or one for each column of two: the values over the index. Of many more values than pixels, each column of pixels is
 /// filled from the least to the greatest, so that no spike is lost.
 ///
 /// # Errors
-/// `Usage` for no or more than [`MOST_LINES`] columns, for no values, and for elements that are no numbers; those of reading.
+/// `Usage` for no or more than [`MAX_LINES`] columns, for no values, and for elements that are no numbers; those of reading.
 pub fn lines(
     subject: &Subject<'_>,
     range: Range,
@@ -40,9 +40,9 @@ pub fn lines(
     let (number, rows, columns) = match kept.as_slice() {
         [] => (0, AxisSelection { start: 0, step: 1, count: 1, kept: Kept::Yes }, 1),
         [(number, rows)] => (*number, *rows, 1),
-        [(number, rows), (_, columns)] if columns.count <= MOST_LINES => (*number, *rows, columns.count),
+        [(number, rows), (_, columns)] if columns.count <= MAX_LINES => (*number, *rows, columns.count),
         [_, (_, columns)] => {
-            let problem = format!("{} columns are too many lines (there may be {MOST_LINES})", columns.count);
+            let problem = format!("{} columns are too many lines (there may be {MAX_LINES})", columns.count);
             return Err(Error::usage(problem).hint("a selection: FILE::PATH[:, 0:8]"));
         }
         _ => return Err(Error::usage("lines have one axis, or two with a line for each column")),
@@ -223,7 +223,7 @@ pub fn histogram(
     label: &str,
     style: &Style,
 ) -> Result<Picture> {
-    const MOST_BINS: usize = 10_000;
+    const MAX_BINS: usize = 10_000;
     let count = subject.region.len().unwrap_or(u64::MAX);
     if count == 0 {
         return Err(Error::usage("there are no values to draw"));
@@ -266,8 +266,8 @@ pub fn histogram(
         () => (low, high),
     };
     let bins = bins.unwrap_or_else(|| bins_for(if finite > 0 { finite } else { count }, low, high, whole));
-    if bins == 0 || bins > MOST_BINS {
-        return Err(Error::usage(format!("a histogram has 1 to {MOST_BINS} bins")));
+    if bins == 0 || bins > MAX_BINS {
+        return Err(Error::usage(format!("a histogram has 1 to {MAX_BINS} bins")));
     }
     let is_given = is_exact && ends.is_some_and(|ends| ends == (low, high));
     let bounds = from.bounds(if is_given { range } else { Range::MinMax }, (low, high));
@@ -343,12 +343,12 @@ pub fn histogram(
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most a few hundred")]
 fn bins_for(count: u64, low: f64, high: f64, whole: bool) -> usize {
-    const MOST: f64 = 200.0;
+    const MAX_POINTS_SHOWN: f64 = 200.0;
     let span = high - low;
-    if whole && span <= MOST {
+    if whole && span <= MAX_POINTS_SHOWN {
         return span.round().max(1.0) as usize;
     }
-    let bins = ((count as f64).sqrt().ceil()).clamp(10.0, MOST);
+    let bins = ((count as f64).sqrt().ceil()).clamp(10.0, MAX_POINTS_SHOWN);
     // As many integers in each.
     let bins = if whole { (span / (span / bins).ceil()).ceil() } else { bins };
     bins.max(1.0) as usize

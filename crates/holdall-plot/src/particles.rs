@@ -16,7 +16,7 @@ use crate::snapshot::Snapshot;
 use crate::spheres::{self, Place, Sphere};
 
 /// Most colours of types.
-const MOST_COLORS: usize = crate::distinct::MOST;
+const MAX_COLORS: usize = crate::distinct::MAX_COLOURS;
 
 /// Where the viewer is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,7 +127,7 @@ pub fn particles(
         .collect();
     let most = snapshot.types.iter().copied().max().unwrap_or(0);
     let of_types =
-        distinct_colors(if by_field.is_some() { 1 } else { most.saturating_add(1).min(MOST_COLORS) });
+        distinct_colors(if by_field.is_some() { 1 } else { most.saturating_add(1).min(MAX_COLORS) });
     let color_of = |kind: usize| of_types.get(kind % of_types.len().max(1)).copied().unwrap_or(Rgba::INK);
     let mut spheres: Vec<Sphere> = Vec::with_capacity(snapshot.positions.len());
     let (mut lost, mut sizeless) = (0_u64, 0_u64);

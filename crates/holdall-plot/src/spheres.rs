@@ -62,7 +62,7 @@ impl Budget {
 }
 
 /// Smallest radius in points: what is smaller than a pixel is still seen.
-const LEAST: f64 = 1.2;
+const MIN_RADIUS: f64 = 1.2;
 
 /// The picture of the spheres, twice as fine and then averaged, and how many of them are drawn as points although they are larger.
 ///
@@ -83,7 +83,7 @@ fn drawn(spheres: &[Sphere], to: &Place, mut canvas: Canvas, mut budget: Budget)
     let height = canvas.height as f64;
     let mut small = 0;
     for sphere in order.into_iter().filter_map(|number| spheres.get(number)) {
-        let radius = (sphere.radius * scale).max(LEAST);
+        let radius = (sphere.radius * scale).max(MIN_RADIUS);
         let mut disc = Disc {
             x: (sphere.at[0] - to.low[0]) * scale,
             y: height - (sphere.at[1] - to.low[1]) * scale,
@@ -93,8 +93,8 @@ fn drawn(spheres: &[Sphere], to: &Place, mut canvas: Canvas, mut budget: Budget)
             color: sphere.color,
             pale: to.depth.map_or(0.0, |(low, high)| 0.5 * (1.0 - place(sphere.at[2], low, high))),
         };
-        if budget.is_spent() && radius > LEAST {
-            disc.radius = LEAST;
+        if budget.is_spent() && radius > MIN_RADIUS {
+            disc.radius = MIN_RADIUS;
             small += 1;
         }
         budget.spend(canvas.draw(&disc));
@@ -295,7 +295,7 @@ mod tests {
             let disc = Disc {
                 x: sphere.at[0] * scale,
                 y: height as f64 - sphere.at[1] * scale,
-                radius: (sphere.radius * scale).max(LEAST),
+                radius: (sphere.radius * scale).max(MIN_RADIUS),
                 z: sphere.at[2],
                 up: sphere.radius,
                 color: sphere.color,

@@ -10,7 +10,7 @@ const OVER: f64 = 0.8;
 const UNDER: f64 = 0.25;
 
 /// Letters of labels become smaller before any are left out, down to this part.
-const LEAST: f64 = 0.75;
+const MIN_LABEL_SCALE: f64 = 0.75;
 
 /// Pixels between labels and the text that runs upwards beside them.
 const GAP: f64 = 4.0;
@@ -100,7 +100,7 @@ impl Frame<'_> {
         let widths = ticks.ticks.iter().map(|tick| self.font.width(&tick.label, small));
         let widest = widths.fold(1.0, f64::max);
         // A little less, so that rounding makes none too wide.
-        small * (room * 0.999 / widest).clamp(LEAST, 1.0)
+        small * (room * 0.999 / widest).clamp(MIN_LABEL_SCALE, 1.0)
     }
 
     /// As [`Frame::note_place`]. Where there is no room for it the numbers, which are `what`, go as well: without what they leave out they
@@ -129,7 +129,8 @@ impl Frame<'_> {
         let wide = wide * size / small;
         let from = at.min(sheet + 2.0 - wide).max(2.0);
         let is_free = self.note.is_none_or(|(start, end)| from > end + small || from + wide + small < start);
-        (self.plan.above < Above::Nothing && size >= LEAST * small && is_free).then_some((from, size))
+        (self.plan.above < Above::Nothing && size >= MIN_LABEL_SCALE * small && is_free)
+            .then_some((from, size))
     }
 
     /// What numbers leave out, at a place of [`Frame::note_place`].

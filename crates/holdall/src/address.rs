@@ -21,10 +21,10 @@ use container_core::{Error, Result};
 use crate::verify::first_damage;
 
 /// Paths that a message lists before it only counts.
-const MOST_LISTED: usize = 8;
+const MAX_LISTED: usize = 8;
 
 /// Places behind the first where a file's name may end: paths of datasets and slices have `::` too.
-const MOST_CUTS: usize = 64;
+const MAX_CUTS: usize = 64;
 
 /// A file, perhaps a dataset in it, perhaps a part of that.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,7 +60,7 @@ impl Address {
         if exists(Path::new(typed)) {
             return whole();
         }
-        let later: Vec<_> = cuts.take(MOST_CUTS).collect();
+        let later: Vec<_> = cuts.take(MAX_CUTS).collect();
         let (file, rest) = later.into_iter().rev().find(|(file, _)| exists(file)).unwrap_or(first);
         let (dataset, selection) = match last_group(rest) {
             Some((dataset, selection)) => (dataset, Some(selection.to_owned())),
@@ -261,9 +261,9 @@ fn names(container: &dyn Container) -> String {
         0 => container.dataset_count(),
         listed => listed,
     };
-    let shown = (0..count.min(MOST_LISTED)).filter_map(|index| container.dataset(index));
+    let shown = (0..count.min(MAX_LISTED)).filter_map(|index| container.dataset(index));
     let shown: Vec<String> = shown.map(|dataset| typed(&dataset.path).to_owned()).collect();
-    match count.saturating_sub(MOST_LISTED) {
+    match count.saturating_sub(MAX_LISTED) {
         0 => shown.join(", "),
         more => format!("{} and {more} more", shown.join(", ")),
     }

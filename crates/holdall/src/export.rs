@@ -23,7 +23,7 @@ mod raw;
 mod rows;
 mod walk;
 
-pub(crate) use csv::{MOST_COLUMNS, has_columns, record_names};
+pub(crate) use csv::{MAX_COLUMNS, has_columns, record_names};
 
 /// A form in which values leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -212,19 +212,19 @@ pub(crate) fn recognise_to_pass(
 }
 
 /// A larger block that has to be decoded is mapped rather than copied before.
-const SMALL: u64 = 4 << 20;
+const MAX_SMALL_BLOCK: u64 = 4 << 20;
 
 /// A file of more datasets is not passed through as a whole, and to look at all of its blocks would take longer than a read.
-const FEW: usize = 1000;
+const MAX_PASSED_DATASETS: usize = 1000;
 
 /// True where pieces in `order` are pieces of the file, or are decoded from small ones.
 pub(crate) fn passes(container: &dyn Container, order: Option<Order>) -> bool {
-    if container.dataset_count() > FEW {
+    if container.dataset_count() > MAX_PASSED_DATASETS {
         return false;
     }
     let along =
         |dataset: &Dataset| order.is_none_or(|order| order == dataset.order || dataset.shape.len() < 2);
-    container.has_small_blocks(SMALL) && every(container).all(|(_, dataset)| along(&dataset))
+    container.has_small_blocks(MAX_SMALL_BLOCK) && every(container).all(|(_, dataset)| along(&dataset))
 }
 
 /// Opens bytes from anywhere. `path` is told to formats that are stored in several files.

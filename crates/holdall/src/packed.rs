@@ -4,7 +4,7 @@ use container_core::dtype::{DType, Field};
 use container_core::{Error, Result};
 
 /// More parts than any honest record has: nested sub-arrays of records multiply.
-const MOST_PARTS: usize = 1 << 20;
+const MAX_PARTS: usize = 1 << 20;
 
 /// Copies elements without what lies between the fields of records.
 pub(crate) struct Packer {
@@ -69,8 +69,8 @@ fn collect(dtype: &DType, base: usize, parts: &mut Vec<(usize, usize)>) -> Resul
         // Of elements without bytes nothing is kept, however many there are.
         for at in 0..if size == 0 { 0 } else { items } {
             collect(&field.dtype, start.saturating_add(at.saturating_mul(size)), parts)?;
-            if parts.len() > MOST_PARTS {
-                return Err(Error::unsupported(format!("records of more than {MOST_PARTS} parts")));
+            if parts.len() > MAX_PARTS {
+                return Err(Error::unsupported(format!("records of more than {MAX_PARTS} parts")));
             }
         }
     }

@@ -17,10 +17,10 @@ use crate::formats::FORMATS;
 use crate::open::repair_command;
 
 /// A file is looked for among so many bytes.
-const FAR: usize = 64 << 10;
+const MAX_PREFIX_LEN: usize = 64 << 10;
 
 /// Places that begin as a file does that are tried, nothing of which may be a file: text about a format has its magic.
-const MOST: usize = 16;
+const MAX_CANDIDATES: usize = 16;
 
 /// A file that does not begin with its first byte.
 pub(crate) struct Found {
@@ -60,14 +60,15 @@ fn find_where(
     path: Option<&PathBuf>,
     is_one: impl Fn(&'static Format, Input) -> bool,
 ) -> Result<Option<Found>> {
-    let head = source.read(0..source.len().min((FAR + Probe::LEN) as u64))?.into_owned();
+    let head = source.read(0..source.len().min((MAX_PREFIX_LEN + Probe::LEN) as u64))?.into_owned();
     let begins = |at: &usize| {
         let head = &head[*at..];
         let head = &head[..head.len().min(Probe::LEN)];
         let fits = |format: &&&Format| (format.sniff)(&Probe { head, directory: None, len: None });
         FORMATS.iter().find(fits).map(|format| (*at as u64, *format))
     };
-    for (at, format) in (1..head.len().min(FAR)).filter_map(|at| begins(&at)).take(MOST) {
+    for (at, format) in (1..head.len().min(MAX_PREFIX_LEN)).filter_map(|at| begins(&at)).take(MAX_CANDIDATES)
+    {
         let input = || {
             let source: Box<dyn Source> = Box::new(Behind::new(Arc::clone(source), at));
             Input { source: Some(source), path: path.cloned() }

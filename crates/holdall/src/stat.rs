@@ -38,7 +38,7 @@ pub const PERCENTILES: [f64; 7] = [1.0, 5.0, 25.0, 50.0, 75.0, 95.0, 99.0];
 const PIECE: u64 = 4 << 20;
 
 /// Most bytes of values that are kept for percentiles; more are read again instead.
-const MOST_KEPT: u64 = 1 << 30;
+const MAX_KEPT: u64 = 1 << 30;
 
 /// What is known of a dataset, or of one field of its records.
 #[derive(Clone, Debug)]
@@ -181,7 +181,7 @@ struct Found {
 impl Found {
     fn new(column: Column, rows: u64, read: &ReadOptions) -> Self {
         let count = rows.saturating_mul(column.per_element);
-        let budget = (read.limits.memory / 4).min(MOST_KEPT) / 8;
+        let budget = (read.limits.memory / 4).min(MAX_KEPT) / 8;
         let is_done = column.measured == Measured::Nothing;
         Self {
             column,

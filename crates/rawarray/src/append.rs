@@ -95,7 +95,7 @@ pub fn set_trailer(
 ) -> Result<()> {
     let old = Old::open(path.as_ref(), open)?;
     let range = old.file.trailer_range();
-    if range.end - range.start > trailer::MOST {
+    if range.end - range.start > trailer::MAX_TRAILER_LEN {
         return Err(Error::usage(format!("a trailer of {} bytes is no metadata", range.end - range.start)));
     }
     let said = match trailer::to_tree(old.file.trailer()?.into_owned()) {

@@ -117,7 +117,7 @@ impl Container for Lens {
         let mut meta = self.meta()?;
         let Value::Map(entries) = &mut meta else { return Ok(meta) };
         let range = self.file.trailer_range();
-        if (1..=trailer::MOST).contains(&(range.end - range.start))
+        if (1..=trailer::MAX_TRAILER_LEN).contains(&(range.end - range.start))
             && let Value::Map(said) = trailer::to_tree(self.file.trailer()?.into_owned())
         {
             entries.retain(|(key, _)| key != TRAILER);
@@ -181,7 +181,7 @@ impl Container for Lens {
         let mut tree = match range.end - range.start {
             0 => Value::Map(Vec::new()),
             _ if is_selected => Value::Map(Vec::new()),
-            len if len > trailer::MOST => Value::Map(Vec::new()),
+            len if len > trailer::MAX_TRAILER_LEN => Value::Map(Vec::new()),
             _ => trailer::to_tree(self.file.trailer()?.into_owned()),
         };
         if let (Value::Map(entries), Some(own)) = (&mut tree, import::own_type(&self.datasets, selection)) {
@@ -194,7 +194,7 @@ impl Container for Lens {
     fn uncarried(&self, _selection: &[(usize, Region)]) -> Vec<Loss> {
         let trailer = self.file.trailer_range();
         let len = trailer.end - trailer.start;
-        let long = (len > trailer::MOST)
+        let long = (len > trailer::MAX_TRAILER_LEN)
             .then(|| Loss { dataset: None, what: format!("trailer of {len} bytes, too long for metadata") });
         long.into_iter().collect()
     }

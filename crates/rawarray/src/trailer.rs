@@ -4,7 +4,7 @@ use container_core::carried::{self, Forms, WHOLE};
 use container_core::{Result, Value};
 
 /// A longer trailer is no metadata: it is read as a dataset.
-pub(crate) const MOST: u64 = 1 << 24;
+pub(crate) const MAX_TRAILER_LEN: u64 = 1 << 24;
 
 /// What a trailer says: the entries of a JSON object, or, under one name, other JSON, text or bytes as they are.
 pub(crate) fn to_tree(bytes: Vec<u8>) -> Value {

@@ -101,7 +101,7 @@ pub(crate) struct Encoder<'o> {
 
 /// Bytes of values of which varints are looked at before they are written. More of them would pass for an LZ4 block of the
 /// same length only if they were made to.
-const FEW: u64 = 1 << 20;
+const MAX_VARINT_SAMPLE: u64 = 1 << 20;
 
 enum Step {
     Plain {
@@ -152,7 +152,7 @@ impl<'o> Encoder<'o> {
                 held.try_reserve_exact(len).map_err(refused)?;
                 (Step::Whole { held }, None)
             }
-            Encoding::Leb128 if expected <= FEW => {
+            Encoding::Leb128 if expected <= MAX_VARINT_SAMPLE => {
                 Leb128::new(&target.dtype).ok_or_else(cannot)?;
                 (Step::Whole { held: Vec::new() }, None)
             }

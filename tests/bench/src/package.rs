@@ -78,7 +78,7 @@ struct Whole {
     has_digest: bool,
 }
 
-const WHOLE: &[Whole] = &[
+const WHOLE_READS: &[Whole] = &[
     Whole { kind: "asdf:none", title: "ASDF, plain", peer: "asdf", has_threads: false, has_digest: true },
     Whole { kind: "asdf:zlib", title: "ASDF, zlib", peer: "asdf", has_threads: false, has_digest: true },
     Whole { kind: "asdf:bzp2", title: "ASDF, bzp2", peer: "asdf", has_threads: false, has_digest: true },
@@ -96,7 +96,7 @@ const WHOLE: &[Whole] = &[
 ];
 
 fn read<'a>(job: &'a Job<'a>) -> Result<Vec<Group<'a>>> {
-    WHOLE.iter().map(|whole| read_one(job, whole)).collect()
+    WHOLE_READS.iter().map(|whole| read_one(job, whole)).collect()
 }
 
 fn read_one<'a>(job: &'a Job<'a>, whole: &Whole) -> Result<Group<'a>> {

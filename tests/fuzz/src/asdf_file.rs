@@ -11,10 +11,10 @@ use crate::options::{read_options, small_options};
 use crate::values::region;
 
 /// Most bytes that all datasets of a file may hold, for all of them to be read many times.
-const MOST: u64 = 1 << 17;
+const MAX_DATASET_BYTES: u64 = 1 << 17;
 
 /// Most elements that are looked up one by one.
-const MOST_ELEMENTS: u64 = 2000;
+const MAX_ELEMENTS: u64 = 2000;
 
 pub(crate) const POLICIES: [Policy; 3] = [Policy::Compatible, Policy::Strict, Policy::Lenient];
 
@@ -50,7 +50,7 @@ pub fn asdf_open(data: &[u8]) {
             Err(error) => look_at_error(&error),
             Ok(lens) => {
                 let held = every(&*lens).take(65).map(|(_, dataset)| dataset.logical);
-                if lens.dataset_count() <= 64 && held.fold(0, u64::saturating_add) <= MOST {
+                if lens.dataset_count() <= 64 && held.fold(0, u64::saturating_add) <= MAX_DATASET_BYTES {
                     look_through(&*lens, data.len() as u64, tolerance, &mut feed);
                 }
             }
@@ -100,7 +100,7 @@ fn array(file: &File, index: usize, feed: &mut Feed<'_>) {
         Err(error) => return look_at_error(&error),
     };
     assert_eq!(geometry.shape.len(), geometry.strides.len());
-    if geometry.byte_len() > MOST {
+    if geometry.byte_len() > MAX_DATASET_BYTES {
         return;
     }
     let whole = file.whole(index).expect("its geometry is known");
@@ -124,7 +124,7 @@ fn array(file: &File, index: usize, feed: &mut Feed<'_>) {
         // Of a block no more is read than its elements need.
         Err(error) => return look_at_error(&error),
     };
-    if geometry.len() > MOST_ELEMENTS || geometry.dtype.itemsize() == 0 {
+    if geometry.len() > MAX_ELEMENTS || geometry.dtype.itemsize() == 0 {
         return;
     }
     let mut by_hand = Vec::with_capacity(bytes.len());

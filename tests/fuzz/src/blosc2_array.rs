@@ -18,7 +18,7 @@ use crate::options::read_options;
 use crate::values::{bytes_of, pick, region};
 
 /// Most bytes that an array may have for all of it to be put together element by element.
-const MOST: u64 = 1 << 16;
+const MAX_ARRAY_BYTES: u64 = 1 << 16;
 
 /// A file of any bytes as an array.
 pub fn blosc2_array(data: &[u8]) {
@@ -50,7 +50,7 @@ pub fn blosc2_slices(data: &[u8]) {
     options.chunkshape = Some(chunks);
     options.blockshape = Some(blocks);
     let len = shape.iter().product::<u64>() as usize * itemsize;
-    if len as u64 > MOST {
+    if len as u64 > MAX_ARRAY_BYTES {
         return;
     }
     let bytes = if feed.below(4) == 0 { vec![0; len] } else { feed.fill(len) };
@@ -135,10 +135,10 @@ fn elements(array: &NdArray) -> Option<Vec<u8>> {
     let geometry = array.geometry();
     let size = geometry.itemsize();
     let count = array.shape().iter().try_fold(1_u64, |count, len| count.checked_mul(*len))?;
-    if count.checked_mul(size as u64)? > MOST || geometry.chunk_count() > 64 {
+    if count.checked_mul(size as u64)? > MAX_ARRAY_BYTES || geometry.chunk_count() > 64 {
         return None;
     }
-    if count > 0 && geometry.chunk_count().checked_mul(geometry.chunk_bytes())? > 16 * MOST {
+    if count > 0 && geometry.chunk_count().checked_mul(geometry.chunk_bytes())? > 16 * MAX_ARRAY_BYTES {
         return None;
     }
     let read = |chunk| array.frame().read_chunk(chunk, &read_options()).ok();

@@ -13,8 +13,8 @@ use crate::lens::look_at_error;
 use crate::options::{read_options, small_options};
 
 /// Most chunks and bytes that are kept in mind.
-const MOST: u64 = 1 << 16;
-const MOST_CHUNKS: u64 = 64;
+const MAX_REMEMBERED: u64 = 1 << 16;
+const MAX_CHUNKS: u64 = 64;
 
 /// What the frame is to hold: chunks, where they can be read, and user metadata.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,7 +25,7 @@ struct Model {
 
 impl Model {
     fn of(frame: &Frame) -> Option<Self> {
-        if frame.chunk_count() > MOST_CHUNKS || frame.data_len() > MOST {
+        if frame.chunk_count() > MAX_CHUNKS || frame.data_len() > MAX_REMEMBERED {
             return None;
         }
         let chunks = (0..frame.chunk_count()).map(|at| frame.read_chunk(at, &read_options()).ok()).collect();
@@ -114,7 +114,7 @@ fn step(editor: &mut Editor, model: &mut Model, feed: &mut Feed<'_>) {
     let at = feed.below(count + 2);
     let known = count as u64;
     match feed.below(10) {
-        0..=2 if held < MOST / 2 && known < MOST_CHUNKS / 2 => {
+        0..=2 if held < MAX_REMEMBERED / 2 && known < MAX_CHUNKS / 2 => {
             let data = content(editor, feed);
             if done(editor.insert(at.min(count) as u64, &data)) {
                 model.chunks.insert(at.min(count), Some(data));
@@ -192,7 +192,7 @@ fn step(editor: &mut Editor, model: &mut Model, feed: &mut Feed<'_>) {
 /// Bytes for a chunk: mostly as many as the others have.
 fn content(editor: &Editor, feed: &mut Feed<'_>) -> Vec<u8> {
     let usual = match editor.header().chunksize {
-        blosc2_frame::ChunkSize::Fixed(len) if u64::from(len) < MOST / 8 => len as usize,
+        blosc2_frame::ChunkSize::Fixed(len) if u64::from(len) < MAX_REMEMBERED / 8 => len as usize,
         _ => 64,
     };
     let len = if feed.below(4) == 0 { feed.below(200) } else { usual };

@@ -10,10 +10,10 @@ use crate::lens::{look_at_error, look_through};
 use crate::options::{read_options, small_options};
 
 /// Most bytes that all datasets of a file may hold, for all of them to be read many times.
-const MOST: u64 = 1 << 17;
+const MAX_DATASET_BYTES: u64 = 1 << 17;
 
 /// Chunks that are looked at one by one; an index of a few bytes may speak of millions.
-const MOST_CHUNKS: u64 = 24;
+const MAX_CHUNKS: u64 = 24;
 
 pub(crate) fn own_options(tolerance: Tolerance) -> OpenOptions {
     let mut options = OpenOptions::default();
@@ -67,7 +67,7 @@ fn through(data: &[u8], feed: &mut Feed<'_>) {
             }
         };
         let held = every(&*lens).take(65).map(|(_, dataset)| dataset.logical).fold(0, u64::saturating_add);
-        if lens.dataset_count() <= 64 && held <= MOST {
+        if lens.dataset_count() <= 64 && held <= MAX_DATASET_BYTES {
             look_through(&*lens, data.len() as u64, tolerance, feed);
         }
     }
@@ -77,7 +77,7 @@ fn through(data: &[u8], feed: &mut Feed<'_>) {
 fn same(strict: &Frame, lenient: &Frame) {
     assert_eq!((strict.header(), strict.chunk_count()), (lenient.header(), lenient.chunk_count()));
     assert_eq!(strict.metalayers(), lenient.metalayers());
-    for index in 0..strict.chunk_count().min(MOST_CHUNKS) {
+    for index in 0..strict.chunk_count().min(MAX_CHUNKS) {
         let (one, other) =
             (strict.read_chunk(index, &read_options()), lenient.read_chunk(index, &read_options()));
         assert_eq!(one.ok(), other.ok(), "chunk {index}");
@@ -94,7 +94,7 @@ fn native(frame: &Frame, data: &[u8], feed: &mut Feed<'_>) {
     }
     let options = read_options();
     let mut joined = Some(Vec::new());
-    for index in 0..frame.chunk_count().min(MOST_CHUNKS) {
+    for index in 0..frame.chunk_count().min(MAX_CHUNKS) {
         match frame.read_chunk(index, &options) {
             Ok(chunk) => {
                 parts(frame, index, &chunk, feed);
@@ -112,7 +112,7 @@ fn native(frame: &Frame, data: &[u8], feed: &mut Feed<'_>) {
     if let Err(error) = &whole {
         look_at_error(error);
     }
-    if let (Some(joined), true) = (joined, frame.chunk_count() <= MOST_CHUNKS)
+    if let (Some(joined), true) = (joined, frame.chunk_count() <= MAX_CHUNKS)
         && joined.len() as u64 == frame.data_len()
     {
         assert!(whole.is_ok_and(|whole| whole == joined), "the data are its chunks");

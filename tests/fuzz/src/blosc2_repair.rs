@@ -12,15 +12,15 @@ use crate::options::{read_options, small_options};
 use crate::repaired;
 
 /// Most chunks and bytes that are compared.
-const MOST_CHUNKS: u64 = 256;
-const MOST: u64 = 1 << 17;
+const MAX_CHUNKS: u64 = 256;
+const MAX_COMPARED_BYTES: u64 = 1 << 17;
 
 /// Repairs the bytes, and holds the result against them.
 pub fn blosc2_repair(data: &[u8]) {
     let before = open(data, Tolerance::Strict).ok();
     // A few bytes of index may be more chunks than anyone wants to write.
     let lenient = open(data, Tolerance::Lenient).ok();
-    let many = |frame: &Frame| frame.chunk_count() > MOST_CHUNKS || frame.data_len() > MOST;
+    let many = |frame: &Frame| frame.chunk_count() > MAX_CHUNKS || frame.data_len() > MAX_COMPARED_BYTES;
     if lenient.as_ref().is_some_and(many) {
         return;
     }
@@ -44,7 +44,7 @@ pub fn blosc2_repair(data: &[u8]) {
     let faults = fixed.layout().faults().iter().filter(|fault| fault.severity() == Severity::Error);
     assert_eq!(faults.count(), 0, "repaired, and {:?}", fixed.layout().faults());
     if report.guessed.is_empty() {
-        for index in 0..fixed.chunk_count().min(MOST_CHUNKS) {
+        for index in 0..fixed.chunk_count().min(MAX_CHUNKS) {
             let read = fixed.read_chunk(index, &read_options());
             // A shape that is believed may have chunks for which there is no memory here.
             let limit = |error: &Error| matches!(error.kind(), ErrorKind::Limit { .. });

@@ -9,14 +9,15 @@ use crate::mutate::XorShift;
 use crate::seeds::{choices as noise, gather};
 
 /// Larger files leave most changes without a meaning.
-const MOST: u64 = 5 << 10;
+const MAX_SEED_LEN: u64 = 5 << 10;
 
 fn fixtures(extensions: &[&str]) -> Vec<Vec<u8>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/blosc2");
     let mut paths: Vec<PathBuf> = Vec::new();
     extensions.iter().for_each(|extension| gather(&root, extension, &mut paths));
     paths.sort();
-    let is_small = |path: &PathBuf| fs::metadata(path).is_ok_and(|file| (1..=MOST).contains(&file.len()));
+    let is_small =
+        |path: &PathBuf| fs::metadata(path).is_ok_and(|file| (1..=MAX_SEED_LEN).contains(&file.len()));
     let small = paths.iter().filter(|path| is_small(path));
     small.map(|path| fs::read(path).unwrap_or_else(|error| panic!("{path:?}: {error}"))).collect()
 }

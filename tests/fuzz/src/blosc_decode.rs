@@ -10,9 +10,9 @@ use crate::feed::Feed;
 use crate::lens::look_at_error;
 
 /// Most bytes that are decoded as a whole.
-const MOST: usize = 1 << 15;
+const MAX_DECODED: usize = 1 << 15;
 
-/// What a block may take. Far more than [`MOST`] is announced in a few bytes.
+/// What a block may take. Far more than [`MAX_DECODED`] is announced in a few bytes.
 const MEMORY: u64 = 4 << 20;
 
 /// Whatever way is taken, the bytes are the same; nothing is taken from outside of the chunk, and nothing is left out.
@@ -68,7 +68,7 @@ impl<'c, 'a> Reading<'c, 'a> {
 
     fn all_ways(&mut self, feed: &mut Feed<'_>) {
         let len = self.chunk.nbytes();
-        if len > MOST {
+        if len > MAX_DECODED {
             return self.far(feed);
         }
         let whole = self.whole();

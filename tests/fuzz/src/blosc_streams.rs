@@ -7,7 +7,7 @@ use crate::feed::Feed;
 use crate::lens::look_at_error;
 
 /// Most bytes that are decoded.
-const MOST: usize = 1 << 17;
+const MAX_DECODED: usize = 1 << 17;
 
 /// A stream decodes to what another decoder makes of it, or fails as there; so does its start.
 pub fn blosclz_lz4_streams(data: &[u8]) {
@@ -18,7 +18,7 @@ pub fn blosclz_lz4_streams(data: &[u8]) {
     let blosclz = by_the_book(stream);
     let len = blosclz.len() + off;
     compare(&Parts { format: 0, is_old, stream, dictionary: &[], len }, &blosclz.checked(len), &mut feed);
-    let shape = block_shape(stream, MOST as u64);
+    let shape = block_shape(stream, MAX_DECODED as u64);
     let len = shape.decoded_len as usize + off;
     let mut dst = vec![0; len];
     let whole = lz4_flex::block::decompress_into(stream, &mut dst).is_ok_and(|made| made == len);
@@ -77,7 +77,7 @@ impl Parts<'_> {
 
 fn compare(parts: &Parts<'_>, expected: &Option<Vec<u8>>, feed: &mut Feed<'_>) {
     // A stream is shorter than what it holds, or it is stored.
-    if parts.len > MOST || parts.stream.len() >= parts.len || parts.stream.is_empty() {
+    if parts.len > MAX_DECODED || parts.stream.len() >= parts.len || parts.stream.is_empty() {
         return;
     }
     let bytes = parts.chunk();
@@ -104,7 +104,7 @@ fn compare(parts: &Parts<'_>, expected: &Option<Vec<u8>>, feed: &mut Feed<'_>) {
     }
 }
 
-/// What a BloscLZ stream decodes to, up to where it goes wrong or [`MOST`] is passed.
+/// What a BloscLZ stream decodes to, up to where it goes wrong or [`MAX_DECODED`] is passed.
 struct Decoded {
     bytes: Vec<u8>,
     complete: bool,
@@ -130,7 +130,7 @@ fn by_the_book(stream: &[u8]) -> Decoded {
 /// stream ends after literals.
 fn runs(src: &mut (impl ExactSizeIterator<Item = u8> + Clone), out: &mut Vec<u8>) -> Option<()> {
     let mut control = usize::from(src.next()? & 31);
-    while out.len() <= MOST {
+    while out.len() <= MAX_DECODED {
         if control < 32 {
             for _ in 0..=control {
                 out.push(src.next()?);

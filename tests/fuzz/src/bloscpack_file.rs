@@ -12,7 +12,7 @@ use crate::options::{read_options, small_options};
 use crate::repaired::{self, repaired};
 
 /// Most bytes that all chunks of a file may say that they hold, for all of them to be decoded many times.
-const MOST: u64 = 1 << 17;
+const MAX_CHUNK_BYTES: u64 = 1 << 17;
 
 fn options(tolerance: Tolerance) -> OpenOptions {
     let mut options = small_options();
@@ -36,7 +36,7 @@ pub fn bloscpack_open(data: &[u8]) {
             }
         };
         native(&file, data, &mut feed);
-        if claimed(&file) > MOST {
+        if claimed(&file) > MAX_CHUNK_BYTES {
             continue;
         }
         let opened = (FORMAT.open)(Input::bytes(Box::new(data.to_vec())), &options);
@@ -81,7 +81,7 @@ fn native(file: &File, data: &[u8], feed: &mut Feed<'_>) {
         }
     }
     assert!(file.read_range(len..len.saturating_add(1), &read_options()).is_err());
-    if claimed(file) > MOST || len > MOST {
+    if claimed(file) > MAX_CHUNK_BYTES || len > MAX_CHUNK_BYTES {
         return;
     }
     // Parts of the whole are the whole.
@@ -132,7 +132,7 @@ pub fn bloscpack_repair(data: &[u8]) {
             }
             continue;
         };
-        if claimed(&file) > MOST {
+        if claimed(&file) > MAX_CHUNK_BYTES {
             continue;
         }
         let was_sound = is_sound(data);
@@ -146,7 +146,7 @@ pub fn bloscpack_repair(data: &[u8]) {
         };
         let fixed =
             File::from_source(Box::new(mended.clone()), &small_options()).expect("a repaired file opens");
-        if claimed(&fixed) > MOST {
+        if claimed(&fixed) > MAX_CHUNK_BYTES {
             continue;
         }
         assert!(is_sound(&mended), "repaired, but {:?}", fixed.layout().faults());

@@ -11,7 +11,7 @@ use crate::lens::{look_at_error, look_through};
 use crate::options::{read_options, small_options};
 
 /// Most bytes that all datasets of a file may hold, for all of them to be read many times.
-pub(crate) const MOST: u64 = 1 << 17;
+pub(crate) const MAX_DATASET_BYTES: u64 = 1 << 17;
 
 pub(crate) const POLICIES: [Policy; 3] = [Policy::Compatible, Policy::Strict, Policy::Lenient];
 
@@ -78,7 +78,7 @@ fn through(data: &[u8], strict: bool, feed: &mut Feed<'_>) {
             );
         }
         let held = every(&*lens).map(|(_, dataset)| dataset.logical).fold(0, u64::saturating_add);
-        if held <= MOST {
+        if held <= MAX_DATASET_BYTES {
             look_through(&*lens, data.len() as u64, Tolerance::Lenient, feed);
         }
     }

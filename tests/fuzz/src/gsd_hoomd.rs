@@ -12,7 +12,7 @@ use gsd::hoomd::{
 use gsd::{Durability, File, Writer};
 
 use crate::feed::Feed;
-use crate::gsd_file::{MOST, POLICIES, open, own_options};
+use crate::gsd_file::{MAX_DATASET_BYTES, POLICIES, open, own_options};
 use crate::lens::look_at_error;
 
 /// Defaults are left out, in either precision, and come back in single. A value like the default that is stored nonetheless, because
@@ -35,7 +35,7 @@ pub fn gsd_hoomd(data: &[u8]) {
         // Entries may share their data.
         let held = file.index().iter().filter_map(|entry| entry.size()).fold(0, u64::saturating_add);
         let frames = file.nframes();
-        if held.saturating_mul(frames) <= MOST {
+        if held.saturating_mul(frames) <= MAX_DATASET_BYTES {
             logs(&file);
         }
         let trajectory = match Trajectory::from_file(file) {
@@ -48,7 +48,7 @@ pub fn gsd_hoomd(data: &[u8]) {
         if let Err(error) = check_trajectory(&trajectory, Progress::none()) {
             look_at_error(&error);
         }
-        if held.saturating_mul(frames.max(1)) > MOST {
+        if held.saturating_mul(frames.max(1)) > MAX_DATASET_BYTES {
             continue;
         }
         let read = frames_of(&trajectory);

@@ -6,7 +6,7 @@ use gsd::rewrite::{Equal, RewriteOptions, concat, slice};
 use gsd::{ErrorKind, Fallback, File, Frames, Policy};
 
 use crate::feed::Feed;
-use crate::gsd_file::{MOST, open};
+use crate::gsd_file::{MAX_DATASET_BYTES, open};
 use crate::gsd_repair::is_clean;
 use crate::lens::look_at_error;
 
@@ -16,7 +16,7 @@ pub fn gsd_rewrite(data: &[u8]) {
     for policy in [Policy::Compatible, Policy::Lenient] {
         let Ok(file) = open(data, policy) else { continue };
         let held = file.index().iter().filter_map(|entry| entry.size()).fold(0, u64::saturating_add);
-        if held.saturating_mul(file.nframes()) > MOST {
+        if held.saturating_mul(file.nframes()) > MAX_DATASET_BYTES {
             continue;
         }
         let start = feed.below(file.nframes().min(1 << 15) as usize + 1) as u64;

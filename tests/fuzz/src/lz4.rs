@@ -4,15 +4,15 @@ use container_core::codec::Codec;
 use container_core::codec::lz4::{BlockEnd, Lz4, block_shape, decode_prefix};
 
 /// Most bytes that are decoded.
-const MOST: usize = 1 << 18;
+const MAX_DECODED: usize = 1 << 18;
 
 /// The walk accepts the blocks that lz4_flex decodes, and finds as much of the others as there is.
 pub fn lz4_walk(data: &[u8]) {
     let shape = block_shape(data, u64::MAX);
     assert!(shape.encoded_len <= data.len());
     assert!(shape.decoded_len <= 255 * data.len() as u64);
-    let Some(len) = usize::try_from(shape.decoded_len).ok().filter(|len| *len <= MOST) else {
-        assert_eq!(block_shape(data, MOST as u64).end, BlockEnd::PastLimit);
+    let Some(len) = usize::try_from(shape.decoded_len).ok().filter(|len| *len <= MAX_DECODED) else {
+        assert_eq!(block_shape(data, MAX_DECODED as u64).end, BlockEnd::PastLimit);
         return;
     };
     let (decoded, complete) = by_the_letter(data);

@@ -66,7 +66,7 @@ const WORDS: [u64; 24] = [
 ];
 
 /// Longest mutant, so that splicing mutants of mutants comes to an end.
-const MOST: usize = 1 << 16;
+const MAX_MUTANT_LEN: usize = 1 << 16;
 
 /// A mutant of `seed`: one to four changes, of which some bring in parts of `other`.
 #[must_use]
@@ -74,7 +74,7 @@ pub fn mutant(seed: &[u8], other: &[u8], numbers: &mut XorShift) -> Vec<u8> {
     let mut data = seed.to_vec();
     for _ in 0..=numbers.below(4) {
         change(&mut data, other, numbers);
-        data.truncate(MOST);
+        data.truncate(MAX_MUTANT_LEN);
     }
     data
 }
@@ -145,7 +145,7 @@ mod tests {
         };
         let all = make();
         assert_eq!(all, make());
-        assert!(all.iter().all(|data| data.len() <= MOST));
+        assert!(all.iter().all(|data| data.len() <= MAX_MUTANT_LEN));
         assert!(all.windows(2).filter(|pair| pair[0] != pair[1]).count() > 1500);
     }
 }

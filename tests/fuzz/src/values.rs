@@ -8,7 +8,7 @@ use crate::feed::Feed;
 use crate::options::limits;
 
 /// Most elements that are walked one by one.
-const MOST: u64 = 1 << 12;
+const MAX_WALKED_ELEMENTS: u64 = 1 << 12;
 
 /// The elements in `order`, where they can be had.
 pub(crate) fn bytes_of(array: &Array<'_>, order: Order) -> Option<Vec<u8>> {
@@ -48,7 +48,7 @@ fn axis(len: u64, feed: &mut Feed<'_>) -> AxisSelection {
 pub(crate) fn pick(whole: &[u8], shape: &[u64], size: usize, region: &Region) -> Option<Vec<u8>> {
     match region.len()? {
         0 => return Some(Vec::new()),
-        1..=MOST => {}
+        1..=MAX_WALKED_ELEMENTS => {}
         _ => return None,
     }
     let mut indices: Vec<u64> = vec![0];

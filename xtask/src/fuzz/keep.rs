@@ -11,7 +11,7 @@ use sha2::{Digest as _, Sha256};
 use super::LONGEST;
 
 /// Most inputs of a target, so that all of them are a part of a smoke run.
-const MOST: usize = 60;
+const MAX_INPUTS: usize = 60;
 
 /// What libFuzzer knows of an input after a merge.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -27,7 +27,7 @@ struct Input {
 /// `record` is the control file of a merge for a set cover, which has the features of each input; names in it are relative to `root`.
 pub(super) fn choose(record: &str, root: &Path, folder: &Path) -> Result<(usize, usize)> {
     let inputs = parse(record).context("libFuzzer's record of its merge has another form")?;
-    let chosen = best(&inputs, MOST);
+    let chosen = best(&inputs, MAX_INPUTS);
     let mut contents = Vec::new();
     for input in chosen {
         let mut bytes = fs::read(root.join(&input.path)).with_context(|| input.path.display().to_string())?;

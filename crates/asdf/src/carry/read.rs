@@ -16,7 +16,7 @@ use crate::ndarray::NdArray;
 use crate::yaml::{Int, Yaml};
 
 /// Bytes that a node takes on its way, about.
-const EACH: u64 = 128;
+const NODE_SIZE: u64 = 128;
 
 /// The tree without its arrays, but for the places of selected ones that their paths do not tell.
 ///
@@ -25,7 +25,7 @@ const EACH: u64 = 128;
 pub(crate) fn carried(file: &File, selection: &[(usize, Region)], limits: &Limits) -> Result<Value> {
     let document = file.tree().document();
     limits
-        .allocate((document.len() as u64).saturating_mul(EACH))
+        .allocate((document.len() as u64).saturating_mul(NODE_SIZE))
         .map_err(|error| error.context("asdf tree"))?;
     let mut root = Yaml::of(file.tree().root())?;
     let mut anchor = None;

@@ -34,7 +34,7 @@ struct Job<'d> {
 }
 
 /// Less than this is not worth a thread.
-const LEAST_SHARE: usize = 256 << 10;
+const MIN_SHARE: usize = 256 << 10;
 
 /// Bytes of a head, at most.
 pub(super) const HEAD_LEN: usize = 20;
@@ -69,7 +69,7 @@ pub(super) fn decode_range(
     if let Some(job) = first {
         run(job, if alone { encoded.threads } else { 1 })?;
     }
-    let threads = if alone { 1 } else { encoded.threads.clamp(1, wanted.div_ceil(LEAST_SHARE).max(1)) };
+    let threads = if alone { 1 } else { encoded.threads.clamp(1, wanted.div_ceil(MIN_SHARE).max(1)) };
     let walk = Mutex::new(walk);
     let work = || {
         loop {

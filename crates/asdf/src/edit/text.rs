@@ -8,7 +8,7 @@ use container_core::{Error, Result};
 
 use super::{lines, place};
 use crate::yaml::{
-    Around, Document, EmitOptions, MOST_DEPTH, NodeId, Piece, Place, ScalarStyle, Spot, YAML_PREFIX, Yaml,
+    Around, Document, EmitOptions, MAX_DEPTH, NodeId, Piece, Place, ScalarStyle, Spot, YAML_PREFIX, Yaml,
     emit_at, emit_item, emit_key, emit_pair, plain,
 };
 
@@ -82,8 +82,8 @@ pub(super) fn own_anchors<'y>(document: &Document, value: &'y Yaml) -> Result<Co
 }
 
 fn collect<'y>(value: &'y Yaml, depth: usize, names: &mut Vec<&'y str>) -> Result<()> {
-    if depth > MOST_DEPTH {
-        return Err(Error::limit("collections within one another", depth as u64, MOST_DEPTH as u64));
+    if depth > MAX_DEPTH {
+        return Err(Error::limit("collections within one another", depth as u64, MAX_DEPTH as u64));
     }
     let depth = depth.saturating_add(1);
     match value {

@@ -17,10 +17,10 @@ use crate::yaml::{Document, Kind, Node, NodeId, key_text};
 use super::ArrayEntry;
 
 /// Most entries that aliases may make.
-const MOST: usize = 1 << 20;
+const MAX_ENTRIES: usize = 1 << 20;
 
 /// Most nodes within one another on the way to an array, aliases followed.
-const MOST_DEPTH: usize = 512;
+const MAX_DEPTH: usize = 512;
 
 /// The arrays of a tree, in its order.
 pub(super) fn find(
@@ -102,7 +102,7 @@ impl Ways {
 
 /// Most nodes that are looked at on the ways to arrays, as often as they are come by.
 fn most_visits(document: &Document) -> u64 {
-    (MOST as u64).saturating_add(document.len() as u64)
+    (MAX_ENTRIES as u64).saturating_add(document.len() as u64)
 }
 
 /// What is known of a collection.
@@ -143,7 +143,7 @@ fn visits(document: &Document, ways: &Ways) -> Option<u64> {
         *known.get_mut(id.0 as usize)? = Visits::Known(count, depth);
         steps.pop();
         match steps.last_mut() {
-            None => return (depth < MOST_DEPTH).then_some(count),
+            None => return (depth < MAX_DEPTH).then_some(count),
             Some((_, _, whole, levels)) => {
                 *whole = whole.saturating_add(count).saturating_add(1);
                 *levels = depth.saturating_add(1).max(*levels);
@@ -202,7 +202,7 @@ impl Search {
             search.look(node, &path);
             let id = node.target().id();
             // A collection within itself has been listed.
-            if steps.len() < MOST_DEPTH && !steps.iter().any(|step| step.id == id) {
+            if steps.len() < MAX_DEPTH && !steps.iter().any(|step| step.id == id) {
                 steps.push(Step { id, len: path.len(), left: children(node, ways) });
             }
         }
@@ -300,7 +300,7 @@ mod tests {
         let deep = |levels: usize| format!("{}{ARRAY}{}", "[".repeat(levels), "]".repeat(levels));
         assert_eq!(visits_of(&deep(200)), Some(200));
         let mut tree = format!("a0: &a0 [{ARRAY}]\n");
-        for level in 1..MOST_DEPTH {
+        for level in 1..MAX_DEPTH {
             writeln!(tree, "a{level}: &a{level} [*a{}]", level - 1).unwrap();
         }
         assert_eq!(visits_of(&tree), None);

@@ -15,7 +15,7 @@ use container_core::source::Source;
 use container_core::{Error, Limits, Result};
 
 use super::{Gap, IndexState, Layout, StoredBlock, search};
-use crate::block_header::{BlockHeader, LEAST_LEN, MAGIC, STREAMED};
+use crate::block_header::{BlockHeader, MAGIC, MIN_LEN, STREAMED};
 use crate::block_index::{BlockIndex, MARKER};
 use crate::fault::{Fault, FaultKind};
 
@@ -95,7 +95,7 @@ fn first_block(source: &dyn Source, at: u64, layout: &Layout) -> Result<Option<u
 /// The block at `at`, where a magic is; `None` where its header cannot be.
 fn block(source: &dyn Source, at: u64, layout: &mut Layout) -> Result<Option<StoredBlock>> {
     let (index, size) = (layout.blocks.len(), layout.size);
-    let claimed = at..at.saturating_add(LEAST_LEN);
+    let claimed = at..at.saturating_add(MIN_LEN);
     if claimed.end > size {
         let fault = Fault::truncated(FaultKind::BlockHeaderTruncated, claimed, size, "a block header");
         layout.fault(fault.of(index as u64));
@@ -349,7 +349,7 @@ fn differs(index: &BlockIndex, layout: &Layout) -> Option<(usize, String)> {
 fn note_missing(index: &BlockIndex, marker: u64, layout: &mut Layout) {
     let listed = &index.offsets;
     let ends = listed.iter().skip(1).copied().chain([marker]);
-    let has_room = listed.iter().zip(ends.clone()).all(|(at, end)| at.saturating_add(LEAST_LEN) <= end);
+    let has_room = listed.iter().zip(ends.clone()).all(|(at, end)| at.saturating_add(MIN_LEN) <= end);
     if listed.len() <= layout.blocks.len() || !has_room || listed.first() < Some(&layout.padding.start) {
         return;
     }

@@ -18,13 +18,13 @@ use crate::block_index::MARKER;
 use crate::fault::{Fault, FaultKind};
 
 /// Blanks before a tree that are looked at.
-const MOST_BLANKS: u64 = 4096;
+const MAX_BLANKS: u64 = 4096;
 
 /// Fills in the tree, and gives the byte at which padding or blocks begin.
 pub(super) fn find(source: &dyn Source, layout: &mut Layout) -> Result<u64> {
     let at = layout.header.comments.end;
     let size = layout.size;
-    let start = search::other_than(source, at..size.min(at.saturating_add(MOST_BLANKS)), b" \t\r\n")?;
+    let start = search::other_than(source, at..size.min(at.saturating_add(MAX_BLANKS)), b" \t\r\n")?;
     let Some(start) = start else { return Ok(at) };
     let mut start = start;
     let mut head = source.read(start..size.min(start.saturating_add(8)))?;
@@ -76,7 +76,7 @@ fn begins(head: &[u8]) -> bool {
 /// Where the tree begins behind lines that are no comments, as where the first byte of one is damaged: at the first directive that is known, or at
 /// the marks of a document. Only text is looked at, and none of an index.
 pub(crate) fn behind_lines(source: &dyn Source, range: Range<u64>) -> Result<Option<u64>> {
-    let text = source.read(range.start..range.end.min(range.start.saturating_add(MOST_BLANKS)))?;
+    let text = source.read(range.start..range.end.min(range.start.saturating_add(MAX_BLANKS)))?;
     let ends =
         [memchr::memchr(0, &text), memchr::memmem::find(&text, &MAGIC), memchr::memmem::find(&text, MARKER)];
     let text = text.get(..ends.into_iter().flatten().min().unwrap_or(text.len())).unwrap_or_default();

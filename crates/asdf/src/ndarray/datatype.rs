@@ -47,10 +47,10 @@ const SCALARS: [(&str, Kind, usize); 17] = [
 const STANDARD: usize = 14;
 
 /// Most fields of a record, nested ones and items of sub-arrays not counted.
-const MOST_FIELDS: usize = 1 << 16;
+const MAX_FIELDS: usize = 1 << 16;
 
 /// Most records within records.
-const MOST_DEPTH: usize = 32;
+const MAX_DEPTH: usize = 32;
 
 impl Datatype {
     /// Reads the type at `node` of an array of that byte order.
@@ -58,7 +58,7 @@ impl Datatype {
     /// # Errors
     /// `Malformed` for what is no type; `Unsupported` for a name without a known meaning.
     pub fn parse(node: Node<'_>, byteorder: ByteOrder) -> Result<Self> {
-        let mut left = MOST_FIELDS;
+        let mut left = MAX_FIELDS;
         Ok(Self { dtype: parse(node, byteorder, 0, &mut left)?, byteorder })
     }
 
@@ -160,14 +160,14 @@ fn string(node: Node<'_>, order: ByteOrder) -> Result<Option<DType>> {
 
 /// Fields follow each other without alignment (ASDF standard 1.6.0, core schemas, ndarray).
 fn record(node: Node<'_>, order: ByteOrder, depth: usize, left: &mut usize) -> Result<DType> {
-    if depth >= MOST_DEPTH {
+    if depth >= MAX_DEPTH {
         return Err(malformed(node, "records within records without end"));
     }
     if node.is_empty() {
         return Err(malformed(node, "a record without fields"));
     }
     *left = left.checked_sub(node.len()).ok_or_else(|| {
-        Error::limit("fields of a record", (MOST_FIELDS as u64).saturating_add(1), MOST_FIELDS as u64)
+        Error::limit("fields of a record", (MAX_FIELDS as u64).saturating_add(1), MAX_FIELDS as u64)
             .at(super::place(node))
     })?;
     let mut fields: Vec<Field> = Vec::with_capacity(node.len());

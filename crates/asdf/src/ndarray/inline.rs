@@ -22,7 +22,7 @@ use crate::yaml::{Int, Kind as NodeKind, Node, Scalar};
 mod put;
 
 /// Most lists within lists: as many axes as any array has, and some for records. A list that holds itself ends here.
-const MOST_DEPTH: usize = 128;
+const MAX_DEPTH: usize = 128;
 
 /// Inline data as bytes, in C order, and which of their scalars are null where any is.
 pub(crate) struct Items {
@@ -38,7 +38,7 @@ pub(super) fn shape(data: Node<'_>, dtype: Option<&DType>, stated: Option<usize>
     let is_null = |node: Node<'_>| node.scalar() == Some(Scalar::Null);
     let (mut lens, mut here, mut empty) = (Vec::new(), data, false);
     while here.kind() == NodeKind::Sequence {
-        if lens.len() >= MOST_DEPTH {
+        if lens.len() >= MAX_DEPTH {
             return Err(malformed(data, "lists within lists without end"));
         }
         lens.push(here.len() as u64);

@@ -19,10 +19,10 @@ use crate::ndarray::{ByteSource, NdArray};
 use crate::yaml::{Collection, Document, Node, Yaml};
 
 /// Most holes of a block that are told for each array.
-const MOST_HOLES: usize = 100;
+const MAX_HOLES: usize = 100;
 
 /// Most changes of the tree that are made one by one.
-const MOST_EDITS: usize = 1000;
+const MAX_EDITS: usize = 1000;
 
 /// A block of the new file that has fewer decoded bytes than the old one said.
 #[derive(Clone, Debug)]
@@ -117,7 +117,7 @@ fn in_holes(placed: &Placed, short: &Short) -> Vec<RepairItem> {
     let mut lens: Vec<u64> = array.shape.iter().map(|len| len.unwrap_or(1)).collect();
     let strides = strides(array, &lens, size);
     let mut items = Vec::new();
-    for Hole { data, stored } in short.holes.iter().take(MOST_HOLES) {
+    for Hole { data, stored } in short.holes.iter().take(MAX_HOLES) {
         let rows = strides.as_ref().and_then(|strides| {
             let (first, of) = (*strides.first()?, array.shape.first()?.unwrap_or(u64::MAX));
             *lens.first_mut()? = 1;
@@ -146,7 +146,7 @@ fn in_holes(placed: &Placed, short: &Short) -> Vec<RepairItem> {
         };
         items.push(RepairItem::new(stored.clone(), what));
     }
-    if let Some(more) = short.holes.len().checked_sub(MOST_HOLES).filter(|more| *more > 0) {
+    if let Some(more) = short.holes.len().checked_sub(MAX_HOLES).filter(|more| *more > 0) {
         items.push(RepairItem::new(short.range.clone(), format!("{name}: elements in {more} more places")));
     }
     items
@@ -235,7 +235,7 @@ fn make(document: Document, edits: &[Edit<'_>], report: &mut RepairReport) -> Re
     for (at, edit) in edits.iter().enumerate().rev() {
         let made = if all {
             values.get(at).is_some_and(Option::is_some)
-        } else if edits.len().saturating_sub(at) > MOST_EDITS {
+        } else if edits.len().saturating_sub(at) > MAX_EDITS {
             // Each takes the time of reading the tree.
             false
         } else {

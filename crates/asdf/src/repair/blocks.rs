@@ -13,7 +13,7 @@ use super::chain::Found;
 use super::heal::{Healed, Proof};
 use super::label;
 use super::len::{Len, decodes_at, is_limit, len, reach, said, state, used};
-use crate::block_header::{BlockHeader, LEAST_LEN, LEAST_SIZE};
+use crate::block_header::{BlockHeader, MIN_LEN, MIN_SIZE};
 use crate::compression;
 use crate::compression::salvage::{self, Hole, Salvaged};
 use crate::digest::{self, DigestState};
@@ -110,7 +110,7 @@ pub(super) fn decide(
                 }
                 report.lost.push(RepairItem::new(range.clone(), what));
                 // Arrays name more blocks than there are, and there is one place for those that are missing.
-                let room = usize::try_from((range.end - range.start) / LEAST_LEN).unwrap_or(usize::MAX);
+                let room = usize::try_from((range.end - range.start) / MIN_LEN).unwrap_or(usize::MAX);
                 for _ in 0..if gaps == 1 { wanted.missing.min(room) } else { 0 } {
                     let index = parts.len();
                     let what =
@@ -443,7 +443,7 @@ fn first_bytes(block: &StoredBlock, tools: &Tools<'_>) -> Result<Vec<u8>> {
 /// A block without data, in the place of one that is lost, so that those behind it keep their numbers.
 fn empty(range: Range<u64>) -> Part {
     let header = BlockHeader {
-        header_size: LEAST_SIZE,
+        header_size: MIN_SIZE,
         flags: 0,
         compression: [0; 4],
         allocated_size: 0,

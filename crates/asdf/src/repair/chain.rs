@@ -14,7 +14,7 @@ use container_core::source::Source;
 use container_core::{Limits, Result};
 
 use super::heal::{Healed, Proof, heal, prove};
-use crate::block_header::{BlockHeader, LEAST_LEN};
+use crate::block_header::{BlockHeader, MIN_LEN};
 use crate::block_index::{BlockIndex, MARKER};
 use crate::fault::{Fault, FaultKind, block_of};
 use crate::layout::{IndexState, Layout, StoredBlock, search};
@@ -208,7 +208,7 @@ fn by_index(source: &dyn Source, layout: &Layout, limits: &Limits) -> Result<Opt
     }
     starts.push(at);
     // Less than a header is no place of a block: the index is of another state of the file.
-    if starts.windows(2).any(|pair| matches!(pair, [at, next] if at.saturating_add(LEAST_LEN) > *next)) {
+    if starts.windows(2).any(|pair| matches!(pair, [at, next] if at.saturating_add(MIN_LEN) > *next)) {
         return Ok(None);
     }
     let mut found = Vec::with_capacity(starts.len());
@@ -227,10 +227,10 @@ fn by_index(source: &dyn Source, layout: &Layout, limits: &Limits) -> Result<Opt
 const TRIES: usize = 16;
 
 /// Most bytes that are tried as blocks, by how often the file has them: each may be digested for each reading of its header.
-const MOST_READ: u64 = 32;
+const MAX_READ: u64 = 32;
 
 /// Most magics that are looked at.
-const MOST_MAGICS: usize = 1 << 16;
+const MAX_MAGICS: usize = 1 << 16;
 
 /// The blocks as their magics and digests tell, whatever their sizes say.
 fn by_magics(source: &dyn Source, layout: &Layout) -> Result<Option<Vec<Found>>> {
@@ -240,12 +240,12 @@ fn by_magics(source: &dyn Source, layout: &Layout) -> Result<Option<Vec<Found>>>
     while let Some(at) = search::magic(source, from..end)? {
         starts.push(at);
         from = at.saturating_add(1);
-        if starts.len() > MOST_MAGICS {
+        if starts.len() > MAX_MAGICS {
             return Ok(None);
         }
     }
     starts.push(end);
-    let mut left = layout.size.saturating_mul(MOST_READ);
+    let mut left = layout.size.saturating_mul(MAX_READ);
     let (mut found, mut at) = (Vec::new(), 0_usize);
     // The walk takes it, too: whoever looks from here on must not leave it in the padding.
     if let Some((range, Some(healed))) = before_first(source, layout)? {
@@ -288,10 +288,10 @@ fn by_magics(source: &dyn Source, layout: &Layout) -> Result<Option<Vec<Found>>>
 
 /// Where the header at `at` says that its block ends.
 fn said_end(source: &dyn Source, at: u64) -> Result<Option<u64>> {
-    if source.len().saturating_sub(at) < LEAST_LEN {
+    if source.len().saturating_sub(at) < MIN_LEN {
         return Ok(None);
     }
-    let header = BlockHeader::parse(&source.read(at..at.saturating_add(LEAST_LEN))?);
+    let header = BlockHeader::parse(&source.read(at..at.saturating_add(MIN_LEN))?);
     Ok(header.map(|header| at.saturating_add(header.len()).saturating_add(header.allocated_size)))
 }
 

@@ -18,7 +18,7 @@ const LINES: [&str; 2] = ["%YAML 1.1", "%TAG ! tag:stsci.edu:asdf/"];
 const ROOT: &str = " !core/asdf-";
 
 /// Letters of a line, or of its name, that may be wrong.
-const MOST_WRONG: usize = 2;
+const MAX_WRONG: usize = 2;
 
 /// The text with directives that can be read, and with the marks where the document begins. What is not nearly one of them stays. The tree
 /// begins at byte `at`.
@@ -71,7 +71,7 @@ fn nearest(line: &str) -> Option<String> {
 
 /// Whether a line is as long as one that is known, and nearly the same.
 pub(super) fn is_near(line: &str, known: &str) -> bool {
-    line.chars().count() == known.len() && wrong(line, known) <= MOST_WRONG
+    line.chars().count() == known.len() && wrong(line, known) <= MAX_WRONG
 }
 
 fn wrong(line: &str, known: &str) -> usize {

@@ -11,11 +11,11 @@ use container_core::report::{RepairItem, RepairReport};
 use container_core::source::{Overlay, Source};
 use container_core::{ErrorKind, Result};
 
-use crate::header::{Header, LINE, MOST_BYTES};
+use crate::header::{Header, LINE, MAX_BYTES};
 use crate::layout;
 
 /// Bytes of it that may be wrong for it to be recognized.
-const MOST_WRONG: usize = 2;
+const MAX_WRONG: usize = 2;
 
 /// The source, with the header line that it must have had where its own is none. One that tells of another version stays: nobody knows what
 /// such a file says.
@@ -33,7 +33,7 @@ fn with_line(source: Box<dyn Source>, report: &mut RepairReport) -> Result<Box<d
     let is_wrong =
         Header::parse(&head).is_err_and(|error| matches!(error.kind(), ErrorKind::WrongFormat { .. }));
     let wrong = head.iter().zip(LINE).filter(|(is, was)| is != was).count();
-    if !is_wrong || wrong > MOST_WRONG || !matches!(head.get(LINE.len()), None | Some(b'\n' | b'\r')) {
+    if !is_wrong || wrong > MAX_WRONG || !matches!(head.get(LINE.len()), None | Some(b'\n' | b'\r')) {
         return Ok(source);
     }
     let line = head.get(..LINE.len()).unwrap_or_default().escape_ascii();
@@ -44,7 +44,7 @@ fn with_line(source: Box<dyn Source>, report: &mut RepairReport) -> Result<Box<d
 /// The source with comments where other lines stand between the header line and the tree. Nothing moves.
 fn with_comments(source: Box<dyn Source>, report: &mut RepairReport) -> Result<Box<dyn Source>> {
     let size = source.len();
-    let head = source.read(0..size.min(MOST_BYTES))?;
+    let head = source.read(0..size.min(MAX_BYTES))?;
     let Ok(header) = Header::parse(&head) else {
         drop(head);
         return Ok(source);
@@ -83,7 +83,7 @@ fn with_comments(source: Box<dyn Source>, report: &mut RepairReport) -> Result<B
 /// Makes a comment of a line: its first byte was another, or one was put before it. What is nearly the first line of a tree becomes that.
 fn mend_comment(line: &mut [u8]) -> bool {
     const VERSION: &[u8] = b"%YAML 1.1";
-    let near = line.iter().zip(VERSION).filter(|(is, was)| is != was).count() <= MOST_WRONG;
+    let near = line.iter().zip(VERSION).filter(|(is, was)| is != was).count() <= MAX_WRONG;
     match line {
         [] | [b'#', ..] => return false,
         line if near && line.len() == VERSION.len() => line.copy_from_slice(VERSION),

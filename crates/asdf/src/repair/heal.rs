@@ -15,7 +15,7 @@ use std::ops::Range;
 use container_core::Result;
 use container_core::source::Source;
 
-use crate::block_header::{BlockHeader, LEAST_LEN, LEAST_SIZE, MAGIC, PREFIX_LEN, STREAMED};
+use crate::block_header::{BlockHeader, MAGIC, MIN_LEN, MIN_SIZE, PREFIX_LEN, STREAMED};
 use crate::digest;
 use crate::layout::{self, StoredBlock};
 
@@ -46,10 +46,10 @@ pub(super) struct Healed {
 
 /// The block at `at`, which ends where the next thing begins, at `next`. `None` where no reading of its header makes sense.
 pub(super) fn heal(source: &dyn Source, at: u64, next: u64) -> Result<Option<Healed>> {
-    if next.saturating_sub(at) < LEAST_LEN {
+    if next.saturating_sub(at) < MIN_LEN {
         return Ok(None);
     }
-    let mut bytes = source.read(at..at.saturating_add(LEAST_LEN))?.into_owned();
+    let mut bytes = source.read(at..at.saturating_add(MIN_LEN))?.into_owned();
     let mut base = Vec::new();
     if !bytes.starts_with(&MAGIC) {
         // Of the four bytes of a magic, damage leaves some, or the header behind it makes sense without a change.
@@ -116,8 +116,8 @@ fn is_proved(healed: &Healed) -> bool {
 /// Header sizes that may have been meant: the stored one, then the least.
 fn sizes(bytes: &[u8]) -> Vec<u16> {
     let stored = bytes.get(4..6).and_then(|size| size.try_into().ok()).map_or(0, u16::from_be_bytes);
-    let mut sizes = vec![stored, LEAST_SIZE];
-    sizes.retain(|size| *size >= LEAST_SIZE);
+    let mut sizes = vec![stored, MIN_SIZE];
+    sizes.retain(|size| *size >= MIN_SIZE);
     sizes.dedup();
     sizes
 }
@@ -183,5 +183,5 @@ pub(super) fn data_size_at(source: &dyn Source, at: u64) -> Result<u64> {
 
 /// Bytes of the header behind the fields that are known.
 pub(super) fn rest_of_header(block: &StoredBlock) -> Range<u64> {
-    block.at.saturating_add(LEAST_LEN).min(block.data.start)..block.data.start
+    block.at.saturating_add(MIN_LEN).min(block.data.start)..block.data.start
 }

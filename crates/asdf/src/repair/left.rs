@@ -28,7 +28,7 @@ use crate::open_options::Policy;
 use crate::yaml::{Document, Node};
 
 /// Most items of a kind that are told.
-const MOST: usize = 100;
+const MAX_REPORTED: usize = 100;
 
 /// Tells of nodes that make no sense, and of arrays that do not fit their blocks for another reason than that these are damaged. `old` is the
 /// text of the tree in the damaged file, which begins at byte `start`; `short` has the blocks of which the report tells.
@@ -64,8 +64,8 @@ pub(super) fn tell(
         }
         Ok(true)
     })?;
-    let more = items.len().saturating_sub(MOST);
-    items.truncate(MOST);
+    let more = items.len().saturating_sub(MAX_REPORTED);
+    items.truncate(MAX_REPORTED);
     report.lost.extend(items);
     if more > 0 {
         let what = format!("{more} more nodes of the tree that make no sense");

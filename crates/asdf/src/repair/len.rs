@@ -17,7 +17,7 @@ use crate::digest::{self, DigestState};
 use crate::layout::StoredBlock;
 
 /// How often at most a block is read for another size of its stored bytes.
-const MOST_TIMES: u64 = 8;
+const MAX_TIMES: u64 = 8;
 
 /// What the bytes of a block say of the length in its header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,7 +96,7 @@ pub(super) fn used(block: &StoredBlock, tools: &Tools<'_>) -> Result<Option<u64>
     let least = if most > header.used_size { 1 } else { most };
     lens.retain(|len| (least..=most).contains(len) && *len != header.used_size);
     lens.dedup();
-    let mut left = most.saturating_mul(MOST_TIMES);
+    let mut left = most.saturating_mul(MAX_TIMES);
     for len in lens {
         let Some(rest) = left.checked_sub(len) else { break };
         left = rest;

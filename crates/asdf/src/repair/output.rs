@@ -8,7 +8,7 @@ use container_core::source::{Joined, Source};
 
 use super::blocks::{Body, Part};
 use super::heal::rest_of_header;
-use crate::block_header::{BlockHeader, LEAST_LEN};
+use crate::block_header::{BlockHeader, MIN_LEN};
 use crate::block_index::BlockIndex;
 use crate::layout::search::other_than;
 use crate::layout::{IndexState, Layout};
@@ -101,7 +101,7 @@ fn join_part(part: Part, out: &mut Joined<Arc<dyn Source>>) -> Result<()> {
 /// A header, which goes on with the bytes of the old one as far as there are any.
 fn join_header(header: &BlockHeader, rest: Range<u64>, out: &mut Joined<Arc<dyn Source>>) -> Result<()> {
     out.push_bytes(header.to_bytes().to_vec());
-    let room = header.len() - LEAST_LEN;
+    let room = header.len() - MIN_LEN;
     let rest = rest.start..rest.end.min(rest.start + room);
     let copied = rest.end.saturating_sub(rest.start);
     copy(rest, out)?;

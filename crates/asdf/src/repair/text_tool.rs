@@ -18,7 +18,7 @@ use container_core::source::{Joined, Source};
 
 use super::blocks::Tools;
 use super::chain::last_marker;
-use crate::block_header::{BlockHeader, LEAST_LEN};
+use crate::block_header::{BlockHeader, MIN_LEN};
 use crate::digest;
 use crate::fault::FaultKind;
 use crate::layout::{Layout, StoredBlock, search};
@@ -124,10 +124,10 @@ fn item(number: usize, region: &Range<u64>, changes: &[Change]) -> RepairItem {
 /// Whether the header at the start of a region leads to its end.
 fn is_whole(source: &dyn Source, region: &Range<u64>) -> Result<bool> {
     let len = region.end.saturating_sub(region.start);
-    if len < LEAST_LEN {
+    if len < MIN_LEN {
         return Ok(false);
     }
-    let header = BlockHeader::parse(&source.read(region.start..region.start.saturating_add(LEAST_LEN))?);
+    let header = BlockHeader::parse(&source.read(region.start..region.start.saturating_add(MIN_LEN))?);
     Ok(header.is_some_and(|header| {
         let fits = header.used_size <= header.allocated_size
             && (header.is_compressed() || header.used_size == header.data_size);
@@ -138,7 +138,7 @@ fn is_whole(source: &dyn Source, region: &Range<u64>) -> Result<bool> {
 /// The changes that make a block with a digest that fits out of a region of the file.
 fn restore(region: Range<u64>, tools: &Tools<'_>, budget: &mut u64) -> Result<Option<Vec<Change>>> {
     let len = region.end.saturating_sub(region.start);
-    if len < LEAST_LEN.saturating_sub(FIRST as u64) || tools.limits.allocate(len.saturating_mul(3)).is_err() {
+    if len < MIN_LEN.saturating_sub(FIRST as u64) || tools.limits.allocate(len.saturating_mul(3)).is_err() {
         return Ok(None);
     }
     let is_end = region.end == tools.source.len();
@@ -200,7 +200,7 @@ fn decodes(stored: &[u8], header: BlockHeader, tools: &Tools<'_>) -> Result<bool
 
 /// Candidate changes of the header itself: first none, then a change at each end of a line in it, or at all.
 fn header_changes(bytes: &[u8]) -> Vec<Vec<Change>> {
-    let least = usize::try_from(LEAST_LEN).unwrap_or(usize::MAX);
+    let least = usize::try_from(MIN_LEN).unwrap_or(usize::MAX);
     let head = bytes.get(..bytes.len().min(least.saturating_add(FIRST))).unwrap_or_default();
     let lines = head.iter().enumerate().skip(FIRST).filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at);
     let lines: Vec<usize> = lines.filter(|at| *at < least).collect();

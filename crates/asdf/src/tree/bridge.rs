@@ -78,14 +78,14 @@ struct Budget<'d> {
 
 impl Budget<'_> {
     /// Nodes after which it is worth it to count what is to come.
-    const WORTH: usize = 10_000;
+    const MIN_COUNTED_NODES: usize = 10_000;
 
     /// Counts a node. False for one too many, and as soon as it is known that there will be.
     fn take(&self) -> bool {
         let visited = self.visited.get().saturating_add(1);
         self.visited.set(visited);
         let is_too_much = || expanded::count(self.start) > self.allowed as u64;
-        visited <= self.allowed && (visited != Self::WORTH || !is_too_much())
+        visited <= self.allowed && (visited != Self::MIN_COUNTED_NODES || !is_too_much())
     }
 }
 

@@ -66,6 +66,6 @@ fn child(node: Node<'_>, index: usize) -> Option<Node<'_>> {
 pub(crate) fn most(document: &Document) -> usize {
     /// Text that is copied by aliases some times over.
     const TIMES: usize = 16;
-    const FEW: usize = 1_000_000;
-    document.limits().expanded.min(document.len().saturating_mul(TIMES).max(FEW))
+    const MIN_COUNTED_NODES: usize = 1_000_000;
+    document.limits().expanded.min(document.len().saturating_mul(TIMES).max(MIN_COUNTED_NODES))
 }

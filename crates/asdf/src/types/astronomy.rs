@@ -68,11 +68,11 @@ impl<'f> Time<'f> {
 }
 
 /// Most lists within one another that times are looked for in.
-const MOST_DEPTH: usize = 64;
+const MAX_DEPTH: usize = 64;
 
 fn first_text(list: Node<'_>) -> Option<&str> {
     let mut here = list;
-    for _ in 0..MOST_DEPTH {
+    for _ in 0..MAX_DEPTH {
         match here.kind() {
             Kind::Scalar => return Some(here.text()),
             Kind::Sequence => here = here.item(0)?,

@@ -12,7 +12,7 @@ use crate::yaml::{Collection, Int, Node, Yaml};
 use crate::{File, Version};
 
 /// Most words: half a million bits. Making digits of more takes longer than anyone waits.
-const MOST: u64 = 1 << 14;
+const MAX_WORDS: u64 = 1 << 14;
 
 /// A whole number of any size.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,8 +44,8 @@ impl Integer {
         if geometry.shape.len() != 1 || !(of_words || inferred) {
             return Err(wrong(given, "words are a list of uint32"));
         }
-        if geometry.len() > MOST {
-            return Err(Error::limit("words of an integer", geometry.len(), MOST).at(given.range()));
+        if geometry.len() > MAX_WORDS {
+            return Err(Error::limit("words of an integer", geometry.len(), MAX_WORDS).at(given.range()));
         }
         let limits = file.options().limits;
         let read = ReadOptions::default().with_limits(limits);

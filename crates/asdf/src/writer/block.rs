@@ -9,7 +9,7 @@ use super::encode::Encoder;
 use super::options::WriteOptions;
 use super::packing::Packing;
 use super::target::{Spool, Target};
-use crate::block_header::{BlockHeader, LEAST_LEN, LEAST_SIZE, STREAMED};
+use crate::block_header::{BlockHeader, MIN_LEN, MIN_SIZE, STREAMED};
 
 /// The block that takes data now.
 pub(crate) struct Open {
@@ -206,7 +206,7 @@ impl Open {
 
     fn write_header(&self, target: &mut Target<'_>) -> Result<()> {
         target.write(&self.header.to_bytes())?;
-        target.fill(self.header.len() - LEAST_LEN)
+        target.fill(self.header.len() - MIN_LEN)
     }
 
     fn patch_header(&self, target: &mut Target<'_>) -> Result<()> {
@@ -218,13 +218,13 @@ impl Open {
 
 /// A header of such a length that the data of a block at `at` are aligned.
 pub(crate) fn header_size(at: u64, align: Option<u64>) -> Result<u16> {
-    let Some(align) = align else { return Ok(LEAST_SIZE) };
+    let Some(align) = align else { return Ok(MIN_SIZE) };
     if !align.is_power_of_two() || align > 1 << 15 {
         return Err(Error::usage(format!(
             "data cannot be aligned to {align} bytes (a power of two up to 32768)"
         )));
     }
-    let data = at.checked_add(LEAST_LEN).and_then(|data| data.checked_next_multiple_of(align));
+    let data = at.checked_add(MIN_LEN).and_then(|data| data.checked_next_multiple_of(align));
     let size = data.map(|data| data - at - 6).and_then(|size| u16::try_from(size).ok());
     size.ok_or_else(|| Error::usage("a file of more than 2^64 bytes"))
 }

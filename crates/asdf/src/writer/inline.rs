@@ -10,7 +10,7 @@ use crate::header::Version;
 use crate::yaml::{Collection, Yaml};
 
 /// The most elements that an array in a tree may have: beyond, it is no text for people any more.
-const MOST: u64 = 1 << 24;
+const MAX_INLINE_ELEMENTS: u64 = 1 << 24;
 
 /// The node of an array with its elements.
 ///
@@ -37,9 +37,9 @@ pub(crate) fn items(spec: &ArraySpec, bytes: &[u8]) -> Result<Yaml> {
     // Lists of empty lists take nodes as well.
     let lists =
         spec.shape.iter().take_while(|len| **len > 0).fold(1, |count: u64, len| count.saturating_mul(*len));
-    if elements.max(lists) > MOST {
+    if elements.max(lists) > MAX_INLINE_ELEMENTS {
         return Err(Error::usage(format!(
-            "{} elements are too many for a tree (at most {MOST})",
+            "{} elements are too many for a tree (at most {MAX_INLINE_ELEMENTS})",
             elements.max(lists)
         )));
     }

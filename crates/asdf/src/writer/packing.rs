@@ -6,7 +6,7 @@ use container_core::{Error, Result};
 use super::datatype::{count, packed_size};
 
 /// Most runs of bytes in a record.
-const MOST_RUNS: usize = 1 << 20;
+const MAX_RUNS: usize = 1 << 20;
 
 /// Takes the bytes of fields out of padded records, in pieces of any size.
 pub(crate) struct Packing {
@@ -103,8 +103,8 @@ fn add(runs: &mut Vec<(usize, usize)>, start: usize, len: usize) -> Result<()> {
         _ if len == 0 => {}
         _ => runs.push((start, len)),
     }
-    if runs.len() > MOST_RUNS {
-        return Err(Error::unsupported(format!("records of more than {MOST_RUNS} parts")));
+    if runs.len() > MAX_RUNS {
+        return Err(Error::unsupported(format!("records of more than {MAX_RUNS} parts")));
     }
     Ok(())
 }

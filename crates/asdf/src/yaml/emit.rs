@@ -21,7 +21,7 @@ pub(crate) mod tag;
 pub(crate) use node::bare;
 
 /// Most collections within one another that are written, and that [`Yaml::of`] makes.
-pub(crate) const MOST_DEPTH: usize = 300;
+pub(crate) const MAX_DEPTH: usize = 300;
 
 /// How text is laid out.
 #[derive(Clone, Debug)]

@@ -112,23 +112,23 @@ fn merges_that_double() {
 
 #[test]
 fn scalars_of_any_length() {
-    const LONG: usize = 1 << 18;
+    const LONG_LEN: usize = 1 << 18;
     for scalar in [
-        "9".repeat(LONG),
-        format!("0x{}", "f".repeat(LONG)),
-        format!("1{}.5", ":59".repeat(LONG / 4)),
-        format!("1.{}e+5", "0".repeat(LONG)),
-        format!("1.0e+{}", "9".repeat(LONG)),
-        format!("1{}", "_".repeat(LONG)),
-        format!("!!binary {}", "A".repeat(LONG)),
-        format!("!!int {}", "9".repeat(LONG)),
-        format!("!<{}> x", "t".repeat(LONG)),
-        format!("\"{}\"", "\\U0010FFFF".repeat(LONG / 8)),
-        format!("'{}'", "''".repeat(LONG / 2)),
-        format!("'{}'", "\n ".repeat(LONG / 2)),
-        format!("|+\n{}  x", "\n".repeat(LONG)),
-        format!(">\n{}", "  x\n".repeat(LONG / 8)),
-        format!("x\n{}", "  x\n\n".repeat(LONG / 8)),
+        "9".repeat(LONG_LEN),
+        format!("0x{}", "f".repeat(LONG_LEN)),
+        format!("1{}.5", ":59".repeat(LONG_LEN / 4)),
+        format!("1.{}e+5", "0".repeat(LONG_LEN)),
+        format!("1.0e+{}", "9".repeat(LONG_LEN)),
+        format!("1{}", "_".repeat(LONG_LEN)),
+        format!("!!binary {}", "A".repeat(LONG_LEN)),
+        format!("!!int {}", "9".repeat(LONG_LEN)),
+        format!("!<{}> x", "t".repeat(LONG_LEN)),
+        format!("\"{}\"", "\\U0010FFFF".repeat(LONG_LEN / 8)),
+        format!("'{}'", "''".repeat(LONG_LEN / 2)),
+        format!("'{}'", "\n ".repeat(LONG_LEN / 2)),
+        format!("|+\n{}  x", "\n".repeat(LONG_LEN)),
+        format!(">\n{}", "  x\n".repeat(LONG_LEN / 8)),
+        format!("x\n{}", "  x\n\n".repeat(LONG_LEN / 8)),
     ] {
         let text = tree(&format!("a: {scalar}\nb: 1"));
         let said = said(text.as_bytes());

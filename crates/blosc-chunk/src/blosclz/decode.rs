@@ -3,7 +3,7 @@
 //! The loop here judges every byte and can decode all by itself. Where both ends are far off it lets the vector kernel run
 //! ahead, which stops before whatever it is not sure of.
 
-use super::{FAR, Fault, MIN_MATCH};
+use super::{Fault, MIN_FAR_DISTANCE, MIN_MATCH};
 use crate::simd::lz::{self, Ahead, repeat};
 
 /// Decodes all of `src`, which must fill `dst` exactly.
@@ -91,7 +91,7 @@ fn operands(src: &[u8], at: &mut usize, control: u8) -> Result<(usize, usize), F
     let low = next()?;
     let distance = if low == 255 && high == 31 << 8 {
         let far = u16::from_be_bytes([next()?, next()?]);
-        usize::from(far) + FAR
+        usize::from(far) + MIN_FAR_DISTANCE
     } else {
         high + usize::from(low) + 1
     };

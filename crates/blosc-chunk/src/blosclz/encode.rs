@@ -2,7 +2,7 @@
 
 use super::output::Output;
 use super::table::{Long, Short, Table, emptied};
-use super::{FAR, MAX_DISTANCE, probe};
+use super::{MAX_DISTANCE, MIN_FAR_DISTANCE, probe};
 use crate::simd::lz::Text;
 
 /// Data shorter than this do not get smaller.
@@ -12,7 +12,7 @@ const LAST_START: usize = 12;
 /// Bytes that a match must save: one near by is of five bytes or more, a far one of seven.
 const MIN_GAIN: usize = 3;
 /// A match that goes on where another ends is taken when it is so long.
-const LONG: usize = 16;
+const MIN_ADJOINING_LEN: usize = 16;
 /// The longest data that the table of short ones can count.
 const SHORT: usize = 1 << 16;
 
@@ -82,7 +82,7 @@ impl Match {
     /// Bytes that it saves, about.
     #[inline(always)]
     fn gain(self) -> usize {
-        self.len.saturating_sub(if self.pos - self.earlier < FAR { 2 } else { 4 })
+        self.len.saturating_sub(if self.pos - self.earlier < MIN_FAR_DISTANCE { 2 } else { 4 })
     }
 }
 
@@ -117,7 +117,7 @@ impl<T: Table> Search<'_, T> {
     fn going_on(&mut self, pos: usize) -> Option<Match> {
         let earlier = self.swap(self.starts.word(pos - 1)?, pos - 1)? + 1;
         let next = Match { pos, earlier, len: self.text.common(earlier, pos, self.text.bytes().len() - 1) };
-        if next.len < LONG {
+        if next.len < MIN_ADJOINING_LEN {
             return None;
         }
         let here = self.swap(self.starts.word(pos)?, pos).map(|earlier| self.found(pos, earlier));

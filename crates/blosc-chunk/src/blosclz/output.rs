@@ -1,6 +1,6 @@
 //! Operations, written into a slice that may be too short for them.
 
-use super::{FAR, MAX_RUN};
+use super::{MAX_RUN, MIN_FAR_DISTANCE};
 use crate::simd::lz::Text;
 
 /// What is written so far.
@@ -36,7 +36,7 @@ impl<'a> Output<'a> {
     /// A match of `len` bytes, 3 at least, up to [`super::MAX_DISTANCE`] back. `None` when it does not fit.
     #[inline(always)]
     pub(super) fn copy(&mut self, len: usize, distance: usize) -> Option<()> {
-        let near = distance < FAR;
+        let near = distance < MIN_FAR_DISTANCE;
         let more = if len < 9 { 0 } else { 1 + (len - 9) / 255 };
         if 2 + more + if near { 0 } else { 2 } > self.dst.len() - self.at {
             return None;
@@ -63,8 +63,8 @@ impl<'a> Output<'a> {
             self.push((distance - 1) & 255);
         } else {
             self.push(255);
-            self.push((distance - FAR) >> 8);
-            self.push((distance - FAR) & 255);
+            self.push((distance - MIN_FAR_DISTANCE) >> 8);
+            self.push((distance - MIN_FAR_DISTANCE) & 255);
         }
         Some(())
     }

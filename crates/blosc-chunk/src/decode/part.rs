@@ -15,7 +15,7 @@ use super::stream::{Stream, Streams};
 use crate::filters::{Filter, bitunshuffle, bytedelta_decode, delta_decode, unshuffle};
 
 /// Up to so many elements are put together byte by byte.
-const FEW: usize = 64;
+const MAX_BYTEWISE_ELEMENTS: usize = 64;
 
 /// How the rows are made into elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -312,7 +312,7 @@ impl Worker {
         let columns = plan.columns.clone();
         match plan.shape {
             Shape::Plain => dst.copy_from_slice(&joined[columns]),
-            Shape::Shuffled if columns.len() <= FEW => {
+            Shape::Shuffled if columns.len() <= MAX_BYTEWISE_ELEMENTS => {
                 for (element, column) in dst.chunks_exact_mut(plan.unit).zip(columns) {
                     for (byte, row) in element.iter_mut().zip(joined.chunks_exact(plan.row_len)) {
                         *byte = row[column];

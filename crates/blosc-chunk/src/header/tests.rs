@@ -2,14 +2,14 @@ use super::*;
 use container_core::ErrorKind;
 
 /// A header of 32 bytes, all fields told apart.
-const LONG: [u8; 32] = [
+const EXTENDED_HEADER: [u8; 32] = [
     5, 1, 0x3d, 4, 160, 0, 0, 0, 64, 0, 0, 0, 117, 0, 0, 0, 3, 1, 0, 4, 0, 35, 2, 7, 11, 12, 13, 14, 15, 16,
     0, 2,
 ];
 
 #[test]
 fn a_long_header_has_its_fields_where_they_belong() {
-    let header = Header::parse(&LONG).unwrap();
+    let header = Header::parse(&EXTENDED_HEADER).unwrap();
     assert_eq!((header.version, header.versionlz, header.flags, header.typesize), (5, 1, 0x3d, 4));
     assert_eq!((header.nbytes, header.blocksize, header.cbytes), (160, 64, 117));
     let ids = [3, 1, 0, 4, 0, 35];
@@ -25,10 +25,10 @@ fn a_long_header_has_its_fields_where_they_belong() {
 fn parser_and_writer_are_inverse() {
     let short = [2, 1, 0x21, 4, 0, 1, 0, 0, 0, 1, 0, 0, 50, 0, 0, 0];
     let empty = [2, 1, 2, 4, 0, 0, 0, 0, 1, 0, 0, 0, 16, 0, 0, 0];
-    let mut special = LONG;
+    let mut special = EXTENDED_HEADER;
     special[12..16].copy_from_slice(&[32, 0, 0, 0]);
     special[31] = 0x10;
-    for bytes in [&LONG[..], &short, &empty, &special] {
+    for bytes in [&EXTENDED_HEADER[..], &short, &empty, &special] {
         let header = Header::parse(bytes).unwrap();
         let mut back = Vec::new();
         header.encode(&mut back);
@@ -69,7 +69,7 @@ fn blosc1_splits_by_its_own_rule() {
 
 #[test]
 fn the_alpha_has_five_filters() {
-    let mut bytes = LONG;
+    let mut bytes = EXTENDED_HEADER;
     bytes[0] = 3;
     let header = Header::parse(&bytes).unwrap();
     assert_eq!(header.filters.0[5], Filter::default());
@@ -113,7 +113,7 @@ fn what_cannot_be_is_refused_where_it_stands() {
     ];
     for (is_unsupported, table) in [(true, unsupported), (false, malformed)] {
         for (damage, at) in table {
-            let mut bytes = LONG;
+            let mut bytes = EXTENDED_HEADER;
             for (at, byte) in *damage {
                 bytes[*at] = *byte;
             }
@@ -136,7 +136,7 @@ fn what_cannot_be_is_refused_where_it_stands() {
 #[test]
 fn a_cut_header_says_how_much_is_missing() {
     for len in 0..32 {
-        let error = Header::parse(&LONG[..len]).unwrap_err();
+        let error = Header::parse(&EXTENDED_HEADER[..len]).unwrap_err();
         let need = if len < 16 { 16 } else { 32 };
         assert!(matches!(error.kind(), ErrorKind::Truncated { .. }), "{error}");
         assert_eq!(error.range(), Some(0..need));

@@ -15,7 +15,7 @@ const DEPTHS: [usize; 12] = [2, 4, 8, 16, 32, 64, 96, 160, 256, 512, 1024, 2048]
 /// Places after a match that are looked at before it is taken.
 const LOOK_AHEAD: usize = 2;
 /// Matches of this length are taken right away.
-const ENOUGH: usize = 256;
+const SUFFICIENT_MATCH_LEN: usize = 256;
 /// No earlier place.
 const NONE: u32 = u32::MAX;
 
@@ -113,7 +113,7 @@ fn sequences(mut chains: Chains<'_>, start: usize, output: &mut Output<'_>, leve
         }
         // A match one place later has to be longer by more than the literal that it takes, and one two places later, too.
         let mut ahead = 1;
-        while ahead <= LOOK_AHEAD && pos + ahead <= last_start && best.len < ENOUGH {
+        while ahead <= LOOK_AHEAD && pos + ahead <= last_start && best.len < SUFFICIENT_MATCH_LEN {
             let next = chains.best(pos + ahead);
             if next.len > best.len + ahead {
                 best = next;

@@ -41,7 +41,7 @@ fn attributes_beyond_the_15th_and_long_names_are_within_attrs() {
     }
     let long = "a name of more than thirty-one bytes";
     set(&mut all, long, b"\xa4long", &limits).unwrap();
-    assert_eq!(all.len(), MOST);
+    assert_eq!(all.len(), MAX_METALAYERS);
     assert_eq!(names(&all)[14..], ["key 14", NAME]);
     let within = read(&all, &limits).unwrap().unwrap();
     assert_eq!(names(&within), ["key 15", "key 16", "key 17", "key 18", "key 19", long]);

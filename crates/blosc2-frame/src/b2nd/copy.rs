@@ -22,7 +22,7 @@ use crate::rewrite;
 use crate::writer::Writer;
 
 /// Bytes of elements that are read at once, at most. A single chunk may take more.
-const MOST_READ: u64 = 64 << 20;
+const MAX_READ: u64 = 64 << 20;
 
 impl NdOptions {
     /// How `array` is written: its chunks and blocks, its encoding as the header says it, its metalayers and user metadata.
@@ -286,7 +286,7 @@ fn rewrite<'a>(
     stored: impl Fn(&[u64], &[u64]) -> Result<Option<Cow<'a, [u8]>>>,
     mut elements: impl FnMut(&[u64], &[u64], &mut [u8]) -> Result<()>,
 ) -> Result<()> {
-    let rows = Rows::within(geometry, MOST_READ.min(options.limits.memory / 4));
+    let rows = Rows::within(geometry, MAX_READ.min(options.limits.memory / 4));
     let mut chunk = Vec::new();
     let mut buffer = Vec::new();
     for row in 0..rows.count {

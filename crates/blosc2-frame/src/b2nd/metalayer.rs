@@ -23,7 +23,7 @@ pub const NAME: &str = "b2nd";
 pub const OLD_NAME: &str = "caterva";
 
 /// Most dimensions (8 before C-Blosc2 2.21.3).
-pub const MOST_DIMENSIONS: usize = 16;
+pub const MAX_DIMENSIONS: usize = 16;
 
 /// What the metalayer says, unjudged.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -74,8 +74,8 @@ impl Meta {
         cursor.skip(1)?;
         let version = cursor.byte()?;
         let dimensions = usize::from(cursor.byte()?);
-        if dimensions > MOST_DIMENSIONS {
-            let problem = format!("{dimensions} dimensions, the most is {MOST_DIMENSIONS}");
+        if dimensions > MAX_DIMENSIONS {
+            let problem = format!("{dimensions} dimensions, the most is {MAX_DIMENSIONS}");
             return Err(Error::unsupported(problem).at(2..3).context("metalayer b2nd"));
         }
         let shape = cursor.list(dimensions, Cursor::long)?;

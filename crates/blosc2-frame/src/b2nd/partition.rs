@@ -9,16 +9,16 @@
 use blosc_chunk::{Compressor, MAX_BLOCKSIZE, MAX_CHUNK_NBYTES, Params};
 use container_core::{Error, Result};
 
-use super::{Geometry, MOST_DIMENSIONS};
+use super::{Geometry, MAX_DIMENSIONS};
 
 /// Most bytes of a chunk before encoding.
-const MOST_CHUNK: u64 = MAX_CHUNK_NBYTES as u64;
+const MAX_CHUNK: u64 = MAX_CHUNK_NBYTES as u64;
 
 /// Most bytes of a block.
-const MOST_BLOCK: u64 = MAX_BLOCKSIZE as u64;
+const MAX_BLOCK: u64 = MAX_BLOCKSIZE as u64;
 
 /// Divisors that are tried before an axis is cut unevenly.
-const MOST_TRIES: u64 = 4096;
+const MAX_TRIES: u64 = 4096;
 
 /// Settles how an array of `shape`, of elements of `itemsize` bytes, is cut: as asked for, or as described in the module where
 /// nothing is. Along an axis of length 0, which may grow, chunks are as long as along one that never ends.
@@ -33,8 +33,8 @@ pub fn partition(
     chunkshape: Option<&[u32]>,
     blockshape: Option<&[u32]>,
 ) -> Result<Geometry> {
-    if shape.len() > MOST_DIMENSIONS {
-        let problem = format!("{} dimensions, the most is {MOST_DIMENSIONS}", shape.len());
+    if shape.len() > MAX_DIMENSIONS {
+        let problem = format!("{} dimensions, the most is {MAX_DIMENSIONS}", shape.len());
         return Err(Error::usage(problem));
     }
     if itemsize == 0 {
@@ -63,9 +63,9 @@ pub fn partition(
     }
     let geometry = Geometry::new(shape, &chunks, &blocks, itemsize)
         .map_err(|error| Error::usage(error.kind().to_string()))?;
-    if geometry.chunk_bytes() > MOST_CHUNK || geometry.block_bytes() > MOST_BLOCK {
+    if geometry.chunk_bytes() > MAX_CHUNK || geometry.block_bytes() > MAX_BLOCK {
         return Err(Error::usage(format!(
-            "chunks of {} bytes in blocks of {}: a chunk holds {MOST_CHUNK} and a block {MOST_BLOCK} at most",
+            "chunks of {} bytes in blocks of {}: a chunk holds {MAX_CHUNK} and a block {MAX_BLOCK} at most",
             geometry.chunk_bytes(),
             geometry.block_bytes()
         )));
@@ -134,8 +134,8 @@ fn cut(len: u64, most: u64) -> u64 {
     let fewest = len.div_ceil(most);
     // There are no more parts than twice the fewest, and no more lengths than half the most.
     let by_count =
-        (fewest..=fewest.saturating_mul(2)).take_while(|count| *count <= fewest.saturating_add(MOST_TRIES));
-    let by_len = (most / 2 + 1..=most).rev().take(usize::try_from(MOST_TRIES).unwrap_or(usize::MAX));
+        (fewest..=fewest.saturating_mul(2)).take_while(|count| *count <= fewest.saturating_add(MAX_TRIES));
+    let by_len = (most / 2 + 1..=most).rev().take(usize::try_from(MAX_TRIES).unwrap_or(usize::MAX));
     let divisor = if fewest < most / 2 {
         by_count
             .filter(|count| len.is_multiple_of(*count))

@@ -16,7 +16,7 @@ use container_core::threads::on_threads;
 use container_core::{Error, Limits, Result, Stop};
 
 use super::select::{Indices, Plan, Tile, index_of};
-use super::{Geometry, MOST_DIMENSIONS, NdArray};
+use super::{Geometry, MAX_DIMENSIONS, NdArray};
 use crate::cache::{Lookup, Shared};
 use crate::frame::{Found, Frame};
 use crate::offsets::Offset;
@@ -313,7 +313,7 @@ impl<'j> Job<'j> {
 
     /// A patch that is a whole block.
     fn whole<'b>(&'b self, bytes: &'b [u8]) -> Patch<'b> {
-        const ORIGIN: [usize; MOST_DIMENSIONS] = [0; MOST_DIMENSIONS];
+        const ORIGIN: [usize; MAX_DIMENSIONS] = [0; MAX_DIMENSIONS];
         Patch { bytes, low: &ORIGIN, strides: &self.reader.block_strides }
     }
 

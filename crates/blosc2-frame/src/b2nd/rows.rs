@@ -6,7 +6,7 @@ use std::ops::Range;
 use container_core::Result;
 
 use super::window::Window;
-use super::{Geometry, MOST_DIMENSIONS};
+use super::{Geometry, MAX_DIMENSIONS};
 
 /// Bytes of the row of chunks that has to be there before the first of them can be written, of elements that come in C order.
 pub(crate) fn row_len(geometry: &Geometry) -> u64 {
@@ -75,7 +75,7 @@ impl Rows {
     /// The places of the chunks of a row.
     pub(super) fn places(&self, geometry: &Geometry, row: u64) -> Vec<Range<u64>> {
         let mut rest = row;
-        let mut places: Vec<Range<u64>> = Vec::with_capacity(MOST_DIMENSIONS);
+        let mut places: Vec<Range<u64>> = Vec::with_capacity(MAX_DIMENSIONS);
         for (axis, len) in geometry.chunk_grid().iter().enumerate().rev() {
             let count = self.count_along(axis, *len).max(1);
             let at = rest % count;

@@ -184,11 +184,11 @@ fn flush(writer: &mut Writer<'_>, chunks: &[Vec<u8>], filled: &mut usize) -> Res
 
 /// How many chunks are encoded at once: some for each thread, as long as they are small.
 fn batch(geometry: &Geometry, rows: &Rows, threads: usize) -> u64 {
-    const MOST_BYTES: u64 = 16 << 20;
+    const MAX_BYTES: u64 = 16 << 20;
     if threads <= 1 {
         return 1;
     }
     let in_row = geometry.chunk_count() / rows.count.max(1);
     let wanted = (threads as u64).saturating_mul(4).min(in_row);
-    wanted.min(MOST_BYTES / geometry.chunk_bytes().max(1)).max(1)
+    wanted.min(MAX_BYTES / geometry.chunk_bytes().max(1)).max(1)
 }

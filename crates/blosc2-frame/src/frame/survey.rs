@@ -19,7 +19,7 @@ mod judge;
 mod places;
 
 /// Faults of one kind that are told one by one; the rest are counted.
-const TOLD: u64 = 64;
+const MAX_REPORTED: u64 = 64;
 
 /// What [`Frame::survey`] finds.
 #[derive(Clone, Debug, Default)]
@@ -122,7 +122,7 @@ impl Surveyor<'_> {
     fn tell(&mut self, fault: Fault) {
         let told = self.told.entry(fault.code()).or_default();
         *told += 1;
-        if *told <= TOLD {
+        if *told <= MAX_REPORTED {
             self.found.faults.push(fault);
         }
     }
@@ -259,10 +259,10 @@ impl Surveyor<'_> {
         let rest: Vec<Fault> = self
             .told
             .iter()
-            .filter(|(_, count)| **count > TOLD)
+            .filter(|(_, count)| **count > MAX_REPORTED)
             .filter_map(|(code, count)| {
                 let last = self.found.faults.iter().rev().find(|fault| fault.code() == *code)?;
-                let message = format!("{} more of these", count - TOLD);
+                let message = format!("{} more of these", count - MAX_REPORTED);
                 Some(Fault::new(last.kind(), last.range(), message))
             })
             .collect();

@@ -7,16 +7,16 @@ use blosc_chunk::Special;
 use super::Layout;
 use crate::b2nd;
 use crate::fault::{Fault, FaultKind};
-use crate::header::{BARE_LEN, ChunkSize, Header, Kind, MOST_TYPESIZE};
-use crate::metalayer::MOST;
+use crate::header::{BARE_LEN, ChunkSize, Header, Kind, MAX_TYPESIZE};
+use crate::metalayer::MAX_METALAYERS;
 use crate::offsets::{Offset, Offsets};
 use crate::reader;
 
 /// The most that python-blosc2 takes for the byte of a filter.
-pub(crate) const MOST_META: u8 = 127;
+pub(crate) const MAX_META: u8 = 127;
 
 /// Faults of single offsets that are told one by one; the rest are counted.
-const TOLD: u64 = 64;
+const MAX_REPORTED: u64 = 64;
 
 impl Layout {
     /// Sizes and flags of the header. `fixed` are its first 87 bytes.
@@ -32,7 +32,7 @@ impl Layout {
             let message = "a chunk size of 0, and no flag that says that chunks are of different sizes";
             self.tell(FaultKind::Chunksize, self.field(57, 5), message);
         }
-        if !(1..=MOST_TYPESIZE).contains(&header.typesize) {
+        if !(1..=MAX_TYPESIZE).contains(&header.typesize) {
             let message = format!("elements of {} bytes", header.typesize);
             self.tell(FaultKind::Typesize, self.field(47, 5), message);
         }
@@ -68,7 +68,7 @@ impl Layout {
                 );
                 self.tell(FaultKind::FiltersUnknown, self.field(71_u64.saturating_add(slot), 1), message);
             }
-            if filter.meta > MOST_META {
+            if filter.meta > MAX_META {
                 let message = format!(
                     "the byte {} for filter {slot}: python-blosc2 does not open the frame",
                     filter.meta
@@ -117,7 +117,7 @@ impl Layout {
             }
             if let Some((kind, raw)) = wrong {
                 told = told.saturating_add(1);
-                if told <= TOLD {
+                if told <= MAX_REPORTED {
                     let place = if is_sparse {
                         "no file has such a number".to_owned()
                     } else {
@@ -136,8 +136,8 @@ impl Layout {
                 }
             }
         }
-        if told > TOLD {
-            let message = format!("{} more offsets lead nowhere", told.saturating_sub(TOLD));
+        if told > MAX_REPORTED {
+            let message = format!("{} more offsets lead nowhere", told.saturating_sub(MAX_REPORTED));
             faults.push(Fault::new(FaultKind::OffsetOutside, self.index(), message));
         }
         if let Offsets::Same(Offset::Stored(_), 2..) = self.offsets {
@@ -207,8 +207,8 @@ impl Layout {
         let count = names.len();
         names.sort_unstable();
         names.dedup();
-        let message = if count > MOST {
-            format!("{count} metalayers, C-Blosc2 takes {MOST}")
+        let message = if count > MAX_METALAYERS {
+            format!("{count} metalayers, C-Blosc2 takes {MAX_METALAYERS}")
         } else if names.len() < count {
             "two metalayers of one name, of which the first is read".to_owned()
         } else if let Some(name) = b2nd::misnamed(&self.metalayers, &self.header, self.offsets.len()) {

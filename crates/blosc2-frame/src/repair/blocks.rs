@@ -27,7 +27,7 @@ use crate::header::ChunkSize;
 use crate::offsets::Offset;
 
 /// Most parts of a chunk that are listed each for itself: a hostile one has a block for every four bytes.
-const MOST_LISTED: usize = 16;
+const MAX_LISTED: usize = 16;
 
 /// A chunk of which some blocks are whole.
 pub(super) struct Partial {
@@ -103,7 +103,7 @@ impl Collected {
         let lost = chunk.blocks().zip(blocks).enumerate().filter(|(_, (_, is_whole))| !**is_whole);
         if let Some(geometry) = self.geometry() {
             let mut regions = lost.filter_map(|(block, _)| region(&geometry, index, block as u64));
-            let first = regions.by_ref().take(MOST_LISTED);
+            let first = regions.by_ref().take(MAX_LISTED);
             let mut lines: Vec<String> =
                 first.map(|region| format!("elements {region} of the array")).collect();
             lines.extend(others(regions.count()));
@@ -126,11 +126,7 @@ impl Collected {
                 None => format!("bytes {run:?} of it"),
             }
         };
-        runs.iter()
-            .take(MOST_LISTED)
-            .map(told)
-            .chain(others(runs.len().saturating_sub(MOST_LISTED)))
-            .collect()
+        runs.iter().take(MAX_LISTED).map(told).chain(others(runs.len().saturating_sub(MAX_LISTED))).collect()
     }
 
     fn geometry(&self) -> Option<Geometry> {

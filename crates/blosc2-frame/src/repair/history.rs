@@ -13,7 +13,7 @@ use super::search::search;
 use crate::offsets::{Offset, Offsets};
 
 /// Offsets of older states that are kept at most: a commit for each of a million chunks would be half a billion squared.
-const MOST_OFFSETS: u64 = 1 << 22;
+const MAX_OFFSETS: u64 = 1 << 22;
 
 /// Indexes of older states, the latest first.
 #[derive(Default)]
@@ -44,7 +44,7 @@ impl History {
         let mut kept = 0;
         search(&*origin.source, base..own.start, fits, limits, progress, |state| {
             kept += state.offsets.len();
-            if kept > MOST_OFFSETS {
+            if kept > MAX_OFFSETS {
                 return ControlFlow::Break(());
             }
             // What has no trailer behind it was never a state.

@@ -33,7 +33,7 @@ const MARKERS: [(usize, u8); 11] = [
 const HAS_VLMETALAYERS: (usize, [u8; 2]) = (68, [0xc2, 0xc3]);
 
 /// So many of the twelve may be others: of more nobody knows whether the numbers are where they are to be.
-const MOST_WRONG: usize = 4;
+const MAX_WRONG: usize = 4;
 
 /// The source with the markers that every frame has, where some are others and the rest of the header can be read with them.
 ///
@@ -58,7 +58,7 @@ pub(super) fn mended(source: Box<dyn Source>, report: &mut RepairReport) -> Resu
     let wrong: Vec<usize> =
         head.iter().zip(&other).enumerate().filter(|(_, (is, was))| is != was).map(|(at, _)| at).collect();
     let (Some(first), Some(last)) = (wrong.first(), wrong.last()) else { return Ok(source) };
-    if wrong.len() > MOST_WRONG
+    if wrong.len() > MAX_WRONG
         || !Header::parse_any(&other).is_ok_and(|(_, impossible)| impossible.is_empty())
     {
         return Ok(source);

@@ -16,10 +16,10 @@ use crate::trailer::{self, Trailer};
 const WINDOW: u64 = 1 << 20;
 
 /// Candidates that are decoded at most: a file made for it could hold one at every byte.
-const MOST_TRIED: usize = 4096;
+const MAX_TRIED: usize = 4096;
 
 /// Bytes that candidates are decoded to at most, beside a multiple of the file's own: 80 bytes can speak of gigabytes of offsets.
-const MOST_DECODED: u64 = 256 << 20;
+const MAX_DECODED: u64 = 256 << 20;
 
 /// A set of chunks that an index tells of.
 pub(super) struct State {
@@ -59,10 +59,10 @@ pub(super) fn search(
     mut take: impl FnMut(State) -> ControlFlow<()>,
 ) -> Result<()> {
     let mut tried = 0;
-    let mut left = source.len().saturating_mul(8).saturating_add(MOST_DECODED);
+    let mut left = source.len().saturating_mul(8).saturating_add(MAX_DECODED);
     let mut end = section.end.min(source.len());
     let total = end.saturating_sub(section.start);
-    while end > section.start && tried < MOST_TRIED && left > 0 {
+    while end > section.start && tried < MAX_TRIED && left > 0 {
         progress.tick(total - (end - section.start), total)?;
         let start = end.saturating_sub(WINDOW).max(section.start);
         // Headers that begin in this window may end in the next.
@@ -78,7 +78,7 @@ pub(super) fn search(
             if found.is_some_and(|state| take(state).is_break()) {
                 return Ok(());
             }
-            if tried == MOST_TRIED || left == 0 {
+            if tried == MAX_TRIED || left == 0 {
                 break;
             }
         }

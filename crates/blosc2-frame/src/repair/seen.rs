@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use blosc_chunk::{Filter, Pipeline};
 
 use super::chunks::Origin;
-use crate::layout::MOST_META;
+use crate::layout::MAX_META;
 use crate::offsets::{Offset, Offsets};
 
 /// What the headers of chunks say.
@@ -20,10 +20,10 @@ pub(super) struct Seen {
 
 impl Seen {
     /// Of as many as tell something.
-    const MOST: usize = 4096;
+    const MAX_SAMPLED: usize = 4096;
 
     pub fn of(origin: &Origin, base: u64, offsets: &Offsets) -> Self {
-        let stored = offsets.iter().take(Self::MOST).filter_map(|offset| match offset {
+        let stored = offsets.iter().take(Self::MAX_SAMPLED).filter_map(|offset| match offset {
             Offset::Stored(at) => origin.chunk_header(base, at),
             _ => None,
         });
@@ -40,7 +40,7 @@ impl Seen {
     /// What the filters of the header were, where some of them keep the frame from being opened: those of a chunk that has the others
     /// as well.
     pub fn filters(&self, header: &Pipeline) -> Option<Pipeline> {
-        let is_odd = |filter: &Filter| filter.is_unassigned() || filter.meta > MOST_META;
+        let is_odd = |filter: &Filter| filter.is_unassigned() || filter.meta > MAX_META;
         let fits = |chunk: &&Pipeline| {
             chunk.0.iter().zip(&header.0).all(|(its, own)| its == own || is_odd(own) && !is_odd(its))
         };

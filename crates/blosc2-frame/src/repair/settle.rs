@@ -11,7 +11,7 @@ use super::places::{are_of, digests_in};
 use super::seen::Seen;
 use super::shape;
 use crate::b2nd::{self, Geometry, Meta};
-use crate::header::{ChunkSize, MOST_TYPESIZE};
+use crate::header::{ChunkSize, MAX_TYPESIZE};
 use crate::metalayer::Metalayers;
 use crate::offsets::{Offset, Offsets};
 
@@ -20,7 +20,7 @@ impl Collected {
     pub fn settle(&mut self, origin: &Origin, report: &mut RepairReport) -> Result<()> {
         let seen = Seen::of(origin, self.base, &self.offsets);
         let fixed = 0..crate::header::FIXED_LEN as u64;
-        if !(1..=MOST_TYPESIZE).contains(&self.header.typesize) {
+        if !(1..=MAX_TYPESIZE).contains(&self.header.typesize) {
             self.header.typesize = seen.typesize.map_or(1, u32::from);
             let what = format!("elements of {} bytes, as chunks say", self.header.typesize);
             report.guessed.push(item(fixed.clone(), what));

@@ -1,14 +1,14 @@
 //! The shape of an array that needs another number of chunks than there are.
 
 use crate::b2nd::{Geometry, Meta};
-use crate::writer::MOST_CHUNKS;
+use crate::writer::MAX_CHUNKS;
 
 /// Chunks that a shape may have beyond what is there, where nothing else tells how many there were: more are taken for a damaged shape.
-const MOST_MISSING: u64 = 1 << 20;
+const MAX_MISSING: u64 = 1 << 20;
 
 /// Whether a shape of `needed` chunks can be that of a frame in which `there` are told of.
 pub(super) fn is_likely(needed: u64, there: u64) -> bool {
-    needed <= MOST_CHUNKS && needed <= there.saturating_mul(16).saturating_add(MOST_MISSING)
+    needed <= MAX_CHUNKS && needed <= there.saturating_mul(16).saturating_add(MAX_MISSING)
 }
 
 /// A shape that has as many chunks as are told of.

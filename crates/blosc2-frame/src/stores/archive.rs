@@ -25,7 +25,7 @@ use super::window::Shared;
 const LOCAL_LEN: u64 = 30;
 
 /// Room for one entry of the central directory with the longest name, extra field and comment.
-const ROOM: usize = 46 + 3 * 0xffff;
+const MAX_ENTRY_LEN: usize = 46 + 3 * 0xffff;
 
 /// Most bytes between the last record and the end of a zip file: its comment.
 const COMMENT: u64 = 0xffff;
@@ -63,7 +63,7 @@ impl Archive {
     /// # Errors
     /// `Malformed` without a central directory, and where it cannot be read; `Limit`; those of the source.
     pub(crate) fn read(source: &Shared, limits: &Limits) -> Result<Self> {
-        let mut room = vec![0; ROOM];
+        let mut room = vec![0; MAX_ENTRY_LEN];
         let len = source.len();
         let archive = ZipLocator::new()
             .max_search_space(COMMENT.saturating_add(22))

@@ -11,10 +11,10 @@ use crate::header::MAGIC;
 use crate::parts::INDEX_NAME;
 
 /// Directories within directories that are looked into.
-pub(crate) const MOST_DEPTH: usize = 32;
+pub(crate) const MAX_DEPTH: usize = 32;
 
 /// Files and directories that are looked at.
-const MOST_ENTRIES: u64 = 1 << 20;
+const MAX_ENTRIES: u64 = 1 << 20;
 
 /// A frame in a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,8 +55,8 @@ impl Walk {
         for entry in fs::read_dir(directory)? {
             let entry = entry?;
             self.looked_at = self.looked_at.saturating_add(1);
-            if self.looked_at > MOST_ENTRIES {
-                return Err(Error::limit("entries of a directory", self.looked_at, MOST_ENTRIES));
+            if self.looked_at > MAX_ENTRIES {
+                return Err(Error::limit("entries of a directory", self.looked_at, MAX_ENTRIES));
             }
             let name = entry.file_name();
             let Some(name) = name.to_str() else {
@@ -84,8 +84,8 @@ impl Walk {
             self.files.push(File { part, path: path.to_owned(), len, sparse: true });
             return Ok(());
         }
-        if depth >= MOST_DEPTH {
-            let message = format!("a directory {MOST_DEPTH} levels down, which is not looked into");
+        if depth >= MAX_DEPTH {
+            let message = format!("a directory {MAX_DEPTH} levels down, which is not looked into");
             self.tell(Severity::Error, "store_depth", part, message);
             return Ok(());
         }
@@ -197,9 +197,9 @@ mod tests {
     #[test]
     fn the_depth_is_bounded() {
         let root = tempfile::tempdir().unwrap();
-        let deep: PathBuf = std::iter::repeat_n("d", MOST_DEPTH + 2).collect();
+        let deep: PathBuf = std::iter::repeat_n("d", MAX_DEPTH + 2).collect();
         frame_at(&root.path().join(&deep).join("far.b2nd"));
-        let near: PathBuf = std::iter::repeat_n("d", MOST_DEPTH).collect();
+        let near: PathBuf = std::iter::repeat_n("d", MAX_DEPTH).collect();
         frame_at(&root.path().join(&near).join("near.b2nd"));
         let walk = Walk::new(root.path()).unwrap();
         assert_eq!(walk.files.len(), 1);

@@ -13,7 +13,7 @@ use super::window::{Decoded, Shared};
 use crate::frame::Frame;
 
 /// EmbedStores within EmbedStores that are looked into.
-pub(crate) const MOST_NESTED: usize = 4;
+pub(crate) const MAX_NESTED: usize = 4;
 
 /// Bytes that a leaf takes that is not open, about.
 pub(crate) const LEAF_LEN: u64 = 1 << 10;
@@ -156,8 +156,8 @@ impl<'a> Leaves<'a> {
 
     /// Takes the leaves of an EmbedStore.
     fn look_inside(&mut self, key: &str, place: &Place, frame: Frame, depth: usize) {
-        if depth >= MOST_NESTED {
-            let message = format!("{MOST_NESTED} stores within stores; this one is not looked into");
+        if depth >= MAX_NESTED {
+            let message = format!("{MAX_NESTED} stores within stores; this one is not looked into");
             self.tell(Severity::Error, "store_depth", key, place, message);
             return;
         }

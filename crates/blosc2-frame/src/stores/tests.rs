@@ -288,7 +288,7 @@ fn stores_within_stores_are_looked_into_and_end() {
     for depth in 1..8 {
         frame = embed_store(&frame, &map_of(&[("/n", 0, frame.len() as u64)]));
         let store = of_bytes(frame.clone()).unwrap();
-        if depth < leaf::MOST_NESTED {
+        if depth < leaf::MAX_NESTED {
             let key = format!("{}a", "n/".repeat(depth));
             assert_eq!(values(&*store, &key), A, "{key}");
             assert_eq!(codes(&*store), [""; 0]);

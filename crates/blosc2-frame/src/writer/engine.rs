@@ -8,7 +8,7 @@ use container_core::{Error, ErrorKind, Result};
 const BATCH: usize = 64 << 20;
 
 /// Below this many bytes a thread costs more than it encodes.
-const LEAST: usize = 64 << 10;
+const MIN_THREAD_LEN: usize = 64 << 10;
 
 /// Encoders for one way of encoding; made when there is something to encode, so that chunks which are only copied may be of codecs that
 /// are not here.
@@ -109,7 +109,7 @@ impl Engine {
             let (batch, after) = rest.split_at(1 + more.count());
             rest = after;
             let bytes: usize = batch.iter().map(|piece| piece.len()).sum();
-            let threads = self.params.threads.min(batch.len()).min(bytes / LEAST);
+            let threads = self.params.threads.min(batch.len()).min(bytes / MIN_THREAD_LEN);
             if threads > 1 {
                 self.shared(batch, threads, sink)?;
                 continue;

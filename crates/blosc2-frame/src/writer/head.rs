@@ -78,8 +78,8 @@ pub(crate) fn new_header(options: &FrameOptions) -> Result<Header> {
     }
     let chunksize = match options.chunksize {
         Some(0) => return Err(Error::usage("chunks of no bytes")),
-        Some(len) if len as usize > sizes::MOST => {
-            let problem = format!("chunks of {len} bytes; {} is the most", sizes::MOST);
+        Some(len) if len as usize > sizes::MAX_CHUNK_LEN => {
+            let problem = format!("chunks of {len} bytes; {} is the most", sizes::MAX_CHUNK_LEN);
             return Err(Error::usage(problem));
         }
         Some(len) => ChunkSize::Fixed(len),

@@ -7,7 +7,7 @@ use container_core::{Error, Limits, Result};
 use crate::offsets::{Offset, Offsets};
 
 /// Most chunks of a frame: their offsets are one chunk.
-pub(crate) const MOST_CHUNKS: u64 = (super::sizes::MOST / 8) as u64;
+pub(crate) const MAX_CHUNKS: u64 = (super::sizes::MAX_CHUNK_LEN / 8) as u64;
 
 /// The offsets of a frame that change. Any number of chunks that are all alike takes no memory.
 #[derive(Clone, Debug)]
@@ -39,8 +39,8 @@ impl Places {
     /// `Usage` for more chunks than a frame has, `Limit` where their offsets do not fit the memory.
     pub(crate) fn insert(&mut self, index: u64, offset: Offset, count: u64) -> Result<()> {
         let total = self.len().saturating_add(count);
-        if total > MOST_CHUNKS {
-            return Err(Error::usage(format!("{total} chunks; a frame has {MOST_CHUNKS} at most")));
+        if total > MAX_CHUNKS {
+            return Err(Error::usage(format!("{total} chunks; a frame has {MAX_CHUNKS} at most")));
         }
         match &mut self.offsets {
             _ if count == 0 => {}
@@ -110,7 +110,7 @@ impl Places {
     }
 }
 
-/// An index below [`MOST_CHUNKS`].
+/// An index below [`MAX_CHUNKS`].
 fn to_index(index: u64) -> usize {
     usize::try_from(index).unwrap_or(usize::MAX)
 }

@@ -12,7 +12,7 @@ use container_core::{Error, Result};
 use crate::header::ChunkSize;
 
 /// Most bytes that a chunk of a frame holds.
-pub(crate) const MOST: usize = Generation::Blosc2.max_nbytes();
+pub(crate) const MAX_CHUNK_LEN: usize = Generation::Blosc2.max_nbytes();
 
 /// Sizes of the chunks of a frame, as far as they are no matter of each.
 #[derive(Clone, Copy, Debug)]
@@ -138,8 +138,8 @@ pub(crate) fn check_range(range: &Range<u64>, count: u64) -> Result<()> {
 fn check_len(len: usize) -> Result<u32> {
     match u32::try_from(len) {
         Ok(0) => Err(Error::usage("a chunk of no bytes")),
-        Ok(short) if len <= MOST => Ok(short),
-        _ => Err(Error::usage(format!("{len} bytes for one chunk, which holds {MOST} at most"))),
+        Ok(short) if len <= MAX_CHUNK_LEN => Ok(short),
+        _ => Err(Error::usage(format!("{len} bytes for one chunk, which holds {MAX_CHUNK_LEN} at most"))),
     }
 }
 

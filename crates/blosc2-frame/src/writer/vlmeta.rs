@@ -3,7 +3,7 @@
 use container_core::{Error, Result};
 
 use super::stored;
-use crate::metalayer::{MOST, MOST_NAME};
+use crate::metalayer::{MAX_METALAYERS, MAX_NAME};
 
 /// Sets a value, in its place or behind the others. Released versions of C-Blosc2 refuse a 17th, and longer names.
 ///
@@ -12,13 +12,13 @@ use crate::metalayer::{MOST, MOST_NAME};
 pub(crate) fn set_vlmetalayer(all: &mut Vec<(String, Vec<u8>)>, name: &str, value: &[u8]) -> Result<()> {
     let own = all.iter().position(|(own, _)| own == name);
     // What is there stays changeable, whatever it is called.
-    if own.is_none() && (name.is_empty() || name.len() > MOST_NAME) {
+    if own.is_none() && (name.is_empty() || name.len() > MAX_NAME) {
         let problem =
-            format!("a name of {} bytes for user metadata; 1 to {MOST_NAME} are possible", name.len());
+            format!("a name of {} bytes for user metadata; 1 to {MAX_NAME} are possible", name.len());
         return Err(Error::usage(problem));
     }
-    if own.is_none() && all.len() >= MOST {
-        return Err(Error::usage(format!("a frame has {MOST} pieces of user metadata at most")));
+    if own.is_none() && all.len() >= MAX_METALAYERS {
+        return Err(Error::usage(format!("a frame has {MAX_METALAYERS} pieces of user metadata at most")));
     }
     let chunk = stored::vlmetalayer(value)?;
     match own.and_then(|at| all.get_mut(at)) {

@@ -9,7 +9,7 @@ use crate::manifest::testdata;
 const MEMORY: u64 = 1 << 20;
 
 /// Chunks that are looked at; a damaged index may speak of millions.
-const MOST: u64 = 12;
+const MAX_CHUNKS: u64 = 12;
 
 const FILES: &[&str] = &[
     "ok/three_chunks.b2frame",
@@ -37,10 +37,10 @@ fn everything(frame: &Frame) -> Read {
     let options = ReadOptions::default().with_limits(limits);
     let text = |error: blosc2_frame::Error| error.to_string();
     let mut chunks = Vec::new();
-    for index in 0..frame.chunk_count().min(MOST) {
+    for index in 0..frame.chunk_count().min(MAX_CHUNKS) {
         let bytes = frame.read_chunk(index, &options);
         if let (Ok(bytes), Ok(count)) = (&bytes, frame.block_count(index)) {
-            for block in 0..count.min(MOST) {
+            for block in 0..count.min(MAX_CHUNKS) {
                 assert!(
                     frame.read_block(index, block, &options).is_ok_and(|block| block.len() <= bytes.len())
                 );

@@ -6,7 +6,7 @@ use std::path::Path;
 use container_core::report::{Finding, Severity};
 use container_core::{Limits, Value};
 
-use super::{Column, MOST_METADATA, ROOTDIRS};
+use super::{Column, MAX_METADATA, ROOTDIRS};
 use crate::metadata::from_json;
 
 /// The columns that the table names, in its order; `None` where it has no such list.
@@ -16,7 +16,7 @@ use crate::metadata::from_json;
 pub(super) fn named(root: &Path, limits: &Limits) -> Result<Option<Vec<String>>, String> {
     let path = root.join(ROOTDIRS);
     let Ok(found) = std::fs::metadata(&path) else { return Ok(None) };
-    if found.len() > MOST_METADATA {
+    if found.len() > MAX_METADATA {
         return Err(format!("{ROOTDIRS} has {} bytes", found.len()));
     }
     let json = std::fs::read(&path).map_err(|error| format!("{ROOTDIRS}: {error}"))?;

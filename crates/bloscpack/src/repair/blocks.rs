@@ -25,7 +25,7 @@ use super::{Damaged, Proof};
 use crate::chunks::{ChunkEntry, State};
 
 /// Most parts of a chunk that are listed each for itself: a hostile one has a block for every four bytes.
-const MOST_LISTED: usize = 16;
+const MAX_LISTED: usize = 16;
 
 /// A chunk of which some blocks are whole.
 pub(super) struct Partial {
@@ -191,11 +191,11 @@ impl Partial {
             let what = format!("chunk {index}, {lost}: {instead} in the new file");
             report.lost.push(RepairItem::new(range.clone(), what));
         };
-        for bytes in self.lost.iter().take(MOST_LISTED) {
+        for bytes in self.lost.iter().take(MAX_LISTED) {
             let elements = bytes.start.checked_div(item).unwrap_or(0)..bytes.end.div_ceil(item);
             tell(format!("elements {elements:?}, bytes {bytes:?} of the data"), bytes.start);
         }
-        let others = self.lost.len().saturating_sub(MOST_LISTED);
+        let others = self.lost.len().saturating_sub(MAX_LISTED);
         if others > 0 {
             tell(format!("{others} other parts of it"), self.start);
         }

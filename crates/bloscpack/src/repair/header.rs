@@ -27,7 +27,7 @@ const BYTES: [(&str, usize, RangeInclusive<u8>); 3] =
     [("version", 4, 1..=4), ("options", 5, 0..=7), ("checksum", 6, 0..=8)];
 
 /// Chunks at the beginning that are read.
-const MOST: usize = 3;
+const MAX_SAMPLED: usize = 3;
 
 /// The source, with the header that it must have had: the one in which one of those bytes is another, everything is where it says, no fewer
 /// chunks are there, no fewer of the first ones are proved, and fewer bits changed than in any other such. Where there is none, or more than one, the source stays; so
@@ -105,7 +105,7 @@ impl Sense {
         let chunks = layout.chunks().iter().filter(is_there).count();
         let mut decoder = Decoder::new();
         let mut proved = 0_usize;
-        for entry in layout.chunks().iter().take(MOST).filter(is_there) {
+        for entry in layout.chunks().iter().take(MAX_SAMPLED).filter(is_there) {
             match prove(source, &layout, entry, &mut decoder, limits) {
                 Ok(()) => proved = proved.saturating_add(1),
                 Err(error) if is_about_content(&error) => {}

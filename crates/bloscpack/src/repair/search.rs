@@ -17,7 +17,7 @@ use crate::chunks::{ChunkEntry, State};
 /// Bytes that may be digested and decoded in vain for each byte of the file.
 const WORK: u64 = 16;
 /// Bytes that may be so in any case.
-const LEAST_WORK: u64 = 64 << 20;
+const MIN_WORK: u64 = 64 << 20;
 
 /// What was found.
 #[derive(Default)]
@@ -40,7 +40,7 @@ pub(super) fn search(damaged: &Damaged, proofs: &mut [Proof], progress: Progress
         damaged,
         sizes: sizes(damaged, proofs),
         decoder: Decoder::new(),
-        left: total.saturating_mul(WORK).saturating_add(LEAST_WORK),
+        left: total.saturating_mul(WORK).saturating_add(MIN_WORK),
         beyond: 0,
         refused: Vec::new(),
         found: Found::default(),

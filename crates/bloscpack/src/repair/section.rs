@@ -20,7 +20,7 @@ use crate::metadata_header::{LEN, MetadataHeader};
 use crate::section;
 
 /// Bytes of metadata, stored and as they are, that are read with every header they may have had.
-const MOST: u32 = 8 << 20;
+const MAX_METADATA_LEN: u32 = 8 << 20;
 
 /// The source, with the header of the metadata that it must have had: the one in which one field is another, and with which they are read and fit
 /// their digest, or, where they have none, with which everything is where it is to be. Where there is none, or more than one, the source
@@ -45,7 +45,7 @@ pub(super) fn mended(
     let mut tried = Overlay::new(source, Vec::new());
     let mut meant: Vec<(bool, &str, Vec<u8>)> = Vec::new();
     for (field, candidate) in candidates(&tried, &stored, start.saturating_add(LEN), limits)? {
-        if candidate.meta_size > MOST || candidate.meta_comp_size > MOST {
+        if candidate.meta_size > MAX_METADATA_LEN || candidate.meta_comp_size > MAX_METADATA_LEN {
             continue;
         }
         let mut other = head.clone();
@@ -123,7 +123,7 @@ fn candidates(
     let size = |meta_size| ("size", MetadataHeader { meta_size, ..*stored });
     all.push(size(stored.meta_comp_size));
     let payload_end = payload_at.saturating_add(stored.meta_comp_size.into());
-    if stored.meta_codec == 1 && stored.meta_comp_size <= MOST && payload_end <= source.len() {
+    if stored.meta_codec == 1 && stored.meta_comp_size <= MAX_METADATA_LEN && payload_end <= source.len() {
         let payload = section::copy(source, payload_at..payload_end, limits)?;
         let own = inflate_unsized(&payload, limits).ok().and_then(|json| u32::try_from(json.len()).ok());
         all.extend(own.map(size));

@@ -10,7 +10,7 @@ use crate::ChecksumCode;
 const BATCH: usize = 64 << 20;
 
 /// Below this many bytes a thread costs more than it encodes.
-const LEAST: usize = 64 << 10;
+const MIN_THREAD_LEN: usize = 64 << 10;
 
 /// Encoders, one for each thread. The bytes do not depend on how many there are.
 #[derive(Debug)]
@@ -60,11 +60,11 @@ impl Engine {
         sink: &mut dyn FnMut(&[u8]) -> Result<()>,
     ) -> Result<()> {
         let bytes: usize = pieces.iter().map(|piece| piece.len()).sum();
-        let threads = self.threads.min(pieces.len()).min(bytes / LEAST);
+        let threads = self.threads.min(pieces.len()).min(bytes / MIN_THREAD_LEN);
         if threads > 1 {
             return self.shared(pieces, threads, sink);
         }
-        let alone = pieces.len() == 1 && self.threads > 1 && bytes > LEAST;
+        let alone = pieces.len() == 1 && self.threads > 1 && bytes > MIN_THREAD_LEN;
         let encoder = match (&mut self.solo, alone) {
             (_, false) => self.encoders.first_mut().ok_or_else(no_encoder)?,
             (Some(encoder), true) => encoder,

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{DEFAULT_NAME, MORE, MOST_DEPTH, NAME, PREFIX, WHOLE, entries, form, form_of, pair};
+use super::{DEFAULT_NAME, MAX_DEPTH, MORE, NAME, PREFIX, WHOLE, entries, form, form_of, pair};
 use crate::Value;
 use crate::report::Loss;
 
@@ -123,9 +123,9 @@ pub fn depth(value: &Value) -> usize {
 #[must_use]
 pub fn shallow(carried: Value) -> (Value, Vec<Loss>) {
     let Value::Map(all) = carried else { return (carried, Vec::new()) };
-    let (kept, deep): (Vec<_>, Vec<_>) = all.into_iter().partition(|(_, value)| depth(value) < MOST_DEPTH);
+    let (kept, deep): (Vec<_>, Vec<_>) = all.into_iter().partition(|(_, value)| depth(value) < MAX_DEPTH);
     let lost = deep.into_iter().map(|(key, _)| {
-        let what = format!("metadata: {key}, more than {MOST_DEPTH} values within each other");
+        let what = format!("metadata: {key}, more than {MAX_DEPTH} values within each other");
         Loss { dataset: None, what }
     });
     (Value::Map(kept), lost.collect())

@@ -145,8 +145,8 @@ impl Md5Lanes {
                 continue;
             }
             let count = group.iter().map(|input| blocks[*input].len()).min().unwrap_or(0);
-            let mut now = [&[][..]; MOST];
-            let mut states = [[0; 4]; MOST];
+            let mut now = [&[][..]; MAX_LANES];
+            let mut states = [[0; 4]; MAX_LANES];
             for ((input, now), state) in group.iter().zip(&mut now).zip(&mut states) {
                 (*now, blocks[*input]) = blocks[*input].split_at(count);
                 *state = self.inputs[*input].state;
@@ -160,7 +160,7 @@ impl Md5Lanes {
 }
 
 /// The most lanes of any way to compute them.
-const MOST: usize = 16;
+const MAX_LANES: usize = 16;
 
 #[cfg(test)]
 mod tests;

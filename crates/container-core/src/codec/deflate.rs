@@ -43,7 +43,7 @@ const BLOCK: usize = 512 << 10;
 static ZEROS: [u8; BEFORE] = [0; BEFORE];
 
 /// Data that become less than one part of so many are left to others: long matches are what counts there.
-const MOST_RATIO: u64 = 4;
+const MAX_RATIO: u64 = 4;
 
 /// What comes behind the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,7 +116,7 @@ pub(super) fn deflate(before: &[u8], src: &[u8], end: End, taken: Taken, out: &m
 const fn is_array(parser: &Parser, len: usize, bits: u64) -> bool {
     let all = stored_bits(len);
     // Nearly all of it may be noise, whatever the rest is.
-    bits * MOST_RATIO > all && (parser.has_records() || bits * 3 > all * 2)
+    bits * MAX_RATIO > all && (parser.has_records() || bits * 3 > all * 2)
 }
 
 /// Bits of so many bytes, in the unit of [`Counts::bits`].

@@ -150,11 +150,11 @@ fn to_literal(value: &Value) -> Option<Literal> {
 
 /// The start of a text, for a message.
 fn excerpt(text: &str) -> String {
-    const MOST: usize = 40;
-    if text.chars().nth(MOST).is_none() {
+    const MAX_QUOTED_LEN: usize = 40;
+    if text.chars().nth(MAX_QUOTED_LEN).is_none() {
         return Literal::Str(text.into()).repr();
     }
-    let start: String = text.chars().take(MOST).collect();
+    let start: String = text.chars().take(MAX_QUOTED_LEN).collect();
     format!("{}…", Literal::Str(start).repr())
 }
 

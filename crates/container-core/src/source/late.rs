@@ -9,10 +9,10 @@ use super::{FileSource, MmapSource, Source, check_range};
 use crate::Result;
 
 /// Reads up to this length are small.
-const SMALL: u64 = 16 << 10;
+const MAX_SMALL_READ: u64 = 16 << 10;
 
 /// So many small reads are done by position: those that opening takes, and a few more.
-const FEW: u32 = 16;
+const MAX_SMALL_READS: u32 = 16;
 
 /// A file that is read by position at first, and mapped with the first large read or after some small ones. It lends nothing before.
 ///
@@ -39,7 +39,7 @@ impl LateSource {
         if let Some(map) = self.map.get() {
             return map.as_ref();
         }
-        if len <= SMALL && self.small.load(Ordering::Relaxed) < FEW {
+        if len <= MAX_SMALL_READ && self.small.load(Ordering::Relaxed) < MAX_SMALL_READS {
             return None;
         }
         // A file may have grown meanwhile. In one that was cut the end is an error when it is read by position, and a signal in a map.
@@ -91,7 +91,7 @@ pub(super) mod tests {
         assert_eq!(source.lend(10..90_000), Some(&bytes[10..90_000]));
         assert_eq!(source.lend(0..512), Some(&bytes[..512]));
         let source = LateSource::new(file).unwrap();
-        for at in 0..u64::from(FEW) {
+        for at in 0..u64::from(MAX_SMALL_READS) {
             assert!(source.lend(at..at + 1).is_none() && source.read(at..at + 1).is_ok());
         }
         assert_eq!(source.lend(3..5), Some(&bytes[3..5]));

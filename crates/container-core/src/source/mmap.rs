@@ -62,9 +62,9 @@ impl Source for MmapSource {
 /// Asks the kernel to back `memory` with huge pages. Does nothing where it is small or the kernel cannot.
 pub(super) fn advise_huge_pages(memory: &mut [u8]) {
     // Two huge pages: below this at most one aligned page would fit.
-    const LEAST: usize = 4 << 20;
+    const MIN_ADVISED_LEN: usize = 4 << 20;
     #[cfg(target_os = "linux")]
-    if memory.len() >= LEAST && !cfg!(miri) {
+    if memory.len() >= MIN_ADVISED_LEN && !cfg!(miri) {
         let page = rustix::param::page_size();
         let skip = memory.as_ptr().align_offset(page);
         let Some(aligned) = memory.get_mut(skip..) else { return };
@@ -76,7 +76,7 @@ pub(super) fn advise_huge_pages(memory: &mut [u8]) {
         };
     }
     #[cfg(not(target_os = "linux"))]
-    let _ = (memory, LEAST);
+    let _ = (memory, MIN_ADVISED_LEN);
 }
 
 #[cfg(test)]

@@ -9,10 +9,10 @@ use super::{FileSource, MmapSource, Source, check_range};
 use crate::Result;
 
 /// Reads up to this length are small.
-const SMALL: usize = 512;
+const MAX_SMALL_READ: usize = 512;
 
 /// So many small reads are done by position: those of a binary search, and a few more.
-const FEW: u32 = 64;
+const MAX_SMALL_READS: u32 = 64;
 
 /// A mapped file, of which the first small copies are read by position. What is lent is lent from the map.
 ///
@@ -45,7 +45,7 @@ impl Source for ProbedSource {
     }
 
     fn read_into(&self, at: u64, dst: &mut [u8]) -> Result<()> {
-        let is_probe = dst.len() <= SMALL && self.small.load(Ordering::Relaxed) < FEW;
+        let is_probe = dst.len() <= MAX_SMALL_READ && self.small.load(Ordering::Relaxed) < MAX_SMALL_READS;
         match &self.map {
             Some(map) if !is_probe => {
                 check_range(&(at..at.saturating_add(dst.len() as u64)), self.len())?;
@@ -79,8 +79,8 @@ mod tests {
         // What comes behind the end that it had is none of it.
         file.write_all(&bytes).unwrap();
         assert_eq!(source.lend(10..90_000), Some(&bytes[10..90_000]));
-        for round in 0..2 * FEW as usize {
-            for len in [0, 1, SMALL, SMALL + 1, 5000] {
+        for round in 0..2 * MAX_SMALL_READS as usize {
+            for len in [0, 1, MAX_SMALL_READ, MAX_SMALL_READ + 1, 5000] {
                 let mut copy = vec![0; len];
                 source.read_into(round as u64 * 7, &mut copy).unwrap();
                 assert_eq!(copy, bytes[round * 7..][..len]);

@@ -36,10 +36,10 @@ pub use super::sectors::SECTOR;
 const RECORD: usize = 32;
 
 /// Most places at which one write is torn.
-const MOST_CUTS: usize = 160;
+const MAX_CUTS: usize = 160;
 
 /// Most sectors of an epoch that are left out, and most that are there alone.
-const MOST_SINGLES: usize = 48;
+const MAX_SINGLES: usize = 48;
 
 /// Random sets of sectors of each epoch.
 const RANDOM_SETS: usize = 48;
@@ -114,7 +114,7 @@ fn cuts(at: u64, len: usize) -> Vec<usize> {
     let odd = [1, 7, RECORD + 1, 100, len / 2 + 1, len.saturating_sub(9), len.saturating_sub(1)];
     let all: BTreeSet<usize> = (RECORD..len).step_by(RECORD).chain(sectors).chain(odd).collect();
     let all: Vec<usize> = all.into_iter().filter(|cut| (1..len).contains(cut)).collect();
-    sample(all.len(), MOST_CUTS).into_iter().map(|place| all[place]).collect()
+    sample(all.len(), MAX_CUTS).into_iter().map(|place| all[place]).collect()
 }
 
 /// At most `most` of so many places: the first ones, the last ones, and every so many between.
@@ -210,7 +210,7 @@ impl<'a> Epoch<'a> {
             return;
         }
         tell("everything came about".into(), &|_| usize::MAX);
-        for (unit, states) in sample(all.len(), MOST_SINGLES).into_iter().map(|place| all[place]) {
+        for (unit, states) in sample(all.len(), MAX_SINGLES).into_iter().map(|place| all[place]) {
             tell(format!("all but {unit:?}"), &|other| if other == unit { 0 } else { usize::MAX });
             tell(format!("{unit:?} alone"), &|other| if other == unit { usize::MAX } else { 0 });
             if states > 1 {

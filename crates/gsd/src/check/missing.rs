@@ -7,7 +7,7 @@ use crate::file::File;
 use crate::header;
 
 /// Faults of that kind that are told.
-const MOST: usize = 100;
+const MAX_REPORTED: usize = 100;
 
 /// Frames without an entry where bytes that no entry names lie between the chunks of their neighbours, and a file that has names and such bytes
 /// but no entry. A writer that stopped within its first commit leaves that, too. `places` are the faults of what lies between chunks.
@@ -53,7 +53,7 @@ pub(super) fn entries(file: &File, places: &[Fault]) -> Vec<Fault> {
     for entry in file.index().iter() {
         let Some(range) = entry.byte_range() else { continue };
         if frame != Some(entry.frame) {
-            if let Some(gap) = gap.take().filter(|_| tellings < MOST) {
+            if let Some(gap) = gap.take().filter(|_| tellings < MAX_REPORTED) {
                 tellings += 1;
                 told(Some(gap));
             }
@@ -68,6 +68,6 @@ pub(super) fn entries(file: &File, places: &[Fault]) -> Vec<Fault> {
             }
         }
     }
-    told(gap.filter(|_| tellings < MOST));
+    told(gap.filter(|_| tellings < MAX_REPORTED));
     found
 }

@@ -20,11 +20,11 @@ use crate::namelist::Names;
 impl Follower {
     /// Used slots behind those that are known, up to the first unused one; true where none in sight is unused.
     pub(super) fn new_slots(&self, source: &FileSource, header: &Header) -> Result<(Vec<u8>, bool)> {
-        const LEAST: u64 = 128;
-        const MOST: u64 = 1 << 17;
+        const MIN_SLOTS: u64 = 128;
+        const MAX_SLOTS: u64 = 1 << 17;
         let limits = &self.file.options().limits;
         let mut at = self.file.layout().entries();
-        let (mut new, mut piece) = (Vec::new(), LEAST);
+        let (mut new, mut piece) = (Vec::new(), MIN_SLOTS);
         loop {
             let more = self.slots(source, header, at, piece)?;
             let entries = Index::new(&more, header.byte_order);
@@ -37,7 +37,7 @@ impl Follower {
                 return Ok((new, used.is_none()));
             }
             at = at.saturating_add(count as u64);
-            piece = piece.saturating_mul(2).min(MOST);
+            piece = piece.saturating_mul(2).min(MAX_SLOTS);
         }
     }
 

@@ -10,7 +10,7 @@ use crate::hoomd::read::field_at;
 use crate::index::IndexEntry;
 
 /// Looks that are remembered. Disjoint ranges more than these are small ones of a large file, which are soon read again.
-const MOST: usize = 1 << 14;
+const MAX_REMEMBERED: usize = 1 << 14;
 
 /// What was asked of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -109,7 +109,7 @@ impl Found {
             return Ok(());
         }
         let problem = look(self)?;
-        if self.looks.len() >= MOST {
+        if self.looks.len() >= MAX_REMEMBERED {
             self.looks.clear();
         }
         self.looks.insert(seen, problem.as_ref().map(|problem| problem.code));
@@ -127,7 +127,7 @@ impl Found {
             return Ok(*known);
         }
         let number = compute()?;
-        if self.numbers.len() >= MOST {
+        if self.numbers.len() >= MAX_REMEMBERED {
             self.numbers.clear();
         }
         self.numbers.insert(seen, number);

@@ -236,12 +236,12 @@ impl<'t> FrameView<'t> {
     /// costs a file nothing.
     pub(crate) fn check_defaults(&self) -> Result<()> {
         /// Up to here they take no more than a few mebibytes.
-        const SMALL: u32 = 1 << 16;
+        const MAX_CACHED_ROWS: u32 = 1 << 16;
         let mut counts = [0; Container::COUNTED.len()];
         for (container, count) in Container::COUNTED.into_iter().zip(&mut counts) {
             *count = self.count(container)?;
         }
-        if counts.iter().all(|count| *count <= SMALL) {
+        if counts.iter().all(|count| *count <= MAX_CACHED_ROWS) {
             return Ok(());
         }
         let mut total = 0_u64;

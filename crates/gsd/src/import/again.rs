@@ -15,7 +15,7 @@ use crate::emit::Plan;
 use crate::rank::SHAPE_SUFFIX;
 
 /// Bytes of memory that a planned chunk takes.
-const EACH: u64 = 64;
+const CHUNK_SIZE: u64 = 64;
 
 /// The chunks of a file to come.
 pub(super) struct Again {
@@ -42,7 +42,7 @@ impl Again {
             return Ok(None);
         }
         let planned = chunks.frames.saturating_mul(job.selection.len().max(1) as u64);
-        if planned.saturating_mul(EACH) > job.options.limits.memory {
+        if planned.saturating_mul(CHUNK_SIZE) > job.options.limits.memory {
             return Ok(None);
         }
         let mut again =

@@ -13,7 +13,7 @@ use crate::Type;
 use crate::index::IndexEntry;
 
 /// A step may grow by this many times the largest difference seen.
-const MOST_STRIDES: i128 = 1024;
+const MAX_STRIDES: i128 = 1024;
 
 /// What is known of the values of one name.
 #[derive(Clone, Copy, Debug)]
@@ -95,12 +95,7 @@ impl Clock {
 
     fn of(id: u16, last: i128, values: &[i128]) -> Self {
         let stride = values.windows(2).map(|pair| pair[1] - pair[0]).max();
-        Self {
-            id,
-            last,
-            least: 1,
-            most: stride.map_or(1 << 32, |stride| stride.saturating_mul(MOST_STRIDES)),
-        }
+        Self { id, last, least: 1, most: stride.map_or(1 << 32, |stride| stride.saturating_mul(MAX_STRIDES)) }
     }
 
     fn exact(id: u16, first: i128, last: i128) -> Self {

@@ -24,7 +24,7 @@ use choice::Best;
 use table::Table;
 
 /// Entries that are gone through for what is wrong with them when one of them is another, for all that are tried.
-const MOST_WORK: usize = 1 << 26;
+const MAX_WORK: usize = 1 << 26;
 
 /// An entry as it is, and as it was written.
 #[derive(Clone, Copy, Debug)]
@@ -71,7 +71,7 @@ pub(crate) fn find(damaged: &Damaged<'_>) -> Result<Vec<Flip>> {
     if names::stated(damaged, table.names.unwrap_or(0))?.is_none() {
         return Ok(Vec::new());
     }
-    let mut work = MOST_WORK;
+    let mut work = MAX_WORK;
     let mut written: BTreeMap<usize, IndexEntry> = BTreeMap::new();
     // Slots of which more than one could be the damaged one.
     let mut unclear: BTreeSet<usize> = BTreeSet::new();

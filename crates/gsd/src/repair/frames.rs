@@ -13,7 +13,7 @@ use super::input::{Damaged, PAST_END};
 use crate::index::IndexEntry;
 
 /// Frames on either side among which one is looked for that nothing is wrong with.
-const MOST_NEIGHBOURS: usize = 64;
+const MAX_NEIGHBOURS: usize = 64;
 
 /// Bytes that no chunk and no known block uses.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -123,8 +123,8 @@ pub(super) fn wounds(
         let sound = |at: &usize| {
             model(at) && starts.get(*at).is_some_and(|start| !touched.contains(&frame_of(start)))
         };
-        let before = || (0..at).rev().take(MOST_NEIGHBOURS);
-        let behind = || (at + 1..starts.len()).take(MOST_NEIGHBOURS);
+        let before = || (0..at).rev().take(MAX_NEIGHBOURS);
+        let behind = || (at + 1..starts.len()).take(MAX_NEIGHBOURS);
         let nearest =
             [before().find(sound).or(before().find(model)), behind().find(sound).or(behind().find(model))];
         let own = frame_set(entries, &starts, at);

@@ -122,7 +122,7 @@ impl<'a> Damaged<'a> {
             Some("a frame that there cannot be")
         } else if entry.flags != 0 {
             Some("unknown flags")
-        } else if usize::from(entry.id) >= names.unwrap_or(crate::MOST_NAMES) {
+        } else if usize::from(entry.id) >= names.unwrap_or(crate::MAX_NAMES) {
             Some("a name that is not in the namelist")
         } else {
             None

@@ -11,13 +11,13 @@ use container_core::{Limits, Result};
 
 use super::names::{self, sensible};
 use super::schema;
-use super::shift::MOST;
+use super::shift::MAX_SHIFT;
 use crate::header::{self, Header};
 use crate::index::{Index, IndexEntry};
 use crate::namelist::Names;
 
 /// Bytes by which places that were themselves moved are looked at.
-const NEAR: i64 = 64;
+const MAX_DISTANCE: i64 = 64;
 
 /// Where the numbers of the header begin, and where they end.
 const NUMBERS: Range<u64> = 8..48;
@@ -36,7 +36,7 @@ impl Inserted {
     /// Looks for index and names off their places.
     pub(super) fn find(source: &dyn Source, limits: &Limits) -> Result<Option<Self>> {
         let mut head =
-            vec![0; usize::try_from(source.len().min(header::LEN + MOST.unsigned_abs())).unwrap_or(0)];
+            vec![0; usize::try_from(source.len().min(header::LEN + MAX_SHIFT.unsigned_abs())).unwrap_or(0)];
         source.read_into(0, &mut head)?;
         let look = Look { source, limits };
         let Ok(stated) = Header::parse(&head) else { return Ok(None) };
@@ -44,14 +44,14 @@ impl Inserted {
             return Ok(None);
         }
         if is_likely(&stated) {
-            for by in (1..=MOST).flat_map(|by| [by, -by]) {
+            for by in (1..=MAX_SHIFT).flat_map(|by| [by, -by]) {
                 if look.is_off(&stated, by)? {
                     return Ok(place(&head, by));
                 }
             }
         }
         // In front of the places themselves.
-        for by in (1..=NEAR).flat_map(|by| [by, -by]) {
+        for by in (1..=MAX_DISTANCE).flat_map(|by| [by, -by]) {
             for at in NUMBERS {
                 let inserted = Self { at, by };
                 let header = inserted.taken_out(&head).head().ok();
@@ -143,7 +143,7 @@ impl Look<'_> {
         let is_entry = |entry: &IndexEntry| {
             let within = |range: Range<u64>| {
                 range.start >= header::LEN
-                    && range.end <= self.source.len().saturating_add(MOST.unsigned_abs())
+                    && range.end <= self.source.len().saturating_add(MAX_SHIFT.unsigned_abs())
             };
             entry.chunk_type().is_some()
                 && entry.flags == 0

@@ -16,7 +16,7 @@ use crate::hoomd;
 use crate::namelist::Names;
 
 /// Names that a list may lack: of one with more another kind of damage is likelier.
-const MOST: usize = 16;
+const MAX_NAMES: usize = 16;
 
 /// The places of bytes that were NULs between names, as many as names are missing; none where nothing tells which.
 pub(super) fn find(damaged: &Damaged<'_>) -> Result<Vec<u64>> {
@@ -31,7 +31,7 @@ pub(super) fn find(damaged: &Damaged<'_>) -> Result<Vec<u64>> {
     let ids: BTreeSet<usize> = entries.iter().map(|entry| usize::from(entry.id)).collect();
     let likely = (listed..).take_while(|id| ids.contains(id)).count();
     let proved = index::needed_names(damaged, &entries)?.saturating_sub(listed);
-    if !(1..=MOST).contains(&likely) {
+    if !(1..=MAX_NAMES).contains(&likely) {
         return Ok(Vec::new());
     }
     let list = damaged.read(found.range.clone())?;

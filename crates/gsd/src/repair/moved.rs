@@ -18,7 +18,7 @@ use crate::hoomd;
 use crate::index::IndexEntry;
 
 /// By how many times the largest difference before steps may grow. Read a byte off they grow by 256 times.
-const MOST_STRIDES: i128 = 64;
+const MAX_STRIDES: i128 = 64;
 
 /// From which frame on chunks lie elsewhere, and how far.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,7 +35,8 @@ pub(super) fn find(damaged: &Damaged<'_>, entries: &[IndexEntry]) -> Result<Opti
         return Ok(None);
     };
     let by = i64::try_from(damaged.len).ok().zip(i64::try_from(end).ok());
-    let by = by.and_then(|(len, end)| len.checked_sub(end)).filter(|by| *by != 0 && by.abs() <= shift::MOST);
+    let by =
+        by.and_then(|(len, end)| len.checked_sub(end)).filter(|by| *by != 0 && by.abs() <= shift::MAX_SHIFT);
     let first = entries.iter().filter_map(IndexEntry::byte_range).filter(|range| !range.is_empty());
     let first = first.map(|range| range.start).min();
     let blocks = [damaged.header.index_range(), damaged.header.namelist_range()];
@@ -48,7 +49,7 @@ pub(super) fn find(damaged: &Damaged<'_>, entries: &[IndexEntry]) -> Result<Opti
     let mut steps = entries.iter().filter(|entry| entry.id == step);
     let (mut last, mut most, mut stride): (Option<(u64, i128)>, i128, i128) = (None, 0, 0);
     let next = |last: i128, most: i128, value: Option<i128>| {
-        value.filter(|value| *value > last && value - last <= most.saturating_mul(MOST_STRIDES))
+        value.filter(|value| *value > last && value - last <= most.saturating_mul(MAX_STRIDES))
     };
     let mut moved = None;
     for entry in steps.by_ref() {

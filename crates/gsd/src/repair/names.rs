@@ -14,7 +14,7 @@ use crate::hoomd;
 use crate::namelist::Names;
 
 /// Most bytes that are taken for one namelist.
-const MOST_BYTES: u64 = 64 << 20;
+const MAX_BYTES: u64 = 64 << 20;
 
 /// How names begin that stand for lost ones of which nothing is known.
 pub(super) const UNKNOWN: &str = "unknown/";
@@ -51,7 +51,7 @@ pub(super) fn stated(damaged: &Damaged<'_>, needed: usize) -> Result<Option<Foun
     let Some(range) = damaged.header.namelist_range().filter(|range| range.end <= damaged.len) else {
         return Ok(None);
     };
-    if range.start < header::LEN || range.end - range.start > MOST_BYTES {
+    if range.start < header::LEN || range.end - range.start > MAX_BYTES {
         return Ok(None);
     }
     let bytes = damaged.read(range.clone())?;
@@ -91,7 +91,7 @@ pub(super) fn find(
     };
     let begin = begin(damaged, stated_at)?;
     for (place, v1) in [(begin, v1), (stated_at, v1), (stated_at, !v1), (USUAL_PLACE, v1)] {
-        let block = damaged.clip(Some(place..place.saturating_add(MOST_BYTES)));
+        let block = damaged.clip(Some(place..place.saturating_add(MAX_BYTES)));
         if place < header::LEN || block.is_empty() {
             continue;
         }
@@ -199,7 +199,7 @@ fn search(bytes: &[u8], start: u64, v1: bool, needed: usize, best: &mut Option<(
             used = count * 64;
         } else {
             while let Some(len) = rest[used..].iter().position(|byte| !usual(*byte)) {
-                if len == 0 || rest[used + len] != 0 || count == crate::MOST_NAMES {
+                if len == 0 || rest[used + len] != 0 || count == crate::MAX_NAMES {
                     break;
                 }
                 used += len + 1;
@@ -209,7 +209,7 @@ fn search(bytes: &[u8], start: u64, v1: bool, needed: usize, best: &mut Option<(
         if count >= needed {
             let names = Names::parse(&rest[..used], v1);
             let listed = (0..=u16::MAX).take(names.len()).filter_map(|id| names.bytes(id));
-            let score = listed.filter(|name| known(name)).count() * crate::MOST_NAMES + count;
+            let score = listed.filter(|name| known(name)).count() * crate::MAX_NAMES + count;
             if sensible(&names) && best.as_ref().is_none_or(|(other, _)| *other <= score) {
                 *best = Some((score, Found::new(&names, start + at as u64)));
             }
@@ -222,7 +222,7 @@ fn search(bytes: &[u8], start: u64, v1: bool, needed: usize, best: &mut Option<(
 /// The namelist that the header points at with the names that are left in it, where some were overwritten with zeros.
 fn with_hole(damaged: &Damaged<'_>, needed: usize, committed: usize) -> Result<Found> {
     let block = damaged.clip(damaged.header.namelist_range());
-    let block = block.start..block.end.min(block.start.saturating_add(MOST_BYTES));
+    let block = block.start..block.end.min(block.start.saturating_add(MAX_BYTES));
     let mut names: Vec<Option<Vec<u8>>> = vec![None; needed];
     let mut left = 0;
     let is_hoomd = damaged.header.schema_name() == hoomd::SCHEMA;

@@ -44,7 +44,7 @@ pub(super) fn find(damaged: &Damaged<'_>) -> Result<Option<Repeats>> {
     let index = Index::new(&bytes, damaged.order());
     let frames = index.iter().map(|entry| entry.frame.saturating_add(1)).max().unwrap_or(0);
     let is_v1 = damaged.header.is_v1();
-    let hidden = Hidden::of(index, is_v1, frames, crate::MOST_NAMES);
+    let hidden = Hidden::of(index, is_v1, frames, crate::MAX_NAMES);
     if hidden.is_empty() {
         return Ok(None);
     }

@@ -11,7 +11,7 @@ use crate::header;
 use crate::index::IndexEntry;
 
 /// Lines about things of one kind; the last one stands for all that follow.
-const MOST_LINES: usize = 1000;
+const MAX_LINES: usize = 1000;
 
 /// Frames, put together as far as their numbers follow one another.
 pub(super) struct Frames {
@@ -28,7 +28,7 @@ impl Frames {
     /// Adds a chunk; frames come in order.
     pub(super) fn add(&mut self, entry: &IndexEntry) {
         let range = entry.byte_range().unwrap_or(0..0);
-        let full = self.runs.len() >= MOST_LINES;
+        let full = self.runs.len() >= MAX_LINES;
         match self.runs.last_mut() {
             Some((_, last, bytes, chunks)) if full || entry.frame <= last.saturating_add(1) => {
                 *last = entry.frame.max(*last);
@@ -82,7 +82,7 @@ pub(super) fn ruins(ruins: &[Ruin]) -> Vec<RepairItem> {
 }
 
 fn lines_full(ruins: &[Ruin]) -> bool {
-    ruins.len() > MOST_LINES
+    ruins.len() > MAX_LINES
 }
 
 /// Entries that made sense only by themselves.
@@ -93,8 +93,8 @@ pub(super) fn dropped(dropped: &[Dropped], names: &[Vec<u8>]) -> Vec<RepairItem>
         let what = format!("{} of frame {}: {}", name.unwrap_or_default(), entry.frame, dropped.why);
         RepairItem::new(entry.byte_range().unwrap_or(0..0), what)
     };
-    let mut lines: Vec<RepairItem> = dropped.iter().take(MOST_LINES).map(line).collect();
-    if let Some(rest) = dropped.get(MOST_LINES..).filter(|rest| !rest.is_empty()) {
+    let mut lines: Vec<RepairItem> = dropped.iter().take(MAX_LINES).map(line).collect();
+    if let Some(rest) = dropped.get(MAX_LINES..).filter(|rest| !rest.is_empty()) {
         lines.push(RepairItem { range: None, what: format!("{} more chunks", rest.len()) });
     }
     lines

@@ -14,7 +14,7 @@ use super::input::Damaged;
 use crate::index::IndexEntry;
 
 /// Templates that are tried at each place.
-const MOST_TEMPLATES: usize = 16;
+const MAX_TEMPLATES: usize = 16;
 
 /// One chunk of a template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +58,7 @@ pub(super) fn templates<'n>(
         if ordered && !templates.contains(&template) {
             templates.push(template);
         }
-        if templates.len() == MOST_TEMPLATES {
+        if templates.len() == MAX_TEMPLATES {
             break;
         }
     }

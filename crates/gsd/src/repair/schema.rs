@@ -14,7 +14,7 @@ use crate::hoomd::{self, schema};
 use crate::index::IndexEntry;
 
 /// Chunks of a name that are looked at.
-const MOST_SAMPLES: usize = 16;
+const MAX_SAMPLES: usize = 16;
 
 /// The ids of the names that say whether values can be true.
 pub(super) fn meanings(names: &[Vec<u8>]) -> Meanings {
@@ -36,8 +36,7 @@ pub(super) fn placeholder(damaged: &Damaged<'_>, entries: &[IndexEntry], id: u16
     if schema != hoomd::SCHEMA && readable(schema.as_bytes()) {
         return unknown();
     }
-    let samples: Vec<&IndexEntry> =
-        entries.iter().filter(|entry| entry.id == id).take(MOST_SAMPLES).collect();
+    let samples: Vec<&IndexEntry> = entries.iter().filter(|entry| entry.id == id).take(MAX_SAMPLES).collect();
     let Some(first) = samples.first() else { return unknown() };
     let one_form = samples.iter().all(|entry| (entry.m, entry.type_code) == (first.m, first.type_code));
     let values =

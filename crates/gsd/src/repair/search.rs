@@ -12,7 +12,7 @@ use crate::header::INDEX_ENTRY_LEN;
 use crate::index::IndexEntry;
 
 /// Runs that are remembered, the longest.
-const MOST_RUNS: usize = 64;
+const MAX_RUNS: usize = 64;
 
 /// Entries one after the other that make sense and are in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,9 +36,9 @@ pub(super) fn index_runs(damaged: &Damaged<'_>, gaps: &[Range<u64>]) -> Result<V
         // Alone, 32 bytes say too little.
         if run.len() >= 2 || run.range.start == crate::header::LEN {
             runs.push(run);
-            if runs.len() >= 2 * MOST_RUNS {
+            if runs.len() >= 2 * MAX_RUNS {
                 sort(&mut runs);
-                runs.truncate(MOST_RUNS);
+                runs.truncate(MAX_RUNS);
             }
         }
     };
@@ -85,7 +85,7 @@ pub(super) fn index_runs(damaged: &Damaged<'_>, gaps: &[Range<u64>]) -> Result<V
         current.take().into_iter().for_each(&mut keep);
     }
     sort(&mut runs);
-    runs.truncate(MOST_RUNS);
+    runs.truncate(MAX_RUNS);
     Ok(runs)
 }
 

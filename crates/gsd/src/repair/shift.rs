@@ -10,7 +10,7 @@ use crate::index::IndexEntry;
 use crate::namelist::Names;
 
 /// Bytes by which a file is looked at for being moved: what editors of text and transfers add or drop.
-pub(super) const MOST: i64 = 4096;
+pub(super) const MAX_SHIFT: i64 = 4096;
 
 /// Moves the places of chunks where the names lie off their place by as many bytes as the file is too long or too short for its chunks. What
 /// it did is a guess: values carry no digest.
@@ -27,7 +27,7 @@ pub(super) fn mend(
     let Some(end) = claimed_end(damaged)? else { return Ok(None) };
     let signed = |at: u64| i64::try_from(at).ok();
     let shift = signed(damaged.len).zip(signed(end)).and_then(|(len, end)| len.checked_sub(end));
-    let shift = shift.filter(|shift| *shift != 0 && shift.abs() <= MOST);
+    let shift = shift.filter(|shift| *shift != 0 && shift.abs() <= MAX_SHIFT);
     let Some(shift) = shift else { return Ok(None) };
     let (Some(moved), Some(size)) = (
         place.checked_add_signed(shift),
@@ -35,7 +35,8 @@ pub(super) fn mend(
     ) else {
         return Ok(None);
     };
-    if moved <= header::LEN || size > MOST.unsigned_abs() * 16 || !is_list(damaged, moved, size, needed)? {
+    if moved <= header::LEN || size > MAX_SHIFT.unsigned_abs() * 16 || !is_list(damaged, moved, size, needed)?
+    {
         return Ok(None);
     }
     if shift > 0 && damaged.read(damaged.clip(Some(place..moved)))?.iter().any(|byte| *byte != 0) {
@@ -65,7 +66,7 @@ fn is_list(damaged: &Damaged<'_>, at: u64, size: u64, needed: usize) -> Result<b
 
 /// Where the chunks end that the index at its place tells of, those past the end of the file included.
 pub(super) fn claimed_end(damaged: &Damaged<'_>) -> Result<Option<u64>> {
-    let most = damaged.len.saturating_add(MOST.unsigned_abs());
+    let most = damaged.len.saturating_add(MAX_SHIFT.unsigned_abs());
     let mut last = damaged.known.iter().map(|range| range.end).max();
     for window in damaged.windows(damaged.clip(damaged.header.index_range()), 0) {
         let (_, bytes) = window?;

@@ -33,10 +33,10 @@ use crate::index::Index;
 const INDEX_ALIGNMENT: u64 = 4096;
 
 /// Least entries that a moved index has room for.
-const LEAST_ENTRIES: u64 = 128;
+const MIN_ENTRIES: u64 = 128;
 
 /// Least bytes that a moved namelist has room for.
-const LEAST_NAMES: u64 = 1024;
+const MIN_NAMES: u64 = 1024;
 
 /// Room for names that no header points to, with a part of the list in it. A list only grows, so the next one starts with the same
 /// bytes.
@@ -85,7 +85,7 @@ pub(super) fn place_names<S: Storage>(writer: &mut Writer<S>, header: &mut Heade
     let place = match spare {
         Some(spare) => spare,
         None => {
-            let room = len.saturating_mul(2).next_power_of_two().max(LEAST_NAMES);
+            let room = len.saturating_mul(2).next_power_of_two().max(MIN_NAMES);
             let at = writer.end.next_multiple_of(NAMELIST_ENTRY_LEN);
             Spare { at, room, stored: 0 }
         }
@@ -214,7 +214,7 @@ pub(super) fn place_index<S: Storage>(
 
 /// Makes room for an index at the end of the file, all zero.
 fn make_room<S: Storage>(writer: &mut Writer<S>, header: &mut Header, visible: u64) -> Result<u64> {
-    let capacity = visible.saturating_mul(2).next_power_of_two().max(LEAST_ENTRIES);
+    let capacity = visible.saturating_mul(2).next_power_of_two().max(MIN_ENTRIES);
     let at = writer.end.next_multiple_of(INDEX_ALIGNMENT);
     writer.end = at + INDEX_ENTRY_LEN * capacity;
     writer.storage.set_len(writer.end)?;

@@ -30,7 +30,7 @@ pub(super) struct Existing {
 const PIECE: u64 = 1 << 15;
 
 /// Room behind the index that is looked for: more is as good as none.
-const MOST_ROOM: u64 = 64 << 20;
+const MAX_ROOM: u64 = 64 << 20;
 
 /// Reads header and names, and every entry: a fault is an error, for what a writer adds must not depend on it.
 pub(super) fn scan(storage: &dyn Storage, options: &WriterOptions) -> Result<Existing> {
@@ -128,7 +128,7 @@ fn check_entries(source: &dyn Source, layout: &Layout, limits: &Limits) -> Resul
 /// within a commit leaves them there, in part. Between them may be zeros, of sectors that did not reach the disk, and single slots that
 /// were torn. Nothing refers to any of it.
 fn stale_slots(source: &dyn Source, range: Range<u64>, layout: &Layout, limits: &Limits) -> Result<u64> {
-    let end = range.end.min(range.start.saturating_add(MOST_ROOM));
+    let end = range.end.min(range.start.saturating_add(MAX_ROOM));
     let is_entry = |entry: &IndexEntry| {
         let placed = entry.chunk_type().is_some() && entry.m > 0 && entry.flags == 0;
         placed && entry.location >= LEN.cast_signed() && entry.frame >= layout.frames()
@@ -162,7 +162,7 @@ fn stale_slots(source: &dyn Source, range: Range<u64>, layout: &Layout, limits: 
 
 /// Bytes from the start of a range that are 0.
 fn zeros(source: &dyn Source, range: Range<u64>, limits: &Limits) -> Result<u64> {
-    let end = range.end.min(range.start.saturating_add(MOST_ROOM));
+    let end = range.end.min(range.start.saturating_add(MAX_ROOM));
     let mut at = range.start;
     while at < end {
         let mut bytes: Vec<u8> = zeroed_vec((end - at).min(1 << 20), limits)?;

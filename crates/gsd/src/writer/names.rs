@@ -3,7 +3,7 @@
 use container_core::{Error, Result};
 
 use crate::name_map::NameMap;
-use crate::namelist::{MOST_NAMES, Names};
+use crate::namelist::{MAX_NAMES, Names};
 
 /// Names by id, those of the file first.
 #[derive(Debug, Default)]
@@ -123,11 +123,11 @@ impl NameTable {
             return Err(Error::usage(problem).hint("upgrade the file"));
         }
         match u16::try_from(self.names.len()) {
-            Ok(id) if self.names.len() < MOST_NAMES => {
+            Ok(id) if self.names.len() < MAX_NAMES => {
                 self.push(name.as_bytes());
                 Ok(id)
             }
-            _ => Err(Error::usage(format!("a file has at most {MOST_NAMES} chunk names"))),
+            _ => Err(Error::usage(format!("a file has at most {MAX_NAMES} chunk names"))),
         }
     }
 

@@ -217,12 +217,14 @@ pub(super) fn single(
         }
         (Some(_), false) => {
             // A file may hold thousands.
-            const MOST: usize = 20;
+            const MAX_NAMED: usize = 20;
             let count = container.listed_count();
-            let paths: Vec<String> =
-                listed(container).take(MOST).map(|(_, dataset)| typed(&dataset.path).to_owned()).collect();
+            let paths: Vec<String> = listed(container)
+                .take(MAX_NAMED)
+                .map(|(_, dataset)| typed(&dataset.path).to_owned())
+                .collect();
             let problem = format!("there are {count} datasets");
-            let more = count.saturating_sub(MOST);
+            let more = count.saturating_sub(MAX_NAMED);
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
             Err(Error::usage(problem).hint(format!("FILE::PATH with one of: {}{more}", paths.join(", "))))
         }

@@ -158,14 +158,15 @@ fn rows(path: &str, title: &str, container: &dyn Container, terminal: bool) -> V
 
 /// One row, or a row for each entry of a map that is too long for one.
 fn push_detail(name: &str, value: &Value, rows: &mut Vec<(String, String)>) {
-    const MOST: usize = 100;
-    let line = values::one_line(value, MOST);
+    const MAX_ROW_LEN: usize = 100;
+    let line = values::one_line(value, MAX_ROW_LEN);
     match value {
         // JSON has the key all the same.
         Value::Null => {}
-        Value::Map(entries) if line.ends_with('…') && entries.len() <= MOST => {
-            let entries =
-                entries.iter().map(|(key, value)| (format!("{name}.{key}"), values::one_line(value, MOST)));
+        Value::Map(entries) if line.ends_with('…') && entries.len() <= MAX_ROW_LEN => {
+            let entries = entries
+                .iter()
+                .map(|(key, value)| (format!("{name}.{key}"), values::one_line(value, MAX_ROW_LEN)));
             rows.extend(entries);
         }
         _ => rows.push((name.to_owned(), line)),

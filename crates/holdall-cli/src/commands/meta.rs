@@ -15,7 +15,7 @@ use super::{open, select, shown, tell_before};
 use crate::errors::{On, Outcome, Result};
 use crate::options::{OpenArgs, address};
 use crate::output::{Console, Escapes, Paint, STRONG, printable, to_stderr};
-use crate::values::{MOST_DEPTH, one_line, scalar};
+use crate::values::{MAX_DEPTH, one_line, scalar};
 
 /// Show the metadata of a file, or what a JSON pointer finds in them
 #[derive(Debug, clap::Args)]
@@ -214,11 +214,11 @@ fn write_block(value: &Value, depth: usize, paint: Paint, out: &mut dyn Write) -
     let indent = "  ".repeat(depth);
     for (label, part) in parts {
         match part {
-            Value::Map(inner) if !inner.is_empty() && depth < MOST_DEPTH => {
+            Value::Map(inner) if !inner.is_empty() && depth < MAX_DEPTH => {
                 writeln!(out, "{indent}{label}")?;
                 write_block(part, depth + 1, paint, out)?;
             }
-            Value::List(inner) if !inner.is_empty() && depth < MOST_DEPTH => {
+            Value::List(inner) if !inner.is_empty() && depth < MAX_DEPTH => {
                 // A list of numbers, such as a shape, reads better on one line.
                 if inner.iter().all(|item| !matches!(item, Value::Map(_) | Value::List(_)))
                     && inner.len() <= 64

@@ -19,7 +19,7 @@ use holdall::field::OneField;
 use holdall::open::{Accept, is_stream};
 use holdall::target::refuse_source;
 use holdall_plot::{
-    Colors, MOST_LINES, Origin, Palette, Picture, Range, Rgba, Stretch, Style, Subject, View, heatmap,
+    Colors, MAX_LINES, Origin, Palette, Picture, Range, Rgba, Stretch, Style, Subject, View, heatmap,
     histogram, lines, png, raster, region_text, sequences, sliced, svg, unit,
 };
 
@@ -369,7 +369,7 @@ impl Args {
         let (region, _) = sliced(&region, &dataset, &self.slice, most)?;
         require_present(container, index, &region)?;
         let shape = region.shape();
-        let is_table = matches!(shape[..], [rows, columns] if columns <= MOST_LINES && rows >= 16 * columns);
+        let is_table = matches!(shape[..], [rows, columns] if columns <= MAX_LINES && rows >= 16 * columns);
         let selection = region_text(&region, &dataset.shape);
         let part = self.part.unwrap_or_default();
         let (file, name) = (address.file.file_name().unwrap_or_default().to_string_lossy(), &dataset.path);

@@ -14,7 +14,7 @@ use super::{chosen, open, shown};
 use crate::errors::{On, Outcome, Result};
 use crate::options::{OpenArgs, address};
 use crate::output::{Console, FAINT, Out, STRONG, printable, to_stderr};
-use crate::values::{MOST_DEPTH, one_line, parts, scalar, shape, type_name};
+use crate::values::{MAX_DEPTH, one_line, parts, scalar, shape, type_name};
 
 /// Show metadata and datasets as a tree
 #[derive(Debug, clap::Args)]
@@ -76,7 +76,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
 }
 
 fn most_levels(depth: Option<usize>) -> usize {
-    depth.unwrap_or(MOST_DEPTH).min(MOST_DEPTH)
+    depth.unwrap_or(MAX_DEPTH).min(MAX_DEPTH)
 }
 
 /// The nodes of all metadata and of the datasets that a plain listing shows.

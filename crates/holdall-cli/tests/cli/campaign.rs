@@ -21,7 +21,7 @@ const ADDRESS_SPACE_KIB: u64 = 1 << 20;
 /// Most seconds of a processor that it may take.
 const PROCESSOR_SECONDS: u64 = 20;
 /// After so many failures there is enough to look at.
-const MOST_FAILURES: usize = 40;
+const MAX_FAILURES: usize = 40;
 
 #[test]
 fn no_mutant_of_any_fixture_breaks_a_promise() {
@@ -87,7 +87,7 @@ fn run(seed: u64, time: Duration) -> Tally {
         for _ in 0..workers {
             scope.spawn(|| {
                 let folder = tempfile::tempdir().unwrap();
-                while Instant::now() < end && tally.lock().unwrap().failures.len() < MOST_FAILURES {
+                while Instant::now() < end && tally.lock().unwrap().failures.len() < MAX_FAILURES {
                     let number = next.fetch_add(1, Ordering::Relaxed);
                     one(seed, number, &seeds, folder.path(), &tally);
                 }

@@ -7,7 +7,7 @@ use container_core::{Error, Result};
 use half::f16;
 
 use super::rows::Row;
-use crate::export::{MOST_COLUMNS, has_columns};
+use crate::export::{MAX_COLUMNS, has_columns};
 use crate::text;
 
 /// Characters of a cell that an error shows.
@@ -94,7 +94,7 @@ fn flatten<'a>(record: &'a Record, base: usize, slots: &mut Vec<(usize, &'a Scal
     for field in record.fields.iter().filter(|field| has_columns(field)) {
         let count = field.shape.iter().copied().fold(1, usize::saturating_mul);
         for item in 0..count {
-            if slots.len() >= MOST_COLUMNS {
+            if slots.len() >= MAX_COLUMNS {
                 return Err(too_wide());
             }
             let at =
@@ -109,7 +109,7 @@ fn flatten<'a>(record: &'a Record, base: usize, slots: &mut Vec<(usize, &'a Scal
 }
 
 pub(super) fn too_wide() -> Error {
-    let problem = format!("a record of more than {MOST_COLUMNS} columns");
+    let problem = format!("a record of more than {MAX_COLUMNS} columns");
     Error::unsupported(problem).hint("--header skip and --dtype of one type for all cells")
 }
 

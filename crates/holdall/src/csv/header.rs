@@ -7,7 +7,7 @@ use container_core::{Error, Result};
 
 use super::cell::too_wide;
 use super::rows::Row;
-use crate::export::{MOST_COLUMNS, record_names};
+use crate::export::{MAX_COLUMNS, record_names};
 
 /// How many columns at the start are called `axis0`, `axis1` and so on, others following them; 0 where they are fewer than two.
 pub(super) fn axes(names: &[String]) -> usize {
@@ -61,7 +61,7 @@ fn index(cell: &[u8]) -> Option<u64> {
 /// # Errors
 /// `Usage` for two of one name, `Unsupported` for more than records are written out with.
 pub(super) fn record(columns: &[(String, DType)]) -> Result<DType> {
-    if columns.len() > MOST_COLUMNS {
+    if columns.len() > MAX_COLUMNS {
         return Err(too_wide());
     }
     let (mut fields, mut names) = (Vec::new(), HashSet::new());

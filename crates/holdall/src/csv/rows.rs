@@ -8,7 +8,7 @@ use csv_core::ReadRecordResult;
 use memchr::{memchr_iter, memchr3};
 
 /// Room for the cells of a row to begin with.
-const ROOM: usize = 1 << 10;
+const INITIAL_ROW_CAPACITY: usize = 1 << 10;
 
 /// Reads rows, by the rules of `csv_core`; lines without quotes are split at once, which is several times as fast. Empty lines are none, as for Python's `csv.DictReader` and pandas.
 pub(super) struct Rows<'a> {
@@ -49,8 +49,8 @@ impl<'a> Rows<'a> {
             piece: Vec::new(),
             used: 0,
             end: 0,
-            cells: vec![0; ROOM],
-            ends: vec![0; ROOM],
+            cells: vec![0; INITIAL_ROW_CAPACITY],
+            ends: vec![0; INITIAL_ROW_CAPACITY],
             most: limits.memory,
             number: 0,
         }

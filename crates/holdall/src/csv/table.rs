@@ -14,10 +14,10 @@ use super::rows::{Row, Rows};
 use super::{Csv, Header};
 
 /// How many times the text an array may be whose types nobody asked for. Text columns take four bytes for each character of their longest cell, in every row.
-const MOST_TIMES: u64 = 256;
+const MAX_TIMES: u64 = 256;
 
 /// Arrays below this size, in bytes, are never too large.
-const SMALL: u64 = 64 << 20;
+const MAX_UNCHECKED_SIZE: u64 = 64 << 20;
 
 /// The array that a table is.
 #[derive(Debug)]
@@ -169,7 +169,7 @@ impl Table {
 
     /// Refuses an array that is so much larger than its text that a few long cells must be the reason.
     pub(super) fn check_size(&self, text: u64) -> Result<()> {
-        let most = text.saturating_mul(MOST_TIMES).max(SMALL);
+        let most = text.saturating_mul(MAX_TIMES).max(MAX_UNCHECKED_SIZE);
         let asked = byte_len(&self.dtype, &self.shape).unwrap_or(u64::MAX);
         if asked <= most {
             return Ok(());

@@ -16,7 +16,7 @@ use crate::glob;
 use crate::json::value_json;
 
 /// Characters of a value that a message shows.
-const MOST_SHOWN: usize = 60;
+const MAX_SHOWN: usize = 60;
 
 /// True where everything that is listed is chosen, whole.
 pub(super) fn is_all(container: &dyn Container, chosen: &[(usize, Region)]) -> bool {
@@ -142,7 +142,7 @@ fn is_same(a: &Value, b: &Value) -> bool {
 
 fn shown(value: &Value) -> String {
     let text = value_json(value).to_string();
-    match text.char_indices().nth(MOST_SHOWN) {
+    match text.char_indices().nth(MAX_SHOWN) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text,
     }

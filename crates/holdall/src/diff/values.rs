@@ -22,7 +22,7 @@ mod packed;
 use close::Tolerance;
 
 /// Characters of a value that a message shows.
-const MOST_SHOWN: usize = 60;
+const MAX_SHOWN: usize = 60;
 
 /// One of the two things compared.
 pub(super) struct Side<'a> {
@@ -352,7 +352,7 @@ fn is_nothing(mask: &[u8]) -> bool {
 fn shown(dtype: &DType, (item, mask): &Element) -> String {
     let mut text = String::new();
     write_masked(dtype, item, mask, &mut text);
-    if let Some((end, _)) = text.char_indices().nth(MOST_SHOWN) {
+    if let Some((end, _)) = text.char_indices().nth(MAX_SHOWN) {
         text.truncate(end);
         text.push('…');
     }

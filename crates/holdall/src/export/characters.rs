@@ -33,7 +33,7 @@ pub(super) fn write(walk: &Walk<'_>, out: &mut dyn Write) -> Result<()> {
         // Empty texts, as many as there are.
         let (_, before) = walk.shape.split_last().unwrap_or((&0, &[]));
         let count = before.iter().copied().fold(1, u64::saturating_mul);
-        for _ in 0..count.min(MOST_EMPTY) {
+        for _ in 0..count.min(MAX_EMPTY) {
             line(&mut text)?;
         }
     }
@@ -45,4 +45,4 @@ pub(super) fn write(walk: &Walk<'_>, out: &mut dyn Write) -> Result<()> {
 }
 
 /// Texts of no bytes, which cost a file nothing, that are shown.
-const MOST_EMPTY: u64 = 1 << 20;
+const MAX_EMPTY: u64 = 1 << 20;

@@ -10,7 +10,7 @@ use super::walk::{Gathered, Odometer, Walk};
 use crate::text::{FieldMasks, Item, field_bytes, is_missing, part, write_item};
 
 /// Most columns that a record is spread over: a sub-array gives one for each of its items.
-pub(crate) const MOST_COLUMNS: usize = 1 << 16;
+pub(crate) const MAX_COLUMNS: usize = 1 << 16;
 
 pub(super) fn write(walk: &Walk<'_>, out: &mut dyn Write) -> Result<()> {
     let ndim = walk.shape.len();
@@ -85,7 +85,7 @@ pub(crate) fn record_names(record: &Record, prefix: &str, names: &mut Vec<String
     for field in record.fields.iter().filter(|field| has_columns(field)) {
         let name = format!("{prefix}{}", field.name);
         let count = field.shape.iter().copied().fold(1, usize::saturating_mul);
-        if count > MOST_COLUMNS {
+        if count > MAX_COLUMNS {
             return Err(too_wide());
         }
         let mut odometer = Odometer::new(&field.shape.iter().map(|len| *len as u64).collect::<Vec<_>>());
@@ -98,7 +98,7 @@ pub(crate) fn record_names(record: &Record, prefix: &str, names: &mut Vec<String
                 DType::Scalar(_) => names.push(name),
                 DType::Record(inner) => record_names(inner, &format!("{name}."), names)?,
             }
-            if names.len() > MOST_COLUMNS {
+            if names.len() > MAX_COLUMNS {
                 return Err(too_wide());
             }
             odometer.step();
@@ -108,7 +108,7 @@ pub(crate) fn record_names(record: &Record, prefix: &str, names: &mut Vec<String
 }
 
 fn too_wide() -> Error {
-    Error::unsupported(format!("the records would need over {MOST_COLUMNS} columns"))
+    Error::unsupported(format!("the records would need over {MAX_COLUMNS} columns"))
         .hint("another form of output: json, npy or raw")
 }
 

@@ -13,7 +13,7 @@ use crate::text::integer::Integer;
 use crate::text::{FieldMasks, Item, field_bytes, hex, is_missing, part};
 
 /// Empty lists that an array without elements is spelled out to; one that claims more is a single one.
-const MOST_EMPTY_LISTS: u64 = 1 << 16;
+const MAX_EMPTY_LISTS: u64 = 1 << 16;
 
 pub(super) fn write(walk: &Walk<'_>, out: &mut dyn Write) -> Result<()> {
     let ndim = walk.shape.len();
@@ -21,7 +21,7 @@ pub(super) fn write(walk: &Walk<'_>, out: &mut dyn Write) -> Result<()> {
     if walk.shape.contains(&0) {
         let outer: Vec<u64> = walk.shape.iter().copied().take_while(|len| *len > 0).collect();
         let lists = outer.iter().copied().fold(1, u64::saturating_mul);
-        let outer = if lists > MOST_EMPTY_LISTS { &[][..] } else { &outer };
+        let outer = if lists > MAX_EMPTY_LISTS { &[][..] } else { &outer };
         write_empty(outer, &mut gathered.text);
     } else {
         gathered.text.extend(std::iter::repeat_n('[', ndim));

@@ -10,7 +10,7 @@ use container_core::stream::{for_each_masked_run, for_each_run};
 use container_core::{Error, Progress, Result};
 
 /// Elements of no bytes, which cost a file nothing, that are spelled out one by one.
-const MOST_EMPTY: u64 = 1 << 20;
+const MAX_EMPTY: u64 = 1 << 20;
 
 /// Bytes of text that are gathered before they are written.
 const GATHERED: usize = 64 << 10;
@@ -58,8 +58,8 @@ impl<'a> Walk<'a> {
             return self.runs(Order::C, |run| run.chunks_exact(size).try_for_each(|item| sink(item, &[])));
         }
         let count = self.region.len().unwrap_or(u64::MAX);
-        if count > MOST_EMPTY {
-            return Err(Error::limit("number of elements without bytes", count, MOST_EMPTY));
+        if count > MAX_EMPTY {
+            return Err(Error::limit("number of elements without bytes", count, MAX_EMPTY));
         }
         (0..count).try_for_each(|_| sink(&[], &[]))
     }

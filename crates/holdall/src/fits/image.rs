@@ -11,7 +11,7 @@ use half::f16;
 use super::image_len;
 
 /// Axes that FITS has at most.
-const MOST_AXES: usize = 999;
+const MAX_AXES: usize = 999;
 
 /// An image: type and axes as FITS has them, and how its bytes are made.
 pub(super) struct Image<'a> {
@@ -62,8 +62,8 @@ impl<'a> Image<'a> {
         let is_widened = matches!(kind, Some((Kind::Float | Kind::BFloat, 2)));
         let mut axes = region.shape();
         axes.reverse();
-        if axes.len() > MOST_AXES {
-            return Err(Error::unsupported(format!("{}: FITS has up to {MOST_AXES} axes", dataset.path)));
+        if axes.len() > MAX_AXES {
+            return Err(Error::unsupported(format!("{}: FITS has up to {MAX_AXES} axes", dataset.path)));
         }
         let stored = if is_widened { &DType::native(Kind::Float, 4) } else { &dtype };
         let len = image_len(stored, &axes, &dataset.path)?;

@@ -10,7 +10,7 @@ use crate::attributes::{self, Entries};
 use super::cards::{Card, CardValue, Header};
 
 /// Names that a loss lists before it only counts.
-const MOST_LISTED: usize = 1000;
+const MAX_LISTED: usize = 1000;
 
 /// Keywords that say how data are stored or how a header is read. What is called like one stands under `HIERARCH`.
 const RESERVED: [&str; 22] = [
@@ -53,8 +53,8 @@ pub(super) fn cards(
     if lost.is_empty() {
         return;
     }
-    let more = lost.len().saturating_sub(MOST_LISTED);
-    lost.truncate(MOST_LISTED);
+    let more = lost.len().saturating_sub(MAX_LISTED);
+    lost.truncate(MAX_LISTED);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let what = format!("metadata that fit no card: {}{more}", lost.join(", "));
     losses.push(Loss { dataset: image.map(|image| image.path.clone()), what });

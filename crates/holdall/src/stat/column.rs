@@ -9,7 +9,7 @@ use super::keys::{Batch, Keys};
 use crate::text::unicode;
 
 /// Most fields that are measured, those of records in records included.
-const MOST_COLUMNS: usize = 256;
+const MAX_COLUMNS: usize = 256;
 
 /// Scalars at one place in every element.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ pub(super) struct Column {
     mask_each: usize,
 }
 
-/// The columns of a type: one for a scalar, else one for each field, the first [`MOST_COLUMNS`].
+/// The columns of a type: one for a scalar, else one for each field, the first [`MAX_COLUMNS`].
 pub(super) fn columns(dtype: &DType) -> Vec<Column> {
     match dtype {
         DType::Scalar(_) => vec![Column::new(None, dtype, 1, 0, 0)],
@@ -42,7 +42,7 @@ pub(super) fn columns(dtype: &DType) -> Vec<Column> {
 
 fn fields(record: &Record, prefix: &str, base: usize, mut mask_at: usize, columns: &mut Vec<Column>) {
     for field in &record.fields {
-        if columns.len() >= MOST_COLUMNS {
+        if columns.len() >= MAX_COLUMNS {
             return;
         }
         let name = format!("{prefix}{}", field.name);

@@ -22,7 +22,7 @@ enum Unit {
 const STEP: f64 = f64::from_bits((1023 + 600) << 52);
 
 /// A sum below this in its unit is counted in the next smaller one.
-const LEAST: f64 = f64::from_bits((1023 - 900) << 52);
+const MIN_SUM: f64 = f64::from_bits((1023 - 900) << 52);
 
 impl Unit {
     /// What numbers are multiplied by.
@@ -43,7 +43,7 @@ impl Squares {
         let ordinary = of(Unit::One);
         match ordinary.sum {
             sum if !sum.is_finite() => of(Unit::Great),
-            sum if sum < LEAST && !is_constant => of(Unit::Small).settled(),
+            sum if sum < MIN_SUM && !is_constant => of(Unit::Small).settled(),
             _ => ordinary,
         }
     }
@@ -56,7 +56,7 @@ impl Squares {
         let joined = in_unit(unit);
         match joined.sum {
             sum if !sum.is_finite() => in_unit(Unit::Great),
-            sum if sum < LEAST && unit == Unit::One => in_unit(Unit::Small).settled(),
+            sum if sum < MIN_SUM && unit == Unit::One => in_unit(Unit::Small).settled(),
             _ => joined,
         }
     }
@@ -64,7 +64,7 @@ impl Squares {
     /// In the ordinary unit, where the sum has room there.
     fn settled(self) -> Self {
         let ordinary = self.in_unit(Unit::One);
-        if self.sum == 0.0 || ordinary >= LEAST { Self { sum: ordinary, unit: Unit::One } } else { self }
+        if self.sum == 0.0 || ordinary >= MIN_SUM { Self { sum: ordinary, unit: Unit::One } } else { self }
     }
 
     /// The sum, counted in another unit.

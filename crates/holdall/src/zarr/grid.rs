@@ -11,7 +11,7 @@ use container_core::{Error, Result};
 const USUAL: u64 = 4 << 20;
 
 /// More files than this are not made of one array, if its chunks are small.
-const MANY: u64 = 10_000;
+const MAX_SMALL_FILES: u64 = 10_000;
 
 /// Chunks that are put together, so that there are not too many, take no more bytes than this.
 const LARGE: u64 = 64 << 20;
@@ -68,7 +68,7 @@ impl Grid {
 
     /// Doubles chunks along the slowest axes while there are too many of them.
     fn put_together(&mut self, order: Order, itemsize: u64) {
-        let many = |grid: &Self| grid.counts().fold(1, u64::saturating_mul) > MANY;
+        let many = |grid: &Self| grid.counts().fold(1, u64::saturating_mul) > MAX_SMALL_FILES;
         let axes: Vec<usize> = match order {
             Order::C => (0..self.shape.len()).collect(),
             Order::F => (0..self.shape.len()).rev().collect(),

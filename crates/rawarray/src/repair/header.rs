@@ -21,7 +21,7 @@ use crate::header::{Eltype, FIXED_LEN, Flags, Header};
 use crate::layout::Layout;
 
 /// Dimensions that are read; more are no header.
-const MOST: u64 = 64;
+const MAX_DIMENSIONS: u64 = 64;
 
 /// A header that may have been meant.
 struct Meant {
@@ -105,7 +105,8 @@ pub(super) fn mended(
     if Layout::parse(&*source, limits)?.faults().iter().any(is_reshape) {
         return Ok(source);
     }
-    let words = source.read(FIXED_LEN..file_len.min(FIXED_LEN.saturating_add(MOST.saturating_mul(8))))?;
+    let words =
+        source.read(FIXED_LEN..file_len.min(FIXED_LEN.saturating_add(MAX_DIMENSIONS.saturating_mul(8))))?;
     let words = header.parse_dims(&words);
     let dims = usize::try_from(header.ndims).ok().and_then(|count| words.get(..count));
     if header.size == 0 || dims.is_some_and(|dims| fits(&header, dims)) {
@@ -155,7 +156,7 @@ fn likely(
         let dims = words.get(..count).unwrap_or_default().to_vec();
         all.consider("ndims", 40, Header { ndims: at, ..header }, dims, (header.ndims, at))?;
     }
-    if dims.is_none() && header.ndims <= MOST {
+    if dims.is_none() && header.ndims <= MAX_DIMENSIONS {
         // A file that ends within so many dimensions was cut, sooner than that what follows fewer of them is a trailer.
         all.meant.retain(|one| one.doubt.0 != Rest::Bytes);
     }

@@ -20,10 +20,10 @@ use crate::header::{Flags, Header};
 use crate::leb128::{Leb128, Stop};
 
 /// Bytes behind the data that are looked at for text.
-const MOST_TEXT: u64 = 1 << 16;
+const MAX_TEXT: u64 = 1 << 16;
 
 /// Files of plain data that are read for it.
-const MOST_PLAIN: u64 = 1 << 26;
+const MAX_PLAIN: u64 = 1 << 26;
 
 /// The file, with what is known of its data.
 pub(super) struct Witness<'a> {
@@ -42,7 +42,7 @@ impl<'a> Witness<'a> {
     pub(super) fn new(source: &'a dyn Source, header: &Header, limits: &Limits) -> Result<Self> {
         let whole = 0..source.len();
         // Of data that a header calls plain it is only asked whether they are: a lost flag.
-        let is_small = header.flags.has(Flags::ENCODED) || source.len() <= MOST_PLAIN;
+        let is_small = header.flags.has(Flags::ENCODED) || source.len() <= MAX_PLAIN;
         let has_room =
             source.lend(whole.clone()).is_some() || (is_small && limits.allocate(source.len()).is_ok());
         let file = if has_room { Some(source.read(whole)?) } else { None };
@@ -58,7 +58,7 @@ impl<'a> Witness<'a> {
     /// # Errors
     /// Those of the source.
     pub(super) fn is_text_from(&self, at: u64) -> Result<bool> {
-        let end = self.source.len().min(at.saturating_add(MOST_TEXT));
+        let end = self.source.len().min(at.saturating_add(MAX_TEXT));
         let bytes = self.source.read(at.min(end)..end)?;
         let is_odd = |byte: &u8| *byte < b' ' && !matches!(byte, b'\t' | b'\n' | b'\r');
         let text = match str::from_utf8(&bytes) {

@@ -13,7 +13,7 @@ use container_core::write::Durability;
 use super::{CRATE, Clock, Job, OURS, PYTHON, text, timed};
 use crate::harness::{Claim, Contender, Group, Run, Unit};
 
-const SMALL: &str = "holdall, a small file";
+const SMALL_FILE: &str = "holdall, a small file";
 const SYNCED: &str = "holdall, on the disk";
 
 pub(super) fn edit<'a>(job: &'a Job<'a>) -> Result<Vec<Group<'a>>> {
@@ -29,7 +29,7 @@ pub(super) fn edit<'a>(job: &'a Job<'a>) -> Result<Vec<Group<'a>>> {
     let (theirs, python) = (made(job, "edit-crate.asdf", large)?, made(job, "edit-python.asdf", large)?);
     let contenders = vec![
         ours(OURS, "edit-large.asdf", large, Durability::Cached)?,
-        ours(SMALL, "edit-small.asdf", 4096, Durability::Cached)?,
+        ours(SMALL_FILE, "edit-small.asdf", 4096, Durability::Cached)?,
         ours(SYNCED, "edit-synced.asdf", large, Durability::Synced)?,
         Contender::new(CRATE, move || {
             let target = job.scratch.fresh("asdf");
@@ -50,7 +50,7 @@ pub(super) fn edit<'a>(job: &'a Job<'a>) -> Result<Vec<Group<'a>>> {
         unit: Unit::Time,
         contenders,
         claims: vec![
-            Claim::Speed(OURS, SMALL, Some(0.9)),
+            Claim::Speed(OURS, SMALL_FILE, Some(0.9)),
             Claim::Speed(OURS, CRATE, None),
             Claim::Speed(OURS, PYTHON, None),
         ],

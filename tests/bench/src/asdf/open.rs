@@ -13,11 +13,11 @@ use super::{CRATE, Job, OURS, PYTHON, cached, mean, python, text};
 use crate::harness::{Claim, Contender, Group, Unit};
 
 /// Blocks of the file with many.
-const MANY: usize = 10_000;
+const MANY_BLOCKS: usize = 10_000;
 
 pub(super) fn open<'a>(job: &'a Job<'a>) -> Result<Vec<Group<'a>>> {
     let mut groups = Vec::new();
-    for count in [1, MANY] {
+    for count in [1, MANY_BLOCKS] {
         for index in [true, false] {
             groups.push(group(job, count, index)?);
         }

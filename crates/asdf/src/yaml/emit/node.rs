@@ -9,15 +9,15 @@
 
 use container_core::{Error, Result};
 
-use super::{Emitter, MOST_DEPTH, Place, Spot, tag};
+use super::{Emitter, MAX_DEPTH, Place, Spot, tag};
 use crate::yaml::quote::is_printable;
 use crate::yaml::{Collection, Int, Yaml};
 
 /// Most characters of a key that is on one line with its value, as libyaml has it; readers take up to 1024.
-const MOST_SIMPLE: usize = 128;
+const MAX_SIMPLE: usize = 128;
 
 /// Most characters of such a key after escapes.
-const MOST_ESCAPED: usize = 800;
+const MAX_ESCAPED: usize = 800;
 
 /// What stands before a node.
 #[derive(Clone, Copy, Default)]
@@ -51,8 +51,8 @@ impl Emitter<'_> {
     pub(super) fn node(&mut self, value: &Yaml, spot: Spot) -> Result<()> {
         let (value, properties) = bare(value)?;
         self.depth = self.depth.saturating_add(1);
-        if self.depth > MOST_DEPTH {
-            return Err(Error::limit("collections within one another", self.depth as u64, MOST_DEPTH as u64));
+        if self.depth > MAX_DEPTH {
+            return Err(Error::limit("collections within one another", self.depth as u64, MAX_DEPTH as u64));
         }
         if let Some(name) = properties.anchor {
             if !tag::is_anchor(name) {
@@ -219,7 +219,7 @@ fn is_flow_sequence(items: &[Yaml], style: Option<Collection>) -> bool {
 pub(super) fn is_simple(key: &Yaml) -> Result<bool> {
     // So few bytes are few characters, escapes and all.
     if let Yaml::Text(text, _) = key
-        && text.len() <= MOST_SIMPLE / 2
+        && text.len() <= MAX_SIMPLE / 2
         && !text.contains('\n')
     {
         return Ok(true);
@@ -229,7 +229,7 @@ pub(super) fn is_simple(key: &Yaml) -> Result<bool> {
     let before = properties.anchor.map_or(0, len).saturating_add(properties.tag.map_or(0, len));
     let content = match value {
         Yaml::Text(text, _) if text.contains('\n') => return Ok(false),
-        Yaml::Text(text, _) if escaped_len(text) > MOST_ESCAPED => return Ok(false),
+        Yaml::Text(text, _) if escaped_len(text) > MAX_ESCAPED => return Ok(false),
         Yaml::Text(text, _) => len(text),
         Yaml::Sequence(items, _) if !items.is_empty() => return Ok(false),
         Yaml::Mapping(pairs, _) if !pairs.is_empty() => return Ok(false),
@@ -237,7 +237,7 @@ pub(super) fn is_simple(key: &Yaml) -> Result<bool> {
         Yaml::Int(Int::Big(digits)) => digits.len(),
         _ => 0,
     };
-    Ok(before.saturating_add(content) <= MOST_SIMPLE)
+    Ok(before.saturating_add(content) <= MAX_SIMPLE)
 }
 
 fn escaped_len(text: &str) -> usize {

@@ -10,7 +10,7 @@
 use super::{Int, Scalar};
 
 /// Longest whole number: Python refuses more decimal digits, and longer ones in other bases would take quadratic time.
-const MOST_DIGITS: usize = 4300;
+const MAX_DIGITS: usize = 4300;
 
 /// The number that a plain scalar is, which begins with a sign, a dot or a digit.
 pub(super) fn plain(text: &str) -> Option<Scalar<'_>> {
@@ -29,7 +29,7 @@ pub(super) fn plain(text: &str) -> Option<Scalar<'_>> {
 
 /// Whether a text has the form of an integer and no digit: `0x_`.
 pub(super) fn is_impossible(text: &str) -> bool {
-    text.len() <= MOST_DIGITS && is_int(text) && int(text).is_none()
+    text.len() <= MAX_DIGITS && is_int(text) && int(text).is_none()
 }
 
 /// Digits with a dot and perhaps an exponent, which is how nearly all fractions are written.
@@ -135,7 +135,7 @@ fn is_exponent(text: &str) -> bool {
 
 /// The whole number that a text with or without the form of one is: base by prefix, `:` for base 60.
 pub(super) fn int(text: &str) -> Option<Int> {
-    if text.len() > MOST_DIGITS {
+    if text.len() > MAX_DIGITS {
         return None;
     }
     let text: String = text.chars().filter(|character| *character != '_').collect();

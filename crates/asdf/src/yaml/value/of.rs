@@ -12,7 +12,7 @@ use std::collections::{HashMap, HashSet};
 use container_core::{Error, Result};
 
 use super::Yaml;
-use crate::yaml::emit::MOST_DEPTH;
+use crate::yaml::emit::MAX_DEPTH;
 use crate::yaml::emit::tag::{YAML_PREFIX, is_anchor};
 use crate::yaml::{Kind, Node, NodeId, Scalar};
 
@@ -80,8 +80,8 @@ struct Values {
 
 impl Values {
     fn value(&mut self, node: Node<'_>, depth: usize) -> Result<Yaml> {
-        if depth >= MOST_DEPTH {
-            return Err(Error::limit("collections within one another", depth as u64, MOST_DEPTH as u64));
+        if depth >= MAX_DEPTH {
+            return Err(Error::limit("collections within one another", depth as u64, MAX_DEPTH as u64));
         }
         let node = node.target();
         // Most trees name nothing twice.

@@ -9,7 +9,7 @@ use container_core::{Limits, Result};
 
 use super::gather::{Patch, Target, strides_into};
 use super::{Job, Piece, index_of};
-use crate::b2nd::MOST_DIMENSIONS;
+use crate::b2nd::MAX_DIMENSIONS;
 
 /// What a thread keeps from chunk to chunk.
 #[derive(Default)]
@@ -144,7 +144,7 @@ impl<'s, 'j> Stored<'s, 'j> {
 
     /// Copies elements that are all the same.
     fn same(&mut self, piece: &Piece<'_>, target: &mut Target<'_>) -> Result<()> {
-        let none = [0; MOST_DIMENSIONS];
+        let none = [0; MAX_DIMENSIONS];
         let patch = |bytes| Patch { bytes, low: &none, strides: &none[..piece.tiles.len()] };
         let len = self.job.copy(piece, patch(&[])).longest_run().min(self.chunk.nbytes());
         let run = room(&mut self.scratch.block, len, self.job.limits())?;

@@ -6,7 +6,7 @@ use super::gather::Target;
 use crate::b2nd::select::Plan;
 
 /// A result is not cut into more pieces than this.
-const MOST_PIECES: usize = 1 << 16;
+const MAX_PIECES: usize = 1 << 16;
 
 /// A large result is filled slab by slab, each of about this many bytes, also by one thread: the kernel fills a new huge page with
 /// zeros when it is first touched, and what is written to it soon after finds it in the cache. Chunk by chunk, as many pages
@@ -31,7 +31,7 @@ pub(super) fn cut(plan: &Plan, threads: usize, bytes: usize, by_chunk: bool) -> 
     let (mut best, mut pieces) = ((0, 1), 1_usize);
     for (axis, plan) in plan.axes.iter().enumerate() {
         let count = if by_chunk { plan.rows.len() } else { plan.parts.len() }.min(want);
-        if pieces.saturating_mul(count) > MOST_PIECES {
+        if pieces.saturating_mul(count) > MAX_PIECES {
             break;
         }
         if plan.is_in_order && count > best.1 {

@@ -17,7 +17,7 @@ pub(super) const LONGEST: usize = 20;
 const QUICK: u32 = 10;
 
 /// Most symbols: two of runs, 255 places, the end.
-pub(super) const MOST_SYMBOLS: usize = 258;
+pub(super) const MAX_SYMBOLS: usize = 258;
 
 /// A table that symbols are read with. Which code is whose follows from the lengths alone: shorter ones come first, and equal ones in the
 /// order of their symbols.
@@ -26,12 +26,12 @@ pub(super) struct Table {
     quick: [u16; 1 << QUICK],
     /// For each length: the first code, how many there are, and where their symbols begin.
     lens: [(u32, u32, usize); LONGEST + 1],
-    symbols: [u16; MOST_SYMBOLS],
+    symbols: [u16; MAX_SYMBOLS],
 }
 
 impl Table {
     pub(super) const EMPTY: Self =
-        Self { quick: [0; 1 << QUICK], lens: [(0, 0, 0); LONGEST + 1], symbols: [0; MOST_SYMBOLS] };
+        Self { quick: [0; 1 << QUICK], lens: [(0, 0, 0); LONGEST + 1], symbols: [0; MAX_SYMBOLS] };
 
     /// Takes the lengths of the codes, 1 to [`LONGEST`]. `None` where there are more codes than such lengths have room for.
     pub(super) fn set(&mut self, lens: &[u8]) -> Option<()> {

@@ -19,7 +19,7 @@ use crate::threads::{Pool, in_order};
 use crate::{Error, ErrorKind, Result, Stop};
 
 /// Less than this is decoded before a thread is started.
-const LEAST: usize = 64 << 10;
+const MIN_THREAD_LEN: usize = 64 << 10;
 
 /// Decodes the bytes `range` of `decoded_len` into `dst`, which is as long. False where that did not work, as where a block decodes to more
 /// than `most` bytes: what is wrong is then for the other way to find, which goes from bit to bit and is not misled by what only looks
@@ -36,7 +36,7 @@ pub(super) fn decode_range(
     threads: usize,
     stop: Stop,
 ) -> Result<bool> {
-    let threads = if src.len() < LEAST { 1 } else { threads };
+    let threads = if src.len() < MIN_THREAD_LEN { 1 } else { threads };
     let idle = Pool::<Unpacker>::default();
     let to_end = range.end == decoded_len;
     let most = most.min(decoded_len);

@@ -18,7 +18,7 @@ use std::ops::Range;
 
 use super::bits::Reader;
 use super::blocks::{BLOCK_MAGIC, CRC_LEN};
-use super::huffman::{LONGEST, MOST_SYMBOLS, Table};
+use super::huffman::{LONGEST, MAX_SYMBOLS, Table};
 use super::recent::Recent;
 use super::runs::{crc, expand};
 use super::walk::Walk;
@@ -93,7 +93,7 @@ impl Unpacker {
         }
         self.tables.resize_with(6, || Table::EMPTY);
         for table in self.tables.get_mut(..tables)? {
-            let mut lens = [0; MOST_SYMBOLS];
+            let mut lens = [0; MAX_SYMBOLS];
             let lens = lens.get_mut(..symbols)?;
             let mut len = bits.take(5)?;
             for slot in &mut *lens {

@@ -14,7 +14,7 @@
 use crate::codec::common::make_room;
 
 /// Most bytes of a block.
-pub(super) const MOST: usize = 900_000;
+pub(super) const MAX_BLOCK_LEN: usize = 900_000;
 
 /// Places where the way is begun: so many that the last pieces, which are waited for, are short.
 const STARTS: usize = 1024;
@@ -23,7 +23,7 @@ const STARTS: usize = 1024;
 const LANES: usize = 8;
 
 /// Steps between two looks at what has become of the lanes.
-const BURST: usize = 128;
+const STEPS_PER_CHECK: usize = 128;
 
 /// Set in the table where a piece begins, and another one ends.
 const START: u32 = 1 << 31;
@@ -60,9 +60,9 @@ struct Lane {
 
 impl Walk {
     /// Puts the text whose transform is `last` into `out`, from the byte on that is the `first` of the sorted ones. `None` where there
-    /// is no such byte, more than [`MOST`], or no memory.
+    /// is no such byte, more than [`MAX_BLOCK_LEN`], or no memory.
     pub(super) fn text(&mut self, last: &[u8], first: usize, out: &mut Vec<u8>) -> Option<()> {
-        if first >= last.len() || last.len() > MOST {
+        if first >= last.len() || last.len() > MAX_BLOCK_LEN {
             return None;
         }
         out.clear();
@@ -196,7 +196,7 @@ fn place(entry: u32) -> Option<usize> {
 fn burst<const N: usize>(table: &[u32], lanes: &mut [Vec<u8>], active: &mut [Lane]) -> Option<bool> {
     let active = active.first_chunk_mut::<N>()?;
     let mut at = active.map(|lane| lane.at);
-    let mut taken = [[0_u8; N]; BURST];
+    let mut taken = [[0_u8; N]; STEPS_PER_CHECK];
     let mut steps = 0_usize;
     for bytes in &mut taken {
         let mut entries = [0; N];
@@ -220,7 +220,7 @@ fn burst<const N: usize>(table: &[u32], lanes: &mut [Vec<u8>], active: &mut [Lan
         make_room(out, steps).ok()?;
         out.extend(taken.iter().filter_map(|bytes| bytes.get(number)));
     }
-    Some(steps < BURST)
+    Some(steps < STEPS_PER_CHECK)
 }
 
 #[cfg(test)]
@@ -265,7 +265,7 @@ mod tests {
         let mut out = Vec::new();
         assert!(walk.text(b"", 0, &mut out).is_none());
         assert!(walk.text(b"ab", 2, &mut out).is_none());
-        assert!(walk.text(&vec![0; MOST + 1], 0, &mut out).is_none());
+        assert!(walk.text(&vec![0; MAX_BLOCK_LEN + 1], 0, &mut out).is_none());
         // Whatever the bytes are, they are some transform.
         walk.text(&mixed(20_000, 255), 17, &mut out).unwrap();
         assert_eq!(out.len(), 20_000);

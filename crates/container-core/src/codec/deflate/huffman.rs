@@ -1,14 +1,14 @@
 //! Huffman codes of limited length (RFC 1951 section 3.2.2).
 
 /// Symbols of the largest alphabet, literals and lengths.
-pub(super) const MOST: usize = 288;
+pub(super) const MAX_ALPHABET: usize = 288;
 
 /// Finds the lengths of the codes, at most `longest`, for symbols that occur `counts` times; 0 where one does not. At least two symbols get a
 /// code, so that codes are always complete: RFC 1951 allows one code alone in some places, and not every decoder does.
 pub(super) fn lengths(counts: &[u32], longest: usize, lens: &mut [u8]) {
     lens.fill(0);
     // Sorted by count, then by symbol.
-    let mut sorted = [0_u64; MOST];
+    let mut sorted = [0_u64; MAX_ALPHABET];
     let mut used = 0;
     for (symbol, count) in (0_u64..).zip(counts).filter(|(_, count)| **count > 0) {
         sorted[used] = u64::from(*count) << 16 | symbol;
@@ -36,8 +36,8 @@ pub(super) fn lengths(counts: &[u32], longest: usize, lens: &mut [u8]) {
 fn depths(sorted: &[u64]) -> [u32; 32] {
     let used = sorted.len();
     // Inner nodes come out in the order of their counts, so the two smallest nodes are always at the front of the two queues.
-    let mut inner = [0_u64; MOST];
-    let mut parents = [0_u16; 2 * MOST];
+    let mut inner = [0_u64; MAX_ALPHABET];
+    let mut parents = [0_u16; 2 * MAX_ALPHABET];
     let (mut leaf, mut joined) = (0, 0);
     for made in 0..used - 1 {
         let mut sum = 0;
@@ -49,15 +49,15 @@ fn depths(sorted: &[u64]) -> [u32; 32] {
                 leaf += 1;
             } else {
                 sum += inner[joined];
-                parents[MOST + joined] = made as u16;
+                parents[MAX_ALPHABET + joined] = made as u16;
                 joined += 1;
             }
         }
         inner[made] = sum;
     }
-    let mut depth = [0_u8; MOST];
+    let mut depth = [0_u8; MAX_ALPHABET];
     for node in (0..used - 2).rev() {
-        depth[node] = (depth[parents[MOST + node] as usize] + 1).min(30);
+        depth[node] = (depth[parents[MAX_ALPHABET + node] as usize] + 1).min(30);
     }
     let mut count = [0; 32];
     for parent in &parents[..used] {

@@ -17,10 +17,10 @@ const EXPLORED: usize = 8;
 const PART: usize = 4 << 10;
 
 /// Bits that a place of a record has to save each time that it is looked at, in the unit of [`Costs`]: a tenth.
-const LEAST: i64 = UNIT as i64 / 10;
+const MIN_RECORD_GAIN: i64 = UNIT as i64 / 10;
 
 /// Bits that a match has to save, in the unit of [`Costs`]: it takes time, and costs are not known well.
-const WORTH: i32 = UNIT as i32;
+const MIN_MATCH_GAIN: i32 = UNIT as i32;
 
 /// Matches of this length and longer are taken at once.
 const LAZY: usize = 16;
@@ -92,7 +92,7 @@ impl Parser {
     fn choose(&mut self, gains: &Gains, len: usize) {
         let mut order: [usize; RECORD] = std::array::from_fn(|phase| phase);
         order.sort_unstable_by_key(|phase| (-gains.phases[*phase], *phase));
-        let least = (gains.phases[order[0]] / 4).max((len / RECORD) as i64 * LEAST);
+        let least = (gains.phases[order[0]] / 4).max((len / RECORD) as i64 * MIN_RECORD_GAIN);
         self.phases = 0;
         for (number, phase) in order.into_iter().enumerate() {
             // Two at least: long runs are found wherever they are looked for.
@@ -151,7 +151,7 @@ impl Parser {
                 let mut place = found.trailing_zeros() as usize;
                 found &= found - 1;
                 let mut best = self.finder.best::<LONG>(src, &group, start, place, costs);
-                if best.gain < WORTH {
+                if best.gain < MIN_MATCH_GAIN {
                     continue;
                 }
                 // One place further there may be a better one.

@@ -279,7 +279,7 @@ fn logarithms_are_near() {
 }
 
 /// About the length of what is thought of.
-const MOST: usize = if SHORT { 60 } else { 3000 };
+const MAX_INPUT_LEN: usize = if SHORT { 60 } else { 3000 };
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(if SHORT { 3 } else { 96 }))]
@@ -287,11 +287,11 @@ proptest! {
     #[test]
     fn any_data_round_trip(
         data in prop_oneof![
-            proptest::collection::vec(any::<u8>(), 0..MOST),
-            proptest::collection::vec(0..3_u8, 0..MOST * 7),
-            (proptest::collection::vec(any::<u8>(), 1..40), 0..MOST)
+            proptest::collection::vec(any::<u8>(), 0..MAX_INPUT_LEN),
+            proptest::collection::vec(0..3_u8, 0..MAX_INPUT_LEN * 7),
+            (proptest::collection::vec(any::<u8>(), 1..40), 0..MAX_INPUT_LEN)
                 .prop_map(|(piece, count)| piece.iter().copied().cycle().take(count * 7).collect()),
-            (1..=MOST / 6, 1..17_usize, 0..17_usize)
+            (1..=MAX_INPUT_LEN / 6, 1..17_usize, 0..17_usize)
                 .prop_map(|(count, len, kept)| records(count * 20, len, kept.min(len))),
         ],
         len in 1..70_000_usize,

@@ -135,7 +135,7 @@ fn long_writes_are_torn_at_sectors_of_the_file_and_not_too_often() {
     assert!((32..700).step_by(32).all(|cut| short.contains(&cut)));
     let len = if cfg!(miri) { 1 << 17 } else { 10 << 20 };
     let long = cuts(500, len);
-    assert!(long.len() <= MOST_CUTS && long.is_sorted());
+    assert!(long.len() <= MAX_CUTS && long.is_sorted());
     assert!(long[0] == 1 && long[long.len() - 1] == len - 1);
     assert_eq!(cuts(0, 0), [0; 0]);
     assert_eq!(cuts(0, 1), [0; 0]);

@@ -163,9 +163,9 @@ impl Storage for FileStorage {
     #[cfg(target_os = "linux")]
     fn write_vectored_at(&mut self, at: u64, parts: &[&[u8]]) -> Result<()> {
         // As many as one call takes (UIO_MAXIOV).
-        const MOST: usize = 1024;
+        const MAX_SLICES: usize = 1024;
         let mut at = at;
-        for parts in parts.chunks(MOST) {
+        for parts in parts.chunks(MAX_SLICES) {
             let len = parts.iter().fold(0_usize, |len, part| len.saturating_add(part.len()));
             let range = at..end_of(at, len)?;
             room::check_size_limit(&range)?;

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use container_core::Result;
 
-use super::suspects::MOST;
+use super::suspects::MAX_SUSPECTS;
 use super::table::Table;
 use crate::header;
 use crate::index::IndexEntry;
@@ -147,7 +147,7 @@ impl Places {
             } else if before.0 < run.start && !self.touch(damaged, before.0, run.start)? {
                 add(before.1);
                 add(run.slot);
-                gaps.extend((gaps.len() < MOST).then_some(before.0));
+                gaps.extend((gaps.len() < MAX_SUSPECTS).then_some(before.0));
             }
         }
         let [last, _] = self.reach[self.runs.len()];
@@ -159,7 +159,7 @@ impl Places {
         let is_at_gap = |entry: &IndexEntry| {
             entry.size() == Some(0) && u64::try_from(entry.location).is_ok_and(|at| gaps.contains(&at))
         };
-        suspects.extend((0..slots.len()).filter(|slot| is_at_gap(&slots[*slot])).take(MOST));
+        suspects.extend((0..slots.len()).filter(|slot| is_at_gap(&slots[*slot])).take(MAX_SUSPECTS));
         Ok(suspects)
     }
 }

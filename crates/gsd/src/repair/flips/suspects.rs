@@ -9,7 +9,7 @@ use super::table::Table;
 use crate::index::IndexEntry;
 
 /// Entries that are looked at: an index with more that do not fit was damaged in another way.
-pub(super) const MOST: usize = 256;
+pub(super) const MAX_SUSPECTS: usize = 256;
 
 /// What an entry breaks that does not fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +46,7 @@ impl Table<'_, '_> {
         let mut forms: HashMap<u16, (u8, u32, usize)> = HashMap::new();
         let mut last: Option<usize> = None;
         for (slot, entry) in self.slots.iter().enumerate() {
-            if wrong.len() > MOST {
+            if wrong.len() > MAX_SUSPECTS {
                 return Ok(None);
             }
             if !self.is_sensible(entry) {
@@ -60,7 +60,7 @@ impl Table<'_, '_> {
             let before = forms.insert(entry.id, (entry.type_code, entry.m, slot));
             if let Some((type_code, m, before)) = before
                 && (type_code, m) != (entry.type_code, entry.m)
-                && unlike.len() < MOST
+                && unlike.len() < MAX_SUSPECTS
             {
                 unlike.extend([before, slot]);
             }

@@ -10,7 +10,7 @@ use crate::repair::index;
 use crate::repair::input::Damaged;
 
 /// Slots on either side among which one of the same name is looked for.
-const NEAR: usize = 4096;
+const MAX_NEIGHBOUR_DISTANCE: usize = 4096;
 
 /// The slots of the index that the header points at.
 pub(super) struct Table<'t, 'a> {
@@ -61,8 +61,8 @@ impl<'t, 'a> Table<'t, 'a> {
     /// Whether an entry in a slot is in order with those around it.
     pub(super) fn in_order(&self, slot: usize, entry: &IndexEntry) -> bool {
         let sensible = |slot: &usize| self.is_sensible(&self.slots[*slot]);
-        let before = (slot.saturating_sub(NEAR)..slot).rev().find(sensible);
-        let behind = (slot + 1..self.slots.len()).take(NEAR).find(sensible);
+        let before = (slot.saturating_sub(MAX_NEIGHBOUR_DISTANCE)..slot).rev().find(sensible);
+        let behind = (slot + 1..self.slots.len()).take(MAX_NEIGHBOUR_DISTANCE).find(sensible);
         let same = |other: &IndexEntry| (other.frame, other.id) == (entry.frame, entry.id);
         before.is_none_or(|before| self.follows(&self.slots[before], entry))
             && behind.is_none_or(|behind| self.follows(entry, &self.slots[behind]))
@@ -71,14 +71,15 @@ impl<'t, 'a> Table<'t, 'a> {
 
     /// Slots of entries that make sense around a slot, the nearest before it first.
     pub(super) fn near(&self, slot: usize) -> impl Iterator<Item = usize> {
-        let before = (slot.saturating_sub(NEAR)..slot).rev();
-        let behind = (slot + 1..self.slots.len()).take(NEAR);
+        let before = (slot.saturating_sub(MAX_NEIGHBOUR_DISTANCE)..slot).rev();
+        let behind = (slot + 1..self.slots.len()).take(MAX_NEIGHBOUR_DISTANCE);
         before.chain(behind).filter(|slot| self.is_sensible(&self.slots[*slot]))
     }
 
     /// Whether an entry in a slot leaves frames before its own without any.
     pub(super) fn leaps(&self, slot: usize, entry: &IndexEntry) -> bool {
-        let mut before = (slot.saturating_sub(NEAR)..slot).rev().map(|slot| &self.slots[slot]);
+        let mut before =
+            (slot.saturating_sub(MAX_NEIGHBOUR_DISTANCE)..slot).rev().map(|slot| &self.slots[slot]);
         let before = before.find(|before| self.is_sensible(before)).map(|before| before.frame);
         entry.frame > before.map_or(0, |frame| frame.saturating_add(1))
     }
@@ -129,8 +130,8 @@ impl<'t, 'a> Table<'t, 'a> {
     fn has_beside(&self, slot: usize, id: u16) -> bool {
         let frame = self.slots[slot].frame;
         let own = move |other: &&IndexEntry| other.frame == frame;
-        let before = self.slots[..slot].iter().rev().take_while(own).take(NEAR);
-        let behind = self.slots[slot..].iter().take_while(own).take(NEAR);
+        let before = self.slots[..slot].iter().rev().take_while(own).take(MAX_NEIGHBOUR_DISTANCE);
+        let behind = self.slots[slot..].iter().take_while(own).take(MAX_NEIGHBOUR_DISTANCE);
         before.chain(behind).any(|other| other.id == id)
     }
 }

@@ -12,7 +12,7 @@ use crate::repair::input::Damaged;
 use crate::repair::{frames, index, names, report, sound};
 
 /// Frames of a file whose entries name frames that it has no room for.
-const MOST_FRAMES: u64 = 1 << 12;
+const MAX_FRAMES: u64 = 1 << 12;
 
 /// The entries of an index, the block that they are in, and the blocks that are known.
 pub(super) fn search_index(
@@ -22,7 +22,7 @@ pub(super) fn search_index(
     let (mut found, block) = index::find(damaged, &mut report.guessed)?;
     if found.entries.is_empty() {
         // Frames without chunks take no room: an entry may be of any frame, if there is no other way.
-        damaged.frames = Some(MOST_FRAMES);
+        damaged.frames = Some(MAX_FRAMES);
         let (other, _) = index::find(damaged, &mut Vec::new())?;
         if other.entries.is_empty() {
             damaged.frames = None;

@@ -14,7 +14,7 @@ use crate::repair::frames::{Gap, Wounds, is_block, is_padding};
 use crate::repair::{Salvage, report};
 
 /// Places that are looked at: a file that was damaged in more was not damaged in its middle.
-const MOST_GAPS: usize = 64;
+const MAX_GAPS: usize = 64;
 
 impl Rescue<'_> {
     /// Brings back frames in the middle, or says that they are lost.
@@ -29,7 +29,7 @@ impl Rescue<'_> {
             let missing = gap.before?.checked_add(1)?..gap.behind?;
             (!missing.is_empty()).then(|| (missing, gap.range.clone()))
         });
-        for (missing, range) in inner.take(MOST_GAPS).collect::<Vec<_>>() {
+        for (missing, range) in inner.take(MAX_GAPS).collect::<Vec<_>>() {
             let damaged = &self.damaged;
             let something = report::holds_something(damaged, &range)?;
             if !something || is_padding(damaged, &range)? || is_block(damaged, &range)? {

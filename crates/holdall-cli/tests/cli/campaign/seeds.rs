@@ -11,7 +11,7 @@ use crate::support::testdata;
 pub const FOLDER: &str = "in";
 
 /// Larger fixtures say little more and take longer.
-const MOST: usize = 256 << 10;
+const MAX_SEED_LEN: usize = 256 << 10;
 
 /// A fixture.
 pub struct Seed {
@@ -103,7 +103,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 fn push(seeds: &mut Vec<Seed>, name: &str, path: &Path, part: Option<PathBuf>) {
     let file = part.as_ref().map_or_else(|| path.to_owned(), |part| path.join(part));
     let bytes = std::fs::read(&file).unwrap();
-    if bytes.len() <= MOST {
+    if bytes.len() <= MAX_SEED_LEN {
         let fields = fields(&file, bytes.len());
         seeds.push(Seed { name: name.to_owned(), bytes, fields, path: path.to_owned(), part });
     }

@@ -26,7 +26,7 @@ mod allocator;
 const SLACK: u64 = 32 << 20;
 
 /// Longer than any run should take on a busy machine.
-const MOST_SECONDS: u64 = 20;
+const MAX_SECONDS: u64 = 20;
 
 fn main() {
     let args: Vec<String> = env::args().skip(1).collect();
@@ -128,9 +128,9 @@ impl Runner {
                 thread::sleep(Duration::from_millis(500));
                 let run = watched.lock().unwrap_or_else(PoisonError::into_inner);
                 if let Some((target, data, since)) = &*run
-                    && since.elapsed() > Duration::from_secs(MOST_SECONDS)
+                    && since.elapsed() > Duration::from_secs(MAX_SECONDS)
                 {
-                    fail(*target, data, &format!("takes over {MOST_SECONDS} s"));
+                    fail(*target, data, &format!("takes over {MAX_SECONDS} s"));
                 }
             }
         });
