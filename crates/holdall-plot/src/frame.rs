@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use crate::bent::Bent;
 use crate::font::Font;
-use crate::plan::{Above, Beside, Plan};
+use crate::layout::{Above, Beside, Plan};
 use crate::scale::{Stretch, place};
 use crate::scene::{Anchor, Direction, Item, Rect, Rgba, Scene};
 use crate::ticks::{Ticks, based};
+use crate::ticks_nonlinear::Bent;
 
 /// How a picture looks, whatever it shows.
 #[derive(Clone, Debug, PartialEq)]

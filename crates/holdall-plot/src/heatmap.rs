@@ -4,10 +4,10 @@ use container_core::region::{AxisSelection, Kept};
 use container_core::{Error, Result};
 
 use crate::Picture;
-use crate::counting::Counting;
+use crate::downsample::plane;
 use crate::frame::{Axis, Frame, Style};
+use crate::integer_base::Counting;
 use crate::palette::Palette;
-use crate::reduce::plane;
 use crate::scale::{Range, Stretch, place};
 use crate::scene::{Item, Pixels, Rect, Rgba};
 use crate::values::Subject;
@@ -194,7 +194,7 @@ fn settled(count: u64, room: u32) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::texts::assert_apart;
+    use crate::text_boxes::assert_apart;
 
     #[test]
     fn the_room_that_is_taken_gives_the_same_picture() {

@@ -1,9 +1,9 @@
 //! Which colour is what, to the right of the data.
 
+use crate::ellipsis::shortened;
 use crate::frame::Frame;
-use crate::plan::Beside;
+use crate::layout::Beside;
 use crate::scene::{Anchor, Item, Rect, Rgba};
-use crate::shorten::shortened;
 
 /// How a colour is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

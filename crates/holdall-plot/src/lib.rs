@@ -3,50 +3,50 @@
 // Pictures have a few thousand pixels: numbers of pixels and values of data are doubles here.
 #![allow(clippy::cast_precision_loss)]
 
-mod bar;
-mod bent;
-mod bound;
-mod counting;
-mod distinct;
+mod axis_offset;
+mod categorical_palette;
+mod colorbar;
+mod downsample;
+mod ellipsis;
 mod encode;
 mod envelope;
 mod font;
 mod frame;
 mod heatmap;
+mod integer_base;
+mod layout;
 mod legend;
 mod lines;
-mod numerals;
-mod offset;
+mod number_format;
 mod palette;
 mod particles;
-mod plan;
+mod range_end;
 mod raster;
-mod reduce;
 mod scale;
 mod scene;
-mod shorten;
 mod snapshot;
 mod spheres;
-mod term;
+mod terminal_image;
 #[cfg(test)]
-mod texts;
+mod text_boxes;
 mod ticks;
-mod upright;
+mod ticks_nonlinear;
 mod values;
+mod y_axis;
 
-pub use bound::Bound;
-pub use distinct::distinct;
+pub use categorical_palette::distinct;
 pub use encode::{png, svg};
 pub use frame::Style;
 pub use heatmap::{Colors, Origin, heatmap};
 pub use lines::{MAX_LINES, histogram, lines};
 pub use palette::{Palette, names};
 pub use particles::{View, counted, particles};
+pub use range_end::Bound;
 pub use raster::raster;
 pub use scale::{Range, Stretch, place};
 pub use scene::{Anchor, Direction, Item, Pixels, Rect, Rgba, Scene};
 pub use snapshot::{Field, Snapshot, frames_of_particles};
-pub use term::{Protocol, sequences};
+pub use terminal_image::{Protocol, sequences};
 pub use values::{Subject, region_text, sliced, unit};
 
 /// A picture, and what was chosen for it.

@@ -4,11 +4,11 @@ use container_core::region::{AxisSelection, Kept};
 use container_core::{Error, Result};
 
 use crate::Picture;
-use crate::counting::Counting;
-use crate::distinct::distinct;
+use crate::categorical_palette::distinct;
 use crate::envelope::{Envelope, fill, joined};
 use crate::frame::{Axis, Frame, Style};
 use crate::heatmap::axis;
+use crate::integer_base::Counting;
 use crate::legend::Mark;
 use crate::scale::{Range, Stretch};
 use crate::scene::{Anchor, Item, Rect, Rgba};

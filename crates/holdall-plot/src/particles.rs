@@ -5,18 +5,18 @@ use std::str::FromStr;
 use container_core::{Error, Limits, Result};
 
 use crate::Picture;
-use crate::distinct::distinct_colors;
+use crate::categorical_palette::distinct_colors;
 use crate::frame::{Axis, Frame, Style};
 use crate::heatmap::Colors;
+use crate::layout::{Above, Beside};
 use crate::legend::Mark;
-use crate::plan::{Above, Beside};
 use crate::scale::{Range, Stretch, place};
 use crate::scene::{Anchor, Item, Rgba};
 use crate::snapshot::Snapshot;
 use crate::spheres::{self, Place, Sphere};
 
 /// Most colours of types.
-const MAX_COLORS: usize = crate::distinct::MAX_COLOURS;
+const MAX_COLORS: usize = crate::categorical_palette::MAX_COLOURS;
 
 /// Where the viewer is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use container_core::numbers::{between, percentile_ranks};
 use container_core::{Error, Result};
 
-use crate::bound::Bound;
+use crate::range_end::Bound;
 
 /// How values between the two ends are spread. With `x` from 0 to 1 between them:
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

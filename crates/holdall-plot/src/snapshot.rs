@@ -6,7 +6,7 @@ use container_core::numbers::{Part, is_number};
 use container_core::region::{AxisSelection, Kept, Region};
 use container_core::{Error, Result};
 
-use crate::counting::{Counting, beyond, extremes};
+use crate::integer_base::{Counting, beyond, extremes};
 use crate::values::Stored;
 
 /// Particles in a box.

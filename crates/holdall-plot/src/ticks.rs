@@ -1,7 +1,7 @@
 //! Round numbers along an axis.
 
-use crate::numerals::{minus, short};
-use crate::offset::{common, note, offset, scaled, with_common};
+use crate::axis_offset::{common, note, offset, scaled, with_common};
+use crate::number_format::{minus, short};
 
 /// A mark with its label.
 #[derive(Clone, Debug, PartialEq)]

@@ -7,7 +7,7 @@ use container_core::region::{AxisSelection, Kept, Region};
 use container_core::threads::in_order;
 use container_core::{Error, Progress, Result, Value};
 
-use crate::counting::beyond;
+use crate::integer_base::beyond;
 
 /// What is drawn: a part of a dataset.
 #[derive(Clone, Copy)]

@@ -1,12 +1,12 @@
 //! The colour bar.
 
 use crate::frame::{Axis, Frame};
+use crate::layout::Beside;
 use crate::palette::Palette;
-use crate::plan::Beside;
 use crate::scale::Stretch;
 use crate::scene::{Anchor, Item, Pixels, Rect, Rgba};
 use crate::ticks::single;
-use crate::upright::Numbers;
+use crate::y_axis::Numbers;
 
 impl Frame<'_> {
     /// A colour bar to the right.

@@ -1,7 +1,7 @@
 //! Marks along an axis where numbers are not spread evenly: 0, then 1, 2 and 5 times powers of ten, then what is round between them.
 
-use crate::numerals::short;
-use crate::offset::{common, note, offset, scaled, with_common};
+use crate::axis_offset::{common, note, offset, scaled, with_common};
+use crate::number_format::short;
 use crate::ticks::{Tick, Ticks};
 
 /// Letters of a label for which there is room beside an axis, its own label included.

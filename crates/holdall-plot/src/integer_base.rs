@@ -4,7 +4,7 @@ use container_core::Result;
 use container_core::dtype::{ByteOrder, Kind, Scalar};
 use container_core::numbers::{Part, doubles, is_beyond_doubles};
 
-use crate::bound::Bound;
+use crate::range_end::Bound;
 use crate::scale::Range;
 use crate::values::{PIECE, Stored, Subject};
 

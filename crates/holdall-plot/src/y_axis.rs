@@ -1,7 +1,7 @@
 //! Numbers beside the data: those of the axis at the left, and the room that labels have.
 
 use crate::frame::{Axis, Frame};
-use crate::plan::{Above, Beside};
+use crate::layout::{Above, Beside};
 use crate::scene::{Anchor, Rect, Rgba};
 use crate::ticks::Ticks;
 
@@ -203,7 +203,7 @@ mod tests {
     use crate::frame::Style;
     use crate::palette::Palette;
     use crate::scale::Stretch;
-    use crate::texts::{assert_apart, texts};
+    use crate::text_boxes::{assert_apart, texts};
 
     /// The label of the axis and that of the colour bar lay on numbers of seven characters.
     #[test]

@@ -1,6 +1,6 @@
 //! What the labels of an axis have in common, which they leave out: a power of ten, and a number that is added.
 
-use crate::numerals::{exact, superscript};
+use crate::number_format::{exact, superscript};
 
 /// `value` times a power of ten, in two steps: of the least numbers, the power that takes them to 1 is beyond the greatest.
 pub(crate) fn scaled(value: f64, tens: i32) -> f64 {
