@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use anyhow::{Context as _, Result};
 
-use crate::beside::Beside;
+use crate::parallel::Beside;
 use crate::repo::Repo;
 use crate::step::Step;
 use crate::tools::Missing;

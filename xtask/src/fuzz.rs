@@ -1,6 +1,6 @@
 //! `fuzz`: the targets of tests/fuzz; as binaries of libFuzzer in a workspace of their own, because that needs nightly.
 
-mod keep;
+mod minimise;
 mod options;
 
 use std::fs;
@@ -139,7 +139,7 @@ impl Fuzzer<'_> {
             .run()?;
         let record = fs::read_to_string(&record).context("libFuzzer left no record of its merge")?;
         let kept = self.repo.path(KEPT).join(target);
-        let (count, bytes) = keep::choose(&record, &self.repo.root, &kept)?;
+        let (count, bytes) = minimise::choose(&record, &self.repo.root, &kept)?;
         println!("{target}: {count} inputs kept, of {bytes} bytes in all");
         fs::remove_dir_all(&cover)?;
         Ok(())

@@ -5,22 +5,23 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program for the terminal")]
 
-mod arrows;
-mod beside;
+mod banned_words;
 mod campaign;
 mod check;
 mod ci;
 mod conformance;
 mod consumers;
 mod cross;
+mod dependency_rules;
 mod docs;
+mod file_length;
 mod fixtures;
 mod fuzz;
 mod licences;
-mod lines;
 mod links;
 mod miri;
 mod package;
+mod parallel;
 mod python;
 mod repo;
 mod rust_source;
@@ -29,7 +30,6 @@ mod step;
 mod test;
 mod tools;
 mod wheel;
-mod words;
 mod zarrs;
 
 use std::process::ExitCode;
@@ -94,10 +94,10 @@ pub(crate) const TASKS: &[Task] = &[
     task("features", "", "each feature of each library alone, and none", check::features),
     task("msrv", "", "check with the declared minimum Rust, which rustup installs where it can", check::msrv),
     task("consumers", "", "build and run outside packages that depend on one crate each", consumers::consumers),
-    task("lines", "", "no source file over the line limit", lines::lines),
-    task("arrows", "", "who may depend on whom, and where nom, unsafe, printing may stand", arrows::arrows),
+    task("lines", "", "no source file over the line limit", file_length::lines),
+    task("arrows", "", "who may depend on whom, and where nom, unsafe, printing may stand", dependency_rules::arrows),
     task("links", "", "links between documents, the site's contents, what docs/ARCHITECTURE.md names", links::links),
-    task("words", "", "no machine-local paths or foreign hosts in the text", words::words),
+    task("words", "", "no machine-local paths or foreign hosts in the text", banned_words::words),
     task("docs", "[--check]", "run the sessions of the documents and write their answers and the reference, or compare", docs::docs),
     task("package", "[--build]", "every crate is ready for the registry; --build: and builds out of its package", package::package),
     task("dist", "", "the command as one static program", docs::dist),

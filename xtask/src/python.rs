@@ -1,7 +1,7 @@
 //! `setup`: a virtual environment with the Python peers that tests, fixtures and benchmarks compare against.
 
 mod find;
-mod old;
+mod old_pythons;
 mod reference;
 mod suites;
 
@@ -61,7 +61,7 @@ pub(crate) fn ready(repo: &Repo) -> Result<PathBuf> {
     for base in &found {
         match make(repo, base, &python, &requirements.newest) {
             Ok(()) => {
-                old::make(repo, &python, &found)?;
+                old_pythons::make(repo, &python, &found)?;
                 reference::make(repo, &python)?;
                 suites::make(repo, &python)?;
                 let what = describe_all(repo, &python, &requirements)?;
@@ -96,7 +96,7 @@ impl Requirements {
         let text = |name: &'static str| fs::read_to_string(repo.path(name)).context(name);
         let newest = text(REQUIREMENTS)?;
         let fetched = [text(reference::REQUIREMENTS)?, suites::requirements(repo)?];
-        let all = [newest.clone(), old::requirements(repo)?, fetched.concat()].concat();
+        let all = [newest.clone(), old_pythons::requirements(repo)?, fetched.concat()].concat();
         Ok(Self { newest, all })
     }
 }
@@ -134,8 +134,8 @@ fn install(pip: Step) -> Step {
 fn describe_all(repo: &Repo, python: &Path, requirements: &Requirements) -> Result<String> {
     let base = version(repo, python)?;
     let names = package_names(&requirements.newest);
-    let new = Step::new(repo, python).args(["-c", old::VERSIONS]).args(names).stdout()?;
-    let (old, files) = (old::describe(repo, python)?, reference::describe(repo)?);
+    let new = Step::new(repo, python).args(["-c", old_pythons::VERSIONS]).args(names).stdout()?;
+    let (old, files) = (old_pythons::describe(repo, python)?, reference::describe(repo)?);
     Ok(format!("{base}, {}; {old}{files}{}", new.trim(), suites::describe(repo)?))
 }
 
