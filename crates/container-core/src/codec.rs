@@ -11,6 +11,13 @@ use crate::{Error, Result, Stop};
 
 #[cfg(feature = "bzip2")]
 pub mod bzip2;
+#[cfg(feature = "zlib")]
+mod deflate;
+mod encoded_source;
+#[cfg(any(feature = "zlib", feature = "bzip2", feature = "zstd", feature = "lz4", feature = "xz"))]
+mod feed;
+#[cfg(feature = "lz4")]
+pub mod lz4;
 #[cfg(any(
     feature = "zlib",
     feature = "bzip2",
@@ -20,18 +27,11 @@ pub mod bzip2;
     feature = "xz",
     feature = "zfp"
 ))]
-mod common;
-#[cfg(feature = "zlib")]
-mod deflate;
-mod encoded;
-#[cfg(any(feature = "zlib", feature = "bzip2", feature = "zstd", feature = "lz4", feature = "xz"))]
-mod feed;
-#[cfg(feature = "lz4")]
-pub mod lz4;
+mod shared;
 #[cfg(feature = "snappy")]
 pub mod snappy;
 #[cfg(any(feature = "zlib", feature = "bzip2", feature = "zstd", feature = "xz"))]
-mod stream;
+mod streaming;
 #[cfg(test)]
 mod tests;
 #[cfg(feature = "xz")]
@@ -43,7 +43,7 @@ pub mod zlib;
 #[cfg(feature = "zstd")]
 pub mod zstd;
 
-pub use encoded::{Encoded, decode_by_range};
+pub use encoded_source::{Encoded, decode_by_range};
 
 /// What takes decoded bytes, piece after piece.
 pub type Take<'a> = dyn FnMut(&[u8]) -> Result<()> + 'a;

@@ -24,11 +24,11 @@
 
 use crate::dtype::{DType, Order};
 
+mod container;
 mod header;
-mod lens;
 mod write;
 
-pub use lens::{Bfloat, FORMAT, export};
+pub use container::{Bfloat, FORMAT, export};
 pub use write::Writer;
 
 /// The first bytes of every `.npy` file.

@@ -10,30 +10,30 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::threads::on_threads;
 use crate::{Error, Limits, Result, Stop};
 
-mod behind;
 mod file;
 mod joined;
 #[cfg(feature = "mmap")]
-mod late;
+mod lazy_mmap;
 #[cfg(feature = "mmap")]
 #[allow(unsafe_code)]
 mod mmap;
+mod offset;
 mod open;
-mod overlay;
 mod passing;
+mod patched;
 #[cfg(feature = "mmap")]
-mod probed;
+mod probe_then_mmap;
 mod sparse;
 
-pub use behind::Behind;
 pub use file::FileSource;
 pub(crate) use file::read_exact_at;
 pub use joined::Joined;
 #[cfg(feature = "mmap")]
 pub use mmap::MmapSource;
+pub use offset::Behind;
 pub use open::{Access, open_path, open_path_late, open_path_probed, open_path_to_pass, read_stream};
-pub use overlay::Overlay;
 pub use passing::Passing;
+pub use patched::Overlay;
 pub use sparse::{SparseSource, drive};
 
 /// Pieces in which large data are passed through: they stay in the second-level cache.

@@ -6,23 +6,23 @@ use std::path::{Path, PathBuf};
 
 use crate::{Error, Result};
 
-#[cfg(feature = "checksums")]
-mod beside;
 mod directory;
 #[cfg(feature = "checksums")]
 pub mod journal;
+mod preallocate;
 #[cfg(any(test, feature = "testing"))]
 pub mod recording;
 #[cfg(any(test, feature = "testing"))]
 pub mod replay;
-mod room;
 pub mod sectors;
+#[cfg(feature = "checksums")]
+mod sidecar;
 pub mod storage;
 mod temporary;
 
-#[cfg(feature = "checksums")]
-use beside::Beside;
 pub use directory::AtomicDirectory;
+#[cfg(feature = "checksums")]
+use sidecar::Beside;
 
 /// What to do when the target exists.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -131,7 +131,7 @@ impl AtomicFile {
     /// # Errors
     /// `Io` when the disk is full. File systems that cannot reserve are left alone.
     pub fn reserve(&self, len: u64) -> Result<()> {
-        room::take(self.file(), 0..len)
+        preallocate::take(self.file(), 0..len)
     }
 
     /// Compares the room on the disk with `len` bytes, the least that the file will have. Nothing is set aside.
@@ -139,7 +139,7 @@ impl AtomicFile {
     /// # Errors
     /// `Io` when the disk has less. File systems that do not tell are let pass.
     pub fn require_room(&self, len: u64) -> Result<()> {
-        room::look(self.file(), 0..len)
+        preallocate::look(self.file(), 0..len)
     }
 
     /// Moves the complete file to its target.

@@ -13,27 +13,27 @@ use std::ops::Range;
 
 use ::bzip2::{Action, Compress, Compression, Decompress, Status};
 
-use super::common::{level_in, make_room};
 use super::feed::{Feed, on_front};
-use super::stream::{
+use super::shared::{level_in, make_room};
+use super::streaming::{
     Decoder, Encoder, Fault, Filling, PIECE_LEN, Part, count, encode_in_pieces, pass, reach,
 };
 use super::{Codec, Encoded, Take};
 use crate::{Error, Result, Stop};
 
 mod bits;
+mod block;
 mod blocks;
-mod damaged;
 mod huffman;
+mod inverse_bwt;
+mod move_to_front;
 mod parallel;
-mod recent;
-mod runs;
+mod rle;
+mod salvage;
 mod scan;
-mod unpack;
-mod walk;
 
 pub use blocks::{Cutter, Joined, encode_block};
-pub use damaged::Blocks;
+pub use salvage::Blocks;
 
 /// `bzp2`, as ASDF spells it: bzip2 with blocks of 1 to 9 times 100 kB, default 9.
 ///

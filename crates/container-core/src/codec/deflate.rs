@@ -1,7 +1,7 @@
 //! Deflate (RFC 1951), made for arrays: as small as the middle levels of zlib make them, at twice their speed and more.
 //!
 //! A search for matches that goes along chains of what begins alike, as zlib's, spends its time where bytes are noise and nothing is found. Here
-//! two places are looked at, costs decide, and matches are looked for only where the items of an array have them ([`parse`]). Data that are no arrays
+//! two places are looked at, costs decide, and matches are looked for only where the items of an array have them ([`match_selection`]). Data that are no arrays
 //! with noise are left to others.
 
 #![allow(
@@ -11,24 +11,24 @@
     reason = "lengths, counts and costs of one block fit in far fewer bits, and what is kept of places is their lowest bits"
 )]
 
-use super::common::make_room;
+use super::shared::make_room;
 use crate::Result;
 
 mod bits;
 mod blocks;
-mod costs;
+mod cost_model;
 mod huffman;
-mod matches;
-mod parse;
-mod symbols;
+mod match_finder;
+mod match_selection;
 #[cfg(test)]
 mod tests;
+mod tokens;
 
 use bits::Bits;
-use costs::Costs;
-use matches::{BEFORE, Finder};
-use parse::{Chunk, Parser};
-use symbols::{Counts, Step, UNIT};
+use cost_model::Costs;
+use match_finder::{BEFORE, Finder};
+use match_selection::{Chunk, Parser};
+use tokens::{Counts, Step, UNIT};
 
 /// How far back a match reaches.
 pub(super) const WINDOW: usize = 32 << 10;

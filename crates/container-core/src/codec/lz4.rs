@@ -19,7 +19,7 @@ use std::borrow::Cow;
 use lz4_flex::block::{compress_into, decompress_into, get_maximum_output_size};
 
 use super::Codec;
-use super::common::{make_room, wrong_length};
+use super::shared::{make_room, wrong_length};
 use crate::{Error, Result};
 
 mod frame;

@@ -11,7 +11,7 @@
 use snap::raw::{Decoder, decompress_len};
 
 use super::Codec;
-use super::common::wrong_length;
+use super::shared::wrong_length;
 use crate::{Error, Result};
 
 /// `snappy`: the raw format, a length and its tags, without frames. Decodes only.

@@ -14,7 +14,7 @@ use std::ops::Range;
 use lzma_rust2::{Action, Status, XzStream};
 
 use super::feed::Feed;
-use super::stream::{Decoder, Fault, Part, pass, reach};
+use super::streaming::{Decoder, Fault, Part, pass, reach};
 use super::{Codec, Encoded, Take};
 use crate::{Error, Limits, Result, Stop};
 

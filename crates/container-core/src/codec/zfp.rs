@@ -18,7 +18,7 @@ use zfp_rs::{
     ZfpBitStreamRef, ZfpConfig, ZfpConfigError, ZfpDimensionality, ZfpFieldMut, ZfpScalar, ZfpStreamAlignment,
 };
 
-use super::common::{make_room, wrong_length};
+use super::shared::{make_room, wrong_length};
 use crate::{Error, Result};
 
 /// What a stream was told to keep of each value.

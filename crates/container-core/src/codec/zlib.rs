@@ -16,9 +16,9 @@ use std::ops::Range;
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 use simd_adler32::Adler32;
 
-use super::common::{level_in, make_room};
 use super::feed::Feed;
-use super::stream::{
+use super::shared::{level_in, make_room};
+use super::streaming::{
     Decoder, Encoder, Fault, Filling, PIECE_LEN, Part, count, encode_in_pieces, pass, reach,
 };
 use super::{Codec, Encoded, Take};

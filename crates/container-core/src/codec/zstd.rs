@@ -23,9 +23,9 @@ use ::zstd::zstd_safe::{
     self, CCtx, CParameter, DCtx, DParameter, InBuffer, OutBuffer, ResetDirective, zstd_sys::ZSTD_ErrorCode,
 };
 
-use super::common::{level_in, make_room, wrong_length};
 use super::feed::Feed;
-use super::stream::{Decoder, Fault, Part, count, pass, reach, step_of};
+use super::shared::{level_in, make_room, wrong_length};
+use super::streaming::{Decoder, Fault, Part, count, pass, reach, step_of};
 use super::{Codec, Encoded, Take};
 use crate::{Error, Limits, Result, Stop};
 

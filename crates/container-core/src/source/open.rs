@@ -104,12 +104,12 @@ fn mapped(file: File) -> Result<Box<dyn Source>> {
 
 #[cfg(feature = "mmap")]
 fn mapped_late(file: File) -> Result<Box<dyn Source>> {
-    Ok(Box::new(super::late::LateSource::new(file)?))
+    Ok(Box::new(super::lazy_mmap::LateSource::new(file)?))
 }
 
 #[cfg(feature = "mmap")]
 fn probed(file: File) -> Result<Box<dyn Source>> {
-    Ok(Box::new(super::probed::ProbedSource::new(file)?))
+    Ok(Box::new(super::probe_then_mmap::ProbedSource::new(file)?))
 }
 
 #[cfg(not(feature = "mmap"))]

@@ -8,11 +8,11 @@ use std::ops::Range;
 use crate::source::{Source, check_range};
 use crate::{Error, Result};
 
+mod change_tracking;
 mod file;
-mod watched;
 
+pub use change_tracking::Watched;
 pub use file::{FileStorage, require_at, write_all_at};
-pub use watched::Watched;
 
 /// Bytes that can be changed in place.
 ///

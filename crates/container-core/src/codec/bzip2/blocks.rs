@@ -19,8 +19,8 @@ use std::io;
 use ::bzip2::{Compress, Compression};
 
 use super::bits::{Joiner, number};
-use crate::codec::common::{level_in, make_room};
-use crate::codec::stream::{PIECE_LEN, encode_in_pieces};
+use crate::codec::shared::{level_in, make_room};
+use crate::codec::streaming::{PIECE_LEN, encode_in_pieces};
 use crate::{Error, Result};
 
 /// What begins a block: the digits of pi.

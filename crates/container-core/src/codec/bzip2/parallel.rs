@@ -12,9 +12,9 @@ use std::ops::Range;
 
 use ::bzip2::{Decompress, Status};
 
+use super::block::Unpacker;
 use super::scan::{Found, Odd, Scan};
-use super::unpack::Unpacker;
-use crate::codec::common::make_room;
+use crate::codec::shared::make_room;
 use crate::threads::{Pool, in_order};
 use crate::{Error, ErrorKind, Result, Stop};
 

@@ -4,7 +4,7 @@
 
 use super::bits::Bits;
 use super::huffman::{codes, lengths};
-use super::symbols::{
+use super::tokens::{
     Counts, DISTANCES, END, LENGTH_EXTRA, LENGTH_SYMBOL, LITERALS, LONGEST, SHORTEST, Step, distance_symbol,
 };
 

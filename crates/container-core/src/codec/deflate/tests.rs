@@ -4,7 +4,7 @@ use flate2::{Decompress, FlushDecompress, Status};
 use proptest::prelude::*;
 
 use super::bits::Bits;
-use super::symbols::{Counts, END, LENGTH_EXTRA, LENGTH_SYMBOL, LONGEST, Step, UNIT, distance_symbol, log2};
+use super::tokens::{Counts, END, LENGTH_EXTRA, LENGTH_SYMBOL, LONGEST, Step, UNIT, distance_symbol, log2};
 use super::*;
 use crate::codec::tests::noise;
 

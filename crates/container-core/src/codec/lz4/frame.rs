@@ -22,8 +22,8 @@ use lz4_flex::block::{decompress_into, decompress_into_with_dict};
 use twox_hash::XxHash32;
 
 use super::{BlockEnd, block_shape};
-use crate::codec::common::wrong_length;
 use crate::codec::feed::on_front;
+use crate::codec::shared::wrong_length;
 use crate::codec::{Codec, Encoded, Take};
 use crate::source::zeroed_vec;
 use crate::threads::on_threads;

@@ -20,9 +20,9 @@ use flate2::{Compress, Compression, FlushCompress, Status};
 
 use super::DEFAULT_LEVEL;
 use crate::Result;
-use crate::codec::common::{level_in, make_room};
 use crate::codec::deflate::{self, End, Taken, deflate};
-use crate::codec::stream::PIECE_LEN;
+use crate::codec::shared::{level_in, make_room};
+use crate::codec::streaming::PIECE_LEN;
 
 /// How far back a match reaches: what is worth giving to [`Segments::encode`] as what was before.
 pub const WINDOW: usize = deflate::WINDOW;

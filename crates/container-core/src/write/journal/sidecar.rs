@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::Kind;
 use crate::write::Beside;
-use crate::write::beside::Own;
+use crate::write::sidecar::Own;
 use crate::{Limits, Result};
 
 /// The content of a journal's place.

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::{Storage, end_of};
 use crate::source::read_exact_at;
-use crate::write::{Overwrite, exists, room, temporary};
+use crate::write::{Overwrite, exists, preallocate, temporary};
 use crate::{Error, Result};
 
 /// A file that this process alone changes: it holds an advisory lock until it is dropped. Readers are not kept out.
@@ -168,7 +168,7 @@ impl Storage for FileStorage {
         for parts in parts.chunks(MAX_SLICES) {
             let len = parts.iter().fold(0_usize, |len, part| len.saturating_add(part.len()));
             let range = at..end_of(at, len)?;
-            room::check_size_limit(&range)?;
+            preallocate::check_size_limit(&range)?;
             let slices: Vec<io::IoSlice<'_>> = parts.iter().map(|part| io::IoSlice::new(part)).collect();
             let mut done = match rustix::io::pwritev(&self.file, &slices, at) {
                 Ok(done) => done,
@@ -191,7 +191,7 @@ impl Storage for FileStorage {
     }
 
     fn set_len(&mut self, len: u64) -> Result<()> {
-        room::check_size_limit(&(0..len))?;
+        preallocate::check_size_limit(&(0..len))?;
         self.file.set_len(len).map_err(|error| Error::from(error).at(len..len))
     }
 
@@ -203,11 +203,11 @@ impl Storage for FileStorage {
     }
 
     fn reserve(&mut self, range: Range<u64>) -> Result<()> {
-        room::take(&self.file, range)
+        preallocate::take(&self.file, range)
     }
 
     fn punch_hole(&mut self, range: Range<u64>) -> Result<()> {
-        room::give_back(&self.file, range);
+        preallocate::give_back(&self.file, range);
         Ok(())
     }
 }
@@ -218,7 +218,7 @@ impl Storage for FileStorage {
 /// As [`Storage::write_at`].
 pub fn write_all_at(file: &File, at: u64, bytes: &[u8]) -> Result<()> {
     let range = at..end_of(at, bytes.len())?;
-    room::check_size_limit(&range)?;
+    preallocate::check_size_limit(&range)?;
     let mut rest = bytes;
     while !rest.is_empty() {
         let place = range.end - rest.len() as u64;

@@ -11,7 +11,7 @@
     clippy::cast_possible_truncation
 )]
 
-use crate::codec::common::make_room;
+use crate::codec::shared::make_room;
 
 /// Most bytes of a block.
 pub(super) const MAX_BLOCK_LEN: usize = 900_000;

@@ -8,7 +8,7 @@
     clippy::cast_possible_truncation
 )]
 
-use crate::codec::common::make_room;
+use crate::codec::shared::make_room;
 
 /// Appends what `bytes` expand to: four equal ones are followed by how many more there are. `None` where that is missing, where they
 /// come to more than `most`, and where there is no memory.

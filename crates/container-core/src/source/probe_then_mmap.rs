@@ -68,7 +68,7 @@ impl Source for ProbedSource {
 mod tests {
     use std::io::Write as _;
 
-    use super::super::late::tests::file_of;
+    use super::super::lazy_mmap::tests::file_of;
     use super::*;
 
     #[test]

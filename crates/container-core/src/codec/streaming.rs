@@ -18,8 +18,8 @@
 use std::borrow::Cow;
 use std::io;
 
-use super::common::{make_room, wrong_length};
 use super::feed::Feed;
+use super::shared::{make_room, wrong_length};
 use super::{Encoded, Take};
 use crate::{Error, Result, Stop};
 

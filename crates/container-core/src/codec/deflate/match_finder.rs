@@ -4,8 +4,8 @@
 //! of shorter ones. No jump of the search depends on what is found: in arrays with noise jumps that cannot be foretold would take most of the time.
 
 use super::WINDOW;
-use super::costs::Costs;
-use super::symbols::{LONGEST, SHORTEST};
+use super::cost_model::Costs;
+use super::tokens::{LONGEST, SHORTEST};
 
 /// Bytes that are there before the data, so that no place kept lies before the first.
 pub(super) const BEFORE: usize = 1 << 16;

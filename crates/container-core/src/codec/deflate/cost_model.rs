@@ -1,6 +1,6 @@
 //! What symbols will cost, as far as it can be told from those before.
 
-use super::symbols::{
+use super::tokens::{
     Counts, DISTANCES, END, LENGTH_EXTRA, LENGTH_SYMBOL, LITERALS, LONGEST, SHORTEST, UNIT, log2,
 };
 
@@ -87,7 +87,7 @@ impl Costs {
     #[inline(always)]
     pub(super) fn gain(&self, word: u64, len: usize, back: usize) -> i32 {
         let literal = |at: u32| self.literals[(word >> (8 * at)) as usize & 255];
-        let (symbol, _) = super::symbols::distance_symbol(back as u32 - 1);
+        let (symbol, _) = super::tokens::distance_symbol(back as u32 - 1);
         let instead = literal(0) + literal(1) + literal(2) + self.mean * (len - SHORTEST) as i32;
         instead - self.lengths[len & 511] - self.distances[symbol & 31]
     }

@@ -19,10 +19,10 @@ use std::ops::Range;
 use super::bits::Reader;
 use super::blocks::{BLOCK_MAGIC, CRC_LEN};
 use super::huffman::{LONGEST, MAX_SYMBOLS, Table};
-use super::recent::Recent;
-use super::runs::{crc, expand};
-use super::walk::Walk;
-use crate::codec::common::make_room;
+use super::inverse_bwt::Walk;
+use super::move_to_front::Recent;
+use super::rle::{crc, expand};
+use crate::codec::shared::make_room;
 
 /// Symbols that are read with one table.
 const GROUP: usize = 50;

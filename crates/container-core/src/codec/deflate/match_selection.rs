@@ -3,9 +3,9 @@
 //! At most places of such arrays there is no match, or one of three bytes, so that what it costs decides whether it is worth having. And matches begin
 //! at the same places of all items: from time to time it is found out which these are, and elsewhere nothing is looked for.
 
-use super::costs::Costs;
-use super::matches::{Finder, GROUP, Group};
-use super::symbols::{Counts, Step, UNIT};
+use super::cost_model::Costs;
+use super::match_finder::{Finder, GROUP, Group};
+use super::tokens::{Counts, Step, UNIT};
 
 /// Bytes after which the places of items repeat, of whatever length they are: of three as well as can be.
 const RECORD: usize = 8;
