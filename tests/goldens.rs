@@ -101,7 +101,7 @@ fn first_values(file: &dyn Container, index: usize) -> String {
             let mut items = Vec::new();
             for item in bytes.chunks(dataset.dtype.itemsize().max(1)) {
                 let mut text = String::new();
-                holdall::text::write_item(&dataset.dtype, item, &mut text);
+                holdall::repr::write_item(&dataset.dtype, item, &mut text);
                 items.push(text);
             }
             items.join(" ")

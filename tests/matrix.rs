@@ -15,9 +15,9 @@ use container_core::{ErrorKind, Value};
 use holdall::address::Address;
 use holdall::convert::{ConvertOptions, ConvertOutcome, ReadBack, convert};
 use holdall::diff::{DiffOptions, diff};
-use holdall::filled::Filled;
 use holdall::formats::by_name;
 use holdall::open::{Accept, open};
+use holdall::views::fill_missing::Filled;
 
 use crate::manifest::{all_fixtures, testdata};
 

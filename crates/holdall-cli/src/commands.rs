@@ -17,6 +17,7 @@ mod append;
 mod cat;
 mod completions;
 mod convert;
+mod csv_args;
 mod diff;
 mod digest;
 mod explode;
@@ -33,10 +34,9 @@ pub mod plot;
 mod recode;
 mod repair;
 mod stat;
-mod table;
 pub mod tree;
 mod verify;
-mod writing;
+mod write_args;
 
 /// Look into, verify, repair and convert scientific container files.
 #[derive(Debug, clap::Parser)]

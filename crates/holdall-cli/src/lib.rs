@@ -8,13 +8,13 @@
 mod commands;
 mod errors;
 mod escapes;
+mod format_value;
 mod interrupt;
 pub mod library;
-mod many;
+mod many_files;
 mod options;
 mod output;
 mod progress;
-mod values;
 
 use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind};

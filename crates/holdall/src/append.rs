@@ -13,14 +13,14 @@ use container_core::{Error, Progress, Result};
 
 use crate::address::Address;
 use crate::csv::{Csv, rows_like};
-use crate::filled::Filled;
 use crate::formats::FORMATS;
 use crate::items::{ItemSource, Items};
 use crate::open::{Accept, Opened, is_stream, open, recognise};
+use crate::output_file::refuse_source;
 use crate::pack::raw_source;
-use crate::plain::Plain;
-use crate::target::refuse_source;
+use crate::raw_bytes::Plain;
 use crate::verify::first_damage;
+use crate::views::fill_missing::Filled;
 
 /// What is added.
 #[derive(Clone, Copy, Debug)]

@@ -1,8 +1,8 @@
 //! Converting between formats.
 
-mod carried;
 #[cfg(feature = "blosc2")]
 mod sparse;
+mod verify_metadata;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -21,13 +21,13 @@ use container_core::{Error, Progress, Result};
 
 use crate::address::Address;
 use crate::diff::{Attributes, DiffOptions, Difference, Retyped, compare_datasets};
-use crate::filled::Filled;
 use crate::formats::target_format;
-use crate::one_frame::without_frame_axes;
 use crate::open::{Accept, Opened, is_stream, open_to_pass};
-use crate::reversed::Reversed;
-use crate::target::{Target, refuse_source};
+use crate::output_file::{Target, refuse_source};
 use crate::verify::{damage, first_damage};
+use crate::views::drop_frame_axis::without_frame_axes;
+use crate::views::fill_missing::Filled;
+use crate::views::reverse_axes::Reversed;
 
 /// How a conversion is done.
 #[derive(Clone)]
@@ -371,7 +371,7 @@ fn read_back(task: &Import<'_>, target: &dyn Container, losses: &[Loss]) -> Resu
         let (attributes, retyped) = (Attributes::PassedOver, Retyped::Allowed);
         compare_datasets(source, selection, target, &target_selection, &options, attributes, retyped)
     };
-    let mut found = carried::compare(task, target, &target_selection, losses)?;
+    let mut found = verify_metadata::compare(task, target, &target_selection, losses)?;
     found.extend(match task.options.axes {
         Axes::AsStored => compare(task.container, task.selection),
         Axes::Reversed => {

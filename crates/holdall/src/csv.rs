@@ -24,21 +24,21 @@ use container_core::{Limits, Result};
 
 use crate::convert::{ConvertOptions, ConvertOutcome, write};
 use crate::pack::{check_target, raw_source};
-use crate::plain::Plain;
+use crate::raw_bytes::Plain;
 
 mod cell;
 mod column;
-mod elements;
 mod header;
-mod integers;
+mod inference;
+mod integer_buffer;
 mod rows;
-mod table;
+mod spill;
 
 use cell::Encoder;
-use elements::Elements;
 use header::Names;
+use inference::{OneType, Table};
 use rows::Rows;
-use table::{OneType, Table};
+use spill::Elements;
 
 /// A cell as the bytes of an element; `None` where it is not of the type.
 pub(crate) fn element(cell: &str, scalar: &Scalar) -> Option<Vec<u8>> {

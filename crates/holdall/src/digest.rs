@@ -17,11 +17,11 @@ use serde_json::json;
 
 use crate::address::Address;
 use crate::json::dtype_json;
-use crate::one_frame::without_frame_axes;
+use crate::views::drop_frame_axis::without_frame_axes;
 
 mod list;
 
-use crate::packed::Packer;
+use crate::pack_records::Packer;
 pub use list::{Line, line};
 
 /// What an array is, and its digest.

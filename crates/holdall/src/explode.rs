@@ -8,9 +8,9 @@ use container_core::container::{OpenOptions, ReadOptions};
 use container_core::write::{Durability, Overwrite};
 use container_core::{Error, Result};
 
-use crate::new_folders::NewFolders;
+use crate::created_folders::NewFolders;
 use crate::open::{Accept, Opened, is_stream, open};
-use crate::target::{Target, refuse_source};
+use crate::output_file::{Target, refuse_source};
 
 /// How files are exploded and imploded.
 #[derive(Clone, Debug, Default)]

@@ -13,15 +13,15 @@ use container_core::stream::prove;
 use container_core::{Error, Progress, Result};
 
 use crate::extract::is_text;
-use crate::filled::Filled;
+use crate::views::fill_missing::Filled;
 
-mod characters;
+mod char_arrays;
 mod csv;
-mod decoded;
+mod iterate;
 mod json;
-mod raw;
-mod rows;
-mod walk;
+mod raw_bytes;
+mod text_bytes;
+mod text_table;
 
 pub(crate) use csv::{MAX_COLUMNS, has_columns, record_names};
 
@@ -142,14 +142,14 @@ pub fn export(
     let container = filled.as_ref().map_or(container, |filled| filled as &dyn Container);
     // Nothing is written of what cannot be read.
     prove(container, index, region, read)?;
-    let walk = walk::Walk::new(container, index, region, read, progress)?;
+    let walk = iterate::Walk::new(container, index, region, read, progress)?;
     match format {
-        ExportFormat::Text if is_text(&walk.dataset) => decoded::write(&walk, out)?,
-        ExportFormat::Text if characters::are_characters(&walk.dataset) => characters::write(&walk, out)?,
-        ExportFormat::Text => rows::write(&walk, out)?,
+        ExportFormat::Text if is_text(&walk.dataset) => text_bytes::write(&walk, out)?,
+        ExportFormat::Text if char_arrays::are_characters(&walk.dataset) => char_arrays::write(&walk, out)?,
+        ExportFormat::Text => text_table::write(&walk, out)?,
         ExportFormat::Csv => csv::write(&walk, out)?,
         ExportFormat::Json => json::write(&walk, out)?,
-        ExportFormat::Raw => raw::write(&walk, out)?,
+        ExportFormat::Raw => raw_bytes::write(&walk, out)?,
         ExportFormat::Npy => {
             let bfloat = match as_stored {
                 AsStored::No => npy::Bfloat::Widened,

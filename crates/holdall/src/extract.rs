@@ -13,13 +13,13 @@ use container_core::write::{AtomicFile, Durability, Overwrite};
 use container_core::{Error, ErrorKind, Progress, Result};
 
 use crate::address::typed;
+use crate::created_folders::NewFolders;
 use crate::diff::PassOver;
 use crate::export::{AsStored, ExportFormat, export, least_len};
-use crate::filled::Filled;
 use crate::items::{attribute, relative_name};
 use crate::lines::{Ending, ending_of};
-use crate::new_folders::NewFolders;
-use crate::one_frame::without_frame_axis;
+use crate::views::drop_frame_axis::without_frame_axis;
+use crate::views::fill_missing::Filled;
 
 /// What a dataset is taken out as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

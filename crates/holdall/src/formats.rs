@@ -8,7 +8,7 @@ use container_core::{Error, Result};
 /// The container formats of this build. A new format is one line here and one in the manifest.
 pub static FORMATS: &[&Format] = &[
     #[cfg(feature = "asdf")]
-    &crate::asdf_frames::ASDF,
+    &crate::asdf_blosc2::ASDF,
     #[cfg(feature = "bloscpack")]
     &bloscpack::FORMAT,
     #[cfg(feature = "blosc2")]

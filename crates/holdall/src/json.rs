@@ -20,7 +20,7 @@ use crate::explode::Exploded;
 use crate::extract::Extracted;
 use crate::pack::Packing;
 use crate::repair::Repaired;
-use crate::text;
+use crate::repr;
 use crate::verify::Verification;
 
 /// `holdall.info/1`: what a file is. `path` as the user named it.
@@ -301,7 +301,7 @@ pub fn value_json(value: &Value) -> Json {
         Value::Text(text) => text.as_str().into(),
         Value::Bytes(bytes) => {
             let mut digits = String::new();
-            text::hex(bytes, &mut digits);
+            repr::hex(bytes, &mut digits);
             json!({ "bytes": digits })
         }
         Value::List(items) => items.iter().map(value_json).collect(),

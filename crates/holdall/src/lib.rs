@@ -4,50 +4,46 @@
 pub mod address;
 pub mod append;
 #[cfg(feature = "asdf")]
-mod asdf_frames;
-mod assumed;
+mod asdf_blosc2;
 #[cfg(any(feature = "fits", feature = "zarr"))]
 mod attributes;
-mod beside_writer;
+mod concurrent_writer;
 pub mod convert;
+mod created_folders;
 pub mod csv;
 pub mod diff;
 pub mod digest;
 pub mod explode;
 pub mod export;
 pub mod extract;
-pub mod field;
-pub mod filled;
 #[cfg(feature = "fits")]
 pub mod fits;
+pub mod folder;
 mod foreign;
 pub mod formats;
 pub mod glob;
+#[cfg(test)]
+mod huge;
 mod items;
 pub mod json;
+mod leading_bytes;
 mod lines;
-#[cfg(test)]
-mod many;
-mod new_folders;
-mod one_frame;
 pub mod open;
+pub mod output_file;
 pub mod pack;
-mod packed;
-mod plain;
-mod prefix;
+mod pack_records;
+mod raw_bytes;
 pub mod recode;
 pub mod repair;
-mod reversed;
+pub mod repr;
 pub mod schema;
 pub mod set_meta;
 pub mod stat;
-pub mod target;
 #[cfg(test)]
 mod testing;
-pub mod text;
-pub mod tree_text;
 pub mod verify;
-pub mod walk;
+pub mod views;
+pub mod yaml_text;
 #[cfg(feature = "zarr")]
 pub mod zarr;
 

@@ -9,10 +9,10 @@ use container_core::format::{Format, Input, Probe};
 use container_core::source::{Access, Passing, Source, open_path, open_path_to_pass, read_stream};
 use container_core::{Error, Result};
 
-use crate::assumed::Assumed;
 use crate::foreign::Foreign;
 use crate::formats::{ARRAY_FILES, FORMATS};
-use crate::{beside_writer, prefix};
+use crate::views::assume_dtype::Assumed;
+use crate::{concurrent_writer, leading_bytes};
 
 /// What may be opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,7 +101,7 @@ fn damaged(probe: &Probe<'_>) -> Option<&'static Format> {
 /// # Errors
 /// `Io`; `WrongFormat`; `Limit` for a stream over the memory limit; and those of the format's own open.
 pub fn open(path: &Path, accept: Accept, options: &OpenOptions) -> Result<Opened> {
-    beside_writer::look(path, || open_once(path, accept, options), is_unfinished)
+    concurrent_writer::look(path, || open_once(path, accept, options), is_unfinished)
 }
 
 fn open_once(path: &Path, accept: Accept, options: &OpenOptions) -> Result<Opened> {
@@ -157,7 +157,7 @@ pub fn open_to_pass(
     options: &OpenOptions,
     order: impl Fn(&Opened) -> Option<Order>,
 ) -> Result<Opened> {
-    beside_writer::look(path, || open_to_pass_once(path, accept, options, &order), is_unfinished)
+    concurrent_writer::look(path, || open_to_pass_once(path, accept, options, &order), is_unfinished)
 }
 
 fn open_to_pass_once(
@@ -282,8 +282,8 @@ pub(crate) fn recognise_damaged(path: &Path, options: &OpenOptions) -> Result<Da
         let error = unknown.unwrap_or_else(|| Error::wrong_format("a file of a known format"));
         return Err(foreign.explain(error));
     }
-    match (prefix::find(&source.into(), path.as_ref(), options)?, unknown) {
-        (Some(prefix::Found { at, format, input }), _) => {
+    match (leading_bytes::find(&source.into(), path.as_ref(), options)?, unknown) {
+        (Some(leading_bytes::Found { at, format, input }), _) => {
             Ok(Damaged { format, input, unknown: None, prefix: at })
         }
         (None, Some(error)) => Err(error),
@@ -310,7 +310,7 @@ fn find_source(
     let found = sniff(&Probe { head: &head(&*source)?, directory: None, len: Some(source.len()) }, accept);
     match found {
         Ok(format) => Ok((format, Input { source: Some(source), path })),
-        Err(error) => Err(prefix::tell(error, source, path.as_ref(), options)),
+        Err(error) => Err(leading_bytes::tell(error, source, path.as_ref(), options)),
     }
 }
 

@@ -17,8 +17,8 @@ use crate::formats::{FORMATS, target_format};
 pub use crate::items::ItemSource;
 use crate::items::Items;
 use crate::open::is_stream;
-use crate::plain::Plain;
-use crate::target::{Target, refuse_source};
+use crate::output_file::{Target, refuse_source};
+use crate::raw_bytes::Plain;
 
 /// What a packing of items did.
 #[derive(Clone, Debug, PartialEq, Eq)]

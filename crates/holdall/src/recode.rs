@@ -8,7 +8,7 @@ use crate::address::Address;
 use crate::convert::{ConvertOptions, ConvertOutcome, ReadBack, convert, write};
 use crate::formats::target_format;
 use crate::open::{Accept, is_stream, open, opens_again};
-use crate::target::refuse_source;
+use crate::output_file::refuse_source;
 
 /// Writes a file again in its own format, as the options say. Space that nothing uses is not written again.
 /// [`ConvertOptions::to`] is not looked at.

@@ -15,7 +15,7 @@ use container_core::{Error, ErrorKind, Progress, Result};
 use crate::foreign::Foreign;
 use crate::formats::{everything, target_format};
 use crate::open::{Accept, Damaged, Opened, open, open_source, opens_again, recognise_damaged};
-use crate::target::{Target, refuse_source};
+use crate::output_file::{Target, refuse_source};
 
 /// What a repair did.
 #[derive(Clone, Debug, PartialEq, Eq)]

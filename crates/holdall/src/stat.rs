@@ -14,21 +14,21 @@ use container_core::threads::in_order;
 use container_core::{Error, Progress, Result};
 
 mod column;
+mod exact_sum;
 mod histogram;
 mod json;
-mod keys;
 mod moments;
-mod ranks;
+mod percentiles;
 mod same;
-mod squares;
-mod total;
+mod sort_keys;
+mod wide_squares;
 
 pub use histogram::Histogram;
 pub use json::stat_json;
 
 use column::{Column, columns};
 use moments::Moments;
-use ranks::{Ranks, Tally};
+use percentiles::{Ranks, Tally};
 use same::{Job, Jobs};
 
 /// The percentiles that are given.
@@ -434,7 +434,7 @@ fn measure(found: &Found, elements: Elements<'_>, is_first: bool) -> Measure {
     let mut moments = Moments::default();
     let mut tally = found.ranks.tally();
     let mut histogram = found.wanted_histogram();
-    let mut batch = keys::Batch::default();
+    let mut batch = sort_keys::Batch::default();
     let mut values = Vec::with_capacity(BATCH);
     let rows = (BATCH / usize::try_from(found.column.per_element).unwrap_or(BATCH).max(1)).max(1);
     let (bytes, most) = match elements {

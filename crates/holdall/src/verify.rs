@@ -7,7 +7,7 @@ use container_core::report::{BlockCounts, Finding, Severity, Verdict};
 use container_core::source::Access;
 use container_core::{Error, Progress, Result};
 
-use crate::beside_writer;
+use crate::concurrent_writer;
 use crate::open::{Accept, Pass, passes, recognise, recognise_to_pass};
 
 /// What a check of one file came to.
@@ -82,7 +82,7 @@ pub fn verify(
 ) -> Verification {
     let look = || look(path, depth, open, read, progress);
     // Another process may be writing to it.
-    beside_writer::look(path, look, |seen| seen.verdict != Verdict3::Sound)
+    concurrent_writer::look(path, look, |seen| seen.verdict != Verdict3::Sound)
 }
 
 fn look(

@@ -25,7 +25,7 @@ use crate::attributes;
 use crate::convert::{ConvertOptions, ReadBack, Written};
 use crate::json::value_json;
 use crate::open::is_stream;
-use crate::target::{refuse_foreign, warned};
+use crate::output_file::{refuse_foreign, warned};
 
 mod array;
 mod codecs;

@@ -8,9 +8,9 @@ use container_core::write::Durability;
 use holdall::append::{Addition, AppendOptions};
 use holdall::json;
 
+use super::csv_args::{TableArgs, is_table};
 use super::pack::ItemsOf;
-use super::table::{TableArgs, is_table};
-use super::writing::{GrowArgs, tell_losses, tell_warning};
+use super::write_args::{GrowArgs, tell_losses, tell_warning};
 use super::{shown, tell_before};
 use crate::errors::{Failure, On, Outcome, Result};
 use crate::options::{JobsArgs, OpenArgs, address};

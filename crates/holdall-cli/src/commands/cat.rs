@@ -14,11 +14,11 @@ use container_core::{Error, Progress};
 use holdall::address::typed;
 use holdall::export::{AsStored, ExportFormat, export, least_len};
 use holdall::extract::{is_item, is_numbers, is_text};
-use holdall::filled::Filled;
 use holdall::open::{Accept, Opened, open_to_pass};
-use holdall::target::refuse_source;
+use holdall::output_file::refuse_source;
+use holdall::views::fill_missing::Filled;
 
-use super::writing::tell_losses;
+use super::write_args::tell_losses;
 use super::{select, shown, tell};
 use crate::errors::{On, Outcome, Result};
 use crate::options::{DigestsArgs, ForceArgs, JobsArgs, OpenArgs, address};

@@ -9,7 +9,7 @@ use container_core::dtype::Order;
 use container_core::format::ImportOptions;
 use container_core::source::Access;
 
-use super::writing::MakeArgs;
+use super::write_args::MakeArgs;
 use super::{shown, tell_before};
 use crate::errors::{On, Outcome, Result};
 use crate::interrupt;

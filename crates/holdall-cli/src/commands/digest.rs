@@ -14,14 +14,14 @@ use container_core::threads::in_order;
 use container_core::{Error, ErrorKind, Limits, Progress};
 use holdall::address::{Address, typed};
 use holdall::digest::{ArrayDigest, Line, digest, line, select};
+use holdall::folder::{is_plain_folder, is_sparse_frame};
 use holdall::json;
 use holdall::open::{Accept, is_stream, open_to_pass};
 use holdall::verify::first_damage;
-use holdall::walk::{is_plain_folder, is_sparse_frame};
 
 use super::{shown, tell};
 use crate::errors::{Failure, On, Outcome, Result};
-use crate::many::expand;
+use crate::many_files::expand;
 use crate::options::{JobsArgs, OpenArgs, address};
 use crate::output::{BAD, Console, GOOD, printable, to_stderr};
 use crate::progress::{Meter, Shown};

@@ -15,7 +15,7 @@ use holdall::extract::{
 use holdall::json;
 use holdall::open::{Accept, is_stream};
 
-use super::writing::tell_losses;
+use super::write_args::tell_losses;
 use super::{open, select, shown};
 use crate::errors::{Failure, On, Outcome, Result};
 use crate::options::{DigestsArgs, ForceArgs, JobsArgs, OpenArgs, address};

@@ -11,10 +11,10 @@ use holdall::open::Accept;
 
 use super::{open, shown};
 use crate::errors::{Failure, Outcome, Result};
-use crate::many::{expand, in_order, summary};
+use crate::format_value;
+use crate::many_files::{expand, in_order, summary};
 use crate::options::{JobsArgs, OpenArgs};
 use crate::output::{BAD, Console, STRONG, human_bytes, printable};
-use crate::values;
 
 /// Show what a file is: format, version, size, datasets, codecs, checksums, and whether all of it is there
 #[derive(Debug, clap::Args)]
@@ -139,7 +139,7 @@ fn rows(path: &str, title: &str, container: &dyn Container, terminal: bool) -> V
         false => format!("{} bytes", about.size),
     };
     let datasets = match (container.listed_count(), container.dataset(0)) {
-        (1, Some(one)) => format!("1: {} {} {}", one.path, one.dtype, values::shape(&one.shape)),
+        (1, Some(one)) => format!("1: {} {} {}", one.path, one.dtype, format_value::shape(&one.shape)),
         (several, _) => several.to_string(),
     };
     let mut rows = vec![
@@ -159,14 +159,14 @@ fn rows(path: &str, title: &str, container: &dyn Container, terminal: bool) -> V
 /// One row, or a row for each entry of a map that is too long for one.
 fn push_detail(name: &str, value: &Value, rows: &mut Vec<(String, String)>) {
     const MAX_ROW_LEN: usize = 100;
-    let line = values::one_line(value, MAX_ROW_LEN);
+    let line = format_value::one_line(value, MAX_ROW_LEN);
     match value {
         // JSON has the key all the same.
         Value::Null => {}
         Value::Map(entries) if line.ends_with('…') && entries.len() <= MAX_ROW_LEN => {
             let entries = entries
                 .iter()
-                .map(|(key, value)| (format!("{name}.{key}"), values::one_line(value, MAX_ROW_LEN)));
+                .map(|(key, value)| (format!("{name}.{key}"), format_value::one_line(value, MAX_ROW_LEN)));
             rows.extend(entries);
         }
         _ => rows.push((name.to_owned(), line)),

@@ -12,9 +12,9 @@ use holdall::verify::first_damage;
 
 use super::{no_selection, open, shown};
 use crate::errors::{Failure, On, Outcome, Result};
+use crate::format_value;
 use crate::options::{OpenArgs, address};
 use crate::output::{Console, complain, human_bytes};
-use crate::values;
 
 /// List the datasets of a file, one line each
 #[derive(Debug, clap::Args)]
@@ -94,9 +94,9 @@ fn row(dataset: &Dataset, terminal: bool) -> Vec<String> {
     vec![
         typed(&dataset.path).to_owned(),
         dataset.dtype.to_string(),
-        values::shape(&dataset.shape),
+        format_value::shape(&dataset.shape),
         dataset.order.letter().to_owned(),
-        dataset.chunks.as_ref().map_or_else(|| "-".to_owned(), |chunks| values::shape(chunks)),
+        dataset.chunks.as_ref().map_or_else(|| "-".to_owned(), |chunks| format_value::shape(chunks)),
         dataset.codec.clone(),
         bytes(dataset.stored),
         bytes(dataset.logical),

@@ -13,9 +13,9 @@ use holdall::set_meta::{GSD_WORDS, MetaChange, Replace, set_meta};
 
 use super::{open, select, shown, tell_before};
 use crate::errors::{On, Outcome, Result};
+use crate::format_value::{MAX_DEPTH, one_line, scalar};
 use crate::options::{OpenArgs, address};
 use crate::output::{Console, Escapes, Paint, STRONG, printable, to_stderr};
-use crate::values::{MAX_DEPTH, one_line, scalar};
 
 /// Show the metadata of a file, or what a JSON pointer finds in them
 #[derive(Debug, clap::Args)]
@@ -111,14 +111,14 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     let container = opened.container.as_ref();
     if args.inline {
         let read = ReadOptions::default().with_limits(console.limits);
-        let Some(text) = holdall::tree_text::pure(container, &read).on(&file)? else {
+        let Some(text) = holdall::yaml_text::pure(container, &read).on(&file)? else {
             return Err(Error::usage(format!("{} has no tree for arrays", opened.format.title))).on(file);
         };
         console.out.text(Escapes::Text, |out| Ok(out.write_all(&text)?))?;
         return Ok(Outcome::Yes);
     }
     if args.yaml {
-        return match holdall::tree_text::yaml(container, &args.pointer).on(&file)? {
+        return match holdall::yaml_text::yaml(container, &args.pointer).on(&file)? {
             None => {
                 let problem =
                     format!("{} has no YAML metadata (it has --json and --raw)", opened.format.title);

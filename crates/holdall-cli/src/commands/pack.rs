@@ -10,9 +10,9 @@ use holdall::json;
 use holdall::pack::{ItemSource, PackOutcome, RawArray};
 use holdall::set_meta::metadata_of_file;
 
+use super::csv_args::{TableArgs, is_table, is_wrong_format};
 use super::shown;
-use super::table::{TableArgs, is_table, is_wrong_format};
-use super::writing::{MakeArgs, tell_differences, tell_warning};
+use super::write_args::{MakeArgs, tell_differences, tell_warning};
 use crate::errors::{Failure, On, Outcome, Result};
 use crate::options::address;
 use crate::output::{Console, printable};

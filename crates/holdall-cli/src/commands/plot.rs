@@ -15,9 +15,9 @@ use container_core::write::{AtomicFile, Durability};
 use container_core::{Error, Limits, Progress};
 use holdall::Address;
 use holdall::address::typed;
-use holdall::field::OneField;
 use holdall::open::{Accept, is_stream};
-use holdall::target::refuse_source;
+use holdall::output_file::refuse_source;
+use holdall::views::field::OneField;
 use holdall_plot::{
     Colors, MAX_LINES, Origin, Palette, Picture, Range, Rgba, Stretch, Style, Subject, View, heatmap,
     histogram, lines, png, raster, region_text, sequences, sliced, svg, unit,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use holdall::formats::target_format;
 
-use super::writing::MakeArgs;
+use super::write_args::MakeArgs;
 use super::{shown, tell_before};
 use crate::errors::{On, Outcome, Result};
 use crate::output::{Console, printable};

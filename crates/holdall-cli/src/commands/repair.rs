@@ -9,13 +9,13 @@ use holdall::json;
 use holdall::open::is_stream;
 use holdall::repair::Repaired;
 
-use super::writing::tell_warning;
+use super::write_args::tell_warning;
 use super::{shown, tell_before};
 use crate::errors::{On, Outcome, Result};
+use crate::format_value;
 use crate::options::{ForceArgs, OpenArgs};
 use crate::output::{BAD, Console, GOOD, ODD, printable};
 use crate::progress::{Meter, Shown};
-use crate::values;
 
 /// Write a new file with what can be proved of a damaged one, and list what was kept, guessed and lost
 #[derive(Debug, clap::Args)]
@@ -91,7 +91,7 @@ fn show(repaired: &Repaired, console: &mut Console) -> Result<()> {
         [("kept", GOOD, &report.kept), ("guessed", ODD, &report.guessed), ("lost", BAD, &report.lost)];
     for (word, style, items) in groups {
         for item in items {
-            let bytes = item.range.as_ref().map(values::range);
+            let bytes = item.range.as_ref().map(format_value::range);
             if console.out.is_terminal() {
                 let bytes = bytes.map(|bytes| format!(" (bytes {bytes})")).unwrap_or_default();
                 let word = console.out.paint.with(style, word).into_owned();

@@ -11,10 +11,10 @@ use holdall::stat::{Measured, Number, Stat, Summary, stat, stat_json};
 
 use super::{open, select, shown};
 use crate::errors::{Failure, On, Outcome, Result};
+use crate::format_value;
 use crate::options::{DigestsArgs, JobsArgs, OpenArgs, address};
 use crate::output::{Console, FAINT, STRONG, printable};
 use crate::progress::{Meter, Shown};
-use crate::values;
 
 /// Show minimum, maximum, mean, deviation, percentiles and a histogram of values
 #[derive(Debug, clap::Args)]
@@ -154,7 +154,7 @@ fn people(
     let paint = console.out.paint;
     let place = printable(&place(file, &dataset.path, selection)).into_owned();
     let field = stat.field.as_deref().map(|field| format!(" {}", printable(field))).unwrap_or_default();
-    let kind = printable(&format!("{} {}", stat.dtype, values::shape(shape))).into_owned();
+    let kind = printable(&format!("{} {}", stat.dtype, format_value::shape(shape))).into_owned();
     writeln!(console.out, "{}{field}  {}", paint.with(STRONG, &place), paint.with(FAINT, &kind))?;
     let mut line = format!("  count {}", stat.count);
     let nan = if stat.of == Measured::Dates { "NaT" } else { "NaN" };

@@ -12,9 +12,9 @@ use holdall::open::Accept;
 
 use super::{chosen, open, shown};
 use crate::errors::{On, Outcome, Result};
+use crate::format_value::{MAX_DEPTH, one_line, parts, scalar, shape, type_name};
 use crate::options::{OpenArgs, address};
 use crate::output::{Console, FAINT, Out, STRONG, printable, to_stderr};
-use crate::values::{MAX_DEPTH, one_line, parts, scalar, shape, type_name};
 
 /// Show metadata and datasets as a tree
 #[derive(Debug, clap::Args)]
@@ -85,7 +85,7 @@ fn most_levels(depth: Option<usize>) -> usize {
 /// Those of the metadata.
 pub fn nodes(container: &dyn Container, depth: Option<usize>) -> container_core::Result<Vec<Node>> {
     let (mut nodes, most) = (Vec::new(), most_levels(depth));
-    let tags = holdall::tree_text::tags(container)?;
+    let tags = holdall::yaml_text::tags(container)?;
     let meta = container.meta()?;
     let dataset = |path: &str| Some(container.dataset(container.find(path)?)?.into_owned());
     let has_tag = |path: &str| tags.contains_key(&format!("/{path}"));

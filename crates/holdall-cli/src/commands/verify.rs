@@ -13,10 +13,10 @@ use holdall::verify::{Verdict3, Verification, verify};
 
 use super::shown;
 use crate::errors::{On, Outcome, Result};
-use crate::many::{Share, expand, in_order, summary};
+use crate::format_value;
+use crate::many_files::{Share, expand, in_order, summary};
 use crate::options::{JobsArgs, OpenArgs};
 use crate::output::{BAD, Console, FAINT, GOOD, ODD, printable, to_stderr};
-use crate::values;
 
 /// Check files for damage: structure, checksums, and that everything decodes
 #[derive(Debug, clap::Args)]
@@ -127,7 +127,7 @@ fn show(verification: &Verification, json: bool, console: &mut Console) -> Resul
         let why = finding.map_or("it cannot be read", |finding| &finding.message);
         let place = finding.and_then(|finding| finding.range.as_ref());
         let place =
-            place.map(|range| format!("\n  where: bytes {}", values::range(range))).unwrap_or_default();
+            place.map(|range| format!("\n  where: bytes {}", format_value::range(range))).unwrap_or_default();
         console.out.flush()?;
         to_stderr(&format!("holdall: {}: {}{place}", printable(&verification.path), printable(why)));
     }
@@ -148,7 +148,7 @@ fn show_to_people(verification: &Verification, console: &mut Console) -> Result<
         };
         let place = [
             finding.part.clone(),
-            finding.range.as_ref().map(|range| format!("bytes {}", values::range(range))),
+            finding.range.as_ref().map(|range| format!("bytes {}", format_value::range(range))),
         ];
         let place: Vec<String> = place.into_iter().flatten().chain(finding.dataset.clone()).collect();
         let place =
@@ -180,7 +180,7 @@ fn show_rows(verification: &Verification, console: &mut Console) -> Result<()> {
         let Finding { severity, code, part, range, dataset, message } = finding;
         // The bytes are those of that file.
         let message = &part.as_ref().map_or_else(|| message.clone(), |part| format!("{part}: {message}"));
-        let bytes = range.as_ref().map_or_else(|| "-".into(), values::range);
+        let bytes = range.as_ref().map_or_else(|| "-".into(), format_value::range);
         let dataset = dataset.as_deref().map_or("-", typed);
         console.out.row(&[path, severity.name(), code, &bytes, dataset, message])?;
     }

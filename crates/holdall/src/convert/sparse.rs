@@ -11,9 +11,9 @@ use container_core::write::{AtomicDirectory, Durability, Overwrite};
 use container_core::{Error, Result};
 
 use super::{ConvertOptions, ReadBack, Written, read_back, refuse_damaged};
+use crate::folder::is_sparse_frame;
 use crate::open::{Accept, is_stream, open};
-use crate::target::{Target, refuse_foreign, warned};
-use crate::walk::is_sparse_frame;
+use crate::output_file::{Target, refuse_foreign, warned};
 
 /// The word of the options.
 const WORD: &str = "sparse";

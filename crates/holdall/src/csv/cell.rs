@@ -8,7 +8,7 @@ use half::f16;
 
 use super::rows::Row;
 use crate::export::{MAX_COLUMNS, has_columns};
-use crate::text;
+use crate::repr;
 
 /// Characters of a cell that an error shows.
 const SHOWN: usize = 40;
@@ -147,7 +147,7 @@ pub(super) fn encode(cell: &[u8], scalar: &Scalar, out: &mut [u8]) -> Option<()>
             real(re, order, to_re).and(real(im, order, to_im))
         }
         Kind::Datetime(unit) => {
-            let count = if text == "NaT" { i64::MIN } else { text::date_count(text, unit)? };
+            let count = if text == "NaT" { i64::MIN } else { repr::date_count(text, unit)? };
             put_number(out, &count.to_le_bytes(), order)
         }
         Kind::Timedelta(_) if text == "NaT" => put_number(out, &i64::MIN.to_le_bytes(), order),
@@ -155,7 +155,7 @@ pub(super) fn encode(cell: &[u8], scalar: &Scalar, out: &mut [u8]) -> Option<()>
         Kind::BFloat => None,
         // Without a meaning, and shown in the order in which it lies.
         _ => {
-            let bytes = text::unhex(text.strip_prefix("0x")?.as_bytes())?;
+            let bytes = repr::unhex(text.strip_prefix("0x")?.as_bytes())?;
             (bytes.len() == out.len()).then(|| put(out, &bytes))?
         }
     }

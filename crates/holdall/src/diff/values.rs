@@ -12,8 +12,8 @@ use container_core::{Error, Result};
 use half::f16;
 
 use super::{DiffOptions, Retyped, first, second};
-use crate::one_frame::without_frame_axis;
-use crate::text::{field_bytes, part, write_masked};
+use crate::repr::{field_bytes, part, write_masked};
+use crate::views::drop_frame_axis::without_frame_axis;
 
 mod bytes;
 mod close;

@@ -3,7 +3,7 @@
 use container_core::checksum::{Algorithm, Digest};
 use container_core::{Error, Result};
 
-use crate::text::unhex;
+use crate::repr::unhex;
 
 /// One line: a digest, two blanks, an address in whatever bytes it has. An address with a line end or a backslash in it is written with `\n`,
 /// `\r` and `\\`, and the line then begins with a backslash.

@@ -6,8 +6,8 @@ use std::io::Write;
 use container_core::dtype::{DType, Field, Kind, Record};
 use container_core::{Error, Result};
 
-use super::walk::{Gathered, Odometer, Walk};
-use crate::text::{FieldMasks, Item, field_bytes, is_missing, part, write_item};
+use super::iterate::{Gathered, Odometer, Walk};
+use crate::repr::{FieldMasks, Item, field_bytes, is_missing, part, write_item};
 
 /// Most columns that a record is spread over: a sub-array gives one for each of its items.
 pub(crate) const MAX_COLUMNS: usize = 1 << 16;

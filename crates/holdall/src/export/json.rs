@@ -6,11 +6,11 @@ use std::io::Write;
 use container_core::Result;
 use container_core::dtype::{DType, Record};
 
-use super::walk::{Gathered, Odometer, Walk};
+use super::iterate::{Gathered, Odometer, Walk};
 use crate::json::special_float;
-use crate::text::float::Float;
-use crate::text::integer::Integer;
-use crate::text::{FieldMasks, Item, field_bytes, hex, is_missing, part};
+use crate::repr::float::Float;
+use crate::repr::integer::Integer;
+use crate::repr::{FieldMasks, Item, field_bytes, hex, is_missing, part};
 
 /// Empty lists that an array without elements is spelled out to; one that claims more is a single one.
 const MAX_EMPTY_LISTS: u64 = 1 << 16;

@@ -13,7 +13,7 @@ use container_core::{Error, ErrorKind, Result};
 use super::relative_name;
 use crate::address::Address;
 use crate::open::{Accept, is_stream, open};
-use crate::plain::Plain;
+use crate::raw_bytes::Plain;
 
 /// The arrays, each by its file and its place in it. A file is opened when its turn comes.
 pub(super) struct Arrays {

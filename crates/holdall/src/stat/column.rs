@@ -5,8 +5,8 @@ use container_core::mask::{Hidden, field_scalars, scalars};
 use container_core::numbers::is_number;
 
 use super::Measured;
-use super::keys::{Batch, Keys};
-use crate::text::unicode;
+use super::sort_keys::{Batch, Keys};
+use crate::repr::unicode;
 
 /// Most fields that are measured, those of records in records included.
 const MAX_COLUMNS: usize = 256;

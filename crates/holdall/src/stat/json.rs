@@ -5,7 +5,7 @@ use serde_json::{Map, Value as Json, json};
 use super::{Measured, Number, PERCENTILES, Stat, Summary};
 use crate::address::typed;
 use crate::json::dtype_json;
-use crate::text::write_item;
+use crate::repr::write_item;
 
 /// `holdall.stat/1`: what is known of one dataset, or of one field of its records. `path` and `selection` as the user
 /// named them.

@@ -1,9 +1,9 @@
 //! Counts, extremes, sum, mean and variance, merged piece by piece.
 
 use super::Number;
-use super::keys::{Batch, Keys};
-use super::squares::Squares;
-use super::total::{Total, added};
+use super::exact_sum::{Total, added};
+use super::sort_keys::{Batch, Keys};
+use super::wide_squares::Squares;
 
 /// What is summed up in one pass.
 #[derive(Clone, Debug, Default)]

@@ -13,7 +13,7 @@ use serde_json::{Map, Value as Json, json};
 use super::codecs::{Compression, Own};
 use super::grid::Grid;
 use super::types::{ZarrType, raw, zarr_type};
-use crate::packed::Packer;
+use crate::pack_records::Packer;
 
 /// What is made of a dataset.
 pub(super) struct ArrayPlan {

@@ -59,7 +59,7 @@ impl Job {
 mod tests {
     use super::*;
     use crate::convert::{ConvertOptions, ConvertOutcome, ReadBack, write};
-    use crate::plain::Plain;
+    use crate::raw_bytes::Plain;
     use container_core::dtype::{DType, Order};
     use container_core::format::ImportOptions;
     use container_core::write::Durability;

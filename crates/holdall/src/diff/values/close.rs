@@ -2,8 +2,8 @@
 
 use container_core::dtype::{ByteOrder, Kind, Scalar};
 
-use crate::text::float::Float;
-use crate::text::integer::Integer;
+use crate::repr::float::Float;
+use crate::repr::integer::Integer;
 
 /// `|a - b| <= atol + rtol * |b|`.
 #[derive(Clone, Copy, Debug)]

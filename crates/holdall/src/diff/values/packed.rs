@@ -2,7 +2,7 @@
 
 use container_core::dtype::{ByteOrder, DType};
 
-use crate::text::{field_bytes, part};
+use crate::repr::{field_bytes, part};
 
 /// True for a record whose fields the second has, one after the other and without titles.
 pub(super) fn is_packed(a: &DType, b: &DType) -> bool {

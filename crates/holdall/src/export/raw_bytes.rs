@@ -5,7 +5,7 @@ use std::io::Write;
 use container_core::Result;
 use container_core::dtype::{ByteOrder, Order};
 
-use super::walk::Walk;
+use super::iterate::Walk;
 
 pub(super) fn write(walk: &Walk<'_>, out: &mut dyn Write) -> Result<()> {
     let dtype = &walk.dataset.dtype;

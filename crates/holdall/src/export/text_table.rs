@@ -4,8 +4,8 @@ use std::io::Write;
 
 use container_core::Result;
 
-use super::walk::{Gathered, Odometer, Walk};
-use crate::text::write_masked;
+use super::iterate::{Gathered, Odometer, Walk};
+use crate::repr::write_masked;
 
 pub(super) fn write(walk: &Walk<'_>, out: &mut dyn Write) -> Result<()> {
     let ndim = walk.shape.len();

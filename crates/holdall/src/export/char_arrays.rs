@@ -6,8 +6,8 @@ use container_core::Result;
 use container_core::container::Dataset;
 use container_core::dtype::Kind;
 
-use super::decoded::push_safely;
-use super::walk::{Gathered, Walk};
+use super::iterate::{Gathered, Walk};
+use super::text_bytes::push_safely;
 use crate::items::attribute;
 
 /// True for bytes that a format says are characters of text (GSD's type 11), in the attribute `type`.

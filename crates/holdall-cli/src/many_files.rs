@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 
 use container_core::Limits;
+use holdall::folder::{Found, containers, is_plain_folder, is_sparse_frame};
 use holdall::open::is_stream;
-use holdall::walk::{Found, containers, is_plain_folder, is_sparse_frame};
 
 use crate::errors::{Failure, Result};
 use crate::output::to_stderr;

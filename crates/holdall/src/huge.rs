@@ -18,7 +18,7 @@ use crate::convert::{ConvertOptions, ConvertOutcome};
 use crate::diff::{DiffOptions, diff};
 use crate::extract::{ExtractAs, ExtractOptions, extract_files};
 use crate::json::info_json;
-use crate::reversed::Reversed;
+use crate::views::reverse_axes::Reversed;
 
 const COUNT: usize = 1_000_000_000;
 

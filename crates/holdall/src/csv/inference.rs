@@ -7,10 +7,10 @@ use container_core::{Error, Limits, Result};
 
 use super::cell::Encoder;
 use super::column::{Column, common, is_name};
-use super::elements::{Elements, reserve};
 use super::header::{Counter, Names, are_names_of, axes, check_names, column_name, record};
-use super::integers::Integers;
+use super::integer_buffer::Integers;
 use super::rows::{Row, Rows};
+use super::spill::{Elements, reserve};
 use super::{Csv, Header};
 
 /// How many times the text an array may be whose types nobody asked for. Text columns take four bytes for each character of their longest cell, in every row.

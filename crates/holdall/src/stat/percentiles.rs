@@ -6,7 +6,7 @@
 
 use container_core::numbers::{between, percentile_ranks};
 
-use super::keys::Keys;
+use super::sort_keys::Keys;
 use super::{Number, PERCENTILES};
 
 /// Bits that a pass tells apart.

@@ -5,7 +5,7 @@ use std::io::Write;
 use container_core::Result;
 use container_core::dtype::Order;
 
-use super::walk::{Gathered, Walk};
+use super::iterate::{Gathered, Walk};
 
 /// Writes the characters, and a line feed where there is none at the end. Line feeds and tabs pass; other control characters,
 /// and those that reorder a line, are escaped; what is not UTF-8 becomes U+FFFD.

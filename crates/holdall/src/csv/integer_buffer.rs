@@ -4,8 +4,8 @@ use container_core::dtype::{ByteOrder, DType, Kind};
 use container_core::{Limits, Result};
 
 use super::column::Column;
-use super::elements::Elements;
 use super::rows::Row;
+use super::spill::Elements;
 
 /// Bytes of an element.
 const SIZE: usize = size_of::<i64>();
