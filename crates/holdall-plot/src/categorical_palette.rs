@@ -27,7 +27,7 @@ pub(crate) fn distinct_colors(count: usize) -> Vec<Rgba> {
         .map(|color| (color, place(color), f64::INFINITY))
         .filter(|(_, place, _)| (35.0..=82.0).contains(&place[0]))
         .collect();
-    let mut taken = [colors.as_slice(), &[Rgba::WHITE, Rgba::INK]].concat();
+    let mut taken = [colors.as_slice(), &[Rgba::WHITE, Rgba::BLACK]].concat();
     while colors.len() < count.min(MAX_COLOURS) {
         for color in taken.drain(..) {
             let from = place(color);

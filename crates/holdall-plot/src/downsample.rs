@@ -4,7 +4,7 @@ use container_core::dtype::Order;
 use container_core::region::{AxisSelection, Kept};
 use container_core::{Error, Result};
 
-use crate::values::{PIECE, Subject};
+use crate::values::{PIECE, PlotData};
 
 /// A plane of values, row by row.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,7 +24,7 @@ pub struct Grid {
 ///
 /// # Errors
 /// `Usage` where there are not two axes; those of reading.
-pub(crate) fn plane(subject: &Subject<'_>, base: i128, block: (u64, u64)) -> Result<Grid> {
+pub(crate) fn plane(subject: &PlotData<'_>, base: i128, block: (u64, u64)) -> Result<Grid> {
     let grid = scaled_plane(subject, base, block, 1.0)?;
     if !grid.values.iter().any(|mean| mean.is_infinite()) {
         return Ok(grid);
@@ -39,7 +39,7 @@ pub(crate) fn plane(subject: &Subject<'_>, base: i128, block: (u64, u64)) -> Res
 const SCALE: f64 = (1_u128 << 64) as f64;
 
 /// The same with every value multiplied by `factor`.
-fn scaled_plane(subject: &Subject<'_>, base: i128, block: (u64, u64), factor: f64) -> Result<Grid> {
+fn scaled_plane(subject: &PlotData<'_>, base: i128, block: (u64, u64), factor: f64) -> Result<Grid> {
     let kept: Vec<AxisSelection> =
         subject.region.axes().iter().copied().filter(|axis| axis.kept == Kept::Yes).collect();
     let [rows, columns] = kept.as_slice() else {
@@ -119,7 +119,7 @@ fn scaled_plane(subject: &Subject<'_>, base: i128, block: (u64, u64), factor: f6
 }
 
 /// The axis of the dataset along which lines follow each other.
-fn slow_axis(subject: &Subject<'_>, is_turned: bool) -> usize {
+fn slow_axis(subject: &PlotData<'_>, is_turned: bool) -> usize {
     let mut kept =
         subject.region.axes().iter().enumerate().filter(|(_, axis)| axis.kept == Kept::Yes).map(|(at, _)| at);
     let first = kept.next().unwrap_or(0);
@@ -262,7 +262,7 @@ mod tests {
         file.write(&data).unwrap();
         let input = Input::bytes(Box::new(file.finish().unwrap()));
         let container = (npy::FORMAT.open)(input, &OpenOptions::default()).unwrap();
-        let subject = Subject {
+        let subject = PlotData {
             container: &*container,
             index: 0,
             region: &Region::whole(&[2, 4]),
@@ -291,7 +291,7 @@ mod tests {
         let container = (npy::FORMAT.open)(input, &OpenOptions::default()).unwrap();
         let region = Region::whole(&[3, columns as u64]);
         for threads in [1, 2] {
-            let subject = Subject {
+            let subject = PlotData {
                 container: &*container,
                 index: 0,
                 region: &region,

@@ -8,7 +8,7 @@ use container_core::{Error, Result};
 
 use crate::frame::{Frame, Style};
 use crate::scene::{Item, Rect, Rgba};
-use crate::values::{PIECE, Subject};
+use crate::values::{PIECE, PlotData};
 
 /// Values for each pixel up to which a curve is drawn point by point. Above it, the number of values in neighbouring columns
 /// differs by a quarter at most, which nobody sees: the least and the greatest of 4 and of 5 random values are 2.06 and 2.33
@@ -73,7 +73,7 @@ impl Envelope {
     /// # Errors
     /// `Usage` for more values than there is room for; `Limit`; those of reading.
     pub(crate) fn read(
-        subject: &Subject<'_>,
+        subject: &PlotData<'_>,
         base: i128,
         rows: u64,
         curves: u64,
@@ -322,7 +322,7 @@ mod tests {
         let input = container_core::format::Input::bytes(Box::new(file.finish().unwrap()));
         let container = (container_core::npy::FORMAT.open)(input, &Default::default()).unwrap();
         let region = container_core::region::Region::whole(&[count.into()]);
-        let subject = Subject {
+        let subject = PlotData {
             container: &*container,
             index: 0,
             region: &region,

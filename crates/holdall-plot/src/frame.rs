@@ -196,7 +196,7 @@ impl<'s> Frame<'s> {
         let sheet = f64::from(self.scene.width);
         for mark in &ticks.ticks {
             let at = left + x.at(mark.value) * w;
-            self.scene.line(vec![(at, bottom), (at, bottom + tick)], line, Rgba::INK);
+            self.scene.line(vec![(at, bottom), (at, bottom + tick)], line, Rgba::BLACK);
             let half = self.font.width(&mark.label, small) / 2.0;
             // Those at the ends of the sheet are moved inwards.
             let middle = at.min(sheet - half).max(half);
@@ -238,7 +238,7 @@ impl<'s> Frame<'s> {
         let half = self.font.width(&text, size) / 2.0;
         let height = f64::from(self.scene.height);
         let at = (at.0, at.1.min(height - half - 2.0).max(half + 2.0));
-        let (anchor, direction, color) = (Anchor::Middle, Direction::Up, Rgba::INK);
+        let (anchor, direction, color) = (Anchor::Middle, Direction::Up, Rgba::BLACK);
         self.scene.items.push(Item::Text { at, size, anchor, direction, color, text });
     }
 
@@ -251,7 +251,7 @@ impl<'s> Frame<'s> {
         let (x0, y0) = (rect.x - line / 2.0, rect.y - line / 2.0);
         let (x1, y1) = (rect.x + rect.w + line / 2.0, rect.y + rect.h + line / 2.0);
         let half = line / 2.0;
-        let mut edge = |from: (f64, f64), to: (f64, f64)| self.scene.line(vec![from, to], line, Rgba::INK);
+        let mut edge = |from: (f64, f64), to: (f64, f64)| self.scene.line(vec![from, to], line, Rgba::BLACK);
         edge((x0 - half, y0), (x1 + half, y0));
         edge((x0 - half, y1), (x1 + half, y1));
         edge((x0, y0), (x0, y1));

@@ -10,7 +10,7 @@ use crate::integer_base::Counting;
 use crate::palette::Palette;
 use crate::scale::{Range, Stretch, place};
 use crate::scene::{Item, Pixels, Rect, Rgba};
-use crate::values::Subject;
+use crate::values::PlotData;
 
 /// Which corner the first value is in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,7 +52,7 @@ struct Fit {
 /// # Errors
 /// `Usage` for a region without two axes, without elements, or of elements that are no numbers; those of reading.
 pub fn heatmap(
-    subject: &Subject<'_>,
+    subject: &PlotData<'_>,
     colors: &Colors,
     origin: Origin,
     label: &str,
@@ -226,7 +226,7 @@ mod tests {
             let input = container_core::format::Input::bytes(Box::new(file.finish().unwrap()));
             let container = (container_core::npy::FORMAT.open)(input, &Default::default()).unwrap();
             let region = container_core::region::Region::whole(&[64, 64]);
-            let subject = Subject {
+            let subject = PlotData {
                 container: &*container,
                 index: 0,
                 region: &region,
@@ -236,7 +236,7 @@ mod tests {
                 progress: container_core::Progress::none(),
             };
             let palette = Palette::by_name("viridis").unwrap();
-            let colors = Colors { range: Range::MinMax, stretch: Stretch::Linear, palette, nan: Rgba::FAINT };
+            let colors = Colors { range: Range::MinMax, stretch: Stretch::Linear, palette, nan: Rgba::GRID };
             for size in [(60, 60), (1200, 1200)] {
                 let style = Style { size: Some(size), ..Style::default() };
                 let drawn = heatmap(&subject, &colors, Origin::Upper, "data", &style).unwrap();
@@ -271,7 +271,7 @@ mod tests {
             let input = container_core::format::Input::bytes(Box::new(file.finish().unwrap()));
             let container = (container_core::npy::FORMAT.open)(input, &Default::default()).unwrap();
             let region = container_core::region::Region::whole(&[64, 64]);
-            let subject = Subject {
+            let subject = PlotData {
                 container: &*container,
                 index: 0,
                 region: &region,
@@ -288,7 +288,7 @@ mod tests {
             {
                 for stretch in Stretch::ALL {
                     let palette = Palette::by_name("viridis").unwrap();
-                    let colors = Colors { range: Range::MinMax, stretch, palette, nan: Rgba::FAINT };
+                    let colors = Colors { range: Range::MinMax, stretch, palette, nan: Rgba::GRID };
                     let title = Some("small.npy::data".to_owned());
                     let style = Style { size: Some((width, height)), title, dpi, ..Style::default() };
                     let drawn = heatmap(&subject, &colors, Origin::Upper, "data", &style).unwrap();

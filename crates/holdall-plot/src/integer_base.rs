@@ -6,7 +6,7 @@ use container_core::numbers::{Part, doubles, is_beyond_doubles};
 
 use crate::range_end::Bound;
 use crate::scale::Range;
-use crate::values::{PIECE, Stored, Subject};
+use crate::values::{PIECE, PlotData, Stored};
 
 /// True of integers and times that doubles may round.
 fn is_long(scalar: &Scalar) -> bool {
@@ -71,7 +71,7 @@ pub(crate) struct Counting {
 
 impl Counting {
     /// By the range that is asked for, or by what there is: a pass over integers of 8 bytes, and nothing else.
-    pub(crate) fn of(subject: &Subject<'_>, range: Range) -> Result<Self> {
+    pub(crate) fn of(subject: &PlotData<'_>, range: Range) -> Result<Self> {
         let scalar = subject.scalar()?;
         if !is_long(&scalar) {
             return Ok(Self::default());

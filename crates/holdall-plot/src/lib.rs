@@ -47,7 +47,7 @@ pub use scale::{Range, Stretch, place};
 pub use scene::{Anchor, Direction, Item, Pixels, Rect, Rgba, Scene};
 pub use snapshot::{Field, Snapshot, frames_of_particles};
 pub use terminal_image::{Protocol, sequences};
-pub use values::{Subject, region_text, sliced, unit};
+pub use values::{PlotData, region_text, sliced, unit};
 
 /// A picture, and what was chosen for it.
 #[derive(Clone, Debug)]

@@ -12,7 +12,7 @@ use crate::integer_base::Counting;
 use crate::legend::Mark;
 use crate::scale::{Range, Stretch};
 use crate::scene::{Anchor, Item, Rect, Rgba};
-use crate::values::{PIECE, Subject};
+use crate::values::{PIECE, PlotData};
 
 /// Most columns that are drawn as lines.
 pub const MAX_LINES: u64 = 8;
@@ -23,7 +23,7 @@ pub const MAX_LINES: u64 = 8;
 /// # Errors
 /// `Usage` for no or more than [`MAX_LINES`] columns, for no values, and for elements that are no numbers; those of reading.
 pub fn lines(
-    subject: &Subject<'_>,
+    subject: &PlotData<'_>,
     range: Range,
     stretch: Stretch,
     label: &str,
@@ -216,7 +216,7 @@ fn clipped(points: &[(f64, f64)], top: f64, bottom: f64) -> Vec<Vec<(f64, f64)>>
 /// # Errors
 /// As [`lines`], for any number of axes.
 pub fn histogram(
-    subject: &Subject<'_>,
+    subject: &PlotData<'_>,
     bins: Option<usize>,
     range: Range,
     stretch: Stretch,

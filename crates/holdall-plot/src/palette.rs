@@ -77,7 +77,7 @@ impl Palette {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
     pub fn at(&self, place: f64) -> Rgba {
         let step = (place.clamp(0.0, 1.0) * 255.999) as usize;
-        self.0.get(step).copied().unwrap_or(Rgba::INK)
+        self.0.get(step).copied().unwrap_or(Rgba::BLACK)
     }
 }
 

@@ -128,7 +128,7 @@ pub fn particles(
     let most = snapshot.types.iter().copied().max().unwrap_or(0);
     let of_types =
         distinct_colors(if by_field.is_some() { 1 } else { most.saturating_add(1).min(MAX_COLORS) });
-    let color_of = |kind: usize| of_types.get(kind % of_types.len().max(1)).copied().unwrap_or(Rgba::INK);
+    let color_of = |kind: usize| of_types.get(kind % of_types.len().max(1)).copied().unwrap_or(Rgba::BLACK);
     let mut spheres: Vec<Sphere> = Vec::with_capacity(snapshot.positions.len());
     let (mut lost, mut sizeless) = (0_u64, 0_u64);
     for (number, position) in snapshot.positions.iter().enumerate() {
@@ -308,7 +308,7 @@ fn triad(frame: &mut Frame<'_>, axes: [[f64; 3]; 3], style: &Style) {
     for (axis, letter) in ["x", "y", "z"].into_iter().enumerate() {
         let (right, up) = (axes[0][axis], axes[1][axis]);
         let end = (x + right * length, y - up * length);
-        frame.scene.line(vec![(x, y), end], style.scaled(1.5).max(1.0), Rgba::INK);
+        frame.scene.line(vec![(x, y), end], style.scaled(1.5).max(1.0), Rgba::BLACK);
         let at = (x + right * (length + size * 0.8), y - up * (length + size * 0.8) + size * 0.36);
         frame.scene.text(at, size, Anchor::Middle, letter);
     }

@@ -184,12 +184,12 @@ mod tests {
     fn straight_lines_are_the_same_all_along() {
         for (from, to) in [(77.0, 699.0), (77.0, 772.0), (3.0, 800.0)] {
             let mut scene = Scene::new(820, 820, 100);
-            scene.line(vec![(from, 43.5), (to, 43.5)], 1.0, Rgba::INK);
-            scene.line(vec![(2.5, from), (2.5, to)], 1.0, Rgba::INK);
+            scene.line(vec![(from, 43.5), (to, 43.5)], 1.0, Rgba::BLACK);
+            scene.line(vec![(2.5, from), (2.5, to)], 1.0, Rgba::BLACK);
             let pixels = raster(&scene, &Limits::default()).unwrap();
             let inked = |at: u32| f64::from(at) >= from && f64::from(at) < to;
             for at in 0..820 {
-                let wanted = if inked(at) { Rgba::INK } else { Rgba::WHITE };
+                let wanted = if inked(at) { Rgba::BLACK } else { Rgba::WHITE };
                 assert_eq!(pixels.at(2, at), wanted, "{from} {to}: row {at}");
                 if at > 2 {
                     assert_eq!(pixels.at(at, 43), wanted, "{from} {to}: column {at}");

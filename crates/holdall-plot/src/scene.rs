@@ -8,9 +8,9 @@ impl Rgba {
     /// White.
     pub const WHITE: Self = Self(255, 255, 255, 255);
     /// Of axes and text.
-    pub const INK: Self = Self(32, 32, 32, 255);
+    pub const BLACK: Self = Self(32, 32, 32, 255);
     /// Of marks inside a picture that must not outshine the data.
-    pub const FAINT: Self = Self(120, 120, 120, 255);
+    pub const GRID: Self = Self(120, 120, 120, 255);
 }
 
 /// Where along a text its place is.
@@ -153,7 +153,7 @@ impl Scene {
 
     /// Adds text in the colour of the axes, to the right.
     pub fn text(&mut self, at: (f64, f64), size: f64, anchor: Anchor, text: impl Into<String>) {
-        let (direction, color) = (Direction::Right, Rgba::INK);
+        let (direction, color) = (Direction::Right, Rgba::BLACK);
         self.items.push(Item::Text { at, size, anchor, direction, color, text: text.into() });
     }
 }

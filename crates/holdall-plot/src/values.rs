@@ -11,7 +11,7 @@ use crate::integer_base::beyond;
 
 /// What is drawn: a part of a dataset.
 #[derive(Clone, Copy)]
-pub struct Subject<'a> {
+pub struct PlotData<'a> {
     /// The file.
     pub container: &'a dyn Container,
     /// The dataset.
@@ -28,7 +28,7 @@ pub struct Subject<'a> {
     pub progress: Progress<'a>,
 }
 
-impl Subject<'_> {
+impl PlotData<'_> {
     /// The scalar type of the elements.
     pub(crate) fn scalar(&self) -> Result<Scalar> {
         let dataset = self.container.require(self.index)?;
@@ -60,7 +60,7 @@ impl Subject<'_> {
         Ok(self.container.repeated(self.index, self.region))
     }
 
-    /// The value of [`Subject::repeated`], as what it is beyond `base`.
+    /// The value of [`PlotData::repeated`], as what it is beyond `base`.
     pub(crate) fn same(&self, base: i128) -> Result<Option<f64>> {
         let Some(element) = self.repeated()? else { return Ok(None) };
         let mut values = Vec::new();
@@ -81,7 +81,7 @@ impl Subject<'_> {
         Ok(values)
     }
 
-    /// As [`Subject::bytes`], with values: what they are beyond `base`.
+    /// As [`PlotData::bytes`], with values: what they are beyond `base`.
     pub(crate) fn pieces<T: Send>(
         &self,
         base: i128,

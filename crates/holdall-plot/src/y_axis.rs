@@ -67,7 +67,7 @@ impl Frame<'_> {
         let (line, mut widest) = (self.px(1.0).max(1.0), 0.0_f64);
         for mark in &ticks.ticks {
             let at = place(mark.value);
-            self.scene.line(vec![(from, at), (to, at)], line, Rgba::INK);
+            self.scene.line(vec![(from, at), (to, at)], line, Rgba::BLACK);
             let width = self.font.width(&mark.label, size);
             if width == 0.0 {
                 continue;
